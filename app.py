@@ -48,7 +48,10 @@ def serve(host: str | None = None, port: int | None = None) -> None:
     except ConfigError as error:
         raise click.ClickException(str(error)) from None
     config = replace(config, host=host or config.host, port=config.port if port is None else port)
-    from backend.web.serve import serve as serve_web  # the other commands need no web
+    if config.redis:
+        from backend.web.processes import supervise as serve_web
+    else:
+        from backend.web.serve import serve as serve_web  # the other commands need no web
 
     sys.exit(serve_web(config))
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 PROJECT = Path(__file__).resolve().parents[1]
 ENGINES = ("local", "ray")
@@ -91,6 +92,13 @@ def _address(name: str, text: str) -> str:
     return text
 
 
+def _redis(name: str, text: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme != "redis" or not parts.hostname or not re.fullmatch(r"(/\d{0,3})?", parts.path):
+        raise ConfigError(f"{name} must be redis://HOST:PORT/NUMBER such as redis://127.0.0.1:6379/0")  # no password
+    return text
+
+
 def _command(name: str, text: str) -> tuple[str, ...]:
     try:
         return tuple(shlex.split(text))
@@ -148,6 +156,16 @@ class Config:
         "host names that requests may carry, comma separated; by default the local ones if the server listens only "
         "there, else addresses and the name of this machine; other names need a token or https",
     )  # fmt: skip
+    redis: str = _setting(
+        "", _redis, "redis://HOST:PORT/NUMBER that the processes of one server share; without it there is one process",
+        secret=True,
+    )  # fmt: skip
+    processes: int = _setting(1, _integer(1, 64), "processes that serve the page; more than one need redis")
+    run_manager: bool = _setting(
+        True,
+        _switch,
+        "1: this machine executes the runs if no other of the same redis does; 0: it only serves",
+    )
     proxies: int = _setting(
         0, _integer(0, 8), "proxies before the server whose X-Forwarded-For, -Proto and -Host count; 0 ignores them"
     )
@@ -195,6 +213,8 @@ class Config:
     def __post_init__(self) -> None:
         if self.user_header and not self.proxies:
             raise ConfigError("BUBBLELINE_USER_HEADER needs BUBBLELINE_PROXIES: without a proxy anybody can set it")
+        if self.processes > 1 and not self.redis:
+            raise ConfigError("BUBBLELINE_PROCESSES needs BUBBLELINE_REDIS: the processes share their runs there")
         if self.token and self.token == self.admin_token:
             raise ConfigError("BUBBLELINE_TOKEN and BUBBLELINE_ADMIN_TOKEN must differ")
         if not self.runner:

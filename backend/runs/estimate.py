@@ -91,6 +91,17 @@ class OpTimes:
         each = seconds / ops
         self._seconds[key] = each + (1 - NEW_SHARE) * (self._seconds.get(key, each) - each)
 
+    def rows(self) -> list[list[Any]]:
+        """Return what was learnt as JSON: [device, type of numbers, seconds]."""
+        return [[*key, seconds] for key, seconds in self._seconds.items()]
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[Any]]) -> OpTimes:
+        """Return what `rows` has encoded."""
+        made = cls()
+        made._seconds = {(str(device), str(dtype)): float(seconds) for device, dtype, seconds in rows}
+        return made
+
     def per_op(self, setting: Setting, dtype: str) -> float:
         """Return the expected seconds per op of a free run."""
         return self._seconds.get(_key(setting.device, dtype), FIRST_OP_S)

@@ -1,7 +1,8 @@
 """All runs of a server: queues requests, executes one run at a time on the runner, and stores the results.
 
 `on_change(run)` is called when a run's log has grown, `on_cluster()` when the state of the runner's cluster has
-changed. Code runs in gevent's loop, where nothing changes between two waits; the database has a thread of its own.
+changed, `on_kept(run)` when the database has the end of a run. Code runs in gevent's loop, where nothing changes
+between two waits; the database has a thread of its own.
 """
 
 from __future__ import annotations
@@ -55,8 +56,9 @@ class Manager:
         on_change: Callable[[Run], None] = lambda run: None,
         on_cluster: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.time,
+        on_kept: Callable[[Run], None] = lambda run: None,
     ) -> None:
-        self.config, self.on_change = config, on_change
+        self.config, self.on_change, self.on_kept = config, on_change, on_kept
         self.client = RunnerClient(config.runner, str(PROJECT), self._on_event, self._on_death, on_cluster)
         self.client.engine = config.engine if config.engine != LOCAL else ""  # a command of its own may have another
         self.queue = FairQueue(config.queue, config.queue_per_client)
@@ -76,6 +78,7 @@ class Manager:
         self.stopping = False
         self._retention = Retention(config.keep_days, config.store_mb, clock)
         self._cleaner: Any = None
+        self.shared_error = None  # nothing is shared with other processes
         self.expired = 0  # runs deleted for their age or for the size of the database
 
     def start(self) -> None:
@@ -114,7 +117,7 @@ class Manager:
         self.stopping = True
         gevent.killall([each for each in (self._worker, self._cleaner) if each is not None])
         self.client.stop()
-        for run in [run for run in self._runs.values() if not run.over]:
+        for run in self.live():
             run.fail(STOPPED)
             self._on_disk(self.store.save, run)
         self._saves.join(timeout=SAVE_S)
@@ -159,8 +162,11 @@ class Manager:
 
     def keep(self, make: Callable[[str, float], Run]) -> Run:
         """Store a run that is over already, such as an imported one; ``make`` receives its id and time."""
+        return self.adopt(make(secrets.token_hex(5), time.time()))
+
+    def adopt(self, run: Run) -> Run:
+        """Store a run that is over already and that this manager does not know."""
         self.open()
-        run = make(secrets.token_hex(5), time.time())
         assert run.over
         self._remember(run)
         self._keep(run)  # before the answer, which has a link to it
@@ -210,8 +216,11 @@ class Manager:
         self.store.unreadable.discard(run_id)
         self._runs.pop(run_id, None)
 
-    def get(self, run_id: str) -> Run:
-        """Return the run of this id, from memory or disk. Raises RunError when there is none or it cannot be read."""
+    def get(self, run_id: str, seq: int = 0) -> Run:
+        """Return the run of this id, from memory or disk; its log has entry `seq` if any process has it.
+
+        Raises RunError when there is none or it cannot be read.
+        """
         self.open()
         try:
             run = self._runs.get(run_id) or self._on_disk(self.store.load, run_id)
@@ -247,19 +256,32 @@ class Manager:
 
     def expire(self) -> None:
         """Delete the runs that are too old, or too many for the database; never one in progress."""
-        live = frozenset(run.id for run in self._runs.values() if not run.over)
+        live = frozenset(run.id for run in self.live())
         while gone := self._on_disk(self._retention.expire, self.store, live):
             self.expired += len(gone)
             self.store.unreadable.difference_update(gone)
             for run_id in gone:
                 self._runs.pop(run_id, None)
 
+    @property
+    def waiting(self) -> int:
+        """Count the runs that wait."""
+        return len(self.queue)
+
+    @property
+    def unreadable(self) -> int:
+        """Count the damaged runs found so far."""
+        return len(self.store.unreadable)
+
+    def live(self) -> list[Run]:
+        """Return the runs that are not over."""
+        return [run for run in self._runs.values() if not run.over]
+
     def by_status(self) -> dict[str, int]:
         """Count the runs by status: those in progress now, those that ended since the server started."""
         counts = dict(self.counts)
-        for run in self._runs.values():
-            if not run.over:
-                counts[run.status] = counts.get(run.status, 0) + 1
+        for run in self.live():
+            counts[run.status] = counts.get(run.status, 0) + 1
         return counts
 
     def _no_place(self, error: NoPlaceError) -> RunError:
@@ -417,6 +439,8 @@ class Manager:
         """Write the run to disk; one that cannot be written has a sentence in `unkept` and stays in memory."""
         self._on_disk(self.store.save, run)
         run.unkept = UNKEPT if self.store_error else None
+        if run.over and not self.store_error:
+            self.on_kept(run)
 
     def _on_disk(self, call: Callable[..., Any], *args: Any) -> Any:
         """Call the store in its thread; a disk that fails is logged and noted in `store_error`, not fatal.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from backend.errors import message
+from backend.errors import from_codes, message
 from backend.runs.errors import RunFailure
 from backend.runs.rows import FIELDS, KINDS, RowReader
 from backend.runs.run_log import Event, RunLog
@@ -105,6 +105,25 @@ class Run:
         else:
             text = message("runs.unknown_event", "the runner sent an unknown event: {name}", name=str(name)[:80])
             raise ValueError(text)
+
+    def follow(self, text: str) -> None:
+        """Apply the next entry of the log that another process keeps of this run, encoded by `RunLog.texts`.
+
+        Raises ValueError, KeyError for one that cannot be read.
+        """
+        entry = self.log.take(text)
+        name, fields = entry["event"], from_codes({key: entry[key] for key in entry if key not in ("event", "fields")})
+        if name == "queued":
+            self.position = fields["position"]
+        elif name == "waiting":
+            self.status, self.position, self.waiting = "warming", None, fields["waiting"]
+        elif name == "progress":
+            self.progress = fields["progress"]
+        elif name == "notice":
+            self.notice = fields["notice"]
+        elif name in CARRIED:
+            self.status, self.position, self.waiting = name, None, ""
+            self.facts |= fields
 
     def gets_on(self, event: Event) -> bool:
         """Return whether an event `progress` reports more than the last one that was applied."""

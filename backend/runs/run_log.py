@@ -78,13 +78,15 @@ class RunLog:
     def append(self, event: str, **fields: Any) -> int:
         """Add an entry and return its number."""
         if event == "op_batch":
-            batch = Batch({kind: Rows.of(rows) for kind, rows in fields.items() if rows})
-            self._entries.append(batch)
-            self.ops += batch.count(OPS)
-            self.size += sum(len(rows.text) for rows in batch.values())
+            self._add(Batch({kind: Rows.of(rows) for kind, rows in fields.items() if rows}))
         else:
             self._entries.append({"event": event, **with_codes(fields)})
         return self.seq
+
+    def _add(self, batch: Batch) -> None:
+        self._entries.append(batch)
+        self.ops += batch.count(OPS)
+        self.size += sum(len(rows.text) for rows in batch.values())
 
     def extend(self, rows: dict[str, list[Row]]) -> int:
         """Add rows of any kinds as one entry, or as several where one would exceed MOST_ROWS of a kind."""
@@ -100,6 +102,24 @@ class RunLog:
     def batches(self, upto: int) -> list[Batch]:
         """Return the batches among the entries up to number `upto`."""
         return [entry for entry in self._entries[:upto] if isinstance(entry, Batch)]
+
+    def texts(self, since: int) -> list[str]:
+        """Encode the entries after number `since`, each as a text for `take` of another process' log of the run."""
+        return [
+            _json({"rows": {kind: [rows.count, rows.text] for kind, rows in entry.items()}})
+            if isinstance(entry, Batch)
+            else _json(entry)
+            for entry in self._entries[since:]
+        ]
+
+    def take(self, text: str) -> Event:
+        """Add an entry that `texts` has encoded, and return it without its rows. Raises ValueError, KeyError."""
+        entry = json.loads(text)
+        if "rows" not in entry:
+            self._entries.append(entry)
+            return cast(Event, entry)
+        self._add(Batch({kind: Rows(count, rows) for kind, (count, rows) in entry["rows"].items()}))
+        return {"event": "op_batch"}
 
     def entries(self) -> Iterator[Event]:
         """Yield all entries as they were appended."""

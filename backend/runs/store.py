@@ -102,6 +102,11 @@ class Store:
         found = self._execute(f"SELECT {HOLD} FROM runs WHERE id = ?", (run_id,))
         return self._read(run_id, _revive, *found[0]) if found else None
 
+    def name_of(self, run_id: str) -> str | None:
+        """Return the name of the run of this id, "" for one without; None where there is no such run."""
+        found = self._execute("SELECT head FROM runs WHERE id = ?", (run_id,))
+        return str(json.loads(found[0][0])["name"]) if found else None
+
     def remove(self, *run_ids: str) -> None:
         """Delete the runs of these ids."""
         self._execute(f"DELETE FROM runs WHERE id IN ({','.join('?' * len(run_ids))})", run_ids)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 from backend.errors import message
 from backend.limits.rate_limit import HourlyRate
@@ -10,18 +12,22 @@ from backend.short_links.codes import name_of, normalized, query_of
 from backend.short_links.errors import LinkError
 from backend.short_links.store import Link, LinkStore
 
+T = TypeVar("T")
+
 
 class ShortLinks:
-    """The short links of one server."""
+    """The short links of one server; `on_disk` does work that waits for the disk, where that must not be waited for."""
 
-    def __init__(self, path: Path, most: int, per_hour: int) -> None:
-        self.store = LinkStore(path, most)
-        self.rate = HourlyRate(per_hour)
+    def __init__(
+        self, path: Path, most: int, rate: HourlyRate, on_disk: Callable[[Callable[[], T]], T] = lambda work: work()
+    ) -> None:
+        self.store, self.rate = LinkStore(path, most), rate
+        self._on_disk: Callable[[Callable[[], Any]], Any] = on_disk
 
     def make(self, client: str, query: object, name: object = None) -> Link:
         """Return the link of a view, existing or new. Raises LinkError if there can be none."""
         text, wanted = query_of(query), None if name is None or name == "" else name_of(name)
-        known = self.store.known(text, wanted)
+        known: Link | None = self._on_disk(lambda: self.store.known(text, wanted))
         if known is not None:
             return known
         minutes, most = self.rate.take(client), self.rate.most
@@ -35,9 +41,11 @@ class ShortLinks:
             error = LinkError("links", most, why, limit=most, kind="share")
             error.retry_after = 60 * minutes
             raise error
-        return self.store.make(text, wanted)
+        link: Link = self._on_disk(lambda: self.store.make(text, wanted))
+        return link
 
     def find(self, text: str) -> Link | None:
         """Return the link of a code or name, None if there is none."""
         code = normalized(text)
-        return None if code is None else self.store.find(code)
+        link: Link | None = None if code is None else self._on_disk(lambda: self.store.find(code))
+        return link

@@ -13,13 +13,10 @@ from backend.access.policy import Policy
 from backend.compute.pool import Limits, Pool
 from backend.config import PROJECT, Config
 from backend.errors import with_codes
-from backend.limits.rate_limit import HourlyRate, Pace
 from backend.runs import cluster_state
-from backend.runs.manager import Manager
 from backend.searches.search_queue import SearchQueue
 from backend.short_links.short_links import ShortLinks
 from backend.web.http import access, errors, security
-from backend.web.http.cache import Cache
 from backend.web.http.gate import Gate, trust_proxies
 from backend.web.http.responses import PageJson
 from backend.web.http.server import Connections
@@ -38,10 +35,12 @@ from backend.web.routes.schedule import keep_orders, schedules
 from backend.web.routes.short_links import links
 from backend.web.routes.standalone import standalone
 from backend.web.services import NAME, Services
+from backend.web.sharing import Sharing
 from backend.web.sockets import events, search_events
 from backend.web.sockets.client_sockets import ClientSockets, close_silent
 from backend.web.sockets.cluster_feed import ClusterFeed
 from backend.web.sockets.run_feed import Feed
+from backend.web.work.background import run_in_background
 from backend.web.work.computing import POOL
 
 BLUEPRINTS = (
@@ -64,15 +63,18 @@ def create_app(config: Config | None = None) -> Flask:
         logger=logging.getLogger("bubbleline.socketio"), engineio_logger=logging.getLogger("bubbleline.engineio"),
     )  # fmt: skip
     sockets, pages_open = events.Sockets(socketio), ClientSockets(config.sockets)
-    feed, cache = Feed(sockets), Cache(config.cache_mb * 1_000_000)
+    sharing = Sharing(config)
+    feed, cache = Feed(sockets), sharing.cache()
     hosts = ClusterFeed(sockets, lambda: cluster_state.answer(runs.client.engine, runs.client.cluster))
-    runs = Manager(config, feed.notify, hosts.notify)
+    runs = sharing.runs(feed.notify, hosts.notify)
     searches = SearchQueue(
         lambda viewer, update: socketio.emit("search", with_codes(update), to=viewer), keep_orders(cache),
         config.searches_at_once,
     )  # fmt: skip
-    short_links = ShortLinks(config.database, config.links, config.links_per_hour)
-    import_rate = HourlyRate(config.imports_per_hour)
+    short_links = ShortLinks(
+        config.database, config.links, sharing.hourly("links", config.links_per_hour), run_in_background
+    )
+    import_rate = sharing.hourly("imports", config.imports_per_hour)
     parts = app.extensions[NAME] = Services(
         config, cache, feed, hosts, runs, searches, short_links, import_rate,
         Connections(config.connections), pages_open,
@@ -85,7 +87,7 @@ def create_app(config: Config | None = None) -> Flask:
     )  # fmt: skip
     parts.metrics.registry.register(PartFigures(parts))
     close_silent(socketio)
-    policy, pace = Policy(config), Pace(config.requests_per_minute, 60.0)
+    policy, pace = Policy(config), sharing.pace()
     errors.register(app)
     security.register(app)
     access.register(app, policy, pace)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import logging
 import resource
 import signal
@@ -15,17 +14,18 @@ import gevent
 from flask import Flask
 from gevent.event import Event
 from gevent.pywsgi import WSGIServer
+from gevent.socket import wait_read
 
 from backend.access.audit import FILE, log_to
-from backend.access.policy import Policy
-from backend.access.roles import Role
-from backend.config import Config, variable
+from backend.config import Config
 from backend.web import logs
 from backend.web.factory import create_app
 from backend.web.http.clients import POLICY
 from backend.web.http.request_reader import ConnectionLimits
 from backend.web.http.server import handler_class
 from backend.web.http.socket_limits import Allowance
+from backend.web.invitations import address_line, cannot_listen, invitations
+from backend.web.processes import numbered
 from backend.web.services import NAME, Services
 from backend.web.sockets.frames import FrameCache, SharedFrameSocket
 from backend.web.work.computing import POOL
@@ -36,8 +36,9 @@ SPARE_FILES = 128  # for the runner's pipes, the database and the log
 MANY_FILES = 1_000_000  # where the system has no limit
 
 
-def serve(config: Config) -> int:
-    """Serve until SIGINT or SIGTERM and return the exit code.
+def serve(config: Config, listener: socket.socket | None = None, name: str = "") -> int:
+    """Serve until SIGINT or SIGTERM and return the exit code: as the process `name` of several on the socket of the
+    process that started this one, if there is one, and then only as long as that process lives.
 
     Nothing here is monkey-patched: the server, the sockets and the runner's pipes are gevent's own classes, so that
     threads stay threads and the server behaves as in the tests.
@@ -51,7 +52,7 @@ def serve(config: Config) -> int:
     stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         gevent.signal_handler(number, stop.set)
-    log_to(config.database.with_name(FILE))
+    log_to(numbered(config.database.with_name(FILE), name) if name else config.database.with_name(FILE))
     app = create_app(config)
     frames = FrameCache()  # shared by all connections: a text for many viewers is framed once
     parts: Services = app.extensions[NAME]
@@ -59,17 +60,22 @@ def serve(config: Config) -> int:
         lambda websocket, connection: SharedFrameSocket(websocket, connection, frames),
         _limits(config), parts.connections, Allowance.of(config),
     )  # fmt: skip
-    server = WSGIServer((config.host, config.port), app, handler_class=handler, log=None, error_log=logger)
+    server = WSGIServer(
+        listener or (config.host, config.port), app, handler_class=handler, log=None, error_log=logger,
+        environ={"wsgi.multiprocess": listener is not None},  # then one connection at a time is taken: others are free
+    )  # fmt: skip
     parts.connections.most = max(1, min(config.connections, _files_for(config.connections) - SPARE_FILES))
     try:
         server.start()
     except OSError as error:
-        print(_cannot_listen(config, error), file=sys.stderr)
+        print(cannot_listen(config, error), file=sys.stderr)
         return 1
-    address = f"[{config.host}]" if ":" in config.host else config.host
-    print(f"Bubbleline is at http://{address}:{server.server_port}  (Ctrl-C stops it)", flush=True)
-    for line in _invitations(config, app, server.server_port):
-        print(line, flush=True)
+    if listener is None:
+        print(address_line(config, server.server_port), flush=True)
+        for line in invitations(config, server.server_port, app.extensions[POLICY]):
+            print(line, flush=True)
+    else:
+        gevent.spawn(_wait_for_end_of_input, stop)
     parts.metrics.watch_loop(time.monotonic)
     starting = gevent.spawn(_start_in_background, app)
     stop.wait()
@@ -81,6 +87,12 @@ def serve(config: Config) -> int:
     gevent.killall([draining, again])
     _stop(server, app)
     return 0
+
+
+def _wait_for_end_of_input(stop: Event) -> None:
+    """Stop when the process that started this one has ended."""
+    wait_read(sys.stdin.fileno())
+    stop.set()
 
 
 def _limits(config: Config) -> ConnectionLimits:
@@ -112,36 +124,3 @@ def _stop(server: Any, app: Flask) -> None:
     app.extensions[POOL].close()
     gevent.sleep(0.05)  # the last events still reach their viewers
     server.stop(timeout=0.2)
-
-
-def _invitations(config: Config, app: Flask, port: int) -> list[str]:
-    """Return the lines with the links that give a role; none on a local server, where everybody has all."""
-    if config.local:
-        return []
-    policy: Policy = app.extensions[POLICY]
-    root = f"https://{config.hosts[0]}" if config.proxies and config.hosts else f"http://{_reachable(config)}:{port}"
-    lines = []
-    for role, token, setting, text in (
-        (Role.RUN, policy.keys.token, "token", "To start runs"),
-        (Role.ADMIN, policy.keys.admin_token, "admin_token", "To administrate"),
-    ):
-        known = role not in policy.keys.made  # the operator has it, and it need not be on the screen
-        lines.append(f"{text}: {root}/?token={f'(that of {variable(setting)})' if known else token}")
-    return lines
-
-
-def _reachable(config: Config) -> str:
-    """Return the host of a link for others: where the server listens everywhere, this machine's name."""
-    if config.host in ("", "0.0.0.0", "::"):
-        return config.hosts[0] if config.hosts else socket.gethostname()
-    return f"[{config.host}]" if ":" in config.host else config.host
-
-
-def _cannot_listen(config: Config, error: OSError) -> str:
-    if error.errno == errno.EADDRINUSE:
-        other = config.port + 1 if config.port < 65535 else 5000
-        return (
-            f"Port {config.port} on {config.host} is taken by another program. "
-            f"Choose another: python app.py serve --port {other} (--port 0 takes any free one)."
-        )
-    return f"Cannot listen on {config.host}:{config.port}: {error.strerror or error}."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from flask import current_app
 
@@ -22,6 +22,9 @@ from backend.web.sockets.run_feed import Feed
 from backend.web.sockets.run_snapshot import RunSnapshots
 from backend.web.work.large_bodies import LargeBodies
 
+if TYPE_CHECKING:
+    from backend.redis.remote_runs import RemoteRuns
+
 NAME = "bubbleline"
 
 
@@ -33,7 +36,7 @@ class Services:
     cache: Cache
     feed: Feed
     cluster: ClusterFeed
-    runs: Manager
+    runs: Manager | RemoteRuns
     searches: SearchQueue
     links: ShortLinks
     imports: HourlyRate

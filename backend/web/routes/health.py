@@ -43,8 +43,8 @@ def healthz() -> Response:
     """Return that the server serves, and what the runner and the store were last known to do."""
     runs = services().runs
     runner = {"state": runs.client.state, "why": runs.client.why or None, "devices": runs.client.devices}
-    store = {"ok": runs.store_error is None, "why": runs.store_error, "unreadable": len(runs.store.unreadable)}
-    shape = {"ok": True, "version": __version__, "runner": runner, "store": store, "queue": len(runs.queue)}
+    store = {"ok": runs.store_error is None, "why": runs.store_error, "unreadable": runs.unreadable}
+    shape = {"ok": True, "version": __version__, "runner": runner, "store": store, "queue": runs.waiting}
     return Response(json.dumps(shape) + "\n", mimetype=JSON)
 
 
@@ -56,6 +56,7 @@ def readyz() -> tuple[Response, int]:
         "server": "the server is stopping" if runs.stopping else None,
         "store": runs.check_store(),
         "links": _why_no_links(),
+        **({} if runs.shared_error is None else {"redis": runs.shared_error or None}),
         "runner": runs.client.why if runs.client.state in ("down", "stopped") else None,
     }
     ready = not any(parts.values())
@@ -84,7 +85,7 @@ class PartFigures(Collector):
         for status, count in runs.by_status().items():
             by_status.add_metric((status,), count)
         yield by_status
-        yield _gauge("queue_length", "Runs that wait.", len(runs.queue))
+        yield _gauge("queue_length", "Runs that wait.", runs.waiting)
         yield _gauge("searches", "Searches in progress or waiting.", len(parts.searches))
         yield _gauge("searches_waiting", "Searches that wait.", parts.searches.waiting)
         yield _gauge("sockets", "Open sockets of pages.", len(parts.client_sockets))
@@ -93,7 +94,7 @@ class PartFigures(Collector):
         yield _counter("connections_refused", "Connections refused because all were taken.", parts.connections.refused)
         yield _gauge("runner_ready", "Whether the runner is ready.", runs.client.state == "ready")
         yield _counter("runner_starts", "Runner processes started.", runs.client.starts)
-        yield _gauge("store_unreadable_runs", "Damaged runs found so far.", len(runs.store.unreadable))
+        yield _gauge("store_unreadable_runs", "Damaged runs found so far.", runs.unreadable)
         yield _gauge("store_error", "Whether the database failed when it was last used.", runs.store_error is not None)
         yield _gauge("store_bytes", "Size of the database file.", _size(parts))
         yield _counter("runs_expired", "Runs deleted for their age or for the size of the database.", runs.expired)

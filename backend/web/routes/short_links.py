@@ -1,4 +1,4 @@
-"""Routes of short links: make one, follow one. The disk is reached from a thread."""
+"""Routes of short links: make one, follow one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from backend.web.http.errors import status_of
 from backend.web.http.request_json import read_object
 from backend.web.http.strict_json import only
 from backend.web.services import services
-from backend.web.work.background import run_in_background
 
 links = Blueprint("links", __name__)
 A_LINK = message("links.a_link", "a link")
@@ -24,8 +23,7 @@ A_LINK = message("links.a_link", "a link")
 def make_link() -> tuple[Response, int]:
     """Make a short link to a view; the same view and name have the same one."""
     body = only(read_object(request), ("query", "name"), A_LINK)
-    store, client = services().links, client_of(request)
-    link = run_in_background(lambda: store.make(client, body.get("query"), body.get("name")))
+    link = services().links.make(client_of(request), body.get("query"), body.get("name"))
     name = link.code if link.named else None
     return jsonify(code=link.code, url=f"/s/{link.code}", query=link.query, name=name), 201
 
@@ -33,9 +31,8 @@ def make_link() -> tuple[Response, int]:
 @links.get("/s/<code>")
 def follow_link(code: str) -> Response:
     """Redirect to the view of a link: from there on the address is the long one, which can be read."""
-    store = services().links
     try:
-        link = run_in_background(lambda: _existing(store, code))
+        link = _existing(services().links, code)
     except LinkError as error:
         status = status_of(error)
         accepted = request.accept_mimetypes.best_match(["text/html", "application/json"], default="text/html")

@@ -75,7 +75,7 @@ def watch(*args: Any) -> dict[str, Any]:
     if type(since) is not int or not 0 <= since <= MOST_SEQ:
         why = message("runs.since", "since must be the number of an event, 0 for all")
         raise RequestError("since", since, why, nearest=0)
-    run = services().runs.get(_run_id(data))
+    run = services().runs.get(_run_id(data), since)
     services().feed.watch(_viewer(), run, since, rows_of(data.get("rows", ",".join(TIMES))))
     return {"ok": True, "seq": run.log.seq}
 

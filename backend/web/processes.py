@@ -1,0 +1,135 @@
+"""Several processes behind one address: some that serve the page, one that manages the runs, all started again when one
+ends.
+
+They share one listening socket, so that a connection goes to a process that is free for it. What else they share is in
+Redis and in the database.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from backend.config import PROJECT, Config, variable
+from backend.web import logs
+from backend.web.invitations import address_line, cannot_listen, invitations
+
+logger = logging.getLogger(__name__)
+BACKLOG = 1024  # connections that wait for a free process
+LOOK_S = 0.1  # between two looks for processes that have ended
+STEADY_S = 10.0  # a process that lives so long is started again at once
+PAUSES_S = (0.0, 0.5, 2.0, 5.0, 15.0)  # before the k-th start in a row of one that does not
+SPARE_S = 5  # for a process to stop, beyond what it may wait for the present run
+RUNS = "runs"  # the name of the process that manages the runs
+
+
+@dataclass
+class Child:
+    """One of the processes: its name, its command line, and how it fared so far."""
+
+    name: str
+    command: list[str]
+    process: Any = None
+    began: float = 0.0
+    next_start: float = 0.0  # by time.monotonic
+    failures: int = 0
+    files: tuple[int, ...] = field(default=())  # that it inherits
+
+    def start(self, environ: dict[str, str]) -> None:
+        """Start the process; it ends when its standard input does, so that none outlives this one."""
+        self.process = subprocess.Popen(
+            self.command, cwd=PROJECT, env=environ, stdin=subprocess.PIPE, pass_fds=self.files, start_new_session=True
+        )  # fmt: skip
+        self.began = time.monotonic()
+
+    def look(self) -> None:
+        """Note whether the process has ended, and when the next one may start."""
+        if self.process is None or self.process.poll() is None:
+            return
+        lived = time.monotonic() - self.began
+        self.failures = 0 if lived > STEADY_S else self.failures + 1
+        self.next_start = time.monotonic() + PAUSES_S[min(self.failures, len(PAUSES_S)) - 1 if self.failures else 0]
+        logger.warning("%s (pid %d) ended with code %d", self.name, self.process.pid, self.process.returncode)
+        self.process.stdin.close()
+        self.process = None
+
+
+def supervise(config: Config) -> int:
+    """Run all processes until SIGINT or SIGTERM, and return the exit code."""
+    logs.set_up(config.log_level, config.log_format, config.log_file, config.log_file_mb)
+    stop = Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    try:
+        listener = _listen(config)
+    except OSError as error:
+        print(cannot_listen(config, error), file=sys.stderr)
+        return 1
+    port = listener.getsockname()[1]
+    print(address_line(config, port), flush=True)
+    for line in invitations(config, port):
+        print(line, flush=True)
+    children = _children(config, listener.fileno())
+    while not stop.wait(LOOK_S):
+        for child in children:
+            child.look()
+            if child.process is None and time.monotonic() >= child.next_start:
+                child.start(_environ(config, child.name))
+    _stop(children, config.stop_s + SPARE_S)
+    listener.close()
+    return 0
+
+
+def _children(config: Config, listener: int) -> list[Child]:
+    """Return the processes of this machine."""
+    program = [sys.executable, "app.py", "process"]
+    web = [
+        Child(
+            f"web-{number}", [*program, "web", "--listener", str(listener), "--number", str(number)], files=(listener,)
+        )
+        for number in range(1, config.processes + 1)
+    ]  # fmt: skip
+    return [*([Child(RUNS, [*program, RUNS, "--lease", secrets.token_hex(8)])] if config.run_manager else []), *web]
+
+
+def _listen(config: Config) -> socket.socket:
+    family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
+    return socket.create_server((config.host, config.port), family=family, backlog=BACKLOG)
+
+
+def _environ(config: Config, suffix: str) -> dict[str, str]:
+    """Return the environment of a process: the settings, those of the command line too, and a log of its own."""
+    changed = {each.name: str(getattr(config, each.name)) for each in fields(Config) if each.name in ("host", "port")}
+    if config.log_file is not None:
+        changed["log_file"] = str(numbered(config.log_file, suffix))
+    return os.environ | {variable(name): value for name, value in changed.items()}
+
+
+def numbered(path: Path, suffix: str) -> Path:
+    """Return the file of one process: server.log of the process web-2 is server-web-2.log."""
+    return path.with_name(f"{path.stem}-{suffix}{path.suffix}")
+
+
+def _stop(children: list[Child], seconds: float) -> None:
+    """Stop all processes: those that serve pages first, so that they do not show that the runs' process is gone."""
+    living = [child for child in reversed(children) if child.process is not None]
+    for child in living:
+        child.process.send_signal(signal.SIGTERM)
+    end = time.monotonic() + seconds
+    for child in living:
+        try:
+            child.process.wait(timeout=max(0.0, end - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            logger.error("%s did not stop in %g s and is killed", child.name, seconds)
+            child.process.kill()
+            child.process.wait()

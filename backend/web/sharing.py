@@ -1,0 +1,67 @@
+"""What a process has for itself, or shares with others through Redis where the settings name one.
+
+Without it nothing of Redis is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from backend.config import Config
+from backend.limits.rate_limit import HourlyRate, Pace
+from backend.runs.manager import Manager
+from backend.runs.run import Run
+from backend.web.http.cache import Cache
+
+if TYPE_CHECKING:
+    from backend.redis.remote_runs import RemoteRuns
+
+MINUTE_S = 60.0
+MEGABYTE = 1_000_000
+
+
+class Sharing:
+    """Makes the parts of an app that processes may share."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._client: Any = None
+        if config.redis:
+            from backend.redis.connection import connect
+
+            self._client = connect(config.redis)
+
+    def runs(self, on_change: Callable[[Run], None], on_cluster: Callable[[], None]) -> Manager | RemoteRuns:
+        """Return the runs: managed here, or by the process for it."""
+        if self._client is None:
+            return Manager(self._config, on_change, on_cluster)
+        from backend.redis.remote_runs import RemoteRuns
+
+        return RemoteRuns(self._config, on_change, on_cluster)
+
+    def cache(self) -> Cache:
+        """Return the cache of encoded answers."""
+        limit = self._config.cache_mb * MEGABYTE
+        if self._client is None:
+            return Cache(limit)
+        from backend.web.http.shared_cache import SharedCache
+
+        return SharedCache(limit, self._client)
+
+    def pace(self) -> Pace:
+        """Return the pace of a client's requests."""
+        most = self._config.requests_per_minute
+        if self._client is None:
+            return Pace(most, MINUTE_S)
+        from backend.redis.limits import SharedPace
+
+        return SharedPace(self._client, "requests", most, MINUTE_S)
+
+    def hourly(self, name: str, most: int) -> HourlyRate:
+        """Return a number of actions an hour."""
+        if self._client is None:
+            return HourlyRate(most)
+        from backend.redis.limits import SharedHourlyRate
+
+        return SharedHourlyRate(self._client, name, most)

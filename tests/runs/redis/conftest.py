@@ -1,0 +1,64 @@
+"""Servers of several processes around one Redis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import redis
+
+from tests.conftest import Server, launch, until
+from tests.support.redis_server import RedisServer
+
+PAUSED = ("--pause", "0.05")  # between two ops of the fake runner
+
+
+@pytest.fixture(scope="package")
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    started = RedisServer(tmp_path_factory.mktemp("redis"))
+    yield started
+    started.kill()
+
+
+@pytest.fixture
+def plain_client(redis_server: RedisServer) -> Iterator[redis.Redis]:
+    """A client for the tests' own questions, to an empty database."""
+    client = redis.Redis.from_url(redis_server.url)
+    client.flushdb()
+    yield client
+    client.close()
+
+
+@pytest.fixture(scope="package")
+def machines(redis_server: RedisServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Server]]:
+    """Two servers as on two machines: one of two processes that executes runs, and one that only serves the page."""
+    folder = tmp_path_factory.mktemp("machines")
+    shared = {"BUBBLELINE_REDIS": redis_server.url}
+    first = launch(folder, *PAUSED, **shared, BUBBLELINE_PROCESSES="2", BUBBLELINE_LINKS_PER_HOUR="3")
+    second = launch(folder, *PAUSED, **shared, BUBBLELINE_RUN_MANAGER="0", BUBBLELINE_LINKS_PER_HOUR="3")
+    yield first, second
+    for server in (second, first):
+        server.stop()
+        assert server.process.stdout is not None
+        server.process.stdout.close()
+
+
+@pytest.fixture
+def ready(machines: tuple[Server, Server]) -> tuple[Server, Server]:
+    """Both servers, when each can start runs."""
+    import requests
+
+    for server in machines:
+        until(lambda url=server.url: requests.get(f"{url}/readyz", timeout=10).ok and _runner_ready(url), 30)
+    return machines
+
+
+def _runner_ready(url: str) -> bool:
+    import requests
+
+    answer: dict[str, Any] = requests.get(f"{url}/api/devices", timeout=10).json()
+    return answer["state"] == "ready"
+
+
+Launch = Callable[..., Server]

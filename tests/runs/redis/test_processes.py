@@ -1,0 +1,199 @@
+"""Several processes of one server: a run is started, watched and changed through each, whichever of them dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import requests
+import socketio
+
+from backend.config import PROJECT
+from tests.conftest import Server, until
+from tests.runs.test_manager import children_of
+from tests.support.redis_server import RedisServer
+from tests.support.web_pages import Page
+
+
+def start_run(server: Server, m: int = 3, p: int = 2) -> str:
+    answer = requests.post(f"{server.url}/api/runs", json={"spec": {"p": p, "m": m}}, timeout=20)
+    assert answer.status_code == 202, answer.text
+    return answer.json()["id"]
+
+
+def whole(server: Server, run_id: str) -> dict:
+    return requests.get(f"{server.url}/api/runs/{run_id}", timeout=10).json()
+
+
+def listed(server: Server) -> dict[str, dict]:
+    runs = requests.get(f"{server.url}/api/runs", timeout=10).json()["runs"]
+    return {run["id"]: run for run in runs}
+
+
+def command_of(pid: int) -> str:
+    """The command line of a process, "" for one that has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().decode().replace("\0", " ")
+    except OSError:
+        return ""
+
+
+def processes_of(server: Server, words: str) -> list[int]:
+    """The processes of a server with these words in their command line."""
+    return [each for each in children_of(server.process.pid) if words in command_of(each)]
+
+
+def watched(server: Server, run_id: str) -> Page:
+    page = Page(server, transports=["websocket"])
+    assert page.watch(run_id)["ok"] is True
+    return page
+
+
+def finish(server: Server, page: Page, run_id: str) -> dict:
+    """Wait for the end of a run and return it, after a check that the page has all of it."""
+    until(lambda: page.over, 30)
+    run = whole(server, run_id)
+    assert page.rows() == run["ops"]
+    assert page.messages[0]["first"] == 1
+    assert page.messages[-1]["seq"] == run["seq"]
+    page.io.disconnect()
+    return run
+
+
+def test_a_run_started_on_one_machine_is_watched_listed_and_changed_through_another(ready):
+    first, second = ready
+    run_id = start_run(second)
+    pages = [watched(server, run_id) for server in (first, second)]
+    runs = [finish(server, page, run_id) for server, page in zip(ready, pages, strict=True)]
+    assert runs[0] == runs[1]
+    assert runs[0]["status"] == "finished"
+    assert requests.patch(f"{first.url}/api/runs/{run_id}", json={"name": "shared"}, timeout=10).ok
+    assert whole(second, run_id)["name"] == listed(second)[run_id]["name"] == "shared"
+    assert requests.delete(f"{second.url}/api/runs/{run_id}", timeout=10).status_code == 204
+    for server in ready:
+        assert requests.get(f"{server.url}/api/runs/{run_id}", timeout=10).status_code == 404
+        assert run_id not in listed(server)
+
+
+def test_a_run_is_cancelled_through_another_machine_and_an_error_of_the_manager_arrives_whole(ready):
+    first, second = ready
+    run_id = start_run(first, m=8000)
+    page = watched(second, run_id)
+    until(lambda: len(page.rows()) > 3, 20)
+    assert listed(second)[run_id]["status"] == "running"
+    assert requests.post(f"{second.url}/api/runs/{run_id}/cancel", timeout=10).status_code == 202
+    assert finish(first, page, run_id)["status"] == "cancelled"
+    again = requests.post(f"{second.url}/api/runs/{run_id}/cancel", timeout=10)
+    assert (again.status_code, again.json()["error"]["code"]) == (409, "runs.already_over")
+    assert "cancelled" in again.json()["error"]["message"]
+
+
+def test_a_run_goes_on_without_a_gap_while_redis_dies_and_comes_back_empty(ready, redis_server: RedisServer):
+    first, second = ready
+    run_id = start_run(first, m=60)
+    pages = [watched(server, run_id) for server in ready]
+    until(lambda: all(len(page.rows()) > 5 for page in pages), 20)
+    redis_server.kill()
+    before = time.monotonic()
+    assert requests.get(f"{second.url}/", timeout=10).ok  # pages are served all the same
+    refused = requests.post(f"{second.url}/api/runs", json={"spec": {"p": 2, "m": 3}}, timeout=20)
+    assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
+    assert requests.get(f"{second.url}/readyz", timeout=10).json()["redis"]["ok"] is False
+    until(lambda: time.monotonic() > before + 1)
+    redis_server.start()
+    for server, page in zip(ready, pages, strict=True):
+        assert finish(server, page, run_id)["status"] == "finished"
+    assert finish(second, watched(second, run_id), run_id)["op_count"] == 180
+    until(lambda: all(requests.get(f"{server.url}/readyz", timeout=10).ok for server in ready), 20)
+    next_run = start_run(second)
+    assert finish(first, watched(first, next_run), next_run)["status"] == "finished"
+
+
+def test_a_page_whose_process_is_killed_goes_on_with_another_and_the_run_with_it(ready):
+    first, _ = ready
+    run_id = start_run(first, m=120)
+    rows: list[list] = []
+    seen = {"seq": 0, "connections": 0}
+    io = socketio.Client(reconnection_delay=0.1, reconnection_delay_max=0.2)
+
+    def take(message: dict) -> None:
+        assert message["first"] <= seen["seq"] + 1, "a gap"
+        if message["first"] == seen["seq"] + 1:
+            rows.extend(message.get("ops", []))
+            seen["seq"] = message["seq"]
+
+    def watch() -> None:
+        seen["connections"] += 1
+        io.emit("watch", {"run": run_id, "since": seen["seq"]})
+
+    io.on("run", take)
+    io.on("connect", watch)
+    io.connect(first.url, transports=["websocket"])
+    until(lambda: len(rows) > 5, 20)
+    for number in (1, 2):  # the page is at one of them
+        killed = processes_of(first, f"--number {number}")
+        os.kill(killed[0], signal.SIGKILL)
+        until(lambda number=number, killed=killed: processes_of(first, f"--number {number}") not in ([], killed), 20)
+        count = len(rows)
+        until(lambda count=count: len(rows) > count, 20)
+    until(lambda: seen["connections"] > 1, 20)
+    until(lambda: whole(first, run_id)["status"] == "finished" and len(rows) == 360, 30)
+    assert rows == whole(first, run_id)["ops"]
+    io.disconnect()
+
+
+def test_a_run_whose_manager_is_killed_ends_with_its_rows_and_the_next_one_works(ready):
+    first, second = ready
+    run_id = start_run(second, m=8000)
+    waiting = start_run(second, m=3)
+    page = watched(second, run_id)
+    until(lambda: len(page.rows()) > 5, 20)
+    os.kill(processes_of(first, "process runs")[0], signal.SIGKILL)
+    run = finish(second, page, run_id)
+    assert (run["status"], run["failure"]["code"]) == ("failed", "runs.server_stopped")
+    assert run["op_count"] > 5
+    assert whole(first, waiting)["status"] == "failed"
+    until(lambda: requests.post(f"{second.url}/api/runs", json={"spec": {"p": 2, "m": 3}}, timeout=20).ok, 30)
+    next_run = start_run(second)
+    assert finish(first, watched(first, next_run), next_run)["status"] == "finished"
+    stored = {each["id"]: each["status"] for each in listed(first).values()}
+    assert (stored[run_id], stored[waiting]) == ("failed", "failed")
+
+
+def test_limits_count_for_all_processes_together(ready):
+    first, second = ready
+    for number, server in enumerate((first, second, first)):
+        assert requests.post(f"{server.url}/api/links", json={"query": f"?m={4 + number}"}, timeout=10).ok
+    refused = requests.post(f"{second.url}/api/links", json={"query": "?m=12"}, timeout=10)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (429, "links.too_many_an_hour")
+    assert int(refused.headers["Retry-After"]) > 60
+
+
+def test_no_process_outlives_a_server_that_is_killed(start, redis_server: RedisServer):
+    server = start(BUBBLELINE_REDIS=redis_server.url, BUBBLELINE_RUN_MANAGER="0")
+    until(lambda: requests.get(f"{server.url}/healthz", timeout=10).ok, 20)
+    children = children_of(server.process.pid)
+    assert children
+    server.process.kill()
+    until(lambda: not any(command_of(child) for child in children), 10)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"BUBBLELINE_PROCESSES": "2"}, "needs BUBBLELINE_REDIS"),
+        ({"BUBBLELINE_REDIS": "http://:secret@host"}, "must be redis://HOST:PORT/NUMBER"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused_without_showing_a_password(settings, words):
+    done = subprocess.run(
+        [sys.executable, "app.py", "serve"], cwd=PROJECT, env=os.environ | settings, text=True, capture_output=True
+    )
+    assert done.returncode == 1
+    assert words in done.stderr
+    assert "secret" not in done.stderr

@@ -1,0 +1,50 @@
+"""A Redis of the tests' own: a process on a free port that keeps nothing on disk, so that it comes back empty."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+PROGRAM = "redis-server"
+
+
+class RedisServer:
+    """A `redis-server` process; `url` stays the same over its ends and starts."""
+
+    def __init__(self, folder: Path) -> None:
+        program = shutil.which(PROGRAM)
+        if program is None:
+            pytest.skip("redis-server is missing; on Debian: apt-get install redis-server")
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+        self._command = [
+            program, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
+            "--dir", str(folder), "--logfile", str(folder / "redis.log"),
+        ]  # fmt: skip
+        self.start()
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        self.process = subprocess.Popen(self._command)
+        end = time.monotonic() + 10
+        while True:
+            try:
+                with socket.create_connection(("127.0.0.1", self.port), timeout=1) as client:
+                    client.sendall(b"PING\r\n")
+                    assert client.recv(7) == b"+PONG\r\n"
+                    return
+            except OSError:
+                assert time.monotonic() < end, "redis-server did not answer"
+                time.sleep(0.02)
+
+    def kill(self) -> None:
+        """End it at once; what it had is lost."""
+        self.process.kill()
+        self.process.wait()
