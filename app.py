@@ -21,6 +21,7 @@ python app.py settings                         every setting of the server, with
 
 from __future__ import annotations
 
+import socket
 import sys
 from dataclasses import replace
 
@@ -54,6 +55,30 @@ def serve(host: str | None = None, port: int | None = None) -> None:
         from backend.web.serve import serve as serve_web  # the other commands need no web
 
     sys.exit(serve_web(config))
+
+
+@cli.group(hidden=True)
+def process() -> None:
+    """Be one of the processes that `serve` starts where there are several."""
+
+
+@process.command()
+@click.option("--listener", type=int, required=True, help="Descriptor of the socket to listen on.")
+@click.option("--number", type=int, required=True, help="Number among the processes that serve the page.")
+def web(listener: int, number: int) -> None:
+    """Serve the page."""
+    from backend.web.serve import serve
+
+    sys.exit(serve(Config.from_env(), socket.socket(fileno=listener), f"web-{number}"))
+
+
+@process.command()
+@click.option("--lease", required=True, help="Name in which this process and its successors manage the runs.")
+def runs(lease: str) -> None:
+    """Manage the runs."""
+    from backend.web.redis.run_manager import manage
+
+    sys.exit(manage(Config.from_env(), lease))
 
 
 @cli.command(name="settings")

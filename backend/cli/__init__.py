@@ -7,7 +7,6 @@ from backend.cli.costs import costs
 from backend.cli.database import backup, restore
 from backend.cli.import_files import import_files
 from backend.cli.pareto import pareto_command
-from backend.cli.processes import process
 from backend.cli.run import run
 from backend.cli.run_sweep import devices, run_sweep
 from backend.cli.schedule import check, export, laws, show, sweep
@@ -27,5 +26,4 @@ COMMANDS = (
     devices,
     backup,
     restore,
-    process,
 )

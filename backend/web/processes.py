@@ -20,9 +20,9 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
+from backend.access.addresses import address_line, cannot_listen, invitations
 from backend.config import PROJECT, Config, variable
 from backend.web import logs
-from backend.web.invitations import address_line, cannot_listen, invitations
 
 logger = logging.getLogger(__name__)
 BACKLOG = 1024  # connections that wait for a free process

@@ -16,6 +16,7 @@ from gevent.event import Event
 from gevent.pywsgi import WSGIServer
 from gevent.socket import wait_read
 
+from backend.access.addresses import address_line, cannot_listen, invitations
 from backend.access.audit import FILE, log_to
 from backend.config import Config
 from backend.web import logs
@@ -24,7 +25,6 @@ from backend.web.http.clients import POLICY
 from backend.web.http.request_reader import ConnectionLimits
 from backend.web.http.server import handler_class
 from backend.web.http.socket_limits import Allowance
-from backend.web.invitations import address_line, cannot_listen, invitations
 from backend.web.processes import numbered
 from backend.web.services import NAME, Services
 from backend.web.sockets.frames import FrameCache, SharedFrameSocket

@@ -23,7 +23,7 @@ from backend.web.sockets.run_snapshot import RunSnapshots
 from backend.web.work.large_bodies import LargeBodies
 
 if TYPE_CHECKING:
-    from backend.redis.remote_runs import RemoteRuns
+    from backend.web.redis.remote_runs import RemoteRuns
 
 NAME = "bubbleline"
 

@@ -51,6 +51,7 @@ WEB = Layers(
     (
         ("serve",),
         ("factory",),
+        ("processes", "sharing"),
         ("openapi",),  # describes the routes from their own tables
         ("routes", "sockets.events", "sockets.search_events"),
         ("services",),  # shared by the handlers above; it contains the feeds below
@@ -58,6 +59,7 @@ WEB = Layers(
         ("answers",),  # computed in worker processes
         ("address",),
         ("work",),
+        ("redis",),
         ("http", "logs", "metrics"),
     ),
 )

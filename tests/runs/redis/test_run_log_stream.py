@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.errors import message
-from backend.redis.connection import connect
-from backend.redis.lease import LEASE, Lease
-from backend.redis.limits import SharedHourlyRate, SharedPace
-from backend.redis.run_log_stream import Writer, read_further, read_run, stream_of
 from backend.runs.errors import RunFailure
 from backend.runs.rows import KINDS
 from backend.runs.run import Run
 from backend.web.http.cache import Encoded
-from backend.web.http.shared_cache import SharedCache
+from backend.web.redis.answer_cache import AnswerCache
+from backend.web.redis.connection import connect
+from backend.web.redis.lease import LEASE, Lease
+from backend.web.redis.limits import SharedHourlyRate, SharedPace
+from backend.web.redis.run_log_stream import Writer, read_further, read_run, stream_of
 
 ROWS = [[0, index, index, index + 1, index + 2, 0] for index in range(9)]
 FAILURE = RunFailure("worker", message("runs.runner_stopped", "The runner stopped just before this run; try again."), 1)
@@ -153,13 +153,13 @@ def test_actions_of_an_hour_are_counted_by_all_processes_together(client):
 
 
 def test_an_answer_that_one_process_has_computed_is_found_by_another(client):
-    first, second = SharedCache(10_000, client), SharedCache(10_000, client)
+    first, second = AnswerCache(10_000, client), AnswerCache(10_000, client)
     answer = Encoded.of(b"\x00deflated\n", "application/json")
     first.put(("schedule", 1), answer)
     assert second.get(("schedule", 1)) == answer
     assert second.get(("schedule", 2)) is None
     client.flushdb()
     assert second.get(("schedule", 1)) == answer  # its own by now
-    alone = SharedCache(10_000, connect("redis://127.0.0.1:1/0"))
+    alone = AnswerCache(10_000, connect("redis://127.0.0.1:1/0"))
     alone.put("key", answer)
     assert alone.get("key") == answer

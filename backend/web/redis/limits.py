@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from backend.limits.rate_limit import HOUR, HourlyRate, Pace
-from backend.redis.connection import UNAVAILABLE, key
+from backend.web.redis.connection import UNAVAILABLE, key
 
 logger = logging.getLogger(__name__)
 PAUSE_S = 2.0  # without a question after a failure: requests must not wait for a network that is down

@@ -9,16 +9,16 @@ from hashlib import blake2b
 from typing import Any
 
 from backend.config import PROJECT
-from backend.redis.connection import UNAVAILABLE
-from backend.redis.connection import key as redis_key
 from backend.web.http.cache import Cache, Encoded
+from backend.web.redis.connection import UNAVAILABLE
+from backend.web.redis.connection import key as redis_key
 
 KEPT_S = 3600
 LARGEST = 1_000_000  # bytes of an answer; a larger one is kept by its process only
 PAUSE_S = 2.0  # without a question after a failure
 
 
-class SharedCache(Cache):
+class AnswerCache(Cache):
     """A cache of at most `limit` bytes in this process, and of answers for an hour in Redis."""
 
     def __init__(self, limit: int, client: Any) -> None:

@@ -15,16 +15,16 @@ import gevent
 from gevent.event import Event
 
 from backend.config import Config
-from backend.redis.commands import CommandServer, Handler
-from backend.redis.connection import UNAVAILABLE, connect, shown
-from backend.redis.lease import RENEW_S, Lease
-from backend.redis.publisher import Publisher
-from backend.redis.run_log_stream import head_of
 from backend.runs.estimate import OpTimes
 from backend.runs.manager import Manager
 from backend.runs.options import Options
 from backend.runs.run import Run
 from backend.runs.store import STOPPED
+from backend.web.redis.commands import CommandServer, Handler
+from backend.web.redis.connection import UNAVAILABLE, connect, shown
+from backend.web.redis.lease import RENEW_S, Lease
+from backend.web.redis.publisher import Publisher
+from backend.web.redis.run_log_stream import head_of
 
 logger = logging.getLogger(__name__)
 LAST_WORDS_S = 1.0  # for the ends of runs to reach Redis when the process stops
@@ -106,8 +106,9 @@ RUNNER = ("state", "why", "devices", "choices", "engine", "cluster", "starts")  
 
 
 def manage(config: Config, name: str) -> int:
-    """Manage the runs until SIGINT or SIGTERM, and return the exit code. Stands by while another process does; `name` is
-    that of the lease.
+    """Manage the runs until SIGINT or SIGTERM, and return the exit code. Stands by while another process does.
+
+    `name` is that of the lease.
     """
     stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):

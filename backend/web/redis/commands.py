@@ -17,8 +17,8 @@ from gevent.event import AsyncResult
 from gevent.pool import Pool
 
 from backend.errors import RequestError, from_codes, message, printable, with_codes
-from backend.redis.connection import UNAVAILABLE, connect, key
 from backend.runs.errors import RunError
+from backend.web.redis.connection import UNAVAILABLE, connect, key
 
 logger = logging.getLogger(__name__)
 QUEUE = key("commands")

@@ -17,9 +17,9 @@ import gevent
 from gevent.event import Event as Signal
 
 from backend.errors import with_codes
-from backend.redis.connection import UNAVAILABLE, connect, key
-from backend.redis.run_log_stream import Writer, read_run, stream_of
 from backend.runs.run import Run
+from backend.web.redis.connection import UNAVAILABLE, connect, key
+from backend.web.redis.run_log_stream import Writer, read_run, stream_of
 
 logger = logging.getLogger(__name__)
 STATE, STATE_FIELD = key("state"), b"state"  # a stream of one entry, so that readers can wait for the next

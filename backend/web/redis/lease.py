@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from backend.redis.connection import key
+from backend.web.redis.connection import key
 
 LEASE = key("manager")
 LEASE_S, RENEW_S = 5, 1.0

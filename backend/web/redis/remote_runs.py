@@ -20,16 +20,16 @@ from gevent.threadpool import ThreadPool
 
 from backend.config import Config
 from backend.errors import from_codes, message
-from backend.redis.commands import Commands, no_manager
-from backend.redis.connection import UNAVAILABLE, connect, shown
-from backend.redis.publisher import STATE, STATE_FIELD, STATE_S
-from backend.redis.run_log_stream import read_further, read_run, run_of
 from backend.runs.errors import RunError
 from backend.runs.estimate import OpTimes
 from backend.runs.manager import KEEP_SIZE
 from backend.runs.options import PLAIN, Options
 from backend.runs.run import Run
 from backend.runs.store import STOPPED, Store, StoreError, UnreadableRunError
+from backend.web.redis.commands import Commands, no_manager
+from backend.web.redis.connection import UNAVAILABLE, connect, shown
+from backend.web.redis.publisher import STATE, STATE_FIELD, STATE_S
+from backend.web.redis.run_log_stream import read_further, read_run, run_of
 
 logger = logging.getLogger(__name__)
 WAIT_MS = 1000  # for which one call waits in Redis

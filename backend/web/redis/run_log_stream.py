@@ -15,9 +15,9 @@ from typing import Any
 import redis
 
 from backend.errors import from_codes, with_codes
-from backend.redis.connection import UNAVAILABLE, key
 from backend.runs.run import Run
 from backend.runs.store import HEAD
+from backend.web.redis.connection import UNAVAILABLE, key
 
 HEAD_ID, HEAD_FIELD, ENTRY_FIELD = "0-1", b"run", b"entry"
 AT_ONCE = 64  # entries in one call: some 3 s of a run
