@@ -1,6 +1,9 @@
 """Measure how many viewers one server on one core can serve; this second process drives it over loopback.
 
     python bench/viewers.py [--viewers 500] [--stalled 20] [--rate 10000] [--seconds 20] [--details]
+    python bench/viewers.py --viewers 1000 --processes 2
+
+With `--processes` the server is that many processes around a Redis, on all cores, which they share with this one.
 
 A run emits `rate` ops per second; each viewer is a WebSocket that watches it. Some do not read
 until the run is over; some lose their connection and reconnect; some join late, and a class loads the run as pages
@@ -32,7 +35,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from backend.runs.rows import named
 from bench.crowd.steady import LINE_S
 from bench.crowd.viewer import Viewer
-from bench.crowd.watched import Cost, Server, server
+from bench.crowd.watched import Cost, Server, server, servers
 
 LATE_MS, JOIN_MS = 150.0, 1000.0
 WHOLE, RETURNING, LATE = 3, 10, 10  # viewers that decode everything, that come back, that join late
@@ -128,7 +131,7 @@ def report_loads(loads: Sequence[tuple[float, bytes]]) -> None:
 
 def report_costs(before: Cost, watched: Cost, after: Cost, ops: int) -> None:
     busy, system, waited = after.since(watched)
-    name, other = "server, of its one core", f"another program had the core {waited:.0%} of the time"
+    name, other = "server, of one core", f"another program had the core {waited:.0%} of the time"
     print(f"{name:<44} {busy:7.0%}, {system:.0%} in the system's calls; {other}")
     print(f"{'server, resident':<44} {before.resident:7.0f} MB, {watched.resident:.0f} with all connected, "
           f"{after.resident:.0f} at the end, {after.peak:.0f} at most")  # fmt: skip
@@ -185,6 +188,7 @@ def drive(served: Server, given: argparse.Namespace) -> int:
     crowd.read(20.0, lambda: all(viewer.over for viewer in stalled))
     freed = time.monotonic() - at
 
+    print(f"connections by process: {served.connections()}")
     print(f"{given.viewers} viewers, {given.stalled} more that do not read; {given.rate:,} ops per second for "
           f"{given.seconds:g} s; connected within {connected:.1f} s\n")  # fmt: skip
     report(steady, given)
@@ -228,20 +232,24 @@ def main() -> int:
     options.add_argument("--stalled", type=int, default=20)
     options.add_argument("--rate", type=int, default=10_000, help="ops per second; divides by 20")
     options.add_argument("--seconds", type=float, default=20.0)
+    options.add_argument("--processes", type=int, default=1, help="that serve the page")
     options.add_argument("--details", action="store_true", help="all ask for bytes and messages too")
     given = options.parse_args()
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     cores = sorted(os.sched_getaffinity(0))
     own, others = cores[0], cores[1:] or cores
-    os.sched_setaffinity(0, set(others))
+    if given.processes == 1:
+        os.sched_setaffinity(0, set(others))
     runner = [
         sys.executable, str(Path(__file__).with_name("crowd") / "steady.py"), "--rate", str(given.rate),
         "--seconds", str(given.seconds), "--lead", str(LEAD_S), "--cores", ",".join(map(str, others)),
         *(["--details"] if given.details else []),
     ]  # fmt: skip
-    with tempfile.TemporaryDirectory() as folder, server(Path(folder), own, runner) as served:
-        return drive(served, given)
+    with tempfile.TemporaryDirectory() as folder:
+        one = given.processes == 1
+        with server(Path(folder), own, runner) if one else servers(Path(folder), given.processes, runner) as served:
+            return drive(served, given)
 
 
 if __name__ == "__main__":

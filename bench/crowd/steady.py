@@ -68,7 +68,7 @@ def main() -> None:
     options.add_argument("--details", action="store_true", help="bytes and messages beside their ops")
     given = options.parse_args()
     os.sched_setaffinity(0, {int(core) for core in given.cores.split(",")})
-    say("ready", version=1, devices=["none"])
+    say("ready", version=1, devices=[{"kind": "cpu", "cores": 2, "name": "none"}])
     for line in sys.stdin:
         message = json.loads(line)
         if message["cmd"] == "run":
