@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
+from backend.database.address import Location
 from backend.errors import message
 from backend.limits.rate_limit import HourlyRate
 from backend.short_links.codes import name_of, normalized, query_of
@@ -14,8 +13,8 @@ from backend.short_links.store import Link, LinkStore
 class ShortLinks:
     """The short links of one server."""
 
-    def __init__(self, path: Path, most: int, per_hour: int) -> None:
-        self.store = LinkStore(path, most)
+    def __init__(self, location: Location, most: int, per_hour: int) -> None:
+        self.store = LinkStore(location, most)
         self.rate = HourlyRate(per_hour)
 
     def make(self, client: str, query: object, name: object = None) -> Link:

@@ -51,7 +51,7 @@ def serve(config: Config) -> int:
     stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         gevent.signal_handler(number, stop.set)
-    log_to(config.database.with_name(FILE))
+    log_to(config.folder / FILE)
     app = create_app(config)
     frames = FrameCache()  # shared by all connections: a text for many viewers is framed once
     parts: Services = app.extensions[NAME]
@@ -120,6 +120,8 @@ def _invitations(config: Config, app: Flask, port: int) -> list[str]:
         return []
     policy: Policy = app.extensions[POLICY]
     root = f"https://{config.hosts[0]}" if config.proxies and config.hosts else f"http://{_reachable(config)}:{port}"
+    if not policy.lasting:
+        return ["The tokens are in the database, which cannot be used at present: start again to see the links."]
     lines = []
     for role, token, setting, text in (
         (Role.RUN, policy.keys.token, "token", "To start runs"),
