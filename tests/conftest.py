@@ -89,7 +89,7 @@ def postgresql() -> Iterator[Cluster]:
 @pytest.fixture
 def address(postgresql: Cluster) -> PostgresqlAddress:
     """An empty PostgreSQL database."""
-    return postgresql.new_database()
+    return postgresql.empty_database()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

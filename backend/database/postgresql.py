@@ -32,7 +32,7 @@ from backend.database.migrations import SCHEMA, migrate
 from backend.errors import message
 
 logger = logging.getLogger(__name__)
-CONNECTIONS, MORE_CONNECTIONS = 2, 8  # that stay open, and for a rush; each server has three pools
+CONNECTIONS, MORE_CONNECTIONS = 2, 8  # that stay open, and for a rush; for runs and for links each
 WAIT_S = 5  # for a free connection of the pool
 # Of libpq; an address may have others behind its "?". The server's limits (ms) end what would hold up everybody.
 DEFAULTS: dict[str, Any] = {

@@ -93,7 +93,7 @@ class Manager:
         if not self._opened:
             self._opened = True
             self._on_disk(self.store.open)
-            if not self._close_left_over(time.time()):
+            if self.store_error or not self._close_left_over(time.time()):
                 self._closer = gevent.spawn(self._close_left_over_later, time.time())
 
     def drain(self, seconds: float) -> None:
