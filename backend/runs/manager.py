@@ -91,10 +91,10 @@ class Manager:
     def open(self) -> None:
         """Open the database once; without one, runs are in memory only."""
         if not self._opened:
-            self._opened = True
+            self._opened, now = True, time.time()  # runs that are submitted during the waits below are later
             self._on_disk(self.store.open)
-            if self.store_error or not self._close_left_over(time.time()):
-                self._closer = gevent.spawn(self._close_left_over_later, time.time())
+            if self.store_error or not self._close_left_over(now):
+                self._closer = gevent.spawn(self._close_left_over_later, now)
 
     def drain(self, seconds: float) -> None:
         """Take no more runs, end those that wait, and let the present one go on for at most `seconds`."""

@@ -6,6 +6,7 @@ import json
 import logging
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +27,7 @@ from backend.database.address import PostgresqlAddress, read_location
 from backend.database.connect import check_setup, database_at
 from backend.database.database import DatabaseError, SetupError
 from backend.runs import manager as manager_module
+from backend.runs.manager import Manager
 from backend.runs.store import Store, StoreError
 from backend.web.factory import create_app
 from tests.conftest import error_of, until
@@ -120,6 +122,25 @@ def test_a_server_that_starts_before_its_database_ends_the_runs_of_the_last_one_
     postgresql.start()
     until(lambda: runs.store_error is None, sleep=gevent.sleep)
     assert runs.get("left").status == "failed"
+
+
+def test_a_run_submitted_while_the_database_is_being_opened_is_not_taken_for_one_left_over(location, config: Config):
+    manager = Manager(replace(config, database=location))
+    may_open, open_store = threading.Event(), manager.store.open
+
+    def open_slowly() -> None:
+        assert may_open.wait(10)
+        open_store()
+
+    manager.store.open = open_slowly
+    opening = gevent.spawn(manager.open)
+    gevent.sleep(0)
+    run = manager.submit("a", {"m": 1}, "order")
+    may_open.set()
+    opening.join()
+    manager._saves.join()
+    assert manager.store.load(run.id).status == "queued"
+    manager.stop()
 
 
 def test_a_wrong_password_is_named_at_the_start_and_never_shown(address, postgresql: Cluster, start, tmp_path: Path):
