@@ -1,9 +1,12 @@
 # make run   set up what the server needs, then serve the page     make run PORT=8000 HOST=0.0.0.0
+#            with PostgreSQL: make run DATABASE=postgresql://user:password@host:port/name
+#            several processes: make run REDIS=redis://127.0.0.1:6379/0 PROCESSES=2
 #            on a Ray cluster: make run ENGINE=ray ADDRESS=10.0.0.1:6379 (without ADDRESS: a cluster of this host alone)
 # make test  set up what the tests need, then run all of them      make setup, make lint, make bench: see below
 #
 # Everything installed goes to .venv, node_modules and static/vendor; nothing else of the machine is touched, but that
-# `make test` as root installs Debian's chromium-headless-shell and iproute2 where they are missing.
+# `make test` as root installs Debian's chromium-headless-shell, iproute2, postgresql and redis-server where they are
+# missing; no server of them is left running.
 
 PYTHON ?= python3
 HOST ?= 127.0.0.1
@@ -12,6 +15,9 @@ WORKERS ?= 2
 DIST ?= loadfile
 ENGINE ?= $(or $(BUBBLELINE_ENGINE),local)
 ADDRESS ?= $(BUBBLELINE_RAY_ADDRESS)
+DATABASE ?=
+REDIS ?=
+PROCESSES ?=
 BIN := .venv/bin
 PY := $(BIN)/python
 PIP := $(PY) -m pip install --quiet
@@ -27,7 +33,19 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 .PHONY: run test setup setup-test debian lint lint-python lint-js kernels test-python test-js bench clean
 .DELETE_ON_ERROR:
 
-run: setup $(if $(filter ray,$(ENGINE)),.venv/.cluster)
+# Not on the recipe's command line: addresses have passwords. Without DATABASE the environment's own value counts.
+ifneq ($(DATABASE),)
+run: export BUBBLELINE_DATABASE := $(DATABASE)
+endif
+ifneq ($(REDIS),)
+run: export BUBBLELINE_REDIS := $(REDIS)
+endif
+ifneq ($(PROCESSES),)
+run: export BUBBLELINE_PROCESSES := $(PROCESSES)
+endif
+run: setup $(if $(filter ray,$(ENGINE)),.venv/.cluster) \
+  $(if $(filter postgresql://% postgres://% redis://%,$(DATABASE) $(value BUBBLELINE_DATABASE) $(REDIS) \
+    $(value BUBBLELINE_REDIS)),.venv/.scale)
 	@BUBBLELINE_ENGINE=$(ENGINE) BUBBLELINE_RAY_ADDRESS=$(ADDRESS) exec $(PY) app.py serve --host $(HOST) --port $(PORT)
 
 setup: .venv/.run $(BUNDLE)
@@ -46,11 +64,16 @@ $(PY):
 	@$(PIP) -r requirements-cluster.txt
 	@touch $@
 
+.venv/.scale: requirements-scale.txt .venv/.run
+	@echo "Installing the Python packages of requirements-scale.txt ..."
+	@$(PIP) -r requirements-scale.txt
+	@touch $@
+
 # All at once; pip would compile all 13,000 modules one by one, where only what is imported needs to be.
-.venv/.test: requirements.txt requirements-cluster.txt requirements-dev.txt | $(PY)
+.venv/.test: requirements.txt requirements-cluster.txt requirements-scale.txt requirements-dev.txt | $(PY)
 	@echo "Installing the Python packages of $(^:%.txt=%) ..."
 	@$(PIP) --no-compile $(^:%=-r %)
-	@touch .venv/.run .venv/.cluster $@
+	@touch .venv/.run .venv/.cluster .venv/.scale $@
 
 .venv/.node: | $(PY)
 	@node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' 2>/dev/null \
@@ -77,13 +100,23 @@ node_modules/.test: package-lock.json $(VENDOR) | $(BUNDLE)
 
 setup-test: .venv/.test node_modules/.test $(BUNDLE) debian
 
-# What pip and npm do not bring: a browser, and `ip` for the tests of several hosts, which skip without it.
+# What pip and npm do not bring: a browser, `ip` for the tests of several hosts, and the servers of PostgreSQL and Redis;
+# the tests of the last three skip without them. Of PostgreSQL no cluster is made, and so none is started.
 debian:
 	@command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null || test -n "$$BUBBLELINE_CHROMIUM" \
 	  || $(call apt,chromium-headless-shell) || $(call apt,chromium) \
 	  || { echo "The page's tests need a browser; on Debian: sudo apt-get install chromium-headless-shell"; exit 1; }
 	@PATH="$$PATH:/usr/sbin:/sbin"; command -v ip >/dev/null || $(call apt,iproute2) \
 	  || echo "Without the command ip the tests of several hosts skip; on Debian: sudo apt-get install iproute2"
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null \
+	  || { $(call apt,postgresql-common) \
+	    && sed -i 's/^#\?create_main_cluster.*/create_main_cluster = false/' /etc/postgresql-common/createcluster.conf \
+	    && $(call apt,postgresql); } \
+	  || echo "Without PostgreSQL its tests skip; on Debian: sudo apt-get install postgresql"
+	@command -v redis-server >/dev/null \
+	  || { $(call apt,redis-server) && { systemctl disable --now redis-server >/dev/null 2>&1 \
+	    || service redis-server stop >/dev/null 2>&1 || true; }; } \
+	  || echo "Without Redis its tests skip; on Debian: sudo apt-get install redis-server"
 
 apt = { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && echo "Installing Debian's $(1) ..." \
   && apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(1) >/dev/null; }

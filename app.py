@@ -14,7 +14,7 @@ python app.py laws                             write docs/laws.md
 python app.py run dualpipe -p 4 -m 8           execute it with real tensors and verify its gradients
 python app.py run-sweep gpipe 1f1b zb-h1       execute several and compare what was predicted and measured
 python app.py devices                          devices to run on, and the mode of a run
-python app.py backup FILE                      copy the database of runs and short links, while the server runs
+python app.py backup FILE                      copy the SQLite file of runs and short links, while the server runs
 python app.py restore FILE                     put a backup in its place, while the server runs
 python app.py settings                         every setting of the server, with its value and meaning
 """
@@ -29,6 +29,8 @@ import click
 
 from backend.cli import COMMANDS
 from backend.config import Config, ConfigError, settings
+from backend.database.connect import check_setup
+from backend.database.database import SetupError
 
 
 @click.group(invoke_without_command=True)
@@ -47,6 +49,10 @@ def serve(host: str | None = None, port: int | None = None) -> None:
     try:
         config = Config.from_env()
     except ConfigError as error:
+        raise click.ClickException(str(error)) from None
+    try:
+        check_setup(config.database)
+    except SetupError as error:
         raise click.ClickException(str(error)) from None
     config = replace(config, host=host or config.host, port=config.port if port is None else port)
     if config.redis:

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from backend.database.address import Location, read_location
+
 PROJECT = Path(__file__).resolve().parents[1]
 ENGINES = ("local", "ray")
 LOG_LEVELS = ("debug", "info", "warning", "error")
@@ -43,6 +45,13 @@ def _names(name: str, text: str) -> tuple[str, ...]:
 
 def _path(name: str, text: str) -> Path:
     return Path(text).expanduser().resolve()
+
+
+def _location(name: str, text: str) -> Location:
+    try:
+        return read_location(text)
+    except ValueError as error:  # without the text: an address has a password
+        raise ConfigError(f"{name} {error}") from None
 
 
 def _integer(low: int, high: int) -> Reader:
@@ -117,7 +126,13 @@ class Config:
 
     host: str = _setting("127.0.0.1", _text, "address to listen on")
     port: int = _setting(5000, _integer(0, 65535), "port to listen on; 0 takes any free one")
-    database: Path = _setting(PROJECT / "var" / "bubbleline.sqlite3", _path, "file with the runs and the short links")
+    database: Location = _setting(
+        PROJECT / "var" / "bubbleline.sqlite3", _location,
+        "file with the runs and the short links, or a PostgreSQL database: postgresql://user:password@host:port/name",
+    )  # fmt: skip
+    data_folder: Path | None = _setting(
+        None, _path, "folder for the audit log and the tokens; by default that of the database's file, else var"
+    )
     runner: tuple[str, ...] = _setting(
         (), _command, "command line of the runner program; by default python -m runner with the engine below"
     )
@@ -237,6 +252,13 @@ class Config:
     def local(self) -> bool:
         """Whether only programs of this machine reach the server: no token is needed then."""
         return self.host in LOOPBACK and not self.proxies and set(self.hosts) <= set(LOOPBACK)
+
+    @property
+    def folder(self) -> Path:
+        """Return the folder of what this server keeps besides its database."""
+        if self.data_folder is not None:
+            return self.data_folder
+        return self.database.parent if isinstance(self.database, Path) else PROJECT / "var"
 
     def trusted_hosts(self) -> tuple[str, ...] | None:
         """Return the host names that a request may carry, None where it depends on the request.

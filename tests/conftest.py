@@ -20,8 +20,10 @@ from hypothesis import settings
 
 from backend.compute.pool import Pool
 from backend.config import PROJECT, Config
+from backend.database.address import Location, PostgresqlAddress
 from backend.schedule import jit
 from backend.web.work.computing import POOL
+from tests.support.postgresql import Cluster
 
 if TYPE_CHECKING:
     from tests.support.distribution import FolderScheduling
@@ -74,6 +76,29 @@ def compiled() -> None:
 @pytest.fixture
 def config(tmp_path: Path) -> Config:
     return Config(port=0, database=tmp_path / "runs.sqlite3", runner=FAKE_RUNNER, silence_s=10)
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[Cluster]:
+    """A server of PostgreSQL, for the tests that need one."""
+    cluster = Cluster()
+    yield cluster
+    cluster.remove()
+
+
+@pytest.fixture
+def address(postgresql: Cluster) -> PostgresqlAddress:
+    """An empty PostgreSQL database."""
+    return postgresql.empty_database()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def location(request: pytest.FixtureRequest, tmp_path: Path) -> Location:
+    """A database that is not there yet: a path, and an address of PostgreSQL."""
+    if request.param == "sqlite":
+        return tmp_path / "deep" / "runs.sqlite3"
+    found: PostgresqlAddress = request.getfixturevalue("address")
+    return found
 
 
 @pytest.fixture(scope="session")

@@ -22,6 +22,8 @@ def invitations(config: Config, port: int, policy: Policy | None = None) -> list
         return []
     policy = policy or Policy(config)
     root = f"https://{config.hosts[0]}" if config.proxies and config.hosts else f"http://{_reachable(config)}:{port}"
+    if not policy.lasting:
+        return ["The tokens are in the database, which cannot be used at present: start again to see the links."]
     lines = []
     for role, token, setting, text in (
         (Role.RUN, policy.keys.token, "token", "To start runs"),

@@ -7,12 +7,14 @@ token that is changed takes away what it gave.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import hmac
 import json
 import logging
 import os
 import secrets
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,6 +29,7 @@ logger = logging.getLogger(__name__)
 FILE = "access.json"
 PRIVATE = 0o600
 NAMES = ("secret", "token", "admin_token")
+SHORTEST = 16  # characters of a secret
 LONGEST_COOKIE = 512  # characters; those of this server have about 100
 
 
@@ -94,13 +97,43 @@ def load(folder: Path, token: str = "", admin_token: str = "") -> Keys:
     path = folder / FILE
     kept = _read(path)
     if kept is None:
-        kept = {name: secrets.token_urlsafe(24) for name in NAMES}
         try:
-            _write(path, kept)
+            kept = _read_or_make(path)
         except OSError as error:
             logger.warning("%s cannot be written (%s): links and cookies end with the server", path, error.strerror)
+            kept = new_secrets()
+    return keys_of(kept, token, admin_token)
+
+
+def new_secrets() -> dict[str, str]:
+    """Return new random secrets by their names."""
+    return {name: secrets.token_urlsafe(24) for name in NAMES}
+
+
+def usable(kept: Mapping[str, object]) -> bool:
+    """Return whether these are all secrets, none of them so short that it can be guessed."""
+    return all(isinstance(each, str) and len(each) >= SHORTEST for each in map(kept.get, NAMES))
+
+
+def keys_of(kept: Mapping[str, str], token: str, admin_token: str) -> Keys:
+    """Return the secrets in use; tokens that are given have priority."""
     made = frozenset(role for role, given in ((Role.RUN, token), (Role.ADMIN, admin_token)) if not given)
     return Keys(kept["secret"], token or kept["token"], admin_token or kept["admin_token"], made)
+
+
+def _read_or_make(path: Path) -> dict[str, str]:
+    """Return the secrets of a file, made where there are none, while no other server makes them too."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        kept = _read(path)  # another server may have made them a moment ago
+        if kept is None:
+            kept = new_secrets()
+            _write(path, kept)
+    finally:
+        os.close(folder)
+    return kept
 
 
 def _read(path: Path) -> dict[str, str] | None:
@@ -112,18 +145,16 @@ def _read(path: Path) -> dict[str, str] | None:
         path.chmod(PRIVATE)
     try:
         data = json.loads(text)
-        kept = {name: data[name] for name in NAMES}
-    except (ValueError, KeyError, TypeError):
-        kept = {}
-    if kept and all(isinstance(each, str) and len(each) >= 16 for each in kept.values()):
-        return kept
+    except ValueError:
+        data = None
+    if isinstance(data, dict) and usable(data):
+        return {name: data[name] for name in NAMES}
     logger.warning("%s is damaged; new tokens are made, and earlier links and cookies end", path)
     return None
 
 
 def _write(path: Path, kept: dict[str, str]) -> None:
     """Write the whole file or nothing, readable by its owner from the first byte on."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(f"{path.name}.{os.getpid()}")
     with suppress(FileNotFoundError):
         fresh.unlink()

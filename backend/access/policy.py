@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from functools import cached_property
+from pathlib import Path
 from typing import NoReturn
 
 from backend.access import keys
 from backend.access.keys import Cookie, Keys
 from backend.access.roles import Identity, Role, by_address, new_browser
+from backend.access.shared_keys import SharedKeys
 from backend.config import Config
+from backend.database.connect import database_at
 from backend.errors import RequestError, message
 
 LONGEST_USER = 80  # characters
@@ -25,12 +28,26 @@ class Policy:
     """The rules of one server. On a local one everybody administrates, and there are no tokens."""
 
     def __init__(self, config: Config) -> None:
+        """Take the settings, and the secrets of a database that several servers share: this may wait for it."""
         self._config = config
+        self._shared: SharedKeys | None = None
+        if not isinstance(config.database, Path):
+            self._shared = SharedKeys(database_at(config.database), config.token, config.admin_token)
+
+    @property
+    def keys(self) -> Keys:
+        """Return the server's secrets."""
+        return self._own_keys if self._shared is None else self._shared.get()
+
+    @property
+    def lasting(self) -> bool:
+        """Whether the secrets are those that other servers and a restart have too."""
+        return self._shared is None or self._shared.lasting
 
     @cached_property
-    def keys(self) -> Keys:
-        """Return the server's secrets, read or made when they are first needed."""
-        return keys.load(self._config.database.parent, self._config.token, self._config.admin_token)
+    def _own_keys(self) -> Keys:
+        """The secrets of a server of its own, read or made when they are first needed."""
+        return keys.load(self._config.folder, self._config.token, self._config.admin_token)
 
     @property
     def local(self) -> bool:

@@ -13,8 +13,9 @@ from pathlib import Path
 import click
 
 from backend.config import Config, ConfigError
-from backend.runs.store import SCHEMA, Store, StoreError
-from backend.sqlite_file import BUSY_S
+from backend.database.migrations import SCHEMA
+from backend.database.sqlite_file import BUSY_S
+from backend.runs.store import Store, StoreError
 
 PAGES = 1000  # copied at once; the server can write in between
 PAUSE_S = 0.005
@@ -26,8 +27,8 @@ TABLES = {"runs": {"id", "created", "status", "head", "events", "ops"}}  # and l
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--force", is_flag=True, help="Replace FILE if it exists.")
 def backup(file: Path, force: bool) -> None:
-    """Copy the database of runs and short links to FILE, also while the server runs."""
-    database = _database()
+    """Copy the database of runs and short links, an SQLite file, to FILE, also while the server runs."""
+    database = _database("pg_dump --format=custom --file=FILE {}")
     if file.exists() and not force:
         raise click.ClickException(f"{file} exists; add --force to replace it.")
     if not database.is_file():
@@ -43,7 +44,7 @@ def backup(file: Path, force: bool) -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def restore(file: Path) -> None:
     """Put the backup FILE in the place of the database, which is kept beside it, also while the server runs."""
-    database = _database()
+    database = _database("pg_restore --clean --if-exists --single-transaction --dbname={} FILE")
     database.parent.mkdir(parents=True, exist_ok=True)
     if database.exists() and file.samefile(database):
         raise click.ClickException(f"{file} is the database itself.")
@@ -69,11 +70,21 @@ def _failures(what: str) -> Iterator[None]:
         raise click.ClickException(f"{what} failed: {error}.") from None
 
 
-def _database() -> Path:
+class _OtherDatabaseError(click.ClickException):
+    """A command that is for SQLite only, called with another database."""
+
+    exit_code = 2
+
+
+def _database(instead: str) -> Path:
+    """Return the path of the SQLite file; `instead` is PostgreSQL's own command for the same."""
     try:
-        return Config.from_env().database
+        location = Config.from_env().database
     except ConfigError as error:
         raise click.ClickException(str(error)) from None
+    if not isinstance(location, Path):
+        raise _OtherDatabaseError(f"{location} is copied by PostgreSQL's own programs: {instead.format(location)}")
+    return location
 
 
 def _through_a_new_file(
@@ -179,6 +190,7 @@ def _end_left_over(database: Path) -> None:
     """End the runs that were in progress at the time of the backup, bring the tables up to date, free unused space."""
     store = Store(database)
     store.open()
+    store.close_left_over()
     store.close()
     with closing(sqlite3.connect(database)) as connection:
         connection.execute("VACUUM")

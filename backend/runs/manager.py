@@ -43,6 +43,7 @@ NOT_BEGUN = RunFailure(
     "server", message("runs.not_begun", "The server stopped before this run had begun; start it again.")
 )
 EXPIRE_S = 600.0  # between two looks for runs to delete
+REOPEN_S = 10.0  # between two attempts to use a database that could not be used at the start
 SAVE_S = 5.0  # for a stopping server to write the runs that have just ended
 CANCEL_S = 5.0  # from a cancellation until a runner that does not answer it is killed
 
@@ -79,6 +80,7 @@ class Manager:
         self._retention = Retention(config.keep_days, config.store_mb, clock)
         self._cleaner: Any = None
         self.shared_error = None  # nothing is shared with other processes
+        self._closer: Any = None
         self.expired = 0  # runs deleted for their age or for the size of the database
 
     def start(self) -> None:
@@ -92,10 +94,10 @@ class Manager:
     def open(self) -> None:
         """Open the database once; without one, runs are in memory only."""
         if not self._opened:
-            self._opened = True
-            left = self._on_disk(self.store.open)
-            if left:
-                logger.warning("%d runs were in progress when the server last stopped; they are marked failed", left)
+            self._opened, now = True, time.time()  # runs that are submitted during the waits below are later
+            self._on_disk(self.store.open)
+            if self.store_error or not self._close_left_over(now):
+                self._closer = gevent.spawn(self._close_left_over_later, now)
 
     def drain(self, seconds: float) -> None:
         """Take no more runs, end those that wait, and let the present one go on for at most `seconds`."""
@@ -115,7 +117,7 @@ class Manager:
     def stop(self) -> None:
         """End the runner; runs in progress end as failed, on disk too."""
         self.stopping = True
-        gevent.killall([each for each in (self._worker, self._cleaner) if each is not None])
+        gevent.killall([each for each in (self._worker, self._cleaner, self._closer) if each is not None])
         self.client.stop()
         for run in self.live():
             run.fail(STOPPED)
@@ -302,6 +304,20 @@ class Manager:
             rest = self._current.facts.get("estimate_s", UNKNOWN_S) - (time.monotonic() - self._begun)
         refused.retry_after = min(max(round(rest), RETRY_S[0]), RETRY_S[1])
         return refused
+
+    def _close_left_over(self, before: float) -> bool:
+        """Mark the runs failed that a server left unfinished before this time; return whether the database could."""
+        left = self._on_disk(self.store.close_left_over, before)
+        if left:
+            logger.warning("%d runs were in progress when the server last stopped; they are marked failed", left)
+        return left is not None
+
+    def _close_left_over_later(self, before: float) -> None:
+        """Try again until the database, which may start later than this server, can be used."""
+        while True:
+            gevent.sleep(REOPEN_S)
+            if self._close_left_over(before):
+                return
 
     def _work(self) -> None:
         """Execute the runs of the queue, one at a time, until the server stops."""

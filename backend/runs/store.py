@@ -1,4 +1,4 @@
-"""Runs on disk: SQLite, one table row per run with its request, order, events, measured rows, figures and verdict.
+"""Runs on disk: one table row per run with its request, order, events, measured rows, figures and verdict.
 
 Its calls block: a program with an event loop makes them in a thread.
 """
@@ -7,37 +7,32 @@ from __future__ import annotations
 
 import json
 import logging
-import sqlite3
-import threading
 import zlib
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from backend.database.address import Location
+from backend.database.connect import database_at
+from backend.database.database import NONE, DatabaseError, NewerSchemaError, Values
+from backend.database.database import Row as Stored
 from backend.errors import from_codes, message, with_codes
 from backend.runs.errors import RunFailure
 from backend.runs.rows import FIELDS, KINDS, Row, with_copies_apart
 from backend.runs.run import OVER, Run
 from backend.runs.run_log import RunLog
-from backend.sqlite_file import SqliteFile
 
 logger = logging.getLogger(__name__)
 
-SCHEMA = 4  # since 2 a run may have a name, since 3 bytes and messages, since 4 its order, and copies apart from ops
-TABLE = """
-CREATE TABLE IF NOT EXISTS runs (
-    id TEXT PRIMARY KEY, created REAL NOT NULL, status TEXT NOT NULL,
-    head TEXT NOT NULL, events TEXT NOT NULL, ops BLOB NOT NULL, bytes BLOB, messages BLOB, copies BLOB, packed TEXT
-);
-CREATE INDEX IF NOT EXISTS runs_by_age ON runs (created DESC, id DESC);
-"""
-ADDED = ("bytes", "messages", "copies", "packed")  # columns that tables of older schemas lack, null in their runs
 HOLD = ",".join(("head", "events", "packed", *KINDS))  # the columns that hold a run
-SAVE = f"INSERT OR REPLACE INTO runs (id,created,status,{HOLD}) VALUES (?,?,?,?,?,?,?,?,?,?)"
+COLUMNS = ("id", "created", "status", *HOLD.split(","))
+SAVE = (
+    f"INSERT INTO runs ({','.join(COLUMNS)}) VALUES ({','.join(f':{name}' for name in COLUMNS)}) "
+    f"ON CONFLICT (id) DO UPDATE SET {','.join(f'{name} = excluded.{name}' for name in COLUMNS[1:])}"
+)
 ENDED = ",".join(f"'{status}'" for status in sorted(OVER))
 STOPPED = RunFailure(
     "server", message("runs.server_stopped", "The server stopped while this run was in progress; start it again.")
@@ -61,55 +56,67 @@ class UnreadableRunError(Exception):
 
 
 class Store:
-    """The database of runs; every method raises StoreError when the disk fails."""
+    """The runs in a database; every method raises StoreError when that cannot be used."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, location: Location) -> None:
+        self.database = database_at(location)
         self.unreadable: set[str] = set()  # ids of the damaged runs that were found so far
-        self._lock = threading.Lock()
-        self._file = SqliteFile(path, self._prepare)
         self._opened = False
 
-    def open(self) -> int:
-        """Open or create the file, end the runs that a stopped server left unfinished, and return their number."""
+    def open(self) -> None:
+        """Open or create the database."""
         self._opened = True
-        return self._close_left_over()
+        with self._errors():
+            self.database.open()
 
     def close(self) -> None:
-        """Close the file; safe to call twice."""
-        with self._lock:
-            self._file.close()
-            self._opened = False
+        """Close the database; safe to call twice."""
+        self._opened = False
+        self.database.close()
 
     def check(self) -> None:
         """Raise StoreError where nothing could be written."""
-        with self._lock:
-            try:
-                self._file.check()
-            except (sqlite3.Error, OSError) as error:
-                raise self._unusable(error) from error
+        with self._errors():
+            self.database.check()
+
+    def close_left_over(self, before: float = float("inf")) -> int:
+        """End the runs made before this time (in seconds) that a stopped server left unfinished, and return their
+        number. Only the process that executes the runs of a database may do that.
+        """
+        ended = 0
+        sql = f"SELECT id,{HOLD} FROM runs WHERE status NOT IN ({ENDED}) AND created < :before"
+        for run_id, *row in self._execute(sql, {"before": before}):
+            with suppress(UnreadableRunError):
+                run = self._read(run_id, _revive, *row)
+                run.fail(STOPPED)
+                self.save(run)
+                ended += 1
+        return ended
 
     def save(self, run: Run) -> None:
         """Write the run in its present state."""
+        row = {kind: pack(run.log, kind) for kind in KINDS}
         head = json.dumps(with_codes({key: getattr(run, key) for key in HEAD}))
         events = json.dumps(list(run.log.outline()))
-        rows = (pack(run.log, kind) for kind in KINDS)
-        row = (run.id, run.created, run.status, head, events, run.order, *rows)
-        self._execute(SAVE, row)
+        request = {"id": run.id, "created": run.created, "status": run.status, "packed": run.order}
+        self._execute(SAVE, row | request | {"head": head, "events": events})
 
     def load(self, run_id: str) -> Run | None:
         """Read the run of this id with all its rows; None where there is none. Raises UnreadableRunError."""
-        found = self._execute(f"SELECT {HOLD} FROM runs WHERE id = ?", (run_id,))
+        if "\0" in run_id:  # which PostgreSQL's texts cannot have
+            return None
+        found = self._execute(f"SELECT {HOLD} FROM runs WHERE id = :id", {"id": run_id})
         return self._read(run_id, _revive, *found[0]) if found else None
 
     def name_of(self, run_id: str) -> str | None:
         """Return the name of the run of this id, "" for one without; None where there is no such run."""
-        found = self._execute("SELECT head FROM runs WHERE id = ?", (run_id,))
+        found = self._execute("SELECT head FROM runs WHERE id = :id", {"id": run_id})
         return str(json.loads(found[0][0])["name"]) if found else None
 
     def remove(self, *run_ids: str) -> None:
         """Delete the runs of these ids."""
-        self._execute(f"DELETE FROM runs WHERE id IN ({','.join('?' * len(run_ids))})", run_ids)
+        ids = {f"id{number}": run_id for number, run_id in enumerate(run_ids)}
+        self._execute(f"DELETE FROM runs WHERE id IN ({','.join(f':{name}' for name in ids)})", ids)
 
     def recent(self, limit: int, before: tuple[float, str] | None) -> list[dict[str, Any]]:
         """Return summaries, with `owner`, newest first, of runs older than the run (created, id); damaged ones are
@@ -119,9 +126,9 @@ class Store:
         at = before if before is not None else (float("inf"), "")
         while len(summaries) < limit:
             found = self._execute(
-                "SELECT id, created, head, events FROM runs WHERE (created, id) < (?, ?) "
-                "ORDER BY created DESC, id DESC LIMIT ?",
-                (*at, limit - len(summaries)),
+                "SELECT id, created, head, events FROM runs WHERE (created, id) < (:created, :id) "
+                "ORDER BY created DESC, id DESC LIMIT :limit",
+                {"created": at[0], "id": at[1], "limit": limit - len(summaries)},
             )
             for run_id, created, head, events in found:
                 with suppress(UnreadableRunError):
@@ -135,16 +142,17 @@ class Store:
         """Return the ids and the sizes in bytes of the oldest ended runs made before this time (in seconds), at most
         `limit`.
         """
-        size = "+".join(f"ifnull(length(CAST({column} AS BLOB)),0)" for column in HOLD.split(","))
-        sql = f"SELECT id, {size} FROM runs WHERE status IN ({ENDED}) AND created < ? ORDER BY created, id LIMIT ?"
-        return self._execute(sql, (before, limit))
+        size = "+".join(self.database.bytes_of(column) for column in HOLD.split(","))
+        sql = (
+            f"SELECT id, {size} FROM runs WHERE status IN ({ENDED}) AND created < :before "
+            "ORDER BY created, id LIMIT :limit"
+        )
+        return [(run_id, int(size)) for run_id, size in self._execute(sql, {"before": before, "limit": limit})]
 
     def used(self) -> int:
-        """Return the bytes of the file that hold data; those of deleted runs are used again."""
-        pages, size, free = (
-            self._execute(f"PRAGMA {name}", ())[0][0] for name in ("page_count", "page_size", "freelist_count")
-        )
-        return int((pages - free) * size)
+        """Return the bytes of the database that hold data; those of deleted runs are used again."""
+        with self._errors():
+            return self.database.used()
 
     def _read(self, run_id: str, decode: Callable[..., Any], *stored: Any) -> Any:
         """Decode a row. Raises UnreadableRunError, and notes it once for the operator, where it is damaged."""
@@ -152,58 +160,29 @@ class Store:
             return decode(*stored)
         except DAMAGED as error:
             if run_id not in self.unreadable:
-                logger.error("run %s in %s cannot be read: %s: %s", run_id, self.path, type(error).__name__, error)
+                logger.error(
+                    "run %s in %s cannot be read: %s: %s", run_id, self.database.location, type(error).__name__, error
+                )
             self.unreadable.add(run_id)
             raise UnreadableRunError(run_id) from error
 
-    def _execute(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
-        with self._lock:
-            if not self._opened:
-                raise StoreError(message("runs.database_closed", "{path} is not open", path=self.path.name))
-            try:
-                with self._file.connection() as connection:
-                    return connection.execute(sql, values).fetchall()
-            except (sqlite3.Error, OSError) as error:
-                raise self._unusable(error) from error
+    def _execute(self, sql: str, values: Values = NONE) -> list[Stored]:
+        if not self._opened:
+            raise StoreError(message("runs.database_closed", "{path} is not open", path=self.database.name))
+        with self._errors():
+            return self.database.execute(sql, values)
 
-    def _unusable(self, error: Exception) -> StoreError:
-        # Not the whole path, which an OSError's own text has too: this is shown to everybody.
-        name, why = self.path.name, (error.strerror if isinstance(error, OSError) else None) or str(error)
-        return StoreError(message("runs.database_unusable", "{path} cannot be used: {error}", path=name, error=why))
-
-    def _prepare(self, connection: sqlite3.Connection) -> None:
-        """Create or update the tables. Raises StoreError for a file of a newer version."""
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if version > SCHEMA:
-            raise StoreError(
-                message(
-                    "runs.newer_schema",
-                    "{path} was written by a newer Bubbleline (schema {version}, here {known})",
-                    path=self.path.name,
-                    version=version,
-                    known=SCHEMA,
-                )
-            )
-        connection.executescript(TABLE)
-        self._add_columns(connection)
-        connection.execute(f"PRAGMA user_version = {SCHEMA}")
-
-    @staticmethod
-    def _add_columns(connection: sqlite3.Connection) -> None:
-        existing = {column[1] for column in connection.execute("PRAGMA table_info(runs)")}
-        for column in ADDED:
-            if column not in existing:
-                connection.execute(f"ALTER TABLE runs ADD COLUMN {column} BLOB")
-
-    def _close_left_over(self) -> int:
-        ended = 0
-        for run_id, *row in self._execute(f"SELECT id, {HOLD} FROM runs WHERE status NOT IN ({ENDED})", ()):
-            with suppress(UnreadableRunError):
-                run = self._read(run_id, _revive, *row)
-                run.fail(STOPPED)
-                self.save(run)
-                ended += 1
-        return ended
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Turn a DatabaseError into a StoreError."""
+        try:
+            yield
+        except NewerSchemaError as error:
+            raise StoreError(error.why) from error
+        except DatabaseError as error:
+            name, why = self.database.name, error.why
+            text = message("runs.database_unusable", "{path} cannot be used: {error}", path=name, error=why)
+            raise StoreError(text) from error
 
 
 class Retention:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
+from backend.database.address import Location
 from backend.errors import message
 from backend.limits.rate_limit import HourlyRate
 from backend.short_links.codes import name_of, normalized, query_of
@@ -19,9 +19,13 @@ class ShortLinks:
     """The short links of one server; `on_disk` does work that waits for the disk, where that must not be waited for."""
 
     def __init__(
-        self, path: Path, most: int, rate: HourlyRate, on_disk: Callable[[Callable[[], T]], T] = lambda work: work()
+        self,
+        location: Location,
+        most: int,
+        rate: HourlyRate,
+        on_disk: Callable[[Callable[[], T]], T] = lambda work: work(),
     ) -> None:
-        self.store, self.rate = LinkStore(path, most), rate
+        self.store, self.rate = LinkStore(location, most), rate
         self._on_disk: Callable[[Callable[[], Any]], Any] = on_disk
 
     def make(self, client: str, query: object, name: object = None) -> Link:

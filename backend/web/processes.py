@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass, field, fields
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -30,6 +31,10 @@ LOOK_S = 0.1  # between two looks for processes that have ended
 STEADY_S = 10.0  # a process that lives so long is started again at once
 PAUSES_S = (0.0, 0.5, 2.0, 5.0, 15.0)  # before the k-th start in a row of one that does not
 SPARE_S = 5  # for a process to stop, beyond what it may wait for the present run
+NO_REDIS = (
+    "BUBBLELINE_REDIS needs Python packages that are missing: make run REDIS=... installs them, "
+    "and so does .venv/bin/pip install -r requirements-scale.txt"
+)
 RUNS = "runs"  # the name of the process that manages the runs
 
 
@@ -66,6 +71,9 @@ class Child:
 
 def supervise(config: Config) -> int:
     """Run all processes until SIGINT or SIGTERM, and return the exit code."""
+    if find_spec("redis") is None:
+        print(NO_REDIS, file=sys.stderr)
+        return 1
     logs.set_up(config.log_level, config.log_format, config.log_file, config.log_file_mb)
     stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):

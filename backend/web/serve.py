@@ -52,7 +52,8 @@ def serve(config: Config, listener: socket.socket | None = None, name: str = "")
     stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         gevent.signal_handler(number, stop.set)
-    log_to(numbered(config.database.with_name(FILE), name) if name else config.database.with_name(FILE))
+    audit = config.folder / FILE
+    log_to(numbered(audit, name) if name else audit)
     app = create_app(config)
     frames = FrameCache()  # shared by all connections: a text for many viewers is framed once
     parts: Services = app.extensions[NAME]

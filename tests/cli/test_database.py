@@ -13,7 +13,8 @@ from click.testing import CliRunner
 
 from app import cli
 from backend.cli import database as database_module
-from backend.runs.store import SCHEMA, Store
+from backend.database.migrations import SCHEMA
+from backend.runs.store import Store
 from backend.short_links.store import LinkStore
 from tests.runs.test_run_parts import a_finished_run, a_run
 

@@ -35,7 +35,8 @@ LONGEST_FUNCTION = {".py": 60, ".js": 80, ".mjs": 80}  # prettier gives every en
 ROOMS = ("backend", "bench", "docs", "runner", "static", "templates", "tests")
 TOP_LEVEL = {
     *ROOMS,
-    *("app.py", "requirements.txt", "requirements-dev.txt", "requirements-cluster.txt", "pyproject.toml", "Makefile"),
+    *("app.py", "requirements.txt", "requirements-dev.txt", "requirements-cluster.txt", "requirements-scale.txt"),
+    *("pyproject.toml", "Makefile"),
     *("README.md", "LICENSE", "CONTRIBUTING.md", "CHANGELOG.md", "deploy"),
     *("package.json", "package-lock.json", "eslint.config.js", "tsconfig.json"),
 }

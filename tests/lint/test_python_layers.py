@@ -24,7 +24,8 @@ BACKEND = Layers(
         ("access", "charts", "preview_image", "runs", "searches", "short_links"),
         ("compute",),
         ("schedule",),
-        ("config", "limits", "sqlite_file", "theme_tokens"),
+        ("config", "limits", "theme_tokens"),
+        ("database",),
         ("errors",),
     ),
 )
@@ -91,6 +92,7 @@ FORBIDDEN = {  # part -> packages from outside that it may not import
     "backend.charts": WEB_PACKAGES,
     "backend.compute": ("flask", "flask_socketio", "numpy"),
     "backend.config": (*WEB_PACKAGES, "numpy"),
+    "backend.database": (*WEB_PACKAGES, "numpy"),
     "backend.errors": (*WEB_PACKAGES, "numpy"),
     "backend.preview_image": WEB_PACKAGES,
     "backend.limits": (*WEB_PACKAGES, "numpy"),

@@ -10,6 +10,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from backend.config import Config
+from backend.database.address import Location
+from backend.database.connect import database_at
 from backend.runs.store import Store, StoreError, UnreadableRunError
 from tests.conftest import error_of
 from tests.runs.test_run_parts import a_finished_run, a_run
@@ -23,15 +25,30 @@ DAMAGES = {
 }
 
 
-def damage(path: Path, run_id: str, column: str, value: str | bytes) -> None:
-    with sqlite3.connect(path) as connection:
-        connection.execute(f"UPDATE runs SET {column} = ? WHERE id = ?", (value, run_id))
-    connection.close()
+def damage(location: Location, run_id: str, column: str, value: str | bytes) -> None:
+    database = database_at(location)
+    database.execute(f"UPDATE runs SET {column} = :value WHERE id = :id", {"value": value, "id": run_id})
+    database.close()
 
 
 @pytest.fixture
-def store(tmp_path: Path):
-    made = Store(tmp_path / "runs.sqlite3")
+def store(location: Location):
+    """A store in each kind of database."""
+    made = Store(location)
+    made.open()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "runs.sqlite3"
+
+
+@pytest.fixture
+def in_file(path: Path):
+    """A store in an SQLite file."""
+    made = Store(path)
     made.open()
     yield made
     made.close()
@@ -41,7 +58,7 @@ def store(tmp_path: Path):
 def test_a_damaged_run_is_counted_and_all_others_can_be_read(store: Store, column: str, value: str | bytes):
     for number in range(3):
         store.save(a_finished_run(f"r{number}", created=100.0 + number))
-    damage(store.path, "r1", column, value)
+    damage(store.database.location, "r1", column, value)
     with pytest.raises(UnreadableRunError):
         store.load("r1")
     assert store.unreadable == {"r1"}
@@ -50,59 +67,60 @@ def test_a_damaged_run_is_counted_and_all_others_can_be_read(store: Store, colum
     assert listed == (["r2", "r1"] if column == "ops" else ["r2", "r0"]), "the list does not decode ops"
 
 
-def test_a_damaged_run_that_was_under_way_does_not_keep_the_store_from_opening(store: Store):
+def test_a_damaged_run_that_was_under_way_does_not_keep_the_others_from_being_ended(store: Store):
     for run_id in ("whole", "damaged"):
         run = a_run(run_id)
         run.apply({"event": "warming"})
         store.save(run)
-    damage(store.path, "damaged", "head", "{")
+    damage(store.database.location, "damaged", "head", "{")
     store.close()
-    again = Store(store.path)
-    assert again.open() == 1
+    again = Store(store.database.location)
+    again.open()
+    assert again.close_left_over() == 1
     assert again.load("whole").status == "failed"
     assert again.unreadable == {"damaged"}
     again.close()
 
 
-def test_a_database_is_readable_by_its_owner_only(store: Store):
-    assert stat.S_IMODE(store.path.stat().st_mode) == 0o600
+def test_a_database_is_readable_by_its_owner_only(in_file: Store, path: Path):
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_database_that_everybody_could_read_is_made_private(store: Store):
-    store.close()
-    store.path.chmod(0o644)
-    store.open()
-    assert stat.S_IMODE(store.path.stat().st_mode) == 0o600
+def test_a_database_that_everybody_could_read_is_made_private(in_file: Store, path: Path):
+    in_file.close()
+    path.chmod(0o644)
+    in_file.open()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize("replacement", ["nothing", "another database"])
 def test_a_database_that_is_deleted_or_replaced_while_open_is_opened_again(
-    store: Store, tmp_path: Path, replacement: str
+    in_file: Store, path: Path, replacement: str
 ):
-    store.save(a_finished_run("before"))
-    store.path.unlink()
+    in_file.save(a_finished_run("before"))
+    path.unlink()
     if replacement == "another database":
-        other = Store(tmp_path / "other.sqlite3")
+        other = Store(path.with_name("other.sqlite3"))
         other.open()
         other.save(a_finished_run("theirs"))
         other.close()
-        other.path.rename(store.path)
-    store.save(a_finished_run("after"))
-    again = Store(store.path)
+        path.with_name("other.sqlite3").rename(path)
+    in_file.save(a_finished_run("after"))
+    again = Store(path)
     again.open()
     expected = {"after"} | ({"theirs"} if replacement == "another database" else set())
     assert {row["id"] for row in again.recent(5, None)} == expected
     again.close()
 
 
-def test_a_database_that_another_program_has_locked_is_reported_and_works_again_afterwards(store: Store):
-    holder = sqlite3.connect(store.path)
+def test_a_database_that_another_program_has_locked_is_reported_and_works_again_afterwards(in_file: Store, path: Path):
+    holder = sqlite3.connect(path)
     holder.execute("BEGIN EXCLUSIVE")
     with pytest.raises(StoreError, match="locked"):
-        store.check()
+        in_file.check()
     holder.rollback()
     holder.close()
-    store.check()
+    in_file.check()
 
 
 @pytest.fixture

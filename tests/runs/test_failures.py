@@ -12,7 +12,7 @@ from tests.runs.test_manager import events, manage, submit, wait
 
 def fill_disk(store: Store) -> None:
     """Allow no further page: SQLite then raises the same error as on a full disk."""
-    connection = store._file.connection()
+    connection = store.database.connection()
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     connection.execute(f"PRAGMA max_page_count = {pages}")
 
@@ -32,7 +32,8 @@ def test_a_disk_that_fills_up_during_a_run_is_reported_and_the_run_is_shown_to_i
     assert following.status == "finished"
     manager.stop()
     store = Store(config.database)
-    assert store.open() == 1  # the disk had only its request
+    store.open()
+    assert store.close_left_over() == 1  # the disk had only its request
     kept = store.load(run.id)
     assert (kept.status, kept.log.ops, kept.facts.get("verified")) == ("failed", 0, None)
     store.close()
@@ -44,7 +45,7 @@ def test_a_disk_with_room_again_stores_the_run_at_its_next_change(manage):
     fill_disk(manager.store)
     run = submit(manager, m=40)
     wait(lambda: run.over and run.unkept)
-    manager.store._file.connection().execute("PRAGMA max_page_count = 1000000")
+    manager.store.database.connection().execute("PRAGMA max_page_count = 1000000")
     manager.rename(run.id, "kept after all")
     assert run.unkept is None
     kept = manager.store.load(run.id)

@@ -269,7 +269,8 @@ def test_stopping_fails_what_is_under_way_and_leaves_no_process(manage, config):
     manager.stop()
     wait(lambda: group_of(pid) == [], 1)
     store = Store(config.database)
-    assert store.open() == 0
+    store.open()
+    assert store.close_left_over() == 0
     for each in (run, waiting):
         assert store.load(each.id).facts["failure"]["message"].startswith("The server stopped")
     assert store.load(run.id).log.ops > 0

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from backend.config import Config
+from backend.database.address import Location
 from backend.runs.manager import Manager
 from backend.runs.store import DAY_S, MEGABYTE, Retention, Store
 from tests.runs.test_run_parts import a_finished_run, a_run
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    made = Store(tmp_path / "runs.sqlite3")
+def store(location: Location) -> Iterator[Store]:
+    made = Store(location)
     made.open()
     yield made
     made.close()

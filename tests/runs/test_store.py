@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backend.database.address import Location
 from backend.runs.errors import RunFailure
 from backend.runs.rows import FIELDS, KINDS
 from backend.runs.run_log import RunLog
@@ -47,8 +48,8 @@ def test_rows_pack_small():
 
 
 @pytest.fixture
-def store(tmp_path: Path):
-    made = Store(tmp_path / "deep" / "runs.sqlite3")
+def store(location: Location):
+    made = Store(location)
     made.open()
     yield made
     made.close()
@@ -58,8 +59,9 @@ def test_a_run_is_loaded_completely_after_a_restart(store):
     run = a_finished_run()
     store.save(run)
     store.close()
-    again = Store(store.path)
-    assert again.open() == 0
+    again = Store(store.database.location)
+    again.open()
+    assert again.close_left_over() == 0
     back = again.load(run.id)
     again.close()
     assert back.as_dict() == run.as_dict()
@@ -83,7 +85,8 @@ def test_runs_of_an_older_database_are_loaded_without_bytes_and_messages(tmp_pat
     connection.commit()
     connection.close()
     store = Store(tmp_path / "old.sqlite3")
-    assert store.open() == 0
+    store.open()
+    assert store.close_left_over() == 0
     back = store.load(run.id)
     assert (back.log.rows(), back.log.rows("bytes"), back.log.rows("messages")) == (run.log.rows(), [], [])
     assert store.recent(5, None)[0]["op_count"] == 3
@@ -91,7 +94,7 @@ def test_runs_of_an_older_database_are_loaded_without_bytes_and_messages(tmp_pat
     assert store.load("new").as_dict() == a_finished_run("new").as_dict()
     store.close()
     again = Store(tmp_path / "old.sqlite3")
-    assert again.open() == 0
+    again.open()
     assert [list(row) for row in again.load("new").log.rows("messages")] == DETAILS["messages"]
     again.close()
 
@@ -161,8 +164,11 @@ def test_a_run_under_way_when_the_server_stopped_is_failed_at_the_next_start_and
     run.apply({"event": "warming"})
     store.save(run)
     store.close()
-    again = Store(store.path)
-    assert again.open() == 1
+    again = Store(store.database.location)
+    again.open()
+    assert again.load(run.id).status == "warming", "another process may execute it"
+    assert again.close_left_over(run.created) == 0, "it is not from before that time"
+    assert again.close_left_over() == 1
     back = again.load(run.id)
     again.close()
     assert back.status == "failed"
@@ -182,6 +188,7 @@ def test_the_list_pages_from_the_newest_and_knows_sizes_without_the_ops(store):
 
 def test_an_unknown_id_is_none(store):
     assert store.load("'; DROP TABLE runs; --") is None
+    assert store.load("a\0b") is None
 
 
 def test_a_database_of_a_newer_version_is_not_touched_and_is_reported(tmp_path):
@@ -201,9 +208,12 @@ def test_a_file_that_is_not_a_database_is_reported_with_its_name(tmp_path, make)
         Store(path).open()
 
 
-def test_a_full_disk_is_reported_and_stored_runs_are_kept(store):
+def test_a_full_disk_is_reported_and_stored_runs_are_kept(tmp_path):
+    store = Store(tmp_path / "runs.sqlite3")
+    store.open()
     store.save(a_finished_run("small"))
-    store._file.connection().execute("PRAGMA max_page_count = 1")
+    store.database.connection().execute("PRAGMA max_page_count = 1")
     with pytest.raises(StoreError, match="full"):
         store.save(a_finished_run("large", rows=20_000))
     assert store.load("small").status == "finished"
+    store.close()

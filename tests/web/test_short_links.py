@@ -198,7 +198,7 @@ def test_a_failing_disk_is_reported_and_known_links_still_redirect(config: Confi
     app = create_app(config)
     client = app.test_client()
     url = make(client).get_json()["url"]
-    app.extensions["bubbleline"].links.store._file.connection().execute("PRAGMA query_only = ON")
+    app.extensions["bubbleline"].links.store.database.connection().execute("PRAGMA query_only = ON")
     refused = make(client, "?p=5")
     assert refused.status_code == 503
     assert "The long link works as ever." in error_of(refused)["message"]

@@ -131,7 +131,7 @@ def _is_token(part: str) -> bool:
 def _set_cookie(response: Response) -> Response:
     """Give a browser without a cookie its id, when it opens the page and with its first change."""
     who = identity()
-    due = request.endpoint == PAGE or request.method not in READING
+    due = policy_of().lasting and (request.endpoint == PAGE or request.method not in READING)
     if who.fresh and due and response.status_code < 400 and cookie_name(request) not in _cookies_of(response):
         _put_cookie(response, request, policy_of().cookie_for(who))
     return response

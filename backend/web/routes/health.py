@@ -6,17 +6,18 @@ import json
 import time
 from collections.abc import Iterable
 
-import gevent
 from flask import Blueprint, Response, g, request
 from prometheus_client import CONTENT_TYPE_LATEST
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from backend import __version__
+from backend.database.database import DatabaseError
 from backend.short_links.errors import LinkError
 from backend.web.http.encoding import JSON
 from backend.web.http.server import ROUTE
 from backend.web.services import Services, services
+from backend.web.work.background import run_in_background
 
 health = Blueprint("health", __name__)
 Family = CounterMetricFamily | GaugeMetricFamily
@@ -96,7 +97,7 @@ class PartFigures(Collector):
         yield _counter("runner_starts", "Runner processes started.", runs.client.starts)
         yield _gauge("store_unreadable_runs", "Damaged runs found so far.", runs.unreadable)
         yield _gauge("store_error", "Whether the database failed when it was last used.", runs.store_error is not None)
-        yield _gauge("store_bytes", "Size of the database file.", _size(parts))
+        yield _gauge("store_bytes", "Size of the database.", _size(parts))
         yield _counter("runs_expired", "Runs deleted for their age or for the size of the database.", runs.expired)
         yield _gauge("cache_bytes", "Encoded schedules in memory.", parts.cache.bytes)
         yield _gauge("stopping", "Whether the server is stopping.", runs.stopping)
@@ -113,8 +114,8 @@ def _counter(name: str, text: str, value: float) -> CounterMetricFamily:
 
 def _size(parts: Services) -> int:
     try:
-        return parts.config.database.stat().st_size
-    except OSError:
+        return run_in_background(parts.runs.store.database.size)
+    except DatabaseError:
         return 0
 
 
@@ -129,5 +130,4 @@ def _why_no_links() -> str | None:
             return str(error.message)
         return None
 
-    found: str | None = gevent.get_hub().threadpool.apply(why)  # a locked file is waited for
-    return found
+    return run_in_background(why)  # a locked file is waited for

@@ -61,6 +61,12 @@ export const RUNS_MESSAGES = {
   "runs.newer_schema": "{path} 由更新版本的 Bubbleline 写入（schema {version}，此处为 {known}）",
   "runs.database_unusable": "{path} 无法使用：{error}",
   "runs.database_closed": "{path} 未打开",
+  "database.unreachable": "无法连接其服务器，或服务器拒绝连接",
+  "database.refused": "其服务器拒绝该用户或密码",
+  "database.read_only": "目前为只读",
+  "database.full": "其磁盘或内存已满",
+  "database.stopping": "其服务器正在停止或启动",
+  "database.busy": "已被锁定，或响应时间过长",
 
   // places of keys
   "runs.a_run": "运行",
