@@ -75,7 +75,9 @@ def web(listener: int, number: int) -> None:
     """Serve the page."""
     from backend.web.serve import serve
 
-    sys.exit(serve(Config.from_env(), socket.socket(fileno=listener), f"web-{number}"))
+    shared = socket.socket(fileno=listener)
+    shared.setblocking(False)  # another process may take the connection that both were woken for
+    sys.exit(serve(Config.from_env(), shared, f"web-{number}"))
 
 
 @process.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -163,6 +164,16 @@ def test_a_run_whose_manager_is_killed_ends_with_its_rows_and_the_next_one_works
     assert finish(first, watched(first, next_run), next_run)["status"] == "finished"
     stored = {each["id"]: each["status"] for each in listed(first).values()}
     assert (stored[run_id], stored[waiting]) == ("failed", "failed")
+
+
+def test_no_process_waits_for_a_connection_that_another_one_has_taken(ready):
+    first, _ = ready
+    found = processes_of(first, "process web")
+    assert len(found) == 2
+    for process in found:  # a call of accept that blocks would hold up the whole process
+        listener = command_of(process).split("--listener ")[1].split()[0]
+        flags = re.findall(r"flags:\s+(\d+)", Path(f"/proc/{process}/fdinfo/{listener}").read_text())
+        assert int(flags[0], 8) & os.O_NONBLOCK
 
 
 def test_limits_count_for_all_processes_together(ready):
