@@ -199,6 +199,9 @@ class Config:
     sockets: int = _setting(1024, _integer(1, 100_000), "open Socket.IO connections of one client; more are refused")
     socket_rate: int = _setting(50, _integer(1, 100_000), "messages a second that one socket may send for long")
     socket_burst: int = _setting(200, _integer(10, 1_000_000), "messages that one socket may send at once")
+    client_rate: int = _setting(
+        400, _integer(1, 1_000_000), "messages a second that the sockets of one client may send together for long"
+    )
     socket_patience_s: float = _setting(
         10.0, _seconds, "seconds for which a socket that sends more is read slowly before it is closed"
     )

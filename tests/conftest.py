@@ -23,6 +23,7 @@ from backend.config import PROJECT, Config
 from backend.database.address import Location, PostgresqlAddress
 from backend.schedule import jit
 from backend.web.work.computing import POOL
+from tests.support.forked_servers import ForkedServer, ServerForks
 from tests.support.postgresql import Cluster
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FolderSchedu
 class Server:
     """A process of `python app.py serve`; `url` is the address that it printed."""
 
-    process: subprocess.Popen[str]
+    process: ForkedServer | subprocess.Popen[str]
     url: str
 
     def stop(self, number: int = signal.SIGTERM) -> int:
@@ -125,17 +126,32 @@ def client(app: Flask) -> FlaskClient:
     return app.test_client()
 
 
-def launch(folder: Path, *runner_options: str, port: int = 0, **environ: str) -> Server:
-    """Start a server on a free port or on a given one, and wait until it has printed its address."""
+FORKS = ServerForks()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def forks() -> Iterator[None]:
+    """End the process that forks servers after the last test."""
+    yield
+    FORKS.close()
+
+
+def launch(folder: Path, *runner_options: str, port: int = 0, as_users_do: bool = False, **environ: str) -> Server:
+    """Start a server on a free port or on a given one, and wait until it has printed its address.
+
+    It is forked from a process that has imported what it needs, unless it is to be started as users do.
+    """
     runner = " ".join([*FAKE_RUNNER, *runner_options])
     settings = {"RUNNER": runner, "DATABASE": str(folder / "runs.sqlite3"), "STOP_S": "0"}
     env = os.environ | {f"BUBBLELINE_{name}": value for name, value in settings.items()} | environ
-    log = (folder / "server.log").open("a")
-    process = subprocess.Popen(
-        [sys.executable, "app.py", "serve", "--port", str(port)], cwd=PROJECT, env=env, text=True,
-        stdout=subprocess.PIPE, stderr=log,
-    )  # fmt: skip
-    log.close()
+    command = ["serve", "--port", str(port)]
+    with (folder / "server.log").open("a") as log:
+        process: ForkedServer | subprocess.Popen[str]
+        if as_users_do:
+            command = [sys.executable, "app.py", *command]
+            process = subprocess.Popen(command, cwd=PROJECT, env=env, text=True, stdout=subprocess.PIPE, stderr=log)
+        else:
+            process = FORKS.start(command, env, log)
     assert process.stdout is not None
     line = process.stdout.readline()
     address = re.search(r"http://[0-9.:]+", line)
@@ -148,8 +164,8 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Server]]:
     """Start servers that end with the test."""
     started: list[Server] = []
 
-    def launch_here(*runner_options: str, port: int = 0, **environ: str) -> Server:
-        started.append(launch(tmp_path, *runner_options, port=port, **environ))
+    def launch_here(*runner_options: str, **options: Any) -> Server:
+        started.append(launch(tmp_path, *runner_options, **options))
         return started[-1]
 
     yield launch_here

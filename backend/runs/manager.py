@@ -95,8 +95,8 @@ class Manager:
         """Open the database once; without one, runs are in memory only."""
         if not self._opened:
             self._opened, now = True, time.time()  # runs that are submitted during the waits below are later
-            self._on_disk(self.store.open)
-            if self.store_error or not self._close_left_over(now):
+            # In one call: a request that comes during it must not find a run that is about to be closed.
+            if not self._close_left_over(now, self.store.open):
                 self._closer = gevent.spawn(self._close_left_over_later, now)
 
     def drain(self, seconds: float) -> None:
@@ -305,9 +305,16 @@ class Manager:
         refused.retry_after = min(max(round(rest), RETRY_S[0]), RETRY_S[1])
         return refused
 
-    def _close_left_over(self, before: float) -> bool:
-        """Mark the runs failed that a server left unfinished before this time; return whether the database could."""
-        left = self._on_disk(self.store.close_left_over, before)
+    def _close_left_over(self, before: float, first: Callable[[], None] = lambda: None) -> bool:
+        """Do `first`, mark the runs failed that a server left unfinished before this time, and return whether the
+        database could.
+        """
+
+        def close() -> int:
+            first()
+            return self.store.close_left_over(before)
+
+        left = self._on_disk(close)
         if left:
             logger.warning("%d runs were in progress when the server last stopped; they are marked failed", left)
         return left is not None
@@ -317,6 +324,9 @@ class Manager:
         while True:
             gevent.sleep(REOPEN_S)
             if self._close_left_over(before):
+                for run in self.live():
+                    if run.created < before:  # read before it was closed
+                        del self._runs[run.id]
                 return
 
     def _work(self) -> None:

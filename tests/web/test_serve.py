@@ -67,7 +67,7 @@ def test_the_modules_of_the_server_load_neither_torch_nor_numba():
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_stopped_server_ends_within_five_seconds_and_leaves_no_process(start, number):
-    server = start("--worker")
+    server = start("--worker", as_users_do=True)
     until(lambda: ready(server))
     run_id = start_run(server, 106)
     until(lambda: requests.get(f"{server.url}/api/runs/{run_id}", timeout=5).json()["ops"])
@@ -80,7 +80,7 @@ def test_a_stopped_server_ends_within_five_seconds_and_leaves_no_process(start, 
 
 
 def test_a_server_that_is_killed_outright_takes_its_runner_along(start):
-    server = start()
+    server = start(as_users_do=True)
     until(lambda: ready(server))
     runner = runner_of(server)
     server.stop(signal.SIGKILL)
@@ -88,7 +88,7 @@ def test_a_server_that_is_killed_outright_takes_its_runner_along(start):
 
 
 def test_a_server_that_is_killed_outright_takes_its_workers_along_even_while_they_compute(start):
-    server = start()
+    server = start(as_users_do=True)
     forks = fork_server_of(server)
     until(lambda: len(children_of(forks)) == 3, 20)  # one for quick work, two for long
     asking = subprocess.Popen([sys.executable, "-c", f"import requests; requests.get('{server.url}{COSTLY}')"],

@@ -21,6 +21,7 @@ from backend.limits.rate_limit import Pace
 from backend.web.http.access import keep_pace
 from backend.web.http.clients import identity_of
 from backend.web.http.errors import encoded, status_of
+from backend.web.http.socket_limits import Credit
 
 Wsgi = Callable[[dict[str, Any], Any], Iterable[bytes]]
 FORWARDED = (
@@ -32,6 +33,7 @@ HOST = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(?::\d*)?")
 POLICY_VIOLATION = 1008  # RFC 6455, section 7.4.1
 LONGEST_REASON = 123  # bytes of the reason of a closed socket
 SOCKET_WAIT_S = 5  # until a client with too many sockets may try again
+BURST_S = 4.0  # of the messages that a client's sockets may send together, what they may send at once
 SPARE = 64  # WebSockets of a client beyond its limit, so that Socket.IO can give the reason of a refusal
 
 
@@ -59,6 +61,8 @@ class Gate:
         self._hosts = config.trusted_hosts()
         self._most = config.sockets + SPARE
         self._open: Counter[str] = Counter()  # client -> its WebSockets
+        self._credits: dict[str, Credit] = {}  # of the clients that have WebSockets
+        self._rate = float(config.client_rate)
         self._machine = {*LOOPBACK, socket.gethostname().lower()}
         with suppress(OSError):
             self._machine.add(socket.getfqdn().lower())
@@ -98,12 +102,14 @@ class Gate:
         if "wsgi.websocket" not in environ:
             return _with_shaped_refusals(self._inner, environ, start_response)
         self._open[client] += 1
+        websocket = environ["wsgi.websocket"]
+        websocket.share(self._credits.setdefault(client, Credit(self._rate, self._rate * BURST_S)))
         try:
             return _with_shaped_refusals(self._inner, environ, start_response)  # returns when the socket is closed
         finally:
             self._open[client] -= 1
             if not self._open[client]:
-                del self._open[client]
+                del self._open[client], self._credits[client]
 
 
 def too_many_sockets(count: int) -> RequestError:

@@ -1,7 +1,8 @@
 """Limits of what a client may send over one WebSocket: size, kind and pace of its messages.
 
 A socket that sends faster than its rate is read more slowly, so that the network holds it back; one that goes on for
-`patience_s` is closed. Everything that arrives counts, also pings and packets that mean nothing.
+`patience_s` is closed. Everything that arrives counts, also pings and packets that mean nothing. The sockets of one
+client have a rate together too, so that many of them are not many times as much.
 """
 
 from __future__ import annotations
@@ -38,6 +39,27 @@ class Allowance:
         return cls(config.socket_rate, config.socket_burst, config.socket_patience_s, config.socket_kb * 1024)
 
 
+class Credit:
+    """A token bucket: `burst` frames at once, and `rate` more each second."""
+
+    def __init__(self, rate: float, burst: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.rate, self.burst = rate, burst
+        self._clock = clock
+        self._left, self._at = burst, clock()
+
+    def take(self, frames: float) -> float:
+        """Count frames and return the seconds by which they came too early."""
+        now = self._clock()
+        self._left = min(self.burst, self._left + (now - self._at) * self.rate) - frames
+        self._at = now
+        return max(0.0, -self._left / self.rate)
+
+    @property
+    def plenty(self) -> bool:
+        """Return whether half of the burst is left."""
+        return self._left >= self.burst / 2
+
+
 class SocketLimits:
     """The limits of one socket, which `read` reads a frame from and `close` closes with a code and a reason."""
 
@@ -50,9 +72,10 @@ class SocketLimits:
         sleep: Callable[[float], None] = gevent.sleep,
     ) -> None:
         self._read, self._shut = read, close
-        self._clock, self._sleep = clock, sleep
+        self._sleep = sleep
         self._allowed = allowed
-        self._credit, self._at = allowed.burst, clock()  # frames that may come at once, and when that was counted
+        self._own = Credit(allowed.rate, allowed.burst, clock)
+        self.shared: Credit | None = None  # with the client's other sockets
         self._held_back = 0.0  # seconds, since the socket last was well within its pace
         self._size = 0  # bytes of the frames of an unfinished message
 
@@ -81,18 +104,17 @@ class SocketLimits:
         return read_some
 
     def _keep_pace(self, frames: float) -> None:
-        now, allowed = self._clock(), self._allowed
-        self._credit = min(allowed.burst, self._credit + (now - self._at) * allowed.rate) - frames
-        self._at = now
-        if self._credit >= allowed.burst / 2:
+        allowed, wait = self._allowed, self._own.take(frames)
+        if self._own.plenty:
             self._held_back = 0.0
-        if self._credit >= 0.0:
-            return
-        if self._held_back > allowed.patience_s:
+        if wait and self._held_back > allowed.patience_s:
             self._close(POLICY, f"more than {allowed.rate:g} messages a second for {allowed.patience_s:g} s")
-        wait = -self._credit / allowed.rate
         self._held_back += wait
-        self._sleep(wait)
+        together = (
+            0.0 if self.shared is None else self.shared.take(frames)
+        )  # others' doing: no reason to close this one
+        if wait or together:
+            self._sleep(max(wait, together))
 
     def _close(self, code: int, reason: str) -> None:
         self._shut(code, reason)
@@ -108,6 +130,10 @@ class LimitedWebSocket(WebSocket):  # type: ignore[misc]  # gevent-websocket has
         super().__init__(environ, stream, handler)
         self._limits = SocketLimits(super().read_frame, self.refuse, allowed)
         self.raw_read = self._limits.read_payload(self.raw_read)
+
+    def share(self, credit: Credit) -> None:
+        """Count what arrives here for the client too, whose other sockets have the same credit."""
+        self._limits.shared = credit
 
     def read_frame(self) -> tuple[Any, bytes]:
         """Read a frame. Closes the socket and raises WebSocketError where a limit is exceeded."""

@@ -14,7 +14,7 @@ import websocket
 from geventwebsocket.exceptions import WebSocketError
 
 from backend.config import Config
-from backend.web.http.socket_limits import Allowance, SocketLimits
+from backend.web.http.socket_limits import Allowance, Credit, SocketLimits
 from tests.conftest import Server
 from tests.support.web_pages import connect_raw
 
@@ -66,6 +66,21 @@ def test_a_socket_that_calms_down_is_forgiven():
             client.limits.read_frame()
         client.now += BURST / RATE
     assert client.closed is None
+
+
+def test_many_sockets_of_one_client_are_read_at_a_pace_of_their_own_and_none_is_closed_for_the_others():
+    clock = [0.0]
+    together = Credit(100.0, 100.0, clock=lambda: clock[0])
+    clients = [Client([(1, True, b"x")] * 1000) for _ in range(20)]
+    for client in clients:
+        client.limits.shared = together
+    for round_ in range(20):  # 20 sockets, 40 messages a second each: 800 a second
+        clock[0] = round_ / 40
+        for client in clients:
+            client.now = clock[0]
+            client.limits.read_frame()
+    assert max(client.now for client in clients) - clock[0] == pytest.approx((400 - 100 - 47.5) / 100, rel=0.01)
+    assert [client.closed for client in clients] == [None] * 20
 
 
 def test_large_messages_and_pings_count_too():
