@@ -19,11 +19,13 @@ from urllib.parse import urlsplit
 import requests
 import websocket
 
+from bench.odd_requests import odd_requests
 from tests.support.hostile_bodies import ATTACKS as BODIES
 from tests.support.hostile_bodies import COSTLY
 from tests.support.web_pages import connect_raw
 
 CLIENTS = 10
+ODD = "10,000 odd requests"  # ends by itself
 
 
 class Stop(Protocol):
@@ -162,5 +164,6 @@ ATTACKS: dict[str, Attack] = {
     **{name: body(name) for name in BODIES},
     "ten costly clients": costly_requests,
     "costly clients that leave": costly_requests_left,
+    ODD: lambda server, stop: odd_requests(server.url),
     "idle again": nothing,
 }

@@ -6,7 +6,8 @@ A server with a runner that measures nothing, on loopback. The bystander asks fo
 connection, as a page does while a slider is dragged; every fourth needs a worker process. For each attack: its
 requests' median, 99th percentile and worst in ms, how many failed, the memory of the server with its workers before,
 at most and after, and what became of the attacker. Attacker and bystander share the machine with the server, each in a
-process of its own, so the idle row is the measure of all others.
+process of its own, so the idle row is the measure of all others. `after` is a second after the attack; memory that
+the server has then gone on using is more than before.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -26,7 +28,7 @@ import requests
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench.attackers import ATTACKS, Stop, Target
+from bench.attackers import ATTACKS, ODD, Stop, Target
 from tests.conftest import Server, launch
 from tests.runs.test_manager import children_of
 from tests.support.hostile_bodies import resident_mb
@@ -44,13 +46,15 @@ def attack_from_here(name: str, url: str, stop: Stop, ready: Connection[str, str
     ready.send(became)
 
 
-def watch(server: Server, seconds: float) -> tuple[list[float], int]:
-    """Return the bystander's times in ms, and how many of its requests failed."""
+def watch(server: Server, seconds: float, going_on: Callable[[], bool] = lambda: False) -> tuple[list[float], int]:
+    """Return the bystander's times in ms, and how many of its requests failed, as long as something goes on, and for
+    these seconds at least.
+    """
     times, failed = [], 0
     with requests.Session() as session:
         end = time.monotonic() + seconds
         m = 8
-        while time.monotonic() < end:
+        while time.monotonic() < end or going_on():
             m = 8 + (m + 1) % 50
             family = "zb-auto" if m % IN_WORKER == 0 else "1f1b"
             begun = time.monotonic()
@@ -90,7 +94,7 @@ def measure(server: Server, name: str, seconds: float) -> tuple[list[float], int
     process.start()
     ours.recv()
     time.sleep(0.3)
-    times, failed = watch(server, seconds)
+    times, failed = watch(server, seconds, lambda: name == ODD and not ours.poll())
     stop.set()
     became = ours.recv() if ours.poll(90) else "the attacker did not end"
     process.join()
@@ -103,7 +107,7 @@ def main() -> None:
     parser.add_argument("--only", choices=tuple(ATTACKS), action="append", help="this attack; may be repeated")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        server = launch(Path(folder))
+        server = launch(Path(folder), as_users_do=True)
         try:
             watch(server, 2.0)  # the first requests load what they need
             print(f"{'attack':28} {'p50':>7} {'p99':>7} {'worst':>7} ms  failed  {'MB':>5} {'most':>6} {'after':>6}")

@@ -158,10 +158,11 @@ def _serve(arguments: list[str], environ: dict[str, str], writing: int, errors: 
     """Become `python app.py` with these arguments; never returns."""
     code = 1
     try:
-        nothing = os.open(os.devnull, os.O_RDONLY)
+        nothing = os.open(os.devnull, os.O_RDONLY)  # 0, if that is free
         for target, source in enumerate((nothing, writing, errors)):
-            os.dup2(source, target)
-            os.close(source)
+            if source != target:
+                os.dup2(source, target)
+                os.close(source)
         os.environ.clear()
         os.environ.update(environ)
         from app import cli

@@ -33,7 +33,7 @@ HOST = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(?::\d*)?")
 POLICY_VIOLATION = 1008  # RFC 6455, section 7.4.1
 LONGEST_REASON = 123  # bytes of the reason of a closed socket
 SOCKET_WAIT_S = 5  # until a client with too many sockets may try again
-BURST_S = 4.0  # of the messages that a client's sockets may send together, what they may send at once
+BURST_S = 1.0  # of the messages that the sockets of a client may send together, what they may send at once
 SPARE = 64  # WebSockets of a client beyond its limit, so that Socket.IO can give the reason of a refusal
 
 

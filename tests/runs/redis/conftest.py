@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
 import redis
+import requests
 
 from tests.conftest import Server, launch, until
+from tests.support.postgresql import OWNER, Cluster
 from tests.support.redis_server import RedisServer
 
 PAUSED = ("--pause", "0.05")  # between two ops of the fake runner
@@ -31,10 +34,19 @@ def plain_client(redis_server: RedisServer) -> Iterator[redis.Redis]:
 
 
 @pytest.fixture(scope="package")
-def machines(redis_server: RedisServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Server]]:
-    """Two servers as on two machines: one of two processes that executes runs, and one that only serves the page."""
+def machines(
+    redis_server: RedisServer, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Server, Server]]:
+    """Two servers as on two machines: one of two processes that executes runs, and one that only serves the page.
+
+    They share a PostgreSQL database, or an SQLite file where there is none.
+    """
     folder = tmp_path_factory.mktemp("machines")
     shared = {"BUBBLELINE_REDIS": redis_server.url}
+    with suppress(pytest.skip.Exception):
+        postgresql: Cluster = request.getfixturevalue("postgresql")
+        postgresql.execute(f"CREATE DATABASE machines OWNER {OWNER} TEMPLATE template0")
+        shared["BUBBLELINE_DATABASE"] = postgresql.uri("machines")
     first = launch(folder, *PAUSED, **shared, BUBBLELINE_PROCESSES="2", BUBBLELINE_LINKS_PER_HOUR="3")
     second = launch(folder, *PAUSED, **shared, BUBBLELINE_RUN_MANAGER="0", BUBBLELINE_LINKS_PER_HOUR="3")
     yield first, second
@@ -47,18 +59,11 @@ def machines(redis_server: RedisServer, tmp_path_factory: pytest.TempPathFactory
 @pytest.fixture
 def ready(machines: tuple[Server, Server]) -> tuple[Server, Server]:
     """Both servers, when each can start runs."""
-    import requests
-
     for server in machines:
         until(lambda url=server.url: requests.get(f"{url}/readyz", timeout=10).ok and _runner_ready(url), 30)
     return machines
 
 
 def _runner_ready(url: str) -> bool:
-    import requests
-
     answer: dict[str, Any] = requests.get(f"{url}/api/devices", timeout=10).json()
     return answer["state"] == "ready"
-
-
-Launch = Callable[..., Server]
