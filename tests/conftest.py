@@ -23,8 +23,8 @@ from backend.config import PROJECT, Config
 from backend.database.address import Location, PostgresqlAddress
 from backend.schedule import jit
 from backend.web.work.computing import POOL
-from tests.support.forked_servers import ForkedServer, ServerForks
-from tests.support.postgresql import Cluster
+from tests.support.servers.forked import ForkedServer, ServerForks
+from tests.support.servers.postgresql import Cluster
 
 if TYPE_CHECKING:
     from tests.support.distribution import FolderScheduling

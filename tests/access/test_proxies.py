@@ -13,6 +13,7 @@ from flask.testing import FlaskClient
 from backend.config import Config
 from backend.web.factory import create_app
 from backend.web.http import gate
+from backend.web.http.socket_limits import Credit
 from tests.conftest import error_of
 
 POLLING = "/socket.io/?EIO=4&transport=polling"
@@ -138,6 +139,9 @@ class OpenSocket:
 
     def refuse(self, code: int, reason: str) -> None:
         self.closed = (code, reason)
+
+    def share(self, credit: Credit) -> None:
+        self.credit = credit
 
 
 def test_a_refused_websocket_is_closed_with_the_reason_and_too_many_are_refused(config: Config):

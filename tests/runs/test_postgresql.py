@@ -33,7 +33,7 @@ from backend.web.factory import create_app
 from tests.conftest import error_of, until
 from tests.runs.test_databases import at_once
 from tests.runs.test_run_parts import a_finished_run, a_run
-from tests.support.postgresql import LOCKED, Cluster
+from tests.support.servers.postgresql import LOCKED, Cluster
 
 PASSWORD = "s3cret%2Fword"
 

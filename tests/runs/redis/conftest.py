@@ -11,8 +11,8 @@ import redis
 import requests
 
 from tests.conftest import Server, launch, until
-from tests.support.postgresql import OWNER, Cluster
-from tests.support.redis_server import RedisServer
+from tests.support.servers.postgresql import OWNER, Cluster
+from tests.support.servers.redis_server import RedisServer
 
 PAUSED = ("--pause", "0.05")  # between two ops of the fake runner
 

@@ -17,7 +17,7 @@ import socketio
 from backend.config import PROJECT
 from tests.conftest import Server, until
 from tests.runs.test_manager import children_of
-from tests.support.redis_server import RedisServer
+from tests.support.servers.redis_server import RedisServer
 from tests.support.web_pages import Page
 
 

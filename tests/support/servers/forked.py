@@ -1,7 +1,7 @@
 """Servers forked from a process that has imported what they need: a start takes little time.
 
 What runs in the fork is the same program with its own arguments, environment and streams; tests/web/test_serve.py
-starts it as users do. As a program, ``python -m tests.support.forked_servers``, this is the process that forks.
+starts it as users do. As a program, ``python -m tests.support.servers.forked``, this is the process that forks.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class ServerForks:
             self._socket, theirs = socket.socketpair()
             with theirs:
                 self._process = subprocess.Popen(
-                    [sys.executable, "-m", "tests.support.forked_servers"], cwd=PROJECT, stdin=theirs.fileno()
+                    [sys.executable, "-m", "tests.support.servers.forked"], cwd=PROJECT, stdin=theirs.fileno()
                 )
         return self._socket
 

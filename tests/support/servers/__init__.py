@@ -1,0 +1,1 @@
+"""Servers that tests start: of Redis, of PostgreSQL, and of the page."""
