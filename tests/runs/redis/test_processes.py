@@ -15,6 +15,7 @@ import requests
 import socketio
 
 from backend.config import PROJECT
+from backend.runs.run import OVER
 from tests.conftest import Server, until
 from tests.runs.test_manager import children_of
 from tests.support.servers.redis_server import RedisServer
@@ -58,6 +59,7 @@ def watched(server: Server, run_id: str) -> Page:
 def finish(server: Server, page: Page, run_id: str) -> dict:
     """Wait for the end of a run and return it, after a check that the page has all of it."""
     until(lambda: page.over, 30)
+    until(lambda: whole(server, run_id)["status"] in OVER)  # another process may be a moment behind
     run = whole(server, run_id)
     assert page.rows() == run["ops"]
     assert page.messages[0]["first"] == 1
