@@ -160,7 +160,7 @@ def test_a_run_whose_manager_is_killed_ends_with_its_rows_and_the_next_one_works
     run = finish(second, page, run_id)
     assert (run["status"], run["failure"]["code"]) == ("failed", "runs.server_stopped")
     assert run["op_count"] > 5
-    assert whole(first, waiting)["status"] == "failed"
+    until(lambda: whole(first, waiting)["status"] == "failed")
     until(lambda: requests.post(f"{second.url}/api/runs", json={"spec": {"p": 2, "m": 3}}, timeout=20).ok, 30)
     next_run = start_run(second)
     assert finish(first, watched(first, next_run), next_run)["status"] == "finished"
