@@ -21,7 +21,7 @@ from backend.errors import RequestError
 from backend.schedule import jit
 
 MB = 2**20
-KEPT_MB = 96  # a worker that has grown by more is replaced, so that its memory returns to the system
+KEPT_MB = 64  # a worker that has grown by more is replaced, so that its memory returns to the system
 Outcome = Literal["progress", "done", "refused", "memory", "failed"]
 _server: list[socket.socket] = []  # the one socket of this process, while it does a job
 

@@ -49,6 +49,14 @@ class Publisher:
         self._changed.add(run.id)
         self._wake.set()
 
+    def publish_now(self, run: Run) -> None:
+        """Publish a run before anything else; where Redis is away, later."""
+        self.change(run)
+        try:
+            self._write(self._writers[run.id])
+        except UNAVAILABLE as error:
+            logger.warning("Redis: %s", error)
+
     def remove(self, run_id: str) -> None:
         """Forget a run that was deleted. Raises what Redis raises."""
         self._writers.pop(run_id, None)
@@ -60,8 +68,14 @@ class Publisher:
 
         Raises what Redis raises.
         """
-        found = [read_run(self._client, run_id.decode()) for run_id in self._client.smembers(LIVE)]
-        return [run for run in found if run is not None]
+        found = []
+        for run_id in self._client.smembers(LIVE):
+            run = read_run(self._client, run_id.decode())
+            if run is None:
+                self._client.srem(LIVE, run_id)
+            else:
+                found.append(run)
+        return found
 
     def last_state(self) -> dict[str, Any]:
         """Return the state that was published last, {} where there is none any more. Raises what Redis raises."""
@@ -90,7 +104,8 @@ class Publisher:
         for run_id in list(self._changed):
             self._changed.discard(run_id)
             try:
-                self._write(self._writers[run_id])
+                if run_id in self._writers:
+                    self._write(self._writers[run_id])
             except UNAVAILABLE:
                 self._changed.add(run_id)
                 raise
@@ -101,11 +116,14 @@ class Publisher:
             self._client.sadd(LIVE, run.id)
         writer.write()
         if run.over and writer.sent == run.log.seq:
-            del self._writers[run.id]
+            self._writers.pop(run.id, None)
 
     def kept(self, run_id: str) -> None:
         """Note that the database has the end of a run."""
-        self._client.srem(LIVE, run_id)
+        try:
+            self._client.srem(LIVE, run_id)
+        except UNAVAILABLE as error:  # its end is then stored once more by the next manager
+            logger.warning("Redis: %s", error)
 
     def _publish_state(self) -> None:
         text, now = json.dumps(with_codes(self._state())), time.monotonic()

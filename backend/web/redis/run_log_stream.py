@@ -13,6 +13,7 @@ import json
 from typing import Any
 
 import redis
+from gevent.lock import BoundedSemaphore
 
 from backend.errors import from_codes, with_codes
 from backend.runs.run import Run
@@ -37,6 +38,7 @@ class Writer:
         self.run = run
         self.sent: int | None = None
         self._client, self._stream = client, stream_of(run.id)
+        self._turn = BoundedSemaphore(1)
         self._head = head_of(run)  # as it is now: its entries change the rest
 
     def begin_again(self) -> None:
@@ -45,13 +47,14 @@ class Writer:
 
     def write(self) -> None:
         """Send what the stream lacks. Raises what Redis raises; then call it again later."""
-        if self.sent is None:
-            self.sent = self._last()
-        try:
-            self._send(self.sent)
-        except UNAVAILABLE:
-            self.begin_again()  # what of it has arrived is not known
-            raise
+        with self._turn:
+            if self.sent is None:
+                self.sent = self._last()
+            try:
+                self._send(self.sent)
+            except UNAVAILABLE:
+                self.begin_again()  # what of it has arrived is not known
+                raise
 
     def _send(self, sent: int) -> None:
         texts = self.run.log.texts(sent)

@@ -80,7 +80,9 @@ class RunManager:
 
     def submit(self, options: dict[str, Any], **request: Any) -> dict[str, Any]:
         """Queue a run; see Manager.submit."""
-        return self._whole(self.manager.submit(options=Options(**options), **request))
+        run = self.manager.submit(options=Options(**options), **request)
+        self.publisher.publish_now(run)  # a page that has the answer may ask any process for the run
+        return self._whole(run)
 
     def cancel(self, run_id: str) -> dict[str, Any]:
         """Cancel a run; see Manager.cancel."""

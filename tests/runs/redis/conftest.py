@@ -10,6 +10,7 @@ import pytest
 import redis
 import requests
 
+from backend.runs.run import OVER
 from tests.conftest import Server, launch, until
 from tests.support.servers.postgresql import OWNER, Cluster
 from tests.support.servers.redis_server import RedisServer
@@ -60,6 +61,9 @@ def machines(
 def ready(machines: tuple[Server, Server]) -> tuple[Server, Server]:
     """Both servers, when each can start runs."""
     for server in machines:
+        for run in requests.get(f"{server.url}/api/runs", timeout=10).json()["runs"]:  # of a test that failed
+            if run["status"] not in OVER:
+                requests.post(f"{server.url}/api/runs/{run['id']}/cancel", timeout=10)
         until(lambda url=server.url: requests.get(f"{url}/readyz", timeout=10).ok and _runner_ready(url), 30)
     return machines
 
