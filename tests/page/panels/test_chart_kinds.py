@@ -44,7 +44,7 @@ def rows(page: Page) -> list[list[str]]:
 
 
 def test_every_chart_is_drawn_named_read_and_listed_in_either_theme(open_page: Open) -> None:
-    page = open_page("?p=4&m=8&tab=charts&chart=bubble", color_scheme="light", fresh=True)
+    page = open_page("?p=4&m=8&tab=charts&chart=bubble", color_scheme="light")
     shown(page, "bubble")
     for name in KINDS:
         pick(page, name)

@@ -186,7 +186,7 @@ def test_the_bubble_can_be_on_the_vertical_axis_and_the_link_keeps_this(open_pag
 
 
 def test_a_change_of_theme_repaints_the_figure(open_page: Open) -> None:
-    page = opened(open_page, "?p=4&m=8", color_scheme="light", fresh=True)
+    page = opened(open_page, "?p=4&m=8", color_scheme="light")
     grey = "document.querySelector('.js-plotly-plot').layout.template.layout.font.color"
     assert page.evaluate(grey) == tokens("light")["ink-2"]
     page.emulate_media(color_scheme="dark")
