@@ -48,6 +48,7 @@ class OpenedPage:
     page: Page
     kind: str | None
     listeners: list[tuple[Any, Any]]
+    fresh: bool
     permitted: bool
     own_server: bool
 
@@ -82,9 +83,9 @@ def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) 
     """Open a view: open_page("?family=gpipe", width=1280, ...) waits until the schedule is drawn.
 
     A page is used again by the next test that needs the same kind, because a new window costs the browser two seconds
-    of work. Sizes, colour schemes and permissions are set anew each time. ``fresh=True`` is for tests whose page must
-    not be used again, as are all pages of a test that fails; ``forgive`` is a text in the console that the test causes
-    itself.
+    of work. Sizes, colour schemes and permissions are set anew each time. ``fresh=True`` is a browser that has no
+    cookies yet and keeps none; ``forgive`` is a text in the console that the test causes itself. The pages of a test
+    that fails are not used again.
     """
     failed = request.session.testsfailed
     opened: list[OpenedPage] = []
@@ -101,12 +102,14 @@ def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) 
         size: ViewportSize = {"width": options.pop("width", 1280), "height": options.pop("height", 800)}
         media = {name: options.pop(name, usual) for name, usual in MEDIA.items()}
         permissions: list[str] = options.pop("permissions", [])
-        kind = None if fresh or SLOWER > 1 else repr(sorted(options.items()))
+        kind = None if SLOWER > 1 else repr(sorted(options.items()))
         page = free_page(browser, kind, options)
         page.set_default_timeout(1000 * PATIENCE_S)
         page.emulate_media(**media)
         if page.viewport_size != size:
             page.set_viewport_size(size)
+        if fresh:
+            page.context.clear_cookies()
         if permissions:
             page.context.grant_permissions(permissions)
         listeners: list[tuple[Any, Any]] = [
@@ -116,7 +119,7 @@ def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) 
         ]
         for event, listener in listeners:
             page.on(event, listener)
-        opened.append(OpenedPage(page, kind, listeners, bool(permissions), own_server=url is not None))
+        opened.append(OpenedPage(page, kind, listeners, fresh, bool(permissions), own_server=url is not None))
         page.goto(f"{url or server.url}/{query}")
         if drawn:
             wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
@@ -160,6 +163,8 @@ def give_back(browser: Browser, used: OpenedPage) -> None:
             other.close()
     page.unroute_all()
     page.mouse.move(0, 0)  # away from the next page
+    if used.fresh:
+        page.context.clear_cookies()
     if used.permitted:
         page.context.clear_permissions()
     if used.own_server:  # the server ends with its test, and the page would keep asking for it

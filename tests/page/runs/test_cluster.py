@@ -109,7 +109,7 @@ def test_a_lost_host_is_shown_with_its_ranks_and_a_lost_server_is_shown(
     open_page: Open, start: Callable[..., Server]
 ) -> None:
     server = start("--cluster")
-    page = open_page("?family=1f1b&p=4&m=110&tab=run", url=server.url, forgive="net::ERR_", fresh=True)
+    page = open_page("?family=1f1b&p=4&m=110&tab=run", url=server.url, forgive="net::ERR_")
     page.click("#run")
     assert ended(page) == "failed"
     expect(page.locator("#panel-run")).to_contain_text("host worker-2 (10.77.0.3) was lost")
