@@ -27,7 +27,7 @@ from playwright.sync_api import (
 
 from tests.conftest import Server, launch
 from tests.support.page.browser import launch_browser
-from tests.support.page.queries import COUNT_PENDING, PATIENCE_S, Open, wait
+from tests.support.page.queries import COUNT_PENDING, GO, PATIENCE_S, Open, settle, wait
 
 expect.set_options(timeout=1000 * PATIENCE_S)
 
@@ -84,8 +84,9 @@ def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) 
 
     A page is used again by the next test that needs the same kind, because a new window costs the browser two seconds
     of work. Sizes, colour schemes and permissions are set anew each time. ``fresh=True`` is a browser that has no
-    cookies yet and keeps none; ``forgive`` is a text in the console that the test causes itself. The pages of a test
-    that fails are not used again.
+    cookies yet and keeps none. ``on`` names tests whose pages are not even loaded anew: a page that one of them leaves
+    goes to the next one's address as after a step back, and keeps its scripts. ``forgive`` is a text in the console
+    that the test causes itself. The pages of a test that fails are not used again.
     """
     failed = request.session.testsfailed
     opened: list[OpenedPage] = []
@@ -97,12 +98,13 @@ def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) 
         drawn: bool = True,
         forgive: str = "",
         fresh: bool = False,
+        on: str = "",
         **options: Any,
     ) -> Page:
         size: ViewportSize = {"width": options.pop("width", 1280), "height": options.pop("height", 800)}
         media = {name: options.pop(name, usual) for name, usual in MEDIA.items()}
         permissions: list[str] = options.pop("permissions", [])
-        kind = None if SLOWER > 1 else repr(sorted(options.items()))
+        kind = None if SLOWER > 1 else on + repr(sorted(options.items()))
         page = free_page(browser, kind, options)
         page.set_default_timeout(1000 * PATIENCE_S)
         page.emulate_media(**media)
@@ -120,6 +122,10 @@ def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) 
         for event, listener in listeners:
             page.on(event, listener)
         opened.append(OpenedPage(page, kind, listeners, fresh, bool(permissions), own_server=url is not None))
+        if on and page.url.startswith(f"{server.url}/?"):
+            page.evaluate(GO, query)
+            settle(page)
+            return page
         page.goto(f"{url or server.url}/{query}")
         if drawn:
             wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
