@@ -27,13 +27,18 @@ from playwright.sync_api import (
 
 from tests.conftest import Server, launch
 from tests.support.page.browser import launch_browser
-from tests.support.page.queries import COUNT_PENDING, PATIENCE_S, Open, wait
+from tests.support.page.queries import COUNT_PENDING, GO, PATIENCE_S, Open, settle, wait
 
 expect.set_options(timeout=1000 * PATIENCE_S)
 
 # How many times slower the pages' own work is made: a test that asserts before the page is ready passes at 1 and fails
 # at 4. SLOW_PAGES=4 pytest tests/page
 SLOWER = float(os.environ.get("SLOW_PAGES", "1"))
+
+# Both are to use the processor less. A page of a new context never finds the code cache of an earlier one, and writing
+# it takes a tenth of the time of loading the page; a process of its own for a GPU that is not there costs as much.
+FRUGAL = ("--v8-cache-options=none", "--in-process-gpu")
+MEDIA = {"color_scheme": "light", "reduced_motion": "reduce", "media": "null"}
 
 
 @dataclass(frozen=True)
@@ -42,8 +47,9 @@ class OpenedPage:
 
     page: Page
     kind: str | None
-    size: ViewportSize
     listeners: list[tuple[Any, Any]]
+    fresh: bool
+    permitted: bool
     own_server: bool
 
 
@@ -57,7 +63,7 @@ def playwright() -> Iterator[Playwright]:
 @pytest.fixture(scope="package")
 def browser(playwright: Playwright) -> Iterator[Browser]:
     """The headless shell, or chromium where there is no shell; test_chromium.py replaces it by chromium."""
-    started = launch_browser(playwright)
+    started = launch_browser(playwright, flags=FRUGAL)
     yield started
     started.close()
 
@@ -73,13 +79,16 @@ def live_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.fixture
-def open_page(browser: Browser, server: Server) -> Iterator[Open]:
+def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) -> Iterator[Open]:
     """Open a view: open_page("?family=gpipe", width=1280, ...) waits until the schedule is drawn.
 
     A page is used again by the next test that needs the same kind, because a new window costs the browser two seconds
-    of work. ``fresh=True`` is for tests whose page must not be used again; ``forgive`` is a text in the console that
-    the test causes itself.
+    of work. Sizes, colour schemes and permissions are set anew each time. ``fresh=True`` is a browser that has no
+    cookies yet and keeps none. ``on`` names tests whose pages are not even loaded anew: a page that one of them leaves
+    goes to the next one's address as after a step back, and keeps its scripts. ``forgive`` is a text in the console
+    that the test causes itself. The pages of a test that fails are not used again.
     """
+    failed = request.session.testsfailed
     opened: list[OpenedPage] = []
     complaints: list[str] = []
 
@@ -89,13 +98,22 @@ def open_page(browser: Browser, server: Server) -> Iterator[Open]:
         drawn: bool = True,
         forgive: str = "",
         fresh: bool = False,
+        on: str = "",
         **options: Any,
     ) -> Page:
-        options["viewport"] = {"width": options.pop("width", 1280), "height": options.pop("height", 800)}
-        options.setdefault("reduced_motion", "reduce")
-        kind = None if fresh or SLOWER > 1 else repr(sorted(options.items()))
+        size: ViewportSize = {"width": options.pop("width", 1280), "height": options.pop("height", 800)}
+        media = {name: options.pop(name, usual) for name, usual in MEDIA.items()}
+        permissions: list[str] = options.pop("permissions", [])
+        kind = None if SLOWER > 1 else on + repr(sorted(options.items()))
         page = free_page(browser, kind, options)
         page.set_default_timeout(1000 * PATIENCE_S)
+        page.emulate_media(**media)
+        if page.viewport_size != size:
+            page.set_viewport_size(size)
+        if fresh:
+            page.context.clear_cookies()
+        if permissions:
+            page.context.grant_permissions(permissions)
         listeners: list[tuple[Any, Any]] = [
             ("console", lambda message: complaints.extend(complaint_of(message, forgive))),
             ("pageerror", lambda error: complaints.append(str(error))),
@@ -103,7 +121,11 @@ def open_page(browser: Browser, server: Server) -> Iterator[Open]:
         ]
         for event, listener in listeners:
             page.on(event, listener)
-        opened.append(OpenedPage(page, kind, options["viewport"], listeners, own_server=url is not None))
+        opened.append(OpenedPage(page, kind, listeners, fresh, bool(permissions), own_server=url is not None))
+        if on and page.url.startswith(f"{server.url}/?"):
+            page.evaluate(GO, query)
+            settle(page)
+            return page
         page.goto(f"{url or server.url}/{query}")
         if drawn:
             wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
@@ -111,7 +133,10 @@ def open_page(browser: Browser, server: Server) -> Iterator[Open]:
 
     yield open_view
     for each in opened:
-        give_back(browser, each)
+        if request.session.testsfailed > failed:  # keys and buttons may be down
+            each.page.context.close()
+        else:
+            give_back(browser, each)
     assert complaints == []
 
 
@@ -143,14 +168,13 @@ def give_back(browser: Browser, used: OpenedPage) -> None:
         if other is not page:
             other.close()
     page.unroute_all()
-    page.mouse.up()
-    page.mouse.move(0, 0)  # away from the next page, with no button down
-    for key in ("Alt", "Control", "Shift"):
-        page.keyboard.up(key)
+    page.mouse.move(0, 0)  # away from the next page
+    if used.fresh:
+        page.context.clear_cookies()
+    if used.permitted:
+        page.context.clear_permissions()
     if used.own_server:  # the server ends with its test, and the page would keep asking for it
         page.goto("about:blank")
-    if page.viewport_size != used.size:
-        page.set_viewport_size(used.size)
     POOLS[browser][used.kind].append(page)
 
 

@@ -12,16 +12,26 @@ FULL = "?b.family=zb-h1&area=5-14@2-b.1&marks=2,8.5,9&pin=b.3&crit=1&lane=comm&s
 TABS = [("compare", "#panel-compare tbody tr"), ("charts", "#panel-charts .main-svg"), ("block", "#panel-block svg"),
         ("costs", "#panel-costs"), ("run", "#panel-run"),
         ("export", "#panel-export button"), ("keys", "#panel-keys kbd")]  # fmt: skip
+PANEL = ("#drawer",)  # all that a change of the tab changes
+OPENED = ":popover-open, dialog[open]"
 
 
-def violations(page: Page) -> list[str]:
-    """Each rule that is broken and where; what axe would have to fetch again (style sheets) no rule here needs."""
+def violations(page: Page, *parts: str) -> list[str]:
+    """Each rule that is broken and where, in these parts of the page (by default all of it). What axe would have to
+    fetch again (style sheets) no rule here needs.
+    """
     if not page.evaluate("'axe' in window"):
         page.evaluate(f"{AXE.read_text()}; 0")
     found: list[str] = page.evaluate(
-        """axe.run(document, { preload: false, resultTypes: ['violations'] }).then(({ violations }) =>
-          violations.flatMap(({ id, nodes }) => nodes.map(({ target, any, all, none }) =>
-            `${id} at ${target.join(' ')}: ${[...any, ...all, ...none].map(({ message }) => message).join('; ')}`)))"""
+        """(parts) => {
+          const where = parts.length ? { include: parts.map((part) => [part]) } : document;
+          return axe.run(where, { preload: false, resultTypes: ['violations'] }).then(({ violations }) =>
+            violations.flatMap(({ id, nodes }) => nodes.map(({ target, any, all, none }) => {
+              const messages = [...any, ...all, ...none].map(({ message }) => message);
+              return `${id} at ${target.join(' ')}: ${messages.join('; ')}`;
+            })));
+        }""",
+        parts,
     )
     return found
 
@@ -31,9 +41,13 @@ def open_tab(page: Page, name: str, there: str) -> None:
     expect(page.locator(there).first).to_be_visible(timeout=20_000)  # every family simulated, charts drawn
 
 
-def test_axe_itself_detects_a_violation(open_page: Open) -> None:
-    page = open_page()
+def test_axe_itself_detects_a_violation_in_the_page_and_in_each_part_that_is_checked_alone(open_page: Open) -> None:
+    page = open_page("?tab=keys")
     assert violations(page) == []
+    for part in ("#tools", "#controls", "#drawer"):
+        page.evaluate("""(part) => document.querySelector(part).append(document.createElement('button'))""", part)
+        assert any("button-name" in each for each in violations(page, part)), part
+        page.evaluate("(part) => document.querySelector(part).lastChild.remove()", part)
     page.evaluate("document.querySelector('#tools button').removeAttribute('aria-label')")
     page.evaluate("document.querySelector('#tools button').removeAttribute('title')")
     assert any("button-name" in each for each in violations(page))
@@ -43,26 +57,26 @@ def test_every_tab_passes(open_page: Open) -> None:
     page = open_page()
     for name, there in TABS:
         open_tab(page, name, there)
-        assert violations(page) == [], name
+        assert violations(page, *PANEL) == [], name
 
 
 def test_dialogs_and_menus_pass(open_page: Open) -> None:
     page = open_page("?family=zb-h1")
     page.click("#family")
     expect(page.locator("#family-list")).to_be_visible()
-    assert violations(page) == [], "the families"
+    assert violations(page, "#controls") == [], "the families"
     page.keyboard.press("Escape")
     for button in ("#theme", "#share"):
         page.click(button)
-        expect(page.locator(":popover-open, dialog[open]")).to_be_visible()
-        assert violations(page) == [], f"what {button} opens"
+        expect(page.locator(OPENED)).to_be_visible()
+        assert violations(page, OPENED, "header") == [], f"what {button} opens"
         page.keyboard.press("Escape")
     for summary in page.locator("#controls details > summary").all():
         summary.click()
     page.focus("#plot")
     page.keyboard.press("/")
     page.keyboard.type("9x")
-    assert violations(page) == [], "options, and a find field with a wrong text"
+    assert violations(page, "#controls", "#stage") == [], "options, and a find field with a wrong text"
     page.keyboard.press("Escape")
     page.keyboard.press(".")
     expect(page.locator("#card")).to_be_visible()
@@ -81,7 +95,7 @@ def test_every_tab_passes_in_the_dark_on_a_phone(open_page: Open) -> None:
     page = open_page("?b.family=zb-h1&sel=2F0&theme=dark", width=360, height=740, has_touch=True, is_mobile=True)
     for name, there in TABS:
         open_tab(page, name, there)
-        assert violations(page) == [], name
+        assert violations(page, *(PANEL if name != "compare" else ())) == [], name
 
 
 def test_a_run_and_a_refused_spec_pass(open_page: Open) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Playwright, expect
 
-from tests.conftest import Server
 from tests.support.page.browser import full_chromium, launch_browser
 from tests.support.page.queries import Open, middle, state, wait
 
@@ -51,8 +50,9 @@ def test_an_embed_draws_its_schedule(open_page: Open) -> None:
     wait(page, "bubbleline.box('a', '0F0')")
 
 
-def test_a_run_is_verified(open_page: Open, live_server: Server) -> None:
-    page = open_page("?family=1f1b&p=2&m=2&tab=run", url=live_server.url)
+def test_a_run_is_verified(open_page: Open) -> None:
+    page = open_page("?family=1f1b&p=2&m=2&tab=run")
     page.click("#run")
     wait(page, "['finished', 'failed', 'cancelled'].includes(bubbleline.state().run)", 30)
     assert state(page)["run"] == "finished"
+    expect(page.locator("#panel-run")).to_contain_text("verified")

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.conftest import Server
-from tests.support.page.queries import Open, state, wait
+from tests.support.page.queries import GO, Open, state, wait
 
 LISTED = ",".join(f"{1 + k % 7}.{k % 10}5" for k in range(80))  # by hand, too much for a link that can be read
 COSTS = {"F": 18.5, "I": 18.1, "W": 9.3}
@@ -98,7 +98,7 @@ def assert_shown(expected: dict[str, Any], shown: dict[str, Any]) -> None:
 
 def go(page: Page, query: str) -> None:
     """Go to another address without reloading the page, as a step back does."""
-    page.evaluate("q => { history.pushState(null, '', '/' + q); dispatchEvent(new PopStateEvent('popstate')); }", query)
+    page.evaluate(GO, query)
 
 
 def shows(page: Page, form: Form) -> None:
@@ -127,9 +127,7 @@ def test_every_form_of_link_ever_published_shows_its_view(open_page: Open):
     for form in FORMS:
         if "model" in form[1]:
             continue  # opened above: a page that has not asked for a model's costs yet must load anew
-        page.evaluate(
-            "q => { history.pushState(null, '', '/' + q); dispatchEvent(new PopStateEvent('popstate')); }", form[0]
-        )
+        go(page, form[0])
         shows(page, form)
 
 

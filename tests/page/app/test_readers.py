@@ -53,6 +53,7 @@ def test_the_playheads_slider_sticks_to_op_edges_and_its_arrow_keys_step(open_pa
     assert state(page)["at"] == stuck[-1] - 1
     page.keyboard.down("Alt")
     assert any(at != int(at) for at in dragged())
+    page.keyboard.up("Alt")
 
 
 def test_four_schedules_of_many_ranks_are_on_the_screen_at_once(open_page: Open) -> None:

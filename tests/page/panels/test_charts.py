@@ -7,12 +7,10 @@ import io
 from pathlib import Path
 from typing import Any
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from backend.schedule.analysis import pareto
 from backend.schedule.spec import Spec
-from backend.theme_tokens import tokens
 from tests.support.page.queries import Open, frames, held_timers, settle, state, wait, wait_url
 
 READY = (
@@ -26,7 +24,7 @@ TRACES = "document.querySelector('.js-plotly-plot').data"
 
 
 def opened(open_page: Open, query: str, **options: object) -> Page:
-    page = open_page(f"{query}&tab=charts", **options)
+    page = open_page(f"{query}&tab=charts", **({"on": "charts"} | options))
     wait(page, FOUND, 20)
     return page
 
@@ -79,7 +77,7 @@ def test_plotly_is_not_requested_before_the_tab_opens(open_page: Open) -> None:
 
 
 def test_a_link_draws_the_servers_points_and_explains_how_to_read_them(open_page: Open) -> None:
-    page = opened(open_page, "?family=zb-h1&p=4&m=8")
+    page = opened(open_page, "?family=zb-h1&p=4&m=8", on="")
     asked = Spec("zb-h1", 4, 8)
     points = pareto.points(asked) + pareto.frontier(asked, None, pareto.constructed)
     assert sorted(labels(page)) == sorted(point.label for point in points)
@@ -179,18 +177,10 @@ def test_the_bubble_can_be_on_the_vertical_axis_and_the_link_keeps_this(open_pag
     wait(page, f"{READY} && document.querySelector('.charts-reads').textContent.includes('less idle')")
     assert "chart=pareto:bubble" in wait_url(page, "chart=")
     expect(page.locator("[data-choice=bubble]")).to_be_focused()
-    again = opened(open_page, page.url[page.url.index("?") :])
+    again = opened(open_page, page.url[page.url.index("?") :], on="")
     expect(again.locator("[data-choice=bubble]")).to_have_attribute("aria-pressed", "true")
     page.go_back()
     wait(page, f"{READY} && document.querySelector('.charts-reads').textContent.includes('faster')")
-
-
-def test_a_change_of_theme_repaints_the_figure(open_page: Open) -> None:
-    page = opened(open_page, "?p=4&m=8", color_scheme="light", fresh=True)
-    grey = "document.querySelector('.js-plotly-plot').layout.template.layout.font.color"
-    assert page.evaluate(grey) == tokens("light")["ink-2"]
-    page.emulate_media(color_scheme="dark")
-    wait(page, f"{grey} === '{tokens('dark')['ink-2']}'")
 
 
 def test_the_memory_limit_is_a_line(open_page: Open) -> None:
@@ -199,24 +189,22 @@ def test_the_memory_limit_is_a_line(open_page: Open) -> None:
     expect(page.locator(".charts-table tr.is-shown .put")).to_have_text("ZB-auto")
 
 
-@pytest.mark.parametrize("form", ["svg", "png", "csv"])
-def test_a_chart_is_saved_as_a_file(open_page: Open, tmp_path: Path, form: str) -> None:
+def test_a_chart_is_saved_as_a_file_of_each_form(open_page: Open, tmp_path: Path) -> None:
     page = opened(open_page, "?p=4&m=8")
-    with page.expect_download() as waiting:
-        page.click(f"[data-save={form}]")
-    assert waiting.value.suggested_filename == f"bubbleline-pareto-p4-m8.{form}"
-    waiting.value.save_as(tmp_path / "file")
-    body = (tmp_path / "file").read_bytes()
-    if form == "png":
-        assert body.startswith(b"\x89PNG")
-        assert len(body) > 20_000
-    elif form == "svg":
-        assert body.startswith(b"<svg")
-        assert b"ZB-V" in body
-        assert b"p 4, m 8, f 1, i 1, w 1, c 0" in body
-    else:
-        rows = list(csv.DictReader(io.StringIO(body.decode())))
-        assert [row["memory"] for row in rows if row["schedule"] == "V-Half"] == ["3"]
+    bodies = {}
+    for form in ("svg", "png", "csv"):
+        with page.expect_download() as waiting:
+            page.click(f"[data-save={form}]")
+        assert waiting.value.suggested_filename == f"bubbleline-pareto-p4-m8.{form}"
+        waiting.value.save_as(tmp_path / form)
+        bodies[form] = (tmp_path / form).read_bytes()
+    assert bodies["png"].startswith(b"\x89PNG")
+    assert len(bodies["png"]) > 20_000
+    assert bodies["svg"].startswith(b"<svg")
+    assert b"ZB-V" in bodies["svg"]
+    assert b"p 4, m 8, f 1, i 1, w 1, c 0" in bodies["svg"]
+    rows = list(csv.DictReader(io.StringIO(bodies["csv"].decode())))
+    assert [row["memory"] for row in rows if row["schedule"] == "V-Half"] == ["3"]
 
 
 def test_a_setting_too_large_to_search_offers_the_largest_possible(open_page: Open) -> None:

@@ -11,7 +11,8 @@ from backend.schedule.spec import Spec
 from tests.support.page.queries import Open, settle, state, wait
 
 ROWS = ".comparison-table tbody tr"
-TAB = "?family=zb-h1&p=8&m=32&tab=compare"
+TAB = "?family=zb-h1&p=4&m=8&tab=compare"
+CLAIMED = "?family=zb-h1&p=8&m=32&tab=compare&families=gpipe,1f1b,zb-h1,zb-h2"  # the size of a claim of a paper
 
 
 def names(page: Page) -> list[str]:
@@ -33,7 +34,7 @@ def opened(open_page: Open, query: str = TAB, **options: object) -> Page:
 
 def test_the_table_is_the_servers_comparison_of_all_families(open_page: Open) -> None:
     page = opened(open_page)
-    rows = compare(Spec(p=8, m=32))["rows"]
+    rows = compare(Spec(p=4, m=8))["rows"]
     assert names(page) == list(FAMILIES)
     assert column(page, "makespan") == [f"{row['makespan']:.10g}" for row in rows]
     assert column(page, "global") == [f"{100 * row['bubble']['global']['of_total']:.1f} %" for row in rows]
@@ -58,7 +59,7 @@ def test_a_column_sorts_ascending_then_descending_then_not_and_keeps_the_focus(o
 
 
 def test_a_click_on_a_row_adds_it_below_the_first_and_another_click_removes_it(open_page: Open) -> None:
-    page = opened(open_page)
+    page = opened(open_page, CLAIMED)
     page.click("[data-family=zb-h2] [data-column=makespan]")
     wait(page, "bubbleline.state().plans[1]?.shown?.family === 'zb-h2'")
     assert state(page)["plans"][1]["shown"]["m"] == 32
@@ -83,7 +84,7 @@ def test_adjusted_values_are_shown_and_put_on_the_timeline_as_adjusted(open_page
 
 
 def test_a_claim_is_shown_beside_its_figure_with_the_reason_why_they_differ(open_page: Open) -> None:
-    page = opened(open_page)
+    page = opened(open_page, CLAIMED)
     expect(page.locator(".comparison-why")).to_contain_text("GPipe and 1F1B have the same bubble")
     claim = page.locator("[data-family=zb-h1] [data-claim=span]")
     expect(claim).to_have_text("R/3 = 6.0 %")
@@ -103,7 +104,7 @@ def test_families_that_exceed_the_memory_limit_are_marked_with_a_sentence(open_p
 
 
 def test_the_reader_chooses_families(open_page: Open) -> None:
-    page = opened(open_page, "?family=zb-h1&p=8&m=32&b.family=1f1b&tab=compare")
+    page = opened(open_page, f"{TAB}&b.family=1f1b")
     page.click(".comparison-choice summary")
     page.get_by_role("button", name="Those on the screen").click()
     wait(page, f"document.querySelectorAll('{ROWS}').length === 2")
@@ -154,7 +155,7 @@ def test_on_a_phone_only_the_table_scrolls_and_the_names_stay(open_page: Open) -
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_claims_are_quieter_than_figures_and_still_legible(open_page: Open, scheme: str) -> None:
-    page = opened(open_page, color_scheme=scheme)
+    page = opened(open_page, CLAIMED, color_scheme=scheme)
     ratios = page.evaluate(
         """() => {
           const light = (color) => color.match(/[\\d.]+/g).slice(0, 3).map((x) => x / 255)

@@ -95,7 +95,7 @@ def test_the_preview_fits_the_page(open_page: Open, size: tuple[int, int]) -> No
 
 
 def test_the_print_is_one_sheet_with_the_picture_the_figures_and_the_link(open_page: Open) -> None:
-    page = open_page("?family=zb-h1&p=4&m=8", color_scheme="dark", fresh=True)
+    page = open_page("?family=zb-h1&p=4&m=8", color_scheme="dark")
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     sheet = page.locator(".sheet")

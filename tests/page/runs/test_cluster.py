@@ -56,7 +56,7 @@ def test_the_hosts_of_a_run_and_their_free_cores_are_shown(open_page: Open, host
     row = page.evaluate("bubbleline.point('run', 3, 0)")
     page.mouse.move(row["x"] - 10, row["y"])
     expect(page.locator("#plot")).to_have_attribute("title", "Rank 3 on worker-2 · Pin rank 3 on top")
-    assert violations(page) == []
+    assert violations(page, "#stage", "#drawer") == []
 
 
 def test_the_measured_hop_of_a_run_can_be_put_in_the_plan(open_page: Open, hosts: Server) -> None:
@@ -99,7 +99,7 @@ def test_the_resources_that_a_run_waits_for_are_named_also_in_chinese_and_on_a_p
     assert box is not None
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 360
-    assert violations(page) == []
+    assert violations(page, "#stage", "#drawer") == []
     page.click("#cancel")
     assert ended(page) == "cancelled"
     expect(page.locator(".cluster-waiting")).to_be_hidden()
@@ -109,7 +109,7 @@ def test_a_lost_host_is_shown_with_its_ranks_and_a_lost_server_is_shown(
     open_page: Open, start: Callable[..., Server]
 ) -> None:
     server = start("--cluster")
-    page = open_page("?family=1f1b&p=4&m=110&tab=run", url=server.url, forgive="net::ERR_", fresh=True)
+    page = open_page("?family=1f1b&p=4&m=110&tab=run", url=server.url, forgive="net::ERR_")
     page.click("#run")
     assert ended(page) == "failed"
     expect(page.locator("#panel-run")).to_contain_text("host worker-2 (10.77.0.3) was lost")

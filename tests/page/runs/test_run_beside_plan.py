@@ -84,7 +84,7 @@ def test_the_plan_is_drawn_under_the_run_and_ops_are_coloured_by_lateness(
     page.click("#show-late")
     wait(page, "location.search.includes('late=1')")
     assert colour_of(page, "run", "0F0") != plain
-    assert violations(page) == []
+    assert violations(page, "#stage", "#figures", "#drawer") == []
 
 
 def test_the_largest_deviations_are_listed_and_the_card_of_an_op_has_its_planned_time(
@@ -136,7 +136,7 @@ def test_all_schedules_on_the_screen_run_one_after_the_other_each_under_its_plan
         assert float(cells[3]) > 10, "measured; a first op that begins late makes it shorter"
         assert all(cell.endswith("%") for cell in (cells[4], *cells[5:9], cells[10]))
     expect(page.locator("#cancel-all")).to_be_hidden()
-    assert violations(page) == []
+    assert violations(page, "#stage", "#figures", "#drawer") == []
 
 
 def test_a_schedule_whose_run_is_refused_says_why_and_the_others_run(open_page: Open, live_server: Server) -> None:

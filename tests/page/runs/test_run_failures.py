@@ -3,43 +3,55 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import requests
 from playwright.sync_api import expect
 
-from tests.conftest import Server
+from tests.conftest import Server, launch
 from tests.support.page.queries import Open, state, wait
 
 SLOW = ("--pause", "0.05")
 PANEL = "#panel-run"
+WARM = 108  # micro-batches of a run that the fake runner keeps warming up until it is cancelled
 GONE = "ailed"  # the browser's own notes of a server that is not there: a socket failed, a request Failed
 
 
-@pytest.mark.parametrize("forget", [False, True])
+@pytest.fixture(scope="module")
+def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server that is never ready to run, takes runs of up to a second, and lets one wait."""
+    made = launch(tmp_path_factory.mktemp("strict"), "--start", "600", BUBBLELINE_QUEUE="1", BUBBLELINE_RUN_S="1")
+    yield made
+    made.stop()
+    assert made.process.stdout is not None
+    made.process.stdout.close()
+
+
 def test_after_a_server_is_killed_during_a_run_the_page_reconnects_and_shows_the_outcome(
-    start: Callable[..., Server], open_page: Open, tmp_path: Path, forget: bool
+    start: Callable[..., Server], open_page: Open, tmp_path: Path
 ) -> None:
     server = start(*SLOW)
     page = open_page("?p=1&m=400&tab=run", url=server.url, forgive=GONE)
-    page.click("#run")
-    wait(page, "bubbleline.state().run === 'running'")
-    wait(page, "bubbleline.state().lanes.length === 2")
-    ops = state(page)["lanes"][1]["ops"]
-    server.stop(signal.SIGKILL)
-    expect(page.locator(PANEL)).to_contain_text("The connection to the server is lost", timeout=15_000)
-    if forget:
-        (tmp_path / "runs.sqlite3").unlink()
-        (tmp_path / "runs.sqlite3-wal").unlink(missing_ok=True)
-    start(*SLOW, port=int(server.url.rsplit(":", 1)[1]))
-    wait(page, "bubbleline.state().run === 'failed'", 15)
-    outcome = "no longer has this run" if forget else "The server stopped while this run was in progress"
-    expect(page.locator(PANEL)).to_contain_text(outcome)
-    expect(page.locator(PANEL)).not_to_contain_text("connection to the server is lost")
-    expect(page.locator(".lane-head[data-lane=run] .badge")).to_have_text("failed")
-    assert state(page)["lanes"][1]["ops"] >= ops, "what came before stays"
-    expect(page.locator("#calibrate")).to_have_count(0)
+    for forget in (False, True):
+        page.click("#run")
+        wait(page, "bubbleline.state().run === 'running'")
+        wait(page, "bubbleline.state().lanes.length === 2")
+        ops = state(page)["lanes"][1]["ops"]
+        server.stop(signal.SIGKILL)
+        expect(page.locator(PANEL)).to_contain_text("The connection to the server is lost", timeout=15_000)
+        if forget:
+            (tmp_path / "runs.sqlite3").unlink()
+            (tmp_path / "runs.sqlite3-wal").unlink(missing_ok=True)
+        server = start(*SLOW, port=int(server.url.rsplit(":", 1)[1]))
+        wait(page, "bubbleline.state().run === 'failed'", 15)
+        outcome = "no longer has this run" if forget else "The server stopped while this run was in progress"
+        expect(page.locator(PANEL)).to_contain_text(outcome)
+        expect(page.locator(PANEL)).not_to_contain_text("connection to the server is lost")
+        expect(page.locator(".lane-head[data-lane=run] .badge")).to_have_text("failed")
+        assert state(page)["lanes"][1]["ops"] >= ops, "what came before stays"
+        expect(page.locator("#calibrate")).to_have_count(0)
 
 
 def test_the_viewer_of_a_run_is_told_that_the_server_stops(start: Callable[..., Server], open_page: Open) -> None:
@@ -53,17 +65,14 @@ def test_the_viewer_of_a_run_is_told_that_the_server_stops(start: Callable[..., 
     server.stop()
 
 
-def test_the_second_run_shows_its_queue_position_and_can_be_withdrawn(
-    start: Callable[..., Server], open_page: Open
-) -> None:
-    server = start(*SLOW)
-    first = open_page("?p=1&m=400&tab=run", url=server.url)
+def test_the_second_run_shows_its_queue_position_and_can_be_withdrawn(open_page: Open) -> None:
+    first = open_page(f"?p=1&m={WARM}&tab=run")
     first.click("#run")
-    wait(first, "bubbleline.state().run === 'running'")
-    second = open_page("?p=1&m=2&tab=run", url=server.url)
+    wait(first, "bubbleline.state().run === 'warming'")
+    second = open_page("?p=1&m=2&tab=run")
     second.click("#run")
     expect(second.locator(PANEL)).to_contain_text("Next in line")
-    third = open_page("?p=1&m=3&tab=run", url=server.url)
+    third = open_page("?p=1&m=3&tab=run")
     third.click("#run")
     expect(third.locator(PANEL)).to_contain_text("queued, number 2 in line")
     second.click("#cancel")
@@ -75,7 +84,7 @@ def test_the_second_run_shows_its_queue_position_and_can_be_withdrawn(
 
 
 def test_a_run_can_be_cancelled_while_its_workers_warm_up(open_page: Open) -> None:
-    page = open_page("?p=1&m=108&tab=run")  # the fake runner never ends warming at m = 108
+    page = open_page(f"?p=1&m={WARM}&tab=run")
     page.click("#run")
     expect(page.locator(PANEL)).to_contain_text("The workers load the model")
     page.click("#cancel")
@@ -94,19 +103,15 @@ def test_a_runner_that_dies_is_named_and_the_next_run_works(open_page: Open) -> 
     wait(page, "bubbleline.state().run === 'finished'")
 
 
-def test_a_run_of_several_steps_shows_its_step_before_the_ops_of_the_last_one_arrive(
-    start: Callable[..., Server], open_page: Open
-) -> None:
-    page = open_page("?p=1&m=111&tab=run", url=start().url)  # with which the fake runner reports steps only
+def test_a_run_of_several_steps_shows_its_step_before_the_ops_of_the_last_one_arrive(open_page: Open) -> None:
+    page = open_page("?p=1&m=111&tab=run")  # with which the fake runner reports steps only
     page.click("#run")
     expect(page.locator(f"{PANEL} .progress")).to_contain_text("Step 2 of 3")
     wait(page, "bubbleline.state().run === 'finished'")
 
 
-def test_a_run_that_is_too_long_is_refused_with_the_longest_that_is_not(
-    start: Callable[..., Server], open_page: Open
-) -> None:
-    page = open_page("?p=1&m=10&tab=run", url=start(BUBBLELINE_RUN_S="1").url, forgive="status of 400")
+def test_a_run_that_is_too_long_is_refused_with_the_longest_that_is_not(strict: Server, open_page: Open) -> None:
+    page = open_page("?p=1&m=10&tab=run", url=strict.url, forgive="status of 400")
     page.select_option("#run-mode", "paced")
     page.fill("#run-unit", "100")
     page.click("#run")
@@ -114,14 +119,14 @@ def test_a_run_that_is_too_long_is_refused_with_the_longest_that_is_not(
     expect(page.locator("#run-nearest")).to_contain_text("33.3")
 
 
-def test_a_full_queue_is_reported_and_the_plan_stays(start: Callable[..., Server], open_page: Open) -> None:
-    server = start("--start", "60", BUBBLELINE_QUEUE="1")
-    open_page("?tab=run", url=server.url).click("#run")
-    page = open_page("?m=9&tab=run", url=server.url, forgive="status of 503")
-    wait(page, "fetch('/api/runs').then((answer) => answer.json()).then(({ runs }) => runs.length === 1)")
+def test_a_full_queue_is_reported_and_the_plan_stays(strict: Server, open_page: Open) -> None:
+    page = open_page("?p=1&m=2&tab=run", url=strict.url, forgive="status of 503")
+    waiting = requests.post(f"{strict.url}/api/runs", json={"spec": {"p": 1, "m": 2}}, timeout=10)
+    assert waiting.status_code == 202
     page.click("#run")
     expect(page.locator(PANEL)).to_contain_text("1 runs are waiting already; try again soon")
     assert len(state(page)["lanes"]) == 1
+    requests.post(f"{strict.url}/api/runs/{waiting.json()['id']}/cancel", timeout=10).raise_for_status()
 
 
 def test_a_failing_disk_is_reported_beside_the_run(

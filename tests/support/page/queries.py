@@ -78,6 +78,10 @@ WAIT = """(async () => {
 })()"""
 
 
+# To another address without loading the page, as a step back does.
+GO = "(query) => { history.pushState(null, '', '/' + query); dispatchEvent(new PopStateEvent('popstate')); }"
+
+
 def wait(page: Page, expression: str, seconds: float = PATIENCE_S) -> Any:
     """Wait until an expression holds in the page (its policy forbids Playwright's own way, which needs eval)."""
     end = time.monotonic() + seconds
