@@ -146,8 +146,8 @@ class Task:
     def unit(self) -> float | None:
         """Return the greatest time that all costs and the hop are multiples of; None where sums of them may round."""
         times = np.append(self.cost.ravel(), self.costs.comm) * PARTS
-        if not bool((times == np.floor(times)).all()) or times.sum() * self.m > EXACT:
-            return None
+        if not bool((times == np.floor(times)).all()) or times.sum() * times.size * self.m > EXACT:
+            return None  # no moment of an order is later than all ops and hops one after the other
         unit = int(np.gcd.reduce(times.astype(np.int64)))
         return unit / PARTS if unit else None
 
