@@ -6,6 +6,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from tests.support.sources import (
@@ -65,11 +66,13 @@ def folders() -> Iterator[Path]:
                 yield folder
 
 
+@cache
 def entries(folder: Path) -> int:
     """Files and folders in it; a folder without a file does not count, because version control does not keep it."""
     return sum(1 for entry in folder.iterdir() if entry.name not in NOT_OURS and kept(entry))
 
 
+@cache
 def kept(entry: Path) -> bool:
     if entry.is_dir():
         return any(kept(inner) for inner in entry.iterdir() if inner.name not in NOT_OURS)
@@ -148,8 +151,13 @@ def importers() -> dict[Path, set[Path]]:
     return found
 
 
-def python_functions() -> Iterator[tuple[str, int, int]]:
+@cache
+def python_functions() -> tuple[tuple[str, int, int], ...]:
     """(file:name, line, length) of every function."""
+    return tuple(_python_functions())
+
+
+def _python_functions() -> Iterator[tuple[str, int, int]]:
     for path in python_files():
         for node in ast.walk(tree(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -166,8 +174,13 @@ JS_FUNCTION = re.compile(
 )
 
 
-def javascript_functions() -> Iterator[tuple[str, int, int]]:
+@cache
+def javascript_functions() -> tuple[tuple[str, int, int], ...]:
     """(file:name, line, length) of every function; functions inside a function count for themselves only."""
+    return tuple(_javascript_functions())
+
+
+def _javascript_functions() -> Iterator[tuple[str, int, int]]:
     for path in javascript_files():
         lines = text(path).splitlines()
         spans = []

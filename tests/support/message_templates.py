@@ -8,25 +8,24 @@ from __future__ import annotations
 
 import ast
 import json
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from tests.support.sources import ROOT, module_name, python_files, tree, under
+
 GOLDEN = ROOT / "tests" / "golden" / "messages.json"
 
 
 def templates() -> dict[str, set[str]]:
     """Code -> template of every call of `message(code, template, ...)` in backend and runner."""
     found: dict[str, set[str]] = {}
-    for part in ("backend", "runner"):
-        for path in sorted((ROOT / part).rglob("*.py")):
-            for node in ast.walk(ast.parse(path.read_text())):
-                match node:
-                    case ast.Call(
-                        func=ast.Name(id="message"), args=[ast.Constant(value=str(code)), ast.Constant(value=str(text))]
-                    ):
-                        found.setdefault(code, set()).add(text)
-                    case ast.Call(func=ast.Name(id="message")):
-                        raise AssertionError(f"{path}:{node.lineno}: code and template must be literals")
+    for path in (path for path in python_files() if under(module_name(path), "backend", "runner")):
+        for node in ast.walk(tree(path)):
+            match node:
+                case ast.Call(
+                    func=ast.Name(id="message"), args=[ast.Constant(value=str(code)), ast.Constant(value=str(text))]
+                ):
+                    found.setdefault(code, set()).add(text)
+                case ast.Call(func=ast.Name(id="message")):
+                    raise AssertionError(f"{path}:{node.lineno}: code and template must be literals")
     return found
 
 

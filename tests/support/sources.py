@@ -85,8 +85,13 @@ def modules() -> dict[str, Path]:
     return {module_name(path): path for path in python_files()}
 
 
-def python_imports(path: Path) -> Iterator[Import]:
+@cache
+def python_imports(path: Path) -> tuple[Import, ...]:
     """All imports of a module, wherever they are in it; `from package import module` counts as that module."""
+    return tuple(_python_imports(path))
+
+
+def _python_imports(path: Path) -> Iterator[Import]:
     name = module_name(path)
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     for node, types_only in _import_nodes(tree(path).body, types_only=False):
@@ -123,8 +128,13 @@ def imports_at_load(path: Path) -> Iterator[Import]:
     return (each for each in python_imports(path) if each.line in lines)
 
 
-def javascript_imports(path: Path) -> Iterator[Import]:
+@cache
+def javascript_imports(path: Path) -> tuple[Import, ...]:
     """All imports of a page module of our own files, JSDoc's imports of types included; names are paths."""
+    return tuple(_javascript_imports(path))
+
+
+def _javascript_imports(path: Path) -> Iterator[Import]:
     for number, line in enumerate(text(path).splitlines(), start=1):
         for target in JS_IMPORT.findall(line):
             other = (path.parent / target).resolve()

@@ -70,12 +70,14 @@ def baseline(spec: Spec) -> Spec:
     return fit(spec, "1f1b")[0]
 
 
-def claim_of(spec: Spec) -> dict[str, Any] | None:
-    """Return both claims for a spec's family with their values here; None if the papers claim nothing."""
+def claim_of(spec: Spec, rate: float, memory: float) -> dict[str, Any] | None:
+    """Return both claims for a spec's family with their values here; None if the papers claim nothing.
+
+    ``rate`` and ``memory`` are what ``simulated`` returns for the spec.
+    """
     claim = CLAIMS.get(spec.family)
     if claim is None:
         return None
-    rate, memory = simulated(spec)
     names = {"R": simulated(baseline(spec))[0], "M": float(spec.p), "v": float(spec.v)}
     return {
         "bubble": _cell(claim.bubble, names, rate, lambda: _why(spec, claim.bubble, _rate_ratio, _rate_steps)),

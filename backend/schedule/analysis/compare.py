@@ -102,12 +102,12 @@ def _row(spec: Spec, adjusted: Message | None) -> dict[str, Any]:
     timeline = simulate(built, spec.timing, spec.v)
     in_flight, _ = peaks(built)
     memory = peak_memory(timeline, spec.w_share, spec.v, spec.kept, spec.weights or 0.0)
-    messages = message_count(built)
+    messages, shown = message_count(built), figures(timeline)
     about = {key: getattr(family, key) for key in ("title", "year", "used_by", "backward", "complexity")}
     return (
         {"family": family.name, **about, "technique": TECHNIQUES.get(family.name, family.summary)}
         | {"spec": spec.to_json(), "adjusted": adjusted}
-        | figures(timeline).as_dict()
+        | shown.as_dict()
         | {
             "messages": messages,
             # Every message carries one micro-batch's activation (or its gradient) at a stage boundary, however thin
@@ -116,7 +116,7 @@ def _row(spec: Spec, adjusted: Message | None) -> dict[str, Any]:
             "peak_in_flight": int(in_flight.max()),
             "peak_memory": {"ranks": memory.tolist(), "max": float(memory.max())},
             "parameters": parameters(built, spec),
-            "claim": claim_of(spec),
+            "claim": claim_of(spec, shown.span_bubble.of_total, float(memory.max())),
         }
     )
 

@@ -11,6 +11,7 @@ Qi et al. 2024, Pipeline Parallelism with Controllable Memory, arXiv 2405.15362,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,6 +33,9 @@ Ints = npt.NDArray[np.int64]
 ENDLESS = np.inf
 SQUEEZED = 24  # best orders of a block, of those by all choices, that are squeezed
 EFFORT = 4_000_000  # ops to construct over all tries, about a second; large orders get fewer tries, at least one
+PARTS = 64  # costs in whole multiples of a 64th add up without rounding
+EXACT = 2.0**52  # up to which float64 has every whole number
+CLEAR = 1e-3  # units between a wait and a whole number of them, so that no rounding matters
 ROUNDS = 6  # most squeezes of one order; usually nothing moves after two or three
 
 
@@ -137,6 +141,15 @@ class Task:
         """Return the mean times of F and of W over all slots."""
         f, _, w = self.cost.mean(axis=0).tolist()
         return f, w
+
+    @cached_property
+    def unit(self) -> float | None:
+        """Return the greatest time that all costs and the hop are multiples of; None where sums of them may round."""
+        times = np.append(self.cost.ravel(), self.costs.comm) * PARTS
+        if not bool((times == np.floor(times)).all()) or times.sum() * times.size * self.m > EXACT:
+            return None  # no moment of an order is later than all ops and hops one after the other
+        unit = int(np.gcd.reduce(times.astype(np.int64)))
+        return unit / PARTS if unit else None
 
     @cached_property
     def feeds(self) -> Ints:
@@ -275,8 +288,7 @@ def lay(
     due = np.array(block.due, np.float64).reshape(-1, 2)
     for k, slots in enumerate(choice.move):
         due.ravel()[k + 1 :: 2 * place.chunks] += slots
-    f, w = task.mean_f_and_w
-    hold = np.array([choice.hold_w * w, *(_time(each, f) for each in (choice.hold_op, choice.hold_end))])
+    hold = np.array(_waits(task, choice))
     codes = np.zeros((place.p, 3 * place.chunks * task.m), np.uint8)
     window = np.full((place.p, 2), np.inf)
     limit = np.array([task.room if room is None else room, task.share if share is None else share], np.float64)
@@ -285,8 +297,36 @@ def lay(
     return float((window[:, 1] - window[:, 0]).max()), codes
 
 
+def _waits(task: Task, choice: Choice) -> tuple[float, float, float]:
+    """Return a choice's three waits, in time."""
+    f, w = task.mean_f_and_w
+    return choice.hold_w * w, _time(choice.hold_op, f), _time(choice.hold_end, f)
+
+
 def _time(hold: float, op: float) -> float:
     return hold if hold == ENDLESS else hold * op
+
+
+def different(task: Task, tries: Sequence[tuple[Block, Choice]]) -> list[tuple[Block, Choice]]:
+    """Leave out each try that lays the same order as an earlier one, which saves most of them at equal costs.
+
+    Every moment of an order is a multiple of the time that all costs are multiples of, so two waits with the same
+    number of whole units keep a device waiting for the same ops.
+    """
+    unit = task.unit
+    if unit is None:
+        return list(tries)
+    first: dict[tuple[object, ...], tuple[Block, Choice]] = {}
+    for block, choice in tries:
+        whole = tuple(_whole_units(each / unit) for each in _waits(task, choice))
+        first.setdefault((id(block), choice.move, *whole), (block, choice))
+    return list(first.values())
+
+
+def _whole_units(wait: float) -> float:
+    """Return how many units a wait has whole; the wait itself where a sum of float64 might round it to the next."""
+    whole = math.floor(wait) if wait < ENDLESS else wait
+    return whole if wait == whole or CLEAR < wait - whole < 1.0 - CLEAR else wait
 
 
 def squeeze(task: Task, codes: Codes) -> tuple[float, Codes]:
@@ -311,6 +351,7 @@ def rows(task: Task, tries: Sequence[tuple[Block, Choice]], others: Sequence[Cod
     ops = 3 * task.placement.chunks * task.placement.p * task.m
     tries = tries[: max(1, EFFORT // ops)]
     jit.compile_for(3 * ops * len(tries))  # constructing an op takes as long as simulating a few
+    tries = different(task, tries)
     # Memory freed by I leads to delayed W: also construct as if I freed nothing, which keeps the limit as well.
     shares = (task.share, 1.0) if task.share < 1.0 else (task.share,)
     laid = [lay(task, block, choice, task.room, share) for share in shares for block, choice in tries]

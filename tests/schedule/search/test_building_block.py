@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from backend.schedule.errors import SpecError
@@ -20,7 +20,7 @@ from backend.schedule.families.v_shape.v_min import V_MIN
 from backend.schedule.families.v_shape.v_min import block as min_block
 from backend.schedule.laws.law import names
 from backend.schedule.order.placement import place
-from backend.schedule.search import building_block
+from backend.schedule.search import building_block, greedy
 from backend.schedule.search.building_block import ENDLESS, Choice, Task
 from backend.schedule.simulation.check import check
 from backend.schedule.simulation.costs import Costs
@@ -111,6 +111,34 @@ def test_any_costs_give_a_legal_order_within_the_blocks_peak_deterministically(
     assert peaks(order)[0].max() <= BLOCKS[name](p).peak()
     assert order.micro is None
     assert np.array_equal(FAMILIES[name].order(spec).codes, order.codes)
+
+
+WHOLE = st.sampled_from([0.0, 0.5, 1.0, 1.25, 2.0, 3.0, 5.0, 10.0, 12.0])
+
+
+@settings(max_examples=40)
+@given(p=st.integers(1, 5), m=st.integers(1, 7), room=st.integers(2, 9), f=WHOLE, i=WHOLE, w=WHOLE, comm=WHOLE)
+@example(p=4, m=7, room=6, f=10.0, i=10.0, w=10.0, comm=1.0)  # a wait of 0.3 * 10 is 3 units, or nearly
+@example(p=4, m=7, room=6, f=1.0, i=1.0, w=1.0, comm=0.0)
+def test_every_try_that_is_left_out_lays_an_order_that_is_laid(
+    p: int, m: int, room: int, f: float, i: float, w: float, comm: float
+) -> None:
+    task = Task(place("v", p, 2), m, Costs(f, i, w, comm), 2, float(room), 1.0)
+    tries = greedy.folded(p, (half_block(p),))
+
+    def laid(chosen: list[tuple[building_block.Block, Choice]]) -> list[tuple[float, bytes]]:
+        found = filter(None, (building_block.lay(task, *each) for each in chosen))
+        return list(dict.fromkeys((span, codes.tobytes()) for span, codes in found))
+
+    few = building_block.different(task, tries)
+    assert laid(few) == laid(tries)
+    assert len(few) < len(tries) / 3 or not (f == w and comm == 0.0 < f == i)
+
+
+def test_no_try_is_left_out_where_sums_of_the_costs_round() -> None:
+    tries = greedy.folded(4, (half_block(4),))
+    for costs in (Costs(0.1, 0.1, 0.1), Costs(comm=0.3), Costs(2.0**50, 2.0**50, 2.0**50)):
+        assert building_block.different(Task(place("v", 4, 2), 7, costs, 2, 6.0), tries) == tries
 
 
 @given(data=st.data(), p=st.integers(1, 5), m=st.integers(1, 9), room=st.integers(2, 9))
