@@ -37,8 +37,7 @@ if TYPE_CHECKING:  # numpy loads while the fork server does
 log = logging.getLogger("runner")
 ROOT = Path(__file__).resolve().parents[2]
 POOL = 4  # workers forked at the start: the page's first schedule has four ranks
-# The second is what torch's first backward imports: half a second that every worker would spend otherwise.
-PRELOADED = ["runner.worker.process", "torch.fx.experimental.symbolic_shapes"]
+PRELOADED = ["runner.worker.process"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
