@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # numpy loads while the fork server does
 log = logging.getLogger("runner")
 ROOT = Path(__file__).resolve().parents[2]
 POOL = 4  # workers forked at the start: the page's first schedule has four ranks
-PRELOADED = ["runner.worker.process"]
+PRELOADED = ["runner.worker.preload"]
 
 
 class Process(Protocol):

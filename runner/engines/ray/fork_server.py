@@ -13,7 +13,6 @@ Does not import Ray.
 from __future__ import annotations
 
 import ctypes
-import gc
 import importlib
 import json
 import os
@@ -136,7 +135,6 @@ class ForkServer:
                 connection.close()
             self.selector.close()
             os.close(self.raylet)
-            gc.enable()
             os.environ.clear()
             os.environ.update(request["environment"])
             function = getattr(importlib.import_module(request["module"]), request["function"])
@@ -165,10 +163,8 @@ def main() -> None:
         os._exit(0)  # no child of an actor, with which Ray would end it
     os.setsid()
     listener, raylet, *modules = sys.argv[1:]
-    gc.disable()  # nothing of what is loaded is garbage
     for name in modules:
         importlib.import_module(name)
-    gc.freeze()  # what is shared with the forks stays so
     ForkServer(socket.socket(fileno=int(listener)), int(raylet)).serve()
 
 
