@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -79,8 +80,11 @@ def test_a_receiver_sleeps_until_its_message_arrives_whatever_else_wakes_it(spin
 
 def test_runs_go_over_gloo_where_memory_cannot_be_shared(altered_runner: RunnerProgram) -> None:
     def shared() -> bool:
-        handles = Path(f"/proc/{altered_runner.process.pid}/fd").iterdir()
-        return any("memfd:bubbleline" in os.readlink(handle) for handle in handles)
+        links = []
+        for handle in Path(f"/proc/{altered_runner.process.pid}/fd").iterdir():
+            with suppress(FileNotFoundError):  # closed meanwhile
+                links.append(os.readlink(handle))
+        return any("memfd:bubbleline" in link for link in links)
 
     run = {"mode": "free", "model": TINY, "steps": 2}
     for family in ("zb-h1", "dualpipe"):
