@@ -98,7 +98,7 @@ def _spread(shares: list[float]) -> str:
 
 def failures() -> None:
     """Measure from the fault to the end of its run, and on to the first op of the next run on the new pool."""
-    runner = RunnerProgram("tests.support.runner.faulty_runner")
+    runner = RunnerProgram("tests.support.runner.altered_runner")
     run = {"spec": {"family": "1f1b", "p": 3, "m": 24}, "mode": "paced", "unit_ms": 4, "model": TINY}
     try:
         for name, seed in FAULTS:

@@ -16,9 +16,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from multiprocessing.context import ForkServerProcess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
 from backend.errors import RequestError, message
@@ -37,15 +36,39 @@ if TYPE_CHECKING:  # numpy loads while the fork server does
 log = logging.getLogger("runner")
 ROOT = Path(__file__).resolve().parents[2]
 POOL = 4  # workers forked at the start: the page's first schedule has four ranks
-# The second is what torch's first backward imports: half a second that every worker would spend otherwise.
-PRELOADED = ["runner.worker.process", "torch.fx.experimental.symbolic_shapes"]
+PRELOADED = ["runner.worker.preload"]
+
+
+class Process(Protocol):
+    """A process, as multiprocessing has it."""
+
+    @property
+    def pid(self) -> int | None:
+        """Return its id."""
+
+    @property
+    def sentinel(self) -> int:
+        """Return a handle that is readable once it has ended."""
+
+    @property
+    def exitcode(self) -> int | None:
+        """Return its exit code, negative for a signal; None while it lives."""
+
+    def kill(self) -> None:
+        """Kill it, in any state."""
+
+    def join(self, timeout: float) -> None:
+        """Wait for its end, at most `timeout` seconds."""
+
+    def close(self) -> None:
+        """Release what belongs to a process that has ended."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Worker:
     """A process of the pool, and the pipe to it."""
 
-    process: ForkServerProcess
+    process: Process
     pipe: Connection[RankCommand, RankResponse]
 
     @property
@@ -265,10 +288,15 @@ class LocalEngine:
 
     def _start(self) -> Worker:
         ours, theirs = self.context.Pipe()
-        process = self.context.Process(target=_child, args=(theirs,), daemon=True)
-        process.start()
+        process = self.start_process(theirs)
         theirs.close()
         return Worker(process, ours)
+
+    def start_process(self, pipe: Connection[Any, Any]) -> Process:
+        """Start a worker process."""
+        process = self.context.Process(target=_child, args=(pipe,), daemon=True)
+        process.start()
+        return process
 
 
 def _child(pipe: Connection[RankResponse, RankCommand]) -> None:

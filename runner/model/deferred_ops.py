@@ -65,6 +65,28 @@ def _apply(function: Any, *arguments: object) -> Tensor:
     return result
 
 
+def leave(x: Tensor, given: list[Tensor]) -> Tensor:
+    """Return an end () for the graph of x (any shape). A backward from it takes the gradient of x from `given`.
+
+    With a gradient as an argument, torch's `backward` checks its shape with symbolic shapes, whose import takes each
+    new process half a second; autograd's own check of what a function returns remains.
+    """
+    return _apply(_Leave, x, given)
+
+
+class _Leave(torch.autograd.Function):
+    """x (any shape) to () of any value; grad ()."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, given: list[Tensor]) -> Tensor:
+        ctx.given = given
+        return x.new_empty(())
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
+        return ctx.given.pop(), None
+
+
 def accumulate(parameter: Tensor, gradient: Tensor) -> None:
     """Add a gradient of the parameter's shape to its gradient, in the parameter's type."""
     if parameter.grad is None:
@@ -86,8 +108,8 @@ class _Recomputed(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         inputs = [x.detach().requires_grad_() for x in ctx.saved_tensors]
         with torch.enable_grad():
-            out = ctx.function(*inputs)
-        torch.autograd.backward(out, grad)
+            end = leave(ctx.function(*inputs), [grad])
+        torch.autograd.backward(end)
         return None, *(x.grad for x in inputs)
 
 

@@ -15,7 +15,7 @@ from torch.autograd.graph import GradientEdge, get_gradient_edge
 
 from runner.model.activations import ActivationMemory, SavedActivations, copy_stream
 from runner.model.config import Training
-from runner.model.deferred_ops import Deferred, DeferredArithmetic
+from runner.model.deferred_ops import Deferred, DeferredArithmetic, leave
 from runner.model.parameters import Data, named_results
 from runner.model.stage import Stage
 from runner.model.weights import Versions, descended
@@ -23,11 +23,12 @@ from runner.model.weights import Versions, descended
 
 @dataclass(frozen=True, slots=True)
 class InFlight:
-    """A micro-batch between its forward and its input gradient: the end of its graph, and the list to which the graph
-    appends the gradient of the stage's input (batch, sequence, hidden). Holds no activation, so that these can be moved
-    to host memory meanwhile."""
+    """A micro-batch between its forward and its input gradient: the end of its graph, the list from which the graph
+    takes the gradient of the stage's output, and the one to which it appends that of the stage's input, both (batch,
+    sequence, hidden). Holds no activation, so that these can be moved to host memory meanwhile."""
 
     end: GradientEdge
+    given: list[Tensor]
     gradient: list[Tensor]
 
 
@@ -44,7 +45,6 @@ class DeferredStage:
         self.losses: dict[int, Tensor] = {}
         self.anchor = torch.zeros((), requires_grad=True)
         self.stream = copy_stream(data.device)
-        self.one = torch.ones((), device=data.device)
 
     def forward(self, micro: int, x: Tensor | None) -> Tensor:
         """Run F: x and result (batch, sequence, hidden); x None where the model begins. Where it ends, the result is
@@ -54,6 +54,7 @@ class DeferredStage:
         saved = self.saved[micro] = SavedActivations(self.memory, self.movable)
         ops = DeferredArithmetic(deferred, self.training.recompute)
         stage = self.stage if self.versions is None else self.versions.begin(micro)
+        given: list[Tensor] = []
         gradient: list[Tensor] = []
         with saved.recording():
             entry = self.data.inputs(micro) if x is None else _enter(self.anchor, x, gradient)
@@ -62,7 +63,8 @@ class DeferredStage:
                 loss = stage.loss(out, self.data.targets(micro), ops)
                 self.losses[micro] = loss.detach()
                 out = loss * self.training.share
-        self.in_flight[micro] = InFlight(get_gradient_edge(out), gradient)
+        end = out if stage.ends else leave(out, given)
+        self.in_flight[micro] = InFlight(get_gradient_edge(end), given, gradient)
         saved.count()
         return out.detach()
 
@@ -72,7 +74,9 @@ class DeferredStage:
         flight, saved = self.in_flight.pop(micro), self.saved[micro]
         saved.begin_backward()
         with saved.recording() if self.training.recompute != "none" else nullcontext():  # of what is run again
-            torch.autograd.backward([flight.end], [self.one if gradient is None else gradient])
+            if gradient is not None:
+                flight.given.append(gradient)
+            torch.autograd.backward(flight.end)
         saved.count()
         return flight.gradient[0] if flight.gradient else None
 

@@ -11,6 +11,7 @@ import re
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,35 @@ def parent(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
 
 
+def forked(runner: RunnerProgram) -> list[int]:
+    """The server of this host that forks ranks, and all that it has forked; it is no descendant of the runner."""
+    (raylet,) = processes(runner, "raylet/raylet")
+    found = []
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError):
+            known = entry.name.isdigit() and "ray.fork_server" in (entry / "cmdline").read_text()
+            if known and f"RAY_RAYLET_PID={raylet}" in (entry / "environ").read_text().split("\0"):
+                found.append(int(entry.name))
+    return sorted(found)
+
+
+def server(runner: RunnerProgram) -> int:
+    """The server that forks ranks, which is the only one."""
+    family = forked(runner)
+    (first,) = [pid for pid in family if parent(pid) not in family]
+    return first
+
+
+def actor(runner: RunnerProgram, board: str) -> int:
+    """The actor of the rank with a board, which holds the file of its folder's owner open."""
+    owner = str(Path(board).parents[1] / "owner")
+    for pid in processes(runner, "ray::RankActor"):
+        with suppress(OSError):
+            if any(os.readlink(handle) == owner for handle in Path(f"/proc/{pid}/fd").iterdir()):
+                return pid
+    raise AssertionError(f"no actor owns {owner}")
+
+
 def finished(events: list[Event]) -> Event:
     last = events[-1]
     assert last["event"] == "finished", last
@@ -77,7 +107,7 @@ def start_long(runner: RunnerProgram) -> list[int]:
 
 def boards(runner: RunnerProgram) -> dict[int, str]:
     """The board of each rank's process; a process unused by a smaller run keeps its old one."""
-    maps = {pid: Path(f"/proc/{pid}/maps").read_text() for pid in processes(runner, "forkserver")}
+    maps = {pid: Path(f"/proc/{pid}/maps").read_text() for pid in forked(runner) if alive(pid)}
     return {pid: found[1] for pid, text in maps.items() if (found := re.search(r" (/\S+/board)", text))}
 
 
@@ -127,11 +157,12 @@ def test_a_cluster_run_of_several_steps_trains(runner: RunnerProgram) -> None:
 
 def test_the_next_run_is_in_the_same_processes(runner: RunnerProgram) -> None:
     finished(runner.run(**SHORT))
-    before = processes(runner, "forkserver")
+    before = forked(runner)
     since = time.monotonic()
     finished(runner.run(**SHORT))
     assert time.monotonic() - since < 3
-    assert processes(runner, "forkserver") == before
+    assert forked(runner) == before
+    assert len(before) == 2 + RANKS, "the server that loads torch, the store, the ranks"
 
 
 def test_hops_are_the_measured_ones_on_request(runner: RunnerProgram) -> None:
@@ -178,20 +209,33 @@ def test_a_run_continues_when_a_rank_that_it_does_not_use_is_lost(runner: Runner
     runner.start(spec=SHORT["spec"] | {"p": RANKS - 1, "m": 12}, mode="paced", unit_ms=50, model=TINY)
     runner.until("op_batch")
     (spare,) = [pid for pid, board in boards(runner).items() if before[pid] == board]
-    os.kill(parent(parent(spare)), signal.SIGKILL)  # its actor; between them is the server that forks ranks
+    os.kill(actor(runner, before[spare]), signal.SIGKILL)
     finished(runner.until(*LAST))
     finished(runner.run(**SHORT))
 
 
 def test_an_actor_that_is_killed_is_named_with_its_host_and_replaced(runner: RunnerProgram) -> None:
-    message = failed(runner, parent(parent(start_long(runner)[0])))
+    start_long(runner)
+    board = next(iter(boards(runner).values()))
+    message = failed(runner, actor(runner, board))
     assert f" on {runner.ready['cluster']['hosts'][0]['name']} ended in op" in message
     finished(runner.run(**SHORT))
 
 
+def test_a_killed_server_of_ranks_ends_the_run_naming_the_host_and_the_next_run_starts_another(
+    runner: RunnerProgram,
+) -> None:
+    start_long(runner)
+    before, family = server(runner), forked(runner)
+    assert f" on {runner.ready['cluster']['hosts'][0]['name']} ended" in failed(runner, before)
+    assert gone(family, within=5)
+    finished(runner.run(**SHORT))
+    assert server(runner) != before
+
+
 def test_a_head_that_stops_ends_the_run_the_runner_and_every_process_it_started(runner: RunnerProgram) -> None:
     start_long(runner)
-    family = runner.descendants()
+    family = runner.descendants() + forked(runner)
     (head,) = processes(runner, "gcs_server")
     address = runner.ready["cluster"]["address"]
     os.kill(head, signal.SIGKILL)

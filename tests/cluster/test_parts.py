@@ -25,7 +25,6 @@ from runner.engines.ray.hosts import (
 )
 from runner.telemetry import clock
 from runner.telemetry.clock_sync import Exchange
-from tests.support.runner.client import RunnerProgram
 
 SECOND = 1_000_000_000
 
@@ -202,21 +201,3 @@ def test_settings_name_the_engine_and_its_address_to_the_runner() -> None:
     for wrong in ({"BUBBLELINE_ENGINE": "slurm"}, {"BUBBLELINE_RAY_ADDRESS": "10.0.0.1"}):
         with pytest.raises(ConfigError, match=next(iter(wrong))):
             Config.from_env(wrong)
-
-
-def test_without_the_cluster_engine_no_process_imports_ray() -> None:
-    runner = RunnerProgram()
-    try:
-        assert runner.ready["engine"] == "local"
-        assert "cluster" not in runner.ready
-        last = runner.run(spec={"p": 2, "m": 2}, mode="free")[-1]
-        assert last["verified"]
-        assert "hosts" not in last
-        for pid in (runner.process.pid, *runner.descendants()):
-            maps = Path(f"/proc/{pid}/maps").read_text()
-            assert "/ray/" not in maps
-        refused = runner.run(spec={"p": 2, "m": 2}, spread="spread")[-1]
-        assert (refused["event"], refused["error"]["field"], refused["error"]["nearest"]) == ("error", "spread", "pack")
-        assert "make run ENGINE=ray" in refused["error"]["message"]
-    finally:
-        runner.close()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterator
 
 import pytest
 
@@ -14,13 +13,6 @@ from tests.support.runner.client import LAST, TINY, RunnerProgram, alive, gone
 # Long enough to be interrupted, never waited for.
 LONG = {"spec": {"family": "1f1b", "p": 3, "m": 200}, "mode": "paced", "unit_ms": 20, "model": TINY}
 SHORT = {"spec": {"family": "1f1b", "p": 3, "m": 3}, "mode": "paced", "unit_ms": 1, "model": TINY}
-
-
-@pytest.fixture(scope="module")
-def runner() -> Iterator[RunnerProgram]:
-    program = RunnerProgram()
-    yield program
-    program.close()
 
 
 def start_long(runner: RunnerProgram) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,13 +11,6 @@ from tests.support.runner.client import LAST, TINY, RunnerProgram
 
 RUN = {"mode": "paced", "unit_ms": 4, "model": TINY}
 LONG = {"family": "1f1b", "p": 3, "m": 24}
-
-
-@pytest.fixture(scope="module")
-def runner() -> Iterator[RunnerProgram]:
-    program = RunnerProgram("tests.support.runner.faulty_runner")
-    yield program
-    program.close()
 
 
 def failed(runner: RunnerProgram, seed: int, **options: str) -> dict[str, Any]:
@@ -33,27 +25,27 @@ def failed(runner: RunnerProgram, seed: int, **options: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("seed", "op"), [(faults.KILL_FORWARD, "1F5"), (faults.KILL_BACKWARD, "1B5")], ids=["forward", "backward"]
 )
-def test_a_worker_killed_in_an_op_is_named_with_the_op(runner: RunnerProgram, seed: int, op: str) -> None:
-    failure = failed(runner, seed)
+def test_a_worker_killed_in_an_op_is_named_with_the_op(altered_runner: RunnerProgram, seed: int, op: str) -> None:
+    failure = failed(altered_runner, seed)
     assert (failure["kind"], failure["rank"]) == ("process_ended", 1)
     assert f"ended (SIGKILL) in op {op}" in failure["message"]
 
 
-def test_a_worker_killed_in_a_collective_is_named(runner: RunnerProgram) -> None:
-    failure = failed(runner, faults.KILL_COLLECTIVE, vocabulary="parallel-1")
+def test_a_worker_killed_in_a_collective_is_named(altered_runner: RunnerProgram) -> None:
+    failure = failed(altered_runner, faults.KILL_COLLECTIVE, vocabulary="parallel-1")
     assert (failure["kind"], failure["rank"]) == ("process_ended", 1)
     assert "ended (SIGKILL) in op 1" in failure["message"]
 
 
-def test_a_worker_that_stops_in_an_op_is_named_with_the_op_and_who_waits(runner: RunnerProgram) -> None:
-    failure = failed(runner, faults.STOP)
+def test_a_worker_that_stops_in_an_op_is_named_with_the_op_and_who_waits(altered_runner: RunnerProgram) -> None:
+    failure = failed(altered_runner, faults.STOP)
     assert (failure["kind"], failure["rank"], failure["op"]) == ("stalled", 1, "1F5")
     assert "is stopped" in failure["message"]
     assert "waits in op" in failure["message"]
 
 
-def test_a_message_that_never_arrives_is_named_with_its_kind_and_its_ends(runner: RunnerProgram) -> None:
-    failure = failed(runner, faults.DROP)
+def test_a_message_that_never_arrives_is_named_with_its_kind_and_its_ends(altered_runner: RunnerProgram) -> None:
+    failure = failed(altered_runner, faults.DROP)
     assert failure["kind"] == "stalled"
     assert "of micro-batch" in failure["message"]
     assert "(rank 1 to" in failure["message"]
@@ -61,15 +53,15 @@ def test_a_message_that_never_arrives_is_named_with_its_kind_and_its_ends(runner
 
 
 @pytest.mark.parametrize("seed", [faults.MEMORY, faults.REFUSED], ids=["a limit of the process", "an error in an op"])
-def test_running_out_of_memory_is_reported_with_rank_and_op(runner: RunnerProgram, seed: int) -> None:
-    failure = failed(runner, seed)
+def test_running_out_of_memory_is_reported_with_rank_and_op(altered_runner: RunnerProgram, seed: int) -> None:
+    failure = failed(altered_runner, seed)
     assert (failure["kind"], failure["rank"]) == ("out_of_memory", 1)
     assert failure["message"].startswith("rank 1 failed in op 1F5: out of memory: ")
     assert (failure["code"], failure["params"]["rank"]) == ("runner.rank_failed", 1)
 
 
-def test_a_loss_that_is_not_a_number_ends_a_run_as_not_verified_and_is_named(runner: RunnerProgram) -> None:
-    last = runner.run(spec={"family": "1f1b", "p": 3, "m": 7}, seed=faults.NAN, steps=2, **RUN)[-1]
+def test_a_loss_that_is_not_a_number_ends_a_run_as_not_verified_and_is_named(altered_runner: RunnerProgram) -> None:
+    last = altered_runner.run(spec={"family": "1f1b", "p": 3, "m": 7}, seed=faults.NAN, steps=2, **RUN)[-1]
     assert (last["event"], last["verified"], last["loss"], last["max_grad_error"]) == ("finished", False, None, None)
     assert last["losses"][0] is None
     assert [note["message"] for note in last["notes"]] == [
@@ -78,9 +70,9 @@ def test_a_loss_that_is_not_a_number_ends_a_run_as_not_verified_and_is_named(run
 
 
 @pytest.mark.parametrize("stage", ["warming", "running", "op_batch"])
-def test_a_run_can_be_cancelled_at_every_stage(runner: RunnerProgram, stage: str) -> None:
-    run = runner.start(spec={"family": "1f1b", "p": 3, "m": 200}, mode="paced", unit_ms=20, model=TINY)
-    runner.until(stage)
-    runner.send(cmd="cancel", id=run)
-    assert runner.until(*LAST)[-1] == {"event": "cancelled", "id": run}
-    assert runner.run(spec={"family": "1f1b", "p": 3, "m": 3}, **RUN)[-1]["event"] == "finished"
+def test_a_run_can_be_cancelled_at_every_stage(altered_runner: RunnerProgram, stage: str) -> None:
+    run = altered_runner.start(spec={"family": "1f1b", "p": 3, "m": 200}, mode="paced", unit_ms=20, model=TINY)
+    altered_runner.until(stage)
+    altered_runner.send(cmd="cancel", id=run)
+    assert altered_runner.until(*LAST)[-1] == {"event": "cancelled", "id": run}
+    assert altered_runner.run(spec={"family": "1f1b", "p": 3, "m": 3}, **RUN)[-1]["event"] == "finished"

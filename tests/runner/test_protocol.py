@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import pytest
@@ -95,13 +94,6 @@ def order_for(spec: dict[str, Any]) -> str:
         return wire.to_text(registry.order(registry.read(spec)))
     except RequestError:
         return wire.to_text(registry.order(registry.read({})))
-
-
-@pytest.fixture(scope="module")
-def runner() -> Iterator[RunnerProgram]:
-    program = RunnerProgram()
-    yield program
-    program.close()
 
 
 @pytest.mark.parametrize(

@@ -34,11 +34,12 @@ CLOSE_S = 1.2  # to leave; the rest of our own cluster is then ended by force
 TRIES = 3  # to start ranks on the hosts that there are
 STORE_BYTES = 256 * 2**20  # of our own: results on their way to rank 0, which go to a disk where there are more
 KEEP_S = 900.0  # for which unused ranks keep their places: longer than a run may take
-SYSTEM = {  # of a cluster of our own: how soon a dead host counts as dead
+SYSTEM = {  # of a cluster of our own: how soon a dead host counts as dead, and no workers that no rank uses
     "health_check_initial_delay_ms": 0,
     "health_check_period_ms": 1000,
     "health_check_timeout_ms": 1000,
     "health_check_failure_threshold": 3,
+    "prestart_worker_first_driver": False,
 }
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -21,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from runner.engines.base import RankLost, RankReply
-from runner.engines.local import LocalEngine
 from runner.engines.ray.clocks import ANSWER_S, ClockClient, ClockServer, same_clock
+from runner.engines.ray.host_process import ActorEngine, HostProcess
 from runner.messages import BOARD, Command, RankError, Reply, Setup, StartStep, Verify, results_file
 from runner.telemetry import clock
 from runner.telemetry.op_board import Board, Counts, RankState, Rows
@@ -68,11 +67,7 @@ class RankActor:
     """Runs one rank as long as the actor lives."""
 
     def __init__(self) -> None:
-        # A new process would import the program of this one again, which is Ray's, and with it all of Ray.
-        main = sys.modules["__main__"]
-        main.__spec__ = None
-        vars(main).pop("__file__", None)
-        self.engine = LocalEngine(session_folder())
+        self.engine = ActorEngine(session_folder(), os.getppid())
         self.engine.boot()
         self.clock_file = f"{self.engine.scratch.name}/clock"
         clock.common.share(self.clock_file)
@@ -81,7 +76,7 @@ class RankActor:
         self.board: Board | None = None
         self.reported = NO_COUNTS
         self.errors: list[tuple[int, Reply]] = []
-        self.store: Any = None
+        self.store: HostProcess | None = None
 
     def begin(self, address: str, secret: bytes, meeting: bool) -> ActorAddress:
         """Get ready for commands; the actor with `meeting` also opens the store in which ranks find each other."""
@@ -92,8 +87,7 @@ class RankActor:
     def _open_store(self, address: str) -> int:
         """Open the store in a separate process, forked where torch is loaded; return its port."""
         self.pipe, theirs = self.engine.context.Pipe()
-        self.store = self.engine.context.Process(target=keep_store, args=(theirs, address), daemon=True)
-        self.store.start()
+        self.store = self.engine.server.fork("runner.engines.ray.rank_actor", "keep_store", theirs, address)
         theirs.close()
         port: int = self.pipe.recv()
         return port
@@ -103,7 +97,10 @@ class RankActor:
         with self.lock:
             self.engine.clear()
             self.generation, self.job, self.board, self.dead = generation, "", None, False
-            self.engine.resize(1)
+            try:
+                self.engine.resize(1)
+            except OSError:
+                os._exit(1)  # without a process there is no rank: all of them have to be placed again
 
     def leave(self) -> None:
         """Clean up before the actor ends."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from backend.schedule.families import registry
@@ -160,3 +162,18 @@ def test_the_pool_grows_and_shrinks_to_the_ranks_and_keeps_the_other_processes(r
     assert len(four) == 4
     assert set(two) <= set(four)
     assert runner.workers() == two
+
+
+def test_no_process_imports_ray_and_options_of_a_cluster_are_refused(runner: RunnerProgram) -> None:
+    assert runner.ready["engine"] == "local"
+    assert "cluster" not in runner.ready
+    last = runner.run(spec={"p": 2, "m": 2}, mode="free", model=TINY)[-1]
+    assert last["verified"]
+    assert "hosts" not in last
+    family = (runner.process.pid, *runner.descendants())
+    assert len(family) >= 4
+    for pid in family:
+        assert "/ray/" not in Path(f"/proc/{pid}/maps").read_text()
+    refused = runner.run(spec={"p": 2, "m": 2}, spread="spread")[-1]
+    assert (refused["event"], refused["error"]["field"], refused["error"]["nearest"]) == ("error", "spread", "pack")
+    assert "make run ENGINE=ray" in refused["error"]["message"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import weakref
 from collections.abc import Iterator
 from dataclasses import replace
@@ -60,6 +61,25 @@ def test_deferred_gradients_equal_plain_autograd(stages: int, recompute: str) ->
     verdict = judge(loss, copies, reference_loss, reference)
     assert verdict.verified, verdict
     assert sum(len(one) for one in copies) == len(reference) == sum(len(list(p.stage.parameters())) for p in model)
+
+
+@pytest.mark.parametrize("recompute", ["none", "selective", "full"])
+def test_a_backward_does_not_import_what_would_take_each_worker_half_a_second(
+    monkeypatch: pytest.MonkeyPatch, recompute: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch.fx.experimental.symbolic_shapes", None)  # its import fails
+    model = parts(2, recompute=recompute)
+    forward(model, 0)
+    input_gradients(model, 0)
+    with pytest.raises(ImportError, match="symbolic_shapes"):
+        torch.ones((), requires_grad=True).backward(torch.ones(()))
+
+
+def test_a_gradient_of_another_shape_than_the_output_is_refused() -> None:
+    first = parts(2)[0]
+    first.forward(0, None)
+    with pytest.raises(RuntimeError, match="shape"):
+        first.input_gradient(0, torch.zeros(7, 3))
 
 
 def test_the_input_gradient_op_touches_no_weight_and_leaves_work_on_every_stage() -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import multiprocessing
-from multiprocessing.connection import Connection
+import threading
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,6 @@ from runner.transport.groups import gloo_group
 from runner.transport.nccl import NcclTransport
 from runner.worker.executor import Pace, RankExecutor
 from tests.support.runner.random_orders import random_order
-from tests.support.torch import PRELOADED
 
 
 class Echo:
@@ -42,7 +40,9 @@ class Echo:
         pass
 
 
-def child(pipe: Connection, program: Program, rank: int, folder: str, places: FirstRows) -> None:
+def seen_by(rank: int, program: Program, folder: str, places: FirstRows) -> list[list[tuple[str, int, float]]]:
+    """What each stage of a rank has received, once all its ops are done."""
+
     def make(direction: tuple[int, int], end: int) -> object:
         return gloo_group(f"{folder}/{direction[0]}-{direction[1]}", end, 2)
 
@@ -54,8 +54,7 @@ def child(pipe: Connection, program: Program, rank: int, folder: str, places: Fi
     ledger = Ledger(f"{folder}/board", rank, len(program.ranks), places)
     RankExecutor(mine, parts, transport, ledger, Pace()).run(now())
     transport.flush()
-    pipe.send([part.seen for part in parts])
-    pipe.recv()
+    return [part.seen for part in parts]
 
 
 def orders() -> list[Order]:
@@ -68,23 +67,17 @@ def test_messages_without_tags_reach_the_right_op_whatever_the_order_of_need(ord
     program = build(order, [1.0] * len(order))
     received = [len(one.receives()) for one in program.ranks]
     board = Board(f"{tmp_path}/board", [len(one.steps) for one in program.ranks], messages=received)
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(PRELOADED)
-    pipes, processes = [], []
-    for rank in range(order.p):
-        near, far = context.Pipe()
-        processes.append(
-            context.Process(target=child, args=(far, program, rank, str(tmp_path), board.first_rows(rank)), daemon=True)
-        )
-        processes[-1].start()
-        pipes.append(near)
-    try:
-        assert all(pipe.poll(60) for pipe in pipes)
-        found = [pipe.recv() for pipe in pipes]
-    finally:
-        for process in processes:
-            process.kill()
-            process.join()
+    found: list[list[list[tuple[str, int, float]]]] = [[] for _ in range(order.p)]
+
+    def work(rank: int) -> None:
+        found[rank] = seen_by(rank, program, str(tmp_path), board.first_rows(rank))
+
+    ranks = [threading.Thread(target=work, args=(rank,), daemon=True) for rank in range(order.p)]
+    for one in ranks:
+        one.start()
+    for one in ranks:
+        one.join(60)
+        assert not one.is_alive()
     last = order.placement.stages - 1
     for rank, one in enumerate(program.ranks):
         for stage, seen in zip(one.stages, found[rank], strict=True):

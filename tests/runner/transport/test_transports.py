@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import torch
 from runner.program.instructions import Link
 from runner.transport.mailbox import Mailbox, MailboxNeeds, lay_out
 from runner.transport.shared_memory import SharedMemoryTransport
+from tests.support.runner.altered_runner import GLOO
 from tests.support.runner.client import TINY, RunnerProgram
 
 SHAPE = (3, 5)
@@ -75,11 +78,17 @@ def test_a_receiver_sleeps_until_its_message_arrives_whatever_else_wakes_it(spin
     assert received == [turn + 1.0 for turn in range(100)]
 
 
-def test_runs_go_over_gloo_where_memory_cannot_be_shared() -> None:
-    runner = RunnerProgram("tests.support.runner.gloo_runner")
-    try:
-        for family in ("zb-h1", "dualpipe"):
-            last = runner.run(spec={"family": family, "p": 2, "m": 4}, mode="free", model=TINY, steps=2)[-1]
-            assert (last["event"], last["verified"]) == ("finished", True)
-    finally:
-        runner.close()
+def test_runs_go_over_gloo_where_memory_cannot_be_shared(altered_runner: RunnerProgram) -> None:
+    def shared() -> bool:
+        links = []
+        for handle in Path(f"/proc/{altered_runner.process.pid}/fd").iterdir():
+            with suppress(FileNotFoundError):  # closed meanwhile
+                links.append(os.readlink(handle))
+        return any("memfd:bubbleline" in link for link in links)
+
+    run = {"mode": "free", "model": TINY, "steps": 2}
+    for family in ("zb-h1", "dualpipe"):
+        last = altered_runner.run(spec={"family": family, "p": 2, "m": 4}, seed=GLOO, **run)[-1]
+        assert (last["event"], last["verified"], shared()) == ("finished", True, False)
+    assert altered_runner.run(spec={"p": 2, "m": 2}, **run)[-1]["verified"]
+    assert shared(), "an ordinary run would have been noticed"

@@ -1,4 +1,4 @@
-"""Faults of a worker process, selected by the seed of a run; loaded by the fork server of faulty_runner.py. Each
+"""Faults of a worker process, selected by the seed of a run; loaded by the fork server of altered_runner.py. Each
 happens once, in micro-batch 5, so that a shorter run with the same seed is not affected.
 """
 
