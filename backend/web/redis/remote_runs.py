@@ -53,9 +53,9 @@ class RemoteRunner:
 
 @dataclass
 class ManagerState:
-    """What the managing process has last published; `heard` is when, by time.monotonic, 0 for never."""
+    """What the managing process has last published; `heard` is when, by time.monotonic, at first that of the start."""
 
-    heard: float = 0.0
+    heard: float = field(default_factory=time.monotonic)
     waiting: int = 0
     by_status: dict[str, int] = field(default_factory=dict)
     expired: int = 0
@@ -214,7 +214,7 @@ class RemoteRuns:
         return self.state.by_status
 
     def _command(self, command: str, **arguments: Any) -> dict[str, Any]:
-        if not self.state.present and self.state.heard:
+        if not self.state.present:
             raise no_manager()
         return self._commands.call(command, **arguments)
 
