@@ -124,11 +124,12 @@ apt = { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && echo "Installin
 # Run a command and print how long it took.
 timed = start=$$(date +%s); $(1); status=$$?; echo "$@: $$(($$(date +%s) - start)) s"; exit $$status
 
-# First the set-up, the linters and what keeps one core busy, side by side; then pytest, which distributes its tests.
+# First the set-up and what keeps one core busy, side by side; then pytest, which distributes its tests, beside the last
+# linter.
 test:
 	@start=$$(date +%s); $(MAKE) --no-print-directory -j3 $(if $(filter output-sync,$(.FEATURES)),-Oline) \
-	  setup-test lint-python lint-js kernels test-js \
-	  && $(MAKE) --no-print-directory test-python \
+	  setup-test lint-js kernels test-js \
+	  && $(MAKE) --no-print-directory -j2 lint-python test-python \
 	  && echo "make test: $$(($$(date +%s) - start)) s in all"
 
 lint: lint-python lint-js

@@ -159,6 +159,9 @@ class Config:
         min(2, os.cpu_count() or 1), _integer(1, 64),
         "processes for long computations; one more is for those that take milliseconds",
     )  # fmt: skip
+    workers_after_s: float = _setting(
+        2.0, _seconds, "seconds from the server's start to that of the workers; a computation starts them before that"
+    )
     worker_memory_mb: int = _setting(
         1024, _integer(64, 1_048_576), "megabytes that one computation may take; one that exceeds them is ended (503)"
     )

@@ -142,7 +142,7 @@ def launch(folder: Path, *runner_options: str, port: int = 0, as_users_do: bool 
     It is forked from a process that has imported what it needs, unless it is to be started as users do.
     """
     runner = " ".join([*FAKE_RUNNER, *runner_options])
-    settings = {"RUNNER": runner, "DATABASE": str(folder / "runs.sqlite3"), "STOP_S": "0"}
+    settings = {"RUNNER": runner, "DATABASE": str(folder / "runs.sqlite3"), "STOP_S": "0", "WORKERS_AFTER_S": "3600"}
     env = os.environ | {f"BUBBLELINE_{name}": value for name, value in settings.items()} | environ
     command = ["serve", "--port", str(port)]
     with (folder / "server.log").open("a") as log:

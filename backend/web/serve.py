@@ -31,7 +31,6 @@ from backend.web.sockets.frames import FrameCache, SharedFrameSocket
 from backend.web.work.computing import POOL
 
 logger = logging.getLogger(__name__)
-WORKERS_AFTER_S = 2.0  # until then the cores are for the page that opens now, and for the runner
 SPARE_FILES = 128  # for the runner's pipes, the database and the log
 MANY_FILES = 1_000_000  # where the system has no limit
 
@@ -114,7 +113,7 @@ def _start_in_background(app: Flask) -> None:
     """Start the runner, and a little later the workers; the first computation starts them if it comes before."""
     parts: Services = app.extensions[NAME]
     parts.runs.start()
-    gevent.sleep(WORKERS_AFTER_S)
+    gevent.sleep(parts.config.workers_after_s)  # until then the cores are for the page that opens now, and the runner
     app.extensions[POOL].open()
 
 

@@ -10,6 +10,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from backend.config import Config
+from backend.database import sqlite_file
 from backend.database.address import Location
 from backend.database.connect import database_at
 from backend.runs.store import Store, StoreError, UnreadableRunError
@@ -154,7 +155,10 @@ def test_a_damaged_run_can_be_deleted_before_anybody_has_asked_for_it(client: Fl
     assert client.delete("/api/runs/damaged").status_code == 404
 
 
-def test_a_run_that_cannot_be_deleted_on_disk_is_not_said_to_be_deleted(client: FlaskClient, listed: Path):
+def test_a_run_that_cannot_be_deleted_on_disk_is_not_said_to_be_deleted(
+    client: FlaskClient, listed: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(sqlite_file, "BUSY_S", 0.1)
     holder = sqlite3.connect(listed)
     holder.execute("BEGIN EXCLUSIVE")
     response = client.delete("/api/runs/whole")

@@ -22,7 +22,7 @@ JSON = {"Content-Type": "application/json"}
 
 @pytest.fixture(scope="module")
 def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    server = launch(tmp_path_factory.mktemp("attacked"))
+    server = launch(tmp_path_factory.mktemp("attacked"), BUBBLELINE_WORKERS_AFTER_S="0.05")
     until(lambda: len(workers_of(server)) == 3, 20)
     requests.get(f"{server.url}/api/compare?p=2&m=4", timeout=20)
     yield server

@@ -23,7 +23,7 @@ from tests.support.hostile_bodies import COSTLY
 
 def runner_of(server) -> int:
     """The runner's process: the server's only child but the one that forks its workers."""
-    (child,) = (each for each in children_of(server.process.pid) if each != fork_server_of(server))
+    (child,) = (each for each in children_of(server.process.pid) if "compute.fork_server" not in command_of(each))
     return child
 
 
@@ -88,7 +88,7 @@ def test_a_server_that_is_killed_outright_takes_its_runner_along(start):
 
 
 def test_a_server_that_is_killed_outright_takes_its_workers_along_even_while_they_compute(start):
-    server = start(as_users_do=True)
+    server = start(as_users_do=True, BUBBLELINE_WORKERS_AFTER_S="0.05")
     forks = fork_server_of(server)
     until(lambda: len(children_of(forks)) == 3, 20)  # one for quick work, two for long
     asking = subprocess.Popen([sys.executable, "-c", f"import requests; requests.get('{server.url}{COSTLY}')"],
@@ -149,7 +149,7 @@ def test_large_requests_do_not_hold_up_small_ones(start):
     server = start()
     slow = subprocess.Popen(
         [sys.executable, "-c", f"import urllib.request as u; u.urlopen(u.Request('{server.url}/api/schedule"
-         "?p=64&m=8192', headers={'Accept': 'application/json'})).read()"],
+         "?p=64&m=4096', headers={'Accept': 'application/json'})).read()"],
     )  # fmt: skip
     waits = []
     while slow.poll() is None and len(waits) < 200:

@@ -1,5 +1,5 @@
 // The buttons along the top: compare, shortcuts, run.
-import { byId, setText } from "../ui/dom.js";
+import { byId, h } from "../ui/dom.js";
 import { moveTo } from "../data/spec_fields.js";
 import { t } from "../core/i18n/language.js";
 import { IDS } from "../core/state/schedules.js";
@@ -30,11 +30,19 @@ const NEXT = ["zb-h1", "interleaved", "v-half", "dualpipev", "gpipe"];
  * @property {() => void} showShortcuts
  */
 
+/**
+ * A label, and a shorter one for phones: the style sheet shows one of them.
+ * @param {string} wide
+ * @param {string} narrow
+ */
+const inTwoWidths = (wide, narrow) => [h("span", { class: "wide" }, wide), h("span", { class: "narrow" }, narrow)];
+
 /** @param {Parts} parts */
 export function createToolbar({ store, plans: { families }, controls, runs, showShortcuts }) {
   const compare = /** @type {HTMLButtonElement} */ (byId("compare-toggle"));
   const run = /** @type {HTMLButtonElement} */ (byId("run"));
   const idle = [...run.childNodes]; // its label while nothing runs
+  let shown = /** @type {string | null} */ (null); // the status in its present label
 
   /** Add a schedule below the others: the counterpart of the first, else one that is not there yet. */
   function addSchedule() {
@@ -64,9 +72,11 @@ export function createToolbar({ store, plans: { families }, controls, runs, show
     /** @param {string | null} status of the runs: "starting", "live", or null while nothing runs */
     showRun(status) {
       run.disabled = status === "starting";
-      const label = status === "starting" ? t("Starting …") : status ? t("Show the run") : null;
-      if (label) setText(run, label);
-      else if (run.childElementCount === 0) run.replaceChildren(...idle);
+      if (status === shown) return;
+      shown = status;
+      if (status === "starting") run.replaceChildren(...inTwoWidths(t("Starting …"), "…"));
+      else if (status) run.replaceChildren(...inTwoWidths(t("Show the run"), t("Run")));
+      else run.replaceChildren(...idle);
     },
   };
 }
