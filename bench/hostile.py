@@ -107,7 +107,7 @@ def main() -> None:
     parser.add_argument("--only", choices=tuple(ATTACKS), action="append", help="this attack; may be repeated")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        server = launch(Path(folder), as_users_do=True)
+        server = launch(Path(folder), as_users_do=True, BUBBLELINE_WORKERS_AFTER_S="0.05")
         try:
             watch(server, 2.0)  # the first requests load what they need
             print(f"{'attack':28} {'p50':>7} {'p99':>7} {'worst':>7} ms  failed  {'MB':>5} {'most':>6} {'after':>6}")

@@ -18,7 +18,7 @@ from backend.web.work.computing import compute_body
 
 imports = Blueprint("imports", __name__)
 INFLATED = 8  # an unpacked file may be this many times as large as the limit of packed ones
-BODY_MB = 256  # of memory to read a body
+ORDER_MB, BODY_MB = 192, 256  # of memory to read an order, and a trace, besides the body itself
 
 
 @imports.post("/api/orders")
@@ -26,7 +26,7 @@ def import_order() -> Response:
     """Return the spec of the order in {"csv": text, "placement"?: "looped" or "v"}. Stores nothing."""
     need_json(request)
     with services().bodies.read(request, services().config.import_mb * 2**20) as body:
-        spec, query = compute_body(answers.order_of, body=body, memory_mb=BODY_MB)
+        spec, query = compute_body(answers.order_of, body=body, memory_mb=ORDER_MB)
     return jsonify(spec=spec, query=query)
 
 

@@ -80,6 +80,7 @@ def test_bars_distinguish_kinds_in_bins_too(open_page: Open) -> None:
 
 def test_a_pan_shifts_binned_ops_and_changes_none(open_page: Open) -> None:
     page = open_page("?family=interleaved-zb&p=16&m=512&v=4&t0=500&t1=1000&theme=light")
+    settle(page)  # the rows may get a pixel more or less until all parts of the page are there
     before = row(page, 3)
     spot = page.evaluate("bubbleline.point('a', 3, 750)")
     x, y = spot["x"], spot["y"]
@@ -96,6 +97,7 @@ def test_a_pan_shifts_binned_ops_and_changes_none(open_page: Open) -> None:
     assert (after[ops, :-101] == before[ops, 100:-1]).all()
     window = state(page)["window"]
     fresh = open_page(f"?family=interleaved-zb&p=16&m=512&v=4&t0={window['t0']}&t1={window['t1']}&theme=light")
+    settle(fresh)
     same = (row(fresh, 3)[ops] == after[ops]).all(axis=-1)
     assert same.mean() > 0.999, "what came into sight is what a fresh page draws"
 
