@@ -126,6 +126,9 @@ def main() -> None:
                 )
         finally:
             server.stop()
+        log = (Path(folder) / "server.log").read_text()
+        errors, tracebacks = log.count(" ERROR "), log.count("Traceback")
+        print(f"the server's log: {len(log)} characters, {errors} errors, {tracebacks} tracebacks")
 
 
 if __name__ == "__main__":
