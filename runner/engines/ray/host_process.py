@@ -122,7 +122,10 @@ class HostServer:
         OSError."""
         request = {"module": module, "function": function, "arguments": arguments, "environment": dict(os.environ)}
         for _ in range(TRIES):
-            connection = self.connect()
+            try:
+                connection = self.connect()
+            except ConnectionError:  # it has ended since it was found
+                continue
             with suppress(ConnectionError):
                 socket.send_fds(connection, [json.dumps(request).encode()], [pipe.fileno()])
                 data, handles, _, _ = socket.recv_fds(connection, NUMBER.size, 1)
