@@ -84,9 +84,10 @@ def web(listener: int, number: int) -> None:
 @click.option("--lease", required=True, help="Name in which this process and its successors manage the runs.")
 def runs(lease: str) -> None:
     """Manage the runs."""
+    from backend.web.processes import stop_with_parent
     from backend.web.redis.run_manager import manage
 
-    sys.exit(manage(Config.from_env(), lease))
+    sys.exit(manage(Config.from_env(), lease, stop_with_parent))
 
 
 @cli.command(name="settings")

@@ -74,7 +74,11 @@ def supervise(config: Config) -> int:
     if find_spec("redis") is None:
         print(NO_REDIS, file=sys.stderr)
         return 1
-    logs.set_up(config.log_level, config.log_format, config.log_file, config.log_file_mb)
+    try:
+        logs.set_up(config.log_level, config.log_format, config.log_file, config.log_file_mb)
+    except OSError as error:
+        print(f"The log cannot be written to {config.log_file}: {error.strerror}.", file=sys.stderr)
+        return 1
     stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
@@ -126,6 +130,14 @@ def _environ(config: Config, suffix: str) -> dict[str, str]:
 def numbered(path: Path, suffix: str) -> Path:
     """Return the file of one process: server.log of the process web-2 is server-web-2.log."""
     return path.with_name(f"{path.stem}-{suffix}{path.suffix}")
+
+
+def stop_with_parent(stop: Any) -> None:
+    """Set gevent's event `stop` when the process that started this one has ended: its standard input then ends."""
+    from gevent.socket import wait_read  # the parent itself needs no gevent
+
+    wait_read(sys.stdin.fileno())
+    stop.set()
 
 
 def _stop(children: list[Child], seconds: float) -> None:

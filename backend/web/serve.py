@@ -14,7 +14,6 @@ import gevent
 from flask import Flask
 from gevent.event import Event
 from gevent.pywsgi import WSGIServer
-from gevent.socket import wait_read
 
 from backend.access.addresses import address_line, cannot_listen, invitations
 from backend.access.audit import FILE, log_to
@@ -25,7 +24,7 @@ from backend.web.http.clients import POLICY
 from backend.web.http.request_reader import ConnectionLimits
 from backend.web.http.server import handler_class
 from backend.web.http.socket_limits import Allowance
-from backend.web.processes import numbered
+from backend.web.processes import numbered, stop_with_parent
 from backend.web.services import NAME, Services
 from backend.web.sockets.frames import FrameCache, SharedFrameSocket
 from backend.web.work.computing import POOL
@@ -75,7 +74,7 @@ def serve(config: Config, listener: socket.socket | None = None, name: str = "")
         for line in invitations(config, server.server_port, app.extensions[POLICY]):
             print(line, flush=True)
     else:
-        gevent.spawn(_wait_for_end_of_input, stop)
+        gevent.spawn(stop_with_parent, stop)
     parts.metrics.watch_loop(time.monotonic)
     starting = gevent.spawn(_start_in_background, app)
     stop.wait()
@@ -87,12 +86,6 @@ def serve(config: Config, listener: socket.socket | None = None, name: str = "")
     gevent.killall([draining, again])
     _stop(server, app)
     return 0
-
-
-def _wait_for_end_of_input(stop: Event) -> None:
-    """Stop when the process that started this one has ended."""
-    wait_read(sys.stdin.fileno())
-    stop.set()
 
 
 def _limits(config: Config) -> ConnectionLimits:

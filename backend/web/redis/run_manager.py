@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import signal
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import gevent
@@ -75,7 +76,7 @@ class RunManager:
         return {
             "runner": runner, "waiting": manager.waiting, "store_error": manager.store_error,
             "unreadable": manager.unreadable, "by_status": manager.by_status(),
-            "expired": manager.expired, "stopping": manager.stopping, "times": manager.times.rows(), "live": live,
+            "expired": manager.expired, "times": manager.times.rows(), "live": live,
         }  # fmt: skip
 
     def submit(self, options: dict[str, Any], **request: Any) -> dict[str, Any]:
@@ -107,14 +108,15 @@ class RunManager:
 RUNNER = ("state", "why", "devices", "choices", "engine", "cluster", "starts")  # attributes of RunnerClient
 
 
-def manage(config: Config, name: str) -> int:
+def manage(config: Config, name: str, on_parent: Callable[[Event], None]) -> int:
     """Manage the runs until SIGINT or SIGTERM, and return the exit code. Stands by while another process does.
 
-    `name` is that of the lease.
+    `name` is that of the lease; `on_parent` waits for the end of the process that started this one, and sets the event.
     """
     stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         gevent.signal_handler(number, stop.set)
+    gevent.spawn(on_parent, stop)
     lease = Lease(connect(config.redis), name)
     if not _wait_for(lease, config, stop):
         return 0

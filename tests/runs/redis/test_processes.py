@@ -188,10 +188,11 @@ def test_limits_count_for_all_processes_together(ready):
 
 
 def test_no_process_outlives_a_server_that_is_killed(start, redis_server: RedisServer):
-    server = start(BUBBLELINE_REDIS=redis_server.url, BUBBLELINE_RUN_MANAGER="0")
+    server = start(BUBBLELINE_REDIS=redis_server.url, BUBBLELINE_PROCESSES="2")
     until(lambda: requests.get(f"{server.url}/healthz", timeout=10).ok, 20)
     children = children_of(server.process.pid)
-    assert children
+    assert len(children) == 3
+    assert sum("process runs" in command_of(child) for child in children) == 1
     server.process.kill()
     until(lambda: not any(command_of(child) for child in children), 10)
 
