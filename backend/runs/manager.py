@@ -450,13 +450,7 @@ class Manager:
                 self.on_change(self._runs[run_id])
 
     def _remember(self, run: Run) -> None:
-        """Hold the run in memory; the oldest that are over are dropped, by number and by size."""
-        self._runs[run.id] = run
-        size = 0
-        for kept, old in enumerate([old for old in reversed(self._runs.values()) if old.over], start=1):
-            size += old.log.size + len(old.order)
-            if kept > self.config.keep or (size > KEEP_SIZE and kept > 1):
-                del self._runs[old.id]
+        remember(self._runs, run, self.config.keep)
 
     def _save(self, run: Run) -> None:
         self._saves.spawn(self._keep, run)
@@ -473,7 +467,7 @@ class Manager:
 
         Raises UnreadableRunError.
         """
-        result, problem = self._disk.apply(_caught, (call, args))
+        result, problem = self._disk.apply(caught, (call, args))
         if isinstance(problem, StoreError):
             logger.error("the database of runs: %s", problem)
             self.store_error = str(problem)
@@ -484,7 +478,17 @@ class Manager:
         return result
 
 
-def _caught(call: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, StoreError | UnreadableRunError | None]:
+def remember(runs: OrderedDict[str, Run], run: Run, most: int) -> None:
+    """Hold a run in memory; of those that are over the oldest are dropped, by their number and their size."""
+    runs[run.id] = run
+    size = 0
+    for kept, old in enumerate([old for old in reversed(runs.values()) if old.over], start=1):
+        size += old.log.size + len(old.order)
+        if kept > most or (size > KEEP_SIZE and kept > 1):
+            del runs[old.id]
+
+
+def caught(call: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, StoreError | UnreadableRunError | None]:
     """Return (result, None) or (None, error): gevent prints the traceback of whatever a thread raises."""
     try:
         return call(*args), None

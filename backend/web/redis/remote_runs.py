@@ -22,7 +22,7 @@ from backend.config import Config
 from backend.errors import from_codes, message
 from backend.runs.errors import RunError
 from backend.runs.estimate import OpTimes
-from backend.runs.manager import KEEP_SIZE
+from backend.runs.manager import caught, remember
 from backend.runs.options import PLAIN, Options
 from backend.runs.run import Run
 from backend.runs.store import STOPPED, Store, StoreError, UnreadableRunError
@@ -150,7 +150,7 @@ class RemoteRuns:
         self._on_disk(self.store.save, run)
         if self.store_error:
             raise self._disk_error()
-        self._remember(run)
+        remember(self._runs, run, self.config.keep)
         return run
 
     def cancel(self, run_id: str) -> Run:
@@ -222,7 +222,7 @@ class RemoteRuns:
         """Hold a run in memory, and keep it up to date until it is over."""
         if run.id in self._followed:
             return self._runs[run.id]
-        self._remember(run)
+        remember(self._runs, run, self.config.keep)
         if not run.over:
             self._followed[run.id] = gevent.spawn(self._follow_to_end, run)
         return run
@@ -287,15 +287,6 @@ class RemoteRuns:
             return False
         return True
 
-    def _remember(self, run: Run) -> None:
-        """Hold the run in memory; the oldest that are over are dropped, by number and by size."""
-        self._runs[run.id] = run
-        size = 0
-        for kept, old in enumerate([old for old in reversed(self._runs.values()) if old.over], start=1):
-            size += old.log.size + len(old.order)
-            if kept > self.config.keep or (size > KEEP_SIZE and kept > 1):
-                del self._runs[old.id]
-
     def _read_state_forever(self) -> None:
         while True:
             try:
@@ -349,16 +340,8 @@ class RemoteRuns:
 
     def _on_disk(self, call: Callable[..., Any], *args: Any) -> Any:
         """Call the store in its thread. Raises UnreadableRunError; other failures are noted in `store_error`."""
-        result, problem = self._disk.apply(_caught, (call, args))
+        result, problem = self._disk.apply(caught, (call, args))
         self.store_error = str(problem) if isinstance(problem, StoreError) else None
         if problem is not None and not isinstance(problem, StoreError):
             raise problem
         return result
-
-
-def _caught(call: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, StoreError | UnreadableRunError | None]:
-    """Return (result, None) or (None, error): gevent prints the traceback of whatever a thread raises."""
-    try:
-        return call(*args), None
-    except (StoreError, UnreadableRunError) as problem:
-        return None, problem
