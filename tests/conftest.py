@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import signal
@@ -37,6 +38,16 @@ settings.register_profile("bubbleline", deadline=None, derandomize="RANDOM_EXAMP
 settings.load_profile("bubbleline")
 
 FAKE_RUNNER = (sys.executable, str(Path(__file__).parent / "support" / "runner" / "fake_runner.py"))
+
+
+gc.disable()  # until the tests are collected: what they are made of stays to the end
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was imported and collected out of every later collection of garbage."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

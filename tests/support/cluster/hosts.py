@@ -191,7 +191,6 @@ class Hosts:
             "PATH": os.environ["PATH"],
             "HOME": "/tmp/home",
             "LANG": "C.UTF-8",
-            "PYTHONDONTWRITEBYTECODE": "1",
             "OMP_NUM_THREADS": "1",
             "RAY_AUTH_MODE": "token",
             "RAY_AUTH_TOKEN_PATH": TOKEN,
