@@ -84,11 +84,13 @@ def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) 
 
     A page is used again by the next test that needs the same kind, because a new window costs the browser two seconds
     of work. Sizes, colour schemes and permissions are set anew each time. ``fresh=True`` is a browser that has no
-    cookies yet and keeps none. ``on`` names tests whose pages are not even loaded anew: a page that one of them leaves
-    goes to the next one's address as after a step back, and keeps its scripts. ``forgive`` is a text in the console
-    that the test causes itself. The pages of a test that fails are not used again.
+    cookies yet and keeps none. In a file marked ``one_document`` a page is not even loaded anew: it goes from one
+    test's address to the next one's as after a step back, and keeps its scripts, unless ``anew=True``. ``forgive`` is a
+    text in the console that the test causes itself. The pages of a test that fails are not used again.
     """
     failed = request.session.testsfailed
+    module = request.module.__name__
+    marked = request.node.get_closest_marker("one_document") is not None
     opened: list[OpenedPage] = []
     complaints: list[str] = []
 
@@ -98,13 +100,13 @@ def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) 
         drawn: bool = True,
         forgive: str = "",
         fresh: bool = False,
-        on: str = "",
+        anew: bool = False,
         **options: Any,
     ) -> Page:
         size: ViewportSize = {"width": options.pop("width", 1280), "height": options.pop("height", 800)}
         media = {name: options.pop(name, usual) for name, usual in MEDIA.items()}
         permissions: list[str] = options.pop("permissions", [])
-        kind = None if SLOWER > 1 else on + repr(sorted(options.items()))
+        kind = None if SLOWER > 1 else repr(sorted(options.items()))
         page = free_page(browser, kind, options)
         page.set_default_timeout(1000 * PATIENCE_S)
         page.emulate_media(**media)
@@ -122,7 +124,9 @@ def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) 
         for event, listener in listeners:
             page.on(event, listener)
         opened.append(OpenedPage(page, kind, listeners, fresh, bool(permissions), own_server=url is not None))
-        if on and page.url.startswith(f"{server.url}/?"):
+        continued = LEFT_BY.get(page) == module and page.url.startswith(f"{server.url}/")
+        LEFT_BY[page] = module
+        if continued and marked and drawn and not (anew or fresh or url):
             page.evaluate(GO, query)
             settle(page)
             return page
@@ -140,6 +144,7 @@ def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) 
     assert complaints == []
 
 
+LEFT_BY: WeakKeyDictionary[Page, str] = WeakKeyDictionary()  # the module of the last test
 POOLS: WeakKeyDictionary[Browser, dict[str, list[Page]]] = WeakKeyDictionary()  # by kind of page
 
 

@@ -9,6 +9,8 @@ from playwright.sync_api import Page, expect
 
 from tests.support.page.queries import Open, figure, frames, pixel, settle, state, wait
 
+pytestmark = pytest.mark.one_document
+
 
 def drag(page: Page, field: str, part: float) -> None:
     box = page.locator(f"#field-{field}-slider").bounding_box()

@@ -10,6 +10,8 @@ from backend.schedule.families.registry import FAMILIES
 from backend.schedule.spec import Spec
 from tests.support.page.queries import Open, settle, state, wait
 
+pytestmark = pytest.mark.one_document
+
 DRAWING = ".block-drawing"
 STATUS = ".block-status"
 

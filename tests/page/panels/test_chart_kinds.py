@@ -17,6 +17,8 @@ from backend.schedule.spec import Spec
 from backend.theme_tokens import tokens
 from tests.support.page.queries import PATIENCE_S, Open, settle, wait, wait_until, wait_url
 
+pytestmark = pytest.mark.one_document
+
 DRAWN = (
     "document.querySelector('.charts-table') && document.querySelector('.charts-state').hidden"
     " && !document.querySelector('.charts-home.is-stale') && document.querySelector('.charts-cover').hidden"
@@ -44,7 +46,7 @@ def rows(page: Page) -> list[list[str]]:
 
 
 def test_every_chart_is_drawn_named_read_and_listed_in_either_theme(open_page: Open) -> None:
-    page = open_page("?p=4&m=8&tab=charts&chart=bubble", on="charts")
+    page = open_page("?p=4&m=8&tab=charts&chart=bubble")
     shown(page, "bubble")
     for name in KINDS:
         pick(page, name)
@@ -65,7 +67,7 @@ def test_every_chart_is_drawn_named_read_and_listed_in_either_theme(open_page: O
 def test_a_square_of_the_heat_map_sets_its_size_on_the_timeline_and_an_illegal_one_shows_the_reason(
     open_page: Open,
 ) -> None:
-    page = open_page("?family=dualpipe&p=4&m=8&tab=charts&chart=bubble", on="charts")
+    page = open_page("?family=dualpipe&p=4&m=8&tab=charts&chart=bubble")
     shown(page, "bubble")
     cell = """([p, m]) => {
       const plot = document.querySelector('.js-plotly-plot');
@@ -86,7 +88,7 @@ def test_a_square_of_the_heat_map_sets_its_size_on_the_timeline_and_an_illegal_o
 
 
 def test_the_four_definitions_are_a_menu_and_in_the_link(open_page: Open) -> None:
-    page = open_page("?p=4&m=8&tab=charts&chart=bubble-m", on="charts")
+    page = open_page("?p=4&m=8&tab=charts&chart=bubble-m")
     shown(page, "bubble-m")
     assert page.evaluate(f"{PLOT}.layout.yaxis.title.text") == "bubble, of time"
     page.focus(".charts-variant")
@@ -97,7 +99,7 @@ def test_the_four_definitions_are_a_menu_and_in_the_link(open_page: Open) -> Non
 
 
 def test_all_schedules_on_the_screen_are_in_the_chart(open_page: Open) -> None:
-    page = open_page("?p=4&m=8&b.family=zb-h1&c.family=v-half&d.family=gpipe&tab=charts&chart=memory", on="charts")
+    page = open_page("?p=4&m=8&b.family=zb-h1&c.family=v-half&d.family=gpipe&tab=charts&chart=memory")
     shown(page, "memory")
     named = {row[0] for row in rows(page)}
     assert named == {"A 1F1B", "B ZB-H1", "C V-Half", "D GPipe"}
@@ -106,7 +108,7 @@ def test_all_schedules_on_the_screen_are_in_the_chart(open_page: Open) -> None:
 
 
 def test_keys_step_through_the_squares_and_enter_sets_one(open_page: Open) -> None:
-    page = open_page("?family=gis&v=4&m=16&tab=charts&chart=offload", on="charts")
+    page = open_page("?family=gis&v=4&m=16&tab=charts&chart=offload")
     shown(page, "offload")
     page.focus(".charts-figure")
     page.keyboard.press("ArrowRight")
@@ -120,7 +122,7 @@ def test_keys_step_through_the_squares_and_enter_sets_one(open_page: Open) -> No
 
 
 def test_a_setting_that_changes_while_a_chart_is_drawn_wins(open_page: Open) -> None:
-    page = open_page("?p=4&m=8")
+    page = open_page("?p=4&m=8", anew=True)
     held: list[Route] = []
     page.route(
         "**/api/charts/split**", lambda route: held.append(route) if "m=8&" in route.request.url else route.continue_()
@@ -154,7 +156,7 @@ def test_a_lost_server_is_shown_in_place_of_the_figure(open_page: Open) -> None:
 
 @pytest.mark.parametrize("chart", ["split", "cube"])
 def test_charts_are_saved_as_files(open_page: Open, tmp_path: Path, chart: str) -> None:
-    page = open_page(f"?p=4&m=8&tab=charts&chart={chart}", on="charts")
+    page = open_page(f"?p=4&m=8&tab=charts&chart={chart}")
     shown(page, chart)
     bodies = {}
     for form in ("svg", "png", "csv"):

@@ -7,11 +7,14 @@ import io
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from backend.schedule.analysis import pareto
 from backend.schedule.spec import Spec
 from tests.support.page.queries import Open, frames, held_timers, settle, state, wait, wait_url
+
+pytestmark = pytest.mark.one_document
 
 READY = (
     "document.querySelector('.main-svg') && document.querySelector('.charts-state').hidden"
@@ -24,7 +27,7 @@ TRACES = "document.querySelector('.js-plotly-plot').data"
 
 
 def opened(open_page: Open, query: str, **options: object) -> Page:
-    page = open_page(f"{query}&tab=charts", **({"on": "charts"} | options))
+    page = open_page(f"{query}&tab=charts", **options)
     wait(page, FOUND, 20)
     return page
 
@@ -77,7 +80,7 @@ def test_plotly_is_not_requested_before_the_tab_opens(open_page: Open) -> None:
 
 
 def test_a_link_draws_the_servers_points_and_explains_how_to_read_them(open_page: Open) -> None:
-    page = opened(open_page, "?family=zb-h1&p=4&m=8", on="")
+    page = opened(open_page, "?family=zb-h1&p=4&m=8", anew=True)
     asked = Spec("zb-h1", 4, 8)
     points = pareto.points(asked) + pareto.frontier(asked, None, pareto.constructed)
     assert sorted(labels(page)) == sorted(point.label for point in points)
@@ -177,7 +180,7 @@ def test_the_bubble_can_be_on_the_vertical_axis_and_the_link_keeps_this(open_pag
     wait(page, f"{READY} && document.querySelector('.charts-reads').textContent.includes('less idle')")
     assert "chart=pareto:bubble" in wait_url(page, "chart=")
     expect(page.locator("[data-choice=bubble]")).to_be_focused()
-    again = opened(open_page, page.url[page.url.index("?") :], on="")
+    again = opened(open_page, page.url[page.url.index("?") :], anew=True)
     expect(again.locator("[data-choice=bubble]")).to_have_attribute("aria-pressed", "true")
     page.go_back()
     wait(page, f"{READY} && document.querySelector('.charts-reads').textContent.includes('faster')")
@@ -219,7 +222,7 @@ def test_a_setting_too_large_to_search_offers_the_largest_possible(open_page: Op
 
 
 def test_an_illegal_setting_or_a_lost_server_is_shown_in_place_of_the_figure(open_page: Open) -> None:
-    page = open_page("?p=4&m=8", forgive="Failed to load resource")
+    page = open_page("?p=4&m=8", forgive="Failed to load resource", anew=True)
     page.route("**/api/charts/**", lambda route: route.abort())
     page.click("#tab-charts")
     expect(page.locator(".charts-cover")).to_contain_text("The server does not answer.")
@@ -234,7 +237,7 @@ def test_an_illegal_setting_or_a_lost_server_is_shown_in_place_of_the_figure(ope
 
 
 def test_a_failed_download_of_plotlys_script_is_tried_again(open_page: Open) -> None:
-    page = open_page("?p=4&m=8", forgive="Failed to load resource")
+    page = open_page("?p=4&m=8", forgive="Failed to load resource", anew=True)
     page.route("**/vendor/plotly*", lambda route: route.abort())
     page.click("#tab-charts")
     expect(page.locator(".charts-cover")).to_contain_text("The server does not answer.")

@@ -10,6 +10,8 @@ from backend.schedule.families.registry import FAMILIES
 from backend.schedule.spec import Spec
 from tests.support.page.queries import Open, settle, state, wait
 
+pytestmark = pytest.mark.one_document
+
 ROWS = ".comparison-table tbody tr"
 TAB = "?family=zb-h1&p=4&m=8&tab=compare"
 CLAIMED = "?family=zb-h1&p=8&m=32&tab=compare&families=gpipe,1f1b,zb-h1,zb-h2"  # the size of a claim of a paper
@@ -174,7 +176,7 @@ def test_claims_are_quieter_than_figures_and_still_legible(open_page: Open, sche
 
 
 def test_a_lost_server_is_reported_with_a_button_to_try_again(open_page: Open) -> None:
-    page = open_page("?family=1f1b&p=4&m=8", forgive="Failed to load resource")
+    page = open_page("?family=1f1b&p=4&m=8", forgive="Failed to load resource", anew=True)
     page.route("**/api/compare*", lambda route: route.abort())
     page.click("#tab-compare")
     expect(page.locator(".comparison-scroll")).to_contain_text("The server does not answer.")

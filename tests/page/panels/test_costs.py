@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.page.queries import Open, figure, hold, middle, release, settle, state, wait, wait_until, wait_url
+
+pytestmark = pytest.mark.one_document
 
 MODEL = "m.model=llama3-70b&m.tp=8"
 COSTS = "bubbleline.state().spec.costs"
@@ -126,7 +129,7 @@ def test_a_second_schedule_gets_the_costs_of_its_own_stages(open_page: Open) -> 
 
 
 def test_back_takes_the_model_away_again(open_page: Open) -> None:
-    page = open_page()
+    page = open_page(anew=True)
     apply(page)
     settle(page)
     page.go_back()

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.page.queries import Open, figure, hold, release, settle, state, wait, wait_until
+from tests.support.page.queries import Open, figure, hold, release, settle, state, wait, wait_until, wait_url
 
 MODEL = "m.model=llama3-70b&m.tp=8"
 COSTS = "bubbleline.state().spec.costs"
@@ -227,6 +227,22 @@ def test_a_cost_changed_by_hand_is_in_the_link_and_the_others_still_follow_from_
     again.click("#preset-apply")
     wait(again, f"{COSTS}.comm !== 0.5")
     assert "m.off" not in keys(again)
+
+
+def test_after_a_reload_a_step_back_to_costs_changed_by_hand_brings_the_others_from_their_model(
+    open_page: Open,
+) -> None:
+    page = open_page(f"?{MODEL}&m.heads=1&p=4&m=8&comm=0.5&m.off=1")
+    first = state(page)["spec"]["costs"]
+    assert (first["comm"], len(first["F"])) == (0.5, 4)
+    page.click("#family")
+    page.click("#family-interleaved")
+    wait_url(page, "interleaved")
+    page.reload()
+    wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
+    page.go_back()
+    wait(page, f"{COSTS}.F.length === 4")
+    assert state(page)["spec"]["costs"] == first
 
 
 def test_costs_that_a_link_could_not_distinguish_from_the_models_are_written_in_full(open_page: Open) -> None:

@@ -15,6 +15,8 @@ from backend.schedule.interop import torch_csv
 from backend.schedule.simulation.check import check
 from tests.support.page.queries import Open, state, wait
 
+pytestmark = pytest.mark.one_document
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -55,7 +57,7 @@ def test_a_dark_slide_of_the_current_view_has_its_own_size_and_background(open_p
 
 
 def test_a_png_is_three_times_as_sharp_as_the_picture(open_page: Open) -> None:
-    page = open_page("?family=dualpipev&p=4&m=8&tab=export")
+    page = open_page("?family=dualpipev&p=4&m=8&tab=export", anew=True)
     name, body = saved(page, "#export-png")
     assert name.endswith(".png")
     width, _ = struct.unpack(">II", body[16:24])

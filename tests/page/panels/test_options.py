@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.support.page.queries import Open, figure, middle, state, wait
+
+pytestmark = pytest.mark.one_document
 
 
 def test_recomputation_takes_time_frees_memory_and_stays_in_the_link(open_page: Open) -> None:

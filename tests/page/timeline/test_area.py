@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.support.page.gestures import drag, point, total, view
 from tests.support.page.queries import Open, middle, state, wait, wait_url
+
+pytestmark = pytest.mark.one_document
 
 
 def test_shift_drag_selects_an_area_that_snaps_to_ops_and_has_totals(open_page: Open) -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.page.queries import Open, frames, middle, pixel, rgba, state, wait, wait_url
+
+pytestmark = pytest.mark.one_document
 
 
 def veiled(page: Page, op: str) -> bool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.support.page.gestures import PHONE, Fingers, drag, point, view
 from tests.support.page.queries import Open, state, wait, wait_url
+
+pytestmark = pytest.mark.one_document
 
 
 def test_scrubbing_sticks_to_op_edges_unless_alt_is_held(open_page: Open) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.page.queries import Open, middle, pixel, settle, state, wait, wait_url
+
+pytestmark = pytest.mark.one_document
 
 ROSE, PLUM, GOLD = (227, 166, 203), (151, 64, 122), (227, 189, 0)
 AWAY, BACK, HELD, OVER = (134, 147, 163), (188, 199, 210), (166, 179, 192), (198, 47, 31)

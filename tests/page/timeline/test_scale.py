@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from playwright.sync_api import Page, Route, Worker
 
 from tests.support.page.canvas_pixels import Picture, is_near, picture, row
 from tests.support.page.queries import Open, frames, settle, state, wait, wait_until
+
+pytestmark = pytest.mark.one_document
 
 BLUE, ORANGE, GREEN, VERMILION = (0, 114, 178), (238, 154, 28), (26, 161, 121), (207, 74, 30)
 SPLIT = "?family=zb-h1&p=4&m=100&theme=light"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.support.page.queries import Open, frames, middle, pixel, settle, state, wait, wait_url
+
+pytestmark = pytest.mark.one_document
 
 BLUE, VERMILION = (0, 114, 178), (207, 74, 30)
 
@@ -28,7 +31,7 @@ def test_play_moves_the_playhead_and_space_stops_it(open_page: Open) -> None:
 
 
 def test_the_first_view_is_animated_unless_reduced_motion_is_preferred(open_page: Open) -> None:
-    moving = open_page(reduced_motion="no-preference")
+    moving = open_page(reduced_motion="no-preference", anew=True)
     wait(moving, "bubbleline.state().playing && bubbleline.state().at > 0")
     still = open_page()
     settle(still)

@@ -52,6 +52,9 @@ COUNT_PENDING = """(() => {
       return original.call(this).finally(() => (requests -= 1));
     };
   }
+  addEventListener('DOMContentLoaded', () => {
+    window.unfolded = new Set(document.querySelectorAll('details[open]'));
+  });
   window.pendingWork = () => due.size + requests;
 })()"""
 
@@ -78,8 +81,13 @@ WAIT = """(async () => {
 })()"""
 
 
-# To another address without loading the page, as a step back does.
-GO = "(query) => { history.pushState(null, '', '/' + query); dispatchEvent(new PopStateEvent('popstate')); }"
+# To another address without loading the page, as a step back does; what a reader has unfolded is folded again.
+GO = """(query) => {
+  for (const each of document.querySelectorAll('details')) each.open = unfolded.has(each);
+  document.activeElement?.blur();
+  history.pushState(null, '', '/' + query);
+  dispatchEvent(new PopStateEvent('popstate'));
+}"""
 
 
 def wait(page: Page, expression: str, seconds: float = PATIENCE_S) -> Any:

@@ -1,13 +1,14 @@
 // Requests the costs of the preset for the schedules on the screen, and puts them into the state when they arrive.
 import { Offline, Refusal } from "../api.js";
 import { ask, costsPath, known } from "./api.js";
-import { priceOf, hasCosts } from "./derive.js";
+import { hasCosts, priceOf, unabridged } from "./derive.js";
 import { putAt, specAt, specsOf } from "../../core/state/schedules.js";
 
 /** @import {Priced} from "./api.js" */
 /** @import {PresetCosts, Slot} from "./preset_costs.js" */
 /** @import {Spec, SpecError} from "../../core/schedule/types.js" */
 /** @import {State} from "../../core/state/link.js" */
+/** @import {Preset} from "../../core/state/link_preset.js" */
 /** @import {Store} from "../store.js" */
 
 export class Pricing {
@@ -57,8 +58,11 @@ export class Pricing {
   /** Request what is missing. */
   sync() {
     const state = this.store.get();
-    const { preset } = state;
-    if (!preset) return;
+    const { preset, origin } = state;
+    if (!preset) {
+      if (origin) this.#complete(origin);
+      return;
+    }
     specsOf(state).forEach((spec, slot) => {
       const path = costsPath(preset, spec);
       if (known(path)) return;
@@ -72,6 +76,21 @@ export class Pricing {
           () => this.#answered(),
           () => {},
         ); // the costs are the link's; the answer is only shown
+    });
+  }
+
+  /** Fill in what a step back leaves to a model whose costs were then changed by hand. @param {Preset} origin */
+  #complete(origin) {
+    specsOf(this.store.get()).forEach((spec, slot) => {
+      const path = costsPath(origin, spec);
+      if (known(path)) return;
+      const complete = () => {
+        const state = this.store.get();
+        const now = specAt(state, slot);
+        if (state.preset || state.origin !== origin || !now || costsPath(origin, now) !== path) return;
+        this.store.set(putAt(state, slot, unabridged(origin, now, this.store.defaults)), "replace");
+      };
+      ask(path).then(complete, () => {}); // as at the first load: without the server the link's own costs stay
     });
   }
 
