@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch.distributed.pipelining.schedules import _Action
 
 from backend.schedule.errors import OrderError, SpecError
 from backend.schedule.families import registry
@@ -34,6 +33,8 @@ def test_import_export_import_is_the_identity(spec: Spec) -> None:
 @given(spec=specs(max_p=4, max_m=8))
 @settings(max_examples=40)
 def test_torch_reads_every_op_that_we_write(spec: Spec) -> None:
+    from torch.distributed.pipelining.schedules import _Action  # 1.6 s, which every worker would wait for
+
     if spec.family == "dualpipe":
         return
     for line in torch_csv.dump(registry.order(spec)).splitlines():
