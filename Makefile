@@ -128,14 +128,13 @@ apt = { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && echo "Installin
 # Run a command and print how long it took.
 timed = start=$$(date +%s); $(1); status=$$?; echo "$@: $$(($$(date +%s) - start)) s"; exit $$status
 
-# First the set-up; then pytest, and what it leaves of the two cores (its tests wait for one another) is the linters'.
+# The set-up, then pytest, and beside them the linters with what they leave of the two cores: tests wait for one another.
 test:
-	@start=$$(date +%s); $(MAKE) --no-print-directory -j3 $(if $(filter output-sync,$(.FEATURES)),-Oline) setup-test kernels \
-	  && $(MAKE) --no-print-directory -j2 test-python checks \
+	@start=$$(date +%s); $(MAKE) --no-print-directory -j2 test-python checks \
 	  && echo "make test: $$(($$(date +%s) - start)) s in all"
 
-checks:
-	@nice $(MAKE) --no-print-directory lint-python lint-js test-js
+checks: .venv/.test node_modules/.test
+	@nice $(MAKE) --no-print-directory lint-js test-js lint-python
 
 lint: lint-python lint-js
 
@@ -153,7 +152,7 @@ test-js: node_modules/.test
 	@$(call timed,npm test --silent)
 
 # Each worker takes the next file, in the order of tests/conftest.py: files share servers, browsers and clusters.
-test-python: setup-test
+test-python: setup-test kernels
 	@$(call timed,$(BIN)/pytest -n $(WORKERS) --dist $(DIST) --no-loadscope-reorder --durations=15)
 
 bench: setup-test

@@ -89,7 +89,6 @@ def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) 
     text in the console that the test causes itself. The pages of a test that fails are not used again.
     """
     failed = request.session.testsfailed
-    module = request.module.__name__
     marked = request.node.get_closest_marker("one_document") is not None
     opened: list[OpenedPage] = []
     complaints: list[str] = []
@@ -116,23 +115,17 @@ def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) 
             page.context.clear_cookies()
         if permissions:
             page.context.grant_permissions(permissions)
-        listeners: list[tuple[Any, Any]] = [
-            ("console", lambda message: complaints.extend(complaint_of(message, forgive))),
-            ("pageerror", lambda error: complaints.append(str(error))),
-            ("request", lambda request: complaints.extend(foreign_request(request))),
-        ]
-        for event, listener in listeners:
-            page.on(event, listener)
+        listeners = listen(page, complaints, forgive)
         opened.append(OpenedPage(page, kind, listeners, fresh, bool(permissions), own_server=url is not None))
-        continued = LEFT_BY.get(page) == module and page.url.startswith(f"{server.url}/")
-        LEFT_BY[page] = module
+        continued = LEFT_BY.get(page) == request.module.__name__ and page.url.startswith(f"{server.url}/")
+        LEFT_BY[page] = request.module.__name__
         if continued and marked and drawn and not (anew or fresh or url):
             page.evaluate(GO, query)
             settle(page)
-            return page
-        page.goto(f"{url or server.url}/{query}")
-        if drawn:
-            wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
+        else:
+            page.goto(f"{url or server.url}/{query}")
+            if drawn:
+                wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
         return page
 
     yield open_view
@@ -181,6 +174,18 @@ def give_back(browser: Browser, used: OpenedPage) -> None:
     if used.own_server:  # the server ends with its test, and the page would keep asking for it
         page.goto("about:blank")
     POOLS[browser][used.kind].append(page)
+
+
+def listen(page: Page, complaints: list[str], forgive: str) -> list[tuple[Any, Any]]:
+    """Collect what the page complains of; return the listeners by event."""
+    listeners: list[tuple[Any, Any]] = [
+        ("console", lambda message: complaints.extend(complaint_of(message, forgive))),
+        ("pageerror", lambda error: complaints.append(str(error))),
+        ("request", lambda request: complaints.extend(foreign_request(request))),
+    ]
+    for event, listener in listeners:
+        page.on(event, listener)
+    return listeners
 
 
 def complaint_of(message: ConsoleMessage, forgive: str) -> list[str]:
