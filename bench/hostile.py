@@ -84,11 +84,13 @@ def memory_mb(server: Server) -> float:
 
 
 def memory_once_mb(server: Server) -> float:
-    """Return the same with pages that several share counted once, and with those of files."""
+    """Return the same with pages that several share counted once. Without those of files: other programs on the machine
+    that come and go have a share in them.
+    """
     total = 0
     for pid in processes_of(server):
         with suppress(OSError), open(f"/proc/{pid}/smaps_rollup") as lines:
-            total += next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+            total += sum(int(line.split()[1]) for line in lines if line.startswith(("Pss_Anon:", "Pss_Shmem:")))
     return total / 1024
 
 
