@@ -49,7 +49,7 @@ ifneq ($(PROCESSES),)
 run: export BUBBLELINE_PROCESSES := $(PROCESSES)
 endif
 run: setup $(if $(filter ray,$(ENGINE)),.venv/.cluster) \
-  $(if $(filter postgresql://% postgres://% redis://%,$(DATABASE) $(value BUBBLELINE_DATABASE) $(REDIS) \
+  $(if $(filter postgresql://% postgres://% redis://% rediss://%,$(DATABASE) $(value BUBBLELINE_DATABASE) $(REDIS) \
     $(value BUBBLELINE_REDIS)),.venv/.scale)
 	@BUBBLELINE_ENGINE=$(ENGINE) BUBBLELINE_RAY_ADDRESS=$(ADDRESS) exec $(PY) app.py serve --host $(HOST) --port $(PORT)
 

@@ -16,6 +16,7 @@ python app.py run-sweep gpipe 1f1b zb-h1       execute several and compare what 
 python app.py devices                          devices to run on, and the mode of a run
 python app.py backup FILE                      copy the SQLite file of runs and short links, while the server runs
 python app.py restore FILE                     put a backup in its place, while the server runs
+python app.py copy-database FROM TO            move a server from SQLite to PostgreSQL, or back
 python app.py settings                         every setting of the server, with its value and meaning
 """
 

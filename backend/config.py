@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from backend.database.address import Location, read_location
 
@@ -22,6 +22,8 @@ ENGINES = ("local", "ray")
 LOG_LEVELS = ("debug", "info", "warning", "error")
 LOOPBACK = ("127.0.0.1", "localhost", "::1", "[::1]")
 SHORTEST_TOKEN = 16  # characters: too many to try them all
+REDIS_FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
+REDIS_CHOICES = {"ssl_cert_reqs": ("required", "optional", "none"), "ssl_check_hostname": ("true", "false")}
 
 Reader = Callable[[str, str], Any]  # (variable, text) -> value, or ConfigError
 
@@ -102,10 +104,34 @@ def _address(name: str, text: str) -> str:
 
 
 def _redis(name: str, text: str) -> str:
-    parts = urlsplit(text)
-    if parts.scheme != "redis" or not parts.hostname or not re.fullmatch(r"(/\d{0,3})?", parts.path):
-        raise ConfigError(f"{name} must be redis://HOST:PORT/NUMBER such as redis://127.0.0.1:6379/0")  # no password
+    try:
+        parts = urlsplit(text)
+        legal = text.startswith(("redis://", "rediss://")) and parts.hostname and parts.port != 0 and not parts.fragment
+    except ValueError:  # a port that is none
+        legal = False
+    if not legal or not re.fullmatch(r"(/\d{0,3})?", parts.path):  # the message shows no password
+        raise ConfigError(
+            f"{name} must be redis://HOST:PORT/NUMBER such as redis://127.0.0.1:6379/0, or rediss:// with TLS"
+        )
+    for key, value in parse_qsl(parts.query, keep_blank_values=True):
+        _check_redis_setting(name, parts.scheme, key, value)
+    if "ssl_keyfile=" in parts.query and "ssl_certfile=" not in parts.query:
+        raise ConfigError(f"{name} has ssl_keyfile without ssl_certfile, the certificate for that key")
     return text
+
+
+def _check_redis_setting(name: str, scheme: str, key: str, value: str) -> None:
+    """Check a setting behind the `?` of the address. Raises ConfigError."""
+    if key not in (*REDIS_FILES, *REDIS_CHOICES):
+        known = " ".join((*REDIS_FILES, *REDIS_CHOICES))
+        shown = f"the setting {key}" if key.startswith("ssl_") else "a setting"  # else it may be part of a password
+        raise ConfigError(f"{name} has {shown} behind the ? that is unknown; rediss:// takes {known}")
+    if scheme != "rediss":
+        raise ConfigError(f"{name} has the setting {key}, which is for TLS: write rediss:// in place of redis://")
+    if key in REDIS_FILES and not (Path(value).is_absolute() and Path(value).is_file()):
+        raise ConfigError(f"{name} has {key}={value}, which must be the full path of a file that is there")
+    if key in REDIS_CHOICES and value not in REDIS_CHOICES[key]:
+        raise ConfigError(f"{name} has {key}={value}, which must be {' or '.join(REDIS_CHOICES[key])}")
 
 
 def _command(name: str, text: str) -> tuple[str, ...]:
@@ -175,7 +201,9 @@ class Config:
         "there, else addresses and the name of this machine; other names need a token or https",
     )  # fmt: skip
     redis: str = _setting(
-        "", _redis, "redis://HOST:PORT/NUMBER that the processes of one server share; without it there is one process",
+        "", _redis,
+        "redis://HOST:PORT/NUMBER that the processes of one server share, or rediss:// with TLS; without it there is "
+        "one process",
         secret=True,
     )  # fmt: skip
     processes: int = _setting(1, _integer(1, 64), "processes that serve the page; more than one need redis")

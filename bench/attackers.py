@@ -25,7 +25,7 @@ from tests.support.hostile_bodies import COSTLY
 from tests.support.web_pages import connect_raw
 
 CLIENTS = 10
-ODD = "10,000 odd requests"  # ends by itself
+ODD, WARM_UP = "10,000 odd requests", "1,000 odd ones before"  # end by themselves
 
 
 class Stop(Protocol):
@@ -164,6 +164,7 @@ ATTACKS: dict[str, Attack] = {
     **{name: body(name) for name in BODIES},
     "ten costly clients": costly_requests,
     "costly clients that leave": costly_requests_left,
-    ODD: lambda server, stop: odd_requests(server.url),
+    WARM_UP: lambda server, stop: odd_requests(server.url, 1_000, 300),
+    ODD: lambda server, stop: odd_requests(server.url, 10_000, 3_000),
     "idle again": nothing,
 }

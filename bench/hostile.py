@@ -7,7 +7,9 @@ connection, as a page does while a slider is dragged; every fourth needs a worke
 requests' median, 99th percentile and worst in ms, how many failed, the memory of the server with its workers before,
 at most and after, and what became of the attacker. Attacker and bystander share the machine with the server, each in a
 process of its own, so the idle row is the measure of all others. `after` is a second after the attack; memory that
-the server has then gone on using is more than before.
+the server has then gone on using is more than before. What workers share with their parent counts for each of them
+there; after the 10,000 odd requests a line has the memory with shared pages counted once, before and after. 1,000 of
+the same requests come first: they load what such requests need.
 """
 
 from __future__ import annotations
@@ -28,12 +30,14 @@ import requests
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench.attackers import ATTACKS, ODD, Stop, Target
+from bench.attackers import ATTACKS, ODD, WARM_UP, Stop, Target
 from tests.conftest import Server, launch
 from tests.runs.test_manager import children_of
 from tests.support.hostile_bodies import resident_mb
 
 EVERY_S = 0.04
+BACK_WITHIN = 0.2  # of the memory before, after the odd requests
+SHOWN = 10  # lines of errors in the log
 IN_WORKER = 4  # one request in so many is for an order that a worker constructs
 
 
@@ -68,10 +72,26 @@ def watch(server: Server, seconds: float, going_on: Callable[[], bool] = lambda:
     return times, failed
 
 
-def memory_mb(server: Server) -> float:
-    """Return the memory of the server and its workers, in MB, without the runner's."""
+def processes_of(server: Server) -> list[int]:
+    """Return the process ids of the server, its fork server and workers, and its runner, which is small here."""
     below = children_of(server.process.pid)
-    return resident_mb([server.process.pid, *below, *(pid for each in below for pid in children_of(each))])
+    return [server.process.pid, *below, *(pid for each in below for pid in children_of(each))]
+
+
+def memory_mb(server: Server) -> float:
+    """Return the memory of the server and its workers, in MB; pages that several share count for each."""
+    return resident_mb(processes_of(server))
+
+
+def memory_once_mb(server: Server) -> float:
+    """Return the same with pages that several share counted once. Without those of files: other programs on the machine
+    that come and go have a share in them.
+    """
+    total = 0
+    for pid in processes_of(server):
+        with suppress(OSError), open(f"/proc/{pid}/smaps_rollup") as lines:
+            total += sum(int(line.split()[1]) for line in lines if line.startswith(("Pss_Anon:", "Pss_Shmem:")))
+    return total / 1024
 
 
 class MemoryWatch(threading.Thread):
@@ -94,7 +114,7 @@ def measure(server: Server, name: str, seconds: float) -> tuple[list[float], int
     process.start()
     ours.recv()
     time.sleep(0.3)
-    times, failed = watch(server, seconds, lambda: name == ODD and not ours.poll())
+    times, failed = watch(server, seconds, lambda: name in (ODD, WARM_UP) and not ours.poll())
     stop.set()
     became = ours.recv() if ours.poll(90) else "the attacker did not end"
     process.join()
@@ -111,8 +131,8 @@ def main() -> None:
         try:
             watch(server, 2.0)  # the first requests load what they need
             print(f"{'attack':28} {'p50':>7} {'p99':>7} {'worst':>7} ms  failed  {'MB':>5} {'most':>6} {'after':>6}")
-            for name in options.only or ATTACKS:
-                memory, before = MemoryWatch(server), memory_mb(server)
+            for name in _with_warm_up(options.only or list(ATTACKS)):
+                memory, before, once = MemoryWatch(server), memory_mb(server), memory_once_mb(server)
                 memory.start()
                 times, failed, became = measure(server, name, options.seconds)
                 time.sleep(1.0)
@@ -124,11 +144,28 @@ def main() -> None:
                     f"{name:28} {numbers}  {before:6.0f} {memory.peak:6.0f} {memory_mb(server):6.0f}  {became}",
                     flush=True,
                 )
+                if name == ODD:
+                    print(_growth(once, memory_once_mb(server)), flush=True)
         finally:
             server.stop()
         log = (Path(folder) / "server.log").read_text()
         errors, tracebacks = log.count(" ERROR "), log.count("Traceback")
         print(f"the server's log: {len(log)} characters, {errors} errors, {tracebacks} tracebacks")
+        for line in [line for line in log.splitlines() if " ERROR " in line or "Traceback" in line][:SHOWN]:
+            print(f"    {line[:200]}")
+
+
+def _with_warm_up(names: list[str]) -> list[str]:
+    """Put the warm-up before the odd requests, wherever they are."""
+    return [each for name in names if name != WARM_UP for each in ((WARM_UP, ODD) if name == ODD else (name,))]
+
+
+def _growth(before: float, after: float) -> str:
+    """Return the line that says whether the memory is back."""
+    ratio = after / before
+    verdict = "within" if ratio <= 1 + BACK_WITHIN else "NOT within"
+    counted = f"{before:.0f} MB before, {after:.0f} MB after, {ratio:.3f} times"
+    return f"    shared pages counted once: {counted}: {verdict} {BACK_WITHIN:.0%}"
 
 
 if __name__ == "__main__":

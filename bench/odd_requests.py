@@ -1,4 +1,4 @@
-"""10,000 requests and 3,000 socket messages of every kind, most of them wrong: an attack of bench/hostile.py.
+"""Requests and socket messages of every kind, most of them wrong: an attack of bench/hostile.py.
 
 The requests go to every route that the server describes, with values that fit it, nearly fit it, or are noise; the
 messages are Socket.IO packets, legal, cut and garbled. Always the same ones.
@@ -17,7 +17,6 @@ import websocket
 
 from tests.support.web_pages import connect_raw
 
-REQUESTS, MESSAGES = 10_000, 3_000
 VALUES = (
     "1f1b",
     "zb-h1",
@@ -48,14 +47,14 @@ PACKETS = (
 )  # fmt: skip
 
 
-def odd_requests(url: str) -> str:
-    """Send all of them and return what became of them, by status."""
+def odd_requests(url: str, requests: int, messages: int) -> str:
+    """Send so many of both and return what became of them, by status."""
     chance = random.Random(1)
     address = urlsplit(url)
     client = HTTPConnection(str(address.hostname), address.port, timeout=120)
     statuses: Counter[str] = Counter()
     routes = _routes(client)
-    for _ in range(REQUESTS):
+    for _ in range(requests):
         method, path, body = _request(chance, routes)
         try:
             client.request(method, path, body, {"Content-Type": "application/json"} if body is not None else {})
@@ -66,7 +65,7 @@ def odd_requests(url: str) -> str:
         except (HTTPException, OSError):
             statuses["closed"] += 1
             client.close()
-    return f"{dict(sorted(statuses.items()))}; {_messages(url, chance)}"
+    return f"{dict(sorted(statuses.items()))}; {_messages(url, chance, messages)}"
 
 
 def _routes(client: HTTPConnection) -> list[tuple[str, str]]:
@@ -98,9 +97,9 @@ class _At:
         self.url = url
 
 
-def _messages(url: str, chance: random.Random) -> str:
+def _messages(url: str, chance: random.Random, messages: int) -> str:
     sent, sockets = 0, 0
-    while sent < MESSAGES:
+    while sent < messages:
         raw = connect_raw(_At(url))  # type: ignore[arg-type]
         sockets += 1
         try:

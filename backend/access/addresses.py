@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import socket
+from collections.abc import Iterator
 
+from backend.access.keys import Keys
 from backend.access.policy import Policy
 from backend.access.roles import Role
 from backend.config import Config, variable
@@ -16,22 +18,43 @@ def address_line(config: Config, port: int) -> str:
     return f"Bubbleline is at http://{address}:{port}  (Ctrl-C stops it)"
 
 
-def invitations(config: Config, port: int, policy: Policy | None = None) -> list[str]:
-    """Return the lines with the links that give a role; none on a local server, where everybody has all."""
-    if config.local:
-        return []
-    policy = policy or Policy(config)
+class Invitations:
+    """Prints the links that give a role; none on a local server, where everybody has all.
+
+    Where the tokens are in a database that cannot be used at the start, they are printed later.
+    """
+
+    def __init__(self, config: Config, port: int, policy: Policy | None = None) -> None:
+        """Take what makes the links. Without a policy this may wait for the database."""
+        self._config, self._port = config, port
+        self._policy = None if config.local else policy or Policy(config)
+        self.awaited = self._policy is not None  # whether there are links to print
+
+    def print_first(self) -> None:
+        """Print the links, or that they follow."""
+        self.print_awaited()
+        if self.awaited:
+            print("The tokens are in the database, which cannot be used at present: the links follow.", flush=True)
+
+    def print_awaited(self) -> None:
+        """Print the links if they are not yet printed and can be by now. Does not wait: call it again."""
+        if self._policy is None or not self.awaited:
+            return
+        found = self._policy.keys  # has the database asked again, now and then
+        if self._policy.lasting:
+            self.awaited = False
+            for line in _links(self._config, self._port, found):
+                print(line, flush=True)
+
+
+def _links(config: Config, port: int, found: Keys) -> Iterator[str]:
     root = f"https://{config.hosts[0]}" if config.proxies and config.hosts else f"http://{_reachable(config)}:{port}"
-    if not policy.lasting:
-        return ["The tokens are in the database, which cannot be used at present: start again to see the links."]
-    lines = []
     for role, token, setting, text in (
-        (Role.RUN, policy.keys.token, "token", "To start runs"),
-        (Role.ADMIN, policy.keys.admin_token, "admin_token", "To administrate"),
+        (Role.RUN, found.token, "token", "To start runs"),
+        (Role.ADMIN, found.admin_token, "admin_token", "To administrate"),
     ):
-        known = role not in policy.keys.made  # the operator has it, and it need not be on the screen
-        lines.append(f"{text}: {root}/?token={f'(that of {variable(setting)})' if known else token}")
-    return lines
+        known = role not in found.made  # the operator has it, and it need not be on the screen
+        yield f"{text}: {root}/?token={f'(that of {variable(setting)})' if known else token}"
 
 
 def cannot_listen(config: Config, error: OSError) -> str:

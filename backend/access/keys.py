@@ -105,6 +105,16 @@ def load(folder: Path, token: str = "", admin_token: str = "") -> Keys:
     return keys_of(kept, token, admin_token)
 
 
+def kept_in(folder: Path) -> dict[str, str] | None:
+    """Return the secrets kept in a folder, None where there are none or they are damaged."""
+    return _read(folder / FILE)
+
+
+def keep_in(folder: Path, kept: Mapping[str, str]) -> bool:
+    """Keep these secrets in a folder unless it has some; return whether they are the ones there now. Raises OSError."""
+    return _read_or_make(folder / FILE, kept) == dict(kept)
+
+
 def new_secrets() -> dict[str, str]:
     """Return new random secrets by their names."""
     return {name: secrets.token_urlsafe(24) for name in NAMES}
@@ -121,15 +131,15 @@ def keys_of(kept: Mapping[str, str], token: str, admin_token: str) -> Keys:
     return Keys(kept["secret"], token or kept["token"], admin_token or kept["admin_token"], made)
 
 
-def _read_or_make(path: Path) -> dict[str, str]:
-    """Return the secrets of a file, made where there are none, while no other server makes them too."""
+def _read_or_make(path: Path, new: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the secrets of a file, `new` ones where there are none, while no other server makes them too."""
     path.parent.mkdir(parents=True, exist_ok=True)
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)
         kept = _read(path)  # another server may have made them a moment ago
         if kept is None:
-            kept = new_secrets()
+            kept = dict(new or new_secrets())
             _write(path, kept)
     finally:
         os.close(folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from backend.cli.compare import compare
+from backend.cli.copy_database import copy_database
 from backend.cli.costs import costs
 from backend.cli.database import backup, restore
 from backend.cli.import_files import import_files
@@ -26,4 +27,5 @@ COMMANDS = (
     devices,
     backup,
     restore,
+    copy_database,
 )

@@ -10,6 +10,7 @@ Where numba's cache is empty, a child compiles first, and workers forked meanwhi
 from __future__ import annotations
 
 import ctypes
+import gc
 import importlib
 import os
 import signal
@@ -37,7 +38,7 @@ class ForkServer:
     def serve(self) -> None:
         """Carry out commands until the socket closes, then kill all workers."""
         if _cached():
-            jit.compile_all()
+            _load()
         else:
             self._compile_in_child()
         while True:
@@ -92,7 +93,16 @@ class ForkServer:
                     return
                 self._children.discard(pid)
                 if pid == self._compiler and status == 0:
-                    jit.compile_all()  # from the cache now
+                    _load()  # from the cache now
+
+
+def _load() -> None:
+    """Load the kernels from numba's cache, and leave all that is loaded out of garbage collection: it marks the objects
+    that it visits, which would copy their memory into each worker.
+    """
+    jit.compile_all()
+    gc.collect()
+    gc.freeze()
 
 
 def _cached() -> bool:

@@ -6,6 +6,7 @@ what it shares with the fork server does not count; beyond it Python raises Memo
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import resource
 import select
@@ -21,6 +22,7 @@ from backend.errors import RequestError
 from backend.schedule import jit
 
 MB = 2**20
+TRIM_MB = 4  # freed memory is given back to the system after a job by which a worker has grown by more
 KEPT_MB = 64  # a worker that has grown by more is replaced, so that its memory returns to the system
 Outcome = Literal["progress", "done", "refused", "memory", "failed"]
 _server: list[socket.socket] = []  # the one socket of this process, while it does a job
@@ -59,7 +61,7 @@ class Reply:
 
 def serve(sock: socket.socket, pid: int) -> None:
     """Do the jobs that come over the socket until it is closed."""
-    before = _resident()
+    before = settled = _resident()
     _server[:] = [sock]
     with suppress(EOFError, OSError):
         frames.send(sock, frames.pack(Hello(pid, jit.ready())))
@@ -68,6 +70,10 @@ def serve(sock: socket.socket, pid: int) -> None:
             reply = _packed(_done(job, beside), before)
             del job, beside
             frames.send(sock, reply)
+            del reply
+            if _resident() > settled + TRIM_MB * MB:
+                _trim()
+                settled = _resident()
 
 
 def report(value: Any) -> None:
@@ -104,6 +110,12 @@ def _packed(end: tuple[Outcome, Any], before: int) -> bytes:
         return frames.pack(Reply(outcome, value, grown or outcome == "memory"))
     except Exception:  # a result that cannot be pickled
         return frames.pack(Reply("failed", traceback.format_exc(), True))
+
+
+def _trim() -> None:
+    """Give freed memory back to the system: glibc keeps blocks of up to 32 MB for the next time. Others cannot."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _limit_data(mb: int | None) -> None:

@@ -74,6 +74,14 @@ class Database(ABC):
         """
 
     @abstractmethod
+    def snapshot(self) -> AbstractContextManager[Transaction]:
+        """Return a context for statements that only read, all of them the same moment."""
+
+    @abstractmethod
+    def tables(self) -> set[str]:
+        """Return the names of the tables that are there, of other programs too, and change nothing."""
+
+    @abstractmethod
     def check(self) -> None:
         """Raise DatabaseError where nothing could be written."""
 

@@ -95,6 +95,19 @@ class PostgresqlDatabase(Database):
             transaction.execute("SELECT pg_advisory_xact_lock(:key)", {"key": WRITING})
             yield transaction
 
+    @contextmanager
+    def snapshot(self) -> Iterator[Transaction]:
+        """Read what was there when the context began; others go on writing."""
+        with self._begun() as transaction:
+            transaction.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            yield transaction
+
+    def tables(self) -> set[str]:
+        """Read the names from the schema in which the server makes its tables."""
+        sql = "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()"
+        with self._errors(), self._engine.begin() as connection:
+            return {str(name) for (name,) in _Transaction(connection).execute(sql)}
+
     def check(self) -> None:
         """Lock a row, which a database that cannot be written refuses, and release it."""
         self.execute("SELECT version FROM schema_version FOR UPDATE")
@@ -123,13 +136,19 @@ class PostgresqlDatabase(Database):
     @contextmanager
     def _begun(self) -> Iterator[_Transaction]:
         """Begin a transaction; it is committed at the end, or rolled back where an exception leaves the context."""
-        try:
+        with self._errors():
             if not self._migrated:
                 with self._engine.begin() as connection:
                     self._migrate(connection)
                 self._migrated = True
             with self._engine.begin() as connection:
                 yield _Transaction(connection)
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Log what went wrong and turn it into DatabaseError."""
+        try:
+            yield
         except SQLAlchemyError as error:
             if _state(error) == NO_TABLE:  # the database was made anew; the next call makes the tables
                 self._migrated = False

@@ -7,7 +7,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from backend.database.database import NONE, Database, DatabaseError, NewerSchemaError, Row, Transaction, Values
@@ -45,6 +45,25 @@ class SqliteFile(Database):
             connection.execute("BEGIN IMMEDIATE")
             with connection:
                 yield _Transaction(connection)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Transaction]:
+        """Hold the lock for reading until the context ends; others cannot write meanwhile."""
+        with self._usable() as connection:
+            connection.execute("BEGIN")
+            try:
+                yield _Transaction(connection)
+            finally:
+                connection.rollback()
+
+    def tables(self) -> set[str]:
+        """Read the names from the file, none where there is no file."""
+        with _errors():
+            if not self.path.exists():
+                return set()
+            with closing(sqlite3.connect(f"{self.path.as_uri()}?mode=rw", uri=True, timeout=BUSY_S)) as connection:
+                sql = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
+                return {str(name) for (name,) in connection.execute(sql)}
 
     def check(self) -> None:
         """Take the lock for writing and release it."""

@@ -21,7 +21,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from backend.access.addresses import address_line, cannot_listen, invitations
+from backend.access.addresses import Invitations, address_line, cannot_listen
 from backend.config import PROJECT, Config, variable
 from backend.web import logs
 
@@ -89,10 +89,11 @@ def supervise(config: Config) -> int:
         return 1
     port = listener.getsockname()[1]
     print(address_line(config, port), flush=True)
-    for line in invitations(config, port):
-        print(line, flush=True)
+    invitations = Invitations(config, port)
+    invitations.print_first()
     children = _children(config, listener.fileno())
     while not stop.wait(LOOK_S):
+        invitations.print_awaited()
         for child in children:
             child.look()
             if child.process is None and time.monotonic() >= child.next_start:

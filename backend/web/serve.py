@@ -15,7 +15,7 @@ from flask import Flask
 from gevent.event import Event
 from gevent.pywsgi import WSGIServer
 
-from backend.access.addresses import address_line, cannot_listen, invitations
+from backend.access.addresses import Invitations, address_line, cannot_listen
 from backend.access.audit import FILE, log_to
 from backend.config import Config
 from backend.web import logs
@@ -31,6 +31,7 @@ from backend.web.work.computing import POOL
 
 logger = logging.getLogger(__name__)
 SPARE_FILES = 128  # for the runner's pipes, the database and the log
+LOOK_S = 0.5  # between two looks for tokens that could not be read at the start
 MANY_FILES = 1_000_000  # where the system has no limit
 
 
@@ -71,8 +72,9 @@ def serve(config: Config, listener: socket.socket | None = None, name: str = "")
         return 1
     if listener is None:
         print(address_line(config, server.server_port), flush=True)
-        for line in invitations(config, server.server_port, app.extensions[POLICY]):
-            print(line, flush=True)
+        invitations = Invitations(config, server.server_port, app.extensions[POLICY])
+        invitations.print_first()
+        gevent.spawn(_print_later, invitations)
     else:
         gevent.spawn(stop_with_parent, stop)
     parts.metrics.watch_loop(time.monotonic)
@@ -100,6 +102,12 @@ def _files_for(connections: int) -> int:
     if wanted > limit:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
     return max(limit, wanted)
+
+
+def _print_later(invitations: Invitations) -> None:
+    while invitations.awaited:
+        gevent.sleep(LOOK_S)
+        invitations.print_awaited()
 
 
 def _start_in_background(app: Flask) -> None:

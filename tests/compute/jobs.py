@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -44,6 +45,27 @@ def spin(seconds: float) -> str:
 
 def allocate(mb: int) -> int:
     return len(bytes(mb * 2**20))
+
+
+def leave_free_blocks(mb: int) -> int:
+    """Fill memory that the C library keeps for the next time: one large block first raises its threshold for that.
+    Return the bytes of memory that is the process's own, before.
+    """
+    before = own_memory()
+    bytes(16 * 2**20)
+    blocks = [b"x" * 2**20 for _ in range(mb)]
+    del blocks
+    return before
+
+
+def own_memory(*_: object) -> int:
+    """Return the bytes of this process's data, with what it still shares with the fork server."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("RssAnon"))
+
+
+def frozen() -> int:
+    return gc.get_freeze_count()
 
 
 def count_lists(body: bytearray) -> int:

@@ -78,6 +78,16 @@ def test_a_job_that_takes_too_much_memory_is_refused_and_its_process_replaced(ma
     assert pool.run("a", jobs.allocate, 32) == 32 * 2**20
 
 
+def test_memory_that_a_job_has_freed_returns_to_the_system(make: Make):
+    pool = make(workers=1)
+    before = pool.run("a", jobs.leave_free_blocks, 24)
+    assert pool.run("a", jobs.own_memory) < before + 8 * 2**20
+
+
+def test_what_the_fork_server_has_loaded_is_not_copied_by_garbage_collection(make: Make):
+    assert make().run("a", jobs.frozen) > 10_000
+
+
 def test_a_body_is_read_within_the_memory_that_it_is_given(make: Make):
     pool = make(workers=1)
     assert pool.run("a", jobs.count_lists, body=bytearray(1000), memory_mb=16) == 1000

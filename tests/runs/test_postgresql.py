@@ -223,6 +223,20 @@ def test_without_its_database_a_server_gives_out_no_cookies_and_later_finds_its_
     assert shared.get() == kept
 
 
+def test_links_with_tokens_are_printed_once_the_database_is_there(address, postgresql: Cluster, stopped, start):
+    kept = Policy(Config(host="0.0.0.0", database=address)).keys
+    stopped()
+    shared = {"BUBBLELINE_DATABASE": address.uri, "BUBBLELINE_HOSTS": "schedules.example,127.0.0.1"}
+    server = start(**shared, BUBBLELINE_PROXIES="1")
+    assert server.process.stdout.readline().endswith("the links follow.\n")
+    postgresql.start()
+    root = "https://schedules.example/?token="
+    assert server.process.stdout.readline() == f"To start runs: {root}{kept.token}\n"
+    assert server.process.stdout.readline() == f"To administrate: {root}{kept.admin_token}\n"
+    server.stop()
+    assert server.process.stdout.read() == ""
+
+
 def test_secrets_in_a_damaged_table_are_not_used(address, caplog):
     database = database_at(address)
     database.execute("INSERT INTO server_secrets (name, value) VALUES ('token', '')")

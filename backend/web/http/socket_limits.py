@@ -1,4 +1,4 @@
-"""Limits of what a client may send over one WebSocket: size, kind and pace of its messages.
+"""Limits of what a client may send over one WebSocket: size, kind and pace of its messages, which must be packets.
 
 A socket that sends faster than its rate is read more slowly, so that the network holds it back; one that goes on for
 `patience_s` is closed. Everything that arrives counts, also pings and packets that mean nothing. The sockets of one
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import gevent
+from engineio.packet import Packet
 from geventwebsocket.exceptions import WebSocketError
 from geventwebsocket.websocket import WebSocket
 
@@ -139,8 +140,28 @@ class LimitedWebSocket(WebSocket):  # type: ignore[misc]  # gevent-websocket has
         """Read a frame. Closes the socket and raises WebSocketError where a limit is exceeded."""
         return self._limits.read_frame()
 
+    def receive(self) -> Any:
+        """Return the next message, None where the socket is closed. Closes it for what is no packet of Engine.IO, whose
+        library would read it outside of what it catches, and leave the socket open and unread.
+        """
+        message = super().receive()
+        if message is None or _is_packet(message):
+            return message
+        self.refuse(UNSUPPORTED, "only packets of Engine.IO are understood here")
+        return None
+
     def refuse(self, code: int, reason: str) -> None:
         """Close the socket with a code and a reason, which `close` of gevent-websocket does not send together."""
         with suppress(WebSocketError):
             self.send_frame(struct.pack("!H", code) + reason.encode(), self.OPCODE_CLOSE)
         self.close()
+
+
+def _is_packet(message: str | bytes) -> bool:
+    """Return whether this is a packet that Engine.IO can read: JSON that is nested too deeply it cannot. A text that
+    begins with b is binary data in base64.
+    """
+    try:
+        return not Packet(encoded_packet=message).binary
+    except (ValueError, RecursionError):
+        return False

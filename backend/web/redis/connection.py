@@ -39,13 +39,18 @@ class GeventConnection(redis.Connection):
 
 
 def connect(url: str) -> Any:
-    """Return a client for `redis://[user:password@]host:port/number`; it connects when it is first used.
+    """Return a client for `redis[s]://[user:password@]host:port/number`; it connects when it is first used.
 
     A call that finds its idle connection closed is tried once more on a new one. Texts are returned as bytes.
     """
+    kind: type[redis.Connection] = GeventConnection
+    if url.startswith("rediss:"):
+        from backend.web.redis.tls import TlsConnection
+
+        kind = TlsConnection
     pool = redis.ConnectionPool.from_url(
         url,
-        connection_class=GeventConnection,
+        connection_class=kind,
         protocol=2,
         socket_connect_timeout=CONNECT_S,
         socket_timeout=ANSWER_S,

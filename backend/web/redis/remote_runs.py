@@ -292,12 +292,15 @@ class RemoteRuns:
             try:
                 self._read_states()
             except UNAVAILABLE as error:
+                said = bool(self.shared_error)
                 self.shared_error = message(
                     "runs.redis_unusable",
                     "Redis at {address} cannot be used: {error}",
                     address=shown(self.config.redis),
                     error=str(error),
                 )
+                if not said:
+                    logger.warning("%s", self.shared_error)
                 self._forget_manager()
             except Exception:
                 logger.exception("the state of the process that manages the runs")

@@ -15,6 +15,7 @@ import requests
 import websocket
 
 from tests.conftest import Server, until
+from tests.support.servers.certificates import make_certificate
 from tests.support.sources import ROOT
 
 DEPLOY = ROOT / "deploy"
@@ -39,12 +40,7 @@ def free_ports(count: int) -> list[int]:
 
 def nginx_of(folder: Path, server: Server, plain: int, secure: int) -> Path:
     """Write the example's configuration, with these ports and a certificate of its own."""
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-         "-subj", f"/CN={NAME}", "-addext", f"subjectAltName=DNS:{NAME},DNS:localhost",
-         "-keyout", folder / "key.pem", "-out", folder / "chain.pem"],
-        check=True, capture_output=True,
-    )  # fmt: skip
+    make_certificate(folder, f"DNS:{NAME}", "DNS:localhost")
     site = (DEPLOY / "nginx.conf").read_text()
     for old, new in (
         (r"server 127\.0\.0\.1:5000", f"server {server.url.removeprefix('http://')}"),
@@ -71,7 +67,6 @@ def nginx_of(folder: Path, server: Server, plain: int, secure: int) -> Path:
 def behind_nginx(start, tmp_path: Path) -> Iterator[tuple[str, int, int]]:
     """A server behind nginx with TLS: the certificate, and the ports for http and https."""
     program = needs("nginx")
-    needs("openssl")
     server = start(BUBBLELINE_HOSTS=f"{NAME},localhost,127.0.0.1", BUBBLELINE_PROXIES="1")
     plain, secure = free_ports(2)
     config = nginx_of(tmp_path, server, plain, secure)
@@ -89,7 +84,7 @@ def behind_nginx(start, tmp_path: Path) -> Iterator[tuple[str, int, int]]:
         process.wait(timeout=5)
 
 
-def test_a_page_and_its_socket_work_behind_nginx_with_tls(behind_nginx):
+def test_a_page_its_changes_and_its_socket_work_behind_nginx_with_tls(behind_nginx):
     certificate, plain, secure = behind_nginx
     root = f"https://localhost:{secure}"
     with requests.Session() as session:
@@ -97,6 +92,13 @@ def test_a_page_and_its_socket_work_behind_nginx_with_tls(behind_nginx):
         assert "<title>" in session.get(root + "/", timeout=10).text
         assert session.get(root + "/api/schedule?p=4", timeout=10).status_code == 200
         assert session.get(root + "/metrics", timeout=10).status_code == 404, "for operators only"
+        link = session.post(root + "/api/links", json={"query": "?p=4"}, headers={"Origin": root}, timeout=10)
+        assert (link.status_code, link.json()["url"][:3]) == (201, "/s/")
+        opened = session.get(root + link.json()["url"], timeout=10, allow_redirects=False)
+        assert (opened.status_code, opened.headers["Location"]) == (302, "/?p=4")
+        for origin in ("https://elsewhere.example", f"http://localhost:{plain}", "null"):
+            foreign = session.post(root + "/api/links", json={"query": "?p=8"}, headers={"Origin": origin}, timeout=10)
+            assert (foreign.status_code, foreign.json()["error"]["code"]) == (403, "http.other_origin")
         moved = session.get(f"http://localhost:{plain}/?p=4", timeout=10, allow_redirects=False)
     assert (moved.status_code, moved.headers["Location"]) == (301, "https://localhost/?p=4")
     trusted = {"ca_certs": certificate, "cert_reqs": ssl.CERT_REQUIRED}

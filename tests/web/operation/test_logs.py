@@ -20,6 +20,7 @@ from backend.runs.runner_client import _log_lines
 from backend.web import logs
 from tests.conftest import until
 from tests.support.web_pages import connect_raw
+from tests.web.sockets.test_socket_limits import closing_of
 
 
 @pytest.fixture
@@ -175,6 +176,17 @@ def test_malformed_packets_of_a_socket_leave_little_in_the_log(start, tmp_path: 
     assert all(line.isprintable() for line in text.splitlines())
     assert "Traceback" not in text
     assert len(text) - size < 3 * sent, "it was over a hundred times as much"
+
+
+def test_what_is_no_packet_closes_its_socket_with_the_reason_and_leaves_no_traceback(start, tmp_path: Path):
+    server = start()
+    for message in ("", "🦜", "x", "b!!!", "4" + "[" * 15_000):
+        raw = connect_raw(server)
+        raw.send(message)
+        assert closing_of(raw) == (1003, "only packets of Engine.IO are understood here")
+        raw.close()
+    until(lambda: b"bubbleline_sockets 0.0" in requests.get(server.url + "/metrics", timeout=5).content)
+    assert (tmp_path / "server.log").read_text() == ""
 
 
 def test_what_the_runner_writes_is_logged_with_its_level_and_in_bounded_lines(caplog):
