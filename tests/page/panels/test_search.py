@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.page.queries import Open, settle, wait
-
-pytestmark = pytest.mark.one_document
 
 HARD = "?family=v-auto&p=6&m=14&memory=2.5&F=18.5&I=18.1&W=9.3&comm=0.6"
 
@@ -52,7 +49,7 @@ def test_stopping_keeps_the_best_order_so_far_and_any_change_discards_it(open_pa
 
 
 def test_after_a_change_the_search_starts_automatically_when_the_reader_is_idle(open_page: Open) -> None:
-    page = open_page("?family=zb-auto&p=4&m=9&memory=3&F=18.5&I=18.1&W=9.3&comm=0.6", anew=True)
+    page = open_page("?family=zb-auto&p=4&m=9&memory=3&F=18.5&I=18.1&W=9.3&comm=0.6")
     expect(page.locator("#search-status")).to_contain_text("Constructed without a search")  # no search yet
     page.fill("#field-memory", "2.5")
     page.press("#field-memory", "Enter")
