@@ -82,8 +82,8 @@ def live_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) -> Iterator[Open]:
     """Open a view: open_page("?family=gpipe", width=1280, ...) waits until the schedule is drawn.
 
-    A page is used again by the next test that needs the same kind, because a new window costs the browser two seconds
-    of work. Sizes, colour schemes and permissions are set anew each time. ``fresh=True`` is a browser that has no
+    A page is used again by the next test that needs the same kind, because the first load in a new one takes half
+    as long again. Sizes, colour schemes and permissions are set anew each time. ``fresh=True`` is a browser that has no
     cookies yet and keeps none. In a file marked ``one_document`` a page is not even loaded anew: it goes from one
     test's address to the next one's as after a step back, and keeps its scripts, unless ``anew=True``. ``forgive`` is a
     text in the console that the test causes itself. The pages of a test that fails are not used again.
