@@ -126,6 +126,7 @@ def _simulated(spec: Spec) -> dict[tuple[str, str], float]:
     return (
         {("makespan", window): whole for window, whole in windows.items()}
         | {("bubble", window): whole - shown.busy for window, whole in windows.items()}
+        | {("share", window): 1 - shown.busy / whole for window, whole in windows.items()}
         | {("peak", window): float(peaks(built)[0].max()) for window in windows}
     )
 
@@ -140,7 +141,12 @@ def _count(tally: Tally, value: float, simulated: float) -> None:
 
 
 HEADER = "| law | where | specs | equal | law above | law below | there it is |"
-QUANTITIES = {"bubble": "idle time of a device", "makespan": "makespan", "peak": "peak, chunks in flight"}
+QUANTITIES = {
+    "bubble": "idle time of a device",
+    "share": "idle share of the step",
+    "makespan": "makespan",
+    "peak": "peak, chunks in flight",
+}
 
 
 @cache  # some seconds of simulation, the same each time
@@ -166,7 +172,7 @@ def table(cells: int = CELLS) -> tuple[str, bool]:
 
 def _rows(trial: Trial) -> list[str]:
     law = trial.law
-    window = "" if law.quantity == "peak" else f", {law.window}"
+    window = "" if law.quantity in ("peak", "share") else f", {law.window}"
     name = f"**{QUANTITIES[law.quantity]}{window}** = `{text(law.tree)}`"
     conditions = [law.when] if law.when else []
     region = " and ".join(_condition(each) for each in (*conditions, *(each for each, _ in law.where))) or "always"

@@ -77,7 +77,12 @@ def _certified(spec: dict[str, Any], proof: dict[str, Any]) -> list[str]:
     return [f"{bound}: {verdict}{again}"]
 
 
-QUANTITIES = {"bubble": "idle time per device", "makespan": "makespan", "peak": "peak chunks in flight"}
+QUANTITIES = {
+    "bubble": "idle time per device",
+    "share": "idle share of the step",
+    "makespan": "makespan",
+    "peak": "peak chunks in flight",
+}
 
 
 def summary(shape: dict[str, Any]) -> list[str]:

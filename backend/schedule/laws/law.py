@@ -16,11 +16,12 @@ from backend.schedule.simulation.costs import Cost, Costs
 
 @dataclass(frozen=True)
 class Law:
-    """``formula`` gives ``quantity``: the idle time per device in a window ("bubble"), the whole time ("makespan"),
-    or the most chunks in flight on any rank ("peak"), wherever every condition of ``where`` holds.
+    """``formula`` gives ``quantity``: the idle time per device in a window ("bubble"), its share of the window
+    ("share", as textbooks have it), the whole time ("makespan"), or the most chunks in flight on any rank ("peak"),
+    wherever every condition of ``where`` holds.
     """
 
-    quantity: Literal["bubble", "makespan", "peak"]
+    quantity: Literal["bubble", "share", "makespan", "peak"]
     window: Literal["global", "span"]
     formula: str
     where: tuple[tuple[str, str], ...] = ()

@@ -36,7 +36,7 @@ def _law(sentence: Schema) -> Schema:
     """Describe a law with its numbers; `sentence` is how this answer writes sentences."""
     return record(
         {
-            "quantity": choice(("bubble", "makespan", "peak")),
+            "quantity": choice(("bubble", "share", "makespan", "peak")),
             "window": choice(("global", "span")),
             "text": TEXT,
             "numbers": TEXT,

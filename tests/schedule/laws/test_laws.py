@@ -23,7 +23,8 @@ def measured(spec: Spec, quantity: str, window: str) -> float:
         return float(peaks(built)[0].max())
     shown = figures(simulate(built, spec.costs, spec.v))
     whole = shown.makespan if window == "global" else shown.longest_stage
-    return whole if quantity == "makespan" else whole - shown.busy
+    idle = whole - shown.busy
+    return {"makespan": whole, "bubble": idle, "share": idle / whole}[quantity]
 
 
 def assert_laws_hold(spec: Spec) -> int:

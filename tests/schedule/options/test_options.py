@@ -60,7 +60,9 @@ def test_every_law_that_says_exact_is_exact_with_options_too(spec: Spec) -> None
     for law in result.law_values(spec):
         if law["exact"]:
             whole = shown.makespan if law["window"] == "global" else shown.longest_stage
-            simulated = {"makespan": whole, "bubble": whole - shown.busy, "peak": float(peaks(built)[0].max())}
+            idle = whole - shown.busy
+            peak = float(peaks(built)[0].max())
+            simulated = {"makespan": whole, "bubble": idle, "share": idle / whole, "peak": peak}
             assert simulated[law["quantity"]] == pytest.approx(law["value"], rel=1e-12, abs=1e-9), law
 
 

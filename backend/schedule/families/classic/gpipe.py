@@ -56,6 +56,13 @@ GPIPE = Family(
             shards=True,
         ),
         Law(
+            "share",
+            "global",
+            "(p-1)/(m+p-1)",
+            (UNIFORM, NO_HOPS),
+            message("schedule.law_gpipe_share", "GPipe section 2.3: K partitions are our p devices, M is our m"),
+        ),
+        Law(
             "makespan",
             "global",
             "sum_f + (m-1)*max_f + sum_b + (m-1)*max_b",

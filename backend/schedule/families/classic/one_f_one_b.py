@@ -99,6 +99,16 @@ ONE_F_ONE_B = Family(
             shards=True,
         ),
         Law(
+            "share",
+            "global",
+            "(p-1)/(m+p-1)",
+            (UNIFORM, NO_HOPS),
+            message(
+                "schedule.law_1f1b_share",
+                "GPipe's; arXiv 2104.04473 gives (p-1)/m, which is idle time over work, not over the whole step",
+            ),
+        ),
+        Law(
             "peak",
             "global",
             "min(p, m)",

@@ -159,6 +159,16 @@ INTERLEAVED = Family(
             ),
         ),
         Law(
+            "share",
+            "global",
+            "(p-1)/(v*m+p-1)",
+            (UNIFORM, NO_HOPS, WHOLE_GROUPS),
+            message(
+                "schedule.law_interleaved_share",
+                "arXiv 2104.04473, section 2.2, gives (p-1)/(v*m), which is idle time over work",
+            ),
+        ),
+        Law(
             "peak",
             "global",
             "min(m*v, 2*(p-1) + (v-1)*g + 1)",

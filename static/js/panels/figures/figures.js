@@ -29,14 +29,21 @@ const perSecond = () => (unit() ? " / s" : "");
 const MANY = 3; // columns that leave no room for signs after figures
 
 /** @returns {Row[]} */
-const bubbleRows = () => [
+const headlineRows = () => [
   {
-    name: t("of the step"),
+    name: t("Bubble"),
     hint: t("idle ÷ all time"),
     lead: true,
     sign: percent,
     of: ({ figures }) => formatPercent(figures.bubble.global.ofTotal),
   },
+  {
+    name: t("Step time"),
+    lead: true,
+    of: ({ figures }) => timeText(figures.makespan),
+    time: (figures) => figures.makespan,
+  },
+  { name: t("Peak memory"), hint: t("micro-batches"), lead: true, of: ({ plan }) => formatNumber(plan.memory) },
 ];
 /** @returns {Row[]} */
 const otherBubbleRows = () => [
@@ -61,7 +68,6 @@ const otherBubbleRows = () => [
 ];
 /** @param {boolean} measured there is a run of one of them @returns {Row[]} */
 const restRows = (measured) => [
-  { name: t("Step time"), of: ({ figures }) => timeText(figures.makespan), time: (figures) => figures.makespan },
   {
     name: t("Busiest device's window"),
     of: ({ figures }) => timeText(figures.longestStage),
@@ -80,7 +86,6 @@ const restRows = (measured) => [
     sign: percent,
     of: ({ figures }) => formatPercent(1 - figures.bubble.global.ofTotal),
   },
-  { name: t("Peak memory"), hint: t("micro-batches"), of: ({ plan }) => formatNumber(plan.memory) },
   ...(measured
     ? [
         {
@@ -141,15 +146,15 @@ export function createFigures({ plans, search, measuredPeak }) {
   );
   // what the tables are made for: how many schedules, which unit of time, whether one of them was run
   let [columns, counted, measured] = [0, "", false];
-  const whole = h("h2"); // over the times
+  const whole = h("h2");
   let others = h("details");
   /** @type {{cells: HTMLElement[], row: Row}[]} */
   let rows = [];
   /** @type {HTMLElement[][]} by table */
   let heads = [];
 
-  /** A table of figures, a column a schedule. @param {Row[]} list */
-  function table(list) {
+  /** A table of figures, a column a schedule. @param {Row[]} list @param {string} [kind] a class */
+  function table(list, kind = "") {
     const body = h("tbody");
     for (const row of list) {
       const cells = Array.from({ length: columns }, () => h("td", { text: "–" }));
@@ -183,7 +188,7 @@ export function createFigures({ plans, search, measuredPeak }) {
         : null;
     return h(
       "table",
-      { class: ["fig-table", "fig-table two", "fig-table two many"][Math.min(2, columns - 1)] },
+      { class: ["fig-table one", "fig-table two", "fig-table two many"][Math.min(2, columns - 1)] + kind },
       h("colgroup", {}, h("col")),
       head,
       body,
@@ -196,14 +201,16 @@ export function createFigures({ plans, search, measuredPeak }) {
     [columns, counted, measured] = [count, unit(), withRun];
     rows = [];
     heads = [];
-    replace(holder, h("h2", { text: t("Bubble") }), table(bubbleRows()));
+    replace(holder, whole, table(headlineRows(), " headline"));
     others = h(
       "details",
-      { class: "other-definitions", open },
-      h("summary", { text: t("Other definitions") }),
+      { class: "more-figures", open },
+      h("summary", { text: t("More figures") }),
+      table(restRows(withRun)),
+      h("h3", { text: t("Other definitions of the bubble") }),
       table(otherBubbleRows()),
     );
-    holder.append(others, whole, table(restRows(withRun)));
+    holder.append(others);
   }
   build(1, false);
 

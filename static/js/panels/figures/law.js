@@ -1,17 +1,18 @@
 // The laws of a family as mathematics: with names, with the numbers put in, the value, and whether the simulation
-// agrees.
+// agrees. The textbook's formula of the bubble comes first, the general law of the idle time after it.
 import { h, replace } from "../../ui/dom.js";
 import { judge, speaks, vars } from "../../core/schedule/formula.js";
 import { mathmlTerms } from "../../core/schedule/mathml.js";
 import { language, t, tr } from "../../core/i18n/language.js";
-import { formatNumber } from "../../core/i18n/numbers.js";
+import { formatNumber, formatPercent } from "../../core/i18n/numbers.js";
 import { timeText } from "../../data/costs/time_unit.js";
 
 /** @import {Law} from "../../core/schedule/types.js" */
 /** @import {Plan} from "../../data/plan.js" */
 /** @import {Plans} from "../../data/plans.js" */
 
-const MOST = 3;
+const MOST = 4;
+const FIRST = "share"; // the textbook's formula, where the family has one
 
 /** @param {HTMLElement} home @param {Plans} plans */
 export function showLaws(home, plans) {
@@ -45,7 +46,9 @@ function lawsOf(plan, plans, two) {
         text: t("{family} has no closed formula; the times come from the simulation.", { family: family.title }),
       }),
     ];
-  const kept = two ? [best.find((each) => each.law.quantity === "bubble") ?? best[0]] : best.slice(0, MOST);
+  best.sort((a, b) => Number(b.law.quantity === FIRST) - Number(a.law.quantity === FIRST));
+  const brief = [FIRST, "bubble"].map((quantity) => best.find((each) => each.law.quantity === quantity));
+  const kept = two ? [brief[0] ?? brief[1] ?? best[0]] : best.slice(0, MOST);
   return kept.map((each) => lawNode(each, measure(each.law, plan), names, two ? family.title : null));
 }
 
@@ -58,7 +61,14 @@ function measure(law, { figures, peak, schedule }) {
   if (law.quantity === "peak") return peak;
   const whole = law.window === "span" ? figures.longestStage : figures.makespan;
   if (law.quantity === "makespan") return whole;
-  return whole - figures.busy.reduce((a, b) => a + b, 0) / schedule.p;
+  const idle = whole - figures.busy.reduce((a, b) => a + b, 0) / schedule.p;
+  return law.quantity === "share" ? idle / whole : idle;
+}
+
+/** @param {Law} law @param {number} value */
+function valueText({ quantity }, value) {
+  if (quantity === "share") return formatPercent(value);
+  return quantity === "peak" ? formatNumber(value) : timeText(value);
 }
 
 /**
@@ -94,7 +104,7 @@ function lawNode({ law, value, exact, why }, simulated, names, whose) {
     h(
       "p",
       {},
-      h("span", { class: "value", text: `= ${law.quantity === "peak" ? formatNumber(value) : timeText(value)}` }),
+      h("span", { class: "value", text: `= ${valueText(law, value)}` }),
       law.quantity === "bubble" ? h("span", { class: "per-device", text: t("idle per device") }) : null,
       h("span", { class: exact && agrees ? "verdict exact" : "verdict not", text: verdict }),
     ),
@@ -104,7 +114,7 @@ function lawNode({ law, value, exact, why }, simulated, names, whose) {
     : sentence(tr(why ?? "")) +
       t(" ") +
       t("The simulation gives {value}.", {
-        value: law.quantity === "peak" ? formatNumber(simulated) : timeText(simulated),
+        value: valueText(law, simulated),
       });
   if (reason) node.append(h("p", { class: "why", text: reason }));
   if (law.source) node.append(h("p", { class: "source", text: sentence(tr(law.source)) }));
@@ -142,6 +152,7 @@ function fitFormulas(home) {
 /** @param {Law} law */
 function title(law) {
   if (law.quantity === "peak") return t("Peak, chunks in flight on the worst rank");
+  if (law.quantity === "share") return t("Bubble, textbook formula");
   const span = law.window === "span";
   if (law.quantity === "bubble")
     return span ? t("Idle time per device, busiest device's window") : t("Idle time per device, whole step");

@@ -97,6 +97,8 @@ export const SCHEDULE_MESSAGES = {
   "schedule.kind_s": "输出层分片",
   "schedule.kind_t": "输出层分片的梯度",
   "schedule.kind_w": "权重梯度",
+  "schedule.law_1f1b_share":
+    "与 GPipe 相同；arXiv 2104.04473 给出 (p-1)/m，那是空闲时间与工作时间之比，而不是占整个训练步之比",
   "schedule.law_1f1b_bubble": "第二项是稳态中每次 F-B 交替所等待的跳；教科书常略去此项",
   "schedule.law_1f1b_peak": "rank 0 持有其预热的微批次再加一个",
   "schedule.law_by_own_window": "按每个设备自身的窗口计",
@@ -109,10 +111,12 @@ export const SCHEDULE_MESSAGES = {
   "schedule.law_gis_bubble": "在一个分块内，一个 F 沿各 rank 下行，一个 I 沿各 rank 上行",
   "schedule.law_gis_h_bubble": "2(p-1) + (p-g)(v-1) 个分块时间，其中 g = ceil(p/2)",
   "schedule.law_gis_peak": "预热的个数再加一",
+  "schedule.law_gpipe_share": "GPipe 论文第 2.3 节：K 个分区即这里的 p 个设备，M 即 m",
   "schedule.law_gpipe_bubble": "GPipe 论文第 2.3 节，另加一跳的延迟",
   "schedule.law_gpipe_makespan": "流水作业（flow-shop）：先填充，之后由最慢的阶段决定",
   "schedule.law_interlaced_peak": "同步推进：再多一半",
   "schedule.law_interleaved_bfs_bubble": "arXiv 2211.05953，第 3 节",
+  "schedule.law_interleaved_share": "arXiv 2104.04473 第 2.2 节给出 (p-1)/(v*m)，那是空闲时间与工作时间之比",
   "schedule.law_interleaved_bubble": "arXiv 2104.04473，第 2.2 节",
   "schedule.law_interleaved_bubble_with_hops":
     "g = p 时，每次切换分块要等待 p 跳；组内每多一个微批次就能掩盖其中的 f/v",

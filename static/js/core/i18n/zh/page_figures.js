@@ -75,7 +75,6 @@ export const FIGURES = {
   "settings changed": "改动的设置",
   "against A": "与 A 相比",
   // figures.js
-  "of the step": "占整个训练步",
   "Against work": "比工作",
   "Idle time over work, from the first start to the last end.": "空闲时间除以工作时间，从最早开始到最晚结束。",
   "Busiest device": "最忙设备",
@@ -83,7 +82,9 @@ export const FIGURES = {
     "其自身从最早开始到最晚结束的窗口内的空闲占比，零气泡论文即如此计。",
   "Busiest device, against work": "最忙设备，比工作",
   "Idle time over work in that window.": "该窗口内空闲时间除以工作时间。",
-  "Other definitions": "其他定义",
+  "More figures": "更多数据",
+  "Other definitions of the bubble": "气泡的其他定义",
+  "Bubble, textbook formula": "气泡，教科书公式",
   "idle ÷ all time": "空闲 ÷ 全部时间",
   "idle ÷ work": "空闲 ÷ 工作",
   "Step time": "训练步时间",
