@@ -29,12 +29,28 @@ import { withoutLane } from "../core/state/lane_ids.js";
 import { IDS, dropAt } from "../core/state/schedules.js";
 
 /** @import {Started} from "./start.js" */
+/** @import {Plans} from "../data/plans.js" */
+/** @import {Store} from "../data/store.js" */
 /** @import {Lane} from "../data/lanes.js" */
 
 const LONG_NOTICE = 6000; // ms
 
 /** @param {import("../data/api.js").Refusal} refusal */
 const waitText = (refusal) => `${sentence(tr(refusal))}${t(" ")}${t("The page tries again by itself.")}`;
+
+/** Name the window and its bookmarks by what is on the screen. @param {Store} store @param {Plans} plans */
+function nameDocument(store, plans) {
+  const name = () => {
+    const { spec, others } = store.get();
+    const titles = [spec, ...others].map((each) => plans.family(each.family)?.title ?? each.family);
+    const sizes = others.length ? [] : [`p ${spec.p}`, `m ${spec.m}`, ...(spec.v > 1 ? [`v ${spec.v}`] : [])];
+    return `${[titles.join(" / "), ...sizes].join(" · ")} · Bubbleline`;
+  };
+  document.title = name();
+  store.subscribe((state, before) => {
+    if (state.spec !== before.spec || state.others !== before.others) document.title = name();
+  });
+}
 
 export class PageView {
   /** @param {Started} started */
@@ -109,6 +125,7 @@ export class PageView {
       { id: "export", title: t("Export"), panel: exporting.panel, show: () => exporting.show() },
       { id: "keys", title: t("Shortcuts"), panel: createShortcuts(keys) },
     ]);
+    nameDocument(store, plans);
     const table = createTable(
       () => timeline.lanes,
       (id) => view.titleOf(id),

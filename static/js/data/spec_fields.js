@@ -100,6 +100,8 @@ export function fieldList(spec, family) {
     {
       name: "p",
       symbol: "p",
+      caption: t("Devices p"),
+      stacked: true,
       label: t("Devices (pipeline ranks)"),
       stops: () => including(wholeStops(1, 64), spec().p),
       step: 1,
@@ -107,6 +109,8 @@ export function fieldList(spec, family) {
     {
       name: "m",
       symbol: "m",
+      caption: t("Micro-batches m"),
+      stacked: true,
       label: t("Micro-batches in a step"),
       stops: () => including(wholeStops(1, 512), spec().m),
       step: 1,
@@ -114,6 +118,8 @@ export function fieldList(spec, family) {
     {
       name: "v",
       symbol: "v",
+      caption: t("Chunks v"),
+      stacked: true,
       label: t("Model chunks on each device"),
       stops: () => including(chunks(), spec().v),
       step: 1,

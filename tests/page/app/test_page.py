@@ -32,6 +32,7 @@ def shown(page: Page, **spec: object) -> None:
 def test_a_slider_drag_changes_the_schedule_and_the_figures(open_page: Open) -> None:
     page = open_page()
     expect(figure(page, "Step time")).to_have_text("33")
+    assert page.title() == "1F1B · p 4 · m 8 · Bubbleline"
     drag(page, "m", 0.6)
     m = state(page)["spec"]["m"]
     assert m > 8
