@@ -80,6 +80,8 @@ export function createActions(store, timeline, playback, selection, tools, help,
     stepOn: () => playback.step(1),
     enter: () => selection.select(timeline.hover),
     clear,
+    undo: store.undo,
+    redo: store.redo,
     help,
     strips,
   };

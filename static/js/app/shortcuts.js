@@ -7,7 +7,7 @@ import { t } from "../core/i18n/language.js";
 /**
  * @param {Record<"zoomIn" | "zoomOut" | "panLeft" | "panRight" | "pageUp" | "pageDown" | "fit" | "next" | "previous" |
  *   "up" | "down" | "play" | "stepBack" | "stepOn" | "help" | "clear" | "enter" | "strips" | "areaLeft" | "areaRight" |
- *   "areaUp" | "areaDown" | "mark" | "pin" | "openFind", () => void>} acts
+ *   "areaUp" | "areaDown" | "mark" | "pin" | "openFind" | "undo" | "redo", () => void>} acts
  * @returns {Binding[]}
  */
 export function bindings(acts) {
@@ -113,6 +113,7 @@ export function bindings(acts) {
       description: t("memory that each rank holds: show and hide"),
       act: acts.strips,
     },
+    ...steps(acts, show),
     { section: show, keys: ["?"], label: "?", description: t("all shortcuts"), act: acts.help },
   ];
 }
@@ -149,6 +150,27 @@ const touches = () => [
   { label: t("One finger"), description: t("pan") },
   { label: t("Two fingers"), description: t("zoom") },
   { label: t("Press and hold"), description: t("then drag: select an area") },
+];
+
+/** Back and forward through the gestures. @param {Record<"undo" | "redo", () => void>} acts @param {string} section
+ * @returns {Binding[]} */
+const steps = (acts, section) => [
+  {
+    section,
+    ctrl: true,
+    keys: ["z"],
+    label: "Ctrl Z",
+    description: t("undo the last change"),
+    act: acts.undo,
+  },
+  {
+    section,
+    ctrl: true,
+    keys: ["Z", "y"],
+    label: "Ctrl ⇧ Z",
+    description: t("redo it"),
+    act: acts.redo,
+  },
 ];
 
 /** @typedef {{label: string, description: string}} Line */

@@ -1,10 +1,12 @@
-// The one state of the page. All of it is in the URL: steps worth a Back are pushed to the history, drags replace.
+// The one state of the page. All of it is in the URL: each finished gesture that changes a schedule is one step of the
+// browser's history, which undo and redo go through as Back and Forward do; zoom and selection replace the last step.
 import { mapSpecs, specAt } from "../core/state/schedules.js";
 import { format, parse } from "../core/state/link.js";
 
 /** @import {Family, Spec} from "../core/schedule/types.js" */
 /** @import {State} from "../core/state/link.js" */
-/** @typedef {"push" | "replace" | "none"} How */
+/** @typedef {"push" | "gesture" | "replace" | "none"} How  gesture: a drag, a key held down, one of many changes that
+ *   make one step of the history */
 /** @typedef {(state: State, before: State) => void} Listener */
 /** @typedef {(next: State, before: State) => State} Derive */
 /**
@@ -24,6 +26,7 @@ import { format, parse } from "../core/state/link.js";
 const NOTHING_DERIVED = { change: (next) => next, restore: (next) => next, abridge: (state) => state };
 
 const REPLACE_AFTER = 250; // ms of rest; browsers throttle history calls, and a drag would make one a frame
+const GESTURE_ENDS_AFTER = 600; // ms of rest with no button down: keys and wheels make several changes of one gesture
 
 /** v of each family where a link names none. @param {Family[]} families @returns {Record<string, number>} */
 export const naturalChunks = (families) =>
@@ -38,14 +41,19 @@ function createAddress(url) {
     timer = 0;
   }
 
+  /** How many steps of this page are before the present one; other pages of the browser's history are not counted. */
+  const steps = () => Number(history.state?.steps) || 0;
+
   /** @param {"pushState" | "replaceState"} how */
   function write(how) {
     if (how === "replaceState") rest();
-    if (location.pathname + location.search !== url()) history[how](null, "", url());
+    const next = { steps: how === "pushState" ? steps() + 1 : steps() };
+    if (location.pathname + location.search !== url()) history[how](next, "", url());
   }
 
   return {
     rest,
+    steps,
     push: () => write("pushState"),
     /** Write what waits. */
     flush: () => {
@@ -55,6 +63,35 @@ function createAddress(url) {
       clearTimeout(timer);
       timer = window.setTimeout(() => write("replaceState"), REPLACE_AFTER);
     },
+  };
+}
+
+/** Tells the first change of a gesture from those that follow, while a button is down or the last was a moment ago. */
+function createGesture() {
+  let [down, last] = [false, -Infinity];
+  const now = () => performance.now();
+  /** @param {boolean} pressed */
+  const press = (pressed) => () => {
+    down = pressed;
+    if (pressed)
+      last = -Infinity; // another gesture
+    else if (last > -Infinity) last = now();
+  };
+  window.addEventListener("pointerdown", press(true), true);
+  window.addEventListener("pointerup", press(false), true);
+  window.addEventListener("pointercancel", press(false), true);
+  window.addEventListener("focusin", end); // another field, another gesture
+  function end() {
+    last = -Infinity;
+  }
+  return {
+    /** Note a change; whether it is the first. */
+    begins() {
+      const first = last === -Infinity || (!down && now() - last > GESTURE_ENDS_AFTER);
+      last = now();
+      return first;
+    },
+    end,
   };
 }
 
@@ -84,6 +121,7 @@ export function createStore({ defaults, natural, derivations = NOTHING_DERIVED, 
   const search = (but) => format(derivations.abridge({ ...state, view: { ...state.view, ...but } }), defaults, natural);
   const url = () => location.pathname + search();
   const address = createAddress(url);
+  const gesture = createGesture();
 
   /** @param {State} next */
   function become(next) {
@@ -94,11 +132,13 @@ export function createStore({ defaults, natural, derivations = NOTHING_DERIVED, 
 
   /** @param {Partial<State>} patch @param {How} how */
   function set(patch, how = "replace") {
-    if (how === "push") address.flush();
+    if (fixed !== null) return become(derivations.change(withoutOldSearches({ ...state, ...patch }, state), state));
+    const step = how === "push" || (how === "gesture" && gesture.begins());
+    if (how === "push") gesture.end();
+    if (step) address.flush();
     become(derivations.change(withoutOldSearches({ ...state, ...patch }, state), state));
-    if (fixed !== null) return;
-    if (how === "push") address.push();
-    else if (how === "replace") address.later();
+    if (step) address.push();
+    else if (how !== "none") address.later();
   }
 
   /** @param {Partial<State["view"]>} patch @param {How} [how] */
@@ -107,6 +147,7 @@ export function createStore({ defaults, natural, derivations = NOTHING_DERIVED, 
   if (fixed === null) {
     window.addEventListener("popstate", () => {
       address.rest();
+      gesture.end();
       become(derivations.restore(read().state, state));
     });
     window.addEventListener("pagehide", address.flush);
@@ -120,6 +161,12 @@ export function createStore({ defaults, natural, derivations = NOTHING_DERIVED, 
     /** what the first URL got wrong */
     problems: first.problems,
     search,
+    /** One gesture back; at the first one of this page it stays. */
+    undo() {
+      address.flush();
+      if (address.steps() > 0) history.back();
+    },
+    redo: () => history.forward(),
     /** the link to this view */
     link: () => location.origin + url(),
     /** @param {Listener} listener */

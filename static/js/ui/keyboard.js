@@ -8,6 +8,7 @@
  * @property {string} section      the heading in that tab
  * @property {(event: KeyboardEvent) => void} act
  * @property {boolean} [shift]     with the shift key held, for keys that shift does not change
+ * @property {boolean} [ctrl]      with Ctrl or ⌘ held; text fields keep such keys for themselves
  */
 
 const NAMED = /^(Arrow|Page|Home|End)/; // keys that shift does not change
@@ -15,19 +16,16 @@ const NAMED = /^(Arrow|Page|Home|End)/; // keys that shift does not change
 /** Listen to keys everywhere except where a text field or another control needs them. @param {Binding[]} table */
 export function listenKeys(table) {
   document.addEventListener("keydown", (event) => {
-    if (
-      event.ctrlKey ||
-      event.metaKey ||
-      event.altKey ||
-      event.defaultPrevented ||
-      document.querySelector("dialog:modal")
-    )
-      return;
+    if (event.altKey || event.defaultPrevented || document.querySelector("dialog:modal")) return;
     if (event.key === "Escape" && document.querySelector(":popover-open")) return; // it closes what is open
     const target = event.target instanceof Element ? event.target : null;
     const needed = keysNeededBy(target);
+    const ctrl = event.ctrlKey || event.metaKey;
     const binding = table.find(
-      (each) => each.keys.includes(event.key) && (!NAMED.test(event.key) || (each.shift ?? false) === event.shiftKey),
+      (each) =>
+        each.keys.includes(event.key) &&
+        (each.ctrl ?? false) === ctrl &&
+        (!NAMED.test(event.key) || (each.shift ?? false) === event.shiftKey),
     );
     if (!binding || needed === "all" || (needed === "some" && !/^([a-zA-Z?.,/[\]]|Escape)$/.test(event.key))) return;
     event.preventDefault();

@@ -41,6 +41,7 @@ const PROGRAM = [
   ["app/shortcuts.js", "Enter"],
   ["app/shortcuts.js", "Esc"],
   ["app/shortcuts.js", "Shift "],
+  ["app/shortcuts.js", "Ctrl "],
   ["timeline/explain/area_panel.js", "translate("],
   ["timeline/explain/card.js", "translate("],
   ["timeline/explain/lane_headings.js", "badge "],

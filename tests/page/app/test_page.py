@@ -142,13 +142,27 @@ def test_back_returns_to_the_family_before(open_page: Open) -> None:
     wait(page, "bubbleline.state().plans[0].shown.family === 'gpipe'")
 
 
-def test_a_slider_drag_leaves_one_history_entry_not_many(open_page: Open) -> None:
-    page = open_page()
+def test_each_gesture_is_one_step_that_back_undo_and_redo_go_through(open_page: Open) -> None:
+    page = open_page(anew=True)
     before = page.evaluate("history.length")
     drag(page, "m", 0.5)
     settle(page)
-    assert page.evaluate("history.length") == before
-    assert f"m={state(page)['spec']['m']}" in page.url
+    m = state(page)["spec"]["m"]
+    assert page.evaluate("history.length") == before + 1
+    assert f"m={m}" in page.url
+    page.focus("#field-p-slider")
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    shown(page, p=7, m=m)
+    page.keyboard.press("Control+z")
+    shown(page, p=4, m=m)
+    page.keyboard.press("Control+z")
+    shown(page, p=4, m=8)
+    page.keyboard.press("Control+z")  # the page stays: this was the first gesture
+    page.keyboard.press("Control+Shift+Z")
+    shown(page, p=4, m=m)
+    page.go_back()
+    shown(page, p=4, m=8)
 
 
 def test_two_schedules_share_one_axis_and_their_figures_are_side_by_side(open_page: Open) -> None:

@@ -32,7 +32,7 @@ export class Controls {
   #lifo = h("input", {
     type: "checkbox",
     id: "lifo",
-    onchange: () => this.#put(withField(this.#spec, "lifo", this.#lifo.checked), "replace", "lifo"),
+    onchange: () => this.#put(withField(this.#spec, "lifo", this.#lifo.checked), "gesture", "lifo"),
   });
   #lifoRow = h("label", { class: "check" }, this.#lifo, t("Backwards from the last micro-batch to the first"));
   #switcher = h("div", { class: "which", role: "group", "aria-label": t("Which schedule to change"), hidden: true });
@@ -139,7 +139,7 @@ export class Controls {
     return this.plans.family(this.#spec.family);
   }
 
-  /** @param {Spec} next @param {"push" | "replace"} how @param {string} [field] the one that changed */
+  /** @param {Spec} next @param {"push" | "gesture"} how @param {string} [field] the one that changed */
   #put(next, how, field) {
     const state = this.store.get();
     // a choice brings its costs along
@@ -164,7 +164,7 @@ export class Controls {
       options.name === "layers" && typeof value === "number" ? this.#each(value) : value,
     );
     const legal = way === "typed" || typeof value !== "number" ? null : this.#legalStop(options, value, way);
-    this.#put(legal === null ? next : withField(next, options.name, legal), "replace", options.name);
+    this.#put(legal === null ? next : withField(next, options.name, legal), "gesture", options.name);
     clearTimeout(this.#timer);
     this.#timer = window.setTimeout(() => this.#near(options), AHEAD_AFTER);
   }
@@ -280,7 +280,7 @@ export class Controls {
     /** @param {any} value */
     const apply = (value) => {
       this.#at = IDS.indexOf(plan.id);
-      this.#put(withField(this.#spec, error.field, value), error.field === "family" ? "push" : "replace", error.field);
+      this.#put(withField(this.#spec, error.field, value), error.field === "family" ? "push" : "gesture", error.field);
     };
     const field = this.#fields.get(error.field);
     if (field && !field.node.hidden) {

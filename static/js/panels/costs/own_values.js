@@ -11,7 +11,7 @@ import { called, range, read, shown } from "../../core/state/own_values.js";
  * @typedef {object} OwnActs
  * @property {(name: string) => any} now
  * @property {(name: string) => Bounds} bounds
- * @property {(name: string, value: OwnValue, how: "push" | "replace") => void} put
+ * @property {(name: string, value: OwnValue, how: "push" | "gesture") => void} put
  * @property {() => void} undo   back to the preset that the numbers began as
  */
 /**
@@ -121,10 +121,10 @@ export class OwnFields {
     // One, or one in the second digit of what has no natural step.
     const step = (field.whole ? 1 : 10 ** Math.floor(Math.log10(Math.abs(from) || 10) - 1)) * (event.shiftKey ? 10 : 1);
     box.value = String(Number((from + way * step).toPrecision(12)));
-    this.#commit(row, "replace");
+    this.#commit(row, "gesture");
   }
 
-  /** @param {Row} row @param {"push" | "replace"} [how] */
+  /** @param {Row} row @param {"push" | "gesture"} [how] */
   #commit(row, how = "push") {
     const { field, box } = row;
     if (box.value === this.#text(field)) {

@@ -85,7 +85,7 @@ export class CostsSection {
     const acts = (part) => ({
       now: (/** @type {string} */ name) => this.#now(name),
       bounds: (/** @type {string} */ name) => /** @type {Shelf} */ (shelf()).bounds[name],
-      put: (/** @type {string} */ name, /** @type {OwnValue} */ value, /** @type {"push" | "replace"} */ how) =>
+      put: (/** @type {string} */ name, /** @type {OwnValue} */ value, /** @type {"push" | "gesture"} */ how) =>
         this.#putOwn(name, value, how),
       undo: () => this.#pick(part, this.#named(part)),
     });
@@ -147,7 +147,7 @@ export class CostsSection {
             this.#unlessPlain("efficiency", Number(this.#efficiency.value) / 100)
           ),
         },
-        "replace",
+        "gesture",
       ),
     );
     this.#heads.addEventListener("change", () => this.#choose({ heads: this.#heads.checked }, "push"));
@@ -207,7 +207,7 @@ export class CostsSection {
     return draft[/** @type {keyof Preset} */ (name)] ?? this.#before(name);
   }
 
-  /** @param {string} name @param {OwnValue} value @param {"push" | "replace"} how */
+  /** @param {string} name @param {OwnValue} value @param {"push" | "gesture"} how */
   #putOwn(name, value, how) {
     if (CHOSEN.includes(name)) {
       this.#choose({ [name]: this.#unlessPlain(name, /** @type {number} */ (value)) }, how);
@@ -218,14 +218,14 @@ export class CostsSection {
     this.#choose({ own }, how);
   }
 
-  /** @param {Partial<Preset>} change @param {"push" | "replace"} how */
+  /** @param {Partial<Preset>} change @param {"push" | "gesture"} how */
   #choose(change, how) {
     this.#draft = { ...evenly(this.#draft), ...change };
     if (this.store.get().preset) this.#put(how);
     else this.#fill();
   }
 
-  /** @param {"push" | "replace"} how */
+  /** @param {"push" | "gesture"} how */
   #put(how) {
     this.store.set({ preset: this.#draft }, how);
   }
@@ -315,8 +315,8 @@ export class CostsSection {
   /** @param {string} field @param {any} value */
   #correct(field, value) {
     if (field === "p" || field === "v")
-      this.store.set({ spec: { ...this.store.get().spec, [field]: value } }, "replace");
-    else this.#choose({ [field]: value }, "replace");
+      this.store.set({ spec: { ...this.store.get().spec, [field]: value } }, "gesture");
+    else this.#choose({ [field]: value }, "gesture");
   }
 
   /** Update the form from the draft, once the models are loaded. */

@@ -162,6 +162,8 @@ export const TIMELINE = {
   "pin or unpin the selected op's rank": "固定或取消固定选中 op 所在的 rank",
   "memory that each rank holds: show and hide": "每个 rank 占用的显存：显示与隐藏",
   "all shortcuts": "全部快捷键",
+  "undo the last change": "撤销上一次更改",
+  "redo it": "重做",
   Play: "播放",
   "Look around": "查看",
   "Select and find": "选择与查找",
