@@ -132,5 +132,6 @@ def _length(text: str, size: int) -> float:
 
 def _png(image: Image.Image) -> bytes:
     out = io.BytesIO()
-    image.resize(SIZE, Image.Resampling.LANCZOS).save(out, "PNG", optimize=True)
+    # Level 9, which optimize=True is, makes a file 3 % smaller in three times the time.
+    image.resize(SIZE, Image.Resampling.LANCZOS).save(out, "PNG", compress_level=6)
     return out.getvalue()

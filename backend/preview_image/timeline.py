@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -94,10 +95,17 @@ def _number(draw: ImageDraw.ImageDraw, box: Box, text: str, fill: Rgb) -> None:
     size = min(44, round((bottom - top) * 0.45))
     if size < 15:
         return
-    font = ImageFont.load_default(size)
-    if font.getlength(text) + 8 > right - left:
+    font, width = _measured(text, size)
+    if width + 8 > right - left:
         return
     draw.text(((left + right) / 2, (top + bottom) / 2), text, fill=ink_on(fill), font=font, anchor="mm")
+
+
+@lru_cache(4096)
+def _measured(text: str, size: int) -> tuple[ImageFont.ImageFont | ImageFont.FreeTypeFont, float]:
+    """Return the font of a size, and the width of a text in it in px."""
+    font = ImageFont.load_default(size)
+    return font, font.getlength(text)
 
 
 def _binned(timeline: Timeline, rank: int, area: Area, colours: Floats) -> tuple[Floats, Floats]:
@@ -120,6 +128,7 @@ def _means(chunks: int, theme: Theme) -> Floats:
 def _hatch(width: int, height: int, theme: Theme) -> Image.Image:
     """Draw the hatch of bubbles."""
     token = palette(theme)
-    y, x = np.indices((height, width))
+    y, x = np.indices((HATCH, HATCH))
     line = ((x + y) % HATCH < 3)[..., None]
-    return Image.fromarray(np.where(line, token["plot-hatch"], token["plot-row"]).astype(np.uint8))
+    tile = np.where(line, token["plot-hatch"], token["plot-row"]).astype(np.uint8)
+    return Image.fromarray(np.tile(tile, (height // HATCH + 1, width // HATCH + 1, 1))[:height, :width])
