@@ -20,7 +20,7 @@ from backend.schedule.simulation.simulate import Timeline
 IDLE = {
     "message": "messages",
     "copy": "copies",
-    "late_wake_up": "late wake-ups",
+    "late_start": "late starts",
     "instrumentation": "instrumentation",
     "own": "the rank itself",
     "over": "nothing left to do",
