@@ -60,6 +60,7 @@ export class PageView {
       runs: this.runs,
       goTo: (lane, i) => this.view.goTo(lane, i),
       showStatus: (status) => this.toolbar.showRun(status),
+      forbid: (why) => this.toolbar.forbidRun(why),
       onStart: () => this.playback.seek(null),
     });
     this.openImport = createImport({
@@ -72,7 +73,7 @@ export class PageView {
       store,
       plans,
       controls: this.controls,
-      runs: { isLive: () => this.runs.live, start: () => this.runTab.start() },
+      runs: { isLive: () => this.runs.live, start: () => this.runTab.start(), look: () => this.runTab.look() },
       showShortcuts: () => this.#toggleTab("keys"),
     });
     onWait((refusal) => this.view.status.toast(waitText(refusal), 1000 * (refusal.retryAfter ?? 1)));
