@@ -61,6 +61,10 @@ export class PageView {
       goTo: (lane, i) => this.view.goTo(lane, i),
       showStatus: (status) => this.toolbar.showRun(status),
       forbid: (why) => this.toolbar.forbidRun(why),
+      replay: () => {
+        this.playback.seek(0);
+        this.playback.play();
+      },
       onStart: () => this.playback.seek(null),
     });
     this.openImport = createImport({

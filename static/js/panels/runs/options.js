@@ -151,7 +151,11 @@ export function createRunOptions(changed, takeRanks) {
 const refused = (p, most, take) => [
   tooManyText(p, most),
   t(" "),
-  h("button", { type: "button", class: "button soft", id: "run-fewer", onclick: () => take(most) }, `p = ${most}`),
+  h(
+    "button",
+    { type: "button", class: "button soft", id: "run-fewer", onclick: () => take(most) },
+    t("Use {value}", { value: `p = ${most}` }),
+  ),
 ];
 
 /** @param {number} p @param {number} most */

@@ -20,6 +20,7 @@ import { failureText } from "../../data/runs/run_titles.js";
  * @property {() => void} cancel
  * @property {() => void} leave
  * @property {() => void} calibrate
+ * @property {() => void} replay
  * @property {() => void} useHop  gives the plan the run's hop time
  * @property {() => void} chosen  called when an option has been changed
  * @property {(p: number) => void} takeRanks  gives the schedule that many devices
@@ -152,7 +153,7 @@ export function createRunPanel(acts) {
       result(run),
       sentence(run),
       run.unkept ? h("p", { class: "note", role: "status", text: tr(run.unkept) }) : "",
-      run.status === "finished" ? afterRun(run, acts.calibrate, acts.useHop, acts.toggles()) : "",
+      run.status === "finished" ? afterRun(run, acts, acts.toggles()) : "",
       calibration ? h("p", { class: "run-calibrated", role: "status", text: calibrationText(run, calibration) }) : "",
       details(run, planned, residuals, acts.pick),
       over ? options.node : "",

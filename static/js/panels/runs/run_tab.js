@@ -36,6 +36,7 @@ import { createStarter, problemText } from "./start.js";
  * @property {(lane: Lane, i: number) => void} goTo  an op on the timeline
  * @property {(status: "starting" | "live" | null) => void} showStatus  of the runs
  * @property {(why: string) => void} forbid  a run cannot be started, "" if it can
+ * @property {() => void} replay  plays the timeline from its start
  * @property {() => void} onStart  called when runs have been started
  */
 
@@ -58,6 +59,7 @@ export class RunTab {
     cancel: () => this.#cancel(),
     leave: () => this.runs.remove(this.#shown?.id),
     calibrate: () => this.#calibrate(),
+    replay: () => this.parts.replay(),
     useHop: () => this.#useHop(),
     chosen: () => this.#showDevices(),
     takeRanks: (p) => this.#take({ p }),

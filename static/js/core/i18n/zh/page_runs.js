@@ -19,6 +19,8 @@ export const RUNS = {
   "{time}, as planned": "{time}，与计划一致",
   "{time}, {share} over plan": "{time}，比计划长 {share}",
   "{time}, {share} under plan": "{time}，比计划短 {share}",
+  Replay: "重放",
+  "Plays the run from its start": "从头播放此次运行",
   Details: "详情",
   "equal to the reference": "与参考结果相等",
   "missing or not a number": "缺失或不是数",
