@@ -37,7 +37,7 @@ def too_busy(over: float, idle: Mapping[str, Sequence[int]], busy: Sequence[int]
 
 def note(found: Mapping[str, Any]) -> Message:
     """Return the field `too_busy` as a sentence with the way out."""
-    over, ranks = f"{found['over'] * 100:.1f} %", ", ".join(map(str, found["ranks"]))
+    over, ranks = f"{found['over'] * 100:.1f} %", _listed(found["ranks"])
     if found["late_start"] >= found["overrun"]:
         return message(
             "runner.too_busy",
@@ -56,6 +56,17 @@ def note(found: Mapping[str, Any]) -> Message:
         ranks=ranks,
         ms=f"{found['overrun'] / 1e6:.0f}",
     )
+
+
+def _listed(ranks: Sequence[int]) -> str:
+    """Return ascending ranks as a text, neighbours as a range: "0-3, 5"."""
+    parts: list[list[int]] = []
+    for rank in ranks:
+        if parts and parts[-1][-1] == rank - 1:
+            parts[-1].append(rank)
+        else:
+            parts.append([rank])
+    return ", ".join(f"{part[0]}-{part[-1]}" if len(part) > 2 else ", ".join(map(str, part)) for part in parts)
 
 
 def lack_of_cores(mode: str, makespan_ns: float, starved: Sequence[int]) -> list[Message]:

@@ -135,6 +135,11 @@ def test_a_run_far_over_its_plan_names_the_ranks_the_cause_and_the_way_out(
         assert text in sentence
 
 
+def test_neighbouring_ranks_are_named_as_a_range() -> None:
+    found = {"over": 0.1, "ranks": [0, 1, 2, 3, 5, 7, 8], "late_start": 2, "overrun": 1}
+    assert note(found).params["ranks"] == "0-3, 5, 7, 8"
+
+
 def test_a_run_close_to_its_plan_is_not_called_too_busy() -> None:
     assert too_busy(0.03, {"late_start": [10**9]}, [1], [1.0], 1.0) is None
 
