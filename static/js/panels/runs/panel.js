@@ -265,10 +265,11 @@ function sentence(run) {
     return h("p", { class: "note", text: t("The run was cancelled. The ops that ended before are on the timeline.") });
   if (run.status === "failed") return h("p", { class: "note bad", role: "alert", text: reason(run) });
   const notes = run.notes ?? [];
-  const wrong = run.verified === false;
-  const tone = wrong ? " note bad" : run.too_busy ? " note" : "";
   const items = notes.map((note) => h("li", { text: tr(note) }));
-  return notes.length ? h("ul", { class: `run-notes${tone}` }, ...items) : "";
+  const list = h("ul", { class: "run-notes" }, ...items);
+  list.classList.toggle("note", run.verified === false || Boolean(run.too_busy));
+  list.classList.toggle("bad", run.verified === false);
+  return notes.length ? list : "";
 }
 
 /** What stands behind the result, and is in sight while there is none. Unfolded once, it stays so.
