@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 os.chdir(ROOT)
 
-from tests.support import faults  # noqa: E402
+from tests.support.runner import faults  # noqa: E402
 from tests.support.runner.client import LAST, TINY, RunnerProgram  # noqa: E402
 
 CALIBRATED, ALONE = 7, 0.005

@@ -17,10 +17,11 @@ from backend.schedule.interop import run_trace
 from backend.schedule.order.order import Order
 from backend.schedule.simulation.simulate import Timeline
 
+NOTHING = 0.0005  # a share that is shown as 0.0 %
 IDLE = {
     "message": "messages",
     "copy": "copies",
-    "late_wake_up": "late wake-ups",
+    "late_start": "late starts",
     "instrumentation": "instrumentation",
     "own": "the rank itself",
     "over": "nothing left to do",
@@ -31,6 +32,25 @@ def as_shape(last: Mapping[str, Any], order: Order, rows: Rows) -> dict[str, Any
     """Return a finished run as the last line of output: verdict, both sets of figures, every op with its text."""
     facts = {key: value for key, value in last.items() if key not in ("event", "id")}
     return facts | run_details(order, rows)
+
+
+def result_line(shape: Mapping[str, Any]) -> str:
+    """Return the result of a finished run in one sentence: verdict, step time against the plan, bubble against the
+    prediction."""
+    predicted, measured = shape["predicted"], shape["measured"]
+    real, plan = (figures["bubble"]["global"]["of_total"] for figures in (measured, predicted))
+    verdict = "Verified." if shape["verified"] else "NOT verified."
+    length = _duration(measured["makespan"] * shape["unit_ms"])
+    if "over_plan" in shape:
+        over = shape["over_plan"]
+        near = abs(over) < NOTHING
+        length += ", as planned" if near else f", {abs(over) * 100:.1f} % {'over' if over > 0 else 'under'} plan"
+    return f"{verdict} {length}; bubble {real * 100:.1f} %, predicted {plan * 100:.1f} %."
+
+
+def _duration(ms: float) -> str:
+    """Return a time in s, or in ms where it is short."""
+    return f"{ms / 1000:.2f} s" if ms >= 1000 else f"{ms:.3g} ms"
 
 
 def unfinished(last: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from backend.cli.report import (
     calibration_of,
     failure_text,
     idle_lines,
+    result_line,
     unfinished,
     write_trace,
 )
@@ -125,7 +126,8 @@ def _announce_long(spec: Spec, order: Order, options: Mapping[str, Any]) -> None
 
 def _progress(event: dict[str, Any]) -> None:
     if event["event"] == "running":
-        click.echo(f"running {event['ops']} ops on {event['device']}, {event['mode']}", err=True)
+        pace = "" if event["unit_ms"] is None else f", one unit is {event['unit_ms']:g} ms"
+        click.echo(f"running {event['ops']} ops on {event['device']}, {event['mode']}{pace}", err=True)
     elif event["event"] == "warming":
         click.echo("starting the workers ...", err=True)
     elif event["event"] == "waiting" and event["message"]:
@@ -169,16 +171,16 @@ def _worst(clocks: list[dict[str, Any]]) -> float:
 
 def _verdict_lines(shape: dict[str, Any]) -> list[str]:
     """Return the verdict and the figures in a few lines."""
-    verdict = "verified" if shape["verified"] else "NOT VERIFIED"
     loss, reference, error = (shape[key] for key in ("loss", "reference_loss", "max_grad_error"))
     lines = [
-        f"{verdict}: loss {_number(loss, '.6f')}, single process {_number(reference, '.6f')}, "
+        result_line(shape),
+        *shape.get("notes", []),
+        f"loss {_number(loss, '.6f')}, single process {_number(reference, '.6f')}, "
         f"largest relative gradient error {_number(error, '.2e')}",
-        f"on {shape['device']}, {shape['mode']}, {len(shape['ops'])} ops",
+        f"on {shape['device']}, {shape['mode']}, {len(shape['ops'])} ops, one unit is {shape['unit_ms']:.4g} ms",
     ]
     if "hosts" in shape:
         lines.append(f"ranks on {' '.join(shape['hosts'])}; clocks agree within {_worst(shape['clocks']):.0f} us")
-    lines += shape.get("notes", [])
     if "losses" in shape:
         lines.append(f"losses of the steps {' '.join(_number(each, '.4f') for each in shape['losses'])}")
     if "activations" in shape:

@@ -60,8 +60,19 @@ def _row(series: Series, spec: Spec, job: dict[str, Any]) -> dict[str, Any]:
     if last["event"] != "finished":
         return {"spec": spec.to_json(), "status": last["event"]} | unfinished(last)
     calibration = calibration_of(order, rows, spec.v)
-    keys = ("verified", "max_grad_error", "device", "mode", "unit_ms", "predicted", "measured", "slowest")
-    return {"spec": spec.to_json(), "status": "finished"} | {key: last[key] for key in keys} | {
+    keys = (
+        "verified",
+        "max_grad_error",
+        "device",
+        "mode",
+        "unit_ms",
+        "predicted",
+        "measured",
+        "slowest",
+        "over_plan",
+        "too_busy",
+    )
+    return {"spec": spec.to_json(), "status": "finished"} | {key: last[key] for key in keys if key in last} | {
         "calibrated": calibration.as_dict(), "notes": last.get("notes", [])
     }  # fmt: skip
 

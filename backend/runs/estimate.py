@@ -16,26 +16,25 @@ from backend.runs.options import UNIT_MS, Options
 from backend.runs.run import Run
 from backend.schedule.families import registry
 from backend.schedule.order.order import Order
+from backend.schedule.simulation.pace import LONGEST_S, default_unit_ms, mean_op
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 
 FIRST_OP_S = 0.005  # until a free run has ended: as on a machine with two cores
 NEW_SHARE = 0.3  # of the last run in the mean of the time per op
 LEAST_OPS = 100  # of a run from which something is learnt
-# The runner chooses a unit such that a mean op lasts OP_MS, or OP_WORK_MS times the ranks that share a core, and that
-# the whole run lasts PACED_S at most.
-OP_MS, OP_WORK_MS, PACED_S = 20.0, 3.0, 60.0
 MOST_TRIES = 256  # values of m that are tried as the nearest legal one
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
     """What there is to do in one step: `ops`, the `makespan` of the plan and the mean duration of an op that takes time
-    (`mean_op`), both in time units; 0 where the pace is free."""
+    (`mean_op`), both in time units, 0 where the pace is free; and the most `blocks` of a stage."""
 
     ops: int
     makespan: float = 0.0
     mean_op: float = 0.0
+    blocks: int = 1
 
     @classmethod
     def of(cls, order: Order, spec: Spec, mode: str) -> Work:
@@ -43,9 +42,7 @@ class Work:
         if mode != "paced":
             return cls(len(order))
         timeline = simulate(order, spec.timing, spec.v)
-        lengths = timeline.end - timeline.start
-        lengths = lengths[lengths > 0]
-        return cls(len(order), float(timeline.end.max()), float(lengths.mean()) if len(lengths) else 0.0)
+        return cls(len(order), float(timeline.end.max()), mean_op(timeline), max(spec.layers or (1,)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +129,10 @@ def estimate(work: Work, ranks: int, options: Options, setting: Setting, times: 
         return Estimate(work.ops * times.per_op(setting, options.dtype), options.steps)
     if options.unit_ms is not None:
         return Estimate(work.makespan * options.unit_ms / 1000, options.steps)
-    op_ms = max(OP_MS, OP_WORK_MS * ranks / setting.cores)
-    step_s = work.makespan * op_ms / work.mean_op / 1000 if work.mean_op else 0.0
-    return Estimate(step_s, options.steps, PACED_S)
+    if not work.mean_op:
+        return Estimate(0.0, options.steps, LONGEST_S)
+    unit_ms = default_unit_ms(work.makespan, work.mean_op, ranks, setting.cores, work.blocks, options.steps)
+    return Estimate(work.makespan * unit_ms / 1000, options.steps, LONGEST_S)
 
 
 def refuse_long(found: Estimate, limit: float, spec: Spec, options: Options) -> None:

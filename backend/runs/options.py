@@ -88,6 +88,20 @@ def refuse_missing(device: str, devices: Sequence[Mapping[str, Any]]) -> None:
         raise RequestError("device", device, text, limit=0, nearest="cpu")
 
 
+def refuse_ranks(ranks: int, choices: Sequence[Mapping[str, Any]]) -> None:
+    """Raise RequestError for more ranks than the runner has reported that a run can have (`choices` empty: it has
+    reported none yet)."""
+    most = max((int(row["to"]) for row in choices), default=ranks)
+    if ranks > most:
+        text = message(
+            "runs.too_many_ranks",
+            "a run has at most {most} ranks here, and this schedule has {ranks} devices",
+            most=most,
+            ranks=ranks,
+        )
+        raise RequestError("p", ranks, text, limit=most, nearest=most)
+
+
 def refuse_local(options: Options, engine: str) -> None:
     """Raise RequestError for options of clusters if the runner has reported the local engine ("": it has reported
     none yet).

@@ -26,7 +26,7 @@ CARRIED = {
     "finished": (
         "verified", "max_grad_error", "loss", "device", "mode", "unit_ms", "predicted", "measured", "largest_residual",
         "activations", "weight_versions", "losses", "notes", "dtype", "idle", "busy", "slowest", "instrumentation",
-        "calibrated", "tolerance", "starved", "clock_ns", "hosts", "clocks", "links", "hop_ms",
+        "calibrated", "tolerance", "starved", "over_plan", "too_busy", "clock_ns", "hosts", "clocks", "links", "hop_ms",
     ),
     "failed": ("failure",),
     "cancelled": (),

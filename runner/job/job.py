@@ -306,9 +306,7 @@ class Job:
 
     def _finish(self, verdict: Verdict) -> None:
         self.state = State.OVER
-        verified, finished = self.report.finished(
-            self.plan, self.board, self.traffic, self.results, self.losses, verdict
-        )
+        verified, finished = self.report.finished(self.plan, self.board, self.results, self.losses, verdict)
         self.emit("verified", **verified)
         self.emit("finished", **finished, **self.engine.facts(over=True))
 

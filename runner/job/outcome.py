@@ -13,19 +13,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from backend.errors import Message, message
 from backend.schedule.analysis.calibrate import calibrate
 from backend.schedule.simulation.metrics import busy_time, figures
 from backend.schedule.simulation.simulate import Timeline
-from runner.job.idle_time import awaited, idle, slowest
+from runner.job.busy_machine import lack_of_cores, over_plan, too_busy
+from runner.job.busy_machine import note as busy_note
+from runner.job.idle_time import awaits_reload, idle, slowest
 from runner.job.plan import Plan
 from runner.messages import StepDone
 from runner.model.verdict import Verdict, reasons
-from runner.program.traffic import Traffic
 from runner.telemetry.op_board import Board
 from runner.telemetry.rows import COPY, OP
-
-CROWDED = 0.02  # the share of a run's time without a core above which it is noted
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +73,12 @@ def resource_use(plan: Plan, results: Sequence[StepDone], losses: Sequence[Seque
     return found
 
 
-def timing_details(plan: Plan, board: Board, traffic: Traffic, record_ns: float, found: Outcome) -> dict[str, Any]:
+def timing_details(plan: Plan, board: Board, record_ns: float, found: Outcome) -> dict[str, Any]:
     """Return the busy and idle time of each rank, the slowest rank and the cost of recording, all in ns; and the
     measured costs of ops, with the figures that the simulator gives for them, in time units."""
     offsets, times = board.offsets, board.times
-    waits = awaited(plan.program, traffic, offsets, board.message_times)
-    idle_ns = idle(offsets, times, waits, plan.mode == "paced", record_ns)
+    reload = awaits_reload(plan.program, offsets)
+    idle_ns = idle(offsets, times, reload, plan.mode == "paced", record_ns)
     busy_ns = np.add.reduceat(times[:, OP.end] - times[:, OP.start], offsets[:-1])
     planned = busy_time(plan.timeline)
     copies = board.copy_times[:, (COPY.start, COPY.end)].T / (found.unit_ms * 1e6)
@@ -96,29 +94,31 @@ def timing_details(plan: Plan, board: Board, traffic: Traffic, record_ns: float,
     }
 
 
+def busy_machine(plan: Plan, found: Outcome, details: Mapping[str, Any]) -> dict[str, Any]:
+    """Return, of a paced run, by which share it took longer than planned (`over_plan`), and `too_busy` where that is
+    too much; nothing of a free one. `details` are those of `timing_details`."""
+    if plan.unit_ms is None:
+        return {}
+    over = over_plan(found.predicted, found.measured)
+    planned = busy_time(plan.timeline).tolist()
+    busy = too_busy(over, details["idle"], details["busy"], planned, plan.unit_ms * 1e6)
+    return {"over_plan": over} | ({} if busy is None else {"too_busy": busy})
+
+
 def notes(
-    plan: Plan, found: Outcome, verdict: Verdict, results: Sequence[StepDone], losses: Sequence[Sequence[float]]
+    plan: Plan,
+    found: Outcome,
+    verdict: Verdict,
+    results: Sequence[StepDone],
+    losses: Sequence[Sequence[float]],
+    late: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the sentences about a run under `notes`, if there are any."""
-    sentences = reasons(verdict, losses, plan.training.dtype) + lack_of_cores(plan.mode, found, results)
+    """Return the sentences about a run under `notes`, if there are any; `late` is what `busy_machine` found."""
+    makespan_ns = float(found.measured["makespan"]) * found.unit_ms * 1e6
+    sentences = reasons(verdict, losses, plan.training.dtype)
+    sentences += [busy_note(late["too_busy"])] if "too_busy" in late else []
+    sentences += lack_of_cores(plan.mode, makespan_ns, [result.starved for result in results])
     return {"notes": sentences} if sentences else {}
-
-
-def lack_of_cores(mode: str, found: Outcome, results: Sequence[StepDone]) -> list[Message]:
-    """Return a note if an unpaced run lacked cores: its times are then not those of its ops alone."""
-    starved = [result.starved for result in results]
-    most, makespan = max(starved), float(found.measured["makespan"]) * found.unit_ms * 1e6
-    if mode != "free" or most <= CROWDED * makespan:
-        return []
-    return [
-        message(
-            "runner.starved",
-            "Rank {rank} was ready for {ms} ms without a core to run on, {share} of the run.",
-            rank=starved.index(most),
-            ms=f"{most / 1e6:.1f}",
-            share=f"{most / makespan:.0%}",
-        )
-    ]
 
 
 def finite(loss: float) -> float | None:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 
-import numpy as np
-
 from backend.errors import RequestError, message
 from backend.schedule.families import imported, registry
 from backend.schedule.options.effective_costs import Options, fewer_on_the_last
@@ -21,6 +19,7 @@ from backend.schedule.order.weight_versions import weight_versions
 from backend.schedule.simulation.check import check
 from backend.schedule.simulation.costs import Costs, copy_times
 from backend.schedule.simulation.memory import peaks
+from backend.schedule.simulation.pace import default_unit_ms, mean_op
 from backend.schedule.simulation.simulate import Timeline, simulate
 from backend.schedule.spec import Spec
 from runner import devices
@@ -33,9 +32,6 @@ from runner.protocol import Run
 MAX_OPS = 100_000
 MAX_SECONDS = 600.0
 REHEARSED_OPS = 1000  # of a rank
-DEFAULT_SECONDS = 60.0
-DEFAULT_OP_MS = 20.0
-WORK_MS = 3.0  # an op of the tiny model with its messages, and room for other work of the core
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,18 +280,15 @@ def _versions(order: Order) -> tuple[tuple[int, ...], ...]:
 
 
 def _unit(run: Run, timeline: Timeline, blocks: int, cores: int) -> float:
-    """Return the milliseconds of a time unit: as given, or such that a mean op lasts DEFAULT_OP_MS, longer where ranks
-    share cores or a stage has many blocks, shorter where the whole run would last over DEFAULT_SECONDS."""
+    """Return the milliseconds of a time unit: as given, or the default (backend/schedule/simulation/pace.py)."""
     makespan = float(timeline.end.max()) * run.steps
     if makespan <= 0:
         reason = message("runner.no_costs", "paced mode needs at least one op with a cost above zero")
         raise RequestError("costs", 0, reason, nearest=1)
     most = MAX_SECONDS * 1000 / makespan
     if run.unit_ms is None:
-        durations = timeline.end - timeline.start
-        ranks_per_core = max(1.0, timeline.order.p / cores)
-        wanted = max(DEFAULT_OP_MS, WORK_MS * ranks_per_core * blocks) / float(np.mean(durations[durations > 0]))
-        return min(wanted, DEFAULT_SECONDS * 1000 / makespan)
+        step = makespan / run.steps
+        return default_unit_ms(step, mean_op(timeline), timeline.order.p, cores, blocks, run.steps)
     if run.unit_ms > most:
         reason = message(
             "runner.unit_too_long",

@@ -10,12 +10,11 @@ from typing import Any
 
 from backend.errors import message
 from runner.engines.base import JobResources
-from runner.job.outcome import finite, notes, outcome, resource_use, timing_details
+from runner.job.outcome import busy_machine, finite, notes, outcome, resource_use, timing_details
 from runner.job.plan import Plan
 from runner.job.watchdog import SECOND, patience_ns
 from runner.messages import Ready, Setup, StepDone
 from runner.model.verdict import TOLERANCE, Verdict
-from runner.program.traffic import Traffic
 from runner.telemetry.op_board import Board
 from runner.telemetry.rows import FIELDS
 
@@ -78,7 +77,6 @@ class Report:
         self,
         plan: Plan,
         board: Board,
-        traffic: Traffic,
         results: Sequence[StepDone],
         losses: Sequence[Sequence[float]],
         verdict: Verdict,
@@ -90,6 +88,8 @@ class Report:
         judgement |= {"loss": finite(verdict.loss), "reference_loss": finite(verdict.reference_loss)}
         unit_ns = None if plan.unit_ms is None else plan.unit_ms * 1e6
         measured = outcome(plan.timeline, board.times, unit_ns)
+        details = timing_details(plan, board, self.record_ns, measured)
+        late = busy_machine(plan, measured, details)
         finished = {
             "status": "finished",
             **judgement,
@@ -101,7 +101,8 @@ class Report:
             "measured": measured.measured,
             "largest_residual": measured.largest_residual,
             **resource_use(plan, results, losses),
-            **notes(plan, measured, verdict, results, losses),
-            **timing_details(plan, board, traffic, self.record_ns, measured),
+            **late,
+            **notes(plan, measured, verdict, results, losses, late),
+            **details,
         }
         return judgement | {"worst": verdict.worst}, finished | self._hop(plan)

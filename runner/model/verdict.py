@@ -29,8 +29,8 @@ class Verdict:
     """The verdict on a run.
 
     `max_grad_error` is the largest relative error of a parameter's gradient (or of updated weights, or of the losses
-    of several steps) and `worst` the name of that parameter; None if a result is `missing` or not finite, which
-    `worst` then names.
+    of several steps) and `worst` the name of that parameter, on `rank`; None if a result is `missing` or not finite,
+    which `worst` then names. `rank` is None for a missing result, and for one that several ranks have a part of.
     """
 
     verified: bool
@@ -39,6 +39,7 @@ class Verdict:
     max_grad_error: float | None
     worst: str
     missing: bool = False
+    rank: int | None = None
 
     @property
     def loss_error(self) -> float:
@@ -76,11 +77,10 @@ def reasons(verdict: Verdict, losses: Sequence[Sequence[float]], dtype: str) -> 
         return [message("runner.result_missing", "Not verified: {name} is missing.", name=verdict.worst)]
     wrong: list[Message] = []
     if verdict.max_grad_error is None:
-        wrong.append(
-            message("runner.result_not_finite", "Not verified: not all of {name} is a number.", name=verdict.worst)
-        )
+        wrong.append(_not_finite(verdict.worst, verdict.rank))
     elif verdict.max_grad_error > TOLERANCE[dtype]:
-        wrong.append(_difference(verdict.worst, f"{verdict.max_grad_error:.1e}", f"{TOLERANCE[dtype]:.1e}"))
+        error, tolerance = f"{verdict.max_grad_error:.1e}", f"{TOLERANCE[dtype]:.1e}"
+        wrong.append(_difference(verdict.worst, verdict.rank, error, tolerance))
     if not verdict.loss_agrees(dtype):
         wrong.append(
             message(
@@ -96,7 +96,19 @@ def reasons(verdict: Verdict, losses: Sequence[Sequence[float]], dtype: str) -> 
     return wrong
 
 
-def _difference(name: str, error: str, tolerance: str) -> Message:
+def _not_finite(name: str, rank: int | None) -> Message:
+    """Return the sentence for a result that is not finite everywhere."""
+    if rank is None:
+        return message("runner.result_not_finite", "Not verified: not all of {name} is a number.", name=name)
+    return message(
+        "runner.result_of_rank_not_finite",
+        "Not verified: not all of {name} on rank {rank} is a number.",
+        name=name,
+        rank=rank,
+    )
+
+
+def _difference(name: str, rank: int | None, error: str, tolerance: str) -> Message:
     """Return the sentence for a result whose relative error is above the tolerance."""
     if name == LOSSES:
         return message(
@@ -110,6 +122,16 @@ def _difference(name: str, error: str, tolerance: str) -> Message:
             "runner.weights_differ",
             "Not verified: the updated weights {name} have a relative error of {error}; the tolerance is {tolerance}.",
             name=name.removeprefix(UPDATED),
+            error=error,
+            tolerance=tolerance,
+        )
+    if rank is not None:
+        return message(
+            "runner.gradient_of_rank_differs",
+            "Not verified: the gradient of {name} on rank {rank} has a relative error of {error}; the tolerance is "
+            "{tolerance}.",
+            name=name,
+            rank=rank,
             error=error,
             tolerance=tolerance,
         )

@@ -69,21 +69,18 @@ class CopyLane:
     def _run(self) -> None:
         torch.set_num_threads(1)  # libraries would give a new thread all cores, and spin on them
         try:
-            free = 0
             while (item := self.queue.get()) is not None:
                 copy, ready = item
-                begin = max(ready, free)
                 start = now()
                 stage = self.stages[copy.chunk]
                 moved = stage.offload(copy.micro) if copy.kind == "O" else stage.reload(copy.micro)
-                free = end = now()
+                end = now()
                 if self.unit:
-                    free = max(free, begin + int(copy.nominal * self.unit))
-                    sleep_until(free)
-                    end = now()
+                    end = max(end, start + int(copy.nominal * self.unit))
+                    sleep_until(end)
                 self.ledger.record_copy(ready, start, end, moved)
                 if copy.kind == "R":
-                    self.due[copy.chunk, copy.micro] = free
+                    self.due[copy.chunk, copy.micro] = end
                     self.reloaded[copy.chunk, copy.micro].set()
         except Exception as error:  # raised again in the thread that waits
             self.error = error

@@ -109,48 +109,46 @@ class RankExecutor:
     def run(self, zero: int, synchronize: Callable[[], None] = lambda: None) -> None:
         """Execute the program from time `zero` on; `synchronize` waits for each op's work on a GPU.
 
-        A paced op is due at a time of the plan: its begin plus its nominal duration, or when its work is done if that
-        is later. Its successors, here and on other ranks, count from that time and not from when this process woke
-        from its sleep, so that late wake-ups do not add up while late work does. The recorded times are the real
-        ones.
+        A paced op lasts its nominal duration from its real start, or until its work is done if that is later; that is
+        its recorded end, from which its successors count, here and on other ranks. A rank that wakes late from an op
+        starts its next one late and pushes back all that depends on it: the time from `ready` to `start` is that late
+        start, and no op is recorded as shorter than planned.
         """
         unit, ledger, memory = self.pace.unit, self.ledger, self.memory
-        ledger.zero = due = free_at = zero
+        ledger.zero = end = zero
         sleep_until(zero)
         if self.lane is not None:
             self.lane.issue(0, zero)
         for step in self.program.steps:
-            inputs, begin, waited = self.collect_inputs(step, due)
+            inputs, ready, waited = self.collect_inputs(step, end)
             ledger.set_state(WORKING, step.index)
             start = now()
             results = [self.dispatch[task.kind](task, x) for task, x in zip(step.tasks, inputs, strict=True)]
             synchronize()
-            due = end = now()
+            end = now()
             if unit:
-                due = max(due, begin + int(step.nominal * unit))
-                sleep_until(due)
-                end = now()
+                end = max(end, start + int(step.nominal * unit))
+                sleep_until(end)
             for task, result in zip(step.tasks, results, strict=True):
                 if task.output_link is not None and result is not None:
-                    self.deliver(task.output_link, result, due)
+                    self.deliver(task.output_link, result, end)
                 if task.collective_output is not None and self.collectives is not None:
-                    self.collectives.contribute(task.collective_output, task.micro, result, due)
+                    self.collectives.contribute(task.collective_output, task.micro, result, end)
             del inputs, results  # memory that the next op must not find occupied
-            ledger.record(max(begin, free_at), start, end, waited, memory.live)
-            free_at = end
+            ledger.record(ready, start, end, waited, memory.live)
             if self.lane is not None:
-                self.lane.issue(step.index + 1, due)
+                self.lane.issue(step.index + 1, end)
         ledger.set_state(FINISHED, len(self.program.steps) - 1)
 
-    def collect_inputs(self, step: Step, begin: int) -> tuple[list[Tensor | None], int, int]:
-        """Return a step's inputs (batch, sequence, hidden), the time from which it counts as ready (`begin` at the
-        earliest), and how many ns the rank waited.
+    def collect_inputs(self, step: Step, free: int) -> tuple[list[Tensor | None], int, int]:
+        """Return a step's inputs (batch, sequence, hidden), the time from which it could start (`free`, when the
+        rank has done the op before, at the earliest), and how many ns the rank waited.
 
-        Paced: a message counts as arrived one hop after its sender's op was due; its real travel time is part of that
-        hop, or, if it took longer, of the op that it delays. Free: it counts from the end of the wait for it.
+        Paced: a message counts as arrived one hop after its sender's op ended; its real travel time is part of that
+        hop, or, if it took longer, of the late start that it causes. Free: it counts from the end of the wait for it.
         """
         inputs: list[Tensor | None] = []
-        waited, paced = 0, self.pace.unit > 0
+        ready, waited, paced = free, 0, self.pace.unit > 0
         for task in step.tasks:
             awaited = task.collective_input or task.input_link
             if awaited is None:
@@ -166,11 +164,11 @@ class RankExecutor:
                     sleep_until(due)
                 arrived = now()
                 waited += arrived - since
-                begin = max(begin, due if paced else arrived)
+                ready = max(ready, due if paced else arrived)
             if self.lane is not None and task.kind in GRADIENTS and self.lane.reloads(task.chunk, task.micro):
                 self.ledger.set_state(WAITING, step.index)
-                begin = max(begin, self.lane.wait_for_reload(task.chunk, task.micro))
-        return inputs, begin, waited
+                ready = max(ready, self.lane.wait_for_reload(task.chunk, task.micro))
+        return inputs, ready, waited
 
     def receive(self, awaited: Link | CollectiveInput, since: int) -> tuple[Tensor, int]:
         """Wait, from `since` on, for a message or the result of a collective; returns it and when it is due here."""

@@ -21,7 +21,9 @@ def verify(command: Verify, beat: Callable[[], None] = no_beat) -> Verdict:
     """Train the reference and judge the results of all ranks, which are in files of the job's folder. `beat` is called
     after each micro-batch."""
     device, losses = torch.device(command.device), torch.tensor(command.losses, dtype=torch.float64)
-    replicas, shards = [], defaultdict(list)
+    replicas: list[Mapping[str, Tensor]] = []
+    shards: dict[str, list[Tensor]] = defaultdict(list)
+    ranks: list[int] = []
     for rank in range(command.ranks):
         results = torch.load(results_file(command.folder, rank), weights_only=True)
         for place, name, result in ((*key.split("/", 1), result) for key, result in results.items()):
@@ -29,6 +31,7 @@ def verify(command: Verify, beat: Callable[[], None] = no_beat) -> Verdict:
                 shards[name].append(result)
             else:
                 replicas.append({name: result})
+                ranks.append(rank)
     replicas += [{name: torch.cat(rows)} for name, rows in shards.items()]
     training = replace(command.training, sharded=False)
     if command.used is None:
@@ -40,7 +43,7 @@ def verify(command: Verify, beat: Callable[[], None] = no_beat) -> Verdict:
         reference[LOSSES] = torch.tensor(expected)
         replicas.append({LOSSES: losses})
     of_step = slice(-1, None) if command.used is None else slice(None)
-    return judge(float(losses[of_step].mean()), replicas, mean(expected[of_step]), reference, training.dtype)
+    return judge(float(losses[of_step].mean()), replicas, mean(expected[of_step]), reference, training.dtype, ranks)
 
 
 def judge(
@@ -49,19 +52,22 @@ def judge(
     reference_loss: float,
     reference: Mapping[str, Tensor],
     dtype: str = "float32",
+    ranks: Sequence[int] = (),
 ) -> Verdict:
     """Compare results with their reference by name, each of the same shape as there; replicas of a parameter are in
-    different dictionaries, so that they are judged one by one."""
-    worst, largest = "", -1.0
-    for results in replicas:
+    different dictionaries, so that they are judged one by one. `ranks` are those of the first dictionaries; no single
+    rank has the results in the others."""
+    worst, largest, at = "", -1.0, -1
+    for number, results in enumerate(replicas):
         for name, result in results.items():
             error = relative_error(result, reference[name])
             if error > largest:
-                worst, largest = name, error
+                worst, largest, at = name, error, number
     missing = reference.keys() - {name for results in replicas for name in results}
     if missing:
         return Verdict(False, loss, reference_loss, None, min(missing), missing=True)
-    verdict = Verdict(False, loss, reference_loss, largest if largest < math.inf else None, worst)
+    rank = ranks[at] if 0 <= at < len(ranks) else None
+    verdict = Verdict(False, loss, reference_loss, largest if largest < math.inf else None, worst, rank=rank)
     return replace(verdict, verified=verdict.loss_agrees(dtype) and largest <= TOLERANCE[dtype])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from app import cli
+from backend.cli.report import result_line
 from backend.schedule.families import registry
 from backend.schedule.interop import run_trace, trace_import
 from backend.schedule.simulation.simulate import simulate
@@ -48,6 +50,32 @@ def test_run_calibrates_and_prints_costs_prediction_and_causes_of_idle_time(done
     assert found["error"] == pytest.approx(shape["calibrated"]["error"])
     unit = shape["unit_ms"]
     assert found["costs"]["F"] == pytest.approx([unit * cost for cost in shape["calibrated"]["costs"]["F"]])
+
+
+def test_the_first_line_of_a_run_is_its_result_in_one_sentence(done: tuple[Result, Path]) -> None:
+    first = done[0].output.splitlines()[0]
+    assert re.match(r"Verified\. \S+ ms, (as planned|\S+ % (over|under) plan); bubble \S+ %, predicted \S+ %\.$", first)
+
+
+@pytest.mark.parametrize(
+    ("facts", "line"),
+    [
+        ({"over_plan": 0.0012}, "Verified. 4.40 s, 0.1 % over plan; bubble 27.6 %, predicted 27.3 %."),
+        ({"over_plan": -0.00012}, "Verified. 4.40 s, as planned; bubble 27.6 %, predicted 27.3 %."),
+        ({"unit_ms": 1.0}, "Verified. 44 ms; bubble 27.6 %, predicted 27.3 %."),
+        (
+            {"verified": False, "over_plan": 0.5},
+            "NOT verified. 4.40 s, 50.0 % over plan; bubble 27.6 %, predicted 27.3 %.",
+        ),
+    ],
+    ids=["paced", "on time", "free", "not verified"],
+)
+def test_the_sentence_has_the_verdict_the_step_time_and_the_bubble_against_the_prediction(
+    facts: dict[str, object], line: str
+) -> None:
+    figures = [{"makespan": 44.0, "bubble": {"global": {"of_total": share}}} for share in (0.276, 0.273)]
+    shape = {"verified": True, "unit_ms": 100.0, "measured": figures[0], "predicted": figures[1]}
+    assert result_line(shape | facts) == line
 
 
 def test_a_run_prints_its_messages_and_bytes(done: tuple[Result, Path]) -> None:

@@ -43,7 +43,7 @@ def test_run_executes_an_imported_order(tmp_path: Path) -> None:
     file.write_text("0F0,0F1,0I1,0B0,0W1\n1F0,1F1,1B1,1I0,1W0\n")
     done = call("--csv", str(file), "--unit-ms", "1")
     assert done.exit_code == 0, done.output
-    assert done.output.startswith("verified: ")
+    assert done.output.startswith("Verified. ")
 
 
 @pytest.mark.usefixtures("warm_runner")

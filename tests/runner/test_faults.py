@@ -64,7 +64,8 @@ def test_a_loss_that_is_not_a_number_ends_a_run_as_not_verified_and_is_named(alt
     last = altered_runner.run(spec={"family": "1f1b", "p": 3, "m": 7}, seed=faults.NAN, steps=2, **RUN)[-1]
     assert (last["event"], last["verified"], last["loss"], last["max_grad_error"]) == ("finished", False, None, None)
     assert last["losses"][0] is None
-    assert [note["message"] for note in last["notes"]] == [
+    about_time = ("runner.too_busy", "runner.unit_too_short")  # which a busy machine adds
+    assert [note["message"] for note in last["notes"] if note["code"] not in about_time] == [
         "Not verified: the loss of micro-batch 5 in step 1/2 is nan."
     ]
 

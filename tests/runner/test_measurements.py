@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from runner.job.idle_time import Awaited, idle
-from runner.job.outcome import lack_of_cores, outcome
+from runner.job.busy_machine import lack_of_cores
+from runner.job.idle_time import idle
 from runner.job.plan import plan
-from runner.messages import StepDone
 from runner.program.traffic import HEADER_BYTES, Traffic
 from runner.telemetry.op_board import Board, Ledger
 from runner.telemetry.stream import Stream
@@ -70,31 +69,34 @@ def test_idle_time_by_cause_adds_up_to_all_idle_time(runner: RunnerProgram, spec
     assert 0 < last["instrumentation"]["share"] < 1
 
 
-def test_idle_time_is_attributed_to_the_message_the_sleep_or_the_rank_itself() -> None:
-    offsets = np.array([0, 4])
-    #                 ready start  end  recv_wait
-    times = np.array(
-        [
-            [0, 5, 100, 0],  # 5 between ops: 2 of them noting
-            [150, 160, 200, 58],  # paced: its message counted from 150 on, 10 late awake
-            [220, 260, 300, 60],  # its message counted from 220 on, and really came at 250
-            [300, 301, 310, 0],  # nothing awaited: 1 of its own, less than noting costs
-        ]
-    )  # fmt: skip
-    waits = Awaited(np.array([-1, 140, 250, -1]), np.zeros(4, np.bool_))
-    found = idle(offsets, times, waits, True, 2.0)
+TIMES = np.array(
+    [  # ready start  end  recv_wait
+        [0, 5, 100, 0],  # could have started at 0
+        [150, 160, 200, 58],  # its message counted from 150 on
+        [220, 260, 300, 60],  # its message counted from 220 on, and came later
+        [300, 301, 310, 0],  # nothing awaited: 1 late, less than noting costs
+    ]
+)  # fmt: skip
+
+
+def test_in_a_paced_run_all_time_from_ready_to_start_is_a_late_start() -> None:
+    found = idle(np.array([0, 4]), TIMES, np.zeros(4, np.bool_), True, 2.0)
     assert {kind: amount for kind, (amount,) in found.items()} == {
-        "message": 50 + 20 + 30, "copy": 0, "late_wake_up": 10 + 10, "instrumentation": 3, "own": 3, "over": 0,
+        "message": 50 + 20, "copy": 0, "late_start": 3 + 8 + 38, "instrumentation": 2 + 2 + 2 + 1, "own": 0, "over": 0,
     }  # fmt: skip
+
+
+def test_in_a_free_run_it_is_the_rank_s_own() -> None:
+    found = idle(np.array([0, 4]), TIMES, np.zeros(4, np.bool_), False, 2.0)
+    assert (found["late_start"], found["own"]) == ([0], [3 + 8 + 38])
 
 
 def test_a_wait_for_a_reload_is_attributed_to_the_copy_and_a_free_run_never_oversleeps() -> None:
     times = np.array([[40, 50, 90, 0], [120, 130, 140, 25]])
-    waits = Awaited(np.array([-1, 118]), np.array([True, False]))
-    found = idle(np.array([0, 1, 2]), times, waits, False, 0.0)
+    found = idle(np.array([0, 1, 2]), times, np.array([True, False]), False, 0.0)
     assert found["copy"] == [40, 0]
     assert found["message"] == [0, 25]
-    assert found["late_wake_up"] == [0, 0]
+    assert found["late_start"] == [0, 0]
     assert found["own"] == [10, 105]
     assert found["over"] == [50, 0]
 
@@ -175,14 +177,8 @@ def test_a_run_reports_for_how_long_each_rank_had_no_core(runner: RunnerProgram)
 
 
 def test_an_unpaced_run_that_shared_its_cores_has_a_note() -> None:
-    planned = plan(planned_run(spec={"family": "1f1b", "p": 2, "m": 4}, mode="free"))
-    times = np.array([planned.timeline.start, planned.timeline.start, planned.timeline.end]).T * 1e6
-    found = outcome(planned.timeline, times.astype(np.int64), 1e6)
-    makespan = round(found.measured["makespan"] * 1e6)
-
     def notes(*shares: float, mode: str = "free") -> list[str]:
-        return lack_of_cores(mode, found, [StepDone({}, 0, 0, 1, round(share * makespan)) for share in shares])
+        return list(lack_of_cores(mode, 2e8, [round(share * 2e8) for share in shares]))
 
-    text = f"Rank 1 was ready for {makespan * 0.25 / 1e6:.1f} ms without a core to run on, 25% of the run."
-    assert notes(0.1, 0.25) == [text]
+    assert notes(0.1, 0.25) == ["Rank 1 was ready for 50.0 ms without a core to run on, 25% of the run."]
     assert notes(0.001, 0.019) == notes(0.5, 0.5, mode="paced") == []

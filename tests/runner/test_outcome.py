@@ -351,6 +351,27 @@ def test_a_wrong_gradient_is_named_and_a_right_loss_is_not() -> None:
     assert (sentence.code, sentence.params["name"]) == ("runner.gradient_differs", "stage0.head")
 
 
+@pytest.mark.parametrize(
+    ("wrong", "code"),
+    [(1.5, "runner.gradient_of_rank_differs"), (torch.nan, "runner.result_of_rank_not_finite")],
+    ids=["differs", "not a number"],
+)
+def test_a_wrong_result_is_named_with_its_rank_and_not_that_of_a_copy_that_is_right(wrong: float, code: str) -> None:
+    right, false = torch.ones(3), torch.full((3,), wrong)
+    reference = {"stage0.head": right, "stage1.head": right}
+    replicas = [{"stage0.head": right}, {"stage1.head": right}, {"stage1.head": false}, {"stage0.head": right}]
+    verdict = judge(1.0, replicas, 1.0, reference, ranks=[0, 1, 2, 3])
+    (sentence,) = reasons(verdict, [[1.0]], "float32")
+    assert (sentence.code, sentence.params["name"], sentence.params["rank"]) == (code, "stage1.head", 2)
+
+
+def test_a_result_in_shards_on_all_ranks_is_named_without_a_rank() -> None:
+    verdict = judge(1.0, [{"a": torch.ones(3)}, {"b": torch.zeros(3)}], 1.0, dict.fromkeys("ab", torch.ones(3)),
+                    ranks=[0])  # fmt: skip
+    (sentence,) = reasons(verdict, [[1.0]], "float32")
+    assert (sentence.code, "rank" in sentence.params) == ("runner.gradient_differs", False)
+
+
 def test_a_wrong_loss_and_a_wrong_gradient_are_both_named() -> None:
     verdict = judge(2.0, [{"stage0.head": torch.full((3,), 1.5)}], 1.0, {"stage0.head": torch.ones(3)})
     codes = [sentence.code for sentence in reasons(verdict, [[2.0]], "float32")]

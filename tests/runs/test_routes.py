@@ -223,7 +223,8 @@ def test_the_length_of_a_paced_run_is_that_of_its_plan(client: FlaskClient):
 def test_the_length_of_a_paced_run_whose_unit_the_runner_chooses_is_at_most_a_minute(client: FlaskClient):
     short = post(client, {"spec": {"p": 1, "m": 10}, "mode": "paced"}).get_json()
     long = post(client, {"spec": {"p": 4, "m": 1000}, "mode": "paced", "steps": 50}).get_json()
-    assert (short["estimate_s"], long["estimate_s"]) == (pytest.approx(10 * 2 * 0.02), 60.0)
+    assert short["estimate_s"] == pytest.approx(30 * 0.15)  # units of 150 ms
+    assert 30 <= long["estimate_s"] <= 60
 
 
 def test_the_length_of_a_free_run_is_learnt_from_those_before(app: Flask, client: FlaskClient):

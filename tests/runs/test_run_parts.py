@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.errors import message
+from backend.errors import RequestError, message
+from backend.runs.options import refuse_ranks
 from backend.runs.rows import FIELDS, KINDS
 from backend.runs.run import Run
 from backend.runs.run_log import MOST_ROWS, RunLog
@@ -201,3 +202,14 @@ def test_the_number_of_an_entry_and_its_message_codes_reach_viewers() -> None:
     run.apply({"event": "waiting", "message": message("runs.unknown", "There is no run with this id.")})
     sent = json.loads(run.log.parts(0, 1)[0].text)
     assert (sent["seq"], sent["waiting"]["code"]) == (1, "runs.unknown")
+
+
+def test_more_ranks_than_a_run_can_have_are_refused_with_the_most_and_unknown_ones_are_not():
+    choices = [{"from": 1, "to": 2}, {"from": 3, "to": 64}]
+    refuse_ranks(64, choices)
+    refuse_ranks(80, [])
+    with pytest.raises(RequestError) as caught:
+        refuse_ranks(80, choices)
+    error = caught.value
+    assert (error.field, error.value, error.limit, error.nearest) == ("p", 80, 64, 64)
+    assert error.message == "a run has at most 64 ranks here, and this schedule has 80 devices"

@@ -2,6 +2,7 @@
 import { boxOf } from "../timeline/draw/axis.js";
 import { samples } from "../ui/latency.js";
 import { laneOf } from "../data/lanes.js";
+import { sumOfLateStarts } from "../core/measured/late_starts.js";
 import { find } from "../core/schedule/ops.js";
 
 /** @import {Plans} from "../data/plans.js" */
@@ -33,6 +34,7 @@ export function exposeForTests({ store, plans, timeline, playback, runs }) {
       end: lane.end,
       live: lane.live,
       details: Boolean(lane.details),
+      lateStarts: sumOfLateStarts(lane.times, lane.noted, lane.schedule.count),
     }));
     return {
       spec,

@@ -76,6 +76,11 @@ export class PageView {
       runs: this.runs,
       goTo: (lane, i) => this.view.goTo(lane, i),
       showStatus: (status) => this.toolbar.showRun(status),
+      forbid: (why) => this.toolbar.forbidRun(why),
+      replay: () => {
+        this.playback.seek(0);
+        this.playback.play();
+      },
       onStart: () => this.playback.seek(null),
     });
     this.openImport = createImport({
@@ -88,7 +93,7 @@ export class PageView {
       store,
       plans,
       controls: this.controls,
-      runs: { isLive: () => this.runs.live, start: () => this.runTab.start() },
+      runs: { isLive: () => this.runs.live, start: () => this.runTab.start(), look: () => this.runTab.look() },
       showShortcuts: () => this.#toggleTab("keys"),
     });
     onWait((refusal) => this.view.status.toast(waitText(refusal), 1000 * (refusal.retryAfter ?? 1)));

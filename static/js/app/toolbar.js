@@ -26,7 +26,7 @@ const NEXT = ["zb-h1", "interleaved", "v-half", "dualpipev", "gpipe"];
  * @property {Store} store
  * @property {Plans} plans
  * @property {{edit: (at: number) => void}} controls
- * @property {{start: () => void, isLive: () => boolean}} runs
+ * @property {{start: () => void, isLive: () => boolean, look: () => void}} runs look: finds out whether one can start
  * @property {() => void} showShortcuts
  */
 
@@ -42,6 +42,7 @@ export function createToolbar({ store, plans: { families }, controls, runs, show
   const compare = /** @type {HTMLButtonElement} */ (byId("compare-toggle"));
   const run = /** @type {HTMLButtonElement} */ (byId("run"));
   const idle = [...run.childNodes]; // its label while nothing runs
+  const { title } = run;
   let shown = /** @type {string | null} */ (null); // the status in its present label
 
   /** Add a schedule below the others: the counterpart of the first, else one that is not there yet. */
@@ -57,6 +58,7 @@ export function createToolbar({ store, plans: { families }, controls, runs, show
 
   compare.addEventListener("click", addSchedule);
   byId("help").addEventListener("click", showShortcuts);
+  for (const event of ["pointerenter", "focus"]) run.addEventListener(event, () => runs.look(), { once: true });
   run.addEventListener("click", () => (runs.isLive() ? store.setView({ tab: "run" }) : runs.start()));
 
   function sync() {
@@ -69,6 +71,12 @@ export function createToolbar({ store, plans: { families }, controls, runs, show
 
   return {
     addSchedule,
+    /** @param {string} why no run can be started, "" if one can */
+    forbidRun(why) {
+      run.title = why || title;
+      if (why && shown !== "live") run.setAttribute("aria-disabled", "true");
+      else run.removeAttribute("aria-disabled"); // a click on a disabled one opens the tab with the reason
+    },
     /** @param {string | null} status of the runs: "starting", "live", or null while nothing runs */
     showRun(status) {
       run.disabled = status === "starting";

@@ -23,6 +23,7 @@ const TOKENS = [
   "surface",
   "plot-row",
   "plot-hatch",
+  "plot-late",
   "plot-grid",
   "plot-ink",
   "plot-dim",
@@ -57,6 +58,8 @@ const LIGHT_INK = "#ffffff";
 
 /** @type {Record<string, string>} */
 let colours = {};
+/** @type {{key: string, pattern: CanvasPattern | null}} */
+let late = { key: "", pattern: null };
 /** @type {Map<number, Paints>} by chunks a rank; those of copies under 0 */
 const paints = new Map();
 /** @type {CanvasPattern | null} */
@@ -207,6 +210,21 @@ export const residualPaints = () => ({
   fill: RESIDUALS.map(colour),
   ink: RESIDUALS.map((token) => inkOn(parse(colours[token]))),
 });
+
+/** The upright hatch of a late start. @param {number} dpr */
+export function latePattern(dpr) {
+  const key = `${dpr} ${colours["plot-late"]} ${colours["plot-row"]}`;
+  if (late.pattern && late.key === key) return late.pattern;
+  const size = Math.round(3 * dpr);
+  const tile = h("canvas", { width: size, height: size });
+  const ctx = context(tile);
+  ctx.fillStyle = colours["plot-row"];
+  ctx.fillRect(0, 0, size, size);
+  ctx.fillStyle = colours["plot-late"];
+  ctx.fillRect(0, 0, Math.max(1, Math.round(1.5 * dpr)), size);
+  late = { key, pattern: ctx.createPattern(tile, "repeat") };
+  return late.pattern;
+}
 
 /** The quiet hatch of a bubble. @param {number} dpr */
 export function hatchPattern(dpr) {

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { largest, lost, residual, roundUp, sameOrder, stepOf } from "../../../static/js/core/measured/residuals.js";
 import { kindOf, rankOf } from "../../../static/js/core/schedule/ops.js";
 import { simulate } from "../../../static/js/core/schedule/simulate.js";
+import { lateStart, sumOfLateStarts } from "../../../static/js/core/measured/late_starts.js";
 import { spentBefore, spentText } from "../../../static/js/core/measured/waits.js";
 import { UNIT, offloaded, oneFOneB, schedule, zbH1 } from "../support/helpers.js";
 
@@ -97,16 +98,16 @@ test("the time before an op is split into what it waited for, and the parts add 
   const times = { start: Float64Array.of(0, 5, 6, 7), end: Float64Array.of(1, 6, 7, 8), makespan: 8 };
   assert.deepEqual(
     spentBefore(order, times, noted(4, 3.5, true), 1, 1),
-    { message: 3, copy: 0, late: 0.5, own: 0.5 },
-    "it counted as there at 4 and came at 4.5",
+    { message: 3, copy: 0, late: 1, own: 0 },
+    "paced: it could have started at 4 and did at 5",
   );
   assert.deepEqual(
     spentBefore(order, times, noted(0, 3, true), 1, 1),
-    { message: 0, copy: 0, late: 3, own: 1 },
-    "it was late from the beginning",
+    { message: 0, copy: 0, late: 4, own: 0 },
+    "it could have started at once",
   );
   assert.deepEqual(spentBefore(order, times, noted(4, 3, false), 1, 1), { message: 3, copy: 0, late: 0, own: 1 });
-  assert.deepEqual(spentBefore(order, times, noted(0, 0, true), 1, 1), { message: 0, copy: 0, late: 0, own: 4 });
+  assert.deepEqual(spentBefore(order, times, noted(0, 0, false), 1, 1), { message: 0, copy: 0, late: 0, own: 4 });
   assert.deepEqual(
     spentBefore(order, times, noted(9, 9, true), 1, 1),
     { message: 4, copy: 0, late: 0, own: 0 },
@@ -116,15 +117,25 @@ test("the time before an op is split into what it waited for, and the parts add 
   assert.deepEqual(spentBefore(offloaded(), copying, noted(4, 1, true), 1, 1), {
     message: 1,
     copy: 2,
-    late: 0,
-    own: 1,
+    late: 1,
+    own: 0,
   });
 });
 
 test("the split is given in milliseconds, the largest part first, and no text is given for zero", () => {
   assert.equal(
     spentText({ message: 3, copy: 0, late: 1.25, own: 0.001 }, noted(0, 0, true)),
-    "Measured: messages 30 ms, messages and wake-ups that came late 12.5 ms.",
+    "Measured: messages 30 ms, late start 12.5 ms.",
   );
   assert.equal(spentText({ message: 0, copy: 0, late: 0, own: 0 }, noted(0, 0, true)), "");
+});
+
+test("only an op of a paced run that has ended has a late start, and the sum has all of them", () => {
+  const times = { start: Float64Array.of(1, 5, 6, Infinity), end: Float64Array.of(2, 6, 7, Infinity), makespan: 7 };
+  assert.equal(lateStart(times, noted(4, 0, true), 1), 1);
+  assert.equal(lateStart(times, noted(4, 0, false), 1), 0);
+  assert.equal(lateStart(times, undefined, 1), 0);
+  assert.equal(lateStart(times, noted(9, 0, true), 1), 0);
+  assert.equal(lateStart(times, noted(4, 0, true), 3), 0);
+  assert.equal(sumOfLateStarts(times, noted(4, 0, true), 4), 1 + 1 + 6);
 });

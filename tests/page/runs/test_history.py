@@ -72,6 +72,15 @@ def test_the_table_shows_the_outcome_of_every_run(own: Server, open_page: Open) 
     assert [each.get_attribute("data-row") for each in page.locator(".run-list tbody tr").all()][:2] == [bad, good]
 
 
+def test_a_row_of_a_run_in_progress_changes_with_its_run_without_a_reload(own: Server, open_page: Open) -> None:
+    body = {"spec": {"p": 1, "m": 108}}  # which the fake runner warms up until it is cancelled
+    run_id = requests.post(f"{own.url}/api/runs", json=body, timeout=10).json()["id"]
+    page = open_page("?tab=run", url=own.url)
+    expect(row(page, run_id)).not_to_contain_text("cancelled")
+    requests.post(f"{own.url}/api/runs/{run_id}/cancel", timeout=10).raise_for_status()
+    expect(row(page, run_id)).to_contain_text("cancelled")
+
+
 def test_two_chosen_runs_open_as_two_lanes_and_a_third_is_added(own: Server, open_page: Open) -> None:
     ids = [put(own, m=m) for m in (4, 5, 6)]
     page = open_page("?tab=run&p=3&m=4", url=own.url)

@@ -20,6 +20,7 @@ OPS = 96
 
 def start_paced(page: Page) -> None:
     page.select_option("#run-mode", "paced")
+    page.fill("#run-unit", "15")
     page.click("#run")
 
 

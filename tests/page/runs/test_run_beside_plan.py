@@ -91,6 +91,7 @@ def test_the_largest_deviations_are_listed_and_the_card_of_an_op_has_its_planned
     open_page: Open, live_server: Server, finished: str
 ) -> None:
     page = open_page(finished, url=live_server.url)
+    page.click(".run-details > summary")
     first = page.locator(".residuals section").first.get_by_role("button").first
     first.click()
     assert state(page)["view"]["sel"] == f"{first.get_attribute('data-op')}@run"
@@ -118,6 +119,7 @@ def test_the_link_of_a_run_restores_its_options_and_an_illegal_one_is_refused_wi
 def run_all(page: Page, done: int) -> Locator:
     """Run all schedules on the screen, paced; the rows of their table once `done` runs have finished."""
     page.select_option("#run-mode", "paced")
+    page.fill("#run-unit", "15")
     page.click("#run-all")
     wait(page, f"[...document.querySelectorAll('.sweep-box .run-word.good')].length === {done}", 60)
     return page.locator(".sweep-box tbody tr")

@@ -18,6 +18,20 @@ import { t, tr } from "../i18n/language.js";
  * @param {Devices} known @param {number} p */
 export const choiceFor = ({ choices }, p) => choices.find(({ from, to }) => from <= p && p <= to);
 
+/** The most ranks that a run has here, if that is fewer than `p`; otherwise, and until it is known, null.
+ * @param {Devices | null} known @param {number} p */
+export function fewerRanks(known, p) {
+  if (known?.state !== "ready" || !known.choices.length || choiceFor(known, p)) return null;
+  return Math.max(...known.choices.map(({ to }) => to));
+}
+
+/** The cores of all hosts, at least 1. @param {Devices} known */
+export const coresOf = ({ devices }) =>
+  Math.max(
+    1,
+    devices.reduce((sum, each) => sum + (each.kind === "cpu" ? (each.cores ?? 0) : 0), 0),
+  );
+
 /** @param {Devices} known */
 export const gpusOf = ({ devices }) => devices.filter(({ kind }) => kind === "cuda");
 
@@ -27,7 +41,7 @@ export const gpusOf = ({ devices }) => devices.filter(({ kind }) => kind === "cu
  * @returns {string} "" if the runner did not report it
  */
 export function whereRuns(known, p, mode, device = "auto") {
-  const { state, why, devices, choices } = known;
+  const { state, why, choices } = known;
   if (state === "down" && why) return tr(why);
   if (state !== "ready") return t("The runner is starting; a run waits for it.");
   const choice = choiceFor(known, p);
@@ -52,11 +66,7 @@ export function whereRuns(known, p, mode, device = "auto") {
       mode: reason(mode, true),
     });
   }
-  // of all hosts
-  const cores = Math.max(
-    1,
-    devices.reduce((sum, each) => sum + (each.kind === "cpu" ? (each.cores ?? 0) : 0), 0),
-  );
+  const cores = coresOf(known);
   const have =
     cores === 1
       ? t("1 CPU core for {p} ranks: {mode}", { p, mode: reason(mode, p <= cores) })

@@ -1,5 +1,6 @@
 // The causes of idle time between two ops of a measured run, from the times that the runner recorded.
 
+import { lateStart } from "./late_starts.js";
 import { t } from "../i18n/language.js";
 import { formatNumber } from "../i18n/numbers.js";
 
@@ -12,8 +13,7 @@ import { formatNumber } from "../i18n/numbers.js";
  */
 /**
  * @typedef {{message: number, copy: number, late: number, own: number}} Spent message: it was not due yet; copy: the
- *   activation was not back; late: paced, the message counted as there and was not, or the rank still slept; own: the
- *   rank itself
+ *   activation was not back; late: paced, the op could have started and did not; own: free, the rank itself
  */
 
 /**
@@ -25,13 +25,17 @@ import { formatNumber } from "../i18n/numbers.js";
  * @param {number} from when it begins
  * @returns {Spent}
  */
-export function spentBefore(schedule, times, { ready, wait, paced }, i, from) {
+export function spentBefore(schedule, times, noted, i, from) {
+  const { ready, wait, paced } = noted;
   const gap = Math.max(0, times.start[i] - from);
-  const pending = Math.min(gap, Math.max(0, ready[i] - from));
   const waited = Math.min(gap, wait[i]);
-  const message = paced ? Math.min(pending, waited) : waited;
-  const copy = schedule.copies ? Math.max(0, pending - waited) : 0;
-  return { message, copy, late: waited - message, own: gap - waited - copy };
+  if (!paced) {
+    const copy = schedule.copies ? Math.max(0, Math.min(gap, ready[i] - from) - waited) : 0;
+    return { message: waited, copy, late: 0, own: gap - waited - copy };
+  }
+  const late = Math.min(gap, lateStart(times, noted, i));
+  const copy = schedule.copies ? Math.max(0, gap - late - waited) : 0;
+  return { message: gap - late - copy, copy, late, own: 0 };
 }
 
 /**
@@ -43,7 +47,7 @@ export function spentText(spent, { unit }) {
   const names = {
     message: t("messages"),
     copy: t("copies"),
-    late: t("messages and wake-ups that came late"),
+    late: t("late start"),
     own: t("the rank itself"),
   };
   const whole = spent.message + spent.copy + spent.late + spent.own;

@@ -52,6 +52,10 @@ import { decode } from "../../core/schedule/wire.js";
  *   [calibrated] at the measured costs of its ops, in the plan's unit; replayed: with the measured time of each op,
  *   which old runs lack
  * @property {(number | null)[] | null} [losses] of each training step
+ * @property {number | null} [over_plan] of a paced run: by which share it took longer than planned
+ * @property {{over: number, ranks: number[], late_start: number, overrun: number} | null} [too_busy] where that is much
+ * @property {number | null} [loss]
+ * @property {number | null} [reference_loss] of the same model without a pipeline
  * @property {{op_ns: number, share: number} | null} [instrumentation] tracing overhead per op, and share of the step
  * @property {number} [estimate_s] how long it was expected to take when it was queued, in seconds
  * @property {{phase: "warming" | "running" | "verifying", step: number, steps: number} | null} [progress] of
@@ -74,7 +78,18 @@ import { decode } from "../../core/schedule/wire.js";
 
 const OVER = new Set(["finished", "failed", "cancelled"]);
 // what events may bring that a run does not have from the start
-const NEW = new Set(["t0_unix_ns", "waiting", "notice", "hosts", "clocks", "links", "fields"]);
+const NEW = new Set([
+  "t0_unix_ns",
+  "waiting",
+  "notice",
+  "hosts",
+  "clocks",
+  "links",
+  "fields",
+  "notes",
+  "over_plan",
+  "too_busy",
+]);
 const ROWS = new Set(["ops", "copies", "bytes", "messages"]);
 const RETRY_MS = 3000; // until what failed is requested again
 const REFUSED_S = 5; // until a refused connection is tried again where the server names no time

@@ -11,11 +11,10 @@ import { fileOf } from "../../data/runs/client.js";
 
 /**
  * @param {Run} run
- * @param {() => void} calibrate
- * @param {() => void} useHop
+ * @param {{replay: () => void, calibrate: () => void, useHop: () => void}} acts
  * @param {HTMLElement} toggles of its lane's overlays
  */
-export function afterRun(run, calibrate, useHop, toggles) {
+export function afterRun(run, { replay, calibrate, useHop }, toggles) {
   const button = h(
     "button",
     {
@@ -26,6 +25,17 @@ export function afterRun(run, calibrate, useHop, toggles) {
       title: t("Sets the plan's costs to the measured ones, so that plan and run can be compared op by op"),
     },
     t("Calibrate the plan"),
+  );
+  const again = h(
+    "button",
+    {
+      type: "button",
+      class: "button soft",
+      id: "run-replay",
+      onclick: replay,
+      title: t("Plays the run from its start"),
+    },
+    t("Replay"),
   );
   const time = hopTime(run.links, run.unit_ms);
   const hops =
@@ -47,6 +57,7 @@ export function afterRun(run, calibrate, useHop, toggles) {
   return h(
     "div",
     { class: "panel-row run-after" },
+    again,
     button,
     hops,
     toggles,

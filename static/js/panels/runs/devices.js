@@ -30,11 +30,11 @@ export function createDevices(store, changed) {
 
   async function ask(again = false) {
     clearTimeout(asking);
-    if (!isOpen() || (!again && devices?.state === "ready")) return;
+    if (!again && devices?.state === "ready") return;
     devices = await getDevices().catch(() => null);
-    if (devices?.engine === "ray") watch.start();
+    if (devices?.engine === "ray" && isOpen()) watch.start();
     changed();
-    asking = window.setTimeout(ask, AGAIN_MS);
+    asking = window.setTimeout(() => isOpen() && ask(), AGAIN_MS);
   }
 
   store.subscribe(() => {
@@ -47,6 +47,8 @@ export function createDevices(store, changed) {
       if (devices?.engine === "ray") watch.start();
       return ask();
     },
+    /** Request them if they are not known. */
+    ask: () => ask(),
     get known() {
       return devices;
     },

@@ -19,7 +19,7 @@ export function facts(run, planned) {
     list.append(
       h("div", {}, h("dt", { text: name }), h("dd", {}, value, more ? h("small", { text: ` ${more}` }) : "")),
     );
-  gradients(run, add);
+  verdicts(run, add);
   if (run.mode) add(t("Mode"), modeName(run.mode), paceOf(run));
   const chosen = [
     ...unusual(run),
@@ -54,8 +54,10 @@ export function facts(run, planned) {
   return list;
 }
 
-/** @param {Run} run @param {Add} add */
-function gradients({ mode, status, verified, max_grad_error: error, tolerance }, add) {
+/** Gradients and loss, each judged by itself: which of them is wrong is not to be guessed. @param {Run} run
+ * @param {Add} add */
+function verdicts(run, add) {
+  const { mode, status, verified, max_grad_error: error, tolerance, loss, reference_loss: reference } = run;
   if (mode === "imported" && status === "finished") add(t("Gradients"), t("not verified here"));
   else if (verified !== null && verified !== undefined) {
     const most =
@@ -64,7 +66,12 @@ function gradients({ mode, status, verified, max_grad_error: error, tolerance },
         : tolerance
           ? t("largest error {error}, {most} allowed", { error: small(error), most: small(tolerance) })
           : t("largest error {error}", { error: small(error) });
-    add(t("Gradients"), verified ? t("verified") : t("NOT equal to the reference"), most);
+    const right = verified || (error !== null && tolerance && error <= tolerance);
+    const wrong = error === null && !verified ? t("missing or not a number") : t("NOT equal to the reference");
+    add(t("Gradients"), verified ? t("verified") : right ? t("equal to the reference") : wrong, most);
+    if (typeof reference !== "number" || loss === undefined) return;
+    const shown = loss === null ? t("not a number") : loss.toPrecision(6);
+    add(t("Loss"), shown, t("{loss} in a single process", { loss: reference.toPrecision(6) }));
   }
 }
 
@@ -159,14 +166,14 @@ function idleText(idle) {
   const names = {
     message: t("messages"),
     copy: t("copies"),
-    late_wake_up: t("late wake-ups"),
+    late_start: t("late starts"),
     instrumentation: t("tracing"),
     own: t("the rank itself"),
     over: t("no ops left"),
   };
   const sums = Object.entries(names).map(([key, name]) => ({
     name,
-    ns: (idle[key] ?? []).reduce((sum, each) => sum + each, 0),
+    ns: (idle[key] ?? (key === "late_start" ? idle.late_wake_up : null) ?? []).reduce((sum, each) => sum + each, 0),
   }));
   const whole = sums.reduce((sum, { ns }) => sum + ns, 0);
   return sums

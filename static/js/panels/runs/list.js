@@ -3,6 +3,7 @@
 import { getJson, send } from "../../data/api.js";
 import { h, replace, setText, show } from "../../ui/dom.js";
 import { RUN_LANE_IDS } from "../../data/lanes.js";
+import { isOver } from "../../data/runs/client.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { rowOf, widths } from "./row.js";
 
@@ -20,6 +21,7 @@ import { rowOf, widths } from "./row.js";
 
 const PAGE = 12;
 const MOST = 100; // in one answer of the server
+const FOLLOW_MS = 2000; // between requests while a run is in progress
 
 /** @param {Acts} acts */
 export function createRunList(acts) {
@@ -37,6 +39,7 @@ class RunList {
   #offline = false; // the server did not answer
   #notice = h("p", { class: "note", role: "status" });
   #rows = h("tbody");
+  #following = 0; // the timer of the next request
   #compare = h(
     "button",
     { type: "button", class: "button soft", id: "runs-compare", onclick: () => this.acts.only([...this.#chosen]) },
@@ -105,6 +108,13 @@ class RunList {
     this.#rows.querySelectorAll("tr")[seen]?.querySelector("button")?.focus();
   }
 
+  /** Request the list again while it is in sight and has a run in progress. */
+  #follow() {
+    clearTimeout(this.#following);
+    if (this.#runs.some((run) => !isOver(run)) && this.node.open && this.node.checkVisibility())
+      this.#following = window.setTimeout(() => this.refresh(), FOLLOW_MS);
+  }
+
   /** @param {string} query @param {(runs: ListedRun[]) => ListedRun[]} join */
   async #load(query, join) {
     const mine = ++this.#asked;
@@ -116,6 +126,7 @@ class RunList {
       this.#next = next;
       if (this.#offline) setText(this.#notice, "");
       this.#offline = false;
+      this.#follow();
       if (this.#rows.querySelector(".run-name, .danger")) return; // while a name is edited or a deletion confirmed
       this.draw();
     } catch {

@@ -1,15 +1,22 @@
 // The options of the next run besides its schedule: pace, unit, precision, device, training steps, seed. An option that
 // is not available is disabled with its reason; the server validates the values.
 import { createDeviceList } from "./device_list.js";
-import { h, setText } from "../../ui/dom.js";
-import { choiceFor, gpusOf, whereRuns } from "../../core/measured/devices.js";
+import { h, replace, setText, show } from "../../ui/dom.js";
+import { choiceFor, coresOf, fewerRanks, gpusOf, whereRuns } from "../../core/measured/devices.js";
+import { formatNumber } from "../../core/i18n/numbers.js";
+import { defaultUnit } from "../../core/measured/pace.js";
+import { timeText } from "../../core/measured/result.js";
 import { t } from "../../core/i18n/language.js";
 
 /** @import {Devices} from "../../core/measured/devices.js" */
 /** @import {ChosenOptions} from "../../data/runs/client.js" */
 /**
- * @typedef {{devices: Devices | null, p: number, asynchronous: boolean}} Situation the devices, and the ranks of the
- *   schedule
+ * @typedef {{devices: Devices | null, p: number, asynchronous: boolean, plan: PlanWork | null}} Situation the devices,
+ *   and the ranks of the schedule
+ */
+/**
+ * @typedef {{makespan: number, meanOp: number, blocks: number}} PlanWork of its plan, in units: the step, the mean of
+ *   the ops that take time; the most layers of a stage
  */
 
 const DEFAULTS = { mode: "auto", unit_ms: null, dtype: "float32", device: "auto", steps: 1, seed: 0 };
@@ -23,12 +30,21 @@ const modes = () => ({
 });
 const devices = () => ({ auto: t("automatic"), cpu: "CPU", cuda: "GPU" });
 
-/** @param {() => void} changed */
-export function createRunOptions(changed) {
+/** @param {() => void} changed @param {(p: number) => void} takeRanks gives the schedule that many devices */
+export function createRunOptions(changed, takeRanks) {
   const where = h("p", { class: "run-where", id: "run-where" });
+  const length = h("p", { class: "run-where", id: "run-length" });
+  const refusal = h("p", { class: "note bad", id: "run-refusal", role: "status", hidden: true });
   const have = createDeviceList();
   const mode = list("mode", t("Pace"), modes(), changed);
-  const unit = box("unit", t("Unit"), "ms", t("auto"), t("How long one unit of the costs lasts in a paced run"));
+  const unit = box(
+    "unit",
+    t("Unit"),
+    "ms",
+    t("auto"),
+    t("How long one unit of the costs lasts in a paced run"),
+    changed,
+  );
   const dtype = list("dtype", t("Precision"), { float32: "float32", bfloat16: "bfloat16" }, changed);
   const device = list("device", t("Device"), devices(), changed);
   const steps = box(
@@ -37,8 +53,9 @@ export function createRunOptions(changed) {
     "",
     "1",
     t("Training steps with an optimizer; the last one is measured and drawn"),
+    changed,
   );
-  const seed = box("seed", t("Seed"), "", "0", t("Seed of the model and its data"));
+  const seed = box("seed", t("Seed"), "", "0", t("Seed of the model and its data"), changed);
   const spread = list(
     "spread",
     t("Placement"),
@@ -64,10 +81,12 @@ export function createRunOptions(changed) {
   for (const { label } of placed) label.hidden = true; // until there is a cluster
   const node = h(
     "fieldset",
-    { class: "run-options", "aria-describedby": "run-where" },
+    { class: "run-options", "aria-describedby": [where.id, length.id].join(" ") },
     h("legend", { class: "visually-hidden", text: t("Options of the next run") }),
     ...[mode, unit, dtype, device, steps, seed, ...placed].map((each) => each.label),
+    refusal,
     where,
+    length,
     have.node,
   );
 
@@ -118,9 +137,47 @@ export function createRunOptions(changed) {
       forbid(hops, free);
       if (free) hops.control.value = CLUSTER_DEFAULTS.hops;
       have.show(known);
-      setText(where, known ? whereRuns(known, p, mode.control.value, device.control.value) : "");
+      const most = fewerRanks(known, p);
+      show(refusal, most !== null);
+      if (most !== null) replace(refusal, ...refused(p, most, takeRanks));
+      setText(where, known && most === null ? whereRuns(known, p, mode.control.value, device.control.value) : "");
+      setText(length, most === null ? lengthText(here, chosen()) : "");
     },
   };
+}
+
+/** Why a run of `p` ranks cannot be, and the nearest one that can. @param {number} p @param {number} most
+ * @param {(p: number) => void} take */
+const refused = (p, most, take) => [
+  tooManyText(p, most),
+  t(" "),
+  h(
+    "button",
+    { type: "button", class: "button soft", id: "run-fewer", onclick: () => take(most) },
+    t("Use {value}", { value: `p = ${most}` }),
+  ),
+];
+
+/** @param {number} p @param {number} most */
+export const tooManyText = (p, most) =>
+  t("A run has at most {most} ranks here, and this schedule has {p} devices.", { most, p });
+
+/**
+ * The unit of the run and how long its steps take; "" where that is not known before.
+ * @param {Situation} here
+ * @param {ChosenOptions} options
+ */
+function lengthText({ devices: known, p, plan }, { mode, unit_ms: given, steps }) {
+  const paced =
+    mode === "paced" || (mode === "auto" && (given !== null || (known && paceOf(known, p, mode) === "paced")));
+  if (!paced || !plan || !(plan.meanOp > 0) || (given !== null && !(given > 0)) || !(steps >= 1)) return "";
+  const cores = known ? coresOf(known) : 1;
+  const unit = given ?? defaultUnit({ ...plan, ranks: p, cores, steps });
+  const values = { unit: formatNumber(unit), time: timeText(plan.makespan * unit), steps };
+  const all = timeText(plan.makespan * unit * steps);
+  return steps > 1
+    ? t("One unit is {unit} ms, so a step takes {time}, and {steps} steps {all}.", { ...values, all })
+    : t("One unit is {unit} ms, so the step takes {time}.", values);
 }
 
 /** The mode that a run would have. @param {Devices} known @param {number} p @param {string} mode that is chosen */
@@ -160,8 +217,9 @@ function list(name, label, choices, changed, title = "") {
   return { control, title, label: h("label", {}, h("span", { text: label }), control) };
 }
 
-/** @param {string} name @param {string} label @param {string} unit @param {string} empty @param {string} title */
-function box(name, label, unit, empty, title) {
+/** @param {string} name @param {string} label @param {string} unit @param {string} empty @param {string} title
+ * @param {() => void} changed */
+function box(name, label, unit, empty, title, changed) {
   const control = h("input", {
     type: "text",
     id: `run-${name}`,
@@ -170,6 +228,7 @@ function box(name, label, unit, empty, title) {
     spellcheck: "false",
     placeholder: empty,
     title,
+    oninput: changed,
   });
   return {
     control,

@@ -7,6 +7,7 @@ import { facts } from "./facts.js";
 import { formatCount } from "../../core/i18n/numbers.js";
 import { createRunOptions } from "./options.js";
 import { residualLists } from "./residuals.js";
+import { resultText } from "../../core/measured/result.js";
 import { failureText } from "../../data/runs/run_titles.js";
 
 /** @import {Run} from "../../data/runs/client.js" */
@@ -19,8 +20,10 @@ import { failureText } from "../../data/runs/run_titles.js";
  * @property {() => void} cancel
  * @property {() => void} leave
  * @property {() => void} calibrate
+ * @property {() => void} replay
  * @property {() => void} useHop  gives the plan the run's hop time
  * @property {() => void} chosen  called when an option has been changed
+ * @property {(p: number) => void} takeRanks  gives the schedule that many devices
  * @property {(i: number) => void} pick  goes to an op of the lists
  * @property {() => boolean} hasRoom  for one more measured lane
  * @property {() => HTMLElement} toggles  of the lane's overlays
@@ -33,6 +36,8 @@ import { failureText } from "../../data/runs/run_titles.js";
 const LONG_S = 90; // from which on a run's expected length is shown
 const STEPS = /** @type {const} */ (["queued", "warming", "running", "verified", "finished"]);
 
+let unfolded = false; // the details of results
+
 const stepNames = () => ({
   queued: t("queued"),
   warming: t("warming up"),
@@ -44,7 +49,7 @@ const stepNames = () => ({
 /** @param {RunActs} acts */
 export function createRunPanel(acts) {
   const panel = h("div", { class: "run-panel" });
-  const options = createRunOptions(acts.chosen);
+  const options = createRunOptions(acts.chosen, acts.takeRanks);
   const all = h("button", {
     type: "button",
     class: "button soft",
@@ -145,13 +150,12 @@ export function createRunPanel(acts) {
             ),
           })
         : "",
+      result(run),
       sentence(run),
       run.unkept ? h("p", { class: "note", role: "status", text: tr(run.unkept) }) : "",
-      run.status === "finished" ? afterRun(run, acts.calibrate, acts.useHop, acts.toggles()) : "",
+      run.status === "finished" ? afterRun(run, acts, acts.toggles()) : "",
       calibration ? h("p", { class: "run-calibrated", role: "status", text: calibrationText(run, calibration) }) : "",
-      run.why ? h("p", { class: "run-why", text: whyMode(run.why) }) : "",
-      facts(run, planned),
-      residuals ? residualLists(residuals, acts.pick) : "",
+      details(run, planned, residuals, acts.pick),
       over ? options.node : "",
       over ? all : "",
     );
@@ -261,7 +265,39 @@ function sentence(run) {
     return h("p", { class: "note", text: t("The run was cancelled. The ops that ended before are on the timeline.") });
   if (run.status === "failed") return h("p", { class: "note bad", role: "alert", text: reason(run) });
   const notes = run.notes ?? [];
-  return notes.length ? h("ul", { class: "run-notes" }, ...notes.map((note) => h("li", { text: tr(note) }))) : "";
+  const items = notes.map((note) => h("li", { text: tr(note) }));
+  const list = h("ul", { class: "run-notes" }, ...items);
+  list.classList.toggle("note", run.verified === false || Boolean(run.too_busy));
+  list.classList.toggle("bad", run.verified === false);
+  return notes.length ? list : "";
+}
+
+/** What stands behind the result, and is in sight while there is none. Unfolded once, it stays so.
+ * @param {Run} run @param {number | null} planned @param {Residuals | null} residuals @param {RunActs["pick"]} pick */
+function details(run, planned, residuals, pick) {
+  const parts = [
+    run.why ? h("p", { class: "run-why", text: whyMode(run.why) }) : "",
+    facts(run, planned),
+    residuals ? residualLists(residuals, pick) : "",
+  ];
+  if (run.status !== "finished") return h("div", {}, ...parts);
+  const unfold = () => {
+    unfolded = node.open;
+  };
+  const node = h(
+    "details",
+    { class: "run-details", open: unfolded, ontoggle: unfold },
+    h("summary", { text: t("Details") }),
+    ...parts,
+  );
+  return node;
+}
+
+/** The sentence that leads the result. @param {Run} run */
+function result(run) {
+  const text = resultText(run);
+  const tone = run.verified ? "good" : run.mode === "imported" ? "" : "bad";
+  return text ? h("p", { class: `run-result ${tone}`, id: "run-result", role: "status", text }) : "";
 }
 
 /** @param {Run} run */

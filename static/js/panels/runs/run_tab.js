@@ -3,15 +3,18 @@ import { h } from "../../ui/dom.js";
 import { onRest } from "../../ui/rest.js";
 import { calibrated, withCosts } from "../../core/measured/calibration.js";
 import { hopTime } from "../../core/measured/cluster.js";
+import { fewerRanks } from "../../core/measured/devices.js";
+import { meanOp } from "../../core/measured/pace.js";
 import { t } from "../../core/i18n/language.js";
 import { specAt, specsOf } from "../../core/state/schedules.js";
 import { plannedPeak } from "../../data/matched_plan.js";
+import { withField } from "../../data/spec_fields.js";
 import { cancelRun, getCalibration, isOver, mayChange } from "../../data/runs/client.js";
 import { isOf, linkTo } from "../../data/runs/run_titles.js";
 import { MOST_RUNS } from "../../data/runs/runs_on_screen.js";
 import { createDevices } from "./devices.js";
 import { createRunList } from "./list.js";
-import { CLUSTER_DEFAULTS } from "./options.js";
+import { CLUSTER_DEFAULTS, tooManyText } from "./options.js";
 import { createOverlayToggles } from "./overlay_toggles.js";
 import { createRunPanel } from "./panel.js";
 import { residualsOf } from "./residuals.js";
@@ -24,7 +27,7 @@ import { createStarter, problemText } from "./start.js";
 /** @import {Store} from "../../data/store.js" */
 /** @import {RunsOnScreen} from "../../data/runs/runs_on_screen.js" */
 /** @import {WatchedRun} from "../../data/runs/watched_run.js" */
-/** @import {Spec} from "../../core/schedule/types.js" */
+/** @import {Spec, Times} from "../../core/schedule/types.js" */
 /**
  * @typedef {object} Parts
  * @property {Store} store
@@ -32,6 +35,8 @@ import { createStarter, problemText } from "./start.js";
  * @property {RunsOnScreen} runs
  * @property {(lane: Lane, i: number) => void} goTo  an op on the timeline
  * @property {(status: "starting" | "live" | null) => void} showStatus  of the runs
+ * @property {(why: string) => void} forbid  a run cannot be started, "" if it can
+ * @property {() => void} replay  plays the timeline from its start
  * @property {() => void} onStart  called when runs have been started
  */
 
@@ -44,6 +49,8 @@ export class RunTab {
   /** @type {string[]} runs whose lanes stay when another begins */
   #kept = [];
   #batch = ""; // the ids of those that were started together
+  /** @type {{times: Times, mean: number} | null} the mean op of the plan */
+  #work = null;
   #chosenFor = ""; // the run whose options are on the panel
   #switcher = createSwitcher((at) => this.#select(at));
   #table = createRunTable({ cancelAll: () => this.#cancelAll() });
@@ -52,8 +59,10 @@ export class RunTab {
     cancel: () => this.#cancel(),
     leave: () => this.runs.remove(this.#shown?.id),
     calibrate: () => this.#calibrate(),
+    replay: () => this.parts.replay(),
     useHop: () => this.#useHop(),
     chosen: () => this.#showDevices(),
+    takeRanks: (p) => this.#take({ p }),
     startAll: () => this.startAll(),
     pick: (i) => this.#goTo(i),
     toggles: () => this.toggles.node,
@@ -102,11 +111,18 @@ export class RunTab {
       this.#onSpecs(specsOf(state));
     });
     runs.onChange(() => this.#onChange());
-    onRest(() => this.#refresh());
+    onRest(() => {
+      this.#refresh();
+      if (store.get().view.tab === "run") this.#showDevices();
+    });
   }
 
   /** Run the schedule on the screen. @param {boolean} [beside] and keep the lanes of other runs */
   start(beside = false) {
+    if (this.refusal()) {
+      this.store.setView({ tab: "run" });
+      return undefined;
+    }
     this.#kept = beside ? this.runs.ids() : [];
     return this.#starter.start([this.store.get().spec]);
   }
@@ -115,6 +131,18 @@ export class RunTab {
   startAll() {
     this.#kept = [];
     return this.#starter.start(specsOf(this.store.get()));
+  }
+
+  /** Why the schedule on the screen cannot run, as far as it is known; "" where it can. */
+  refusal() {
+    const { p } = this.store.get().spec;
+    const most = fewerRanks(this.devices.known, p);
+    return most === null ? "" : tooManyText(p, most);
+  }
+
+  /** Learn, ahead of a click, whether a run can be. */
+  look() {
+    this.devices.ask().catch(() => {});
   }
 
   /** The tab was opened. */
@@ -155,7 +183,25 @@ export class RunTab {
   #showDevices() {
     const { spec } = this.store.get();
     const asynchronous = this.plans.family(spec.family)?.asynchronous ?? false;
-    this.#panel.options.showDevices({ devices: this.devices.known, p: spec.p, asynchronous });
+    this.#panel.options.showDevices({ devices: this.devices.known, p: spec.p, asynchronous, plan: this.#planWork() });
+    this.parts.forbid(this.refusal());
+  }
+
+  /** What the run's length follows from; null until there is a plan of the schedule on the screen. */
+  #planWork() {
+    const { spec } = this.store.get();
+    const lane = this.plans.first.shown === spec ? this.plans.lanes()[0] : null;
+    if (!lane) return null;
+    const { times, schedule } = lane;
+    if (this.#work?.times !== times) this.#work = { times, mean: meanOp(times, schedule.count) };
+    return { makespan: times.makespan, meanOp: this.#work.mean, blocks: Math.max(1, ...(spec.layers ?? [1])) };
+  }
+
+  /** Change the schedule on the screen. @param {{[field: string]: unknown}} fields */
+  #take(fields) {
+    const { spec } = this.store.get();
+    const changed = Object.entries(fields).reduce((now, [name, value]) => withField(now, name, value), spec);
+    this.store.set({ spec: changed }, "push");
   }
 
   /** Give the plan the longest hop that the run measured. */
@@ -219,14 +265,15 @@ export class RunTab {
   /** @param {unknown} problem */
   #showProblem(problem) {
     const { options } = this.#panel;
-    const { text, hint, instead } = problemText(problem, options.chosen());
+    const { text, hint, instead } = problemText(problem, options.chosen(), this.store.get().spec);
     this.#panel.showProblem(
       text,
       hint,
       instead && {
         text: t("Use {value}", { value: Object.entries(instead).flat().join(" ") }),
         act: () => {
-          options.choose(instead);
+          if (Object.keys(instead).every((name) => name in options.chosen())) options.choose(instead);
+          else this.#take(instead);
           this.start();
         },
       },

@@ -13,7 +13,7 @@ import { startRun } from "../../data/runs/client.js";
  */
 /**
  * @typedef {{text: string, hint: string, instead: {[option: string]: unknown} | null}} ProblemText instead: the nearest
- *   legal value of an option
+ *   legal value of an option, or of a field of the schedule
  */
 
 /** @param {Parts} parts */
@@ -65,8 +65,9 @@ export function createStarter({ options, busy, started, failed }) {
   };
 }
 
-/** @param {unknown} problem @param {object} options of a run, by name @returns {ProblemText} */
-export function problemText(problem, options) {
+/** @param {unknown} problem @param {object} options of a run, by name @param {Spec} spec its schedule
+ * @returns {ProblemText} */
+export function problemText(problem, options, spec) {
   if (problem instanceof Offline) {
     return {
       text: t("The server does not answer, so the run cannot be shown."),
@@ -86,6 +87,7 @@ export function problemText(problem, options) {
     return { text, hint: "", instead: null };
   }
   const { field, nearest } = problem.error;
-  const instead = nearest !== undefined && field in options ? { [field]: nearest } : null;
+  const known = field in options || field in spec || field in spec.costs;
+  const instead = nearest !== undefined && nearest !== null && known ? { [field]: nearest } : null;
   return { text: tr(problem), hint: "", instead };
 }

@@ -3,7 +3,8 @@ import { paintBarriers } from "./barriers.js";
 import { drawBinned } from "./binned_ops.js";
 import { boxEnd, boxes, gather, inset, isDense } from "./boxes.js";
 import { binCopies, paintCopies } from "./copy_lanes.js";
-import { colour, hatchPattern, paintsFor } from "../../ui/palette.js";
+import { colour, hatchPattern, latePattern, paintsFor } from "../../ui/palette.js";
+import { lateStart } from "../../core/measured/late_starts.js";
 import { RELOAD, copyAt } from "../../core/schedule/copies.js";
 import { copyRows, copyTimes } from "../../core/timeline/copy_rows.js";
 import { opsInWindow } from "../../core/timeline/layout.js";
@@ -16,6 +17,8 @@ import { QUICKER, pyramidOf } from "../../data/binned_orders.js";
 
 /** @import {Scene, Lane} from "../../data/lanes.js" */
 /** @import {Row} from "../../core/timeline/layout.js" */
+
+const LEAST_LATE = 0.5; // px; a narrower one is not drawn, a wider one is at least 1 px wide
 
 /** @param {Scene} scene @param {CanvasRenderingContext2D} ctx @param {number} dpr */
 export function paintOps(scene, ctx, dpr) {
@@ -41,6 +44,7 @@ export function paintOps(scene, ctx, dpr) {
       return;
     }
     for (const part of byHeight(rows)) {
+      paintLateStarts(ctx, lane, part, scene, dpr);
       gather(lane.schedule, lane.times, part, scene, dpr);
       const inkOf = plan && late ? paintResiduals(ctx, lane, plan, late, part[0].h) : null;
       paintBoxes(ctx, lane, part[0].h, dpr, inkOf !== null);
@@ -125,6 +129,35 @@ function paintBubbles(ctx, lane, rows, { layout, t0, t1 }, dpr) {
   ctx.scale(1 / dpr, 1 / dpr); // the pattern's tile is in device pixels
   for (const row of rows) {
     ctx.fillRect((layout.plotLeft + from) * dpr, row.y * dpr, (to - from) * dpr, row.h * dpr);
+  }
+  ctx.restore();
+}
+
+/**
+ * Hatch the late starts of a paced run, from the moment from which an op could have run to its start.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Lane} lane
+ * @param {Row[]} rows
+ * @param {Scene} scene
+ * @param {number} dpr
+ */
+function paintLateStarts(ctx, { schedule, times, noted }, rows, { layout, t0, t1 }, dpr) {
+  const pattern = noted?.paced ? latePattern(dpr) : null;
+  if (!pattern) return;
+  const k = layout.plotWidth / (t1 - t0);
+  ctx.save();
+  ctx.scale(1 / dpr, 1 / dpr); // the pattern's tile is in device pixels
+  ctx.fillStyle = pattern;
+  for (const row of rows) {
+    const [lo, hi] = opsInWindow(schedule, times, row.rank, t0, t1);
+    const last = Math.min(hi + 1, schedule.offsets[row.rank + 1]); // the late start of the op after may be in sight
+    for (let i = lo; i < last; i++) {
+      const late = lateStart(times, noted, i);
+      if (late * k < LEAST_LATE) continue;
+      const end = layout.plotLeft + Math.min(layout.plotWidth, (times.start[i] - t0) * k);
+      const begin = Math.max(layout.plotLeft, Math.min(end - 1, layout.plotLeft + (times.start[i] - late - t0) * k));
+      if (end > begin) ctx.fillRect(begin * dpr, row.y * dpr, (end - begin) * dpr, row.h * dpr);
+    }
   }
   ctx.restore();
 }

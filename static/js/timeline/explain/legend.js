@@ -5,7 +5,7 @@ import { drawArrow } from "../draw/copy_lanes.js";
 import { byId, context, h, replace } from "../../ui/dom.js";
 import { fitHighlightKey } from "./highlight_legend.js";
 import { hatched, kindPattern } from "../draw/hatch_pattern.js";
-import { colour, copyPaints, hatchPattern, paintsFor } from "../../ui/palette.js";
+import { colour, copyPaints, hatchPattern, latePattern, paintsFor } from "../../ui/palette.js";
 import { SHADES } from "../../core/timeline/bins.js";
 import { OFFLOAD, RELOAD } from "../../core/schedule/copies.js";
 import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_S, KIND_T, KIND_W, kindOf } from "../../core/schedule/ops.js";
@@ -52,6 +52,7 @@ export function drawLegend(scene, again) {
   const parts = KINDS.filter((kind) => kinds.has(kind)).map((kind) => entry(`k${kind}`, names()[kind]));
   if (lanes.some((lane) => lane.costs.comm > 0)) parts.push(entry("message", t("message in flight")));
   parts.push(entry("bubble", t("bubble")));
+  if (lanes.some((lane) => lane.noted?.paced)) parts.push(entry("late", t("late start")));
   const barred = lanes.filter((lane) => lane.schedule.barriers > 0);
   if (barred.length)
     parts.push(
@@ -112,7 +113,10 @@ function swatch(mark) {
   else if (mark === "offload" || mark === "reload") drawCopy(ctx, mark === "offload" ? OFFLOAD : RELOAD);
   else if (mark === "held" || mark === "over") drawHeld(ctx, mark === "over");
   else if (mark === "counted") drawCounted(ctx);
-  else {
+  else if (mark === "late") {
+    ctx.fillStyle = latePattern(2) ?? colour("plot-late");
+    ctx.fillRect(0, 0, WIDE, TALL);
+  } else {
     ctx.fillStyle = mark === "barrier" ? colour("plot-row") : (hatchPattern(2) ?? colour("plot-row"));
     ctx.fillRect(0, 0, WIDE, TALL);
     ctx.fillStyle = colour("k-c");

@@ -24,6 +24,15 @@ export const RUNNER_MESSAGES = {
   "runner.exit": "退出码 {code}",
   "runner.gpus": "{count} 块 GPU",
   "runner.gradient": "梯度",
+  "runner.gradient_of_rank_differs":
+    "未验证：rank {rank} 上 {name} 的梯度的相对误差为 {error}；容差为 {tolerance}。",
+  "runner.result_of_rank_not_finite": "未验证：rank {rank} 上的 {name} 中有的不是数。",
+  "runner.too_busy":
+    "机器太忙：本次运行比计划多用 {over}，因为 rank {ranks} 的操作开始得晚（所有 rank 合计 {ms} ms）。" +
+    "请减少 rank、加大单位，或换一台较空闲的机器。",
+  "runner.unit_too_short":
+    "单位对这台机器太短：本次运行比计划多用 {over}，因为 rank {ranks} 的操作用时超过计划（所有 rank 合计 {ms} ms）。" +
+    "请加大单位、减少 rank，或换一台较空闲的机器。",
   "runner.gradient_differs": "未验证：{name} 的梯度的相对误差为 {error}；容差为 {tolerance}。",
   "runner.head_silent": "{address} 处 Ray 集群的头节点已有 {seconds} s 没有应答",
   "runner.hidden": "最后阶段的输出",

@@ -43,6 +43,7 @@ export const RUNS_MESSAGES = {
   "runs.bad_cluster": "runner 发来的集群信息中，{key} 无法读取",
 
   // options of a run
+  "runs.too_many_ranks": "这里一次运行最多有 {most} 个 rank，而此调度有 {ranks} 个设备",
   "runs.unit_ms_is_for_paced": "unit_ms 只用于按节拍（paced）模式；自由（free）模式没有节拍",
   "runs.measured_hops_are_for_paced":
     "实测跳时间只用于按节拍（paced）模式：自由（free）模式下，时间单位的长度在运行之前未知",

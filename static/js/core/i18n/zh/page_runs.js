@@ -10,6 +10,28 @@ export const RUNS = {
   "on the timeline": "在时间线上",
   Add: "添加",
   "Only this": "只看它",
+  // result.js
+  "Verified.": "已验证。",
+  "NOT verified.": "未通过验证。",
+  "Imported.": "已导入。",
+  "{verdict} {length}.": "{verdict}{length}。",
+  "{verdict} {length}; bubble {real}, predicted {plan}.": "{verdict}{length}；气泡 {real}，预测 {plan}。",
+  "{time}, as planned": "{time}，与计划一致",
+  "{time}, {share} over plan": "{time}，比计划长 {share}",
+  "{time}, {share} under plan": "{time}，比计划短 {share}",
+  Replay: "重放",
+  "Plays the run from its start": "从头播放此次运行",
+  Details: "详情",
+  "equal to the reference": "与参考结果相等",
+  "missing or not a number": "缺失或不是数",
+  "not a number": "不是数",
+  Loss: "损失",
+  "{loss} in a single process": "单进程训练为 {loss}",
+  "A run has at most {most} ranks here, and this schedule has {p} devices.":
+    "这里一次运行最多有 {most} 个 rank，而此调度有 {p} 个设备。",
+  "One unit is {unit} ms, so the step takes {time}.": "一个单位为 {unit} ms，因此一步用时 {time}。",
+  "One unit is {unit} ms, so a step takes {time}, and {steps} steps {all}.":
+    "一个单位为 {unit} ms，因此一步用时 {time}，{steps} 步用时 {all}。",
   // after.js
   "Calibrate the plan": "校准计划",
   "Export the run": "导出运行",
@@ -58,7 +80,7 @@ export const RUNS = {
   Device: "设备",
   "Bubble by span, measured": "跨度气泡，实测",
   copies: "拷贝",
-  "late wake-ups": "唤醒延迟",
+  "late starts": "开始延迟",
   "the rank itself": "rank 自身",
   "Slowest rank": "最慢的 rank",
   "{op} on rank {rank}": "rank {rank} 上的 {op}",
@@ -154,7 +176,7 @@ export const RUNS = {
   "1 for measured ops coloured by how late they were": "1 表示按延迟为实测 op 着色",
   // after.js
   // core/measured/waits.js
-  "messages and wake-ups that came late": "迟到的消息与唤醒",
+  "late start": "开始延迟",
   "Measured: {list}.": "实测：{list}。",
   // card_details.js
   " Received {received}, sent {sent}; activations alive after it: {live}.":

@@ -1,0 +1,53 @@
+// How long a unit of the costs lasts in a paced run, where nobody has chosen it: the rule of
+// backend/schedule/simulation/pace.py, to which tests/golden/units.json holds both.
+
+/** @import {Times} from "../schedule/types.js" */
+
+const STEP_S = 5; // of one step: long enough to watch, short enough to wait for
+const LONGEST_S = 60; // of all steps together
+const WORK_MS = 3; // an op of the tiny model with its messages, and room for other work of the core
+const READABLE = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8]; // the figures of a unit, times a power of ten
+const SAME = 1e-9; // relative; below it a number counts as readable already
+
+/**
+ * @typedef {{makespan: number, meanOp: number, ranks: number, cores: number, blocks?: number, steps?: number}} Work
+ *   makespan and meanOp in units, the mean of the ops that take time; blocks: the most layers of a stage
+ */
+
+/** The mean duration of the ops that take time; 0 where none does. @param {Times} times @param {number} count of ops */
+export function meanOp({ start, end }, count) {
+  let sum = 0;
+  let n = 0;
+  for (let i = 0; i < count; i++) {
+    if (!(end[i] > start[i])) continue;
+    sum += end[i] - start[i];
+    n++;
+  }
+  return n ? sum / n : 0;
+}
+
+/** The milliseconds of a unit. @param {Work} work */
+export function defaultUnit({ makespan, meanOp: mean, ranks, cores, blocks = 1, steps = 1 }) {
+  const wanted = readable((1000 * STEP_S) / makespan, 0);
+  const least = readable((WORK_MS * Math.max(1, ranks / cores) * blocks) / mean, 1);
+  const most = readable((1000 * LONGEST_S) / (makespan * steps), -1);
+  return Math.min(Math.max(wanted, least), most);
+}
+
+/**
+ * The readable number nearest by ratio; for direction 1 the least from the value on, for -1 the largest up to it.
+ * @param {number} value
+ * @param {number} direction
+ */
+function readable(value, direction) {
+  const power = Math.floor(Math.log10(value));
+  let best = NaN;
+  for (const exponent of [power - 1, power, power + 1])
+    for (const digits of READABLE) {
+      const each = digits * 10 ** exponent;
+      if (direction > 0 && each < value * (1 - SAME)) continue;
+      if (direction < 0 && each > value * (1 + SAME)) continue;
+      if (!(Math.abs(Math.log(each / value)) >= Math.abs(Math.log(best / value)))) best = each;
+    }
+  return Number(best.toPrecision(2));
+}
