@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
 from backend.schedule.errors import Message, SpecError, message
+from backend.schedule.family_names import canonical
 from backend.schedule.options.effective_costs import Options, timing
 from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.recompute import MODES
@@ -90,6 +91,7 @@ class Spec:
                 message("schedule.family_is_a_name", "family must be a name such as 1f1b"),
                 nearest=Spec.family,
             )
+        family = canonical(family)
         return Spec(
             family=family,
             p=integer("p", data.get("p", Spec.p), 1, LIMITS["p"]),

@@ -1,6 +1,7 @@
 // The one state of the page. All of it is in the URL: steps worth a Back are pushed to the history, drags replace.
 import { mapSpecs, specAt } from "../core/state/schedules.js";
 import { format, parse } from "../core/state/link.js";
+import { familyNamed } from "../core/state/link_fields.js";
 
 /** @import {Family, Spec} from "../core/schedule/types.js" */
 /** @import {State} from "../core/state/link.js" */
@@ -72,6 +73,10 @@ function withoutOldSearches(next, before) {
   return spec === next.spec && others === next.others ? next : { ...next, spec, others };
 }
 
+/** Whether a query has another than a family's own name. @param {string} query */
+const namesOtherwise = (query) =>
+  [...new URLSearchParams(query)].some(([key, text]) => /^([bcd]\.)?family$/.test(key) && familyNamed(text) !== text);
+
 /** @param {Setup} setup */
 export function createStore({ defaults, natural, derivations = NOTHING_DERIVED, fixed = null }) {
   const read = () => parse(fixed ?? location.search, defaults, natural);
@@ -111,6 +116,8 @@ export function createStore({ defaults, natural, derivations = NOTHING_DERIVED, 
     });
     window.addEventListener("pagehide", address.flush);
   }
+
+  if (fixed === null && namesOtherwise(location.search)) address.later();
 
   return {
     get: () => state,
