@@ -1,6 +1,6 @@
 """Other names of the families: titles, torch's classes, names of papers. Every place that reads a family accepts them.
 
-Case, spaces and punctuation do not count: "ZB-V", "zb_v" and "ZBV" are one name. The page has the same table
+Case, spaces, hyphens and underscores do not count: "ZB-V", "zb_v" and "ZBV" are one name. The page has the same table
 (static/js/core/schedule/spec_tables.js).
 """
 
@@ -33,8 +33,8 @@ LONGEST = 60  # characters of a given name; longer ones are none of these
 
 
 def squeezed(name: str) -> str:
-    """Return a name in lower case without anything but ASCII letters and digits."""
-    return re.sub("[^a-z0-9]", "", name.lower())
+    """Return a name in lower case without spaces, hyphens and underscores."""
+    return re.sub("[ _-]", "", name.lower())
 
 
 ALIASES: dict[str, str] = {squeezed(each): name for name in NAMES for each in (name, *OTHERS.get(name, ()))}

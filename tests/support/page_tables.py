@@ -44,7 +44,7 @@ def page_tables() -> str:
             _export("Fields of a spec's costs.", "string[]", "COST_KEYS", COST_KEYS),
             _export("The family of an order that is in the link itself.", "string", "IMPORTED", imported.NAME),
             _export(
-                "Families by any of their names, in lower case without anything but letters and digits.",
+                "Families by any of their names, in lower case without spaces, hyphens and underscores.",
                 "Record<string, string>",
                 "FAMILY_NAMES",
                 ALIASES,

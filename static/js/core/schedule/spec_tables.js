@@ -46,7 +46,7 @@ export const COST_KEYS = ["F", "I", "W", "comm", "FB", "S", "T", "O"];
 export const IMPORTED = "imported";
 
 /**
- * Families by any of their names, in lower case without anything but letters and digits.
+ * Families by any of their names, in lower case without spaces, hyphens and underscores.
  * @type {Record<string, string>}
  */
 export const FAMILY_NAMES = {

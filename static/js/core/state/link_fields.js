@@ -62,7 +62,7 @@ const atLeastZero = numberWith(
  * them alike.
  * @param {string} text
  */
-export const familyNamed = (text) => FAMILY_NAMES[text.toLowerCase().replace(/[^a-z0-9]/g, "")] ?? text;
+export const familyNamed = (text) => FAMILY_NAMES[text.toLowerCase().replace(/[ _-]/g, "")] ?? text;
 
 /** @param {string} text @returns {Read} */
 function truth(text) {
