@@ -23,6 +23,10 @@ CLIPPED = """() => [...document.querySelectorAll('input[type=text], input[type=n
   .map((each) => [each.id, each.value])"""
 
 
+TOPS = """[...document.querySelectorAll('.sheet > .figures > * > h2:first-child, .sheet > .figures > h2')]
+  .map((each) => each.getBoundingClientRect()).filter((box) => box.height > 0).map((box) => box.top)"""
+
+
 def test_every_target_is_large_enough_to_hit_at_360_px_with_touch(open_page: Open) -> None:
     page = open_page("?family=zb-auto&p=4&m=8&b.family=1f1b", width=360, height=740, has_touch=True)
     for tab in TABS:
@@ -53,7 +57,6 @@ def test_the_comparison_fits_a_screen_of_1920_px(open_page: Open) -> None:
     assert over <= 0
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    tops = page.evaluate("[...document.querySelectorAll('.sheet > .figures > * > h2:first-child, .sheet > .figures > h2')]"
-                         ".map(e => e.getBoundingClientRect()).filter(b => b.height).map(b => b.top)")  # fmt: skip
+    tops = page.evaluate(TOPS)
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert abs(tops[0] - sorted(tops)[1]) < 2, "the columns of the printed figures begin at one height"

@@ -6,6 +6,7 @@ import { mathmlTerms } from "../../core/schedule/mathml.js";
 import { language, t, tr } from "../../core/i18n/language.js";
 import { formatNumber } from "../../core/i18n/numbers.js";
 import { timeText } from "../../data/costs/time_unit.js";
+import { isOutOfDate } from "../../data/plan.js";
 
 /** @import {Law} from "../../core/schedule/types.js" */
 /** @import {Plan} from "../../data/plan.js" */
@@ -46,7 +47,8 @@ function lawsOf(plan, plans, two) {
       }),
     ];
   const kept = two ? [best.find((each) => each.law.quantity === "bubble") ?? best[0]] : best.slice(0, MOST);
-  return kept.map((each) => lawNode(each, measure(each.law, plan), names, two ? family.title : null));
+  const whose = two ? family.title : null;
+  return kept.map((each) => lawNode(each, measure(each.law, plan), names, whose, isOutOfDate(plan)));
 }
 
 /** @param {Law} a @param {Law} b */
@@ -66,8 +68,9 @@ function measure(law, { figures, peak, schedule }) {
  * @param {number} simulated
  * @param {import("../../core/schedule/types.js").Vars} names
  * @param {string | null} whose a family's title, where there are several
+ * @param {boolean} old whether another schedule is asked for than the one on the screen
  */
-function lawNode({ law, value, exact, why }, simulated, names, whose) {
+function lawNode({ law, value, exact, why }, simulated, names, whose, old) {
   const agrees = Math.abs(value - simulated) <= 1e-9 * Math.max(1, Math.abs(simulated));
   const node = h(
     "div",
@@ -96,7 +99,9 @@ function lawNode({ law, value, exact, why }, simulated, names, whose) {
       {},
       h("span", { class: "value", text: `= ${law.quantity === "peak" ? formatNumber(value) : timeText(value)}` }),
       law.quantity === "bubble" ? h("span", { class: "per-device", text: t("idle per device") }) : null,
-      h("span", { class: exact && agrees ? "verdict exact" : "verdict not", text: verdict }),
+      old
+        ? h("span", { class: "verdict", text: t("of the last valid schedule") })
+        : h("span", { class: exact && agrees ? "verdict exact" : "verdict not", text: verdict }),
     ),
   );
   const reason = exact

@@ -18,20 +18,53 @@ function text(kind, k) {
 }
 
 const SMALLER = [10, 9];
+const DIGIT = 0.62; // of the size of the font
+const BESIDE = 12; // px beside a label with a letter
+
+const spent = new Float64Array(LETTERS.length); // by kind: the time of its ops in sight, and their number
+const counted = new Int32Array(LETTERS.length);
 
 /** Labels in a size that suits the lane; ops too narrow for that get a smaller one, in passes of their own. */
 /** @param {CanvasRenderingContext2D} ctx @param {Lane} lane @param {number} height @param {Micros} micros
+ * @param {number} perTime pixels of a unit of time
  * @param {((box: number) => string) | null} [inkOf] of a box, where it is not the one of its kind */
-export function drawLabels(ctx, lane, height, micros, inkOf = null) {
+export function drawLabels(ctx, lane, height, micros, perTime, inkOf = null) {
   if (height < 11) return;
   const size = Math.min(13, Math.max(9, Math.floor(height * 0.5)));
   ctx.textAlign = "center";
   ctx.textBaseline = "middle";
   done.fill(0, 0, boxes.n);
+  const lettered = withLetters(lane, size * DIGIT, perTime);
   for (const each of [size, ...SMALLER.filter((small) => small < size)]) {
     ctx.font = `500 ${each}px system-ui, -apple-system, "Segoe UI", Roboto, Arial, sans-serif`;
-    drawPass(ctx, lane, height, micros, each * 0.62, inkOf);
+    drawPass(ctx, lane, height, micros, each * DIGIT, lettered, inkOf);
   }
+}
+
+/**
+ * Whether the numbers of a lane have their kind's letter: all or none, by the kind whose ops are the shortest, without
+ * those that have no room for any label. An op's whole length counts, also beyond the edge of the window.
+ * @param {Lane} lane
+ * @param {number} digit
+ * @param {number} perTime
+ */
+function withLetters({ schedule, times }, digit, perTime) {
+  const wide = digit * String(schedule.m - 1).length;
+  spent.fill(0);
+  counted.fill(0);
+  for (let b = 0; b < boxes.n; b++) {
+    const i = boxes.op[b];
+    const kind = kindOf(schedule.codes[i], schedule.chunks);
+    if (kind === KIND_PAIR) continue;
+    spent[kind] += times.end[i] - times.start[i];
+    counted[kind]++;
+  }
+  let least = Infinity;
+  for (let kind = 0; kind < spent.length; kind++) {
+    const room = (spent[kind] / counted[kind]) * perTime; // NaN without ops
+    if (room >= wide + 2) least = Math.min(least, room);
+  }
+  return least >= wide + digit + BESIDE;
 }
 
 /**
@@ -40,9 +73,10 @@ export function drawLabels(ctx, lane, height, micros, inkOf = null) {
  * @param {number} height
  * @param {Micros} micros
  * @param {number} digit
+ * @param {boolean} lettered
  * @param {((box: number) => string) | null} inkOf
  */
-function drawPass(ctx, { schedule }, height, micros, digit, inkOf) {
+function drawPass(ctx, { schedule }, height, micros, digit, lettered, inkOf) {
   const { chunks, codes, m } = schedule;
   const { ink } = paintsFor(chunks);
   const wide = digit * String(m - 1).length; // of the largest number, so that ops of one length are labelled alike
@@ -57,9 +91,8 @@ function drawPass(ctx, { schedule }, height, micros, digit, inkOf) {
       done[b] = drawPair(ctx, b, height, wide, micro, pairBackward(schedule, b, micros));
       continue;
     }
-    if (boxes.room[b] < wide + 2) continue;
-    const letter = boxes.room[b] >= wide + digit + 12;
-    ctx.fillText(text(letter ? kind : BARE, micro), boxes.x[b] + (boxes.w[b] - 1) / 2, boxes.y[b] + height / 2 + 0.5);
+    if (boxes.room[b] < wide + 2 + (lettered ? digit : 0)) continue;
+    ctx.fillText(text(lettered ? kind : BARE, micro), boxes.x[b] + (boxes.w[b] - 1) / 2, boxes.y[b] + height / 2 + 0.5);
     done[b] = 1;
   }
 }

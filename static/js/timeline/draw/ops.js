@@ -45,7 +45,7 @@ export function paintOps(scene, ctx, dpr) {
       const inkOf = plan && late ? paintResiduals(ctx, lane, plan, late, part[0].h) : null;
       paintBoxes(ctx, lane, part[0].h, dpr, inkOf !== null);
       if (lane.costs.comm > 0 && lane.kind === "plan") paintMessages(ctx, lane, scene, part[0].h);
-      drawLabels(ctx, lane, part[0].h, micros(lane.schedule), inkOf);
+      drawLabels(ctx, lane, part[0].h, micros(lane.schedule), layout.plotWidth / (t1 - t0), inkOf);
       paintCopies(ctx, lane, part, scene, dpr);
       if (plan) paintPlanned(ctx, lane, plan, part, scene, dpr, false);
     }

@@ -119,6 +119,8 @@ export const TIMELINE = {
   "recompute {what}": "重计算：{what}",
   "limit {limit}": "上限 {limit}",
   "Server unreachable: showing the last schedule": "服务器不可达：显示的是上一次的调度",
+  "of the last valid schedule": "属于上一个合法的调度",
+  "Of the last valid schedule, not of what is asked for.": "属于上一个合法的调度，而不是当前所请求的。",
   "Showing the last valid schedule": "显示的是上一个合法的调度",
   // shortcuts_panel.js
   "Mouse and pen": "鼠标与触控笔",
