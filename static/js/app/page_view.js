@@ -74,6 +74,7 @@ export class PageView {
       controls: this.controls,
       runs: { isLive: () => this.runs.live, start: () => this.runTab.start() },
       showShortcuts: () => this.#toggleTab("keys"),
+      openImport: () => this.openImport(),
     });
     onWait((refusal) => this.view.status.toast(waitText(refusal), 1000 * (refusal.retryAfter ?? 1)));
     this.#createPanels();

@@ -179,6 +179,8 @@ export const FRAME = {
   "Skip to the timeline": "跳到时间线",
   "pipeline-parallel schedules, drawn and run": "流水线并行调度，可画可跑",
   "+ Compare": "+ 对比",
+  "Open a file: an order or a trace": "打开文件：执行顺序或轨迹",
+  "Open …": "打开……",
   "Share this view": "分享此视图",
   Share: "分享",
   "All shortcuts": "全部快捷键",
