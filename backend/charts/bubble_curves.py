@@ -35,9 +35,11 @@ from backend.schedule.analysis.pareto import SEARCHED
 from backend.schedule.analysis.sweep import M_STOPS, Cell, over_m, stops
 from backend.schedule.errors import SpecError
 from backend.schedule.families.registry import FAMILIES
-from backend.theme_tokens import tokens
+from backend.theme_tokens import rgb, tokens
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+VARIANTS = ("", "-open", "-dot", "-open-dot")  # of a group's marker
+SHADE, MOST_SHADE = 0.3, 0.75  # of the ink in the colour, for each member of a group
 LINE = 15  # px that a name needs
 MOST_NAME = 22  # letters
 NARROW, FEW = 520, 10  # px of a figure whose names are shorter, and their letters
@@ -52,6 +54,8 @@ class Curve:
     title: str
     group: str
     cells: list[Cell]
+    member: int
+    """Its place among the curves of its group, which have one hue: each has a shade, a dash and a marker of its own."""
 
 
 def bubble_m(plans: Sequence[Plan], appearance: Appearance) -> Chart:
@@ -61,12 +65,9 @@ def bubble_m(plans: Sequence[Plan], appearance: Appearance) -> Chart:
     rows, place, here = _rows(curves, plans, appearance.y)
     names, width = _names(curves, appearance)
     figure = go.Figure(layout=_layout(curves, appearance, asked.m, width))
-    members: dict[str, int] = {}
     for curve in curves:
-        dash = DASHES[members.setdefault(curve.group, 0) % len(DASHES)]
-        members[curve.group] += 1
         figure.add_trace(
-            _line(curve, plans, appearance, dash, [rows[at].hover for at in place[curve.family]], place[curve.family])
+            _line(curve, plans, appearance, [rows[at].hover for at in place[curve.family]], place[curve.family])
         )
     figure.add_traces(_rings(here, appearance))
     for note in names:
@@ -94,7 +95,7 @@ def _curves(plans: Sequence[Plan]) -> list[Curve]:
     ms = stops(M_STOPS, asked.m)
     jit.compile_for(len(FAMILIES) * 3 * asked.p * asked.m)
     on_screen = {plan.spec.family: plan.spec for plan in reversed(plans) if plan.spec.p == asked.p}
-    curves = []
+    curves: list[Curve] = []
     for name, family in FAMILIES.items():
         if name in SEARCHED and name not in on_screen:
             continue
@@ -110,7 +111,8 @@ def _curves(plans: Sequence[Plan]) -> list[Curve]:
             sorted({*ms, spec.m} if name in on_screen else ms),
         )
         if cells:
-            curves.append(Curve(name, family.title, family.group, cells))
+            member = sum(each.group == family.group for each in curves)
+            curves.append(Curve(name, family.title, family.group, cells, member))
     return curves
 
 
@@ -138,20 +140,24 @@ def _rows(
     return rows, place, sorted(here, key=lambda each: each[0].id)
 
 
-def _colour(appearance: Appearance, group: str) -> str:
-    return tokens(appearance.theme)[f"g-{group.replace(' ', '-').lower()}"]
+def _colour(appearance: Appearance, curve: Curve) -> str:
+    """Return the group's colour, nearer to the ink for each further member, so that names stay readable."""
+    token = tokens(appearance.theme)
+    group, ink = rgb(token[f"g-{curve.group.replace(' ', '-').lower()}"]), rgb(token["ink"])
+    share = min(SHADE * curve.member, MOST_SHADE)
+    mixed = (round(a + (b - a) * share) for a, b in zip(group, ink, strict=True))
+    return "#" + "".join(f"{part:02x}" for part in mixed)
 
 
-def _line(
-    curve: Curve, plans: Sequence[Plan], appearance: Appearance, dash: str, hovers: list[str], at: list[int]
-) -> go.Scatter:
+def _line(curve: Curve, plans: Sequence[Plan], appearance: Appearance, hovers: list[str], at: list[int]) -> go.Scatter:
     shown = any(plan.spec.family == curve.family for plan in plans)
-    colour = _colour(appearance, curve.group)
+    colour = _colour(appearance, curve)
     return go.Scatter(
         x=[cell.m for cell in curve.cells], y=_shares(curve, appearance), mode="lines+markers", name=curve.title,
         customdata=at, hovertext=hovers, hovertemplate=HOVER,
-        line={"color": colour, "width": 3 if shown else 1.5, "dash": dash},
-        marker={"symbol": SYMBOLS[curve.group], "size": 7 if shown else 5, "color": colour},
+        line={"color": colour, "width": 3 if shown else 1.5, "dash": DASHES[curve.member % len(DASHES)]},
+        marker={"symbol": SYMBOLS[curve.group] + VARIANTS[curve.member % len(VARIANTS)],
+                "size": 9 if shown else 7, "color": colour},
     )  # fmt: skip
 
 
@@ -223,7 +229,7 @@ def _names(curves: Sequence[Curve], appearance: Appearance) -> tuple[list[dict[s
             {
                 "text": text, "x": 1, "xref": "paper", "xanchor": "left", "xshift": 6, "showarrow": False,
                 "y": 1 - spot / tall, "yref": "paper", "yanchor": "middle",
-                "font": {"color": _colour(appearance, members[0].group), "size": TEXT - 1},
+                "font": {"color": _colour(appearance, members[0]), "size": TEXT - 1},
             }
         )  # fmt: skip
     return notes, int(max(map(len, texts), default=0) * LETTER * 0.95) + 12

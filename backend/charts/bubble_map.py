@@ -13,7 +13,7 @@ from backend.charts.theme import TEXT, Appearance
 from backend.errors import message
 from backend.schedule.analysis.sweep import Cell, grid
 from backend.schedule.simulation.metrics import Figures
-from backend.theme_tokens import tokens
+from backend.theme_tokens import rgb, tokens
 
 DEFINITIONS = {
     "span": message("charts.span", "The bubble is the idle share of the longest device's own window."),
@@ -38,8 +38,10 @@ def bubble(plan: Plan, appearance: Appearance) -> Chart:
     shares = [[_share(each, appearance.y) for each in line] for line in cells]
     figure = go.Figure(layout=_layout(appearance, ps, ms))
     narrow = (appearance.width - LEFT - BAR) / len(ms) < WIDE or (appearance.height - 70) / len(ps) < TALL
-    figure.add_trace(_legal(appearance, shares, place, rows, narrow))
+    figure.add_trace(_legal(appearance, shares, place, rows))
     figure.add_traces(_illegal(appearance, cells, place, rows))
+    if not narrow:
+        figure.add_trace(_labels(appearance, shares))
     at = ms.index(plan.spec.m), ps.index(plan.spec.p)
     figure.add_shape(
         type="rect", x0=at[0] - 0.5, x1=at[0] + 0.5, y0=at[1] - 0.5, y1=at[1] + 0.5,
@@ -98,20 +100,39 @@ def _layout(appearance: Appearance, ps: list[int], ms: list[int]) -> dict[str, A
     )
 
 
-def _legal(
-    appearance: Appearance, shares: list[list[float | None]], place: Any, rows: list[Row], narrow: bool
-) -> go.Heatmap:
+def _legal(appearance: Appearance, shares: list[list[float | None]], place: Any, rows: list[Row]) -> go.Heatmap:
     token = tokens(appearance.theme)
-    known = [each for line in shares for each in line if each is not None]
     ticks = {"ticksuffix": " %", "tickfont": {"color": token["ink-3"], "size": TEXT - 1}}
     return go.Heatmap(
         z=shares, customdata=place, hovertext=[[rows[at].hover for at in line] for line in place], hovertemplate=HOVER,
-        hoverongaps=False, xgap=1, ygap=1, zmin=0, zmax=max(known, default=1.0) or 1.0,
+        hoverongaps=False, xgap=1, ygap=1, zmin=0, zmax=_most(shares),
         colorscale=[[0, token["accent-soft"]], [1, token["accent"]]],
-        text=None if narrow else [["" if each is None else f"{each:.0f}" for each in line] for line in shares],
-        texttemplate=None if narrow else "%{text}", textfont={"size": TEXT - 1},
         colorbar={"thickness": 10, "outlinewidth": 0, "x": 1.01, "xpad": 6, "ypad": 0, "len": 1} | ticks,
     )  # fmt: skip
+
+
+def _most(shares: list[list[float | None]]) -> float:
+    """Return the bubble at the end of the scale, in percent."""
+    return max((each for line in shares for each in line if each is not None), default=1.0) or 1.0
+
+
+def _labels(appearance: Appearance, shares: list[list[float | None]]) -> go.Scatter:
+    """Draw the values over the cells, white on those that are dark enough for it and black on the others."""
+    token, most = tokens(appearance.theme), _most(shares)
+    low, high = rgb(token["accent-soft"]), rgb(token["accent"])
+    spots = [(x, y, each) for y, line in enumerate(shares) for x, each in enumerate(line) if each is not None]
+    inks = [_ink([a + (b - a) * share / most for a, b in zip(low, high, strict=True)]) for _, _, share in spots]
+    return go.Scatter(
+        x=[x for x, _, _ in spots], y=[y for _, y, _ in spots], text=[f"{share:.0f}" for _, _, share in spots],
+        mode="text", textfont={"size": TEXT - 1, "color": inks}, hoverinfo="skip", showlegend=False,
+    )  # fmt: skip
+
+
+def _ink(ground: list[float]) -> str:
+    """Return the ink whose contrast on a colour is at least 4.5 (WCAG): one of black and white always has it."""
+    parts = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in (each / 255 for each in ground)]
+    luminance = 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+    return "#ffffff" if 1.05 / (luminance + 0.05) >= 4.5 else "#000000"
 
 
 def _illegal(appearance: Appearance, cells: list[list[Cell]], place: Any, rows: list[Row]) -> list[Any]:

@@ -11,6 +11,7 @@ import click
 from backend.cli.options import fail, spec_data, spec_options
 from backend.errors import RequestError
 from backend.schedule.analysis.compare import compare as compare_families
+from backend.schedule.family_names import canonical
 from backend.schedule.spec import Spec
 
 HEAD = ["schedule", "p", "m", "v", "makespan", "global", "of ideal", "span", "of ideal", "in flight", "memory",
@@ -29,7 +30,7 @@ def compare(more: Sequence[str], as_json: bool, **given: Any) -> None:
     """
     data = spec_data(given)
     first = data.pop("family", None)
-    names = [*([first] if first else []), *more]
+    names = [*([first] if first else []), *map(canonical, more)]
     try:
         shape = compare_families(Spec.from_json({**data, "v": data.get("v", 1)}), names, data.get("v"))
     except RequestError as error:

@@ -13,6 +13,7 @@ from backend.errors import RequestError
 from backend.schedule import result
 from backend.schedule.families import registry
 from backend.schedule.families.searched import search_order
+from backend.schedule.family_names import canonical
 from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.recompute import MODES
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
@@ -107,6 +108,8 @@ def spec_options(optional: bool = False, several: bool = False) -> Callable[[F],
 def spec_data(given: dict[str, Any]) -> dict[str, Any]:
     """Return the spec as JSON from a command's options, those not given left out."""
     data = {key: value for key, value in given.items() if value is not None}
+    if isinstance(data.get("family"), str):
+        data["family"] = canonical(data["family"])
     costs = {key: data.pop(key) for key in COST_KEYS if key in data}
     return data | ({"costs": costs} if costs else {})
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from backend.schedule.errors import Message, SpecError, message
+from backend.schedule.family_names import canonical
 from backend.schedule.options.effective_costs import Options, timing
 from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.recompute import MODES
@@ -29,6 +30,9 @@ MOST_ORDER = 6000  # most characters of a packed order: a server reads addresses
 MAX_TIME = 1e9  # sums of a million ops stay exact to a nanounit in float64
 PACKED = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 COST_KEYS = ("F", "I", "W", "comm", "FB", "S", "T", "O")
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,7 @@ class Spec:
                 message("schedule.family_is_a_name", "family must be a name such as 1f1b"),
                 nearest=Spec.family,
             )
+        family = canonical(family)
         return Spec(
             family=family,
             p=integer("p", data.get("p", Spec.p), 1, LIMITS["p"]),
@@ -165,7 +170,7 @@ def _layers(value: Any) -> tuple[int, ...] | None:
             value,
             message("schedule.layers_is_a_list", "layers is a list with one whole number for each stage"),
         )
-    layers = tuple(integer("layers", each, 0, MOST_LAYERS) for each in value)
+    layers = entries_of(value, lambda each: integer("layers", each, 0, MOST_LAYERS))
     if sum(layers) == 0:
         raise SpecError(
             "layers",
@@ -211,7 +216,7 @@ def _cost(name: str, value: Any) -> Cost:
                 given=len(value),
             ),
         )
-    return tuple(number(name, each, 0.0, MAX_TIME) for each in value)
+    return entries_of(value, lambda each: number(name, each, 0.0, MAX_TIME))
 
 
 def reject_unknown(data: Mapping[str, Any], known: Any, where: Message | str) -> None:
@@ -332,6 +337,35 @@ def boolean(name: str, value: Any) -> bool:
             nearest=False,
         )
     return value
+
+
+def entries_of(values: Sequence[Any], read: Callable[[Any], T]) -> tuple[T, ...]:
+    """Return every entry of a list as ``read`` gives it. Raises SpecError for the first bad one, with the list that
+    has its nearest legal value in its place, if that list is legal: one entry's value is none for the whole list.
+    """
+    out: list[T] = []
+    for at, each in enumerate(values):
+        try:
+            out.append(read(each))
+        except SpecError as error:
+            if error.nearest is not None:
+                error.nearest = _corrected(values, at, error.nearest, read)
+            raise
+    return tuple(out)
+
+
+def _corrected(values: Sequence[Any], at: int, nearest: Any, read: Callable[[Any], Any]) -> list[Any] | None:
+    """Return the list with one entry replaced; None if another is bad too."""
+    corrected = [*values[:at], nearest, *values[at + 1 :]]
+    try:
+        return [read(each) for each in corrected]
+    except SpecError:
+        return None
+
+
+def with_length(values: Sequence[Any], count: int) -> list[Any]:
+    """Return the first ``count`` entries of a list that is not empty; its last is repeated where it is shorter."""
+    return [*values[:count], *[values[-1]] * (count - len(values))]
 
 
 def optional(read: Any, name: str, value: Any, low: Any, high: Any) -> Any:

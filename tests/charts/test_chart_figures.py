@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -31,7 +32,8 @@ from backend.schedule.simulation.memory import curve, peak_memory
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
-from backend.theme_tokens import tokens
+from backend.theme_tokens import THEMES, rgb, tokens
+from tests.support.contrast import contrast
 
 LOOK = Appearance("light", 900, 400, "span")
 
@@ -202,3 +204,31 @@ def test_labels_at_the_ends_of_lines_do_not_overlap_and_keep_their_order(at: lis
     for one, other in pairwise(ordered):
         assert spots[other] - spots[one] >= 15 - 1e-9
     assert all(-1e-9 <= spot <= 300 + 1e-9 for spot in spots)
+
+
+def test_every_line_of_a_group_has_a_colour_a_dash_and_a_marker_of_its_own() -> None:
+    for theme in THEMES:
+        chart = bubble_m([plan("1f1b")], replace(LOOK, theme=theme))
+        lines = {trace.name: trace for trace in chart.figure.data if trace.line.dash}
+        for names in (("V-Min", "V-Half", "ZB-V"), ("GPipe", "1F1B", "PipeDream"), ("DualPipe", "DualPipeV")):
+            for look in (lambda line: line.line.color, lambda line: line.line.dash, lambda line: line.marker.symbol):
+                assert len({look(lines[name]) for name in names}) == len(names)
+        ground = tokens(theme)["surface"]
+        written = {note.text: note.font.color for note in chart.figure.layout.annotations}
+        assert {"V-Min", "V-Half"} <= set(written)
+        assert min(contrast(colour, ground) for colour in written.values()) >= 4.5
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_the_values_of_the_heat_map_can_be_read_on_every_cell(theme: str) -> None:
+    chart = bubble(plan("1f1b"), appearance("bubble", theme, width=1400, height=900))
+    cells, values = chart.figure.data[0], chart.figure.data[-1]
+    ends = [rgb(colour) for _, colour in cells.colorscale]
+    assert len(values.text) == sum(share is not None for line in cells.z for share in line) > 50
+    seen = set()
+    for x, y, ink in zip(values.x, values.y, values.textfont.color, strict=True):
+        share = cells.z[y][x] / cells.zmax
+        seen.add(round(share, 1))
+        ground = "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(*ends, strict=True))
+        assert contrast(ink, ground) >= 4.45, f"at {share:.2f} of the scale"  # the ground is rounded here
+    assert len(seen) > 5

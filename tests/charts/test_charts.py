@@ -24,6 +24,7 @@ from backend.schedule.families.registry import FAMILIES
 from backend.schedule.spec import Spec
 from backend.theme_tokens import ALL_THEMES, TOKENS, font, tokens
 from tests.conftest import error_of
+from tests.support.contrast import contrast
 
 ASKED = Spec("zb-h1", 4, 8, memory=3.0)
 LOOK = Appearance("light", 900, 400, "throughput")
@@ -35,21 +36,13 @@ def points() -> list[pareto.Point]:
     return pareto.points(ASKED) + pareto.frontier(ASKED, [2.0, 4.0], pareto.constructed)
 
 
-def luminance(colour: str) -> float:
-    full = colour if len(colour) == 7 else "#" + "".join(2 * each for each in colour[1:])
-    parts = (int(full[at : at + 2], 16) / 255 for at in (1, 3, 5))
-    r, g, b = (x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts)
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b
-
-
 @pytest.mark.parametrize("theme", ALL_THEMES)
 def test_every_group_has_a_colour_of_the_page_that_can_be_read(theme: str) -> None:
     ours = tokens(theme)
     for group in {family.group for family in FAMILIES.values()}:
         name = f"g-{group.replace(' ', '-').lower()}"
         assert f"--{name}: " in TOKENS.read_text()
-        light, dark = sorted((luminance(ours[name]), luminance(ours["surface"])), reverse=True)
-        assert (light + 0.05) / (dark + 0.05) >= 4.5, name
+        assert contrast(ours[name], ours["surface"]) >= 4.5, name
     assert template(theme).layout.font.family == font()
 
 

@@ -28,6 +28,11 @@ def test_show_draws_every_family_and_its_law(family: str) -> None:
     assert "law: " in done.output
 
 
+def test_show_and_compare_take_the_title_of_a_family() -> None:
+    assert call("show", "ZB-V", "-p", "4").output == call("show", "v-zb", "-p", "4").output
+    assert call("compare", "Interleaved 1F1B", "ZBV").output == call("compare", "interleaved", "v-zb").output
+
+
 def test_show_draws_ops_where_they_run() -> None:
     done = call("show", "1f1b", "-p", "2", "-m", "2", "--columns", "18")
     assert done.output.splitlines()[1:3] == ["  0 F0F1....B0--..B1--", "  1 ..F0B0--F1B1--...."]

@@ -42,7 +42,7 @@ SCHEDULE = Layers(
         ("laws",),
         ("simulation",),
         ("order",),
-        ("jit",),
+        ("jit", "family_names"),
         ("errors",),
     ),
 )

@@ -16,6 +16,7 @@ from backend.schedule import result
 from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
 from backend.schedule.families.registry import FAMILIES
+from backend.schedule.family_names import NAMES, OTHERS, canonical
 from backend.schedule.laws import formula
 from backend.schedule.order import wire
 from backend.schedule.spec import LIMITS, Spec
@@ -60,9 +61,13 @@ REFUSED: list[tuple[dict[str, Any], str, Any]] = [
     ({"costs": {"f": 1}}, "f", None),
     ({"costs": {"F": -1}}, "F", 0.0),
     ({"costs": {"F": "x"}}, "F", 0.0),
-    ({"costs": {"F": [1, 2]}}, "F", 4),
+    ({"costs": {"F": [1, 2]}}, "F", [1, 2, 2, 2]),
     ({"costs": {"F": []}}, "F", None),
-    ({"costs": {"W": [1, 2, 3, float("nan")]}}, "W", 0.0),
+    ({"costs": {"F": [1, 2, 3, 4, 5]}}, "F", [1, 2, 3, 4]),
+    ({"family": "dualpipe", "m": 8, "costs": {"F": [1, 2, 3]}}, "F", [1, 2, 3, 3]),
+    ({"costs": {"W": [1, -2, 3, -4]}}, "W", None),
+    ({"layers": [1, 2.4, 1, 1]}, "layers", [1, 2, 1, 1]),
+    ({"costs": {"W": [1, 2, 3, float("nan")]}}, "W", [1, 2, 3, 0]),
     ({"costs": {"comm": float("-inf")}}, "comm", 0.0),
     ({"costs": {"FB": 3}}, "FB", None),
     ({"costs": {"F": 1e300}}, "F", 1e9),
@@ -97,6 +102,17 @@ def test_the_count_of_ops_is_that_of_the_order(family: str, data: st.DataObject)
 
 def test_the_ops_of_whole_backwards_are_counted_as_two_per_micro_batch() -> None:
     assert registry.op_count(registry.read({"family": "gpipe", "p": 1024, "m": 1366})) == 2_797_568
+
+
+def test_every_name_of_a_family_in_any_case_is_read_as_its_own() -> None:
+    assert tuple(FAMILIES) == NAMES[:-1]
+    for name, family in FAMILIES.items():
+        for other in (name.upper(), family.title, family.title.lower().replace("-", "_"), *OTHERS.get(name, ())):
+            assert canonical(other) == name
+            assert registry.read({"family": other, "m": 16, "costs": {}}).family == name
+    assert canonical("Zb-H1" * 20) == "Zb-H1" * 20
+    with pytest.raises(SpecError, match="no family of that name"):
+        registry.read({"family": "ZB-X"})
 
 
 def test_the_nearest_number_of_micro_batches_is_the_most_within_the_limit() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.schedule.families import imported
+from backend.schedule.family_names import ALIASES
 from backend.schedule.hardware.machines import MACHINE_FIELDS
 from backend.schedule.hardware.machines import bounds as machine_bounds
 from backend.schedule.hardware.models import MAY_LACK, MODEL_FIELDS, WHOLE
@@ -42,6 +43,12 @@ def page_tables() -> str:
             _export("Fields of a spec, in the order of the query.", "string[]", "SPEC_FIELDS", order_last),
             _export("Fields of a spec's costs.", "string[]", "COST_KEYS", COST_KEYS),
             _export("The family of an order that is in the link itself.", "string", "IMPORTED", imported.NAME),
+            _export(
+                "Families by any of their names, in lower case without spaces, hyphens and underscores.",
+                "Record<string, string>",
+                "FAMILY_NAMES",
+                ALIASES,
+            ),
             _export("Entries of the longest list: one per stage.", "number", "MOST_STAGES", MOST_ENTRIES),
             _export(
                 "Recomputation: the part of F that runs again with I, the part of its activations held until then.",

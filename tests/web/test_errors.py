@@ -67,7 +67,7 @@ BAD_QUERIES = [
     ("comm=Infinity", "comm"),
     ("FB=3", "FB"),
     ("family=", "family"),
-    ("family=1f1b%20", "family"),
+    ("family=1f1b%0A", "family"),
     ("family=../../etc/passwd", "family"),
     ("family=" + "x" * 5000, "family"),
     ("family=%FF", "query"),
@@ -89,7 +89,7 @@ def test_a_bad_query_is_refused_at_once_and_the_key_is_named(client: FlaskClient
 
 
 def test_a_misspelt_family_is_refused_with_the_closest_one(client: FlaskClient):
-    assert error_of(client.get("/api/schedule?family=zbh1"))["nearest"] == "zb-h1"
+    assert error_of(client.get("/api/schedule?family=zbhh1"))["nearest"] == "zb-h1"
 
 
 @pytest.mark.parametrize(
@@ -110,6 +110,18 @@ def test_unknown_addresses_get_the_common_error_shape(client: FlaskClient, metho
     response = client.open(path, method=method)
     assert response.status_code == status
     assert error_of(response)["field"] == field
+
+
+def test_a_browser_gets_a_page_for_an_unknown_address_and_programs_get_json(client: FlaskClient):
+    browser = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "Accept-Language": "zh-CN"}
+    page = client.get("/nonesuch/<script>x</script>", headers=browser)
+    assert (page.status_code, page.mimetype, page.headers["Vary"]) == (404, "text/html", "Accept")
+    assert "<script" not in page.text
+    assert "/nonesuch/&lt;script&gt;" in page.text
+    assert 'href="/"' in page.text
+    assert "没有这个页面" in page.text
+    for path, headers in (("/nonesuch", {"Accept": "*/*"}), ("/nonesuch", {}), ("/api/nonesuch", browser)):
+        assert error_of(client.get(path, headers=headers))["code"] == "http.no_such_address"
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from backend.schedule.order.order import Order
 from backend.schedule.simulation.memory import peak_memory, peaks
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
-from backend.schedule.spec import Spec
+from backend.schedule.spec import Spec, with_length
 
 TECHNIQUES = {
     "gpipe": message("analysis.technique_gpipe", "all forwards, then all backwards"),
@@ -85,7 +85,7 @@ def _judge_lists(asked: Spec) -> None:
     for name in ("F", "I", "W"):
         cost = getattr(asked.costs, name)
         if isinstance(cost, tuple) and len(cost) % asked.p:
-            nearest = asked.p * max(1, round(len(cost) / asked.p))
+            stages = asked.p * max(1, round(len(cost) / asked.p))
             text = message(
                 "analysis.list_fits_no_stages",
                 "{name} as a list has one entry per stage: p = {p} of them or a multiple, not {given}",
@@ -93,7 +93,7 @@ def _judge_lists(asked: Spec) -> None:
                 p=asked.p,
                 given=len(cost),
             )
-            raise SpecError(name, len(cost), text, limit=nearest, nearest=nearest)
+            raise SpecError(name, len(cost), text, limit=stages, nearest=with_length(cost, stages))
 
 
 def _row(spec: Spec, adjusted: Message | None) -> dict[str, Any]:

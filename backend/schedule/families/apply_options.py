@@ -14,7 +14,7 @@ from backend.schedule.laws.law import Law
 from backend.schedule.options import offload, vocabulary
 from backend.schedule.options.effective_costs import spread_layers
 from backend.schedule.order.order import MAX_PAIR_CHUNKS, Order
-from backend.schedule.spec import Spec
+from backend.schedule.spec import Spec, with_length
 
 _FAMILYS_OWN = {"group": None, "lifo": False, "effort": None, "seed": 1, "order": None}
 MOST_TIMED = 10**11  # most ops of all orders that one search times: about half an hour
@@ -84,7 +84,7 @@ def _judge_stages(spec: Spec, stages: int) -> None:
                 stages=stages,
                 given=len(cost),
             )
-            raise SpecError(name, len(cost), text, limit=stages, nearest=stages)
+            raise SpecError(name, len(cost), text, limit=stages, nearest=with_length(cost, stages))
         if isinstance(cost, tuple) and (spec.layers is not None or spec.vocabulary == "redistribute"):
             field = "layers" if spec.layers is not None else "vocabulary"
             text = message(

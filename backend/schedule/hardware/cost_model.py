@@ -12,8 +12,9 @@ from typing import Any
 from backend.schedule.errors import SpecError, message
 from backend.schedule.hardware.machines import MACHINE_FIELDS, Machine, machine_of
 from backend.schedule.hardware.models import MODEL_FIELDS, WHOLE, Model, model_of
+from backend.schedule.options.effective_costs import spread_layers
 from backend.schedule.order.placement import place
-from backend.schedule.spec import LIMITS, boolean, choice, integer, number, reject_unknown
+from backend.schedule.spec import LIMITS, boolean, choice, entries_of, integer, number, reject_unknown
 
 LINKS = ("auto", "intra", "inter")
 PLACEMENTS = ("looped", "v")
@@ -129,12 +130,14 @@ def even(layers: int, p: int, v: int) -> tuple[int, ...]:
 
 def _shares(shares: Any, stages: int) -> list[int]:
     """Read the layers of each stage, one entry per stage. Raises SpecError for any other value."""
-    if len(shares) != stages:
+    counts = entries_of(shares, lambda share: integer("layers", share, 0, WHOLE["layers"][1]))
+    if len(counts) != stages:
         text = message(
             "hardware.layers_need_an_entry_per_stage",
             "layers as a list has one entry per stage: {stages} here, not {given}",
             stages=stages,
-            given=len(shares),
+            given=len(counts),
         )
-        raise SpecError("layers", len(shares), text, limit=stages, nearest=stages)
-    return [integer("layers", share, 0, WHOLE["layers"][1]) for share in shares]
+        nearest = list(spread_layers(counts, stages)) if sum(counts) else None
+        raise SpecError("layers", len(counts), text, limit=stages, nearest=nearest)
+    return list(counts)

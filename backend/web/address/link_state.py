@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl
 from backend.errors import RequestError, message
 from backend.schedule.families import imported
 from backend.schedule.families.registry import family_of, judge
+from backend.schedule.family_names import canonical
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import COST_KEYS, Spec
 from backend.web.address.packed import unpack
@@ -72,6 +73,8 @@ def _fields(entries: Mapping[str, str], prefix: str, base: Mapping[str, object])
     """Return a spec's fields: those of ``base`` if the link gives none; another family has its own natural v."""
     fields = dict(base)
     given = {key: entries[prefix + key].strip() for key in KEYS if prefix + key in entries}
+    if "family" in given:
+        given["family"] = canonical(given["family"])
     if given.get("family", base["family"]) != base["family"]:
         fields["family"] = given["family"]
         fields["v"] = 1 if given["family"] == imported.NAME else family_of(Spec(family=given["family"])).v[1]

@@ -13,6 +13,7 @@ from backend.schedule.analysis.pareto import Point
 from backend.schedule.families import registry, searched
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.families.searched import Recalled
+from backend.schedule.family_names import canonical
 from backend.schedule.hardware.balance import BALANCE_KEYS, balance_of
 from backend.schedule.hardware.cost_model import KEYS as SETTING_KEYS
 from backend.schedule.order.order import Order
@@ -34,13 +35,15 @@ def comparison(query: bytes) -> Encoded:
 
 def comparison_of(query: bytes) -> tuple[tuple[str, ...], Spec, int | None]:
     """Read (families, the setting, v if given) from a query. Raises RequestError naming the key that is wrong."""
-    data = fields_of(
-        query, COMPARED_KEYS, lambda key, text: text.split(",") if key == "families" else value_of(key, text)
-    )
+    data = fields_of(query, COMPARED_KEYS, _compared_value)
     names = tuple(data.pop("families", FAMILIES))
     with_v = "v" in data
     spec = Spec.from_json(nested(data))
     return names, spec, spec.v if with_v else None
+
+
+def _compared_value(key: str, text: str) -> Any:
+    return [canonical(name) for name in text.split(",")] if key == "families" else value_of(key, text)
 
 
 def balance(query: bytes) -> Encoded:

@@ -11,10 +11,11 @@ import logging
 import secrets
 from typing import Any
 
-from flask import Flask, Response, jsonify, request
-from werkzeug.exceptions import ClientDisconnected, HTTPException, MethodNotAllowed, RequestEntityTooLarge
+from flask import Flask, Response, jsonify, make_response, render_template, request
+from werkzeug.exceptions import ClientDisconnected, HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge
 
 from backend.errors import Kind, RequestError, message
+from backend.web.http.bundle import entry
 
 logger = logging.getLogger(__name__)
 STATUS: dict[Kind, int] = {
@@ -70,6 +71,10 @@ def register(app: Flask) -> None:
     """Answer every exception of every route of the app in the one shape, and say when to try again."""
 
     def answer(error: Exception) -> tuple[Response, int]:
+        if isinstance(error, NotFound) and _is_for_reader():
+            page = make_response(render_template("no_page.html", path=request.path[:80], style=entry("css", "main")))
+            page.headers["Vary"] = "Accept"
+            return page, 404
         status, shape = shape_of(error)
         response = jsonify(error=shape)
         retry_after = getattr(error, "retry_after", None)
@@ -81,6 +86,14 @@ def register(app: Flask) -> None:
 
     app.register_error_handler(Exception, answer)
     app.after_request(_say_when_to_retry)
+
+
+def _is_for_reader() -> bool:
+    """Return whether a browser shows the answer as a page: outside the API, and the client names HTML as a browser does
+    for an address that was typed or followed.
+    """
+    api = request.path == "/api" or request.path.startswith("/api/")
+    return not api and request.method in ("GET", "HEAD") and "text/html" in request.headers.get("Accept", "")
 
 
 def _say_when_to_retry(response: Response) -> Response:

@@ -52,8 +52,7 @@ export function createActions(store, timeline, playback, selection, tools, help,
   function clear() {
     if (store.get().view.tab === "keys") store.setView({ tab: null });
     else if (tools.clear()) return;
-    else if (store.get().view.sel) selection.clear();
-    else playback.seek(null);
+    else if (!selection.clear()) playback.seek(null);
   }
 
   /** @param {() => void} act */
@@ -78,7 +77,7 @@ export function createActions(store, timeline, playback, selection, tools, help,
     play: () => playback.toggle(),
     stepBack: () => playback.step(-1),
     stepOn: () => playback.step(1),
-    enter: () => selection.select(timeline.hover),
+    enter: () => (timeline.hover ? selection.select(timeline.hover) : selection.pinIdleBefore()),
     clear,
     undo: store.undo,
     redo: store.redo,

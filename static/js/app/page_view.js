@@ -95,6 +95,7 @@ export class PageView {
       controls: this.controls,
       runs: { isLive: () => this.runs.live, start: () => this.runTab.start(), look: () => this.runTab.look() },
       showShortcuts: () => this.#toggleTab("keys"),
+      openImport: () => this.openImport(),
     });
     onWait((refusal) => this.view.status.toast(waitText(refusal), 1000 * (refusal.retryAfter ?? 1)));
     this.#createPanels();

@@ -49,7 +49,7 @@ export function bindings(acts) {
       section: select,
       keys: ["Enter"],
       label: "Enter",
-      description: t("select the op under the pointer"),
+      description: t("select the op or the idle time under the pointer, else the idle time before the selected op"),
       act: acts.enter,
     },
     { section: select, keys: ["/"], label: "/", description: t("find ops: 2F5, or F5, 2F, 5"), act: acts.openFind },

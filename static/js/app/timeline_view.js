@@ -4,6 +4,7 @@ import { createActions } from "./actions.js";
 import { bindings } from "./shortcuts.js";
 import { createStatus } from "./status.js";
 import { laneOf } from "../data/lanes.js";
+import { idleBox } from "../timeline/draw/overlay.js";
 import { createStripsButton } from "../timeline/draw/memory_strips.js";
 import { createCard, say as announceTrace } from "../timeline/explain/card.js";
 import { createExplain } from "../timeline/explain/explain_view.js";
@@ -193,7 +194,9 @@ export class TimelineView {
   #showCard() {
     const trace = this.timeline.hover ?? (this.tools.area.current() ? null : this.selection.current());
     const { x, y } = this.#hoverAt;
-    this.card.put(trace, trace?.op ? this.timeline.box(trace.lane.id, trace.rank, trace.op.i) : { x, y, w: 1, h: 12 });
+    if (trace?.op) this.card.put(trace, this.timeline.box(trace.lane.id, trace.rank, trace.op.i));
+    else if (trace?.idle && trace !== this.timeline.hover) this.card.put(trace, idleBox(this.timeline.scene, trace));
+    else this.card.put(trace, { x, y, w: 1, h: 12 });
   }
 
   #onSelect() {

@@ -28,6 +28,7 @@ const NEXT = ["zb-h1", "interleaved", "v-half", "dualpipev", "gpipe"];
  * @property {{edit: (at: number) => void}} controls
  * @property {{start: () => void, isLive: () => boolean, look: () => void}} runs look: finds out whether one can start
  * @property {() => void} showShortcuts
+ * @property {() => void} openImport
  */
 
 /**
@@ -38,7 +39,7 @@ const NEXT = ["zb-h1", "interleaved", "v-half", "dualpipev", "gpipe"];
 const inTwoWidths = (wide, narrow) => [h("span", { class: "wide" }, wide), h("span", { class: "narrow" }, narrow)];
 
 /** @param {Parts} parts */
-export function createToolbar({ store, plans: { families }, controls, runs, showShortcuts }) {
+export function createToolbar({ store, plans: { families }, controls, runs, showShortcuts, openImport }) {
   const compare = /** @type {HTMLButtonElement} */ (byId("compare-toggle"));
   const run = /** @type {HTMLButtonElement} */ (byId("run"));
   const idle = [...run.childNodes]; // its label while nothing runs
@@ -57,6 +58,7 @@ export function createToolbar({ store, plans: { families }, controls, runs, show
   }
 
   compare.addEventListener("click", addSchedule);
+  byId("open").addEventListener("click", openImport);
   byId("help").addEventListener("click", showShortcuts);
   for (const event of ["pointerenter", "focus"]) run.addEventListener(event, () => runs.look(), { once: true });
   run.addEventListener("click", () => (runs.isLive() ? store.setView({ tab: "run" }) : runs.start()));

@@ -25,10 +25,27 @@ export class Offline extends Error {
   }
 }
 
+const RETRY = 3000; // ms between tries of what had no answer
 const MOST_TRIES = 4;
 const LONGEST_WAIT_S = 60; // a longer one is a reader's decision
 /** @type {(refusal: Refusal) => void} */
 let tellWait = () => {};
+
+/**
+ * What asks again, some time after there was no answer, until there is one.
+ * @param {() => void} again
+ */
+export function createRetry(again) {
+  let timer = 0;
+  const stop = () => clearTimeout(timer);
+  return {
+    stop,
+    later() {
+      stop();
+      timer = window.setTimeout(again, RETRY);
+    },
+  };
+}
 
 /** Call `tell` whenever the page waits because the server has asked it to. @param {(refusal: Refusal) => void} tell */
 export function onWait(tell) {

@@ -49,7 +49,10 @@ export function createPlan(id, spec) {
 }
 
 /** @param {Plan} plan */
-export const isStale = (plan) => plan.shown !== null && plan.shown !== plan.asked;
+const isStale = (plan) => plan.shown !== null && plan.shown !== plan.asked;
+
+/** Whether what is asked for cannot be shown, and the last schedule that could be stays. @param {Plan} plan */
+export const isOutOfDate = (plan) => isStale(plan) && (plan.error !== null || plan.offline);
 
 /** @param {Spec["costs"]} costs */
 const uneven = (costs) => [costs.F, costs.I, costs.W].some((cost) => typeof cost !== "number");

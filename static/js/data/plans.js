@@ -3,7 +3,7 @@
 import { invalidate } from "../ui/frame_loop.js";
 import { importedFamily } from "./imported.js";
 import { known, fetchAhead } from "./order_cache.js";
-import { createPlan, isStale, orderQuery, request, timePlan } from "./plan.js";
+import { createPlan, isOutOfDate, orderQuery, request, timePlan } from "./plan.js";
 import { IDS, specsOf } from "../core/state/schedules.js";
 import { timing } from "../core/schedule/effective_costs.js";
 import { IMPORTED } from "../core/schedule/spec_tables.js";
@@ -83,7 +83,7 @@ export class Plans {
     const { schedule, times, shown } = plan;
     if (!schedule || !times || !shown) return null;
     const before = this.#lanes.get(plan);
-    const stale = isStale(plan) && (plan.error !== null || plan.offline);
+    const stale = isOutOfDate(plan);
     if (before && before.times === times && before.stale === stale) return before.lane;
     const lane = {
       id: plan.id,

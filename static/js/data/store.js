@@ -2,6 +2,7 @@
 // browser's history, which undo and redo go through as Back and Forward do; zoom and selection replace the last step.
 import { mapSpecs, specAt } from "../core/state/schedules.js";
 import { format, parse } from "../core/state/link.js";
+import { familyNamed } from "../core/state/link_fields.js";
 
 /** @import {Family, Spec} from "../core/schedule/types.js" */
 /** @import {State} from "../core/state/link.js" */
@@ -109,6 +110,10 @@ function withoutOldSearches(next, before) {
   return spec === next.spec && others === next.others ? next : { ...next, spec, others };
 }
 
+/** Whether a query has another than a family's own name. @param {string} query */
+const namesOtherwise = (query) =>
+  [...new URLSearchParams(query)].some(([key, text]) => /^([bcd]\.)?family$/.test(key) && familyNamed(text) !== text);
+
 /** @param {Setup} setup */
 export function createStore({ defaults, natural, derivations = NOTHING_DERIVED, fixed = null }) {
   const read = () => parse(fixed ?? location.search, defaults, natural);
@@ -152,6 +157,8 @@ export function createStore({ defaults, natural, derivations = NOTHING_DERIVED, 
     });
     window.addEventListener("pagehide", address.flush);
   }
+
+  if (fixed === null && namesOtherwise(location.search)) address.later();
 
   return {
     get: () => state,

@@ -1,5 +1,5 @@
-// The schedule as a table for screen readers: a row a rank with what is in sight of it, its ops in order. Made when
-// someone comes to it, and bounded; what it leaves out, and how to read that, is said.
+// The schedule as a table, for screen readers and readers who prefer text: a row a rank with what is in sight of it,
+// its ops in order. Made when someone opens it, and bounded; what it leaves out, and how to read that, is said.
 import { timeNumber, timeText } from "../data/costs/time_unit.js";
 import { byId, h, replace } from "../ui/dom.js";
 import { totals } from "../core/timeline/area.js";
@@ -20,17 +20,42 @@ const REST = 400; // ms without a change of the window
  * @param {() => Record<string, number[]>} pins */
 export function createTable(lanes, titleOf, visible, pins) {
   const home = byId("table");
-  const holder = h("div", { class: "visually-hidden", id: "schedule-table" });
-  const make = h("button", { type: "button", class: "skip", onclick: fill }, t("Read the schedule as a table"));
-  home.setAttribute("role", "region");
-  home.setAttribute("aria-label", t("The schedule as a table"));
-  home.append(make, holder);
+  const holder = h("div", { id: "schedule-table", tabindex: 0 });
+  const make = h("button", { type: "button", class: "skip", onclick: open }, t("Read the schedule as a table"));
+  const close = h("button", { type: "button", class: "button soft", onclick: shut }, t("Close"));
+  const dialog = h(
+    "dialog",
+    { class: "table-dialog", "aria-label": t("The schedule as a table"), onkeydown: closeByKey },
+    h("div", { class: "table-head" }, h("h2", { text: t("The schedule as a table") }), close),
+    holder,
+  );
+  home.append(make, dialog);
   let wanted = false;
   let timer = 0;
   /** @type {unknown[]} what the table was made of: a reader keeps their place while that stays */
   let made = [];
 
   const source = () => [visible().t0, visible().t1, JSON.stringify(pins()), ...lanes().map(({ times }) => times)];
+
+  /** The timeline beside it stays in use: the table follows its window. */
+  function open() {
+    fill();
+    dialog.show();
+    holder.focus();
+  }
+
+  function shut() {
+    wanted = false;
+    dialog.close();
+    make.focus();
+  }
+
+  /** @param {KeyboardEvent} event */
+  function closeByKey(event) {
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    shut();
+  }
 
   function fill() {
     wanted = true;

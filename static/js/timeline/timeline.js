@@ -8,7 +8,7 @@ import { flagged } from "./interact/marks.js";
 import { createMinimap } from "./interact/minimap.js";
 import { drawPlayhead, drawTrace } from "./draw/overlay.js";
 import { messageAt, drawMessages } from "./draw/messages.js";
-import { paintOps } from "./draw/ops.js";
+import { paintLabelsAhead, paintOps } from "./draw/ops.js";
 import { residualScale } from "../data/matched_plan.js";
 import { preparePyramids } from "../data/binned_orders.js";
 import { colour } from "../ui/palette.js";
@@ -252,6 +252,7 @@ export class Timeline {
     const ctx = begin(over);
     this.highlights?.draw(this.scene, ctx, over.width, over.height);
     drawPlayhead(this.scene, ctx, head, over.height);
+    if (head !== null && head < this.scene.t1) paintLabelsAhead(this.scene, ctx, this.#base.dpr, head);
     writeHeld(this.scene, ctx, head);
     if (selected) drawTrace(this.scene, ctx, selected, true);
     if (this.hover && !sameTrace(this.hover, selected)) drawTrace(this.scene, ctx, this.hover, false);

@@ -3,6 +3,7 @@
 import { h, replace, sentence, setText, show } from "./dom.js";
 import { TypedBox } from "./typed_box.js";
 import { t, tr } from "../core/i18n/language.js";
+import { packed } from "../core/state/link_fields.js";
 import { formatNumber } from "../core/i18n/numbers.js";
 
 /**
@@ -186,7 +187,7 @@ export class Field {
         ? t("Leave {symbol} out", options)
         : t("Use {field} = {value}", {
             field: options.symbol,
-            value: textOf(/** @type {Value} */ (legal ?? null), options),
+            value: Array.isArray(legal) ? brief(packed(legal)) : textOf(/** @type {Value} */ (legal ?? null), options),
           });
     replace(
       problem,
@@ -207,6 +208,9 @@ function textOf(value, options) {
   if (options.percent && typeof value === "number") return `${Number((100 * value).toPrecision(6))} %`;
   return Array.isArray(value) ? value.join(",") : String(value);
 }
+
+/** A list short enough for a button. @param {string} text */
+const brief = (text) => (text.length > 40 ? `${text.slice(0, 39)}…` : text);
 
 /** undefined: no number. @param {string} text @param {FieldOptions} options @returns {Value | undefined} */
 function readValue(text, options) {

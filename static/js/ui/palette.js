@@ -6,8 +6,10 @@ import { KIND_B, KIND_F, KIND_PAIR } from "../core/schedule/ops.js";
 
 /** @typedef {[number, number, number]} Rgb */
 /**
- * @typedef {{fill: string[], ink: string[], edge: string[], top: Uint32Array, bottom: Uint32Array, rim: Uint32Array}}
- *   Paints by paint class; top, bottom and rim are pixels: of the upper and the lower half of an op, and of its edge
+ * @typedef {{fill: string[], ink: string[], inkUp: string[], edge: string[], top: Uint32Array, bottom: Uint32Array,
+ *   rim: Uint32Array, ahead: {ink: string[], inkUp: string[]}}}
+ *   Paints by paint class; top, bottom and rim are pixels: of the upper and the lower half of an op, and of its edge;
+ *   ink and inkUp are of text on these halves, and ahead those of text on ops that the playhead has not reached
  */
 
 const TOKENS = [
@@ -98,6 +100,12 @@ function parse(css) {
 /** @param {Rgb} a @param {Rgb} b @param {number} t @returns {Rgb} */
 const mix = (a, b, t) => [a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t, a[2] + (b[2] - a[2]) * t];
 
+/** A colour under the veil over ops ahead of the playhead. @param {Rgb} c @returns {Rgb} */
+function dimmed(c) {
+  const [r, g, b, alpha] = (colours["plot-dim"].match(/[\d.]+/g) ?? []).map(Number);
+  return mix(c, [r, g, b], alpha ?? 1);
+}
+
 /** @param {Rgb} c */
 const css = (c) => `rgb(${Math.round(c[0])}, ${Math.round(c[1])}, ${Math.round(c[2])})`;
 
@@ -155,6 +163,8 @@ export function paintsFor(chunks) {
     found = {
       fill: [""],
       ink: [""],
+      inkUp: [""],
+      ahead: { ink: [""], inkUp: [""] },
       edge: [""],
       top: new Uint32Array(CLASSES),
       bottom: new Uint32Array(CLASSES),
@@ -166,7 +176,10 @@ export function paintsFor(chunks) {
       const upper = tint(kind === KIND_PAIR ? KIND_F : kind, shade, chunks);
       const lower = kind === KIND_PAIR ? tint(KIND_B, chunks > 1 ? 1 - (shade % 2) : 0, chunks) : upper;
       found.fill.push(css(lower));
-      found.ink.push(inkOn(kind === KIND_PAIR ? mix(upper, lower, 0.5) : lower));
+      found.ink.push(inkOn(lower));
+      found.inkUp.push(inkOn(upper));
+      found.ahead.ink.push(inkOn(dimmed(lower)));
+      found.ahead.inkUp.push(inkOn(dimmed(upper)));
       found.edge.push(css(mix(lower, [0, 0, 0], 0.34)));
       found.rim[cls] = pixel(mix(lower, [0, 0, 0], 0.34));
       found.top[cls] = pixel(upper);
@@ -187,6 +200,8 @@ export function copyPaints() {
     found = {
       fill: [""],
       ink: [""],
+      inkUp: [""],
+      ahead: { ink: [""], inkUp: [""] },
       edge: [""],
       top: new Uint32Array(CLASSES),
       bottom: new Uint32Array(CLASSES),
@@ -204,6 +219,24 @@ export function copyPaints() {
   }
   return found;
 }
+
+/** Each ink of text on ops with the colour under it: for the test of contrast. @param {number} chunks */
+export function groundsOf(chunks) {
+  const { ink, inkUp, ahead, fill, top } = paintsFor(chunks);
+  return fill.slice(1).flatMap((_, k) => {
+    if (shadeOfClass(k + 1) >= Math.min(chunks, SHADES)) return []; // no op is of this class
+    const [lower, upper] = [parse(fill[k + 1]), rgbOf(top[k + 1])];
+    return [
+      [ink[k + 1], css(lower)],
+      [inkUp[k + 1], css(upper)],
+      [ahead.ink[k + 1], css(dimmed(lower))],
+      [ahead.inkUp[k + 1], css(dimmed(upper))],
+    ];
+  });
+}
+
+/** @param {number} little the little-endian pixel of ImageData @returns {Rgb} */
+const rgbOf = (little) => [little & 255, (little >> 8) & 255, (little >> 16) & 255];
 
 /** The colours of residuals, from the earliest to the latest, and those of text on them. */
 export const residualPaints = () => ({

@@ -33,6 +33,15 @@ test("every op is a box at its stage, its micro-batch and its times", () => {
   assert.deepEqual([cube.stages, cube.micros, cube.all, cube.total], [4, 6, 6, times.makespan]);
 });
 
+test("idle time is on the floor, and with the work it fills every stage's time", () => {
+  for (let stage = 0; stage < cube.stages; stage++) {
+    const mine = [...cube.idle, ...cube.boxes].filter((each) => each.stage === stage);
+    const filled = mine.reduce((sum, { start, end }) => sum + end - start, 0);
+    assert.ok(Math.abs(filled - times.makespan) < 1e-9);
+  }
+  assert.ok(cube.idle.length > 4);
+});
+
 test("every message is a dot that leaves when its op ends and goes one stage on or back", () => {
   assert.equal(cube.dots.length, 2 * 3 * 6);
   for (const dot of cube.dots) {

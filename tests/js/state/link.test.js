@@ -212,11 +212,32 @@ test("a zoom window that ends before it begins is reported and dropped", () => {
   assert.deepEqual([got.view.t0, got.view.t1, problems.length], [null, null, 1]);
 });
 
-test("unknown keys are reported and kept aside, a key given twice counts once", () => {
+test("misspelt keys are reported with the nearest one, other sites' keys not; of two the first counts", () => {
   const { state: got, problems, unknown } = read("?p=8&famly=gpipe&utm_source=x&p=9");
   assert.equal(got.spec.p, 8);
   assert.deepEqual(unknown, { famly: "gpipe", utm_source: "x" });
-  assert.deepEqual(problems.map(({ field }) => field).sort(), ["famly", "p", "utm_source"]);
+  assert.deepEqual(problems.map(({ field }) => field).sort(), ["famly", "p"]);
+  assert.match(problems.find(({ field }) => field === "famly")?.message ?? "", /did you mean family\?/);
+  const theirs = [
+    "utm_source",
+    "utm_campaign",
+    "fbclid",
+    "gclid",
+    "msclkid",
+    "ref",
+    "mc_cid",
+    "mc_eid",
+    "igshid",
+    "si",
+  ];
+  assert.deepEqual(read(`?${theirs.map((key) => `${key}=1`).join("&")}`).problems, []);
+  const asked = Object.fromEntries(
+    read("?P=4&b.memmory=2&tehme=dark&m.machin=x&d.q=1").problems.map((each) => [each.field, each.message]),
+  );
+  assert.match(asked.P, /did you mean p\?/);
+  assert.match(asked["b.memmory"], /did you mean b\.memory\?/);
+  assert.match(asked.tehme, /did you mean theme\?/);
+  assert.deepEqual(Object.keys(asked).sort(), ["P", "b.memmory", "d.q", "m.machin", "tehme"]);
 });
 
 test("names that every object inherits are not keys", () => {
@@ -483,4 +504,16 @@ test("a link names up to four runs, and ranks of their lanes can be pinned", () 
   assert.equal(format(got, DEFAULTS, NATURAL), "?run=0f3a,r-2,x_3&pin=0,run2.3");
   for (const run of ["a,b,c,d,e", "a,,b", ",a", "a b"])
     assert.equal(read(`?run=${encodeURIComponent(run)}`).problems[0]?.field, "run");
+});
+
+test("a family's other names are read as its own, and written so", () => {
+  const { state: got, problems } = parse(
+    "?family=Interleaved+1F1B&b.family=ZB-V&families=-ZB-V,GPipe",
+    DEFAULTS,
+    NATURAL,
+  );
+  assert.deepEqual(problems, []);
+  assert.deepEqual([got.spec.family, got.spec.v, got.others[0].family], ["interleaved", 2, "v-zb"]);
+  assert.equal(got.view.families, "-v-zb,gpipe");
+  assert.ok(format(got, DEFAULTS, NATURAL).startsWith("?family=interleaved&b.family=v-zb"));
 });

@@ -23,6 +23,7 @@ FORMS: list[Form] = [
     ("?family=interleaved&p=4&m=8&v=2", {"family": "interleaved", "v": 2}, [], {}),
     ("?family=interleaved&p=16&m=128&v=4&theme=light", {"p": 16, "v": 4}, [], {"theme": "light"}),
     ("?family=interleaved-bfs&v=4", {"family": "interleaved-bfs", "v": 4}, [], {}),
+    ("?family=Interleaved+1F1B&b.family=ZB-V&fbclid=x", {"family": "interleaved"}, [{"family": "v-zb", "v": 2}], {}),
     ("?family=pipedream&p=3&m=6&weights=0.5", {"family": "pipedream", "weights": 0.5}, [], {}),
     ("?family=dualpipe&m=8", {"family": "dualpipe"}, [], {}),
     ("?family=dualpipev&p=2&m=4&tab=run", {"family": "dualpipev", "v": 2}, [], {"tab": "run"}),
@@ -119,6 +120,8 @@ def test_links_of_every_kind_open_their_view(open_page: Open, server: Server):
     for form in [*FORMS[::13], *(form for form in FORMS if "model" in form[1])]:
         page.goto(f"{server.url}/{form[0]}")
         shows(page, form)
+    page.goto(f"{server.url}/?family=ZB-V&utm_source=x")
+    wait(page, "location.search === '?family=v-zb'")
 
 
 def test_every_form_of_link_ever_published_shows_its_view(open_page: Open):

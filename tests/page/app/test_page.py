@@ -74,9 +74,15 @@ def test_a_typed_illegal_m_offers_the_nearest_legal_value_and_the_button_applies
     assert state(page)["plans"][0]["stale"]
     expect(page.locator(".lane-head[data-lane=a] .badge")).to_contain_text("Showing the last valid schedule")
     assert state(page)["plans"][0]["shown"]["m"] == 8, "the last good schedule stays"
+    settle(page)
+    expect(page.locator("#figures .out-of-date")).to_be_visible()
+    expect(page.locator("#law .verdict").first).to_have_text("of the last valid schedule")
+    expect(page.locator("#figures :is(.exact, .within)")).to_have_count(0)
     problem.get_by_role("button").click()
     shown(page, m=12)
     expect(problem).to_be_hidden()
+    expect(page.locator("#figures .out-of-date")).to_be_hidden()
+    expect(page.locator("#law .verdict.exact").first).to_be_visible()
 
 
 def test_text_in_a_number_field_is_explained_beside_it(open_page: Open) -> None:

@@ -112,6 +112,12 @@ def test_a_link_with_an_imported_order_beside_a_planned_one_opens(open_page: Ope
     assert state(again)["plans"][1]["shown"]["m"] == 8
 
 
+def test_the_button_in_the_header_opens_the_import(open_page: Open) -> None:
+    page = open_page("?family=1f1b")
+    page.click("#open")
+    expect(page.locator("#import-text")).to_be_visible()
+
+
 def test_a_file_dropped_on_the_page_opens_the_dialog_with_it(open_page: Open) -> None:
     page = open_page("?family=1f1b")
     page.evaluate(

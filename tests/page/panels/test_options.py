@@ -99,3 +99,8 @@ def test_layers_are_typed_for_each_stage_or_once_for_all(open_page: Open) -> Non
     page.fill("#field-layers", "")
     page.press("#field-layers", "Enter")
     wait(page, "!location.search.includes('layers')")
+    page.fill("#field-F", "1,2,3")
+    page.press("#field-F", "Enter")
+    expect(page.locator("#field-F-problem button")).to_have_text("Use f = 1,2,3,3")
+    page.locator("#field-F-problem button").click()
+    wait(page, "location.search.includes('F=1,2,3,3') || location.search.includes('F=1,2,2*3')")

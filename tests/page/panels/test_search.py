@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.support.page.queries import Open, settle, wait
+from tests.support.page.queries import Open, hold, release, settle, wait
 
 HARD = "?family=v-auto&p=6&m=14&memory=2.5&F=18.5&I=18.1&W=9.3&comm=0.6"
 
@@ -46,19 +46,27 @@ def test_stopping_keeps_the_best_order_so_far_and_any_change_discards_it(open_pa
     wait(page, "bubbleline.state().plans[0].shown?.m === 12")
     wait(page, "!location.search.includes('effort=')")
     expect(page.locator("#search-status")).to_contain_text("Constructed without a search")
+    page.locator("#search-auto").check()
+    wait(page, "location.search.includes('effort=')")
 
 
 def test_after_a_change_the_search_starts_automatically_when_the_reader_is_idle(open_page: Open) -> None:
     page = open_page("?family=zb-auto&p=4&m=9&memory=3&F=18.5&I=18.1&W=9.3&comm=0.6")
     expect(page.locator("#search-status")).to_contain_text("Constructed without a search")  # no search yet
-    page.fill("#field-memory", "2.5")
+    held = hold(page, "**/api/schedule?*")
+    page.fill("#field-memory", "2.4")
     page.press("#field-memory", "Enter")
+    wait(page, "location.search.includes('memory=2.4')")
+    wait(page, "pendingWork() === 1")  # the rest before a search is over, and the schedule is not there yet
+    assert "effort=" not in page.url
+    release(page, held)
     wait(page, "location.search.includes('effort=')")
 
 
 def test_an_order_that_meets_the_bound_is_called_optimal_and_needs_no_search(open_page: Open) -> None:
     page = open_page("?family=zb-auto&p=4&m=8&memory=4")
     expect(page.locator("#search-verdict")).to_have_text("optimal")
+    expect(page.locator("#search-status")).to_have_text("Constructed without a search; no order is better.")
     expect(page.locator("#search-go")).to_be_hidden()
 
 

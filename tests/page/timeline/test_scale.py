@@ -146,3 +146,27 @@ def test_without_web_workers_large_schedules_are_still_drawn(open_page: Open) ->
     wait(page, "bubbleline.state().window.t0 > 0")
     settle(page)
     assert is_near(picture(page), BLUE).any()
+
+
+def test_the_labels_of_a_lane_have_letters_or_none_at_every_zoom(open_page: Open) -> None:
+    page = open_page("?p=3&m=7&F=1&I=1.4&W=0.8&theme=light", width=1280)
+    page.evaluate("""() => {
+      const draw = CanvasRenderingContext2D.prototype.fillText;
+      window.labels = [];
+      CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+        if (this.font.startsWith('500 ')) labels.push(text);
+        return draw.call(this, text, ...rest);
+      };
+      window.plainText = () => (CanvasRenderingContext2D.prototype.fillText = draw);
+    }""")
+    seen = set()
+    for width in range(700, 1600, 90):
+        page.evaluate("labels.length = 0")
+        page.set_viewport_size({"width": width, "height": 700})
+        settle(page)
+        labels = page.evaluate("labels")
+        kinds = {label[0] if label[0].isalpha() else "" for label in labels}
+        assert kinds in ({""}, {"F", "B"}), f"at {width} px"
+        seen.add("" in kinds)
+    page.evaluate("void plainText()")
+    assert seen == {True, False}

@@ -102,12 +102,27 @@ def test_hovering_an_op_shows_what_it_needs_and_unblocks(open_page: Open) -> Non
     expect(card).to_contain_text("3F0 on rank 3")
 
 
-def test_hovering_a_bubble_shows_why_the_rank_is_idle(open_page: Open) -> None:
+def test_hovering_a_bubble_shows_why_the_rank_is_idle_and_a_click_or_enter_pins_it(open_page: Open) -> None:
     page = open_page()
     spot = page.evaluate("bubbleline.point('a', 0, 7)")
     page.mouse.move(spot["x"], spot["y"])
     expect(page.locator("#card")).to_contain_text("Rank 0 is idle from 4 to 10")
     expect(page.locator("#card")).to_contain_text("1B0")
+    page.mouse.click(spot["x"], spot["y"])
+    page.mouse.move(5, 5)
+    frames(page)
+    expect(page.locator("#card")).to_contain_text("Rank 0 is idle from 4 to 10")  # pinned
+    page.focus("#plot")
+    page.keyboard.press("Escape")
+    expect(page.locator("#card")).to_be_hidden()
+    page.mouse.click(*middle(page, "a", "0B0"))
+    page.mouse.move(5, 5)
+    page.focus("#plot")
+    page.keyboard.press("Enter")  # the idle time before the selected op
+    expect(page.locator("#card")).to_contain_text("Idle for 6")
+    assert state(page)["view"]["sel"] is None
+    page.keyboard.press("Escape")
+    expect(page.locator("#card")).to_be_hidden()
 
 
 def test_a_click_selects_and_screen_readers_announce_it(open_page: Open) -> None:
@@ -119,10 +134,16 @@ def test_a_click_selects_and_screen_readers_announce_it(open_page: Open) -> None
 
 def test_the_schedule_is_also_a_table(open_page: Open) -> None:
     page = open_page("?p=2&m=2")
-    page.get_by_role("button", name="Read the schedule as a table").evaluate("node => node.click()")
+    button = page.get_by_role("button", name="Read the schedule as a table")
+    button.focus()
+    page.keyboard.press("Enter")
     rows = page.locator("#table tbody tr")
     expect(rows).to_have_count(2)
+    expect(rows.first).to_be_in_viewport()
     expect(rows.first).to_contain_text("0F0 0 to 1")
+    page.keyboard.press("Escape")
+    expect(rows.first).to_be_hidden()
+    expect(button).to_be_focused()
 
 
 def test_ops_are_drawn_where_they_run_in_the_colour_of_their_kind(open_page: Open) -> None:

@@ -8,6 +8,7 @@ import zlib
 from pathlib import Path
 
 import pytest
+from flask.testing import FlaskClient
 
 from backend.errors import RequestError
 from backend.web.address.link_state import plans_of
@@ -61,6 +62,13 @@ def test_other_schedules_are_relative_to_the_first_and_have_their_own_v():
     assert [(spec.family, spec.v, spec.group, spec.m) for spec in plans] == [
         ("interleaved", 4, 8, 8), ("interleaved", 4, None, 8), ("1f1b", 1, None, 8), ("dualpipev", 2, None, 16),
     ]  # fmt: skip
+
+
+def test_a_link_and_a_comparison_take_every_name_of_a_family(client: FlaskClient):
+    first, second = plans_of(b"family=Interleaved+1F1B&b.family=ZB-V")
+    assert (first.family, first.v, second.family, second.v) == ("interleaved", 2, "v-zb", 2)
+    rows = client.get("/api/compare?families=ZB-V,1F1B").json["rows"]
+    assert [row["family"] for row in rows] == ["v-zb", "1f1b"]
 
 
 def test_costs_follow_from_a_model_unless_the_link_has_its_own():

@@ -17,7 +17,9 @@ import { KIND_B, KIND_F, KIND_PAIR, chunkOf, globalMicro, kindOf, micros, pairCh
  *   goal, sent and there
  */
 /**
- * @typedef {{boxes: Box[], dots: Dot[], stages: number, micros: number, all: number, total: number, ops: number}} Cube
+ * @typedef {{stage: number, start: number, end: number}} Idle
+ * @typedef {{boxes: Box[], dots: Dot[], idle: Idle[], stages: number, micros: number, all: number, total: number,
+ *   ops: number}} Cube
  *   micros: those that are in it, all: those of the schedule, one after the other over both directions where there are
  *   two; ops: of the schedule
  */
@@ -51,6 +53,7 @@ export function cubeOf(schedule, times, hop) {
   return {
     boxes,
     dots: room ? dotsOf(schedule, times, hop, room) : [],
+    idle: idleOf(schedule, times),
     stages: placement.stages,
     micros: room * placement.streams,
     all: n * placement.streams,
@@ -121,6 +124,35 @@ function dotsOf(schedule, times, hop, room) {
   }
   return dots;
 }
+
+/** When each stage's device does nothing, from the first op of the step to the last.
+ * @param {Schedule} schedule @param {Times} times @returns {Idle[]} */
+function idleOf({ p, chunks, offsets, placement }, times) {
+  /** @type {Idle[]} */
+  const idle = [];
+  for (let rank = 0; rank < p; rank++) {
+    let free = 0;
+    for (let i = offsets[rank]; i <= offsets[rank + 1]; i++) {
+      const start = i < offsets[rank + 1] ? times.start[i] : times.makespan;
+      if (start > free)
+        for (let chunk = 0; chunk < chunks; chunk++)
+          idle.push({ stage: placement.stage[rank * chunks + chunk], start: free, end: start });
+      free = times.end[i];
+    }
+  }
+  return idle;
+}
+
+/** A stretch of idle time on the floor. @param {Project} project @param {Idle} idle @returns {Point[]} */
+export const floorOf = (project, { stage, start, end }) => {
+  const gap = (1 - FILL) / 2;
+  return [
+    project(start, stage + gap, 0),
+    project(end, stage + gap, 0),
+    project(end, stage + 1 - gap, 0),
+    project(start, stage + 1 - gap, 0),
+  ];
+};
 
 /** The micro-batch's number in the schedule, as op texts have it. @param {Schedule} schedule @param {Box} box */
 export function microNumber(schedule, { rank, chunk, micro }) {

@@ -46,6 +46,53 @@ export const COST_KEYS = ["F", "I", "W", "comm", "FB", "S", "T", "O"];
 export const IMPORTED = "imported";
 
 /**
+ * Families by any of their names, in lower case without spaces, hyphens and underscores.
+ * @type {Record<string, string>}
+ */
+export const FAMILY_NAMES = {
+  "gpipe": "gpipe",
+  "afab": "gpipe",
+  "schedulegpipe": "gpipe",
+  "1f1b": "1f1b",
+  "onefoneb": "1f1b",
+  "dapple": "1f1b",
+  "pipedreamflush": "1f1b",
+  "schedule1f1b": "1f1b",
+  "pipedream": "pipedream",
+  "interleaved": "interleaved",
+  "interleaved1f1b": "interleaved",
+  "1f1binterleaved": "interleaved",
+  "scheduleinterleaved1f1b": "interleaved",
+  "interleavedbfs": "interleaved-bfs",
+  "loopedbreadthfirst": "interleaved-bfs",
+  "breadthfirst": "interleaved-bfs",
+  "loopedbfs": "interleaved-bfs",
+  "scheduleloopedbfs": "interleaved-bfs",
+  "interleavedzb": "interleaved-zb",
+  "interleavedzerobubble": "interleaved-zb",
+  "scheduleinterleavedzerobubble": "interleaved-zb",
+  "zbh1": "zb-h1",
+  "zerobubbleh1": "zb-h1",
+  "zbh2": "zb-h2",
+  "zerobubbleh2": "zb-h2",
+  "zbauto": "zb-auto",
+  "vmin": "v-min",
+  "vhalf": "v-half",
+  "vzb": "v-zb",
+  "zbv": "v-zb",
+  "zbvzerobubble": "v-zb",
+  "schedulezbvzerobubble": "v-zb",
+  "vauto": "v-auto",
+  "dualpipe": "dualpipe",
+  "dualpipev": "dualpipev",
+  "scheduledualpipev": "dualpipev",
+  "gis": "gis",
+  "gish": "gis-h",
+  "imported": "imported",
+  "importedorder": "imported",
+};
+
+/**
  * Entries of the longest list: one per stage.
  * @type {number}
  */

@@ -10,7 +10,7 @@ import { IDS } from "./schedules.js";
 import { pairsOf, shortened } from "./long_link.js";
 import { presetParts, readPreset } from "./link_preset.js";
 import { COST_KEYS, IMPORTED, SPEC_FIELDS } from "../schedule/spec_tables.js";
-import { readSpecField, showSpecField } from "./link_fields.js";
+import { familyNamed, nearestKey, readSpecField, showSpecField } from "./link_fields.js";
 import { readArea } from "../timeline/area.js";
 import { MOST_MARKS, MOST_PINS, readMarks, readPins } from "./marks.js";
 
@@ -77,6 +77,8 @@ const readCount = (text) => (/^\d{1,7}$/.test(text) ? Number(text) : null);
 /** @param {RegExp} form @returns {(text: string) => string|null} */
 const matching = (form) => (text) => (form.test(text) ? text : null);
 
+const readFamilies = matching(/^-?[a-z0-9][a-z0-9-]{0,39}(,[a-z0-9][a-z0-9-]{0,39}){0,63}$/);
+
 /**
  * Each view key: its reader (null for a bad value) and a description of legal values.
  * @type {Record<string, [(text: string) => unknown, () => string]>}
@@ -93,7 +95,10 @@ const VIEW_FIELDS = {
     () => t("the id of a run, or of up to four, with commas between"),
   ],
   families: [
-    matching(/^-?[a-z0-9][a-z0-9-]{0,39}(,[a-z0-9][a-z0-9-]{0,39}){0,63}$/),
+    (text) => {
+      const names = text.replace(/^-/, "").split(",").map(familyNamed).join(",");
+      return readFamilies(text.startsWith("-") ? `-${names}` : names);
+    },
     () => t("names of families such as 1f1b,zb-h1, or -gpipe for all but that one"),
   ],
   mem: [matching(/^[01]$/), () => t("1 for memory strips or 0 for none")],
@@ -198,7 +203,8 @@ function readView(given, problems) {
 }
 
 /**
- * Never throws: a bad value is reported and its default taken; an unknown key is reported and kept aside in unknown.
+ * Never throws: a bad value is reported and its default taken. An unknown key is kept aside in unknown; it is reported
+ * only if it looks like one of ours, because sites and mail programs append their own (utm_source, fbclid).
  * @param {string} search @param {Spec} defaults @param {NaturalV} [natural]
  * @returns {{state: State, problems: Problem[], unknown: Record<string, string>}}
  */
@@ -211,8 +217,17 @@ export function parse(search, defaults, natural = {}) {
   const others = named.map((prefix) => readSpec(given, prefix, spec, natural, problems));
   const source = readPreset(given, problems);
   const view = readView(given, problems);
-  for (const [field, value] of given)
-    problems.push({ field, value, message: t("{field} is no part of a link; it is ignored", { field }) });
+  for (const [field, value] of given) {
+    const close = nearestKey(field, PREFIXES, SPEC_FIELDS, Object.keys(VIEW_FIELDS));
+    if (close !== null)
+      problems.push({
+        field,
+        value,
+        message: t("{field} is no key of a link; did you mean {close}?", { field, close }),
+      });
+    else if (/^[bcdm]\./.test(field))
+      problems.push({ field, value, message: t("{field} is no part of a link; it is ignored", { field }) });
+  }
   return { state: { spec, others, ...source, view }, problems, unknown: Object.fromEntries(given) };
 }
 

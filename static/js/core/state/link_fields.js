@@ -2,7 +2,7 @@
 // together.
 
 import { t } from "../i18n/language.js";
-import { BARRIERS, COST_KEYS, MOST_STAGES, OFFLOAD, RECOMPUTE } from "../schedule/spec_tables.js";
+import { BARRIERS, COST_KEYS, FAMILY_NAMES, MOST_STAGES, OFFLOAD, RECOMPUTE } from "../schedule/spec_tables.js";
 
 /** @import {Spec} from "../schedule/types.js" */
 /** @typedef {{value: unknown}|{wanted: string}} Read  the value, or what the text should have been */
@@ -10,6 +10,7 @@ import { BARRIERS, COST_KEYS, MOST_STAGES, OFFLOAD, RECOMPUTE } from "../schedul
 // The m.* keys of a link are no fields of a spec: link_preset.js has them.
 
 const NONE = "none";
+const LONGEST_KEY = 24; // letters
 
 /** @param {string} text @returns {number} NaN for anything but a plain finite number of 0 or more */
 function plain(text) {
@@ -56,6 +57,13 @@ const atLeastZero = numberWith(
   () => t("a number of 0 or more"),
 );
 
+/**
+ * A family's own name for any of its names, such as a title; others unchanged. backend/schedule/family_names.py reads
+ * them alike.
+ * @param {string} text
+ */
+export const familyNamed = (text) => FAMILY_NAMES[text.toLowerCase().replace(/[ _-]/g, "")] ?? text;
+
 /** @param {string} text @returns {Read} */
 function truth(text) {
   return /^(true|1|false|0)$/.test(text) ? { value: text === "true" || text === "1" } : { wanted: t("true or false") };
@@ -68,8 +76,12 @@ function oneOf(words) {
 
 /** @type {Record<string, (text: string) => Read>} */
 const READERS = {
-  family: (text) =>
-    /^[a-z0-9][a-z0-9-]{0,39}$/.test(text) ? { value: text } : { wanted: t("the name of a family, such as 1f1b") },
+  family: (text) => {
+    const name = familyNamed(text);
+    return /^[a-z0-9][a-z0-9-]{0,39}$/.test(name)
+      ? { value: name }
+      : { wanted: t("the name of a family, such as 1f1b") };
+  },
   p: wholeNumber,
   m: wholeNumber,
   v: wholeNumber,
@@ -151,4 +163,40 @@ export function showSpecField(name, spec) {
   const value = fields[name];
   if (value === null || value === undefined) return NONE;
   return Array.isArray(value) ? packed(value) : String(value);
+}
+
+/**
+ * The key that an unknown key was probably meant to be; null for a key that resembles none of ours, such as utm_source.
+ * @param {string} unknown
+ * @param {string[]} prefixes of the other schedules, "b." and so on
+ * @param {string[]} specKeys
+ * @param {string[]} viewKeys which take no prefix
+ * @returns {string | null}
+ */
+export function nearestKey(unknown, prefixes, specKeys, viewKeys) {
+  const prefix = prefixes.find((each) => unknown.startsWith(each)) ?? "";
+  const word = unknown.slice(prefix.length);
+  const known = prefix ? specKeys : [...specKeys, ...viewKeys];
+  const same = known.find((key) => key.toLowerCase() === word.toLowerCase());
+  if (same) return prefix + same;
+  if (word.length < 3 || word.length > LONGEST_KEY) return null;
+  const far = known.map((key) => (key.length < 3 ? Infinity : distance(word.toLowerCase(), key.toLowerCase())));
+  const least = Math.min(...far);
+  return least <= (word.length < 5 ? 1 : 2) ? prefix + known[far.indexOf(least)] : null;
+}
+
+/**
+ * How many letters to insert, remove or replace to make one word of the other.
+ * @param {string} one
+ * @param {string} other
+ */
+function distance(one, other) {
+  let row = Array.from({ length: other.length + 1 }, (_, at) => at);
+  for (let i = 0; i < one.length; i++) {
+    const next = [i + 1];
+    for (let j = 0; j < other.length; j++)
+      next.push(Math.min(row[j] + (one[i] === other[j] ? 0 : 1), row[j + 1] + 1, next[j] + 1));
+    row = next;
+  }
+  return row[other.length];
 }

@@ -4,7 +4,7 @@ import { drawBlock } from "./draw.js";
 import { arithmeticTable, slotTable } from "./table.js";
 import { onRecolour } from "../../ui/appearance.js";
 import { h, replace, sentence, setText } from "../../ui/dom.js";
-import { Refusal, getAnswer } from "../../data/api.js";
+import { Refusal, createRetry, getAnswer } from "../../data/api.js";
 import { moveTo } from "../../data/spec_fields.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { letter, putAt, specsOf } from "../../core/state/schedules.js";
@@ -83,6 +83,7 @@ class BlockPanel {
   #status = h("p", { class: "block-status", role: "status" });
   #home = h("div", { class: "block-home" });
   #shown = "";
+  #retry = createRetry(() => this.show());
   #width = 0;
   #open = false;
   #how = how();
@@ -127,6 +128,7 @@ class BlockPanel {
       return;
     }
     if (!this.#shown) replace(this.#home, h("p", { class: "note", text: t("Loading the building block …") }));
+    this.#retry.stop();
     Promise.all(wanted.map(({ path }) => ask(path))).then(
       () => this.show(),
       () => this.#offline(pathsOf(wanted)),
@@ -139,6 +141,7 @@ class BlockPanel {
     this.#shown = "";
     this.#drawings = [];
     setText(this.#status, none());
+    this.#retry.later();
     replace(
       this.#home,
       h(

@@ -1,7 +1,7 @@
 // The charts tab: a figure that follows the setting, a sentence how to read it, its points as a table, and files to
 // take away.
 import { onRecolour } from "../../ui/appearance.js";
-import { Refusal } from "../../data/api.js";
+import { Offline, Refusal, createRetry } from "../../data/api.js";
 import { answerOf, chartPath, forgetChart, isKept, requestChart, withLook } from "./answers.js";
 import { Choice } from "./choice.js";
 import { CubeView } from "./cube.js";
@@ -35,6 +35,7 @@ const LONG_WAIT = 250; // ms; sooner than this, the families alone would only fl
 
 class Charts {
   #timer = 0;
+  #retry = createRetry(() => this.show());
   /** @type {string} of the last request, under way or answered */
   #url = "";
   #turn = 0; // counts requests: an answer to an older one is dropped
@@ -184,6 +185,7 @@ class Charts {
   async #ask(what, url) {
     const turn = ++this.#turn;
     const { kind } = this.#chosen();
+    this.#retry.stop();
     this.#url = url;
     this.#asked = what;
     if (this.#kind !== kind.id) this.#begin(kind.id);
@@ -265,12 +267,13 @@ class Charts {
 
   /** @param {unknown} problem */
   #fail(problem) {
-    if (problem instanceof Refusal) this.#complain(problem.error);
-    else
-      this.parts.complain(
-        t("The server does not answer."),
-        h("button", { type: "button", class: "link", onclick: () => this.#again() }, t("Try again")),
-      );
+    if (problem instanceof Refusal) return this.#complain(problem.error);
+    this.#url = ""; // whatever shows the chart next asks again
+    if (problem instanceof Offline) this.#retry.later();
+    this.parts.complain(
+      t("The server does not answer."),
+      h("button", { type: "button", class: "link", onclick: () => this.show() }, t("Try again")),
+    );
   }
 
   /** Request the same chart again: searches have found more. */
@@ -279,11 +282,6 @@ class Charts {
     const chart = await requestChart(this.#url);
     this.parts.table("", null);
     await this.#draw(await plotly(), chart);
-  }
-
-  #again() {
-    const { what, url } = this.#wanted();
-    this.#ask(what, url);
   }
 
   /** The table, with the schedules on the timeline where they are. */

@@ -297,9 +297,10 @@ export class CubeView {
     if (!cube) return [];
     const parts = [
       t(
-        "Every box is an op: time to the right, stages into the depth, micro-batches upward. A dot is a message " +
-          "from stage to stage.",
+        "Every box is an op: time to the right, stages into the depth, micro-batches upward. Grey on the floor is " +
+          "idle time.",
       ),
+      ...(cube.dots.length ? [t("A dot is a message from stage to stage.")] : []),
       t(
         "Drag or use the arrow keys to turn it; play the timeline and its moment sweeps through as a plane. A " +
           "click selects the op.",

@@ -1,7 +1,7 @@
 // Paints a cube: one list of shapes and texts, from which a canvas or an SVG is drawn. Knows colours, no page.
 import { colour, paintsFor } from "../../ui/palette.js";
 import { SHADES } from "../../core/timeline/bins.js";
-import { dotAt, planeAt, sidesOf } from "../../core/drawing/cube.js";
+import { dotAt, floorOf, planeAt, sidesOf } from "../../core/drawing/cube.js";
 import { t } from "../../core/i18n/language.js";
 import { LETTERS } from "../../core/schedule/ops.js";
 import { formatNumber } from "../../core/i18n/numbers.js";
@@ -18,6 +18,7 @@ import { formatNumber } from "../../core/i18n/numbers.js";
  */
 
 const DOT = 2.4; // px
+const IDLE = 0.7; // opacity of idle time on the floor
 const MOMENT = 1 / 60; // of the whole time that a message without a hop is seen
 const EDGED = 4; // px of a front that has room for its edges
 const ROOM = 11; // px of a front that has room for its letter
@@ -27,6 +28,11 @@ const FONT = "system-ui, sans-serif";
 function shapesOf(scene) {
   const { order, view, at, project, cube } = scene;
   const shapes = [...frameOf(scene)];
+  for (const idle of cube.idle)
+    if (idle.start < (at ?? Infinity)) {
+      const seen = { ...idle, end: Math.min(idle.end, at ?? Infinity) };
+      shapes.push({ points: floorOf(project, seen), fill: colour("plot-hatch"), alpha: IDLE });
+    }
   const plane = at === null ? [] : planeShapes(scene, at);
   // Past time is before the plane when seen from its right, and behind it when seen from its left.
   if (view.turn < 0) shapes.push(...plane);

@@ -1,6 +1,6 @@
 // The compare tab: all families, or those chosen, at the setting on the screen; a click on a row puts it there as one
 // more schedule.
-import { Refusal } from "../../data/api.js";
+import { Offline, Refusal, createRetry } from "../../data/api.js";
 import { comparisonUrl, fetchComparison } from "./comparison.js";
 import { createChoice } from "./family_choice.js";
 import { comparisonTable } from "./table.js";
@@ -33,6 +33,7 @@ class Compare {
   });
   #scroll = h("div", { class: "comparison-scroll", role: "region", "aria-label": t("Comparison"), tabindex: 0 });
   #url = "";
+  #retry = createRetry(() => this.show());
   /** @type {Comparison | null} */
   #answer = null;
   /** @type {string | null} */
@@ -85,6 +86,7 @@ class Compare {
 
   /** @param {string} url */
   async #ask(url) {
+    this.#retry.stop();
     this.#url = url;
     const slow = window.setTimeout(() => this.#wait(), LONG_WAIT);
     try {
@@ -112,6 +114,7 @@ class Compare {
       ? null
       : h("button", { type: "button", class: "link", onclick: () => this.show() }, t("Try again"));
     this.#clear(h("p", { class: "note bad" }, text, again));
+    if (problem instanceof Offline) this.#retry.later();
   }
 
   /** @param {Node} instead shown in place of the table */

@@ -28,6 +28,15 @@ const TOLERANCE = 1e-9; // spans are long sums
 /** The key of a search: the spec without what a search finds. @param {Spec} spec */
 const base = (spec) => JSON.stringify({ ...spec, effort: null, seed: 1 });
 
+/** Whether the schedule that is asked for has arrived. @param {Plan} plan @param {Spec} spec */
+const isHere = (plan, spec) => plan.asked === spec && plan.shown === spec && plan.figures !== null;
+
+/** Whether no order can be better than the one on the screen. @param {Plan} plan @param {Bound | null} bound */
+const isOptimal = (plan, bound) =>
+  bound !== null &&
+  plan.shown === plan.asked &&
+  (plan.figures?.longestStage ?? NaN) <= bound.lower_bound * (1 + TOLERANCE);
+
 export class Search {
   node = h("section", { class: "search", id: "search", hidden: true, "aria-labelledby": "search-title" });
   #verdict = h("span", { class: "verdict", id: "search-verdict" });
@@ -58,6 +67,8 @@ export class Search {
   #last = null;
   #problem = "";
   #timer = 0;
+  #waits = false; // the rest is over and the schedule is not here yet
+  #untouched = true; // since the page was opened
   #listening = false;
 
   /** @param {{store: Store, plans: Plans}} parts */
@@ -72,6 +83,7 @@ export class Search {
       h("div", { class: "search-acts" }, this.#go, this.#longer, this.#stop),
       h("label", { class: "check" }, this.#auto, t("Keep searching while idle")),
     );
+    this.#auto.addEventListener("change", () => this.#whenIdle());
     store.subscribe((state, before) => this.#onState(state, before));
     onStage("figures", () => this.show());
   }
@@ -93,7 +105,8 @@ export class Search {
     const span = plan.figures?.longestStage ?? NaN;
     const current = plan.shown === plan.asked && bound && Number.isFinite(span);
     const gap = current ? span / bound.lower_bound - 1 : NaN;
-    const optimal = current && span <= bound.lower_bound * (1 + TOLERANCE);
+    const optimal = isOptimal(plan, bound);
+    if (this.#waits && isHere(plan, spec)) this.#startIdle();
     setText(
       this.#verdict,
       optimal ? t("optimal") : Number.isNaN(gap) ? "…" : t("{gap} above the bound", { gap: formatPercent(gap) }),
@@ -111,7 +124,7 @@ export class Search {
           )
         : "",
     );
-    this.#progress(Boolean(optimal), spec);
+    this.#progress(optimal, spec);
   }
 
   /** @param {boolean} optimal @param {Spec} spec */
@@ -121,14 +134,14 @@ export class Search {
     show(this.#stop, going);
     show(this.#go, !going && !optimal);
     show(this.#longer, !going && !optimal);
-    setText(this.#status, this.#problem || this.#words(going, spec));
+    setText(this.#status, this.#problem || this.#words(going, spec, optimal));
     if (!this.#running) return;
     const spent = this.#last && this.#last.id === this.#running.id ? this.#last.seconds : 0;
     this.#bar.value = Math.min(1, spent / this.#running.seconds);
   }
 
-  /** @param {boolean} going @param {Spec} spec */
-  #words(going, spec) {
+  /** @param {boolean} going @param {Spec} spec @param {boolean} optimal */
+  #words(going, spec, optimal) {
     const update = this.#last;
     const mine = update !== null && this.#running?.id === update.id;
     if (going && (!mine || update.status === "queued"))
@@ -141,6 +154,9 @@ export class Search {
         count: formatCount(update.evaluations),
         better: update.better,
       });
+    if (spec.effort === null && optimal) return t("Constructed without a search; no order is better.");
+    if (spec.effort === null && this.#untouched && this.#auto.checked)
+      return t("Constructed without a search; a search may find a better order. It starts after the next change.");
     if (spec.effort === null) return t("Constructed without a search; a search may find a better order.");
     return t("Found among {count} orders (seed {seed}). The link gives the same order again.", {
       count: formatCount(spec.effort),
@@ -172,15 +188,29 @@ export class Search {
    */
   #onState(state, before) {
     if (state.spec === before.spec && state.others === before.others) return;
+    this.#untouched = false;
     const target = this.#target();
     if (this.#running && (!target || target.slot !== this.#running.slot || base(target.spec) !== this.#running.key))
       this.#halt();
     this.#problem = "";
-    clearTimeout(this.#timer);
     const was = target && specAt(before, target.slot);
-    if (!target || target.spec.effort !== null || !this.#auto.checked || (was && base(was) === base(target.spec)))
-      return;
-    this.#timer = window.setTimeout(() => this.#start(NATURAL_S), REST);
+    if (!was || base(was) !== base(target.spec)) this.#whenIdle();
+    else clearTimeout(this.#timer);
+  }
+
+  /** Start a search after a moment without a change, if the reader wants that. */
+  #whenIdle() {
+    clearTimeout(this.#timer);
+    this.#waits = false;
+    this.#timer = window.setTimeout(() => this.#startIdle(), REST);
+  }
+
+  #startIdle() {
+    this.#waits = false;
+    const target = this.#target();
+    if (!target || !this.#auto.checked || this.#running || target.spec.effort !== null || target.plan.error) return;
+    this.#waits = !isHere(target.plan, target.spec);
+    if (!this.#waits && !isOptimal(target.plan, this.#boundOf(target.spec))) this.#start(NATURAL_S);
   }
 
   /** @param {number} seconds */

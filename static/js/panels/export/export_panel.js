@@ -10,6 +10,7 @@ import { specQuery } from "../../core/state/link.js";
 
 /** @import {Plans} from "../../data/plans.js" */
 /** @import {Plan} from "../../data/plan.js" */
+/** @import {Schedule} from "../../core/schedule/types.js" */
 /** @import {Store} from "../../data/store.js" */
 /** @import {Timeline} from "../../timeline/timeline.js" */
 
@@ -24,7 +25,8 @@ const WIDTHS = {
   wide: { px: 1920 },
 };
 /** What other programs read. */
-const FORMATS = ["torch-csv", "chrome-trace", "json"];
+const TORCH_CSV = "torch-csv";
+const FORMATS = [TORCH_CSV, "chrome-trace", "json"];
 
 export class ExportPanel {
   #window = select("export-window", t("Show"), [
@@ -165,12 +167,13 @@ export class ExportPanel {
       json: t("JSON with all times"),
     };
     const title = this.plans.family(spec.family)?.title ?? spec.family;
+    const noCsv = plan.schedule ? whyNoCsv(plan.schedule) : null;
     const status = h("span", { class: "problem", role: "status", hidden: true });
     return h(
       "div",
       { class: "panel-row", role: "group", "aria-label": title },
       h("span", { class: "export-name", text: this.plans.onScreen().length > 1 ? `${letter(at)} · ${title}` : title }),
-      ...FORMATS.map((form) =>
+      ...FORMATS.filter((form) => form !== TORCH_CSV || !noCsv).map((form) =>
         h(
           "button",
           { type: "button", class: "button soft", "data-format": form, onclick: () => this.#file(plan, form, status) },
@@ -178,6 +181,7 @@ export class ExportPanel {
         ),
       ),
       status,
+      noCsv ? h("p", { class: "note", text: noCsv }) : "",
     );
   }
 
@@ -232,6 +236,14 @@ async function download(path) {
   const name = /filename="([^"]+)"/.exec(response.headers.get("Content-Disposition") ?? "")?.[1];
   if (!response.ok || !name) throw new Refusal((await response.json()).error, response.status);
   return { name, blob: await response.blob() };
+}
+
+/** Why torch's CSV cannot hold an order, null where it can. @param {Schedule} schedule */
+function whyNoCsv({ placement, barriers, copies }) {
+  if (placement.streams > 1)
+    return t("No torch CSV: DualPipe holds each stage on two devices. DualPipeV can be exported.");
+  if (barriers > 0) return t("No torch CSV: it has no text for the ops of a sharded output layer.");
+  return copies === null ? null : t("No torch CSV: it has no text for copies to host memory.");
 }
 
 /** @param {string} id @param {string} label @param {[string, string][]} options */

@@ -1,8 +1,9 @@
 // The right column: the figures of each schedule on the screen, one column per schedule.
 import { timeNumber, timeText, unit } from "../../data/costs/time_unit.js";
-import { byId, h, replace, setText } from "../../ui/dom.js";
+import { byId, h, replace, setText, show as reveal } from "../../ui/dom.js";
 import { onStage } from "../../ui/frame_loop.js";
 import { onRest } from "../../ui/rest.js";
+import { isOutOfDate } from "../../data/plan.js";
 import { showLaws } from "./law.js";
 import { createMemoryLimit } from "./memory_limit.js";
 import { t } from "../../core/i18n/language.js";
@@ -135,7 +136,13 @@ export function createFigures({ plans, search, measuredPeak }) {
   const meaning = h("p", { class: "meaning", id: "meaning" });
   const law = h("div", { id: "law" });
   const memoryLimit = createMemoryLimit(plans);
+  const outOfDate = h("p", {
+    class: "out-of-date",
+    hidden: true,
+    text: t("Of the last valid schedule, not of what is asked for."),
+  });
   home.append(
+    outOfDate,
     holder,
     memoryLimit.node,
     search,
@@ -219,10 +226,9 @@ export function createFigures({ plans, search, measuredPeak }) {
     const peaks = shown.map(({ id }) => measuredPeak(id));
     if (shown.length !== columns || counted !== unit() || measured !== peaks.some(isThere))
       build(shown.length, peaks.some(isThere));
-    home.classList.toggle(
-      "is-stale",
-      shown.some((plan) => plan.shown !== plan.asked && plan.error !== null),
-    );
+    const old = shown.some(isOutOfDate);
+    home.classList.toggle("is-stale", old);
+    reveal(outOfDate, old);
     shown.forEach((plan, at) => {
       const { figures } = plan;
       for (const { cells, row } of rows)

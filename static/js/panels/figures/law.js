@@ -6,6 +6,7 @@ import { mathmlTerms } from "../../core/schedule/mathml.js";
 import { language, t, tr } from "../../core/i18n/language.js";
 import { formatNumber, formatPercent } from "../../core/i18n/numbers.js";
 import { timeText } from "../../data/costs/time_unit.js";
+import { isOutOfDate } from "../../data/plan.js";
 
 /** @import {Law} from "../../core/schedule/types.js" */
 /** @import {Plan} from "../../data/plan.js" */
@@ -49,7 +50,8 @@ function lawsOf(plan, plans, two) {
   best.sort((a, b) => Number(b.law.quantity === FIRST) - Number(a.law.quantity === FIRST));
   const brief = [FIRST, "bubble"].map((quantity) => best.find((each) => each.law.quantity === quantity));
   const kept = two ? [brief[0] ?? brief[1] ?? best[0]] : best.slice(0, MOST);
-  return kept.map((each) => lawNode(each, measure(each.law, plan), names, two ? family.title : null));
+  const whose = two ? family.title : null;
+  return kept.map((each) => lawNode(each, measure(each.law, plan), names, whose, isOutOfDate(plan)));
 }
 
 /** @param {Law} a @param {Law} b */
@@ -76,8 +78,9 @@ function valueText({ quantity }, value) {
  * @param {number} simulated
  * @param {import("../../core/schedule/types.js").Vars} names
  * @param {string | null} whose a family's title, where there are several
+ * @param {boolean} old whether another schedule is asked for than the one on the screen
  */
-function lawNode({ law, value, exact, why }, simulated, names, whose) {
+function lawNode({ law, value, exact, why }, simulated, names, whose, old) {
   const agrees = Math.abs(value - simulated) <= 1e-9 * Math.max(1, Math.abs(simulated));
   const node = h(
     "div",
@@ -106,7 +109,9 @@ function lawNode({ law, value, exact, why }, simulated, names, whose) {
       {},
       h("span", { class: "value", text: `= ${valueText(law, value)}` }),
       law.quantity === "bubble" ? h("span", { class: "per-device", text: t("idle per device") }) : null,
-      h("span", { class: exact && agrees ? "verdict exact" : "verdict not", text: verdict }),
+      old
+        ? h("span", { class: "verdict", text: t("of the last valid schedule") })
+        : h("span", { class: exact && agrees ? "verdict exact" : "verdict not", text: verdict }),
     ),
   );
   const reason = exact

@@ -1,6 +1,7 @@
 // The peak memory of a schedule against the memory limit: a bar with the limit as a line across it, and a sentence.
 import { filled, h, replace, show } from "../../ui/dom.js";
 import { t } from "../../core/i18n/language.js";
+import { isOutOfDate } from "../../data/plan.js";
 import { formatNumber } from "../../core/i18n/numbers.js";
 
 /** @import {Plans} from "../../data/plans.js" */
@@ -21,7 +22,9 @@ export function createMemoryLimit(plans) {
       const shown = plans.onScreen();
       const limited = shown.filter((plan) => limitOf(plan) !== null && plan.figures);
       show(node, limited.length > 0);
-      const now = JSON.stringify(limited.map((plan) => [plan.id, plan.memory, limitOf(plan), plan.shown?.family]));
+      const now = JSON.stringify(
+        limited.map((plan) => [isOutOfDate(plan), plan.id, plan.memory, limitOf(plan), plan.shown?.family]),
+      );
       if (now === written) return;
       written = now;
       replace(node, ...limited.flatMap((plan) => line(plan, plans, shown.length > 1)));
@@ -39,7 +42,10 @@ function line(plan, plans, named) {
   const bar = h("div", { class: over ? "cap-bar over" : "cap-bar", "aria-hidden": "true" }, h("i"), h("u"));
   bar.style.setProperty("--held", `${(100 * memory) / whole}%`);
   bar.style.setProperty("--limit", `${(100 * limit) / whole}%`);
-  const verdict = h("b", { class: over ? "over" : "within", text: over ? t("over the limit") : t("within the limit") });
+  const verdict = h("b", {
+    class: isOutOfDate(plan) ? null : over ? "over" : "within",
+    text: over ? t("over the limit") : t("within the limit"),
+  });
   const parts = {
     family: plans.family(family)?.title ?? family,
     held: formatNumber(memory),

@@ -10,7 +10,7 @@ import { copyRows, copyTimes } from "../../core/timeline/copy_rows.js";
 import { opsInWindow } from "../../core/timeline/layout.js";
 import { KIND_F, KIND_I, KIND_PAIR, KIND_S, KIND_T, KIND_W, chunkOf, kindOf, micros } from "../../core/schedule/ops.js";
 import { hatched, paintHatch } from "./hatch_pattern.js";
-import { drawLabels } from "./labels.js";
+import { LEAST_LABELLED, drawLabels } from "./labels.js";
 import { binResiduals, paintPlanned, paintResiduals } from "./residuals.js";
 import { plannedTimes } from "../../data/matched_plan.js";
 import { QUICKER, pyramidOf } from "../../data/binned_orders.js";
@@ -49,12 +49,42 @@ export function paintOps(scene, ctx, dpr) {
       const inkOf = plan && late ? paintResiduals(ctx, lane, plan, late, part[0].h) : null;
       paintBoxes(ctx, lane, part[0].h, dpr, inkOf !== null);
       if (lane.costs.comm > 0 && lane.kind === "plan") paintMessages(ctx, lane, scene, part[0].h);
-      drawLabels(ctx, lane, part[0].h, micros(lane.schedule), inkOf);
+      drawLabels(ctx, lane, part[0].h, micros(lane.schedule), layout.plotWidth / (t1 - t0), inkOf);
       paintCopies(ctx, lane, part, scene, dpr);
       if (plan) paintPlanned(ctx, lane, plan, part, scene, dpr, false);
     }
     paintBarriers(ctx, lane, layout.groups[at].rows, scene);
   });
+}
+
+/**
+ * Draw the labels of planned ops again in a window that a veil covers, in ink that can be read on it. Nothing where ops
+ * are too many for labels.
+ * @param {Scene} scene
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {number} dpr
+ * @param {number} from a time
+ */
+export function paintLabelsAhead(scene, ctx, dpr, from) {
+  const { layout, lanes, t0, t1 } = scene;
+  const sight = lanes.map((_, at) => rowsInSight(layout.groups[at].rows, ctx.canvas.height / dpr));
+  const visible = lanes.reduce((sum, lane, at) => sum + countVisible(lane, sight[at], t0, t1), 0);
+  const all = sight.reduce((sum, rows) => sum + rows.length, 0);
+  if (isDense(visible, all, layout.plotWidth * dpr)) return;
+  const left = layout.plotLeft + Math.max(0, ((from - t0) / (t1 - t0)) * layout.plotWidth);
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(left, 0, layout.plotLeft + layout.plotWidth - left, ctx.canvas.height / dpr);
+  ctx.clip();
+  lanes.forEach((lane, at) => {
+    if (lane.kind === "run") return;
+    for (const part of byHeight(sight[at])) {
+      if (part[0].h < LEAST_LABELLED) continue;
+      gather(lane.schedule, lane.times, part, scene, dpr);
+      drawLabels(ctx, lane, part[0].h, micros(lane.schedule), layout.plotWidth / (t1 - t0), null, true);
+    }
+  });
+  ctx.restore();
 }
 
 /** Rows of one height each: pinned ranks stand on top and may be taller. @param {Row[]} rows */

@@ -224,22 +224,27 @@ function drawMessage(scene, ctx, { lane, message = -1 }) {
   if (receiver) drawTag(scene, ctx, receiver, t("receives"), mark);
 }
 
-/** @param {Scene} scene @param {Ctx} ctx @param {Trace} trace */
-function drawIdle(scene, ctx, trace) {
-  const idle = trace.idle;
-  const group = scene.layout.groups.find((g) => g.id === trace.lane.id);
-  const row = group?.rows.find((r) => r.rank === trace.rank);
-  if (!idle || !row) return;
+/** Where idle time is on the screen, as far as it is in sight. @param {Scene} scene @param {Trace} trace */
+export function idleBox(scene, { lane, rank, idle }) {
+  const row = scene.layout.groups.find(({ id }) => id === lane.id)?.rows.find((each) => each.rank === rank);
+  if (!idle || !row) return null;
   const left = scene.layout.plotLeft;
   const x = Math.max(left, xOf(scene, idle.from));
-  const w = Math.min(left + scene.layout.plotWidth, xOf(scene, idle.to)) - x;
-  outline(ctx, { x, y: row.y, w, h: row.h }, colour("ink-3"), SOLID, 1.5);
-  if (!idle.awaits) return;
-  const awaited = boxOf(scene, trace.lane.id, idle.awaits.rank, idle.awaits.i);
+  return { x, y: row.y, w: Math.min(left + scene.layout.plotWidth, xOf(scene, idle.to)) - x, h: row.h };
+}
+
+/** @param {Scene} scene @param {Ctx} ctx @param {Trace} trace */
+function drawIdle(scene, ctx, trace) {
+  const box = idleBox(scene, trace);
+  if (!box) return;
+  outline(ctx, box, colour("ink-3"), SOLID, 1.5);
+  const awaits = trace.idle?.awaits;
+  const awaited = awaits && boxOf(scene, trace.lane.id, awaits.rank, awaits.i);
   if (!awaited) return;
-  drawLink(ctx, awaited, { x: x + w, y: row.y, w: 0, h: row.h }, colour("mark-needs"), SOLID);
+  const end = { ...box, x: box.x + box.w, w: 0 };
+  drawLink(ctx, awaited, end, colour("mark-needs"), SOLID);
   outline(ctx, awaited, colour("mark-needs"), SOLID, 2);
-  drawHead(ctx, { x: x + w, y: row.y, w: 0, h: row.h }, colour("mark-needs"));
+  drawHead(ctx, end, colour("mark-needs"));
   drawDot(ctx, awaited, colour("mark-needs"));
   drawTag(scene, ctx, awaited, t("awaited"), colour("mark-needs"));
 }

@@ -1,5 +1,6 @@
 // The selected op: by click or keyboard, kept as text so that it survives another schedule and travels in the link.
-import { traceOp } from "../trace.js";
+// Idle time can be pinned in its place, as long as its lane stays as it is.
+import { traceAt, traceOp } from "../trace.js";
 import { opAt, firstEndingAfter, rankOrder } from "../../core/timeline/layout.js";
 import { find, opText, rowsOf } from "../../core/schedule/ops.js";
 import { readPins } from "../../core/state/marks.js";
@@ -11,6 +12,8 @@ import { readPins } from "../../core/state/marks.js";
 export class Selection {
   /** @type {Trace | null} */
   #trace = null;
+  /** @type {Trace | null} pinned idle time */
+  #idle = null;
 
   /** @param {Store} store @param {() => Lane[]} lanes @param {() => void} changed */
   constructor(store, lanes, changed) {
@@ -21,6 +24,7 @@ export class Selection {
 
   /** The link has "2F5", or "2F5@b" in the second plan, "2F5@run" in the run. @returns {Trace | null} */
   current() {
+    if (!this.store.get().view.sel) return this.#pinned();
     const [text, id = "a"] = (this.store.get().view.sel ?? "").split("@");
     const lane = text ? this.lanes().find((each) => each.id === id) : null;
     const op = lane ? find(lane.schedule, text) : null;
@@ -29,10 +33,19 @@ export class Selection {
     return this.#trace;
   }
 
+  /** @returns {Trace | null} */
+  #pinned() {
+    const idle = this.#idle;
+    if (idle && !this.lanes().some((lane) => lane.id === idle.lane.id && lane.times === idle.lane.times))
+      this.#idle = null;
+    return this.#idle;
+  }
+
   /** Select an op of a lane, and remove the area. @param {Lane} lane @param {number} i */
   choose(lane, i) {
     if (!Number.isFinite(lane.times.end[i])) return;
     const text = opText(lane.schedule, i);
+    this.#idle = null;
     this.store.setView({ sel: lane.id === "a" ? text : `${text}@${lane.id}`, area: null });
     this.changed();
   }
@@ -40,13 +53,34 @@ export class Selection {
   /** @param {Trace | null} trace */
   select(trace) {
     if (trace?.op) this.choose(trace.lane, trace.op.i);
+    else if (trace?.idle) this.#pin(trace);
     else this.clear();
   }
 
+  /** Pin why a rank is idle. @param {Trace} trace */
+  #pin(trace) {
+    this.#idle = trace;
+    this.store.setView({ sel: null, area: null });
+    this.changed();
+  }
+
+  /** Pin the idle time before the selected op, if there is some. */
+  pinIdleBefore() {
+    const now = this.current();
+    if (!now?.op || now.op.i >= now.lane.schedule.count) return;
+    const { lane, rank, op } = now;
+    const from = op.index > 0 ? lane.times.end[op.i - 1] : 0;
+    const trace = traceAt(lane, rank, (from + lane.times.start[op.i]) / 2);
+    if (trace?.idle) this.#pin(trace);
+  }
+
+  /** Returns whether there was anything to clear. */
   clear() {
-    if (!this.store.get().view.sel) return;
+    if (!this.current() && !this.store.get().view.sel) return false;
+    this.#idle = null;
     this.store.setView({ sel: null });
     this.changed();
+    return true;
   }
 
   /** Its ranks from top to bottom. @param {Lane} lane */

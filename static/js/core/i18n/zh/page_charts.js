@@ -65,8 +65,9 @@ export const CHARTS = {
   stage: "阶段",
   "micro-batch": "微批次",
   "unit of the costs": "代价的单位",
-  ["Every box is an op: time to the right, stages into the depth, micro-batches upward. A dot is a message from " +
-  "stage to stage."]: "每个方块是一个 op：时间向右，阶段向纵深，微批次向上。圆点是阶段之间的消息。",
+  ["Every box is an op: time to the right, stages into the depth, micro-batches upward. Grey on the floor is idle " +
+  "time."]: "每个方块是一个 op：时间向右，阶段向纵深，微批次向上。底面上的灰色是空闲时间。",
+  "A dot is a message from stage to stage.": "圆点是阶段之间的消息。",
   ["Drag or use the arrow keys to turn it; play the timeline and its moment sweeps through as a plane. A click " +
   "selects the op."]: "拖动或用方向键旋转；播放时间线时，当前时刻像一个平面扫过。点击可选中 op。",
   "{shown} of {all} micro-batches are drawn, the first of each direction: more ops could not be told apart.":

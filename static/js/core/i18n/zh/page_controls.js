@@ -267,6 +267,7 @@ export const CONTROLS = {
   "{field} is given twice; the first one counts": "{field} 给了两次；以第一个为准",
   "{field} must be {wanted}": "{field} 须为：{wanted}",
   "t1 must be greater than t0, which is {t0}": "t1 须大于 t0，而 t0 为 {t0}",
+  "{field} is no key of a link; did you mean {close}?": "{field} 不是链接的键，是否想写 {close}？",
   "{field} is no part of a link; it is ignored": "{field} 不是链接的一部分，已忽略",
   // core/state/link_fields.js
   "{wanted}, or {none}": "{wanted}，或 {none}",

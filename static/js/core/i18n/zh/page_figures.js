@@ -149,6 +149,9 @@ export const FIGURES = {
   "Starting …": "正在开始 …",
   "{seconds} s, {count} orders simulated, {better} improvements.":
     "{seconds} 秒，已仿真 {count} 个执行顺序，{better} 次改进。",
+  "Constructed without a search; no order is better.": "未经搜索直接构造；没有更好的次序。",
+  "Constructed without a search; a search may find a better order. It starts after the next change.":
+    "未经搜索直接构造；搜索或许能找到更好的次序。下一次更改之后自动开始。",
   "Constructed without a search; a search may find a better order.":
     "由构造直接得到，未经搜索；搜索可能找到更好的执行顺序。",
   "Found among {count} orders (seed {seed}). The link gives the same order again.":

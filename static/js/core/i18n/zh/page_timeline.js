@@ -119,6 +119,8 @@ export const TIMELINE = {
   "recompute {what}": "重计算：{what}",
   "limit {limit}": "上限 {limit}",
   "Server unreachable: showing the last schedule": "服务器不可达：显示的是上一次的调度",
+  "of the last valid schedule": "属于上一个合法的调度",
+  "Of the last valid schedule, not of what is asked for.": "属于上一个合法的调度，而不是当前所请求的。",
   "Showing the last valid schedule": "显示的是上一个合法的调度",
   // shortcuts_panel.js
   "Mouse and pen": "鼠标与触控笔",
@@ -150,7 +152,8 @@ export const TIMELINE = {
   "previous op on the row": "同一行的上一个 op",
   "the row above": "上一行",
   "the row below": "下一行",
-  "select the op under the pointer": "选中指针下的 op",
+  "select the op or the idle time under the pointer, else the idle time before the selected op":
+    "选中指针下的 op 或空闲时间；否则选中所选 op 之前的空闲时间",
   "find ops: 2F5, or F5, 2F, 5": "查找 op：2F5，或 F5、2F、5",
   "clear what was found, the area, the selection, then the playhead": "依次清除查找结果、区域、选择、播放头",
   "grow an area from the selected op": "从选中的 op 扩展出区域",
