@@ -24,8 +24,7 @@ export const RUNNER_MESSAGES = {
   "runner.exit": "退出码 {code}",
   "runner.gpus": "{count} 块 GPU",
   "runner.gradient": "梯度",
-  "runner.gradient_of_rank_differs":
-    "未验证：rank {rank} 上 {name} 的梯度的相对误差为 {error}；容差为 {tolerance}。",
+  "runner.gradient_of_rank_differs": "未验证：rank {rank} 上 {name} 的梯度的相对误差为 {error}；容差为 {tolerance}。",
   "runner.result_of_rank_not_finite": "未验证：rank {rank} 上的 {name} 中有的不是数。",
   "runner.too_busy":
     "机器太忙：本次运行比计划多用 {over}，因为 rank {ranks} 的操作开始得晚（所有 rank 合计 {ms} ms）。" +
