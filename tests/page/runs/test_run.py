@@ -18,9 +18,9 @@ PACED = "?family=zb-h1&p=2&m=16&tab=run"
 OPS = 96
 
 
-def start_paced(page: Page) -> None:
+def start_paced(page: Page, unit_ms: int = 15) -> None:
     page.select_option("#run-mode", "paced")
-    page.fill("#run-unit", "15")
+    page.fill("#run-unit", str(unit_ms))
     page.click("#run")
 
 
@@ -33,7 +33,7 @@ def ended(page: Page, seconds: float = 30) -> str:
 def test_a_run_appears_op_by_op_under_the_plan_and_ends_verified(open_page: Open, live_server: Server) -> None:
     page = open_page(PACED, url=live_server.url)
     page.evaluate(NOTE_COUNTS)
-    start_paced(page)
+    start_paced(page, unit_ms=50)  # late starts push the run away from the plan, on a busy machine by many ms
     assert ended(page) == "finished"
     counts = page.evaluate("[...window.counts]")
     assert len([n for n in counts if 0 < n < OPS]) >= 3, "ops come one after another, not all at the end"
