@@ -137,13 +137,12 @@ export function createStore({ defaults, natural, derivations = NOTHING_DERIVED, 
 
   /** @param {Partial<State>} patch @param {How} how */
   function set(patch, how = "replace") {
-    if (fixed !== null) return become(derivations.change(withoutOldSearches({ ...state, ...patch }, state), state));
-    const step = how === "push" || (how === "gesture" && gesture.begins());
+    const step = fixed === null && (how === "push" || (how === "gesture" && gesture.begins()));
     if (how === "push") gesture.end();
     if (step) address.flush();
     become(derivations.change(withoutOldSearches({ ...state, ...patch }, state), state));
     if (step) address.push();
-    else if (how !== "none") address.later();
+    else if (fixed === null && how !== "none") address.later();
   }
 
   /** @param {Partial<State["view"]>} patch @param {How} [how] */

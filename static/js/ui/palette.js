@@ -244,18 +244,23 @@ export const residualPaints = () => ({
   ink: RESIDUALS.map((token) => inkOn(parse(colours[token]))),
 });
 
+/** A square in the colour of an empty row, to draw a hatch on. @param {number} size px */
+function rowTile(size) {
+  const ctx = context(h("canvas", { width: size, height: size }));
+  ctx.fillStyle = colours["plot-row"];
+  ctx.fillRect(0, 0, size, size);
+  return ctx;
+}
+
 /** The upright hatch of a late start. @param {number} dpr */
 export function latePattern(dpr) {
   const key = `${dpr} ${colours["plot-late"]} ${colours["plot-row"]}`;
   if (late.pattern && late.key === key) return late.pattern;
   const size = Math.round(3 * dpr);
-  const tile = h("canvas", { width: size, height: size });
-  const ctx = context(tile);
-  ctx.fillStyle = colours["plot-row"];
-  ctx.fillRect(0, 0, size, size);
+  const ctx = rowTile(size);
   ctx.fillStyle = colours["plot-late"];
   ctx.fillRect(0, 0, Math.max(1, Math.round(1.5 * dpr)), size);
-  late = { key, pattern: ctx.createPattern(tile, "repeat") };
+  late = { key, pattern: ctx.createPattern(ctx.canvas, "repeat") };
   return late.pattern;
 }
 
@@ -263,10 +268,7 @@ export function latePattern(dpr) {
 export function hatchPattern(dpr) {
   if (hatch && hatchScale === dpr) return hatch;
   const size = Math.round(6 * dpr);
-  const tile = h("canvas", { width: size, height: size });
-  const ctx = context(tile);
-  ctx.fillStyle = colours["plot-row"];
-  ctx.fillRect(0, 0, size, size);
+  const ctx = rowTile(size);
   ctx.strokeStyle = colours["plot-hatch"];
   ctx.lineWidth = Math.max(1, dpr * 0.8);
   ctx.beginPath();
@@ -275,7 +277,7 @@ export function hatchPattern(dpr) {
     ctx.lineTo(shift + size + 1, -1);
   }
   ctx.stroke();
-  hatch = ctx.createPattern(tile, "repeat");
+  hatch = ctx.createPattern(ctx.canvas, "repeat");
   hatchScale = dpr;
   return hatch;
 }
