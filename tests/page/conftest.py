@@ -27,7 +27,7 @@ from playwright.sync_api import (
 
 from tests.conftest import Server, launch
 from tests.support.page.browser import launch_browser
-from tests.support.page.queries import COUNT_PENDING, GO, PATIENCE_S, Open, settle, wait
+from tests.support.page.queries import COUNT_PENDING, GO, PATIENCE_S, Open, settle, wait, without_first_visit
 
 expect.set_options(timeout=1000 * PATIENCE_S)
 
@@ -85,8 +85,9 @@ def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) 
     A page is used again by the next test that needs the same kind, because the first load in a new one takes half
     as long again. Sizes, colour schemes and permissions are set anew each time. ``fresh=True`` is a browser that has no
     cookies yet and keeps none. In a file marked ``one_document`` a page is not even loaded anew: it goes from one
-    test's address to the next one's as after a step back, and keeps its scripts, unless ``anew=True``. ``forgive`` is a
-    text in the console that the test causes itself. The pages of a test that fails are not used again.
+    test's address to the next one's as after a step back, and keeps its scripts, unless ``anew=True``. A query that
+    names no schedule is 1F1B's unless ``first_visit=True``. ``forgive`` is a text in the console that the test causes
+    itself. The pages of a test that fails are not used again.
     """
     failed = request.session.testsfailed
     marked = request.node.get_closest_marker("one_document") is not None
@@ -100,8 +101,10 @@ def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) 
         forgive: str = "",
         fresh: bool = False,
         anew: bool = False,
+        first_visit: bool = False,
         **options: Any,
     ) -> Page:
+        query = query if first_visit else without_first_visit(query)
         size: ViewportSize = {"width": options.pop("width", 1280), "height": options.pop("height", 800)}
         media = {name: options.pop(name, usual) for name, usual in MEDIA.items()}
         permissions: list[str] = options.pop("permissions", [])
@@ -169,6 +172,8 @@ def give_back(browser: Browser, used: OpenedPage) -> None:
     page.mouse.move(0, 0)  # away from the next page
     if used.fresh:
         page.context.clear_cookies()
+    if page.url.startswith("http"):
+        page.evaluate("localStorage.clear()")
     if used.permitted:
         page.context.clear_permissions()
     if used.own_server:  # the server ends with its test, and the page would keep asking for it

@@ -1,8 +1,12 @@
-// The drawer of tabs along the bottom. A click opens a tab, another click on the same tab closes it.
-import { byId, h, setText, show } from "../ui/dom.js";
+// The drawer of tabs along the bottom. A click opens a tab, another click on the same tab closes it; all tabs have the
+// height that the reader gave them.
+import { byId, h } from "../ui/dom.js";
+import { recall, remember } from "../ui/remembered.js";
 import { t } from "../core/i18n/language.js";
 
-const BAR = 60; // px of the drawer in sight that show more than its row of tabs
+const HEIGHT = "drawer"; // what the height is remembered as
+const [SHORTEST, STEP] = [120, 32]; // px
+const TALLEST = 0.8; // of the window
 
 /** @import {Store} from "../data/store.js" */
 /** @typedef {{id: string, title: string, panel: HTMLElement, show?: () => void}} Tab show: called when it has opened */
@@ -15,7 +19,7 @@ export function createDrawer(store, tabs) {
   /** @type {Map<string, HTMLElement>} */
   const buttons = new Map();
   let open = "";
-  const jump = createJump(home);
+  const showEdge = createEdge(home);
 
   for (const { id, title, panel } of tabs) {
     const button = h(
@@ -61,46 +65,76 @@ export function createDrawer(store, tabs) {
     }
     const button = buttons.get(open);
     if (button) bar.scrollLeft = Math.max(0, button.offsetLeft + button.offsetWidth - bar.clientWidth); // on a phone
-    jump(tabs.find((tab) => tab.id === open)?.title ?? null);
+    showEdge(open !== "");
   }
   store.subscribe(({ view }) => openTab(view.tab));
   openTab(store.get().view.tab);
 }
 
-/** On a narrow screen an open tab may be below the visible part of the page: this button names it and scrolls there.
- * @param {HTMLElement} home @returns {(title: string | null) => void} */
-function createJump(home) {
-  let seen = false;
-  /** @type {string | null} */
-  let title = null;
-  const name = h("span");
-  const calm = matchMedia("(prefers-reduced-motion: reduce)");
-  const button = h(
-    "button",
-    {
-      type: "button",
-      class: "drawer-jump",
-      id: "drawer-jump",
-      hidden: true,
-      onclick: () => home.scrollIntoView({ behavior: calm.matches ? "auto" : "smooth" }),
-    },
-    name,
-    h("span", { class: "drawer-jump-sign", "aria-hidden": "true" }),
-  );
-  home.after(button);
-  const sync = () => {
-    show(button, title !== null && !seen);
-    if (title !== null) setText(name, t("{tab}, below", { tab: title }));
-  };
-  new IntersectionObserver(
-    (entries) => {
-      for (const entry of entries) seen = entry.intersectionRect.height > BAR || entry.boundingClientRect.top < 0;
-      sync();
-    },
-    { threshold: [0, 0.05, 0.1, 0.2, 0.5] },
-  ).observe(home);
-  return (now) => {
-    title = now;
-    sync();
+/**
+ * The edge over an open tab, which is dragged, or moved by keys, to make the tab taller; this browser remembers it.
+ * @param {HTMLElement} home
+ */
+function createEdge(home) {
+  const edge = h("div", {
+    class: "drawer-edge",
+    id: "drawer-edge",
+    role: "separator",
+    tabindex: 0,
+    hidden: true,
+    "aria-orientation": "horizontal",
+    "aria-label": t("Height of the tab"),
+    title: t("Drag, or use the arrow keys; a double click resets the height"),
+  });
+  const panel = () => /** @type {HTMLElement | null} */ (home.querySelector(".panel:not([hidden])"));
+  const most = () => Math.round(innerHeight * TALLEST);
+
+  /** @param {number} px */
+  function set(px) {
+    const height = Math.round(Math.max(SHORTEST, Math.min(most(), px)));
+    home.style.setProperty("--drawer", `${height}px`);
+    remember(HEIGHT, String(height));
+    state();
+  }
+
+  function reset() {
+    home.style.removeProperty("--drawer");
+    remember(HEIGHT, "");
+    state();
+  }
+
+  /** Tell screen readers the height. */
+  function state() {
+    const now = Math.round(panel()?.offsetHeight ?? 0);
+    edge.setAttribute("aria-valuemin", String(SHORTEST));
+    edge.setAttribute("aria-valuemax", String(most()));
+    edge.setAttribute("aria-valuenow", String(now));
+    edge.setAttribute("aria-valuetext", t("{n} pixels", { n: now }));
+  }
+
+  edge.addEventListener("pointerdown", (event) => {
+    if (event.button > 0) return;
+    event.preventDefault();
+    edge.setPointerCapture(event.pointerId);
+    const foot = event.clientY + (panel()?.offsetHeight ?? 0);
+    const move = (/** @type {PointerEvent} */ now) => set(foot - now.clientY);
+    edge.addEventListener("pointermove", move);
+    for (const kind of ["pointerup", "pointercancel"])
+      edge.addEventListener(kind, () => edge.removeEventListener("pointermove", move), { once: true });
+  });
+  edge.addEventListener("dblclick", reset);
+  edge.addEventListener("keydown", (event) => {
+    const now = panel()?.offsetHeight ?? 0;
+    const to = { ArrowUp: now + STEP, ArrowDown: now - STEP, Home: SHORTEST, End: most() }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    set(to);
+  });
+  const kept = Number(recall(HEIGHT));
+  if (kept >= SHORTEST) home.style.setProperty("--drawer", `${Math.min(kept, most())}px`);
+  home.prepend(edge);
+  return (/** @type {boolean} */ open) => {
+    edge.hidden = !open;
+    if (open) state();
   };
 }

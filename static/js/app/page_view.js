@@ -4,6 +4,7 @@ import { createDrawer } from "./drawer.js";
 import { createShortcuts } from "./shortcuts.js";
 import { TimelineView } from "./timeline_view.js";
 import { createToolbar } from "./toolbar.js";
+import { createWelcome } from "./welcome.js";
 import { onWait } from "../data/api.js";
 import { RUN_LANE_IDS, laneOf } from "../data/lanes.js";
 import { inPairs } from "../data/matched_plan.js";
@@ -17,6 +18,8 @@ import { createCosts } from "../panels/costs/costs.js";
 import { ExportPanel } from "../panels/export/export_panel.js";
 import { createPrint } from "../panels/export/print.js";
 import { createFigures } from "../panels/figures/figures.js";
+import { createHelp } from "../panels/help/help.js";
+import { createTour } from "../panels/help/tour.js";
 import { createImport } from "../panels/import/import_dialog.js";
 import { RunTab } from "../panels/runs/run_tab.js";
 import { createShare } from "../panels/share/share.js";
@@ -26,6 +29,7 @@ import { listenKeys } from "../ui/keyboard.js";
 import { onRest } from "../ui/rest.js";
 import { t, tr } from "../core/i18n/language.js";
 import { withoutLane } from "../core/state/lane_ids.js";
+import { isFirstVisit } from "../core/state/first_visit.js";
 import { IDS, dropAt } from "../core/state/schedules.js";
 
 /** @import {Started} from "./start.js" */
@@ -121,6 +125,9 @@ export class PageView {
     createPrint({ store, plans, timeline });
     const keys = [...view.keys(), ...runTab.toggles.keys()];
     listenKeys(keys);
+    const tour = createTour({ store, plans, play: () => playback.playIntro() });
+    const help = createHelp({ tour, shortcuts: createShortcuts(keys) });
+    createWelcome({ store, plans, learn: tour, teach: share.open });
     createAppearance(store);
     createDrawer(store, [
       { id: "compare", title: t("Compare"), panel: compare.panel, show: () => compare.show() },
@@ -129,7 +136,7 @@ export class PageView {
       { id: "costs", title: t("Costs"), panel: this.costs.panel, show: () => this.costs.show() },
       { id: "run", title: t("Run"), panel: runTab.panel, show: () => runTab.show() },
       { id: "export", title: t("Export"), panel: exporting.panel, show: () => exporting.show() },
-      { id: "keys", title: t("Shortcuts"), panel: createShortcuts(keys) },
+      { id: "keys", title: t("Help"), panel: help.panel, show: () => help.show() },
     ]);
     nameDocument(store, plans);
     const table = createTable(
@@ -145,7 +152,8 @@ export class PageView {
   }
 
   #begin() {
-    if (matchMedia("(max-width: 899px)").matches) byId("controls").removeAttribute("open");
+    if (matchMedia("(max-width: 899px)").matches && !isFirstVisit(location.search))
+      byId("controls").removeAttribute("open"); // a first visit is asked to drag what is in there
     this.controls.showLinkProblems(this.store.problems);
     this.#noticeLinkProblems();
     this.view.begin();
@@ -190,10 +198,9 @@ export class PageView {
     });
   }
 
-  /** Play the first view once, unless the reader prefers reduced motion or the link points to a place or a run. */
+  /** Play the first view once, unless the reader prefers reduced motion or the link asks for more than schedules. */
   #intro() {
-    const { at, run, sel, t0 } = this.store.get().view;
-    if (at !== null || run || sel || t0 !== null || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    if (!this.store.plainView() || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
     this.view.onceDrawn(() => this.playback.playIntro());
   }
 }

@@ -8,6 +8,7 @@ import { byId, h, replace } from "../ui/dom.js";
 import { loadLanguage } from "../ui/languages.js";
 import { readPalette } from "../ui/palette.js";
 import { t } from "../core/i18n/language.js";
+import { queryOf } from "../core/state/first_visit.js";
 import { parse } from "../core/state/link.js";
 
 /** @import {Catalogue} from "../core/schedule/types.js" */
@@ -30,7 +31,7 @@ export async function start(fixed = null) {
   }
   const { families, defaults } = catalogue;
   const natural = naturalChunks(families);
-  await loadPrices(parse(fixed ?? location.search, defaults, natural).state, defaults);
+  await loadPrices(parse(fixed ?? queryOf(location.search), defaults, natural).state, defaults);
   const presetCosts = new PresetCosts(defaults);
   const store = createStore({ defaults, natural, derivations: presetCosts, fixed });
   return { store, plans: new Plans(store, families), pricing: new Pricing(store, presetCosts) };

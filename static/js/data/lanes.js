@@ -70,7 +70,7 @@ export function arrange(lanes, width, height, strips, comm = false, pins = {}, p
     right: narrow ? 8 : 16,
     gap: gapFor(height / rows),
     groupGap: 12,
-    maxLane: 104,
+    maxLane: strips ? 128 : 160,
     strip: strips ? stripFor(height / rows) : 0,
   });
   return planned
@@ -94,7 +94,7 @@ function withFoot(row) {
 }
 
 /** The height of a memory strip: a quarter of a row, never so thin that its steps vanish. @param {number} pitch */
-const stripFor = (pitch) => Math.min(28, Math.max(5, Math.round(pitch * 0.26)));
+const stripFor = (pitch) => Math.min(44, Math.max(5, Math.round(pitch * 0.26)));
 
 /** Between rows: nothing where a gap would be a large part of a row. @param {number} pitch */
 const gapFor = (pitch) => (pitch < 7 ? 0 : pitch < 14 ? 1 : 2);

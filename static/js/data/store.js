@@ -1,7 +1,8 @@
 // The one state of the page. All of it is in the URL: each finished gesture that changes a schedule is one step of the
 // browser's history, which undo and redo go through as Back and Forward do; zoom and selection replace the last step.
 import { mapSpecs, specAt } from "../core/state/schedules.js";
-import { format, parse } from "../core/state/link.js";
+import { explicit, queryOf, shortest } from "../core/state/first_visit.js";
+import { format, isPlainView, parse } from "../core/state/link.js";
 import { familyNamed } from "../core/state/link_fields.js";
 
 /** @import {Family, Spec} from "../core/schedule/types.js" */
@@ -116,15 +117,19 @@ const namesOtherwise = (query) =>
 
 /** @param {Setup} setup */
 export function createStore({ defaults, natural, derivations = NOTHING_DERIVED, fixed = null }) {
-  const read = () => parse(fixed ?? location.search, defaults, natural);
+  const read = () => parse(fixed ?? queryOf(location.search), defaults, natural);
   const first = read();
   let state = derivations.restore(first.state, first.state);
   /** @type {Listener[]} */
   const listeners = [];
 
   /** The query of this view. @param {Partial<State["view"]>} [but] as if these had changed */
-  const search = (but) => format(derivations.abridge({ ...state, view: { ...state.view, ...but } }), defaults, natural);
-  const url = () => location.pathname + search();
+  const search = (but) =>
+    explicit(
+      format(derivations.abridge({ ...state, view: { ...state.view, ...but } }), defaults, natural),
+      defaults.family,
+    );
+  const url = () => location.pathname + shortest(search());
   const address = createAddress(url);
   const gesture = createGesture();
 
@@ -159,10 +164,20 @@ export function createStore({ defaults, natural, derivations = NOTHING_DERIVED, 
 
   if (fixed === null && namesOtherwise(location.search)) address.later();
 
+  /** Show the view of a query; the appearance stays. @param {string} query @param {How} [how] */
+  function visit(query, how = "push") {
+    const { state: next } = parse(query, defaults, natural);
+    const { theme, colours, hatch, lang } = state.view;
+    set({ origin: undefined, ...next, view: { ...next.view, theme, colours, hatch, lang } }, how);
+  }
+
   return {
     get: () => state,
     set,
     setView,
+    visit,
+    /** Whether the view has schedules and an appearance, and nothing that points to a part of it. */
+    plainView: () => isPlainView(state.view),
     defaults,
     /** what the first URL got wrong */
     problems: first.problems,
@@ -174,7 +189,7 @@ export function createStore({ defaults, natural, derivations = NOTHING_DERIVED, 
     },
     redo: () => history.forward(),
     /** the link to this view */
-    link: () => location.origin + url(),
+    link: () => location.origin + location.pathname + search(),
     /** @param {Listener} listener */
     subscribe: (listener) => {
       listeners.push(listener);

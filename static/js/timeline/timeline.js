@@ -190,7 +190,7 @@ export class Timeline {
       this.lanes,
       this.plot.clientWidth,
       this.plot.clientHeight,
-      stripsShown(mem, this.lanes),
+      stripsShown(mem, this.lanes, this.plot.clientHeight),
       lane === "comm",
       readPins(pin) ?? {},
       planned !== null,
@@ -212,7 +212,7 @@ export class Timeline {
     const height = this.plot.clientHeight;
     const base = this.#base;
     resize(base, width, height);
-    const strips = stripsShown(this.store.get().view.mem, this.lanes);
+    const strips = stripsShown(this.store.get().view.mem, this.lanes, height);
     const layout = this.#arrange();
     this.plot.classList.toggle("scrolls", layout.contentHeight > height);
     this.#scroll = Math.max(0, Math.min(this.#scroll, layout.contentHeight - height));

@@ -15,7 +15,9 @@ LISTED = ",".join(f"{1 + k % 7}.{k % 10}5" for k in range(80))  # by hand, too m
 COSTS = {"F": 18.5, "I": 18.1, "W": 9.3}
 Form = tuple[str, dict[str, Any], list[dict[str, Any]], dict[str, Any]]
 FORMS: list[Form] = [
-    ("", {"family": "1f1b", "p": 4, "m": 8, "v": 1}, [], {"theme": "auto"}),
+    ("", {"family": "gpipe", "p": 4, "m": 8, "v": 1}, [{"family": "1f1b", "m": 8}], {"theme": "auto"}),
+    ("?theme=dark&utm_source=x", {"family": "gpipe"}, [{"family": "1f1b"}], {"theme": "dark"}),
+    ("?family=1f1b", {"family": "1f1b", "p": 4, "m": 8, "v": 1}, [], {"theme": "auto"}),
     ("?p=3", {"family": "1f1b", "p": 3}, [], {}),
     ("?family=zb-h1&p=8&m=32", {"family": "zb-h1", "p": 8, "m": 32}, [], {}),
     ("?family=gpipe&p=4&m=12", {"family": "gpipe", "m": 12}, [], {}),

@@ -82,19 +82,6 @@ def test_figures_of_four_schedules_do_not_touch_also_in_milliseconds(open_page: 
             assert needs + 3 <= has, text
 
 
-def test_on_a_phone_a_link_with_a_tab_offers_a_jump_to_the_tab(open_page: Open) -> None:
-    page = open_page("?tab=keys", **PHONE)
-    jump = page.locator("#drawer-jump")
-    expect(jump).to_have_text("Shortcuts, below")
-    jump.tap()
-    expect(page.locator("#tab-keys")).to_be_in_viewport()
-    expect(jump).to_be_hidden()
-    page.evaluate("scrollTo(0, 0)")
-    expect(jump).to_be_visible()
-    page.keyboard.press("Escape")
-    expect(jump).to_be_hidden()
-
-
 def test_errors_of_a_link_are_shown_until_the_schedule_changes(open_page: Open) -> None:
     page = open_page("?p=8&m=16&area=9&sel=zz")
     problem = page.locator("#link-problem")

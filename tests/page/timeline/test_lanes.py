@@ -143,9 +143,18 @@ def test_strips_appear_with_offload_are_hidden_by_key_or_button_and_kept_in_the_
     assert "mem=0" in wait_url(page, "mem=0")
     button.click()
     wait(page, "bubbleline.point('a', 0, 1, 'strip').h > 0")
-    plain = open_page()
+    plain = open_page("?p=16&m=32")
     assert strip(plain, 0, 1)["h"] == 0
     expect(plain.locator("#strips")).to_have_attribute("aria-pressed", "false")
+
+
+def test_strips_appear_where_the_rows_leave_room_and_the_rows_fill_the_plot(open_page: Open) -> None:
+    page = open_page("?p=4&m=8")
+    assert strip(page, 0, 1)["h"] > 10
+    expect(page.locator("#strips")).to_have_attribute("aria-pressed", "true")
+    last, plot = page.evaluate("bubbleline.box('a', '3F0')"), page.locator("#plot").bounding_box()
+    assert plot
+    assert 0 <= plot["y"] + plot["height"] - (last["y"] + last["h"]) < 40
 
 
 def test_memory_above_the_limit_is_red(open_page: Open) -> None:

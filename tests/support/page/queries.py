@@ -90,6 +90,17 @@ GO = """(query) => {
 }"""
 
 
+APPEARANCE = {"theme", "colours", "hatch", "lang"}
+
+
+def without_first_visit(query: str) -> str:
+    """Name the default schedule in a query that would otherwise show the first visit's."""
+    parts = [part for part in query.removeprefix("?").split("&") if part]
+    if any(part.split("=")[0] not in APPEARANCE for part in parts):
+        return query
+    return "?" + "&".join(["family=1f1b", *parts])
+
+
 def wait(page: Page, expression: str, seconds: float = PATIENCE_S) -> Any:
     """Wait until an expression holds in the page (its policy forbids Playwright's own way, which needs eval)."""
     end = time.monotonic() + seconds

@@ -231,6 +231,19 @@ export function parse(search, defaults, natural = {}) {
   return { state: { spec, others, ...source, view }, problems, unknown: Object.fromEntries(given) };
 }
 
+/** The view keys that say how the page looks, not what it shows. @type {string[]} */
+export const APPEARANCE = ["theme", "colours", "hatch", "lang"];
+
+/** Whether a view differs from the plain one in its appearance at most. @param {ViewState} view */
+export const isPlainView = (view) =>
+  /** @type {(keyof ViewState)[]} */ (Object.keys(PLAIN_VIEW)).every(
+    (key) => APPEARANCE.includes(key) || view[key] === PLAIN_VIEW[key],
+  );
+
+/** Whether a key of a query is one of ours. @param {string} key */
+export const isLinkKey = (key) =>
+  key === "z" || key in VIEW_FIELDS || SPEC_FIELDS.includes(key) || /^[bcdm]\./.test(key);
+
 /** Escapes what a query cannot hold and leaves what people can read. @param {string} text */
 const escape = (text) => encodeURIComponent(text).replace(/%(2C|3B|3A|40)/g, (code) => decodeURIComponent(code));
 

@@ -77,6 +77,12 @@ export function maxima({ t, y }, t0, t1, width, out) {
 
 const OFFLOADING = ["selective", "full"];
 
-/** Whether the strips are shown by default. @param {Spec[]} specs */
-export const stripsByDefault = (specs) =>
-  specs.some((spec) => OFFLOADING.includes(spec.offload) || (spec.weights ?? 0) > 0);
+const ROOMY = 64; // px of a row that leave room for a strip over it
+
+/**
+ * Whether the strips are shown by default: where memory is what a schedule is about, and where there is room.
+ * @param {Spec[]} specs
+ * @param {number} [pitch] of a row, in px; 0 where the room does not count
+ */
+export const stripsByDefault = (specs, pitch = 0) =>
+  pitch >= ROOMY || specs.some((spec) => OFFLOADING.includes(spec.offload) || (spec.weights ?? 0) > 0);

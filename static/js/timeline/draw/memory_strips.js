@@ -20,10 +20,18 @@ const ICON = "M1 14V9h3V6h3V3h3v4h2v3h3v4z";
 
 let levels = new Float32Array(0);
 
-/** Are the strips drawn? The reader's word, else where memory is what the schedule is about. @param {string | null} mem
- * @param {Lane[]} lanes */
-export const stripsShown = (mem, lanes) =>
-  mem === null ? stripsByDefault(lanes.map(({ spec }) => spec)) : mem === "1";
+/**
+ * Are the strips drawn? The reader's word, else where memory is what the schedule is about or rows have room for them;
+ * those of a run are only asked for where they are wanted.
+ * @param {string | null} mem @param {Lane[]} lanes @param {number} height of the plot
+ */
+export function stripsShown(mem, lanes, height) {
+  if (mem !== null) return mem === "1";
+  const rows = lanes.reduce((sum, { schedule }) => sum + schedule.p, 0);
+  const planned = lanes.every(({ kind }) => kind === "plan");
+  const specs = lanes.map(({ spec }) => spec);
+  return stripsByDefault(specs, planned && rows ? height / rows : 0);
+}
 
 /** The memory at the full height of a strip: one scale for all lanes, so that they compare. @param {Lane[]} lanes */
 export const fullHeight = (lanes) =>
@@ -157,7 +165,7 @@ export function createStripsButton(store, lanes) {
     h("span", { text: t("Memory") }),
   );
   button.setAttribute("aria-label", t("Memory strips"));
-  const shown = () => stripsShown(store.get().view.mem, lanes());
+  const shown = () => stripsShown(store.get().view.mem, lanes(), byId("plot").clientHeight);
   const toggle = () => store.setView({ mem: shown() ? "0" : "1" });
   button.addEventListener("click", toggle);
   byId("transport").append(button);

@@ -55,7 +55,7 @@ export class Find {
       button(DOWN, t("Next match (Enter)"), () => this.#go(1)),
       button(CLOSE, t("Close (Esc)"), () => this.close()),
     );
-    byId("stage").append(this.node);
+    byId("legend-row").append(this.node);
     this.node.addEventListener("submit", (event) => event.preventDefault());
     this.#input.addEventListener("input", () => this.#typed());
     this.node.addEventListener("keydown", (event) => this.#key(event));

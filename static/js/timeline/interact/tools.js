@@ -171,5 +171,5 @@ function addButtons(list) {
     button.append(icon(path));
     bar.append(button);
   }
-  byId("stage").append(bar);
+  byId("legend-row").append(bar);
 }

@@ -1,0 +1,59 @@
+// The Help tab: the tour, what the words mean, with papers, and all shortcuts.
+import { h } from "../../ui/dom.js";
+import { t } from "../../core/i18n/language.js";
+import { glossary } from "./glossary.js";
+import { PAPERS } from "./papers.js";
+
+/** @import {Entry} from "./glossary.js" */
+
+/** @param {{tour: () => void, shortcuts: HTMLElement}} parts */
+export function createHelp({ tour, shortcuts }) {
+  const words = h("div", { class: "glossary" });
+  const title = h("h2", { text: t("Shortcuts") });
+  const panel = h(
+    "div",
+    { class: "help" },
+    h(
+      "div",
+      { class: "help-head" },
+      h("button", { type: "button", class: "button primary", id: "tour-start", onclick: tour }, t("Take the tour")),
+      h("p", { text: t("Nine steps through the schedules, about three minutes; your view comes back at the end.") }),
+      h(
+        "button",
+        { type: "button", class: "button soft", id: "help-keys", onclick: () => title.scrollIntoView() },
+        t("Shortcuts"),
+      ),
+    ),
+    h("h2", { text: t("What things mean") }),
+    words,
+    title,
+    shortcuts,
+  );
+  return {
+    panel,
+    /** The texts are made when they are first shown. */
+    show() {
+      if (words.childElementCount) return;
+      for (const { title, entries } of glossary())
+        words.append(h("section", {}, h("h3", { text: title }), h("dl", {}, ...entries.flatMap(entryNodes))));
+    },
+  };
+}
+
+/** @param {Entry} entry */
+function entryNodes({ term, text, paper, view }) {
+  return [
+    h("dt", {}, term, view ? h("a", { href: view, class: "glossary-view", text: t("show it") }) : ""),
+    h("dd", {}, text, paper ? paperNode(PAPERS[paper]) : ""),
+  ];
+}
+
+/** A paper's title as a link, its DOI as text, which survives printing. @param {import("./papers.js").Paper} paper */
+const paperNode = ({ title, authors, year, doi }) =>
+  h(
+    "span",
+    { class: "paper" },
+    `${authors} ${year}, `,
+    h("a", { href: `https://doi.org/${doi}`, rel: "noopener", target: "_blank", lang: "en", text: title }),
+    ` doi:${doi}`,
+  );
