@@ -16,10 +16,10 @@ from backend.schedule.simulation.metrics import Figures
 from backend.theme_tokens import rgb, tokens
 
 DEFINITIONS = {
-    "span": message("charts.span", "The bubble is the idle share of the longest device's own window."),
     "global": message("charts.global", "The bubble is the idle share from the first start to the last end."),
+    "span": message("charts.span", "The bubble is the idle share of the busiest device's own window."),
     "span-ideal": message(
-        "charts.span_ideal", "The bubble is the idle over busy time in the longest device's own window."
+        "charts.span_ideal", "The bubble is the idle over busy time in the busiest device's own window."
     ),
     "global-ideal": message(
         "charts.global_ideal", "The bubble is the idle over busy time from the first start to the last end."

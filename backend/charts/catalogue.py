@@ -10,7 +10,7 @@ from backend.charts.theme import Appearance
 from backend.schedule.hardware.cost_model import Setting
 
 Draw = Callable[[Sequence[Plan], Appearance, Setting | None], Chart]
-BUBBLES = ("span", "global", "span-ideal", "global-ideal")
+BUBBLES = ("global", "span", "global-ideal", "span-ideal")
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def messages(plans: Sequence[Plan], appearance: Appearance, model: Model) -> Cha
         ("v", message("charts.chunks_per_device", "chunks per device")),
         (message("charts.messages", "messages"), message("charts.in_a_step", "in a step")),
         (unit, message("charts.sent_in_a_step", "sent in a step")),
-        (BUBBLE, message("charts.span_of_total", "% (span, of total)")),
+        (BUBBLE, message("charts.share_of_step", "% of the step")),
     )
     scaled = [replace(row, cells=(*row.cells[:3], round(row.cells[3] / scale, 6), row.cells[4])) for row in rows]
     title = FAMILIES[named].title if appearance.width > NARROW else None
@@ -86,7 +86,7 @@ def _named(plan: Plan, loads: Sequence[FamilyLoad]) -> str:
 
 def _row(one: FamilyLoad, each: float, plans: Sequence[Plan]) -> Row:
     load = one.load
-    share = load.figures.span_bubble.of_total
+    share = load.figures.global_bubble.of_total
     scale, unit = _unit(load.messages * each)
     lines = (
         one.title,
@@ -218,7 +218,7 @@ def _bubbles(appearance: Appearance, family: str, loads: Sequence[FamilyLoad]) -
     font = {"color": tokens(appearance.theme)["ink-3"], "size": TEXT - 1}
     return [
         {
-            "text": percent(one.load.figures.span_bubble.of_total), "x": one.load.spec.v, "y": one.load.messages,
+            "text": percent(one.load.figures.global_bubble.of_total), "x": one.load.spec.v, "y": one.load.messages,
             "xanchor": "left", "xshift": 9, "yshift": -11, "showarrow": False, "font": font,
         }
         for one in loads

@@ -86,7 +86,7 @@ test("a point's text names the points that dominate it, or says that its size di
   );
   assert.match(
     spoken(points, points[0]),
-    /^slow: memory 4 micro-batches, throughput 50\.0 %, bubble 50\.0 % of the span; fast is better\.$/,
+    /^slow: memory 4 micro-batches, throughput 50\.0 %, bubble 50\.0 % of the step; fast is better\.$/,
   );
   assert.match(spoken(points, points[3]), /drawn at p 6, m 8, not ranked\.$/);
 });

@@ -75,12 +75,12 @@ export function spoken(points, point) {
       ? t("none is better")
       : t("{schedule} is better", { schedule: better });
   return t(
-    "{schedule}: memory {memory} micro-batches, throughput {throughput} %, bubble {bubble} % of the span; {standing}.",
+    "{schedule}: memory {memory} micro-batches, throughput {throughput} %, bubble {bubble} % of the step; {standing}.",
     {
       schedule: tr(point.label),
       memory: short(point.memory),
       throughput: (100 * point.throughput).toFixed(1),
-      bubble: (100 * point.bubble.span.of_total).toFixed(1),
+      bubble: (100 * point.bubble.global.of_total).toFixed(1),
       standing,
     },
   );

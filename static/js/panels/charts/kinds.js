@@ -17,10 +17,10 @@ import { t } from "../../core/i18n/language.js";
 
 /** @returns {[string, string][]} */
 const bubbles = () => [
-  ["span", t("Busiest device's window, share of time")],
   ["global", t("Whole step, share of time")],
-  ["span-ideal", t("Busiest device's window, against work")],
+  ["span", t("Busiest device's window, share of time")],
   ["global-ideal", t("Whole step, against work")],
+  ["span-ideal", t("Busiest device's window, against work")],
 ];
 
 /** In the reader's language. @returns {Group[]} */

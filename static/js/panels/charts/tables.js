@@ -94,7 +94,7 @@ function pointRow(points, at, mark, next, put, point) {
     h("th", { scope: "row" }, second, first),
     h("td", { text: short(each.memory) }),
     h("td", { text: formatPercent(each.throughput) }),
-    h("td", { text: formatPercent(each.bubble.span.of_total) }),
+    h("td", { text: formatPercent(each.bubble.global.of_total) }),
     h("td", { class: "text", title: each.adjusted && tr(each.adjusted), text: rank(points, each) }),
   );
 }

@@ -9,7 +9,7 @@ import { PAPERS } from "./papers.js";
 /** @param {{tour: () => void, shortcuts: HTMLElement}} parts */
 export function createHelp({ tour, shortcuts }) {
   const words = h("div", { class: "glossary" });
-  const title = h("h2", { text: t("Shortcuts") });
+  const keys = h("h2", { text: t("Shortcuts") });
   const panel = h(
     "div",
     { class: "help" },
@@ -20,13 +20,13 @@ export function createHelp({ tour, shortcuts }) {
       h("p", { text: t("Nine steps through the schedules, about three minutes; your view comes back at the end.") }),
       h(
         "button",
-        { type: "button", class: "button soft", id: "help-keys", onclick: () => title.scrollIntoView() },
+        { type: "button", class: "button soft", id: "help-keys", onclick: () => keys.scrollIntoView() },
         t("Shortcuts"),
       ),
     ),
     h("h2", { text: t("What things mean") }),
     words,
-    title,
+    keys,
     shortcuts,
   );
   return {

@@ -178,6 +178,6 @@ export const CHARTS = {
   "drawn {where}, not ranked": "按{where}画出，不参与排名",
   "none is better": "没有更好的",
   "{schedule} is better": "{schedule} 更好",
-  "{schedule}: memory {memory} micro-batches, throughput {throughput} %, bubble {bubble} % of the span; {standing}.":
-    "{schedule}：显存 {memory} 个微批次，吞吐量 {throughput} %，气泡占跨度的 {bubble} %；{standing}。",
+  "{schedule}: memory {memory} micro-batches, throughput {throughput} %, bubble {bubble} % of the step; {standing}.":
+    "{schedule}：显存 {memory} 个微批次，吞吐量 {throughput} %，气泡占训练步的 {bubble} %；{standing}。",
 };

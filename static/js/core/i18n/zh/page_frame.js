@@ -23,7 +23,9 @@ export const FRAME = {
   ".": "。",
   " ": "",
   // drawer.js
-  "{tab}, below": "{tab}：在下方",
+  "Height of the tab": "标签页的高度",
+  "Drag, or use the arrow keys; a double click resets the height": "拖动，或使用方向键；双击恢复默认高度",
+  "{n} pixels": "{n} 像素",
   // embed.js
   "The server does not answer": "服务器没有响应",
   "Open full view": "打开完整视图",
@@ -184,7 +186,6 @@ export const FRAME = {
   "Share this view": "分享此视图",
   Share: "分享",
   "All shortcuts": "全部快捷键",
-  "All shortcuts (?)": "全部快捷键 (?)",
   Run: "运行",
   "on cluster": "到集群",
   "Schedule and costs": "调度与代价",

@@ -25,6 +25,7 @@ import { CHARTS as DRAWN } from "./page_charts.js";
 import { CONTROLS } from "./page_controls.js";
 import { FIGURES } from "./page_figures.js";
 import { FRAME } from "./page_frame.js";
+import { HELP } from "./page_help.js";
 import { RUNS as RUNNING } from "./page_runs.js";
 import { TIMELINE } from "./page_timeline.js";
 import { WORDS } from "./words.js";
@@ -37,6 +38,7 @@ export const TEXTS = {
   ...DRAWN,
   ...FIGURES,
   ...FRAME,
+  ...HELP,
   ...RUNNING,
   ...TIMELINE,
 };
