@@ -34,6 +34,7 @@ from backend.web.routes.runs import runs as run_routes
 from backend.web.routes.schedule import keep_orders, schedules
 from backend.web.routes.short_links import links
 from backend.web.routes.standalone import standalone
+from backend.web.routes.static_files import compress_static
 from backend.web.services import NAME, Services
 from backend.web.sharing import Sharing
 from backend.web.sockets import events, search_events
@@ -56,6 +57,7 @@ def create_app(config: Config | None = None) -> Flask:
     app = Flask("bubbleline", static_folder=PROJECT / "static", template_folder=PROJECT / "templates")
     app.config.update(MAX_CONTENT_LENGTH=config.body_kb * 1024, SEND_FILE_MAX_AGE_DEFAULT=0)
     app.json = PageJson(app)
+    compress_static(app)
     socketio = SocketIO(
         app, async_mode="gevent", async_handlers=False, manage_session=False,
         max_http_buffer_size=config.socket_kb * 1024,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 import zlib
 
 import pytest
 from flask.testing import FlaskClient
 
+from backend.config import PROJECT
 from backend.schedule.families.registry import FAMILIES, order, read
 from backend.schedule.order import wire
 from backend.schedule.result import result
@@ -198,3 +200,29 @@ def test_the_cache_keeps_within_its_bytes_and_evicts_the_least_recently_used():
     assert [key for key in range(6) if cache.get(key)] == [0, 3, 4, 5]
     cache.put(9, Encoded.of(bytes(20_000), "x"))
     assert cache.bytes == 0
+
+
+def test_scripts_are_sent_compressed_once_and_not_again_while_they_are_unchanged(client: FlaskClient) -> None:
+    path, accept = "/static/js/main.js", {"Accept-Encoding": "gzip, deflate"}
+    plain = (PROJECT / "static" / "js" / "main.js").read_bytes()
+    answer = client.get("/static/js/core/schedule/simulate.js", headers=accept)
+    source = (PROJECT / "static" / "js" / "core" / "schedule" / "simulate.js").read_bytes()
+    assert answer.headers["Content-Encoding"] == "deflate"
+    assert zlib.decompress(answer.data) == source
+    assert len(answer.data) < len(source) / 2
+    again = client.get(
+        "/static/js/core/schedule/simulate.js", headers=accept | {"If-None-Match": answer.headers["ETag"]}
+    )
+    assert (again.status_code, again.data) == (304, b"")
+    assert client.get(path).data == plain, "a short file, and one for whoever takes no compression, goes as it is"
+    assert client.get("/static/js/../../app.py", headers=accept).status_code == 404
+    assert client.get("/static/js/none.js", headers=accept).status_code == 404
+
+
+def test_the_page_asks_for_all_parts_of_its_script_at_once(client: FlaskClient) -> None:
+    text = client.get("/").text
+    chunks = re.findall(r'<link rel="modulepreload" href="([^"]+)"', text)
+    assert '<link rel="preload" href="/api/families" as="fetch"' in text
+    for chunk in chunks:  # none where the page comes as its sources
+        assert client.get(chunk).status_code == 200
+    assert bool(chunks) == ("/static/vendor/app/js/main.js" in text)

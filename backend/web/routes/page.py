@@ -17,7 +17,7 @@ from backend.web.address.query import is_packed
 from backend.web.answers import previews
 from backend.web.answers.order_time import result_ms
 from backend.web.http import access
-from backend.web.http.bundle import entry, plotly_address
+from backend.web.http.bundle import entry, plotly_address, preloads
 from backend.web.http.cache import Encoded
 from backend.web.http.responses import send
 from backend.web.services import services
@@ -38,7 +38,7 @@ STYLED = re.compile(rb'if\(!document\.getElementById\("[0-9a-f]{64}"\)\)')
 def index() -> str:
     """Render the whole page; the schedules come from the API."""
     return render_template(
-        "index.html", version=__version__, plotly=plotly_address(), script=entry("js", "main"),
+        "index.html", version=__version__, plotly=plotly_address(), script=entry("js", "main"), chunks=preloads("main"),
         style=entry("css", "main"), preview=preview_of(request, _texts()), role=access.identity().role.name.lower(),
     )  # fmt: skip
 
@@ -52,7 +52,12 @@ def embed() -> str:
             appearance[key] = text
     preview = preview_of(request, _texts())
     return render_template(
-        "embed.html", script=entry("js", "embed"), style=entry("css", "embed"), preview=preview, **appearance
+        "embed.html",
+        script=entry("js", "embed"),
+        chunks=preloads("embed"),
+        style=entry("css", "embed"),
+        preview=preview,
+        **appearance,
     )
 
 

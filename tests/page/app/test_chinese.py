@@ -23,7 +23,7 @@ TEXTS = """() => {
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     if (node.nodeType === Node.TEXT_NODE) {
       const home = node.parentElement;
-      if (!home.closest('head, script, style, noscript, code, textarea, math') && shown(home)) found.push(node.data);
+      if (!home.closest('head, script, style, noscript, code, textarea, math, body [lang=en]') && shown(home)) found.push(node.data);
     } else if (shown(node)) {
       for (const name of ['title', 'aria-label', 'aria-roledescription', 'aria-valuetext', 'placeholder', 'alt']) {
         if (node.hasAttribute(name)) found.push(node.getAttribute(name));

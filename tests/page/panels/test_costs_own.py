@@ -159,7 +159,7 @@ def test_before_apply_custom_numbers_change_nothing(open_page: Open) -> None:
     page.select_option("#preset-model", "zb-1.5b")
     own(page)
     enter(page, "layers", "48")
-    assert (state(page)["spec"]["costs"]["F"], link(page)) == (1, "")
+    assert (state(page)["spec"]["costs"]["F"], link(page)) == (1, "?family=1f1b")
     page.click("#preset-apply")
     wait(page, f"{COSTS}.F > 1")
     assert keys(page) == {"m.model": "zb-1.5b", "m.layers": "48"}

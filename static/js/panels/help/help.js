@@ -52,8 +52,8 @@ function entryNodes({ term, text, paper, view }) {
 const paperNode = ({ title, authors, year, doi }) =>
   h(
     "span",
-    { class: "paper" },
+    { class: "paper", lang: "en" }, // as it is printed, in every language
     `${authors} ${year}, `,
-    h("a", { href: `https://doi.org/${doi}`, rel: "noopener", target: "_blank", lang: "en", text: title }),
+    h("a", { href: `https://doi.org/${doi}`, rel: "noopener", target: "_blank", text: title }),
     ` doi:${doi}`,
   );

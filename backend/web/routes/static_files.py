@@ -1,0 +1,45 @@
+"""The page's own files, compressed where that helps: scripts, styles and signs. Each is compressed once a change."""
+
+from __future__ import annotations
+
+import mimetypes
+import zlib
+from pathlib import Path
+
+from flask import Flask, Response, request
+from werkzeug.security import safe_join
+
+from backend.web.http.cache import Encoded
+from backend.web.http.responses import send
+from backend.web.services import services
+from backend.web.work.background import run_in_background
+
+TEXT = (".js", ".css", ".svg", ".mjs")
+LEAST = 1400  # bytes; what fits into one packet gains nothing
+
+
+def compress_static(app: Flask) -> None:
+    """Let an app send its static text files compressed, with an entity tag, instead of as they lie on the disk."""
+    folder = app.static_folder
+    assert folder is not None
+
+    def show(filename: str) -> Response:
+        path = safe_join(folder, filename)
+        if path is None or not filename.endswith(TEXT) or not _is_long(Path(path)):
+            return app.send_static_file(filename)
+        file = Path(path)
+        key = ("static", filename, file.stat().st_mtime_ns)
+        return send(request, services().cache.get_or_make(key, lambda: run_in_background(lambda: _encoded(file))))
+
+    app.view_functions["static"] = show
+
+
+def _is_long(file: Path) -> bool:
+    try:
+        return file.is_file() and file.stat().st_size > LEAST
+    except OSError:
+        return False
+
+
+def _encoded(file: Path) -> Encoded:
+    return Encoded.of(zlib.compress(file.read_bytes(), 9), mimetypes.guess_type(file.name)[0] or "text/plain")
