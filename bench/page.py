@@ -2,10 +2,11 @@
 
     python bench/page.py [--family interleaved-zb] [-p 16] [-m 128] [-v 4]
 
-Prints: input event to painted frame while sliders move; the same where every step of a slider asks the server for
-another order; request to first paint of 131,072 ops; frames while a million ops are zoomed and panned, alone, with
-memory strips and as two schedules of half a million; the memory of that tab; and the end of an op on a worker to its
-span on the screen during a run. Figures of other viewers are printed beside them.
+Prints: input event to painted frame while sliders move, beside the floor, a page that only fills a canvas; the same
+where options shape the order by its costs; the size of the scripts; request to first paint of 131,072 ops; frames while
+a million ops are zoomed and panned, alone, with memory strips and as two schedules of half a million; the memory of
+that tab; and the end of an op on a worker to its span on the screen during a run. Figures of other viewers are printed
+beside them.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import statistics
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +22,18 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from bench.browser.floor import open_floor
 from bench.browser.frames import Frames, memory, pan, zoom
 from bench.browser.opened import bundled, drawn, quantiles, query, server
 from bench.browser.sliders import collect, drag, press
 from tests.support.page.browser import launch_browser
 
 FRAME_MS = 1000 / 60
-FIRST_PAINT_MS = 1000.0  # limit for 131,072 ops
+OVER_FLOOR_MS = 8.0  # limit of the 95th percentile over the floor's, where the page times the order by itself
+ASKING_OVER_FLOOR_MS = 16.0  # and where options shape the order by its costs
+FIRST_PAINT_MS = 500.0  # limit for 131,072 ops
+MILLION_MS = 700.0  # limit for a million ops
+SCRIPT_KB = 250.0  # limit of the scripts that come before the first paint, compressed
 TAB_MB = 300.0  # limit for a tab with a million ops
 ON_SCREEN_MS = 150.0  # limit from the end of an op on its worker to its span on the screen
 WIDE, HIGH = 2144, 860  # a window whose plot is 1600 x 640 or a little more
@@ -56,12 +63,12 @@ ASKING = {
 }
 
 
-def row(name: str, samples: list[float], limit: float = FRAME_MS + 0.1) -> str:
-    """Print one line: count, median, 95th percentile, worst."""
+def row(name: str, samples: list[float], limit: float = FRAME_MS + 0.1, over: str = "") -> str:
+    """Print one line: count, median, 95th percentile, worst; ``over`` says what is wrong above the limit."""
     if not samples:
         return f"{name:<44} no events"
     middle, p95, worst = quantiles(samples)
-    verdict = "" if p95 <= limit else "  over one frame" if limit < 2 * FRAME_MS else f"  over {limit:.0f}"
+    verdict = "" if p95 <= limit else f"  {over or f'over {limit:.1f}'}"
     return f"{name:<44} {len(samples):5d} {middle:8.1f} {p95:8.1f} {worst:8.1f}{verdict}"
 
 
@@ -70,15 +77,45 @@ def heading(name: str) -> None:
     print(f"\n{name + ', ms':<44} {'n':>5} {'p50':>8} {'p95':>8} {'max':>8}")
 
 
-def sliders(browser: Browser, address: str, spec: dict[str, Any]) -> None:
-    """Measure every movement in turn, and all of them together."""
+@dataclass(frozen=True)
+class Floor:
+    """The 95th percentiles, in ms, of a page that does nothing but fill a canvas: for drags and for keys."""
+
+    drags: float
+    keys: float
+
+
+def floor(browser: Browser, like: Page) -> Floor:
+    """Measure the floor on a canvas as large as the page's plot."""
+    page = open_floor(browser, like)
+    drag(page, "m", [0.75, 0.4, 0.55, 0.2, 0.45, 0.32], 16)
+    drags = collect(page)
+    press(page, "m", "ArrowRight", 40)
+    keys = collect(page)
+    print(row("floor: a canvas filled, by mouse", drags))
+    print(row("floor: a canvas filled, by keys", keys, 2 * FRAME_MS))
+    page.context.close()
+    return Floor(quantiles(drags)[1], quantiles(keys)[1])
+
+
+def script_kb(page: Page) -> float:
+    """The scripts that a page has loaded, as transferred, in kB."""
+    sizes = "performance.getEntriesByType('resource').filter((e) => /[.]js$/.test(e.name)).map((e) => e.transferSize)"
+    return float(sum(page.evaluate(sizes))) / 1000
+
+
+def sliders(browser: Browser, address: str, spec: dict[str, Any]) -> Floor:
+    """Measure the floor, every movement in turn, and all of them together; return the floor."""
     page, first, wall = drawn(browser, address + query(spec), 1600, 900)
     ops = page.evaluate("bubbleline.state().lanes[0].ops")
     print(f"first paint of {ops:,} ops: {first:.0f} ms (by our clock {wall:.0f} ms)")
     print(f"  beside it: {FIGURE_SCRIPT}")
+    size = script_kb(page)
+    print(f"scripts before the first paint: {size:.0f} kB{'' if size <= SCRIPT_KB else f'  over {SCRIPT_KB:.0f}'}")
     page.wait_for_timeout(1000)
     page.evaluate("bubbleline.samples.clear()")
     heading("input to painted frame")
+    least = floor(browser, page)
     drags: list[float] = []
     steps: list[float] = []
     moves = [
@@ -93,22 +130,23 @@ def sliders(browser: Browser, address: str, spec: dict[str, Any]) -> None:
         move()
         samples = collect(page)
         (drags if name.endswith("mouse") else steps).extend(samples)
-        print(row(name, samples))
-    print(row("all drags", drags))
-    print(row("all key steps", steps))
+        print(row(name, samples, (least.drags if name.endswith("mouse") else least.keys) + OVER_FLOOR_MS))
+    print(row("all drags", drags, least.drags + OVER_FLOOR_MS))
+    print(row("all key steps", steps, least.keys + OVER_FLOOR_MS))
     print("A drag's events come with a frame; a key comes between two, and waits up to 16.7 ms for the next one.")
     page.context.close()
+    return least
 
 
-def asking(browser: Browser, address: str) -> None:
-    """Measure sliders for which every step needs another order from the server."""
-    heading("input to painted frame, through the server")
+def asking(browser: Browser, address: str, least: Floor) -> None:
+    """Measure sliders of schedules whose options shape the order by its costs."""
+    heading("input to painted frame, options shaped by costs")
     for name, (spec, field) in ASKING.items():
         page, _, _ = drawn(browser, address + query(spec), 1600, 900)
         page.wait_for_timeout(1000)
         page.evaluate("bubbleline.samples.clear()")
         drag(page, field, [0.8, 0.1, 0.25], 16)
-        print(row(name, collect(page)))
+        print(row(name, collect(page), least.drags + ASKING_OVER_FLOOR_MS))
         page.context.close()
 
 
@@ -149,7 +187,9 @@ def million(browser: Browser, address: str) -> None:
     box = page.locator("#plot").bounding_box()
     assert box is not None
     lanes = page.evaluate("bubbleline.state().lanes.map((lane) => lane.ops)")
-    print(f"\n{sum(lanes):,} ops on a plot of {box['width']:.0f} x {box['height']:.0f}: first paint {first:.0f} ms")
+    late = "" if first <= MILLION_MS else f"  over {MILLION_MS:.0f}"
+    size = f"{box['width']:.0f} x {box['height']:.0f}"
+    print(f"\n{sum(lanes):,} ops on a plot of {size}: first paint {first:.0f} ms{late}")
     heading("frames")
     frames(page, "a million")
     held = memory(browser, page)
@@ -187,8 +227,8 @@ def main() -> None:
         if not bundled(address):
             print("The page is sent as its many sources, which take longer to open: `make setup` bundles them.\n")
         browser = launch_browser(playwright)
-        sliders(browser, address, spec)
-        asking(browser, address)
+        least = sliders(browser, address, spec)
+        asking(browser, address, least)
         first_paints(browser, address)
         million(browser, address)
         runs(browser, address)

@@ -53,6 +53,7 @@ export class Timeline {
   #pointer = null;
   #stripOld = true;
   #overEmpty = false;
+  #size = { width: 0, height: 0 }; // of the plot
 
   /** @param {Store} store @param {Parts} parts */
   constructor(store, parts) {
@@ -61,6 +62,7 @@ export class Timeline {
     /** @type {Scene} */
     this.scene = { layout: arrange([], 1, 1, false), lanes: [], t0: 0, t1: 1, full: 0 };
     this.plot.append(this.#base.node, this.#over.node);
+    this.#measure();
     this.minimap = createMinimap(/** @type {HTMLCanvasElement} */ (byId("minimap")), {
       total: () => this.total(),
       least: () => this.total() / DEEPEST,
@@ -72,11 +74,17 @@ export class Timeline {
     onStage("overlay", () => this.drawOver());
     onStage("minimap", () => this.minimap.draw(parts.playhead()));
     new ResizeObserver(() => {
+      this.#measure();
       this.redraw();
       this.drawBase(); // at once: a resized canvas is empty until it is drawn
       this.drawOver();
       invalidate("figures");
     }).observe(this.plot);
+  }
+
+  /** Take down the plot's size: reading it while a frame is made would make the browser lay out the page twice. */
+  #measure() {
+    this.#size = { width: this.plot.clientWidth, height: this.plot.clientHeight };
   }
 
   total() {
@@ -147,7 +155,7 @@ export class Timeline {
   /** Everything, because ops, costs, sizes or colours changed. */
   redraw() {
     this.#stripOld = true;
-    invalidate("base", "overlay", "minimap");
+    invalidate("base", "overlay"); // the minimap follows at rest
   }
 
   /** @param {Lane[]} lanes */
@@ -179,7 +187,7 @@ export class Timeline {
     if (!group || at < group.pinned) return; // a pinned rank stays in sight with its group
     const row = group.rows[at];
     const head = layout.axisHeight + group.rows[Math.min(group.pinned, group.rows.length - 1)].stripY - group.top;
-    const least = row.commY + row.commH - this.plot.clientHeight + AROUND;
+    const least = row.commY + row.commH - this.#size.height + AROUND;
     this.scrollBy(Math.max(least, Math.min(this.#scroll, row.stripY - head - AROUND)) - this.#scroll);
   }
 
@@ -188,9 +196,9 @@ export class Timeline {
     const { mem, pin, lane, planned } = this.store.get().view;
     return arrange(
       this.lanes,
-      this.plot.clientWidth,
-      this.plot.clientHeight,
-      stripsShown(mem, this.lanes, this.plot.clientHeight),
+      this.#size.width,
+      this.#size.height,
+      stripsShown(mem, this.lanes, this.#size.height),
       lane === "comm",
       readPins(pin) ?? {},
       planned !== null,
@@ -199,7 +207,7 @@ export class Timeline {
 
   /** Are there more rows than fit? */
   scrolls() {
-    return this.scene.layout.contentHeight > this.plot.clientHeight;
+    return this.scene.layout.contentHeight > this.#size.height;
   }
 
   /** @param {string} lane @param {number} rank @param {number} i */
@@ -208,8 +216,7 @@ export class Timeline {
   }
 
   drawBase() {
-    const width = this.plot.clientWidth;
-    const height = this.plot.clientHeight;
+    const { width, height } = this.#size;
     const base = this.#base;
     resize(base, width, height);
     const strips = stripsShown(this.store.get().view.mem, this.lanes, height);

@@ -1,7 +1,7 @@
 // Work that may wait until the reader rests: what is small or slow follows the drawn schedule a moment later.
 
 const REST = 90; // ms
-const LONGEST = 300; // ms of changes without a rest, as in a live run, after which the work is done anyway
+const LONGEST = 500; // ms of changes without a rest, as in a live run, after which the work is done anyway
 
 /** @type {(() => void)[]} */
 const tasks = [];

@@ -23,7 +23,8 @@ TEXTS = """() => {
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     if (node.nodeType === Node.TEXT_NODE) {
       const home = node.parentElement;
-      if (!home.closest('head, script, style, noscript, code, textarea, math, body [lang=en]') && shown(home)) found.push(node.data);
+      const skipped = 'head, script, style, noscript, code, textarea, math, body [lang=en]';
+      if (!home.closest(skipped) && shown(home)) found.push(node.data);
     } else if (shown(node)) {
       for (const name of ['title', 'aria-label', 'aria-roledescription', 'aria-valuetext', 'placeholder', 'alt']) {
         if (node.hasAttribute(name)) found.push(node.getAttribute(name));

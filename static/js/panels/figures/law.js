@@ -15,15 +15,39 @@ import { isOutOfDate } from "../../data/plan.js";
 const MOST = 4;
 const FIRST = "share"; // the textbook's formula, where the family has one
 
-/** @param {HTMLElement} home @param {Plans} plans */
+/** @typedef {{key: string, node: HTMLElement, numbers: HTMLElement}} Shown  key: all of a law but its numbers */
+/** @type {WeakMap<HTMLElement, Shown[]>} */
+const before = new WeakMap();
+
+/**
+ * Show the laws of what is on the screen. While only their numbers change, formulas stay as they are: to lay out
+ * mathematics takes milliseconds.
+ * @param {HTMLElement} home @param {Plans} plans
+ */
 export function showLaws(home, plans) {
   const shown = plans.onScreen();
   const parts = shown.flatMap((plan) => lawsOf(plan, plans, shown.length > 1));
-  replace(home, ...parts);
-  fitFormulas(home);
+  const now = parts.flatMap((part) => ("key" in part ? [part] : []));
+  const old = before.get(home) ?? [];
+  const same = now.length === parts.length && now.length === old.length && now.every((n, k) => n.key === old[k].key);
+  if (same) {
+    now.forEach(({ node, numbers }, k) => {
+      const kept = old[k];
+      if (kept.numbers.innerHTML !== numbers.innerHTML) kept.numbers.replaceChildren(...numbers.childNodes);
+      [...node.children].forEach((child, at) => {
+        const there = kept.node.children[at];
+        if (child !== numbers && there.innerHTML !== child.innerHTML) there.replaceChildren(...child.childNodes);
+      });
+    });
+    fitFormulas(home, ".numbers math");
+    return;
+  }
+  before.set(home, now.length === parts.length ? now : []);
+  replace(home, ...parts.map((part) => ("key" in part ? part.node : part)));
+  fitFormulas(home, "math");
 }
 
-/** @param {Plan} plan @param {Plans} plans @param {boolean} two */
+/** @param {Plan} plan @param {Plans} plans @param {boolean} two @returns {(Shown | HTMLElement)[]} */
 function lawsOf(plan, plans, two) {
   const { shown, schedule, figures } = plan;
   if (!shown || !schedule || !figures) return [];
@@ -79,6 +103,7 @@ function valueText({ quantity }, value) {
  * @param {import("../../core/schedule/types.js").Vars} names
  * @param {string | null} whose a family's title, where there are several
  * @param {boolean} old whether another schedule is asked for than the one on the screen
+ * @returns {Shown}
  */
 function lawNode({ law, value, exact, why }, simulated, names, whose, old) {
   const agrees = Math.abs(value - simulated) <= 1e-9 * Math.max(1, Math.abs(simulated));
@@ -123,7 +148,8 @@ function lawNode({ law, value, exact, why }, simulated, names, whose, old) {
       });
   if (reason) node.append(h("p", { class: "why", text: reason }));
   if (law.source) node.append(h("p", { class: "source", text: sentence(tr(law.source)) }));
-  return node;
+  const parts = [...node.children].map(({ tagName, className }) => tagName + className).join();
+  return { key: [whose, law.quantity, law.window, maths.innerHTML, parts].join("|"), node, numbers };
 }
 
 function equals() {
@@ -144,9 +170,9 @@ function tame(node) {
   }
 }
 
-/** Formulas that are too wide shrink a little before they scroll. @param {HTMLElement} home */
-function fitFormulas(home) {
-  const math = [...home.querySelectorAll("math")];
+/** Formulas that are too wide shrink a little before they scroll. @param {HTMLElement} home @param {string} which */
+function fitFormulas(home, which) {
+  const math = /** @type {HTMLElement[]} */ ([...home.querySelectorAll(which)]);
   const room = home.clientWidth;
   const widths = math.map((each) => each.getBoundingClientRect().width);
   math.forEach((each, at) => {
