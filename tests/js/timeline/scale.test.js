@@ -46,7 +46,7 @@ test("numbers in prose have at most four decimals", () => {
   assert.deepEqual([1 / 3, 2, -0.00001, 1e-7, 123456.78912, 0, -0].map(formatNumber), [
     "0.3333",
     "2",
-    "-0.00001",
+    "-1e-5",
     "1e-7",
     "123456.7891",
     "0",

@@ -112,6 +112,17 @@ def test_a_cube_with_too_many_ops_to_distinguish_is_cut_or_offers_a_smaller_one(
     wait(page, DRAWN)
 
 
+def test_the_cube_speaks_of_dots_only_where_there_are_messages(open_page: Open) -> None:
+    reads = "A dot is a message from stage to stage."
+    page = open_page("?p=3&m=4&tab=charts&chart=cube")
+    wait(page, DRAWN)
+    expect(page.locator(".charts-reads")).to_contain_text(reads)
+    page = open_page("?p=1&m=4&tab=charts&chart=cube")
+    wait(page, f"{ROWS} === 8")
+    expect(page.locator(".charts-reads")).to_contain_text("Every box is an op")
+    expect(page.locator(".charts-reads")).not_to_contain_text(reads)
+
+
 def test_the_cube_shows_whichever_schedule_is_chosen(open_page: Open) -> None:
     page = open_page("?p=3&m=4&b.family=zb-h1&tab=charts&chart=cube")
     wait(page, DRAWN)

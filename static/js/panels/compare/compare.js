@@ -216,7 +216,7 @@ class Compare {
         h(
           "button",
           { type: "button", class: "link", id: "compare-import", onclick: () => this.parts.openImport() },
-          t("Import an order or a trace"),
+          t("Open an order or a trace …"),
         ),
         t(" to compare it."),
       ),

@@ -57,7 +57,7 @@ export class Picker {
         { class: "picker-group picker-file", role: "group", "aria-label": t("From a file") },
         this.#option({
           ...importedFamily(),
-          title: t("Import an order …"),
+          title: t("Open an order or a trace …"),
           summary: t("torch's CSV or a trace, from a file or pasted; the link holds it."),
         }),
       ),

@@ -39,12 +39,12 @@ export function showLaws(home, plans) {
         if (child !== numbers && there.innerHTML !== child.innerHTML) there.replaceChildren(...child.childNodes);
       });
     });
-    fitFormulas(home, ".numbers math");
+    fitFormulas(home, true);
     return;
   }
   before.set(home, now.length === parts.length ? now : []);
   replace(home, ...parts.map((part) => ("key" in part ? part.node : part)));
-  fitFormulas(home, "math");
+  fitFormulas(home, false);
 }
 
 /** @param {Plan} plan @param {Plans} plans @param {boolean} two @returns {(Shown | HTMLElement)[]} */
@@ -170,9 +170,10 @@ function tame(node) {
   }
 }
 
-/** Formulas that are too wide shrink a little before they scroll. @param {HTMLElement} home @param {string} which */
-function fitFormulas(home, which) {
-  const math = /** @type {HTMLElement[]} */ ([...home.querySelectorAll(which)]);
+/** Formulas that are too wide shrink a little before they scroll. @param {HTMLElement} home
+ * @param {boolean} numbers only those with numbers */
+function fitFormulas(home, numbers) {
+  const math = [...home.querySelectorAll("math")].filter((each) => !numbers || each.closest(".numbers"));
   const room = home.clientWidth;
   const widths = math.map((each) => each.getBoundingClientRect().width);
   math.forEach((each, at) => {

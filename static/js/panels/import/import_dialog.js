@@ -107,7 +107,7 @@ class ImportDialog {
     this.node = h(
       "dialog",
       { class: "share import", id: "import-dialog", "aria-labelledby": "import-title" },
-      h("div", { class: "share-head" }, h("h2", { id: "import-title", text: t("Import an order or a trace") }), close),
+      h("div", { class: "share-head" }, h("h2", { id: "import-title", text: t("Open an order or a trace") }), close),
       form,
     );
     this.node.addEventListener("keydown", (event) => event.stopPropagation()); // the timeline's keys rest

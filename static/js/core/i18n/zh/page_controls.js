@@ -184,7 +184,7 @@ export const CONTROLS = {
   // family_picker.js
   "Family of schedules": "调度族",
   "From a file": "来自文件",
-  "Import an order …": "导入执行顺序 …",
+  "Open an order or a trace …": "打开执行顺序或轨迹 …",
   "torch's CSV or a trace, from a file or pasted; the link holds it.":
     "torch CSV 或轨迹，来自文件或粘贴；内容保存在链接中。",
   "No family has this name.": "没有这个名称的调度族。",

@@ -10,7 +10,6 @@ export const FIGURES = {
   "Simulating every family …": "正在仿真每个调度族 …",
   "Add a schedule to compare": "添加一个调度进行比较",
   ", or click a row.": "，或点击一行。",
-  "Import an order or a trace": "导入执行顺序或轨迹",
   " to compare it.": "，与之比较。",
   // comparison.js
   "full (B)": "完整 (B)",

@@ -30,6 +30,8 @@ export const FRAME = {
   "The server does not answer": "服务器没有响应",
   "Open full view": "打开完整视图",
   "The measured run is in the full view.": "实测的运行请在完整视图中查看。",
+  // import_dialog.js
+  "Open an order or a trace": "打开执行顺序或轨迹",
   // embed_view.js
   Close: "关闭",
   // export_panel.js
