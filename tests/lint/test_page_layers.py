@@ -36,7 +36,7 @@ CORE_LAYERS = Layers(
     (
         ("drawing", "explain", "measured"),
         ("state",),
-        ("timeline",),
+        ("timeline", "families"),
         ("schedule",),
         ("i18n",),
     ),
