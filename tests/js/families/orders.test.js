@@ -78,3 +78,21 @@ test("the legal spec near an illegal one changes one refused field after the oth
   assert.deepEqual([near?.p, near?.m, near?.v], [6, 12, 1]);
   assert.deepEqual(legalNear(spec({ family: "gis", p: 4, m: 7 }))?.m, 8);
 });
+
+test("every refusal has the code of the server's sentence", () => {
+  const templates = JSON.parse(readFileSync(new URL("../../golden/messages.json", import.meta.url), "utf8"));
+  const codes = new Set();
+  for (const [data, several] of golden) {
+    for (const m of several) {
+      const problem = refusal(spec({ ...data, m }));
+      if (!problem) continue;
+      const { code = "", params = {}, message } = problem;
+      const english = templates[code].replace(/\{(\w+)\}/g, (/** @type {string} */ _, /** @type {string} */ name) =>
+        String(params[name]),
+      );
+      assert.equal(message, english);
+      codes.add(code);
+    }
+  }
+  assert.equal(codes.size, 10);
+});

@@ -65,6 +65,8 @@ const PROGRAM = [
   ["core/schedule/formula.js", "{} if {} else"], // a formula as the server writes it
   ["core/schedule/wire.js", ""], // what only a broken server could send, reported as a server that does not answer
   ["panels/share/share.js", "gpipe-lesson"], // an example of a name
+  ["core/families/families.js", ""], // titles of families, as the server has them
+  ["core/families/legal.js", ""], // sentences of the server, translated by their codes
 ];
 const at = (/** @type {{file: string, line: number, text: string}} */ { file, line, text }) =>
   `${file}:${line}: ${text}`;

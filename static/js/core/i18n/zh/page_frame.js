@@ -143,9 +143,9 @@ export const FRAME = {
   // file.js
   Download: "下载",
   "Stand-alone HTML file": "独立的 HTML 文件",
-  ["One file with the timeline, playback and sliders for the costs. It opens from a disk and needs neither a " +
-  "server nor a network: for a lecture, a thesis, an archive."]:
-    "包含时间线、播放与代价滑块的单个文件。可从磁盘打开，无需服务器与网络：适合课堂、论文与存档。",
+  ["One file with the timeline, playback, the choice of a schedule, and sliders for sizes and costs. It opens from a " +
+  "disk and needs neither a server nor a network: for a lecture, a thesis, an archive."]:
+    "包含时间线、播放、调度选择以及规模与代价滑块的单个文件。可从磁盘打开，无需服务器与网络：适合课堂、论文与存档。",
   "{n} kB": "{n} kB",
   // link_row.js
   Copy: "复制",
@@ -156,11 +156,21 @@ export const FRAME = {
   "Theme: as the system": "主题：跟随系统",
   "Theme: light": "主题：浅色",
   "Theme: dark": "主题：深色",
-  // standalone_costs.js
+  // standalone_controls.js
+  "{title}: bubble {bubble}, step time {time}, peak memory {memory} micro-batches' activations":
+    "{title}：气泡 {bubble}，训练步时间 {time}，峰值显存 {memory} 个微批次的激活值",
   "{title}: the order was made for the costs of this file and stays the same; only its times change.":
     "{title}：执行顺序是按此文件自带的代价得出的，保持不变；只有时间随之变化。",
   Reset: "重置",
+  // standalone_costs.js
   "latency of a hop": "一跳的延迟",
+  // standalone_sizes.js
+  Schedule: "调度",
+  "{title}, as in this file": "{title}（此文件自带）",
+  "{title}: its order is made by the server and stays as it is in this file.":
+    "{title}：其执行顺序由服务器构造，在此文件中保持不变。",
+  "{title}: its costs or layers are listed for each stage, so p and v stay as in this file.":
+    "{title}：其代价或层数是逐阶段列出的，因此 p 与 v 保持此文件中的值。",
   // status.js
   "Loading the first schedule …": "正在加载第一个调度 …",
   "The server of this page builds the schedules. The page tries again every few seconds.":
@@ -193,11 +203,12 @@ export const FRAME = {
   Figures: "数据",
   Details: "详情",
   // templates/standalone.html
-  Costs: "代价",
+  "Sizes and costs": "规模与代价",
   // toolbar.js
   "Show the run": "显示运行",
   // page_view.js
   Compare: "对比",
+  Costs: "代价",
   "Building block": "构件",
   Export: "导出",
   Shortcuts: "快捷键",
