@@ -21,7 +21,7 @@ PAGE_LAYERS = Layers(
     "static/js",
     (
         ENTRIES,
-        ("app",),
+        ("app", "component"),
         PANELS,
         ("timeline",),
         ("data",),

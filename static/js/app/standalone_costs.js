@@ -4,7 +4,7 @@ import { t } from "../core/i18n/language.js";
 
 /** @import {Spec} from "../core/schedule/types.js" */
 /** @typedef {"F" | "I" | "W" | "comm"} Name */
-/** @typedef {{name: Name, label: string, input: HTMLInputElement, out: HTMLOutputElement, first: number}} Slider */
+/** @typedef {{name: Name, label: string, input: HTMLInputElement, out: HTMLElement, first: number}} Slider */
 
 const STEPS = 400;
 const ROOM = 4; // a slider ends at this many times the largest cost
@@ -58,7 +58,7 @@ export function createCostSliders(specs, textOf, onChange) {
       write();
       onChange();
     });
-    return { name, label, input, out: h("output", { for: `cost-${name}` }), first };
+    return { name, label, input, out: h("b", { class: "embed-value" }), first };
   });
 
   /** The value of the slider, or of the file where it was not moved: a range input rounds. @param {Slider} slider */

@@ -180,7 +180,7 @@ const labelled = (text, choice) =>
  */
 function slider(label, id, stops, choose) {
   const input = h("input", { type: "range", min: 0, max: stops.length - 1, step: 1, id: `size-${id}` });
-  const out = h("output", { for: `size-${id}` });
+  const out = h("b", { class: "embed-value" });
   input.setAttribute("aria-label", label);
   input.addEventListener("input", () => choose(stops[Number(input.value)]));
   const head = h("span", { class: "embed-label", text: label });

@@ -65,6 +65,9 @@ const PROGRAM = [
   ["core/schedule/formula.js", "{} if {} else"], // a formula as the server writes it
   ["core/schedule/wire.js", ""], // what only a broken server could send, reported as a server that does not answer
   ["panels/share/share.js", "gpipe-lesson"], // an example of a name
+  ["component_page.js", "English"], // a language, in itself
+  ["component_page.js", "<"], // markup
+  ["component/style.js", ""], // a style sheet
   ["core/families/families.js", ""], // titles of families, as the server has them
   ["core/families/legal.js", ""], // sentences of the server, translated by their codes
 ];

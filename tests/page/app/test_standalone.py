@@ -134,8 +134,8 @@ def test_each_value_stands_behind_its_own_label(bare_page: Page, server: Server,
     page = bare_page
     page.set_viewport_size({"width": width, "height": 740})
     open_saved(server, page, "?family=interleaved&p=4&m=8", tmp_path)
-    rows = page.evaluate("""[...document.querySelectorAll('.embed-cost:has(output)')].map(row => {
-        const [label, value, input] = ['.embed-label', 'output', 'input'].map(
+    rows = page.evaluate("""[...document.querySelectorAll('.embed-cost:has(.embed-value)')].map(row => {
+        const [label, value, input] = ['.embed-label', '.embed-value', 'input'].map(
           part => row.querySelector(part).getBoundingClientRect());
         return {gap: value.left - label.right, level: Math.abs(value.bottom - label.bottom),
                 under: input.top - label.bottom, left: input.left - label.left, text: value.width > 0 ? 1 : 0};
