@@ -67,6 +67,7 @@ const PROGRAM = [
   ["panels/share/share.js", "gpipe-lesson"], // an example of a name
   ["component_page.js", "English"], // a language, in itself
   ["component_page.js", "<"], // markup
+  ["panels/share/embed.js", "<bubble-line>"], // the name of an element
   ["component/style.js", ""], // a style sheet
   ["core/families/families.js", ""], // titles of families, as the server has them
   ["core/families/legal.js", ""], // sentences of the server, translated by their codes

@@ -161,6 +161,7 @@ export const FRAME = {
   "full width": "全宽",
   "Preview of the embed": "嵌入的预览",
   "Embed in a page": "嵌入页面",
+  "Or one element, with one script and no server:": "也可只用一个元素加一个脚本，无需服务器：",
   "Pipeline schedule": "流水线调度",
   // file.js
   Download: "下载",
