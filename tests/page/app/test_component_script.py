@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import subprocess
 from html import unescape
 
 import pytest
 from flask.testing import FlaskClient
 
-from backend.config import PROJECT
 from backend.schedule.families import registry
-from backend.web.http.bundle import fresh
-from backend.web.routes import component, standalone
+from backend.web.routes import component
 from tests.conftest import error_of
 
 LARGEST_SCRIPT = 120_000  # bytes, before compression
 LARGEST_FILE = 1_000_000
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _bundle() -> None:
-    """The bundle of the sources as they are now."""
-    if not (fresh(component.SCRIPT) and fresh(standalone.SCRIPT)):
-        subprocess.run(["npm", "run", "--silent", "bundle"], cwd=PROJECT, check=True, timeout=60)
+pytestmark = pytest.mark.usefixtures("bundle")
 
 
 def test_any_site_may_load_the_script_and_a_browser_asks_for_it_once_a_day(client: FlaskClient):
