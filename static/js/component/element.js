@@ -79,7 +79,9 @@ export class BubbleLine extends HTMLElement {
     const plot = this.#plot;
     plot.addEventListener("pointermove", (event) => this.#point(event));
     plot.addEventListener("pointerdown", (event) => this.#point(event));
-    plot.addEventListener("pointerleave", () => this.#select(null));
+    plot.addEventListener("pointerleave", ({ pointerType }) => {
+      if (pointerType !== "touch") this.#select(null); // a finger that is lifted leaves what it touched explained
+    });
     plot.addEventListener("blur", () => this.#select(null));
     plot.addEventListener("keydown", (event) => this.#onKey(event));
     this.#scrub.addEventListener("input", () => {
@@ -249,8 +251,10 @@ export class BubbleLine extends HTMLElement {
     if (!near) return;
     if (!GENERATED[family].fields.includes("group")) this.removeAttribute("group");
     if (!GENERATED[family].fields.includes("lifo")) this.removeAttribute("lifo");
-    for (const [size, to] of Object.entries({ family, p: near.p, m: near.m, v: near.v }))
-      this.setAttribute(size, String(to));
+    for (const [size, to] of Object.entries({ family, p: near.p, m: near.m, v: near.v })) {
+      if (size === "v" && to === range[1]) this.removeAttribute(size);
+      else this.setAttribute(size, String(to));
+    }
     if (["f", "i", "w", "comm"].includes(name)) this.setAttribute(name, String(value));
     this.#update();
     const { p, m, v } = near;

@@ -138,13 +138,14 @@ def test_each_value_stands_behind_its_own_label(bare_page: Page, server: Server,
         const [label, value, input] = ['.embed-label', '.embed-value', 'input'].map(
           part => row.querySelector(part).getBoundingClientRect());
         return {gap: value.left - label.right, level: Math.abs(value.bottom - label.bottom),
-                under: input.top - label.bottom, left: input.left - label.left, text: value.width > 0 ? 1 : 0};
+                under: input.top - label.bottom, left: input.left - label.left, over: value.right - row.getBoundingClientRect().right};
     })""")
     assert len(rows) == 7
     for row in rows:
         assert 0 <= row["gap"] <= 12, row
         assert row["level"] <= 2, row
         assert row["under"] >= -4, row
+        assert row["over"] <= 0.5, row
         assert abs(row["left"]) <= 2, row
     assert page.evaluate("document.documentElement.scrollWidth") == width
 
