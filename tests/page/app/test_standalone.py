@@ -138,7 +138,8 @@ def test_each_value_stands_behind_its_own_label(bare_page: Page, server: Server,
         const [label, value, input] = ['.embed-label', '.embed-value', 'input'].map(
           part => row.querySelector(part).getBoundingClientRect());
         return {gap: value.left - label.right, level: Math.abs(value.bottom - label.bottom),
-                under: input.top - label.bottom, left: input.left - label.left, over: value.right - row.getBoundingClientRect().right};
+                under: input.top - label.bottom, left: input.left - label.left,
+                over: value.right - row.getBoundingClientRect().right};
     })""")
     assert len(rows) == 7
     for row in rows:

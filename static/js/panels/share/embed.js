@@ -64,7 +64,7 @@ export function createEmbedPart(store) {
       { class: "share-text" },
       t("Or one element, with one script and no server:"),
       " ",
-      h("a", { href: "/component", target: "_blank", text: "<bubble-line>" }),
+      h("a", { href: "/component", target: "_blank" }, h("code", { text: "<bubble-line>" })),
     ),
   );
 
