@@ -85,43 +85,42 @@ def test_in_a_page_of_another_site_it_draws_the_servers_schedules(bundle, bare_p
     expect(page.locator("#c .problem")).to_contain_text("最接近的是 p = 6。")
 
 
-@pytest.mark.parametrize(
-    ("values", "text"),
-    [
-        ({"p": "0"}, 'p="0" is not a whole number from 1 to 128; the nearest is 1.'),
-        ({"p": "four"}, 'p="four" is not a whole number from 1 to 128; the nearest is 4.'),
-        ({"m": "1e9"}, 'm="1e9" is not a whole number from 1 to 2048; the nearest is 2048.'),
-        ({"family": "1f1c"}, "the nearest is 1f1b."),
-        (
-            {"family": "zb-auto"},
-            'family="zb-auto" is searched or imported, which takes a server; the nearest is zb-h1.',
-        ),
-        (
-            {"family": "gis", "m": "7"},
-            'm="7": micro-batches go in groups of 4; m = 8 is the nearest that is whole groups.',
-        ),
-        ({"v": "2"}, 'v="2": 1F1B takes v exactly 1.'),
-        ({"theme": "pink"}, 'theme="pink" is not one of auto, light, dark'),
-        ({"controls": "p q"}, 'controls="q" is not one of family, p, m'),
-        ({"w": "-1"}, 'w="-1" is not a number from 0 to 1000000; the nearest is 0.'),
-        ({"lifo": ""}, "lifo: 1F1B has no such attribute; leave it out."),
-        ({"family": "interleaved", "p": "128", "m": "2048", "v": "64"}, "too many ops to draw at this p and v"),
-        ({"family": "<img src=x onerror=alert(1)>"}, "is not one of gpipe"),
-    ],
-)
-def test_a_wrong_attribute_is_explained_with_its_name_and_the_nearest_value(
-    component_page: Page, values: dict[str, str], text: str
-):
+WRONG: list[tuple[dict[str, str], str]] = [
+    ({"p": "0"}, 'p="0" is not a whole number from 1 to 128; the nearest is 1.'),
+    ({"p": "four"}, 'p="four" is not a whole number from 1 to 128; the nearest is 4.'),
+    ({"m": "1e9"}, 'm="1e9" is not a whole number from 1 to 2048; the nearest is 2048.'),
+    ({"family": "1f1c"}, "the nearest is 1f1b."),
+    (
+        {"family": "zb-auto"},
+        'family="zb-auto" is searched or imported, which takes a server; the nearest is zb-h1.',
+    ),
+    (
+        {"family": "gis", "m": "7"},
+        'm="7": micro-batches go in groups of 4; m = 8 is the nearest that is whole groups.',
+    ),
+    ({"v": "2"}, 'v="2": 1F1B takes v exactly 1.'),
+    ({"theme": "pink"}, 'theme="pink" is not one of auto, light, dark'),
+    ({"controls": "p q"}, 'controls="q" is not one of family, p, m'),
+    ({"w": "-1"}, 'w="-1" is not a number from 0 to 1000000; the nearest is 0.'),
+    ({"lifo": ""}, "lifo: 1F1B has no such attribute; leave it out."),
+    ({"family": "interleaved", "p": "128", "m": "2048", "v": "64"}, "too many ops to draw at this p and v"),
+    ({"family": "<img src=x onerror=alert(1)>"}, "is not one of gpipe"),
+]
+"""Attributes, and what the element says of them."""
+
+
+def test_a_wrong_attribute_is_explained_with_its_name_and_the_nearest_value(component_page: Page):
     page = component_page
     page.evaluate("document.body.innerHTML = '<bubble-line id=a></bubble-line>'")
-    set_attributes(page, **values)
-    expect(page.locator("#a .problem")).to_contain_text(text)
-    assert page.locator("#a .plot").is_hidden()
-    assert shown(page) is None
-    for name in values:
-        page.evaluate("(name) => document.querySelector('#a').removeAttribute(name)", name)
-    expect(page.locator("#a .plot")).to_be_visible()
-    assert shown(page) == 33
+    for values, text in WRONG:
+        set_attributes(page, **values)
+        expect(page.locator("#a .problem")).to_contain_text(text)
+        assert page.locator("#a .plot").is_hidden(), values
+        assert shown(page) is None, values
+        for name in values:
+            page.evaluate("(name) => document.querySelector('#a').removeAttribute(name)", name)
+        expect(page.locator("#a .plot")).to_be_visible()
+        assert shown(page) == 33, values
 
 
 @pytest.fixture(scope="module")
