@@ -23,6 +23,7 @@ from backend.web.http.server import Connections
 from backend.web.openapi.route import openapi
 from backend.web.routes.charts import charts
 from backend.web.routes.compare import comparisons
+from backend.web.routes.component import components
 from backend.web.routes.costs import costs
 from backend.web.routes.export import exports
 from backend.web.routes.health import PartFigures, health
@@ -46,7 +47,7 @@ from backend.web.work.computing import POOL
 
 BLUEPRINTS = (
     pages, previews, schedules, comparisons, costs, exports, charts, run_routes, history, imports, links,
-    standalone, health, openapi,
+    standalone, components, health, openapi,
 )  # fmt: skip
 
 

@@ -1,5 +1,5 @@
-// Starts a stand-alone HTML file: orders, families and code are in the file; its sliders change the costs, and the
-// times follow. Sends no request.
+// Starts a stand-alone HTML file: orders, families and code are in the file; its controls change sizes, family and
+// costs, and orders and times follow. Sends no request.
 import { timeText, useMilliseconds } from "./data/costs/time_unit.js";
 import { byId, h, setText } from "./ui/dom.js";
 import { createEmbedView } from "./app/embed_view.js";
@@ -9,7 +9,7 @@ import { keepOrder } from "./data/order_cache.js";
 import { IDS } from "./core/state/schedules.js";
 import { decode } from "./core/schedule/wire.js";
 import { t } from "./core/i18n/language.js";
-import { createCostSliders } from "./app/standalone_costs.js";
+import { createStandaloneControls, orderKey, ownKey } from "./app/standalone_controls.js";
 import { Plans } from "./data/plans.js";
 import { createStore, naturalChunks } from "./data/store.js";
 
@@ -23,9 +23,6 @@ import { createStore, naturalChunks } from "./data/store.js";
 
 /** @type {ViewState["theme"][]} */
 const THEMES = ["auto", "light", "dark"];
-
-/** The key of a plan's order in the order cache. @param {string} id */
-const keyOf = (id) => `#${id}`;
 
 /** @param {string} text @returns {Promise<ArrayBuffer>} */
 async function inflate(text) {
@@ -46,10 +43,11 @@ async function start() {
   store.set({ spec: data.specs[0], others: data.specs.slice(1), preset: null, origin: undefined }, "none");
   useMilliseconds(data.ms);
   const orders = await Promise.all(data.orders.map(inflate));
-  orders.forEach((body, at) => keepOrder(keyOf(IDS[at]), decode(body)));
+  orders.forEach((body, at) => keepOrder(ownKey(IDS[at]), decode(body)));
   addFoot(store, data.link);
-  byId("embed-costs").append(createCostSliders(store, data.specs, data.families, timeText));
-  exposeForTests(createEmbedView(store, new Plans(store, data.families, keyOf)));
+  const plans = new Plans(store, data.families, orderKey);
+  byId("embed-costs").append(createStandaloneControls(store, plans, data.specs, timeText));
+  exposeForTests(createEmbedView(store, plans));
 }
 
 /** The line below: the page that the file is from, and the theme. @param {Store} store @param {string} link */

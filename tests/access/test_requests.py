@@ -71,6 +71,7 @@ def test_the_role_that_each_route_needs_is_known(make: Make):
     assert {name for name, role in needed.items() if role == Role.ADMIN} == {("health.metrics", "GET")}
     assert {name for name, role in needed.items() if role == Role.NOBODY} == {
         ("static", "GET"), ("health.healthz", "GET"), ("health.readyz", "GET"),
+        ("component.show_component", "GET"), ("component.component_script", "GET"),  # code for other sites, no data
     }  # fmt: skip
 
 

@@ -21,7 +21,7 @@ PAGE_LAYERS = Layers(
     "static/js",
     (
         ENTRIES,
-        ("app",),
+        ("app", "component"),
         PANELS,
         ("timeline",),
         ("data",),
@@ -36,7 +36,7 @@ CORE_LAYERS = Layers(
     (
         ("drawing", "explain", "measured"),
         ("state",),
-        ("timeline",),
+        ("timeline", "families"),
         ("schedule",),
         ("i18n",),
     ),

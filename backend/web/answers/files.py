@@ -123,7 +123,7 @@ def standalone(query: bytes, recalled: Recalled) -> View:
     if sum(order_ms(spec) for spec in plans) > MOST_MS:
         why = message("web.view_too_large", "this is too large for one file; choose fewer micro-batches or devices")
         raise RequestError("m", plans[0].m, why)
-    families = {spec.family: family_of(spec) for spec in plans}
+    families = registry.FAMILIES | {spec.family: family_of(spec) for spec in plans}
     bodies = [wire.compress(wire.encode(registry.order(spec), spec.to_json())) for spec in plans]
     names = "-".join(re.sub(r"[^a-z0-9-]", "", spec.family) for spec in plans)
     data = {

@@ -24,7 +24,8 @@ AUDIT, PACE = "bubbleline.audit", "bubbleline.pace"  # the app's extensions
 YEAR = 31_536_000  # seconds
 PAGE = "page.index"
 PAGES = (PAGE, "page.embed", "links.follow_link")  # what people open; a refusal is a page for them
-OPEN = ("static", "health.healthz", "health.readyz")  # without any role: the page's public sources, and for operators
+# Without any role: the page's public sources, the component for other sites, and for operators.
+OPEN = ("static", "component.show_component", "component.component_script", "health.healthz", "health.readyz")
 # The roles of routes that their method does not tell: others need VIEW for reading, and RUN for the rest.
 NEEDS = {"health.metrics": Role.ADMIN, "links.make_link": Role.VIEW, "imports.import_order": Role.VIEW}
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import zlib
+from pathlib import Path
 from typing import Any
 
 from flask import Request, Response, jsonify, request
 from flask.json.provider import DefaultJSONProvider
 
-from backend.errors import RequestError, with_codes
+from backend.errors import RequestError, message, with_codes
 from backend.web.http.cache import Encoded
+from backend.web.http.errors import ApiError
 
 LENIENT = "handling=lenient"
 
@@ -39,6 +41,17 @@ def send(request: Request, encoded: Encoded) -> Response:
     response.headers["Cache-Control"] = "no-cache"
     response.make_conditional(request)
     return response
+
+
+def built_text(path: Path) -> str:
+    """Return a file of the bundle that has no source to stand in for it. Raises ApiError where it is missing."""
+    try:
+        return path.read_text()
+    except OSError:
+        why = message(
+            "web.no_bundle", "The page's bundle is missing; the administrator of this server can make it: make setup"
+        )
+        raise ApiError(503, "bundle", None, why) from None
 
 
 def refused(error: RequestError) -> Response:

@@ -56,6 +56,13 @@ OPERATIONS: dict[str, Operation] = {
         strict=False,
         more="Refuses a view whose schedules are illegal or too large for one file.",
     ),
+    "component.show_component": Operation("page", {200: Answer("The documentation.", {HTML: {}})}, strict=False),
+    "component.component_script": Operation(
+        "page",
+        {200: Answer("The script.", {"text/javascript": {}})},
+        refusals=(304, 503),
+        strict=False,
+    ),
     "links.make_link": Operation(
         "links",
         json_answer("The link.", record({"code": TEXT, "url": TEXT, "query": TEXT, "name": nullable(TEXT)}), 201),

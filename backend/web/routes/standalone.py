@@ -14,12 +14,12 @@ from flask import Blueprint, Response, render_template, request
 from markupsafe import Markup
 
 from backend import __version__
-from backend.errors import message, with_codes
+from backend.errors import with_codes
 from backend.schedule.families import searched
 from backend.web.address.preview import preview_of
 from backend.web.answers import files
 from backend.web.http.bundle import BUILT
-from backend.web.http.errors import ApiError
+from backend.web.http.responses import built_text
 from backend.web.work.computing import compute
 
 standalone = Blueprint("standalone", __name__)
@@ -32,13 +32,7 @@ def show_standalone() -> Response:
     """Return the view of a query as an attachment."""
     query = request.query_string
     view = compute(files.standalone, query, searched.recall(query))
-    try:
-        script, style = SCRIPT.read_text(), STYLE.read_text()
-    except OSError:
-        why = message(
-            "web.no_bundle", "The page's bundle is missing; the administrator of this server can make it: make setup"
-        )
-        raise ApiError(503, "bundle", None, why) from None
+    script, style = built_text(SCRIPT), built_text(STYLE)
     script = script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
     preview = preview_of(request, view.texts)
     text = render_template(

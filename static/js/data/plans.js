@@ -28,8 +28,8 @@ export class Plans {
   /**
    * @param {Store} store
    * @param {Family[]} families
-   * @param {((id: PlanId) => string) | null} [keyOf] the key of a plan's order in the order cache, where the orders are
-   *   there from the start and stay the same whatever the costs are
+   * @param {((id: PlanId, spec: Spec) => string) | null} [keyOf] the key of a plan's order in the order cache, where
+   *   orders do not come from a server but are in the cache already
    */
   constructor(store, families, keyOf = null) {
     this.store = store;
@@ -53,7 +53,7 @@ export class Plans {
     specsOf(this.store.get()).forEach((wanted, at) => {
       const plan = this.all[at];
       if (!again && plan.asked === wanted && plan.shown) return;
-      request(plan, wanted, this.keyOf?.(plan.id) ?? this.query(wanted), () => {
+      request(plan, wanted, this.keyOf?.(plan.id, wanted) ?? this.query(wanted), () => {
         invalidate("plan");
         for (const listener of this.#listeners) listener();
       });

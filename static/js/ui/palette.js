@@ -68,22 +68,23 @@ const paints = new Map();
 let hatch = null;
 let hatchScale = 0;
 
-/** The tokens as they are, or as they would be on a light or a dark page. @param {"light" | "dark"} [scheme] */
-function tokens(scheme) {
+/** The tokens as they are, or as they would be on a light or a dark page. @param {"light" | "dark"} [scheme]
+ * @param {HTMLElement} [root] whose tokens they are */
+function tokens(scheme, root = document.body) {
   const probes = TOKENS.map(() => h("span"));
   const holder = h("div", { hidden: true }, ...probes);
   if (scheme) holder.style.colorScheme = scheme;
   TOKENS.forEach((token, n) => (probes[n].style.color = `var(--${token})`));
-  document.body.append(holder);
+  root.append(holder);
   // All are written before the first is read: the browser computes the styles once, not once a token.
   const next = Object.fromEntries(TOKENS.map((token, n) => [token, getComputedStyle(probes[n]).color]));
   holder.remove();
   return next;
 }
 
-/** Read the tokens again after a change of theme. */
-export function readPalette() {
-  colours = tokens();
+/** Read the tokens again after a change of theme. @param {HTMLElement} [root] whose tokens they are */
+export function readPalette(root) {
+  colours = tokens(undefined, root);
   paints.clear();
   hatch = null;
 }

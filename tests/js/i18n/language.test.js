@@ -68,6 +68,12 @@ const PROGRAM = [
   ["panels/help/glossary.js", "DualPipe, DualPipeV"], // names of schedules
   ["panels/help/help.js", " doi:{}"],
   ["panels/share/share.js", "gpipe-lesson"], // an example of a name
+  ["component_page.js", "English"], // a language, in itself
+  ["component_page.js", "<"], // markup
+  ["panels/share/embed.js", "<bubble-line>"], // the name of an element
+  ["component/style.js", ""], // a style sheet
+  ["core/families/families.js", ""], // titles of families, as the server has them
+  ["core/families/legal.js", ""], // sentences of the server, translated by their codes
 ];
 const at = (/** @type {{file: string, line: number, text: string}} */ { file, line, text }) =>
   `${file}:${line}: ${text}`;

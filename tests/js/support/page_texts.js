@@ -6,7 +6,7 @@ import { ancestor } from "acorn-walk";
 
 const ROOT = new URL("../../../", import.meta.url);
 const SOURCES = "static/js/";
-const CATALOGUES = "static/js/core/i18n/zh/";
+const CATALOGUES = ["static/js/core/i18n/zh/", "static/js/component/zh.js"];
 const TEMPLATES = "templates/";
 
 /**
@@ -18,7 +18,7 @@ const TEMPLATES = "templates/";
 const paths = (/** @type {string} */ folder, /** @type {string} */ ending) =>
   readdirSync(new URL(folder, ROOT), { recursive: true })
     .map((name) => folder + String(name))
-    .filter((name) => name.endsWith(ending) && !name.startsWith(CATALOGUES))
+    .filter((name) => name.endsWith(ending) && !CATALOGUES.some((catalogue) => name.startsWith(catalogue)))
     .sort();
 const read = (/** @type {string} */ path) => readFileSync(new URL(path, ROOT), "utf8");
 
@@ -200,7 +200,8 @@ export function readSources() {
 // -- templates
 
 const VOID = new Set(["meta", "link", "input", "br", "img", "path", "rect", "!doctype"]);
-const UNREAD = new Set(["style", "script", "title", "noscript"]); // the last two: written before a language is known
+const UNREAD = new Set(["style", "script", "title", "noscript", "code"]); // title, noscript: before a language is known
+const LANGUAGES = ["简体中文"]; // names of languages, each in itself
 const FILLED = /\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}/gs; // by the server, which speaks for itself
 const SPOKEN = ["aria-label", "title", "aria-roledescription"];
 
@@ -220,7 +221,7 @@ export function textsOfHtml(file, html) {
   )) {
     const line = html.slice(0, index).split("\n").length;
     const put = (/** @type {string} */ text, /** @type {boolean} */ marked) => {
-      if (!WORD.test(text.replace(FILLED, "")) || text === "Bubbleline") return;
+      if (!WORD.test(text.replace(FILLED, "")) || text === "Bubbleline" || LANGUAGES.includes(text)) return;
       if (marked) found.texts.push({ file, line, text, names: [], partly: false });
       else found.bare.push({ file, line, text });
     };

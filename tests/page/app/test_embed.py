@@ -1,34 +1,22 @@
-"""An embed in a page of another site, and the stand-alone HTML file."""
+"""An embed in a page of another site."""
 
 from __future__ import annotations
 
 import http.server
 import re
-import subprocess
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from flask.testing import FlaskClient
-from playwright.sync_api import Browser, Frame, Page, expect
+from playwright.sync_api import Frame, Page, expect
 
-from backend.config import PROJECT
-from backend.web.http.bundle import fresh
-from backend.web.routes import standalone
-from tests.conftest import Server, error_of
-from tests.support.page.queries import PATIENCE_S, Open, settle, state, wait
+from tests.conftest import Server
+from tests.support.page.queries import Open, settle, state, wait
 
 DRAWN = "window.bubbleline && bubbleline.samples.firstPaint() > 0"
 SEEN = "(node => node !== null && node.getClientRects().length > 0)(document.querySelector('{}'))"
-
-
-@pytest.fixture(scope="module")
-def bundle() -> None:
-    """The bundle of the sources as they are now: the file is made of it."""
-    if not (fresh(standalone.SCRIPT) and fresh(standalone.STYLE)):
-        subprocess.run(["npm", "run", "--silent", "bundle"], cwd=PROJECT, check=True, timeout=60)
 
 
 @pytest.fixture(scope="module")
@@ -53,19 +41,6 @@ def elsewhere(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Itera
     yield f"http://127.0.0.1:{site.server_port}"
     site.shutdown()
     site.server_close()
-
-
-@pytest.fixture
-def bare_page(browser: Browser) -> Iterator[Page]:
-    """A page that may be on a disk or another site; the test itself checks its requests."""
-    context = browser.new_context(viewport={"width": 900, "height": 640}, reduced_motion="reduce")
-    page = context.new_page()
-    page.set_default_timeout(1000 * PATIENCE_S)
-    problems: list[str] = []
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    yield page
-    context.close()
-    assert problems == []
 
 
 def seen(page: Page, selector: str) -> bool:
@@ -168,81 +143,3 @@ def test_a_spec_that_cannot_be_drawn_is_explained_with_one_that_can(open_page: O
     page.get_by_role("button", name=re.compile("Use m = ")).click()
     wait(page, DRAWN)
     wait(page, "bubbleline.state().plans[0].error === null")
-
-
-def open_saved(server: Server, page: Page, query: str, folder: Path) -> str:
-    """The file as a person gets it, opened from a disk with no network; gives its address."""
-    answer = page.request.get(f"{server.url}/api/standalone{query}")
-    assert answer.status == 200
-    assert "attachment" in answer.headers["content-disposition"]
-    path = folder / "lesson.html"
-    path.write_bytes(answer.body())
-    assert len(answer.body()) < 400_000
-    page.context.set_offline(True)
-    page.goto(path.as_uri())
-    wait(page, DRAWN)
-    return path.as_uri()
-
-
-def test_the_file_plays_zooms_and_follows_its_costs_without_a_server(
-    open_page: Open, bare_page: Page, server: Server, bundle, tmp_path
-):
-    query = "?family=zb-h1&p=6&m=12&b.family=interleaved&comm=0.25&sel=2F3"
-    planned = state(open_page(query))
-    asked: list[str] = []
-    page = bare_page
-    page.on("request", lambda request: asked.append(request.url))
-    file = open_saved(server, page, query, tmp_path)
-    shown = state(page)
-    assert [plan["figures"] for plan in shown["plans"]] == [plan["figures"] for plan in planned["plans"]]
-    assert shown["view"]["sel"] == "2F3"
-    page.focus("#plot")
-    page.keyboard.press("w")
-    page.get_by_role("button", name="Play").click()
-    wait(page, "bubbleline.state().at > 0")
-    page.fill("#cost-F", "2")
-    changed = state(page)
-    assert changed["total"] > shown["total"]
-    assert [changed["spec"]["costs"]["F"], changed["others"][0]["costs"]["F"]] == [2, 2]
-    page.get_by_role("button", name="Reset").click()
-    assert state(page)["total"] == shown["total"]
-    assert asked == [file]
-
-
-def test_the_files_times_are_the_servers_for_the_same_costs(
-    open_page: Open, bare_page: Page, server: Server, bundle, tmp_path
-):
-    wanted = state(open_page("?family=1f1b&p=4&m=8&F=2&W=1.5"))["plans"][0]["figures"]
-    page = bare_page
-    open_saved(server, page, "?family=1f1b&p=4&m=8", tmp_path)
-    page.fill("#cost-F", "2")
-    page.fill("#cost-W", "1.5")
-    assert state(page)["plans"][0]["figures"] == wanted
-
-
-def test_an_order_searched_for_its_costs_is_kept_with_a_note(bare_page: Page, server: Server, bundle, tmp_path):
-    page = bare_page
-    open_saved(server, page, "?family=v-half&p=4&m=8&theme=dark", tmp_path)
-    expect(page.locator("#embed-costs .embed-note")).to_be_hidden()
-    page.fill("#cost-W", "2")
-    expect(page.locator("#embed-costs .embed-note")).to_contain_text("V-Half")
-    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
-    page.click("#theme")
-    assert page.evaluate("document.documentElement.dataset.theme") != "dark"
-
-
-def test_nothing_in_a_query_becomes_code_in_the_file(client: FlaskClient, bundle):
-    text = client.get("/api/standalone?p=3&x=</script><script>alert(1)</script>&theme=%22%3E").text
-    assert "<script>alert" not in text
-    assert text.count("<script") == 2
-    assert "default-src 'none'" in text
-    assert "'unsafe-inline'" not in text
-
-
-def test_a_view_without_a_file_is_refused_with_its_field_or_a_reason(client: FlaskClient, monkeypatch, tmp_path):
-    assert error_of(client.get("/api/standalone?p=0"))["field"] == "p"
-    monkeypatch.setattr(standalone, "SCRIPT", tmp_path / "none.js")
-    missing = client.get("/api/standalone?p=3")
-    assert missing.status_code == 503
-    assert "make setup" in error_of(missing)["message"]
-    assert error_of(client.get("/api/standalone?family=zb-auto&p=8&m=32&effort=10000000"))["field"] == "m"

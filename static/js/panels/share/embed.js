@@ -59,6 +59,13 @@ export function createEmbedPart(store) {
     frame,
     code.node,
     status,
+    h(
+      "p",
+      { class: "share-text" },
+      t("Or one element, with one script and no server:"),
+      " ",
+      h("a", { href: "/component", target: "_blank" }, h("code", { text: "<bubble-line>" })),
+    ),
   );
 
   let timer = 0;

@@ -162,8 +162,8 @@ function createFilePart(store) {
     h("p", {
       class: "share-text",
       text: t(
-        "One file with the timeline, playback and sliders for the costs. It opens from a disk and needs neither " +
-          "a server nor a network: for a lecture, a thesis, an archive.",
+        "One file with the timeline, playback, the choice of a schedule, and sliders for sizes and costs. It opens " +
+          "from a disk and needs neither a server nor a network: for a lecture, a thesis, an archive.",
       ),
     }),
     h("p", { class: "share-take" }, save),

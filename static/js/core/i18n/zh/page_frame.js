@@ -19,6 +19,28 @@ export const FRAME = {
   "Also hatched": "再加斜纹",
   Language: "语言",
   "Appearance and language": "外观与语言",
+  // component/attributes.js
+  "{attribute}: {family} has no such attribute; leave it out.": "{attribute}：{family} 没有此属性；请去掉它。",
+  "{given}: too many ops to draw at this p and v; at most {nearest}.":
+    "{given}：在此 p 与 v 下 op 太多，无法绘制；至多为 {nearest}。",
+  "{given} is not a whole number from {least} to {most}; the nearest is {nearest}.":
+    "{given} 不是 {least} 到 {most} 的整数；最接近的是 {nearest}。",
+  "{given} is not a number from {least} to {most}; the nearest is {nearest}.":
+    "{given} 不是 {least} 到 {most} 的数；最接近的是 {nearest}。",
+  "{given} is not one of {words}; the nearest is {nearest}.": "{given} 不在 {words} 之中；最接近的是 {nearest}。",
+  "{given} is searched or imported, which takes a server; the nearest is {nearest}.":
+    "{given} 需要由服务器搜索或导入；最接近的是 {nearest}。",
+  // component/element.js
+  "{text} Arrow keys choose an op, space plays.": "{text}方向键选择 op，空格键播放。",
+  "Read as a table": "以表格阅读",
+  // component/words.js
+  ["{family} on {p} devices with {m} micro-batches: a step takes {time}, {bubble} of it is idle, and a device holds " +
+  "at most {peak} micro-batches' activations."]:
+    "{family}，{p} 个设备，{m} 个微批次：一个训练步用时 {time}，其中 {bubble} 空闲，一个设备最多持有 {peak} 个微批次的激活值。",
+  "{op} on rank {rank}, from {from} to {to}": "rank {rank} 上的 {op}，从 {from} 到 {to}",
+  "It needs nothing from elsewhere.": "它不需要来自别处的数据。",
+  "chunks held": "持有的分块",
+  "order of ops": "op 的执行顺序",
   // dom.js
   ".": "。",
   " ": "",
@@ -143,13 +165,14 @@ export const FRAME = {
   "full width": "全宽",
   "Preview of the embed": "嵌入的预览",
   "Embed in a page": "嵌入页面",
+  "Or one element, with one script and no server:": "也可只用一个元素加一个脚本，无需服务器：",
   "Pipeline schedule": "流水线调度",
   // file.js
   Download: "下载",
   "Stand-alone HTML file": "独立的 HTML 文件",
-  ["One file with the timeline, playback and sliders for the costs. It opens from a disk and needs neither a " +
-  "server nor a network: for a lecture, a thesis, an archive."]:
-    "包含时间线、播放与代价滑块的单个文件。可从磁盘打开，无需服务器与网络：适合课堂、论文与存档。",
+  ["One file with the timeline, playback, the choice of a schedule, and sliders for sizes and costs. It opens from a " +
+  "disk and needs neither a server nor a network: for a lecture, a thesis, an archive."]:
+    "包含时间线、播放、调度选择以及规模与代价滑块的单个文件。可从磁盘打开，无需服务器与网络：适合课堂、论文与存档。",
   "{n} kB": "{n} kB",
   // link_row.js
   Copy: "复制",
@@ -160,11 +183,21 @@ export const FRAME = {
   "Theme: as the system": "主题：跟随系统",
   "Theme: light": "主题：浅色",
   "Theme: dark": "主题：深色",
-  // standalone_costs.js
+  // standalone_controls.js
+  "{title}: bubble {bubble}, step time {time}, peak memory {memory} micro-batches' activations":
+    "{title}：气泡 {bubble}，训练步时间 {time}，峰值显存 {memory} 个微批次的激活值",
   "{title}: the order was made for the costs of this file and stays the same; only its times change.":
     "{title}：执行顺序是按此文件自带的代价得出的，保持不变；只有时间随之变化。",
   Reset: "重置",
+  // standalone_costs.js
   "latency of a hop": "一跳的延迟",
+  // standalone_sizes.js
+  Schedule: "调度",
+  "{title}, as in this file": "{title}（此文件自带）",
+  "{title}: its order is made by the server and stays as it is in this file.":
+    "{title}：其执行顺序由服务器构造，在此文件中保持不变。",
+  "{title}: its costs or layers are listed for each stage, so p and v stay as in this file.":
+    "{title}：其代价或层数是逐阶段列出的，因此 p 与 v 保持此文件中的值。",
   // status.js
   "Loading the first schedule …": "正在加载第一个调度 …",
   "The server of this page builds the schedules. The page tries again every few seconds.":
@@ -173,6 +206,58 @@ export const FRAME = {
   "No such schedule": "没有这样的调度",
   "The server does not answer. Playback, zoom and costs still work; other schedules do not.":
     "服务器没有响应。播放、缩放与代价仍可使用；其他调度不可用。",
+  // templates/component.html
+  "A pipeline schedule in your own page": "在你自己的网页中展示流水线调度",
+  "One script and one element. No framework, no server, no network once the script is loaded.":
+    "一个脚本加一个元素。无需框架，无需服务器；脚本加载之后也无需网络。",
+  "Try it": "试一试",
+  "The code for what you see:": "你所看到的，代码如下：",
+  "Download bubble-line.js": "下载 bubble-line.js",
+  "Put it beside your page, and the page needs no other server.": "放在你的网页旁边，网页便不再需要其他服务器。",
+  "Several in one page": "一页多个",
+  Attributes: "属性",
+  "All are optional. The element redraws when one of them changes; what a reader changes becomes an attribute.":
+    "全部可选。属性一变，元素就重绘；读者所改的也会成为属性。",
+  Attribute: "属性",
+  Values: "取值",
+  "Without it": "缺省",
+  Meaning: "含义",
+  "The schedule; any of its usual names is accepted.": "调度；接受它的任何常用名称。",
+  "Devices.": "设备数。",
+  "Micro-batches of a step.": "一个训练步的微批次数。",
+  "the family's own": "该调度族自己的值",
+  "Chunks of the model on each device.": "每个设备上的模型分块数。",
+  "1 to m": "1 到 m",
+  "torch's rule": "torch 的规则",
+  "Micro-batches in a group, of the interleaved families that have groups.":
+    "一组的微批次数，用于有分组的交错式调度族。",
+  "present or not": "有或无",
+  not: "无",
+  "GPipe's backwards run from the last micro-batch.": "GPipe 的反向从最后一个微批次开始。",
+  "from 0": "从 0 起",
+  "Time of a forward, an input gradient, a weight gradient.": "前向、输入梯度、权重梯度各自的时间。",
+  "Time of one hop between devices.": "设备之间一跳的时间。",
+  "What a reader can use, separated by spaces; empty: all.": "读者可用的控件，以空格分隔；为空：全部。",
+  "Colours: as the reader's system, light, or dark.": "配色：跟随读者的系统、浅色或深色。",
+  "Of playback; at 1 a step takes eight seconds.": "播放速度；为 1 时一个训练步历时八秒。",
+  "Plays once; never for readers who prefer less motion.": "播放一次；对偏好减少动画的读者从不自动播放。",
+  "that of the page": "网页的语言",
+  "Language of its texts.": "其文字的语言。",
+  "A value that cannot be is explained in the element, with the nearest one that can:":
+    "不可行的值会在元素中说明，并给出最接近的可行值：",
+  "Events, methods, size": "事件、方法、尺寸",
+  "a reader has changed something; its detail has family, p, m, v, and the figures.":
+    "读者改动了某项；其 detail 含 family、p、m、v 与各项数据。",
+  "bubble (a share of the step), makespan, peak (micro-batches' activations); null while an attribute is wrong.":
+    "bubble (占训练步的比例)、makespan、peak (以微批次的激活值计)；属性有误时为 null。",
+  "The element is a block; give it a width and a height by CSS, and the drawing fills it.":
+    "该元素是块级元素；用 CSS 给出宽与高，图形会将其填满。",
+  "Keys in the drawing: arrow keys choose an op, which is described; space plays; Home and End move the playhead.":
+    "图中的按键：方向键选择 op 并给出说明；空格键播放；Home 与 End 移动播放头。",
+  "Content Security Policy": "内容安全策略 (CSP)",
+  ["The script needs script-src for the place it is loaded from, and nothing else: no inline style, no eval, no " +
+  "request, no worker, no cookie. Its orders are the server's, byte by byte; searched families need the server."]:
+    "脚本只需要 script-src 允许其来源，此外别无所需：没有内联样式、eval、请求、worker 或 cookie。其执行顺序与服务器的逐字节相同；需要搜索的调度族仍需服务器。",
   // templates/embed_body.html
   Timeline: "时间线",
   "Timeline. Space plays, full stop and comma choose the next and previous op, question mark lists all keys.":
@@ -196,11 +281,12 @@ export const FRAME = {
   Figures: "数据",
   Details: "详情",
   // templates/standalone.html
-  Costs: "代价",
+  "Sizes and costs": "规模与代价",
   // toolbar.js
   "Show the run": "显示运行",
   // page_view.js
   Compare: "对比",
+  Costs: "代价",
   "Building block": "构件",
   Export: "导出",
   Shortcuts: "快捷键",

@@ -1,0 +1,200 @@
+// Family, p, m and v of a stand-alone file: orders are made in the page (core/families). A schedule whose order cannot
+// be made there stays as the file has it.
+import { GENERATED, isGenerated } from "../core/families/families.js";
+import { legalNear, refusal } from "../core/families/legal.js";
+import { t, tr } from "../core/i18n/language.js";
+import { IDS } from "../core/state/schedules.js";
+import { moveTo } from "../data/spec_fields.js";
+import { h, sentence, setText, show } from "../ui/dom.js";
+import { including, wholeStops } from "../ui/slider_stops.js";
+
+/** @import {Family, Spec} from "../core/schedule/types.js" */
+/** @typedef {"p" | "m" | "v"} Size */
+/** @typedef {{row: HTMLElement, write: (value: number | null) => void}} Slider  null: it cannot be moved now */
+
+const MOST = { p: 32, m: 256, v: 8 };
+
+/** Whether costs or layers are listed stage by stage, so that the number of stages must stay. @param {Spec} spec */
+const isListed = ({ costs, layers }) =>
+  layers !== null || [costs.F, costs.I, costs.W, costs.O].some((cost) => Array.isArray(cost));
+
+/** Whether a schedule's p and v may change. @param {Spec} spec */
+const isFree = (spec) => isGenerated(spec) && !isListed(spec);
+
+/**
+ * Sizes that all schedules can have together, near those that are wanted: what one of them does not take is changed for
+ * all that follow it. @param {Spec[]} specs @param {(at: number, name: "p" | "m") => boolean} follows
+ */
+export function legalTogether(specs, follows) {
+  let near = specs;
+  for (let at = 0; at < specs.length; at++) {
+    const legal = isGenerated(near[at]) ? legalNear(near[at]) : null;
+    if (!legal || legal === near[at]) continue;
+    const both = (/** @type {number} */ k, /** @type {"p" | "m"} */ name) =>
+      follows(k, name) && follows(at, name) ? { [name]: legal[name] } : {};
+    near = near.map((each, k) => (k === at ? legal : { ...each, ...both(k, "p"), ...both(k, "m") }));
+    if (near.slice(0, at).some((each) => isGenerated(each) && refusal(each))) return legalTogether(near, follows);
+  }
+  return near;
+}
+
+/**
+ * @param {Spec[]} specs of the file @param {Family[]} families @param {() => void} onChange
+ * @returns {{node: HTMLElement, specs: () => Spec[], isChanged: () => boolean, reset: () => void}} specs: with the
+ *   file's own costs
+ */
+export function createSizeControls(specs, families, onChange) {
+  const familyOf = (/** @type {string} */ name) => families.find((each) => each.name === name) ?? null;
+  let wanted = specs;
+  let shown = specs;
+
+  /** Whether a schedule takes what a slider says: it can, and the file gave it the first one's value.
+   * @param {number} at @param {"p" | "m"} name */
+  const follows = (at, name) =>
+    specs[at][name] === specs[0][name] && (name === "p" ? isFree(wanted[at]) : isGenerated(wanted[at]));
+
+  /** @param {Spec[]} next */
+  function want(next) {
+    wanted = next;
+    shown = legalTogether(next, follows);
+    write();
+    onChange();
+  }
+
+  const names = { p: t("Devices p"), m: t("Micro-batches m"), v: t("Chunks v") };
+  const shared = /** @type {const} */ (["p", "m"]).map((name) =>
+    slider(names[name], name, stopsOf(name, specs[0]), (value) =>
+      want(wanted.map((spec, at) => (follows(at, name) ? { ...spec, [name]: value } : spec))),
+    ),
+  );
+  const letter = (/** @type {string} */ text, /** @type {number} */ at) =>
+    specs.length > 1 ? `${IDS[at].toUpperCase()} · ${text}` : text;
+  const own = specs.map((spec, at) => {
+    const choice = familyChoice(spec, IDS[at], familyOf, (name) => want(withAt(wanted, at, moved(at, name))));
+    const chunks = slider(letter(names.v, at), `v-${IDS[at]}`, stopsOf("v", spec), (value) =>
+      want(withAt(wanted, at, { ...wanted[at], v: value })),
+    );
+    return { choice, chunks };
+  });
+
+  /** A schedule in another family; in its own again it is as the file has it, or in the present sizes.
+   * @param {number} at @param {string} name */
+  function moved(at, name) {
+    const file = specs[at];
+    if (name === file.family) return isGenerated(file) ? { ...file, p: wanted[at].p, m: wanted[at].m } : file;
+    const to = familyOf(name);
+    if (!to) return wanted[at];
+    const { p, m } = shown.find((_, k) => k !== at && follows(k, "p")) ?? wanted[at];
+    // what only the server puts into an order is left out of one that is made here
+    return { ...moveTo(wanted[at], familyOf(wanted[at].family), to), p, m, vocabulary: "plain", offload: "none" };
+  }
+
+  const note = h("p", { class: "embed-note", role: "status", hidden: true });
+
+  function write() {
+    shared.forEach((each, k) => {
+      const name = k === 0 ? "p" : "m";
+      const first = shown.findIndex((_, at) => follows(at, name));
+      each.write(first < 0 ? null : shown[first][name]);
+    });
+    own.forEach(({ choice, chunks }, at) => {
+      const [least, , most] = GENERATED[shown[at].family]?.v ?? [1, 1, 1];
+      choice.value = shown[at].family;
+      show(chunks.row, most > least);
+      chunks.write(isFree(shown[at]) ? shown[at].v : null);
+    });
+    const text = explanation();
+    setText(note, text);
+    show(note, text !== "");
+  }
+
+  /** What was changed beside what was asked for, or why a schedule stays as it is. */
+  function explanation() {
+    const problem = wanted.map((spec) => (isGenerated(spec) ? refusal(spec) : null)).find(Boolean);
+    if (problem) return sentence(tr(problem));
+    const fixed = wanted.findIndex((spec) => !isGenerated(spec));
+    if (fixed >= 0)
+      return t("{title}: its order is made by the server and stays as it is in this file.", { title: titleAt(fixed) });
+    const listed = wanted.findIndex(isListed);
+    if (listed >= 0)
+      return t("{title}: its costs or layers are listed for each stage, so p and v stay as in this file.", {
+        title: titleAt(listed),
+      });
+    return "";
+  }
+
+  /** @param {number} at */
+  const titleAt = (at) => familyOf(wanted[at].family)?.title ?? wanted[at].family;
+
+  write();
+  const rows = [
+    ...shared.map(({ row }) => row),
+    ...own.flatMap(({ choice, chunks }, at) => [labelled(letter(t("Schedule"), at), choice), chunks.row]),
+  ];
+  return {
+    node: h("div", {}, h("div", { class: "embed-sliders" }, ...rows), note),
+    specs: () => shown,
+    isChanged: () => shown.some((spec, at) => ["family", "p", "m", "v"].some((name) => differs(spec, specs[at], name))),
+    reset: () => want(specs),
+  };
+}
+
+/** @param {Spec} a @param {Spec} b @param {string} name */
+const differs = (a, b, name) => Reflect.get(a, name) !== Reflect.get(b, name);
+
+/** @param {Spec[]} specs @param {number} at @param {Spec} spec */
+const withAt = (specs, at, spec) => specs.map((each, k) => (k === at ? spec : each));
+
+/** @param {Size} name @param {Spec} spec */
+const stopsOf = (name, spec) => including(wholeStops(1, MOST[name]), spec[name]);
+
+/**
+ * The families that the page makes, and the file's own where it is another.
+ * @param {Spec} spec of the file @param {string} id @param {(name: string) => Family | null} familyOf
+ * @param {(name: string) => void} choose
+ */
+function familyChoice(spec, id, familyOf, choose) {
+  const option = (/** @type {string} */ value, /** @type {string} */ text) => h("option", { value, text });
+  const title = familyOf(spec.family)?.title ?? spec.family;
+  const fixed = isGenerated(spec) ? [] : [option(spec.family, t("{title}, as in this file", { title }))];
+  const names = Object.keys(GENERATED).filter((name) => !(fixed.length && name === spec.family));
+  const select = h(
+    "select",
+    { id: `family-${id}`, onchange: () => choose(select.value), disabled: isListed(spec) },
+    ...fixed,
+    ...names.map((name) => option(name, GENERATED[name].title)),
+  );
+  select.value = spec.family;
+  return select;
+}
+
+/** @param {string} text @param {HTMLSelectElement} choice */
+const labelled = (text, choice) =>
+  h("label", { class: "embed-cost" }, h("span", { class: "embed-label", text }), choice);
+
+/**
+ * A slider whose value stands right behind its label.
+ * @param {string} label @param {string} id @param {number[]} stops @param {(value: number) => void}
+ *   choose
+ * @returns {Slider}
+ */
+function slider(label, id, stops, choose) {
+  const input = h("input", { type: "range", min: 0, max: stops.length - 1, step: 1, id: `size-${id}` });
+  const out = h("b", { class: "embed-value" });
+  input.setAttribute("aria-label", label);
+  input.addEventListener("input", () => choose(stops[Number(input.value)]));
+  const head = h("span", { class: "embed-label", text: label });
+  const row = h("label", { class: "embed-cost" }, head, out, input);
+  return {
+    row,
+    write(value) {
+      input.disabled = value === null;
+      if (value === null) return;
+      // a legal value between two stops: the thumb stands at the stop above it
+      const stop = stops.findIndex((each) => each >= value);
+      input.value = String(stop < 0 ? stops.length - 1 : stop);
+      input.setAttribute("aria-valuetext", String(value));
+      setText(out, String(value));
+    },
+  };
+}

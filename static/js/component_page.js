@@ -1,0 +1,41 @@
+// The documentation of <bubble-line>: its language, and the code of the live example as it is now.
+import { t } from "./core/i18n/language.js";
+import { byId, setText } from "./ui/dom.js";
+import { loadLanguage } from "./ui/languages.js";
+
+const REST = 2000; // ms for which "Copied." is shown
+
+async function start() {
+  await loadLanguage(location.search);
+  const other = /** @type {HTMLAnchorElement} */ (byId("other-language"));
+  if (document.documentElement.lang.startsWith("zh")) {
+    other.href = "?lang=en";
+    other.hreflang = other.lang = "en";
+    setText(other, "English");
+  }
+  const live = byId("live");
+  const snippet = byId("snippet");
+  const [script] = (snippet.textContent ?? "").split("\n");
+  live.addEventListener("change", () => setText(snippet, `${script}\n${codeOf(live)}`));
+  byId("copy").addEventListener("click", () => copy(snippet));
+}
+
+/** The element as one writes it. @param {Element} element */
+function codeOf(element) {
+  const attributes = [...element.attributes].filter(({ name }) => name !== "id");
+  return `<bubble-line ${attributes.map(({ name, value }) => `${name}="${value}"`).join(" ")}></bubble-line>`;
+}
+
+/** @param {HTMLElement} node */
+async function copy(node) {
+  const button = byId("copy");
+  try {
+    await navigator.clipboard.writeText(node.textContent ?? "");
+    setText(button, t("Copied."));
+    setTimeout(() => setText(button, t("Copy")), REST);
+  } catch {
+    getSelection()?.selectAllChildren(node); // without permission: the reader presses Ctrl+C
+  }
+}
+
+start();

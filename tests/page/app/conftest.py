@@ -1,0 +1,34 @@
+"""Pages that are not the server's: of another site, or a file on a disk."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from backend.config import PROJECT
+from backend.web.http.bundle import fresh
+from backend.web.routes import component, standalone
+from tests.support.page.queries import PATIENCE_S
+
+
+@pytest.fixture(scope="module")
+def bundle() -> None:
+    """The bundle of the sources as they are now: the file and the component are made of it."""
+    if not all(fresh(each) for each in (component.SCRIPT, standalone.SCRIPT, standalone.STYLE)):
+        subprocess.run(["npm", "run", "--silent", "bundle"], cwd=PROJECT, check=True, timeout=60)
+
+
+@pytest.fixture
+def bare_page(browser: Browser) -> Iterator[Page]:
+    """A page that may be on a disk or another site; the test itself checks its requests."""
+    context = browser.new_context(viewport={"width": 900, "height": 640}, reduced_motion="reduce")
+    page = context.new_page()
+    page.set_default_timeout(1000 * PATIENCE_S)
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    yield page
+    context.close()
+    assert problems == []

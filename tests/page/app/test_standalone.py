@@ -1,0 +1,180 @@
+"""The stand-alone HTML file, opened from a disk without a network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+from playwright.sync_api import Page, expect
+
+from backend.schedule.families import registry
+from backend.schedule.simulation.simulate import simulate
+from backend.web.routes import standalone
+from tests.conftest import Server, error_of
+from tests.support.page.queries import Open, state, wait
+
+DRAWN = "window.bubbleline && bubbleline.samples.firstPaint() > 0"
+
+
+def open_saved(server: Server, page: Page, query: str, folder: Path) -> str:
+    """The file as a person gets it, opened from a disk with no network; gives its address."""
+    answer = page.request.get(f"{server.url}/api/standalone{query}")
+    assert answer.status == 200
+    assert "attachment" in answer.headers["content-disposition"]
+    path = folder / "lesson.html"
+    path.write_bytes(answer.body())
+    assert len(answer.body()) < 600_000
+    page.context.set_offline(True)
+    page.goto(path.as_uri())
+    wait(page, DRAWN)
+    return path.as_uri()
+
+
+def test_the_file_plays_zooms_and_follows_its_costs_without_a_server(
+    open_page: Open, bare_page: Page, server: Server, bundle, tmp_path
+):
+    query = "?family=zb-h1&p=6&m=12&b.family=interleaved&comm=0.25&sel=2F3"
+    planned = state(open_page(query))
+    asked: list[str] = []
+    page = bare_page
+    page.on("request", lambda request: asked.append(request.url))
+    file = open_saved(server, page, query, tmp_path)
+    shown = state(page)
+    assert [plan["figures"] for plan in shown["plans"]] == [plan["figures"] for plan in planned["plans"]]
+    assert shown["view"]["sel"] == "2F3"
+    page.focus("#plot")
+    page.keyboard.press("w")
+    page.get_by_role("button", name="Play").click()
+    wait(page, "bubbleline.state().at > 0")
+    page.fill("#cost-F", "2")
+    changed = state(page)
+    assert changed["total"] > shown["total"]
+    assert [changed["spec"]["costs"]["F"], changed["others"][0]["costs"]["F"]] == [2, 2]
+    page.get_by_role("button", name="Reset").click()
+    assert state(page)["total"] == shown["total"]
+    assert asked == [file]
+
+
+def test_the_files_times_are_the_servers_for_the_same_costs(
+    open_page: Open, bare_page: Page, server: Server, bundle, tmp_path
+):
+    wanted = state(open_page("?family=1f1b&p=4&m=8&F=2&W=1.5"))["plans"][0]["figures"]
+    page = bare_page
+    open_saved(server, page, "?family=1f1b&p=4&m=8", tmp_path)
+    page.fill("#cost-F", "2")
+    page.fill("#cost-W", "1.5")
+    assert state(page)["plans"][0]["figures"] == wanted
+
+
+def choose(page: Page, size: str, value: int) -> None:
+    """Drag a slider of the file to a value, by the keyboard."""
+    slider = page.locator(f"#size-{size}")
+    slider.focus()
+    for _ in range(40):
+        now = int(slider.get_attribute("aria-valuetext") or 0)
+        if now == value:
+            return
+        page.keyboard.press("ArrowRight" if now < value else "ArrowLeft")
+    raise AssertionError(f"{size} stays at {now}")
+
+
+def makespan(**spec: object) -> float:
+    """The step time that the server simulates."""
+    read = registry.read(spec)
+    return float(simulate(registry.order(read), read.timing, read.v).end.max())
+
+
+def shown_makespan(page: Page, at: int = 0) -> float:
+    return float(state(page)["plans"][at]["figures"]["makespan"])
+
+
+def test_the_files_own_sliders_and_families_give_the_servers_orders(bare_page: Page, server: Server, bundle, tmp_path):
+    page = bare_page
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    file = open_saved(server, page, "?family=1f1b&p=4&m=8&b.family=v-half", tmp_path)
+    choose(page, "p", 6)
+    choose(page, "m", 13)
+    assert shown_makespan(page) == makespan(family="1f1b", p=6, m=13)
+    assert shown_makespan(page, 1) == makespan(family="v-half", p=6, m=13)
+    page.fill("#cost-W", "1.5")
+    assert shown_makespan(page, 1) == makespan(family="v-half", p=6, m=13, costs={"W": 1.5})
+    page.select_option("#family-a", "interleaved")
+    expect(page.locator("#embed-costs .embed-note").first).to_contain_text("m = 12 is the nearest")
+    choose(page, "v-a", 3)
+    wanted = makespan(family="interleaved", p=6, m=12, v=3, costs={"W": 1.5})
+    assert shown_makespan(page) == wanted
+    expect(page.locator(".embed-figures")).to_contain_text("Interleaved 1F1B: bubble")
+    expect(page.locator(".embed-figures")).to_contain_text(f"step time {round(wanted, 4):g}")
+    page.get_by_role("button", name="Reset").click()
+    assert [shown_makespan(page, at) for at in (0, 1)] == [
+        makespan(family=each, p=4, m=8) for each in ("1f1b", "v-half")
+    ]
+    assert asked == [file]
+
+
+def test_a_searched_order_stays_as_in_the_file_until_another_family_is_chosen(
+    bare_page: Page, server: Server, bundle, tmp_path
+):
+    page = bare_page
+    open_saved(server, page, "?family=zb-auto&p=3&m=6", tmp_path)
+    first = shown_makespan(page)
+    expect(page.locator("#size-p")).to_be_disabled()
+    expect(page.locator("#embed-costs .embed-note").first).to_contain_text("ZB-auto")
+    page.select_option("#family-a", "dualpipe")
+    assert (state(page)["spec"]["p"], state(page)["spec"]["m"]) == (4, 8)
+    assert shown_makespan(page) == makespan(family="dualpipe", p=4, m=8)
+    page.select_option("#family-a", "zb-auto")
+    assert shown_makespan(page) == first
+
+
+@pytest.mark.parametrize("width", [1440, 360])
+def test_each_value_stands_behind_its_own_label(bare_page: Page, server: Server, bundle, tmp_path, width: int):
+    page = bare_page
+    page.set_viewport_size({"width": width, "height": 740})
+    open_saved(server, page, "?family=interleaved&p=4&m=8", tmp_path)
+    rows = page.evaluate("""[...document.querySelectorAll('.embed-cost:has(.embed-value)')].map(row => {
+        const [label, value, input] = ['.embed-label', '.embed-value', 'input'].map(
+          part => row.querySelector(part).getBoundingClientRect());
+        return {gap: value.left - label.right, level: Math.abs(value.bottom - label.bottom),
+                under: input.top - label.bottom, left: input.left - label.left,
+                over: value.right - row.getBoundingClientRect().right};
+    })""")
+    assert len(rows) == 7
+    for row in rows:
+        assert 0 <= row["gap"] <= 12, row
+        assert row["level"] <= 2, row
+        assert row["under"] >= -4, row
+        assert row["over"] <= 0.5, row
+        assert abs(row["left"]) <= 2, row
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_an_order_searched_for_its_costs_is_kept_with_a_note(bare_page: Page, server: Server, bundle, tmp_path):
+    page = bare_page
+    open_saved(server, page, "?family=v-auto&p=4&m=8&theme=dark", tmp_path)
+    note = page.locator("#embed-costs .embed-note").last
+    expect(note).to_be_hidden()
+    page.fill("#cost-W", "2")
+    expect(note).to_contain_text("V-Auto", ignore_case=True)
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    page.click("#theme")
+    assert page.evaluate("document.documentElement.dataset.theme") != "dark"
+
+
+def test_nothing_in_a_query_becomes_code_in_the_file(client: FlaskClient, bundle):
+    text = client.get("/api/standalone?p=3&x=</script><script>alert(1)</script>&theme=%22%3E").text
+    assert "<script>alert" not in text
+    assert text.count("<script") == 2
+    assert "default-src 'none'" in text
+    assert "'unsafe-inline'" not in text
+
+
+def test_a_view_without_a_file_is_refused_with_its_field_or_a_reason(client: FlaskClient, monkeypatch, tmp_path):
+    assert error_of(client.get("/api/standalone?p=0"))["field"] == "p"
+    monkeypatch.setattr(standalone, "SCRIPT", tmp_path / "none.js")
+    missing = client.get("/api/standalone?p=3")
+    assert missing.status_code == 503
+    assert "make setup" in error_of(missing)["message"]
+    assert error_of(client.get("/api/standalone?family=zb-auto&p=8&m=32&effort=10000000"))["field"] == "m"

@@ -1,0 +1,98 @@
+"""Digests of the server's orders, which the page's own generators (static/js/core/families) must match byte by byte.
+
+`python -m tests.support.page.orders` writes tests/golden/page_orders.txt. Its first line is a JSON object: what the
+page knows of each family. Each further line is a JSON array: a spec without its m, the list of m, and the digest of the
+orders for these m, one after the other. What one m adds is either the codes, the ops of each rank, and the stored
+micro-batches of its order (int32, little-endian), or the field, the nearest legal value and the English sentence of its
+refusal.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from backend.schedule import jit
+from backend.schedule.errors import SpecError
+from backend.schedule.families import registry
+from backend.schedule.families.family import Family
+from backend.schedule.spec import Spec
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "page_orders.txt"
+P = range(1, 17)
+M = (*range(1, 21), 24, 31, 32, 33, 40, 47, 48)
+CHUNKED = ("interleaved", "interleaved-bfs", "interleaved-zb", "gis", "gis-h")
+PLAIN = ("gpipe", "1f1b", "pipedream", "zb-h1", "zb-h2", "v-zb", "dualpipe", "dualpipev")
+SHAPED = ("v-min", "v-half")
+SHAPED_P, SHAPED_M = (1, 2, 3, 4, 6, 7), (1, 2, 5, 12, 17)
+COSTS: tuple[dict[str, Any], ...] = (
+    {},
+    {"I": 1.25, "W": 0.75, "comm": 0.25},
+    {"F": 1.1, "I": 1.3, "W": 0.7, "comm": 0.05},
+)
+
+
+def specs() -> Iterator[tuple[dict[str, Any], tuple[int, ...]]]:
+    """Yield every spec of the grid, without m, and the m that it is built for."""
+    for p in P:
+        for family in PLAIN:
+            yield {"family": family, "p": p}, M
+        for family in CHUNKED:
+            yield from (({"family": family, "p": p, "v": v}, M) for v in (1, 2, 3, 4))
+        yield {"family": "gpipe", "p": p, "lifo": True}, M
+        for family in ("interleaved", "interleaved-zb"):
+            for group in sorted({max(1, p // 2 - 1), max(1, p - 2), p, p + 3}):
+                yield {"family": family, "p": p, "v": 2, "group": group}, M
+    for family in ("1f1b", "v-zb", "interleaved", "dualpipev"):
+        yield from (({"family": family, "p": 4, "v": v}, (8,)) for v in (1, 2, 5, 64))
+    for p in SHAPED_P:
+        for family in SHAPED:
+            yield from (({"family": family, "p": p, "costs": costs}, SHAPED_M) for costs in COSTS)
+    yield {"family": "v-half", "p": 4, "recompute": "full"}, SHAPED_M
+
+
+def known(family: Family) -> dict[str, Any]:
+    """Return what the page's table of families says of one."""
+    return {
+        "title": family.title,
+        "v": family.v,
+        "placement": family.placement,
+        "fields": [field for field in family.fields if field in ("group", "lifo")],
+        "shaped": family.shaped_by_costs,
+    }
+
+
+def part(data: dict[str, Any]) -> bytes:
+    """Return what the order of a spec, or its refusal, adds to the digest."""
+    spec = Spec.from_json(data, {family.name: family.v[1] for family in registry.FAMILIES.values()})
+    try:
+        order = registry.order(spec)
+    except SpecError as error:
+        return f"{error.field} {error.nearest} {error}".encode()
+    stored = b"" if order.micro is None else order.micro[:, 0].astype("<i4").tobytes()
+    return order.codes.tobytes() + np.diff(order.offsets).astype("<i4").tobytes() + stored
+
+
+def lines() -> Iterator[str]:
+    """Yield the lines of the golden file."""
+    jit.compile_all()
+    yield json.dumps({name: known(registry.FAMILIES[name]) for name in (*PLAIN, *CHUNKED, *SHAPED)})
+    for data, several in specs():
+        digest = sha256()
+        for m in several:
+            digest.update(part(data | {"m": m}))
+        yield json.dumps([data, several, digest.hexdigest()[:16]], separators=(",", ":"))
+
+
+def written() -> str:
+    """Return the text of the golden file."""
+    return "\n".join(lines()) + "\n"
+
+
+if __name__ == "__main__":
+    GOLDEN.write_text(written())
