@@ -151,7 +151,7 @@ def test_dialogs_and_menus_are_chinese(open_page: Open) -> None:
         group.click()
     assert english(page) == []
     page.keyboard.press("Escape")
-    page.locator(".comparison-lead + p button, .comparison button.link").filter(has_text="导入").first.click()
+    page.locator(".comparison-lead + p button, .comparison button.link").filter(has_text="打开").first.click()
     page.locator("#import-text").fill("2F0,wrong")
     page.click("#import-take")
     page.locator("#import-wrong:not([hidden])").wait_for()

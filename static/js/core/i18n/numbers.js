@@ -17,7 +17,8 @@ export function formatTime(x, step) {
 /** One decimal, so that a moving number keeps its width. @param {number} x a fraction @returns {string} "9.4 %" */
 export const formatPercent = (x) => `${formatTime(100 * x, 0.1)} %`;
 
-/** A number for prose: at most four decimals, no trailing zeros; a tiny one to three digits, "2.95e-6". @param {number} x @returns {string} */
+/** A number for prose: at most four decimals, no trailing zeros; a tiny one to three digits, "2.95e-6".
+ * @param {number} x @returns {string} */
 export function formatNumber(x) {
   if (!Number.isFinite(x)) return Number.isNaN(x) ? "?" : x > 0 ? "∞" : "−∞";
   if (x !== 0 && Math.abs(x) < 5e-5) return Number(x.toPrecision(3)).toExponential();
