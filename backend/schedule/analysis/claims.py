@@ -71,12 +71,13 @@ def baseline(spec: Spec) -> Spec:
 
 
 def claim_of(spec: Spec, rate: float, memory: float) -> dict[str, Any] | None:
-    """Return both claims for a spec's family with their values here; None if the papers claim nothing.
+    """Return both claims for a spec's family with their values here; None if the papers claim nothing, as for a
+    forward-only schedule.
 
     ``rate`` and ``memory`` are what ``simulated`` returns for the spec.
     """
     claim = CLAIMS.get(spec.family)
-    if claim is None:
+    if claim is None or spec.forward_only:
         return None
     names = {"R": simulated(baseline(spec))[0], "M": float(spec.p), "v": float(spec.v)}
     return {

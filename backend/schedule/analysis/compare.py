@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from backend.schedule.analysis.claims import CLAIMS, SOURCE, claim_of
+from backend.schedule.analysis.claims import SOURCE, claim_of
 from backend.schedule.analysis.nearest_spec import fit, judge_sizes
 from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.families.registry import FAMILIES, family_of, order
@@ -150,7 +150,7 @@ def parameters(built: Order, spec: Spec) -> dict[str, Any]:
 def _notes(rows: Sequence[dict[str, Any]]) -> list[Message]:
     by_name = {row["family"]: row for row in rows}
     notes = []
-    if "gpipe" in by_name and "1f1b" in by_name:
+    if "gpipe" in by_name and "1f1b" in by_name and not by_name["1f1b"]["spec"]["forward_only"]:
         notes.append(_same_bubble(by_name["gpipe"], by_name["1f1b"]))
     notes.append(
         message(
@@ -169,7 +169,7 @@ def _notes(rows: Sequence[dict[str, Any]]) -> list[Message]:
         for row in rows
         if FAMILIES[row["family"]].asynchronous
     ]
-    if any(row["family"] in CLAIMS for row in rows):
+    if any(row["claim"] is not None for row in rows):
         notes.append(
             message(
                 "analysis.claims_are",

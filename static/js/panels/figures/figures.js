@@ -274,7 +274,9 @@ const staleness = () =>
 function meaningOf(plans, plan, named) {
   const family = plans.family((plan.shown ?? plan.asked).family);
   if (!family) return "";
+  const alone = (plan.shown ?? plan.asked).forward_only;
   const whose = (/** @type {string} */ text) => (named ? t("{family}: {text}", { family: family.title, text }) : text);
+  if (alone) return whose(t("There is no B: the schedule has forwards only, as in inference."));
   if (family.backward === "full") {
     const full = whose(t("B is the full backward pass, input and weight gradient in one op: b = i + w."));
     return family.asynchronous ? full + t(" ") + staleness() : full;

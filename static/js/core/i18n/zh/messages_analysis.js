@@ -17,6 +17,7 @@ export const ANALYSIS_MESSAGES = {
   "analysis.every_rank_keeps": "每个 rank 都保留一个微批次的激活值共 {slots} 个时隙",
   "analysis.family_left_out": "{family} 未列入：{reason}。",
   "analysis.fill_and_drain_once": "{family} 画出 {m} 次权重更新：填充与排空各只出现一次。",
+  "analysis.forward_only_keeps_nothing": "仅前向的调度不保留激活值，没有可比较的显存；请比较气泡",
   "analysis.held_until_w": "激活值全部保留到 W",
   "analysis.in_groups_of_p": "以 p = {p} 为一组",
   "analysis.it_is": "{change}时为 {value}",

@@ -104,6 +104,7 @@ export const FIGURES = {
   "bubble once a step. The price: stage s keeps p − s weight versions, and its gradients are up to p − 1 − s " +
   "updates late, so the training is no longer plain SGD."]:
     "每次反向后立即更新权重：步与步之间不排空，而 1F1B 每步都要冲刷并付出一次气泡。代价是：阶段 s 要保留 p − s 个权重版本，其梯度最多陈旧 p − 1 − s 次更新，因此训练不再是普通的 SGD。",
+  "There is no B: the schedule has forwards only, as in inference.": "没有 B：该调度只有前向，如同推理。",
   "B is the full backward pass, input and weight gradient in one op: b = i + w.":
     "B 是完整反向，输入梯度与权重梯度在一个 op 中：b = i + w。",
   ["the backward pass is split into I (input gradient) and W (weight gradient). The zero-bubble papers write B " +

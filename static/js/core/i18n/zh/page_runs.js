@@ -73,6 +73,7 @@ export const RUNS = {
   "no reason given": "未说明原因",
   "The run failed: {reason}": "运行失败：{reason}",
   Gradients: "梯度",
+  Outputs: "输出",
   "not verified here": "未在此验证",
   "NOT equal to the reference": "与参考结果不相等",
   "largest error {error}": "最大误差 {error}",
