@@ -65,6 +65,11 @@ const PROGRAM = [
   ["core/schedule/formula.js", "{} if {} else"], // a formula as the server writes it
   ["core/schedule/wire.js", ""], // what only a broken server could send, reported as a server that does not answer
   ["panels/share/share.js", "gpipe-lesson"], // an example of a name
+  ["panels/figures/papers.js", "Efficient Large-Scale"], // titles of papers
+  ["panels/figures/papers.js", "Pipeline Parallelism with"],
+  ["panels/figures/papers.js", "DeepSeek-V3"],
+  ["panels/figures/papers.js", "Balancing Pipeline"],
+  ["panels/figures/papers.js", "Zero Bubble"],
 ];
 const at = (/** @type {{file: string, line: number, text: string}} */ { file, line, text }) =>
   `${file}:${line}: ${text}`;
