@@ -1,3 +1,4 @@
+// What crosses the boundaries between stages, counted for every kind of placement.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { crossings } from "../../../static/js/core/explain/boundaries.js";
