@@ -28,6 +28,7 @@ export const SCHEDULE_MESSAGES = {
   "schedule.csv_has_no_shards": "torch 的 CSV 无法表示词表分片的 S 与 T",
   "schedule.csv_line": "第 {line} 行：{problem}",
   "schedule.csv_placement": "CSV 中读不出放置方式 {placement}；可用 looped 或 v",
+  "schedule.csv_quotes": "第 {line} 行：引号位置不对或没有闭合",
   "schedule.csv_too_large": "文件有 {size} 字节，最多为 {most} 字节",
   "schedule.csv_too_many_ops":
     "文件中的 op 超过 {most} 个，这是链接所能容纳的上限；无论多长，python app.py check FILE.csv 都能检查它，python app.py run --csv FILE.csv 都能运行它",
