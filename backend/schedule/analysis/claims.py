@@ -54,10 +54,10 @@ CLAIMS = {
     "v-half": Claim("R/2", "M/2"),
     "v-zb": Claim("0", "M"),
     "gis": Claim(None, "M"),
-    "gis-h": Claim(None, "(v+1)/(2*v)*M"),
+    "gis-h": Claim(None, "M*(1+1/v)/2"),
 }
 OFFLOADING = {
-    ("gis-h", "selective"): Claim(None, "(v+2)/(8*v)*M"),
+    ("gis-h", "selective"): Claim(None, "M*(1+2/v)/8"),
     ("gis", "full"): Claim(None, "M/(v*p)", factor=True),
     ("gis-h", "full"): Claim(None, "M/(v*p)", factor=True),
 }

@@ -169,7 +169,7 @@ function claimOf(row, column, acts) {
 
 /** @param {Claimed} claim @param {(x: number) => string} say */
 function spoken({ text, value }, say) {
-  const formula = text.replaceAll("*", "·");
+  const formula = text.replaceAll("*", "·").replaceAll(" + ", "+"); // which its column has room for
   return text === "0" || value === null ? formula : `${formula} = ${say(value)}`;
 }
 
