@@ -94,7 +94,11 @@ def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
         for number, cells in enumerate(csv.reader(io.StringIO(text, newline=""), strict=True), 1):
             yield number, cells
     except csv.Error:
-        text_of = message("schedule.csv_quotes", "line {line}: a quotation mark is out of place or not closed", line=number + 1)
+        text_of = message(
+            "schedule.csv_quotes",
+            "line {line}: a quotation mark is out of place or not closed",
+            line=number + 1,
+        )
         raise OrderError(text_of) from None
 
 
