@@ -78,8 +78,10 @@ def memory(plans: Sequence[Plan], appearance: Appearance) -> Chart:
 
 
 def _levels(plan: Plan, timeline: Timeline) -> list[tuple[Floats, Floats]]:
-    """Return times and levels of every rank."""
+    """Return times and levels of every rank; of a forward-only plan, which keeps nothing, 0 from its start."""
     spec = plan.spec
+    if spec.forward_only:
+        return [(np.zeros(1), np.zeros(1))] * spec.p
     return [curve(timeline, rank, spec.w_share, spec.v, spec.kept, spec.weights or 0.0) for rank in range(spec.p)]
 
 

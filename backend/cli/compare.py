@@ -56,15 +56,20 @@ def _cells(row: dict[str, Any]) -> list[str]:
     shares = [f"{bubble[window][whole]:.1%}" for window in ("global", "span") for whole in ("of_total", "of_ideal")]
     claimed = ["-", "-"]
     if claim:
-        claimed = [
-            "0" if claim["bubble"]["text"] == "0" else f"{claim['bubble']['text']} = {claim['bubble']['value']:.1%}",
-            f"{claim['memory']['text']} = {claim['memory']['value']:.4g}",
-        ]
+        claimed = [_claimed(claim.get("bubble"), ".1%"), _claimed(claim["memory"], ".4g")]
     return [
         row["title"] + ("*" if row["adjusted"] else ""), *(str(spec[key]) for key in "pmv"), f"{row['makespan']:.6g}",
         *shares, str(row["peak_in_flight"]), f"{row['peak_memory']['max']:.4g}", f"{row['parameters']['max']}x",
         str(row["messages"]), row["backward"], *claimed,
     ]  # fmt: skip
+
+
+def _claimed(cell: dict[str, Any] | None, form: str) -> str:
+    """Return a claim with its value, if it has one."""
+    if cell is None:
+        return "-"
+    text: str = cell["text"]
+    return text if text == "0" or cell["value"] is None else f"{text} = {cell['value']:{form}}"
 
 
 def _remarks(shape: dict[str, Any]) -> list[str]:

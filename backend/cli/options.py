@@ -74,6 +74,7 @@ def spec_options(optional: bool = False, several: bool = False) -> Callable[[F],
         click.option(
             "--lifo", is_flag=True, default=None, help="gpipe: backward from the last micro-batch to the first"
         ),
+        click.option("--forward-only", is_flag=True, default=None, help="inference: forwards without backwards"),
         click.option("--recompute", type=click.Choice(list(MODES)), help="what is run again before the backward"),
         click.option("--layers", type=LayersType(), help="layers in each stage, such as 5,5,5,3"),
         click.option(

@@ -60,7 +60,7 @@ OPTIONS = ("mode", "unit_ms", "steps", "dtype", "device", "spread", "arrange", "
               help="write the measured ops and messages as a Chrome trace")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="only the last line: the whole result as JSON")
 def run(csv_file: Path | None, calibrating: bool, trace: Path | None, as_json: bool, **given: Any) -> None:
-    """Execute FAMILY with real tensors; its gradients are compared with those of a single process.
+    """Execute FAMILY with real tensors; its gradients, or outputs, are compared with those of a single process.
 
     On this machine, or where BUBBLELINE_ENGINE=ray on the cluster at BUBBLELINE_RAY_ADDRESS (docs/cluster.md).
     """
@@ -87,7 +87,7 @@ def run(csv_file: Path | None, calibrating: bool, trace: Path | None, as_json: b
     if last["event"] != "finished":
         _exit_unfinished(data, last, as_json)
     shape = as_shape(last, order, rows)
-    lines = _verdict_lines(shape)
+    lines = _verdict_lines(shape, order.forward_only)
     if calibrating:
         calibration = calibration_of(order, rows, registry.read(data).v if data.get("family") else order.chunks)
         shape["calibration"] = calibration.as_dict() | {"residual_ms": calibration.residual.round(6).tolist()}
@@ -169,14 +169,15 @@ def _worst(clocks: list[dict[str, Any]]) -> float:
     return worst / 1000
 
 
-def _verdict_lines(shape: dict[str, Any]) -> list[str]:
+def _verdict_lines(shape: dict[str, Any], forward_only: bool) -> list[str]:
     """Return the verdict and the figures in a few lines."""
     loss, reference, error = (shape[key] for key in ("loss", "reference_loss", "max_grad_error"))
+    compared = "error of an output" if forward_only else "gradient error"
     lines = [
         result_line(shape),
         *shape.get("notes", []),
         f"loss {_number(loss, '.6f')}, single process {_number(reference, '.6f')}, "
-        f"largest relative gradient error {_number(error, '.2e')}",
+        f"largest relative {compared} {_number(error, '.2e')}",
         f"on {shape['device']}, {shape['mode']}, {len(shape['ops'])} ops, one unit is {shape['unit_ms']:.4g} ms",
     ]
     if "hosts" in shape:

@@ -88,6 +88,16 @@ def refuse_missing(device: str, devices: Sequence[Mapping[str, Any]]) -> None:
         raise RequestError("device", device, text, limit=0, nearest="cpu")
 
 
+def refuse_steps(steps: int, forward_only: bool) -> None:
+    """Raise RequestError for several training steps of a forward-only schedule, which trains nothing."""
+    if forward_only and steps > 1:
+        text = message(
+            "runs.forward_only_has_one_step",
+            "a forward-only run trains nothing, so it has one step: ask for more micro-batches",
+        )
+        raise RequestError("steps", steps, text, limit=1, nearest=1)
+
+
 def refuse_ranks(ranks: int, choices: Sequence[Mapping[str, Any]]) -> None:
     """Raise RequestError for more ranks than the runner has reported that a run can have (`choices` empty: it has
     reported none yet)."""

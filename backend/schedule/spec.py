@@ -42,12 +42,12 @@ class Spec:
     ``p`` devices, ``m`` micro-batches per step, ``v`` model chunks per device; ``group``: the micro-batches that an
     interleaved schedule takes together (None: torch's rule); ``memory``: a limit in micro-batches' activations on one
     device; ``w_share``: the part of them that W still needs after I; ``lifo``: GPipe's backward from the last
-    micro-batch to the first; ``recompute``: what runs again before the backward (recompute.py); ``layers`` of each
-    stage (None: equal); ``vocabulary``: where the output layer is (vocabulary.py); ``offload``: which activations go
-    to host memory (offload.py); ``shared_link``: whether two devices share one connection to it; ``weights``: the
-    memory of one stashed weight version, in the unit of ``memory``. In a searched family ``effort`` is the number of
-    orders that the search times (None: a quick construction only) and ``seed`` its seed. ``order`` is an imported
-    schedule's own order, packed (order_codec.py).
+    micro-batch to the first; ``forward_only``: inference, no backwards (families/forward_only.py); ``recompute``: what
+    runs again before the backward (recompute.py); ``layers`` of each stage (None: equal); ``vocabulary``: where the
+    output layer is (vocabulary.py); ``offload``: which activations go to host memory (offload.py); ``shared_link``:
+    whether two devices share one connection to it; ``weights``: the memory of one stashed weight version, in the unit
+    of ``memory``. In a searched family ``effort`` is the number of orders that the search times (None: a quick
+    construction only) and ``seed`` its seed. ``order`` is an imported schedule's own order, packed (order_codec.py).
     """
 
     family: str = "1f1b"
@@ -58,6 +58,7 @@ class Spec:
     memory: float | None = None
     w_share: float = 1.0
     lifo: bool = False
+    forward_only: bool = False
     recompute: str = "none"
     layers: tuple[int, ...] | None = None
     vocabulary: str = "plain"
@@ -101,6 +102,7 @@ class Spec:
             memory=optional(number, "memory", data.get("memory"), 1e-3, MAX_TIME),
             w_share=number("w_share", data.get("w_share", Spec.w_share), 0.0, 1.0),
             lifo=boolean("lifo", data.get("lifo", Spec.lifo)),
+            forward_only=boolean("forward_only", data.get("forward_only", Spec.forward_only)),
             recompute=choice("recompute", data.get("recompute", Spec.recompute), MODES),
             layers=_layers(data.get("layers")),
             vocabulary=choice("vocabulary", data.get("vocabulary", Spec.vocabulary), VOCABULARY),

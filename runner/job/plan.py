@@ -162,7 +162,7 @@ def _spec(run: Run, order: Order) -> Spec:
     """Read the spec that goes with an order, whose sizes are the order's. Raises RequestError where it names others, or
     options that the order does not have."""
     sizes = {"p": order.p, "m": order.m, "v": order.chunks // order.placement.streams}
-    spec = Spec.from_json(sizes | dict(run.spec))
+    spec = Spec.from_json(sizes | {"forward_only": order.forward_only} | dict(run.spec))
     for name, size in sizes.items():
         given = getattr(spec, name)
         if given != size:
@@ -186,6 +186,13 @@ def _spec(run: Run, order: Order) -> Spec:
                 given=len(values),
             )
             raise RequestError(name, len(values), reason, limit=stages, nearest=stages)
+    if spec.forward_only != order.forward_only:
+        reason = message("runner.order_has_backwards", "the order has backwards; run it with forward_only false")
+        if order.forward_only:
+            reason = message(
+                "runner.order_has_no_backwards", "the order has no backwards; run it with forward_only true"
+            )
+        raise RequestError("forward_only", spec.forward_only, reason, nearest=order.forward_only)
     if spec.barriers != order.barriers:
         nearest = next(name for name, mode in VOCABULARY.items() if mode.barriers == order.barriers)
         reason = message(
@@ -257,6 +264,12 @@ def _training(run: Run, spec: Spec, order: Order, shape: Shape, asynchronous: bo
             "here every micro-batch is a training step already: ask for more micro-batches",
         )
         raise RequestError("steps", run.steps, reason, limit=1, nearest=1)
+    if order.forward_only and run.steps > 1:
+        reason = message(
+            "runner.steps_without_training",
+            "a forward-only run trains nothing, so a further step would repeat the first: ask for more micro-batches",
+        )
+        raise RequestError("steps", run.steps, reason, limit=1, nearest=1)
     sharded = order.barriers > 0
     if sharded and shape.vocabulary < order.p:
         reason = message(
@@ -266,7 +279,18 @@ def _training(run: Run, spec: Spec, order: Order, shape: Shape, asynchronous: bo
         )
         raise RequestError("model.vocabulary", shape.vocabulary, reason, limit=order.p, nearest=order.p)
     blocks = blocks_of(layers_of(spec), order.placement.stages, shape)
-    return Training(shape, blocks, order.m, run.seed, spec.recompute, asynchronous, sharded, run.steps, run.dtype)
+    return Training(
+        shape,
+        blocks,
+        order.m,
+        run.seed,
+        spec.recompute,
+        asynchronous,
+        sharded,
+        run.steps,
+        run.dtype,
+        order.forward_only,
+    )
 
 
 def _versions(order: Order) -> tuple[tuple[int, ...], ...]:
@@ -320,7 +344,9 @@ def _limit_memory(training: Training, order: Order, device: str, memory: int) ->
     attention = shape.batch * shape.heads * shape.sequence
     saved = most * (rows * 34 * shape.hidden + 2 * attention) + rows * 3 * shape.vocabulary
     versions = order.p if training.asynchronous else 0  # of the first stage, which keeps the most
-    needed = 4 * (weights * (2 * (1 + order.placement.streams) + versions) + saved * int(peaks(order)[0].sum()))
+    copies = (1 if training.forward_only else 2) * (1 + order.placement.streams)  # gradients are as large
+    outputs = 2 * order.m * shape.batch * shape.vocabulary if training.forward_only else 0
+    needed = 4 * (weights * (copies + versions) + saved * int(peaks(order)[0].sum()) + outputs)
     limit = memory // 2
     if needed > limit:
         needs, most_text = f"{needed / 2**30:.1f} GiB", f"{limit / 2**30:.1f} GiB"

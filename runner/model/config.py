@@ -67,6 +67,7 @@ class Training:
     the first stage has no embedding and the last no output layer; every rank has shards of them instead. Of several
     `steps`, each after the first begins with weights one step of gradient descent further on. `dtype` is the type of
     activations, of messages and of the arithmetic; weights and sums of their gradients are always float32.
+    `forward_only`: inference, in which nothing is trained; its results are outputs and losses.
     """
 
     shape: Shape
@@ -78,6 +79,7 @@ class Training:
     sharded: bool = False
     steps: int = 1
     dtype: str = "float32"
+    forward_only: bool = False
 
     @property
     def message_bytes(self) -> int:

@@ -16,8 +16,9 @@ from torch.autograd.graph import GradientEdge, get_gradient_edge
 from runner.model.activations import ActivationMemory, SavedActivations, copy_stream
 from runner.model.config import Training
 from runner.model.deferred_ops import Deferred, DeferredArithmetic, leave
-from runner.model.parameters import Data, named_results
-from runner.model.stage import Stage
+from runner.model.operations import Arithmetic
+from runner.model.parameters import Data, named_outputs, named_results
+from runner.model.stage import Stage, cross_entropy
 from runner.model.weights import Versions, descended
 
 
@@ -43,12 +44,15 @@ class DeferredStage:
         self.saved: dict[int, SavedActivations] = {}
         self.deferred: dict[int, Deferred] = {}
         self.losses: dict[int, Tensor] = {}
+        self.outputs: dict[int, Tensor] = {}  # (batch, vocabulary), of a forward-only run
         self.anchor = torch.zeros((), requires_grad=True)
         self.stream = copy_stream(data.device)
 
     def forward(self, micro: int, x: Tensor | None) -> Tensor:
         """Run F: x and result (batch, sequence, hidden); x None where the model begins. Where it ends, the result is
-        the micro-batch's share of the loss, ()."""
+        the micro-batch's share of the loss, (); of a forward-only run, its output."""
+        if self.training.forward_only:
+            return self._infer(micro, x)
         deferred: Deferred = []
         self.deferred[micro] = deferred
         saved = self.saved[micro] = SavedActivations(self.memory, self.movable)
@@ -67,6 +71,18 @@ class DeferredStage:
         self.in_flight[micro] = InFlight(get_gradient_edge(end), given, gradient)
         saved.count()
         return out.detach()
+
+    def _infer(self, micro: int, x: Tensor | None) -> Tensor:
+        """Run F where no backward follows, and keep nothing for one. Where the model ends, the result is the logits
+        (batch, vocabulary) of the token after each sequence, which depend on all tokens before it."""
+        with torch.no_grad():
+            ops = Arithmetic()
+            out: Tensor = self.stage(self.data.inputs(micro) if x is None else x, ops)
+            if self.stage.ends:
+                logits = self.stage.logits(out, ops)
+                self.losses[micro] = cross_entropy(logits, self.data.targets(micro))
+                out = self.outputs[micro] = logits[:, -1].clone()  # a view would keep all of them
+        return out
 
     def input_gradient(self, micro: int, gradient: Tensor | None) -> Tensor | None:
         """Run I: from the gradient of the stage's output, None where the model ends, to that of its input, None on the
@@ -103,12 +119,15 @@ class DeferredStage:
     def reset(self) -> None:
         """Undo all effects of the ops so far."""
         self.losses.clear()
+        self.outputs.clear()
         self.stage.zero_grad(set_to_none=True)
         self.versions = Versions(self.stage) if self.training.asynchronous else None
 
     def results(self) -> dict[str, Tensor]:
         """Return the results that are compared with the reference's, by name, each of its parameter's shape: the
-        gradients, and the weights if they were changed."""
+        gradients, and the weights if they were changed; of a forward-only run the outputs (batch, vocabulary)."""
+        if self.training.forward_only:
+            return named_outputs(self.outputs)
         if self.versions is not None:
             return named_results(self.versions.total, self.index, dict(self.versions.newest.named_parameters()))
         weights = dict(self.stage.named_parameters()) if self.training.steps > 1 else None

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from runner.model.config import Shape, Training
-from runner.model.verdict import UPDATED
+from runner.model.verdict import OUTPUT, UPDATED
 
 EPSILON = 1e-5  # of layer norms
 RATE = 0.05  # of gradient descent: large enough that a stale gradient taken for a fresh one shows in the weights
@@ -115,6 +115,11 @@ def named_results(
     if weights is not None:
         results |= {f"{UPDATED}stage{index}.{name}": value.detach().cpu() for name, value in weights.items()}
     return results
+
+
+def named_outputs(outputs: Mapping[int, Tensor]) -> dict[str, Tensor]:
+    """Return the outputs of a forward-only run (batch, vocabulary), by micro-batch, on the CPU by unique names."""
+    return {f"{OUTPUT}{micro}": output.cpu() for micro, output in outputs.items()}
 
 
 def _tokens(shape: Shape, micro: int, seed: int) -> Tensor:

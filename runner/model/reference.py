@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from runner.model.config import Training
-from runner.model.parameters import EPSILON, RATE, Data, dtype_of, named_results, stage_parameters
+from runner.model.parameters import EPSILON, RATE, Data, dtype_of, named_outputs, named_results, stage_parameters
 
 Parameters = dict[str, Tensor]  # of one stage, by name
 
@@ -42,6 +42,23 @@ def train(
     for index, stage in enumerate(model):
         results |= named_results(_gradients(stage), index, stage if training.steps > 1 else None)
     return losses, results
+
+
+def evaluate(
+    training: Training, device: torch.device | None = None, beat: Callable[[], None] = no_beat
+) -> tuple[float, dict[str, Tensor]]:
+    """Run every micro-batch forward, with the initial weights. Returns the mean loss, and by name the logits (batch,
+    vocabulary) of the token after each sequence. `beat` is called after each micro-batch."""
+    device = device or torch.device("cpu")
+    data, losses, outputs = Data(training, device), [], {}
+    with torch.no_grad():
+        model = [_initial(training, index, device) for index in range(training.stages)]
+        for micro in range(training.micros):
+            logits = _logits(model, training, data, micro)
+            losses.append(float(_cross_entropy(logits, data.targets(micro))))
+            outputs[micro] = logits[:, -1].clone()
+            beat()
+    return mean(losses), named_outputs(outputs)
 
 
 def train_stale(
@@ -111,7 +128,17 @@ def _step(model: Sequence[Parameters], training: Training, data: Data, beat: Cal
 
 
 def _loss(model: Sequence[Parameters], training: Training, data: Data, micro: int) -> Tensor:
-    """Return the mean cross-entropy of one micro-batch, in float32 of logits in the model's type."""
+    """Return the mean cross-entropy of one micro-batch."""
+    return _cross_entropy(_logits(model, training, data, micro), data.targets(micro))
+
+
+def _cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
+    """Return the mean cross-entropy () in float32, of logits (batch, sequence, vocabulary) in the model's type."""
+    return functional.cross_entropy(logits.flatten(0, 1).float(), targets.flatten())
+
+
+def _logits(model: Sequence[Parameters], training: Training, data: Data, micro: int) -> Tensor:
+    """Return the logits (batch, sequence, vocabulary) of one micro-batch, in the model's type."""
     dtype, heads, first, last = dtype_of(training), training.shape.heads, model[0], model[-1]
     x = functional.embedding(data.inputs(micro), first["tokens"]).to(dtype)  # (batch, sequence, hidden)
     x = x + first["positions"].to(dtype)
@@ -119,8 +146,7 @@ def _loss(model: Sequence[Parameters], training: Training, data: Data, micro: in
         for number in range(training.blocks[index]):
             x = _block(stage, f"blocks.{number}.", x, heads)
     x = _norm(x, last["norm"], last["bias"])
-    logits = _linear(x, last["head"])  # (batch, sequence, vocabulary)
-    return functional.cross_entropy(logits.flatten(0, 1).float(), data.targets(micro).flatten())
+    return _linear(x, last["head"])
 
 
 def _block(stage: Mapping[str, Tensor], prefix: str, x: Tensor, heads: int) -> Tensor:

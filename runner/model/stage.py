@@ -98,8 +98,18 @@ class Stage(nn.Module):
             x = ops.layer(block, x)
         return x if self.ends or not self.last else ops.norm(x, self.norm, self.bias)
 
+    def logits(self, x: Tensor, ops: Arithmetic) -> Tensor:
+        """Return the logits of the next token (batch, sequence, vocabulary) in the model's type, from the last stage's
+        hidden states (batch, sequence, hidden)."""
+        return ops.linear(ops.norm(x, self.norm, self.bias), self.head)
+
     def loss(self, x: Tensor, targets: Tensor, ops: Arithmetic) -> Tensor:
         """Return the mean cross-entropy of the next token, from the last stage's hidden states (batch, sequence,
-        hidden) and targets (batch, sequence): in float32, of logits in the model's type."""
-        logits = ops.linear(ops.norm(x, self.norm, self.bias), self.head)  # (batch, sequence, vocabulary)
-        return functional.cross_entropy(logits.flatten(0, 1).float(), targets.flatten())
+        hidden) and targets (batch, sequence)."""
+        return cross_entropy(self.logits(x, ops), targets)
+
+
+def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
+    """Return the mean cross-entropy () in float32, of logits (batch, sequence, vocabulary) and targets (batch,
+    sequence)."""
+    return functional.cross_entropy(logits.flatten(0, 1).float(), targets.flatten())

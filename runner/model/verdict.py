@@ -22,15 +22,17 @@ from backend.errors import Message, message
 TOLERANCE = {"float32": 1e-5, "bfloat16": 2.0**-5}
 LOSSES = "losses"  # the name, among results, of the losses of several steps
 UPDATED = "updated "  # before the names of weights that were compared
+OUTPUT = "output "  # before the number of a micro-batch, in the names of outputs of a forward-only run
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """The verdict on a run.
 
-    `max_grad_error` is the largest relative error of a parameter's gradient (or of updated weights, or of the losses
-    of several steps) and `worst` the name of that parameter, on `rank`; None if a result is `missing` or not finite,
-    which `worst` then names. `rank` is None for a missing result, and for one that several ranks have a part of.
+    `max_grad_error` is the largest relative error of a parameter's gradient (or of updated weights, of the losses of
+    several steps, or of a forward-only run's outputs) and `worst` the name of that result, on `rank`; None if a result
+    is `missing` or not finite, which `worst` then names. `rank` is None for a missing result, and for one that several
+    ranks have a part of.
     """
 
     verified: bool
@@ -74,7 +76,7 @@ def reasons(verdict: Verdict, losses: Sequence[Sequence[float]], dtype: str) -> 
                     )
                 ]
     if verdict.missing:
-        return [message("runner.result_missing", "Not verified: {name} is missing.", name=verdict.worst)]
+        return [message("runner.result_missing", "Not verified: {name} is missing.", name=_shown(verdict.worst))]
     wrong: list[Message] = []
     if verdict.max_grad_error is None:
         wrong.append(_not_finite(verdict.worst, verdict.rank))
@@ -99,13 +101,20 @@ def reasons(verdict: Verdict, losses: Sequence[Sequence[float]], dtype: str) -> 
 def _not_finite(name: str, rank: int | None) -> Message:
     """Return the sentence for a result that is not finite everywhere."""
     if rank is None:
-        return message("runner.result_not_finite", "Not verified: not all of {name} is a number.", name=name)
+        return message("runner.result_not_finite", "Not verified: not all of {name} is a number.", name=_shown(name))
     return message(
         "runner.result_of_rank_not_finite",
         "Not verified: not all of {name} on rank {rank} is a number.",
-        name=name,
+        name=_shown(name),
         rank=rank,
     )
+
+
+def _shown(name: str) -> str:
+    """Return the name of a result for people: of a parameter as it is."""
+    if not name.startswith(OUTPUT):
+        return name
+    return message("runner.output", "the output of micro-batch {micro}", micro=name.removeprefix(OUTPUT))
 
 
 def _difference(name: str, rank: int | None, error: str, tolerance: str) -> Message:
@@ -114,6 +123,15 @@ def _difference(name: str, rank: int | None, error: str, tolerance: str) -> Mess
         return message(
             "runner.losses_differ",
             "Not verified: the losses have a relative error of {error}; the tolerance is {tolerance}.",
+            error=error,
+            tolerance=tolerance,
+        )
+    if name.startswith(OUTPUT):
+        return message(
+            "runner.output_differs",
+            "Not verified: the output of micro-batch {micro} has a relative error of {error}; the tolerance is "
+            "{tolerance}.",
+            micro=name.removeprefix(OUTPUT),
             error=error,
             tolerance=tolerance,
         )

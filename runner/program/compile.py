@@ -78,7 +78,8 @@ def build(order: Order, nominal: Sequence[float], copying: Sequence[float] = ())
         stages = tuple(placement.stage(rank, chunk) for chunk in range(placement.chunks))
         copies = _copy_row(order, rank, copy_durations)
         ranks.append(RankProgram(rank, stages, steps, copies, _output(order)))
-    program = Program(placement.stages, order.m, tuple(ranks), _replicas(ranks))
+    replicas = () if order.forward_only else _replicas(ranks)  # without gradients there is nothing to sum
+    program = Program(placement.stages, order.m, tuple(ranks), replicas)
     check_messages(program.ranks)
     if order.barriers:
         for program_of_rank in program.ranks:

@@ -157,6 +157,8 @@ class RankJob:
             for _ in range(2):
                 stage.forward(0, None if stage.stage.begins else x_like)
                 self.ledger.beat()
+                if training.forward_only:
+                    continue
                 stage.input_gradient(0, None if stage.stage.ends else x_like)
                 stage.weight_gradient(0)
                 self.ledger.beat()

@@ -11,15 +11,15 @@ import torch
 from torch import Tensor
 
 from runner.messages import Verify, results_file
-from runner.model.reference import mean, no_beat, train, train_stale
+from runner.model.reference import evaluate, mean, no_beat, train, train_stale
 from runner.model.verdict import LOSSES, TOLERANCE, Verdict
 
 SHARD = "shard"  # in place of a chunk, before the names of results that are a rank's rows of a whole
 
 
 def verify(command: Verify, beat: Callable[[], None] = no_beat) -> Verdict:
-    """Train the reference and judge the results of all ranks, which are in files of the job's folder. `beat` is called
-    after each micro-batch."""
+    """Train the reference, or run it forward, and judge the results of all ranks, which are in files of the job's
+    folder. `beat` is called after each micro-batch."""
     device, losses = torch.device(command.device), torch.tensor(command.losses, dtype=torch.float64)
     replicas: list[Mapping[str, Tensor]] = []
     shards: dict[str, list[Tensor]] = defaultdict(list)
@@ -35,8 +35,12 @@ def verify(command: Verify, beat: Callable[[], None] = no_beat) -> Verdict:
     replicas += [{name: torch.cat(rows)} for name, rows in shards.items()]
     training = replace(command.training, sharded=False)
     if command.used is None:
-        expected, reference = train(training, device, beat)
         losses = losses.view(training.steps, -1).mean(1)
+    if training.forward_only:
+        loss, reference = evaluate(training, device, beat)
+        expected = [loss]
+    elif command.used is None:
+        expected, reference = train(training, device, beat)
     else:
         expected, reference = train_stale(training, command.used, device, beat)
     if len(expected) > 1:  # each is the loss of other weights, so each is compared with its own

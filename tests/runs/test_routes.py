@@ -53,6 +53,15 @@ def test_a_bad_choice_is_refused_with_the_nearest_legal_one(client: FlaskClient)
         assert (error["value"], error["nearest"]) == (next(iter(body.values())), nearest)
 
 
+def test_several_steps_of_a_forward_only_schedule_are_refused_before_the_run_is_queued(client: FlaskClient):
+    asked = {"spec": {"family": "1f1b", "p": 3, "forward_only": True}, "unit_ms": 2.5}
+    refused = post(client, asked | {"steps": 2})
+    assert refused.status_code == 400
+    error = refused.get_json()["error"]
+    assert (error["field"], error["nearest"]) == ("steps", 1)
+    assert post(client, asked).status_code == 202
+
+
 def test_gpus_are_refused_at_once_where_the_runner_has_reported_none(app: Flask, client: FlaskClient):
     runs = app.extensions["bubbleline"].runs
     assert post(client, {"device": "cuda"}).status_code == 202, "the runner has not reported its devices yet"

@@ -23,19 +23,28 @@ from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 
-
-@dataclass(frozen=True)
-class Claim:
-    """A bubble rate and a memory as formulas of R, M and v."""
-
-    bubble: str
-    memory: str
-
-
 SOURCE = message(
     "analysis.source_of_claims",
     "asymptotic claims of the zero-bubble papers' authors: rates relative to 1F1B's R, memory relative to its M",
 )
+PIPEOFFLOAD = message(
+    "analysis.pipeoffload_claims",
+    "GIS, GIS-H and offload: peak activation memory relative to 1F1B's M, as PipeOffload (arXiv 2503.01328) gives it; "
+    "of their bubbles it claims no rate.",
+)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A bubble rate (None: none is claimed) and a memory as formulas of R, M, v and p; ``factor``: the memory is
+    claimed up to a constant factor.
+    """
+
+    bubble: str | None
+    memory: str
+    factor: bool = False
+
+
 CLAIMS = {
     "1f1b": Claim("R", "M"),
     "interleaved": Claim("R/v", "M*(1+1/v)"),
@@ -44,7 +53,15 @@ CLAIMS = {
     "v-min": Claim("2*R/3", "M/3"),
     "v-half": Claim("R/2", "M/2"),
     "v-zb": Claim("0", "M"),
+    "gis": Claim(None, "M"),
+    "gis-h": Claim(None, "M*(1+1/v)/2"),
 }
+OFFLOADING = {
+    ("gis-h", "selective"): Claim(None, "M*(1+2/v)/8"),
+    ("gis", "full"): Claim(None, "M/(v*p)", factor=True),
+    ("gis-h", "full"): Claim(None, "M/(v*p)", factor=True),
+}
+"""What is claimed where activations are offloaded, as the memory of the others is not theirs then."""
 
 WITHOUT_RECOMPUTATION = message("analysis.without_recomputation", "without recomputation")
 MANY = 32  # micro-batches per device that count as many
@@ -71,18 +88,24 @@ def baseline(spec: Spec) -> Spec:
 
 
 def claim_of(spec: Spec, rate: float, memory: float) -> dict[str, Any] | None:
-    """Return both claims for a spec's family with their values here; None if the papers claim nothing.
+    """Return the claims for a spec's family, ``bubble`` where there is one and ``memory``, with their values here; None
+    if the papers claim nothing, as for a forward-only schedule.
 
     ``rate`` and ``memory`` are what ``simulated`` returns for the spec.
     """
-    claim = CLAIMS.get(spec.family)
-    if claim is None:
+    claim = CLAIMS.get(spec.family) if spec.offload == "none" else OFFLOADING.get((spec.family, spec.offload))
+    if claim is None or spec.forward_only:
         return None
-    names = {"R": simulated(baseline(spec))[0], "M": float(spec.p), "v": float(spec.v)}
-    return {
-        "bubble": _cell(claim.bubble, names, rate, lambda: _why(spec, claim.bubble, _rate_ratio, _rate_steps)),
-        "memory": _cell(claim.memory, names, memory, lambda: _why(spec, claim.memory, _memory_ratio, _memory_steps)),
-    }
+    names = {"R": simulated(baseline(spec))[0], "M": float(spec.p), "v": float(spec.v), "p": float(spec.p)}
+    cells = {}
+    if claim.bubble is not None:
+        formula = claim.bubble
+        cells["bubble"] = _cell(formula, names, rate, lambda: _why(spec, formula, _rate_ratio, _rate_steps))
+    if claim.factor:
+        cells["memory"] = _cell_up_to_a_factor(claim.memory, memory, spec)
+    else:
+        cells["memory"] = _cell(claim.memory, names, memory, lambda: _why_memory(spec, claim.memory))
+    return cells
 
 
 def _cell(formula: str, names: dict[str, float], here: float, why: Callable[[], Message]) -> dict[str, Any]:
@@ -90,6 +113,48 @@ def _cell(formula: str, names: dict[str, float], here: float, why: Callable[[], 
     scale = max(names["M"] if "M" in formula else names["R"], here, 1e-9)
     same = abs(here - value) <= 1e-6 * scale
     return {"text": text(parse(formula)), "value": value, "simulated": here, "differs": None if same else why()}
+
+
+def _cell_up_to_a_factor(formula: str, here: float, spec: Spec) -> dict[str, Any]:
+    """Return the cell of a claim that says only how memory grows: with M/(vp), a device holds as many chunks however
+    many devices there are."""
+    wide = _legal(spec.with_(p=2 * spec.p, m=2 * spec.m))
+    there = here if wide is None else simulated(wide)[1]
+    differs = None
+    if wide is not None and abs(there - here) > NEAR:
+        instant = simulated(spec.with_(costs=Costs(O=0.0)))[1]
+        differs = message(
+            "analysis.grows_with_devices",
+            "Claimed as many chunks for any number of devices, simulated {here} with p = {p} and {there} with "
+            "p = {wide}: copies take too long to keep up; it is {instant} with copies that take no time",
+            here=f"{here * spec.v:g}",
+            p=spec.p,
+            there=f"{there * spec.v:g}",
+            wide=wide.p,
+            instant=f"{instant * spec.v:g}",
+        )
+    return {"text": f"O({text(parse(formula))})", "value": None, "simulated": here, "differs": differs}
+
+
+def _why_memory(spec: Spec, formula: str) -> Message:
+    """Explain a memory; of offload, by what a group of GIS-H holds where copies take no time."""
+    if spec.offload == "none":
+        return _why(spec, formula, _memory_ratio, _memory_steps)
+    group, chunks = (spec.p + 1) // 2, spec.v // 2
+    claimed = evaluate(parse(formula), {"M": 1.0, "v": float(spec.v)})
+    claimed_text, here = _apart(claimed, _memory_ratio(spec))
+    return message(
+        "analysis.group_stays",
+        "Claimed {claimed} of p micro-batches, simulated {simulated}; it is {instant} with copies that take no time. "
+        "At the end of a group the {chunks} chunks that are not offloaded are held for each of its {group} "
+        "micro-batches, {held} of p, with up to two chunks more that are being copied",
+        claimed=claimed_text,
+        simulated=here,
+        instant=f"{_memory_ratio(spec.with_(costs=Costs(O=0.0))):.3g}",
+        chunks=chunks,
+        group=group,
+        held=f"{chunks * group / (spec.v * spec.p):.3g}",
+    )
 
 
 def _rate_ratio(spec: Spec) -> float:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from backend.schedule.analysis.claims import CLAIMS, SOURCE, claim_of
+from backend.schedule.analysis.claims import PIPEOFFLOAD, SOURCE, claim_of
 from backend.schedule.analysis.nearest_spec import fit, judge_sizes
 from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.families.registry import FAMILIES, family_of, order
@@ -122,11 +122,12 @@ def _row(spec: Spec, adjusted: Message | None) -> dict[str, Any]:
 
 
 def message_count(built: Order) -> int:
-    """Count the values sent between different ranks in a step: each boundary between ranks, forward and backward."""
+    """Count the values sent between different ranks in a step: each boundary between ranks, forward and, unless the
+    order is forward-only, backward."""
     place = built.placement
     slot = np.arange(place.p * place.chunks)
     crosses = (place.before >= 0) & (place.before // place.chunks != slot // place.chunks)
-    return 2 * int(crosses.sum()) * built.n
+    return (1 if built.forward_only else 2) * int(crosses.sum()) * built.n
 
 
 def parameters(built: Order, spec: Spec) -> dict[str, Any]:
@@ -150,7 +151,7 @@ def parameters(built: Order, spec: Spec) -> dict[str, Any]:
 def _notes(rows: Sequence[dict[str, Any]]) -> list[Message]:
     by_name = {row["family"]: row for row in rows}
     notes = []
-    if "gpipe" in by_name and "1f1b" in by_name:
+    if "gpipe" in by_name and "1f1b" in by_name and not by_name["1f1b"]["spec"]["forward_only"]:
         notes.append(_same_bubble(by_name["gpipe"], by_name["1f1b"]))
     notes.append(
         message(
@@ -169,7 +170,8 @@ def _notes(rows: Sequence[dict[str, Any]]) -> list[Message]:
         for row in rows
         if FAMILIES[row["family"]].asynchronous
     ]
-    if any(row["family"] in CLAIMS for row in rows):
+    claims = [row["claim"] for row in rows if row["claim"] is not None]
+    if any("bubble" in claim for claim in claims):
         notes.append(
             message(
                 "analysis.claims_are",
@@ -177,6 +179,8 @@ def _notes(rows: Sequence[dict[str, Any]]) -> list[Message]:
                 source=SOURCE,
             )
         )
+    if any("bubble" not in claim for claim in claims):
+        notes.append(PIPEOFFLOAD)
     return notes
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from backend.schedule import jit
 from backend.schedule.analysis.nearest_spec import fit
 from backend.schedule.errors import SpecError
+from backend.schedule.families import forward_only
 from backend.schedule.families.registry import FAMILIES, Family, order
 from backend.schedule.laws.formula import parse, text
 from backend.schedule.laws.law import Law
@@ -30,7 +31,8 @@ MOST_P, MOST_M, MOST_V = 8, 28, 4
 GRID = f"""{CELLS} specs a family, drawn at random, seed fixed: p 2 to {MOST_P}, m 1 to {MOST_M}, v up to {MOST_V};
 F, I and W whole multiples of {UNIT:g} (half of the time with F = I, a quarter with F = I = W); a hop of 1, 5 or 40 in
 half of them; uneven stages in one of six; where the family can, the output layer spread over the ranks in a third and
-activations offloaded in a sixth. What a family cannot be built with is replaced by the nearest legal value."""
+activations offloaded in a sixth. What a family cannot be built with is replaced by the nearest legal value.
+Forward-only laws take the same specs without their backwards."""
 
 
 @dataclass
@@ -80,7 +82,7 @@ def trials(family: Family, cells: int = CELLS) -> list[Trial]:
 
 
 def grid(family: Family, cells: int) -> list[Spec]:
-    """Draw legal specs from the family's own seed."""
+    """Draw legal specs from the family's own seed; return them, and after them their forward-only ones."""
     draw = random.Random(f"laws of {family.name}")
     found: list[Spec] = []
     while len(found) < cells:
@@ -88,7 +90,11 @@ def grid(family: Family, cells: int) -> list[Spec]:
             found.append(fit(_draw(draw, family), family.name, draw.randint(family.v[0], min(family.v[2], MOST_V)))[0])
         except SpecError:
             continue  # no legal spec is near this draw
-    return found
+    return [*found, *(_without_backwards(spec) for spec in found if forward_only.FIELD in family.fields)]
+
+
+def _without_backwards(spec: Spec) -> Spec:
+    return spec.with_(forward_only=True, lifo=False, offload="none", shared_link=False, vocabulary="plain")
 
 
 def _draw(draw: random.Random, family: Family) -> Spec:
@@ -174,7 +180,7 @@ def _rows(trial: Trial) -> list[str]:
     law = trial.law
     window = "" if law.quantity in ("peak", "share") else f", {law.window}"
     name = f"**{QUANTITIES[law.quantity]}{window}** = `{text(law.tree)}`"
-    conditions = [law.when] if law.when else []
+    conditions = ["forward_only == 1"] if law.forward else [law.when] if law.when else []
     region = " and ".join(_condition(each) for each in (*conditions, *(each for each, _ in law.where))) or "always"
     verdict = "exact" if trial.inside.verdict() == "equal" else trial.inside.verdict()
     rows = [_row(name, region, trial.inside, verdict)]
@@ -190,6 +196,8 @@ def _condition(source: str) -> str:
         "barriers > 0 and interlaced == 0": "a sharded output layer, not interlaced",
         "interlaced == 1": "a sharded output layer, interlaced",
         "copies == 0": "no offload",
+        "forward_only == 1": "forward only",
+        "p > 1 or c == 0": "several devices, or no hops",
     }
     return plain.get(source) or f"`{text(parse(source)).replace('==', '=')}`"
 

@@ -49,6 +49,8 @@ def fit(asked: Spec, name: str, v: int | None = None) -> tuple[Spec, Message | N
         except SpecError as error:
             if error.nearest is None or error.field is None:
                 raise
+            if error.field == "forward_only":  # a step with backwards is not comparable
+                raise
             reasons[error.field] = error.message
             spec = spec.with_(**{error.field: error.nearest})
         else:

@@ -76,8 +76,14 @@ def points(asked: Spec, names: Sequence[str] | None = None) -> list[Point]:
     is.
 
     The other families use their natural number of chunks. Families that cannot be built near the setting are left
-    out.
+    out. Raises SpecError for a forward-only setting, whose activations take no memory in any family.
     """
+    if asked.forward_only:
+        text = message(
+            "analysis.forward_only_keeps_nothing",
+            "a forward-only schedule keeps no activations, so there is no memory to compare; compare the bubbles",
+        )
+        raise SpecError("forward_only", True, text, nearest=False)
     own = [] if asked.family in FAMILIES else [asked.family]  # an imported order is a point too
     names = names or [*own, *(name for name in FAMILIES if name not in SEARCHED or name == asked.family)]
     free = _same_work(asked if "memory" not in family_of(asked).fields else asked.with_(memory=None))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from backend.schedule.errors import SpecError, message
+from backend.schedule.families import forward_only
 from backend.schedule.families.family import Family
 from backend.schedule.laws.law import Law
 from backend.schedule.options import offload, vocabulary
@@ -48,6 +49,8 @@ def judge(spec: Spec, family: Family) -> None:
                 "schedule.family_has_no_pairs", "{family} has no overlapped pairs; leave FB out", family=family.title
             ),
         )
+    if spec.forward_only:
+        forward_only.judge(spec, family)
     _judge_stages(spec, spec.p if family.placement == "bidirectional" else spec.p * spec.v)
     if spec.recompute != "none":
         _judge_recompute(spec)
@@ -211,17 +214,20 @@ def order(spec: Spec, family: Family) -> Order:
         built = vocabulary.insert(built, spec.timing, spec.v, spec.barriers)
     else:
         built = family.order(spec)
+    if spec.forward_only:
+        return forward_only.forwards(built)
     return built if spec.offload == "none" else offload.with_offload(built, spec.timing, spec.v, spec.offload)
 
 
-def with_laws(family: Family) -> Family:
-    """Return the family with each law's region reduced to specs in which no option changes the law's quantity."""
+def with_options(family: Family) -> Family:
+    """Return the family with each law's region reduced to specs in which no option changes the law's quantity, and
+    with the field and the laws of its forward-only schedule."""
     laws = family.laws
     if family.vocabulary:
         laws = tuple(_plus(law, _NO_SHARDS) if law.when is None and not law.shards else law for law in laws)
     if "offload" in family.fields:
         laws = tuple(law if law.quantity == "peak" else _plus(law, _NO_COPIES) for law in laws)
-    return replace(family, laws=laws)
+    return forward_only.with_forward_only(replace(family, laws=laws))
 
 
 def _plus(law: Law, condition: tuple[str, str]) -> Law:

@@ -48,7 +48,8 @@ class Family:
     legal: Callable[[Spec], None]
     laws: tuple[Law, ...]
     fields: tuple[str, ...] = ()
-    """Which of group, lifo, FB, memory, offload, effort, seed the family takes, besides p, m and the costs."""
+    """Which of group, lifo, FB, memory, offload, effort, seed and forward_only the family takes, besides p, m and the
+    costs."""
     v: tuple[int, int, int] = (1, 1, 1)
     """Least, natural and greatest v; where all are alike the page shows no slider."""
     chunks: Callable[[Spec], int] = lambda spec: spec.v
@@ -77,8 +78,10 @@ class Family:
         """Count the ops in the order of a spec with its options, without building it.
 
         F and B of each micro-batch and chunk, or F, I and W; with the output layer spread over the ranks also S and T
-        of each micro-batch.
+        of each micro-batch; of a forward-only spec F alone.
         """
+        if spec.forward_only:
+            return spec.p * spec.m * spec.v
         shards = 2 * spec.p * spec.m if spec.barriers else 0
         if self.ops is not None:
             return self.ops(spec) + shards

@@ -60,7 +60,16 @@ def spec_of(order: Order) -> Spec:
         out = set(copies.codes[copies.codes // order.chunks == O].tolist())
         offload = "full" if len(out) == order.chunks else "selective"
     vocabulary = next(name for name, mode in MODES.items() if mode.barriers == order.barriers)
-    return Spec(NAME, order.p, order.m, _v(order), vocabulary=vocabulary, offload=offload, order=text)
+    return Spec(
+        NAME,
+        order.p,
+        order.m,
+        _v(order),
+        forward_only=order.forward_only,
+        vocabulary=vocabulary,
+        offload=offload,
+        order=text,
+    )
 
 
 def order(spec: Spec) -> Order:
@@ -95,7 +104,12 @@ def family(spec: Spec) -> Family:
 @lru_cache(maxsize=16)
 def _family(found: Order) -> Family:
     kinds = set(code_table(found.chunks)[np.unique(found.codes), 0].tolist())
-    fields = ("order", *(("FB",) if PAIR in kinds else ()), *(("offload",) if found.copies is not None else ()))
+    fields = (
+        "order",
+        *(("forward_only",) if found.forward_only else ()),
+        *(("FB",) if PAIR in kinds else ()),
+        *(("offload",) if found.copies is not None else ()),
+    )
     spread = tuple(name for name, mode in MODES.items() if mode.barriers) if found.barriers else ()
     v = _v(found)
     return Family(
@@ -136,6 +150,11 @@ def _agree(spec: Spec, found: Order) -> None:
                 size=real,
             )
             raise SpecError(name, given, text, limit=real, nearest=real)
+    if spec.forward_only != found.forward_only:
+        text = message("schedule.imported_has_backwards", "the imported order has backwards")
+        if found.forward_only:
+            text = message("schedule.imported_is_forward_only", "the imported order has forwards only")
+        raise SpecError("forward_only", spec.forward_only, text, nearest=found.forward_only)
     if spec.barriers != found.barriers:
         nearest = next(name for name, mode in MODES.items() if mode.barriers == found.barriers)
         text = message(

@@ -31,7 +31,7 @@ from backend.schedule.spec import LIMITS, Spec
 __all__ = ["FAMILIES", "Family", "describe", "family_of", "judge", "op_count", "order", "read"]
 
 FAMILIES: dict[str, Family] = {
-    each.name: apply_options.with_laws(each)
+    each.name: apply_options.with_options(each)
     for each in (
         *(GPIPE, ONE_F_ONE_B, PIPEDREAM),
         *(INTERLEAVED, INTERLEAVED_BFS, INTERLEAVED_ZB),

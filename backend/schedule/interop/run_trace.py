@@ -41,7 +41,7 @@ def trace(
     """
     order = timeline.order
     shown = trace_export.trace(timeline, title, 0.001)
-    shown["otherData"] = {"device": device}
+    shown["otherData"]["device"] = device
     slices = [event for event in shown["traceEvents"] if event["ph"] == "X"]
     for event, more in zip(slices, [*facts, *(copies or [{}] * len(timeline.copy_start))], strict=True):
         event["args"] |= more

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterator
 
 from backend.schedule.errors import Message, OrderError, SpecError, message
 from backend.schedule.interop.op_rows import assemble, halves
@@ -65,7 +66,7 @@ def load(text: str, kind: str | None = None, most: int | None = None) -> Order:
         _judge_length(text, most)
     rows: list[list[Op | Pair]] = []
     rest = most
-    for number, cells in enumerate(csv.reader(io.StringIO(text, newline="")), 1):
+    for number, cells in _lines(text):
         if cells:
             rows.append(_parse_line(number, cells, rest, most))
             rest = None if rest is None else rest - len(rows[-1])
@@ -86,6 +87,21 @@ def load(text: str, kind: str | None = None, most: int | None = None) -> Order:
     return assemble(rows, KINDS[:2] if kind is None else (kind,))
 
 
+def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the cells of each line. Raises OrderError for a misplaced quotation mark."""
+    number = 0
+    try:
+        for number, cells in enumerate(csv.reader(io.StringIO(text, newline=""), strict=True), 1):
+            yield number, cells
+    except csv.Error:
+        text_of = message(
+            "schedule.csv_quotes",
+            "line {line}: a quotation mark is out of place or not closed",
+            line=number + 1,
+        )
+        raise OrderError(text_of) from None
+
+
 def read(text: str, kind: str | None = None, most: int | None = None) -> Order:
     """Read the order of CSV text and check that it can run. Raises OrderError as ``load`` and check.check do, with
     line and cell.
@@ -102,7 +118,7 @@ def _located(text: str, error: OrderError) -> Message | str:
     """Return the error's message with the line and the cell of its rank and op, if the file has them."""
     if error.rank is None or error.code == "schedule.csv_cell":
         return error.message
-    lines = [(number, cells) for number, cells in enumerate(csv.reader(io.StringIO(text, newline="")), 1) if cells]
+    lines = [(number, cells) for number, cells in _lines(text) if cells]
     number, cells = lines[error.rank]
     found = [column for column, cell in enumerate(cells, 1) if error.op is not None and error.op in _texts(cell)]
     if not found:

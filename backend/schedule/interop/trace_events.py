@@ -79,6 +79,12 @@ def document(number: int, file: Any) -> dict[str, Any]:
     return data
 
 
+def forward_only(documents: Sequence[dict[str, Any]]) -> bool:
+    """Return whether the traces, written by this program, are of a forward-only schedule."""
+    others = [each.get("otherData") for each in documents]
+    return any(isinstance(other, dict) and other.get("forward_only") is True for other in others)
+
+
 def device_of(documents: Sequence[dict[str, Any]]) -> str | None:
     """Return the device named in the traces: torch's profiler lists its GPUs, and this program writes "simulated"."""
     for each in documents:

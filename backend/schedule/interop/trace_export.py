@@ -36,7 +36,8 @@ def trace(timeline: Timeline, title: str, unit_us: float = 1000.0) -> dict[str, 
             events.append(_slice(rank, op.text(), category, begin * unit_us, finish * unit_us, args))
     copies = _copies(timeline, unit_us) if order.copies is not None else ()
     shown = [*events, *copies, *_arrows(timeline, unit_us)]
-    return {"traceEvents": shown, "displayTimeUnit": "ms", "otherData": {"device": "simulated"}}
+    passes = {"forward_only": True} if order.forward_only else {}  # which a profile that lost its backwards has not
+    return {"traceEvents": shown, "displayTimeUnit": "ms", "otherData": {"device": "simulated"} | passes}
 
 
 def _slice(tid: int, name: str, category: str, start: float, end: float, args: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import numpy as np
 from backend.schedule.errors import OrderError, message
 from backend.schedule.interop import run_trace
 from backend.schedule.interop.op_rows import assemble, halves
-from backend.schedule.interop.trace_events import Slice, Track, device_of, document, read
+from backend.schedule.interop.trace_events import Slice, Track, device_of, document, forward_only, read
 from backend.schedule.order.ops import Op, Pair
 from backend.schedule.order.placement import KINDS
 from backend.schedule.simulation.check import check
@@ -78,7 +78,7 @@ def load(*files: Any) -> Measured:
     cut = [_last_step(track) for _, track in ranked]
     zero = min(slices[0].start for slices, _ in cut)
     lanes = tuple(_lane(rank, slices, zero) for (rank, _), (slices, _) in zip(ranked, cut, strict=True))
-    timeline, missing = _timeline(lanes)
+    timeline, missing = _timeline(lanes, forward_only(documents))
     source = message("schedule.trace_of_op_texts", "op texts")
     if any(track.torch for track in tracks):
         source = message("schedule.trace_of_torch_profiler", "torch profiler")
@@ -158,8 +158,8 @@ def _lane(rank: int, slices: Sequence[Slice], zero: float) -> Lane:
     return Lane(rank, tuple(each.op for each in slices), start, end)
 
 
-def _timeline(lanes: Sequence[Lane]) -> tuple[Timeline | None, str | None]:
-    """Return the lanes as one timeline, or a sentence on what is missing."""
+def _timeline(lanes: Sequence[Lane], forwards: bool) -> tuple[Timeline | None, str | None]:
+    """Return the lanes as one timeline, or a sentence on what is missing; ``forwards``: no backwards are expected."""
     stages = 1 + max(half.stage for lane in lanes for op in lane.ops for half in halves(op))
     lacking = sorted(set(range(stages)) - {half.stage for lane in lanes for op in lane.ops for half in halves(op)})
     if lacking:
@@ -173,6 +173,12 @@ def _timeline(lanes: Sequence[Lane]) -> tuple[Timeline | None, str | None]:
         check(order)
     except OrderError as error:
         return None, error.message
+    if order.forward_only and not forwards:
+        return None, message(
+            "schedule.trace_without_backwards",
+            "rank 0 never does {op}: only forwards are there, and profilers often leave out what autograd launched",
+            op=f"{order.placement.stage(0, 0)}B0",
+        )
     return Timeline(order, np.concatenate([x.start for x in lanes]), np.concatenate([x.end for x in lanes])), None
 
 

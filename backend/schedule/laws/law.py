@@ -30,6 +30,8 @@ class Law:
     """A condition without which the law does not apply to a spec and is left out."""
     shards: bool = False
     """Whether it holds too if S and T of a sharded output layer are among the ops (vocabulary.py)."""
+    forward: bool = False
+    """Whether it is about the forward-only schedule of a family, instead of the one with backwards."""
 
     @property
     def tree(self) -> Tree:
@@ -44,12 +46,17 @@ class Law:
             "formula": self.tree,
             "where": [[parse(condition), sentence] for condition, sentence in self.where],
             "source": self.source,
-            "when": None if self.when is None else parse(self.when),
+            "when": self._when,
         }
 
     def speaks(self, names: dict[str, float]) -> bool:
         """Return whether the law applies to a spec with these names."""
-        return self.when is None or bool(evaluate(parse(self.when), names))
+        return bool(evaluate(self._when, names))
+
+    @property
+    def _when(self) -> Tree:
+        passes = ["==", "forward_only", int(self.forward)]
+        return passes if self.when is None else ["and", passes, parse(self.when)]
 
     def judge(self, names: dict[str, float]) -> dict[str, Any]:
         """Evaluate the law at one point: its text, with numbers, its value, whether it is exact there, and if not,

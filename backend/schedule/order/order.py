@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -54,6 +54,11 @@ class Order:
     @property
     def chunks(self) -> int:
         return self.placement.chunks
+
+    @cached_property
+    def forward_only(self) -> bool:
+        """Return whether all ops are forwards: inference, in which nothing is kept for a backward."""
+        return len(self.codes) > 0 and bool((self.codes < self.chunks).all())
 
     @property
     def n(self) -> int:

@@ -26,7 +26,7 @@ def _complete(order: Order, rank: int) -> bool:
     chunks, n = order.chunks, order.n
     kind, chunk, micro = _halves(order, rank)
     # An order of few ops must not allocate large tables.
-    if len(kind) < 2 * chunks * n or (micro < 0).any() or (micro >= n).any():
+    if len(kind) < (1 if order.forward_only else 2) * chunks * n or (micro < 0).any() or (micro >= n).any():
         return False
     if not order.barriers and (kind >= S).any():
         return False
@@ -39,7 +39,7 @@ def _complete(order: Order, rank: int) -> bool:
     full, split = when[B] != NEVER, (when[I] != NEVER) & (when[W] != NEVER)
     neither = (when[I] == NEVER) & (when[W] == NEVER)
     backwards = (full & neither & (when[F] < when[B])) | (~full & split & (when[F] < when[I]) & (when[I] < when[W]))
-    if not (when[F] != NEVER).all() or not backwards.all():
+    if not (when[F] != NEVER).all() or not (order.forward_only or backwards.all()):
         return False
     return not order.barriers or bool(((when[S][0] != NEVER) & (when[S][0] < when[T][0])).all())
 

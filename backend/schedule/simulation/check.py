@@ -41,7 +41,7 @@ def check(order: Order) -> None:
 
 def _check_rank(order: Order, rank: int) -> None:
     """Raise OrderError unless each micro-batch of each chunk has F once, then I and W in that order or B once; with
-    barriers also S, then T, of each micro-batch.
+    barriers also S, then T, of each micro-batch. An order in which no rank has a backward is forward-only.
     """
     seen: set[tuple[str, int, int]] = set()
     for op in _halves(order.row(rank)):
@@ -115,7 +115,7 @@ def _check_complete(order: Order, rank: int, seen: set[tuple[str, int, int]]) ->
         low = order.n * order.placement.stream(rank, chunk)
         for micro in range(low, low + order.n):
             have = {kind for kind in KINDS if (kind, chunk, micro) in seen}
-            if have not in ({"F", "B"}, {"F", "I", "W"}):
+            if have not in (({"F"},) if order.forward_only else ({"F", "B"}, {"F", "I", "W"})):
                 lacking = "F" if "F" not in have else "W" if "I" in have else "I" if "W" in have else "B"
                 text, name = f"{stage}{lacking}{micro}", KIND_NAMES[KINDS.index(lacking)]
                 problem = message(

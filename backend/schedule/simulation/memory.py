@@ -2,7 +2,7 @@
 
 Ops of a rank run one at a time, so the peak follows from the order alone; no times are needed. A chunk's activation
 is allocated when its F starts and freed when its W (or full B) ends; inside a pair the F allocates before the B
-frees. Times matter only if copies move activations away and back.
+frees. Times matter only if copies move activations away and back. In a forward-only order an F keeps nothing.
 """
 
 from __future__ import annotations
@@ -39,14 +39,16 @@ def _peaks(codes: Any, offsets: Any, take: Any, back: Any, peak: Any) -> None:
         peak[r, 1] = top1
 
 
-def changes(chunks: int, w_share: float, kept: float = 1.0) -> tuple[Floats, Floats]:
+def changes(order: Order, w_share: float, kept: float = 1.0) -> tuple[Floats, Floats]:
     """Return (codes, 2) allocated at an op's start and freed at its end.
 
     Column 0 counts chunks in flight (I frees none of them), column 1 chunk activations. F keeps the part
     ``kept`` of them, the backward restores the rest by recomputation, and W still needs ``w_share`` of all after I.
     """
-    again = 1.0 - kept
+    chunks, again = order.chunks, 1.0 - kept
     none = (0.0, 0.0)
+    if order.forward_only:
+        return np.zeros((code_count(chunks), 2)), np.zeros((code_count(chunks), 2))
     takes = {F: (1.0, kept), I: (0.0, again), W: none, B: (0.0, again), PAIR: (1.0, 1.0), S: none, T: none}
     backs = {F: none, I: (0.0, 1.0 - w_share), W: (1.0, w_share), B: (1.0, 1.0), PAIR: (1.0, 1.0), S: none, T: none}
     kinds = [decode(code, chunks)[0] for code in range(code_count(chunks))]
@@ -61,7 +63,7 @@ def peaks(order: Order, w_share: float = 1.0, v: int = 1, kept: float = 1.0) -> 
     """
     peak = np.empty((order.p, 2))
     jit.compile_for(len(order))
-    _peaks(order.codes, order.offsets, *changes(order.chunks, w_share, kept), peak)
+    _peaks(order.codes, order.offsets, *changes(order, w_share, kept), peak)
     return peak[:, 0].astype(np.int64), peak[:, 1] / v
 
 
@@ -85,7 +87,7 @@ def curve(
     """
     order = timeline.order
     span = slice(order.offsets[rank], order.offsets[rank + 1])
-    take, back = (table[order.codes[span], 1] for table in changes(order.chunks, w_share, kept))
+    take, back = (table[order.codes[span], 1] for table in changes(order, w_share, kept))
     stash = np.zeros(len(take))
     if weights > 0.0:
         stash = weights * v * np.diff(weight_versions(order).stashed[span], prepend=0)

@@ -16,7 +16,7 @@ SPEC_KEYS = tuple(key for key in Spec().to_json() if key != "costs")
 KEYS = SPEC_KEYS + COST_KEYS
 LISTS = frozenset({"F", "I", "W", "layers"})
 WORDS = frozenset({"family", "recompute", "vocabulary", "offload", "order"})
-FLAGS = frozenset({"lifo", "shared_link"})
+FLAGS = frozenset({"lifo", "forward_only", "shared_link"})
 TRUTHS = {"true": True, "1": True, "false": False, "0": False}
 # JSON's own numbers: no spaces, underscores, hex, NaN or infinity, and short enough to read at once.
 NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,4})?", re.ASCII)

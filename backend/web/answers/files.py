@@ -9,7 +9,7 @@ from typing import Any
 
 from backend.errors import RequestError, message
 from backend.runs import estimate, run_files
-from backend.runs.options import Options, refuse_ranks
+from backend.runs.options import Options, refuse_ranks, refuse_steps
 from backend.runs.run import Run
 from backend.runs.run_order import encoded_order, order_of
 from backend.schedule.families import registry, searched
@@ -79,6 +79,7 @@ def requested_run(
     searched.remember(recalled)
     spec = registry.read(data)
     refuse_ranks(spec.p, choices)
+    refuse_steps(chosen.steps, spec.forward_only)
     setting = estimate.setting_of(spec.p, chosen, choices, devices)
     order = registry.order(spec)
     work = estimate.Work.of(order, spec, setting.mode)

@@ -85,8 +85,10 @@ export function createSizeControls(specs, families, onChange) {
     const to = familyOf(name);
     if (!to) return wanted[at];
     const { p, m } = shown.find((_, k) => k !== at && follows(k, "p")) ?? wanted[at];
+    const next = moveTo(wanted[at], familyOf(wanted[at].family), to);
     // what only the server puts into an order is left out of one that is made here
-    return { ...moveTo(wanted[at], familyOf(wanted[at].family), to), p, m, vocabulary: "plain", offload: "none" };
+    const made = { ...next, p, m, vocabulary: "plain", offload: "none" };
+    return isGenerated(made) ? made : { ...made, forward_only: false };
   }
 
   const note = h("p", { class: "embed-note", role: "status", hidden: true });

@@ -10,6 +10,8 @@ import { SHARE_STOPS, costStops, including, memoryStops, wholeStops } from "../u
 export const COSTS = ["F", "I", "W", "comm", "FB", "S", "T", "O"];
 /** Fields that change the order, not only its times. */
 export const SHAPES = ["p", "m", "v", "group"];
+/** Fields that mean nothing without backwards. */
+const OF_BACKWARDS = ["I", "W", "FB", "T", "O", "w_share", "lifo", "memory", "weights"];
 /** Fields that compared schedules share, unless the reader unties them. */
 export const SHARED = new Set(["p", "m", "F", "I", "W", "comm", "S", "T", "w_share"]);
 
@@ -34,8 +36,28 @@ export function applicable(family, spec) {
   if (spec.offload !== "none") names.add("O");
   if (family.asynchronous) names.add("weights");
   names.add("layers");
+  if (spec.forward_only) for (const name of OF_BACKWARDS) names.delete(name);
   return names;
 }
+
+/**
+ * The spec with or without its backwards; without them, also without the options that act on them.
+ * @param {Spec} spec
+ * @param {boolean} forwardOnly
+ * @returns {Spec}
+ */
+export const withoutBackwards = (spec, forwardOnly) =>
+  forwardOnly
+    ? {
+        ...spec,
+        forward_only: true,
+        lifo: false,
+        recompute: "none",
+        vocabulary: "plain",
+        offload: "none",
+        shared_link: false,
+      }
+    : { ...spec, forward_only: false };
 
 /**
  * The same sizes in another family.
@@ -57,6 +79,7 @@ export function moveTo(spec, from, to) {
     v,
     group: takes("group") ? spec.group : null,
     lifo: takes("lifo") && spec.lifo,
+    forward_only: takes("forward_only") && spec.forward_only,
     effort: null,
     seed: takes("seed") ? spec.seed : 1,
     order: null,

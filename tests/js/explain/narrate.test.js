@@ -10,7 +10,16 @@ import { copyingText, doing, doingText, momentOf, narrate } from "../../../stati
 import { find, opText } from "../../../static/js/core/schedule/ops.js";
 import { phaseOf, phaseOfAll, phases } from "../../../static/js/core/explain/phases.js";
 import { simulate } from "../../../static/js/core/schedule/simulate.js";
-import { DEFAULTS, UNIT, breadthFirst, offloaded, oneFOneB, spread, zbH1 } from "../support/helpers.js";
+import {
+  DEFAULTS,
+  UNIT,
+  breadthFirst,
+  offloaded,
+  oneFOneB,
+  schedule as made,
+  spread,
+  zbH1,
+} from "../support/helpers.js";
 
 /** @import {Costs, Schedule} from "../../../static/js/core/schedule/types.js" */
 
@@ -47,6 +56,25 @@ test("a rank that ends its forwards before its first backward has no steady phas
   assert.equal(at.cool[0], 3);
   assert.equal(phaseOf(at, 0, 3), "cool-down");
   assert.equal(phaseOfAll(at, 3.5), "turn", "rank 1 still warms up");
+});
+
+test("a forward-only schedule is steady from the first forward of all ranks to the last of the first", () => {
+  const rows = Array.from({ length: 3 }, () => new Array(4).fill(0));
+  const one = plan(made("looped", 1, 4, rows));
+  const at = phases(one.schedule, one.times);
+  assert.deepEqual(Array.from(at.warm), [0, 1, 2]);
+  assert.deepEqual(Array.from(at.cool), [4, 5, 6]);
+  assert.deepEqual(
+    [0, 2, 4].map((time) => phaseOfAll(at, time)),
+    ["warm-up", "steady", "cool-down"],
+  );
+  const way = follow(one.schedule, one.times, UNIT, 1);
+  assert.deepEqual([way?.forwardDone, way?.backwardDone, way?.weightsDone], [4, 4, 4]);
+  assert.match(
+    whyIdle(one.schedule, one.times, UNIT, 2, 1)?.sentence ?? "",
+    /fill: it waits for the first micro-batch/,
+  );
+  assert.match(whyIdle(one.schedule, one.times, UNIT, 0, 5)?.sentence ?? "", /drain: no work is left/);
 });
 
 test("the narration of a moment names what starts, which ranks work, which wait and why", () => {

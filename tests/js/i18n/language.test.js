@@ -64,7 +64,7 @@ const PROGRAM = [
   ["core/drawing/picture.js", "<"], // markup
   ["core/schedule/formula.js", "{} if {} else"], // a formula as the server writes it
   ["core/schedule/wire.js", ""], // what only a broken server could send, reported as a server that does not answer
-  ["panels/help/papers.js", ""], // titles and authors stay as they are
+  ["core/explain/papers.js", ""], // titles and authors stay as they are
   ["panels/help/glossary.js", "DualPipe, DualPipeV"], // names of schedules
   ["panels/help/help.js", " doi:{}"],
   ["panels/share/share.js", "gpipe-lesson"], // an example of a name

@@ -15,6 +15,7 @@ const DEFAULTS = /** @type {Spec} */ ({
   memory: null,
   w_share: 1,
   lifo: false,
+  forward_only: false,
   recompute: "none",
   layers: null,
   vocabulary: "plain",

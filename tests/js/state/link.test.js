@@ -69,6 +69,7 @@ const forms = [
   ["?family=interleaved&b.family=1f1b", state({ family: "interleaved", v: 2 }, { family: "1f1b", v: 1 })],
   ["?F=1.5,2*1.25,1.5&comm=0.25", state({ costs: { ...DEFAULTS.costs, F: [1.5, 1.25, 1.25, 1.5], comm: 0.25 } })],
   ["?memory=2.5&w_share=0.4324&lifo=true", state({ lifo: true, w_share: 0.4324, memory: 2.5 })],
+  ["?forward_only=true", state({ forward_only: true })],
   [
     "?t0=3&t1=9.5&at=4.25&sel=2F5@3&theme=dark&tab=run&run=a1-B_2",
     state({}, null, { t0: 3, t1: 9.5, at: 4.25, sel: "2F5@3", theme: "dark", tab: "run", run: "a1-B_2" }),
@@ -291,6 +292,7 @@ function randomSpec(random, cost) {
     memory: random() < 0.3 ? cost() + 0.01 : null,
     w_share: random() < 0.5 ? 1 : random(),
     lifo: random() < 0.5,
+    forward_only: random() < 0.5,
     recompute: ["none", "selective", "full"][below(3)],
     layers: random() < 0.3 ? Array.from({ length: 1 + below(9) }, () => below(3)) : null,
     vocabulary: ["plain", "redistribute", "interlaced"][below(3)],

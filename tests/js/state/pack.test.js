@@ -144,6 +144,7 @@ function ownSpec(random, stages, digits) {
     memory: number(random, 4),
     w_share: Number(random().toPrecision(4)),
     lifo: true,
+    forward_only: false,
     recompute: "selective",
     layers: null,
     vocabulary: "parallel-1",

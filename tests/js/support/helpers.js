@@ -17,6 +17,7 @@ export const DEFAULTS = {
   memory: null,
   w_share: 1,
   lifo: false,
+  forward_only: false,
   recompute: "none",
   layers: null,
   vocabulary: "plain",

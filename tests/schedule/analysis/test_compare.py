@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from backend.cli.compare import compare as command
 from backend.config import PROJECT
 from backend.schedule import result
-from backend.schedule.analysis.claims import CLAIMS
+from backend.schedule.analysis.claims import CLAIMS, claim_of, simulated
 from backend.schedule.analysis.compare import compare
 from backend.schedule.analysis.nearest_spec import fit
 from backend.schedule.errors import SpecError
@@ -115,8 +116,10 @@ def test_claims_are_the_talks_with_their_values_here() -> None:
         "1f1b": (rate, 8), "interleaved": (rate / 2, 12), "zb-h1": (rate / 3, 8), "zb-h2": (0, 16),
         "v-min": (2 * rate / 3, 8 / 3), "v-half": (rate / 2, 4), "v-zb": (0, 8),
     }  # fmt: skip
-    assert set(expected) == set(CLAIMS)
+    assert set(expected) == {name for name, claim in CLAIMS.items() if claim.bubble is not None}
     for name, row in shown.items():
+        if name in ("gis", "gis-h"):
+            continue
         if name not in expected:
             assert row["claim"] is None
             continue
@@ -140,6 +143,56 @@ def test_a_difference_from_a_claim_has_a_reason_and_only_a_difference_has(
             if cell["differs"]:
                 claimed, simulated = re.findall(r"Claimed (\S+) of .*?, simulated (\S+?)[;:] ", cell["differs"])[0]
                 assert claimed != simulated
+
+
+def memory_claim(spec: Spec) -> dict[str, Any]:
+    """The claim on the memory of a spec's own family, as the comparison has it."""
+    return claim_of(spec, *simulated(spec))["memory"]  # type: ignore[index]
+
+
+@pytest.mark.parametrize("p", [2, 3, 4, 7, 8])
+@pytest.mark.parametrize("v", [2, 3, 4])
+def test_pipeoffloads_memory_of_gis_is_1f1bs_and_of_gis_h_v_plus_1_over_2v_of_it_where_p_is_even(
+    p: int, v: int
+) -> None:
+    gis = memory_claim(Spec("gis", p, 2 * p, v))
+    assert (gis["text"], gis["value"], gis["differs"]) == ("M", p, None)
+    half = memory_claim(Spec("gis-h", p, 4 * ((p + 1) // 2), v))
+    assert half["value"] == pytest.approx((v + 1) / (2 * v) * p)
+    assert (half["differs"] is None) == (p % 2 == 0)
+
+
+@pytest.mark.parametrize("p", [4, 5, 8])
+@pytest.mark.parametrize("v", [2, 3, 4])
+def test_selective_offload_holds_the_other_chunks_of_a_whole_group(p: int, v: int) -> None:
+    group = (p + 1) // 2
+    spec = Spec("gis-h", p, 4 * group, v, offload="selective")
+    claim = memory_claim(spec)
+    assert claim["value"] == pytest.approx((v + 2) / (8 * v) * p)
+    assert f"the {v // 2} chunks that are not offloaded" in claim["differs"]
+    instant = simulated(spec.with_(costs=Costs(O=0.0)))[1] * v
+    assert v // 2 * group <= instant <= v // 2 * group + 2
+    assert f"it is {instant / (v * p):.3g} with copies" in claim["differs"]
+
+
+@pytest.mark.parametrize("family", ["gis", "gis-h"])
+def test_full_offload_holds_two_chunks_on_any_number_of_devices_if_copies_keep_up(family: str) -> None:
+    for p, v in ((4, 2), (5, 3), (8, 4)):
+        group = p if family == "gis" else (p + 1) // 2
+        spec = Spec(family, p, 2 * group, v, offload="full", costs=Costs(O=0.0))
+        claim = memory_claim(spec)
+        assert (claim["text"], claim["value"], claim["differs"]) == ("O(M/(v*p))", None, None)
+        assert claim["simulated"] * v == 2
+    slow = memory_claim(Spec(family, 8, 32, 4, offload="full", costs=Costs(O=3.0)))
+    assert "copies take too long" in slow["differs"]
+
+
+def test_a_claim_on_memory_without_offload_is_not_held_against_offloaded_activations() -> None:
+    spec = Spec("interleaved", 4, 8, 2, offload="full")
+    assert claim_of(spec, *simulated(spec)) is None
+    notes = compare(Spec("gis", 4, 8, 2), ["gis"])["notes"]
+    assert any("PipeOffload" in note for note in notes)
+    assert not any("zero-bubble" in note for note in notes)
 
 
 def test_the_reason_names_what_changes_the_figure_and_its_new_value() -> None:

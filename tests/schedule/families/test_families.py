@@ -129,6 +129,9 @@ GOLDEN_SPECS = {
     "1f1b-interlaced": Spec("1f1b", 4, 6, vocabulary="interlaced"),
     "v-half-parallel-2": Spec("v-half", 2, 4, 2, vocabulary="parallel-2"),
     "gis-selective": Spec("gis", 2, 4, 2, offload="selective", costs=Costs(O=0.5)),
+    "1f1b-forward-only": Spec("1f1b", 3, 5, forward_only=True),
+    "interleaved-forward-only": Spec("interleaved", 2, 4, 2, forward_only=True),
+    "v-zb-forward-only": Spec("v-zb", 3, 6, 2, forward_only=True),
     "interleaved-full": Spec("interleaved", 2, 4, 2, offload="full", costs=Costs(O=0.5)),
 }
 

@@ -180,6 +180,18 @@ def test_an_order_with_written_out_micro_batches_is_timed_alike() -> None:
         assert_equal(spec, simulate(built, spec.timing, spec.v), answer)
 
 
+def test_a_forward_only_schedule_is_timed_alike_and_keeps_nothing() -> None:
+    rng = random.Random(11)
+    names = [name for name, family in FAMILIES.items() if "forward_only" in family.fields]
+    plain = {"recompute": "none", "vocabulary": "plain", "offload": "none", "shared_link": False, "lifo": False}
+    specs = [random_spec(rng, name).with_(forward_only=True, **plain) for name in names for _ in range(5)]
+    cases = [(spec, order(spec)) for spec in specs]
+    for (spec, built), answer in zip(cases, page_answers(cases), strict=True):
+        assert_equal(spec, simulate(built, spec.timing, spec.v), answer)
+        assert answer["linked"] == spec.to_json()
+        assert set(answer["peak_in_flight"]) == {0}
+
+
 def test_a_large_schedule_has_the_same_figures_where_sums_are_long() -> None:
     costs = {"F": 18.522, "I": 18.086, "W": 9.337, "comm": 0.601}
     spec = read({"family": "zb-h1", "p": 16, "m": 700, "costs": costs})

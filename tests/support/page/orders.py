@@ -54,6 +54,8 @@ def specs() -> Iterator[tuple[dict[str, Any], tuple[int, ...]]]:
         for family in SHAPED:
             yield from (({"family": family, "p": p, "costs": costs}, SHAPED_M) for costs in COSTS)
     yield {"family": "v-half", "p": 4, "recompute": "full"}, SHAPED_M
+    for family in ("gpipe", "1f1b", "zb-h1", "zb-h2", "v-zb", *CHUNKED):
+        yield from (({"family": family, "p": p, "forward_only": True}, M) for p in (1, 4, 7))
 
 
 def known(family: Family) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from runner.model.deferred_stage import DeferredStage
 from runner.transport.shared_memory import SharedMemoryTransport
 from runner.worker.collectives import Collectives
 
-KILL_FORWARD, KILL_BACKWARD, KILL_COLLECTIVE, STOP, DROP, MEMORY, REFUSED, NAN = range(1001, 1009)
+KILL_FORWARD, KILL_BACKWARD, KILL_COLLECTIVE, STOP, DROP, MEMORY, REFUSED, NAN, WRONG = range(1001, 1010)
 STAGE, MICRO = 1, 5
 
 
@@ -44,6 +44,12 @@ def spoil(part: DeferredStage) -> None:
         part.stage.head[0, 0] = float("nan")
 
 
+def change(part: DeferredStage) -> None:
+    """Change a weight a little, as a wrong kernel would."""
+    with torch.no_grad():
+        part.stage.blocks[0].up[0, 0] += 1.0
+
+
 def on_forward(part: DeferredStage, micro: int) -> None:
     seed = part.training.seed
     if micro != MICRO or part.index != STAGE:
@@ -55,6 +61,7 @@ def on_forward(part: DeferredStage, micro: int) -> None:
         STOP: lambda: end_here(signal.SIGSTOP),
         MEMORY: fill_memory,
         REFUSED: refuse,
+        WRONG: lambda: change(part),
     }
     actions.get(seed, lambda: None)()
     if seed == DROP:

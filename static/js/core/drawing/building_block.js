@@ -156,7 +156,9 @@ export function arithmetic(answer, rank) {
  * @param {Answer} answer
  * @param {Spec & {offload?: string, vocabulary?: string}} spec
  */
-export function remark(answer, { m, recompute, offload = "none", vocabulary = "plain" }) {
+export function remark(answer, { m, recompute, offload = "none", vocabulary = "plain", forward_only = false }) {
+  if (forward_only)
+    return t("Of the schedule with backwards: a forward-only one has the forwards of this block alone.");
   const { period } = answer.block;
   const less = [recompute !== "none" && t("recomputation"), offload !== "none" && t("offload")].filter(Boolean);
   return [

@@ -11,8 +11,8 @@ import { KIND_PAIR, KIND_S, KIND_T, chunkOf, kindOf, micros, rankOf } from "../s
  * @typedef {{micro: number, forward: number[], backward: number[], weights: number[], origins: number[], shards:
  *   number[], copies: number[], way: number[], rank: number, enters: number, forwardDone: number, backwardDone: number,
  *   weightsDone: number, longest: Wait | null}} Journey flat indices, each list in the order of the way; origins: the I
- *   of each W; way: the line through them, F, the last S and T, then B or I; weightsDone is backwardDone where no W
- *   is drawn apart; a moment that has not come in a live run is Infinity
+ *   of each W; way: the line through them, F, the last S and T, then B or I; weightsDone is backwardDone where no W is
+ *   drawn apart, and that is forwardDone without backwards; a moment that has not come in a live run is Infinity
  */
 
 /** The slots of a stream by stage. @param {Schedule} schedule @param {number} stream @returns {number[]} */
@@ -50,7 +50,8 @@ export function follow(schedule, times, costs, micro) {
     .filter((i) => i >= 0);
   const way = [...forward, ...meets.map((ops) => latest(ops, times)), ...backward];
   const done = (/** @type {number[]} */ ops) => ops.reduce((most, i) => Math.max(most, times.end[i]), 0);
-  const backwardDone = done(backward);
+  const forwardDone = done(forward);
+  const backwardDone = backward.length ? done(backward) : forwardDone;
   return {
     micro,
     forward,
@@ -62,7 +63,7 @@ export function follow(schedule, times, costs, micro) {
     way,
     rank: rankOf(schedule, way[0]),
     enters: times.start[way[0]],
-    forwardDone: done(forward),
+    forwardDone,
     backwardDone,
     weightsDone: Math.max(backwardDone, done(weights)),
     longest: longestWait(schedule, times, costs, way),

@@ -5,10 +5,12 @@
 //   steady     between the two, where forwards and backwards take turns
 //
 // A rank that ends its last forward before its first backward starts (GPipe) has no steady phase: its warm-up lasts
-// until that forward's end. S, T and copies belong to the phase they are in. The pipeline as a whole is in warm-up
-// while any rank is and none cools down, in cool-down while any rank is and none warms up; where some do the one and
-// some the other it turns around, and it is steady when all ranks are.
+// until that forward's end. In a forward-only schedule a rank is in warm-up until its first forward starts. S, T and
+// copies belong to the phase they are in. The pipeline as a whole is in warm-up while any rank is and none cools down,
+// in cool-down while any rank is and none warms up; where some do the one and some the other it turns around, and it is
+// steady when all ranks are.
 
+import { isForwardOnly } from "../schedule/memory.js";
 import { KIND_B, KIND_F, KIND_I, KIND_PAIR, kindOf } from "../schedule/ops.js";
 
 /** @import {Schedule, Times} from "../schedule/types.js" */
@@ -28,7 +30,9 @@ export function phases(schedule, times) {
 }
 
 /** @param {Schedule} schedule @param {Times} times @returns {Phases} */
-function measure({ p, chunks, codes, offsets }, { start, end }) {
+function measure(schedule, { start, end }) {
+  const { p, chunks, codes, offsets } = schedule;
+  const inference = isForwardOnly(schedule);
   const kinds = Uint8Array.from({ length: 256 }, (_, code) => kindOf(code, chunks));
   const warm = new Float64Array(p);
   const cool = new Float64Array(p);
@@ -38,7 +42,8 @@ function measure({ p, chunks, codes, offsets }, { start, end }) {
     let k = offsets[r + 1] - 1;
     while (k >= offsets[r] && kinds[codes[k]] !== KIND_F && kinds[codes[k]] !== KIND_PAIR) k--;
     cool[r] = k >= offsets[r] ? end[k] : 0;
-    warm[r] = Math.min(cool[r], i < offsets[r + 1] ? start[i] : Infinity);
+    const first = inference ? offsets[r] : i;
+    warm[r] = Math.min(cool[r], first < offsets[r + 1] ? start[first] : Infinity);
   }
   return { warm, cool };
 }

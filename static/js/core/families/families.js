@@ -53,15 +53,26 @@ export const GENERATED = {
 /** Families whose order follows from the costs. */
 export const SHAPED_BY_COSTS = ["v-min", "v-half"];
 
+/** Families without a forward-only schedule: their forwards wait for backwards, or run beside them. */
+const NEED_BACKWARDS = ["pipedream", "v-min", "v-half", "dualpipe", "dualpipev"];
+
 /** Whether the page can make a spec's order: its family has a rule, and no option puts further ops into the order.
  * @param {Spec} spec */
 export const isGenerated = (spec) =>
-  Object.hasOwn(GENERATED, spec.family) && barriersOf(spec) === 0 && spec.offload === "none";
+  Object.hasOwn(GENERATED, spec.family) &&
+  barriersOf(spec) === 0 &&
+  spec.offload === "none" &&
+  !(spec.forward_only && NEED_BACKWARDS.includes(spec.family));
 
 /** Make the order of a legal spec (legal.js). @param {Spec} spec @returns {Schedule} */
 export function generate(spec) {
   const { rows, placement, fromTheLast } = GENERATED[spec.family];
   const chunks = placement === "bidirectional" ? 2 : spec.v;
-  const made = fromRows(build(placement, spec.p, chunks), spec.m, spec.v, rows(spec), spec);
+  const placed = build(placement, spec.p, chunks);
+  if (spec.forward_only) {
+    const forwards = rows(spec).map((row) => row.filter((code) => code < chunks)); // F is the first kind
+    return fromRows(placed, spec.m, spec.v, forwards, spec);
+  }
+  const made = fromRows(placed, spec.m, spec.v, rows(spec), spec);
   return fromTheLast(spec) ? backwardsFromTheLast(made) : made;
 }

@@ -145,6 +145,7 @@ export function vars(spec, size = {}) {
     t: costs.T ?? 0,
     barriers: barriersOf(spec),
     lifo: Number(spec.lifo),
+    forward_only: Number(spec.forward_only ?? false), // runs of earlier versions have specs without it
     interlaced: Number(spec.vocabulary === "interlaced"),
     copies: Number(spec.offload !== "none"),
   };

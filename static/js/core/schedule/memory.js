@@ -1,7 +1,7 @@
 // Activations held by each rank: chunks in flight, and in units of one micro-batch's activations on a device.
 // A chunk's activation is taken when its F starts and given back when its W (or full B) ends; inside a pair the F
 // takes before the B gives back. Ops of a rank run one at a time, so peaks need no times, but where copies move
-// activations to host memory and back.
+// activations to host memory and back. A forward-only schedule keeps nothing.
 
 import { RELOAD } from "./copies.js";
 import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_W, kindOf } from "./ops.js";
@@ -42,12 +42,26 @@ function backs(wShare) {
   return back;
 }
 
+/** @type {WeakMap<Schedule, boolean>} */
+const forwards = new WeakMap();
+
+/** Whether all ops are forwards: inference. @param {Schedule} schedule */
+export function isForwardOnly(schedule) {
+  let found = forwards.get(schedule);
+  if (found === undefined) {
+    const { codes, chunks } = schedule;
+    forwards.set(schedule, (found = codes.length > 0 && codes.every((code) => code < chunks)));
+  }
+  return found;
+}
+
 /** @param {Schedule} schedule @param {Float64Array} take by kind @param {Float64Array} back by kind
  * @returns {Float64Array} highest level of each rank */
 function peaks(schedule, take, back) {
   const { p, chunks, codes, offsets } = schedule;
   const kinds = Uint8Array.from({ length: 256 }, (_, code) => kindOf(code, chunks));
   const top = new Float64Array(p);
+  if (isForwardOnly(schedule)) return top;
   for (let r = 0; r < p; r++) {
     let level = 0;
     for (let i = offsets[r]; i < offsets[r + 1]; i++) {
@@ -86,6 +100,7 @@ export function peakMemory(schedule, times, how) {
  */
 export function curve(schedule, times, rank, { wShare, v, kept, weights }) {
   const { chunks, codes, offsets } = schedule;
+  if (isForwardOnly(schedule)) return { t: new Float64Array(0), y: new Float64Array(0) };
   const take = takes(kept);
   const back = backs(wShare);
   const stashed = weights > 0 ? versions(schedule).stashed : null;

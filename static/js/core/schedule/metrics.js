@@ -1,6 +1,8 @@
 // The figures of a timeline, planned or measured: makespan, longest stage, bubbles in both windows and denominators,
 // messages.
 
+import { isForwardOnly } from "./memory.js";
+
 /** @import {Schedule, Times} from "./types.js" */
 /** @typedef {{ofTotal: number, ofIdeal: number}} Bubble  idle / whole, and idle / work */
 /** @typedef {{makespan: number, longestStage: number, busy: Float64Array,
@@ -70,7 +72,7 @@ export function figures(schedule, times) {
 
 /**
  * Messages between different ranks in one step. hops: how many stage boundaries of one micro-batch's forward path
- * are between different ranks (the backward path crosses the same ones).
+ * are between different ranks (a backward path crosses the same ones).
  * @param {Schedule} schedule @returns {{count: number, hops: number}}
  */
 export function messages(schedule) {
@@ -79,5 +81,5 @@ export function messages(schedule) {
   placement.prev.forEach((from, slot) => {
     if (from >= 0 && Math.floor(from / chunks) !== Math.floor(slot / chunks)) crossings++;
   });
-  return { count: 2 * crossings * n, hops: crossings / placement.streams };
+  return { count: (isForwardOnly(schedule) ? 1 : 2) * crossings * n, hops: crossings / placement.streams };
 }

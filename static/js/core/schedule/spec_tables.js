@@ -14,6 +14,7 @@ export const SPEC_FIELDS = [
   "memory",
   "w_share",
   "lifo",
+  "forward_only",
   "recompute",
   "layers",
   "vocabulary",

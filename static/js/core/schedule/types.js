@@ -7,9 +7,9 @@
  *   A number is a device's whole share of layers (an op takes 1/v of it); a list has one entry per stage.
  *
  * @typedef {{family: string, p: number, m: number, v: number, group: number|null, memory: number|null,
- *   w_share: number, lifo: boolean, recompute: string, layers: number[]|null, vocabulary: string, offload: string,
- *   shared_link: boolean, weights: number|null, effort: number|null, seed: number, order: string|null,
- *   costs: Costs}} Spec
+ *   w_share: number, lifo: boolean, forward_only: boolean, recompute: string, layers: number[]|null,
+ *   vocabulary: string, offload: string, shared_link: boolean, weights: number|null, effort: number|null,
+ *   seed: number, order: string|null, costs: Costs}} Spec
  *
  * @typedef {"looped"|"v"|"bidirectional"} PlacementKind
  *

@@ -97,6 +97,7 @@ const READERS = {
     () => t("a number from 0 to 1"),
   ),
   lifo: truth,
+  forward_only: truth,
   recompute: oneOf(Object.keys(RECOMPUTE)),
   layers: optional(countsFrom),
   vocabulary: oneOf(Object.keys(BARRIERS)),
@@ -161,6 +162,7 @@ export function showSpecField(name, spec) {
     /** @type {unknown} */ (COST_KEYS.includes(name) ? spec.costs : spec)
   );
   const value = fields[name];
+  if (value === undefined && READERS[name] === truth) return "false"; // a run from before there was this field
   if (value === null || value === undefined) return NONE;
   return Array.isArray(value) ? packed(value) : String(value);
 }

@@ -9,6 +9,7 @@ import { peakMemory } from "../../core/schedule/memory.js";
  */
 
 const STATES = ["weights", "gradients", "optimizer"];
+const INFERENCE = ["weights"];
 
 /**
  * null where the schedule is not that of the costs (yet).
@@ -27,7 +28,10 @@ export function fullest(priced, { schedule, shown, times }) {
     /** @param {string} name @returns {[string, number]} */
     const state = (name) => [name, bytes[name][rank] + (both ? bytes[name][schedule.p - 1 - rank] : 0)];
     /** @type {[string, number][]} */
-    const parts = [...STATES.map(state), ["activations", bytes.activations[rank] * peaks[rank]]];
+    const parts = [
+      ...(shown.forward_only ? INFERENCE : STATES).map(state),
+      ["activations", bytes.activations[rank] * peaks[rank]],
+    ];
     const total = parts.reduce((sum, [, size]) => sum + size, 0);
     if (!worst || total > worst.total)
       worst = { rank, held: peaks[rank], parts, total, limit: bytes.limit, fits: total <= bytes.limit };

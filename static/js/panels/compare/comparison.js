@@ -7,13 +7,16 @@ import { specQuery } from "../../core/state/link.js";
 /** @import {Family, Spec} from "../../core/schedule/types.js" */
 /** @import {Text} from "../../core/schedule/types.js" */
 /** @typedef {{of_total: number, of_ideal: number}} Share */
-/** @typedef {{text: string, value: number, simulated: number, differs: Text | null}} Claimed */
+/**
+ * @typedef {{text: string, value: number | null, simulated: number, differs: Text | null}} Claimed value: null where
+ *   only growth is claimed, O(...)
+ */
 /**
  * @typedef {{family: string, title: string, year: number, used_by: Text, technique: Text, backward: "full" |
  *   "split" | "both", complexity: Text, spec: Spec, adjusted: Text | null, makespan: number, longest_stage: number,
  *   bubble: {global: Share, span: Share}, messages: number, bytes_per_message_units: number, peak_in_flight: number,
  *   peak_memory: {ranks: number[], max: number}, parameters: {ranks: number[], max: number, why: string}, claim:
- *   {bubble: Claimed, memory: Claimed} | null}} Row
+ *   {bubble?: Claimed, memory: Claimed} | null}} Row
  * @typedef {{rows: Row[], notes: Text[]}} Comparison
  */
 /**

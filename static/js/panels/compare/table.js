@@ -168,7 +168,10 @@ function claimOf(row, column, acts) {
 }
 
 /** @param {Claimed} claim @param {(x: number) => string} say */
-const spoken = (claim, say) => (claim.text === "0" ? "0" : `${claim.text.replaceAll("*", "·")} = ${say(claim.value)}`);
+function spoken({ text, value }, say) {
+  const formula = text.replaceAll("*", "·").replaceAll(" + ", "+"); // which its column has room for
+  return text === "0" || value === null ? formula : `${formula} = ${say(value)}`;
+}
 
 /**
  * A text with an explanation, shown while it is pointed at or focused.

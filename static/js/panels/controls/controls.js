@@ -231,6 +231,7 @@ export class Controls {
       field.lock(fixed(spec, name) ? this.#locked.id : null);
     }
     show(this.#locked, spec.family === IMPORTED);
+    for (const node of [this.#memory, this.#recomputeRow]) show(node, !spec.forward_only);
     this.#recompute.value = spec.recompute;
     this.#options.sync();
     show(this.#lifoRow, applies.has("lifo"));

@@ -1,10 +1,11 @@
-// The options on top of a family: where the output layer is, what goes to host memory, layers of each stage.
+// The options on top of a family: forwards alone, where the output layer is, what goes to host memory, layers of each
+// stage.
 import { h, replace, setText, show } from "../../ui/dom.js";
-import { withField } from "../../data/spec_fields.js";
+import { withField, withoutBackwards } from "../../data/spec_fields.js";
 import { offloadName, vocabularyName } from "../../data/option_names.js";
 import { t } from "../../core/i18n/language.js";
 import { natural } from "../../core/schedule/effective_costs.js";
-import { BARRIERS } from "../../core/schedule/spec_tables.js";
+import { BARRIERS, IMPORTED } from "../../core/schedule/spec_tables.js";
 import { formatNumber } from "../../core/i18n/numbers.js";
 
 /** @import {Field} from "../../ui/field.js" */
@@ -47,6 +48,18 @@ export class Options {
     onchange: () => this.acts.put(withField(this.acts.spec(), "shared_link", this.#link.checked), "shared_link"),
   });
   #linkRow = h("label", { class: "check" }, this.#link, t("Two devices share one link to host memory"));
+  #forwardOnly = h("input", {
+    type: "checkbox",
+    id: "forward-only",
+    "aria-describedby": "forward-only-means",
+    onchange: () => this.acts.put(withoutBackwards(this.acts.spec(), this.#forwardOnly.checked), "forward_only"),
+  });
+  #forwardOnlyRow = h("label", { class: "check" }, this.#forwardOnly, t("Forward only (inference)"));
+  #forwardOnlyMeans = h("p", {
+    class: "hint",
+    id: "forward-only-means",
+    text: t("Each stage runs one F per micro-batch. Nothing is kept for a backward pass."),
+  });
   #means = h("p", { class: "hint", id: "vocabulary-means" });
   #ratio = h("p", { class: "hint", id: "offload-means" });
   node = h("details", { class: "options", id: "options" });
@@ -62,6 +75,8 @@ export class Options {
       h(
         "div",
         { class: "options-form" },
+        this.#forwardOnlyRow,
+        this.#forwardOnlyMeans,
         this.#vocabularyRow,
         this.#means,
         node("S"),
@@ -108,10 +123,16 @@ export class Options {
   sync() {
     const spec = this.acts.spec();
     const family = this.acts.family();
-    const { vocabulary, offload, shared_link, layers, weights, costs } = spec;
-    const now = [family, vocabulary, offload, shared_link, layers, weights, costs, spec.p];
+    const { forward_only, vocabulary, offload, shared_link, layers, weights, costs } = spec;
+    const now = [family, forward_only, vocabulary, offload, shared_link, layers, weights, costs, spec.p];
     if (now.every((each, at) => each === this.#synced[at])) return; // a drag of m changes nothing here
     this.#synced = now;
+    const alone = Boolean(family?.fields.includes("forward_only"));
+    this.#forwardOnly.checked = forward_only;
+    this.#forwardOnly.disabled = spec.family === IMPORTED;
+    show(this.#forwardOnlyRow, alone || forward_only);
+    show(this.#forwardOnlyMeans, forward_only);
+    show(this.#vocabularyRow, !forward_only);
     const spread = family?.vocabulary ?? [];
     for (const option of this.#vocabulary.options) {
       const able = BARRIERS[option.value] === 0 || spread.includes(option.value);
@@ -123,7 +144,7 @@ export class Options {
     setText(this.#means, vocabularyMeans()[spec.vocabulary] ?? "");
     this.#offload.value = spec.offload;
     this.#offloadRow.title = offloadMeans()[spec.offload] ?? "";
-    show(this.#offloadRow, spec.offload !== "none" || Boolean(family?.fields.includes("offload")));
+    show(this.#offloadRow, !forward_only && (offload !== "none" || Boolean(family?.fields.includes("offload"))));
     show(this.#linkRow, spec.offload !== "none");
     this.#link.checked = spec.shared_link;
     show(this.#ratio, spec.offload !== "none");
@@ -137,6 +158,7 @@ export class Options {
 /** What is chosen, for the closed group. @param {Spec} spec */
 function activeOptions(spec) {
   const out = [];
+  if (spec.forward_only) out.push(t("forward only"));
   if (spec.vocabulary !== "plain") out.push(vocabularyName(spec.vocabulary));
   else if (spec.costs.S !== null || spec.costs.T !== null) out.push(t("output layer"));
   if (spec.offload !== "none") out.push(t("offload {how}", { how: offloadName(spec.offload) }));

@@ -4,8 +4,11 @@ import { byId, h, replace, setText, show as reveal } from "../../ui/dom.js";
 import { onStage } from "../../ui/frame_loop.js";
 import { onRest } from "../../ui/rest.js";
 import { isOutOfDate } from "../../data/plan.js";
+import { createBoundaries } from "./boundaries.js";
+import { createBubbleTable } from "./bubble_table.js";
 import { showLaws } from "./law.js";
 import { createMemoryLimit } from "./memory_limit.js";
+import { createProof } from "./proof.js";
 import { t } from "../../core/i18n/language.js";
 import { messages } from "../../core/schedule/metrics.js";
 import { formatBytes, formatNumber, formatPercent } from "../../core/i18n/numbers.js";
@@ -136,6 +139,7 @@ export function createFigures({ plans, search, measuredPeak }) {
   const meaning = h("p", { class: "meaning", id: "meaning" });
   const law = h("div", { id: "law" });
   const memoryLimit = createMemoryLimit(plans);
+  const [boundaries, bubbleTable, proof] = [createBoundaries(plans), createBubbleTable(), createProof(plans)];
   const outOfDate = h("p", {
     class: "out-of-date",
     hidden: true,
@@ -146,8 +150,10 @@ export function createFigures({ plans, search, measuredPeak }) {
     holder,
     memoryLimit.node,
     search,
+    proof.node,
     h("h2", { text: t("Formula") }),
     law,
+    boundaries.node,
     h("h2", { text: t("What B means here") }),
     meaning,
   );
@@ -246,7 +252,11 @@ export function createFigures({ plans, search, measuredPeak }) {
     );
   }
   onStage("figures", show);
-  onRest(() => showLaws(law, plans));
+  onRest(() => {
+    showLaws(law, plans, bubbleTable);
+    boundaries.show();
+    proof.show();
+  });
 }
 
 /** @param {Plans} plans @param {Plan} plan */
@@ -274,7 +284,9 @@ const staleness = () =>
 function meaningOf(plans, plan, named) {
   const family = plans.family((plan.shown ?? plan.asked).family);
   if (!family) return "";
+  const alone = (plan.shown ?? plan.asked).forward_only;
   const whose = (/** @type {string} */ text) => (named ? t("{family}: {text}", { family: family.title, text }) : text);
+  if (alone) return whose(t("There is no B: the schedule has forwards only, as in inference."));
   if (family.backward === "full") {
     const full = whose(t("B is the full backward pass, input and weight gradient in one op: b = i + w."));
     return family.asynchronous ? full + t(" ") + staleness() : full;

@@ -8,7 +8,7 @@ import { formatNumber, formatPercent } from "../../core/i18n/numbers.js";
 import { timeText } from "../../data/costs/time_unit.js";
 import { isOutOfDate } from "../../data/plan.js";
 
-/** @import {Law} from "../../core/schedule/types.js" */
+/** @import {Law, Schedule, Spec} from "../../core/schedule/types.js" */
 /** @import {Plan} from "../../data/plan.js" */
 /** @import {Plans} from "../../data/plans.js" */
 
@@ -23,28 +23,40 @@ const before = new WeakMap();
  * Show the laws of what is on the screen. While only their numbers change, formulas stay as they are: to lay out
  * mathematics takes milliseconds.
  * @param {HTMLElement} home @param {Plans} plans
+ * @param {ReturnType<typeof import("./bubble_table.js").createBubbleTable>} table for one schedule's textbook formula
  */
-export function showLaws(home, plans) {
+export function showLaws(home, plans, table) {
   const shown = plans.onScreen();
   const parts = shown.flatMap((plan) => lawsOf(plan, plans, shown.length > 1));
+  const [{ shown: spec, schedule }] = shown;
+  const { law: first } = (spec && shown.length === 1 && !!schedule && ranked(spec, schedule, plans)[0]) || {};
+  table.show(first?.quantity === FIRST ? first : undefined, spec ?? shown[0].asked, {
+    stages: schedule?.placement.stages ?? 1,
+    n: schedule?.n ?? 1,
+  });
   const now = parts.flatMap((part) => ("key" in part ? [part] : []));
-  const old = before.get(home) ?? [];
-  const same = now.length === parts.length && now.length === old.length && now.every((n, k) => n.key === old[k].key);
-  if (same) {
-    now.forEach(({ node, numbers }, k) => {
-      const kept = old[k];
-      if (kept.numbers.innerHTML !== numbers.innerHTML) kept.numbers.replaceChildren(...numbers.childNodes);
-      [...node.children].forEach((child, at) => {
-        const there = kept.node.children[at];
-        if (child !== numbers && there.innerHTML !== child.innerHTML) there.replaceChildren(...child.childNodes);
-      });
-    });
+  if (sameFormulas(now, parts.length, before.get(home) ?? [])) {
+    now.forEach((law, k) => renew(/** @type {Shown[]} */ (before.get(home))[k], law));
     fitFormulas(home, true);
     return;
   }
   before.set(home, now.length === parts.length ? now : []);
-  replace(home, ...parts.map((part) => ("key" in part ? part.node : part)));
+  const nodes = parts.map((part) => ("key" in part ? part.node : part));
+  if (nodes.length) nodes.splice(1, 0, table.node);
+  replace(home, ...nodes);
   fitFormulas(home, false);
+}
+
+/** @param {Shown[]} now @param {number} all how many parts there are @param {Shown[]} old */
+const sameFormulas = (now, all, old) =>
+  now.length > 0 && now.length === all && now.length === old.length && now.every(({ key }, k) => key === old[k].key);
+
+/** Bring what is shown of a law to what it is now. @param {Shown} kept @param {Shown} now */
+function renew(kept, { node, numbers }) {
+  [...node.children].forEach((child, at) => {
+    const there = child === numbers ? kept.numbers : kept.node.children[at];
+    if (there.innerHTML !== child.innerHTML) there.replaceChildren(...child.childNodes);
+  });
 }
 
 /** @param {Plan} plan @param {Plans} plans @param {boolean} two @returns {(Shown | HTMLElement)[]} */
@@ -53,9 +65,35 @@ function lawsOf(plan, plans, two) {
   if (!shown || !schedule || !figures) return [];
   const family = plans.family(shown.family);
   if (!family) return [];
-  const names = { ...vars(shown, { stages: schedule.placement.stages, n: schedule.n }), lifo: Number(shown.lifo) };
-  const judged = family.laws.filter((law) => speaks(law, names)).map((law) => ({ law, ...judge(law, names) }));
-  // One entry a quantity and window, the exact one where a family offers several.
+  const best = ranked(shown, schedule, plans);
+  if (!best.length)
+    return [
+      h("p", {
+        class: "meaning",
+        text: t("{family} has no closed formula; the times come from the simulation.", { family: family.title }),
+      }),
+    ];
+  const brief = [FIRST, "bubble"].map((quantity) => best.find((each) => each.law.quantity === quantity));
+  const kept = two ? [brief[0] ?? brief[1] ?? best[0]] : best.slice(0, MOST);
+  const whose = two ? family.title : null;
+  const names = namesOf(shown, schedule);
+  return kept.map((each) => lawNode(each, measure(each.law, plan), names, whose, isOutOfDate(plan)));
+}
+
+/** @param {Spec} spec @param {Schedule} schedule */
+const namesOf = (spec, schedule) => vars(spec, { stages: schedule.placement.stages, n: schedule.n });
+
+/**
+ * The laws that apply, judged: the textbook's first, and one for each quantity and window, the exact one where a family
+ * has several.
+ * @param {Spec} spec
+ * @param {Schedule} schedule
+ * @param {Plans} plans
+ */
+function ranked(spec, schedule, plans) {
+  const names = namesOf(spec, schedule);
+  const laws = plans.family(spec.family)?.laws ?? [];
+  const judged = laws.filter((law) => speaks(law, names)).map((law) => ({ law, ...judge(law, names) }));
   const best = judged.filter(
     (each, at) =>
       judged.findIndex(
@@ -64,18 +102,7 @@ function lawsOf(plan, plans, two) {
           (other.exact || !judged.some((any) => any.exact && sameKind(any.law, each.law))),
       ) === at,
   );
-  if (!best.length)
-    return [
-      h("p", {
-        class: "meaning",
-        text: t("{family} has no closed formula; the times come from the simulation.", { family: family.title }),
-      }),
-    ];
-  best.sort((a, b) => Number(b.law.quantity === FIRST) - Number(a.law.quantity === FIRST));
-  const brief = [FIRST, "bubble"].map((quantity) => best.find((each) => each.law.quantity === quantity));
-  const kept = two ? [brief[0] ?? brief[1] ?? best[0]] : best.slice(0, MOST);
-  const whose = two ? family.title : null;
-  return kept.map((each) => lawNode(each, measure(each.law, plan), names, whose, isOutOfDate(plan)));
+  return best.sort((a, b) => Number(b.law.quantity === FIRST) - Number(a.law.quantity === FIRST));
 }
 
 /** @param {Law} a @param {Law} b */
@@ -126,9 +153,9 @@ function lawNode({ law, value, exact, why }, simulated, names, whose, old) {
         : exact
           ? t("differs from the simulation")
           : t("approximate here");
+  const plain = typeof law.formula === "number"; // which its value repeats
   node.append(
-    maths,
-    numbers,
+    ...(plain ? [] : [maths, numbers]),
     h(
       "p",
       {},

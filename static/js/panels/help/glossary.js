@@ -1,8 +1,9 @@
 // What the words on the page mean, each with the paper it comes from where there is one, and a link to a view of it.
 import { t } from "../../core/i18n/language.js";
 
-/** @typedef {{term: string, text: string, paper?: string, view?: string}} Entry paper: a key of PAPERS; view: the query
- *   of a view that shows it */
+/** @import {PAPERS} from "../../core/explain/papers.js" */
+/** @typedef {{term: string, text: string, paper?: keyof typeof PAPERS, view?: string}} Entry view: the query of a view
+ *   that shows it */
 
 /** The terms, in the order in which one needs them. @returns {{title: string, entries: Entry[]}[]} */
 export const glossary = () => [

@@ -1,8 +1,9 @@
 // The Help tab: the tour, what the words mean, with papers, and all shortcuts.
+import { PAPERS } from "../../core/explain/papers.js";
 import { h } from "../../ui/dom.js";
+import { paperLink } from "../../ui/paper_link.js";
 import { t } from "../../core/i18n/language.js";
 import { glossary } from "./glossary.js";
-import { PAPERS } from "./papers.js";
 
 /** @import {Entry} from "./glossary.js" */
 
@@ -44,16 +45,16 @@ export function createHelp({ tour, shortcuts }) {
 function entryNodes({ term, text, paper, view }) {
   return [
     h("dt", {}, term, view ? h("a", { href: view, class: "glossary-view", text: t("show it") }) : ""),
-    h("dd", {}, text, paper ? paperNode(PAPERS[paper]) : ""),
+    h("dd", {}, text, paper ? paperNode(paper) : ""),
   ];
 }
 
-/** A paper's title as a link, its DOI as text, which survives printing. @param {import("./papers.js").Paper} paper */
-const paperNode = ({ title, authors, year, doi }) =>
+/** A paper's title as a link, its DOI as text, which survives printing. @param {keyof typeof PAPERS} key */
+const paperNode = (key) =>
   h(
     "span",
     { class: "paper", lang: "en" }, // as it is printed, in every language
-    `${authors} ${year}, `,
-    h("a", { href: `https://doi.org/${doi}`, rel: "noopener", target: "_blank", text: title }),
-    ` doi:${doi}`,
+    `${PAPERS[key].authors} ${PAPERS[key].year}, `,
+    paperLink(key),
+    ` doi:${PAPERS[key].doi}`,
   );

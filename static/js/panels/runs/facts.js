@@ -54,11 +54,12 @@ export function facts(run, planned) {
   return list;
 }
 
-/** Gradients and loss, each judged by itself: which of them is wrong is not to be guessed. @param {Run} run
- * @param {Add} add */
+/** Gradients, or outputs where nothing is trained, and loss, each judged by itself: which of them is wrong is not to be
+ * guessed. @param {Run} run @param {Add} add */
 function verdicts(run, add) {
   const { mode, status, verified, max_grad_error: error, tolerance, loss, reference_loss: reference } = run;
-  if (mode === "imported" && status === "finished") add(t("Gradients"), t("not verified here"));
+  const compared = run.spec.forward_only ? t("Outputs") : t("Gradients");
+  if (mode === "imported" && status === "finished") add(compared, t("not verified here"));
   else if (verified !== null && verified !== undefined) {
     const most =
       error === null
@@ -68,7 +69,7 @@ function verdicts(run, add) {
           : t("largest error {error}", { error: small(error) });
     const right = verified || (error !== null && tolerance && error <= tolerance);
     const wrong = error === null && !verified ? t("missing or not a number") : t("NOT equal to the reference");
-    add(t("Gradients"), verified ? t("verified") : right ? t("equal to the reference") : wrong, most);
+    add(compared, verified ? t("verified") : right ? t("equal to the reference") : wrong, most);
     if (typeof reference !== "number" || loss === undefined) return;
     const shown = loss === null ? t("not a number") : loss.toPrecision(6);
     add(t("Loss"), shown, t("{loss} in a single process", { loss: reference.toPrecision(6) }));

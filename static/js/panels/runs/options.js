@@ -11,8 +11,8 @@ import { t } from "../../core/i18n/language.js";
 /** @import {Devices} from "../../core/measured/devices.js" */
 /** @import {ChosenOptions} from "../../data/runs/client.js" */
 /**
- * @typedef {{devices: Devices | null, p: number, asynchronous: boolean, plan: PlanWork | null}} Situation the devices,
- *   and the ranks of the schedule
+ * @typedef {{devices: Devices | null, p: number, asynchronous: boolean, forwardOnly: boolean, plan: PlanWork | null}}
+ *   Situation the devices, and the ranks of the schedule
  */
 /**
  * @typedef {{makespan: number, meanOp: number, blocks: number}} PlanWork of its plan, in units: the step, the mean of
@@ -191,7 +191,8 @@ const missingGpu = (known) => (known.devices.length && !gpusOf(known).length ? t
  * @param {Situation} here
  * @param {string} device that is chosen
  */
-function oneStep({ devices: known, p, asynchronous }, device) {
+function oneStep({ devices: known, p, asynchronous, forwardOnly }, device) {
+  if (forwardOnly) return t("A forward-only run trains nothing, so it has one step");
   if (asynchronous) return t("In this schedule every micro-batch is a training step");
   const gpus = known && device !== "cpu" ? gpusOf(known).length : 0;
   return gpus >= p ? t("Where every rank has a GPU of its own, a run is one step") : "";

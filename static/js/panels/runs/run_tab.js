@@ -183,7 +183,13 @@ export class RunTab {
   #showDevices() {
     const { spec } = this.store.get();
     const asynchronous = this.plans.family(spec.family)?.asynchronous ?? false;
-    this.#panel.options.showDevices({ devices: this.devices.known, p: spec.p, asynchronous, plan: this.#planWork() });
+    this.#panel.options.showDevices({
+      devices: this.devices.known,
+      p: spec.p,
+      asynchronous,
+      forwardOnly: spec.forward_only,
+      plan: this.#planWork(),
+    });
     this.parts.forbid(this.refusal());
   }
 

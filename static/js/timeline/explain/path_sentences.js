@@ -56,7 +56,7 @@ export function pathChip(path) {
 /** @param {Lane} lane @param {Journey} journey */
 export function journeySentence(
   { schedule },
-  { micro, rank, enters, forwardDone, backwardDone, weightsDone, weights, longest },
+  { micro, rank, enters, forwardDone, backward, backwardDone, weightsDone, weights, longest },
 ) {
   const at = (/** @type {number} */ time) => (Number.isFinite(time) ? timeNumber(time) : t("not yet"));
   const head = weights.length
@@ -72,13 +72,20 @@ export function journeySentence(
           weights: at(weightsDone),
         },
       )
-    : t("Micro-batch {micro} enters at {enters} on rank {rank}; forward done at {forward}, backward at {backward}.", {
-        micro,
-        enters: at(enters),
-        rank,
-        forward: at(forwardDone),
-        backward: at(backwardDone),
-      });
+    : backward.length
+      ? t("Micro-batch {micro} enters at {enters} on rank {rank}; forward done at {forward}, backward at {backward}.", {
+          micro,
+          enters: at(enters),
+          rank,
+          forward: at(forwardDone),
+          backward: at(backwardDone),
+        })
+      : t("Micro-batch {micro} enters at {enters} on rank {rank}; done at {forward}.", {
+          micro,
+          enters: at(enters),
+          rank,
+          forward: at(forwardDone),
+        });
   if (!longest) return head + t(" ") + t("It never waits.");
   return (
     head +

@@ -17,6 +17,11 @@ export const ANALYSIS_MESSAGES = {
   "analysis.every_rank_keeps": "每个 rank 都保留一个微批次的激活值共 {slots} 个时隙",
   "analysis.family_left_out": "{family} 未列入：{reason}。",
   "analysis.fill_and_drain_once": "{family} 画出 {m} 次权重更新：填充与排空各只出现一次。",
+  "analysis.forward_only_keeps_nothing": "仅前向的调度不保留激活值，没有可比较的显存；请比较气泡",
+  "analysis.group_stays":
+    "声称为 p 个微批次的 {claimed}，仿真为 {simulated}；若拷贝不耗时为 {instant}。组末有 {chunks} 个分块留有 {group} 个微批次，即 {held}，另有至多两个在拷贝",
+  "analysis.grows_with_devices":
+    "声称分块数与设备数无关，仿真在 p = {p} 时为 {here}，在 p = {wide} 时为 {there}：拷贝跟不上；若拷贝不耗时则为 {instant}",
   "analysis.held_until_w": "激活值全部保留到 W",
   "analysis.in_groups_of_p": "以 p = {p} 为一组",
   "analysis.it_is": "{change}时为 {value}",
@@ -42,6 +47,8 @@ export const ANALYSIS_MESSAGES = {
   "analysis.one_rank_keeps": "rank {rank} 保留一个微批次的激活值最久，共 {slots} 个时隙",
   "analysis.other_bubble":
     "各阶段相等且无跳开销时，GPipe 与 1F1B 的气泡相同；1F1B 节省的是显存（{held}），不是时间。这里两者不同（{theirs} 与 {ours}），因为{reason}。",
+  "analysis.pipeoffload_claims":
+    "GIS、GIS-H 与卸载：相对于 1F1B 的 M 的激活值显存峰值，取自 PipeOffload（arXiv 2503.01328）；该文没有给出它们的气泡率。",
   "analysis.same_bubble": "GPipe 与 1F1B 的气泡相同：1F1B 节省的是显存（{held}），不是时间。",
   "analysis.size_left_out": "未列入：{ops} 个 op 在此耗时过长",
   "analysis.some_ranks_keep": "rank {ranks} 和 {last} 保留一个微批次的激活值最久，共 {slots} 个时隙",

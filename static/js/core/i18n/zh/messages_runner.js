@@ -24,15 +24,8 @@ export const RUNNER_MESSAGES = {
   "runner.exit": "退出码 {code}",
   "runner.gpus": "{count} 块 GPU",
   "runner.gradient": "梯度",
-  "runner.gradient_of_rank_differs": "未验证：rank {rank} 上 {name} 的梯度的相对误差为 {error}；容差为 {tolerance}。",
-  "runner.result_of_rank_not_finite": "未验证：rank {rank} 上的 {name} 中有的不是数。",
-  "runner.too_busy":
-    "机器太忙：本次运行比计划多用 {over}，因为 rank {ranks} 的操作开始得晚（所有 rank 合计 {ms} ms）。" +
-    "请减少 rank、加大单位，或换一台较空闲的机器。",
-  "runner.unit_too_short":
-    "单位对这台机器太短：本次运行比计划多用 {over}，因为 rank {ranks} 的操作用时超过计划（所有 rank 合计 {ms} ms）。" +
-    "请加大单位、减少 rank，或换一台较空闲的机器。",
   "runner.gradient_differs": "未验证：{name} 的梯度的相对误差为 {error}；容差为 {tolerance}。",
+  "runner.gradient_of_rank_differs": "未验证：rank {rank} 上 {name} 的梯度的相对误差为 {error}；容差为 {tolerance}。",
   "runner.head_silent": "{address} 处 Ray 集群的头节点已有 {seconds} s 没有应答",
   "runner.hidden": "最后阶段的输出",
   "runner.hidden_multiple_of_heads": "hidden 必须是 heads（{heads}）的倍数；{nearest} 较为接近",
@@ -76,9 +69,13 @@ export const RUNNER_MESSAGES = {
   "runner.one_gpu": "1 块 GPU",
   "runner.one_rank": "1 个 rank",
   "runner.one_step_on_gpus": "每个 rank 独占一块 GPU 时，一次运行只有一个训练步：通信组只为一步建立",
+  "runner.order_has_backwards": "该次序含有反向；请以 forward_only false 运行",
+  "runner.order_has_no_backwards": "该次序没有反向；请以 forward_only true 运行",
   "runner.order_not_text": "运行需要 order，即编码后的次序的文本",
   "runner.order_of_other_size": "该次序的 {name} = {size}，而不是 {given}",
   "runner.out_of_memory": "内存不足：{error}",
+  "runner.output": "微批次 {micro} 的输出",
+  "runner.output_differs": "未验证：微批次 {micro} 的输出的相对误差为 {error}；容差为 {tolerance}。",
   "runner.output_gradient": "最后阶段输出的梯度",
   "runner.paced_by_unit": "按节拍，因为给出了时间单位",
   "runner.part_missing": "（还缺 rank {rank} 的部分）",
@@ -104,6 +101,7 @@ export const RUNNER_MESSAGES = {
   "runner.remote_process_stopped": "其{process}已被暂停",
   "runner.result_missing": "未验证：缺少 {name}。",
   "runner.result_not_finite": "未验证：{name} 中有的不是数。",
+  "runner.result_of_rank_not_finite": "未验证：rank {rank} 上的 {name} 中有的不是数。",
   "runner.sent_as_other": "{link}由 rank {rank} 作为{other}发送",
   "runner.sent_repeatedly": "{link}被发送了 {times} 次",
   "runner.shared_gpu": "共享 GPU {devices}",
@@ -114,17 +112,24 @@ export const RUNNER_MESSAGES = {
   "runner.starved": "rank {rank} 有 {ms} ms 已就绪却没有可用的核心，占本次运行的 {share}。",
   "runner.statistics": "所有 rank 的 softmax 统计量",
   "runner.step_per_micro_batch": "这里每个微批次已是一个训练步：请增加微批次",
+  "runner.steps_without_training": "仅前向的运行不做训练，再来一步只会重复第一步：请增加微批次",
   "runner.stopped_note": "（{stopped}）",
   "runner.taken_before_made": "{link}在产生之前就被取用",
   "runner.token_readable": "{variable}：其他人可以读取 {path}（模式 {mode}）；请设为仅自己可读：chmod 600 {path}",
   "runner.token_unreadable":
     "{variable}：{path} 无法读取（{error}）；请在那里给出集群令牌文件的名称；若集群没有令牌，请设 {mode}=disabled",
+  "runner.too_busy":
+    "机器太忙：本次运行比计划多用 {over}，因为 rank {ranks} 的操作开始得晚（所有 rank 合计 {ms} ms）。" +
+    "请减少 rank、加大单位，或换一台较空闲的机器。",
   "runner.too_few_places": "{ranks} 个 rank 中有 {places} 个已有位置；每个需要 {needs}；空闲：{free}",
   "runner.too_many_ops": "{ops} 个 op 超过 runner 的上限 {limit}；m 最大约为 {nearest}",
   "runner.too_many_ranks": "一次运行最多有 {limit} 个 rank",
   "runner.too_much_memory": "此运行约需 {needed}，超过可用内存的一半",
   "runner.unit_in_free_mode": "unit_ms 只用于按节拍（paced）模式；自由（free）模式没有节拍",
   "runner.unit_too_long": "{makespan} 个单位、每个 {unit} ms，共需 {seconds} s，超过上限 {limit} s",
+  "runner.unit_too_short":
+    "单位对这台机器太短：本次运行比计划多用 {over}，因为 rank {ranks} 的操作用时超过计划（所有 rank 合计 {ms} ms）。" +
+    "请加大单位、减少 rank，或换一台较空闲的机器。",
   "runner.unknown_command": "cmd 必须是 run、cancel、devices 或 shutdown",
   "runner.vocabulary_not_of_order": "该次序不属于 vocabulary {given}；其 S 与 T 属于 {nearest}",
   "runner.vocabulary_too_small": "{ranks} 个 rank 各有一个词表分片，因此词表至少要有这么多词",

@@ -156,6 +156,8 @@ export const CHARTS = {
     "这里按完整的分块计算；使用{options}时设备为每个分块保留得更少。",
   ["The spread output layer is left out: its passes S and T, and the micro-batches further ahead that hide its " +
   "barriers."]: "分摊到各设备的输出层没有画出：它的 S 与 T，以及为掩盖其屏障而更早开始的微批次。",
+  "Of the schedule with backwards: a forward-only one has the forwards of this block alone.":
+    "这是含反向的调度的构件：仅前向的调度只有其中的前向。",
   "Forward (F)": "前向 (F)",
   "Input gradient (I)": "输入梯度 (I)",
   "Weight gradient (W)": "权重梯度 (W)",

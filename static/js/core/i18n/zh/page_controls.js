@@ -156,6 +156,10 @@ export const CONTROLS = {
   full: "完全",
   // options.js
   "The last stage has the whole output layer.": "整个输出层都在最后一个阶段。",
+  "Forward only (inference)": "仅前向（推理）",
+  "Each stage runs one F per micro-batch. Nothing is kept for a backward pass.":
+    "每个阶段对每个微批次执行一次 F，不为反向保留任何内容。",
+  "forward only": "仅前向",
   "The last stage has the whole output layer, and fewer transformer layers for it.":
     "整个输出层都在最后一个阶段，为此它的 Transformer 层较少。",
   ["Every device has a shard of the vocabulary: S makes its logits, T their gradients. All wait for each other " +

@@ -103,6 +103,53 @@ export const FIGURES = {
   "bubble once a step. The price: stage s keeps p − s weight versions, and its gradients are up to p − 1 − s " +
   "updates late, so the training is no longer plain SGD."]:
     "每次反向后立即更新权重：步与步之间不排空，而 1F1B 每步都要冲刷并付出一次气泡。代价是：阶段 s 要保留 p − s 个权重版本，其梯度最多陈旧 p − 1 − s 次更新，因此训练不再是普通的 SGD。",
+  "There is no B: the schedule has forwards only, as in inference.": "没有 B：该调度只有前向，如同推理。",
+  // bubble_table.js
+  "Bubble with more micro-batches": "更多微批次时的气泡",
+  "Micro-batches": "微批次",
+  "of the step": "占一步",
+  "of the work": "与工作量之比",
+  "By this formula. With very many devices m = {times}p gives {step} of the step, {work} of the work.":
+    "按此公式。设备非常多时，m = {times}p 的气泡占一步的 {step}，为工作量的 {work}。",
+  // boundaries.js
+  "What crosses the boundaries": "跨越边界的内容",
+  "One device: nothing crosses a boundary.": "只有一个设备：没有内容跨越边界。",
+  "Each boundary between two devices takes m = {m} messages per step: the activations of every micro-batch.":
+    "两个设备之间的每个边界每步有 m = {m} 条消息：每个微批次的激活值。",
+  ["Each boundary between two devices takes m = {m} messages per step in each direction (not m + p − 1, which " +
+  "counts time slots): activations forward, gradients back."]:
+    "两个设备之间的每个边界每步在每个方向上有 m = {m} 条消息（不是 m + p − 1，那是时隙数）：激活值向前，梯度向后。",
+  "One is 2·b·s·h = {each}, so {all} per step and direction.": "每条为 2·b·s·h = {each}，因此每步每个方向共 {all}。",
+  "One is 2·b·s·h bytes in 16-bit precision; choose a model to see how many.":
+    "在 16 位精度下每条为 2·b·s·h 字节；选择一个模型即可看到具体数值。",
+  ["A micro-batch takes {all} messages, where one chunk per device takes {one}: {ratio} times as many, more than " +
+  "v = {v}, because {back} of them link the last device with the first, from one chunk to the next."]:
+    "一个微批次需要 {all} 条消息，而每设备一个分块时需要 {one} 条：是其 {ratio} 倍，多于 v = {v}，因为其中 {back} 条在换到下一个分块时连接最后一个设备与第一个设备。",
+  ["A micro-batch takes {n} messages over {boundaries} boundaries: {turns} of these lie between two stages of one " +
+  "device, where the V turns, and take none. One chunk per device takes {line}."]:
+    "一个微批次跨越 {boundaries} 个边界，需要 {n} 条消息：其中 {turns} 个边界在同一设备的两个阶段之间（V 的折返处），不需要消息。每设备一个分块时需要 {line} 条。",
+  "A micro-batch takes {n} messages.": "一个微批次需要 {n} 条消息。",
+  "Forward only: there are no gradients to send or to sum.": "仅前向：没有要发送或求和的梯度。",
+  ["Every stage is on two devices, such as {one} and {other}, which sum its gradients once per step: an all-reduce " +
+  "between replicas."]: "每个阶段都在两个设备上（例如 {one} 与 {other}），每步对梯度求和一次：副本之间的 all-reduce。",
+  "Each device sums {bytes} of gradients.": "每个设备对 {bytes} 的梯度求和。",
+  ["Gradients are not all-reduced between stages: each stage has its own parameters. Only data-parallel replicas of " +
+  "one stage sum theirs."]:
+    "阶段之间不对梯度做 all-reduce：每个阶段有自己的参数。只有同一阶段的数据并行副本才对梯度求和。",
+  ["The output layer is sharded: each micro-batch also takes a broadcast of the last stage's output and {n} over all " +
+  "devices."]: "输出层已切分：每个微批次还需要广播最后一个阶段的输出，以及在所有设备上的{n}。",
+  "one all-reduce": "一次 all-reduce",
+  "two all-reduces": "两次 all-reduce",
+  // proof.js
+  "What is proved, and how": "证明了什么，如何证明",
+  ["The certificate is a lower bound: at these costs and within this memory, no order of the same stages has a " +
+  "shorter window of its busiest device. If the order reaches the bound, it is proved optimal; if not, the gap is " +
+  "the most that any order could still gain."]:
+    "证书是一个下界：在这些代价和这一显存之内，相同阶段的任何顺序，最忙设备的时间窗都不会更短。若该顺序达到下界，即证明为最优；否则差距就是最多还能改进的量。",
+  ["The paper states the problem as an integer linear program (ILP). A solver proves its orders optimal, but only " +
+  "for few devices and micro-batches. Bubbleline builds orders, improves them by simulated annealing, and " +
+  "compares them with bounds that hold at any size (docs/search.md)."]:
+    "论文把该问题表述为整数线性规划（ILP）。求解器能证明其顺序为最优，但只适用于少量设备与微批次。Bubbleline 构造执行顺序，用模拟退火改进，并与适用于任何规模的下界比较（docs/search.md）。",
   "B is the full backward pass, input and weight gradient in one op: b = i + w.":
     "B 是完整反向，输入梯度与权重梯度在一个 op 中：b = i + w。",
   ["the backward pass is split into I (input gradient) and W (weight gradient). The zero-bubble papers write B " +

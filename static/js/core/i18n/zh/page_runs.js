@@ -73,6 +73,7 @@ export const RUNS = {
   "no reason given": "未说明原因",
   "The run failed: {reason}": "运行失败：{reason}",
   Gradients: "梯度",
+  Outputs: "输出",
   "not verified here": "未在此验证",
   "NOT equal to the reference": "与参考结果不相等",
   "largest error {error}": "最大误差 {error}",
@@ -308,6 +309,7 @@ export const RUNS = {
     "rank 按主机的次序，或使流水线中的相邻者之间消息最快",
   "Hops of the plan as in the costs, or as the longest one measured between neighbours before the run":
     "计划的跳按代价，或取运行前在相邻 rank 之间实测最长的跳",
+  "A forward-only run trains nothing, so it has one step": "仅前向的运行不做训练，因此只有一步",
   "In this schedule every micro-batch is a training step": "在此调度中每个微批次已是一个训练步",
   "Draws the planned position of each op below it (O)": "在每个 op 之下画出其计划位置 (O)",
   "Overlay the plan": "叠加计划",

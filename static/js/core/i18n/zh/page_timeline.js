@@ -400,6 +400,8 @@ export const TIMELINE = {
     "微批次 {micro} 于 {enters} 进入 rank {rank}；前向于 {forward} 完成，反向于 {backward}，权重梯度于 {weights}。",
   "Micro-batch {micro} enters at {enters} on rank {rank}; forward done at {forward}, backward at {backward}.":
     "微批次 {micro} 于 {enters} 进入 rank {rank}；前向于 {forward} 完成，反向于 {backward}。",
+  "Micro-batch {micro} enters at {enters} on rank {rank}; done at {forward}.":
+    "微批次 {micro} 于 {enters} 进入 rank {rank}；于 {forward} 完成。",
   "It never waits.": "它从不等待。",
   "Longest wait: {wait} before {op} on rank {rank}, from {from} to {to}.":
     "最长的等待：rank {rank} 上 {op} 之前的 {wait}，从 {from} 到 {to}。",

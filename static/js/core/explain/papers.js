@@ -5,8 +5,7 @@
 /** @param {string} number */
 const arxiv = (number) => `10.48550/arXiv.${number}`;
 
-/** @type {Record<string, Paper>} */
-export const PAPERS = {
+export const PAPERS = /** @satisfies {Record<string, Paper>} */ ({
   gpipe: {
     title: "GPipe: Efficient Training of Giant Neural Networks using Pipeline Parallelism",
     authors: "Huang et al.",
@@ -85,4 +84,4 @@ export const PAPERS = {
     year: 2022,
     doi: arxiv("2204.02311"),
   },
-};
+});

@@ -1,0 +1,180 @@
+"""Forward-only schedules (inference, evaluation): which families have one, its order, and its laws.
+
+Every stage does one F per micro-batch, in the order in which its family does them; nothing is kept for a backward. As
+there is none, options that act on the backward (recomputation, offload, a sharded output layer) do not apply.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from backend.schedule.errors import Message, SpecError, message
+from backend.schedule.families.family import Family
+from backend.schedule.laws.law import NO_HOPS, UNIFORM, Law
+from backend.schedule.order.order import Order, from_rows
+from backend.schedule.spec import Spec
+
+FIELD = "forward_only"
+V_SHAPED = ("v-zb",)  # of the V placements; the others let forwards start only when backwards have freed memory
+
+
+def takes(family: Family) -> bool:
+    """Return whether the forwards of a family are a schedule of their own."""
+    if family.asynchronous or family.problem is not None or family.placement == "bidirectional":
+        return False
+    return family.placement == "looped" or family.name in V_SHAPED
+
+
+def with_forward_only(family: Family) -> Family:
+    """Return the family with the field, and with its forward-only laws after its own, where it has such a schedule."""
+    if not takes(family):
+        return family
+    return replace(family, fields=(*family.fields, FIELD), laws=(*family.laws, *_laws(family)))
+
+
+def judge(spec: Spec, family: Family) -> None:
+    """Raise SpecError unless a forward-only spec goes with its family and has no option that acts on the backward."""
+    if FIELD not in family.fields and spec.order is None:  # an imported order has its own say
+        raise SpecError(FIELD, True, _why_not(family), nearest=False)
+    if spec.lifo:
+        text = message(
+            "schedule.forward_only_has_no_backwards",
+            "a forward-only schedule has no backwards to reverse; leave it out",
+        )
+        raise SpecError("lifo", True, text, nearest=False)
+    if spec.recompute != "none":
+        text = message(
+            "schedule.forward_only_recomputes_nothing",
+            "a forward-only schedule keeps no activations, so there is nothing to recompute",
+        )
+        raise SpecError("recompute", spec.recompute, text, nearest="none")
+    if spec.offload != "none":
+        text = message(
+            "schedule.forward_only_offloads_nothing",
+            "a forward-only schedule keeps no activations, so there is nothing to offload",
+        )
+        raise SpecError("offload", spec.offload, text, nearest="none")
+    if spec.vocabulary != "plain":
+        text = message(
+            "schedule.forward_only_output_layer",
+            "a forward-only schedule has its output layer on the last stage (vocabulary plain): the other places are "
+            "chosen for the backward",
+        )
+        raise SpecError("vocabulary", spec.vocabulary, text, nearest="plain")
+
+
+def _why_not(family: Family) -> Message:
+    """Return the reason why a family has no forward-only schedule, with a way out."""
+    if family.placement == "bidirectional" or "FB" in family.fields:
+        return message(
+            "schedule.forward_only_overlaps",
+            "{family} exists to overlap forwards with backwards; without backwards use 1f1b, or v-zb for stages in a V",
+            family=family.title,
+        )
+    if family.asynchronous:
+        return message(
+            "schedule.forward_only_updates",
+            "{family} differs from 1F1B by its updates of the weights; without backwards use 1f1b",
+            family=family.title,
+        )
+    if family.problem is not None:
+        return message(
+            "schedule.forward_only_search",
+            "{family} searches places for backwards; without backwards use 1f1b",
+            family=family.title,
+        )
+    return message(
+        "schedule.forward_only_paced_by_backwards",
+        "{family} orders its forwards by when backwards free memory, which wastes time without backwards; use v-zb, "
+        "which has the same stages",
+        family=family.title,
+    )
+
+
+def forwards(order: Order) -> Order:
+    """Return the order of the forwards alone, for an order of single ops in which each slot takes its micro-batches
+    first in, first out."""
+    is_forward = order.codes < order.chunks
+    rows = [order.codes[a:b][is_forward[a:b]] for a, b in zip(order.offsets[:-1], order.offsets[1:], strict=True)]
+    return from_rows(order.placement, order.m, rows)
+
+
+_SOURCE = message(
+    "schedule.law_forward_only", "inference: the pipeline fills once, and the last micro-batch leaves it once"
+)
+_WAITS = message(
+    "schedule.law_forward_only_waits",
+    "a group of micro-batches comes back to the first device after p ops and p hops; if the group is done earlier, the "
+    "device waits",
+)
+_NO_WAIT = message("schedule.unless_whole_groups", "some group has fewer than p micro-batches")
+_ALIKE = ("m % g == 0", message("schedule.unless_groups_divide", "the last group is smaller than the others"))
+_SEVERAL = ("p > 1 or c == 0", message("schedule.unless_several_devices", "one device has no hops"))
+_PEAK = Law(
+    "peak",
+    "global",
+    "0",
+    (),
+    message(
+        "schedule.law_forward_only_peak", "nothing is kept for a backward; an op's own working memory is not counted"
+    ),
+    forward=True,
+)
+
+
+def _laws(family: Family) -> tuple[Law, ...]:
+    if family.placement == "v":
+        return (*_of_v(), _PEAK)
+    return (*(_of_one_chunk() if family.v[2] == 1 else _of_chunks(family)), _PEAK)
+
+
+def _of_one_chunk() -> tuple[Law, ...]:
+    """Return the laws of a line of stages: a flow shop in which every device takes the micro-batches in one order."""
+    uneven = message(
+        "schedule.law_forward_only_uneven", "one micro-batch passes every stage, and the others the slowest one"
+    )
+    return (
+        Law("share", "global", "(p-1)/(m+p-1)", (UNIFORM, NO_HOPS), _SOURCE, forward=True),
+        Law("bubble", "global", "(p-1)*(f+c)", (UNIFORM,), _SOURCE, forward=True),
+        Law("makespan", "global", "sum_f + (m-1)*max_f + (p-1)*c", (), uneven, forward=True),
+    )
+
+
+def _of_chunks(family: Family) -> tuple[Law, ...]:
+    """Return the laws of looped chunks, by the family's groups: of g micro-batches unless it has another rule."""
+    if family.name == "gis-h":  # ceil(p/2)
+        waits = "(v-1)*m/floor((p+1)/2)*(floor(p/2)*f/v + p*c)"
+        return (_waiting(f"(p-1)*(f/v+c) + {waits}", _SEVERAL),)
+    if family.name == "gis":  # p
+        return (*_without_waits(), _waiting("(p-1)*(f/v+c) + (v-1)*m*c", _SEVERAL))
+    if family.name == "interleaved-bfs":  # m
+        waits = "(v-1)*max(0, (p-m)*f/v + p*c)"
+        return (*_without_waits(("m >= p or v == 1", _NO_WAIT)), _waiting(f"(p-1)*(f/v+c) + {waits}", _SEVERAL))
+    whole = ("v == 1 or (g >= p and (m % g == 0 or m % g >= p))", _NO_WAIT)
+    waits = "(v-1)*m/g*max(0, (p-g)*f/v + p*c)"
+    return (*_without_waits(whole), _waiting(f"(p-1)*(f/v+c) + {waits}", _ALIKE, _SEVERAL))
+
+
+def _without_waits(*where: tuple[str, str]) -> tuple[Law, Law]:
+    """Return the laws of chunks without hops, where no group is done before it comes back."""
+    conditions = (UNIFORM, NO_HOPS, *where)
+    return (
+        Law("share", "global", "(p-1)/(v*m+p-1)", conditions, _SOURCE, forward=True),
+        Law("bubble", "global", "(p-1)*f/v", conditions, _SOURCE, forward=True),
+    )
+
+
+def _waiting(formula: str, *where: tuple[str, str]) -> Law:
+    return Law("bubble", "global", formula, (UNIFORM, *where), _WAITS, forward=True)
+
+
+def _of_v() -> tuple[Law, ...]:
+    """Return the laws of two chunks in a V: the first device begins first and ends last, as with one chunk."""
+    ends = message(
+        "schedule.law_forward_only_v",
+        "a V brings no shorter bubble: every micro-batch ends on the device where it began",
+    )
+    return (
+        Law("share", "global", "(p-1)/(m+p-1)", (UNIFORM, NO_HOPS), ends, forward=True),
+        Law("bubble", "global", "(p-1)*f", (UNIFORM, NO_HOPS), ends, forward=True),
+    )
