@@ -18,7 +18,7 @@ import numpy.typing as npt
 from backend.schedule.errors import message
 from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.hardware.derivation import Ledger
-from backend.schedule.hardware.footprint import Footprint, footprint
+from backend.schedule.hardware.footprint import Footprint, footprint, memory_note
 from backend.schedule.hardware.option_costs import OptionCosts, option_costs
 from backend.schedule.simulation.costs import Cost, Costs
 
@@ -55,6 +55,13 @@ class Estimate:
         return Pieces.of(self.ledger)
 
     @property
+    def flop(self) -> dict[str, float]:
+        """Return the model's FLOP of a micro-batch, without recomputation: of all layers, and of the output layer and
+        the embedding.
+        """
+        return {"layers": self.ledger.names["G"], "output": self.ledger.names["U"]}
+
+    @property
     def vocabulary_ratio(self) -> float:
         """Return the ratio of the output layer to a transformer layer, in parameters."""
         return self.ledger.names["ratio"]
@@ -71,6 +78,8 @@ class Estimate:
             "layers": list(self.setting.layers),
             "bytes": self.footprint.as_dict(),
             "memory": list(self.footprint.memory),
+            "flop": self.flop,
+            "memory_note": memory_note(self.setting),
             "fits": self.footprint.fits,
             "vocabulary_ratio": self.vocabulary_ratio,
             "counted": PAPERS if self.setting.model.as_in_papers else COUNTED,
@@ -114,7 +123,7 @@ def estimate(setting: Setting) -> Estimate:
     ledger = Ledger(
         setting.model.names
         | {"p": setting.p, "v": setting.v, "t": setting.tp, "e": setting.efficiency, "P": machine.flops,
-           "q": setting.in_flight, "H": machine.hbm_bandwidth, "D": machine.host_bandwidth,
+           "q": setting.in_flight, "n": setting.data, "H": machine.hbm_bandwidth, "D": machine.host_bandwidth,
            "X": machine.intra_bandwidth if setting.inside else machine.inter_bandwidth,
            "y": machine.intra_latency if setting.inside else machine.inter_latency}
     )  # fmt: skip
@@ -157,6 +166,15 @@ def _layer(setting: Setting, ledger: Ledger) -> None:
             UNIT,
             f"{kind.lower()}1",
         )
+    ledger.add(
+        message("hardware.model_flop", "model FLOP of a micro-batch, all layers"), "L*(F1 + I1 + W1)", "FLOP", "G"
+    )
+    ledger.add(
+        message("hardware.output_flop", "FLOP of the output layer and the embedding"),
+        "6*s*b*h*V + 3*s*b*h",
+        "FLOP",
+        "U",
+    )
     if setting.heads:
         for kind, (embedding, output) in _EXTRA.items():
             if embedding:

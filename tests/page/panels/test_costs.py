@@ -159,7 +159,7 @@ def test_memory_compares_the_schedules_peak_with_the_machines_capacity(open_page
     small = open_page("?m.model=zb-1.5b&tab=costs")
     expect(small.locator("#bytes")).to_contain_text("Fits, with")
     small.click("#pricing > summary")
-    expect(small.locator("#preset-fits")).to_contain_text("of 80 GB on rank 0")
+    expect(small.locator("#preset-fits")).to_contain_text("of 80 GB on device 0")
 
 
 def test_the_costs_tab_without_a_model_leads_to_the_choice(open_page: Open) -> None:

@@ -1,7 +1,8 @@
 // Quantities of models and machines as text, with unit prefixes. Knows no DOM.
-import { tr } from "../../core/i18n/language.js";
+import { t, tr } from "../../core/i18n/language.js";
 
 /** @import {Text} from "../../core/schedule/types.js" */
+/** @import {DeviceMemory} from "./step_units.js" */
 
 const BINARY = ["B", "KiB", "MiB", "GiB", "TiB"];
 const LARGE = /** @type {const} */ ([
@@ -21,6 +22,14 @@ export function bytesText(count, binary = false) {
   for (let x = Math.abs(count); x >= base && at < BINARY.length - 1; x /= base) at++;
   const unit = binary ? BINARY[at] : BINARY[at].replace("i", "").replace("K", "k");
   return `${three(count / base ** at)} ${unit}`;
+}
+
+/** "Fits: 62 GB of 80 GB on device 0" @param {DeviceMemory} memory */
+export function fitText({ most, limit, rank, fits }) {
+  const sums = { total: bytesText(most), limit: bytesText(limit), rank };
+  return fits
+    ? t("Fits: {total} of {limit} on device {rank}", sums)
+    : t("Does not fit: {total} of {limit} on device {rank}", sums);
 }
 
 /** A value of the arithmetic with its unit. @param {number} value @param {Text} label of the unit */

@@ -58,4 +58,10 @@ export const HARDWARE_MESSAGES = {
   "hardware.your_own": "自定义",
   "hardware.yours_to_set": "每一项都可自行设定。",
   "hardware.zero_bubble_shape": "形状取自 Zero Bubble 论文，s = 1024。微批次大小与词表（GPT-2 的，经填充）为假定值。",
+  "hardware.model_flop": "一个微批次的模型 FLOP，全部层",
+  "hardware.output_flop": "输出层与嵌入层的 FLOP",
+  "hardware.replicas_not_counted": "{data} 个副本，不分片。一步结束时梯度的 all-reduce 在此不计时间。",
+  "hardware.zero_not_counted":
+    "ZeRO {zero}（Rajbhandari 等，2020，arXiv 1910.02054），跨 {data} 个副本。不计聚合后的权重与缓冲区，其通信在此也不计时间：" +
+    "在流水线中，ZeRO 2 每个微批次都要归约梯度，ZeRO 3 每个微批次都要聚合权重。",
 };
