@@ -13,6 +13,7 @@ from backend.errors import RequestError, message
 from backend.schedule.hardware.balance import BALANCE_KEYS, Balance, balance_of
 from backend.schedule.hardware.cost_model import DEFAULTS, KEYS, LINKS, Setting
 from backend.schedule.hardware.estimate import Estimate, estimate
+from backend.schedule.hardware.footprint import memory_note
 
 GB = 1e9
 
@@ -51,6 +52,10 @@ class LayersType(click.ParamType):  # type: ignore[type-arg]
 @click.option("-p", type=int, help=f"devices of the pipeline (default {DEFAULTS['p']})")
 @click.option("-v", type=int, help="model chunks per device (default 1)")
 @click.option("--tp", type=int, help="devices that share each stage (tensor parallelism; default 1)")
+@click.option("--data", type=int, help="data-parallel replicas of the pipeline (default 1)")
+@click.option(
+    "--zero", type=int, help="ZeRO over the replicas: 1 optimizer, 2 and gradients, 3 and weights (default 0)"
+)
 @click.option("--seq", "sequence", type=int, help="sequence length")
 @click.option("--micro-batch", type=int, help="sequences of a micro-batch")
 @click.option("--efficiency", type=float, help=f"share of the peak rate (default {DEFAULTS['efficiency']})")
@@ -95,7 +100,8 @@ def _head(found: Estimate) -> list[str]:
         f"memory {hold / GB:.4g} GB of {machine.memory / GB:.4g} GB with {setting.in_flight:g} micro-batches in flight:"
         f" {'fits' if found.footprint.fits else 'does not fit'}",
     ]
-    return [*lines, *(line for line in (model.note, machine.source) if line), ""]
+    notes = (model.note, machine.source, memory_note(setting))
+    return [*lines, *(line for line in notes if line), ""]
 
 
 def _times(cost: float | tuple[float, ...]) -> str:

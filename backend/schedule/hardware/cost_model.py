@@ -19,7 +19,7 @@ from backend.schedule.spec import LIMITS, boolean, choice, entries_of, integer, 
 LINKS = ("auto", "intra", "inter")
 PLACEMENTS = ("looped", "v")
 DEFAULTS: dict[str, Any] = {
-    "model": "llama3-7b", "machine": "h100", "p": 8, "v": 1, "tp": 1, "efficiency": 0.45, "heads": False,
+    "model": "llama3-8b", "machine": "h100", "p": 8, "v": 1, "tp": 1, "efficiency": 0.45, "heads": False,
     "layers": None, "link": "auto", "placement": "looped", "in_flight": None, "data": 1, "zero": 0,
 }  # fmt: skip
 WHOLE_BOUNDS = {"data": (1, 4096), "zero": (0, 3)}
@@ -74,7 +74,7 @@ class Setting:
             integer("tp", given["tp"], 1, machine.per_node),
             number("efficiency", given["efficiency"], *SETTING_BOUNDS["efficiency"]),
             heads,
-            tuple(int(share) for share in shares) if listed else even(model.layers, p, v),
+            tuple(int(share) for share in shares) if listed else even(model.layers, p, v, heads),
             choice("link", given["link"], LINKS),
             choice("placement", given["placement"], PLACEMENTS),
             float(p) if given["in_flight"] is None else number("in_flight", given["in_flight"], 0.0, 1e6),
@@ -119,8 +119,14 @@ class Setting:
         }
 
 
-def even(layers: int, p: int, v: int) -> tuple[int, ...]:
-    """Return layers per stage, as even as possible, the larger shares first."""
+def even(layers: int, p: int, v: int, heads: bool = False) -> tuple[int, ...]:
+    """Return layers per stage, as even as possible, the larger shares first. With ``heads`` the first and the last
+    stage have one layer less where this makes all others equal, as for the models of arXiv 2405.15362.
+    """
+    stages = p * v
+    if heads and stages > 2 and (layers + 2) % stages == 0:
+        each = (layers + 2) // stages
+        return (each - 1, *(each,) * (stages - 2), each - 1)
     if p * v > layers:
         text = message(
             "hardware.more_stages_than_layers",

@@ -138,7 +138,8 @@ def estimate(setting: Setting) -> Estimate:
 
 def _parameters(setting: Setting, ledger: Ledger) -> None:
     model = setting.model
-    formula = "12*h*h" if model.as_in_papers else f"2*h*h + 2*h*h*k/a + {3 if model.gated else 2}*h*d"
+    attention = "2*h*h + 2*h*h*k/a" if model.head_width is None else "2*h*a*g + 2*h*k*g"
+    formula = "12*h*h" if model.as_in_papers else f"{attention} + {3 if model.gated else 2}*h*d"
     if model.parameters is not None:
         ledger.names["Z"], formula = model.parameters, "Z"
     ledger.add(
@@ -157,6 +158,8 @@ def _layer(setting: Setting, ledger: Ledger) -> None:
     """Add FLOP and milliseconds of one layer, and with heads those of the embedding and the output layer."""
     formulas = dict(zip("FIW", _FLOP[setting.model.as_in_papers], strict=True))
     for kind, formula in formulas.items():
+        if setting.model.head_width is not None:
+            formula = formula.replace("s*s*b*h", "s*s*b*a*g")
         ledger.add(message("hardware.flop_of_a_layer", "{kind} of a layer", kind=kind), formula, "FLOP", f"{kind}1")
     ledger.add(message("hardware.rate_of_a_stage", "rate of a stage's devices"), "e*P*t", "FLOP/s", "r")
     for kind in "FIW":

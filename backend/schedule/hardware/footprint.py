@@ -139,6 +139,11 @@ def footprint(setting: Setting, ledger: Ledger) -> Footprint:
         "parameters",
         "Q",
     )
+    ledger.add(
+        message("hardware.parameters_of_model", "parameters of the model"),
+        "L*Q + O" if model.tied else "L*Q + 2*O",
+        "parameters",
+    )
     ledger.add(message("hardware.weights_read_once", "a device's weights read once"), "1000*2*N*L/(p*t*H)", "ms")
     rows = _devices(setting, ledger, used)
     return Footprint(

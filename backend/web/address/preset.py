@@ -18,9 +18,9 @@ from backend.web.address.query import TRUTHS, fields_of, list_of, number_of
 
 PREFIX = "m."
 NAMES = {
-    "attn": "attention_heads", "kv": "kv_heads", "vocab": "vocabulary", "active": "parameters", "hbm": "hbm_bandwidth",
-    "intra": "intra_bandwidth", "inter": "inter_bandwidth", "host": "host_bandwidth", "intra_s": "intra_latency",
-    "inter_s": "inter_latency", "node": "per_node",
+    "attn": "attention_heads", "kv": "kv_heads", "width": "head_width", "vocab": "vocabulary", "active": "parameters",
+    "hbm": "hbm_bandwidth", "intra": "intra_bandwidth", "inter": "inter_bandwidth", "host": "host_bandwidth",
+    "intra_s": "intra_latency", "inter_s": "inter_latency", "node": "per_node",
 }  # fmt: skip
 """Short keys of a link by the fields they stand for; all other fields have their own name."""
 WORDS = ("model", "machine", "link", "placement", "family")

@@ -66,7 +66,7 @@ def test_the_link_of_a_custom_model_has_only_the_differences_from_the_preset(ope
     assert state(again)["spec"] == state(page)["spec"]
     again.click("#pricing > summary")
     expect(again.locator("#own-layers")).to_have_value("48")
-    again.get_by_role("button", name="Back to Llama3-70B").click()
+    again.get_by_role("button", name="Back to Llama 3 70B").click()
     assert keys(again) == {"p": "8", "m.model": "llama3-70b", "m.tp": "8", "m.sequence": "4096"}
 
 
@@ -103,7 +103,7 @@ def test_a_custom_machine_is_entered_in_the_usual_units(open_page: Open) -> None
     priced = asked(page, "model=llama3-70b&tp=8&p=4&flops=4e14&efficiency=0.525")
     wait(page, f"{COSTS}.F === {priced['costs']['F']:.6g}")
     expect(page.locator("#preset-fits")).to_contain_text("of 64 GB")
-    expect(page.locator("#pricing > summary")).to_contain_text("Llama3-70B on own machine")
+    expect(page.locator("#pricing > summary")).to_contain_text("Llama 3 70B on own machine")
 
 
 def test_bad_input_names_its_field_and_offers_the_nearest_legal_value(open_page: Open) -> None:

@@ -66,7 +66,7 @@ def call(*arguments: str) -> Any:
 def test_the_command_shows_costs_bytes_and_arithmetic():
     shown = call("llama3-70b", "--machine", "H200", "--tp", "8", "--heads", "--balance", "1f1b", "-m", "32")
     assert shown.exit_code == 0
-    for part in ("Llama3-70B on H200", "10*f1 + fo", "2*b*s*h", "fits", "before", "after", "saved"):
+    for part in ("Llama 3 70B on H200", "10*f1 + fo", "2*b*s*h", "fits", "before", "after", "saved"):
         assert part in shown.output
 
 

@@ -127,6 +127,16 @@ export const BARRIERS = {
 export const OFFLOAD = ["none", "selective", "full"];
 
 /**
+ * Names that models had before, which old links have.
+ * @type {Record<string, string>}
+ */
+export const MODEL_ALIASES = {
+  "llama3-7b": "llama3-8b",
+  "llama3-405b": "llama3.1-405b",
+  "deepseek-v3-671b": "deepseek-v3",
+};
+
+/**
  * Fields of a model or a machine: the server's name, the link's key, the form of its value.
  * @type {[string, string, string][]}
  */
@@ -136,6 +146,7 @@ export const PRESET_FIELDS = [
   ["attention_heads", "attn", "whole"],
   ["kv_heads", "kv", "whole?"],
   ["ffn", "ffn", "whole?"],
+  ["head_width", "width", "whole?"],
   ["vocabulary", "vocab", "whole"],
   ["parameters", "active", "positive?"],
   ["stored", "stored", "positive?"],

@@ -8,7 +8,7 @@
 // m.off: some costs were then changed by hand; those are in the link, the others still follow from m.*.
 
 import { t } from "../i18n/language.js";
-import { PRESET_FIELDS } from "../schedule/spec_tables.js";
+import { MODEL_ALIASES, PRESET_FIELDS } from "../schedule/spec_tables.js";
 import { countsFrom, numberWith, packed } from "./link_fields.js";
 
 /** @import {Read} from "./link_fields.js" */
@@ -39,6 +39,11 @@ const atLeastZero = numberWith(
 /** @param {string} text @returns {Read} */
 const name = (text) =>
   /^[a-z0-9][a-z0-9._-]{0,47}$/i.test(text) ? { value: text } : { wanted: t("a name such as llama3-70b") };
+/** A model by its present name. @param {string} text @returns {Read} */
+function modelName(text) {
+  const got = name(text);
+  return "wanted" in got ? got : { value: MODEL_ALIASES[text.toLowerCase()] ?? text };
+}
 /** @param {string} text @returns {Read} */
 const truth = (text) => (/^[01]$/.test(text) ? { value: text === "1" } : { wanted: t("1 or 0") });
 
@@ -54,7 +59,7 @@ const layers = (text) => (/[,*]/.test(text) ? countsFrom(text) : whole(text));
 
 /** @type {Record<string, (text: string) => Read>} */
 const READERS = {
-  model: name,
+  model: modelName,
   machine: name,
   tp: whole,
   data: whole,

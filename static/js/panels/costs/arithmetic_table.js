@@ -19,6 +19,7 @@ const letterNames = () => ({
   a: t("heads"),
   k: t("key and value heads"),
   d: t("feed-forward size"),
+  g: t("head width"),
   V: t("vocabulary"),
   L: t("layers"),
   Z: t("parameters of a layer, printed"),

@@ -158,4 +158,6 @@ export const CHARTS_MESSAGES = {
   "charts.without_copies": "不拷贝时",
   "charts.without_offload": "点线：若不向主机内存拷贝，占用最多的 rank 会持有多少。",
   "charts.work_share": "{plan}：各 rank 的时间中有 {share} 在工作。",
+  "charts.printed": "印出的值",
+  "charts.printed_in_table": "参数量之比，取自词表并行作者的表格",
 };

@@ -294,4 +294,8 @@ export const CONTROLS = {
   "Does not fit: {total} of {limit} on device {rank}": "放不下：设备 {rank} 上 {total}，仅有 {limit}",
   "data-parallel replicas": "数据并行副本数",
   "a whole number from 0 to 3": "0 到 3 的整数",
+  "Head width": "头宽",
+  "hidden ÷ heads": "隐藏维度 ÷ 头数",
+  "of one attention head": "一个注意力头的",
+  "head width": "头宽",
 };
