@@ -14,6 +14,7 @@ from backend.schedule.hardware.balance import BALANCE_KEYS, Balance, balance_of
 from backend.schedule.hardware.cost_model import DEFAULTS, KEYS, LINKS, Setting
 from backend.schedule.hardware.estimate import Estimate, estimate
 from backend.schedule.hardware.footprint import memory_note
+from backend.schedule.hardware.step_units import DeviceMemory
 
 GB = 1e9
 
@@ -53,9 +54,7 @@ class LayersType(click.ParamType):  # type: ignore[type-arg]
 @click.option("-v", type=int, help="model chunks per device (default 1)")
 @click.option("--tp", type=int, help="devices that share each stage (tensor parallelism; default 1)")
 @click.option("--data", type=int, help="data-parallel replicas of the pipeline (default 1)")
-@click.option(
-    "--zero", type=int, help="ZeRO over the replicas: 1 optimizer, 2 and gradients, 3 and weights (default 0)"
-)
+@click.option("--zero", type=int, help="ZeRO: 1 shards the optimizer, 2 also gradients, 3 also weights (default 0)")
 @click.option("--seq", "sequence", type=int, help="sequence length")
 @click.option("--micro-batch", type=int, help="sequences of a micro-batch")
 @click.option("--efficiency", type=float, help=f"share of the peak rate (default {DEFAULTS['efficiency']})")
@@ -118,6 +117,12 @@ def _table(found: Estimate) -> list[str]:
     ]
 
 
+def fit(memory: DeviceMemory) -> str:
+    """Return whether the fullest device fits, with its memory."""
+    verdict = "fits" if memory.fits else "does not fit"
+    return f"{verdict}: {memory.most / GB:.4g} GB of {memory.limit / GB:.4g} GB on device {memory.rank}"
+
+
 def _splits(split: Balance) -> list[str]:
     saved = 1 - split.after.makespan / split.before.makespan
     return [
@@ -125,7 +130,7 @@ def _splits(split: Balance) -> list[str]:
         f"layers for {split.spec.family}, m {split.spec.m} ({split.tried} splits simulated)",
         *(
             f"{name}  {','.join(map(str, each.layers))}   makespan {each.makespan:.6g} ms"
-            f"   heaviest stage {each.heaviest:.5g} ms"
+            f"   heaviest stage {each.heaviest:.5g} ms   {fit(each.memory)}"
             for name, each in (("before", split.before), ("after ", split.after))
         ),
         f"saved {saved:.2%}",

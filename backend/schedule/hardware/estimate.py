@@ -7,7 +7,7 @@ norms, softmax, optimizer and the all-reduces of tensor parallelism are what the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import groupby
 from typing import Any
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from backend.schedule.errors import message
 from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.hardware.derivation import Ledger
-from backend.schedule.hardware.footprint import Footprint, footprint, memory_note
+from backend.schedule.hardware.footprint import Footprint, footprint, memory_note, stage_sizes
 from backend.schedule.hardware.option_costs import OptionCosts, option_costs
 from backend.schedule.simulation.costs import Cost, Costs
 
@@ -60,6 +60,10 @@ class Estimate:
         the embedding.
         """
         return {"layers": self.ledger.names["G"], "output": self.ledger.names["U"]}
+
+    def with_layers(self, layers: tuple[int, ...]) -> Footprint:
+        """Return the sizes of the stages of another split."""
+        return replace(self.footprint, stages=stage_sizes(self.setting, self.ledger, layers))
 
     @property
     def vocabulary_ratio(self) -> float:

@@ -154,7 +154,7 @@ def footprint(setting: Setting, ledger: Ledger) -> Footprint:
         kept=tuple(row[0] * share for row in rows),
         parameters=tuple(row[1] for row in rows),
         memory=tuple(row[2] for row in rows),
-        stages=_stages(setting, ledger, used),
+        stages=stage_sizes(setting, ledger, setting.layers),
         table=ledger.names["O"] / setting.tp,
         per_parameter=per_parameter(setting),
         kept_by_recompute=_kept(setting, ledger, used),
@@ -185,14 +185,15 @@ def _devices(setting: Setting, ledger: Ledger, used: str) -> list[tuple[float, f
     return rows
 
 
-def _stages(setting: Setting, ledger: Ledger, used: str) -> dict[str, list[float]]:
-    """Return bytes of activations of a micro-batch, and parameters, of each stage."""
+def stage_sizes(setting: Setting, ledger: Ledger, split: tuple[int, ...]) -> dict[str, list[float]]:
+    """Return bytes of activations of a micro-batch, and parameters, of each stage of a split."""
+    used = "Af" if setting.model.flash else "Ap"
     layer, table, own = ledger.names[used], ledger.names["O"], ledger.names["Q"]
     last = setting.stages - 1
     tables = [setting.heads * ((stage == 0) + (stage == last)) for stage in range(setting.stages)]
     return {
-        "activations": [layers * layer for layers in setting.layers],
-        "parameters": [(n * own + k * table) / setting.tp for n, k in zip(setting.layers, tables, strict=True)],
+        "activations": [layers * layer for layers in split],
+        "parameters": [(n * own + k * table) / setting.tp for n, k in zip(split, tables, strict=True)],
     }
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from backend.schedule.hardware.estimate import Estimate
+from backend.schedule.hardware.footprint import Footprint
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
 from backend.schedule.order.placement import Placement
 from backend.schedule.simulation.memory import peak_memory
@@ -91,26 +92,26 @@ def step_units(found: Estimate, spec: Spec, timeline: Timeline) -> StepUnits:
     mfu = flop / (seconds * spec.p * setting.tp * machine.flops)
     kept = found.footprint.kept_by_recompute[spec.recompute]
     held = peak_memory(timeline, spec.w_share, spec.v, kept, spec.weights or 0.0)
-    return StepUnits(seconds, tokens, mfu, devices, device_memory(found, spec, timeline.order.placement, held))
+    memory = device_memory(found.footprint, spec, timeline.order.placement, held, setting.heads)
+    return StepUnits(seconds, tokens, mfu, devices, memory)
 
 
-def device_memory(found: Estimate, spec: Spec, placement: Placement, held: Floats) -> DeviceMemory:
+def device_memory(footprint: Footprint, spec: Spec, placement: Placement, held: Floats, heads: bool) -> DeviceMemory:
     """Return the memory of each rank; ``held`` (p,) are the activations at its peak, in units of one micro-batch's on
-    the device.
+    the device. With ``heads`` the stages' sizes contain the embedding and the output layer.
     """
-    footprint = found.footprint
     activations = np.array(footprint.stages["activations"])[placement.stage_of].sum(1) / placement.streams
-    parameters = np.array(footprint.stages["parameters"])[placement.stage_of].sum(1) + _tables(found, spec, placement)
+    parameters = np.array(footprint.stages["parameters"])[placement.stage_of].sum(1)
+    parameters = parameters + _tables(footprint.table, spec, placement, heads)
     state = sum(footprint.per_parameter.values())
     return DeviceMemory(tuple((state * parameters + held * activations).tolist()), footprint.limit)
 
 
-def _tables(found: Estimate, spec: Spec, placement: Placement) -> Floats:
+def _tables(table: float, spec: Spec, placement: Placement, heads: bool) -> Floats:
     """Return (p,) parameters of the embedding and the output layer where they are not counted with the stages."""
-    table = found.footprint.table
     if VOCABULARY[spec.vocabulary].barriers:
         return np.full(spec.p, 2 * table / spec.p)
     stages = placement.stage_of
-    redistributed = spec.vocabulary == "redistribute" and not found.setting.heads
+    redistributed = spec.vocabulary == "redistribute" and not heads
     ends = np.array(((stages == 0) | (stages == placement.stages - 1)).sum(1), np.float64)
     return ends * (table if redistributed else 0.0)

@@ -96,7 +96,16 @@ ESTIMATE = record(
         "setting": {"type": "object"},
     }
 )
-SPLIT = record({"layers": array(COUNT), "makespan": NUMBER, "heaviest_stage": NUMBER, "costs": COSTS})
+DEVICE_MEMORY = record({"ranks": array(NUMBER), "most": NUMBER, "rank": COUNT, "limit": NUMBER, "fits": TRUTH})
+SPLIT = record(
+    {
+        "layers": array(COUNT),
+        "makespan": NUMBER,
+        "heaviest_stage": NUMBER,
+        "costs": COSTS,
+        "memory": DEVICE_MEMORY,
+    }
+)
 BALANCED = record(
     {
         **dict.fromkeys(("model", "machine", "family", "unit"), TEXT),

@@ -298,4 +298,8 @@ export const CONTROLS = {
   "hidden ÷ heads": "隐藏维度 ÷ 头数",
   "of one attention head": "一个注意力头的",
   "head width": "头宽",
+  "No split found fits: {total} of {limit} on device {rank}. This one needs no more than before.":
+    "没有找到放得下的切分：设备 {rank} 上 {total}，仅有 {limit}。此切分所需不多于之前。",
+  "The even split does not fit, this one does: {total} of {limit} on device {rank}.":
+    "均匀切分放不下，此切分放得下：设备 {rank} 上 {total}，共 {limit}。",
 };
