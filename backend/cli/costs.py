@@ -8,29 +8,14 @@ from typing import Any
 
 import click
 
-from backend.cli.options import fail
+from backend.cli.options import SetType, fail, fit_text
 from backend.errors import RequestError, message
 from backend.schedule.hardware.balance import BALANCE_KEYS, Balance, balance_of
 from backend.schedule.hardware.cost_model import DEFAULTS, KEYS, LINKS, Setting
 from backend.schedule.hardware.estimate import Estimate, estimate
 from backend.schedule.hardware.footprint import memory_note
-from backend.schedule.hardware.step_units import DeviceMemory
 
 GB = 1e9
-
-
-class SetType(click.ParamType):  # type: ignore[type-arg]  # generic only from click 8.4 on
-    """FIELD=VALUE, the value as JSON has it."""
-
-    name = "field=value"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
-        """Read the text; the setting judges the field and its range."""
-        field, _, text = value.partition("=")
-        try:
-            return field, json.loads(text)
-        except (ValueError, RecursionError):  # no equals sign is no JSON either
-            self.fail(f"{value!r} is not a field and a JSON value such as hidden=4096", param, ctx)
 
 
 class LayersType(click.ParamType):  # type: ignore[type-arg]
@@ -117,12 +102,6 @@ def _table(found: Estimate) -> list[str]:
     ]
 
 
-def fit(memory: DeviceMemory) -> str:
-    """Return whether the fullest device fits, with its memory."""
-    verdict = "fits" if memory.fits else "does not fit"
-    return f"{verdict}: {memory.most / GB:.4g} GB of {memory.limit / GB:.4g} GB on device {memory.rank}"
-
-
 def _splits(split: Balance) -> list[str]:
     saved = 1 - split.after.makespan / split.before.makespan
     return [
@@ -130,7 +109,7 @@ def _splits(split: Balance) -> list[str]:
         f"layers for {split.spec.family}, m {split.spec.m} ({split.tried} splits simulated)",
         *(
             f"{name}  {','.join(map(str, each.layers))}   makespan {each.makespan:.6g} ms"
-            f"   heaviest stage {each.heaviest:.5g} ms   {fit(each.memory)}"
+            f"   heaviest stage {each.heaviest:.5g} ms   {fit_text(each.memory)}"
             for name, each in (("before", split.before), ("after ", split.after))
         ),
         f"saved {saved:.2%}",

@@ -10,26 +10,41 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from backend.schedule.errors import SpecError
-from backend.schedule.hardware.cost_model import Setting
+from backend.schedule.errors import SpecError, message
+from backend.schedule.families.registry import judge
+from backend.schedule.hardware.cost_model import KEYS, Setting
 from backend.schedule.hardware.estimate import Estimate, estimate
 from backend.schedule.hardware.step_units import StepUnits, step_units
 from backend.schedule.simulation.costs import Cost, Costs
 from backend.schedule.simulation.simulate import Timeline
-from backend.schedule.spec import Spec
+from backend.schedule.spec import Spec, reject_unknown
+
+PRESET_KEYS = tuple(key for key in KEYS if key not in ("p", "v", "in_flight", "placement"))
 
 
 @dataclass(frozen=True)
 class Preset:
     """The fields of a setting except p and v, which are those of the spec that it is applied to."""
 
-    fields: Mapping[str, Any]
+    fields: tuple[tuple[str, Any], ...]
+
+    @staticmethod
+    def of(fields: Mapping[str, Any]) -> Preset:
+        """Return the preset of some fields, by which answers can be kept. Raises SpecError for one that is unknown."""
+        reject_unknown(fields, PRESET_KEYS, message("hardware.the_cost_model", "the cost model"))
+        return Preset(tuple((key, tuple(value) if isinstance(value, list) else value) for key, value in fields.items()))
+
+    def check(self) -> None:
+        """Raise SpecError where a field is wrong whatever the schedule is."""
+        layers = dict(self.fields).get("layers")
+        data = dict(self.fields) | ({"layers": sum(layers)} if isinstance(layers, tuple) else {})
+        Setting.read(data | {"p": 1, "v": 1})
 
     def estimate(self, spec: Spec) -> Estimate:
         """Estimate the costs of a spec's stages. Raises SpecError, as for more stages than layers."""
         data = dict(self.fields) | {"p": spec.p, "v": spec.v}
         layers = data.get("layers")
-        if isinstance(layers, list) and (
+        if isinstance(layers, tuple) and (
             len(layers) != spec.p * spec.v or spec.layers or spec.vocabulary == "redistribute"
         ):
             data["layers"] = sum(layers)
@@ -38,9 +53,13 @@ class Preset:
         return estimate(Setting.read(data))
 
     def priced(self, spec: Spec) -> Spec:
-        """Return a spec with the costs of this preset, and with its ``w_share``."""
+        """Return a spec with the costs of this preset, and with its ``w_share``. Raises SpecError where they do not go
+        with the spec.
+        """
         costs, w_share = self.costs(spec)
-        return replace(spec, costs=costs, w_share=w_share)
+        made = replace(spec, costs=costs, w_share=w_share)
+        judge(made)
+        return made
 
     def costs(self, spec: Spec) -> tuple[Costs, float]:
         """Return (costs of a spec's devices in ms, w_share)."""

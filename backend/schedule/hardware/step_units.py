@@ -27,9 +27,10 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class DeviceMemory:
-    """Bytes on each rank of the pipeline against the memory of a device."""
+    """Bytes on each rank of the pipeline against the memory of a device; ``activations`` are those at its peak."""
 
     ranks: tuple[float, ...]
+    activations: tuple[float, ...]
     limit: float
 
     @cached_property
@@ -49,6 +50,7 @@ class DeviceMemory:
         """Return the memory as JSON."""
         return {
             "ranks": list(self.ranks),
+            "activations": list(self.activations),
             "most": self.most,
             "rank": self.rank,
             "limit": self.limit,
@@ -104,7 +106,8 @@ def device_memory(footprint: Footprint, spec: Spec, placement: Placement, held: 
     parameters = np.array(footprint.stages["parameters"])[placement.stage_of].sum(1)
     parameters = parameters + _tables(footprint.table, spec, placement, heads)
     state = sum(footprint.per_parameter.values())
-    return DeviceMemory(tuple((state * parameters + held * activations).tolist()), footprint.limit)
+    kept = held * activations
+    return DeviceMemory(tuple((state * parameters + kept).tolist()), tuple(kept.tolist()), footprint.limit)
 
 
 def _tables(table: float, spec: Spec, placement: Placement, heads: bool) -> Floats:

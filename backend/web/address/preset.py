@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
+from urllib.parse import urlencode
 
 from backend.errors import RequestError, message
 from backend.schedule.hardware.models import MAY_LACK
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import Spec
-from backend.web.address.query import TRUTHS, fields_of, list_of, number_of
+from backend.web.address.query import TRUTHS, fields_of, list_of, number_of, pairs, repeated
 
 PREFIX = "m."
 NAMES = {
@@ -54,8 +55,30 @@ def with_preset_costs(plans: list[Spec], entries: Mapping[str, str]) -> list[Spe
     off = texts.pop("off", "0") == "1"  # some costs were changed by hand: those are in the link
     if "model" not in texts:
         return plans
-    preset = Preset({name: setting_value(name, text) for key, text in texts.items() for name in [NAMES.get(key, key)]})
+    preset = preset_of(texts)
     return [_with_costs(spec, *preset.costs(spec), off) for spec in plans]
+
+
+def preset_of(texts: Mapping[str, str]) -> Preset:
+    """Read a model and a machine from their keys, those of a link or of /api/costs. Raises RequestError."""
+    return Preset.of({name: setting_value(name, text) for key, text in texts.items() for name in [NAMES.get(key, key)]})
+
+
+def split_preset(query: bytes) -> tuple[bytes, Preset | None]:
+    """Return a query without its ``m.`` keys, and their model and machine, None without one. Raises RequestError."""
+    every = pairs(query)
+    texts: dict[str, str] = {}
+    for key, text in every:
+        name = key.removeprefix(PREFIX)
+        if key.startswith(PREFIX) and name != "off":
+            if name in texts:
+                raise RequestError(key, text, repeated(key))
+            texts[name] = text
+    if not texts:
+        return query, None
+    preset = preset_of(texts)
+    preset.check()
+    return urlencode([(key, text) for key, text in every if not key.startswith(PREFIX)]).encode(), preset
 
 
 def _with_costs(spec: Spec, costs: Costs, w_share: float, off: bool) -> Spec:

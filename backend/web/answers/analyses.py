@@ -19,7 +19,7 @@ from backend.schedule.hardware.cost_model import KEYS as SETTING_KEYS
 from backend.schedule.order.order import Order
 from backend.schedule.spec import Spec, choice
 from backend.web.address.chart_query import chart_query_of, frontier_query_of
-from backend.web.address.preset import setting_fields
+from backend.web.address.preset import setting_fields, split_preset
 from backend.web.address.query import KEYS, fields_of, nested, value_of
 from backend.web.http.cache import Encoded
 from backend.web.http.encoding import encode_json
@@ -29,8 +29,9 @@ COMPARED_KEYS = ("families", *(key for key in KEYS if key != "family"))
 
 def comparison(query: bytes) -> Encoded:
     """Return rows and notes of the families in a query, all by default, at its p, m, costs and w_share."""
-    names, spec, v = comparison_of(query)
-    return encode_json(compare(spec, names, v))
+    rest, preset = split_preset(query)
+    names, spec, v = comparison_of(rest)
+    return encode_json(compare(spec, names, v, preset))
 
 
 def comparison_of(query: bytes) -> tuple[tuple[str, ...], Spec, int | None]:

@@ -96,7 +96,16 @@ ESTIMATE = record(
         "setting": {"type": "object"},
     }
 )
-DEVICE_MEMORY = record({"ranks": array(NUMBER), "most": NUMBER, "rank": COUNT, "limit": NUMBER, "fits": TRUTH})
+DEVICE_MEMORY = record(
+    {
+        "ranks": array(NUMBER),
+        "activations": array(NUMBER),
+        "most": NUMBER,
+        "rank": COUNT,
+        "limit": NUMBER,
+        "fits": TRUTH,
+    }
+)
 SPLIT = record(
     {
         "layers": array(COUNT),

@@ -36,7 +36,7 @@ def units(spec: Spec, preset: Preset) -> StepUnits:
 
 
 def test_a_step_without_idle_time_has_the_efficiency_as_its_flop_utilisation():
-    preset = Preset(PLAIN | {"heads": True})
+    preset = Preset.of(PLAIN | {"heads": True})
     found = units(priced(preset, "gpipe", 1, 5), preset)
     assert found.mfu == pytest.approx(0.5, rel=1e-5)  # costs have six digits
     flop = 5 * (8 * (72 * 32 * 64 * 64 + 12 * 32 * 32 * 64) + 6 * 32 * 64 * 1000 + 3 * 32 * 64)
@@ -45,20 +45,20 @@ def test_a_step_without_idle_time_has_the_efficiency_as_its_flop_utilisation():
 
 
 def test_a_bubble_costs_as_much_flop_utilisation_as_time():
-    preset = Preset(PLAIN | {"inter_bandwidth": 1e18, "intra_bandwidth": 1e18})
+    preset = Preset.of(PLAIN | {"inter_bandwidth": 1e18, "intra_bandwidth": 1e18})
     spec = priced(preset, "1f1b", 4, 8)
     assert units(spec, preset).mfu == pytest.approx(0.5 * 8 / (8 + 3), rel=1e-5)
 
 
 def test_recomputed_work_is_no_work_of_the_model():
-    preset = Preset(PLAIN)
+    preset = Preset.of(PLAIN)
     plain, again = (units(priced(preset, "1f1b", 4, 8, recompute=kind), preset) for kind in ("none", "full"))
     assert again.mfu * again.seconds == pytest.approx(plain.mfu * plain.seconds, rel=1e-12)
     assert again.seconds > plain.seconds
 
 
 def test_replicas_multiply_tokens_and_devices_and_leave_time_and_utilisation():
-    one, many = Preset(PLAIN), Preset(PLAIN | {"data": 16})
+    one, many = Preset.of(PLAIN), Preset.of(PLAIN | {"data": 16})
     spec = priced(one, "1f1b", 4, 8)
     few, all_ = units(spec, one), units(spec, many)
     assert (all_.tokens, all_.devices) == (16 * few.tokens, 16 * few.devices)
@@ -79,7 +79,7 @@ def test_zero_divides_the_optimizer_then_gradients_then_weights_by_the_replicas(
 
 @pytest.mark.parametrize("family", ["1f1b", "zb-h2", "gpipe"])
 def test_memory_of_each_rank_has_the_activations_of_its_own_simulated_peak(family: str):
-    preset = Preset(PLAIN)
+    preset = Preset.of(PLAIN)
     spec = priced(preset, family, 4, 12)
     layer = 34 * 32 * 64  # flash attention
     held = {"1f1b": (4, 3, 2, 1), "zb-h2": (7, 7, 7, 7), "gpipe": (12, 12, 12, 12)}[family]
@@ -91,30 +91,30 @@ def test_memory_of_each_rank_has_the_activations_of_its_own_simulated_peak(famil
 
 
 def test_a_v_has_both_tables_on_its_first_rank_and_dualpipe_holds_two_stages():
-    preset = Preset(PLAIN | {"heads": True})
+    preset = Preset.of(PLAIN | {"heads": True})
     v = units(priced(preset, "v-half", 4, 12), preset).memory.ranks
     looped = units(priced(preset, "interleaved", 4, 12, v=2), preset).memory.ranks
     table = 16 * 64 * 1000
     assert v[0] - v[1] > 1.5 * table > 0.5 * table > v[3] - v[2]
     assert looped[0] - looped[1] > 0.5 * table
     assert looped[3] - looped[2] > 0.5 * table
-    both = units(priced(Preset(PLAIN), "dualpipe", 4, 8), Preset(PLAIN)).memory.ranks
+    both = units(priced(Preset.of(PLAIN), "dualpipe", 4, 8), Preset.of(PLAIN)).memory.ranks
     assert min(both) > 2 * 16 * 2 * 12 * 64 * 64
 
 
 def test_a_sharded_output_layer_takes_memory_on_every_rank():
     bare, sharded = (
-        units(priced(Preset(PLAIN), "1f1b", 4, 8, vocabulary=kind), Preset(PLAIN)).memory.ranks[3]
+        units(priced(Preset.of(PLAIN), "1f1b", 4, 8, vocabulary=kind), Preset.of(PLAIN)).memory.ranks[3]
         for kind in ("plain", "parallel-2")
     )
     assert sharded - bare >= 16 * 2 * 64 * 1000 / 4
 
 
 def test_a_plan_fits_exactly_up_to_the_machines_memory():
-    spec = priced(Preset(PLAIN), "1f1b", 4, 8)
-    most = units(spec, Preset(PLAIN)).memory.most
-    assert units(spec, Preset(PLAIN | {"memory": most})).memory.fits
-    assert not units(spec, Preset(PLAIN | {"memory": most - 1})).memory.fits
+    spec = priced(Preset.of(PLAIN), "1f1b", 4, 8)
+    most = units(spec, Preset.of(PLAIN)).memory.most
+    assert units(spec, Preset.of(PLAIN | {"memory": most})).memory.fits
+    assert not units(spec, Preset.of(PLAIN | {"memory": most - 1})).memory.fits
 
 
 CASES: list[tuple[dict[str, Any], dict[str, Any]]] = [
@@ -136,7 +136,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any]]] = [
 def test_the_page_computes_the_same_figures_as_the_server():
     lines, expected = [], []
     for shape, fields in CASES:
-        preset = Preset(fields)
+        preset = Preset.of(fields)
         spec = preset.priced(registry.read(shape))
         answer = preset.estimate(spec).as_dict()
         wire = base64.b64encode(encode(registry.order(spec), spec.to_json())).decode()

@@ -24,7 +24,13 @@ export function bytesText(count, binary = false) {
   return `${three(count / base ** at)} ${unit}`;
 }
 
-/** "Fits: 62 GB of 80 GB on device 0" @param {DeviceMemory} memory */
+/** "412 k": so many in a second. @param {number} x */
+export function rateText(x) {
+  const large = LARGE.find(([size]) => x >= size);
+  return large ? `${three(x / large[0])} ${large[1]}` : three(x);
+}
+
+/** "Fits: 62 GB of 80 GB on device 0" @param {Pick<DeviceMemory, "most" | "limit" | "rank" | "fits">} memory */
 export function fitText({ most, limit, rank, fits }) {
   const sums = { total: bytesText(most), limit: bytesText(limit), rank };
   return fits

@@ -15,6 +15,8 @@ import { BARRIERS } from "../../core/schedule/spec_tables.js";
  * @property {number} most
  * @property {number} limit
  * @property {boolean} fits
+ * @property {number[]} states       of each rank without activations
+ * @property {number[]} activations  of one micro-batch on each rank
  * @property {number[]} caps   activations for which each rank has room, in units of one micro-batch's on a device
  */
 /**
@@ -66,9 +68,8 @@ function deviceMemory({ bytes, setting }, schedule, shown, times) {
   const tables = Array.from({ length: p }, (_, rank) => tablesOf(bytes.table, shown, placement, rank, setting.heads));
   const each = STATES.map((name) => bytes.per_parameter[name]);
   const state = each.reduce((sum, x) => sum + x, 0);
-  const ranks = sizes.map(
-    ({ activations, parameters }, rank) => state * (parameters + tables[rank]) + peaks[rank] * activations,
-  );
+  const states = sizes.map(({ parameters }, rank) => state * (parameters + tables[rank]));
+  const ranks = sizes.map(({ activations }, rank) => states[rank] + peaks[rank] * activations);
   const most = Math.max(...ranks);
   const rank = ranks.indexOf(most);
   const { activations, parameters } = sizes[rank];
@@ -83,10 +84,10 @@ function deviceMemory({ bytes, setting }, schedule, shown, times) {
     most,
     limit: bytes.limit,
     fits: most <= bytes.limit,
+    states,
+    activations: sizes.map((size) => size.activations),
     caps: sizes.map((size, r) =>
-      size.activations > 0
-        ? Math.max(0, bytes.limit - state * (size.parameters + tables[r])) / size.activations
-        : Infinity,
+      size.activations > 0 ? Math.max(0, bytes.limit - states[r]) / size.activations : Infinity,
     ),
   };
 }
