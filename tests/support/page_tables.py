@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.schedule.families import imported
+from backend.schedule.families.registry import FAMILIES
 from backend.schedule.family_names import ALIASES
 from backend.schedule.hardware.machines import MACHINE_FIELDS
 from backend.schedule.hardware.machines import bounds as machine_bounds
@@ -49,6 +50,12 @@ def page_tables() -> str:
                 "Record<string, string>",
                 "FAMILY_NAMES",
                 ALIASES,
+            ),
+            _export(
+                "Families whose every backward updates the weights.",
+                "string[]",
+                "ASYNCHRONOUS",
+                [family.name for family in FAMILIES.values() if family.asynchronous],
             ),
             _export("Entries of the longest list: one per stage.", "number", "MOST_STAGES", MOST_ENTRIES),
             _export(

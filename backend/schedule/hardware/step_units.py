@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from backend.schedule.families.registry import family_of
 from backend.schedule.hardware.estimate import Estimate
 from backend.schedule.hardware.footprint import Footprint
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
@@ -93,7 +94,10 @@ def step_units(found: Estimate, spec: Spec, timeline: Timeline) -> StepUnits:
     devices = spec.p * setting.tp * setting.data
     mfu = flop / (seconds * spec.p * setting.tp * machine.flops)
     kept = found.footprint.kept_by_recompute[spec.recompute]
-    held = peak_memory(timeline, spec.w_share, spec.v, kept, spec.weights or 0.0)
+    weights = spec.weights
+    if weights is None:  # of a weight version that is stashed, in micro-batches' activations
+        weights = found.options.weights if family_of(spec).asynchronous else 0.0
+    held = peak_memory(timeline, spec.w_share, spec.v, kept, weights)
     memory = device_memory(found.footprint, spec, timeline.order.placement, held, setting.heads)
     return StepUnits(seconds, tokens, mfu, devices, memory)
 

@@ -102,6 +102,13 @@ def test_a_v_has_both_tables_on_its_first_rank_and_dualpipe_holds_two_stages():
     assert min(both) > 2 * 16 * 2 * 12 * 64 * 64
 
 
+def test_stashed_weight_versions_take_memory_without_being_asked_for():
+    preset = Preset.of(PLAIN)
+    flushed, stashed = (units(priced(preset, family, 4, 8), preset).memory.ranks for family in ("1f1b", "pipedream"))
+    assert stashed[3] == pytest.approx(flushed[3])
+    assert stashed[0] - flushed[0] == pytest.approx(3 * 2 * 2 * 12 * 64 * 64)  # p - 1 more versions, 2 bytes each
+
+
 def test_a_sharded_output_layer_takes_memory_on_every_rank():
     bare, sharded = (
         units(priced(Preset.of(PLAIN), "1f1b", 4, 8, vocabulary=kind), Preset.of(PLAIN)).memory.ranks[3]
@@ -127,6 +134,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"family": "1f1b", "p": 4, "m": 8, "vocabulary": "parallel-1"}, {"model": "zb-6.2b", "heads": True}),
     ({"family": "1f1b", "p": 4, "m": 8, "vocabulary": "redistribute"}, {"model": "zb-6.2b", "heads": True}),
     ({"family": "pipedream", "p": 4, "m": 8, "weights": 0.7}, {"model": "zb-6.2b"}),
+    ({"family": "pipedream", "p": 4, "m": 8}, {"model": "zb-6.2b"}),
     ({"family": "gpipe", "p": 4, "m": 8, "recompute": "selective"}, {"model": "zb-1.5b"}),
     ({"family": "1f1b", "p": 4, "m": 8, "recompute": "full"}, {"model": "zb-1.5b", "tp": 2}),
 ]

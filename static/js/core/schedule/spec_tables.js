@@ -93,6 +93,12 @@ export const FAMILY_NAMES = {
 };
 
 /**
+ * Families whose every backward updates the weights.
+ * @type {string[]}
+ */
+export const ASYNCHRONOUS = ["pipedream"];
+
+/**
  * Entries of the longest list: one per stage.
  * @type {number}
  */

@@ -1,7 +1,7 @@
 // The figures of a simulated step in an engineer's units: seconds, tokens, FLOP utilisation, bytes on each device. The
 // chunks of a device are counted as equally large. The same as backend/schedule/hardware/step_units.py. Knows no DOM.
 import { peakMemory, holding } from "../../core/schedule/memory.js";
-import { BARRIERS } from "../../core/schedule/spec_tables.js";
+import { ASYNCHRONOUS, BARRIERS } from "../../core/schedule/spec_tables.js";
 
 /** @import {Priced} from "./api.js" */
 /** @import {Schedule, Spec, Times} from "../../core/schedule/types.js" */
@@ -60,10 +60,12 @@ export function stepUnits(priced, { schedule, shown, times }) {
  * @param {Times} times
  * @returns {DeviceMemory}
  */
-function deviceMemory({ bytes, setting }, schedule, shown, times) {
+function deviceMemory({ bytes, setting, options }, schedule, shown, times) {
   const { p, placement } = schedule;
   const kept = bytes.kept_by_recompute[shown.recompute];
-  const peaks = peakMemory(schedule, times, { ...holding(shown), kept });
+  // a stashed weight version, in micro-batches' activations
+  const weights = shown.weights ?? (ASYNCHRONOUS.includes(shown.family) ? options.weights : 0);
+  const peaks = peakMemory(schedule, times, { ...holding(shown), kept, weights });
   const sizes = Array.from({ length: p }, (_, rank) => sizesOf(bytes.stages, placement, rank));
   const tables = Array.from({ length: p }, (_, rank) => tablesOf(bytes.table, shown, placement, rank, setting.heads));
   const each = STATES.map((name) => bytes.per_parameter[name]);

@@ -2,6 +2,7 @@
 import { getJson } from "../../data/api.js";
 import { priceOf } from "../../data/costs/derive.js";
 import { bytesText, fitText, rateText } from "../../data/costs/quantities.js";
+import { stepText } from "../../data/costs/time_unit.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { formatNumber, formatPercent } from "../../core/i18n/numbers.js";
 import { specQuery } from "../../core/state/link.js";
@@ -119,13 +120,19 @@ export const columns = (withUnits = false) => [
     t("idle time over work in the busiest device's window"),
     (row) => row.bubble.span.of_ideal,
   ),
-  amount("makespan", t("step time"), t("first start to last end"), (row) => row.makespan),
-  amount(
-    "stage",
-    t("busiest device's window"),
-    t("from the busiest device's own first start to its last end"),
-    (row) => row.longest_stage,
-  ),
+  {
+    ...amount("makespan", t("step time"), t("first start to last end"), (row) => row.makespan),
+    show: (row) => stepText(row.makespan),
+  },
+  {
+    ...amount(
+      "stage",
+      t("busiest device's window"),
+      t("from the busiest device's own first start to its last end"),
+      (row) => row.longest_stage,
+    ),
+    show: (row) => stepText(row.longest_stage),
+  },
   {
     ...amount(
       "memory",

@@ -1,5 +1,5 @@
 // The schedules on the screen against the first: which settings differ, and the effect on time and memory.
-import { timeText } from "../../data/costs/time_unit.js";
+import { stepText, timeText } from "../../data/costs/time_unit.js";
 import { bytesText, rateText } from "../../data/costs/quantities.js";
 import { h } from "../../ui/dom.js";
 import { t } from "../../core/i18n/language.js";
@@ -133,7 +133,7 @@ function cells(plan, first, at, units, priced) {
   const against = at === 0 || !mine || !theirs ? "–" : signed(mine.makespan / theirs.makespan - 1);
   const held = units ? bytesText(units.memory.most) : formatNumber(plan.memory);
   const texts = mine
-    ? [timeText(mine.makespan), against, formatPercent(mine.bubble.global.ofTotal), held]
+    ? [stepText(mine.makespan), against, formatPercent(mine.bubble.global.ofTotal), held]
     : ["–", "–", "–", "–"];
   const rest = units
     ? [rateText(units.tokens / units.seconds), formatPercent(units.mfu), units.memory.fits ? t("yes") : t("no")]

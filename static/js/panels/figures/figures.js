@@ -1,5 +1,5 @@
 // The right column: the figures of each schedule on the screen, one column per schedule.
-import { timeNumber, timeText, unit } from "../../data/costs/time_unit.js";
+import { stepText, timeNumber, unit } from "../../data/costs/time_unit.js";
 import { byId, h, replace, setText, show as reveal } from "../../ui/dom.js";
 import { onStage } from "../../ui/frame_loop.js";
 import { onRest } from "../../ui/rest.js";
@@ -44,7 +44,7 @@ const headlineRows = (/** @type {string | null} */ limit) => [
   {
     name: t("Step time"),
     lead: true,
-    of: ({ figures }) => timeText(figures.makespan),
+    of: ({ figures }) => stepText(figures.makespan),
     time: (figures) => figures.makespan,
   },
   ...(limit === null ? [heldRow(true)] : [deviceMemoryRow(limit), ...stepRows()]),
@@ -82,7 +82,7 @@ const restRows = (measured, priced) => [
   ...(priced ? [heldRow(false)] : []),
   {
     name: t("Busiest device's window"),
-    of: ({ figures }) => timeText(figures.longestStage),
+    of: ({ figures }) => stepText(figures.longestStage),
     time: (figures) => figures.longestStage,
   },
   {

@@ -27,7 +27,7 @@ export const stepRows = () => [
   },
   {
     name: t("MFU"),
-    hint: t("model FLOP utilisation: the model's FLOP over what the devices could compute, without recomputation"),
+    hint: t("model FLOP ÷ peak"),
     sign: percent,
     of: ({ units }) => (units ? formatPercent(units.mfu) : "–"),
   },

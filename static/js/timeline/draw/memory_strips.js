@@ -31,8 +31,8 @@ export const stripsShown = (mem, lanes) =>
 export const fullHeight = (lanes) =>
   lanes.reduce((most, { schedule, times, spec, device }) => {
     const { top } = held(schedule, times, spec);
-    const room = Math.min(...(device?.()?.caps ?? []));
-    return Math.max(most, top, spec.memory ?? 0, room <= NEAR * top ? room : 0);
+    const near = (device?.()?.caps ?? []).filter((cap) => cap <= NEAR * top);
+    return Math.max(most, top, spec.memory ?? 0, ...near);
   }, 0);
 
 /** @param {Scene} scene @param {Ctx} ctx @param {number} dpr @param {number} height of the plot */

@@ -174,4 +174,5 @@ export const FIGURES = {
   yes: "是",
   no: "否",
   "Save the table:": "保存表格：",
+  "model FLOP ÷ peak": "模型 FLOP ÷ 峰值",
 };
