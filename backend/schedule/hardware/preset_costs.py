@@ -52,6 +52,10 @@ class Preset:
             data["heads"] = False
         return estimate(Setting.read(data))
 
+    def asked(self, spec: Spec) -> Spec:
+        """Return the spec on the screen: with its own costs where it gives some, else with those of this preset."""
+        return spec if spec.costs != Spec().costs else self.priced(spec)
+
     def priced(self, spec: Spec) -> Spec:
         """Return a spec with the costs of this preset, and with its ``w_share``. Raises SpecError where they do not go
         with the spec.

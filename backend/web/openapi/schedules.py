@@ -109,6 +109,7 @@ POINT = record(
         "weights": COUNT,
         "dominated_by": nullable(COUNT),
         "adjusted": nullable(ref("Text")),
+        "units": nullable(UNITS),
         "moved": TRUTH,
         "spec": ref("Spec"),
     }
@@ -241,6 +242,7 @@ OPERATIONS: dict[str, Operation] = {
             Parameter("found", whole(0, 1, 1), "0: without searched orders"),
             *_appearance(HEIGHTS),
             *spec_query(),
+            A_SETTING,
         ),
         LENIENT,
         refusals=(304,),

@@ -100,6 +100,17 @@ def test_a_balance_says_whether_the_layers_fit(open_page: Open) -> None:
     wait_url(page, "m.layers=")
 
 
+def test_each_plot_of_the_paper_is_one_click_and_in_the_link(open_page: Open) -> None:
+    page = open_page("?tab=charts")
+    page.click('[data-plot="cm-9.6b"]')
+    expect(page.locator(".charts-variant")).to_have_value("mfu-activations")
+    expect(page.locator(".charts-table")).to_contain_text("V-Half")
+    expect(page.locator(".charts-table thead")).to_contain_text("MFU")
+    address = wait_url(page, "m.model=cm-9.6b")
+    for part in ("p=16", "m=32", "m.machine=a100", "m.heads=1", "chart=pareto:mfu-activations"):
+        assert part in address.replace("%3A", ":")
+
+
 def test_an_old_name_of_a_model_in_a_link_still_means_it(open_page: Open) -> None:
     page = open_page("?m.model=llama3-7b&p=4")
     wait(page, "bubbleline.state().spec.costs.F !== 1")

@@ -160,4 +160,18 @@ export const CHARTS_MESSAGES = {
   "charts.work_share": "{plan}：各 rank 的时间中有 {share} 在工作。",
   "charts.printed": "印出的值",
   "charts.printed_in_table": "参数量之比，取自词表并行作者的表格",
+  "charts.mfu_axis": "模型 FLOP 利用率（MFU）",
+  "charts.mfu": "MFU 利用率",
+  "charts.tokens_axis": "每秒千 token",
+  "charts.tokens_brief": "千 token/秒",
+  "charts.gigabytes_axis": "占用最多的设备的显存，GB",
+  "charts.gigabytes": "显存，GB",
+  "charts.activations_axis": "占用最多的设备的激活值峰值，GB",
+  "charts.fits": "设备 {rank} 上 {most}，共 {limit} GB，其中激活值 {held} GB",
+  "charts.does_not_fit": "放不下：设备 {rank} 上 {most}，仅有 {limit} GB，其中激活值 {held} GB",
+  "charts.mfu_and_tokens": "MFU {mfu}，每秒 {tokens} 个 token",
+  "charts.off_the_line_in_units":
+    "{schedule}（圆圈处）不在线上：{other} 占用 {less} 而不是 {more} GB，达到 {fast} 而不是 {slow} {unit}。",
+  "charts.device_limit": "上限 {limit} GB",
+  "charts.needs_a_model": "{y} 需要模型与机器（m.model）",
 };
