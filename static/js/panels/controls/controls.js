@@ -10,6 +10,7 @@ import { t, tr } from "../../core/i18n/language.js";
 import { IMPORTED, RECOMPUTE } from "../../core/schedule/spec_tables.js";
 import { IDS, letter, mapSpecs, specAt, specsOf } from "../../core/state/schedules.js";
 import { Picker } from "./family_picker.js";
+import { StageTable } from "../../ui/stage_table.js";
 
 /** @import {Plans} from "../../data/plans.js" */
 /** @import {Spec} from "../../core/schedule/types.js" */
@@ -72,6 +73,19 @@ export class Controls {
   #timer = 0;
   /** @type {Options} */
   #options;
+  #stages = new StageTable(
+    "stage-costs",
+    t("Edit per stage"),
+    ["F", "I", "W"].map((name) => ({ name, symbol: name })),
+    {
+      read: () => ["F", "I", "W"].map((name) => this.#byStage(fieldOf(this.#spec, name))),
+      put: (changed, event) => {
+        inputHappened(event);
+        const next = changed.reduce((spec, { name, list }) => withField(spec, name, list), this.#spec);
+        for (const { name } of changed) this.#put(withField(this.#spec, name, fieldOf(next, name)), "gesture", name);
+      },
+    },
+  );
 
   /**
    * @param {{store: Store, plans: Plans, openImport: (at: number) => void}} parts openImport: opens the import dialog
@@ -116,7 +130,9 @@ export class Controls {
       this.#lifoRow,
       this.#tieRow,
       h("h2", { text: t("Time per stage and micro-batch") }),
-      ...nodes("F", "I", "W", "FB", "comm"),
+      ...nodes("F", "I", "W"),
+      this.#stages.node,
+      ...nodes("FB", "comm"),
       this.#options.node,
       this.#memory,
       this.#recomputeRow,
@@ -190,6 +206,14 @@ export class Controls {
       this.plans.prefetch(this.plans.all[this.#at], options.name, options.stops());
   }
 
+  /** A cost of each stage: one number is a device's whole share. @param {number | number[]} cost */
+  #byStage(cost) {
+    const { p, v } = this.#spec;
+    if (Array.isArray(cost) && cost.length === p * v) return cost;
+    const share = Array.isArray(cost) ? deviceShare(cost, p) : cost;
+    return new Array(p * v).fill(Number((share / v).toPrecision(6)));
+  }
+
   /** As many layers in every stage. @param {number} count */
   #each(count) {
     const { p, v } = this.#spec;
@@ -233,6 +257,7 @@ export class Controls {
     show(this.#locked, spec.family === IMPORTED);
     this.#recompute.value = spec.recompute;
     this.#options.sync();
+    this.#stages.sync();
     show(this.#lifoRow, applies.has("lifo"));
     this.#lifo.checked = spec.lifo;
     show(this.#tieRow, others.length > 0);

@@ -1,6 +1,6 @@
 // "Model and machine": which model on which machine the costs come from. Nothing changes until Apply; from then on each
 // choice does at once, until a cost is changed by hand.
-import { FIELDS_OF, MODELS, ask, evenly, isOwn, plainOf, shelf, titlesOf } from "../../data/costs/api.js";
+import { FIELDS_OF, MODELS, ask, evenly, isOwn, plainOf, shelf, titlesOf, withLayers } from "../../data/costs/api.js";
 import { Balance } from "./balance.js";
 import { stepUnits } from "../../data/costs/step_units.js";
 import { OwnFields } from "./own_values.js";
@@ -11,6 +11,7 @@ import { machineFields, modelFields } from "../../core/state/own_values.js";
 import { formatCount } from "../../core/i18n/numbers.js";
 import { plainPreset } from "../../core/state/link_preset.js";
 import { including } from "../../ui/slider_stops.js";
+import { StageTable } from "../../ui/stage_table.js";
 
 /** @import {SpecError} from "../../core/schedule/types.js" */
 /** @import {Pricing} from "../../data/costs/pricing.js" */
@@ -57,6 +58,15 @@ export class CostsSection {
     t("Show the arithmetic"),
   );
   #form = h("div", { class: "pricing-form" });
+  #layers = new StageTable(
+    "stage-model-layers",
+    t("Edit layers per stage"),
+    [{ name: "layers", symbol: t("layers"), whole: true }],
+    {
+      read: () => [this.pricing.priced?.setting.layers ?? []],
+      put: ([{ list }]) => this.store.set({ preset: withLayers(this.#draft, list) }, "gesture"),
+    },
+  );
   node = h(
     "details",
     { class: "pricing", id: "pricing" },
@@ -126,9 +136,10 @@ export class CostsSection {
       this.#own.machine.node,
       row(t("Tensor parallel"), this.#tp),
       row(t("Data parallel"), this.#data),
-      row(t("ZeRO sharding"), this.#zero),
+      row(t("ZeRO"), this.#zero),
       row(t("Efficiency"), this.#efficiency, this.#percent),
       h("label", { class: "check" }, this.#heads, t("Embedding and head")),
+      this.#layers.node,
       this.#problem,
       this.#verdict,
       h("div", { class: "pricing-acts" }, this.#apply, this.#arithmetic),
@@ -266,6 +277,8 @@ export class CostsSection {
     else if (this.#filled) this.#complain("");
     show(this.#apply, preset === null);
     show(this.#arithmetic, preset !== null);
+    show(this.#layers.node, pricing.priced !== undefined);
+    if (pricing.priced) this.#layers.sync();
     this.weigh();
     const shown = this.store.get().view.tab === "costs";
     setText(this.#arithmetic, shown ? t("Hide the arithmetic") : t("Show the arithmetic"));
