@@ -25,6 +25,9 @@ export function bytesText(count, binary = false) {
   return `${three(count / base ** at)} ${unit}`;
 }
 
+/** Bytes in GB however many, so that figures side by side have one unit. @param {number} count */
+export const gigabytesText = (count) => `${three(count / 1e9)} GB`;
+
 /** "412 k": so many in a second. @param {number} x */
 export function rateText(x) {
   const large = LARGE.find(([size]) => x >= size);

@@ -2,7 +2,7 @@
 // whether it fits.
 import { t } from "../../core/i18n/language.js";
 import { formatPercent } from "../../core/i18n/numbers.js";
-import { bytesText, fitText, rateText } from "../../data/costs/quantities.js";
+import { fitText, gigabytesText, rateText } from "../../data/costs/quantities.js";
 import { h, replace, show } from "../../ui/dom.js";
 
 /** @import {Plan} from "../../data/plan.js" */
@@ -10,13 +10,15 @@ import { h, replace, show } from "../../ui/dom.js";
 /** @import {Row} from "./figures.js" */
 
 const percent = () => " %";
+const gigabytes = () => " GB";
 
 /** @param {string} limit the memory of a device @returns {Row} */
 export const deviceMemoryRow = (limit) => ({
   name: t("Peak memory"),
   hint: t("of {limit}", { limit }),
   lead: true,
-  of: ({ units }) => (units ? bytesText(units.memory.most) : "–"),
+  sign: gigabytes,
+  of: ({ units }) => (units ? gigabytesText(units.memory.most) : "–"),
 });
 
 /** @returns {Row[]} */
