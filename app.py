@@ -8,7 +8,7 @@ python app.py export 1f1b --format torch-csv   write it for another program
 python app.py check FILE.csv                   judge an order in torch's CSV
 python app.py compare -p 8 -m 32               all families at one setting
 python app.py pareto -p 8 -m 24                memory against throughput, families and searched orders
-python app.py costs Llama3-70B --machine H100  times, bytes and their arithmetic for a model on a machine
+python app.py costs llama3-70b --machine H100  times, bytes and their arithmetic for a model on a machine
 python app.py import trace.json                read a measured timeline back from a Chrome or torch trace
 python app.py laws                             write docs/laws.md
 python app.py run dualpipe -p 4 -m 8           execute it with real tensors and verify its gradients

@@ -62,3 +62,15 @@ def ticks(low: float, high: float, width: float, least: float) -> list[float]:
         if low <= each <= high and all(abs(math.log(each / other)) * px >= least for other in kept):
             kept.append(each)
     return sorted(kept)
+
+
+def round_ticks(low: float, high: float, width: float, least: float) -> list[float]:
+    """Return round numbers between two values, ``least`` px or more apart on a logarithmic axis."""
+    kept: list[float] = []
+    px = width / math.log(high / low)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for digits in ((1.0,), (2.0, 5.0), (3.0, 7.0), (1.5, 4.0, 6.0, 8.0)):
+        for each in (digit * 10.0**power for digit in digits for power in powers):
+            if low <= each <= high and all(abs(math.log(each / other)) * px >= least for other in kept):
+                kept.append(each)
+    return sorted(kept)

@@ -9,10 +9,11 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from backend.charts.axes import ENTRY, LEFT, RIGHT, ticks
-from backend.charts.chart import BUBBLE, joined_lines, limit_label
+from backend.charts.axes import ENTRY, LEFT, RIGHT, round_ticks, ticks
+from backend.charts.chart import joined_lines, limit_label
 from backend.charts.label_placement import RIM, Box, PointLabel, place, width_of
-from backend.charts.pareto_plot import ParetoPlot, clusters, front, hover_lines, joined, pareto_plot, readings
+from backend.charts.pareto_axes import MEMORY_TITLES, TITLES, in_units
+from backend.charts.pareto_plot import ParetoPlot, clusters, front, hover_lines, joined, limit_of, pareto_plot, readings
 from backend.charts.theme import CLEAR, TEXT, Appearance, template
 from backend.errors import Message, message
 from backend.schedule.analysis.pareto import SEARCHED as SEARCHED_FAMILIES
@@ -37,13 +38,6 @@ SEARCHED = {
     "v-auto": message("charts.found_v", "found, V"),
 }
 PARTS = {1 / 3: "⅓", 0.25: "¼", 0.5: "½", 0.75: "¾", 1.5: "1½", 1.0: ""}
-TITLES = {  # (in full, in brief) of each variant
-    "throughput": (
-        message("charts.throughput_axis", "throughput, of what no bubble gives"),
-        message("charts.throughput", "throughput"),
-    ),
-    "bubble": (message("charts.bubble_axis", "bubble, of the longest window (span)"), BUBBLE),
-}
 BIG, SMALL = 10, 8  # px of a marker
 FAINT = 0.45
 TICK_ROOM = 44  # px
@@ -65,19 +59,22 @@ def figure(asked: Spec, points: Sequence[Point], appearance: Appearance) -> tupl
 def _layout(plot: ParetoPlot) -> dict[str, Any]:
     frame, p = plot.frame, plot.asked.p
     wide, high = frame.inner
-    at = ticks(*frame.x, wide, TICK_ROOM)
+    units = in_units(plot.appearance)
+    at = round_ticks(*frame.x, wide, TICK_ROOM) if units else ticks(*frame.x, wide, TICK_ROOM)
     title, brief = TITLES[plot.appearance.y]
+    memory, memory_brief = MEMORY_TITLES[plot.appearance.y] if units else (MEMORY, BRIEF_MEMORY)
     return {
         "template": template(plot.appearance.theme), "width": frame.width, "height": frame.height,
         "hovermode": "closest", "hoverdistance": 24,
         "margin": {"l": LEFT, "r": RIGHT, "t": frame.top, "b": frame.height - frame.top - high, "autoexpand": False},
         "xaxis": {
             "type": "log", "range": [math.log10(each) for each in frame.x], "tickvals": at,
-            "ticktext": [f"{_part(each)}<br>{each * p:.3g}" for each in at],
-            "title": {"text": MEMORY if wide > NARROW else BRIEF_MEMORY, "standoff": 6},
+            "ticktext": [f"{each:g}" if units else f"{_part(each)}<br>{each * p:.3g}" for each in at],
+            "title": {"text": memory if wide > NARROW else memory_brief, "standoff": 6},
         },
         "yaxis": {
-            "range": list(frame.y), "ticksuffix": " %", "nticks": max(3, high // 40),
+            "range": list(frame.y), "nticks": max(3, high // 40),
+            "ticksuffix": "" if plot.appearance.y == "tokens" else " %",
             "title": {"text": title if high > LOW else brief, "standoff": 6},
         },
         "legend": {
@@ -195,7 +192,7 @@ def _obstacles(plot: ParetoPlot) -> list[Box]:
     boxes = []
     for (x0, y0), (x1, y1) in pairwise(line):
         boxes += [Box((x0 + x1) / 2, y0, x1 - x0, 2.0), Box(x1, (y0 + y1) / 2, 2.0, abs(y1 - y0))]
-    if plot.asked.memory is not None:
+    if _limit_of(plot) is not None:
         x, high = _limit_at(plot), plot.frame.inner[1]
         boxes += [Box(x, high / 2, 2.0, high), Box(x, high - 8.0, 2 * width_of("limit 99"), 16.0)]
     return boxes
@@ -203,10 +200,14 @@ def _obstacles(plot: ParetoPlot) -> list[Box]:
 
 def _limit(plot: ParetoPlot) -> list[dict[str, Any]]:
     """Draw the memory limit, labelled at its line's foot."""
-    if plot.asked.memory is None:
+    limit = _limit_of(plot)
+    if limit is None:
         return []
     token = tokens(plot.appearance.theme)
-    x = math.log10(plot.asked.memory / plot.asked.p)
+    x = math.log10(limit)
+    label = limit_label(plot.asked.memory or 0.0)
+    if in_units(plot.appearance):
+        label = message("charts.device_limit", "limit {limit} GB", limit=f"{limit:.4g}")
     side = "right" if _limit_at(plot) > plot.frame.inner[0] * 0.8 else "left"
     low, high = plot.frame.y
     return [
@@ -216,14 +217,19 @@ def _limit(plot: ParetoPlot) -> list[dict[str, Any]]:
         },
         {
             "x": x, "y": 0, "yref": "paper", "xanchor": side, "yanchor": "bottom", "showarrow": False, "borderpad": 3,
-            "text": limit_label(plot.asked.memory), "font": {"color": token["bad"], "size": TEXT},
+            "text": label, "font": {"color": token["bad"], "size": TEXT},
         },
     ]  # fmt: skip
 
 
+def _limit_of(plot: ParetoPlot) -> float | None:
+    return limit_of(plot.asked, plot.points, plot.appearance)
+
+
 def _limit_at(plot: ParetoPlot) -> float:
-    assert plot.asked.memory is not None
-    return plot.frame.at(plot.asked.memory / plot.asked.p, 0.0)[0]
+    limit = _limit_of(plot)
+    assert limit is not None
+    return plot.frame.at(limit, 0.0)[0]
 
 
 def _colour(plot: ParetoPlot, group: str) -> str:

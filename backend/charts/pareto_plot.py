@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from backend.charts.axes import Frame, legend_rows, widened
+from backend.charts.pareto_axes import UNIT_HEIGHTS, axes_of, device_limit, in_units, unit_axes, unit_lines
 from backend.charts.theme import Appearance
 from backend.errors import Message, message
 from backend.schedule.analysis.pareto import Point, dominated
 from backend.schedule.families.registry import family_of
 from backend.schedule.spec import Spec
 
-HEIGHTS = ("throughput", "bubble")
 NEAR = 5.0  # px; points nearer to each other share one label
 LONGEST_NAME = 30  # letters
 DEEPEST = 1.2  # depth of the plot below the slowest family, over the range of the families
@@ -32,7 +32,7 @@ class ParetoPlot:
     frame: Frame
 
     def xy(self, at: int) -> tuple[float, float]:
-        """Return (memory in parts of p, height)."""
+        """Return (memory in parts of p or GB, height)."""
         return coordinates(self.points[at], self.asked, self.appearance.y)
 
     def pixel(self, at: int) -> tuple[float, float]:
@@ -69,12 +69,15 @@ class ParetoPlot:
 def pareto_plot(asked: Spec, points: Sequence[Point], appearance: Appearance) -> ParetoPlot:
     """Place points in their figure."""
     now = next((at for at, point in enumerate(points) if point.limit is None and point.spec == asked), None)
-    return ParetoPlot(asked, points, dominated(points), now, appearance, _frame(asked, points, appearance))
+    better = dominated(points, axes_of(appearance))
+    return ParetoPlot(asked, points, better, now, appearance, _frame(asked, points, appearance))
 
 
 def coordinates(point: Point, asked: Spec, y: str) -> tuple[float, float]:
-    """Return (memory in parts of p, throughput or bubble in percent)."""
+    """Return (memory in parts of p, throughput or bubble in percent), or the axes of a variant in units."""
     figures = point.figures
+    if y in UNIT_HEIGHTS and figures.units is not None:
+        return unit_axes(figures.units, y)
     return figures.memory / asked.p, 100 * (figures.throughput if y == "throughput" else figures.span.of_total)
 
 
@@ -82,18 +85,27 @@ def _frame(asked: Spec, points: Sequence[Point], appearance: Appearance) -> Fram
     """Fit all families; a searched schedule that is far slower stays below the plot."""
     x, y = zip(*(coordinates(point, asked, appearance.y) for point in points), strict=True)
     families = [coordinates(point, asked, appearance.y)[1] for point in points if point.limit is None]
-    deep = DEEPEST * max(10.0, max(families) - min(families))
+    units = in_units(appearance)
+    deep = DEEPEST * max(0.1 * max(families) if units else 10.0, max(families) - min(families))
     low, high = min(y), max(y)
-    if appearance.y == "throughput":
-        low = min(each for each in y if each >= min(families) - deep)
-    else:
+    if appearance.y == "bubble":
         high = max(each for each in y if each <= max(families) + deep)
-    room = max(1.0, 0.07 * (high - low))
-    limit = () if asked.memory is None else (asked.memory / asked.p,)
+    else:
+        low = min(each for each in y if each >= min(families) - deep)
+    room = max(0.02 * high if units else 1.0, 0.07 * (high - low))
+    drawn = [limit for limit in (limit_of(asked, points, appearance),) if limit is not None]
     groups = {family_of(point.spec).group for point in points if point.limit is None}
     searched = {point.spec.family for point in points if point.limit is not None}
     rows = legend_rows(len(groups) + len(searched) + 1, appearance.width)
-    return Frame(appearance.width, appearance.height, rows, widened([*x, 1.0, *limit], 1.15), (low - room, high + room))
+    wide = widened([*x, *([] if units else [1.0]), *drawn], 1.15)
+    return Frame(appearance.width, appearance.height, rows, wide, (low - room, high + room))
+
+
+def limit_of(asked: Spec, points: Sequence[Point], appearance: Appearance) -> float | None:
+    """Return where the memory limit is on the axis: the spec's in parts of p, or the device's in GB; None for none."""
+    if in_units(appearance):
+        return device_limit(points, appearance)
+    return None if asked.memory is None else asked.memory / asked.p
 
 
 def clusters(plot: ParetoPlot) -> dict[int, list[int]]:
@@ -161,6 +173,8 @@ def hover_lines(plot: ParetoPlot, at: int, here: Sequence[int]) -> list[str]:
             span=_percent(figures.span.of_total), whole=_percent(figures.whole.of_total),
         ),
     ]  # fmt: skip
+    if figures.units is not None:
+        lines[1:1] = unit_lines(figures.units)
     if figures.weights > 1:
         lines.append(message("charts.weight_copies", "{copies} copies of the weights", copies=figures.weights))
     lines.append(rank)
@@ -182,7 +196,7 @@ def _how_to_read(plot: ParetoPlot) -> Message:
         if searched
         else message("charts.best_family", "the best of the families")
     )
-    if plot.appearance.y == "throughput":
+    if plot.appearance.y != "bubble":
         return message(
             "charts.frontier_throughput",
             "Further left holds less, further up is faster; the line is {best} at each memory.",
@@ -211,6 +225,8 @@ def _standing(plot: ParetoPlot) -> list[Message]:
     point, better = plot.points[plot.now], plot.better[plot.now]
     if better is None:
         return [message("charts.on_the_line", "{schedule}, ringed, is on it.", schedule=point.title)]
+    if in_units(plot.appearance):
+        return [_standing_in_units(plot, plot.now, better)]
     other, own = plot.points[better].figures, point.figures
     memory = message("charts.holds_no_more", "holds no more")
     if own.memory - other.memory > LEAST_GAIN:
@@ -233,6 +249,19 @@ def _standing(plot: ParetoPlot) -> list[Message]:
             schedule=point.title, other=plot.points[better].label, memory=memory, speed=speed,
         )
     ]  # fmt: skip
+
+
+def _standing_in_units(plot: ParetoPlot, now: int, better: int) -> Message:
+    """Compare the schedule on the screen with a better one, in GB and percent or tokens."""
+    (own, slow), (other, fast) = plot.xy(now), plot.xy(better)
+    unit = "k tokens/s" if plot.appearance.y == "tokens" else "%"
+    return message(
+        "charts.off_the_line_in_units",
+        "{schedule}, ringed, is not on it: {other} holds {less} instead of {more} GB and reaches {fast} instead of "
+        "{slow} {unit}.",
+        schedule=plot.points[now].title, other=plot.points[better].label, less=f"{other:.3g}", more=f"{own:.3g}",
+        fast=f"{fast:.3g}", slow=f"{slow:.3g}", unit=unit,
+    )  # fmt: skip
 
 
 def _percent(part: float) -> str:

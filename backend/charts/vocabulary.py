@@ -58,6 +58,10 @@ def vocabulary(plan: Plan, appearance: Appearance, model: Model | None) -> Chart
             message("charts.flop_over_layer", "output layer over a transformer layer, FLOP"),
         ),
         (PARAMETERS, message("charts.over_layer", "output layer over a transformer layer")),
+        (
+            message("charts.printed", "printed"),
+            message("charts.printed_in_table", "parameters, in the vocabulary-parallelism authors' table"),
+        ),
         (message("charts.of_the_model", "of the model"), message("charts.percent_of_flop", "% of its FLOP")),
         (message("charts.layers", "layers"), ""),
         (message("charts.vocabulary", "vocabulary"), message("charts.tokens", "tokens")),
@@ -83,7 +87,8 @@ def _row(each: OutputLayer, spec: Spec, model: Model | None) -> Row:
         ),
     )  # fmt: skip
     cells = (
-        each.model.title, round(each.compute, 3), round(each.parameters, 3), round(100 * each.share, 2),
+        each.model.title, round(each.compute, 3), round(each.parameters, 3),
+        each.printed.ratio if each.printed else "–", round(100 * each.share, 2),
         each.model.layers, each.model.vocabulary, each.model.hidden,
     )  # fmt: skip
     return Row(cells, lines, _change(each, spec), "m" if here else "")

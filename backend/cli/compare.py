@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from backend.cli.options import fail, spec_data, spec_options
+from backend.cli.options import UNIT_HEAD, fail, preset_data, preset_options, spec_data, spec_options, unit_cells
 from backend.errors import RequestError
 from backend.schedule.analysis.compare import compare as compare_families
 from backend.schedule.family_names import canonical
@@ -17,34 +17,43 @@ from backend.schedule.spec import Spec
 HEAD = ["schedule", "p", "m", "v", "makespan", "global", "of ideal", "span", "of ideal", "in flight", "memory",
         "weights", "messages", "backward", "claimed rate", "claimed memory"]  # fmt: skip
 TEXT = {0, 13, 14, 15}  # columns that are left-aligned
+UNITS_AT = 5  # the column after the makespan
 
 
 @click.command()
 @spec_options(optional=True)
+@preset_options
 @click.argument("more", nargs=-1, metavar="[FAMILY]...")
 @click.option("--json", "as_json", is_flag=True, help="the rows and notes as JSON")
 def compare(more: Sequence[str], as_json: bool, **given: Any) -> None:
     """Put families side by side at one p, m, v and costs (all of them, or those named).
 
-    A family that cannot be built there takes the nearest legal values, and the table says so.
+    A family that cannot be built there takes the nearest legal values, and the table says so. With a
+    model and a machine times are milliseconds, and tokens, FLOP utilisation and memory are shown.
     """
-    data = spec_data(given)
-    first = data.pop("family", None)
-    names = [*([first] if first else []), *map(canonical, more)]
+    data: dict[str, Any] = {}
     try:
-        shape = compare_families(Spec.from_json({**data, "v": data.get("v", 1)}), names, data.get("v"))
+        preset = preset_data(given)
+        data = spec_data(given)
+        first = data.pop("family", None)
+        names = [*([first] if first else []), *map(canonical, more)]
+        shape = compare_families(Spec.from_json({**data, "v": data.get("v", 1)}), names, data.get("v"), preset)
     except RequestError as error:
         fail(data, error, as_json)
-    click.echo(json.dumps(shape) if as_json else "\n".join(_table(shape["rows"]) + _remarks(shape)))
+    click.echo(json.dumps(shape) if as_json else "\n".join(_table(shape["rows"], preset is not None) + _remarks(shape)))
 
 
-def _table(rows: Sequence[dict[str, Any]]) -> list[str]:
+def _table(rows: Sequence[dict[str, Any]], with_units: bool) -> list[str]:
     """Format the rows in columns, numbers right-aligned, a star at adjusted families."""
     cells = [HEAD, *(_cells(row) for row in rows)]
-    widths = [max(len(line[at]) for line in cells) for at in range(len(HEAD))]
+    if with_units:  # after the times
+        units = [UNIT_HEAD, *(unit_cells(row["units"]) for row in rows)]
+        cells = [[*line[:UNITS_AT], *more, *line[UNITS_AT:]] for line, more in zip(cells, units, strict=True)]
+    text = {at + len(UNIT_HEAD) * (with_units and at >= UNITS_AT) for at in TEXT}
+    widths = [max(len(line[at]) for line in cells) for at in range(len(cells[0]))]
     return [
         "  ".join(
-            cell.ljust(width) if at in TEXT else cell.rjust(width)
+            cell.ljust(width) if at in text else cell.rjust(width)
             for at, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in cells

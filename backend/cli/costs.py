@@ -8,27 +8,14 @@ from typing import Any
 
 import click
 
-from backend.cli.options import fail
+from backend.cli.options import SetType, fail, fit_text
 from backend.errors import RequestError, message
 from backend.schedule.hardware.balance import BALANCE_KEYS, Balance, balance_of
 from backend.schedule.hardware.cost_model import DEFAULTS, KEYS, LINKS, Setting
 from backend.schedule.hardware.estimate import Estimate, estimate
+from backend.schedule.hardware.footprint import memory_note
 
 GB = 1e9
-
-
-class SetType(click.ParamType):  # type: ignore[type-arg]  # generic only from click 8.4 on
-    """FIELD=VALUE, the value as JSON has it."""
-
-    name = "field=value"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
-        """Read the text; the setting judges the field and its range."""
-        field, _, text = value.partition("=")
-        try:
-            return field, json.loads(text)
-        except (ValueError, RecursionError):  # no equals sign is no JSON either
-            self.fail(f"{value!r} is not a field and a JSON value such as hidden=4096", param, ctx)
 
 
 class LayersType(click.ParamType):  # type: ignore[type-arg]
@@ -51,6 +38,8 @@ class LayersType(click.ParamType):  # type: ignore[type-arg]
 @click.option("-p", type=int, help=f"devices of the pipeline (default {DEFAULTS['p']})")
 @click.option("-v", type=int, help="model chunks per device (default 1)")
 @click.option("--tp", type=int, help="devices that share each stage (tensor parallelism; default 1)")
+@click.option("--data", type=int, help="data-parallel replicas of the pipeline (default 1)")
+@click.option("--zero", type=int, help="ZeRO: 1 shards the optimizer, 2 also gradients, 3 also weights (default 0)")
 @click.option("--seq", "sequence", type=int, help="sequence length")
 @click.option("--micro-batch", type=int, help="sequences of a micro-batch")
 @click.option("--efficiency", type=float, help=f"share of the peak rate (default {DEFAULTS['efficiency']})")
@@ -95,7 +84,8 @@ def _head(found: Estimate) -> list[str]:
         f"memory {hold / GB:.4g} GB of {machine.memory / GB:.4g} GB with {setting.in_flight:g} micro-batches in flight:"
         f" {'fits' if found.footprint.fits else 'does not fit'}",
     ]
-    return [*lines, *(line for line in (model.note, machine.source) if line), ""]
+    notes = (model.note, machine.source, memory_note(setting))
+    return [*lines, *(line for line in notes if line), ""]
 
 
 def _times(cost: float | tuple[float, ...]) -> str:
@@ -119,7 +109,7 @@ def _splits(split: Balance) -> list[str]:
         f"layers for {split.spec.family}, m {split.spec.m} ({split.tried} splits simulated)",
         *(
             f"{name}  {','.join(map(str, each.layers))}   makespan {each.makespan:.6g} ms"
-            f"   heaviest stage {each.heaviest:.5g} ms"
+            f"   heaviest stage {each.heaviest:.5g} ms   {fit_text(each.memory)}"
             for name, each in (("before", split.before), ("after ", split.after))
         ),
         f"saved {saved:.2%}",

@@ -9,11 +9,13 @@ from typing import Any, NoReturn, TypeVar
 
 import click
 
-from backend.errors import RequestError
+from backend.errors import RequestError, message
 from backend.schedule import result
 from backend.schedule.families import registry
 from backend.schedule.families.searched import search_order
 from backend.schedule.family_names import canonical
+from backend.schedule.hardware.preset_costs import Preset
+from backend.schedule.hardware.step_units import DeviceMemory
 from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.recompute import MODES
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
@@ -40,6 +42,20 @@ class CostType(click.ParamType):  # type: ignore[type-arg]  # generic only from 
             return _cost(value) if isinstance(value, str) else value
         except ValueError:
             self.fail(f"{value!r} is not a number, nor numbers separated by commas", param, ctx)
+
+
+class SetType(click.ParamType):  # type: ignore[type-arg]  # generic only from click 8.4 on
+    """FIELD=VALUE, the value as JSON has it."""
+
+    name = "field=value"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
+        """Read the text; the setting judges the field and its range."""
+        field, _, text = value.partition("=")
+        try:
+            return field, json.loads(text)
+        except (ValueError, RecursionError):  # no equals sign is no JSON either
+            self.fail(f"{value!r} is not a field and a JSON value such as hidden=4096", param, ctx)
 
 
 class LayersType(click.ParamType):  # type: ignore[type-arg]  # generic only from click 8.4 on
@@ -104,6 +120,60 @@ def spec_options(optional: bool = False, several: bool = False) -> Callable[[F],
         return command
 
     return decorate
+
+
+def preset_options(command: F) -> F:
+    """Add the options of a model and a machine to a command; ``preset_data`` takes their values."""
+    options = [
+        click.option("--model", help="a model: costs, tokens per second, FLOP utilisation and memory are its own"),
+        click.option("--machine", help="a machine, with --model"),
+        click.option("--tp", type=int, help="devices that share each stage, with --model"),
+        click.option("--data", type=int, help="data-parallel replicas, with --model"),
+        click.option("--zero", type=int, help="stage of ZeRO over the replicas, with --model"),
+        click.option("--heads", is_flag=True, default=None, help="count embedding and output layer, with --model"),
+        click.option("--set", "changes", type=SetType(), multiple=True, help="any other field of model or machine"),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def preset_data(given: dict[str, Any]) -> Preset | None:
+    """Take the options of a model and a machine out of a command's; None without a model. Raises RequestError."""
+    changes = given.pop("changes")
+    data = {key: given.pop(key) for key in ("model", "machine", "tp", "data", "zero", "heads")}
+    data = {key: value for key, value in data.items() if value is not None}
+    for field, value in changes:
+        if field in data:
+            raise RequestError(field, value, message("web.given_twice", "{field} is given twice", field=field))
+        data[field] = value
+    if not data:
+        return None
+    if "model" not in data:
+        key = next(iter(data))
+        raise RequestError(key, data[key], message("web.needs_a_model", "{key} means nothing without --model", key=key))
+    preset = Preset.of(data)
+    preset.check()
+    return preset
+
+
+GB = 1e9
+UNIT_HEAD = ["tokens/s", "MFU", "GB", "fits"]
+
+
+def unit_cells(units: dict[str, Any] | None) -> list[str]:
+    """Return the columns ``UNIT_HEAD`` of a step's figures, as in their JSON."""
+    if units is None:
+        return ["-"] * len(UNIT_HEAD)
+    memory = units["memory"]
+    fits = "yes" if memory["fits"] else f"no, {memory['limit'] / GB:.4g} GB"
+    return [f"{units['tokens_per_second']:,.0f}", f"{units['mfu']:.1%}", f"{memory['most'] / GB:.4g}", fits]
+
+
+def fit_text(memory: DeviceMemory) -> str:
+    """Return whether the fullest device fits, with its memory."""
+    verdict = "fits" if memory.fits else "does not fit"
+    return f"{verdict}: {memory.most / GB:.4g} GB of {memory.limit / GB:.4g} GB on device {memory.rank}"
 
 
 def spec_data(given: dict[str, Any]) -> dict[str, Any]:

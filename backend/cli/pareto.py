@@ -8,7 +8,17 @@ from typing import Any
 
 import click
 
-from backend.cli.options import CostType, built, fail, spec_data, spec_options
+from backend.cli.options import (
+    UNIT_HEAD,
+    CostType,
+    built,
+    fail,
+    preset_data,
+    preset_options,
+    spec_data,
+    spec_options,
+    unit_cells,
+)
 from backend.errors import RequestError
 from backend.schedule import jit
 from backend.schedule.analysis import pareto
@@ -16,11 +26,11 @@ from backend.schedule.families import registry
 from backend.schedule.spec import MAX_TIME, number
 
 HEAD = ["schedule", "p", "m", "v", "memory", "of p", "throughput", "bubble (span)", "(global)", "weights", "better"]
-TEXT = {0, 10}  # columns that are left-aligned
 
 
 @click.command("pareto")
 @spec_options(optional=True)
+@preset_options
 @click.option("--limits", type=CostType(), help="memory limits to search within (default: parts of p from 1/3 to 2)")
 @click.option(
     "--seconds", type=click.FloatRange(0, 3600), default=0.0, help="how long to search within each limit (0: construct)"
@@ -33,17 +43,22 @@ def pareto_command(limits: float | list[float] | None, seconds: float, as_json: 
     FAMILY, if named, keeps its own v and options; the others take their natural ones. In the
     column "better" a dash is the frontier: nothing holds less and is as fast.
     """
-    data = spec_data(given)
+    data: dict[str, Any] = {}
     try:
+        preset = preset_data(given)
+        data = spec_data(given)
         asked = registry.read(data)
         if seconds > 0.0:
             jit.compile_all()
         memory_limits = None if limits is None else _read(limits)
-        points = pareto.points(asked) + pareto.frontier(asked, memory_limits, lambda spec: built(spec, seconds))
+        points = pareto.points(asked, None, preset)
+        points += pareto.frontier(asked, memory_limits, lambda spec: built(spec, seconds), preset)
+        shown = asked if preset is None else preset.asked(asked)
     except RequestError as error:
         fail(data, error, as_json)
     rows = pareto.described(points, asked)
-    click.echo(json.dumps({"spec": asked.to_json(), "points": rows}) if as_json else "\n".join(_table(rows)))
+    shape = {"spec": shown.to_json(), "points": rows}
+    click.echo(json.dumps(shape) if as_json else "\n".join(_table(rows, preset is not None)))
 
 
 def _read(limits: float | list[float]) -> list[float]:
@@ -51,13 +66,17 @@ def _read(limits: float | list[float]) -> list[float]:
     return [number("limits", limit, 1e-3, MAX_TIME) for limit in each]
 
 
-def _table(rows: Sequence[dict[str, Any]]) -> list[str]:
+def _table(rows: Sequence[dict[str, Any]], with_units: bool) -> list[str]:
     """Format the rows in columns, numbers right-aligned, and the adjustments under them."""
     cells = [HEAD, *(_cells(row, rows) for row in rows)]
-    widths = [max(len(line[at]) for line in cells) for at in range(len(HEAD))]
+    if with_units:  # before the last column
+        units = [UNIT_HEAD, *(unit_cells(row["units"]) for row in rows)]
+        cells = [[*line[:-1], *more, line[-1]] for line, more in zip(cells, units, strict=True)]
+    widths = [max(len(line[at]) for line in cells) for at in range(len(cells[0]))]
+    text = {0, len(cells[0]) - 1}  # columns that are left-aligned
     lines = [
         "  ".join(
-            cell.ljust(width) if at in TEXT else cell.rjust(width)
+            cell.ljust(width) if at in text else cell.rjust(width)
             for at, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in cells

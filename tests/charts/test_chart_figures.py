@@ -191,7 +191,9 @@ def test_offload_on_a_machine_uses_its_rates() -> None:
 def test_a_models_output_layer_is_put_on_the_timeline_in_its_proportion() -> None:
     chart = vocabulary(plan("1f1b", costs=Costs(F=2.0)), appearance("vocabulary"), MODELS["gemma2-9b"])
     top, found = chart.rows[0], output_layers()[0]
-    assert (top.cells[0], top.mark) == ("Gemma2-9B", "m")
+    assert (top.cells[0], top.mark) == ("Gemma 2 9B", "m")
+    assert [name for name, _ in chart.columns][3] == "printed"
+    assert top.cells[3] == 4.63
     assert top.change == {
         "costs": {"S": pytest.approx(2 * found.forward, rel=1e-4), "T": pytest.approx(4 * found.forward, rel=1e-4)}
     }

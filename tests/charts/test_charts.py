@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from backend.charts.axes import Frame, ticks
 from backend.charts.label_placement import LINE, RIM, Box, PointLabel, place, width_of
 from backend.charts.pareto import figure
+from backend.charts.pareto_axes import UNIT_HEIGHTS
 from backend.charts.pareto_plot import clusters, pareto_plot
 from backend.charts.theme import Appearance, template
 from backend.errors import with_codes
@@ -151,7 +152,7 @@ def test_searched_families_can_be_left_out(client: FlaskClient) -> None:
 
 
 def test_a_setting_too_large_to_search_still_shows_the_families(client: FlaskClient) -> None:
-    body = client.get("/api/charts/pareto?p=16&m=128").get_json()
+    body = client.get("/api/charts/pareto?p=16&m=192").get_json()
     assert body["error_found"]["field"] == "m"
     assert len(body["points"]) == len(FAMILIES) - len(pareto.SEARCHED)
 
@@ -186,3 +187,46 @@ def test_plotlys_script_is_kept_for_a_year_and_writes_no_style_sheet(client: Fla
     assert b'document.createElement("style");e.id=' in text
     assert b'if(!1){var e=document.createElement("style");e.id=' in text
     assert client.get(path.replace("plotly-", "plotly-0")).status_code == 404
+
+
+UNITS = "m.model=cm-9.6b&m.machine=a100&m.heads=1&found=0"
+
+
+@pytest.mark.parametrize("y", UNIT_HEIGHTS)
+def test_the_frontier_in_units_is_drawn_at_gigabytes_and_its_line_is_the_best_there(
+    client: FlaskClient, y: str
+) -> None:
+    body = client.get(f"/api/charts/pareto?family=v-half&p=8&m=16&{UNITS}&y={y}").get_json()
+    units = [point["units"] for point in body["points"]]
+    memory = [
+        (max(each["memory"]["activations"]) if y == "mfu-activations" else each["memory"]["most"]) / 1e9
+        for each in units
+    ]
+    height = [each["tokens_per_second"] / 1e3 if y == "tokens" else 100 * each["mfu"] for each in units]
+    drawn = {
+        at: (x, value)
+        for trace in body["figure"]["data"] if "customdata" in trace
+        for at, x, value in zip(trace["customdata"], trace["x"], trace["y"], strict=True)
+    }  # fmt: skip
+    assert drawn == {at: pytest.approx(pair) for at, pair in enumerate(zip(memory, height, strict=True))}
+    for at, point in enumerate(body["points"]):
+        better = [o for o in range(len(memory)) if memory[o] <= memory[at] and height[o] > height[at] * (1 + 1e-9)]
+        assert (point["dominated_by"] is None) >= (not better and not point["moved"])
+        if point["dominated_by"] is not None:
+            assert memory[point["dominated_by"]] <= memory[at] + 1e-9
+
+
+def test_the_memory_of_a_device_is_a_line_where_it_is_near(client: FlaskClient) -> None:
+    def texts(more: str) -> list[str]:
+        body = client.get(f"/api/charts/pareto?family=v-half&p=8&m=16&{UNITS}&{more}").get_json()
+        return [note["text"]["message"] for note in body["figure"]["layout"]["annotations"] if "params" in note["text"]]
+
+    assert "limit 80 GB" in texts("y=mfu")
+    assert "limit 80 GB" not in texts("y=mfu-activations")
+    assert "limit 80 GB" not in texts("y=throughput")
+    assert "limit 1000 GB" not in texts("y=mfu&m.memory=1e12")
+
+
+def test_a_frontier_in_units_without_a_model_is_refused(client: FlaskClient) -> None:
+    error = error_of(client.get("/api/charts/pareto?y=mfu"))
+    assert (error["field"], error["nearest"]) == ("y", "throughput")

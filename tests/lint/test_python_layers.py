@@ -33,7 +33,8 @@ BACKEND = Layers(
 SCHEDULE = Layers(
     "backend.schedule",
     (
-        ("interop", "hardware", "analysis"),
+        ("interop", "analysis"),
+        ("hardware",),  # a model and a machine: costs, units of an engineer
         ("result",),
         ("families",),
         ("search",),

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from backend.schedule.families import imported
+from backend.schedule.families.registry import FAMILIES
 from backend.schedule.family_names import ALIASES
 from backend.schedule.hardware.machines import MACHINE_FIELDS
 from backend.schedule.hardware.machines import bounds as machine_bounds
+from backend.schedule.hardware.models import ALIASES as MODEL_ALIASES
 from backend.schedule.hardware.models import MAY_LACK, MODEL_FIELDS, WHOLE
 from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.recompute import MODES as RECOMPUTE
@@ -49,6 +51,12 @@ def page_tables() -> str:
                 "FAMILY_NAMES",
                 ALIASES,
             ),
+            _export(
+                "Families whose every backward updates the weights.",
+                "string[]",
+                "ASYNCHRONOUS",
+                [family.name for family in FAMILIES.values() if family.asynchronous],
+            ),
             _export("Entries of the longest list: one per stage.", "number", "MOST_STAGES", MOST_ENTRIES),
             _export(
                 "Recomputation: the part of F that runs again with I, the part of its activations held until then.",
@@ -63,6 +71,12 @@ def page_tables() -> str:
                 {name: mode.barriers for name, mode in VOCABULARY.items()},
             ),
             _export("Modes of offload.", "string[]", "OFFLOAD", list(OFFLOAD)),
+            _export(
+                "Names that models had before, which old links have.",
+                "Record<string, string>",
+                "MODEL_ALIASES",
+                MODEL_ALIASES,
+            ),
             _export(
                 "Fields of a model or a machine: the server's name, the link's key, the form of its value.",
                 "[string, string, string][]",

@@ -185,7 +185,7 @@ def _files(client: FlaskClient) -> Iterator[Text]:
 
 def _charts(client: FlaskClient) -> Iterator[Text]:
     plans = "family=zb-h1&p=4&m=8&b.family=interleaved&b.p=4&b.m=8&b.v=2&c.family=dualpipe&c.p=3"
-    queries = [f"{name}?{plans}&y={y}&m.model=llama3-7b" for name, kind in KINDS.items() for y in kind.heights]
+    queries = [f"{name}?{plans}&y={y}&m.model=llama3-8b" for name, kind in KINDS.items() for y in kind.heights]
     queries += ["memory?family=gis&p=4&m=16&offload=full&v=4", "memory?family=zb-auto&memory=5", "split?p=96&m=99"]
     queries += [
         "bubble?theme=dark",

@@ -14,6 +14,7 @@ from backend.schedule.analysis.claims import PIPEOFFLOAD, SOURCE, claim_of
 from backend.schedule.analysis.nearest_spec import fit, judge_sizes
 from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.families.registry import FAMILIES, family_of, order
+from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.order.order import Order
 from backend.schedule.simulation.memory import peak_memory, peaks
 from backend.schedule.simulation.metrics import figures
@@ -41,12 +42,17 @@ TECHNIQUES = {
 }
 
 
-def compare(asked: Spec, names: Sequence[str] | None = None, v: int | None = None) -> dict[str, Any]:
+def compare(
+    asked: Spec, names: Sequence[str] | None = None, v: int | None = None, preset: Preset | None = None
+) -> dict[str, Any]:
     """Return ``{"rows", "notes"}`` for the named families (None: all) at the asked p, m, costs and w_share.
 
     ``v`` applies to the families with a choice of chunks; None uses each family's natural number. The asked family, v
     and the fields that only some families take are not binding. Raises SpecError for an unknown family, a family
     named twice, lists of costs that fit no cut of the model, and for more ops than one answer may have.
+
+    With a ``preset`` each family has the costs of its own stages, unless costs are given as well, and its row has
+    ``units``: the step in seconds, tokens, FLOP utilisation and bytes.
     """
     _judge_names(names or ())
     _judge_lists(asked)
@@ -54,7 +60,8 @@ def compare(asked: Spec, names: Sequence[str] | None = None, v: int | None = Non
     notes = []
     for name in names or FAMILIES:
         try:
-            fitted[name] = fit(asked, name, v)
+            spec, adjusted = fit(asked, name, v)
+            fitted[name] = (priced(spec, asked, preset), adjusted)
         except SpecError as error:
             if name == list(names or FAMILIES)[-1] and not fitted:
                 raise  # the setting itself is wrong
@@ -67,8 +74,13 @@ def compare(asked: Spec, names: Sequence[str] | None = None, v: int | None = Non
                 )
             )
     judge_sizes(asked, [spec for spec, _ in fitted.values()])
-    rows = [_row(spec, adjusted) for spec, adjusted in fitted.values()]
+    rows = [_row(spec, adjusted, preset) for spec, adjusted in fitted.values()]
     return {"rows": rows, "notes": _notes(rows) + notes}
+
+
+def priced(spec: Spec, asked: Spec, preset: Preset | None) -> Spec:
+    """Return a family's spec with the costs of a preset, where ``asked`` gives none. Raises SpecError."""
+    return spec if preset is None or asked.costs != Spec().costs else preset.priced(spec)
 
 
 def _judge_names(names: Sequence[str]) -> None:
@@ -96,13 +108,14 @@ def _judge_lists(asked: Spec) -> None:
             raise SpecError(name, len(cost), text, limit=stages, nearest=with_length(cost, stages))
 
 
-def _row(spec: Spec, adjusted: Message | None) -> dict[str, Any]:
+def _row(spec: Spec, adjusted: Message | None, preset: Preset | None) -> dict[str, Any]:
     family = FAMILIES[spec.family]
     built = order(spec)
     timeline = simulate(built, spec.timing, spec.v)
     in_flight, _ = peaks(built)
     memory = peak_memory(timeline, spec.w_share, spec.v, spec.kept, spec.weights or 0.0)
     messages, shown = message_count(built), figures(timeline)
+    units = None if preset is None else preset.units(spec, timeline)
     about = {key: getattr(family, key) for key in ("title", "year", "used_by", "backward", "complexity")}
     return (
         {"family": family.name, **about, "technique": TECHNIQUES.get(family.name, family.summary)}
@@ -117,6 +130,7 @@ def _row(spec: Spec, adjusted: Message | None) -> dict[str, Any]:
             "peak_memory": {"ranks": memory.tolist(), "max": float(memory.max())},
             "parameters": parameters(built, spec),
             "claim": claim_of(spec, shown.span_bubble.of_total, float(memory.max())),
+            "units": None if units is None else units.as_dict(),
         }
     )
 

@@ -3,7 +3,8 @@ limit.
 
 nearest_spec.py finds the legal specs; the search function is an argument. Memory is the fullest device's, in units of
 one micro-batch's activations on a device (1F1B holds p of them). Throughput is the work of a device over the span, so
-that a pair which overlaps to less than F + I + W counts as speed.
+that a pair which overlaps to less than F + I + W counts as speed. With a model and a machine a point also has its
+step in seconds, tokens, FLOP utilisation and bytes.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from backend.schedule.analysis.compare import parameters
+from backend.schedule.analysis.compare import parameters, priced
 from backend.schedule.analysis.nearest_spec import fit, judge_sizes
 from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.families.registry import FAMILIES, family_of, order
+from backend.schedule.hardware.preset_costs import Preset
+from backend.schedule.hardware.step_units import StepUnits
 from backend.schedule.order.order import Order
 from backend.schedule.simulation.costs import durations
 from backend.schedule.simulation.memory import peak_memory
@@ -32,8 +35,10 @@ Search = Callable[[Spec], tuple[Spec, Order]]
 
 SEARCHED = ("zb-auto", "v-auto")  # one chunk per device, and the V
 PARTS = (1 / 3, 1 / 2, 3 / 4, 1.0, 5 / 4, 3 / 2, 2.0)  # the default limits of the search, as parts of p
+FEW_PARTS = (1 / 2, 1.0, 2.0)  # of large settings
 LEAST = 1.0  # micro-batch; no order exists within less
-MOST_FRONTIER_OPS = 8192  # ops of a V; above it, seven limits take more than a few seconds
+MANY_OPS = 8192  # ops of a V; above it, seven limits take more than a few seconds
+MOST_FRONTIER_OPS = 12288  # and above this three of them
 SAME = 1e-9
 
 
@@ -47,6 +52,7 @@ class Figures:
     whole: Bubble
     weights: int
     """Copies of its own weights that a device holds."""
+    units: StepUnits | None = None
 
 
 @dataclass(frozen=True)
@@ -71,12 +77,16 @@ class Point:
         return message("analysis.within_limit", "{family} within {limit}", family=self.title, limit=f"{self.limit:g}")
 
 
-def points(asked: Spec, names: Sequence[str] | None = None) -> list[Point]:
+Axes = Callable[[Point], tuple[float, float]]
+
+
+def points(asked: Spec, names: Sequence[str] | None = None, preset: Preset | None = None) -> list[Point]:
     """Return a point for each named family; without names, for all that are not searched, and the asked spec as it
     is.
 
     The other families use their natural number of chunks. Families that cannot be built near the setting are left
-    out. Raises SpecError for a forward-only setting, whose activations take no memory in any family.
+    out. With a ``preset`` each has the costs of its own stages, unless ``asked`` gives costs. Raises SpecError for a
+    forward-only setting, whose activations take no memory in any family.
     """
     if asked.forward_only:
         text = message(
@@ -90,14 +100,18 @@ def points(asked: Spec, names: Sequence[str] | None = None) -> list[Point]:
     fitted: list[tuple[Spec, Message | None]] = []
     for name in names:
         try:
-            fitted.append((asked, None) if name == asked.family else fit(free, name))
+            spec, adjusted = (asked, None) if name == asked.family else fit(free, name)
+            fitted.append((priced(spec, asked, preset), adjusted))
         except SpecError:
             continue
     judge_sizes(asked, [spec for spec, _ in fitted])
-    return [Point(spec, adjusted, None, measured(spec)) for spec, adjusted in fitted]
+    return [
+        Point(spec, adjusted, None, measured(spec) if preset is None else _figures(spec, order(spec), preset))
+        for spec, adjusted in fitted
+    ]
 
 
-def frontier(asked: Spec, limits: Sequence[float] | None, search: Search) -> list[Point]:
+def frontier(asked: Spec, limits: Sequence[float] | None, search: Search, preset: Preset | None = None) -> list[Point]:
     """Return the best order that ``search`` finds within each limit, for one chunk per device and for the V.
 
     A limit that is too small for any step is left out, and so is one without a gain over the smaller ones: the points
@@ -108,6 +122,7 @@ def frontier(asked: Spec, limits: Sequence[float] | None, search: Search) -> lis
     for name in SEARCHED:
         try:
             setting, adjusted = fit(_same_work(asked), name)
+            setting = priced(setting, asked, preset)
         except SpecError:
             continue  # the placement does not support this setting's options
         best = 0.0
@@ -116,7 +131,7 @@ def frontier(asked: Spec, limits: Sequence[float] | None, search: Search) -> lis
                 spec, built = search(setting.with_(memory=limit, effort=None))
             except SpecError:
                 continue  # no order exists within this limit
-            point = Point(spec, adjusted, limit, _figures(spec, built))
+            point = Point(spec, adjusted, limit, _figures(spec, built, preset))
             if point.figures.throughput > best + SAME:
                 best = point.figures.throughput
                 found.append(point)
@@ -134,7 +149,8 @@ def _same_work(asked: Spec) -> Spec:
 def default_limits(asked: Spec) -> list[float]:
     """Return multiples of p: whole chunks of the V if activations are freed as a whole, else rounded to two digits."""
     whole = asked.w_share == 1.0 and asked.kept == 1.0
-    limits = (math.floor(2 * part * asked.p + SAME) / 2 if whole else round(part * asked.p, 2) for part in PARTS)
+    parts = PARTS if _frontier_ops(asked) <= MANY_OPS else FEW_PARTS
+    limits = (math.floor(2 * part * asked.p + SAME) / 2 if whole else round(part * asked.p, 2) for part in parts)
     return sorted({limit for limit in limits if limit >= LEAST})
 
 
@@ -148,7 +164,7 @@ def setting_of(asked: Spec) -> Spec:
 
 def judge_frontier_size(asked: Spec) -> None:
     """Raise SpecError for more ops than can be searched in a few seconds."""
-    size = 6 * asked.p * asked.m  # F, I and W in both chunks of a V
+    size = _frontier_ops(asked)
     if size > MOST_FRONTIER_OPS:
         nearest = max(1, MOST_FRONTIER_OPS // (6 * asked.p))
         text = message(
@@ -160,34 +176,38 @@ def judge_frontier_size(asked: Spec) -> None:
         raise SpecError("m", asked.m, text, limit=nearest, nearest=nearest)
 
 
+def _frontier_ops(asked: Spec) -> int:
+    return 6 * asked.p * asked.m  # F, I and W in both chunks of a V
+
+
 def constructed(spec: Spec) -> tuple[Spec, Order]:
     """Return the family's own construction: the quickest search."""
     return spec, order(spec)
 
 
-def dominated(points: Sequence[Point]) -> list[int | None]:
+def plain_axes(point: Point) -> tuple[float, float]:
+    """Return (activation memory, throughput)."""
+    return point.figures.memory, point.figures.throughput
+
+
+def dominated(points: Sequence[Point], axes: Axes = plain_axes) -> list[int | None]:
     """Return for each point the index of a better one, None for points on the frontier.
 
     Better is less memory and no less throughput, or more throughput and no more memory, at the same p and m. Of
-    several better points the fastest is returned, and of these the one with the least memory.
+    several better points the fastest is returned, and of these the one with the least memory. ``axes`` returns (memory,
+    speed) of a point.
     """
-    return [_better(points, point) for point in points]
+    values = [axes(point) for point in points]
+    sizes = [(point.spec.p, point.spec.m) for point in points]
+    better: list[int | None] = []
+    for at, value in enumerate(values):
+        others = [o for o, other in enumerate(values) if sizes[o] == sizes[at] and _beats(other, value)]
+        better.append(min(others, key=lambda o: (-values[o][1], values[o][0], o), default=None))
+    return better
 
 
-def _better(points: Sequence[Point], point: Point) -> int | None:
-    others = [at for at, other in enumerate(points) if _beats(other, point)]
-    figures_of = [points[at].figures for at in others]
-    ranked = sorted(
-        zip(others, figures_of, strict=True), key=lambda each: (-each[1].throughput, each[1].memory, each[0])
-    )
-    return ranked[0][0] if ranked else None
-
-
-def _beats(one: Point, other: Point) -> bool:
-    if (one.spec.p, one.spec.m) != (other.spec.p, other.spec.m):
-        return False
-    less = other.figures.memory - one.figures.memory
-    more = one.figures.throughput - other.figures.throughput
+def _beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    less, more = other[0] - one[0], one[1] - other[1]
     return less >= -SAME and more >= -SAME and (less > SAME or more > SAME)
 
 
@@ -197,14 +217,15 @@ def measured(spec: Spec) -> Figures:
     return _figures(spec, order(spec))
 
 
-def _figures(spec: Spec, built: Order) -> Figures:
+def _figures(spec: Spec, built: Order, preset: Preset | None = None) -> Figures:
     timeline = simulate(built, spec.timing, spec.v)
     memory = peak_memory(timeline, spec.w_share, spec.v, spec.kept, spec.weights or 0.0)
     shown = figures(timeline)
     work = _work(timeline, spec)
     throughput = work / shown.longest_stage if shown.longest_stage > 0.0 else 1.0
     copies = int(parameters(built, spec)["max"])
-    return Figures(float(memory.max()), throughput, shown.span_bubble, shown.global_bubble, copies)
+    units = None if preset is None else preset.units(spec, timeline)
+    return Figures(float(memory.max()), throughput, shown.span_bubble, shown.global_bubble, copies, units)
 
 
 def _work(timeline: Timeline, spec: Spec) -> float:
@@ -215,7 +236,7 @@ def _work(timeline: Timeline, spec: Spec) -> float:
     return float(table[rank, built.codes].sum()) / built.p
 
 
-def described(points: Sequence[Point], asked: Spec) -> list[dict[str, Any]]:
+def described(points: Sequence[Point], asked: Spec, axes: Axes = plain_axes) -> list[dict[str, Any]]:
     """Return the points as JSON; ``dominated_by`` is the index of a better one, ``moved`` whether p or m had to
     change.
     """
@@ -236,8 +257,9 @@ def described(points: Sequence[Point], asked: Spec) -> list[dict[str, Any]]:
             "weights": point.figures.weights,
             "dominated_by": better,
             "adjusted": point.adjusted,
+            "units": None if point.figures.units is None else point.figures.units.as_dict(),
             "moved": (point.spec.p, point.spec.m) != (asked.p, asked.m),
             "spec": point.spec.to_json(),
         }
-        for point, better in zip(points, dominated(points), strict=True)
+        for point, better in zip(points, dominated(points, axes), strict=True)
     ]

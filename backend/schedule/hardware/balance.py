@@ -4,6 +4,11 @@ The search starts from the given split (even by default), the split with the sma
 with the smallest heaviest device. It takes the best by the family's simulated makespan, and moves single layers
 between stages as long as that helps. It is deterministic. The number of simulated splits is bounded, so a large
 schedule is searched less thoroughly.
+
+Memory comes before time: a split that fits the device is better than any that does not. Where no split is found to
+fit, one that needs no more memory than the given split is better than one that needs more, and of those the fastest
+is taken: moving layers alone then cannot make the plan fit, and it must become neither slower nor larger. One start
+therefore fills the device with the least memory first.
 """
 
 from __future__ import annotations
@@ -19,15 +24,18 @@ import numpy.typing as npt
 from backend.schedule import jit
 from backend.schedule.families import registry
 from backend.schedule.hardware.cost_model import Setting
-from backend.schedule.hardware.estimate import Pieces, costs_json, estimate
+from backend.schedule.hardware.estimate import Estimate, costs_json, estimate
+from backend.schedule.hardware.step_units import DeviceMemory, device_memory
 from backend.schedule.order.order import Order
-from backend.schedule.order.placement import place
 from backend.schedule.simulation.costs import Costs
+from backend.schedule.simulation.memory import peaks
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 
+Floats = npt.NDArray[np.float64]
 Layers = tuple[int, ...]
-Worth = tuple[float, float]
+Worth = tuple[int, float, float]
+FITS, NO_LARGER, LARGER = range(3)  # classes of a split by its memory, the best first
 BALANCE_KEYS = ("family", "m", "group")
 MOST_SPLITS = 1500  # most splits simulated in one search
 MOST_OPS = 3_000_000  # most ops in all of them
@@ -35,17 +43,18 @@ MOST_OPS = 3_000_000  # most ops in all of them
 
 @dataclass(frozen=True)
 class Split:
-    """The layers of each stage, their costs, and the family's makespan with them."""
+    """The layers of each stage, their costs, the family's makespan with them, and the memory of each rank."""
 
     layers: Layers
     costs: Costs
     makespan: float
     heaviest: float
+    memory: DeviceMemory
 
     def as_dict(self) -> dict[str, Any]:
         """Return the split as JSON."""
         plain = {"layers": list(self.layers), "makespan": self.makespan, "heaviest_stage": self.heaviest}
-        return plain | {"costs": costs_json(self.costs)}
+        return plain | {"costs": costs_json(self.costs), "memory": self.memory.as_dict()}
 
 
 @dataclass(frozen=True)
@@ -83,23 +92,25 @@ def balance_of(data: Mapping[str, Any]) -> Balance:
 
 def balance(spec: Spec, setting: Setting) -> Balance:
     """Find the best split for a family's schedule; it is never worse than the setting's own."""
-    known = estimate(setting)
-    search = _Search(spec, setting, known.pieces, known.costs.comm)
+    search = _Search(spec, setting, estimate(setting))
     best = min(dict.fromkeys(search.starts()), key=search.worth)
     found = search.descend(best)
     before = search.split(setting.layers)
     after = search.split(found)
-    if (after.makespan, after.heaviest) > (before.makespan, before.heaviest):
+    if search.rank(after) > search.rank(before):
         after = before  # the new split has an order of its own, with which it may be worse
     return Balance(spec, setting, before, after, search.tried)
 
 
 class _Search:
-    """Evaluates splits by their makespan and then by their heaviest stage; less is better."""
+    """Evaluates splits by their memory, their makespan and then by their heaviest stage; less is better."""
 
-    def __init__(self, spec: Spec, setting: Setting, pieces: Pieces, comm: float) -> None:
-        self.spec, self.setting, self.pieces, self.comm = spec, setting, pieces, comm
-        self.order: Order = registry.order(spec.with_(costs=self._costs(setting.layers)))
+    def __init__(self, spec: Spec, setting: Setting, known: Estimate) -> None:
+        self.spec = spec.with_(w_share=known.footprint.w_share)
+        self.setting, self.known, self.pieces, self.comm = setting, known, known.pieces, known.costs.comm
+        self.order: Order = registry.order(self.spec.with_(costs=self._costs(setting.layers)))
+        self._held = self._peaks(self.order)
+        self._given = self._memory(setting.layers, self.order, self._held).most
         self.tried = 0
         self._known: dict[Layers, Worth] = {}
 
@@ -108,23 +119,33 @@ class _Search:
         if layers not in self._known:
             self.tried += 1
             jit.compile_for(self.tried * len(self.order))
-            self._known[layers] = self._judge(self.order, self._costs(layers))
+            memory = self._memory(layers, self.order, self._held)
+            self._known[layers] = (self._class(memory), *self._judge(self.order, self._costs(layers)))
         return self._known[layers]
+
+    def rank(self, split: Split) -> Worth:
+        """Return a split's worth with its own order."""
+        return self._class(split.memory), split.makespan, split.heaviest
 
     def split(self, layers: Layers) -> Split:
         """Return a split with the makespan of the order that the family builds for it."""
         costs = self._costs(layers)
-        return Split(layers, costs, *self._judge(registry.order(self.spec.with_(costs=costs)), costs))
+        order = registry.order(self.spec.with_(costs=costs))
+        return Split(layers, costs, *self._judge(order, costs), self._memory(layers, order, self._peaks(order)))
 
     def starts(self) -> list[Layers]:
-        """Return the given split, the one with the smallest heaviest stage, and the one with the smallest heaviest
-        device.
+        """Return the given split, the one with the smallest heaviest stage, the one with the smallest heaviest
+        device, and the one with the smallest memory.
         """
-        stage_of = place(registry.family_of(self.spec).placement, self.order.p, self.order.chunks).stage_of
         owner = np.zeros(self.setting.stages, np.int64)
-        for rank, stages in enumerate(stage_of):
+        for rank, stages in enumerate(self.order.placement.stage_of):
             owner[stages] = rank
-        return [self.setting.layers, self._fill(np.arange(self.setting.stages)), self._fill(owner)]
+        return [
+            self.setting.layers,
+            self._fill(np.arange(self.setting.stages)),
+            self._fill(owner),
+            self._fill_memory(),
+        ]
 
     def descend(self, layers: Layers) -> Layers:
         """Move one layer at a time, from the heaviest stages to the lightest first, until no move helps."""
@@ -146,7 +167,19 @@ class _Search:
         f, i, w = (tuple(row.tolist()) for row in self.pieces.stages(np.array(layers, np.int64)))
         return Costs(f, i, w, self.comm)
 
-    def _judge(self, order: Order, costs: Costs) -> Worth:
+    def _class(self, memory: DeviceMemory) -> int:
+        if memory.fits:
+            return FITS
+        return NO_LARGER if memory.most <= self._given else LARGER
+
+    def _memory(self, layers: Layers, order: Order, held: Floats) -> DeviceMemory:
+        sizes = self.known.with_layers(layers)
+        return device_memory(sizes, self.spec, order.placement, held, self.setting.heads)
+
+    def _peaks(self, order: Order) -> Floats:
+        return peaks(order, self.spec.w_share, self.spec.v)[1]
+
+    def _judge(self, order: Order, costs: Costs) -> tuple[float, float]:
         timeline = simulate(order, costs, self.spec.v)
         heaviest = max(map(sum, zip(costs.F, costs.I, costs.W, strict=True)))  # type: ignore[arg-type]  # lists here
         return float(timeline.end.max() - timeline.start.min()), heaviest
@@ -170,6 +203,25 @@ class _Search:
             load, owned = heapq.heappop(heap)
             layers[min(groups[owned], key=lambda stage: (layers[stage], stage))] += 1
             heapq.heappush(heap, (load + layer, owned))
+        return tuple(layers)
+
+    def _fill_memory(self) -> Layers:
+        """Assign each layer to the stage whose fullest device then needs the least memory."""
+        placement, count = self.order.placement, self.setting.stages
+        layers = [self._least(stage) for stage in range(count)]
+        ranks = [np.flatnonzero((placement.stage_of == stage).any(1)) for stage in range(count)]
+        none, one, memory = (
+            np.array(self._memory(split, self.order, self._held).ranks)
+            for split in ((0,) * count, (1,) * count, tuple(layers))
+        )
+        more = (one - none) / placement.chunks  # bytes of one more layer on each rank
+        for _ in range(sum(self.setting.layers) - sum(layers)):
+            best = min(
+                range(count),
+                key=lambda stage: (float((memory[ranks[stage]] + more[ranks[stage]]).max()), layers[stage], stage),
+            )
+            layers[best] += 1
+            memory[ranks[best]] += more[ranks[best]]
         return tuple(layers)
 
     def _moves(self, layers: Layers) -> Iterator[Layers]:

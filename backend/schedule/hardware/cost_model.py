@@ -19,10 +19,11 @@ from backend.schedule.spec import LIMITS, boolean, choice, entries_of, integer, 
 LINKS = ("auto", "intra", "inter")
 PLACEMENTS = ("looped", "v")
 DEFAULTS: dict[str, Any] = {
-    "model": "llama3-7b", "machine": "h100", "p": 8, "v": 1, "tp": 1, "efficiency": 0.45, "heads": False,
-    "layers": None, "link": "auto", "placement": "looped", "in_flight": None,
+    "model": "llama3-8b", "machine": "h100", "p": 8, "v": 1, "tp": 1, "efficiency": 0.45, "heads": False,
+    "layers": None, "link": "auto", "placement": "looped", "in_flight": None, "data": 1, "zero": 0,
 }  # fmt: skip
-SETTING_BOUNDS = {"efficiency": (1e-3, 1.0)}
+WHOLE_BOUNDS = {"data": (1, 4096), "zero": (0, 3)}
+SETTING_BOUNDS: dict[str, tuple[float, float]] = {"efficiency": (1e-3, 1.0), **WHOLE_BOUNDS}
 KEYS = (*DEFAULTS, *(field for field in (*MODEL_FIELDS, *MACHINE_FIELDS) if field not in DEFAULTS))
 
 
@@ -34,7 +35,8 @@ class Setting:
     the embedding to the first stage and the output layer to the last; ``layers`` are those of each stage; ``link`` is
     the link of a hop (auto: the node's own if all p * tp devices fit in one node); ``placement`` determines the
     stages in a device's memory; ``in_flight`` is the number of micro-batches whose activations a device holds at once
-    (None: p, the most that 1F1B holds).
+    (None: p, the most that 1F1B holds); ``data`` replicas of the pipeline share the batch, and ``zero`` is the stage of
+    ZeRO, which shards optimizer state (1), gradients (2) and weights (3) over them.
     """
 
     model: Model
@@ -48,6 +50,8 @@ class Setting:
     link: str
     placement: str
     in_flight: float
+    data: int = 1
+    zero: int = 0
 
     @staticmethod
     def read(data: Mapping[str, Any]) -> Setting:
@@ -70,10 +74,12 @@ class Setting:
             integer("tp", given["tp"], 1, machine.per_node),
             number("efficiency", given["efficiency"], *SETTING_BOUNDS["efficiency"]),
             heads,
-            tuple(int(share) for share in shares) if listed else even(model.layers, p, v),
+            tuple(int(share) for share in shares) if listed else even(model.layers, p, v, heads),
             choice("link", given["link"], LINKS),
             choice("placement", given["placement"], PLACEMENTS),
             float(p) if given["in_flight"] is None else number("in_flight", given["in_flight"], 0.0, 1e6),
+            integer("data", given["data"], *WHOLE_BOUNDS["data"]),
+            integer("zero", given["zero"], *WHOLE_BOUNDS["zero"]),
         )._judged()  # fmt: skip
 
     @property
@@ -104,8 +110,8 @@ class Setting:
 
     def as_dict(self) -> dict[str, Any]:
         """Return every value that was used, as JSON."""
-        plain = {key: getattr(self, key) for key in ("p", "v", "tp", "efficiency", "heads", "placement", "in_flight")}
-        return plain | {
+        keys = ("p", "v", "tp", "efficiency", "heads", "placement", "in_flight", "data", "zero")
+        return {key: getattr(self, key) for key in keys} | {
             "link": "intra" if self.inside else "inter",
             "layers": list(self.layers),
             "model": self.model.as_dict(),
@@ -113,8 +119,14 @@ class Setting:
         }
 
 
-def even(layers: int, p: int, v: int) -> tuple[int, ...]:
-    """Return layers per stage, as even as possible, the larger shares first."""
+def even(layers: int, p: int, v: int, heads: bool = False) -> tuple[int, ...]:
+    """Return layers per stage, as even as possible, the larger shares first. With ``heads`` the first and the last
+    stage have one layer less where this makes all others equal, as for the models of arXiv 2405.15362.
+    """
+    stages = p * v
+    if heads and stages > 2 and (layers + 2) % stages == 0:
+        each = (layers + 2) // stages
+        return (each - 1, *(each,) * (stages - 2), each - 1)
     if p * v > layers:
         text = message(
             "hardware.more_stages_than_layers",

@@ -7,7 +7,7 @@ norms, softmax, optimizer and the all-reduces of tensor parallelism are what the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import groupby
 from typing import Any
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from backend.schedule.errors import message
 from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.hardware.derivation import Ledger
-from backend.schedule.hardware.footprint import Footprint, footprint
+from backend.schedule.hardware.footprint import Footprint, footprint, memory_note, stage_sizes
 from backend.schedule.hardware.option_costs import OptionCosts, option_costs
 from backend.schedule.simulation.costs import Cost, Costs
 
@@ -55,6 +55,17 @@ class Estimate:
         return Pieces.of(self.ledger)
 
     @property
+    def flop(self) -> dict[str, float]:
+        """Return the model's FLOP of a micro-batch, without recomputation: of all layers, and of the output layer and
+        the embedding.
+        """
+        return {"layers": self.ledger.names["G"], "output": self.ledger.names["U"]}
+
+    def with_layers(self, layers: tuple[int, ...]) -> Footprint:
+        """Return the sizes of the stages of another split."""
+        return replace(self.footprint, stages=stage_sizes(self.setting, self.ledger, layers))
+
+    @property
     def vocabulary_ratio(self) -> float:
         """Return the ratio of the output layer to a transformer layer, in parameters."""
         return self.ledger.names["ratio"]
@@ -71,6 +82,8 @@ class Estimate:
             "layers": list(self.setting.layers),
             "bytes": self.footprint.as_dict(),
             "memory": list(self.footprint.memory),
+            "flop": self.flop,
+            "memory_note": memory_note(self.setting),
             "fits": self.footprint.fits,
             "vocabulary_ratio": self.vocabulary_ratio,
             "counted": PAPERS if self.setting.model.as_in_papers else COUNTED,
@@ -114,7 +127,7 @@ def estimate(setting: Setting) -> Estimate:
     ledger = Ledger(
         setting.model.names
         | {"p": setting.p, "v": setting.v, "t": setting.tp, "e": setting.efficiency, "P": machine.flops,
-           "q": setting.in_flight, "H": machine.hbm_bandwidth, "D": machine.host_bandwidth,
+           "q": setting.in_flight, "n": setting.data, "H": machine.hbm_bandwidth, "D": machine.host_bandwidth,
            "X": machine.intra_bandwidth if setting.inside else machine.inter_bandwidth,
            "y": machine.intra_latency if setting.inside else machine.inter_latency}
     )  # fmt: skip
@@ -129,7 +142,8 @@ def estimate(setting: Setting) -> Estimate:
 
 def _parameters(setting: Setting, ledger: Ledger) -> None:
     model = setting.model
-    formula = "12*h*h" if model.as_in_papers else f"2*h*h + 2*h*h*k/a + {3 if model.gated else 2}*h*d"
+    attention = "2*h*h + 2*h*h*k/a" if model.head_width is None else "2*h*a*g + 2*h*k*g"
+    formula = "12*h*h" if model.as_in_papers else f"{attention} + {3 if model.gated else 2}*h*d"
     if model.parameters is not None:
         ledger.names["Z"], formula = model.parameters, "Z"
     ledger.add(
@@ -148,6 +162,8 @@ def _layer(setting: Setting, ledger: Ledger) -> None:
     """Add FLOP and milliseconds of one layer, and with heads those of the embedding and the output layer."""
     formulas = dict(zip("FIW", _FLOP[setting.model.as_in_papers], strict=True))
     for kind, formula in formulas.items():
+        if setting.model.head_width is not None:
+            formula = formula.replace("s*s*b*h", "s*s*b*a*g")
         ledger.add(message("hardware.flop_of_a_layer", "{kind} of a layer", kind=kind), formula, "FLOP", f"{kind}1")
     ledger.add(message("hardware.rate_of_a_stage", "rate of a stage's devices"), "e*P*t", "FLOP/s", "r")
     for kind in "FIW":
@@ -157,6 +173,15 @@ def _layer(setting: Setting, ledger: Ledger) -> None:
             UNIT,
             f"{kind.lower()}1",
         )
+    ledger.add(
+        message("hardware.model_flop", "model FLOP of a micro-batch, all layers"), "L*(F1 + I1 + W1)", "FLOP", "G"
+    )
+    ledger.add(
+        message("hardware.output_flop", "FLOP of the output layer and the embedding"),
+        "6*s*b*h*V + 3*s*b*h",
+        "FLOP",
+        "U",
+    )
     if setting.heads:
         for kind, (embedding, output) in _EXTRA.items():
             if embedding:

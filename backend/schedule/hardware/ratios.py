@@ -1,6 +1,7 @@
 """Compute two ratios: copies to compute (offload), and output layer to transformer layer (vocabulary).
 
-Closed forms over models and machines; estimate.py derives the same step by step for one model on one machine.
+Closed forms over models and machines; estimate.py derives the same step by step for one model on one machine. The
+table that the vocabulary-parallelism authors print stays beside the presets as their claim.
 """
 
 from __future__ import annotations
@@ -30,11 +31,41 @@ def offload_ratio(hidden: Floats | float, sequence: Floats | float, flops: float
 
 
 @dataclass(frozen=True)
+class Printed:
+    """A row of the vocabulary-parallelism table: activated ``millions`` of parameters in a layer, and ``ratio`` =
+    hidden * vocabulary / parameters. Some are not the makers' own: Llama 3's vocabulary is 128,256, and the parameters
+    of Mixtral's layers are about those of one expert.
+    """
+
+    title: str
+    model: str  # the preset
+    millions: float
+    hidden: int
+    vocabulary: int
+    ratio: float
+
+
+PRINTED = (
+    Printed("Gemma2-9B", "gemma2-9b", 198, 3584, 256000, 4.63),
+    Printed("Gemma2-27B", "gemma2-27b", 566, 4608, 256000, 2.08),
+    Printed("DeepSeek-V3-671B", "deepseek-v3", 607, 7168, 129280, 1.53),
+    Printed("Qwen2-7B", "qwen2-7b", 231, 3584, 152064, 2.36),
+    Printed("Qwen2-72B", "qwen2-72b", 884, 8192, 152064, 1.41),
+    Printed("Llama3-7B", "llama3-8b", 234, 4096, 128000, 2.24),
+    Printed("Llama3-70B", "llama3-70b", 862, 8192, 128000, 1.22),
+    Printed("Llama3-405B", "llama3.1-405b", 3198, 16384, 128000, 0.66),
+    Printed("Mixtral-8x22B", "mixtral-8x22b", 355, 6144, 32768, 0.57),
+    Printed("Mixtral-8x7B", "mixtral-8x7b", 212, 4096, 32768, 0.63),
+)
+
+
+@dataclass(frozen=True)
 class OutputLayer:
     """A model's output layer compared with one of its transformer layers, in parameters and in FLOP of a
     micro-batch.
 
-    ``share`` is its part of the model's FLOP; ``forward`` the ratio of its forward to that of all transformer layers.
+    ``share`` is its part of the model's FLOP; ``forward`` the ratio of its forward to that of all transformer layers;
+    ``printed`` the row of the table for this model, if there is one.
     """
 
     model: Model
@@ -42,6 +73,7 @@ class OutputLayer:
     compute: float
     share: float
     forward: float
+    printed: Printed | None
 
 
 def output_layers(more: Model | None = None) -> list[OutputLayer]:
@@ -61,4 +93,5 @@ def _output_layer(model: Model) -> OutputLayer:
     layer, output = sum(pieces.layer), sum(pieces.output)
     share = output / (output + model.layers * layer)
     forward = pieces.output[0] / (model.layers * pieces.layer[0])
-    return OutputLayer(model, found.vocabulary_ratio, output / layer, share, forward)
+    row = next((each for each in PRINTED if each.model == model.name), None)
+    return OutputLayer(model, found.vocabulary_ratio, output / layer, share, forward, row)

@@ -14,19 +14,21 @@ from urllib.parse import urlencode
 
 from backend.charts.catalogue import Kind
 from backend.charts.chart import Plan
+from backend.charts.pareto_axes import UNIT_HEIGHTS
 from backend.charts.theme import Appearance
 from backend.errors import Message, RequestError, message
 from backend.schedule.families.registry import family_of, op_count, read
 from backend.schedule.hardware.cost_model import KEYS as SETTING_KEYS
 from backend.schedule.hardware.cost_model import Setting
+from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.spec import LIMITS, Spec, choice, integer
 from backend.theme_tokens import ALL_THEMES
-from backend.web.address.preset import setting_fields
+from backend.web.address.preset import setting_fields, split_preset
 from backend.web.address.query import KEYS, fields_of, nested, number_of, pairs, spec_of, value_of
 
 OTHERS = ("b", "c", "d")
 MOST_OPS = LIMITS["ops"] // 8  # of all schedules together: an answer within a few seconds
-HEIGHTS = ("throughput", "bubble")  # of the frontier
+HEIGHTS = ("throughput", "bubble", *UNIT_HEIGHTS)  # of the frontier
 WIDTH, HEIGHT = (240, 2400), (180, 1600)  # px of a figure, from and to
 APPEARANCE: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "theme": ("light", lambda value: choice("theme", value, ALL_THEMES)),
@@ -82,12 +84,28 @@ def chart_query_of(query: bytes, kind: Kind) -> ChartQuery:
     return ChartQuery(tuple(plans), tuple(left_out), setting, Appearance(**size, y=y))
 
 
-def frontier_query_of(query: bytes) -> tuple[Spec, Appearance, bool]:
-    """Read the query of the frontier: (spec, appearance, whether searched orders are included). Raises RequestError."""
-    data = fields_of(query, (*KEYS, *APPEARANCE, "found"), appearance_value)
+@dataclass(frozen=True)
+class FrontierQuery:
+    """The contents of the frontier: the spec, how it looks, whether searched orders are included, and a model on a
+    machine.
+    """
+
+    spec: Spec
+    appearance: Appearance
+    with_searched: bool
+    preset: Preset | None
+
+
+def frontier_query_of(query: bytes) -> FrontierQuery:
+    """Read the query of the frontier. Raises RequestError naming the key that is wrong."""
+    rest, preset = split_preset(query)
+    data = fields_of(rest, (*KEYS, *APPEARANCE, "found"), appearance_value)
     appearance = {key: check(data.pop(key, default)) for key, (default, check) in APPEARANCE.items()}
     with_searched = bool(integer("found", data.pop("found", 1), 0, 1))
-    return read(nested(data)), Appearance(**appearance), with_searched
+    if appearance["y"] in UNIT_HEIGHTS and preset is None:
+        why = message("charts.needs_a_model", "{y} needs a model and a machine (m.model)", y=appearance["y"])
+        raise RequestError("y", appearance["y"], why, nearest=HEIGHTS[0])
+    return FrontierQuery(read(nested(data)), Appearance(**appearance), with_searched, preset)
 
 
 def setting_of(query: bytes) -> Setting | None:

@@ -8,20 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
+from urllib.parse import urlencode
 
 from backend.errors import RequestError, message
-from backend.schedule.hardware.cost_model import Setting
-from backend.schedule.hardware.estimate import estimate
 from backend.schedule.hardware.models import MAY_LACK
-from backend.schedule.simulation.costs import Cost, Costs
+from backend.schedule.hardware.preset_costs import Preset
+from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import Spec
-from backend.web.address.query import TRUTHS, fields_of, list_of, number_of
+from backend.web.address.query import TRUTHS, fields_of, list_of, number_of, pairs, repeated
 
 PREFIX = "m."
 NAMES = {
-    "attn": "attention_heads", "kv": "kv_heads", "vocab": "vocabulary", "active": "parameters", "hbm": "hbm_bandwidth",
-    "intra": "intra_bandwidth", "inter": "inter_bandwidth", "host": "host_bandwidth", "intra_s": "intra_latency",
-    "inter_s": "inter_latency", "node": "per_node",
+    "attn": "attention_heads", "kv": "kv_heads", "width": "head_width", "vocab": "vocabulary", "active": "parameters",
+    "hbm": "hbm_bandwidth", "intra": "intra_bandwidth", "inter": "inter_bandwidth", "host": "host_bandwidth",
+    "intra_s": "intra_latency", "inter_s": "inter_latency", "node": "per_node",
 }  # fmt: skip
 """Short keys of a link by the fields they stand for; all other fields have their own name."""
 WORDS = ("model", "machine", "link", "placement", "family")
@@ -51,12 +51,34 @@ def setting_value(key: str, text: str) -> Any:
 
 def with_preset_costs(plans: list[Spec], entries: Mapping[str, str]) -> list[Spec]:
     """Return a view's specs with the costs of its model and machine; RequestError if one of them does not exist."""
-    preset = {key.removeprefix(PREFIX): text for key, text in entries.items() if key.startswith(PREFIX)}
-    off = preset.pop("off", "0") == "1"  # some costs were changed by hand: those are in the link
-    if "model" not in preset:
+    texts = {key.removeprefix(PREFIX): text for key, text in entries.items() if key.startswith(PREFIX)}
+    off = texts.pop("off", "0") == "1"  # some costs were changed by hand: those are in the link
+    if "model" not in texts:
         return plans
-    setting = {name: setting_value(name, text) for key, text in preset.items() for name in [NAMES.get(key, key)]}
-    return [_with_costs(spec, *_derived(spec, setting), off) for spec in plans]
+    preset = preset_of(texts)
+    return [_with_costs(spec, *preset.costs(spec), off) for spec in plans]
+
+
+def preset_of(texts: Mapping[str, str]) -> Preset:
+    """Read a model and a machine from their keys, those of a link or of /api/costs. Raises RequestError."""
+    return Preset.of({name: setting_value(name, text) for key, text in texts.items() for name in [NAMES.get(key, key)]})
+
+
+def split_preset(query: bytes) -> tuple[bytes, Preset | None]:
+    """Return a query without its ``m.`` keys, and their model and machine, None without one. Raises RequestError."""
+    every = pairs(query)
+    texts: dict[str, str] = {}
+    for key, text in every:
+        name = key.removeprefix(PREFIX)
+        if key.startswith(PREFIX) and name != "off":
+            if name in texts:
+                raise RequestError(key, text, repeated(key))
+            texts[name] = text
+    if not texts:
+        return query, None
+    preset = preset_of(texts)
+    preset.check()
+    return urlencode([(key, text) for key, text in every if not key.startswith(PREFIX)]).encode(), preset
 
 
 def _with_costs(spec: Spec, costs: Costs, w_share: float, off: bool) -> Spec:
@@ -67,34 +89,3 @@ def _with_costs(spec: Spec, costs: Costs, w_share: float, off: bool) -> Spec:
         share = spec.w_share if spec.w_share != plain.w_share else w_share
         return replace(spec, costs=replace(costs, **changed), w_share=share)
     return spec if spec.costs != plain.costs else replace(spec, costs=costs, w_share=w_share)
-
-
-def _derived(spec: Spec, setting: Mapping[str, Any]) -> tuple[Costs, float]:
-    """Return (costs of a spec's devices, w_share) on the setting's model and machine."""
-    data = dict(setting) | {"p": spec.p, "v": spec.v}
-    layers = data.get("layers")
-    if isinstance(layers, list) and (
-        len(layers) != spec.p * spec.v or spec.layers or spec.vocabulary == "redistribute"
-    ):
-        data["layers"] = sum(layers)  # layers balanced by hand belong to one number of stages
-    if spec.vocabulary != "plain":
-        data["heads"] = False  # an output layer that is spread, or for which layers move, is not the last stage's
-    answer = estimate(Setting.read(data)).as_dict()
-    shards = answer["options"]["shards"].get(spec.vocabulary, {})
-    return Costs(
-        F=_tidy(answer["costs"]["F"]),
-        I=_tidy(answer["costs"]["I"]),
-        W=_tidy(answer["costs"]["W"]),
-        comm=_digits(answer["costs"]["comm"], 6),
-        S=_digits(shards["S"], 6) if shards else None,
-        T=_digits(shards["T"], 6) if shards else None,
-        O=None if spec.offload == "none" else _digits(answer["options"]["O"], 6),
-    ), _digits(answer["w_share"], 4)
-
-
-def _tidy(cost: float | list[float]) -> Cost:
-    return tuple(_digits(each, 6) for each in cost) if isinstance(cost, list) else _digits(cost, 6)
-
-
-def _digits(x: float, digits: int) -> float:
-    return float(f"{x:.{digits}g}")

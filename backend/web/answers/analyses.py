@@ -16,10 +16,11 @@ from backend.schedule.families.searched import Recalled
 from backend.schedule.family_names import canonical
 from backend.schedule.hardware.balance import BALANCE_KEYS, balance_of
 from backend.schedule.hardware.cost_model import KEYS as SETTING_KEYS
+from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.order.order import Order
 from backend.schedule.spec import Spec, choice
 from backend.web.address.chart_query import chart_query_of, frontier_query_of
-from backend.web.address.preset import setting_fields
+from backend.web.address.preset import setting_fields, split_preset
 from backend.web.address.query import KEYS, fields_of, nested, value_of
 from backend.web.http.cache import Encoded
 from backend.web.http.encoding import encode_json
@@ -29,8 +30,9 @@ COMPARED_KEYS = ("families", *(key for key in KEYS if key != "family"))
 
 def comparison(query: bytes) -> Encoded:
     """Return rows and notes of the families in a query, all by default, at its p, m, costs and w_share."""
-    names, spec, v = comparison_of(query)
-    return encode_json(compare(spec, names, v))
+    rest, preset = split_preset(query)
+    names, spec, v = comparison_of(rest)
+    return encode_json(compare(spec, names, v, preset))
 
 
 def comparison_of(query: bytes) -> tuple[tuple[str, ...], Spec, int | None]:
@@ -66,26 +68,36 @@ def frontier(query: bytes, finds: int, recalled: Recalled) -> Encoded:
     ``finds`` is the number of searches that they are from.
     """
     from backend.charts.pareto import figure  # plotly takes half a second to import
+    from backend.charts.pareto_axes import axes_of, drawable
 
-    spec, appearance, with_searched = frontier_query_of(query)
-    points = pareto.points(spec)
+    asked = frontier_query_of(query)
+    preset, bare = asked.preset, asked.spec
+    spec = bare if preset is None else preset.asked(bare)
+    points = pareto.points(bare, None, preset)
     error: dict[str, Any] | None = None
-    if with_searched:
+    if asked.with_searched:
         try:
             searched.remember(recalled)
-            points += _frontier(pareto.setting_of(spec), finds)
+            points += _frontier(pareto.setting_of(bare), finds, preset)
         except RequestError as problem:
             error = problem.as_dict()
-    drawn, readings = figure(spec, points, appearance)
-    rows = pareto.described(points, spec)
-    shape = {"spec": spec.to_json(), "found": with_searched, "error_found": error, "reads": readings, "points": rows}
+    points = drawable(points, asked.appearance)
+    drawn, readings = figure(spec, points, asked.appearance)
+    rows = pareto.described(points, spec, axes_of(asked.appearance))
+    shape = {
+        "spec": spec.to_json(),
+        "found": asked.with_searched,
+        "error_found": error,
+        "reads": readings,
+        "points": rows,
+    }
     return encode_json(shape | {"figure": drawn.to_dict()})
 
 
 @lru_cache(maxsize=128)
-def _frontier(setting: Spec, finds: int) -> list[Point]:
+def _frontier(setting: Spec, finds: int, preset: Preset | None) -> list[Point]:
     """Return the searched orders of a setting, for any family on the screen."""
-    return pareto.frontier(setting, None, _best_known)
+    return pareto.frontier(setting, None, _best_known, preset)
 
 
 def _best_known(spec: Spec) -> tuple[Spec, Order]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from backend.schedule.hardware.balance import BALANCE_KEYS
-from backend.schedule.hardware.cost_model import DEFAULTS, KEYS, LINKS, PLACEMENTS, SETTING_BOUNDS
+from backend.schedule.hardware.cost_model import DEFAULTS, KEYS, LINKS, PLACEMENTS, SETTING_BOUNDS, WHOLE_BOUNDS
 from backend.schedule.hardware.machines import MACHINES, PER_NODE, RANGES
 from backend.schedule.hardware.models import COUNTS, MAY_LACK, MODELS, TRUTHS, WHOLE
 from backend.schedule.spec import COST_KEYS, LIMITS
@@ -41,6 +41,7 @@ PLAIN: dict[str, Schema] = {
     "link": choice(LINKS, DEFAULTS["link"]),
     "placement": choice(PLACEMENTS, DEFAULTS["placement"]),
     "in_flight": number(LEAST_IN_FLIGHT, MOST_IN_FLIGHT),
+    **{key: whole(*bounds, DEFAULTS[key]) for key, bounds in WHOLE_BOUNDS.items()},
     **{key: whole(*bounds) for key, bounds in WHOLE.items()},
     **{key: number(*bounds) for key, bounds in COUNTS.items()},
     **{key: {"type": "boolean"} for key in TRUTHS},
@@ -65,12 +66,14 @@ SETTING_MEANINGS = {
     "layers": "Layers. " + LIST_MEANING,
     "link": "link of a hop; auto: the node's own if all devices fit in one node",
     "in_flight": "micro-batches whose activations a device holds at once; by default p",
+    "data": "data-parallel replicas of the pipeline",
+    "zero": "stage of ZeRO: 1 shards the optimizer over the replicas, 2 also gradients, 3 also weights",
 }
 BALANCE: dict[str, Schema] = {key: FIELDS[key] for key in BALANCE_KEYS}
 COSTS = record({key: either(nullable(NUMBER), array(NUMBER)) for key in COST_KEYS})
 BYTES = (
     "message", "layer", "flash", "activations", "kept_for_w", "parameters", "weights", "gradients", "optimizer",
-    "per_parameter", "memory", "most", "limit", "in_flight",
+    "per_parameter", "memory", "most", "limit", "in_flight", "stages", "table", "kept_by_recompute",
 )  # fmt: skip
 ESTIMATE = record(
     {
@@ -84,6 +87,8 @@ ESTIMATE = record(
         "bytes": record(dict.fromkeys(BYTES, ANY)),
         "memory": array(NUMBER),
         "fits": TRUTH,
+        "flop": record({"layers": NUMBER, "output": NUMBER}),
+        "memory_note": ref("Text"),
         "vocabulary_ratio": NUMBER,
         "counted": ref("Sentence"),
         "arithmetic": array({"type": "object"}),
@@ -91,7 +96,25 @@ ESTIMATE = record(
         "setting": {"type": "object"},
     }
 )
-SPLIT = record({"layers": array(COUNT), "makespan": NUMBER, "heaviest_stage": NUMBER, "costs": COSTS})
+DEVICE_MEMORY = record(
+    {
+        "ranks": array(NUMBER),
+        "activations": array(NUMBER),
+        "most": NUMBER,
+        "rank": COUNT,
+        "limit": NUMBER,
+        "fits": TRUTH,
+    }
+)
+SPLIT = record(
+    {
+        "layers": array(COUNT),
+        "makespan": NUMBER,
+        "heaviest_stage": NUMBER,
+        "costs": COSTS,
+        "memory": DEVICE_MEMORY,
+    }
+)
 BALANCED = record(
     {
         **dict.fromkeys(("model", "machine", "family", "unit"), TEXT),

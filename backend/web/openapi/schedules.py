@@ -15,7 +15,7 @@ from backend.web.address.query import KEYS
 from backend.web.answers.analyses import COMPARED_KEYS
 from backend.web.answers.schedules import BLOCK_KEYS
 from backend.web.http.encoding import BINARY, JSON
-from backend.web.openapi.costs import SETTING
+from backend.web.openapi.costs import DEVICE_MEMORY, SETTING
 from backend.web.openapi.operation import PREFER, Answer, Operation, Parameter, json_answer
 from backend.web.openapi.schema import (
     ANY,
@@ -52,6 +52,13 @@ FAMILY = record(
         "laws": array({"type": "object"}),
     }
 )
+UNITS = record(
+    {
+        **dict.fromkeys(("seconds", "tokens", "tokens_per_second", "mfu"), NUMBER),
+        "devices": COUNT,
+        "memory": DEVICE_MEMORY,
+    }
+)
 COMPARED = record(
     {
         **dict.fromkeys(("family", "title", "backward"), TEXT),
@@ -66,6 +73,7 @@ COMPARED = record(
         "peak_memory": DEVICE_SHARE,
         "parameters": record({"ranks": array(COUNT), "max": COUNT, "why": ref("Text")}),
         "claim": nullable({"type": "object"}),
+        "units": nullable(UNITS),
     }
 )
 BLOCK = record(
@@ -101,6 +109,7 @@ POINT = record(
         "weights": COUNT,
         "dominated_by": nullable(COUNT),
         "adjusted": nullable(ref("Text")),
+        "units": nullable(UNITS),
         "moved": TRUTH,
         "spec": ref("Spec"),
     }
@@ -198,6 +207,7 @@ OPERATIONS: dict[str, Operation] = {
                 "names of families, with commas; by default all of them",
             ),
             *spec_query(*(key for key in COMPARED_KEYS if key in FIELDS)),
+            A_SETTING,
         ),
         refusals=(304,),
     ),
@@ -232,6 +242,7 @@ OPERATIONS: dict[str, Operation] = {
             Parameter("found", whole(0, 1, 1), "0: without searched orders"),
             *_appearance(HEIGHTS),
             *spec_query(),
+            A_SETTING,
         ),
         LENIENT,
         refusals=(304,),

@@ -63,6 +63,8 @@ export class PageView {
     this.plans = plans;
     this.controls = new Controls({ store, plans, openImport: (at) => this.openImport(at) });
     this.costs = createCosts({ store, plans, pricing });
+    this.unitsOf = (/** @type {import("../data/plan.js").Plan} */ plan) => pricing.unitsOf(plan);
+    plans.deviceMemory = (plan) => pricing.unitsOf(plan)?.memory ?? null;
     this.view = new TimelineView(store, plans, {
       showShortcuts: () => this.#toggleTab("keys"),
       arrange: (planned) => this.#arrange(planned),
@@ -110,10 +112,11 @@ export class PageView {
     const { store, plans, timeline, playback, runs, runTab, view } = this;
     const share = createShare(store);
     const search = new Search({ store, plans });
-    createFigures({ plans, search: search.node, measuredPeak: (id) => runs.peak(id) });
+    createFigures({ plans, search: search.node, measuredPeak: (id) => runs.peak(id), unitsOf: this.unitsOf });
     const compare = createCompare({
       store,
       plans,
+      unitsOf: this.unitsOf,
       addSchedule: this.toolbar.addSchedule,
       openImport: () => this.openImport(),
       measured: () => runs.measured(),

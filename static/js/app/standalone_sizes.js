@@ -6,7 +6,7 @@ import { t, tr } from "../core/i18n/language.js";
 import { IDS } from "../core/state/schedules.js";
 import { moveTo } from "../data/spec_fields.js";
 import { h, sentence, setText, show } from "../ui/dom.js";
-import { including, wholeStops } from "../ui/slider_stops.js";
+import { including, wholeStops } from "../ui/fields/slider_stops.js";
 
 /** @import {Family, Spec} from "../core/schedule/types.js" */
 /** @typedef {"p" | "m" | "v"} Size */

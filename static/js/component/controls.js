@@ -3,7 +3,7 @@ import { GENERATED } from "../core/families/families.js";
 import { t } from "../core/i18n/language.js";
 import { formatNumber } from "../core/i18n/numbers.js";
 import { h, setText } from "../ui/dom.js";
-import { costStops, including, wholeStops } from "../ui/slider_stops.js";
+import { costStops, including, wholeStops } from "../ui/fields/slider_stops.js";
 
 /** @import {Spec} from "../core/schedule/types.js" */
 /** @import {Control} from "./attributes.js" */

@@ -5,6 +5,7 @@ import { layoutGroups } from "../core/timeline/layout.js";
 /** @import {Layout, Row} from "../core/timeline/layout.js" */
 /** @import {PlanId} from "../core/state/schedules.js" */
 /** @import {Details} from "../core/measured/run_details.js" */
+/** @import {DeviceMemory} from "./costs/step_units.js" */
 /** @import {Noted} from "../core/measured/waits.js" */
 
 /**
@@ -23,6 +24,7 @@ import { layoutGroups } from "../core/timeline/layout.js";
  * @property {Noted} [noted]  what a measured run noted of its ops beside their times
  * @property {Details | null} [details]  and of bytes and messages, once they were asked for and are here
  * @property {() => void} [want]  requests them
+ * @property {() => DeviceMemory | null} [device]  its memory in bytes, with a model and a machine
  * @property {string[] | null} [hosts]  by rank, of a run on a cluster
  */
 

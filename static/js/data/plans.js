@@ -7,9 +7,10 @@ import { createPlan, isOutOfDate, orderQuery, request, timePlan } from "./plan.j
 import { IDS, specsOf } from "../core/state/schedules.js";
 import { timing } from "../core/schedule/effective_costs.js";
 import { IMPORTED } from "../core/schedule/spec_tables.js";
-import { wholeStops } from "../ui/slider_stops.js";
+import { wholeStops } from "../ui/fields/slider_stops.js";
 
 /** @import {Lane} from "./lanes.js" */
+/** @import {DeviceMemory} from "./costs/step_units.js" */
 /** @import {Plan} from "./plan.js" */
 /** @import {PlanId} from "../core/state/schedules.js" */
 /** @import {Family, Spec} from "../core/schedule/types.js" */
@@ -24,6 +25,8 @@ export class Plans {
 
   /** @type {(() => void)[]} */
   #listeners = [];
+  /** A plan's memory in bytes, with a model and a machine. @type {((plan: Plan) => DeviceMemory | null) | null} */
+  deviceMemory = null;
 
   /**
    * @param {Store} store
@@ -97,6 +100,7 @@ export class Plans {
       stale,
       live: false,
       asynchronous: this.family(shown.family)?.asynchronous ?? false,
+      device: () => this.deviceMemory?.(plan) ?? null,
     };
     this.#lanes.set(plan, { times, lane, stale });
     return lane;

@@ -2,10 +2,10 @@
 import { t } from "../core/i18n/language.js";
 import { natural } from "../core/schedule/effective_costs.js";
 import { BARRIERS } from "../core/schedule/spec_tables.js";
-import { SHARE_STOPS, costStops, including, memoryStops, wholeStops } from "../ui/slider_stops.js";
+import { SHARE_STOPS, costStops, including, memoryStops, wholeStops } from "../ui/fields/slider_stops.js";
 
 /** @import {Family, Spec} from "../core/schedule/types.js" */
-/** @import {FieldOptions} from "../ui/field.js" */
+/** @import {FieldOptions} from "../ui/fields/field.js" */
 
 export const COSTS = ["F", "I", "W", "comm", "FB", "S", "T", "O"];
 /** Fields that change the order, not only its times. */

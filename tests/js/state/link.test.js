@@ -75,8 +75,8 @@ const forms = [
     state({}, null, { t0: 3, t1: 9.5, at: 4.25, sel: "2F5@3", theme: "dark", tab: "run", run: "a1-B_2" }),
   ],
   [
-    "?p=2&F=20,18&m.model=llama3-70b&m.machine=h100&m.tp=8&m.efficiency=0.45&m.heads=1&m.sequence=8192" +
-      "&m.micro_batch=2&m.layers=2*39&tab=costs",
+    "?p=2&F=20,18&m.model=llama3-70b&m.machine=h100&m.tp=8&m.data=16&m.zero=0&m.efficiency=0.45&m.heads=1" +
+      "&m.sequence=8192&m.micro_batch=2&m.layers=2*39&tab=costs",
     state(
       { p: 2, costs: { ...DEFAULTS.costs, F: [20, 18] } },
       null,
@@ -85,6 +85,8 @@ const forms = [
         model: "llama3-70b",
         machine: "h100",
         tp: 8,
+        data: 16,
+        zero: 0,
         efficiency: 0.45,
         heads: true,
         sequence: 8192,
@@ -186,6 +188,8 @@ const bad = [
   ["families", "gpipe,"],
   ["m.model", "<b>"],
   ["m.tp", "0"],
+  ["m.data", "0"],
+  ["m.zero", "4"],
   ["m.hidden", "0"],
   ["m.hidden", "none"],
   ["m.kv", "2.5"],
@@ -270,7 +274,16 @@ function randomPreset(random, cost) {
   const layers =
     random() < 0.4 ? Array.from({ length: 1 + Math.floor(random() * 9) }, () => 9 + Math.floor(random() * 2)) : null;
   if (layers) delete own.layers;
-  return { ...plainPreset("mixtral-8x7b"), tp: 8, efficiency: random() || 1, heads: random() < 0.5, layers, own };
+  return {
+    ...plainPreset("mixtral-8x7b"),
+    tp: 8,
+    data: 64,
+    zero: 2,
+    efficiency: random() || 1,
+    heads: random() < 0.5,
+    layers,
+    own,
+  };
 }
 
 /** @param {() => number} random @param {(() => number)} cost */

@@ -36,7 +36,16 @@ TEXTS = """() => {
 ENGLISH = re.compile(r"[A-Za-z]{3,}(?:[ ,;:'’-]+[A-Za-z]{3,})+")
 """Two words or more of three letters or more."""
 TITLES = sorted((family.title for family in FAMILIES.values()), key=len, reverse=True)
-NAMES = [*TITLES, "Zero Bubble", "flash attention", "Flash attention", "torch CSV", "torch profiler", "gpipe-lesson"]
+NAMES = [
+    *TITLES,
+    "Zero Bubble",
+    "Controllable Memory",
+    "flash attention",
+    "Flash attention",
+    "torch CSV",
+    "torch profiler",
+    "gpipe-lesson",
+]
 """Of families, models, methods and programs; the same in every language."""
 IDENTIFIERS = re.compile(r"(?:[a-z0-9]+(?:-[a-z0-9]+)*(?:, |、))+[a-z0-9-]+")
 """Lists of a spec's own words, as a link has them: "plain, redistribute"."""

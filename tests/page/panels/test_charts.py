@@ -211,12 +211,12 @@ def test_a_chart_is_saved_as_a_file_of_each_form(open_page: Open, tmp_path: Path
 
 
 def test_a_setting_too_large_to_search_offers_the_largest_possible(open_page: Open) -> None:
-    page = open_page("?p=16&m=128&tab=charts")
+    page = open_page("?p=16&m=192&tab=charts")
     wait(page, READY)
     note = page.locator(".charts > .note")
     expect(note).to_contain_text("Search results are not shown")
     note.get_by_role("button").click()
-    wait(page, "bubbleline.state().plans[0].shown?.m === 85")
+    wait(page, "bubbleline.state().plans[0].shown?.m === 128")
     wait(page, FOUND, 30)
     expect(note).to_be_hidden()
 

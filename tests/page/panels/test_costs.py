@@ -44,7 +44,7 @@ def test_applying_a_model_sets_the_costs_in_milliseconds_with_a_note(open_page: 
     for name in ("F", "I", "W", "comm"):
         assert abs(costs[name] / asked["costs"][name] - 1) < 1e-3
     assert abs(state(page)["spec"]["w_share"] - asked["w_share"]) < 1e-3
-    expect(page.locator("#pricing > summary")).to_contain_text("Llama3-70B on H100, ms")
+    expect(page.locator("#pricing > summary")).to_contain_text("Llama 3 70B on H100, ms")
     expect(figure(page, "Step time")).to_have_text(re.compile(r"^[\d.]{3,8} (ms|s)$"))
     expect(figure(page, "Throughput")).to_have_text(re.compile(r"/ s$"))
 
@@ -71,7 +71,7 @@ def test_a_link_with_a_model_reloads_to_the_same_costs_choices_and_unit(open_pag
     again = open_page(page.url[page.url.index("?") :])
     wait(again, "bubbleline.state().plans[0].figures !== null")
     assert state(again)["spec"] == state(page)["spec"]
-    expect(again.locator("#pricing > summary")).to_contain_text("Llama3-70B on H100, ms")
+    expect(again.locator("#pricing > summary")).to_contain_text("Llama 3 70B on H100, ms")
     again.click("#pricing > summary")
     expect(again.locator("#preset-sequence")).to_have_value("4096")
     expect(again.locator("#preset-heads")).to_be_checked()
@@ -149,7 +149,7 @@ def test_the_arithmetic_shows_formula_numbers_and_value_of_every_step(open_page:
     expect(message).to_contain_text("M = 2 × b × s × h")
     expect(message).to_contain_text("134 MB")
     assert not re.search(r"\d\.\d{7,}|e\+", page.locator("#panel-costs").inner_text())
-    expect(page.locator("#vocabulary-ratio")).to_contain_text("1.22")
+    expect(page.locator("#vocabulary-ratio")).to_contain_text("1.23")
 
 
 def test_memory_compares_the_schedules_peak_with_the_machines_capacity(open_page: Open) -> None:
@@ -159,7 +159,7 @@ def test_memory_compares_the_schedules_peak_with_the_machines_capacity(open_page
     small = open_page("?m.model=zb-1.5b&tab=costs")
     expect(small.locator("#bytes")).to_contain_text("Fits, with")
     small.click("#pricing > summary")
-    expect(small.locator("#preset-fits")).to_contain_text("of 80 GB on rank 0")
+    expect(small.locator("#preset-fits")).to_contain_text("of 80 GB on device 0")
 
 
 def test_the_costs_tab_without_a_model_leads_to_the_choice(open_page: Open) -> None:

@@ -45,7 +45,8 @@ def test_a_custom_model_starts_as_the_preset(open_page: Open) -> None:
     page = open_page(f"?{MODEL}&p=8")
     own(page)
     expect(page.locator("#own-hidden")).to_have_value("8192")
-    expect(page.locator("#own-parameters")).to_have_value("862")
+    expect(page.locator("#own-ffn")).to_have_value("28672")
+    expect(page.locator("#own-parameters")).to_have_value("")  # they follow from the shape
     expect(page.locator(".choice:has(#preset-sequence)")).to_be_hidden()
     assert keys(page) == {"p": "8", "m.model": "llama3-70b", "m.tp": "8"}, "nothing differs yet"
 
@@ -56,7 +57,6 @@ def test_the_link_of_a_custom_model_has_only_the_differences_from_the_preset(ope
     enter(page, "hidden", "5120")
     enter(page, "layers", "48")
     enter(page, "sequence", "4,096")
-    expect(page.locator("#own-parameters")).to_have_value("")  # the published number belongs to the published shape
     mine = {"m.layers": "48", "m.hidden": "5120", "m.sequence": "4096"}
     assert keys(page) == {"p": "8", "m.model": "llama3-70b", "m.tp": "8"} | mine
     priced = asked(page, "model=llama3-70b&tp=8&p=8&hidden=5120&layers=48&sequence=4096")
@@ -66,8 +66,17 @@ def test_the_link_of_a_custom_model_has_only_the_differences_from_the_preset(ope
     assert state(again)["spec"] == state(page)["spec"]
     again.click("#pricing > summary")
     expect(again.locator("#own-layers")).to_have_value("48")
-    again.get_by_role("button", name="Back to Llama3-70B").click()
+    again.get_by_role("button", name="Back to Llama 3 70B").click()
     assert keys(again) == {"p": "8", "m.model": "llama3-70b", "m.tp": "8", "m.sequence": "4096"}
+
+
+def test_a_stated_number_of_parameters_belongs_to_the_stated_shape(open_page: Open) -> None:
+    page = open_page("?m.model=deepseek-v3&m.tp=8&p=8")
+    own(page)
+    expect(page.locator("#own-parameters")).to_have_value("585.2")
+    expect(page.locator("#own-head_width")).to_have_value("160")
+    enter(page, "hidden", "5120")
+    expect(page.locator("#own-parameters")).to_have_value("")
 
 
 def test_costs_that_arrive_do_not_overwrite_a_number_that_is_being_typed(open_page: Open) -> None:
@@ -88,7 +97,7 @@ def test_costs_that_arrive_do_not_overwrite_a_number_that_is_being_typed(open_pa
 def test_a_number_reset_to_its_preset_is_no_longer_in_the_link(open_page: Open) -> None:
     page = open_page(f"?{MODEL}&m.vocab=50304")
     page.click("#pricing > summary")
-    enter(page, "vocabulary", "128000")
+    enter(page, "vocabulary", "128256")
     assert keys(page) == {"m.model": "llama3-70b", "m.tp": "8"}
 
 
@@ -103,7 +112,7 @@ def test_a_custom_machine_is_entered_in_the_usual_units(open_page: Open) -> None
     priced = asked(page, "model=llama3-70b&tp=8&p=4&flops=4e14&efficiency=0.525")
     wait(page, f"{COSTS}.F === {priced['costs']['F']:.6g}")
     expect(page.locator("#preset-fits")).to_contain_text("of 64 GB")
-    expect(page.locator("#pricing > summary")).to_contain_text("Llama3-70B on own machine")
+    expect(page.locator("#pricing > summary")).to_contain_text("Llama 3 70B on own machine")
 
 
 def test_bad_input_names_its_field_and_offers_the_nearest_legal_value(open_page: Open) -> None:

@@ -39,7 +39,7 @@ def test_pipedream_shows_which_weights_an_op_uses_and_the_cost_of_staleness(open
 
 def test_a_sharded_output_layer_is_chosen_in_the_group_of_options_and_its_law_holds(open_page: Open) -> None:
     page = open_page("?family=1f1b&p=4&m=8")
-    page.locator("#options summary").click()
+    page.locator("#options > summary").click()
     page.select_option("#vocabulary", "parallel-1")
     wait(page, "bubbleline.state().plans[0]?.figures?.makespan === 39")  # 8 (1 + 2 + 1/4 + 1/2) + 3 (1 + 2)
     expect(figure(page, "Peak in flight")).to_have_text("6")
@@ -56,7 +56,7 @@ def test_a_sharded_output_layer_is_chosen_in_the_group_of_options_and_its_law_ho
 
 def test_the_choice_also_sets_the_costs_of_the_schedule_beside_it(open_page: Open) -> None:
     page = open_page("?family=1f1b&p=4&m=8&b.family=gpipe")
-    page.locator("#options summary").click()
+    page.locator("#options > summary").click()
     page.select_option("#vocabulary", "parallel-2")
     for plan, makespan in enumerate((39, 57)):
         wait(page, f"bubbleline.state().plans[{plan}]?.figures?.makespan === {makespan}")
@@ -65,7 +65,7 @@ def test_the_choice_also_sets_the_costs_of_the_schedule_beside_it(open_page: Ope
 def test_offload_frees_memory_and_shows_k_and_a_shared_link_makes_compute_wait(open_page: Open) -> None:
     page = open_page("?family=gis&p=4&m=16&v=2")
     expect(figure(page, "Peak memory")).to_have_text("4")
-    page.locator("#options summary").click()
+    page.locator("#options > summary").click()
     page.select_option("#offload", "selective")
     wait(page, r"/Peak memory\D*2\s/.test(document.querySelector('#figures').innerText)")
     expect(page.locator("#offload-means")).to_contain_text("k = 1")
@@ -83,7 +83,7 @@ def test_offload_frees_memory_and_shows_k_and_a_shared_link_makes_compute_wait(o
 
 def test_layers_are_typed_for_each_stage_or_once_for_all(open_page: Open) -> None:
     page = open_page("?family=1f1b&p=4&m=8")
-    page.locator("#options summary").click()
+    page.locator("#options > summary").click()
     page.fill("#field-layers", "5,5,5,1")
     page.press("#field-layers", "Enter")
     wait(page, "bubbleline.state().plans[0]?.figures?.makespan === 37.5")

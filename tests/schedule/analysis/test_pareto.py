@@ -13,6 +13,7 @@ from app import cli
 from backend.schedule.analysis import pareto
 from backend.schedule.errors import SpecError
 from backend.schedule.families.registry import FAMILIES, order
+from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.order.order import Order
 from backend.schedule.result import result
 from backend.schedule.simulation.costs import Costs
@@ -133,9 +134,30 @@ def test_the_frontier_of_a_setting_does_not_depend_on_the_requesting_family() ->
 
 def test_a_setting_too_large_to_search_names_the_largest_possible() -> None:
     with pytest.raises(SpecError) as refusal:
-        found(Spec(p=16, m=128))
+        found(Spec(p=16, m=192))
     assert refusal.value.field == "m"
     pareto.judge_frontier_size(Spec(p=16, m=refusal.value.nearest))
+
+
+def test_a_large_setting_is_searched_at_fewer_limits() -> None:
+    assert len(pareto.default_limits(Spec(p=16, m=85))) == 7
+    assert pareto.default_limits(Spec(p=16, m=86)) == [8.0, 16.0, 32.0]
+
+
+def test_points_with_a_model_have_the_costs_of_their_own_stages_and_their_units() -> None:
+    preset = Preset.of({"model": "cm-9.6b", "machine": "a100", "heads": True})
+    points = {point.spec.family: point for point in pareto.points(Spec("1f1b", 16, 32), None, preset)}
+    assert len(points["1f1b"].spec.costs.F) == 16  # type: ignore[arg-type]  # a list per stage
+    assert len(points["v-half"].spec.costs.F) == 32  # type: ignore[arg-type]
+    for point in points.values():
+        assert point.figures.units is not None
+        timeline = simulate(order(point.spec), point.spec.timing, point.spec.v)
+        assert point.figures.units == preset.units(point.spec, timeline)
+    held = {name: max(point.figures.units.memory.activations) for name, point in points.items() if point.figures.units}
+    assert held["v-min"] < held["v-half"] < held["v-zb"] <= 1.1 * held["1f1b"] < held["interleaved"]
+    speed = {name: point.figures.units.mfu for name, point in points.items() if point.figures.units}
+    assert speed["v-min"] < speed["v-half"] < speed["v-zb"]
+    assert speed["1f1b"] < speed["v-half"]
 
 
 def point_of(memory: float, speed: float, m: int = 8) -> pareto.Point:

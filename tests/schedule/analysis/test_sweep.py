@@ -115,8 +115,9 @@ def test_weights_of_output_layers_follow_from_their_flop_and_parameters() -> Non
     found = {each.model.name: each for each in output_layers()}
     assert set(found) == set(MODELS) - {"custom"}
     gemma = found["gemma2-9b"]
-    assert gemma.parameters == pytest.approx(3584 * 256000 / 198e6)
-    s, h, n = 4096, 3584, 198e6
-    layer = 6 * s * n + 12 * s * s * h
+    s, h, wide = 4096, 3584, 16 * 256
+    n = 2 * h * wide + 2 * h * 8 * 256 + 3 * h * 14336
+    assert gemma.parameters == pytest.approx(3584 * 256000 / n)
+    layer = 6 * s * n + 12 * s * s * wide
     assert gemma.compute == pytest.approx(6 * s * h * 256000 / layer)
-    assert gemma.forward == pytest.approx(2 * s * h * 256000 / (42 * (2 * s * n + 4 * s * s * h)))
+    assert gemma.forward == pytest.approx(2 * s * h * 256000 / (42 * (2 * s * n + 4 * s * s * wide)))

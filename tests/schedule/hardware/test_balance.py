@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from backend.cli.costs import costs as command
 from backend.schedule.families import registry
@@ -66,7 +68,7 @@ def call(*arguments: str) -> Any:
 def test_the_command_shows_costs_bytes_and_arithmetic():
     shown = call("llama3-70b", "--machine", "H200", "--tp", "8", "--heads", "--balance", "1f1b", "-m", "32")
     assert shown.exit_code == 0
-    for part in ("Llama3-70B on H200", "10*f1 + fo", "2*b*s*h", "fits", "before", "after", "saved"):
+    for part in ("Llama 3 70B on H200", "10*f1 + fo", "2*b*s*h", "fits", "before", "after", "saved"):
         assert part in shown.output
 
 
@@ -93,3 +95,53 @@ def test_the_command_refuses_illegal_arguments_with_exit_code_2(arguments: tuple
     shown = call(*arguments)
     assert shown.exit_code == 2
     assert reason in shown.output
+
+
+def test_a_split_that_fits_is_taken_before_a_faster_one_that_does_not():
+    """A large vocabulary fills the ends: by time the last stage should give up layers, by memory also the first."""
+    data = UNEVEN | {"family": "1f1b", "m": 8}
+    fastest = balance_of(data).after
+    least = min(
+        max(balance_of(data | {"layers": list(layers)}).before.memory.ranks)
+        for layers in ((1, 5, 5, 1), (2, 4, 5, 1), (1, 4, 6, 1), (1, 4, 5, 2), (2, 4, 4, 2), (2, 3, 5, 2))
+    )
+    assert least < fastest.memory.most
+    found = balance_of(data | {"memory": least})
+    assert found.after.memory.fits
+    assert not found.before.memory.fits
+    assert found.after.makespan >= fastest.makespan
+
+
+@given(
+    family=st.sampled_from(["gpipe", "1f1b", "zb-h1", "interleaved", "v-half", "dualpipe"]),
+    layers=st.integers(8, 24),
+    vocabulary=st.sampled_from([100, 1000, 5000, 20000]),
+    part=st.floats(0.3, 1.3),
+    heads=st.booleans(),
+    zero=st.integers(0, 3),
+)
+@settings(max_examples=25, deadline=None)
+def test_a_balance_never_takes_memory_for_time(
+    family: str, layers: int, vocabulary: int, part: float, heads: bool, zero: int
+):
+    v = 2 if family in ("interleaved", "v-half") else 1
+    data = PLAIN | {"family": family, "m": 8, "v": v, "layers": layers, "vocabulary": vocabulary, "heads": heads,
+                    "data": 4, "zero": zero}  # fmt: skip
+    memory = part * balance_of(data).before.memory.most
+    found = balance_of(data | {"memory": memory})
+    before, after = found.before, found.after
+    assert sum(after.layers) == layers
+    if before.memory.fits:
+        assert after.memory.fits
+        assert (after.makespan, after.heaviest) <= (before.makespan, before.heaviest)
+    elif not after.memory.fits:
+        assert after.memory.most <= before.memory.most
+        assert (after.makespan, after.heaviest) <= (before.makespan, before.heaviest)
+
+
+def test_a_balance_that_cannot_fit_says_so_and_how_much_is_missing():
+    found = balance_of({"model": "llama3-70b", "p": 8, "heads": True, "family": "1f1b", "m": 16})
+    shape = found.as_dict()
+    assert (shape["before"]["memory"]["fits"], shape["after"]["memory"]["fits"]) == (False, False)
+    assert shape["after"]["memory"]["most"] <= shape["before"]["memory"]["most"]
+    assert shape["after"]["makespan"] <= shape["before"]["makespan"]

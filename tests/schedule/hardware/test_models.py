@@ -11,20 +11,21 @@ from backend.schedule.families import registry
 from backend.schedule.hardware.cost_model import KEYS, Setting, even
 from backend.schedule.hardware.estimate import Estimate, estimate
 from backend.schedule.hardware.machines import MACHINES
-from backend.schedule.hardware.models import MODELS
+from backend.schedule.hardware.models import ALIASES, MODELS
+from backend.schedule.hardware.ratios import PRINTED
 from backend.schedule.laws.formula import evaluate, parse
 from backend.schedule.result import result
 
-RATIOS = {  # as printed: activated parameters per layer in millions, hidden, vocabulary, ratio
-    "gemma2-9b": (198, 3584, 256000, 4.63), "gemma2-27b": (566, 4608, 256000, 2.08),
-    "deepseek-v3-671b": (607, 7168, 129280, 1.53), "qwen2-7b": (231, 3584, 152064, 2.36),
-    "qwen2-72b": (884, 8192, 152064, 1.41), "llama3-7b": (234, 4096, 128000, 2.24),
-    "llama3-70b": (862, 8192, 128000, 1.22), "llama3-405b": (3198, 16384, 128000, 0.66),
-    "mixtral-8x22b": (355, 6144, 32768, 0.57), "mixtral-8x7b": (212, 4096, 32768, 0.63),
+TOTALS = {  # parameters in all, as their makers state, in 1e9: (stored, activated)
+    "llama3-8b": (8.03, 8.03), "llama3-70b": (70.6, 70.6), "llama3.1-405b": (405, 405), "gemma2-9b": (9.24, 9.24),
+    "gemma2-27b": (27.2, 27.2), "qwen2-7b": (7.62, 7.62), "qwen2-72b": (72.7, 72.7), "deepseek-v3": (671, 37),
+    "mixtral-8x7b": (46.7, 12.9), "mixtral-8x22b": (141, 39), "cm-9.6b": (9.6, 9.6), "cm-21b": (21, 21),
+    "cm-38.5b": (38.5, 38.5),
 }  # fmt: skip
 TABLE_9 = {"zb-1.5b": (18.522, 18.086, 9.337), "zb-6.2b": (29.718, 29.444, 19.927)}  # f, i, w in ms at m = 24
 PLAIN = {"model": "custom", "machine": "custom", "flops": 1e12, "efficiency": 0.5, "hidden": 64, "attention_heads": 4,
          "layers": 8, "sequence": 32, "vocabulary": 1000, "flash": False, "p": 4}  # fmt: skip
+PLAIN_HEADS = {"kv_heads": 4}
 UNEVEN = PLAIN | {"vocabulary": 3000, "heads": True, "layers": 12}
 
 
@@ -32,12 +33,46 @@ def of(**data: Any) -> Estimate:
     return estimate(Setting.read(data))
 
 
-@pytest.mark.parametrize("name", RATIOS)
-def test_the_vocabulary_ratio_has_its_printed_digits(name: str):
-    millions, hidden, vocabulary, ratio = RATIOS[name]
-    model = MODELS[name]
-    assert (model.parameters, model.hidden, model.vocabulary) == (millions * 1e6, hidden, vocabulary)
-    assert round(of(model=name).vocabulary_ratio, 2) == ratio
+@pytest.mark.parametrize("name", TOTALS)
+def test_a_preset_has_the_parameters_that_its_makers_state_within_two_percent(name: str):
+    found = of(model=name, p=1)
+    model, names = MODELS[name], found.ledger.names
+    tables = (1 if model.tied else 2) * names["O"]
+    stored, activated = TOTALS[name]
+    assert model.layers * names["Q"] + tables == pytest.approx(stored * 1e9, rel=0.02)
+    assert model.layers * names["N"] + tables == pytest.approx(activated * 1e9, rel=0.02)
+    figures = {figure.name: figure.value for figure in found.ledger.figures}
+    assert figures["parameters of the model"] == model.layers * names["Q"] + tables
+
+
+def test_the_printed_table_has_its_ten_ratios_and_names_presets_beside_it():
+    assert len(PRINTED) == 10
+    for row in PRINTED:
+        assert round(row.hidden * row.vocabulary / (row.millions * 1e6), 2) == row.ratio
+        assert MODELS[row.model].hidden == row.hidden
+    gemma = next(row for row in PRINTED if row.title == "Gemma2-9B")
+    assert round(of(model="gemma2-9b").vocabulary_ratio, 2) == gemma.ratio == 4.63
+
+
+def test_wide_heads_are_wider_than_a_share_of_the_hidden_size():
+    plain, wide = (of(**PLAIN, **PLAIN_HEADS, head_width=width) for width in (16, 32))
+    attention = 2 * 64 * 64 + 2 * 64 * 4 * 16
+    assert plain.ledger.names["N"] == attention + 2 * 64 * 256 == of(**PLAIN, **PLAIN_HEADS).ledger.names["N"]
+    assert wide.ledger.names["N"] == 2 * attention + 2 * 64 * 256
+    assert wide.ledger.names["F1"] - 2 * 32 * wide.ledger.names["N"] == 4 * 32 * 32 * 4 * 32
+
+
+@pytest.mark.parametrize(("old", "new"), ALIASES.items())
+def test_a_name_that_a_preset_had_before_still_means_it(old: str, new: str):
+    assert Setting.read({"model": old.upper()}) == Setting.read({"model": new})
+
+
+@pytest.mark.parametrize("name", ["cm-9.6b", "cm-21b", "cm-38.5b"])
+def test_the_models_of_controllable_memory_leave_room_for_embedding_and_head_on_the_outer_stages(name: str):
+    p = {"cm-9.6b": 16, "cm-21b": 24, "cm-38.5b": 32}[name]
+    layers = Setting.read({"model": name, "p": p, "v": 2, "heads": True}).layers
+    assert layers == (0, *(1,) * (2 * p - 2), 0)
+    assert Setting.read({"model": name, "p": p, "heads": True}).layers == (1, *(2,) * (p - 2), 1)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -50,7 +85,8 @@ def test_costs_of_every_preset_can_be_computed_on_every_machine(name: str):
 
 @pytest.mark.parametrize(
     "data",
-    [{}, {"heads": True, "v": 2}, {"model": "zb-1.5b"}, {"model": "deepseek-v3-671b", "tp": 8}, PLAIN, UNEVEN,
+    [{}, {"heads": True, "v": 2}, {"model": "zb-1.5b"}, {"model": "gemma2-9b"},
+     {"model": "deepseek-v3", "tp": 8, "zero": 2, "data": 4}, PLAIN, UNEVEN,
      {"model": "custom", "ffn": 11008, "gated": True, "kv_heads": 8, "parameters": 123456789.0}],
 )  # fmt: skip
 def test_every_figure_equals_the_value_of_its_formula(data: dict[str, Any]):
@@ -199,14 +235,15 @@ def test_a_model_fits_exactly_up_to_the_machines_memory():
 
 
 def test_published_parameter_counts_are_dropped_when_the_shape_changes():
-    assert Setting.read({"model": "llama3-7b", "ffn": 1000}).model.parameters is None
-    assert Setting.read({"model": "llama3-7b", "sequence": 1000}).model.parameters == 234e6
-    assert Setting.read({"model": "llama3-7b", "ffn": 1000, "parameters": 7e6}).model.parameters == 7e6
+    assert Setting.read({"model": "deepseek-v3", "ffn": 1000}).model.parameters is None
+    assert Setting.read({"model": "deepseek-v3", "head_width": 100}).model.stored is None
+    assert Setting.read({"model": "deepseek-v3", "sequence": 1000}).model.parameters == 585.2e6
+    assert Setting.read({"model": "deepseek-v3", "ffn": 1000, "parameters": 7e6}).model.parameters == 7e6
 
 
 BAD = [  # data, the field named, its nearest legal value
-    ({"model": "llama3-8b"}, "model", "llama3-7b"),
-    ({"model": 3}, "model", "llama3-7b"),
+    ({"model": "llama3-9b"}, "model", "llama3-8b"),
+    ({"model": 3}, "model", "llama3-8b"),
     ({"machine": "h1000"}, "machine", "h100"),
     ({"hiden": 3}, "hiden", "hidden"),
     ({"p": 0}, "p", 1),
@@ -225,7 +262,12 @@ BAD = [  # data, the field named, its nearest legal value
     ({"layers": [1, 0, *[1] * 6], "heads": True}, "layers", None),
     ({"kv_heads": 5}, "kv_heads", 4),
     ({"kv_heads": 64}, "kv_heads", 32),
-    ({"stored": 1e6}, "stored", 234e6),
+    ({"model": "deepseek-v3", "stored": 1e6}, "stored", 585.2e6),
+    ({"head_width": 0}, "head_width", 1),
+    ({"data": 0}, "data", 1),
+    ({"data": 5000}, "data", 4096),
+    ({"zero": 4}, "zero", 3),
+    ({"zero": 1.5}, "zero", 2),
     ({"sequence": -1}, "sequence", 1),
     ({"hidden": None}, "hidden", 1),
     ({"flash": "yes"}, "flash", False),

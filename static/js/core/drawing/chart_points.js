@@ -9,7 +9,11 @@ import { t, tr } from "../i18n/language.js";
 /**
  * @typedef {{family: string, title: string, label: string, group: string, limit: number | null, memory: number, of_p:
  *   number, throughput: number, bubble: {span: Share, global: Share}, weights: number, dominated_by: number | null,
- *   adjusted: string | null, moved: boolean, spec: Spec}} Point
+ *   adjusted: string | null, moved: boolean, spec: Spec, units?: Units | null}} Point
+ */
+/**
+ * @typedef {{seconds: number, tokens_per_second: number, mfu: number, memory: {most: number, rank: number, limit:
+ *   number, fits: boolean, activations: number[]}}} Units with a model and a machine
  */
 
 /** @typedef {import("../i18n/language.js").Message | string} Text  of the server */
@@ -105,8 +109,25 @@ const HEAD = [
   "better",
 ];
 
+const UNIT_HEAD = ["step_s", "tokens_per_s", "mfu", "memory_bytes", "activation_bytes", "limit_bytes", "fits"];
+
+/** @param {Point} point */
+const unitCells = ({ units }) =>
+  units
+    ? [
+        units.seconds,
+        units.tokens_per_second,
+        units.mfu,
+        units.memory.most,
+        Math.max(...units.memory.activations),
+        units.memory.limit,
+        String(units.memory.fits),
+      ]
+    : UNIT_HEAD.map(() => "");
+
 /** @param {Point[]} points */
 export function csv(points) {
+  const units = points.some((point) => point.units);
   const rows = points.map((point) => [
     point.label,
     point.family,
@@ -121,8 +142,9 @@ export function csv(points) {
     point.bubble.global.of_total,
     point.weights,
     rank(points, point),
+    ...(units ? unitCells(point) : []),
   ]);
-  return lines([HEAD, ...rows]);
+  return lines([units ? [...HEAD, ...UNIT_HEAD] : HEAD, ...rows]);
 }
 
 /** @param {Rows} chart */

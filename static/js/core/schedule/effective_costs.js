@@ -4,7 +4,7 @@ import { BARRIERS, RECOMPUTE } from "./spec_tables.js";
 
 /** @import {Costs, Spec} from "./types.js" */
 
-const LAYERS_A_STAGE = 4; // where layers are redistributed and none were given
+export const LAYERS_A_STAGE = 4; // where layers are redistributed and none were given
 
 /** How often all ranks wait for each other around S and T, for each micro-batch. @param {Spec} spec */
 export const barriersOf = (spec) => BARRIERS[spec.vocabulary] ?? 0;

@@ -94,6 +94,12 @@ export const FAMILY_NAMES = {
 };
 
 /**
+ * Families whose every backward updates the weights.
+ * @type {string[]}
+ */
+export const ASYNCHRONOUS = ["pipedream"];
+
+/**
  * Entries of the longest list: one per stage.
  * @type {number}
  */
@@ -128,6 +134,16 @@ export const BARRIERS = {
 export const OFFLOAD = ["none", "selective", "full"];
 
 /**
+ * Names that models had before, which old links have.
+ * @type {Record<string, string>}
+ */
+export const MODEL_ALIASES = {
+  "llama3-7b": "llama3-8b",
+  "llama3-405b": "llama3.1-405b",
+  "deepseek-v3-671b": "deepseek-v3",
+};
+
+/**
  * Fields of a model or a machine: the server's name, the link's key, the form of its value.
  * @type {[string, string, string][]}
  */
@@ -137,6 +153,7 @@ export const PRESET_FIELDS = [
   ["attention_heads", "attn", "whole"],
   ["kv_heads", "kv", "whole?"],
   ["ffn", "ffn", "whole?"],
+  ["head_width", "width", "whole?"],
   ["vocabulary", "vocab", "whole"],
   ["parameters", "active", "positive?"],
   ["stored", "stored", "positive?"],

@@ -1,23 +1,24 @@
 // The model and machine that the costs come from, as the keys m.* of a link, and back.
 //
 // m.model names the preset as a whole; every other key is there only where the reader chose something else than
-// what the model and the server bring: m.machine, m.tp, m.efficiency, m.heads, m.sequence, m.micro_batch, m.layers, and
-// for a model or machine of one's own the numbers that differ from the preset it began as (PRESET_FIELDS).
+// what the model and the server bring: m.machine, m.tp, m.data, m.zero, m.efficiency, m.heads, m.sequence,
+// m.micro_batch, m.layers, and for a model or machine of one's own the numbers that differ from the preset it began as
+// (PRESET_FIELDS).
 // m.layers is the model's number of layers, or a list with those of each stage; the model then has their sum.
 // m.off: some costs were then changed by hand; those are in the link, the others still follow from m.*.
 
 import { t } from "../i18n/language.js";
-import { PRESET_FIELDS } from "../schedule/spec_tables.js";
+import { MODEL_ALIASES, PRESET_FIELDS } from "../schedule/spec_tables.js";
 import { countsFrom, numberWith, packed } from "./link_fields.js";
 
 /** @import {Read} from "./link_fields.js" */
 /** @import {Problem} from "./link.js" */
 /** @typedef {Record<string, number|boolean|null>} Own  by the server's names; null: it follows from the other fields */
 /**
- * @typedef {{model: string, machine: string|null, tp: number|null, efficiency: number|null, heads: boolean, sequence:
- *   number|null, micro_batch: number|null, layers: number[]|null, own: Own}} Preset null: what the server takes by
- *   itself; layers: of each stage, where a balance moved them; own: what else differs from the model and the machine
- *   that are named
+ * @typedef {{model: string, machine: string|null, tp: number|null, data: number|null, zero: number|null,
+ *   efficiency: number|null, heads: boolean, sequence: number|null, micro_batch: number|null, layers: number[]|null,
+ *   own: Own}} Preset null: what the server takes by itself; data: replicas; zero: the stage of ZeRO; layers: of each
+ *   stage, where a balance moved them; own: what else differs from the model and the machine that are named
  */
 
 const PREFIX = "m.";
@@ -38,6 +39,11 @@ const atLeastZero = numberWith(
 /** @param {string} text @returns {Read} */
 const name = (text) =>
   /^[a-z0-9][a-z0-9._-]{0,47}$/i.test(text) ? { value: text } : { wanted: t("a name such as llama3-70b") };
+/** A model by its present name. @param {string} text @returns {Read} */
+function modelName(text) {
+  const got = name(text);
+  return "wanted" in got ? got : { value: MODEL_ALIASES[text.toLowerCase()] ?? text };
+}
 /** @param {string} text @returns {Read} */
 const truth = (text) => (/^[01]$/.test(text) ? { value: text === "1" } : { wanted: t("1 or 0") });
 
@@ -53,9 +59,14 @@ const layers = (text) => (/[,*]/.test(text) ? countsFrom(text) : whole(text));
 
 /** @type {Record<string, (text: string) => Read>} */
 const READERS = {
-  model: name,
+  model: modelName,
   machine: name,
   tp: whole,
+  data: whole,
+  zero: numberWith(
+    (x) => Number.isInteger(x) && x >= 0 && x <= 3,
+    () => t("a whole number from 0 to 3"),
+  ),
   efficiency: numberWith(
     (x) => x > 0 && x <= 1,
     () => t("a number above 0, up to 1"),
@@ -81,6 +92,8 @@ export const plainPreset = (model) => ({
   model,
   machine: null,
   tp: null,
+  data: null,
+  zero: null,
   efficiency: null,
   heads: false,
   sequence: null,

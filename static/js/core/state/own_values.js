@@ -36,6 +36,13 @@ export const modelFields = () => [
     empty: t("4 × hidden"),
     hint: t("of all activated experts together"),
   },
+  {
+    name: "head_width",
+    label: t("Head width"),
+    whole: true,
+    empty: t("hidden ÷ heads"),
+    hint: t("of one attention head"),
+  },
   { name: "vocabulary", label: t("Vocabulary"), unit: t("tokens"), whole: true },
   { name: "sequence", label: t("Sequence"), unit: t("tokens"), whole: true },
   {

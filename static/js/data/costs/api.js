@@ -96,7 +96,7 @@ export function withLayers(preset, layers) {
   return { ...preset, layers, own };
 }
 
-/** "Llama3-70B on H100" @param {Preset} preset */
+/** "Llama 3 70B on H100" @param {Preset} preset */
 export function titlesOf(preset) {
   const all = shelf();
   const machine = preset.machine ?? all?.defaults.machine ?? "";

@@ -2,11 +2,14 @@
 import { Offline, Refusal } from "../api.js";
 import { ask, costsPath, known } from "./api.js";
 import { hasCosts, priceOf, unabridged } from "./derive.js";
+import { stepUnits } from "./step_units.js";
 import { putAt, specAt, specsOf } from "../../core/state/schedules.js";
 
 /** @import {Priced} from "./api.js" */
+/** @import {StepUnits} from "./step_units.js" */
+/** @import {Plan} from "../plan.js" */
 /** @import {PresetCosts, Slot} from "./preset_costs.js" */
-/** @import {Spec, SpecError} from "../../core/schedule/types.js" */
+/** @import {Spec, SpecError, Times} from "../../core/schedule/types.js" */
 /** @import {State} from "../../core/state/link.js" */
 /** @import {Preset} from "../../core/state/link_preset.js" */
 /** @import {Store} from "../store.js" */
@@ -16,6 +19,8 @@ export class Pricing {
   #failure = null;
   /** @type {(() => void)[]} */
   #listeners = [];
+  /** @type {WeakMap<Times, {priced: Priced, units: StepUnits | null}>} */
+  #units = new WeakMap();
 
   /** @param {Store} store @param {PresetCosts} presetCosts the store's derivations */
   constructor(store, presetCosts) {
@@ -38,6 +43,20 @@ export class Pricing {
   get priced() {
     const { preset, spec } = this.store.get();
     return preset ? known(costsPath(preset, spec)) : undefined;
+  }
+
+  /** The figures of a plan's step with the model and the machine; null without them. @param {Plan} plan */
+  unitsOf(plan) {
+    const { preset } = this.store.get();
+    const { times, shown } = plan;
+    const priced =
+      preset && shown && hasCosts(shown, this.store.defaults) ? known(costsPath(preset, shown)) : undefined;
+    if (!priced || !times) return null;
+    const before = this.#units.get(times);
+    if (before && before.priced === priced) return before.units;
+    const units = stepUnits(priced, plan);
+    this.#units.set(times, { priced, units });
+    return units;
   }
 
   /** The failure of a request that the state still needs. */

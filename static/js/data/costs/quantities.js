@@ -1,14 +1,16 @@
 // Quantities of models and machines as text, with unit prefixes. Knows no DOM.
-import { tr } from "../../core/i18n/language.js";
+import { t, tr } from "../../core/i18n/language.js";
 
 /** @import {Text} from "../../core/schedule/types.js" */
+/** @import {DeviceMemory} from "./step_units.js" */
 
 const BINARY = ["B", "KiB", "MiB", "GiB", "TiB"];
+/** From which size on, the size of one, and its letter. */
 const LARGE = /** @type {const} */ ([
-  [1e12, "T"],
-  [1e9, "G"],
-  [1e6, "M"],
-  [1e4, "k"],
+  [1e12, 1e12, "T"],
+  [1e9, 1e9, "G"],
+  [1e6, 1e6, "M"],
+  [1e4, 1e3, "k"],
 ]);
 
 /** Three digits that matter and no more. @param {number} x */
@@ -23,6 +25,23 @@ export function bytesText(count, binary = false) {
   return `${three(count / base ** at)} ${unit}`;
 }
 
+/** Bytes in GB however many, so that figures side by side have one unit. @param {number} count */
+export const gigabytesText = (count) => `${three(count / 1e9)} GB`;
+
+/** "412 k": so many in a second. @param {number} x */
+export function rateText(x) {
+  const large = LARGE.find(([size]) => x >= size);
+  return large ? `${three(x / large[1])} ${large[2]}` : three(x);
+}
+
+/** "Fits: 62 GB of 80 GB on device 0" @param {Pick<DeviceMemory, "most" | "limit" | "rank" | "fits">} memory */
+export function fitText({ most, limit, rank, fits }) {
+  const sums = { total: bytesText(most), limit: bytesText(limit), rank };
+  return fits
+    ? t("Fits: {total} of {limit} on device {rank}", sums)
+    : t("Does not fit: {total} of {limit} on device {rank}", sums);
+}
+
 /** A value of the arithmetic with its unit. @param {number} value @param {Text} label of the unit */
 export function quantity(value, label) {
   const unit = typeof label === "string" ? label : label.message;
@@ -30,7 +49,7 @@ export function quantity(value, label) {
   if (unit === "ms") return `${mathText(String(Number(value.toPrecision(5))))} ms`;
   const large = LARGE.find(([size]) => Math.abs(value) >= size);
   const text = large
-    ? `${three(value / large[0])} ${large[1] === "G" && unit === "parameters" ? "B" : large[1]}`
+    ? `${three(value / large[1])} ${large[2] === "G" && unit === "parameters" ? "B" : large[2]}`
     : Number(value.toPrecision(4)).toString();
   return unit ? `${text}${large && unit.length <= 6 ? "" : " "}${tr(label)}` : text;
 }

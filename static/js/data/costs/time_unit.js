@@ -25,5 +25,9 @@ export function timeText(t) {
   return Math.abs(t) >= 1e4 ? `${Number((t / 1000).toPrecision(3))} s` : `${timeNumber(t)} ms`;
 }
 
+/** The time of a step: from one second on in seconds, as it is compared with others' figures. @param {number} t */
+export const stepText = (t) =>
+  ms && Number.isFinite(t) && Math.abs(t) >= 1e3 ? `${Number((t / 1000).toPrecision(3))} s` : timeText(t);
+
 /** A sentence with times, which in milliseconds have two decimals. @param {string} text */
 export const tame = (text) => (ms ? text.replace(/\d+\.\d{3,}/g, (x) => String(Number(Number(x).toFixed(2)))) : text);

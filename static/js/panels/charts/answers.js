@@ -2,6 +2,7 @@
 // frontier has points; every other chart has rows.
 import { getAnswer } from "../../data/api.js";
 import { evenly } from "../../data/costs/api.js";
+import { priceOf } from "../../data/costs/derive.js";
 import { isDark } from "../../ui/appearance.js";
 import { byMemory, csv, front, rowsCsv, spoken } from "../../core/drawing/chart_points.js";
 import { t, tr } from "../../core/i18n/language.js";
@@ -60,12 +61,15 @@ export function chartPath(kind, { spec, others, preset, origin }, defaults) {
   const parts = kind.others
     ? others.flatMap((other, at) => prefixed(specQuery(other, defaults), `${IDS[at + 1]}.`))
     : [];
-  const source = preset ?? origin ?? null;
+  const source = kind.withModel ? preset : (preset ?? origin ?? null);
   const model =
-    kind.model && source
+    (kind.model || kind.withModel) && source
       ? presetEntries(evenly(source), false).map(([key, text]) => `m.${key}=${encodeURIComponent(text)}`)
       : [];
-  return `/api/charts/${kind.id}${[specQuery(spec, defaults), ...parts, ...model].join("&")}`;
+  // the points of other families have the costs of their own stages
+  const derived = kind.withModel && preset !== null && priceOf(preset, spec) === spec;
+  const asked = derived ? { ...spec, costs: defaults.costs, w_share: defaults.w_share } : spec;
+  return `/api/charts/${kind.id}${[specQuery(asked, defaults), ...parts, ...model].join("&")}`;
 }
 
 /** @param {string} query with its "?" @param {string} prefix */

@@ -9,6 +9,7 @@ import { Figure, savePicture } from "./figure.js";
 import { FIRST, kindOf } from "./kinds.js";
 import { FrontierSearch, markAt, nextLetter, placesIn, putFirst, putUnder } from "./frontier.js";
 import { Panel } from "./panel.js";
+import { paperPlots } from "./paper_plots.js";
 import { plotly } from "./plotly.js";
 import { pointTable, rowTable } from "./tables.js";
 import { saveBlob } from "../../ui/save_file.js";
@@ -61,6 +62,7 @@ class Charts {
       () => this.#points().filter(({ limit }) => limit !== null),
       () => this.#renew(),
     );
+    this.paperPlots = paperPlots(store);
     this.figure = new Figure({ put: (at, under) => this.#put(at, under), tell: (at) => this.#tell(at) });
     this.cube = new CubeView({
       tell: (text) => this.parts.say(text ?? this.cube.reads().join(t(" ")), text !== null),
@@ -69,7 +71,7 @@ class Charts {
     this.parts = new Panel({
       head: this.choice.head,
       list: this.choice.list,
-      seek: this.search.node,
+      seek: h("div", {}, this.paperPlots, this.search.node),
       figures: [this.figure.node, this.cube.node],
       save: (form) => this.#save(form),
     });
@@ -93,11 +95,13 @@ class Charts {
 
   /** The kind of chart that the link names, its variants, and the one that is shown. */
   #chosen() {
-    const { view, others } = this.store.get();
+    const { view, others, preset } = this.store.get();
     const [id, y] = (view.chart ?? "").split(":");
     const kind = kindOf(id);
     /** @type {[string, string][]} */
-    const heights = kind.local ? [0, ...others.keys()].map((_, at) => [IDS[at], letter(at)]) : kind.heights;
+    const heights = kind.local
+      ? [0, ...others.keys()].map((_, at) => [IDS[at], letter(at)])
+      : [...kind.heights, ...(preset ? (kind.withModel ?? []) : [])];
     return { kind, heights, y: heights.find(([name]) => name === y)?.[0] ?? heights[0]?.[0] ?? "" };
   }
 
@@ -114,6 +118,7 @@ class Charts {
     if (this.panel.hidden || !this.#size.width) return;
     const { kind, heights, y } = this.#chosen();
     this.choice.show(kind, heights, y);
+    show(this.paperPlots, kind.withModel !== undefined);
     show(this.cube.node, kind.local === true);
     show(this.figure.node, !kind.local);
     clearTimeout(this.#timer);

@@ -8,6 +8,7 @@ import { t } from "../../core/i18n/language.js";
  * @property {string} short  its name under its group's
  * @property {string} says    the description in a line
  * @property {[string, string][]} heights  its variants, the first by itself
+ * @property {[string, string][]} [withModel]  more variants with a model and a machine, which it then uses
  * @property {boolean} [others]  it draws all schedules on the screen
  * @property {boolean} [model]   it uses the model and the machine of the costs
  * @property {boolean} [local]   the page draws it itself
@@ -64,6 +65,11 @@ export const groups = () => [
         heights: [
           ["throughput", t("Throughput")],
           ["bubble", t("Bubble")],
+        ],
+        withModel: [
+          ["mfu", t("MFU against memory")],
+          ["mfu-activations", t("MFU against activations")],
+          ["tokens", t("Tokens per second against memory")],
         ],
         searched: true,
       },

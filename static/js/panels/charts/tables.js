@@ -1,4 +1,5 @@
 // The numbers of a chart as a table: a row for each of its points, with a way to put it on the timeline.
+import { bytesText, fitText, rateText } from "../../data/costs/quantities.js";
 import { h } from "../../ui/dom.js";
 import { byMemory, cellText, rank, short } from "../../core/drawing/chart_points.js";
 import { t, tr } from "../../core/i18n/language.js";
@@ -11,12 +12,20 @@ import { formatPercent } from "../../core/i18n/numbers.js";
 
 const MOST = 400; // rows on the page; all are in the file
 
-/** @returns {[string, string][]} */
-const pointColumns = () => [
+/** @param {boolean} withUnits @returns {[string, string][]} */
+const pointColumns = (withUnits) => [
   [t("memory"), t("on the device with the most, in one micro-batch's activations")],
+  ...(withUnits ? unitColumns() : []),
   [t("throughput"), t("share of what a pipeline without bubbles reaches")],
   [t("bubble"), t("idle share of the busiest device's window, from its own first start to its last end")],
   [t("dominated by"), t("a schedule that needs no more memory and is faster, or less memory and is as fast")],
+];
+
+/** What a model and a machine add. @returns {[string, string][]} */
+const unitColumns = () => [
+  [t("in bytes"), t("weights, gradients, optimizer and activations on the device with the most")],
+  [t("MFU"), t("model FLOP ÷ peak")],
+  [t("tokens / s"), t("tokens of all replicas in a second")],
 ];
 
 /**
@@ -39,7 +48,9 @@ export function pointTable(points, mark, next, put, point) {
         "tr",
         {},
         h("th", { scope: "col", text: t("schedule") }),
-        ...pointColumns().map(([name, title]) => h("th", { scope: "col", title, text: name })),
+        ...pointColumns(points.some(({ units }) => units)).map(([name, title]) =>
+          h("th", { scope: "col", title, text: name }),
+        ),
       ),
     ),
     h("tbody", {}, ...rows),
@@ -93,6 +104,17 @@ function pointRow(points, at, mark, next, put, point) {
     },
     h("th", { scope: "row" }, second, first),
     h("td", { text: short(each.memory) }),
+    ...(each.units
+      ? [
+          h("td", {
+            class: each.units.memory.fits ? null : "over",
+            title: fitText(each.units.memory),
+            text: bytesText(each.units.memory.most),
+          }),
+          h("td", { text: formatPercent(each.units.mfu) }),
+          h("td", { text: rateText(each.units.tokens_per_second) }),
+        ]
+      : []),
     h("td", { text: formatPercent(each.throughput) }),
     h("td", { text: formatPercent(each.bubble.global.of_total) }),
     h("td", { class: "text", title: each.adjusted && tr(each.adjusted), text: rank(points, each) }),

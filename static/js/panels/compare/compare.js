@@ -4,6 +4,8 @@ import { Offline, Refusal, createRetry } from "../../data/api.js";
 import { comparisonUrl, fetchComparison } from "./comparison.js";
 import { createChoice } from "./family_choice.js";
 import { comparisonTable } from "./table.js";
+import { comparisonCsv } from "./comparison_csv.js";
+import { saveBlob } from "../../ui/save_file.js";
 import { difference, differenceTable } from "./differences.js";
 import { h, replace, sentence, setText } from "../../ui/dom.js";
 import { onRest } from "../../ui/rest.js";
@@ -11,12 +13,15 @@ import { t, tr } from "../../core/i18n/language.js";
 import { IDS, letter, specsOf } from "../../core/state/schedules.js";
 
 /** @import {Comparison, Row} from "./comparison.js" */
+/** @import {Plan} from "../../data/plan.js" */
 /** @import {Plans} from "../../data/plans.js" */
+/** @import {StepUnits} from "../../data/costs/step_units.js" */
 /** @import {Store} from "../../data/store.js" */
 /** @import {Measurement} from "../../data/runs/run_titles.js" */
 /**
  * @typedef {{store: Store, plans: Plans, addSchedule: () => void, openImport: () => void,
- *   measured: () => Measurement[], runAll: () => void}} Parts
+ *   measured: () => Measurement[], runAll: () => void, unitsOf: (plan: Plan) => StepUnits | null}} Parts unitsOf: with
+ *   a model and a machine
  */
 
 const MOST_OTHERS = IDS.length - 1;
@@ -73,13 +78,13 @@ class Compare {
   show() {
     if (this.panel.hidden) return;
     this.#showDifferences();
-    const { spec } = this.store.get();
+    const { spec, preset } = this.store.get();
     const names = this.choice.names();
     if (names?.length === 0) {
       this.#clear(h("p", { class: "note", text: t("Choose a family to compare.") }));
       return;
     }
-    const url = comparisonUrl(spec, this.store.defaults, this.plans.family(spec.family), names);
+    const url = comparisonUrl(spec, this.store.defaults, this.plans.family(spec.family), names, preset);
     if (url === this.#url) this.#draw();
     else this.#ask(url);
   }
@@ -142,6 +147,7 @@ class Compare {
     replace(
       this.#scroll,
       table,
+      saveLinks(answer),
       ...answer.notes.slice(1).map((note) => h("p", { class: "comparison-note", text: tr(note) })),
     );
     this.#scroll.classList.remove("is-waiting");
@@ -197,7 +203,7 @@ class Compare {
     const measured = this.parts.measured();
     replace(
       this.#beside,
-      shown.length + measured.length > 1 ? differenceTable(shown, this.plans, measured) : null,
+      shown.length + measured.length > 1 ? differenceTable(shown, this.plans, measured, this.parts.unitsOf) : null,
       shown.length > 1
         ? h(
             "p",
@@ -222,6 +228,39 @@ class Compare {
       ),
     );
   }
+}
+
+/** The table as files. @param {Comparison} answer */
+function saveLinks(answer) {
+  /** @param {string} name @param {string} type @param {() => string} text */
+  const link = (name, type, text) =>
+    h(
+      "button",
+      {
+        type: "button",
+        class: "link",
+        "data-save": name,
+        onclick: () => saveBlob(`bubbleline-comparison.${name}`, new Blob([text()], { type })),
+      },
+      name.toUpperCase(),
+    );
+  return h(
+    "p",
+    { class: "comparison-note comparison-save" },
+    t("Save the table:"),
+    " ",
+    link("csv", "text/csv", () => comparisonCsv(answer)),
+    " ",
+    link("json", "application/json", () => `${JSON.stringify(plainTexts(answer), null, 2)}\n`),
+  );
+}
+
+/** Sentences as their English, as the command prints them. @param {unknown} value @returns {unknown} */
+function plainTexts(value) {
+  if (Array.isArray(value)) return value.map(plainTexts);
+  if (value === null || typeof value !== "object") return value;
+  if ("code" in value && "message" in value) return value.message;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, plainTexts(each)]));
 }
 
 /** @param {Parts} parts */

@@ -1,11 +1,16 @@
 // The comparison as data: what is asked of the server, the columns of the table, and how rows are put in order.
 import { getJson } from "../../data/api.js";
+import { priceOf } from "../../data/costs/derive.js";
+import { bytesText, fitText, rateText } from "../../data/costs/quantities.js";
+import { stepText } from "../../data/costs/time_unit.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { formatNumber, formatPercent } from "../../core/i18n/numbers.js";
 import { specQuery } from "../../core/state/link.js";
+import { presetEntries } from "../../core/state/link_preset.js";
 
 /** @import {Family, Spec} from "../../core/schedule/types.js" */
 /** @import {Text} from "../../core/schedule/types.js" */
+/** @import {Preset} from "../../core/state/link_preset.js" */
 /** @typedef {{of_total: number, of_ideal: number}} Share */
 /**
  * @typedef {{text: string, value: number | null, simulated: number, differs: Text | null}} Claimed value: null where
@@ -16,7 +21,9 @@ import { specQuery } from "../../core/state/link.js";
  *   "split" | "both", complexity: Text, spec: Spec, adjusted: Text | null, makespan: number, longest_stage: number,
  *   bubble: {global: Share, span: Share}, messages: number, bytes_per_message_units: number, peak_in_flight: number,
  *   peak_memory: {ranks: number[], max: number}, parameters: {ranks: number[], max: number, why: string}, claim:
- *   {bubble?: Claimed, memory: Claimed} | null}} Row
+ *   {bubble?: Claimed, memory: Claimed} | null, units: Units | null}} Row
+ * @typedef {{seconds: number, tokens_per_second: number, mfu: number, devices: number, memory: {most: number, rank:
+ *   number, limit: number, fits: boolean}}} Units with a model and a machine
  * @typedef {{rows: Row[], notes: Text[]}} Comparison
  */
 /**
@@ -27,6 +34,7 @@ import { specQuery } from "../../core/state/link.js";
  * @property {(row: Row) => number | string} of
  * @property {(row: Row) => string} show
  * @property {boolean} [best]      the least is marked
+ * @property {boolean} [most]      the greatest is marked instead
  * @property {(row: Row) => Claimed | null} [claim] shown beside it
  * @property {(x: number) => string} [say] formats the claim's value
  * @property {(row: Row) => string | null} [why] shown on hover
@@ -46,8 +54,47 @@ const amount = (id, name, hint, of) => ({ id, name, hint, of, show: (row) => for
 /** @param {string} id @param {string} name @param {string} hint @param {(row: Row) => string} of @returns {Column} */
 const words = (id, name, hint, of) => ({ id, name, hint, of, show: of });
 
-/** What is compared, in the reader's language. @returns {Column[]} */
-export const columns = () => [
+/** What a model and a machine add. @returns {Column[]} */
+const unitColumns = () => [
+  {
+    ...amount(
+      "tokens",
+      t("tokens / s"),
+      t("tokens of all replicas in a second"),
+      (row) => row.units?.tokens_per_second ?? 0,
+    ),
+    show: (row) => (row.units ? rateText(row.units.tokens_per_second) : "–"),
+    most: true,
+  },
+  {
+    ...share(
+      "mfu",
+      t("MFU"),
+      t("model FLOP utilisation: the model's FLOP over what the devices could compute, without recomputation"),
+      (row) => row.units?.mfu ?? 0,
+    ),
+    most: true,
+  },
+  {
+    ...amount(
+      "device-memory",
+      t("memory"),
+      t("weights, gradients, optimizer and activations on the device with the most"),
+      (row) => row.units?.memory.most ?? 0,
+    ),
+    show: (row) => (row.units ? bytesText(row.units.memory.most) : "–"),
+    why: (row) => (row.units && !row.units.memory.fits ? `${row.title}: ${fitText(row.units.memory)}.` : null),
+  },
+  {
+    ...words("fits", t("fits"), t("whether every device has enough memory"), (row) =>
+      row.units ? (row.units.memory.fits ? t("yes") : t("no")) : "–",
+    ),
+  },
+];
+
+/** What is compared, in the reader's language. @param {boolean} [withUnits] @returns {Column[]} */
+export const columns = (withUnits = false) => [
+  ...(withUnits ? unitColumns() : []),
   share(
     "global",
     t("bubble"),
@@ -76,13 +123,19 @@ export const columns = () => [
     t("idle time over work in the busiest device's window"),
     (row) => row.bubble.span.of_ideal,
   ),
-  amount("makespan", t("step time"), t("first start to last end"), (row) => row.makespan),
-  amount(
-    "stage",
-    t("busiest device's window"),
-    t("from the busiest device's own first start to its last end"),
-    (row) => row.longest_stage,
-  ),
+  {
+    ...amount("makespan", t("step time"), t("first start to last end"), (row) => row.makespan),
+    show: (row) => stepText(row.makespan),
+  },
+  {
+    ...amount(
+      "stage",
+      t("busiest device's window"),
+      t("from the busiest device's own first start to its last end"),
+      (row) => row.longest_stage,
+    ),
+    show: (row) => stepText(row.longest_stage),
+  },
   {
     ...amount(
       "memory",
@@ -139,10 +192,15 @@ export const columns = () => [
 
 /**
  * The address of the comparison at this setting; v only where the family on the screen leaves a choice of it.
+ * With a model and a machine each family has the costs of its own stages.
  * @param {Spec} spec @param {Spec} defaults @param {Family | null} family @param {string[] | null} chosen null: all
+ * @param {Preset | null} [preset]
  */
-export function comparisonUrl(spec, defaults, family, chosen) {
-  const query = new URLSearchParams(specQuery(spec, defaults));
+export function comparisonUrl(spec, defaults, family, chosen, preset = null) {
+  const derived = preset !== null && priceOf(preset, spec) === spec;
+  const asked = derived ? { ...spec, costs: defaults.costs, w_share: defaults.w_share } : spec;
+  const query = new URLSearchParams(specQuery(asked, defaults));
+  for (const [key, text] of presetEntries(preset, true)) query.set(`m.${key}`, text);
   query.delete("family");
   query.delete("order"); // the others cannot take it
   if (!family || family.v.min === family.v.max) query.delete("v");
@@ -162,7 +220,7 @@ export const fetchComparison = (url) => getJson(url);
  */
 export function inOrder(rows, id, way) {
   if (id === "schedule") return [...rows].sort((a, b) => way * a.title.localeCompare(b.title));
-  const column = columns().find((each) => each.id === id);
+  const column = columns(true).find((each) => each.id === id);
   if (!column) return rows;
   return [...rows].sort((a, b) => {
     const [x, y] = [column.of(a), column.of(b)];
@@ -176,9 +234,12 @@ export function leastOf(rows, column, spec) {
   const values = rows
     .filter((row) => row.spec.p === spec.p && row.spec.m === spec.m)
     .map((row) => Number(column.of(row)));
-  const least = Math.min(...values);
+  const least = column.most ? Math.max(...values) : Math.min(...values);
   return column.best && values.some((value) => !alike(value, least)) ? least : NaN;
 }
 
 /** @param {number} a @param {number} b */
 export const alike = (a, b) => Math.abs(a - b) <= 1e-6 * Math.max(1, Math.abs(a), Math.abs(b));
+
+/** Whether the rows have figures in seconds and bytes. @param {Comparison} answer */
+export const withUnits = ({ rows }) => rows.some(({ units }) => units !== null);

@@ -1,5 +1,6 @@
 // The schedules on the screen against the first: which settings differ, and the effect on time and memory.
-import { timeText } from "../../data/costs/time_unit.js";
+import { stepText, timeText } from "../../data/costs/time_unit.js";
+import { bytesText, rateText } from "../../data/costs/quantities.js";
 import { h } from "../../ui/dom.js";
 import { t } from "../../core/i18n/language.js";
 import { formatBytes, formatNumber, formatPercent } from "../../core/i18n/numbers.js";
@@ -7,6 +8,7 @@ import { letter } from "../../core/state/schedules.js";
 import { SPEC_FIELDS } from "../../core/schedule/spec_tables.js";
 import { showSpecField } from "../../core/state/link_fields.js";
 
+/** @import {StepUnits} from "../../data/costs/step_units.js" */
 /** @import {Plans} from "../../data/plans.js" */
 /** @import {Plan} from "../../data/plan.js" */
 /** @import {Measurement} from "../../data/runs/run_titles.js" */
@@ -61,10 +63,14 @@ export function difference(shown, plans) {
  * @param {Plan[]} shown
  * @param {Plans} plans
  * @param {Measurement[]} [measured]
+ * @param {(plan: Plan) => StepUnits | null} [unitsOf] with a model and a machine
  */
-export function differenceTable(shown, plans, measured = []) {
+export function differenceTable(shown, plans, measured = [], unitsOf = () => null) {
   const [a] = shown;
+  const units = shown.map(unitsOf);
+  const priced = units.some((each) => each !== null);
   const heads = [t("schedule"), t("settings changed"), t("step time"), t("against A"), t("bubble"), t("peak memory")];
+  if (priced) heads.push(t("tokens / s"), t("MFU"), t("fits"));
   return h(
     "table",
     { class: "difference-table" },
@@ -84,16 +90,21 @@ export function differenceTable(shown, plans, measured = []) {
             plans.family((plan.shown ?? plan.asked).family)?.title ?? plan.asked.family,
           ),
           h("td", { class: "text", text: at ? changes(plan, a).join(", ") || t("none") : "–" }),
-          ...cells(plan, a, at),
+          ...cells(plan, a, at, units[at], priced),
         ),
       ),
-      ...measured.map((each) => measuredRow(each, a)),
+      ...measured.map((each) => measuredRow(each, a, priced)),
     ),
   );
 }
 
-/** What was measured, in the unit of the plans. @param {Measurement} measured @param {Plan} first */
-function measuredRow({ id, title, about, figures, held }, first) {
+/**
+ * What was measured, in the unit of the plans.
+ * @param {Measurement} measured
+ * @param {Plan} first
+ * @param {boolean} priced
+ */
+function measuredRow({ id, title, about, figures, held }, first, priced) {
   const against = first.figures ? signed(figures.makespan / first.figures.makespan - 1) : "–";
   return h(
     "tr",
@@ -105,18 +116,32 @@ function measuredRow({ id, title, about, figures, held }, first) {
       against,
       formatPercent(figures.bubble.global.ofTotal),
       held === null ? "–" : formatBytes(held),
+      ...(priced ? ["–", "–", "–"] : []),
     ].map((text) => h("td", { text })),
   );
 }
 
-/** @param {Plan} plan @param {Plan} first @param {number} at */
-function cells(plan, first, at) {
+/**
+ * @param {Plan} plan
+ * @param {Plan} first
+ * @param {number} at
+ * @param {StepUnits | null} units
+ * @param {boolean} priced some plan has units
+ */
+function cells(plan, first, at, units, priced) {
   const [mine, theirs] = [plan.figures, first.figures];
   const against = at === 0 || !mine || !theirs ? "–" : signed(mine.makespan / theirs.makespan - 1);
+  const held = units ? bytesText(units.memory.most) : formatNumber(plan.memory);
   const texts = mine
-    ? [timeText(mine.makespan), against, formatPercent(mine.bubble.global.ofTotal), formatNumber(plan.memory)]
+    ? [stepText(mine.makespan), against, formatPercent(mine.bubble.global.ofTotal), held]
     : ["–", "–", "–", "–"];
-  return texts.map((text) => h("td", { text }));
+  const rest = units
+    ? [rateText(units.tokens / units.seconds), formatPercent(units.mfu), units.memory.fits ? t("yes") : t("no")]
+    : ["–", "–", "–"];
+  const over = units !== null && !units.memory.fits;
+  return [...texts, ...(priced ? rest : [])].map((text, column) =>
+    h("td", { text, class: over && (column === 3 || column === 6) ? "over" : null }),
+  );
 }
 
 /** @param {number} share */

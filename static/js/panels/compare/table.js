@@ -1,7 +1,7 @@
 // The comparison as a table: sortable columns, one row per family, claims beside simulated figures. Sends no requests.
 import { h } from "../../ui/dom.js";
 import { t, tr } from "../../core/i18n/language.js";
-import { alike, columns, inOrder, leastOf, overLimit } from "./comparison.js";
+import { alike, columns, inOrder, leastOf, overLimit, withUnits } from "./comparison.js";
 
 /** @import {Claimed, Column, Comparison, Row} from "./comparison.js" */
 /** @import {Spec} from "../../core/schedule/types.js" */
@@ -18,7 +18,7 @@ import { alike, columns, inOrder, leastOf, overLimit } from "./comparison.js";
 /** @param {Shown} shown @param {Acts} acts */
 export function comparisonTable(shown, acts) {
   const rows = inOrder(shown.answer.rows, shown.sort, shown.way);
-  const all = columns();
+  const all = columns(withUnits(shown.answer));
   const best = new Map(all.map((column) => [column.id, leastOf(rows, column, shown.spec)]));
   return h(
     "table",
@@ -50,8 +50,13 @@ export function comparisonTable(shown, acts) {
   );
 }
 
+/** @param {Row} row @param {Column} column */
+const isOver = (row, { id }) =>
+  (id === "memory" && overLimit(row)) ||
+  (["device-memory", "fits"].includes(id) && row.units !== null && !row.units.memory.fits);
+
 /** @param {Column} column */
-const isText = (column) => ["technique", "backward", "complexity", "used"].includes(column.id);
+const isText = (column) => ["technique", "backward", "complexity", "used", "fits"].includes(column.id);
 
 /**
  * @param {string} id
@@ -143,9 +148,7 @@ function cellOf(row, column, best, acts) {
   const value = column.of(row);
   const marked = typeof value === "number" && alike(value, best.get(column.id) ?? NaN);
   const why = column.why?.(row);
-  const kinds = [isText(column) && "text", marked && "best", column.id === "memory" && overLimit(row) && "over"].filter(
-    Boolean,
-  );
+  const kinds = [isText(column) && "text", marked && "best", isOver(row, column) && "over"].filter(Boolean);
   return h(
     "td",
     { class: kinds.join(" ") || null, "data-column": column.id },

@@ -1,7 +1,7 @@
 // The left column: which plan, family, sizes, costs, options; and what is wrong with them, beside the field.
 import { deviceShare } from "../../data/costs/preset_costs.js";
 import { byId, h, replace, sentence, setText, show } from "../../ui/dom.js";
-import { Field } from "../../ui/field.js";
+import { Field } from "../../ui/fields/field.js";
 import { COSTS, SHAPES, SHARED, applicable, fieldList, fieldOf, moveTo, withField } from "../../data/spec_fields.js";
 import { inputHappened } from "../../ui/latency.js";
 import { recomputeName } from "../../data/option_names.js";
@@ -10,10 +10,11 @@ import { t, tr } from "../../core/i18n/language.js";
 import { IMPORTED, RECOMPUTE } from "../../core/schedule/spec_tables.js";
 import { IDS, letter, mapSpecs, specAt, specsOf } from "../../core/state/schedules.js";
 import { Picker } from "./family_picker.js";
+import { StageTable } from "../../ui/fields/stage_table.js";
 
 /** @import {Plans} from "../../data/plans.js" */
 /** @import {Spec} from "../../core/schedule/types.js" */
-/** @import {FieldOptions, Value, Way} from "../../ui/field.js" */
+/** @import {FieldOptions, Value, Way} from "../../ui/fields/field.js" */
 /** @import {Plan} from "../../data/plan.js" */
 /** @import {Store} from "../../data/store.js" */
 
@@ -72,6 +73,19 @@ export class Controls {
   #timer = 0;
   /** @type {Options} */
   #options;
+  #stages = new StageTable(
+    "stage-costs",
+    t("Edit per stage"),
+    ["F", "I", "W"].map((name) => ({ name, symbol: name })),
+    {
+      read: () => ["F", "I", "W"].map((name) => this.#byStage(fieldOf(this.#spec, name))),
+      put: (changed, event) => {
+        inputHappened(event);
+        const next = changed.reduce((spec, { name, list }) => withField(spec, name, list), this.#spec);
+        for (const { name } of changed) this.#put(withField(this.#spec, name, fieldOf(next, name)), "gesture", name);
+      },
+    },
+  );
 
   /**
    * @param {{store: Store, plans: Plans, openImport: (at: number) => void}} parts openImport: opens the import dialog
@@ -116,7 +130,9 @@ export class Controls {
       this.#lifoRow,
       this.#tieRow,
       h("h2", { text: t("Time per stage and micro-batch") }),
-      ...nodes("F", "I", "W", "FB", "comm"),
+      ...nodes("F", "I", "W"),
+      this.#stages.node,
+      ...nodes("FB", "comm"),
       this.#options.node,
       this.#memory,
       this.#recomputeRow,
@@ -190,6 +206,14 @@ export class Controls {
       this.plans.prefetch(this.plans.all[this.#at], options.name, options.stops());
   }
 
+  /** A cost of each stage: one number is a device's whole share. @param {number | number[]} cost */
+  #byStage(cost) {
+    const { p, v } = this.#spec;
+    if (Array.isArray(cost) && cost.length === p * v) return cost;
+    const share = Array.isArray(cost) ? deviceShare(cost, p) : cost;
+    return new Array(p * v).fill(Number((share / v).toPrecision(6)));
+  }
+
   /** As many layers in every stage. @param {number} count */
   #each(count) {
     const { p, v } = this.#spec;
@@ -234,6 +258,7 @@ export class Controls {
     for (const node of [this.#memory, this.#recomputeRow]) show(node, !spec.forward_only);
     this.#recompute.value = spec.recompute;
     this.#options.sync();
+    this.#stages.sync();
     show(this.#lifoRow, applies.has("lifo"));
     this.#lifo.checked = spec.lifo;
     show(this.#tieRow, others.length > 0);

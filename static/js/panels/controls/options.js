@@ -4,11 +4,12 @@ import { h, replace, setText, show } from "../../ui/dom.js";
 import { withField, withoutBackwards } from "../../data/spec_fields.js";
 import { offloadName, vocabularyName } from "../../data/option_names.js";
 import { t } from "../../core/i18n/language.js";
-import { natural } from "../../core/schedule/effective_costs.js";
+import { StageTable } from "../../ui/fields/stage_table.js";
+import { LAYERS_A_STAGE, natural } from "../../core/schedule/effective_costs.js";
 import { BARRIERS, IMPORTED } from "../../core/schedule/spec_tables.js";
 import { formatNumber } from "../../core/i18n/numbers.js";
 
-/** @import {Field} from "../../ui/field.js" */
+/** @import {Field} from "../../ui/fields/field.js" */
 /** @import {Family, Spec} from "../../core/schedule/types.js" */
 /** @typedef {{spec: () => Spec, family: () => Family | null, put: (next: Spec, field: string) => void}} OptionActs */
 
@@ -63,6 +64,15 @@ export class Options {
   #means = h("p", { class: "hint", id: "vocabulary-means" });
   #ratio = h("p", { class: "hint", id: "offload-means" });
   node = h("details", { class: "options", id: "options" });
+  #layers = new StageTable(
+    "stage-layers",
+    t("Edit layers per stage"),
+    [{ name: "layers", symbol: t("layers"), whole: true }],
+    {
+      read: () => [layersOf(this.acts.spec())],
+      put: ([{ list }]) => this.acts.put(withField(this.acts.spec(), "layers", list), "layers"),
+    },
+  );
   /** @type {unknown[]} what is shown */
   #synced = [];
 
@@ -87,6 +97,7 @@ export class Options {
         this.#linkRow,
         node("weights"),
         node("layers"),
+        this.#layers.node,
       ),
     );
   }
@@ -124,6 +135,7 @@ export class Options {
     const spec = this.acts.spec();
     const family = this.acts.family();
     const { forward_only, vocabulary, offload, shared_link, layers, weights, costs } = spec;
+    this.#layers.sync();
     const now = [family, forward_only, vocabulary, offload, shared_link, layers, weights, costs, spec.p];
     if (now.every((each, at) => each === this.#synced[at])) return; // a drag of m changes nothing here
     this.#synced = now;
@@ -154,6 +166,10 @@ export class Options {
     if (active.length) this.node.open = true;
   }
 }
+
+/** Layers of each stage; where none are given, as many as redistribution begins with. @param {Spec} spec */
+const layersOf = ({ layers, p, v }) =>
+  layers && layers.length === p * v ? layers : new Array(p * v).fill(LAYERS_A_STAGE);
 
 /** What is chosen, for the closed group. @param {Spec} spec */
 function activeOptions(spec) {

@@ -1,12 +1,12 @@
 // The arithmetic: from a model and a machine to milliseconds and bytes, each step with its formula and its numbers.
 import { ask, detailPath, known, shelf, titlesOf } from "../../data/costs/api.js";
-import { fullest } from "../../data/costs/device_bytes.js";
+import { stepUnits } from "../../data/costs/step_units.js";
 import { bytesText, mathText, quantity } from "../../data/costs/quantities.js";
 import { filled, h, replace } from "../../ui/dom.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { formatNumber } from "../../core/i18n/numbers.js";
 
-/** @import {Fullest} from "../../data/costs/device_bytes.js" */
+/** @import {DeviceMemory} from "../../data/costs/step_units.js" */
 /** @import {Priced, Step} from "../../data/costs/api.js" */
 /** @import {Plan} from "../../data/plan.js" */
 /** @import {Store} from "../../data/store.js" */
@@ -19,6 +19,7 @@ const letterNames = () => ({
   a: t("heads"),
   k: t("key and value heads"),
   d: t("feed-forward size"),
+  g: t("head width"),
   V: t("vocabulary"),
   L: t("layers"),
   Z: t("parameters of a layer, printed"),
@@ -31,6 +32,7 @@ const letterNames = () => ({
   X: t("link"),
   y: t("latency of a hop"),
   q: t("micro-batches held at most"),
+  n: t("data-parallel replicas"),
 });
 
 /**
@@ -66,7 +68,7 @@ export function createArithmetic(store, plan, open) {
       panel,
       h("h2", { text: t("{preset}: from the model to milliseconds and bytes", { preset: titlesOf(preset) }) }),
       h("p", { class: "counted", text: t("Included: {what}.", { what: mathText(tr(priced.counted)) }) }),
-      h("div", { class: "arithmetic" }, steps(priced), memoryOf(priced, fullest(priced, plan()))),
+      h("div", { class: "arithmetic" }, steps(priced), memoryOf(priced, stepUnits(priced, plan())?.memory)),
       letters(priced),
     );
   }
@@ -142,8 +144,8 @@ function letterValue(letter, value) {
 /** What a device keeps for each parameter. @returns {Record<string, string>} */
 const stateNames = () => ({ weights: t("weights"), gradients: t("gradients"), optimizer: t("optimizer") });
 
-/** What the fullest device holds against what it has. @param {Priced} priced @param {Fullest | null} worst */
-function memoryOf({ vocabulary_ratio }, worst) {
+/** What the fullest device holds against what it has. @param {Priced} priced @param {DeviceMemory} [memory] */
+function memoryOf({ vocabulary_ratio, memory_note }, memory) {
   const ratio = h(
     "p",
     { class: "ratio", id: "vocabulary-ratio" },
@@ -152,8 +154,8 @@ function memoryOf({ vocabulary_ratio }, worst) {
       { ratio: h("b", { text: vocabulary_ratio.toFixed(2) }) },
     ),
   );
-  if (!worst) return h("section", { class: "bytes" }, ratio);
-  const { rank, held, parts, total, limit, fits } = worst;
+  if (!memory) return h("section", { class: "bytes" }, ratio);
+  const { rank, held, parts, most: total, limit, fits } = memory;
   const whole = Math.max(total, limit);
   const bar = h(
     "div",
@@ -197,6 +199,7 @@ function memoryOf({ vocabulary_ratio }, worst) {
         ? t("Fits, with {size} to spare.", { size: bytesText(limit - total) })
         : t("Does not fit: {size} too much.", { size: bytesText(total - limit) }),
     }),
+    tr(memory_note) ? h("p", { class: "memory-note", text: tr(memory_note) }) : null,
     ratio,
   );
 }

@@ -2,7 +2,7 @@
 // split is made for one schedule; another one with as many stages takes it too.
 import { ask, balancePath, evenly, known, withLayers } from "../../data/costs/api.js";
 import { timeNumber } from "../../data/costs/time_unit.js";
-import { runs } from "../../data/costs/quantities.js";
+import { bytesText, runs } from "../../data/costs/quantities.js";
 import { filled, h, replace, sentence, setText, show } from "../../ui/dom.js";
 import { formatPercent } from "../../core/i18n/numbers.js";
 import { t, tr } from "../../core/i18n/language.js";
@@ -11,7 +11,10 @@ import { letter, specAt, specsOf } from "../../core/state/schedules.js";
 /** @import {Spec} from "../../core/schedule/types.js" */
 /** @import {Slot} from "../../data/costs/preset_costs.js" */
 /** @import {Store} from "../../data/store.js" */
-/** @typedef {{layers: number[], makespan: number, costs: {F: number[], I: number[], W: number[]}}} Side */
+/**
+ * @typedef {{layers: number[], makespan: number, costs: {F: number[], I: number[], W: number[]}, memory:
+ *   {most: number, limit: number, rank: number, fits: boolean}}} Side
+ */
 /** @typedef {{before: Side, after: Side, p: number, m: number}} Answer */
 
 /** @param {Spec} spec */
@@ -210,8 +213,10 @@ export class Balance {
           {},
           row(t("Step, ms"), (side) => timeNumber(side.makespan)),
           row(t("Bubble"), (side) => formatPercent(1 - (m * sum(timesOf(side))) / (p * side.makespan))),
+          row(t("Memory"), (side) => bytesText(side.memory.most)),
         ),
       ),
+      h("p", { class: after.memory.fits ? "split" : "split bad", id: "balance-fits", text: fitOf(before, after) }),
       h("div", { class: "bars", "aria-hidden": "true" }, bars(before, after, before), bars(after, after, before)),
       h(
         "p",
@@ -233,6 +238,16 @@ export class Balance {
     const { preset } = this.store.get();
     if (preset) this.store.set({ preset: evenly(preset) }, "push");
   }
+}
+
+/** Whether the splits fit the device. @param {Side} before @param {Side} after */
+function fitOf(before, after) {
+  const { most, limit, rank, fits } = after.memory;
+  const values = { total: bytesText(most), limit: bytesText(limit), rank };
+  if (!fits)
+    return t("No split found fits: {total} of {limit} on device {rank}. This one needs no more than before.", values);
+  if (before.memory.fits) return t("Fits: {total} of {limit} on device {rank}", values);
+  return t("The even split does not fit, this one does: {total} of {limit} on device {rank}.", values);
 }
 
 /** What a micro-batch takes on each stage. @param {Side} side */

@@ -1,6 +1,6 @@
 // The fields of a model or machine of the reader's own: a box per number with its unit, and its error below.
 import { h, replace, sentence, setText, show } from "../../ui/dom.js";
-import { TypedBox } from "../../ui/typed_box.js";
+import { TypedBox } from "../../ui/fields/typed_box.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { called, range, read, shown } from "../../core/state/own_values.js";
 

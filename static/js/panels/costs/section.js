@@ -1,16 +1,17 @@
 // "Model and machine": which model on which machine the costs come from. Nothing changes until Apply; from then on each
 // choice does at once, until a cost is changed by hand.
-import { FIELDS_OF, MODELS, ask, evenly, isOwn, plainOf, shelf, titlesOf } from "../../data/costs/api.js";
+import { FIELDS_OF, MODELS, ask, evenly, isOwn, plainOf, shelf, titlesOf, withLayers } from "../../data/costs/api.js";
 import { Balance } from "./balance.js";
-import { fullest } from "../../data/costs/device_bytes.js";
+import { stepUnits } from "../../data/costs/step_units.js";
 import { OwnFields } from "./own_values.js";
-import { bytesText } from "../../data/costs/quantities.js";
+import { fitText } from "../../data/costs/quantities.js";
 import { h, replace, sentence, setText, show } from "../../ui/dom.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { machineFields, modelFields } from "../../core/state/own_values.js";
 import { formatCount } from "../../core/i18n/numbers.js";
 import { plainPreset } from "../../core/state/link_preset.js";
-import { including } from "../../ui/slider_stops.js";
+import { including } from "../../ui/fields/slider_stops.js";
+import { StageTable } from "../../ui/fields/stage_table.js";
 
 /** @import {SpecError} from "../../core/schedule/types.js" */
 /** @import {Pricing} from "../../data/costs/pricing.js" */
@@ -19,11 +20,12 @@ import { including } from "../../ui/slider_stops.js";
 /** @import {Plans} from "../../data/plans.js" */
 /** @import {Store} from "../../data/store.js" */
 /** @import {Preset} from "../../core/state/link_preset.js" */
-/** @typedef {"tp" | "sequence" | "micro_batch"} Choice */
+/** @typedef {"tp" | "sequence" | "micro_batch" | "data" | "zero"} Choice */
 /** @typedef {"model" | "machine"} Part */
 
 const SEQUENCES = [1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072];
 const POWERS = [1, 2, 4, 8, 16];
+const REPLICAS = Array.from({ length: 13 }, (_, power) => 2 ** power);
 const CUSTOM = "custom"; // the entry for free numbers, which are edited from any other
 const OWN = "own"; // in a list of presets: numbers of one's own
 /** @type {Part[]} */
@@ -38,6 +40,8 @@ export class CostsSection {
   #sequence = h("select", { id: "preset-sequence" });
   #micro = h("select", { id: "preset-micro_batch" });
   #tp = h("select", { id: "preset-tp" });
+  #data = h("select", { id: "preset-data" });
+  #zero = h("select", { id: "preset-zero" });
   #efficiency = h("input", { type: "range", id: "preset-efficiency", min: 5, max: 100, step: 5 });
   #percent = h("output", { for: "preset-efficiency" });
   #heads = h("input", { type: "checkbox", id: "preset-heads" });
@@ -54,6 +58,15 @@ export class CostsSection {
     t("Show the arithmetic"),
   );
   #form = h("div", { class: "pricing-form" });
+  #layers = new StageTable(
+    "stage-model-layers",
+    t("Edit layers per stage"),
+    [{ name: "layers", symbol: t("layers"), whole: true }],
+    {
+      read: () => [this.pricing.priced?.setting.layers ?? []],
+      put: ([{ list }]) => this.store.set({ preset: withLayers(this.#draft, list) }, "gesture"),
+    },
+  );
   node = h(
     "details",
     { class: "pricing", id: "pricing" },
@@ -122,8 +135,11 @@ export class CostsSection {
       row(t("Machine"), this.#machine),
       this.#own.machine.node,
       row(t("Tensor parallel"), this.#tp),
+      row(t("Data parallel"), this.#data),
+      row(t("ZeRO"), this.#zero),
       row(t("Efficiency"), this.#efficiency, this.#percent),
       h("label", { class: "check" }, this.#heads, t("Embedding and head")),
+      this.#layers.node,
       this.#problem,
       this.#verdict,
       h("div", { class: "pricing-acts" }, this.#apply, this.#arithmetic),
@@ -135,6 +151,8 @@ export class CostsSection {
       ["sequence", this.#sequence],
       ["micro_batch", this.#micro],
       ["tp", this.#tp],
+      ["data", this.#data],
+      ["zero", this.#zero],
     ])) {
       select.addEventListener("change", () =>
         this.#choose({ [name]: this.#unlessPlain(name, Number(select.value)) }, "push"),
@@ -259,6 +277,8 @@ export class CostsSection {
     else if (this.#filled) this.#complain("");
     show(this.#apply, preset === null);
     show(this.#arithmetic, preset !== null);
+    show(this.#layers.node, pricing.priced !== undefined);
+    if (pricing.priced) this.#layers.sync();
     this.weigh();
     const shown = this.store.get().view.tab === "costs";
     setText(this.#arithmetic, shown ? t("Hide the arithmetic") : t("Show the arithmetic"));
@@ -270,16 +290,11 @@ export class CostsSection {
   /** Does the schedule on the screen fit the machine's memory? */
   weigh() {
     if (!this.node.open) return;
-    const worst = fullest(this.pricing.priced, this.plan());
-    show(this.#verdict, worst !== null);
-    if (!worst) return;
-    const sums = t("{total} of {limit} on rank {rank}", {
-      total: bytesText(worst.total),
-      limit: bytesText(worst.limit),
-      rank: worst.rank,
-    });
-    setText(this.#verdict, worst.fits ? t("Fits: {sums}", { sums }) : t("Does not fit: {sums}", { sums }));
-    this.#verdict.classList.toggle("bad", !worst.fits);
+    const memory = stepUnits(this.pricing.priced, this.plan())?.memory;
+    show(this.#verdict, memory !== undefined);
+    if (!memory) return;
+    setText(this.#verdict, fitText(memory));
+    this.#verdict.classList.toggle("bad", !memory.fits);
   }
 
   /**
@@ -329,6 +344,10 @@ export class CostsSection {
     options(this.#sequence, including(SEQUENCES, this.#now("sequence")).map(counted), this.#now("sequence"));
     options(this.#micro, including(POWERS, this.#now("micro_batch")).map(counted), this.#now("micro_batch"));
     options(this.#tp, including(POWERS, this.#now("tp")).map(counted), this.#now("tp"));
+    options(this.#data, including(REPLICAS, this.#now("data")).map(counted), this.#now("data"));
+    options(this.#zero, zeroStages(), this.#now("zero"));
+    this.#zero.disabled = this.#now("data") === 1;
+    this.#zero.title = this.#zero.disabled ? t("Needs more than one data-parallel replica") : "";
     const percent = Math.round(this.#now("efficiency") * 1000) / 10;
     this.#efficiency.value = String(percent);
     this.#efficiency.style.setProperty("--fill", `${((percent - 5) / 95) * 100}%`);
@@ -359,6 +378,14 @@ export class CostsSection {
       show(/** @type {HTMLElement} */ (input.parentElement), !open);
   }
 }
+
+/** @returns {[string, string][]} */
+const zeroStages = () => [
+  ["0", t("none")],
+  ["1", t("1: optimizer")],
+  ["2", t("2: and gradients")],
+  ["3", t("3: and weights")],
+];
 
 /** @param {Entry} entry @returns {[string, string]} */
 const named = (entry) => [entry.name, entry.title];

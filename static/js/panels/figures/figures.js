@@ -1,5 +1,5 @@
 // The right column: the figures of each schedule on the screen, one column per schedule.
-import { timeNumber, timeText, unit } from "../../data/costs/time_unit.js";
+import { stepText, timeNumber, unit } from "../../data/costs/time_unit.js";
 import { byId, h, replace, setText, show as reveal } from "../../ui/dom.js";
 import { onStage } from "../../ui/frame_loop.js";
 import { onRest } from "../../ui/rest.js";
@@ -9,6 +9,8 @@ import { createBubbleTable } from "./bubble_table.js";
 import { showLaws } from "./law.js";
 import { createMemoryLimit } from "./memory_limit.js";
 import { createProof } from "./proof.js";
+import { createFit, deviceMemoryRow, stepRows } from "./step_rows.js";
+import { bytesText } from "../../data/costs/quantities.js";
 import { t } from "../../core/i18n/language.js";
 import { messages } from "../../core/schedule/metrics.js";
 import { formatBytes, formatNumber, formatPercent } from "../../core/i18n/numbers.js";
@@ -17,9 +19,10 @@ import { letter } from "../../core/state/schedules.js";
 /** @import {Plan} from "../../data/plan.js" */
 /** @import {Plans} from "../../data/plans.js" */
 /** @import {Figures} from "../../core/schedule/metrics.js" */
+/** @import {StepUnits} from "../../data/costs/step_units.js" */
 /**
- * @typedef {{figures: Figures, plan: Plan, held: number | null}} Source held: the most bytes of activations on a rank,
- *   where a run of it is there
+ * @typedef {{figures: Figures, plan: Plan, held: number | null, units: StepUnits | null}} Source held: the most
+ *   bytes of activations on a rank, where a run of it is there; units: with a model and a machine
  */
 /**
  * @typedef {{name: string, hint?: string, lead?: boolean, of: (source: Source) => string, time?: (figures: Figures) =>
@@ -32,8 +35,8 @@ const percent = () => " %";
 const perSecond = () => (unit() ? " / s" : "");
 const MANY = 3; // columns that leave no room for signs after figures
 
-/** @returns {Row[]} */
-const headlineRows = () => [
+/** @returns {Row[]} limit: the memory of a device, null without a model and a machine */
+const headlineRows = (/** @type {string | null} */ limit) => [
   {
     name: t("Bubble"),
     hint: t("idle ÷ all time"),
@@ -44,11 +47,18 @@ const headlineRows = () => [
   {
     name: t("Step time"),
     lead: true,
-    of: ({ figures }) => timeText(figures.makespan),
+    of: ({ figures }) => stepText(figures.makespan),
     time: (figures) => figures.makespan,
   },
-  { name: t("Peak memory"), hint: t("micro-batches"), lead: true, of: ({ plan }) => formatNumber(plan.memory) },
+  ...(limit === null ? [heldRow(true)] : [deviceMemoryRow(limit), ...stepRows()]),
 ];
+/** @param {boolean} lead @returns {Row} */
+const heldRow = (lead) => ({
+  name: lead ? t("Peak memory") : t("Peak activations"),
+  hint: t("micro-batches"),
+  lead,
+  of: ({ plan }) => formatNumber(plan.memory),
+});
 /** @returns {Row[]} */
 const otherBubbleRows = () => [
   {
@@ -70,11 +80,12 @@ const otherBubbleRows = () => [
     of: ({ figures }) => formatPercent(figures.bubble.span.ofIdeal),
   },
 ];
-/** @param {boolean} measured there is a run of one of them @returns {Row[]} */
-const restRows = (measured) => [
+/** @param {boolean} measured there is a run of one of them @param {boolean} priced @returns {Row[]} */
+const restRows = (measured, priced) => [
+  ...(priced ? [heldRow(false)] : []),
   {
     name: t("Busiest device's window"),
-    of: ({ figures }) => timeText(figures.longestStage),
+    of: ({ figures }) => stepText(figures.longestStage),
     time: (figures) => figures.longestStage,
   },
   {
@@ -126,20 +137,37 @@ function written(row, source, columns) {
   return many && sign && text.endsWith(sign) ? text.slice(0, -sign.length) : text;
 }
 
+/** @param {Row} row @param {HTMLElement[]} cells one a schedule */
+const rowNode = ({ name, hint, lead, sign }, cells) =>
+  h(
+    "tr",
+    { class: lead ? "lead" : null },
+    h(
+      "th",
+      { scope: "row", title: hint },
+      name,
+      cells.length >= MANY && sign ? sign() : "",
+      hint && cells.length === 1 ? h("small", { text: ` ${hint}` }) : "",
+    ),
+    ...cells,
+  );
+
 /** @param {number | null} x */
 const isThere = (x) => x !== null;
 
 /**
- * @param {{plans: Plans, search: HTMLElement, measuredPeak: (id: string) => number | null}} parts search: shows how
- *   good a searched order is; measuredPeak: the most bytes that a run of a plan held, null without one
+ * @param {{plans: Plans, search: HTMLElement, measuredPeak: (id: string) => number | null, unitsOf: (plan: Plan) =>
+ *   StepUnits | null}} parts search: shows how good a searched order is; measuredPeak: the most bytes that a run of a
+ *   plan held, null without one; unitsOf: with a model and a machine
  */
-export function createFigures({ plans, search, measuredPeak }) {
+export function createFigures({ plans, search, measuredPeak, unitsOf }) {
   const home = byId("figures");
   const holder = h("div");
   const meaning = h("p", { class: "meaning", id: "meaning" });
   const law = h("div", { id: "law" });
   const memoryLimit = createMemoryLimit(plans);
   const [boundaries, bubbleTable, proof] = [createBoundaries(plans), createBubbleTable(), createProof(plans)];
+  const fit = createFit();
   const outOfDate = h("p", {
     class: "out-of-date",
     hidden: true,
@@ -159,6 +187,8 @@ export function createFigures({ plans, search, measuredPeak }) {
   );
   // what the tables are made for: how many schedules, which unit of time, whether one of them was run
   let [columns, counted, measured] = [0, "", false];
+  /** @type {string | null} the memory of a device */
+  let limit = null;
   const whole = h("h2");
   let others = h("details");
   /** @type {{cells: HTMLElement[], row: Row}[]} */
@@ -172,20 +202,7 @@ export function createFigures({ plans, search, measuredPeak }) {
     for (const row of list) {
       const cells = Array.from({ length: columns }, () => h("td", { text: "–" }));
       rows.push({ cells, row });
-      body.append(
-        h(
-          "tr",
-          { class: row.lead ? "lead" : null },
-          h(
-            "th",
-            { scope: "row", title: row.hint },
-            row.name,
-            columns >= MANY && row.sign ? row.sign() : "",
-            row.hint && columns === 1 ? h("small", { text: ` ${row.hint}` }) : "",
-          ),
-          ...cells,
-        ),
-      );
+      body.append(rowNode(row, cells));
     }
     const tops = Array.from({ length: columns }, () => h("th", { scope: "col" }));
     heads.push(tops);
@@ -208,41 +225,45 @@ export function createFigures({ plans, search, measuredPeak }) {
     );
   }
 
-  /** @param {number} count of schedules @param {boolean} withRun whether one of them was run */
-  function build(count, withRun) {
+  /** @param {number} count of schedules @param {boolean} withRun one of them was run @param {string | null} memory */
+  function build(count, withRun, memory) {
     const open = others.open;
-    [columns, counted, measured] = [count, unit(), withRun];
+    [columns, counted, measured, limit] = [count, unit(), withRun, memory];
     rows = [];
     heads = [];
-    replace(holder, whole, table(headlineRows(), " headline"));
+    replace(holder, whole, table(headlineRows(limit), " headline"), fit.node);
     others = h(
       "details",
       { class: "more-figures", open },
       h("summary", { text: t("More figures") }),
-      table(restRows(withRun)),
+      table(restRows(withRun, limit !== null)),
       h("h3", { text: t("Other definitions of the bubble") }),
       table(otherBubbleRows()),
     );
     holder.append(others);
   }
-  build(1, false);
+  build(1, false, null);
 
   function show() {
     const shown = plans.onScreen();
     const peaks = shown.map(({ id }) => measuredPeak(id));
-    if (shown.length !== columns || counted !== unit() || measured !== peaks.some(isThere))
-      build(shown.length, peaks.some(isThere));
+    const units = shown.map(unitsOf);
+    const memory = units.find((each) => each !== null)?.memory.limit ?? null;
+    const now = memory === null ? null : bytesText(memory);
+    if (shown.length !== columns || counted !== unit() || measured !== peaks.some(isThere) || limit !== now)
+      build(shown.length, peaks.some(isThere), now);
     const old = shown.some(isOutOfDate);
     home.classList.toggle("is-stale", old);
     reveal(outOfDate, old);
     shown.forEach((plan, at) => {
       const { figures } = plan;
       for (const { cells, row } of rows)
-        setText(cells[at], figures ? written(row, { figures, plan, held: peaks[at] }, columns) : "–");
+        setText(cells[at], figures ? written(row, { figures, plan, held: peaks[at], units: units[at] }, columns) : "–");
       for (const tops of heads) nameHead(tops[at], titleOf(plans, plan), columns > 2 ? letter(at) : null);
     });
     setText(whole, columns > 1 && unit() ? t("Whole step, {unit}", { unit: unit() }) : t("Whole step"));
     memoryLimit.show();
+    fit.show(shown.map((plan, at) => ({ plan, units: units[at], title: titleOf(plans, plan) })));
     setText(
       meaning,
       shown

@@ -5,7 +5,7 @@ import { judge, speaks, vars } from "../../core/schedule/formula.js";
 import { mathmlTerms } from "../../core/schedule/mathml.js";
 import { language, t, tr } from "../../core/i18n/language.js";
 import { formatNumber, formatPercent } from "../../core/i18n/numbers.js";
-import { timeText } from "../../data/costs/time_unit.js";
+import { stepText } from "../../data/costs/time_unit.js";
 import { isOutOfDate } from "../../data/plan.js";
 
 /** @import {Law, Schedule, Spec} from "../../core/schedule/types.js" */
@@ -121,7 +121,7 @@ function measure(law, { figures, peak, schedule }) {
 /** @param {Law} law @param {number} value */
 function valueText({ quantity }, value) {
   if (quantity === "share") return formatPercent(value);
-  return quantity === "peak" ? formatNumber(value) : timeText(value);
+  return quantity === "peak" ? formatNumber(value) : stepText(value);
 }
 
 /**

@@ -5,6 +5,7 @@ import { font, xOf } from "./axis.js";
 import { byId, h, icon } from "../../ui/dom.js";
 import { colour } from "../../ui/palette.js";
 import { t } from "../../core/i18n/language.js";
+import { bytesText } from "../../data/costs/quantities.js";
 import { alive } from "../../core/measured/live_memory.js";
 import { formatBytes, formatNumber } from "../../core/i18n/numbers.js";
 import { held, levelAt, maxima, stripsByDefault } from "../../core/timeline/memory_strips.js";
@@ -15,6 +16,7 @@ import { held, levelAt, maxima, stripsByDefault } from "../../core/timeline/memo
 /** @typedef {CanvasRenderingContext2D} Ctx */
 
 const DUST = 1e-9; // of a cap; shares of activations add up with some
+const NEAR = 1.5; // of the highest level: a device's limit further up would flatten the strips
 const READABLE = 10; // px of a strip beside which a number can stand
 const ICON = "M1 14V9h3V6h3V3h3v4h2v3h3v4z";
 
@@ -35,10 +37,11 @@ export function stripsShown(mem, lanes, height) {
 
 /** The memory at the full height of a strip: one scale for all lanes, so that they compare. @param {Lane[]} lanes */
 export const fullHeight = (lanes) =>
-  lanes.reduce(
-    (most, { schedule, times, spec }) => Math.max(most, held(schedule, times, spec).top, spec.memory ?? 0),
-    0,
-  );
+  lanes.reduce((most, { schedule, times, spec, device }) => {
+    const { top } = held(schedule, times, spec);
+    const near = (device?.()?.caps ?? []).filter((cap) => cap <= NEAR * top);
+    return Math.max(most, top, spec.memory ?? 0, ...near);
+  }, 0);
 
 /** @param {Scene} scene @param {Ctx} ctx @param {number} dpr @param {number} height of the plot */
 export function paintStrips(scene, ctx, dpr, height) {
@@ -52,13 +55,15 @@ export function paintStrips(scene, ctx, dpr, height) {
     lane.want?.();
     const { steps } = held(lane.schedule, lane.times, lane.spec);
     const real = alive(lane.schedule, lane.times, lane.spec, lane.details);
+    const caps = lane.device?.()?.caps ?? [];
     const stop = Math.max(0, Math.min(columns, Math.ceil(((lane.end - t0) / (t1 - t0)) * columns)));
     for (const row of layout.groups[at].rows) {
       if (row.stripY + row.stripH < 0 || row.stripY > height) continue;
       const strip = placeOf(row, Math.round(layout.plotLeft * dpr), stop, dpr, full);
       maxima((real?.steps ?? steps)[row.rank], t0, t1, columns, levels);
       if (real) for (let x = 0; x < stop; x++) levels[x] /= real.unit;
-      paintStrip(ctx, strip, real ? null : lane.spec.memory);
+      const cap = Math.min(lane.spec.memory ?? Infinity, caps[row.rank] ?? Infinity);
+      paintStrip(ctx, strip, real || cap > full ? null : cap);
       if (!real) continue;
       maxima(steps[row.rank], t0, t1, columns, levels);
       paintLine(ctx, strip);
@@ -142,9 +147,15 @@ export function writeHeld(scene, ctx, at) {
   lanes.forEach((lane, n) => {
     const { steps } = held(lane.schedule, lane.times, lane.spec);
     const real = alive(lane.schedule, lane.times, lane.spec, lane.details);
+    const device = lane.device?.();
     for (const row of layout.groups[n].rows) {
       if (row.stripH < READABLE) continue;
-      const text = real ? formatBytes(levelAt(real.steps[row.rank], at)) : formatNumber(levelAt(steps[row.rank], at));
+      const level = levelAt((real?.steps ?? steps)[row.rank], at);
+      const text = real
+        ? formatBytes(level)
+        : device
+          ? bytesText(device.states[row.rank] + level * device.activations[row.rank])
+          : formatNumber(level);
       const y = row.stripY + row.stripH / 2;
       ctx.lineWidth = 3;
       ctx.lineJoin = "round";

@@ -1,5 +1,5 @@
 // A heading over each lane group: what it is and the two figures that matter most.
-import { timeText } from "../../data/costs/time_unit.js";
+import { stepText } from "../../data/costs/time_unit.js";
 import { h, replace, setText, show } from "../../ui/dom.js";
 import { offloadName, recomputeName, vocabularyName } from "../../data/option_names.js";
 import { t } from "../../core/i18n/language.js";
@@ -64,7 +64,7 @@ export function createHeads(plot, drop) {
       setText(each.title, title);
       setText(each.sizes, sizes);
       setText(each.bubble, Number.isNaN(bubble) ? "–" : formatPercent(bubble));
-      setText(each.span, Number.isNaN(makespan) ? "–" : timeText(makespan));
+      setText(each.span, Number.isNaN(makespan) ? "–" : stepText(makespan));
       show(each.close, many);
       const off = t("Take {title} off the screen", { title });
       if (many && each.close.title !== off) {

@@ -93,9 +93,9 @@ function copyEntries({ lanes, layout }) {
 /** @param {Scene} scene */
 function stripEntries({ lanes, full }) {
   if (!full) return [];
-  const caps = lanes.some((lane) => lane.spec.memory !== null);
+  const caps = lanes.some((lane) => lane.spec.memory !== null || lane.device?.()?.caps.some((cap) => cap <= full));
   const weights = lanes.some((lane) => (lane.spec.weights ?? 0) > 0);
-  const all = formatNumber(full);
+  const all = formatNumber(Number(full.toPrecision(4)));
   const text = weights
     ? t("activations held and stashed weights; full height {all}", { all })
     : t("activations held; full height {all}", { all });

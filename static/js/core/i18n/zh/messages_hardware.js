@@ -24,20 +24,14 @@ export const HARDWARE_MESSAGES = {
   "hardware.h200_source":
     "NVIDIA H200 数据手册（稠密 989.4），NVLink 双向 900 GB/s；400 Gb/s InfiniBand；延迟与主机链路（PCIe x16）为假定值",
   "hardware.kv_heads_must_divide": "kv_heads 必须整除 attention_heads（此处为 {heads}）",
-  "hardware.latent_attention": "存储的参数量为 671e9 / 61 层；其潜在注意力（MLA）按普通注意力计。",
   "hardware.layers_need_an_entry_per_stage": "layers 写成列表时每个阶段一项：这里为 {stages} 项，而不是 {given} 项",
-  "hardware.llama3_8b_layers": "层数、头数与 ffn 取自 Llama 3 8B。",
   "hardware.memory_of_device": "设备 {rank} 的显存",
   "hardware.more_stages_than_layers": "{stages} 个阶段多于模型的 {layers} 层",
   "hardware.no_such_machine": "没有这个名称的机器；可选：{names}",
   "hardware.no_such_model": "没有这个名称的模型；可选：{names}",
-  "hardware.one_expert": "表中的参数量约为一个专家的参数量，而实际激活八个中的两个。",
   "hardware.output_layer_ratio": "输出层与 Transformer 层之比",
   "hardware.parameters_of_device": "设备 {rank} 的参数量",
   "hardware.parameters_of_output_layer": "输出层的参数量",
-  "hardware.printed": "参数量、隐藏维度与词表大小取自词表并行论文的表格。序列长度 {sequence} 与微批次大小 1 为假定值。",
-  "hardware.printed_with_note":
-    "参数量、隐藏维度与词表大小取自词表并行论文的表格。序列长度 {sequence} 与微批次大小 1 为假定值。{note}",
   "hardware.product_of_a_shard": "输出层的一次矩阵乘，在 p 个分片之一上",
   "hardware.rate_of_a_stage": "一个阶段的设备的实际速率",
   "hardware.share_needed_by_w": "W 所需激活值的占比",
@@ -54,8 +48,22 @@ export const HARDWARE_MESSAGES = {
   "hardware.time_of_stages": "阶段 {first} 至 {last} 的 {kind}",
   "hardware.weight_version_ratio": "一个权重版本与一个微批次激活值之比",
   "hardware.weights_read_once": "把一个设备的权重读一遍的时间",
-  "hardware.wide_heads": "其注意力头宽 256；这里按隐藏维度计算注意力。",
   "hardware.your_own": "自定义",
   "hardware.yours_to_set": "每一项都可自行设定。",
   "hardware.zero_bubble_shape": "形状取自 Zero Bubble 论文，s = 1024。微批次大小与词表（GPT-2 的，经填充）为假定值。",
+  "hardware.model_flop": "一个微批次的模型 FLOP，全部层",
+  "hardware.output_flop": "输出层与嵌入层的 FLOP",
+  "hardware.replicas_not_counted": "{data} 个副本，不分片。一步结束时梯度的 all-reduce 在此不计时间。",
+  "hardware.zero_not_counted":
+    "ZeRO {zero}（Rajbhandari 等，2020，arXiv 1910.02054），跨 {data} 个副本。不计聚合后的权重与缓冲区，其通信在此也不计时间：" +
+    "在流水线中，ZeRO 2 每个微批次都要归约梯度，ZeRO 3 每个微批次都要聚合权重。",
+  "hardware.controllable_memory_shape":
+    "形状取自 Qi 等，2024（arXiv 2405.15362），该文使用 {devices} 个设备。其表格给出层数、头数与隐藏维度；微批次大小 1 与词表（GPT-2 的，经填充）为假定值。",
+  "hardware.published": "已发布的配置，{billions}B 参数。序列长度 {sequence} 与微批次大小 1 为假定值。",
+  "hardware.with_note": "{source}{note}",
+  "hardware.two_experts": "每个 token 经过八个专家中的两个。",
+  "hardware.wide_heads": "其注意力头宽 256；激活值按隐藏维度计算。",
+  "hardware.latent_attention":
+    "参数量为 3 个稠密层与 58 个 MoE 层（256 + 1 个专家中的 8 + 1 个）的平均值。注意力核心按头宽 160 计算：分数 192，值 128。",
+  "hardware.parameters_of_model": "模型的参数量",
 };

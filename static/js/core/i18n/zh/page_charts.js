@@ -182,4 +182,12 @@ export const CHARTS = {
   "{schedule} is better": "{schedule} 更好",
   "{schedule}: memory {memory} micro-batches, throughput {throughput} %, bubble {bubble} % of the step; {standing}.":
     "{schedule}：显存 {memory} 个微批次，吞吐量 {throughput} %，气泡占训练步的 {bubble} %；{standing}。",
+  "MFU against memory": "MFU 与显存",
+  "MFU against activations": "MFU 与激活值",
+  "Tokens per second against memory": "每秒 token 数与显存",
+  "in bytes": "字节",
+  "Plots of Qi et al. 2024, arXiv 2405.15362:": "Qi 等，2024，arXiv 2405.15362 的图：",
+  "{model} on {p} devices": "{model}，{p} 个设备",
+  ["Models, devices and machine of the paper. Micro-batch 1, two micro-batches a device and 45 % efficiency are " +
+  "assumed."]: "模型、设备数与机器取自论文。微批次大小 1、每个设备两个微批次与 45 % 的效率为假定值。",
 };

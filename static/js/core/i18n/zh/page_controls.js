@@ -37,9 +37,6 @@ export const CONTROLS = {
   "{preset}, ms": "{preset}，ms",
   "The server does not answer; the costs shown are from its last answer.": "服务器没有响应；显示的是上一次的代价。",
   "Hide the arithmetic": "隐藏计算过程",
-  "{total} of {limit} on rank {rank}": "rank {rank} 上 {total} / {limit}",
-  "Fits: {sums}": "放得下：{sums}",
-  "Does not fit: {sums}": "放不下：{sums}",
   "Own model": "自定义模型",
   "Own machine": "自定义机器",
   "{own} …": "{own} …",
@@ -291,4 +288,36 @@ export const CONTROLS = {
   "1 or 0": "1 或 0",
   "a number above 0, up to 1": "大于 0、不超过 1 的数",
   "{field} means nothing without {other}": "没有 {other} 时 {field} 没有意义",
+  "Data parallel": "数据并行",
+  ZeRO: "ZeRO 分片",
+  "Needs more than one data-parallel replica": "需要多于一个数据并行副本",
+  "1: optimizer": "1：优化器",
+  "2: and gradients": "2：及梯度",
+  "3: and weights": "3：及权重",
+  "Fits: {total} of {limit} on device {rank}": "放得下：设备 {rank} 上 {total}，共 {limit}",
+  "Does not fit: {total} of {limit} on device {rank}": "放不下：设备 {rank} 上 {total}，仅有 {limit}",
+  "data-parallel replicas": "数据并行副本数",
+  "a whole number from 0 to 3": "0 到 3 的整数",
+  "Head width": "头宽",
+  "hidden ÷ heads": "隐藏维度 ÷ 头数",
+  "of one attention head": "一个注意力头的",
+  "head width": "头宽",
+  "No split found fits: {total} of {limit} on device {rank}. This one needs no more than before.":
+    "没有找到放得下的切分：设备 {rank} 上 {total}，仅有 {limit}。此切分所需不多于之前。",
+  "The even split does not fit, this one does: {total} of {limit} on device {rank}.":
+    "均匀切分放不下，此切分放得下：设备 {rank} 上 {total}，共 {limit}。",
+  "Edit per stage": "按阶段编辑",
+  "Edit layers per stage": "按阶段编辑层数",
+  "All equal": "全部相等",
+  largest: "最大",
+  "Too many stages for a table: paste a list into the field.": "阶段太多，无法列表：请把列表粘贴到输入框中。",
+  "Paste a list such as 1,2,3 or columns of a spreadsheet into any box.":
+    "可将 1,2,3 之类的列表或电子表格的列粘贴到任一格。",
+  "{symbol} of stage {stage}": "阶段 {stage} 的 {symbol}",
+  "{rows} × {columns} numbers do not fit from stage {stage} on: there are {stages} stages":
+    "从阶段 {stage} 起放不下 {rows} × {columns} 个数：共有 {stages} 个阶段",
+  "{symbol} of stage {stage} must be a whole number of 0 or more, not “{text}”":
+    "阶段 {stage} 的 {symbol} 必须是不小于 0 的整数，而不是“{text}”",
+  "{symbol} of stage {stage} must be a number of 0 or more, not “{text}”":
+    "阶段 {stage} 的 {symbol} 必须是不小于 0 的数，而不是“{text}”",
 };

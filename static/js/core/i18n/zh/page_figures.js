@@ -204,4 +204,21 @@ export const FIGURES = {
     "在 {count} 个执行顺序中找到（随机种子 {seed}）。链接会再次给出同一执行顺序。",
   "its idle ÷ work": "其空闲 ÷ 工作",
   "step time": "训练步时间",
+  "of {limit}": "共 {limit}",
+  "Tokens per second": "每秒 token 数",
+  MFU: "MFU 利用率",
+  "Peak activations": "激活值峰值",
+  "model FLOP utilisation: the model's FLOP over what the devices could compute, without recomputation":
+    "模型 FLOP 利用率：模型的 FLOP 与设备可计算量之比，不计重计算",
+  "tokens / s": "token / 秒",
+  "tokens of all replicas in a second": "所有副本每秒的 token 数",
+  memory: "显存",
+  "weights, gradients, optimizer and activations on the device with the most":
+    "占用最多的设备上的权重、梯度、优化器与激活值",
+  fits: "放得下",
+  "whether every device has enough memory": "每个设备的显存是否足够",
+  yes: "是",
+  no: "否",
+  "Save the table:": "保存表格：",
+  "model FLOP ÷ peak": "模型 FLOP ÷ 峰值",
 };

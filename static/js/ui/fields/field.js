@@ -1,10 +1,10 @@
 // One number with a slider and a box: arrows step, typed values commit on Enter or on leaving, the wheel never changes
 // it.
-import { h, replace, sentence, setText, show } from "./dom.js";
+import { h, replace, sentence, setText, show } from "../dom.js";
 import { TypedBox } from "./typed_box.js";
-import { t, tr } from "../core/i18n/language.js";
-import { packed } from "../core/state/link_fields.js";
-import { formatNumber } from "../core/i18n/numbers.js";
+import { t, tr } from "../../core/i18n/language.js";
+import { packed } from "../../core/state/link_fields.js";
+import { formatNumber } from "../../core/i18n/numbers.js";
 
 /**
  * @typedef {object} FieldOptions

@@ -1,0 +1,98 @@
+"""Apply a model and a machine to specs: the costs that a page or a command derives from one preset.
+
+The costs are those of the page's derive.js: six digits of each. Layers that were balanced belong to one number of
+stages, and an output layer that is spread over the devices, or for which layers move, is not the last stage's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from backend.schedule.errors import SpecError, message
+from backend.schedule.families.registry import judge
+from backend.schedule.hardware.cost_model import KEYS, Setting
+from backend.schedule.hardware.estimate import Estimate, estimate
+from backend.schedule.hardware.step_units import StepUnits, step_units
+from backend.schedule.simulation.costs import Cost, Costs
+from backend.schedule.simulation.simulate import Timeline
+from backend.schedule.spec import Spec, reject_unknown
+
+PRESET_KEYS = tuple(key for key in KEYS if key not in ("p", "v", "in_flight", "placement"))
+
+
+@dataclass(frozen=True)
+class Preset:
+    """The fields of a setting except p and v, which are those of the spec that it is applied to."""
+
+    fields: tuple[tuple[str, Any], ...]
+
+    @staticmethod
+    def of(fields: Mapping[str, Any]) -> Preset:
+        """Return the preset of some fields, by which answers can be kept. Raises SpecError for one that is unknown."""
+        reject_unknown(fields, PRESET_KEYS, message("hardware.the_cost_model", "the cost model"))
+        return Preset(tuple((key, tuple(value) if isinstance(value, list) else value) for key, value in fields.items()))
+
+    def check(self) -> None:
+        """Raise SpecError where a field is wrong whatever the schedule is."""
+        layers = dict(self.fields).get("layers")
+        data = dict(self.fields) | ({"layers": sum(layers)} if isinstance(layers, tuple) else {})
+        Setting.read(data | {"p": 1, "v": 1})
+
+    def estimate(self, spec: Spec) -> Estimate:
+        """Estimate the costs of a spec's stages. Raises SpecError, as for more stages than layers."""
+        data = dict(self.fields) | {"p": spec.p, "v": spec.v}
+        layers = data.get("layers")
+        if isinstance(layers, tuple) and (
+            len(layers) != spec.p * spec.v or spec.layers or spec.vocabulary == "redistribute"
+        ):
+            data["layers"] = sum(layers)
+        if spec.vocabulary != "plain":
+            data["heads"] = False
+        return estimate(Setting.read(data))
+
+    def asked(self, spec: Spec) -> Spec:
+        """Return the spec on the screen: with its own costs where it gives some, else with those of this preset."""
+        return spec if spec.costs != Spec().costs else self.priced(spec)
+
+    def priced(self, spec: Spec) -> Spec:
+        """Return a spec with the costs of this preset, and with its ``w_share``. Raises SpecError where they do not go
+        with the spec.
+        """
+        costs, w_share = self.costs(spec)
+        made = replace(spec, costs=costs, w_share=w_share)
+        judge(made)
+        return made
+
+    def costs(self, spec: Spec) -> tuple[Costs, float]:
+        """Return (costs of a spec's devices in ms, w_share)."""
+        found = self.estimate(spec)
+        given, options = found.costs, found.options.as_dict()
+        shards = options["shards"].get(spec.vocabulary, {})
+        return Costs(
+            F=_tidy(given.F),
+            I=_tidy(given.I),
+            W=_tidy(given.W),
+            comm=_digits(given.comm, 6),
+            S=_digits(shards["S"], 6) if shards else None,
+            T=_digits(shards["T"], 6) if shards else None,
+            O=None if spec.offload == "none" else _digits(options["O"], 6),
+        ), _digits(found.footprint.w_share, 4)
+
+    def units(self, spec: Spec, timeline: Timeline) -> StepUnits | None:
+        """Return the figures of a simulated step in seconds, tokens and bytes; None where the model does not have as
+        many layers as the spec has stages.
+        """
+        try:
+            return step_units(self.estimate(spec), spec, timeline)
+        except SpecError:
+            return None
+
+
+def _tidy(cost: Cost) -> Cost:
+    return tuple(_digits(each, 6) for each in cost) if isinstance(cost, tuple) else _digits(cost, 6)
+
+
+def _digits(x: float, digits: int) -> float:
+    return float(f"{x:.{digits}g}")

@@ -1,0 +1,128 @@
+"""Compute the figures of a simulated step in an engineer's units: seconds, tokens, FLOP utilisation, bytes per device.
+
+The memory of a device is that of its stages' weights, gradients and optimizer state, and of the activations that the
+simulated schedule holds at its peak. The chunks of a device are counted as equally large. The page computes the same
+(static/js/data/costs/step_units.js), and a test compares both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from backend.schedule.families.registry import family_of
+from backend.schedule.hardware.estimate import Estimate
+from backend.schedule.hardware.footprint import Footprint
+from backend.schedule.options.vocabulary import MODES as VOCABULARY
+from backend.schedule.order.placement import Placement
+from backend.schedule.simulation.memory import peak_memory
+from backend.schedule.simulation.simulate import Timeline
+from backend.schedule.spec import Spec
+
+Floats = npt.NDArray[np.float64]
+FORWARD = 3  # the FLOP of a layer's forward, backward included, over those of the forward
+
+
+@dataclass(frozen=True)
+class DeviceMemory:
+    """Bytes on each rank of the pipeline against the memory of a device; ``activations`` are those at its peak."""
+
+    ranks: tuple[float, ...]
+    activations: tuple[float, ...]
+    limit: float
+
+    @cached_property
+    def most(self) -> float:
+        return max(self.ranks)
+
+    @property
+    def rank(self) -> int:
+        """Return the rank that needs the most, the first of several."""
+        return self.ranks.index(self.most)
+
+    @property
+    def fits(self) -> bool:
+        return self.most <= self.limit
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the memory as JSON."""
+        return {
+            "ranks": list(self.ranks),
+            "activations": list(self.activations),
+            "most": self.most,
+            "rank": self.rank,
+            "limit": self.limit,
+            "fits": self.fits,
+        }
+
+
+@dataclass(frozen=True)
+class StepUnits:
+    """``seconds`` of a step, ``tokens`` of all replicas in it, ``mfu`` the model's FLOP over what the devices could
+    compute in that time (without recomputation; of the forwards alone, a third), ``devices`` in all.
+    """
+
+    seconds: float
+    tokens: float
+    mfu: float
+    devices: int
+    memory: DeviceMemory
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the figures as JSON."""
+        return {
+            "seconds": self.seconds,
+            "tokens": self.tokens,
+            "tokens_per_second": self.tokens / self.seconds,
+            "mfu": self.mfu,
+            "devices": self.devices,
+            "memory": self.memory.as_dict(),
+        }
+
+
+def step_units(found: Estimate, spec: Spec, timeline: Timeline) -> StepUnits:
+    """Compute the figures of a step whose simulated times are milliseconds."""
+    setting = found.setting
+    model, machine = setting.model, setting.machine
+    seconds = float(timeline.end.max() - timeline.start.min()) / 1000
+    tokens = float(model.micro_batch * model.sequence * spec.m * setting.data)
+    with_output = setting.heads or spec.vocabulary != "plain"
+    flop = spec.m * (found.flop["layers"] + with_output * found.flop["output"])
+    if spec.forward_only:
+        flop /= FORWARD
+    devices = spec.p * setting.tp * setting.data
+    mfu = flop / (seconds * spec.p * setting.tp * machine.flops)
+    kept = found.footprint.kept_by_recompute[spec.recompute]
+    weights = spec.weights
+    if weights is None:  # of a weight version that is stashed, in micro-batches' activations
+        weights = found.options.weights if family_of(spec).asynchronous else 0.0
+    held = peak_memory(timeline, spec.w_share, spec.v, kept, weights)
+    memory = device_memory(found.footprint, spec, timeline.order.placement, held, setting.heads)
+    return StepUnits(seconds, tokens, mfu, devices, memory)
+
+
+def device_memory(footprint: Footprint, spec: Spec, placement: Placement, held: Floats, heads: bool) -> DeviceMemory:
+    """Return the memory of each rank; ``held`` (p,) are the activations at its peak, in units of one micro-batch's on
+    the device. With ``heads`` the stages' sizes contain the embedding and the output layer.
+    """
+    activations = np.array(footprint.stages["activations"])[placement.stage_of].sum(1) / placement.streams
+    parameters = np.array(footprint.stages["parameters"])[placement.stage_of].sum(1)
+    parameters = parameters + _tables(footprint.table, spec, placement, heads)
+    each = footprint.per_parameter
+    state = each["weights"] if spec.forward_only else sum(each.values())
+    kept = held * activations
+    return DeviceMemory(tuple((state * parameters + kept).tolist()), tuple(kept.tolist()), footprint.limit)
+
+
+def _tables(table: float, spec: Spec, placement: Placement, heads: bool) -> Floats:
+    """Return (p,) parameters of the embedding and the output layer where they are not counted with the stages."""
+    if VOCABULARY[spec.vocabulary].barriers:
+        return np.full(spec.p, 2 * table / spec.p)
+    stages = placement.stage_of
+    redistributed = spec.vocabulary == "redistribute" and not heads
+    ends = np.array(((stages == 0) | (stages == placement.stages - 1)).sum(1), np.float64)
+    return ends * (table if redistributed else 0.0)
