@@ -16,7 +16,7 @@ SPEC_KEYS = tuple(key for key in Spec().to_json() if key != "costs")
 KEYS = SPEC_KEYS + COST_KEYS
 LISTS = frozenset({"F", "I", "W", "layers"})
 WORDS = frozenset({"family", "recompute", "vocabulary", "offload", "order"})
-FLAGS = frozenset({"lifo", "shared_link"})
+FLAGS = frozenset({"lifo", "shared_link", "base"})
 TRUTHS = {"true": True, "1": True, "false": False, "0": False}
 # JSON's own numbers: no spaces, underscores, hex, NaN or infinity, and short enough to read at once.
 NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,4})?", re.ASCII)
@@ -29,6 +29,15 @@ ADDRESS = message("web.the_address", "the address")  # where keys were given, fo
 def spec_of(query: bytes) -> Spec:
     """Read a legal spec from a query string. Raises RequestError naming the key that is wrong."""
     return read(nested(fields_of(query, KEYS, value_of)))
+
+
+def order_query_of(query: bytes) -> tuple[Spec, bool]:
+    """Read a legal spec, and whether only its base order is requested. Raises RequestError naming the key that is
+    wrong.
+    """
+    data = fields_of(query, (*KEYS, "base"), value_of)
+    base = bool(data.pop("base", False))
+    return read(nested(data)), base
 
 
 def is_packed(query: bytes) -> bool:

@@ -6,7 +6,7 @@ import { specQuery } from "../core/state/link.js";
 import { figures } from "../core/schedule/metrics.js";
 import { holding, peakInFlight, peakMemory } from "../core/schedule/memory.js";
 import { simulate } from "../core/schedule/simulate.js";
-import { shapedByOptions, timing } from "../core/schedule/effective_costs.js";
+import { shapedByOptions, timing } from "../core/schedule/options/effective_costs.js";
 
 /** @import {Schedule, Spec, SpecError, Times} from "../core/schedule/types.js" */
 /** @import {Figures} from "../core/schedule/metrics.js" */

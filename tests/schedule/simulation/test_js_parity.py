@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 from backend.schedule.errors import SpecError
-from backend.schedule.families.registry import FAMILIES, Family, family_of, order, read
+from backend.schedule.families.registry import FAMILIES, Family, base_order, family_of, order, read
+from backend.schedule.options.vocabulary import SPREAD
 from backend.schedule.order.order import Order, micro_numbers
 from backend.schedule.order.weight_versions import weight_versions
 from backend.schedule.order.wire import encode
@@ -95,8 +96,8 @@ def stored(built: Order) -> Order:
     return replace(built, micro=micro)
 
 
-def page_answers(cases: Sequence[tuple[Spec, Order]]) -> list[dict[str, Any]]:
-    """The results of the page's modules for these schedules, from their bytes alone."""
+def page_answers(cases: Sequence[tuple[Spec, Order]], *, base: bool = False) -> list[dict[str, Any]]:
+    """The results of the page's modules for these schedules, or base orders, from their bytes alone."""
     defaults = Spec().to_json()
     natural = {name: family.v[1] for name, family in FAMILIES.items()}
     lines = [
@@ -104,7 +105,7 @@ def page_answers(cases: Sequence[tuple[Spec, Order]]) -> list[dict[str, Any]]:
             "defaults": defaults,
             "natural": natural,
             "link": f"?{query_of(spec)}",
-            "wire": base64.b64encode(encode(built, spec.to_json())).decode(),
+            "wire": base64.b64encode(encode(built, spec.to_json(), base=base)).decode(),
             "laws": [law.as_dict() for law in family_of(spec).laws],
             "asynchronous": family_of(spec).asynchronous,
         })
@@ -186,6 +187,57 @@ def test_a_large_schedule_has_the_same_figures_where_sums_are_long() -> None:
     built = order(spec)
     (answer,) = page_answers([(spec, built)])
     assert_equal(spec, simulate(built, spec.timing, spec.v), answer)
+
+
+def costs_of_options(rng: random.Random, spec: Spec) -> dict[str, Any]:
+    """Costs at which ties, waits and short lives of activations occur: round ones, zeros and others."""
+    some = rng.choice(((1.0, 0.5, 2.0), COSTS, (0.0, 1.0, 3.0), (rng.random(), rng.random() * 9)))
+    costs = {key: rng.choice(some) for key in "FIW"} | {"comm": rng.choice((0.0, 0.25, 0.601, rng.random()))}
+    if rng.random() < 0.4:
+        lists = "FI" if spec.recompute != "none" else rng.choice(("F", "FIW"))
+        costs |= {key: [rng.choice(some) for _ in range(spec.p * spec.v)] for key in lists}
+    if spec.vocabulary != "plain" and rng.random() < 0.7:
+        costs |= {"S": rng.choice(some), "T": rng.choice(some)}
+    if spec.offload != "none" and rng.random() < 0.7:
+        costs["O"] = rng.choice((0.0, rng.choice(some), rng.random() * 4, rng.random() * 30))
+    return costs
+
+
+def specs_with_options(rng: random.Random, rounds: int) -> list[Spec]:
+    """Legal specs of all families whose options place ops by the costs, in all modes."""
+    fixed = [family for family in FAMILIES.values() if not family.shaped_by_costs]
+    spread = [(family, {"vocabulary": mode}) for family in fixed for mode in SPREAD if mode in family.vocabulary]
+    copied = [
+        (family, {"offload": mode, "recompute": recompute, "shared_link": shared})
+        for family in fixed if "offload" in family.fields
+        for mode in ("selective", "full") for recompute in ("none", "selective") for shared in (False, True)
+    ]  # fmt: skip
+    found = []
+    for family, options in (*spread, *copied) * rounds:
+        least, _, most = family.v
+        data = {"family": family.name, "p": rng.randint(1, 8), "m": rng.randint(1, 24)} | options
+        data |= {"v": rng.randint(least, min(most, 4)), "p": data["p"] + data["p"] % 2 * options.get("shared_link", 0)}
+        while True:
+            try:
+                spec = read(data)
+                found.append(read(data | {"costs": costs_of_options(rng, spec)}))
+                break
+            except SpecError as error:
+                assert error.nearest is not None, data
+                data[error.field] = error.nearest
+    return found
+
+
+def test_the_page_adds_copies_and_the_sharded_output_layer_to_a_base_order_as_the_server_does_op_by_op() -> None:
+    specs = specs_with_options(random.Random(1603), 12)
+    cases = [(spec, order(spec)) for spec in specs]
+    assert sum(built.copies is not None for _, built in cases) > 100
+    assert {built.barriers for _, built in cases} == {0, 1, 2}
+    bases = [base_order(spec) for spec in specs]
+    assert all(lacks and built.copies is None and built.barriers == 0 for built, lacks in bases)
+    sent = [(spec, built) for spec, (built, _) in zip(specs, bases, strict=True)]
+    for (spec, built), answer in zip(cases, page_answers(sent, base=True), strict=True):
+        assert_equal(spec, simulate(built, spec.timing, spec.v), answer)
 
 
 def golden_case(spec: Spec) -> dict[str, Any]:
