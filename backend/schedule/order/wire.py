@@ -5,8 +5,8 @@
 
 Header: ``p``, ``m``, ``placement``, ``chunks``, ``counts`` (ops per rank, one number if all alike), ``stored``
 (0: micro-batches implied; 1: one int32 column of N follows; 2: two columns, the second for backward halves of pairs),
-``barriers`` (0, 1, 2), ``copies`` (copies per rank, as counts), and for the page ``spec`` (all of it), and ``base``, true where the
-reader has to add S, T and copies by the costs.
+``barriers`` (0, 1, 2), ``copies`` (copies per rank, as counts), and for the page ``spec`` (all of it) and ``base``,
+true where the page adds S, T and copies by the costs.
 
 The page gets these bytes deflated and reads them in static/js/core/schedule/wire.js. The runner gets ``to_text``: the
 bytes without a spec, deflated (zlib), in base64. Deflated because the codes repeat: the text of a large order is about

@@ -14,6 +14,7 @@ from backend.schedule.spec import COST_KEYS, LIMITS, Spec, reject_unknown
 
 SPEC_KEYS = tuple(key for key in Spec().to_json() if key != "costs")
 KEYS = SPEC_KEYS + COST_KEYS
+ORDER_KEYS = (*KEYS, "base")  # base: without what options place in the order by the costs
 LISTS = frozenset({"F", "I", "W", "layers"})
 WORDS = frozenset({"family", "recompute", "vocabulary", "offload", "order"})
 FLAGS = frozenset({"lifo", "shared_link", "base"})
@@ -35,7 +36,7 @@ def order_query_of(query: bytes) -> tuple[Spec, bool]:
     """Read a legal spec, and whether only its base order is requested. Raises RequestError naming the key that is
     wrong.
     """
-    data = fields_of(query, (*KEYS, "base"), value_of)
+    data = fields_of(query, ORDER_KEYS, value_of)
     base = bool(data.pop("base", False))
     return read(nested(data)), base
 

@@ -217,15 +217,19 @@ def specs_with_options(rng: random.Random, rounds: int) -> list[Spec]:
         least, _, most = family.v
         data = {"family": family.name, "p": rng.randint(1, 8), "m": rng.randint(1, 24)} | options
         data |= {"v": rng.randint(least, min(most, 4)), "p": data["p"] + data["p"] % 2 * options.get("shared_link", 0)}
-        while True:
-            try:
-                spec = read(data)
-                found.append(read(data | {"costs": costs_of_options(rng, spec)}))
-                break
-            except SpecError as error:
-                assert error.nearest is not None, data
-                data[error.field] = error.nearest
+        spec = nearest_legal(data)
+        found.append(read(spec.to_json() | {"costs": costs_of_options(rng, spec)}))
     return found
+
+
+def nearest_legal(data: dict[str, Any]) -> Spec:
+    """The spec, with values that are not legal moved to the nearest ones that are."""
+    for _ in range(12):
+        try:
+            return read(data)
+        except SpecError as error:
+            data = data | {error.field: error.nearest}
+    raise AssertionError(f"no legal spec near {data}")
 
 
 def test_the_page_adds_copies_and_the_sharded_output_layer_to_a_base_order_as_the_server_does_op_by_op() -> None:

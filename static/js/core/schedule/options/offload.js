@@ -4,7 +4,7 @@
 import { KIND_B, KIND_F, KIND_I, chunkOf, kindOf, shareMicros } from "../ops.js";
 import { OFFLOAD, RELOAD } from "../copies.js";
 import { share, simulate } from "../simulate.js";
-import { argsort } from "./argsort.js";
+import { argsort, argsortWhole } from "./argsort.js";
 
 /** @import {Costs, Schedule, Times} from "../types.js" */
 
@@ -18,7 +18,7 @@ const ROUNDS = 6; // of planning; usually no gain after three or four
  * @returns {Schedule}
  */
 export function withOffload(schedule, costs, mode) {
-  const { p, v, chunks, placement } = schedule;
+  const { p, n, v, chunks, offsets, placement } = schedule;
   const copy = Float64Array.from(placement.stage, (stage) => share(costs.O ?? 0, stage, v));
   const some = mode === "selective" ? (chunks + 1) >> 1 : chunks;
   let times = simulate(schedule, costs);
@@ -26,11 +26,12 @@ export function withOffload(schedule, costs, mode) {
     laneOf(schedule, times, r, copy.subarray(r * chunks, r * chunks + some)),
   );
   if (lanes.every((lane) => lane.chunks.length === 0)) return schedule;
+  const room = roomFor(n * Math.max(...lanes.map((lane) => lane.chunks.length)), offsets);
   const free = times.makespan;
   let least = Infinity;
   let best = schedule;
   for (let round = 0; round < ROUNDS; round++) {
-    const built = withPlans(schedule, lanes, times);
+    const built = withPlans(schedule, lanes, times, room);
     times = simulate(built, costs, times);
     if (times.makespan < least) {
       least = times.makespan;
@@ -85,99 +86,129 @@ function only(rows, some, n) {
   return out;
 }
 
+/**
+ * Arrays that each lane's plan is made in, one lane after the other. By cell, chunk * n + micro-batch: release (when an
+ * offload can start), deadline (of a reload), late (the deadline negated), due (a reload's latest start), home (when a
+ * reload is issued), order and spare. By copy in the sequence that the lane does them: kind, cell, starts, when (it is
+ * issued) and turn, their order by that. ended: by compute ops of a rank.
+ * @typedef {ReturnType<typeof roomFor>} Room
+ */
+
+/** @param {number} cells @param {Int32Array} offsets of the ranks' ops */
+function roomFor(cells, offsets) {
+  const most = offsets.reduce((longest, offset, r) => (r ? Math.max(longest, offset - offsets[r - 1]) : 0), 0);
+  const floats = () => new Float64Array(cells);
+  const whole = (/** @type {number} */ length) => new Int32Array(length);
+  return {
+    ...{ release: floats(), deadline: floats(), late: floats(), due: floats() },
+    ...{ home: whole(cells), order: whole(cells), spare: whole(cells) },
+    ...{ kind: new Uint8Array(2 * cells), cell: whole(2 * cells), starts: new Float64Array(2 * cells) },
+    ...{ when: whole(2 * cells), turn: whole(2 * cells), ended: whole(most + 2) },
+  };
+}
+
 /** The schedule with copies planned for compute at these times. @param {Schedule} schedule @param {Lane[]} lanes
- * @param {Times} times @returns {Schedule} */
-function withPlans(schedule, lanes, times) {
+ * @param {Times} times @param {Room} room @returns {Schedule} */
+function withPlans(schedule, lanes, times, room) {
   const { count, n, p } = schedule;
   const offsets = new Int32Array(p + 1).fill(count);
   lanes.forEach((lane, r) => (offsets[r + 1] = offsets[r] + 2 * n * lane.chunks.length));
   const copies = offsets[p] - count;
   const codes = new Uint8Array(copies);
   const issued = new Int32Array(copies);
-  lanes.forEach((lane, r) => {
-    const [from, to] = [offsets[r] - count, offsets[r + 1] - count];
-    if (to > from) fillPlan(schedule, lane, times, codes.subarray(from, to), issued.subarray(from, to));
-  });
+  for (const lane of lanes) fillPlan(schedule, lane, times, room, codes, issued, offsets[lane.rank] - count);
   return shareMicros(schedule, { ...schedule, copies: { codes, offsets, issued, count: copies } });
 }
 
-/** Fills in the codes of a lane's copies and when each is issued, for compute at these times. @param {Schedule} schedule
- * @param {Lane} lane @param {Times} times @param {Uint8Array} codes @param {Int32Array} issued */
-function fillPlan({ chunks, n, offsets }, lane, { start, end }, codes, issued) {
+/**
+ * Fills in the codes of a lane's copies and when each is issued, for compute at these times.
+ * @param {Schedule} schedule @param {Lane} lane @param {Times} times @param {Room} room @param {Uint8Array} codes
+ * @param {Int32Array} issued @param {number} into where the lane's begin
+ */
+function fillPlan({ chunks, n, offsets }, lane, { start, end }, room, codes, issued, into) {
   const { forwards, backwards, rank } = lane;
-  const count = lane.chunks.length;
+  const { release, deadline, home, kind, cell, starts, when, turn, ended } = room;
+  const cells = backwards.length;
   let backward = Infinity;
-  for (const i of backwards) backward = Math.min(backward, end[i] - start[i]);
-  const deadline = Float64Array.from(backwards, (i) => start[i] - backward);
-  const release = Float64Array.from(forwards, (i) => end[i]);
-  const { which, micro, starts } = planLane(release, deadline, lane.copy, n);
-  // A reload is issued before its backward at the latest, and its offload before it.
-  const when = new Int32Array(codes.length);
-  const home = new Int32Array(count * n);
-  let done = offsets[rank]; // the first op that has not ended when a copy starts; the starts ascend
-  for (let x = 0; x < codes.length; x++) {
-    while (done < offsets[rank + 1] && end[done] <= starts[x]) done++;
-    const at = (which[x] % count) * n + micro[x];
-    when[x] = Math.min(done, backwards[at]) - offsets[rank];
-    if (which[x] >= count) home[at] = when[x];
+  for (let x = 0; x < cells; x++) backward = Math.min(backward, end[backwards[x]] - start[backwards[x]]);
+  for (let x = 0; x < cells; x++) {
+    release[x] = end[forwards[x]];
+    deadline[x] = start[backwards[x]] - backward;
   }
-  for (let x = 0; x < codes.length; x++) when[x] = Math.min(when[x], home[(which[x] % count) * n + micro[x]]);
-  argsort(when).forEach((x, at) => {
-    codes[at] = (which[x] >= count ? RELOAD : OFFLOAD) * chunks + lane.chunks[which[x] % count];
-    issued[at] = when[x];
-  });
+  planLane(lane, n, room);
+  // A reload is issued before its backward at the latest, and its offload before it.
+  const [first, last] = [offsets[rank], offsets[rank + 1]];
+  let done = first; // the first op that has not ended when a copy starts; the starts ascend
+  for (let x = 0; x < 2 * cells; x++) {
+    while (done < last && end[done] <= starts[x]) done++;
+    when[x] = Math.min(done, backwards[cell[x]]) - first;
+    if (kind[x] === RELOAD) home[cell[x]] = when[x];
+  }
+  for (let x = 0; x < 2 * cells; x++) when[x] = Math.min(when[x], home[cell[x]]);
+  argsortWhole(when, 2 * cells, turn, ended);
+  for (let at = 0; at < 2 * cells; at++) {
+    const x = turn[at];
+    codes[into + at] = kind[x] * chunks + lane.chunks[Math.floor(cell[x] / n)];
+    issued[into + at] = when[x];
+  }
 }
 
 /**
- * Plans one copy lane along the time axis. Next comes a reload that must start now to meet its deadline; else an offload
- * that is possible since its release and ends before that; else the next reload, a little early. Returns the sequence:
- * which chunk (chunks + chunk for a reload), the micro-batch, and the start.
- * @param {Float64Array} release by chunk * n + micro-batch @param {Float64Array} deadline alike
- * @param {Float64Array} copy by chunk @param {number} n
+ * Plans one copy lane along the time axis. Next comes a reload that must start now to meet its deadline; else an
+ * offload that is possible since its release and ends before that; else the next reload, a little early. Fills in the
+ * sequence.
+ * @param {Lane} lane @param {number} n @param {Room} room
  */
-function planLane(release, deadline, copy, n) {
+function planLane({ copy }, n, room) {
+  const { release, due, kind, cell, starts } = room;
   const chunks = copy.length;
-  const which = new Int32Array(2 * n * chunks);
-  const micro = new Int32Array(2 * n * chunks);
-  const starts = new Float64Array(2 * n * chunks);
-  const due = latestStarts(deadline, copy, n);
-  const gone = new Int32Array(chunks);
-  const back = new Int32Array(chunks);
+  findLatestStarts(copy, n, room);
+  const gone = new Int32Array(chunks); // the cell of each chunk's next offload
+  const back = new Int32Array(chunks); // and of its next reload
+  for (let c = 0; c < chunks; c++) gone[c] = back[c] = c * n;
   let now = 0;
-  for (let at = 0; at < which.length; at++) {
+  for (let at = 0; at < 2 * n * chunks; at++) {
     let out = -1;
     let home = -1;
+    let begin = Infinity;
+    let wanted = Infinity;
     for (let c = 0; c < chunks; c++) {
-      if (gone[c] < n && (out < 0 || release[c * n + gone[c]] < release[out * n + gone[out]])) out = c;
-      if (back[c] < gone[c] && (home < 0 || due[c * n + back[c]] < due[home * n + back[home]])) home = c;
+      if (gone[c] < (c + 1) * n && (out < 0 || release[gone[c]] < begin)) {
+        out = c;
+        begin = release[gone[c]];
+      }
+      if (back[c] < gone[c] && (home < 0 || due[back[c]] < wanted)) {
+        home = c;
+        wanted = due[back[c]];
+      }
     }
-    let begin = out >= 0 ? Math.max(now, release[out * n + gone[out]]) : Infinity;
-    const wanted = home >= 0 ? Math.max(now, due[home * n + back[home]]) : Infinity;
+    begin = Math.max(now, begin);
+    wanted = Math.max(now, wanted);
     if (home < 0 || (out >= 0 && begin + copy[out] <= wanted)) {
-      which[at] = out;
-      micro[at] = gone[out]++;
+      kind[at] = OFFLOAD;
+      cell[at] = gone[out]++;
       now = begin + copy[out];
     } else {
       // early only if the lane would otherwise be taken by what goes out
-      begin = begin >= wanted ? wanted : Math.max(now, Math.min(begin, wanted));
-      which[at] = chunks + home;
-      micro[at] = back[home]++;
+      begin = Math.min(begin, wanted);
+      kind[at] = RELOAD;
+      cell[at] = back[home]++;
       now = begin + copy[home];
     }
     starts[at] = begin;
   }
-  return { which, micro, starts };
 }
 
-/** The latest start of each reload if the lane had only reloads, from the last deadline to the first.
- * @param {Float64Array} deadline @param {Float64Array} copy @param {number} n */
-function latestStarts(deadline, copy, n) {
-  const due = new Float64Array(deadline.length);
+/** Finds the latest start of each reload if the lane had only reloads, from the last deadline to the first.
+ * @param {Float64Array} copy @param {number} n @param {Room} room */
+function findLatestStarts(copy, n, { deadline, late, due, order, spare }) {
+  const cells = copy.length * n;
+  for (let x = 0; x < cells; x++) late[x] = -deadline[x];
+  const latestFirst = argsort(late, cells, order, spare);
   let bound = Infinity;
-  for (const x of argsort(deadline.map((time) => -time))) {
-    const c = Math.floor(x / n);
-    bound = Math.min(bound, deadline[x]) - copy[c];
+  for (let at = 0; at < cells; at++) {
+    const x = latestFirst[at];
+    bound = Math.min(bound, deadline[x]) - copy[Math.floor(x / n)];
     due[x] = bound;
   }
-  return due;
 }
