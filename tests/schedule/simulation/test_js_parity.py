@@ -245,12 +245,14 @@ def test_the_page_adds_copies_and_the_sharded_output_layer_to_a_base_order_as_th
 
 
 def golden_case(spec: Spec) -> dict[str, Any]:
-    built = order(spec)
-    timeline = simulate(built, spec.costs, spec.v)
+    built, lacks = base_order(spec)
+    timeline = simulate(order(spec), spec.timing, spec.v)
+    ends = np.concatenate((timeline.end, timeline.copy_end)).astype("<f8")
+    options = {"vocabulary": spec.vocabulary, "offload": spec.offload} if lacks else {}
     return {
-        "name": f"{spec.family} p={spec.p} m={spec.m} v={spec.v}",
-        "wire": base64.b64encode(encode(built, spec.to_json())).decode(),
-        "end": base64.b64encode(timeline.end.astype("<f8").tobytes()).decode(),
+        "name": " ".join((f"{spec.family} p={spec.p} m={spec.m} v={spec.v}", *options.values())),
+        "wire": base64.b64encode(encode(built, spec.to_json(), base=lacks)).decode(),
+        "end": base64.b64encode(ends.tobytes()).decode(),
     }
 
 
@@ -262,7 +264,13 @@ def golden_specs() -> list[Spec]:
         read(dict(zip(("family", "p", "m", "v"), (name, *sizes.get(name, (3, 5, 1))), strict=True)) | {"costs": costs})
         for name in names
     ]
-    return [*specs, read({"family": "gpipe", "p": 3, "m": 4, "lifo": True, "costs": costs})]
+    placed = [
+        {"family": "interleaved", "p": 2, "m": 6, "v": 2, "offload": "full", "costs": costs | {"O": 55.5}},
+        {"family": "gis", "p": 3, "m": 6, "v": 2, "offload": "selective", "recompute": "selective", "costs": costs},
+        {"family": "1f1b", "p": 3, "m": 6, "vocabulary": "parallel-1", "costs": costs},
+        {"family": "zb-h1", "p": 3, "m": 6, "vocabulary": "parallel-2", "costs": costs | {"S": 0, "T": 20}},
+    ]
+    return [*specs, *map(read, ({"family": "gpipe", "p": 3, "m": 4, "lifo": True, "costs": costs}, *placed))]
 
 
 def test_the_golden_times_that_node_checks_alone_are_the_servers() -> None:
