@@ -40,22 +40,5 @@ export default [
       ],
     },
   },
-  {
-    // A folder in a folder of the core also imports from the one that it is in.
-    files: ["static/js/core/*/*/*.js"],
-    rules: {
-      "no-restricted-imports": [
-        "error",
-        {
-          patterns: [
-            {
-              regex: "^(?!\\./|\\.\\./[a-z_]+\\.js$)",
-              message: "a folder in a folder of the core imports only itself and that folder",
-            },
-          ],
-        },
-      ],
-    },
-  },
   { files: ["tests/js/**"], languageOptions: { globals: globals.node }, rules: { "no-console": "off" } },
 ];

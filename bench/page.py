@@ -2,8 +2,8 @@
 
     python bench/page.py [--family interleaved-zb] [-p 16] [-m 128] [-v 4]
 
-Prints: input event to painted frame while sliders move; the same where options place ops by the costs, so that every
-step of a slider makes another order; request to first paint of 131,072 ops; frames while a million ops are zoomed and panned, alone, with
+Prints: input event to painted frame while sliders move; the same where every step of a slider asks the server for
+another order; request to first paint of 131,072 ops; frames while a million ops are zoomed and panned, alone, with
 memory strips and as two schedules of half a million; the memory of that tab; and the end of an op on a worker to its
 span on the screen during a run. Figures of other viewers are printed beside them.
 """
@@ -50,10 +50,12 @@ HALVES = {
     "b.v": 4,
     "b.F": 1.2,
 }
-OFFLOADED = {"p": 16, "m": 128, "v": 4, "offload": "full"}
-PLACED = {
-    "cost f, GIS, activations offloaded": (OFFLOADED | {"family": "gis"}, "F"),
-    "cost f, interleaved, activations offloaded": (OFFLOADED | {"family": "interleaved"}, "F"),
+ASKING = {
+    "cost f, GIS, activations offloaded": ({"family": "gis", "p": 16, "m": 128, "v": 4, "offload": "full"}, "F"),
+    "cost f, interleaved, activations offloaded": (
+        {"family": "interleaved", "p": 16, "m": 128, "v": 4, "offload": "full"},
+        "F",
+    ),
     "cost f, output layer sharded": ({"family": "1f1b", "p": 16, "m": 128, "vocabulary": "parallel-1"}, "F"),
 }
 
@@ -102,10 +104,10 @@ def sliders(browser: Browser, address: str, spec: dict[str, Any]) -> None:
     page.context.close()
 
 
-def placing(browser: Browser, address: str) -> None:
-    """Measure sliders for which every step makes another order."""
-    heading("input to painted frame, ops placed by costs")
-    for name, (spec, field) in PLACED.items():
+def asking(browser: Browser, address: str) -> None:
+    """Measure sliders for which every step needs another order from the server."""
+    heading("input to painted frame, through the server")
+    for name, (spec, field) in ASKING.items():
         page, _, _ = drawn(browser, address + query(spec), 1600, 900)
         page.wait_for_timeout(1000)
         page.evaluate("bubbleline.samples.clear()")
@@ -190,7 +192,7 @@ def main() -> None:
             print("The page is sent as its many sources, which take longer to open: `make setup` bundles them.\n")
         browser = launch_browser(playwright)
         sliders(browser, address, spec)
-        placing(browser, address)
+        asking(browser, address)
         first_paints(browser, address)
         million(browser, address)
         runs(browser, address)

@@ -50,7 +50,44 @@ def test_the_order_of_every_family_is_sent_in_the_compact_form(client: FlaskClie
     spec = read({"family": name, "p": 4, "m": 8})
     body = zlib.decompress(response.data)
     assert body == wire.encode(order(spec), spec.to_json())
-    assert header_of(body)["spec"] == spec.to_json()
+    (size,) = struct.unpack_from("<I", body)
+    assert json.loads(body[4 : 4 + size])["spec"] == spec.to_json()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"family": "interleaved", "p": "4", "m": "8", "v": "2", "offload": "full"},
+        {"family": "1f1b", "p": "4", "m": "8", "vocabulary": "parallel-1"},
+    ],
+)
+def test_a_base_order_is_the_same_for_all_costs_and_lacks_what_options_place_by_them(
+    client: FlaskClient, options: dict[str, str]
+) -> None:
+    plain = header_of(client.get("/api/schedule", query_string=options).data)
+    one, other = (
+        client.get("/api/schedule", query_string=options | {"base": "true"} | costs).data
+        for costs in ({}, {"F": "7", "comm": "0.5"})
+    )
+    base = header_of(one)
+    assert (base["base"], base["barriers"], base["copies"]) == (True, 0, 0)
+    assert "base" not in plain
+    assert plain["barriers"] or plain["copies"]
+    assert wire.decode(one).codes.tolist() == wire.decode(other).codes.tolist()
+
+
+def test_a_base_order_is_judged_with_its_options_and_a_schedule_that_lacks_nothing_does_not_say_so(
+    client: FlaskClient,
+) -> None:
+    refused = client.get("/api/schedule?family=gis&p=3&m=6&offload=full&shared_link=true&base=true")
+    assert (refused.status_code, error_of(refused)["field"]) == (400, "shared_link")
+    for query in ("family=1f1b&p=4", "family=1f1b&p=4&vocabulary=interlaced"):
+        base, plain = (client.get(f"/api/schedule?{query}{more}").data for more in ("&base=true", ""))
+        assert base == plain
+    assert error_of(client.get("/api/schedule?p=4&base=maybe"))["field"] == "base"
+    for path, accept in (("/api/laws", "*/*"), ("/api/schedule", "application/json")):
+        wrong = client.get(f"{path}?p=4&base=true", headers={"Accept": accept})
+        assert error_of(wrong)["code"] == "schedule.unknown_key"
 
 
 def test_a_client_without_deflate_gets_the_same_bytes_plain(client: FlaskClient):
@@ -205,39 +242,3 @@ def test_the_cache_keeps_within_its_bytes_and_evicts_the_least_recently_used():
     assert [key for key in range(6) if cache.get(key)] == [0, 3, 4, 5]
     cache.put(9, Encoded.of(bytes(20_000), "x"))
     assert cache.bytes == 0
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"family": "interleaved", "p": "4", "m": "8", "v": "2", "offload": "full"},
-        {"family": "1f1b", "p": "4", "m": "8", "vocabulary": "parallel-1"},
-    ],
-)
-def test_a_base_order_is_the_same_for_all_costs_and_lacks_what_options_place_by_them(
-    client: FlaskClient, options: dict[str, str]
-) -> None:
-    plain = header_of(client.get("/api/schedule", query_string=options).data)
-    one, other = (
-        client.get("/api/schedule", query_string=options | {"base": "true"} | costs).data
-        for costs in ({}, {"F": "7", "comm": "0.5"})
-    )
-    base = header_of(one)
-    assert (base["base"], base["barriers"], base["copies"]) == (True, 0, 0)
-    assert "base" not in plain
-    assert plain["barriers"] or plain["copies"]
-    assert wire.decode(one).codes.tolist() == wire.decode(other).codes.tolist()
-
-
-def test_a_base_order_is_judged_with_its_options_and_a_schedule_that_lacks_nothing_does_not_say_so(
-    client: FlaskClient,
-) -> None:
-    refused = client.get("/api/schedule?family=gis&p=3&m=6&offload=full&shared_link=true&base=true")
-    assert (refused.status_code, error_of(refused)["field"]) == (400, "shared_link")
-    for query in ("family=1f1b&p=4", "family=1f1b&p=4&vocabulary=interlaced"):
-        base, plain = (client.get(f"/api/schedule?{query}{more}").data for more in ("&base=true", ""))
-        assert base == plain
-    assert error_of(client.get("/api/schedule?p=4&base=maybe"))["field"] == "base"
-    for path, accept in (("/api/laws", "*/*"), ("/api/schedule", "application/json")):
-        wrong = client.get(f"{path}?p=4&base=true", headers={"Accept": accept})
-        assert error_of(wrong)["code"] == "schedule.unknown_key"

@@ -221,7 +221,7 @@ def base_order(spec: Spec, family: Family) -> Order:
 def order(spec: Spec, family: Family) -> Order:
     """Build the order of a legal spec with its options.
 
-    The page adds the same to a base order (static/js/core/schedule/options/apply_options.js).
+    The page adds the same to a base order (static/js/core/options/apply_options.js).
     """
     built = base_order(spec, family)
     if spec.vocabulary in vocabulary.SPREAD:

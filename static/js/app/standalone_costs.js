@@ -1,7 +1,7 @@
 // Sliders for F, I, W and comm over all plans at once: a plan's own cost, or list of costs, grows in the same ratio.
 import { h, setText, show } from "../ui/dom.js";
 import { t } from "../core/i18n/language.js";
-import { shapedByOptions } from "../core/schedule/options/effective_costs.js";
+import { shapedByOptions } from "../core/schedule/effective_costs.js";
 
 /** @import {Family, Spec} from "../core/schedule/types.js" */
 /** @import {Store} from "../data/store.js" */

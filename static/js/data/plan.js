@@ -6,8 +6,8 @@ import { specQuery } from "../core/state/link.js";
 import { figures } from "../core/schedule/metrics.js";
 import { holding, peakInFlight, peakMemory } from "../core/schedule/memory.js";
 import { simulate } from "../core/schedule/simulate.js";
-import { placedHere, withOptions } from "../core/schedule/options/apply_options.js";
-import { shapedByOptions, timing } from "../core/schedule/options/effective_costs.js";
+import { placedHere, withOptions } from "../core/options/apply_options.js";
+import { shapedByOptions, timing } from "../core/schedule/effective_costs.js";
 import { IMPORTED } from "../core/schedule/spec_tables.js";
 
 /** @import {Schedule, Spec, SpecError, Times} from "../core/schedule/types.js" */

@@ -5,7 +5,7 @@ import { importedFamily } from "./imported.js";
 import { known, fetchAhead } from "./order_cache.js";
 import { createPlan, isOutOfDate, orderQuery, request, timePlan } from "./plan.js";
 import { IDS, specsOf } from "../core/state/schedules.js";
-import { timing } from "../core/schedule/options/effective_costs.js";
+import { timing } from "../core/schedule/effective_costs.js";
 import { IMPORTED } from "../core/schedule/spec_tables.js";
 import { wholeStops } from "../ui/slider_stops.js";
 

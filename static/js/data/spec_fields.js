@@ -1,6 +1,6 @@
 // The fields of a spec as the controls show them, and which of them mean something to a family.
 import { t } from "../core/i18n/language.js";
-import { natural } from "../core/schedule/options/effective_costs.js";
+import { natural } from "../core/schedule/effective_costs.js";
 import { BARRIERS } from "../core/schedule/spec_tables.js";
 import { SHARE_STOPS, costStops, including, memoryStops, wholeStops } from "../ui/slider_stops.js";
 

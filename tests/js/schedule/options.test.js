@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { placedHere, withOptions } from "../../../static/js/core/schedule/options/apply_options.js";
-import { argsort, argsortWhole } from "../../../static/js/core/schedule/options/argsort.js";
+import { placedHere, withOptions } from "../../../static/js/core/options/apply_options.js";
+import { argsort, argsortWhole } from "../../../static/js/core/options/argsort.js";
 import { orderQuery } from "../../../static/js/data/plan.js";
 import { DEFAULTS, UNIT, oneFOneB, seeded } from "../support/helpers.js";
 

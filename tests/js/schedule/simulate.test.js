@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { find, opText } from "../../../static/js/core/schedule/ops.js";
-import { withOptions } from "../../../static/js/core/schedule/options/apply_options.js";
-import { timing } from "../../../static/js/core/schedule/options/effective_costs.js";
+import { withOptions } from "../../../static/js/core/options/apply_options.js";
+import { timing } from "../../../static/js/core/schedule/effective_costs.js";
 import { durations, simulate } from "../../../static/js/core/schedule/simulate.js";
 import { decode } from "../../../static/js/core/schedule/wire.js";
 import { UNIT, breadthFirst, bytes, oneFOneB, schedule, seeded, zbH1 } from "../support/helpers.js";

@@ -12,7 +12,7 @@ import { doing, momentOf, narrate } from "../../../static/js/core/explain/narrat
 import { kindOf, opText, rankOf } from "../../../static/js/core/schedule/ops.js";
 import { phases } from "../../../static/js/core/explain/phases.js";
 import { simulate } from "../../../static/js/core/schedule/simulate.js";
-import { timing } from "../../../static/js/core/schedule/options/effective_costs.js";
+import { timing } from "../../../static/js/core/schedule/effective_costs.js";
 import { decode } from "../../../static/js/core/schedule/wire.js";
 
 /** @import {Costs, Schedule, Spec, Times} from "../../../static/js/core/schedule/types.js" */

@@ -7,8 +7,8 @@ import { judge, speaks, vars } from "../../../static/js/core/schedule/formula.js
 import { curve, holding, peakInFlight, peakMemory } from "../../../static/js/core/schedule/memory.js";
 import { figures } from "../../../static/js/core/schedule/metrics.js";
 import { opText } from "../../../static/js/core/schedule/ops.js";
-import { withOptions } from "../../../static/js/core/schedule/options/apply_options.js";
-import { timing } from "../../../static/js/core/schedule/options/effective_costs.js";
+import { withOptions } from "../../../static/js/core/options/apply_options.js";
+import { timing } from "../../../static/js/core/schedule/effective_costs.js";
 import { simulate } from "../../../static/js/core/schedule/simulate.js";
 import { parse, specQuery } from "../../../static/js/core/state/link.js";
 import { versions } from "../../../static/js/core/schedule/weight_versions.js";

@@ -1,6 +1,6 @@
 // Laws as data: evaluates and prints formula trees, and judges a law at one point. mathml.js draws the same trees.
 
-import { barriersOf, timing } from "./options/effective_costs.js";
+import { barriersOf, timing } from "./effective_costs.js";
 import { formatNumber } from "../i18n/numbers.js";
 
 /** @import {Law, Spec, Tree, Vars} from "./types.js" */

@@ -3,7 +3,7 @@
 import { deviceShare } from "../costs/preset_costs.js";
 import { noDetails, withRows } from "../../core/measured/run_details.js";
 import { codesPerRank } from "../../core/schedule/ops.js";
-import { timing } from "../../core/schedule/options/effective_costs.js";
+import { timing } from "../../core/schedule/effective_costs.js";
 import { durations } from "../../core/schedule/simulate.js";
 
 /** @import {Lane} from "../lanes.js" */

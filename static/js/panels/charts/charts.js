@@ -19,7 +19,7 @@ import { rowsCsv, short } from "../../core/drawing/chart_points.js";
 import { MOST_OPS } from "../../core/drawing/cube.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { IDS, letter, specAt } from "../../core/state/schedules.js";
-import { timing } from "../../core/schedule/options/effective_costs.js";
+import { timing } from "../../core/schedule/effective_costs.js";
 
 /** @import {Spec, SpecError} from "../../core/schedule/types.js" */
 /** @import {Chart, ChartAnswer} from "./answers.js" */

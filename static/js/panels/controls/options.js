@@ -3,7 +3,7 @@ import { h, replace, setText, show } from "../../ui/dom.js";
 import { withField } from "../../data/spec_fields.js";
 import { offloadName, vocabularyName } from "../../data/option_names.js";
 import { t } from "../../core/i18n/language.js";
-import { natural } from "../../core/schedule/options/effective_costs.js";
+import { natural } from "../../core/schedule/effective_costs.js";
 import { BARRIERS } from "../../core/schedule/spec_tables.js";
 import { formatNumber } from "../../core/i18n/numbers.js";
 

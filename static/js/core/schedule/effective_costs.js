@@ -1,8 +1,8 @@
 // The costs that ops really have: what the options of a spec make of the costs that were given. The same sums in the
 // same order as backend/schedule/options/effective_costs.py, so that times are equal bit by bit. Knows no order.
-import { BARRIERS, RECOMPUTE } from "../spec_tables.js";
+import { BARRIERS, RECOMPUTE } from "./spec_tables.js";
 
-/** @import {Costs, Spec} from "../types.js" */
+/** @import {Costs, Spec} from "./types.js" */
 
 const LAYERS_A_STAGE = 4; // where layers are redistributed and none were given
 

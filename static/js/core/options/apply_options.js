@@ -1,11 +1,11 @@
 // What options place in an order by the costs, added to a base order of the server: S and T first, then copies beside
 // the ops. The same as backend/schedule/families/apply_options.py.
 
-import { barriersOf, shapedByOptions } from "./effective_costs.js";
+import { barriersOf, shapedByOptions } from "../schedule/effective_costs.js";
 import { withOffload } from "./offload.js";
 import { withShards } from "./vocabulary.js";
 
-/** @import {Costs, Schedule, Spec} from "../types.js" */
+/** @import {Costs, Schedule, Spec} from "../schedule/types.js" */
 
 const MOST_MS = 100; // of a frame that adds them; above that the server does
 const OFFLOAD_US = 0.6; // of an op

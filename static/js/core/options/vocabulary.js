@@ -1,10 +1,10 @@
 // S and T of an output layer that is spread over all ranks, among the ops of a base order: the same places as in
 // backend/schedule/options/vocabulary.py, op by op.
 
-import { KIND_S, KIND_T, codesPerRank } from "../ops.js";
-import { durations, tables } from "../simulate.js";
+import { KIND_S, KIND_T, codesPerRank } from "../schedule/ops.js";
+import { durations, tables } from "../schedule/simulate.js";
 
-/** @import {Costs, Schedule} from "../types.js" */
+/** @import {Costs, Schedule} from "../schedule/types.js" */
 
 /**
  * The schedule with S and T of every micro-batch. Each rank keeps its sequence and runs S, then T, before its next op

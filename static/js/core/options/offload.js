@@ -1,12 +1,12 @@
 // Which copies the lanes beside compute do, and when: the same plan as backend/schedule/options/offload.py, op by op.
 // The sums are in the same order and ties go to the same side.
 
-import { KIND_B, KIND_F, KIND_I, chunkOf, kindOf, shareMicros } from "../ops.js";
-import { OFFLOAD, RELOAD } from "../copies.js";
-import { share, simulate } from "../simulate.js";
+import { KIND_B, KIND_F, KIND_I, chunkOf, kindOf, shareMicros } from "../schedule/ops.js";
+import { OFFLOAD, RELOAD } from "../schedule/copies.js";
+import { share, simulate } from "../schedule/simulate.js";
 import { argsort, argsortWhole } from "./argsort.js";
 
-/** @import {Costs, Schedule, Times} from "../types.js" */
+/** @import {Costs, Schedule, Times} from "../schedule/types.js" */
 
 const ROUNDS = 6; // of planning; usually no gain after three or four
 
