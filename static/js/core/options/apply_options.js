@@ -26,7 +26,6 @@ export function placedHere(spec) {
 export function withOptions(schedule, spec, costs) {
   if (!schedule.base) return schedule;
   const barriers = spec.vocabulary === "interlaced" ? 0 : barriersOf(spec);
-  const whole = { ...schedule, base: false };
-  const spread = barriers > 0 ? withShards(whole, costs, barriers) : whole;
+  const spread = barriers > 0 ? withShards(schedule, costs, barriers) : schedule;
   return spec.offload === "none" ? spread : withOffload(spread, costs, spec.offload);
 }

@@ -3,43 +3,44 @@
 
 import { KIND_B, KIND_F, KIND_I, chunkOf, kindOf, shareMicros } from "../schedule/ops.js";
 import { OFFLOAD, RELOAD } from "../schedule/copies.js";
-import { share, simulate } from "../schedule/simulate.js";
 import { argsort, argsortWhole } from "./argsort.js";
+import { createReplay } from "./replay.js";
 
-/** @import {Costs, Schedule, Times} from "../schedule/types.js" */
+/** @import {Copies, Costs, Schedule} from "../schedule/types.js" */
+/** @typedef {ReturnType<typeof createReplay>} Replay */
 
 const ROUNDS = 6; // of planning; usually no gain after three or four
 
 /**
- * The schedule with its copies; the same one if no activations live long enough to be copied. Copies are planned on the
+ * The schedule with its copies; without any if no activations live long enough to be copied. Copies are planned on the
  * times of the order without them; if compute then has to wait, they are planned again on the times with them, as long
  * as that helps.
  * @param {Schedule} schedule without copies @param {Costs} costs effective ones @param {string} mode of offload
  * @returns {Schedule}
  */
 export function withOffload(schedule, costs, mode) {
-  const { p, n, v, chunks, offsets, placement } = schedule;
-  const copy = Float64Array.from(placement.stage, (stage) => share(costs.O ?? 0, stage, v));
+  const { p, n, chunks, offsets } = schedule;
+  const replay = createReplay(schedule, costs);
   const some = mode === "selective" ? (chunks + 1) >> 1 : chunks;
-  let times = simulate(schedule, costs);
+  const free = replay.run(null);
   const lanes = Array.from({ length: p }, (_, r) =>
-    laneOf(schedule, times, r, copy.subarray(r * chunks, r * chunks + some)),
+    laneOf(schedule, replay, r, replay.copyTook.subarray(r * chunks, r * chunks + some)),
   );
-  if (lanes.every((lane) => lane.chunks.length === 0)) return schedule;
-  const room = roomFor(n * Math.max(...lanes.map((lane) => lane.chunks.length)), offsets);
-  const free = times.makespan;
+  const most = Math.max(...lanes.map((lane) => lane.chunks.length));
+  if (most === 0) return shareMicros(schedule, { ...schedule, base: false });
+  const room = roomFor(n * most, offsets);
   let least = Infinity;
-  let best = schedule;
+  let best = null;
   for (let round = 0; round < ROUNDS; round++) {
-    const built = withPlans(schedule, lanes, times, room);
-    times = simulate(built, costs, times);
-    if (times.makespan < least) {
-      least = times.makespan;
-      best = built;
+    const copies = planAll(schedule, lanes, replay, room);
+    const makespan = replay.run(copies);
+    if (makespan < least) {
+      least = makespan;
+      best = copies;
     }
-    if (times.makespan <= free) break;
+    if (makespan <= free) break;
   }
-  return best;
+  return shareMicros(schedule, { ...schedule, base: false, copies: best });
 }
 
 /**
@@ -48,7 +49,7 @@ export function withOffload(schedule, costs, mode) {
  * @typedef {{rank: number, chunks: Int32Array, copy: Float64Array, forwards: Int32Array, backwards: Int32Array}} Lane
  */
 
-/** @param {Schedule} schedule @param {Times} times @param {number} rank @param {Float64Array} copy the time of one, of
+/** @param {Schedule} schedule @param {Replay} times @param {number} rank @param {Float64Array} copy the time of one, of
  * each of the rank's first chunks, which may be copied @returns {Lane} */
 function laneOf(schedule, { start, end }, rank, copy) {
   const { chunks, codes, n, offsets } = schedule;
@@ -89,8 +90,8 @@ function only(rows, some, n) {
 /**
  * Arrays that each lane's plan is made in, one lane after the other. By cell, chunk * n + micro-batch: release (when an
  * offload can start), deadline (of a reload), late (the deadline negated), due (a reload's latest start), home (when a
- * reload is issued), order and spare. By copy in the sequence that the lane does them: kind, cell, starts, when (it is
- * issued) and turn, their order by that. ended: by compute ops of a rank.
+ * reload is issued), order and spare. By copy in the sequence that the lane does them: kind, which (chunk of the lane),
+ * cell, starts, when (it is issued) and turn, their order by that. ended: by compute ops of a rank.
  * @typedef {ReturnType<typeof roomFor>} Room
  */
 
@@ -102,32 +103,38 @@ function roomFor(cells, offsets) {
   return {
     ...{ release: floats(), deadline: floats(), late: floats(), due: floats() },
     ...{ home: whole(cells), order: whole(cells), spare: whole(cells) },
-    ...{ kind: new Uint8Array(2 * cells), cell: whole(2 * cells), starts: new Float64Array(2 * cells) },
+    ...{
+      kind: new Uint8Array(2 * cells),
+      which: new Uint8Array(2 * cells),
+      cell: whole(2 * cells),
+      starts: new Float64Array(2 * cells),
+    },
     ...{ when: whole(2 * cells), turn: whole(2 * cells), ended: whole(most + 2) },
   };
 }
 
-/** The schedule with copies planned for compute at these times. @param {Schedule} schedule @param {Lane[]} lanes
- * @param {Times} times @param {Room} room @returns {Schedule} */
-function withPlans(schedule, lanes, times, room) {
+/** The copies of all lanes, planned for compute at these times. @param {Schedule} schedule @param {Lane[]} lanes
+ * @param {Replay} replay with the times; gets the reload of each backward @param {Room} room @returns {Copies} */
+function planAll(schedule, lanes, replay, room) {
   const { count, n, p } = schedule;
   const offsets = new Int32Array(p + 1).fill(count);
   lanes.forEach((lane, r) => (offsets[r + 1] = offsets[r] + 2 * n * lane.chunks.length));
   const copies = offsets[p] - count;
   const codes = new Uint8Array(copies);
   const issued = new Int32Array(copies);
-  for (const lane of lanes) fillPlan(schedule, lane, times, room, codes, issued, offsets[lane.rank] - count);
-  return shareMicros(schedule, { ...schedule, copies: { codes, offsets, issued, count: copies } });
+  for (const lane of lanes) fillPlan(schedule, lane, replay, room, codes, issued, offsets[lane.rank]);
+  return { codes, offsets, issued, count: copies };
 }
 
 /**
- * Fills in the codes of a lane's copies and when each is issued, for compute at these times.
- * @param {Schedule} schedule @param {Lane} lane @param {Times} times @param {Room} room @param {Uint8Array} codes
- * @param {Int32Array} issued @param {number} into where the lane's begin
+ * Fills in the codes of a lane's copies, when each is issued, and which of them a backward waits for, for compute at
+ * these times.
+ * @param {Schedule} schedule @param {Lane} lane @param {Replay} replay @param {Room} room @param {Uint8Array} codes
+ * @param {Int32Array} issued @param {number} from the flat index of the lane's first copy
  */
-function fillPlan({ chunks, n, offsets }, lane, { start, end }, room, codes, issued, into) {
+function fillPlan({ chunks, n, count, offsets }, lane, { start, end, reload }, room, codes, issued, from) {
   const { forwards, backwards, rank } = lane;
-  const { release, deadline, home, kind, cell, starts, when, turn, ended } = room;
+  const { release, deadline, home, kind, cell, which, starts, when, turn, ended } = room;
   const cells = backwards.length;
   let backward = Infinity;
   for (let x = 0; x < cells; x++) backward = Math.min(backward, end[backwards[x]] - start[backwards[x]]);
@@ -148,8 +155,9 @@ function fillPlan({ chunks, n, offsets }, lane, { start, end }, room, codes, iss
   argsortWhole(when, 2 * cells, turn, ended);
   for (let at = 0; at < 2 * cells; at++) {
     const x = turn[at];
-    codes[into + at] = kind[x] * chunks + lane.chunks[Math.floor(cell[x] / n)];
-    issued[into + at] = when[x];
+    codes[from - count + at] = kind[x] * chunks + lane.chunks[which[x]];
+    issued[from - count + at] = when[x];
+    if (kind[x] === RELOAD) reload[backwards[cell[x]]] = from + at;
   }
 }
 
@@ -160,12 +168,14 @@ function fillPlan({ chunks, n, offsets }, lane, { start, end }, room, codes, iss
  * @param {Lane} lane @param {number} n @param {Room} room
  */
 function planLane({ copy }, n, room) {
-  const { release, due, kind, cell, starts } = room;
+  const { release, due, kind, cell, which, starts } = room;
   const chunks = copy.length;
   findLatestStarts(copy, n, room);
-  const gone = new Int32Array(chunks); // the cell of each chunk's next offload
-  const back = new Int32Array(chunks); // and of its next reload
-  for (let c = 0; c < chunks; c++) gone[c] = back[c] = c * n;
+  // By chunk: the cells of its next offload and its next reload, when the one can start, and the other has to.
+  const gone = Int32Array.from(copy, (_, c) => c * n);
+  const back = gone.slice();
+  const possible = Float64Array.from(gone, (x) => release[x]);
+  const needed = new Float64Array(chunks).fill(Infinity);
   let now = 0;
   for (let at = 0; at < 2 * n * chunks; at++) {
     let out = -1;
@@ -173,26 +183,31 @@ function planLane({ copy }, n, room) {
     let begin = Infinity;
     let wanted = Infinity;
     for (let c = 0; c < chunks; c++) {
-      if (gone[c] < (c + 1) * n && (out < 0 || release[gone[c]] < begin)) {
+      if (possible[c] < begin) {
         out = c;
-        begin = release[gone[c]];
+        begin = possible[c];
       }
-      if (back[c] < gone[c] && (home < 0 || due[back[c]] < wanted)) {
+      if (needed[c] < wanted) {
         home = c;
-        wanted = due[back[c]];
+        wanted = needed[c];
       }
     }
-    begin = Math.max(now, begin);
-    wanted = Math.max(now, wanted);
+    if (begin < now) begin = now;
+    if (wanted < now) wanted = now;
     if (home < 0 || (out >= 0 && begin + copy[out] <= wanted)) {
       kind[at] = OFFLOAD;
+      which[at] = out;
       cell[at] = gone[out]++;
+      possible[out] = gone[out] < (out + 1) * n ? release[gone[out]] : Infinity;
+      needed[out] = due[back[out]];
       now = begin + copy[out];
     } else {
       // early only if the lane would otherwise be taken by what goes out
-      begin = Math.min(begin, wanted);
+      if (wanted < begin) begin = wanted;
       kind[at] = RELOAD;
+      which[at] = home;
       cell[at] = back[home]++;
+      needed[home] = back[home] < gone[home] ? due[back[home]] : Infinity;
       now = begin + copy[home];
     }
     starts[at] = begin;

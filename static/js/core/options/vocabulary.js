@@ -16,7 +16,7 @@ export function withShards(base, costs, barriers) {
   const { p, n, count } = base;
   const offsets = base.offsets.map((offset, r) => offset + 2 * n * r);
   const codes = new Uint8Array(count + 2 * p * n);
-  const schedule = { ...base, codes, offsets, micro: [], count: codes.length, barriers };
+  const schedule = { ...base, base: false, codes, offsets, micro: [], count: codes.length, barriers };
   const filled = insert(base, schedule, costs);
   if (filled < codes.length) throw new Error("S and T do not fit into this order");
   return schedule;

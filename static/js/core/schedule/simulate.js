@@ -224,26 +224,17 @@ function pass({ p, n, shards, at, passed, latest }, out, k, clock, cells) {
  */
 function copy({ chunks, n, p, copies, count, offsets }, r, i, done, took, cells, { start, end }, reloaded) {
   if (!copies) return i;
-  const { codes, issued } = copies;
-  const stop = copies.offsets[r + 1];
-  let free = i > copies.offsets[r] ? end[i - 1] : 0;
-  for (; i < stop && issued[i - count] <= done; i++) {
-    const code = codes[i - count];
-    const reload = code >= RELOAD * chunks;
-    const slot = r * chunks + (reload ? code - RELOAD * chunks : code);
-    const from = issued[i - count] > 0 ? end[offsets[r] + issued[i - count] - 1] : 0;
-    start[i] = from > free ? from : free;
-    free = start[i] + took[slot];
-    end[i] = free;
-    if (reload) cells[(2 * p * chunks + slot) * n + reloaded[slot]++] = free;
+  for (; i < copies.offsets[r + 1] && copies.issued[i - count] <= done; i++) {
+    const issued = copies.issued[i - count];
+    const code = copies.codes[i - count];
+    const slot = r * chunks + (code % chunks);
+    const free = i > copies.offsets[r] ? end[i - 1] : 0;
+    start[i] = Math.max(free, issued > 0 ? end[offsets[r] + issued - 1] : 0);
+    end[i] = start[i] + took[slot];
+    if (((code / chunks) | 0) === RELOAD) cells[(2 * p * chunks + slot) * n + reloaded[slot]++] = end[i];
   }
   return i;
 }
-
-/** Whether an op waits for a reload that has ended.
- * @param {Tables} t @param {Float64Array} cells @param {number} at rank and code of the op @param {number} k its
- *   micro-batch */
-const isReloaded = ({ inB }, cells, at, k) => inB[at] >= 0 && cells[inB[at] + k] >= 0;
 
 /**
  * @param {Schedule} schedule @param {Costs} costs
@@ -304,8 +295,7 @@ export function simulate(schedule, costs, into) {
         if (copyAt) {
           const y = copyAt[r];
           copyAt[r] = copy(schedule, r, y, at[r] - offsets[r], copyTook, cells, times, reloaded);
-          again =
-            copyAt[r] > y && at[r] < offsets[r + 1] && isReloaded(table, cells, r * width + codes[at[r]], first[at[r]]);
+          again = copyAt[r] > y;
         }
       }
     }
