@@ -58,7 +58,11 @@ HALVES = {
     "b.F": 1.2,
 }
 ASKING = {
-    "cost f, activations offloaded": ({"family": "gis", "p": 8, "m": 64, "v": 4, "offload": "full"}, "F"),
+    "cost f, GIS, activations offloaded": ({"family": "gis", "p": 16, "m": 128, "v": 4, "offload": "full"}, "F"),
+    "cost f, interleaved, activations offloaded": (
+        {"family": "interleaved", "p": 16, "m": 128, "v": 4, "offload": "full"},
+        "F",
+    ),
     "cost f, output layer sharded": ({"family": "1f1b", "p": 16, "m": 128, "vocabulary": "parallel-1"}, "F"),
 }
 

@@ -37,6 +37,7 @@ CORE_LAYERS = Layers(
         ("drawing", "explain", "measured"),
         ("state",),
         ("timeline", "families"),
+        ("options",),
         ("schedule",),
         ("i18n",),
     ),

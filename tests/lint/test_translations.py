@@ -17,7 +17,7 @@ from backend.schedule.hardware.cost_model import KEYS as SETTING_KEYS
 from backend.schedule.hardware.machines import MACHINES
 from backend.schedule.hardware.models import MODELS
 from backend.web.address.chart_query import APPEARANCE
-from backend.web.address.query import KEYS
+from backend.web.address.query import ORDER_KEYS
 from tests.support import message_templates
 from tests.support.server_answers import texts
 
@@ -51,7 +51,7 @@ def names() -> set[str]:
     charts = ["bubble-m", "split", "messages", "bubble", "guide", "machine"]
     ways = [name for family in FAMILIES.values() for name in (*family.vocabulary, family.placement)]
     ways += [*options.KEYS, *options.DTYPES, *options.DEVICES]
-    return set(re.findall(WORD, " ".join([*titled, *KEYS, *SETTING_KEYS, *APPEARANCE, *charts, *ways, "limit"])))
+    return set(re.findall(WORD, " ".join([*titled, *ORDER_KEYS, *SETTING_KEYS, *APPEARANCE, *charts, *ways, "limit"])))
 
 
 def test_the_collected_messages_are_those_of_the_source():

@@ -203,19 +203,33 @@ def _judge_offload(spec: Spec, family: Family) -> None:
         )
 
 
-def order(spec: Spec, family: Family) -> Order:
-    """Build the order of a legal spec with its options."""
+def places_by_costs(spec: Spec) -> bool:
+    """Return whether options of a spec place ops in its order by the costs."""
+    return spec.vocabulary in vocabulary.SPREAD or spec.offload != "none"
+
+
+def base_order(spec: Spec, family: Family) -> Order:
+    """Build the order of a legal spec without what its options place by the costs: S and T of an output layer that is
+    spread over the ranks, and copies.
+    """
     if spec.vocabulary == "interlaced":
-        built = vocabulary.interlaced(spec.p, spec.m)
-    elif spec.barriers:
-        whole = replace(spec.costs, S=None, T=None)
-        longer = family.order(spec.with_(m=spec.m + spec.barriers, vocabulary="plain", costs=whole))
-        built = vocabulary.ahead(longer, spec.m, spec.barriers)
-        built = vocabulary.insert(built, spec.timing, spec.v, spec.barriers)
-    else:
+        return vocabulary.interlaced(spec.p, spec.m)
+    if not spec.barriers:
         built = family.order(spec)
-    if spec.forward_only:
-        return forward_only.forwards(built)
+        return forward_only.forwards(built) if spec.forward_only else built
+    whole = replace(spec.costs, S=None, T=None)
+    longer = family.order(spec.with_(m=spec.m + spec.barriers, vocabulary="plain", costs=whole))
+    return vocabulary.ahead(longer, spec.m, spec.barriers)
+
+
+def order(spec: Spec, family: Family) -> Order:
+    """Build the order of a legal spec with its options.
+
+    The page adds the same to a base order (static/js/core/options/apply_options.js).
+    """
+    built = base_order(spec, family)
+    if spec.vocabulary in vocabulary.SPREAD:
+        built = vocabulary.insert(built, spec.timing, spec.v, spec.barriers)
     return built if spec.offload == "none" else offload.with_offload(built, spec.timing, spec.v, spec.offload)
 
 

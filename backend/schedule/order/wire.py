@@ -5,7 +5,8 @@
 
 Header: ``p``, ``m``, ``placement``, ``chunks``, ``counts`` (ops per rank, one number if all alike), ``stored``
 (0: micro-batches implied; 1: one int32 column of N follows; 2: two columns, the second for backward halves of pairs),
-``barriers`` (0, 1, 2), ``copies`` (copies per rank, as counts), and for the page ``spec`` (all of it).
+``barriers`` (0, 1, 2), ``copies`` (copies per rank, as counts), and for the page ``spec`` (all of it) and ``base``,
+true where the page adds S, T and copies by the costs.
 
 The page gets these bytes deflated and reads them in static/js/core/schedule/wire.js. The runner gets ``to_text``: the
 bytes without a spec, deflated (zlib), in base64. Deflated because the codes repeat: the text of a large order is about
@@ -36,8 +37,10 @@ MOST_BYTES = 4 + MOST_HEADER + 14 * MOST_OPS  # 9 bytes per op with both columns
 NOT_AN_ORDER = message("schedule.not_an_order", "these bytes are not an encoded order, or a part of them is missing")
 
 
-def encode(order: Order, spec: Mapping[str, Any] | None = None) -> bytes:
-    """Encode an order, before compression. ``spec`` is the spec's JSON, which the page needs."""
+def encode(order: Order, spec: Mapping[str, Any] | None = None, *, base: bool = False) -> bytes:
+    """Encode an order, before compression. ``spec`` is the spec's JSON, which the page needs; ``base`` says that what
+    the spec's options place by the costs is not in the order.
+    """
     copies = order.copies
     stored = 0 if order.micro is None else 1 if bool((order.micro[:, 1] < 0).all()) else 2
     header: dict[str, Any] = {
@@ -52,6 +55,8 @@ def encode(order: Order, spec: Mapping[str, Any] | None = None) -> bytes:
     }
     if spec is not None:
         header["spec"] = spec
+    if base:
+        header["base"] = True
     head = json.dumps(header, separators=(",", ":"), allow_nan=False).encode()
     parts = [struct.pack("<I", len(head)), head, order.codes.tobytes()]
     if order.micro is not None:

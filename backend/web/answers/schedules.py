@@ -10,7 +10,7 @@ from backend.schedule.families.searched import Recalled, bound_of
 from backend.schedule.order import wire
 from backend.schedule.result import law_values, result
 from backend.schedule.spec import Spec
-from backend.web.address.query import fields_of, spec_of, value_of
+from backend.web.address.query import fields_of, order_query_of, spec_of, value_of
 from backend.web.http.cache import Encoded
 from backend.web.http.encoding import BINARY, encode_json, encode_plain_json
 
@@ -23,6 +23,13 @@ def order_of(spec: Spec, recalled: Recalled = ()) -> Encoded:
     return Encoded.of(wire.compress(wire.encode(registry.order(spec), spec.to_json())), BINARY)
 
 
+def base_order_of(spec: Spec, recalled: Recalled = ()) -> Encoded:
+    """Return the order of a legal spec without what its options place by the costs; else as ``order_of``."""
+    searched.remember(recalled)
+    order, lacks = registry.base_order(spec)
+    return Encoded.of(wire.compress(wire.encode(order, spec.to_json(), base=lacks)), BINARY)
+
+
 def result_of(spec: Spec, recalled: Recalled = ()) -> Encoded:
     """Return the Result of a legal spec as JSON."""
     searched.remember(recalled)
@@ -30,8 +37,9 @@ def result_of(spec: Spec, recalled: Recalled = ()) -> Encoded:
 
 
 def order_of_query(query: bytes) -> Encoded:
-    """Return the order of the spec in a query."""
-    return order_of(spec_of(query))
+    """Return the order of the spec in a query, or its base order."""
+    spec, base = order_query_of(query)
+    return base_order_of(spec) if base else order_of(spec)
 
 
 def result_of_query(query: bytes) -> Encoded:

@@ -13,9 +13,9 @@ from backend.schedule.families.searched import recall_of
 from backend.schedule.order import wire
 from backend.schedule.result import law_values
 from backend.schedule.spec import LIMITS, Spec
-from backend.web.address.query import is_packed, spec_of
+from backend.web.address.query import is_packed, order_query_of, spec_of
 from backend.web.answers import schedules as answers
-from backend.web.answers.order_time import IMPORTED_MS, WORKER_MS, bound_ms, order_ms, result_ms
+from backend.web.answers.order_time import IMPORTED_MS, WORKER_MS, base_order_ms, bound_ms, order_ms, result_ms
 from backend.web.http.cache import Cache, Encoded
 from backend.web.http.encoding import BINARY, JSON, encode_json
 from backend.web.http.responses import refused, send
@@ -40,9 +40,13 @@ def show_schedule() -> Response:
         if is_packed(query):
             make = answers.result_of_query if as_json else answers.order_of_query
             return _send((as_json, query), lambda: compute(make, query, ms=IMPORTED_MS))
-        spec = spec_of(query)
+        spec, base = (spec_of(query), False) if as_json else order_query_of(query)
     except RequestError as error:
         return refused(error)
+    if base:
+        return _send(
+            ("base", spec), lambda: compute(answers.base_order_of, spec, recall_of(spec), ms=base_order_ms(spec))
+        )
     build, ms = (answers.result_of, result_ms) if as_json else (answers.order_of, order_ms)
     return _send((as_json, spec), lambda: compute(build, spec, recall_of(spec), ms=ms(spec)))
 

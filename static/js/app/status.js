@@ -24,9 +24,9 @@ export function createStatus(store, plans, plot) {
 
   /** Why there is nothing to draw, in place of the timeline. @param {Plan} plan */
   function showCover(plan) {
-    show(cover, !plan.schedule);
-    byId("stage").classList.toggle("is-empty", !plan.schedule);
-    if (plan.schedule) return;
+    show(cover, !plan.order);
+    byId("stage").classList.toggle("is-empty", !plan.order);
+    if (plan.order) return;
     if (plan.offline) {
       replace(
         cover,
@@ -58,7 +58,7 @@ export function createStatus(store, plans, plot) {
   plans.onAnswer(() => {
     showCover(plans.first);
     const offline = plans.onScreen().some((plan) => plan.offline);
-    const drawn = plans.first.schedule !== null;
+    const drawn = plans.first.order !== null;
     show(banner, offline && drawn);
     if (offline && drawn) {
       replace(

@@ -6,7 +6,9 @@ import { specQuery } from "../core/state/link.js";
 import { figures } from "../core/schedule/metrics.js";
 import { holding, peakInFlight, peakMemory } from "../core/schedule/memory.js";
 import { simulate } from "../core/schedule/simulate.js";
+import { placedHere, withOptions } from "../core/options/apply_options.js";
 import { shapedByOptions, timing } from "../core/schedule/effective_costs.js";
+import { IMPORTED } from "../core/schedule/spec_tables.js";
 
 /** @import {Schedule, Spec, SpecError, Times} from "../core/schedule/types.js" */
 /** @import {Figures} from "../core/schedule/metrics.js" */
@@ -18,7 +20,8 @@ import { shapedByOptions, timing } from "../core/schedule/effective_costs.js";
  * @property {Spec} asked             the values of the controls
  * @property {Spec | null} shown      what is drawn
  * @property {Spec | null} answered   what the server last built or refused
- * @property {Schedule | null} schedule
+ * @property {Schedule | null} order     as the server sent it
+ * @property {Schedule | null} schedule  the order with what its options place in it by the costs
  * @property {Times | null} times
  * @property {Figures | null} figures
  * @property {number} peak            chunks in flight, the worst rank
@@ -36,6 +39,7 @@ export function createPlan(id, spec) {
     asked: spec,
     shown: null,
     answered: null,
+    order: null,
     schedule: null,
     times: null,
     figures: null,
@@ -57,16 +61,22 @@ export const isOutOfDate = (plan) => isStale(plan) && (plan.error !== null || pl
 /** @param {Spec["costs"]} costs */
 const uneven = (costs) => [costs.F, costs.I, costs.W].some((cost) => typeof cost !== "number");
 
+/** Whether a pair's own time is refused beside an option of a spec. @param {Spec} spec */
+const refusesPairTime = (spec) => spec.recompute !== "none" || spec.vocabulary !== "plain" || spec.layers !== null;
+
 /**
  * The query of a spec's order. Costs time an order but seldom shape it, so they are left out and a cost slider asks the
- * server nothing; only a search shapes its order by them, and lists are for the server to check.
+ * server nothing. What an option places by the costs is left out of the order instead, and added here. Only a search
+ * shapes all of its order by them, and lists are for the server to check.
  * @param {Spec} spec @param {Spec} defaults @param {boolean} shapedByCosts whether the family's order depends on them
  */
 export function orderQuery(spec, defaults, shapedByCosts) {
-  if (shapedByCosts || shapedByOptions(spec)) return specQuery(spec, defaults);
-  const costs =
-    uneven(spec.costs) || spec.recompute !== "none" || spec.vocabulary === "redistribute" ? spec.costs : defaults.costs;
-  return specQuery({ ...spec, costs, w_share: defaults.w_share }, defaults);
+  const placed = shapedByOptions(spec) && spec.family !== IMPORTED;
+  if (shapedByCosts || (placed && !placedHere(spec))) return specQuery(spec, defaults);
+  const plain = refusesPairTime(spec) ? { ...defaults.costs, FB: spec.costs.FB } : defaults.costs;
+  const costs = uneven(spec.costs) ? spec.costs : plain;
+  const query = specQuery({ ...spec, costs, w_share: defaults.w_share }, defaults);
+  return placed ? `${query}&base=true` : query;
 }
 
 /**
@@ -104,7 +114,8 @@ function settle(plan, answer, changed) {
   plan.answered = plan.asked;
   plan.error = answer.error;
   if (answer.schedule) {
-    plan.schedule = answer.schedule;
+    plan.order = answer.schedule;
+    if (!answer.schedule.base) plan.schedule = answer.schedule;
     plan.shown = plan.asked;
     plan.fresh = true;
   }
@@ -121,11 +132,14 @@ function fail(plan, problem, changed) {
 
 /** Time a plan again if its order or its costs are new. @param {Plan} plan */
 export function timePlan(plan) {
-  const { schedule, shown } = plan;
-  if (!plan.fresh || !schedule || !shown) return;
+  const { order: sent, shown } = plan;
+  if (!plan.fresh || !sent || !shown) return;
   plan.fresh = false;
   try {
-    plan.times = simulate(schedule, timing(shown), plan.times ?? undefined);
+    const costs = timing(shown);
+    const schedule = withOptions(sent, shown, costs);
+    plan.schedule = schedule;
+    plan.times = simulate(schedule, costs, plan.times ?? undefined);
     plan.figures = figures(schedule, plan.times);
     plan.peak = Math.max(...peakInFlight(schedule));
     plan.memory = Math.max(...peakMemory(schedule, plan.times, holding(shown)));

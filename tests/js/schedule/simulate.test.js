@@ -4,6 +4,8 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { find, opText } from "../../../static/js/core/schedule/ops.js";
+import { withOptions } from "../../../static/js/core/options/apply_options.js";
+import { timing } from "../../../static/js/core/schedule/effective_costs.js";
 import { durations, simulate } from "../../../static/js/core/schedule/simulate.js";
 import { decode } from "../../../static/js/core/schedule/wire.js";
 import { UNIT, breadthFirst, bytes, oneFOneB, schedule, seeded, zbH1 } from "../support/helpers.js";
@@ -14,7 +16,8 @@ const golden = JSON.parse(readFileSync(new URL("../../golden/times.json", import
 for (const { name, wire, end } of golden) {
   test(`${name} ends, op by op, at the server's float64 times`, () => {
     const decoded = decode(bytes(wire));
-    const times = simulate(decoded, decoded.spec.costs);
+    const costs = timing(decoded.spec);
+    const times = simulate(withOptions(decoded, decoded.spec, costs), costs);
     assert.deepEqual(new Uint8Array(times.end.buffer), new Uint8Array(bytes(end)));
   });
 }

@@ -7,6 +7,7 @@ import { judge, speaks, vars } from "../../../static/js/core/schedule/formula.js
 import { curve, holding, peakInFlight, peakMemory } from "../../../static/js/core/schedule/memory.js";
 import { figures } from "../../../static/js/core/schedule/metrics.js";
 import { opText } from "../../../static/js/core/schedule/ops.js";
+import { withOptions } from "../../../static/js/core/options/apply_options.js";
 import { timing } from "../../../static/js/core/schedule/effective_costs.js";
 import { simulate } from "../../../static/js/core/schedule/simulate.js";
 import { parse, specQuery } from "../../../static/js/core/state/link.js";
@@ -37,8 +38,10 @@ function rowText(schedule, r) {
 function answer(line) {
   const { wire, laws, asynchronous, link, defaults, natural } = JSON.parse(line);
   const bytes = Buffer.from(wire, "base64");
-  const schedule = decode(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
-  const { spec, count, p } = schedule;
+  const sent = decode(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+  const { spec } = sent;
+  const schedule = withOptions(sent, spec, timing(spec));
+  const { count, p } = schedule;
   const all = count + (schedule.copies?.count ?? 0);
   scratch = simulate(schedule, timing(spec), scratch);
   const { makespan, longestStage, bubble } = figures(schedule, scratch);

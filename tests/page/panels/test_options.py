@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.page.queries import Open, figure, middle, state, wait
+from tests.support.page.queries import Open, figure, middle, settle, state, wait
 
 pytestmark = pytest.mark.one_document
 
@@ -79,6 +80,38 @@ def test_offload_frees_memory_and_shows_k_and_a_shared_link_makes_compute_wait(o
     wait(page, "bubbleline.state().plans[0]?.shown?.family === 'zb-h1'")
     wait(page, "!location.search.includes('offload')")
     expect(page.locator("#offload")).to_be_hidden()
+
+
+@pytest.mark.parametrize(
+    ("spec", "slider"),
+    [
+        ({"family": "interleaved", "p": "4", "m": "16", "v": "2", "offload": "full"}, "F"),
+        ({"family": "1f1b", "p": "4", "m": "16", "vocabulary": "parallel-1", "comm": "0.1"}, "I"),
+    ],
+)
+def test_a_cost_slider_with_offload_or_a_sharded_output_layer_needs_no_request_and_shows_what_the_server_computes(
+    open_page: Open, spec: dict[str, str], slider: str
+) -> None:
+    page = open_page(f"?{urlencode(spec)}")
+    settle(page)
+    before = page.evaluate("bubbleline.state().plans[0].figures.makespan")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if "/api/schedule" in request.url else None)
+    field = page.locator(f"#field-{slider}-slider")
+    field.focus()
+    for _ in range(7):
+        page.keyboard.press("ArrowRight")
+    wait(page, f"bubbleline.state().plans[0].figures.makespan > {before}")
+    wait(page, f"location.search.includes('{slider}=')")
+    settle(page)
+    assert asked == []
+    query = dict(parse_qsl(urlsplit(page.url).query))
+    shown = page.evaluate("bubbleline.state().plans[0].figures.makespan")
+    fields = {key: query.get(key, value) for key, value in (spec | {slider: ""}).items()}
+    answer = page.request.get(
+        f"{page.url.partition('?')[0]}api/schedule?{urlencode(fields)}", headers={"Accept": "application/json"}
+    )
+    assert shown == answer.json()["makespan"]
 
 
 def test_layers_are_typed_for_each_stage_or_once_for_all(open_page: Open) -> None:

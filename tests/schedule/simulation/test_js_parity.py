@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 from backend.schedule.errors import SpecError
-from backend.schedule.families.registry import FAMILIES, Family, family_of, order, read
+from backend.schedule.families.registry import FAMILIES, Family, base_order, family_of, order, read
+from backend.schedule.options.vocabulary import SPREAD
 from backend.schedule.order.order import Order, micro_numbers
 from backend.schedule.order.weight_versions import weight_versions
 from backend.schedule.order.wire import encode
@@ -95,8 +96,8 @@ def stored(built: Order) -> Order:
     return replace(built, micro=micro)
 
 
-def page_answers(cases: Sequence[tuple[Spec, Order]]) -> list[dict[str, Any]]:
-    """The results of the page's modules for these schedules, from their bytes alone."""
+def page_answers(cases: Sequence[tuple[Spec, Order]], *, base: bool = False) -> list[dict[str, Any]]:
+    """The results of the page's modules for these schedules, or base orders, from their bytes alone."""
     defaults = Spec().to_json()
     natural = {name: family.v[1] for name, family in FAMILIES.items()}
     lines = [
@@ -104,7 +105,7 @@ def page_answers(cases: Sequence[tuple[Spec, Order]]) -> list[dict[str, Any]]:
             "defaults": defaults,
             "natural": natural,
             "link": f"?{query_of(spec)}",
-            "wire": base64.b64encode(encode(built, spec.to_json())).decode(),
+            "wire": base64.b64encode(encode(built, spec.to_json(), base=base)).decode(),
             "laws": [law.as_dict() for law in family_of(spec).laws],
             "asynchronous": family_of(spec).asynchronous,
         })
@@ -200,13 +201,70 @@ def test_a_large_schedule_has_the_same_figures_where_sums_are_long() -> None:
     assert_equal(spec, simulate(built, spec.timing, spec.v), answer)
 
 
+def costs_of_options(rng: random.Random, spec: Spec) -> dict[str, Any]:
+    """Costs at which ties, waits and short lives of activations occur: round ones, zeros and others."""
+    some = rng.choice(((1.0, 0.5, 2.0), COSTS, (0.0, 1.0, 3.0), (rng.random(), rng.random() * 9)))
+    costs = {key: rng.choice(some) for key in "FIW"} | {"comm": rng.choice((0.0, 0.25, 0.601, rng.random()))}
+    if rng.random() < 0.4:
+        lists = "FI" if spec.recompute != "none" else rng.choice(("F", "FIW"))
+        costs |= {key: [rng.choice(some) for _ in range(spec.p * spec.v)] for key in lists}
+    if spec.vocabulary != "plain" and rng.random() < 0.7:
+        costs |= {"S": rng.choice(some), "T": rng.choice(some)}
+    if spec.offload != "none" and rng.random() < 0.7:
+        costs["O"] = rng.choice((0.0, rng.choice(some), rng.random() * 4, rng.random() * 30))
+    return costs
+
+
+def specs_with_options(rng: random.Random, rounds: int) -> list[Spec]:
+    """Legal specs of all families whose options place ops by the costs, in all modes."""
+    fixed = [family for family in FAMILIES.values() if not family.shaped_by_costs]
+    spread = [(family, {"vocabulary": mode}) for family in fixed for mode in SPREAD if mode in family.vocabulary]
+    copied = [
+        (family, {"offload": mode, "recompute": recompute, "shared_link": shared})
+        for family in fixed if "offload" in family.fields
+        for mode in ("selective", "full") for recompute in ("none", "selective") for shared in (False, True)
+    ]  # fmt: skip
+    found = []
+    for family, options in (*spread, *copied) * rounds:
+        least, _, most = family.v
+        data = {"family": family.name, "p": rng.randint(1, 8), "m": rng.randint(1, 24)} | options
+        data |= {"v": rng.randint(least, min(most, 4)), "p": data["p"] + data["p"] % 2 * options.get("shared_link", 0)}
+        spec = nearest_legal(data)
+        found.append(read(spec.to_json() | {"costs": costs_of_options(rng, spec)}))
+    return found
+
+
+def nearest_legal(data: dict[str, Any]) -> Spec:
+    """The spec, with values that are not legal moved to the nearest ones that are."""
+    for _ in range(12):
+        try:
+            return read(data)
+        except SpecError as error:
+            data = data | {error.field: error.nearest}
+    raise AssertionError(f"no legal spec near {data}")
+
+
+def test_the_page_adds_copies_and_the_sharded_output_layer_to_a_base_order_as_the_server_does_op_by_op() -> None:
+    specs = specs_with_options(random.Random(1603), 12)
+    cases = [(spec, order(spec)) for spec in specs]
+    assert sum(built.copies is not None for _, built in cases) > 100
+    assert {built.barriers for _, built in cases} == {0, 1, 2}
+    bases = [base_order(spec) for spec in specs]
+    assert all(lacks and built.copies is None and built.barriers == 0 for built, lacks in bases)
+    sent = [(spec, built) for spec, (built, _) in zip(specs, bases, strict=True)]
+    for (spec, built), answer in zip(cases, page_answers(sent, base=True), strict=True):
+        assert_equal(spec, simulate(built, spec.timing, spec.v), answer)
+
+
 def golden_case(spec: Spec) -> dict[str, Any]:
-    built = order(spec)
-    timeline = simulate(built, spec.costs, spec.v)
+    built, lacks = base_order(spec)
+    timeline = simulate(order(spec), spec.timing, spec.v)
+    ends = np.concatenate((timeline.end, timeline.copy_end)).astype("<f8")
+    options = {"vocabulary": spec.vocabulary, "offload": spec.offload} if lacks else {}
     return {
-        "name": f"{spec.family} p={spec.p} m={spec.m} v={spec.v}",
-        "wire": base64.b64encode(encode(built, spec.to_json())).decode(),
-        "end": base64.b64encode(timeline.end.astype("<f8").tobytes()).decode(),
+        "name": " ".join((f"{spec.family} p={spec.p} m={spec.m} v={spec.v}", *options.values())),
+        "wire": base64.b64encode(encode(built, spec.to_json(), base=lacks)).decode(),
+        "end": base64.b64encode(ends.tobytes()).decode(),
     }
 
 
@@ -218,7 +276,13 @@ def golden_specs() -> list[Spec]:
         read(dict(zip(("family", "p", "m", "v"), (name, *sizes.get(name, (3, 5, 1))), strict=True)) | {"costs": costs})
         for name in names
     ]
-    return [*specs, read({"family": "gpipe", "p": 3, "m": 4, "lifo": True, "costs": costs})]
+    placed = [
+        {"family": "interleaved", "p": 2, "m": 6, "v": 2, "offload": "full", "costs": costs | {"O": 55.5}},
+        {"family": "gis", "p": 3, "m": 6, "v": 2, "offload": "selective", "recompute": "selective", "costs": costs},
+        {"family": "1f1b", "p": 3, "m": 6, "vocabulary": "parallel-1", "costs": costs},
+        {"family": "zb-h1", "p": 3, "m": 6, "vocabulary": "parallel-2", "costs": costs | {"S": 0, "T": 20}},
+    ]
+    return [*specs, *map(read, ({"family": "gpipe", "p": 3, "m": 4, "lifo": True, "costs": costs}, *placed))]
 
 
 def test_the_golden_times_that_node_checks_alone_are_the_servers() -> None:

@@ -78,6 +78,15 @@ export function micros(schedule) {
 }
 
 /**
+ * Note that another schedule has the same ops, and so the same micro-batches.
+ * @param {Schedule} schedule @param {Schedule} other @returns {Schedule} the other one
+ */
+export function shareMicros(schedule, other) {
+  microCache.set(other, micros(schedule));
+  return other;
+}
+
+/**
  * The counting rule: a slot's k-th F is its micro-batch k, its k-th gradient (I or B) is k, and its W's take, in
  * order, the micro-batches whose gradient was an I.
  * @param {Schedule} schedule @returns {Micros}

@@ -18,8 +18,8 @@ import {
 
 /** @import {Costs, Schedule, Times} from "./types.js" */
 
-/** @param {number|number[]} cost @param {number} stage @param {number} v */
-const share = (cost, stage, v) => (typeof cost === "number" ? cost / v : cost[stage]);
+/** The time of one op, or copy, of a stage. @param {number|number[]} cost @param {number} stage @param {number} v */
+export const share = (cost, stage, v) => (typeof cost === "number" ? cost / v : cost[stage]);
 
 /**
  * Duration of every (rank, code), indexed rank * codesPerRank(chunks) + code.
@@ -60,7 +60,7 @@ function duration(kind, stage, backStage, costs, v) {
  */
 
 /** @param {Schedule} schedule @param {number} comm @returns {Tables} */
-function tables(schedule, comm) {
+export function tables(schedule, comm) {
   const { p, chunks, n, placement } = schedule;
   const width = codesPerRank(chunks);
   const gradients = p * chunks * n;

@@ -19,8 +19,9 @@
  *
  * @typedef {{spec: Spec, placement: Placement, p: number, m: number, n: number, v: number, chunks: number,
  *   codes: Uint8Array, offsets: Int32Array, micro: Int32Array[], count: number,
- *   barriers: number, copies: Copies|null}} Schedule
+ *   barriers: number, copies: Copies|null, base?: boolean}} Schedule
  *   One byte per op; rank r is codes[offsets[r]:offsets[r+1]]. micro is [] when the micro-batches are implied.
+ *   base: it lacks what the spec's options place by the costs (../options/apply_options.js).
  *
  * @typedef {{codes: Uint8Array, offsets: Int32Array, issued: Int32Array, count: number}} Copies
  *   What the copy lanes do: codes are kind * chunks + chunk, kind 0 offload, 1 reload; issued: how many compute ops its

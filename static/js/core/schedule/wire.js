@@ -5,7 +5,7 @@ import { build } from "./placement.js";
 
 /** @import {PlacementKind, Schedule, Spec} from "./types.js" */
 /** @typedef {{spec: Spec, placement: PlacementKind, chunks: number, counts: number|number[], stored: number,
- *   barriers: number, copies: number|number[]}} Header */
+ *   barriers: number, copies: number|number[], base?: boolean}} Header */
 
 /** @param {unknown} x @param {number} least */
 const isCount = (x, least) => Number.isInteger(x) && /** @type {number} */ (x) >= least;
@@ -118,5 +118,6 @@ export function decode(buffer) {
     count,
     barriers: header.barriers,
     copies,
+    base: header.base === true,
   };
 }

@@ -6,6 +6,7 @@ import { hopTime } from "../../core/measured/cluster.js";
 import { fewerRanks } from "../../core/measured/devices.js";
 import { meanOp } from "../../core/measured/pace.js";
 import { t } from "../../core/i18n/language.js";
+import { specQuery } from "../../core/state/link.js";
 import { specAt, specsOf } from "../../core/state/schedules.js";
 import { plannedPeak } from "../../data/matched_plan.js";
 import { withField } from "../../data/spec_fields.js";
@@ -93,7 +94,7 @@ export class RunTab {
       onScreen: () => runs.ids(),
       add: (id) => runs.show(runs.withRun(id)),
       only: (ids) => runs.show(ids.join(",")),
-      link: ({ id, spec }) => `${location.origin}/${linkTo(plans.query(spec), id)}`,
+      link: ({ id, spec }) => `${location.origin}/${linkTo(specQuery(spec, store.defaults), id)}`,
       deleted: (id) => runs.remove(id, "replace"),
     });
     this.panel = h(

@@ -1,0 +1,31 @@
+// What options place in an order by the costs, added to a base order of the server: S and T first, then copies beside
+// the ops. The same as backend/schedule/families/apply_options.py.
+
+import { barriersOf, shapedByOptions } from "../schedule/effective_costs.js";
+import { withOffload } from "./offload.js";
+import { withShards } from "./vocabulary.js";
+
+/** @import {Costs, Schedule, Spec} from "../schedule/types.js" */
+
+const MOST_MS = 100; // of a frame that adds them; above that the server does
+const OFFLOAD_US = 0.6; // of an op
+const SHARDS_US = 0.005; // of an op and a rank, all of which are looked at for each op
+
+/** Whether the page adds to an order what the options of a spec place in it by the costs. @param {Spec} spec */
+export function placedHere(spec) {
+  const { p, m, v, offload } = spec;
+  const us = offload === "none" ? SHARDS_US * p : OFFLOAD_US;
+  return shapedByOptions(spec) && 3 * p * m * v * us <= 1000 * MOST_MS;
+}
+
+/**
+ * The schedule of a spec with everything that its options place by the costs; a schedule that lacks nothing as it is.
+ * @param {Schedule} schedule @param {Spec} spec @param {Costs} costs the effective ones of the spec
+ * @returns {Schedule}
+ */
+export function withOptions(schedule, spec, costs) {
+  if (!schedule.base) return schedule;
+  const barriers = spec.vocabulary === "interlaced" ? 0 : barriersOf(spec);
+  const spread = barriers > 0 ? withShards(schedule, costs, barriers) : schedule;
+  return spec.offload === "none" ? spread : withOffload(spread, costs, spec.offload);
+}
