@@ -69,7 +69,7 @@ def test_teach_opens_the_share_dialog_and_plan_a_model_on_a_machine(open_page: O
     page.keyboard.press("Escape")
     page.click("#welcome-plan")
     expect(page.locator("#panel-costs")).to_be_visible()
-    expect(page.locator("#pricing summary")).to_contain_text("70B")
+    expect(page.locator("#pricing > summary")).to_contain_text("70B")
 
 
 def test_the_tour_goes_through_its_views_by_keys_with_computed_figures_and_gives_the_view_back(open_page: Open) -> None:

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.one_document
 
 def test_the_option_drops_all_backwards_and_stays_in_the_link(open_page: Open) -> None:
     page = open_page("?family=interleaved&p=4&m=8&recompute=full")
-    page.locator("#options summary").click()
+    page.locator("#options > summary").click()
     page.get_by_label("Forward only (inference)").check()
     wait(page, "bubbleline.state().plans[0]?.figures?.makespan === 9.5")
     expect(figure(page, "Bubble")).to_have_text("15.8 %")
@@ -77,6 +77,6 @@ def test_a_searched_schedule_says_what_is_proved_and_links_the_papers_program_by
     proof.locator("summary").click()
     expect(proof).to_contain_text("lower bound")
     link = proof.get_by_role("link", name="Zero Bubble Pipeline Parallelism")
-    expect(link).to_have_attribute("href", "https://arxiv.org/abs/2401.10241")
+    expect(link).to_have_attribute("href", "https://doi.org/10.48550/arXiv.2401.10241")
     page = open_page("?family=1f1b&p=3&m=6")
     expect(page.locator("#proof")).to_be_hidden()
