@@ -9,6 +9,7 @@ import { simulate } from "../core/schedule/simulate.js";
 import { placedHere, withOptions } from "../core/options/apply_options.js";
 import { shapedByOptions, timing } from "../core/schedule/effective_costs.js";
 import { IMPORTED } from "../core/schedule/spec_tables.js";
+import { held } from "../core/timeline/memory_strips.js";
 
 /** @import {Schedule, Spec, SpecError, Times} from "../core/schedule/types.js" */
 /** @import {Figures} from "../core/schedule/metrics.js" */
@@ -142,7 +143,10 @@ export function timePlan(plan) {
     plan.times = simulate(schedule, costs, plan.times ?? undefined);
     plan.figures = figures(schedule, plan.times);
     plan.peak = Math.max(...peakInFlight(schedule));
-    plan.memory = Math.max(...peakMemory(schedule, plan.times, holding(shown)));
+    // with copies the peak is that of the strips, which need the same curves
+    plan.memory = schedule.copies
+      ? held(schedule, plan.times, shown).top
+      : Math.max(...peakMemory(schedule, plan.times, holding(shown)));
   } catch (problem) {
     plan.error = { field: "", value: null, message: problem instanceof Error ? problem.message : String(problem) };
   }
