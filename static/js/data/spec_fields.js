@@ -150,6 +150,8 @@ export function fieldList(spec, family) {
     {
       name: "group",
       symbol: "g",
+      caption: t("Group g"),
+      stacked: true,
       label: t("Micro-batches that pass through the chunks as a group; empty: torch's rule"),
       stops: () => including(wholeStops(1, Math.max(1, spec().m)), spec().group),
       step: 1,

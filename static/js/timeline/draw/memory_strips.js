@@ -32,7 +32,8 @@ export function stripsShown(mem, lanes, height) {
   const rows = lanes.reduce((sum, { schedule }) => sum + schedule.p, 0);
   const planned = lanes.every(({ kind }) => kind === "plan");
   const specs = lanes.map(({ spec }) => spec);
-  return stripsByDefault(specs, planned && rows ? height / rows : 0);
+  const holds = specs.some((spec) => !spec.forward_only); // forwards alone keep nothing
+  return stripsByDefault(specs, planned && holds && rows ? height / rows : 0);
 }
 
 /** The memory at the full height of a strip: one scale for all lanes, so that they compare. @param {Lane[]} lanes */

@@ -114,6 +114,7 @@ export const CONTROLS = {
   "Hop (p2p) c": "一跳 (p2p) c",
   "Devices p": "设备数 p",
   "Micro-batches m": "微批次数 m",
+  "Group g": "组 g",
   "Chunks v": "模型块数 v",
   "Devices (pipeline ranks)": "设备数（流水线 rank 数）",
   "Micro-batches in a step": "一个训练步的微批次数",
