@@ -50,10 +50,11 @@ function nameDocument(store, plans) {
     const sizes = others.length ? [] : [`p ${spec.p}`, `m ${spec.m}`, ...(spec.v > 1 ? [`v ${spec.v}`] : [])];
     return `${[titles.join(" / "), ...sizes].join(" · ")} · Bubbleline`;
   };
-  document.title = name();
-  store.subscribe((state, before) => {
-    if (state.spec !== before.spec || state.others !== before.others) document.title = name();
-  });
+  const write = () => {
+    if (document.title !== name()) document.title = name();
+  };
+  write();
+  onRest(write);
 }
 
 export class PageView {

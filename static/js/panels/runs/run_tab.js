@@ -106,6 +106,7 @@ export class RunTab {
       this.#list.node,
     );
     this.#panel.setPlans(specsOf(store.get()).length);
+    onRest(() => this.#showDevices()); // what a run of the new schedule needs may wait until a drag rests
     store.subscribe((state, before) => {
       if (state.spec === before.spec && state.others === before.others) return;
       this.#panel.setPlans(specsOf(state).length);
@@ -239,7 +240,6 @@ export class RunTab {
 
   /** Drop calibrations that no plan has any more. @param {Spec[]} specs */
   #onSpecs(specs) {
-    this.#showDevices();
     for (const [id, { spec }] of this.#calibrations)
       if (!specs.some((each) => isOf(spec, each) && JSON.stringify(each.costs) === JSON.stringify(spec.costs)))
         this.#calibrations.delete(id);

@@ -37,6 +37,8 @@ export function createTransport(playback, total, onScrub) {
   const now = h("output", { class: "at", id: "at" });
   byId("transport").append(back, toggle, next, speed, scrub, now);
 
+  let [shownPart, shownText] = [NaN, ""];
+
   /** Bring the row up to date; called once a frame at most. */
   function show() {
     const at = playback.at;
@@ -49,9 +51,14 @@ export function createTransport(playback, total, onScrub) {
       toggle.setAttribute("aria-label", playing ? t("Pause") : t("Play"));
     }
     const part = at === null ? 1 : at / end;
-    scrub.value = String(Math.round(part * SCRUB_STEPS));
-    scrub.style.setProperty("--fill", `${(part * 100).toFixed(1)}%`);
-    scrub.setAttribute("aria-valuetext", at === null ? t("the end") : formatTime(at, step));
+    const text = at === null ? t("the end") : formatTime(at, step);
+    const value = String(Math.round(part * SCRUB_STEPS));
+    if (scrub.value !== value) scrub.value = value;
+    if (part !== shownPart || text !== shownText) {
+      [shownPart, shownText] = [part, text];
+      scrub.style.setProperty("--fill", `${(part * 100).toFixed(1)}%`);
+      scrub.setAttribute("aria-valuetext", text);
+    }
     if (speed.value !== String(playback.speed)) speed.value = String(playback.speed);
     setText(now, t("t {at} / {end}", { at: formatTime(at ?? end, step), end: formatTime(end, step) }));
   }
