@@ -1,1 +1,1 @@
-"""Lessons: Markdown files with directives, read, checked and rendered; their figures and answers come from the engine."""
+"""Lessons: Markdown files with directives, read, checked and rendered; the engine computes figures and answers."""

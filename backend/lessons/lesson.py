@@ -66,7 +66,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a choice; ``reason`` tells a reader who chose it why it is right or wrong ("" if the file does not)."""
+    """An option of a choice; ``reason`` tells a reader who chose it why it is right or wrong, if the file has one."""
 
     html: str
     reason: str

@@ -28,6 +28,7 @@ from backend.web.routes.costs import costs
 from backend.web.routes.export import exports
 from backend.web.routes.health import PartFigures, health
 from backend.web.routes.imports import imports
+from backend.web.routes.lessons import lessons
 from backend.web.routes.page import pages
 from backend.web.routes.run_history import history
 from backend.web.routes.runs import runs as run_routes
@@ -46,7 +47,7 @@ from backend.web.work.computing import POOL
 
 BLUEPRINTS = (
     pages, schedules, comparisons, costs, exports, charts, run_routes, history, imports, links,
-    standalone, components, health, openapi,
+    standalone, components, lessons, health, openapi,
 )  # fmt: skip
 
 
