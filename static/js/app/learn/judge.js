@@ -26,12 +26,18 @@ const OP = /^([0-9]+)([FIWB])([0-9]+)$/;
 /** @param {string} text */
 const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
-/** @param {Reasons} reasons @param {string} name @param {Record<string, string | number>} [values] @returns {Verdict} */
+/**
+ * @param {Reasons} reasons @param {string} name @param {Record<string, string | number>} [values]
+ * @returns {Verdict}
+ */
 function wrong(reasons, name, values = {}) {
   const template = reasons[`lessons.${name}`] ?? "";
   const text = template.replace(/\{(\w+)\}/g, (hole, key) => String(values[key] ?? hole));
   return { right: false, reason: escaped(text) };
 }
+
+/** @param {string[]} ops */
+const sorted = (ops) => [...ops].sort().join();
 
 const RIGHT = { right: true, reason: "" };
 
@@ -69,7 +75,7 @@ function judgeOption(question, given, reasons) {
 
 /** @param {Sealed} question @param {string[]} ops @param {Reasons} reasons @returns {Verdict} */
 function judgeOrder(question, ops, reasons) {
-  if (ops.toSorted().join() !== question.ops.toSorted().join()) return wrong(reasons, "all_ops_once");
+  if (sorted(ops) !== sorted(question.ops)) return wrong(reasons, "all_ops_once");
   if (ops.join() === question.ops.join()) return RIGHT;
   const done = new Set();
   for (const op of ops) {

@@ -17,7 +17,12 @@ function readLook() {
   const [theme, colours, hatch] = KEYS.map((key) =>
     [asked.get(key), kept.get(key)].find((text) => text !== null && CHOICES[key].includes(text)),
   );
-  return { theme: /** @type {Look["theme"]} */ (theme ?? "auto"), colours: colours ?? null, hatch: hatch ?? null, lang: null };
+  return {
+    theme: /** @type {Look["theme"]} */ (theme ?? "auto"),
+    colours: colours ?? null,
+    hatch: hatch ?? null,
+    lang: null,
+  };
 }
 
 /** Keys of a query that give a view this look. @param {Look} look */

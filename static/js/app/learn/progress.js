@@ -16,7 +16,9 @@ export function progressOf(slug) {
   } catch {
     kept = {};
   }
-  const seen = Array.isArray(kept?.seen) ? kept.seen.filter((/** @type {unknown} */ each) => typeof each === "string") : [];
+  const seen = Array.isArray(kept?.seen)
+    ? kept.seen.filter((/** @type {unknown} */ each) => typeof each === "string")
+    : [];
   const answers = kept?.answers && typeof kept.answers === "object" ? kept.answers : {};
   return { at: typeof kept?.at === "string" ? kept.at : "", seen, answers };
 }
