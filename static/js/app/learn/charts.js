@@ -39,7 +39,7 @@ export function createCharts(store, article) {
 function createPlace(store, node) {
   const home = /** @type {HTMLElement} */ (node.querySelector(".chart-home"));
   const { chart: name = "", query = "" } = node.dataset;
-  const title = node.querySelector("figcaption > p")?.textContent ?? name;
+  const title = (node.querySelector("figcaption > p")?.textContent ?? name).replace(/[.。]$/, "");
   const said = h("p", { class: "chart-said", "aria-live": "polite" });
   /** @type {import("../../panels/charts/answers.js").ChartAnswer | null} */
   let answer = null;

@@ -1,22 +1,21 @@
 // The timeline beside a lesson: it takes over a scene's view, its sliders stay free, and a button leads back.
 import { loadPrices } from "../../data/costs/pricing.js";
 import { naturalChunks } from "../../data/store.js";
-import { byId, replace, setText, show } from "../../ui/dom.js";
+import { byId, replace, show } from "../../ui/dom.js";
 import { onStage } from "../../ui/frame_loop.js";
-import { t } from "../../core/i18n/language.js";
-import { formatNumber, formatPercent } from "../../core/i18n/numbers.js";
 import { parse } from "../../core/state/link.js";
 
 /** @import {State} from "../../core/state/link.js" */
-/** @import {Plan} from "../../data/plan.js" */
 /** @import {TimelineView} from "../timeline_view.js" */
 
+/** @param {State} state */
+const schedules = ({ spec, others }) => JSON.stringify([spec, others]);
 const STILL = matchMedia("(prefers-reduced-motion: reduce)");
 
 export class SceneView {
   /** @type {HTMLElement | null} */
   #scene = null;
-  /** @type {State | null} as the scene set it */
+  /** @type {string | null} the schedules as the scene set them */
   #set = null;
   #turn = 0; // of the last wish: an earlier one that is answered later is dropped
   #plays = false;
@@ -35,8 +34,7 @@ export class SceneView {
         this.open.href = `/${this.store.search({ at: view.playback.at })}`;
       });
     this.store.subscribe((state) => {
-      const changed = this.#set !== null && (state.spec !== this.#set.spec || state.others !== this.#set.others);
-      show(this.back, changed);
+      show(this.back, this.#set !== null && schedules(state) !== this.#set);
     });
     onStage("figures", () => this.#onDrawn());
   }
@@ -50,7 +48,7 @@ export class SceneView {
     const caption = scene.querySelector("figcaption > p");
     replace(byId("lesson-caption"), ...[...(caption?.childNodes ?? [])].map((node) => node.cloneNode(true)));
     await this.visit(scene.dataset.query ?? "");
-    this.#set = this.store.get();
+    this.#set = schedules(this.store.get());
     show(this.back, false);
     this.#plays = scene.hasAttribute("data-play") && !STILL.matches;
     this.#onDrawn();
@@ -67,30 +65,11 @@ export class SceneView {
     if (turn === this.#turn) store.visit(query, "none");
   }
 
-  /** The figures of what is drawn; a scene that plays begins when its own schedule is there. */
+  /** A scene that plays begins when its own schedule is there. */
   #onDrawn() {
     const { plans, playback } = this.view;
-    const shown = plans.onScreen();
-    setText(
-      byId("lesson-figures"),
-      shown
-        .map((plan) => this.#figures(plan))
-        .filter(Boolean)
-        .join(" · "),
-    );
-    if (!this.#plays || !shown.every((plan) => plan.times && plan.shown === plan.asked)) return;
+    if (!this.#plays || !plans.onScreen().every((plan) => plan.times && plan.shown === plan.asked)) return;
     this.#plays = false;
     playback.playIntro();
-  }
-
-  /** @param {Plan} plan */
-  #figures({ shown, figures, memory }) {
-    if (!shown || !figures) return "";
-    return t("{title}: bubble {bubble}, step time {time}, peak memory {memory} micro-batches' activations", {
-      title: this.view.plans.family(shown.family)?.title ?? shown.family,
-      bubble: formatPercent(figures.bubble.global.ofTotal),
-      time: formatNumber(figures.makespan),
-      memory: formatNumber(memory),
-    });
   }
 }

@@ -5,7 +5,7 @@ import { byId, setText } from "../../ui/dom.js";
 /** @import {SceneView} from "./scene_view.js" */
 
 const FIRST = "start"; // the introduction's anchor, which no address needs
-const LINE = 0.6; // of the window's height: what is above has been reached
+const LINE = 0.45; // of the window's height: what is above has been reached
 
 /**
  * @param {HTMLElement} article @param {ReturnType<typeof createProgress>} progress @param {SceneView} view
@@ -14,13 +14,7 @@ export function createSteps(article, progress, view) {
   const steps = /** @type {HTMLElement[]} */ ([...article.querySelectorAll(".step")]);
   const bar = byId("lesson-steps");
   const count = /** @type {HTMLElement} */ (bar.querySelector(".step-count"));
-  /** Headings and scenes in the order of the text, each with the scene that it brings. */
-  const marks = steps.flatMap((step) => {
-    const scenes = /** @type {HTMLElement[]} */ ([...step.querySelectorAll(".scene")]);
-    return [{ node: /** @type {HTMLElement} */ (step.firstElementChild), step, scene: scenes[0] ?? null }].concat(
-      scenes.slice(1).map((scene) => ({ node: scene, step, scene })),
-    );
-  });
+  const marks = steps.flatMap(marksOf);
   /** @type {Set<Element>} */
   const reached = new Set();
   let at = -1;
@@ -40,8 +34,10 @@ export function createSteps(article, progress, view) {
   for (const { node } of marks) observer.observe(node);
 
   function follow() {
-    const mark = [...marks].reverse().find(({ node }) => reached.has(node)) ?? marks[0];
-    if (mark?.scene) view.take(mark.scene);
+    const passed = marks.filter(({ node }) => reached.has(node)).reverse();
+    const mark = passed[0] ?? marks[0];
+    const { scene } = passed.find((each) => each.scene) ?? marks.find((each) => each.scene) ?? mark;
+    if (scene) view.take(scene);
     const now = mark ? steps.indexOf(mark.step) : 0;
     if (now === at) return;
     at = now;
@@ -82,4 +78,16 @@ export function createSteps(article, progress, view) {
     const scene = /** @type {HTMLElement | null} */ (button?.closest(".scene") ?? null);
     if (scene) view.take(scene, true);
   });
+}
+
+/**
+ * Where the view changes: at a step's heading, to its first scene unless a question comes before that, and at each
+ * scene. @param {HTMLElement} step
+ */
+function marksOf(step) {
+  const first = /** @type {HTMLElement | null} */ (step.querySelector(".scene, .question"));
+  const scenes = /** @type {HTMLElement[]} */ ([...step.querySelectorAll(".scene")]);
+  const begin = first?.classList.contains("scene") ? first : null;
+  const heading = { node: /** @type {HTMLElement} */ (step.firstElementChild), step, scene: begin };
+  return [heading, ...scenes.filter((scene) => scene !== begin).map((scene) => ({ node: scene, step, scene }))];
 }
