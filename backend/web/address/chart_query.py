@@ -14,15 +14,15 @@ from urllib.parse import urlencode
 
 from backend.charts.catalogue import Kind
 from backend.charts.chart import Plan
-from backend.charts.pareto_axes import UNIT_HEIGHTS
+from backend.charts.pareto.pareto_axes import UNIT_HEIGHTS
 from backend.charts.theme import Appearance
+from backend.charts.theme_tokens import ALL_THEMES
 from backend.errors import Message, RequestError, message
 from backend.schedule.families.registry import family_of, op_count, read
 from backend.schedule.hardware.cost_model import KEYS as SETTING_KEYS
 from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.spec import LIMITS, Spec, choice, integer
-from backend.theme_tokens import ALL_THEMES
 from backend.web.address.preset import setting_fields, split_preset
 from backend.web.address.query import KEYS, fields_of, nested, number_of, pairs, spec_of, value_of
 

@@ -67,8 +67,8 @@ def frontier(query: bytes, finds: int, recalled: Recalled) -> Encoded:
     """Return memory against throughput, with the best of the ``recalled`` orders if searched ones are asked for;
     ``finds`` is the number of searches that they are from.
     """
-    from backend.charts.pareto import figure  # plotly takes half a second to import
-    from backend.charts.pareto_axes import axes_of, drawable
+    from backend.charts.pareto.pareto import figure  # plotly takes half a second to import
+    from backend.charts.pareto.pareto_axes import axes_of, drawable
 
     asked = frontier_query_of(query)
     preset, bare = asked.preset, asked.spec

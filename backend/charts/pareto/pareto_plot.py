@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from backend.charts.axes import Frame, legend_rows, widened
-from backend.charts.pareto_axes import UNIT_HEIGHTS, axes_of, device_limit, in_units, unit_axes, unit_lines
+from backend.charts.pareto.pareto_axes import UNIT_HEIGHTS, axes_of, device_limit, in_units, unit_axes, unit_lines
 from backend.charts.theme import Appearance
 from backend.errors import Message, message
 from backend.schedule.analysis.pareto import Point, dominated

@@ -1,0 +1,1 @@
+"""Lessons: reading, values, answers, folders, commands, routes, and the texts themselves."""
