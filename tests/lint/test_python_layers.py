@@ -33,6 +33,7 @@ BACKEND = Layers(
 SCHEDULE = Layers(
     "backend.schedule",
     (
+        ("workbench",),
         ("interop", "hardware", "analysis"),
         ("result",),
         ("families",),
