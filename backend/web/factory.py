@@ -23,7 +23,6 @@ from backend.web.http.server import Connections
 from backend.web.openapi.route import openapi
 from backend.web.routes.charts import charts
 from backend.web.routes.compare import comparisons
-from backend.web.routes.component import components
 from backend.web.routes.costs import costs
 from backend.web.routes.export import exports
 from backend.web.routes.health import PartFigures, health
@@ -34,7 +33,7 @@ from backend.web.routes.run_history import history
 from backend.web.routes.runs import runs as run_routes
 from backend.web.routes.schedule import keep_orders, schedules
 from backend.web.routes.short_links import links
-from backend.web.routes.standalone import standalone
+from backend.web.routes.standalone import components, standalone
 from backend.web.routes.static_files import compress_static
 from backend.web.services import NAME, Services
 from backend.web.sharing import Sharing

@@ -21,7 +21,7 @@ BACKEND = Layers(
     "backend",
     (
         ("cli", "web"),
-        ("access", "charts", "preview_image", "runs", "searches", "short_links"),
+        ("access", "charts", "runs", "searches", "short_links", "workbench"),
         ("compute",),
         ("schedule",),
         ("config", "limits", "theme_tokens"),
@@ -95,7 +95,7 @@ FORBIDDEN = {  # part -> packages from outside that it may not import
     "backend.config": (*WEB_PACKAGES, "numpy"),
     "backend.database": (*WEB_PACKAGES, "numpy"),
     "backend.errors": (*WEB_PACKAGES, "numpy"),
-    "backend.preview_image": WEB_PACKAGES,
+    "backend.charts.preview_image": WEB_PACKAGES,
     "backend.limits": (*WEB_PACKAGES, "numpy"),
     "backend.runs": ("flask", "flask_socketio"),
     "backend.schedule": (*WEB_PACKAGES, "sqlite3", "plotly", "PIL"),
@@ -103,6 +103,7 @@ FORBIDDEN = {  # part -> packages from outside that it may not import
     "backend.short_links": WEB_PACKAGES,
     "backend.theme_tokens": (*WEB_PACKAGES, "numpy"),
     "backend.web.answers": WEB_PACKAGES,
+    "backend.workbench": WEB_PACKAGES,
     "runner": (*WEB_PACKAGES, "sqlite3", "plotly", "PIL"),
 }
 

@@ -6,7 +6,7 @@ A position need not be complete. Its JSON is the same on the page (static/js/cor
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from backend.schedule.errors import OrderError, SpecError, message
@@ -36,7 +36,7 @@ class Position:
     m: int
     v: int
     rows: tuple[Row, ...]
-    costs: Costs = Costs()
+    costs: Costs = field(default_factory=Costs)
     w_share: float = 1.0
     memory: float | None = None
 
@@ -67,7 +67,7 @@ class Position:
         """Read a position strictly. Raises SpecError for a wrong field and OrderError for a wrong op."""
         reject_unknown(data, KEYS, message("workbench.a_position", "a position"))
         kind = cast(Kind, choice("placement", data.get("placement", "looped"), KINDS))
-        sizes = {key: integer(key, data.get(key, least), 1, LIMITS[key]) for key, least in SIZES.items()}
+        sizes = {key: integer(key, data.get(key, 1), 1, most) for key, most in LIMITS.items()}
         p, m, v = sizes["p"], sizes["m"], sizes["v"]
         two = kind == "bidirectional"
         for name, wrong, nearest in (
@@ -121,9 +121,6 @@ class Position:
             "memory": self.memory,
             "rows": text_rows(self.rows),
         }
-
-
-SIZES = {"p": 1, "m": 1, "v": 1}
 
 
 def text_rows(rows: Sequence[Sequence[Op | Pair]]) -> list[str]:

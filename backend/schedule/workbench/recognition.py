@@ -68,7 +68,8 @@ def _named(position: Position) -> tuple[Named, ...]:
 
 def _specs(position: Position) -> Iterator[tuple[str, Spec]]:
     for name, family in registry.FAMILIES.items():
-        if family.problem is not None:
+        chunked = family.v[1] > 1  # with one chunk these are other families, under another name
+        if family.problem is not None or (chunked and position.v == 1):
             continue
         costs = position.costs if "FB" in family.fields else replace(position.costs, FB=None)
         spec = Spec(name, position.p, position.m, position.v, w_share=position.w_share, costs=costs)

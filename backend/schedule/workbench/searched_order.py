@@ -1,4 +1,4 @@
-"""Search a short order for a position's sizes, costs and memory limit: the reference of a task that no family solves."""
+"""Search an order for a position's sizes, costs and memory limit: the reference of a task that no family solves."""
 
 from __future__ import annotations
 
