@@ -35,6 +35,7 @@ from backend.web.routes.schedule import keep_orders, schedules
 from backend.web.routes.short_links import links
 from backend.web.routes.standalone import components, standalone
 from backend.web.routes.static_files import compress_static
+from backend.web.routes.tasks import tasks
 from backend.web.services import NAME, Services
 from backend.web.sharing import Sharing
 from backend.web.sockets import events, search_events
@@ -43,10 +44,11 @@ from backend.web.sockets.cluster_feed import ClusterFeed
 from backend.web.sockets.run_feed import Feed
 from backend.web.work.background import run_in_background
 from backend.web.work.computing import POOL
+from backend.workbench.boards import Boards
 
 BLUEPRINTS = (
     pages, previews, schedules, comparisons, costs, exports, charts, run_routes, history, imports, links,
-    standalone, components, health, openapi,
+    standalone, components, tasks, health, openapi,
 )  # fmt: skip
 
 
@@ -76,9 +78,12 @@ def create_app(config: Config | None = None) -> Flask:
     short_links = ShortLinks(
         config.database, config.links, sharing.hourly("links", config.links_per_hour), run_in_background
     )
+    boards = Boards(
+        config.database, config.board_entries, sharing.hourly("entries", config.entries_per_hour), run_in_background
+    )
     import_rate = sharing.hourly("imports", config.imports_per_hour)
     parts = app.extensions[NAME] = Services(
-        config, cache, feed, hosts, runs, searches, short_links, import_rate,
+        config, cache, feed, hosts, runs, searches, short_links, boards, import_rate,
         Connections(config.connections), pages_open,
     )  # fmt: skip
     app.extensions[POOL] = Pool(

@@ -79,7 +79,9 @@ def identity(slug: str, rows: list[str]) -> str:
 def _unpacked(text: Any, start: Position) -> Position:
     """Return the position of a packed order. Raises OrderError, or TaskError for other sizes than the task's."""
     if not isinstance(text, str) or len(text) > MOST_ORDER:
-        why = message("workbench.order_is_packed", "order is a packed order of at most {most} characters", most=MOST_ORDER)
+        why = message(
+            "workbench.order_is_packed", "order is a packed order of at most {most} characters", most=MOST_ORDER
+        )
         raise TaskError("order", None, why, limit=MOST_ORDER)
     order = unpack(text)
     most = 3 * start.placement.chunks * start.m * start.p
@@ -92,8 +94,8 @@ def _unpacked(text: Any, start: Position) -> Position:
 def _other_sizes(order: Order, start: Position) -> TaskError:
     text = message(
         "workbench.other_sizes",
-        "the task is for p = {p}, m = {m} and {chunks} chunks per device, {placement}; this order is for p = {other_p}, "
-        "m = {other_m} and {other_chunks}, {other_placement}, or has ops that a task does not have",
+        "the task is for p = {p}, m = {m} and {chunks} chunks per device, {placement}; this order is for "
+        "p = {other_p}, m = {other_m} and {other_chunks}, {other_placement}, or has ops that a task does not have",
         p=start.p,
         m=start.m,
         chunks=start.placement.chunks,

@@ -23,7 +23,7 @@ def name_of(given: Any) -> str | None:
     if not isinstance(given, str):
         raise _refused(given, message("boards.name_is_text", "a name is a text of at most {most} characters",
                                       most=LONGEST_NAME))  # fmt: skip
-    text = " ".join(unicodedata.normalize("NFC", given[:10_000]).strip(" ").split(" "))
+    text = " ".join(filter(None, unicodedata.normalize("NFC", given[:10_000]).split(" ")))
     if len(text) > LONGEST_NAME:
         why = message(
             "boards.name_too_long",
@@ -44,7 +44,9 @@ def name_of(given: Any) -> str | None:
         raise _refused(given, message("boards.name_has_markup", "a name is plain text without < > &"))
     if not any(each.isalnum() for each in text) or _most_marks(text) > MOST_MARKS:
         why = message(
-            "boards.name_needs_letters", "a name has a letter or a digit, and at most {most} marks on each", most=MOST_MARKS
+            "boards.name_needs_letters",
+            "a name has a letter or a digit, and at most {most} marks on each",
+            most=MOST_MARKS,
         )
         raise _refused(given, why)
     return text

@@ -99,9 +99,7 @@ def _reference(number: int, position: Position, kinds: str, par: str | int, goal
     found = score(best)
     name = par if isinstance(par, str) else exact[0] if exact else None
     made = tuple(
-        Goal(each, getattr(found, each))
-        if each in METRICS
-        else Goal(each, names=exact if each == RECOGNISED else ())
+        Goal(each, getattr(found, each)) if each in METRICS else Goal(each, names=exact if each == RECOGNISED else ())
         for each in goals
     )
     bound = makespan_bound(empty, full)
