@@ -21,7 +21,7 @@ from backend.schedule.workbench.recognition import named_orders, recognise
 from backend.schedule.workbench.rule_length import shortest_rule
 from backend.schedule.workbench.score import score
 from backend.schedule.workbench.searched_order import searched_order
-from tests.support.workbench import GOLDEN, careless, walk, written
+from tests.support.page.workbench import GOLDEN, careless, walk, written
 
 
 def position(**given: Any) -> Position:
@@ -40,7 +40,7 @@ SIZES = st.sampled_from(
 
 
 def test_the_golden_file_is_what_the_server_says():
-    assert GOLDEN.read_text() == written(), "run: python -m tests.support.workbench"
+    assert GOLDEN.read_text() == written(), "run: python -m tests.support.page.workbench"
 
 
 @given(SIZES, st.integers(0, 10**6), st.sampled_from(["FB", "FIW"]))

@@ -34,7 +34,7 @@ from backend.workbench.reference import reference
 from backend.workbench.task import TableError, read_task, tasks
 from tests.access.test_requests import holder
 from tests.conftest import error_of
-from tests.support.workbench import walk
+from tests.support.page.workbench import walk
 
 USED_BY_LESSONS = (
     *("finish-1f1b", "gpipe-from-nothing", "one-forward-one-backward", "interleave-two-chunks", "split-the-backward"),
@@ -137,13 +137,8 @@ def test_an_entry_is_judged_kept_and_shown_on_the_board(client: FlaskClient):
 
 def test_one_order_written_in_two_ways_is_one_entry(client: FlaskClient):
     order = registry.order(registry.read({"family": "1f1b", "p": 4, "m": 6}))
-    stored = np.stack(
-        [
-            np.concatenate([numbers[0] for numbers in (micro_numbers(order, r) for r in range(order.p))]),
-            np.full(len(order), -1),
-        ],
-        1,
-    )
+    numbers = np.concatenate([micro_numbers(order, rank)[0] for rank in range(order.p)])
+    stored = np.stack([numbers, np.full(len(order), -1)], 1)
     explicit = replace(order, micro=stored.astype(np.int32))
     ids = {
         submit(client, "one-forward-one-backward", order=pack(each)).get_json()["entry"]["id"]

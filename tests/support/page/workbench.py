@@ -1,8 +1,8 @@
 """Positions of the workbench with what the server says of each; the page must say the same.
 
-`python -m tests.support.workbench` writes tests/golden/workbench.json: each case has a name, a position, each rank's
-candidates with null or [code, English sentence] of the reason why one may not come next, the families that the position
-is or begins as, and its score if it is complete.
+`python -m tests.support.page.workbench` writes tests/golden/workbench.json: each case has a name, a position, each
+rank's candidates with null or [code, English sentence] of the reason why one may not come next, the families that the
+position is or begins as, and its score if it is complete.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from backend.schedule.workbench.position import Position
 from backend.schedule.workbench.recognition import named_orders, recognise
 from backend.schedule.workbench.score import score
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "workbench.json"
+GOLDEN = Path(__file__).parents[2] / "golden" / "workbench.json"
 UNEVEN = {"F": [1.0, 2.0, 1.5], "I": [1.0, 1.25, 1.0], "W": [0.5, 1.0, 0.75], "comm": 0.25}
 SIZES: tuple[dict[str, Any], ...] = (
     {"p": 1, "m": 2},
