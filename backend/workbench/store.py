@@ -23,7 +23,6 @@ COLUMNS = "id, packed, name, makespan, bubble, peak, messages, simplicity, submi
 PLACE = "makespan, peak, messages, simplicity, created, id"  # entries are in this order
 SUBMITTED = "submitted"  # the metric under which all accepted submissions are counted
 SLACK = 10  # entries over the limit, as a part of it, until the worst are dropped: 1/SLACK
-AT_ONCE = 500  # rows deleted in one statement
 CANNOT_READ = message("boards.cannot_read", "Boards cannot be read at present")
 CANNOT_KEEP = message("boards.cannot_keep", "Entries cannot be kept at present")
 
@@ -139,17 +138,13 @@ class BoardStore:
         """Delete the worst entries if there are too many; those of the Pareto front stay."""
         if _kept(transaction, task) <= self.most + self.most // SLACK:
             return
-        front = {row[0] for row in _front(transaction, task)}
-        worst = transaction.execute(
-            f"SELECT id FROM board_entries WHERE task = :task ORDER BY {PLACE} LIMIT {2**31 - 1} OFFSET {self.most}",
-            {"task": task},
+        front = {f"front{number}": row[0] for number, row in enumerate(_front(transaction, task))}
+        transaction.execute(
+            "DELETE FROM board_entries WHERE task = :task AND id NOT IN (SELECT id FROM board_entries "
+            f"WHERE task = :task ORDER BY {PLACE} LIMIT {self.most}) "
+            f"AND id NOT IN ({', '.join(f':{name}' for name in front)})",
+            {"task": task} | front,
         )
-        doomed = [key for (key,) in worst if key not in front]
-        for at in range(0, len(doomed), AT_ONCE):
-            values = {f"id{number}": key for number, key in enumerate(doomed[at : at + AT_ONCE])}
-            transaction.execute(
-                f"DELETE FROM board_entries WHERE id IN ({', '.join(f':{name}' for name in values)})", values
-            )
 
 
 def _find(transaction: Transaction, task: str, key: str) -> Entry | None:
