@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 from backend.database.address import Location
@@ -11,13 +13,14 @@ from backend.errors import message
 from backend.limits.rate_limit import HourlyRate
 from backend.workbench import histogram
 from backend.workbench.errors import BoardError
-from backend.workbench.judge import Judged
+from backend.workbench.judge import ID_LENGTH, Judged
 from backend.workbench.names import name_of
 from backend.workbench.store import Board, BoardStore, Entry, Submitted
 from backend.workbench.task import task_of
 
 T = TypeVar("T")
 BEST = 20  # entries that a board shows
+ID = re.compile(f"[0-9a-f]{{{ID_LENGTH}}}", re.ASCII)
 
 
 class Boards:
@@ -64,15 +67,21 @@ class Boards:
     def delete(self, slug: str, key: str) -> None:
         """Delete an entry. Raises BoardError if there is none, or it cannot be deleted."""
         position = task_of(slug).position
-        there = self._on_disk(lambda: self.store.delete(slug, key, lambda score: histogram.bins_of(position, score)))
-        self._need(there, key)
+        bins_of = partial(histogram.bins_of, position)
+        _need(_is_id(key) and self._on_disk(lambda: self.store.delete(slug, key, bins_of)), key)
 
     def unname(self, slug: str, key: str) -> None:
         """Remove the name of an entry. Raises BoardError if there is none, or it cannot be changed."""
         task = task_of(slug)
-        self._need(self._on_disk(lambda: self.store.unname(task.slug, key)), key)
+        _need(_is_id(key) and self._on_disk(lambda: self.store.unname(task.slug, key)), key)
 
-    def _need(self, there: bool, key: str) -> None:
-        if not there:
-            text = message("boards.no_such_entry", "the board has no such entry")
-            raise BoardError("entry", key[:80], text, kind="unknown")
+
+def _is_id(key: str) -> bool:
+    return ID.fullmatch(key) is not None
+
+
+def _need(there: bool, key: str) -> None:
+    """Raise BoardError where an entry is not there."""
+    if not there:
+        text = message("boards.no_such_entry", "the board has no such entry")
+        raise BoardError("entry", key[:80], text, kind="unknown")

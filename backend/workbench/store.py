@@ -7,10 +7,9 @@ them from a thread.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from backend.database.address import Location
 from backend.database.connect import database_at
@@ -110,7 +109,7 @@ class BoardStore:
                 [Entry.of(row) for row in _front(transaction, task)],
             )  # fmt: skip
 
-    def delete(self, task: str, key: str, bins_of: Any) -> bool:
+    def delete(self, task: str, key: str, bins_of: Callable[[Score], Mapping[str, int]]) -> bool:
         """Delete an entry and take it out of the counts; return whether it was there. ``bins_of`` gives the bin of
         each metric of a score.
         """

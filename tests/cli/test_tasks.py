@@ -16,6 +16,8 @@ from backend.workbench.histogram import bins_of
 from backend.workbench.store import BoardStore, Entry
 from backend.workbench.task import tasks
 
+KEY = "ab" * 12
+
 
 def test_every_task_is_right_and_listed():
     checked = CliRunner().invoke(cli, ["tasks", "check"])
@@ -41,15 +43,15 @@ def test_an_entry_or_its_name_is_deleted_from_the_servers_database(tmp_path: Pat
     path, position = tmp_path / "runs.sqlite3", tasks()["memory-two"].position
     monkeypatch.setenv("BUBBLELINE_DATABASE", str(path))
     store, found = BoardStore(path, 10), Score(30.0, 0.4, 2.0, 24, 13)
-    store.submit("memory-two", Entry("abc", "lAB", "rude", found, 1, 0.0), bins_of(position, found))
+    store.submit("memory-two", Entry(KEY, "lAB", "rude", found, 1, 0.0), bins_of(position, found))
 
     def forget(*arguments: str) -> int:
         return CliRunner().invoke(cli, ["tasks", "forget", *arguments]).exit_code
 
-    assert forget("memory-two", "abc", "--name") == 0
+    assert forget("memory-two", KEY, "--name") == 0
     assert store.board("memory-two", 5).best[0].name is None
-    assert forget("memory-two", "abc") == 0
+    assert forget("memory-two", KEY) == 0
     assert store.board("memory-two", 5).kept == 0
-    assert forget("memory-two", "abc") == 1
-    assert forget("no-such-task", "abc") == 1
+    assert forget("memory-two", KEY) == 1
+    assert forget("no-such-task", KEY) == 1
     store.close()

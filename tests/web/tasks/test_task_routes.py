@@ -257,7 +257,8 @@ def test_everybody_may_submit_and_only_administrators_delete(public: Flask, pool
     (left,) = viewer.get("/api/tasks/gpipe-from-nothing/board").get_json()["best"]
     assert left["name"] is None
     assert admin.delete(at).status_code == 204
-    assert admin.delete(at).status_code == 404
+    for missing in (at, f"{at}/name", f"{at}%00", "/api/tasks/gpipe-from-nothing/entries/'; DROP TABLE board_entries"):
+        assert admin.delete(missing).status_code == 404
     assert viewer.get("/api/tasks/gpipe-from-nothing/board").get_json()["entries"] == 0
 
 
