@@ -14,6 +14,7 @@ python app.py laws                             write docs/laws.md
 python app.py lessons check DIR                mistakes in lessons: file, line, cause; also: list, export SLUG
 python app.py run dualpipe -p 4 -m 8           execute it with real tensors and verify its gradients
 python app.py run-sweep gpipe 1f1b zb-h1       execute several and compare what was predicted and measured
+python app.py tasks list | check | forget      the workbench's tasks and their boards
 python app.py devices                          devices to run on, and the mode of a run
 python app.py backup FILE                      copy the SQLite file of runs and short links, while the server runs
 python app.py restore FILE                     put a backup in its place, while the server runs

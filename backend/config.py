@@ -184,6 +184,12 @@ class Config:
     imports_per_hour: int = _setting(60, _integer(0, 1_000_000), "runs imported by one client in an hour (429)")
     links: int = _setting(100_000, _integer(0, 100_000_000), "short links kept in all; more are refused (503)")
     links_per_hour: int = _setting(60, _integer(0, 1_000_000), "new short links of one client in an hour (429)")
+    board_entries: int = _setting(
+        2000, _integer(10, 1_000_000), "entries kept on the board of each task of the workbench, the best ones"
+    )
+    entries_per_hour: int = _setting(
+        600, _integer(0, 1_000_000), "orders submitted to tasks by one client in an hour (429)"
+    )
     workers: int = _setting(
         min(2, os.cpu_count() or 1), _integer(1, 64),
         "processes for long computations; one more is for those that take milliseconds",

@@ -12,6 +12,7 @@ from backend.cli.pareto import pareto_command
 from backend.cli.run import run
 from backend.cli.run_sweep import devices, run_sweep
 from backend.cli.schedule import check, export, laws, show, sweep
+from backend.cli.tasks import tasks
 
 COMMANDS = (
     show,
@@ -30,4 +31,5 @@ COMMANDS = (
     backup,
     restore,
     copy_database,
+    tasks,
 )

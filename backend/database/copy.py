@@ -22,6 +22,24 @@ class Table:
 TABLES = (
     Table("runs", ("id", "created", "status", "head", "events", "ops", "bytes", "messages", "copies", "packed"), 8),
     Table("links", ("code", "query", "named", "created"), 500),
+    Table(
+        "board_entries",
+        (
+            "id",
+            "task",
+            "packed",
+            "name",
+            "makespan",
+            "bubble",
+            "peak",
+            "messages",
+            "simplicity",
+            "submitted",
+            "created",
+        ),
+        200,
+    ),
+    Table("board_counts", ("id", "task", "metric", "bin", "entries"), 500),
     Table(SECRETS, ("name", "value"), 500),
 )
 OWN = {*(table.name for table in TABLES), "schema_version"}

@@ -51,6 +51,17 @@ MIGRATIONS: tuple[tuple[Statement, ...], ...] = (
         ),
         "CREATE TABLE IF NOT EXISTS server_secrets (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
     ),
+    (  # 6: boards of the workbench's tasks: the best entries, and how many there have been by metric and bin
+        "CREATE TABLE IF NOT EXISTS board_entries (id TEXT PRIMARY KEY, task TEXT NOT NULL, packed TEXT NOT NULL, "
+        "name TEXT, makespan DOUBLE PRECISION NOT NULL, bubble DOUBLE PRECISION NOT NULL, "
+        "peak DOUBLE PRECISION NOT NULL, messages BIGINT NOT NULL, simplicity BIGINT NOT NULL, "
+        "submitted BIGINT NOT NULL, created DOUBLE PRECISION NOT NULL)",
+        "CREATE INDEX IF NOT EXISTS board_entries_by_place "
+        "ON board_entries (task, makespan, peak, messages, simplicity, created, id)",
+        "CREATE TABLE IF NOT EXISTS board_counts (id TEXT PRIMARY KEY, task TEXT NOT NULL, metric TEXT NOT NULL, "
+        "bin BIGINT NOT NULL, entries BIGINT NOT NULL)",
+        "CREATE INDEX IF NOT EXISTS board_counts_by_task ON board_counts (task)",
+    ),
 )
 SCHEMA = len(MIGRATIONS)
 

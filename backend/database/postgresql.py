@@ -123,7 +123,8 @@ class PostgresqlDatabase(Database):
         runs = "+".join(self.bytes_of(column) for column in ("id", "head", "events", "packed", "ops", "bytes"))
         rest = "+".join(self.bytes_of(column) for column in ("messages", "copies"))
         links = f"(SELECT coalesce(sum({self.bytes_of('query')}), 0) FROM links)"
-        return int(self.execute(f"SELECT coalesce(sum({runs}+{rest}), 0) + {links} FROM runs")[0][0])
+        boards = f"(SELECT coalesce(sum({self.bytes_of('packed')}), 0) FROM board_entries)"
+        return int(self.execute(f"SELECT coalesce(sum({runs}+{rest}), 0) + {links} + {boards} FROM runs")[0][0])
 
     def bytes_of(self, column: str) -> str:
         """Return SQL for the bytes of a column's value."""

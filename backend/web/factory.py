@@ -23,7 +23,6 @@ from backend.web.http.server import Connections
 from backend.web.openapi.route import openapi
 from backend.web.routes.charts import charts
 from backend.web.routes.compare import comparisons
-from backend.web.routes.component import components
 from backend.web.routes.costs import costs
 from backend.web.routes.export import exports
 from backend.web.routes.health import PartFigures, health
@@ -34,8 +33,9 @@ from backend.web.routes.run_history import history
 from backend.web.routes.runs import runs as run_routes
 from backend.web.routes.schedule import keep_orders, schedules
 from backend.web.routes.short_links import links
-from backend.web.routes.standalone import standalone
+from backend.web.routes.standalone import components, standalone
 from backend.web.routes.static_files import compress_static
+from backend.web.routes.tasks import tasks
 from backend.web.services import NAME, Services
 from backend.web.sharing import Sharing
 from backend.web.sockets import events, search_events
@@ -44,10 +44,11 @@ from backend.web.sockets.cluster_feed import ClusterFeed
 from backend.web.sockets.run_feed import Feed
 from backend.web.work.background import run_in_background
 from backend.web.work.computing import POOL
+from backend.workbench.boards import Boards
 
 BLUEPRINTS = (
     pages, schedules, comparisons, costs, exports, charts, run_routes, history, imports, links,
-    standalone, components, lessons, health, openapi,
+    standalone, components, lessons, tasks, health, openapi,
 )  # fmt: skip
 
 
@@ -77,9 +78,12 @@ def create_app(config: Config | None = None) -> Flask:
     short_links = ShortLinks(
         config.database, config.links, sharing.hourly("links", config.links_per_hour), run_in_background
     )
+    boards = Boards(
+        config.database, config.board_entries, sharing.hourly("entries", config.entries_per_hour), run_in_background
+    )
     import_rate = sharing.hourly("imports", config.imports_per_hour)
     parts = app.extensions[NAME] = Services(
-        config, cache, feed, hosts, runs, searches, short_links, import_rate,
+        config, cache, feed, hosts, runs, searches, short_links, boards, import_rate,
         Connections(config.connections), pages_open,
     )  # fmt: skip
     app.extensions[POOL] = Pool(

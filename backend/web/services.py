@@ -21,6 +21,7 @@ from backend.web.sockets.cluster_feed import ClusterFeed
 from backend.web.sockets.run_feed import Feed
 from backend.web.sockets.run_snapshot import RunSnapshots
 from backend.web.work.large_bodies import LargeBodies
+from backend.workbench.boards import Boards
 
 if TYPE_CHECKING:
     from backend.web.redis.remote_runs import RemoteRuns
@@ -39,6 +40,7 @@ class Services:
     runs: Manager | RemoteRuns
     searches: SearchQueue
     links: ShortLinks
+    boards: Boards
     imports: HourlyRate
     connections: Connections
     client_sockets: ClientSockets  # of pages

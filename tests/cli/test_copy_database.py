@@ -28,6 +28,11 @@ ODD_ROWS: dict[str, list[Row]] = {
         *((f"run{n}", 1e300 / 3**n, "finished", "{}", "[]", b"x" * n, None, None, None, "p") for n in range(20)),
     ],
     "links": [("a", "?x=%25&y=:z", 1, 5e-324), ("B", "é" * 4000, 0, 2.0**53 - 1), ("ä", "", 2**62, 1.0)],
+    "board_entries": [
+        ("0a", "finish-1f1b", "lAB", None, 18.0, 1 / 3, 3.0, 16, 14, 2**40, 0.1 + 0.2),
+        ("0b", "memory-two", "v", "Zoë 🦜", 1e300, 0.0, 5e-324, 0, 0, 1, 1.0),
+    ],
+    "board_counts": [("finish-1f1b makespan 3", "finish-1f1b", "makespan", 3, 2**40)],
     "server_secrets": [(name, name * 20) for name in keys.NAMES],
 }
 
@@ -78,7 +83,9 @@ def test_all_rows_come_back_from_postgresql_as_they_were(tmp_path: Path, address
     fill(first, ODD_ROWS)
     there = call(first, address)
     assert there.exit_code == 0, there.output
-    assert there.output.splitlines()[:3] == ["runs: 22 rows", "links: 3 rows", "server_secrets: 3 rows"]
+    assert there.output.splitlines()[:5] == [
+        *("runs: 22 rows", "links: 3 rows", "board_entries: 2 rows", "board_counts: 1 row", "server_secrets: 3 rows"),
+    ]
     assert rows_of(address) == rows_of(first)
     back = call(address, last)
     assert back.exit_code == 0, back.output

@@ -23,7 +23,7 @@ BACKEND = Layers(
         ("cli", "web"),
         ("lessons",),
         ("web.address",),  # pure: what lessons and routes read links with
-        ("access", "preview_image", "runs", "searches", "short_links"),
+        ("access", "runs", "searches", "short_links", "workbench"),
         ("charts",),
         ("compute",),
         ("schedule",),
@@ -36,6 +36,7 @@ BACKEND = Layers(
 SCHEDULE = Layers(
     "backend.schedule",
     (
+        ("workbench",),
         ("interop", "analysis"),
         ("hardware",),  # a model and a machine: costs, units of an engineer
         ("result",),
@@ -98,7 +99,7 @@ FORBIDDEN = {  # part -> packages from outside that it may not import
     "backend.config": (*WEB_PACKAGES, "numpy"),
     "backend.database": (*WEB_PACKAGES, "numpy"),
     "backend.errors": (*WEB_PACKAGES, "numpy"),
-    "backend.preview_image": WEB_PACKAGES,
+    "backend.charts.preview_image": WEB_PACKAGES,
     "backend.lessons": WEB_PACKAGES,
     "backend.limits": (*WEB_PACKAGES, "numpy"),
     "backend.runs": ("flask", "flask_socketio"),
@@ -106,6 +107,7 @@ FORBIDDEN = {  # part -> packages from outside that it may not import
     "backend.searches": ("flask", "flask_socketio"),
     "backend.short_links": WEB_PACKAGES,
     "backend.web.answers": WEB_PACKAGES,
+    "backend.workbench": WEB_PACKAGES,
     "runner": (*WEB_PACKAGES, "sqlite3", "plotly", "PIL"),
 }
 

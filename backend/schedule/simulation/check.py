@@ -5,6 +5,8 @@ The same rules apply to orders of families, of searches and of imported files.
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 import numpy as np
 
 from backend.schedule.errors import Message, OrderError, message
@@ -50,7 +52,7 @@ def _check_rank(order: Order, rank: int) -> None:
         if key in seen:
             twice = message("schedule.op_twice", "rank {rank} does {op} twice", rank=rank, op=op.text())
             raise OrderError(twice, rank=rank, op=op.text())
-        wrong = _wrong_before(rank, op, seen)
+        wrong = wrong_before(rank, op, seen)
         if wrong is not None:
             raise OrderError(wrong, rank=rank, op=op.text())
         seen.add(key)
@@ -84,7 +86,7 @@ def _check_range(order: Order, rank: int, op: Op) -> None:
         raise OrderError(problem, rank=rank, op=op.text())
 
 
-def _wrong_before(rank: int, op: Op, seen: set[tuple[str, int, int]]) -> Message | None:
+def wrong_before(rank: int, op: Op, seen: Container[tuple[str, int, int]]) -> Message | None:
     """Return the reason why an op cannot follow the earlier ops of its rank; None if it can."""
     if op.kind in "FS":
         return None

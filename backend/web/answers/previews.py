@@ -28,7 +28,7 @@ def texts(query: bytes, with_bubble: bool) -> tuple[str, str] | None:
 
 def picture(query: bytes) -> Encoded:
     """Draw a view's schedules as PNG, or Bubbleline's own picture."""
-    from backend.preview_image.card import brand_card, card, timed
+    from backend.charts.preview_image.card import brand_card, card, timed
 
     plans = drawable(query)
     try:
@@ -49,7 +49,7 @@ def drawable(query: bytes) -> tuple[Spec, ...]:
 
 
 def _title(plans: tuple[Spec, ...], with_bubble: bool) -> str:
-    from backend.preview_image.card import percent, sizes_of, timed
+    from backend.charts.preview_image.card import percent, sizes_of, timed
 
     names = [family_of(spec).title for spec in plans]
     head = ", ".join([" against ".join(names), *sizes_of(plans[0])])

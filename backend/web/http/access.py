@@ -33,7 +33,14 @@ PAGES = (
 # Without any role: the page's public sources, the component for other sites, and for operators.
 OPEN = ("static", "component.show_component", "component.component_script", "health.healthz", "health.readyz")
 # The roles of routes that their method does not tell: others need VIEW for reading, and RUN for the rest.
-NEEDS = {"health.metrics": Role.ADMIN, "links.make_link": Role.VIEW, "imports.import_order": Role.VIEW}
+NEEDS = {
+    "health.metrics": Role.ADMIN,
+    "links.make_link": Role.VIEW,
+    "imports.import_order": Role.VIEW,
+    "tasks.submit_entry": Role.VIEW,
+    "tasks.delete_entry": Role.ADMIN,
+    "tasks.delete_name": Role.ADMIN,
+}
 
 
 def register(app: Flask, policy: Policy, pace: Pace) -> None:

@@ -9,12 +9,12 @@ from flask import Flask
 from werkzeug.routing import Rule
 
 from backend import __version__
-from backend.web.openapi import costs, lessons, pages, runs, schedules
+from backend.web.openapi import costs, lessons, pages, runs, schedules, tasks
 from backend.web.openapi.operation import REFUSALS, Operation, refusal
 from backend.web.openapi.shapes import SCHEMAS
 
 OPERATIONS: dict[str, Operation] = (
-    schedules.OPERATIONS | costs.OPERATIONS | runs.OPERATIONS | lessons.OPERATIONS | pages.OPERATIONS
+    schedules.OPERATIONS | costs.OPERATIONS | runs.OPERATIONS | lessons.OPERATIONS | tasks.OPERATIONS | pages.OPERATIONS
 )
 """Each endpoint of the app with its description."""
 TAGS = {
@@ -23,6 +23,7 @@ TAGS = {
     "costs": "Costs of a model on a machine.",
     "runs": "Real executions of schedules.",
     "lessons": "Lessons, and the check of answers to their questions.",
+    "tasks": "Tasks of the workbench, and boards of the orders that were built for them.",
     "links": "Short links to views.",
     "page": "What a browser loads.",
     "operation": "State of the server, for operators.",

@@ -1,11 +1,14 @@
-"""The stand-alone HTML file of a view: the embed's code and style, the orders and their families in one file.
+"""The page elsewhere: the stand-alone HTML file of a view, and the component <bubble-line> for pages of any site.
 
-It opens from a disk and needs no server and no network, which its own policy enforces. The bundle is made at set-up.
+The stand-alone file has the embed's code and style, the orders and their families; it opens from a disk and needs no
+server and no network, which its own policy enforces. The component is one script with a documentation page. The bundles
+are made at set-up.
 """
 
 from __future__ import annotations
 
 import json
+import zlib
 from base64 import b64encode
 from hashlib import sha256
 from typing import Any
@@ -18,13 +21,19 @@ from backend.errors import with_codes
 from backend.schedule.families import searched
 from backend.web.address.preview import preview_of
 from backend.web.answers import files
-from backend.web.http.bundle import BUILT
-from backend.web.http.responses import built_text
+from backend.web.http.bundle import BUILT, entry
+from backend.web.http.cache import Encoded
+from backend.web.http.responses import built_text, send
 from backend.web.work.computing import compute
 
 standalone = Blueprint("standalone", __name__)
 SCRIPT, STYLE = BUILT / "js" / "standalone.js", BUILT / "css" / "embed.css"
 THEMES = ("auto", "light", "dark")
+
+components = Blueprint("component", __name__)
+COMPONENT = BUILT / "js" / "bubble-line.js"
+DAY = 86_400  # seconds
+ANY_SITE = {"Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin"}
 
 
 @standalone.get("/api/standalone")
@@ -58,3 +67,23 @@ def _embedded(data: dict[str, Any]) -> Markup:
 
 def _hash(text: str) -> str:
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+@components.get("/component")
+def show_component() -> str:
+    """Render the component's documentation, with live examples."""
+    return render_template(
+        "component.html", version=__version__, address=f"{request.host_url}bubble-line.js",
+        script=entry("js", "component_page"), style=entry("css", "component"),
+    )  # fmt: skip
+
+
+@components.get("/bubble-line.js")
+def component_script() -> Response:
+    """Return the component's script, which every site may load; for a day a browser does not ask again."""
+    body = zlib.compress(built_text(COMPONENT).encode())
+    answer = send(request, Encoded.of(body, "text/javascript"))
+    answer.headers.update(ANY_SITE)
+    answer.headers["Cache-Control"] = f"public, max-age={DAY}, stale-while-revalidate={7 * DAY}"
+    answer.headers["Vary"] = "Accept-Encoding"
+    return answer

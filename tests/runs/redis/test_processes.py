@@ -187,6 +187,20 @@ def test_limits_count_for_all_processes_together(ready):
     assert int(refused.headers["Retry-After"]) > 60
 
 
+def test_all_processes_see_one_board(ready):
+    first, second = ready
+    rows = ["0F0 0F1 0F2 0B0 0B1 0B2", "1F0 1F1 1F2 1B0 1B1 1B2"]
+    at = "api/tasks/gpipe-from-nothing"
+    counts = [
+        requests.post(f"{server.url}/{at}/entries", json={"rows": rows}, timeout=20).json()["entry"]["count"]
+        for server in (first, second)
+    ]
+    assert counts == [1, 2]
+    boards = [requests.get(f"{server.url}/{at}/board", timeout=10).json() for server in (first, second)]
+    assert boards[0] == boards[1]
+    assert boards[0]["submissions"] == 2
+
+
 def test_no_process_outlives_a_server_that_is_killed(start, redis_server: RedisServer):
     server = start(BUBBLELINE_REDIS=redis_server.url, BUBBLELINE_PROCESSES="2")
     until(lambda: requests.get(f"{server.url}/healthz", timeout=10).ok, 20)

@@ -68,7 +68,9 @@ def test_the_role_that_each_route_needs_is_known(make: Make):
         ("runs.start_run", "POST"), ("runs.cancel_run", "POST"), ("history.rename_run", "PATCH"),
         ("history.delete_run", "DELETE"), ("imports.import_run", "POST"),
     }  # fmt: skip
-    assert {name for name, role in needed.items() if role == Role.ADMIN} == {("health.metrics", "GET")}
+    assert {name for name, role in needed.items() if role == Role.ADMIN} == {
+        *(("health.metrics", "GET"), ("tasks.delete_entry", "DELETE"), ("tasks.delete_name", "DELETE")),
+    }
     assert {name for name, role in needed.items() if role == Role.NOBODY} == {
         ("static", "GET"), ("health.healthz", "GET"), ("health.readyz", "GET"),
         ("component.show_component", "GET"), ("component.component_script", "GET"),  # code for other sites, no data

@@ -1,4 +1,4 @@
-// Messages of the server by their codes: requests, links, pages and the command line.
+// Messages of the server by their codes: requests, links, pages, the command line, the workbench and its boards.
 
 /** @type {import("../language.js").Catalogue} */
 export const WEB_MESSAGES = {
@@ -158,4 +158,32 @@ export const WEB_MESSAGES = {
   "web.unknown_prefix": "未知的键；其他调度的键以 {prefixes} 加一个点开头",
   "web.view_too_large": "内容太大，放不进一个文件；请减少微批次或设备",
   "web.needs_a_model": "没有 --model 时 {key} 没有意义",
+  "boards.an_entry": "一份提交",
+  "boards.cannot_keep": "目前无法保存提交",
+  "boards.cannot_read": "目前无法读取排行榜",
+  "boards.disk": "{what}：{why}。",
+  "boards.name_has_hidden_characters": "名字是纯文本；U+{number} 看不见，或会改变书写方向",
+  "boards.name_has_markup": "名字是纯文本，不能有 < > &",
+  "boards.name_is_text": "名字是不超过 {most} 个字符的文本",
+  "boards.name_needs_letters": "名字至少有一个字母、汉字或数字，每个字符上最多 {most} 个附加符号",
+  "boards.name_too_long": "名字最多 {most} 个字符，这里有 {length} 个",
+  "boards.no_such_entry": "排行榜上没有这份提交",
+  "boards.too_many_an_hour": "每小时最多提交 {most} 次；请在 {minutes} 分钟后再试",
+  "workbench.a_position": "一个局面",
+  "workbench.a_row_a_rank": "rows 为 {p} 个 rank 各有一段 op 文本",
+  "workbench.bound_path": "到达、自身的工作与回程",
+  "workbench.cost_of_each_stage": "{name} 为列表时，{stages} 个阶段各有一项",
+  "workbench.gpipe_last_first": "GPipe，从最后一个反向开始",
+  "workbench.input_not_placed": "rank {rank} 还不能执行 {op}：它的输入 {needed}（在 rank {other} 上）尚未放置",
+  "workbench.no_such_task": "没有这个名字的任务",
+  "workbench.not_from_the_start": "rank {rank} 的开头与任务不同：那里的第 {number} 个 op 是 {op}",
+  "workbench.order_is_packed": "order 是不超过 {most} 个字符的已打包执行顺序",
+  "workbench.order_or_rows": "请只给出 order（已打包的文本）或 rows 之一",
+  "workbench.other_kinds": "此任务只用这些种类的 op：{kinds}；{op} 不是其中之一",
+  "workbench.other_sizes":
+    "任务为 p = {p}、m = {m}、每个设备 {chunks} 个分块、{placement}；" +
+    "此执行顺序为 p = {other_p}、m = {other_m}、{other_chunks} 个分块、{other_placement}，或含有任务没有的 op",
+  "workbench.over_memory": "rank {rank} 不能执行 {op}：显存中会有 {level} 个微批次，上限是 {limit}",
+  "workbench.row_too_long": "rank {rank} 的 op 比这些大小所需的多",
+  "workbench.two_directions": "双向放置需要偶数的 p 和 m，且 v = 1；最接近的是 {name} = {nearest}",
 };

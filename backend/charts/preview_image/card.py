@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageDraw, ImageFont
 
-from backend.preview_image.colours import Theme, palette
-from backend.preview_image.timeline import Area, draw_lane
+from backend.charts.preview_image.colours import Theme, palette
+from backend.charts.preview_image.timeline import Area, draw_lane
 from backend.schedule.families.registry import family_of, order
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import Timeline, simulate

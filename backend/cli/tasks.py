@@ -1,0 +1,107 @@
+"""The commands `tasks list`, `check` and `forget`: the workbench's tasks, and entries of their boards."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import click
+
+from backend.config import Config, ConfigError
+from backend.errors import RequestError
+from backend.limits.rate_limit import HourlyRate
+from backend.schedule import jit
+from backend.schedule.errors import OrderError
+from backend.schedule.workbench.legality import first_illegal
+from backend.schedule.workbench.position import text_rows
+from backend.workbench.boards import Boards
+from backend.workbench.judge import judge
+from backend.workbench.reference import Contender, reference
+from backend.workbench.task import TableError, Task
+from backend.workbench.task import tasks as all_tasks
+
+
+@click.group()
+def tasks() -> None:
+    """The workbench's tasks, and entries of their boards."""
+
+
+@tasks.command("list")
+def list_tasks() -> None:
+    """Print every task with its sizes, its par and the bound, all computed."""
+    for task in _tasks():
+        found, position = reference(task), task.position
+        memory = "-" if position.memory is None else f"{position.memory:g}"
+        bound = "-" if found.bound is None else f"{found.bound.value:g}"
+        click.echo(
+            f"{task.number:3}  {task.slug:34} level {task.level}  p {position.p} m {position.m} v {position.v} "
+            f"{position.placement.kind:8} memory {memory:4} par {found.score.makespan:g} ({found.name or 'searched'}), "
+            f"peak {found.score.peak:g}, bound {bound}"
+        )
+
+
+@tasks.command("check")
+def check_tasks() -> None:
+    """Play every task's start and its par order, and judge whether par meets the goals; leave with 1 if one fails."""
+    bad = False
+    for task in _tasks():
+        for problem in problems(task):
+            bad = True
+            click.echo(f"{task.slug}: {problem}", err=True)
+    click.echo("a task is wrong" if bad else f"{len(all_tasks())} tasks: every start can be played, every par reached")
+    sys.exit(1 if bad else 0)
+
+
+def problems(task: Task) -> Iterator[str]:
+    """Yield what is wrong with a task: a start that breaks a rule, a par that is no answer or misses a goal."""
+    wrong = first_illegal(task.position)
+    if wrong is not None:
+        yield f"its start cannot be played: {wrong.message}"
+    found = reference(task)
+    try:
+        judged = judge(task, None, text_rows(found.par.rows))
+    except (RequestError, OrderError) as error:
+        yield f"par is not an answer: {error.message}"
+        return
+    yield from (f"par misses the goal {goal}" for goal in judged.goals if not goal["met"])
+    if found.bound is not None and found.score.makespan < found.bound.value * (1 - 1e-9):
+        yield f"par is shorter than the bound {found.bound.value:g}"
+    beaten = [each for each in found.named if _beats(each, found.score.makespan)]
+    if found.source == "search" and beaten:
+        yield f"{beaten[0].named.name} keeps the limit and is shorter than the searched par"
+
+
+def _beats(named: Contender, makespan: float) -> bool:
+    return named.within and named.score.makespan < makespan * (1 - 1e-9)
+
+
+@tasks.command("forget")
+@click.argument("slug")
+@click.argument("entry")
+@click.option("--name", "only_name", is_flag=True, help="Remove the display name only; the entry stays.")
+def forget(slug: str, entry: str, only_name: bool) -> None:
+    """Delete ENTRY from the board of the task SLUG, in the server's database, also while the server runs."""
+    try:
+        config = Config.from_env()
+    except ConfigError as error:
+        raise click.ClickException(str(error)) from None
+    boards = Boards(config.database, config.board_entries, HourlyRate(0))
+    try:
+        if only_name:
+            boards.unname(slug, entry)
+        else:
+            boards.delete(slug, entry)
+    except RequestError as error:
+        raise click.ClickException(str(error.message)) from None
+    finally:
+        boards.store.close()
+    click.echo(f"{slug}: {'the name of ' if only_name else ''}{entry} is deleted")
+
+
+def _tasks() -> list[Task]:
+    """Return all tasks, ready to compute with. Raises ClickException for a wrong table."""
+    jit.compile_all()
+    try:
+        return list(all_tasks().values())
+    except TableError as error:
+        raise click.ClickException(str(error)) from None

@@ -1,0 +1,163 @@
+"""A position of the workbench: the ops that each rank has been given so far, at given sizes, costs and memory.
+
+A position need not be complete. Its JSON is the same on the page (static/js/core/workbench) and in tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from backend.schedule.errors import OrderError, SpecError, message
+from backend.schedule.interop.op_rows import halves
+from backend.schedule.order.ops import Op, Pair, parse
+from backend.schedule.order.order import Order, from_ops
+from backend.schedule.order.placement import KINDS, Kind, Placement, place
+from backend.schedule.simulation.costs import Costs
+from backend.schedule.spec import MAX_TIME, Spec, choice, integer, number, optional, reject_unknown
+
+LIMITS = {"p": 16, "m": 64, "v": 8}
+KEYS = ("placement", "p", "m", "v", "costs", "w_share", "memory", "rows")
+COSTS = ("F", "I", "W", "comm", "FB")
+Row = tuple[Op | Pair, ...]
+
+
+@dataclass(frozen=True)
+class Position:
+    """A position: ``rows`` has each rank's ops in order, with their micro-batches.
+
+    ``v`` is the number of chunks per rank, 1 for the bidirectional placement; it divides costs that are given per
+    device. ``memory`` is the most micro-batches' activations on one rank, None without a limit; ``w_share`` the part
+    of them that W still needs after I.
+    """
+
+    placement: Placement
+    m: int
+    v: int
+    rows: tuple[Row, ...]
+    costs: Costs = field(default_factory=Costs)
+    w_share: float = 1.0
+    memory: float | None = None
+
+    @property
+    def p(self) -> int:
+        return self.placement.p
+
+    @property
+    def n(self) -> int:
+        """Return the number of micro-batches through one slot."""
+        return self.m // self.placement.streams
+
+    @property
+    def placed(self) -> int:
+        """Return the number of ops that are placed."""
+        return sum(map(len, self.rows))
+
+    def order(self) -> Order:
+        """Return the rows as an order, which need not be complete or able to run."""
+        return from_ops(self.placement, self.m, self.rows)
+
+    def with_rows(self, rows: Sequence[Sequence[Op | Pair]]) -> Position:
+        """Return the same position with other rows."""
+        return replace(self, rows=tuple(tuple(row) for row in rows))
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> Position:
+        """Read a position strictly. Raises SpecError for a wrong field and OrderError for a wrong op."""
+        reject_unknown(data, KEYS, message("workbench.a_position", "a position"))
+        kind = cast(Kind, choice("placement", data.get("placement", "looped"), KINDS))
+        sizes = {key: integer(key, data.get(key, 1), 1, most) for key, most in LIMITS.items()}
+        p, m, v = sizes["p"], sizes["m"], sizes["v"]
+        two = kind == "bidirectional"
+        for name, wrong, nearest in (
+            ("v", two and v != 1, 1),
+            ("p", two and p % 2, p + 1),
+            ("m", two and m % 2, m + 1),
+        ):
+            if wrong:
+                text = message(
+                    "workbench.two_directions",
+                    "the bidirectional placement needs an even p and m, and v = 1; {name} = {nearest} is the nearest",
+                    name=name,
+                    nearest=nearest,
+                )
+                raise SpecError(name, sizes[name], text, nearest=nearest)
+        placement = place(kind, p, 2 if two else v)
+        costs = data.get("costs", {})
+        if isinstance(costs, Mapping):
+            reject_unknown(costs, COSTS, message("schedule.the_costs", "costs"))
+        spec = Spec.from_json({"costs": costs})
+        for name in ("F", "I", "W"):
+            given = getattr(spec.costs, name)
+            if isinstance(given, tuple) and len(given) != placement.stages:
+                text = message(
+                    "workbench.cost_of_each_stage",
+                    "{name} as a list has one entry for each of the {stages} stages",
+                    name=name,
+                    stages=placement.stages,
+                )
+                raise SpecError(name, len(given), text)
+        return Position(
+            placement,
+            m,
+            v,
+            read_rows(placement, m, data.get("rows", [""] * p)),
+            spec.costs,
+            number("w_share", data.get("w_share", 1.0), 0.0, 1.0),
+            optional(number, "memory", data.get("memory"), 1e-3, MAX_TIME),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return every key, as ``from_json`` reads it."""
+        costs = {key: getattr(self.costs, key) for key in COSTS if getattr(self.costs, key) is not None}
+        return {
+            "placement": self.placement.kind,
+            "p": self.p,
+            "m": self.m,
+            "v": self.v,
+            "costs": {key: list(value) if isinstance(value, tuple) else value for key, value in costs.items()},
+            "w_share": self.w_share,
+            "memory": self.memory,
+            "rows": text_rows(self.rows),
+        }
+
+
+def text_rows(rows: Sequence[Sequence[Op | Pair]]) -> list[str]:
+    """Return one line of op texts for each rank; "" for an empty one."""
+    return [" ".join(op.text() for op in row) for row in rows]
+
+
+def read_rows(placement: Placement, m: int, given: Any) -> tuple[Row, ...]:
+    """Read one text per rank. Raises OrderError for an op that is none, or that its rank does not have."""
+    if not isinstance(given, list | tuple) or len(given) != placement.p or not all(isinstance(x, str) for x in given):
+        text = message("workbench.a_row_a_rank", "rows has one text of ops for each of the {p} ranks", p=placement.p)
+        raise SpecError("rows", given if isinstance(given, str) else None, text)
+    most = 4 * placement.chunks * m  # more than any order has
+    rows = []
+    for rank, line in enumerate(given):
+        if len(line) > 40 * most or line.count(" ") > most:
+            text = message("workbench.row_too_long", "rank {rank} has more ops than these sizes have", rank=rank)
+            raise OrderError(text, rank=rank)
+        rows.append(tuple(_with_chunks(placement, m, rank, parse(word)) for word in line.split()))
+    return tuple(rows)
+
+
+def _with_chunks(placement: Placement, m: int, rank: int, op: Op | Pair) -> Op | Pair:
+    """Return the op with the chunk that its rank has of its stage. Raises OrderError where it has none."""
+    if isinstance(op, Pair):
+        both = [_with_chunks(placement, m, rank, half) for half in halves(op)]
+        return Pair(cast(Op, both[0]), cast(Op, both[1]))
+    stream = min(op.micro * placement.streams // m, placement.streams - 1)
+    for chunk in range(placement.chunks):
+        if (placement.stage(rank, chunk), placement.stream(rank, chunk)) == (op.stage, stream):
+            return Op(op.kind, op.stage, op.micro, chunk)
+    text = message(
+        "schedule.stage_on_wrong_rank",
+        "rank {rank} does {op}, but with {placement} placement it holds {stages}",
+        rank=rank,
+        op=op.text(),
+        placement=placement.kind,
+        stages=sorted(set(placement.stage_of[rank].tolist())),
+    )
+    raise OrderError(text, rank=rank, op=op.text())

@@ -1,0 +1,93 @@
+"""Routes of the workbench's tasks: what they are, their boards, and orders that are submitted to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Blueprint, Response, jsonify, request
+
+from backend.errors import message
+from backend.web.answers import tasks as answers
+from backend.web.http import access
+from backend.web.http.clients import client_of
+from backend.web.http.request_json import read_object
+from backend.web.http.responses import send
+from backend.web.http.strict_json import only
+from backend.web.services import services
+from backend.web.work.computing import compute
+from backend.workbench import histogram
+from backend.workbench.names import name_of
+from backend.workbench.task import task_of
+
+tasks = Blueprint("tasks", __name__, url_prefix="/api/tasks")
+AN_ENTRY = message("boards.an_entry", "an entry")
+SHOWN_MS = 2000.0  # the first time: some par orders are searched
+JUDGED_MS = 100.0
+CLAIMS = ("score", "makespan", "bubble", "peak", "messages", "simplicity")  # what a client may say, and nobody reads
+
+
+@tasks.get("")
+def list_tasks() -> Response:
+    """Return every task of the workbench, in order, without par."""
+    return send(request, services().cache.get_or_make("tasks", answers.list_tasks))
+
+
+@tasks.get("/<slug>")
+def show_task(slug: str) -> Response:
+    """Return a task: its start, goals, par, the named schedules at its sizes, and a bound."""
+    task_of(slug)
+    shown = services().cache.get_or_make(("task", slug), lambda: compute(answers.show_task, slug, ms=SHOWN_MS))
+    return send(request, shown)
+
+
+@tasks.get("/<slug>/board")
+def show_board(slug: str) -> Response:
+    """Return a task's board: a histogram of each metric, the Pareto front, and the best entries, to be replayed."""
+    board = services().boards.board(slug)
+    position = task_of(slug).position
+    return jsonify(
+        task=slug,
+        entries=board.kept,
+        submissions=board.submissions,
+        histograms=histogram.as_dict(position, board.counts),
+        front=[answers.entry_as_dict(entry) for entry in board.front],
+        best=[answers.entry_as_dict(entry) for entry in board.best],
+    )
+
+
+@tasks.post("/<slug>/entries")
+def submit_entry(slug: str) -> tuple[Response, int]:
+    """Submit an order to a task: the server checks it, computes its score and keeps it on the board.
+
+    A score in the body is not read.
+    """
+    body = only(read_object(request), ("order", "rows", "name", *CLAIMS), AN_ENTRY)
+    task_of(slug)
+    name = name_of(body.get("name"))
+    services().boards.admit(client_of(request))
+    judged = compute(answers.judge_entry, slug, body.get("order"), body.get("rows"), ms=JUDGED_MS)
+    kept = services().boards.submit(judged, name)
+    shape: dict[str, Any] = {
+        "entry": answers.entry_as_dict(kept.entry),
+        "new": kept.new,
+        "solved": judged.solved,
+        "goals": list(judged.goals),
+        "place": kept.place,
+    }
+    return jsonify(shape), 201
+
+
+@tasks.delete("/<slug>/entries/<entry>")
+def delete_entry(slug: str, entry: str) -> tuple[str, int]:
+    """Delete an entry of a board."""
+    services().boards.delete(slug, entry)
+    access.record("delete entry", f"{slug}/{entry}")
+    return "", 204
+
+
+@tasks.delete("/<slug>/entries/<entry>/name")
+def delete_name(slug: str, entry: str) -> tuple[str, int]:
+    """Remove the display name of an entry of a board; the entry stays."""
+    services().boards.unname(slug, entry)
+    access.record("delete name", f"{slug}/{entry}")
+    return "", 204
