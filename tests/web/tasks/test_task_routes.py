@@ -32,7 +32,7 @@ from backend.workbench.judge import judge
 from backend.workbench.names import LONGEST_NAME, name_of
 from backend.workbench.reference import reference
 from backend.workbench.task import TableError, read_task, tasks
-from tests.access.test_requests import holder
+from tests.web.access.test_requests import holder
 from tests.conftest import error_of
 from tests.support.page.workbench import walk
 
