@@ -159,6 +159,9 @@ class Config:
     data_folder: Path | None = _setting(
         None, _path, "folder for the audit log and the tokens; by default that of the database's file, else var"
     )
+    lessons: Path | None = _setting(
+        None, _path, "folder with lessons of your own, in en and zh; they come on top of those of bubbleline"
+    )
     runner: tuple[str, ...] = _setting(
         (), _command, "command line of the runner program; by default python -m runner with the engine below"
     )

@@ -28,6 +28,7 @@ from backend.charts.chart import (
 )
 from backend.charts.pareto import SYMBOLS
 from backend.charts.theme import TEXT, Appearance
+from backend.charts.theme_tokens import rgb, tokens
 from backend.errors import message
 from backend.schedule import jit
 from backend.schedule.analysis.nearest_spec import fit
@@ -35,7 +36,6 @@ from backend.schedule.analysis.pareto import SEARCHED
 from backend.schedule.analysis.sweep import M_STOPS, Cell, over_m, stops
 from backend.schedule.errors import SpecError
 from backend.schedule.families.registry import FAMILIES
-from backend.theme_tokens import rgb, tokens
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 VARIANTS = ("", "-open", "-dot", "-open-dot")  # of a group's marker

@@ -10,10 +10,10 @@ import plotly.graph_objects as go
 from backend.charts.axes import LEFT
 from backend.charts.chart import BUBBLE, HOVER, M_AXIS, MICRO_BATCHES, Chart, Plan, Row, layout, percent, size_axis
 from backend.charts.theme import TEXT, Appearance
+from backend.charts.theme_tokens import rgb, tokens
 from backend.errors import message
 from backend.schedule.analysis.sweep import Cell, grid
 from backend.schedule.simulation.metrics import Figures
-from backend.theme_tokens import rgb, tokens
 
 DEFINITIONS = {
     "global": message("charts.global", "The bubble is the idle share from the first start to the last end."),

@@ -25,11 +25,11 @@ from backend.charts.chart import (
     short,
 )
 from backend.charts.theme import TEXT, Appearance
+from backend.charts.theme_tokens import rgb, tokens
 from backend.errors import message
 from backend.schedule.families.registry import order
 from backend.schedule.simulation.memory import curve
 from backend.schedule.simulation.simulate import Timeline, simulate
-from backend.theme_tokens import rgb, tokens
 
 Floats = npt.NDArray[np.float64]
 MOST_RANKS = 8  # lines in a plot

@@ -10,12 +10,12 @@ import plotly.graph_objects as go
 
 from backend.charts.chart import BUBBLE, HOVER, SCHEDULE, Chart, Plan, Row, axis, joined_lines, layout, percent
 from backend.charts.theme import TEXT, Appearance
+from backend.charts.theme_tokens import tokens
 from backend.errors import RequestError, message
 from backend.schedule.analysis.pareto import SEARCHED
 from backend.schedule.analysis.sweep import Load, over_v
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.hardware.models import Model
-from backend.theme_tokens import tokens
 
 PLACEMENTS = {  # of stages on devices: name, symbol, dash, colour
     "looped": (message("charts.loops", "chunks in loops"), "circle", "solid", "g-interleaved"),

@@ -11,12 +11,12 @@ import plotly.graph_objects as go
 from backend.charts.axes import LEFT
 from backend.charts.chart import HOVER, Chart, Plan, Row, layout, size_axis
 from backend.charts.theme import TEXT, Appearance
+from backend.charts.theme_tokens import tokens
 from backend.errors import message
 from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.hardware.models import MODELS
 from backend.schedule.hardware.ratios import GUIDE_BYTES, GUIDE_FLOPS, offload_ratio
 from backend.schedule.spec import Spec
-from backend.theme_tokens import tokens
 
 HIDDEN = (1024, 2048, 3072, 4096, 5120, 6144, 8192, 12288, 16384, 20480)
 SEQUENCE = (1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072)

@@ -14,11 +14,11 @@ from backend.charts.chart import BUBBLE, joined_lines, limit_label
 from backend.charts.label_placement import RIM, Box, PointLabel, place, width_of
 from backend.charts.pareto_plot import ParetoPlot, clusters, front, hover_lines, joined, pareto_plot, readings
 from backend.charts.theme import CLEAR, TEXT, Appearance, template
+from backend.charts.theme_tokens import tokens
 from backend.errors import Message, message
 from backend.schedule.analysis.pareto import SEARCHED as SEARCHED_FAMILIES
 from backend.schedule.analysis.pareto import Point
 from backend.schedule.spec import Spec
-from backend.theme_tokens import tokens
 
 SYMBOLS = {
     "classic": "circle", "interleaved": "square", "zero bubble": "diamond", "V": "triangle-down",

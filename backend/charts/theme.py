@@ -10,7 +10,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from backend.theme_tokens import font, tokens
+from backend.charts.theme_tokens import font, tokens
 
 TEXT = 12  # px
 CLEAR = "rgba(0,0,0,0)"

@@ -23,10 +23,10 @@ from backend.charts.chart import (
     short,
 )
 from backend.charts.theme import TEXT, Appearance
+from backend.charts.theme_tokens import tokens
 from backend.errors import message
 from backend.schedule.families.registry import order
 from backend.schedule.simulation.idle_breakdown import USEFUL, WASTED, IdleBreakdown, idle_breakdown
-from backend.theme_tokens import tokens
 
 NAMES = {
     "F": message("charts.part_f", "F forward"),

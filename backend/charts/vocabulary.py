@@ -9,11 +9,11 @@ import plotly.graph_objects as go
 
 from backend.charts.chart import HOVER, Chart, Plan, Row, axis, layout, percent
 from backend.charts.theme import TEXT, Appearance
+from backend.charts.theme_tokens import tokens
 from backend.errors import message
 from backend.schedule.hardware.models import Model
 from backend.schedule.hardware.ratios import OutputLayer, output_layers
 from backend.schedule.spec import Spec
-from backend.theme_tokens import tokens
 
 COMPUTE, PARAMETERS = message("charts.compute_flop", "compute (FLOP)"), message("charts.parameters", "parameters")
 

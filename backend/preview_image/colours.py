@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Literal
 
+from backend.charts.theme_tokens import rgb, tokens
 from backend.schedule.order.ops import PAIR, B, F
-from backend.theme_tokens import rgb, tokens
 
 Theme = Literal["light", "dark"]
 Rgb = tuple[int, int, int]

@@ -28,8 +28,8 @@ from backend.web.routes.costs import costs
 from backend.web.routes.export import exports
 from backend.web.routes.health import PartFigures, health
 from backend.web.routes.imports import imports
+from backend.web.routes.lessons import lessons
 from backend.web.routes.page import pages
-from backend.web.routes.preview import previews
 from backend.web.routes.run_history import history
 from backend.web.routes.runs import runs as run_routes
 from backend.web.routes.schedule import keep_orders, schedules
@@ -46,8 +46,8 @@ from backend.web.work.background import run_in_background
 from backend.web.work.computing import POOL
 
 BLUEPRINTS = (
-    pages, previews, schedules, comparisons, costs, exports, charts, run_routes, history, imports, links,
-    standalone, components, health, openapi,
+    pages, schedules, comparisons, costs, exports, charts, run_routes, history, imports, links,
+    standalone, components, lessons, health, openapi,
 )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from backend.charts.memory import MOST_STEPS, memory, thinned
 from backend.charts.messages import messages
 from backend.charts.offload import HIDDEN, SEQUENCE, offload
 from backend.charts.theme import Appearance
+from backend.charts.theme_tokens import THEMES, rgb, tokens
 from backend.charts.time_split import MOST_BARS, NAMES, split
 from backend.charts.vocabulary import vocabulary
 from backend.schedule.analysis.sweep import grid
@@ -32,7 +33,6 @@ from backend.schedule.simulation.memory import curve, peak_memory
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
-from backend.theme_tokens import THEMES, rgb, tokens
 from tests.support.contrast import contrast
 
 LOOK = Appearance("light", 900, 400, "span")

@@ -18,11 +18,11 @@ from backend.charts.label_placement import LINE, RIM, Box, PointLabel, place, wi
 from backend.charts.pareto import figure
 from backend.charts.pareto_plot import clusters, pareto_plot
 from backend.charts.theme import Appearance, template
+from backend.charts.theme_tokens import ALL_THEMES, TOKENS, font, tokens
 from backend.errors import with_codes
 from backend.schedule.analysis import pareto
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.spec import Spec
-from backend.theme_tokens import ALL_THEMES, TOKENS, font, tokens
 from tests.conftest import error_of
 from tests.support.contrast import contrast
 

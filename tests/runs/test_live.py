@@ -10,7 +10,7 @@ from backend.schedule.families.registry import order, read
 from tests.conftest import until
 from tests.runs.test_manager import group_of
 from tests.support.web_pages import Page
-from tests.web.test_serve import runner_of
+from tests.web.operation.test_serve import runner_of
 
 SPEC = {"family": "1f1b", "p": 2, "m": 2}
 

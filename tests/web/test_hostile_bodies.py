@@ -15,7 +15,7 @@ import requests
 from tests.conftest import Server, launch, until
 from tests.runs.test_manager import children_of
 from tests.support.hostile_bodies import ATTACKS, COSTLY, resident_mb
-from tests.web.test_serve import fork_server_of, processor_s
+from tests.web.operation.test_serve import fork_server_of, processor_s
 
 JSON = {"Content-Type": "application/json"}
 

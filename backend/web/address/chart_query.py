@@ -15,12 +15,12 @@ from urllib.parse import urlencode
 from backend.charts.catalogue import Kind
 from backend.charts.chart import Plan
 from backend.charts.theme import Appearance
+from backend.charts.theme_tokens import ALL_THEMES
 from backend.errors import Message, RequestError, message
 from backend.schedule.families.registry import family_of, op_count, read
 from backend.schedule.hardware.cost_model import KEYS as SETTING_KEYS
 from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.spec import LIMITS, Spec, choice, integer
-from backend.theme_tokens import ALL_THEMES
 from backend.web.address.preset import setting_fields
 from backend.web.address.query import KEYS, fields_of, nested, number_of, pairs, spec_of, value_of
 

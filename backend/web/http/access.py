@@ -23,7 +23,13 @@ from backend.web.http.security import READING
 AUDIT, PACE = "bubbleline.audit", "bubbleline.pace"  # the app's extensions
 YEAR = 31_536_000  # seconds
 PAGE = "page.index"
-PAGES = (PAGE, "page.embed", "links.follow_link")  # what people open; a refusal is a page for them
+PAGES = (
+    PAGE,
+    "page.embed",
+    "links.follow_link",
+    "lessons.show_list",
+    "lessons.show_lesson",
+)  # what people open; a refusal is a page for them
 # Without any role: the page's public sources, the component for other sites, and for operators.
 OPEN = ("static", "component.show_component", "component.component_script", "health.healthz", "health.readyz")
 # The roles of routes that their method does not tell: others need VIEW for reading, and RUN for the rest.

@@ -9,17 +9,20 @@ from flask import Flask
 from werkzeug.routing import Rule
 
 from backend import __version__
-from backend.web.openapi import costs, pages, runs, schedules
+from backend.web.openapi import costs, lessons, pages, runs, schedules
 from backend.web.openapi.operation import REFUSALS, Operation, refusal
 from backend.web.openapi.shapes import SCHEMAS
 
-OPERATIONS: dict[str, Operation] = schedules.OPERATIONS | costs.OPERATIONS | runs.OPERATIONS | pages.OPERATIONS
+OPERATIONS: dict[str, Operation] = (
+    schedules.OPERATIONS | costs.OPERATIONS | runs.OPERATIONS | lessons.OPERATIONS | pages.OPERATIONS
+)
 """Each endpoint of the app with its description."""
 TAGS = {
     "schedules": "Orders of ops, their figures, laws and files.",
     "charts": "Figures in plotly's JSON, each with its numbers as a table.",
     "costs": "Costs of a model on a machine.",
     "runs": "Real executions of schedules.",
+    "lessons": "Lessons, and the check of answers to their questions.",
     "links": "Short links to views.",
     "page": "What a browser loads.",
     "operation": "State of the server, for operators.",

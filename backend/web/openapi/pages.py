@@ -45,7 +45,7 @@ OPERATIONS: dict[str, Operation] = {
         refusals=(304, 404),
         strict=False,
     ),
-    "previews.show_picture": Operation(
+    "page.show_picture": Operation(
         "page", {200: Answer("The picture.", {"image/png": {}})}, (VIEW,), refusals=(304,), strict=False
     ),
     "standalone.show_standalone": Operation(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from backend.charts.catalogue import KINDS
+from backend.charts.theme_tokens import ALL_THEMES
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.interop.export import FORMATS
 from backend.schedule.order.placement import KINDS as PLACEMENTS
 from backend.schedule.spec import LIMITS
-from backend.theme_tokens import ALL_THEMES
 from backend.web.address.chart_query import APPEARANCE, HEIGHT, HEIGHTS, OTHERS, WIDTH
 from backend.web.address.query import KEYS
 from backend.web.answers.analyses import COMPARED_KEYS

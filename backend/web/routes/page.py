@@ -1,4 +1,6 @@
-"""The page, its embeddable timeline, and plotly's script. A view's state is in the page's URL, which the page reads."""
+"""The page, its embeddable timeline, the picture of its link, and plotly's script. A view's state is in the page's URL,
+which the page reads.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +24,12 @@ from backend.web.http.cache import Encoded
 from backend.web.http.responses import send
 from backend.web.services import services
 from backend.web.work.background import run_in_background
-from backend.web.work.computing import compute_soon
+from backend.web.work.computing import compute, compute_soon
 
 pages = Blueprint("page", __name__)
 APPEARANCE = {"theme": ("auto", "light", "dark"), "controls": ("full", "minimal", "none")}
 """Choices for an embed; the first of each is the default."""
-YEAR = 31_536_000  # seconds
+DAY, YEAR = 86_400, 31_536_000  # seconds
 PREVIEW_S = 2.0  # for which a page waits for its preview's texts; without them it has Bubbleline's own
 # A library inside plotly's script (MapLibre, for maps) writes a style sheet into the page unless it is there already;
 # the page's policy forbids that, and no chart has maps.
@@ -59,6 +61,17 @@ def embed() -> str:
         preview=preview,
         **appearance,
     )
+
+
+@pages.get("/preview.png")
+def show_picture() -> Response:
+    """Draw the view's schedules, 1200 x 630; Bubbleline's own picture where they cannot be drawn."""
+    query = request.query_string
+    key = ("preview", query if is_packed(query) else previews.drawable(query))  # views differ in more than is drawn
+    answer = send(request, services().cache.get_or_make(key, lambda: compute(previews.picture, query)))
+    answer.headers["Cache-Control"] = f"public, max-age={DAY}"
+    answer.headers["Cross-Origin-Resource-Policy"] = "cross-origin"  # other sites may show it
+    return answer
 
 
 @pages.get("/vendor/plotly-<release>.min.js")

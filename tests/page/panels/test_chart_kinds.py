@@ -10,11 +10,11 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from backend.charts.catalogue import KINDS
+from backend.charts.theme_tokens import tokens
 from backend.schedule.families.registry import order
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
-from backend.theme_tokens import tokens
 from tests.support.page.queries import PATIENCE_S, Open, settle, wait, wait_until, wait_url
 
 pytestmark = pytest.mark.one_document

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from backend.theme_tokens import tokens
+from backend.charts.theme_tokens import tokens
 from tests.support.page.queries import Open, settle, wait
 
 pytestmark = pytest.mark.one_document

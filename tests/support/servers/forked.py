@@ -1,6 +1,6 @@
 """Servers forked from a process that has imported what they need: a start takes little time.
 
-What runs in the fork is the same program with its own arguments, environment and streams; tests/web/test_serve.py
+What runs in the fork is the same program with its own arguments, environment and streams; test_serve.py
 starts it as users do. As a program, ``python -m tests.support.servers.forked``, this is the process that forks.
 """
 

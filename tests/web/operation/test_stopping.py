@@ -14,7 +14,7 @@ from backend.runs.store import Store
 from tests.conftest import Server, until
 from tests.runs.test_manager import group_of
 from tests.support.web_pages import Page
-from tests.web.test_serve import ready, runner_of, start_run
+from tests.web.operation.test_serve import ready, runner_of, start_run
 
 
 def run_of(server: Server, run_id: str) -> dict:

@@ -9,7 +9,7 @@ from pathlib import Path
 THEMES = ("light", "dark")
 PAPER = "paper"  # the colours that papers print for kinds of ops
 ALL_THEMES = (*THEMES, *(f"{theme}-{PAPER}" for theme in THEMES))
-TOKENS = Path(__file__).parents[1] / "static" / "css" / "tokens.css"
+TOKENS = Path(__file__).parents[2] / "static" / "css" / "tokens.css"
 PAPER_SHEET = TOKENS.with_name("app") / "appearance.css"
 COLOUR = re.compile(r"--([\w-]+):\s*light-dark\((#[0-9a-f]{6}),\s*(#[0-9a-f]{6})\);")
 FONT = re.compile(r"--font:\s*([^;]+);")

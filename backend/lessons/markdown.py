@@ -1,0 +1,154 @@
+"""Markdown to HTML: CommonMark with tables, formulas and computed values; what a file contains is always escaped.
+
+No HTML of a file reaches a page, a link goes to http, https or a place of this server, and a formula becomes MathML
+whose texts are escaped. Values are ``{{ expression }}`` (values.py).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from latex2mathml.converter import convert
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+from mdit_py_plugins.colon_fence import colon_fence_plugin
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+from mdit_py_plugins.front_matter import front_matter_plugin
+
+from backend.errors import message
+from backend.lessons.values import Budget, LessonError, compute
+
+MOST_NESTING = 20
+LONGEST_FORMULA = 400  # characters
+VALUE = re.compile(r"\{\{(.{1,600}?)\}\}", re.DOTALL)
+LINK = re.compile(r"(https?://[^\s]+|/(?!/)[^\s]*|[#?][^\s]*)", re.IGNORECASE)
+FORBIDDEN_TEX = re.compile(r"\\(href|style|class|unicode)\b")  # attributes, which a formula does not need
+
+
+def reader() -> MarkdownIt:
+    """Return a parser for whole files and for the texts of directives."""
+    md = MarkdownIt("commonmark", {"html": False, "linkify": False, "maxNesting": MOST_NESTING}).enable("table")
+    md.use(front_matter_plugin).use(colon_fence_plugin)
+    md.use(dollarmath_plugin, allow_digits=False, renderer=_formula)
+    md.inline.ruler.before("escape", "value", _value_rule)
+    md.add_render_rule("value", _show_value)
+    md.validateLink = lambda url: LINK.fullmatch(url) is not None  # type: ignore[method-assign]
+    return md
+
+
+def _value_rule(state: StateInline, silent: bool) -> bool:
+    if state.src[state.pos] != "{":
+        return False
+    found = VALUE.match(state.src, state.pos)
+    if found is None:
+        return False
+    if not silent:
+        state.push("value", "", 0).content = " ".join(found[1].split())
+    state.pos = found.end()
+    return True
+
+
+def _show_value(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
+    number, text = tokens[at].meta.get("number"), tokens[at].meta.get("text", "")
+    return f'<data class="value" value="{number!r}">{escape(text)}</data>'
+
+
+def _formula(content: str, options: Any) -> str:
+    """Return MathML. Raises LessonError for what is no formula."""
+    if len(content) > LONGEST_FORMULA:
+        raise LessonError(
+            message("lessons.formula_too_long", "a formula has at most {most} characters", most=LONGEST_FORMULA)
+        )
+    if FORBIDDEN_TEX.search(content):
+        raise LessonError(
+            message("lessons.formula_command", "a formula has no {command} here", command="\\href, \\style, \\class")
+        )
+    try:
+        return str(convert(content, display="block" if options["display_mode"] else "inline"))
+    except (Exception, RecursionError) as error:
+        shown = type(error).__name__
+        why = message(
+            "lessons.bad_formula", "the formula {given} cannot be read ({error})", given=content[:40], error=shown
+        )
+        raise LessonError(why) from None
+
+
+class Text:
+    """The prose of one file: renders parts of it, computes their values, and collects what is wrong by line."""
+
+    def __init__(self, budget: Budget, report: Any) -> None:
+        self.md = reader()
+        self.budget = budget
+        self.report = report  # (line, cause)
+
+    def parse(self, source: str, first_line: int) -> list[Token]:
+        """Return the tokens of a text that begins on a line of the file, with their values computed."""
+        tokens = self.md.parse(source, {})
+        for token in tokens:
+            if token.type == "inline":
+                self._fill(token, first_line + (token.map[0] if token.map else 0))
+        return tokens
+
+    def _fill(self, inline: Token, line: int) -> None:
+        """Compute the values of a paragraph, check its formulas, and refuse pictures."""
+        for child in inline.children or ():
+            if child.type in ("softbreak", "hardbreak"):
+                line += 1
+            elif child.type == "value":
+                self._compute(child, line)
+            elif child.type == "image":
+                self.report(line, message("lessons.no_pictures", "a picture cannot be shown; use a scene or a figure"))
+            elif child.type == "link_open" and str(child.attrs.get("href", "")).startswith("http"):
+                child.attrs["rel"] = "noopener"
+            elif child.type.startswith("math_"):
+                self._check_formula(child, line)
+
+    def _compute(self, token: Token, line: int) -> None:
+        try:
+            value = compute(token.content, self.budget)
+        except LessonError as error:
+            self.report(line, error.cause)
+            token.meta = {"number": 0.0, "text": "?"}
+        else:
+            token.meta = {"number": value.number, "text": value.text}
+
+    def _check_formula(self, token: Token, line: int) -> None:
+        try:
+            _formula(token.content, {"display_mode": False})
+        except LessonError as error:
+            self.report(line, error.cause)
+            token.content = ""
+
+    def html_of(self, tokens: Sequence[Token]) -> str:
+        """Render tokens; formulas in blocks that cannot be read are left out (`parse` has reported the others)."""
+        return self.md.renderer.render(tokens, self.md.options, {})
+
+    def html(self, source: str, first_line: int) -> str:
+        """Render a text that begins on a line of the file. Raises LessonError for a directive in it."""
+        tokens = self.parse(source, first_line)
+        for token in tokens:
+            if token.type == "colon_fence":
+                line = first_line + (token.map or [0])[0]
+                raise LessonError(message("lessons.nested", "a directive cannot stand inside another one"), line)
+            if token.type.startswith("math_block"):
+                self._check_formula(token, first_line + (token.map or [0])[0])
+        return self.html_of(tokens).strip()
+
+    def plain(self, source: str, first_line: int) -> str:
+        """Return a text without its formatting, for labels and alternative texts."""
+        parts = []
+        for token in self.md.parse(source, {}):
+            for child in token.children or ():
+                if child.type == "value":
+                    self._compute(child, first_line)
+                    parts.append(child.meta["text"])
+                elif child.type in ("softbreak", "hardbreak"):
+                    parts.append(" ")
+                else:
+                    parts.append(child.content)
+        return " ".join("".join(parts).split())

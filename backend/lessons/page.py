@@ -1,0 +1,65 @@
+"""Lessons as HTML: the list, and a lesson. Readable without a script, and printed as a handout."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader
+from markupsafe import Markup
+
+from backend.config import PROJECT
+from backend.lessons.lesson import Broken, Lesson
+from backend.lessons.picture import picture
+from backend.lessons.words import tr
+
+TEMPLATES = PROJECT / "templates"
+
+
+@dataclass(frozen=True)
+class Assets:
+    """Addresses of what a page loads."""
+
+    script: str
+    style: str
+    chunks: tuple[str, ...]
+    plotly: str
+    version: str
+
+
+@lru_cache(maxsize=1)
+def environment() -> Environment:
+    """Return the templates' environment; every text is escaped unless it is HTML of markdown.py."""
+    made = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    made.globals["picture"] = lambda query, caption: Markup(picture(query, caption))
+    made.filters["as_html"] = Markup
+    return made
+
+
+def list_page(entries: list[Lesson | Broken], language: str, assets: Assets) -> str:
+    """Render the list of lessons."""
+    return _render("learn.html", language, entries=entries, assets=assets)
+
+
+def lesson_page(
+    lesson: Lesson, neighbours: tuple[Lesson | None, Lesson | None], language: str, notes: bool, assets: Assets
+) -> str:
+    """Render a lesson; ``neighbours`` are the one before and the one after it in the list."""
+    before, after = neighbours
+    return _render("lesson.html", language, lesson=lesson, before=before, after=after, notes=notes, assets=assets)
+
+
+def _render(name: str, language: str, **values: Any) -> str:
+    zh = language == "zh"
+
+    def text(english: str, chinese: str) -> str:
+        return chinese if zh else english
+
+    values |= {"zh": zh, "language": language, "text": text, "tr": lambda message: tr(message, language)}
+    return environment().get_template(name).render(**values, title_of=title_of)
+
+
+def title_of(lesson: Lesson | Broken) -> str:
+    """Return what the list shows for a file."""
+    return lesson.title if isinstance(lesson, Lesson) else lesson.file

@@ -1,0 +1,254 @@
+"""Read a lesson's file: its head, its steps and their directives. Everything wrong in it is found at once, by line."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+from typing import Any
+
+import yaml
+from markdown_it.token import Token
+
+from backend.errors import message
+from backend.lessons.directives import block_of, read
+from backend.lessons.lesson import Block, Broken, Lesson, Problem, Prose, Question, Step
+from backend.lessons.markdown import Text
+from backend.lessons.values import Budget, LessonError
+
+MOST_BYTES = 128 * 1024
+MOST_HEAD = 2000  # characters
+LONGEST_PARAGRAPH = 6000  # characters of lines without an empty one between
+MOST_BLOCKS = 400
+MOST_PROBLEMS = 50
+NAME = re.compile(r"(\d{1,3})-([a-z0-9]+(?:-[a-z0-9]+)*)\.md")
+ANCHOR = re.compile(r"\s*\{#([^}]*)\}\s*$")
+ANCHOR_NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
+FIELDS = ("title", "minutes", "summary")
+LONGEST = {"title": 120, "summary": 300}
+PAGE_IDS = frozenset(
+    (
+        *("lesson", "lesson-steps", "lesson-view", "lesson-figures", "lesson-next", "lesson-back", "lesson-list"),
+        *("area", "at", "banner", "card", "embed-foot", "find", "find-status", "find-text", "followed", "legend"),
+        *("legend-row", "minimap", "narration", "narration-bar", "narration-more", "narration-panel", "plot"),
+        *("plot-said", "schedule-table", "scrub", "speed", "stage", "strips", "tell", "tools", "transport", "theme"),
+        *("appearance", "start", "top", "main"),
+    )
+)
+"""Ids of the lesson's page, which no step can have."""
+
+
+class SafeHead(yaml.SafeLoader):
+    """Reads a file's head: plain values only. An alias, with which a short head grows to gigabytes, is refused."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        """Refuse aliases."""
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("aliases are not allowed")
+        return super().compose_node(parent, index)
+
+
+def lesson_of(source: bytes, file: str, language: str) -> Lesson | Broken:
+    """Read a lesson, or find what is wrong in its file; never raises. ``file`` is its path, "en/02-gpipe.md"."""
+    name = NAME.fullmatch(PurePosixPath(file).name)
+    stem = PurePosixPath(file).stem
+    number, slug = (int(name[1]), name[2]) if name else (999, stem)
+    found = _File(file)
+    if name is None:
+        found.report(
+            1, message("lessons.file_name", "a lesson's file is named like 02-gpipe.md: a number and small letters")
+        )
+    lesson = None
+    try:
+        lesson = _Reader(found).read(_decoded(source), slug, number, language)
+    except LessonError as error:
+        found.report(error.line or 1, error.cause)
+    except RecursionError:
+        found.report(1, message("lessons.too_deep", "this file is nested too deeply"))
+    if lesson is None or found.problems:
+        return Broken(slug, number, language, file, tuple(sorted(found.problems, key=lambda each: each.line)))
+    return lesson
+
+
+def _decoded(source: bytes) -> str:
+    if len(source) > MOST_BYTES:
+        raise LessonError(
+            message("lessons.file_too_large", "a lesson has at most {most} kilobytes", most=MOST_BYTES // 1024)
+        )
+    try:
+        text = source.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = source.count(b"\n", 0, error.start) + 1
+        raise LessonError(message("lessons.not_utf8", "this file is not UTF-8 text"), line) from None
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    length = 0
+    for number, line in enumerate(text.split("\n"), start=1):
+        length = length + len(line) + 1 if line.strip() else 0
+        if length > LONGEST_PARAGRAPH:  # some texts take time with the square of their length
+            why = message(
+                "lessons.paragraph_too_long", "a paragraph has at most {most} characters", most=LONGEST_PARAGRAPH
+            )
+            raise LessonError(why, number)
+    return text
+
+
+class _File:
+    """What is wrong in one file."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.problems: list[Problem] = []
+
+    def report(self, line: int, cause: str) -> None:
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems.append(Problem(self.file, line, cause))
+
+
+class _Reader:
+    """Reads one file from its first line to its last."""
+
+    def __init__(self, found: _File) -> None:
+        self.found = found
+        self.text = Text(Budget(), found.report)
+        self.steps: list[Step] = []
+        self.blocks: list[Block] = []
+        self.loose: list[Token] = []  # tokens of prose that are not rendered yet
+        self.anchor, self.title, self.line = "start", "", 1
+        self.questions = self.count = 0
+
+    def read(self, source: str, slug: str, number: int, language: str) -> Lesson:
+        tokens = self.text.parse(source, 1)
+        head = self._head(tokens[0] if tokens and tokens[0].type == "front_matter" else None)
+        self.title, lines = head["title"], source.split("\n")
+        at = 0
+        while at < len(tokens):
+            token = tokens[at]
+            if token.type == "heading_open" and token.level == 0:
+                at = self._heading(tokens, at)
+            elif token.type == "colon_fence":
+                self._directive(token, lines)
+                at += 1
+            else:
+                if token.type.startswith("math_block"):
+                    self.text._check_formula(token, (token.map or [0])[0] + 1)
+                if token.type != "front_matter":
+                    self.loose.append(token)
+                at += 1
+        self._end_step()
+        if not any(step.scenes for step in self.steps):
+            self.found.report(1, message("lessons.no_scene", "a lesson has at least one scene"))
+        return Lesson(
+            slug, number, language, self.found.file, head["title"], head["minutes"], head["summary"], tuple(self.steps)
+        )
+
+    def _head(self, token: Token | None) -> dict[str, Any]:
+        """Return the head's fields; what is missing is reported, and has a stand-in."""
+        stand_in = {"title": "?", "minutes": 1, "summary": "?"}
+        if token is None:
+            self.found.report(
+                1, message("lessons.no_head", "a lesson begins with --- and {fields}", fields=list(FIELDS))
+            )
+            return stand_in
+        try:
+            if len(token.content) > MOST_HEAD:
+                raise yaml.YAMLError(f"more than {MOST_HEAD} characters")
+            data = yaml.load(token.content, SafeHead)  # a loader of plain values
+        except (yaml.YAMLError, RecursionError, ValueError) as error:
+            mark = getattr(error, "problem_mark", None)
+            cause = getattr(error, "problem", None) or str(error)
+            self.found.report(
+                2 + (mark.line if mark else 0),
+                message("lessons.bad_head", "the head cannot be read: {cause}", cause=str(cause)[:120]),
+            )
+            return stand_in
+        return stand_in | self._fields(data if isinstance(data, dict) else {})
+
+    def _fields(self, data: dict[Any, Any]) -> dict[str, Any]:
+        good: dict[str, Any] = {}
+        for key in data:
+            if key not in FIELDS:
+                why = message(
+                    "lessons.unknown_field",
+                    "the head has no {given}; it has {names}",
+                    given=str(key)[:40],
+                    names=list(FIELDS),
+                )
+                self.found.report(2, why)
+        for key in FIELDS:
+            value = data.get(key)
+            if key == "minutes":
+                legal = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 120
+            else:
+                legal = isinstance(value, str) and 0 < len(value.strip()) <= LONGEST[key]
+            if legal:
+                good[key] = value.strip() if isinstance(value, str) else value
+            else:
+                wanted = {
+                    "title": message("lessons.wanted_title", "a text of at most 120 characters"),
+                    "minutes": message("lessons.wanted_minutes", "a whole number from 1 to 120"),
+                    "summary": message("lessons.wanted_summary", "a sentence of at most 300 characters"),
+                }[key]
+                self.found.report(
+                    2, message("lessons.bad_field", "the head needs {field}: {wanted}", field=key, wanted=wanted)
+                )
+        return good
+
+    def _heading(self, tokens: list[Token], at: int) -> int:
+        """Begin a step at a heading of level 2; leave others in the prose. Returns the index of what follows."""
+        opened, inline = tokens[at], tokens[at + 1]
+        line = (opened.map or [0])[0] + 1
+        end = at + 3  # open, inline, close
+        if opened.tag == "h1":
+            self.found.report(line, message("lessons.no_h1", "the title is in the head; steps begin with ##"))
+        if opened.tag != "h2":
+            self.loose += tokens[at:end]
+            return end
+        self._end_step()
+        source = inline.content
+        named = ANCHOR.search(source)
+        anchor = named[1] if named else f"step-{len(self.steps)}"
+        used = {step.anchor for step in self.steps}
+        if not ANCHOR_NAME.fullmatch(anchor) or anchor in PAGE_IDS:
+            why = message(
+                "lessons.bad_anchor",
+                "{given} cannot name a step; take small letters, such as {example}",
+                given=anchor[:40],
+                example="{#fill}",
+            )
+            self.found.report(line, why)
+        elif anchor in used:
+            self.found.report(line, message("lessons.anchor_twice", "{given} names two steps", given=anchor))
+        self.anchor, self.line = anchor, line
+        self.title = self.text.plain(ANCHOR.sub("", source), line)
+        return end
+
+    def _directive(self, token: Token, lines: list[str]) -> None:
+        self._end_prose()
+        first, end = token.map or [0, 0]
+        self.count += 1
+        try:
+            if self.count > MOST_BLOCKS:
+                raise LessonError(
+                    message("lessons.too_many_blocks", "a lesson has at most {most} directives", most=MOST_BLOCKS)
+                )
+            if set(lines[end - 1].strip()) != {":"} or end - first < 2:
+                raise LessonError(message("lessons.not_closed", "this directive is not closed by a line with :::"))
+            block = block_of(read(token.info, token.content, first + 1), self.text, self.questions + 1)
+        except LessonError as error:
+            self.found.report(error.line or first + 1, error.cause)
+        else:
+            self.questions += isinstance(block, Question)
+            self.blocks.append(block)
+
+    def _end_prose(self) -> None:
+        html = self.text.html_of(self.loose).strip() if self.loose else ""
+        if html:
+            self.blocks.append(Prose(html))
+        self.loose = []
+
+    def _end_step(self) -> None:
+        self._end_prose()
+        if self.steps or self.blocks or self.anchor != "start":
+            self.steps.append(Step(self.anchor, self.title, tuple(self.blocks)))
+        elif not self.steps:
+            self.steps.append(Step("start", self.title, ()))
+        self.blocks = []

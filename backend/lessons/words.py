@@ -1,0 +1,49 @@
+"""The server's sentences in another language, from the page's own catalogue: what is rendered here needs no script."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from backend.config import PROJECT
+from backend.errors import Message
+
+CATALOGUES = PROJECT / "static" / "js" / "core" / "i18n"
+ENTRY = re.compile(
+    r"""^  "([\w.]+)":\s*((?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')(?:\s*\+\s*"(?:[^"\\\n]|\\.)*")*),$""", re.M
+)
+PIECE = re.compile(r""""((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'""")
+
+
+@lru_cache(maxsize=4)
+def catalogue(language: str) -> Mapping[str, str]:
+    """Return the templates of a language by the codes of messages; none for English, which is in the code."""
+    found: dict[str, str] = {}
+    for path in sorted((CATALOGUES / language).glob("messages_*.js")):
+        for code, text in ENTRY.findall(path.read_text(encoding="utf-8")):
+            found[code] = "".join(json.loads(f'"{one}"') if one else two for one, two in PIECE.findall(text))
+    return found
+
+
+def tr(text: str, language: str) -> str:
+    """Return a sentence in a language; what is no message, or has no translation, as it is."""
+    if not isinstance(text, Message):
+        return text
+    template = catalogue(language).get(text.code)
+    if template is None:
+        return str(text)
+    return template.format_map({name: _shown(value, language) for name, value in text.params.items()})
+
+
+def template_of(text: Message, language: str) -> str:
+    """Return the template of a message, with its holes, in a language; its English is the text of the message."""
+    return catalogue(language).get(text.code, str(text))
+
+
+def _shown(value: Any, language: str) -> Any:
+    if isinstance(value, list | tuple):
+        return ("、" if language == "zh" else ", ").join(str(_shown(each, language)) for each in value)
+    return tr(value, language) if isinstance(value, str) else value

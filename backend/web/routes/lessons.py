@@ -1,0 +1,117 @@
+"""Lessons: their list, each as a page and as data, and the check of an answer.
+
+Files are read again when they change, by a worker, because their figures are computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from flask import Blueprint, Response, render_template, request
+
+from backend import __version__
+from backend.errors import RequestError, message
+from backend.lessons.lesson import LANGUAGES
+from backend.lessons.page import Assets
+from backend.lessons.shelf import shelf_of
+from backend.schedule.spec import choice, integer
+from backend.web.address.query import fields_of
+from backend.web.answers import lessons as answers
+from backend.web.http.bundle import entry, plotly_address, preloads
+from backend.web.http.cache import Encoded
+from backend.web.http.errors import status_of
+from backend.web.http.responses import send
+from backend.web.services import services
+from backend.web.work.computing import compute
+
+lessons = Blueprint("lessons", __name__)
+MOST_QUESTIONS = 999
+LONGEST_ANSWER = 400  # characters
+NUMBERS = {"question": (1, MOST_QUESTIONS), "try": (1, answers.MOST_TRIES)}
+
+
+@lessons.get("/learn")
+def show_list() -> Response:
+    """Return the page with all lessons; a file with mistakes is listed with them."""
+    language = _language()
+    return _send(("list", language), lambda: compute(answers.list_page, _own(), language, _assets()))
+
+
+@lessons.get("/learn/<slug>")
+def show_lesson(slug: str) -> Response | tuple[str, int]:
+    """Return a lesson; ``notes=1`` shows the speaker's notes."""
+    language, notes = _language(), request.args.get("notes") == "1"
+    try:
+        return _send(
+            ("page", slug[:80], language, notes),
+            lambda: compute(answers.lesson_page, _own(), slug[:80], language, notes, _assets()),
+        )
+    except RequestError as error:
+        if error.kind != "unknown":
+            raise
+        page = render_template("no_page.html", path=request.path, style=entry("css", "main"))
+        return page, status_of(error)
+
+
+@lessons.get("/api/lessons")
+def list_lessons() -> Response:
+    """Return all lessons with their titles, minutes and numbers of questions; `problems` of files with mistakes."""
+    language = _language()
+    return _send(("json", language), lambda: compute(answers.lesson_list, _own(), language))
+
+
+@lessons.get("/api/lessons/<slug>")
+def describe_lesson(slug: str) -> Response:
+    """Return a lesson's steps with their views, without the answers of its questions."""
+    language = _language()
+    return _send(("data", slug[:80], language), lambda: compute(answers.lesson_data, _own(), slug[:80], language))
+
+
+@lessons.get("/api/lessons/<slug>/answers")
+def judge_answer(slug: str) -> Response:
+    """Judge an answer to a question. A wrong one gets its reason; a right one, and the second wrong one, the
+    explanation.
+    """
+    data = fields_of(request.query_string, ("question", "answer", "try", "lang"), lambda key, text: text)
+    number, tries = (_number(data, key) for key in NUMBERS)
+    language = choice("lang", data.get("lang", LANGUAGES[0]), LANGUAGES)
+    given = data.get("answer", "")
+    if len(given) > LONGEST_ANSWER:
+        why = message("lessons.answer_too_long", "an answer has at most {most} characters", most=LONGEST_ANSWER)
+        raise RequestError("answer", given, why, limit=LONGEST_ANSWER)
+    slug = slug[:80]
+    return _send(
+        ("answer", slug, language, number, given, min(tries, 2)),
+        lambda: compute(answers.judged, _own(), slug, language, number, given, min(tries, 2)),
+    )
+
+
+def _number(data: dict[str, str], key: str) -> int:
+    text = data.get(key, "1")
+    whole = text.isascii() and text.isdigit() and len(text) < 10
+    return integer(key, int(text) if whole else text, *NUMBERS[key])
+
+
+def _language() -> str:
+    """Return the language of the address, else the one that the browser prefers."""
+    given = request.args.get("lang", "")
+    return given if given in LANGUAGES else request.accept_languages.best_match(LANGUAGES, LANGUAGES[0])
+
+
+def _own() -> Path | None:
+    return services().config.lessons
+
+
+def _assets() -> Assets:
+    chunks = tuple(preloads("learn"))
+    return Assets(entry("js", "learn"), entry("css", "learn"), chunks, plotly_address(), __version__)
+
+
+def _send(key: tuple[Any, ...], make: Callable[[], Encoded]) -> Response:
+    """Send an answer of the cache as long as no file of a lesson, and no script, has changed."""
+    state = shelf_of(_own()).stamp()
+    answer = send(request, services().cache.get_or_make(("lesson", *key, state, _assets()), make))
+    answer.headers["Vary"] = "Accept, Accept-Encoding, Accept-Language"
+    return answer
