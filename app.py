@@ -11,6 +11,7 @@ python app.py pareto -p 8 -m 24                memory against throughput, famili
 python app.py costs Llama3-70B --machine H100  times, bytes and their arithmetic for a model on a machine
 python app.py import trace.json                read a measured timeline back from a Chrome or torch trace
 python app.py laws                             write docs/laws.md
+python app.py lessons check DIR                mistakes in lessons: file, line, cause; also: list, export SLUG
 python app.py run dualpipe -p 4 -m 8           execute it with real tensors and verify its gradients
 python app.py run-sweep gpipe 1f1b zb-h1       execute several and compare what was predicted and measured
 python app.py devices                          devices to run on, and the mode of a run

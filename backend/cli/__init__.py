@@ -7,6 +7,7 @@ from backend.cli.copy_database import copy_database
 from backend.cli.costs import costs
 from backend.cli.database import backup, restore
 from backend.cli.import_files import import_files
+from backend.cli.lessons import lessons
 from backend.cli.pareto import pareto_command
 from backend.cli.run import run
 from backend.cli.run_sweep import devices, run_sweep
@@ -21,6 +22,7 @@ COMMANDS = (
     costs,
     import_files,
     laws,
+    lessons,
     pareto_command,
     run,
     run_sweep,

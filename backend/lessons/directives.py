@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from backend.charts.catalogue import KINDS
 from backend.errors import RequestError, message
-from backend.lessons.answers import awaited_op, next_op, number_text, row_part, shuffled
+from backend.lessons.answers import awaited_op, next_op, row_part, shuffled
+from backend.lessons.judge import number_text
 from backend.lessons.lesson import Block, Figure, Link, Note, Option, Place, Question, Scene, Source
 from backend.lessons.markdown import Text
 from backend.lessons.papers import papers
@@ -209,8 +210,8 @@ def _options(it: Directive) -> list[tuple[str, str, int]]:
             found.append((choice[2], it.body_line + at))
         elif found and line.startswith("  ") and line.strip():
             found[-1] = (f"{found[-1][0]} {line.strip()}", found[-1][1])
-    split = [(*(part.strip() for part in option.partition("::")[::2]), line) for option, line in found]
-    return [(label, reason, line) for label, reason, line in split]
+    split = [(option.partition("::"), line) for option, line in found]
+    return [(label.strip(), reason.strip(), line) for (label, _, reason), line in split]
 
 
 def _inline(text: Text, source: str, line: int) -> str:

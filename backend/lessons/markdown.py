@@ -126,7 +126,7 @@ class Text:
 
     def html_of(self, tokens: Sequence[Token]) -> str:
         """Render tokens; formulas in blocks that cannot be read are left out (`parse` has reported the others)."""
-        return self.md.renderer.render(tokens, self.md.options, {})
+        return str(self.md.renderer.render(tokens, self.md.options, {}))
 
     def html(self, source: str, first_line: int) -> str:
         """Render a text that begins on a line of the file. Raises LessonError for a directive in it."""

@@ -39,7 +39,7 @@ def environment() -> Environment:
 
 def list_page(entries: list[Lesson | Broken], language: str, assets: Assets) -> str:
     """Render the list of lessons."""
-    return _render("learn.html", language, entries=entries, assets=assets)
+    return render("learn.html", language, entries=entries, assets=assets)
 
 
 def lesson_page(
@@ -47,10 +47,11 @@ def lesson_page(
 ) -> str:
     """Render a lesson; ``neighbours`` are the one before and the one after it in the list."""
     before, after = neighbours
-    return _render("lesson.html", language, lesson=lesson, before=before, after=after, notes=notes, assets=assets)
+    return render("lesson.html", language, lesson=lesson, before=before, after=after, notes=notes, assets=assets)
 
 
-def _render(name: str, language: str, **values: Any) -> str:
+def render(name: str, language: str, **values: Any) -> str:
+    """Render a template in a language; ``text(english, chinese)`` is its way to say something."""
     zh = language == "zh"
 
     def text(english: str, chinese: str) -> str:

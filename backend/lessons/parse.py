@@ -37,7 +37,7 @@ PAGE_IDS = frozenset(
 """Ids of the lesson's page, which no step can have."""
 
 
-class SafeHead(yaml.SafeLoader):
+class SafeHead(yaml.SafeLoader):  # type: ignore[misc]  # has no types
     """Reads a file's head: plain values only. An alias, with which a short head grows to gigabytes, is refused."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
@@ -81,8 +81,8 @@ def _decoded(source: bytes) -> str:
         raise LessonError(message("lessons.not_utf8", "this file is not UTF-8 text"), line) from None
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     length = 0
-    for number, line in enumerate(text.split("\n"), start=1):
-        length = length + len(line) + 1 if line.strip() else 0
+    for number, written in enumerate(text.split("\n"), start=1):
+        length = length + len(written) + 1 if written.strip() else 0
         if length > LONGEST_PARAGRAPH:  # some texts take time with the square of their length
             why = message(
                 "lessons.paragraph_too_long", "a paragraph has at most {most} characters", most=LONGEST_PARAGRAPH

@@ -8,7 +8,7 @@ from typing import Any
 
 from backend.errors import RequestError, message
 from backend.lessons import page
-from backend.lessons.answers import judge, shown_answer
+from backend.lessons.judge import judge, shown_answer
 from backend.lessons.lesson import Broken, Lesson, Question
 from backend.lessons.page import Assets
 from backend.lessons.shelf import Shelf, shelf_of

@@ -3,13 +3,25 @@ import { byId, h, setText } from "../ui/dom.js";
 import { LANGUAGES } from "../ui/languages.js";
 import { language, t } from "../core/i18n/language.js";
 
-/** @import {Store} from "../data/store.js" */
 /** @import {ViewState} from "../core/state/link.js" */
+/** @typedef {Pick<ViewState, "theme" | "colours" | "hatch" | "lang">} Look */
+/**
+ * @typedef {object} LookStore  the page's store, or one that keeps nothing but a look
+ * @property {() => {view: Look}} get
+ * @property {(patch: Partial<Look>, how?: "push") => void} setView
+ * @property {(listener: (state: {view: Look}, before: {view: Look}) => void) => void} subscribe
+ */
 
 const SIGNS = { auto: "◐", light: "○", dark: "●" };
 
-/** The menu behind the button. @param {Store} store */
-export function createAppearance(store) {
+/** @param {LookStore} store @returns {(lang: string) => void} */
+const reloadIn = (store) => (lang) => {
+  store.setView({ lang }, "push");
+  location.reload(); // each text is written once, when its element is made
+};
+
+/** The menu behind the button. @param {LookStore} store @param {(lang: string) => void} [speak] */
+export function createAppearance(store, speak = reloadIn(store)) {
   const button = byId("theme");
   const groups = [
     group(
@@ -44,10 +56,7 @@ export function createAppearance(store) {
       "lang",
       t("Language"),
       LANGUAGES.map(({ code, name }) => [code, name]),
-      (lang) => {
-        store.setView({ lang }, "push");
-        location.reload(); // each text is written once, when its element is made
-      },
+      speak,
     ),
   ];
   const node = h(
@@ -67,7 +76,7 @@ export function createAppearance(store) {
   });
   node.addEventListener("keydown", (event) => event.stopPropagation()); // not the timeline's shortcuts
 
-  /** @param {ViewState} view */
+  /** @param {Look} view */
   function sync(view) {
     setText(button, SIGNS[view.theme]);
     button.title = t("Appearance and language");

@@ -13,9 +13,13 @@
 
 const NAMED = /^(Arrow|Page|Home|End)/; // keys that shift does not change
 
-/** Listen to keys everywhere except where a text field or another control needs them. @param {Binding[]} table */
-export function listenKeys(table) {
-  document.addEventListener("keydown", (event) => {
+/**
+ * Listen to keys everywhere, or inside an element, except where a text field or another control needs them.
+ * @param {Binding[]} table @param {Document | HTMLElement} [home]
+ */
+export function listenKeys(table, home = document) {
+  home.addEventListener("keydown", (given) => {
+    const event = /** @type {KeyboardEvent} */ (given);
     if (event.altKey || event.defaultPrevented || document.querySelector("dialog:modal")) return;
     if (event.key === "Escape" && document.querySelector(":popover-open")) return; // it closes what is open
     const target = event.target instanceof Element ? event.target : null;

@@ -1,0 +1,130 @@
+"""A lesson as one HTML file: it opens from a disk, sends no request, and its own policy forbids any.
+
+Its views are the component <bubble-line>, whose script is inlined once; a view that the component cannot make (a
+searched family, an option) is a picture. Answers are in the file, encoded, and the file's own script judges them.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from backend import __version__
+from backend.charts.catalogue import KINDS
+from backend.errors import message
+from backend.lessons.judge import REASONS, shown_answer
+from backend.lessons.lesson import Figure, Lesson, Question
+from backend.lessons.page import render
+from backend.lessons.values import Budget, LessonError
+from backend.lessons.views import view_of
+from backend.lessons.words import template_of, tr
+from backend.schedule.spec import Spec
+from backend.web.address.chart_query import chart_query_of
+
+PLAIN = Spec()
+COSTS = {"f": "F", "i": "I", "w": "W", "comm": "comm"}
+LIVE = (
+    *("gpipe", "1f1b", "pipedream", "interleaved", "interleaved-bfs", "interleaved-zb", "zb-h1", "zb-h2"),
+    *("v-min", "v-half", "v-zb", "dualpipe", "dualpipev", "gis", "gis-h"),
+)
+"""The families that the component makes itself."""
+SIZES = ("family", "p", "m", "v", "group", "lifo", "costs")  # the fields of a spec that it knows
+
+
+def lesson_file(lesson: Lesson, language: str, script: str, style: str) -> str:
+    """Return the file of a lesson; ``script`` and ``style`` are those of the bundle."""
+    script = script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    sealed = b64encode(json.dumps(_sealed(lesson, language), separators=(",", ":")).encode()).decode()
+    return render(
+        "lesson_file.html", language, lesson=lesson, version=__version__, sealed=sealed,
+        live=elements, table=lambda block: chart_table(block, language),
+        script=Markup(script), script_hash=_hash(script), style=Markup(style), style_hash=_hash(style),
+    )  # fmt: skip
+
+
+def elements(query: str) -> list[dict[str, str]] | None:
+    """Return the attributes of a <bubble-line> for each schedule of a view; None where it cannot make one of them."""
+    plans = view_of(query, Budget())
+    made = [_attributes(spec) for spec in plans]
+    return [each for each in made if each is not None] if all(made) else None
+
+
+def _attributes(spec: Spec) -> dict[str, str] | None:
+    others = {key for key, value in spec.to_json().items() if key not in SIZES and value != PLAIN.to_json()[key]}
+    costs = spec.to_json()["costs"]
+    odd = [key for key, value in costs.items() if key not in COSTS.values() and value is not None]
+    if spec.family not in LIVE or others or odd or any(isinstance(value, list) for value in costs.values()):
+        return None
+    found = {"family": spec.family, "p": str(spec.p), "m": str(spec.m)}
+    found |= {"v": str(spec.v)} if spec.v > 1 else {}
+    found |= {"group": str(spec.group)} if spec.group is not None else {}
+    found |= {"lifo": ""} if spec.lifo else {}
+    plain = PLAIN.to_json()["costs"]
+    return found | {name: f"{costs[key]:g}" for name, key in COSTS.items() if costs[key] != plain[key]}
+
+
+def chart_table(block: Figure, language: str) -> dict[str, Any] | None:
+    """Return a chart's columns and rows, in a language; None for the frontier, which takes a search."""
+    if block.chart not in KINDS:
+        return None
+    kind = KINDS[block.chart]
+    asked = chart_query_of(block.query.removeprefix("?").encode(), kind)
+    chart = kind.draw(asked.plans, asked.appearance, asked.setting)
+    return {
+        "reads": [tr(text, language) for text in chart.readings],
+        "columns": [tr(name, language) for name, _ in chart.columns],
+        "rows": [[_cell(cell, language) for cell in row.cells] for row in chart.rows],
+    }
+
+
+def _cell(cell: Any, language: str) -> str:
+    if isinstance(cell, str):
+        return tr(cell, language)
+    return f"{cell:.4g}" if isinstance(cell, float) else "" if cell is None else str(cell)
+
+
+def _sealed(lesson: Lesson, language: str) -> dict[str, Any]:
+    return {
+        "questions": [sealed(question, language) for question in lesson.questions],
+        "reasons": {code: template_of(text, language) for code, text in REASONS.items()},
+    }
+
+
+def sealed(question: Question, language: str) -> dict[str, Any]:
+    """Return what the file's script needs to judge an answer (static/js/app/learn/judge.js)."""
+    place = _place(question)
+    return {
+        "number": question.number, "kind": question.kind, "answer": question.answer, "unit": question.unit,
+        "tolerance": question.tolerance, "others": [[tr(name, language), value] for name, value in question.others],
+        "reasons": [option.reason for option in question.options], "right": question.right,
+        "ops": list(question.ops), "explanation": question.explanation, "place": place,
+        "shown": shown_answer(question),
+    }  # fmt: skip
+
+
+def _place(question: Question) -> dict[str, str] | None:
+    if question.place is None:
+        return None
+    try:
+        found = elements(question.place.query)
+    except LessonError:
+        return None
+    return found[0] if found else None
+
+
+def built(path: Path) -> str:
+    """Return a file of the bundle. Raises LessonError where it is missing."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError:
+        why = message("lessons.no_bundle", "the bundle of the page is missing; make it with: make setup")
+        raise LessonError(why) from None
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"

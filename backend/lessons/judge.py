@@ -1,0 +1,155 @@
+"""What a reader is told of an answer: whether it is right, else why not, as far as the answer itself tells.
+
+A lesson's file judges in the same way (static/js/app/learn/judge.js); a test compares both.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from backend.errors import Message, message
+from backend.lessons.lesson import Question
+from backend.lessons.values import FORMATS
+
+EPSILON = 1e-9
+NUMBER = re.compile(r"[+-]?\d{1,12}(?:[.,]\d{1,9})?(?:e[+-]?\d{1,3})?", re.ASCII)
+GROUPED = re.compile(r"\d{1,3}(,\d{3})+", re.ASCII)
+OP = re.compile(r"(\d+)([FIWB])(\d+)")
+
+
+def not_a_number() -> Message:
+    """Refuse what is no number."""
+    return message("lessons.not_a_number", "That is no number. Write it like 27.3.")
+
+
+def another_value(given: str, name: str) -> Message:
+    """Name the figure that the answer is."""
+    return message("lessons.another_value", "{given} is {name}; the question is about another figure.",
+                   given=given, name=name)  # fmt: skip
+
+
+def as_percent() -> Message:
+    """Tell the unit."""
+    return message("lessons.as_percent", "Write it in percent: 0.25 is 25.")
+
+
+def too_low(given: str) -> Message:
+    """Tell the direction."""
+    return message("lessons.too_low", "{given} is too low.", given=given)
+
+
+def too_high(given: str) -> Message:
+    """Tell the direction."""
+    return message("lessons.too_high", "{given} is too high.", given=given)
+
+
+def choose_one() -> Message:
+    """Refuse what is no option."""
+    return message("lessons.choose_one", "Choose one of the options.")
+
+
+def all_ops_once() -> Message:
+    """Refuse what is no order of these ops."""
+    return message("lessons.all_ops_once", "Each of the ops must stand there once.")
+
+
+def gradient_first(op: str, before: str) -> Message:
+    """Tell that a backward precedes its forward."""
+    return message(
+        "lessons.gradient_first", "{op} cannot come before {before}: a device needs the forward's activations.",
+        op=op, before=before,
+    )  # fmt: skip
+
+
+def right_up_to(count: int | str, wrong: int | str) -> Message:
+    """Tell the first place that is wrong."""
+    return message("lessons.right_up_to", "The first {count} are right; number {wrong} is not.",
+                   count=count, wrong=wrong)  # fmt: skip
+
+
+REASONS: dict[str, Message] = {
+    each.code: each
+    for each in (
+        *(not_a_number(), another_value("{given}", "{name}"), as_percent(), too_low("{given}"), too_high("{given}")),
+        *(choose_one(), all_ops_once(), gradient_first("{op}", "{before}"), right_up_to("{count}", "{wrong}")),
+    )
+}
+"""Each reason by its code, with holes in the place of what fills them."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether an answer is right, and if not why, "" where only the hint can tell."""
+
+    right: bool
+    reason: str
+
+
+def judge(question: Question, given: str) -> Verdict:
+    """Judge an answer: a number, the index of an option, or ops with spaces between."""
+    if question.kind == "predict":
+        return _judge_number(question, given)
+    if question.kind == "choose":
+        return _judge_option(question, given)
+    return _judge_order(question, given.split())
+
+
+def _judge_number(question: Question, text: str) -> Verdict:
+    text = text.replace("\u00a0", " ").strip().removesuffix("%").removesuffix(question.unit).strip()
+    if GROUPED.fullmatch(text):
+        text = text.replace(",", "")
+    if not NUMBER.fullmatch(text):
+        return Verdict(False, not_a_number())
+    share = 100.0 if question.unit == "%" else 1.0
+    number = float(text.replace(",", "."))
+    value, near = number / share, question.tolerance + EPSILON
+    if abs(value - question.answer) <= near:
+        return Verdict(True, "")
+    for name, other in question.others:
+        if abs(value - other) <= near:
+            return Verdict(False, another_value(f"{text}\u00a0{question.unit}".rstrip(), name))
+    if share > 1 and abs(number - question.answer) <= near:
+        return Verdict(False, as_percent())
+    return Verdict(False, too_low(text) if value < question.answer else too_high(text))
+
+
+def _judge_option(question: Question, text: str) -> Verdict:
+    if not (text.isascii() and text.isdigit()) or len(text) > 3 or int(text) >= len(question.options):
+        return Verdict(False, choose_one())
+    return Verdict(int(text) == question.right, question.options[int(text)].reason)
+
+
+def _judge_order(question: Question, ops: list[str]) -> Verdict:
+    if sorted(ops) != sorted(question.ops):
+        return Verdict(False, all_ops_once())
+    if tuple(ops) == question.ops:
+        return Verdict(True, "")
+    done: set[str] = set()
+    for op in ops:
+        before = _forward_of(op)
+        if before in question.ops and before not in done:
+            return Verdict(False, gradient_first(op, before))
+        done.add(op)
+    same = next(at for at, (one, other) in enumerate(zip(ops, question.ops, strict=True)) if one != other)
+    return Verdict(False, right_up_to(same, same + 1))
+
+
+def _forward_of(op: str) -> str:
+    """Return the forward whose activations an op of gradients needs on the same device, "" for a forward."""
+    found = OP.fullmatch(op)
+    return f"{found[1]}F{found[3]}" if found and found[2] != "F" else ""
+
+
+def shown_answer(question: Question) -> str:
+    """Return the right answer as a reader reads it."""
+    if question.kind == "order":
+        return " ".join(question.ops)
+    return question.shown if question.kind == "predict" else ""
+
+
+def number_text(value: float, unit: str) -> str:
+    """Write a number in the unit of its question: 27.3 %, 9, 4 micro-batches."""
+    if unit == "%":
+        return FORMATS["percent"](value)
+    return f"{FORMATS['number'](value)}\u00a0{unit}".rstrip("\u00a0")

@@ -1,0 +1,55 @@
+// A list of ops that a reader puts in order: by two buttons on each, or by dragging it with a pointer.
+
+/** @typedef {(op: string, place: number) => void} Say */
+
+/** @param {HTMLElement} list @param {Say} say */
+export function createOrder(list, say) {
+  const rows = () => /** @type {HTMLElement[]} */ ([...list.children]);
+  /** @param {HTMLElement} row */
+  const told = (row) => say(row.dataset.op ?? "", rows().indexOf(row) + 1);
+
+  /** @param {HTMLElement} row @param {number} to */
+  function move(row, to) {
+    const others = rows().filter((each) => each !== row);
+    if (to < 0 || to > others.length || rows()[to] === row) return false;
+    list.insertBefore(row, others[to] ?? null);
+    return true;
+  }
+
+  list.addEventListener("click", (event) => {
+    const button = /** @type {HTMLElement} */ (event.target).closest("button");
+    const row = /** @type {HTMLElement | null} */ (button?.closest("li") ?? null);
+    if (!button || !row) return;
+    if (move(row, rows().indexOf(row) + Number(button.dataset.move))) told(row);
+    button.focus();
+  });
+
+  for (const row of rows()) drag(row);
+
+  /** @param {HTMLElement} row */
+  function drag(row) {
+    const handle = row.querySelector("code");
+    let held = false;
+    handle?.addEventListener("pointerdown", (event) => {
+      if (row.querySelector("button")?.disabled) return;
+      held = true;
+      handle.setPointerCapture(event.pointerId);
+      row.classList.add("is-held");
+    });
+    handle?.addEventListener("pointermove", (event) => {
+      if (!held) return;
+      const others = rows().filter((each) => each !== row);
+      const below = others.findIndex((each) => {
+        const box = each.getBoundingClientRect();
+        return event.clientY < box.top + box.height / 2;
+      });
+      move(row, below < 0 ? others.length : below);
+    });
+    for (const end of ["pointerup", "pointercancel"])
+      handle?.addEventListener(end, () => {
+        if (held) told(row);
+        held = false;
+        row.classList.remove("is-held");
+      });
+  }
+}

@@ -1,0 +1,87 @@
+// The sliders beside a lesson: p, m and v of the schedules on the screen.
+import { t } from "../../core/i18n/language.js";
+import { formatNumber } from "../../core/i18n/numbers.js";
+import { invalidate } from "../../ui/frame_loop.js";
+import { h, setText, show } from "../../ui/dom.js";
+import { including, wholeStops } from "../../ui/slider_stops.js";
+
+/** @import {Spec} from "../../core/schedule/types.js" */
+/** @import {Plans} from "../../data/plans.js" */
+/** @import {Store} from "../../data/store.js" */
+/** @typedef {"p" | "m" | "v"} Size */
+
+const MOST = { p: 32, m: 128, v: 8 };
+const MOST_CORRECTIONS = 4; // of one drag: a family's nearest legal value may need another
+
+/** @param {Store} store @param {Plans} plans @param {HTMLElement} home */
+export function createSizes(store, plans, home) {
+  let corrections = MOST_CORRECTIONS;
+  const rows = [
+    sizeRow("p", t("Devices p"), () => wholeStops(1, MOST.p)),
+    sizeRow("m", t("Micro-batches m"), () => wholeStops(1, MOST.m)),
+    sizeRow("v", t("Chunks v"), () => {
+      const [least, most] = chunks();
+      return wholeStops(least, Math.min(MOST.v, most));
+    }),
+  ];
+  home.append(...rows.map(({ node }) => node));
+
+  /** The range of v over the schedules that have one. */
+  function chunks() {
+    const { spec, others } = store.get();
+    const ranges = [spec, ...others].map(({ family }) => plans.family(family)?.v).filter((v) => v && v.max > v.min);
+    return ranges.length
+      ? [Math.max(...ranges.map((v) => v?.min ?? 1)), Math.min(...ranges.map((v) => v?.max ?? 1))]
+      : [1, 1];
+  }
+
+  /** @param {Size} name @param {number} value */
+  function change(name, value) {
+    /** @param {Spec} spec */
+    const changed = (spec) => {
+      const range = plans.family(spec.family)?.v;
+      return name === "v" && !(range && range.max > range.min) ? spec : { ...spec, [name]: value };
+    };
+    const { spec, others } = store.get();
+    store.set({ spec: changed(spec), others: others.map(changed) }, "none");
+  }
+
+  /** @param {Size} name @param {string} label @param {() => number[]} stopsOf */
+  function sizeRow(name, label, stopsOf) {
+    const input = h("input", { type: "range", min: 0, step: 1, "aria-label": label, id: `size-${name}` });
+    const out = h("b");
+    const node = h("label", { class: "view-size" }, h("span", { text: label }), out, input);
+    /** @type {number[]} */
+    let stops = [];
+    input.addEventListener("input", () => {
+      corrections = MOST_CORRECTIONS;
+      change(name, stops[Number(input.value)]);
+    });
+    function sync() {
+      const { spec, others } = store.get();
+      const owner =
+        name === "v" ? ([spec, ...others].find((each) => (plans.family(each.family)?.v.max ?? 1) > 1) ?? spec) : spec;
+      const value = owner[name];
+      stops = including(stopsOf(), value);
+      input.max = String(stops.length - 1);
+      input.value = String(stops.indexOf(value));
+      input.setAttribute("aria-valuetext", formatNumber(value));
+      setText(out, formatNumber(value));
+      show(node, name !== "v" || stops.length > 1);
+    }
+    return { node, sync };
+  }
+
+  const sync = () => rows.forEach((row) => row.sync());
+  store.subscribe((state, before) => {
+    if (state.spec !== before.spec || state.others !== before.others) sync();
+  });
+  plans.onAnswer(() => {
+    const wrong = plans.onScreen().find((plan) => plan.error);
+    const { field, nearest } = wrong?.error ?? {};
+    if (!field || !["p", "m", "v"].includes(field) || typeof nearest !== "number" || corrections-- <= 0) return;
+    change(/** @type {Size} */ (field), nearest);
+    invalidate("figures");
+  });
+  sync();
+}
