@@ -1,0 +1,1 @@
+"""Tests of the lessons: their reader, their texts, their pages."""
