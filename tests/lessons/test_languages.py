@@ -14,6 +14,9 @@ import pytest
 
 from backend.lessons.lesson import Figure, Lesson, Link, Question, Scene
 from backend.lessons.shelf import OWN, Shelf, read
+from backend.lessons.values import Budget
+from backend.lessons.views import view_of
+from backend.schedule.spec import Spec
 from tests.support.sources import report
 
 DIRECTIVE = re.compile(r"^:::\{([a-z]+)\}[ \t]*(.*)\n((?:.*\n)*?):::$", re.MULTILINE)
@@ -23,6 +26,7 @@ HEADING = re.compile(r"^## .*\{#([a-z0-9-]+)\}$", re.MULTILINE)
 VALUE = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 OWN_WORDS = {"hint", "unit"}  # options that each language writes for itself
 NAMES = sorted(path.name for path in (OWN / "en").glob("*.md"))
+SEEN = {"bubble", "makespan"}  # quantities that the picture of a scene names: in its title, on its axis
 RUNS = {"1f1b", "split-backward", "plan-and-measurement"}  # lessons at whose end a schedule is executed
 
 
@@ -175,6 +179,23 @@ def test_no_figure_gives_an_answer_before_its_question(name: str, language: str)
         if each.name == "predict" and normal(each.options["answer"]) in values(text[: each.explained]):
             line = text.count("\n", 0, each.start) + 1
             problems.append(f"{language}/{name}:{line}: {each.options['answer']} is given earlier in the text")
+    assert not problems, report(problems)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_scene_shows_the_bubble_or_the_length_of_a_step_before_the_question_for_it(name: str):
+    shown: set[Spec] = set()
+    problems = []
+    blocks = [block for step in lessons()["en"][name].steps for block in step.blocks]
+    asked = {each.start: each.options["answer"] for each in directives("en", name) if each.name == "predict"}
+    lines = {source("en", name).count("\n", 0, start) + 1: answer for start, answer in asked.items()}
+    for block in blocks:
+        if isinstance(block, Scene):
+            shown.update(view_of(block.query, Budget()))
+        elif isinstance(block, Question) and block.place is not None and block.line in lines:
+            quantity = lines[block.line].rpartition(":")[2].strip()
+            if quantity in SEEN and shown.intersection(view_of(block.place.query, Budget())):
+                problems.append(f"en/{name}:{block.line}: an earlier scene shows {lines[block.line]}")
     assert not problems, report(problems)
 
 
