@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tests.support.distribution import FolderScheduling
 
 # In this order: what takes minutes comes first and files that take seconds last, so that all workers end together.
-FOLDERS = ("cluster", "page", "runner", "web", "runs", "cli", "charts", "lint", "schedule")
+FOLDERS = ("cluster", "page", "runner", "web", "runs", "cli", "lessons", "charts", "lint", "schedule")
 
 # The same examples each time, whatever the machine's speed; RANDOM_EXAMPLES=1 looks for new ones.
 settings.register_profile("bubbleline", deadline=None, derandomize="RANDOM_EXAMPLES" not in os.environ)

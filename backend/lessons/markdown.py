@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from html import escape
 from typing import Any
+from xml.etree import ElementTree
 
 from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
@@ -27,6 +28,20 @@ MOST_NESTING = 20
 LONGEST_FORMULA = 400  # characters
 VALUE = re.compile(r"\{\{(.{1,600}?)\}\}", re.DOTALL)
 LINK = re.compile(r"(https?://[^\s]+|/(?!/)[^\s]*|[#?][^\s]*)", re.IGNORECASE)
+NAMESPACE = "http://www.w3.org/1998/Math/MathML"
+TAG = re.compile(
+    r"math|semantics|none|m(row|i|n|o|text|space|sup|sub|subsup|frac|sqrt|root|over|under|underover|table|tr|td|style"
+    r"|padded|phantom|enclose|multiscripts|prescripts)"
+)
+ATTRIBUTES = frozenset(
+    (
+        *("display", "displaystyle", "mathvariant", "stretchy", "fence", "form", "separator", "accent", "accentunder"),
+        *("lspace", "rspace", "width", "height", "depth", "linethickness", "columnalign", "rowspacing"),
+        *("columnspacing", "movablelimits", "minsize", "maxsize", "scriptlevel", "largeop", "symmetric", "notation"),
+        "columnlines",
+    )
+)
+"""Elements and attributes of formulas."""
 FORBIDDEN_TEX = re.compile(r"\\(href|style|class|unicode)\b")  # attributes, which a formula does not need
 
 
@@ -69,13 +84,25 @@ def _formula(content: str, options: Any) -> str:
             message("lessons.formula_command", "a formula has no {command} here", command="\\href, \\style, \\class")
         )
     try:
-        return str(convert(content, display="block" if options["display_mode"] else "inline"))
-    except (Exception, RecursionError) as error:
+        return _checked(str(convert(content, display="block" if options["display_mode"] else "inline")))
+    except Exception as error:
         shown = type(error).__name__
         why = message(
             "lessons.bad_formula", "the formula {given} cannot be read ({error})", given=content[:40], error=shown
         )
         raise LessonError(why) from None
+
+
+def _checked(mathml: str) -> str:
+    """Return MathML written anew from its elements: the converter does not escape the text of a formula.
+
+    Raises ValueError for what is no MathML.
+    """
+    root = ElementTree.fromstring(mathml.replace(f' xmlns="{NAMESPACE}"', ""))  # has no DTD
+    for element in root.iter():
+        if not TAG.fullmatch(element.tag) or not ATTRIBUTES.issuperset(element.attrib):
+            raise ValueError(element.tag)
+    return ElementTree.tostring(root, encoding="unicode")
 
 
 class Text:

@@ -28,6 +28,7 @@ LONGEST = {"title": 120, "summary": 300}
 PAGE_IDS = frozenset(
     (
         *("lesson", "lesson-steps", "lesson-view", "lesson-figures", "lesson-next", "lesson-back", "lesson-list"),
+        *("lesson-caption", "lesson-print", "lesson-sliders", "lesson-open", "lesson-words", "lesson-answers"),
         *("area", "at", "banner", "card", "embed-foot", "find", "find-status", "find-text", "followed", "legend"),
         *("legend-row", "minimap", "narration", "narration-bar", "narration-more", "narration-panel", "plot"),
         *("plot-said", "schedule-table", "scrub", "speed", "stage", "strips", "tell", "tools", "transport", "theme"),
@@ -43,7 +44,7 @@ class SafeHead(yaml.SafeLoader):  # type: ignore[misc]  # has no types
     def compose_node(self, parent: Any, index: Any) -> Any:
         """Refuse aliases."""
         if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("aliases are not allowed")
+            raise yaml.MarkedYAMLError(problem="aliases are not allowed", problem_mark=self.peek_event().start_mark)
         return super().compose_node(parent, index)
 
 
@@ -134,7 +135,7 @@ class _Reader:
                     self.loose.append(token)
                 at += 1
         self._end_step()
-        if not any(step.scenes for step in self.steps):
+        if not self.found.problems and not any(step.scenes for step in self.steps):
             self.found.report(1, message("lessons.no_scene", "a lesson has at least one scene"))
         return Lesson(
             slug, number, language, self.found.file, head["title"], head["minutes"], head["summary"], tuple(self.steps)

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from html import escape
 from typing import Any
 
 from backend.config import PROJECT
@@ -41,6 +42,11 @@ def tr(text: str, language: str) -> str:
 def template_of(text: Message, language: str) -> str:
     """Return the template of a message, with its holes, in a language; its English is the text of the message."""
     return catalogue(language).get(text.code, str(text))
+
+
+def html_of(text: str, language: str) -> str:
+    """Return a reason as HTML: a message is a plain text, what a lesson's file says has its formatting already."""
+    return escape(tr(text, language), quote=False) if isinstance(text, Message) else text
 
 
 def _shown(value: Any, language: str) -> Any:

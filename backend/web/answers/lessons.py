@@ -12,7 +12,7 @@ from backend.lessons.judge import judge, shown_answer
 from backend.lessons.lesson import Broken, Lesson, Question
 from backend.lessons.page import Assets
 from backend.lessons.shelf import Shelf, shelf_of
-from backend.lessons.words import tr
+from backend.lessons.words import html_of
 from backend.web.http.cache import Encoded
 from backend.web.http.encoding import encode_json
 
@@ -69,7 +69,7 @@ def judged(own: Path | None, slug: str, language: str, number: int, given: str, 
         why = message("lessons.no_such_question", "this lesson has questions 1 to {most}", most=most)
         raise RequestError("question", number, why, limit=most, nearest=max(1, min(number, most)))
     verdict = judge(question, given)
-    answer: dict[str, Any] = {"right": verdict.right, "reason": tr(verdict.reason, language)}
+    answer: dict[str, Any] = {"right": verdict.right, "reason": html_of(verdict.reason, language)}
     if verdict.right or tries >= 2:
         place = question.place.query if question.place else None
         answer |= {"explanation": question.explanation, "place": place, "answer": shown_answer(question)}

@@ -1,4 +1,4 @@
-// The Help tab: the tour, what the words mean, with papers, and all shortcuts.
+// The Help tab: the lessons, the tour, what the words mean, with papers, and all shortcuts.
 import { h } from "../../ui/dom.js";
 import { t } from "../../core/i18n/language.js";
 import { glossary } from "./glossary.js";
@@ -16,7 +16,8 @@ export function createHelp({ tour, shortcuts }) {
     h(
       "div",
       { class: "help-head" },
-      h("button", { type: "button", class: "button primary", id: "tour-start", onclick: tour }, t("Take the tour")),
+      h("a", { class: "button primary", id: "help-learn", href: "/learn" }, t("Open the lessons")),
+      h("button", { type: "button", class: "button soft", id: "tour-start", onclick: tour }, t("Take the tour")),
       h("p", { text: t("Nine steps through the schedules, about three minutes; your view comes back at the end.") }),
       h(
         "button",

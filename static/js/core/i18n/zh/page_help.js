@@ -14,7 +14,10 @@ export const HELP = {
   Learn: "学习",
   Teach: "教学",
   "Plan a training run": "规划一次训练",
+  // learn/charts.js
+  Numbers: "数值",
   // help.js
+  "Open the lessons": "打开课程",
   Help: "帮助",
   "Help: what things mean, shortcuts, a tour (?)": "帮助：术语、快捷键、导览 (?)",
   "Take the tour": "开始导览",

@@ -1,0 +1,90 @@
+"""What a reader is told of an answer, by the server and by a lesson's file alike."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+
+import pytest
+
+from backend.config import PROJECT
+from backend.lessons.export import sealed
+from backend.lessons.judge import REASONS, judge
+from backend.lessons.lesson import Question
+from backend.lessons.words import catalogue, html_of, template_of
+from tests.lessons.support import SAMPLES, parsed
+
+NODE = shutil.which("node")
+PREDICT, CHOOSE, PEAK, ORDER = range(4)
+CASES: list[tuple[int, str, bool, str]] = [
+    (PREDICT, "27.3", True, ""),
+    (PREDICT, " 27,3 % ", True, ""),
+    (PREDICT, "27.9", False, "27.9 is too high."),
+    (PREDICT, "27.8", True, ""),
+    (PREDICT, "26.5", False, "26.5 is too low."),
+    (PREDICT, "37.5", False, "37.5 % is the idle time relative to the work"),
+    (PREDICT, "0.273", False, "Write it in percent"),
+    (PREDICT, "many", False, "That is no number."),
+    (PREDICT, "<b>1</b>", False, "That is no number."),
+    (PREDICT, "1e400", False, "too high"),
+    (PREDICT, "1" * 300, False, "That is no number."),
+    (CHOOSE, "1", True, "Its gradient comes from there."),
+    (CHOOSE, "0", False, "Forwards go the other way"),
+    (CHOOSE, "7", False, "Choose one of the options."),
+    (CHOOSE, "-1", False, "Choose one of the options."),
+    (PEAK, "16", True, ""),
+    (PEAK, "16 micro-batches", True, ""),
+    (PEAK, "1,600", False, "1600 is too high."),
+    (ORDER, "0F0 0F1 0F2 0B0 0B1 0B2", True, ""),
+    (ORDER, "0F0 0F1 0B0 0F2 0B1 0B2", False, "The first 2 are right; number 3 is not."),
+    (ORDER, "0B0 0F0 0F1 0F2 0B1 0B2", False, "0B0 cannot come before 0F0"),
+    (ORDER, "0F0 0F1", False, "Each of the ops must stand there once."),
+    (ORDER, "0F0 0F0 0F2 0B0 0B1 0B2", False, "Each of the ops must stand there once."),
+]
+"""Question, answer, whether it is right, and a part of the reason."""
+
+
+def questions() -> list[Question]:
+    read = parsed((SAMPLES / "en" / "01-bubble.md").read_bytes())
+    return read.questions  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("number", "given", "right", "reason"), CASES)
+def test_an_answer_gets_its_verdict_and_a_wrong_one_its_reason(number: int, given: str, right: bool, reason: str):
+    verdict = judge(questions()[number], given)
+    assert verdict.right == right
+    assert reason.replace(" %", "\u00a0%") in verdict.reason
+    assert bool(verdict.reason) or right
+
+
+@pytest.mark.skipif(NODE is None, reason="the page's modules run in node")
+def test_a_lessons_file_judges_as_the_server_does():
+    asked = questions()
+    program = """
+      import { judge } from "./static/js/app/learn/judge.js";
+      import { readFileSync } from "node:fs";
+      const { cases, reasons } = JSON.parse(readFileSync(0, "utf8"));
+      console.log(JSON.stringify(cases.map(([question, given]) => judge(question, given, reasons))));
+    """
+    cases = [(sealed(asked[number], "zh"), given) for number, given, _, _ in CASES]
+    reasons = {code: template_of(text, "zh") for code, text in REASONS.items()}
+    found = subprocess.run(
+        [str(NODE), "--input-type=module", "-e", program], cwd=PROJECT, capture_output=True, text=True, check=True,
+        input=json.dumps({"cases": cases, "reasons": reasons}),
+    )  # fmt: skip
+    for (number, given, _, _), answer in zip(CASES, json.loads(found.stdout), strict=True):
+        verdict = judge(asked[number], given)
+        assert answer == {"right": verdict.right, "reason": html_of(verdict.reason, "zh")}, given
+
+
+def test_every_reason_is_in_the_pages_chinese_catalogue_with_its_holes():
+    for code, text in REASONS.items():
+        assert code in catalogue("zh")
+        assert set(template_of(text, "zh")) != set(str(text))
+        assert sorted(part.split("}")[0] for part in template_of(text, "zh").split("{")[1:]) == sorted(text.params)
+
+
+def test_the_whole_chinese_catalogue_is_read():
+    golden = json.loads((PROJECT / "tests" / "golden" / "messages.json").read_text())
+    assert golden.keys() <= catalogue("zh").keys()
