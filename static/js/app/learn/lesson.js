@@ -24,7 +24,6 @@ export async function startLesson() {
   const scenes = /** @type {HTMLElement[]} */ ([...article.querySelectorAll(".scene")]);
   const look = createLook();
   applyAppearance(look.get().view);
-  document.documentElement.classList.add("is-live");
   await loadLanguage(`?lang=${language}`);
   createLookMenu(look);
   const progress = createProgress(slug);

@@ -26,30 +26,38 @@ export function createOrder(list, say) {
 
   for (const row of rows()) drag(row);
 
-  /** @param {HTMLElement} row */
+  /** A pointer on an op's name holds its row. The row moves in the document, which ends a capture of the pointer: so
+   * the document is listened to. @param {HTMLElement} row */
   function drag(row) {
     const handle = row.querySelector("code");
-    let held = false;
     handle?.addEventListener("pointerdown", (event) => {
       if (row.querySelector("button")?.disabled) return;
-      held = true;
-      handle.setPointerCapture(event.pointerId);
+      const end = new AbortController();
+      const { signal } = end;
       row.classList.add("is-held");
+      document.addEventListener("pointermove", (moved) => moved.pointerId === event.pointerId && follow(moved), {
+        signal,
+      });
+      for (const kind of ["pointerup", "pointercancel"])
+        document.addEventListener(
+          kind,
+          () => {
+            end.abort();
+            row.classList.remove("is-held");
+            told(row);
+          },
+          { signal },
+        );
     });
-    handle?.addEventListener("pointermove", (event) => {
-      if (!held) return;
+
+    /** @param {PointerEvent} event */
+    function follow(event) {
       const others = rows().filter((each) => each !== row);
       const below = others.findIndex((each) => {
         const box = each.getBoundingClientRect();
         return event.clientY < box.top + box.height / 2;
       });
       move(row, below < 0 ? others.length : below);
-    });
-    for (const end of ["pointerup", "pointercancel"])
-      handle?.addEventListener(end, () => {
-        if (held) told(row);
-        held = false;
-        row.classList.remove("is-held");
-      });
+    }
   }
 }

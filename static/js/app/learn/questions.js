@@ -95,6 +95,8 @@ function createQuestion(form, acts) {
     }
     if (explanation) said.append(h("div", { class: "explanation" }, ...nodesOf(explanation)));
     markRight(form, judged);
+    form.dataset.over = "";
+    form.dispatchEvent(new CustomEvent("answered", { bubbles: true }));
     check.hidden = hintButton.hidden = true;
     fieldset.querySelectorAll("input, .order button").forEach((node) => node.setAttribute("disabled", ""));
     place = judged.place ?? null;

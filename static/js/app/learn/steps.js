@@ -18,6 +18,7 @@ export function createSteps(article, progress, view) {
   /** @type {Set<Element>} */
   const reached = new Set();
   let at = -1;
+  let known = false; // where the marks are
 
   const observer = new IntersectionObserver(
     (entries) => {
@@ -26,15 +27,20 @@ export function createSteps(article, progress, view) {
         if (above) reached.add(target);
         else reached.delete(target);
       }
+      known = true;
       follow();
     },
     // Far above the window everything counts as seen, so that each mark is told of once on its way.
     { rootMargin: `1000000px 0px -${Math.round(100 * (1 - LINE))}% 0px` },
   );
   for (const { node } of marks) observer.observe(node);
+  const questions = new IntersectionObserver(follow, { threshold: [0, 0.5, 1] });
+  for (const question of article.querySelectorAll(".question")) questions.observe(question);
+  article.addEventListener("answered", follow);
 
   function follow() {
-    const passed = marks.filter(({ node }) => reached.has(node)).reverse();
+    if (!known) return;
+    const passed = marks.filter((each) => reached.has(each.node) && !isHeldBack(each)).reverse();
     const mark = passed[0] ?? marks[0];
     const { scene } = passed.find((each) => each.scene) ?? marks.find((each) => each.scene) ?? mark;
     if (scene) view.take(scene);
@@ -80,14 +86,30 @@ export function createSteps(article, progress, view) {
   });
 }
 
+/** @typedef {{node: HTMLElement, step: HTMLElement, scene: HTMLElement | null, after: HTMLElement | null}} Mark after:
+ *   the question before the scene, in the same step */
+
+/** Whether a scene would show the answer of a question that is still being read. @param {Mark} mark */
+function isHeldBack({ after }) {
+  if (!after || "over" in after.dataset) return false;
+  const { top, height } = after.getBoundingClientRect();
+  return top + height / 2 > parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop);
+}
+
 /**
  * Where the view changes: at a step's heading, to its first scene unless a question comes before that, and at each
- * scene. @param {HTMLElement} step
+ * scene. @param {HTMLElement} step @returns {Mark[]}
  */
 function marksOf(step) {
-  const first = /** @type {HTMLElement | null} */ (step.querySelector(".scene, .question"));
-  const scenes = /** @type {HTMLElement[]} */ ([...step.querySelectorAll(".scene")]);
-  const begin = first?.classList.contains("scene") ? first : null;
-  const heading = { node: /** @type {HTMLElement} */ (step.firstElementChild), step, scene: begin };
-  return [heading, ...scenes.filter((scene) => scene !== begin).map((scene) => ({ node: scene, step, scene }))];
+  const parts = /** @type {HTMLElement[]} */ ([...step.querySelectorAll(".scene, .question")]);
+  const begin = parts[0]?.classList.contains("scene") ? parts[0] : null;
+  const heading = { node: /** @type {HTMLElement} */ (step.firstElementChild), step, scene: begin, after: null };
+  const marks = [heading];
+  parts.forEach((node, at) => {
+    if (!node.classList.contains("scene") || node === begin) return;
+    const before = parts[at - 1];
+    const after = before?.classList.contains("question") ? before : null;
+    marks.push(/** @type {any} */ ({ node, step, scene: node, after }));
+  });
+  return marks;
 }

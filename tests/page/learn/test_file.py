@@ -1,0 +1,64 @@
+"""A lesson's file, opened from a disk without a network."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from playwright.sync_api import Browser, Page, expect
+
+from backend.cli.lessons import BUILT, lessons
+from backend.config import PROJECT
+from backend.web.http.bundle import fresh
+from tests.lessons.support import SAMPLES
+from tests.page.app.test_axe import violations
+from tests.support.page.queries import PATIENCE_S, wait
+
+
+@pytest.fixture
+def file_page(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
+    """The file of a lesson of the tests; it may send no request."""
+    if not all(fresh(BUILT / name) for name in ("js/lesson-file.js", "css/learn.css")):
+        subprocess.run(["npm", "run", "--silent", "bundle"], cwd=PROJECT, check=True, timeout=60)
+    monkeypatch.setenv("BUBBLELINE_LESSONS", str(SAMPLES))
+    target = tmp_path / "lesson.html"
+    assert CliRunner().invoke(lessons, ["export", "bubble", "-o", str(target)]).exit_code == 0
+    assert target.stat().st_size < 400_000
+    context = browser.new_context(viewport={"width": 900, "height": 700}, reduced_motion="reduce", offline=True)
+    page = context.new_page()
+    page.set_default_timeout(1000 * PATIENCE_S)
+    asked: list[str] = []
+    problems: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    page.goto(target.as_uri())
+    yield page
+    context.close()
+    assert asked == [target.as_uri()]
+    assert problems == []
+
+
+def test_its_scenes_are_live_and_its_questions_are_judged_without_a_server(file_page: Page) -> None:
+    page = file_page
+    assert page.evaluate("document.querySelector('bubble-line').figures.bubble.toFixed(3)") == "0.429"
+    page.locator("bubble-line").first.get_by_label("Micro-batches m").press("ArrowRight")
+    wait(page, "document.querySelector('bubble-line').figures.bubble < 0.4")
+    question = page.locator("#question-1")
+    question.locator("input").fill("37.5")
+    question.locator("input").press("Enter")
+    expect(question.locator(".said")).to_contain_text("37.5 % is the idle time relative to the work")
+    question.locator("input").fill("27.3")
+    question.locator("input").press("Enter")
+    expect(question.locator(".said")).to_contain_text("A device works for 8 forwards")
+    question.get_by_role("button", name="Show it on the timeline").click()
+    wait(page, "document.querySelector('bubble-line').getAttribute('m') === '8'")
+    choice = page.locator("#question-2")
+    choice.locator("input").first.check()
+    choice.get_by_role("button", name="Check").click()
+    expect(choice.locator(".said")).to_contain_text("Forwards go the other way")
+    expect(page.locator(".chart table")).to_contain_text("GPipe")
+    assert violations(page) == []

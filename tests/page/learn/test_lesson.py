@@ -1,0 +1,244 @@
+"""A lesson's page: the view that follows the text, questions and their ladder, links to steps, progress, print."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.page.app.test_axe import violations
+from tests.page.app.test_chinese import english
+from tests.page.learn.conftest import READY, OpenLesson
+from tests.support.page.queries import settle, state, wait
+
+M = "bubbleline.state().spec.m"
+PHONE = {"width": 390, "height": 844, "has_touch": True, "is_mobile": True}
+
+
+def said(page: Page, number: int):
+    return page.locator(f"#question-{number} .said")
+
+
+def test_the_view_follows_what_is_read_and_its_sliders_stay_free(open_lesson: OpenLesson) -> None:
+    page = open_lesson("bubble", width=1440, height=900)
+    assert state(page)["spec"]["m"] == 4
+    expect(page.locator("#lesson-caption")).to_contain_text("Four devices, four micro-batches")
+    page.locator("#more").evaluate("node => node.scrollIntoView()")
+    wait(page, f"{M} === 16")
+    wait(page, "location.hash === '#more'")
+    assert state(page)["view"]["mem"] == "1"
+    page.locator("#size-p").focus()
+    page.keyboard.press("ArrowRight")
+    wait(page, "bubbleline.state().spec.p === 5")
+    back = page.get_by_role("button", name="Back to the lesson's setting")
+    back.click()
+    wait(page, "bubbleline.state().spec.p === 4")
+    expect(back).to_be_hidden()
+    page.locator(".scene-show").first.evaluate("node => node.click()")
+    wait(page, f"{M} === 4")
+    page.hover("#lesson-open")
+    assert "family=gpipe&m=4" in (page.locator("#lesson-open").get_attribute("href") or "")
+
+
+def test_a_scene_after_a_question_waits_until_it_is_reached(open_lesson: OpenLesson) -> None:
+    page = open_lesson("bubble#fill", width=1440, height=900)
+    wait(page, "document.querySelector('.step-count').textContent === '2 / 3'")
+    settle(page)
+    assert state(page)["spec"]["m"] == 4, "m = 8 would show the answer"
+    page.locator("#question-1 input").fill("27.3")
+    page.locator("#question-1 input").press("Enter")
+    expect(said(page, 1)).to_contain_text("Right.")
+    page.locator(".scene").nth(1).evaluate("node => node.scrollIntoView()")
+    wait(page, f"{M} === 8")
+
+
+def test_a_scene_plays_when_it_is_reached_unless_motion_is_reduced(open_lesson: OpenLesson) -> None:
+    playing = "document.querySelector('#transport [aria-label=Pause]') !== null"
+    page = open_lesson("bubble", reduced_motion="no-preference")
+    wait(page, playing)
+    page = open_lesson("bubble")
+    assert not page.evaluate(playing)
+
+
+def test_a_wrong_answer_gets_its_reason_a_second_try_then_the_explanation_on_the_timeline(
+    open_lesson: OpenLesson,
+) -> None:
+    page = open_lesson("bubble#fill")
+    question = page.locator("#question-1")
+    question.get_by_role("button", name="Check").click()
+    expect(said(page, 1)).to_have_text("Give an answer first.")
+    expect(question.locator(".hint")).to_be_hidden()
+    question.locator("input").fill("37.5")
+    question.get_by_role("button", name="Check").click()
+    expect(said(page, 1)).to_contain_text("Not yet. 37.5 % is the idle time relative to the work")
+    expect(said(page, 1)).to_contain_text("Try once more.")
+    expect(question.locator(".hint")).to_contain_text("Count for one device")
+    question.locator("input").fill("20")
+    question.locator("input").press("Enter")
+    expect(said(page, 1)).to_contain_text("20 is too low. The answer is 27.3 %.")
+    expect(said(page, 1)).to_contain_text("A device works for 8 forwards")
+    expect(said(page, 1).locator("math")).to_have_count(1)
+    wait(page, f"{M} === 8")
+    expect(question.get_by_role("button", name="Check")).to_be_hidden()
+
+
+def test_the_whole_lesson_works_by_the_keyboard_alone(open_lesson: OpenLesson) -> None:
+    page = open_lesson("bubble")
+    press = page.keyboard.press
+    press("n")
+    wait(page, "document.activeElement.id === 'fill'")
+    press("Tab")
+    page.keyboard.type("27.3")
+    press("Enter")
+    expect(said(page, 1)).to_contain_text("Right.")
+    page.locator("#question-2 input").first.focus()
+    press("ArrowDown")  # the second option
+    press("Enter")
+    expect(said(page, 2)).to_contain_text("Right. Its gradient comes from there.")
+    page.locator("#question-2 [data-place]").focus()
+    settle(page)  # scrolling to it may have changed the scene
+    press("Enter")
+    wait(page, "bubbleline.state().view.sel === '1B0'")
+    page.locator("#more").focus()
+    settle(page)
+    press("b")
+    wait(page, "document.activeElement.id === 'fill'")
+    settle(page)
+    press("n")
+    wait(page, "document.activeElement.id === 'more'")
+    rows = "[...document.querySelectorAll('#question-4 [data-op]')].map(each => each.dataset.op).join(' ')"
+    for place, op in enumerate(["0F0", "0F1", "0F2", "0B0", "0B1", "0B2"]):
+        page.locator(f"#question-4 [data-op='{op}'] [data-move='-1']").focus()
+        while page.evaluate(rows).split().index(op) > place:
+            press("Enter")
+            assert page.evaluate("document.activeElement.closest('li').dataset.op") == op
+    expect(said(page, 4)).to_contain_text("is now number")
+    page.locator("#question-4 [type=submit]").focus()
+    press("Enter")
+    expect(said(page, 4)).to_contain_text("All forwards come first")
+
+
+def test_the_whole_lesson_works_by_touch_alone_on_a_phone(open_lesson: OpenLesson) -> None:
+    page = open_lesson("bubble", **PHONE)
+    third = page.evaluate("document.querySelector('#lesson-view').getBoundingClientRect().height / innerHeight")
+    assert 0.25 < third < 0.4
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    page.get_by_role("button", name=re.compile("Next step")).tap()
+    wait(page, "location.hash === '#fill'")
+    page.locator("#question-2 label").nth(1).tap()
+    page.locator("#question-2 [type=submit]").tap()
+    expect(said(page, 2)).to_contain_text("Right.")
+    page.get_by_role("button", name=re.compile("Next step")).tap()
+    wait(page, f"{M} === 16")
+    wait(page, "document.querySelector('#lesson-view').getBoundingClientRect().top === 48")
+    move = page.locator("#question-4 [data-op='0F0'] [data-move='-1']")
+    before = page.evaluate("[...document.querySelectorAll('#question-4 li')].findIndex(li => li.dataset.op === '0F0')")
+    move.tap()
+    wait(page, f"[...document.querySelectorAll('#question-4 li')].findIndex(li => li.dataset.op === '0F0') < {before}")
+    small = page.evaluate("""[...document.querySelectorAll('.question button, .step-bar button, .options label')]
+      .filter(node => node.checkVisibility()).map(node => node.getBoundingClientRect())
+      .filter(box => box.height < 36 || box.width < 36).length""")
+    assert small == 0, "targets for fingers"
+    assert violations(page) == []
+
+
+def test_an_op_is_dragged_to_its_place(open_lesson: OpenLesson) -> None:
+    page = open_lesson("bubble#more", width=1440, height=900)
+    handle = page.locator("#question-4 [data-op='0F0'] code")
+    handle.scroll_into_view_if_needed()
+    box, top = handle.bounding_box(), page.locator("#question-4 .order").bounding_box()
+    assert box
+    assert top
+    page.mouse.move(box["x"] + 9, box["y"] + 9)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 9, top["y"] + 4, steps=4)
+    page.mouse.up()
+    expect(page.locator("#question-4 li").first).to_have_attribute("data-op", "0F0")
+
+
+def test_progress_and_answers_are_there_after_a_reload_and_in_the_list(open_lesson: OpenLesson) -> None:
+    page = open_lesson("bubble#fill")
+    page.locator("#question-1 input").fill("27.3")
+    page.locator("#question-1 input").press("Enter")
+    expect(said(page, 1)).to_contain_text("Right.")
+    page.reload()
+    wait(page, READY)
+    assert page.url.endswith("#fill")
+    expect(said(page, 1)).to_contain_text("Right.")
+    expect(page.locator("#question-1 input")).to_have_value("27.3")
+    expect(page.locator("#question-1 input")).to_be_disabled()
+    page.get_by_role("link", name="All lessons").click()
+    row = page.locator("[data-slug=bubble]")
+    expect(row.locator(".lesson-progress")).to_contain_text("of 3")
+    row.get_by_role("link").click()
+    wait(page, "location.hash === '#fill'")
+    page.evaluate('localStorage.setItem(\'bubbleline.lesson.bubble\', \'{"answers": 7, "seen": "x"}\')')
+    page.reload()
+    wait(page, READY)  # what another version has kept does no harm
+
+
+def test_a_chart_is_drawn_in_the_text_and_its_points_go_on_the_timeline(open_lesson: OpenLesson) -> None:
+    page = open_lesson("bubble#more", width=1440, height=900)
+    page.locator(".chart").scroll_into_view_if_needed()
+    expect(page.locator(".chart .main-svg").first).to_be_visible(timeout=20_000)
+    page.locator(".chart summary").click()
+    page.locator(".chart-table button").first.click()
+    wait(page, "bubbleline.state().spec.m !== 16")
+    assert violations(page, "#lesson") == []
+
+
+def test_the_handout_has_every_picture_and_no_controls(open_lesson: OpenLesson) -> None:
+    page = open_lesson("bubble?notes=1")
+    assert page.locator(".scene .pic").first.is_hidden()
+    page.emulate_media(media="print", color_scheme="dark")
+    assert [each.is_visible() for each in page.locator(".scene .pic").all()] == [True] * 3
+    for hidden in (".top", "#lesson-view", ".question-ways >> nth=0", ".onward >> nth=0"):
+        expect(page.locator(hidden)).to_be_hidden()
+    expect(page.locator(".note")).to_contain_text("Ask the room")
+    assert page.evaluate("getComputedStyle(document.querySelector('.pic-title')).fill") == "rgb(23, 25, 29)"
+    page.emulate_media(media="null")
+
+
+def test_it_is_readable_without_a_script(open_lesson: OpenLesson) -> None:
+    page = open_lesson("bubble", java_script_enabled=False)
+    expect(page.locator(".scene .pic").first).to_be_visible()
+    expect(page.locator("#more")).to_contain_text("With sixteen micro-batches")
+    expect(page.locator("#question-1 [type=submit]")).to_be_hidden()
+    expect(page.locator("#lesson-view")).to_be_hidden()
+
+
+def test_list_and_lesson_pass_axe_in_both_themes(open_lesson: OpenLesson) -> None:
+    page = open_lesson("bubble?theme=dark", width=1440, height=900)
+    assert violations(page) == []
+    page.click("#theme")
+    page.locator("#look-theme-light").check(force=True)
+    wait(page, "document.documentElement.dataset.theme === 'light'")
+    page.keyboard.press("Escape")
+    page.locator("#question-1 [type=submit]").click()
+    assert violations(page) == []
+    page.goto(page.url.partition("learn/")[0] + "learn")
+    expect(page.locator("html")).to_have_attribute("data-theme", "light")  # as this browser last had it
+    assert violations(page) == []
+
+
+def test_list_and_lesson_are_chinese(open_lesson: OpenLesson) -> None:
+    page = open_lesson("bubble?lang=zh", **PHONE)
+    page.locator("#question-1 input").fill("20")
+    page.locator("#question-1 [type=submit]").tap()
+    expect(said(page, 1)).to_contain_text("还不对。 20 偏低。 请再试一次。")
+    assert english(page) == []
+    page.goto(page.url.partition("learn/")[0] + "learn?lang=zh")
+    page.locator("h1").wait_for()
+    assert english(page) == []
+
+
+def test_the_first_visit_and_help_lead_to_the_lessons(open_page, server) -> None:
+    page = open_page("", first_visit=True, anew=True)
+    page.evaluate("localStorage.clear()")
+    page.reload()
+    wait(page, READY)
+    expect(page.get_by_role("link", name="Learn")).to_have_attribute("href", "/learn")
+    page.click("#help")
+    expect(page.locator("#help-learn")).to_have_attribute("href", "/learn")
+    page.click("#welcome-tour")
+    expect(page.locator("#tour")).to_contain_text("1 of 9")
