@@ -21,6 +21,8 @@ import numpy as np
 
 from backend.errors import Message, RequestError, message
 from backend.schedule.families.registry import family_of, op_count, order, read
+from backend.schedule.hardware.cost_model import Setting
+from backend.schedule.hardware.estimate import estimate
 from backend.schedule.hardware.models import MODELS, model_of
 from backend.schedule.order.order import Order
 from backend.schedule.result import law_values
@@ -278,7 +280,11 @@ def _product(names: list[str], text: str) -> float:
             message("lessons.model_needs_name", "model takes a preset; there are {names}", names=list(MODELS))
         )
     try:
-        model = model_of(names[0], {key: number_of(key, value) for key, value in _pairs(names[1:])})
+        changes = {key: number_of(key, value) for key, value in _pairs(names[1:])}
+        fields = model_of(names[0], changes).as_dict()
+        if fields["parameters"] is None:  # of a layer, from its shape
+            setting = Setting.read({"model": names[0], **changes, "p": 1})
+            fields["parameters"] = estimate(setting).ledger.names["N"]
     except RequestError as error:
         raise LessonError(error.message) from None
     parts = re.split(r"\s*([*/])\s*", text.strip())
@@ -286,7 +292,7 @@ def _product(names: list[str], text: str) -> float:
     if len(parts) > 2 * FACTORS:
         raise LessonError(message("lessons.too_many_factors", "a product has at most {most} factors", most=FACTORS))
     for at in range(0, len(parts), 2):
-        factor = _factor(model.as_dict(), parts[at])
+        factor = _factor(fields, parts[at])
         if at and parts[at - 1] == "/":
             if factor == 0:
                 raise LessonError(message("lessons.division_by_zero", "{given} is 0", given=parts[at]))

@@ -32,9 +32,9 @@ from backend.workbench.judge import judge
 from backend.workbench.names import LONGEST_NAME, name_of
 from backend.workbench.reference import reference
 from backend.workbench.task import TableError, read_task, tasks
-from tests.web.access.test_requests import holder
 from tests.conftest import error_of
 from tests.support.page.workbench import walk
+from tests.web.access.test_requests import holder
 
 USED_BY_LESSONS = (
     *("finish-1f1b", "gpipe-from-nothing", "one-forward-one-backward", "interleave-two-chunks", "split-the-backward"),
