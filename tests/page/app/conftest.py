@@ -10,14 +10,14 @@ from playwright.sync_api import Browser, Page
 
 from backend.config import PROJECT
 from backend.web.http.bundle import fresh
-from backend.web.routes import component, standalone
+from backend.web.routes import standalone
 from tests.support.page.queries import PATIENCE_S
 
 
 @pytest.fixture(scope="module")
 def bundle() -> None:
     """The bundle of the sources as they are now: the file and the component are made of it."""
-    if not all(fresh(each) for each in (component.SCRIPT, standalone.SCRIPT, standalone.STYLE)):
+    if not all(fresh(each) for each in (standalone.COMPONENT, standalone.SCRIPT, standalone.STYLE)):
         subprocess.run(["npm", "run", "--silent", "bundle"], cwd=PROJECT, check=True, timeout=60)
 
 

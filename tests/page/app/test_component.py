@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from backend.schedule.families import registry
 from backend.schedule.simulation.simulate import simulate
-from backend.web.routes import component
+from backend.web.routes import standalone
 from tests.conftest import Server
 from tests.page.app.test_axe import violations
 from tests.support.page.queries import Open, wait
@@ -127,7 +127,7 @@ def test_a_wrong_attribute_is_explained_with_its_name_and_the_nearest_value(comp
 def component_folder(tmp_path_factory: pytest.TempPathFactory, bundle) -> Path:
     """A folder with a page and the script beside it, as somebody saved them."""
     folder = tmp_path_factory.mktemp("saved")
-    (folder / "bubble-line.js").write_bytes(component.SCRIPT.read_bytes())
+    (folder / "bubble-line.js").write_bytes(standalone.COMPONENT.read_bytes())
     (folder / "index.html").write_text(
         "<!doctype html><meta http-equiv=Content-Security-Policy "
         "content=\"default-src 'none'; script-src 'self' file:; style-src 'none'\"><title>Saved</title>"

@@ -8,7 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from backend.schedule.families import registry
-from backend.web.routes import component
+from backend.web.routes import standalone
 from tests.conftest import error_of
 
 LARGEST_SCRIPT = 120_000  # bytes, before compression
@@ -40,7 +40,7 @@ def test_other_files_stay_closed_to_other_sites(client: FlaskClient):
 
 
 def test_the_script_is_small_and_asks_for_nothing():
-    script = component.SCRIPT.read_bytes()
+    script = standalone.COMPONENT.read_bytes()
     assert len(script) <= LARGEST_SCRIPT
     for word in (b"fetch(", b"XMLHttpRequest", b"eval(", b"new Function", b"innerHTML", b"import("):
         assert word not in script, word
@@ -61,7 +61,7 @@ def test_the_documentation_names_every_family_that_the_script_draws(client: Flas
 
 
 def test_without_a_bundle_the_script_is_refused_with_the_way_out(client: FlaskClient, monkeypatch, tmp_path):
-    monkeypatch.setattr(component, "SCRIPT", tmp_path / "none.js")
+    monkeypatch.setattr(standalone, "COMPONENT", tmp_path / "none.js")
     missing = client.get("/bubble-line.js")
     assert missing.status_code == 503
     assert "make setup" in error_of(missing)["message"]
