@@ -1,0 +1,1 @@
+"""Tests of lessons: files, values, answers, commands, routes."""
