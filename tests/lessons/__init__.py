@@ -1,1 +1,1 @@
-"""Tests of lessons: files, values, answers, commands, routes."""
+"""Tests of the lessons: their reader, their texts, their pages."""
