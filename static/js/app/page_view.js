@@ -131,7 +131,7 @@ export class PageView {
     listenKeys(keys);
     const tour = createTour({ store, plans, play: () => playback.playIntro() });
     const help = createHelp({ tour, shortcuts: createShortcuts(keys) });
-    createWelcome({ store, plans, tour, teach: share.open });
+    createWelcome({ store, plans, teach: share.open });
     createAppearance(store);
     createDrawer(store, [
       { id: "compare", title: t("Compare"), panel: compare.panel, show: () => compare.show() },

@@ -1,4 +1,4 @@
-// The line over the first visit's timeline: what one sees, and four ways on. It leaves when it is closed, and when
+// The line over the first visit's timeline: what one sees, and three ways on. It leaves when it is closed, and when
 // other schedules than the first visit's are on the screen.
 import { t } from "../core/i18n/language.js";
 import { FIRST_VISIT, isFirstVisit } from "../core/state/first_visit.js";
@@ -29,8 +29,8 @@ function compared(plans) {
     : t("GPipe wastes {a} of the step, 1F1B {b}; GPipe holds {held} micro-batches in memory, 1F1B {less}.", holes);
 }
 
-/** @param {{store: Store, plans: Plans, tour: () => void, teach: () => void}} parts teach: opens the share dialog */
-export function createWelcome({ store, plans, tour, teach }) {
+/** @param {{store: Store, plans: Plans, teach: () => void}} parts teach: opens the share dialog */
+export function createWelcome({ store, plans, teach }) {
   if (!isFirstVisit(location.search) || recall(CLOSED)) return;
   const node = byId("welcome");
   let closed = false;
@@ -57,7 +57,6 @@ export function createWelcome({ store, plans, tour, teach }) {
       "div",
       { class: "welcome-ways" },
       h("a", { class: "button soft", id: "welcome-learn", href: "/learn" }, t("Learn")),
-      h("button", { type: "button", class: "button soft", id: "welcome-tour", onclick: tour }, t("Take the tour")),
       h("button", { type: "button", class: "button soft", id: "welcome-teach", onclick: teach }, t("Teach")),
       h("a", { class: "button soft", id: "welcome-plan", href: PLAN_LINK }, t("Plan a training run")),
       close,

@@ -1,0 +1,1 @@
+"""The lessons in a browser."""

@@ -240,5 +240,5 @@ def test_the_first_visit_and_help_lead_to_the_lessons(open_page, server) -> None
     expect(page.get_by_role("link", name="Learn")).to_have_attribute("href", "/learn")
     page.click("#help")
     expect(page.locator("#help-learn")).to_have_attribute("href", "/learn")
-    page.click("#welcome-tour")
+    page.get_by_role("button", name="Take the tour").click()
     expect(page.locator("#tour")).to_contain_text("1 of 9")
