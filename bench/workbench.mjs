@@ -34,7 +34,7 @@ const SPEC = {
 
 const board = createBoard(SPEC, "looped");
 const whole = forkOf(board, "interleaved-zb");
-const tight = createBoard({ ...SPEC, memory: Math.ceil(Math.max(scoreOf(whole).memory)) }, "looped");
+const tight = createBoard({ ...SPEC, memory: Math.ceil(Math.max(scoreOf(whole).peak)) }, "looped");
 const half = rewind(whole, timesOf(whole).times.makespan / 2);
 const start = rewind(whole, timesOf(whole).times.makespan / 16);
 const text = toText(whole);

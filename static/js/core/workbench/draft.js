@@ -12,36 +12,46 @@ export const NONE = -1;
 export class Draft {
   /** @param {Position} position */
   constructor({ board, rows, count }) {
-    const { done, level } = tablesOf({ board, rows, count });
+    const { done, split, level } = tablesOf({ board, rows, count });
     this.board = board;
     this.rows = rows.map((row) => Array.from(row));
     this.count = count;
     this.done = done;
+    this.split = split;
     this.level = level;
     /** The most a rank may hold, in chunks' activations. */
     this.most = board.limit === null ? Infinity : board.limit * board.v * (1 + DUST);
     this.effects = effects(board);
     this.kinds = Uint8Array.from({ length: codesPerRank(board.chunks) }, (_, code) => kindOf(code, board.chunks));
-    this.low = new Int32Array(4 * board.p * board.chunks); // by kind and slot: every lower micro-batch is done
+    const slots = board.p * board.chunks;
+    this.low = new Int32Array(2 * slots); // by slot: every lower micro-batch has its F, and then its gradient
+    this.weights = new Int32Array(slots); // by slot: how many of the first I's have their W
   }
 
-  /** The lowest micro-batch that is open for a kind; NONE where none is. @param {number} rank @param {number} kind
-   * @param {number} chunk */
+  /** The micro-batch that a kind takes next, as nextMicro of position.js; NONE where none is left.
+   * @param {number} rank @param {number} kind @param {number} chunk */
   nextMicro(rank, kind, chunk) {
     const { n, chunks, p } = this.board;
     const slot = rank * chunks + chunk;
-    const group = kind === KIND_F || kind === KIND_W ? kind : KIND_I;
-    const at = group * p * chunks + slot;
+    if (kind === KIND_W) return this.#nextWeight(slot);
+    const [at, has] = kind === KIND_F ? [slot, HAS_F] : [p * chunks + slot, HAS_I | HAS_B];
+    while (this.low[at] < n && this.done[slot * n + this.low[at]] & has) this.low[at]++;
     const first = this.low[at];
-    for (let k = first; k < n; k++) {
+    if (first >= n) return NONE;
+    for (let k = first; kind !== KIND_F && k < n; k++) {
       const bits = this.done[slot * n + k];
-      if (group === KIND_F ? !(bits & HAS_F) : group === KIND_I ? !(bits & (HAS_I | HAS_B)) : isOpen(bits)) {
-        if (group !== KIND_W) this.low[at] = k; // a W may come later for a lower micro-batch
-        return k;
-      }
-      if (group === KIND_W && k === this.low[at] && bits & (HAS_W | HAS_B)) this.low[at] = k + 1;
+      if (bits & HAS_F && !(bits & has)) return k;
     }
-    return NONE;
+    return first;
+  }
+
+  /** @param {number} slot */
+  #nextWeight(slot) {
+    const { n } = this.board;
+    const split = this.split[slot];
+    const has = (/** @type {number} */ at) => (this.done[slot * n + split[at]] & HAS_W) !== 0;
+    while (this.weights[slot] < split.length && has(this.weights[slot])) this.weights[slot]++;
+    return split[this.weights[slot]] ?? NONE;
   }
 
   /** The op of a code for its next micro-batch; NONE where none is left. @param {number} rank @param {number} code */
@@ -60,7 +70,8 @@ export class Draft {
     const code = codeOf(op);
     const kind = this.kinds[code];
     const { chunks } = this.board;
-    if (this.level[rank] + this.effects.takes[kind] > this.most) return false;
+    const takes = this.effects.takes[kind];
+    if (takes > 0 && this.level[rank] + takes > this.most) return false;
     const back = rank * chunks + (code % chunks);
     if (kind !== KIND_PAIR) return this.#ready(kind, back, firstOf(op));
     const slot = rank * chunks + chunkOf(code, chunks);
@@ -93,7 +104,10 @@ export class Draft {
     if (kind === KIND_PAIR) {
       this.done[(rank * chunks + chunkOf(code, chunks)) * n + firstOf(op)] |= HAS_F;
       this.done[back * n + secondOf(op)] |= HAS_B;
-    } else this.done[back * n + firstOf(op)] |= BIT[kind];
+    } else {
+      this.done[back * n + firstOf(op)] |= BIT[kind];
+      if (kind === KIND_I) this.split[back].push(firstOf(op));
+    }
   }
 
   /** @returns {Position} */

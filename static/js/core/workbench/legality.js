@@ -1,7 +1,6 @@
 // Which ops a rank may do next, and for those it may not, why: the rules and the sentences of the server's checker
 // (backend/schedule/simulation/check.py), and what keeps an op waiting.
 import { t, tr } from "../i18n/language.js";
-import { formatNumber as num } from "../i18n/numbers.js";
 import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_W, LETTERS, chunkOf, kindOf } from "../schedule/ops.js";
 import {
   HAS_B,
@@ -107,12 +106,20 @@ export function inputReason(board, done, rank, op) {
     if (kind === KIND_W) continue;
     const from = kind === KIND_F ? placement.prev[slot] : placement.next[slot];
     if (from < 0 || done[from * n + k] & (kind === KIND_F ? HAS_F : HAS_I | HAS_B)) continue;
-    const reason = rule("schedule.rank_waits", "rank {rank} waits at {op} for {needed} on rank {other}", {
+    const params = {
       rank,
-      op: textOf(board, rank, op),
-      needed: halfText(board, from, kind === KIND_F ? KIND_F : KIND_B, k),
+      op: halfText(board, slot, kind, k),
+      needed: halfText(board, from, kind, k),
       other: Math.floor(from / chunks),
-    });
+    };
+    const reason =
+      params.other === rank
+        ? rule("schedule.op_before_its_input", "rank {rank} does {op} before {needed}, which it needs", params)
+        : rule(
+            "workbench.input_not_placed",
+            "rank {rank} cannot do {op} yet: its input {needed} on rank {other} is not placed",
+            params,
+          );
     return { ...reason, needs: { slot: from, k } };
   }
   return null;
@@ -125,14 +132,20 @@ export function inputReason(board, done, rank, op) {
 export function memoryReason(board, rank, op, level) {
   const { limit, v, chunks } = board;
   if (limit === null) return null;
-  const holds = (level + effects(board).takes[kindOf(codeOf(op), chunks)]) / v;
-  if (holds <= limit * (1 + DUST)) return null;
-  const params = { rank, op: textOf(board, rank, op), holds: num(holds), limit: num(limit) };
-  return {
-    code: "workbench.over_memory",
-    text: t("rank {rank} would hold {holds} with {op}, above the limit of {limit}", params),
-  };
+  const kind = kindOf(codeOf(op), chunks);
+  const takes = effects(board).takes[kind];
+  const holds = (level + takes) / v;
+  if (takes === 0 || holds <= limit * (1 + DUST)) return null;
+  const [half] = halvesOf(board, rank, op);
+  return rule(
+    "workbench.over_memory",
+    "rank {rank} cannot do {op}: {level} micro-batches would be in memory, the limit is {limit}",
+    { rank, op: halfText(board, half.slot, half.kind, half.k), level: short(holds), limit: short(limit) },
+  );
 }
+
+/** A number in six digits at most, as Python's :g. @param {number} x */
+const short = (x) => Number(x.toPrecision(6));
 
 /**
  * Why a rank may not do an op next; null where it may.
@@ -183,12 +196,12 @@ export function pairCandidate(position, rank, chunk, back) {
 }
 
 /** Kinds in the order in which they are listed. */
-export const KINDS = [KIND_F, KIND_I, KIND_W, KIND_B];
+export const KINDS = [KIND_F, KIND_B, KIND_I, KIND_W];
 
 /** The next op of every kind and chunk of a rank. @param {Position} position @param {number} rank */
 export const candidates = (position, rank) =>
-  KINDS.flatMap((kind) =>
-    Array.from({ length: position.board.chunks }, (_, chunk) => candidate(position, rank, kind, chunk)),
+  Array.from({ length: position.board.chunks }, (_, chunk) => chunk).flatMap((chunk) =>
+    KINDS.map((kind) => candidate(position, rank, kind, chunk)),
   );
 
 /** The next ops that a rank may do. @param {Position} position @param {number} rank */

@@ -175,8 +175,11 @@ export function fromSchedule(board, schedule) {
 
 /** Bits of what has been placed of a micro-batch in a slot. */
 export const [HAS_F, HAS_I, HAS_W, HAS_B] = [1, 2, 4, 8];
-/** @typedef {{done: Uint8Array, level: Float64Array, peak: Float64Array}} Tables done: bits by slot * n + micro-batch;
- *   level: what each rank holds after its last op, peak: the most it held, in units of one chunk's activations */
+/**
+ * @typedef {{done: Uint8Array, split: number[][], level: Float64Array, peak: Float64Array}} Tables done: bits by slot *
+ *   n + micro-batch; split: by slot, the micro-batches whose gradient is an I, in the order of the row; level: what
+ *   each rank holds after its last op, peak: the most it held, in units of one chunk's activations
+ */
 
 /** @type {WeakMap<Position, Tables>} */
 const tabled = new WeakMap();
@@ -200,6 +203,7 @@ const BIT = [HAS_F, HAS_I, HAS_W, HAS_B];
 function makeTables({ board, rows }) {
   const { p, n, chunks } = board;
   const done = new Uint8Array(p * chunks * n);
+  const split = Array.from({ length: p * chunks }, () => /** @type {number[]} */ ([]));
   const [level, peak] = [new Float64Array(p), new Float64Array(p)];
   const { takes, gives } = effects(board);
   const kinds = Uint8Array.from({ length: codesPerRank(chunks) }, (_, code) => kindOf(code, chunks));
@@ -215,12 +219,15 @@ function makeTables({ board, rows }) {
       if (kind === KIND_PAIR) {
         done[(r * chunks + chunkOf(code, chunks)) * n + firstOf(op)] |= HAS_F;
         done[(r * chunks + (code % chunks)) * n + secondOf(op)] |= HAS_B;
-      } else done[(r * chunks + (code % chunks)) * n + firstOf(op)] |= BIT[kind];
+      } else {
+        done[(r * chunks + (code % chunks)) * n + firstOf(op)] |= BIT[kind];
+        if (kind === KIND_I) split[r * chunks + (code % chunks)].push(firstOf(op));
+      }
     }
     level[r] = held;
     peak[r] = most;
   }
-  return { done, level, peak };
+  return { done, split, level, peak };
 }
 
 /** Whether every micro-batch of every chunk has its F, and its B or its I and W. @param {Position} position */
@@ -229,20 +236,27 @@ export function isWhole(position) {
   return done.every((bits) => bits === (HAS_F | HAS_B) || bits === (HAS_F | HAS_I | HAS_W));
 }
 
-/** The micro-batch that an op of a kind takes where none is named: the lowest that is open; -1 where none is.
- * @param {Position} position @param {number} rank @param {number} kind @param {number} chunk */
+/**
+ * The micro-batch that an op of a kind takes where none is named, -1 where none is left: the lowest that is open; of a
+ * gradient, the lowest whose F is placed, if there is one; of a W, the one whose I came first.
+ * @param {Position} position @param {number} rank @param {number} kind @param {number} chunk
+ */
 export function nextMicro(position, rank, kind, chunk) {
   const { chunks, n } = position.board;
-  const { done } = tablesOf(position);
-  const base = (rank * chunks + chunk) * n;
+  const { done, split } = tablesOf(position);
+  const slot = rank * chunks + chunk;
+  if (kind === KIND_W) return split[slot].find((k) => !(done[slot * n + k] & HAS_W)) ?? -1;
+  let open = -1;
   for (let k = 0; k < n; k++) {
-    const bits = done[base + k];
-    if (
-      kind === KIND_F ? !(bits & HAS_F) : kind === KIND_W ? bits & HAS_I && !(bits & HAS_W) : !(bits & (HAS_I | HAS_B))
-    )
-      return k;
+    const bits = done[slot * n + k];
+    if (kind === KIND_F) {
+      if (!(bits & HAS_F)) return k;
+    } else if (!(bits & (HAS_I | HAS_B))) {
+      if (bits & HAS_F) return k;
+      if (open < 0) open = k;
+    }
   }
-  return -1;
+  return open;
 }
 
 /** Which kinds of backward a position uses; null for none so far. @param {Position} position

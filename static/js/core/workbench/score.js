@@ -1,12 +1,15 @@
 // The score of a position: makespan, bubble, memory, messages, and how short a rule can describe it.
-import { KIND_F, KIND_W } from "../schedule/ops.js";
+import { KIND_F, KIND_I, KIND_PAIR, KIND_W, chunkOf, kindOf } from "../schedule/ops.js";
 import { figures } from "../schedule/metrics.js";
 import { halvesOf } from "./legality.js";
-import { codeOf, scheduleOf, tablesOf, timesOf } from "./position.js";
+import { codeOf, firstOf, scheduleOf, secondOf, tablesOf, timesOf } from "./position.js";
 
 /** @import {Position} from "./position.js" */
-/** @typedef {{makespan: number, bubble: number, memory: number, messages: number, rule: number}} Score  bubble: of the
- *   step; memory: of the fullest rank, in micro-batches' activations on a device; rule: symbols, see ruleLength */
+/**
+ * @typedef {{makespan: number, bubble: number, peak: number, messages: number, simplicity: number}} Score bubble: of
+ *   the step; peak: memory of the fullest rank, in micro-batches' activations on a device; simplicity: the length of
+ *   the shortest rule in symbols (ruleLength)
+ */
 
 /** @type {WeakMap<Position, Score>} */
 const scored = new WeakMap();
@@ -25,9 +28,9 @@ function makeScore(position) {
   return {
     makespan,
     bubble: bubble.global.ofTotal,
-    memory: peak.reduce((most, each) => Math.max(most, each), 0) / position.board.v,
+    peak: peak.reduce((most, each) => Math.max(most, each), 0) / position.board.v,
     messages: messagesOf(position),
-    rule: position.rows.reduce((sum, row) => sum + ruleLength(row), 0),
+    simplicity: position.rows.reduce((sum, row) => sum + ruleLength(row, position.board.chunks), 0),
   };
 }
 
@@ -58,15 +61,49 @@ function messagesOf({ board, rows }) {
 const lengths = new WeakMap();
 
 /**
- * How many symbols the shortest rule of a row has. A rule is a list of phases: a block of ops done once counts its ops,
- * a block repeated k > 1 times its ops and one for the number. Micro-batches follow by counting and are left out, so
- * "F F F B B B" is 3 x F, 3 x B: 4 symbols.
- * @param {Int32Array} row
+ * How many symbols the shortest rule of a row has. A rule is a list of blocks: a block of ops done once counts its ops,
+ * a block repeated k > 1 times its ops and one for the number; "F F F B B B" is 3 x F, 3 x B: 4 symbols. Micro-batches
+ * that follow by counting are left out; in a row of others an op is told from another by its step to the next one.
+ * @param {Int32Array} row @param {number} chunks
  */
-export function ruleLength(row) {
+export function ruleLength(row, chunks) {
   let found = lengths.get(row);
-  if (found === undefined) lengths.set(row, (found = shortest(Uint8Array.from(row, codeOf))));
+  if (found === undefined)
+    lengths.set(row, (found = shortest(isCounted(row, chunks) ? Uint16Array.from(row, codeOf) : stepped(row))));
   return found;
+}
+
+/** Whether every op of a row has the micro-batch that follows by counting (core/schedule/ops.js). @param {Int32Array}
+ * row @param {number} chunks */
+function isCounted(row, chunks) {
+  const done = new Int32Array(2 * chunks); // F's, then gradients, by chunk
+  const weights = new Int32Array(chunks);
+  /** @type {number[][]} */
+  const split = Array.from({ length: chunks }, () => []);
+  for (const op of row) if (kindOf(codeOf(op), chunks) === KIND_I) split[codeOf(op) % chunks].push(firstOf(op));
+  return row.every((op) => {
+    const code = codeOf(op);
+    const kind = kindOf(code, chunks);
+    const back = code % chunks;
+    if (kind === KIND_W) return split[back][weights[back]++] === firstOf(op);
+    if (kind === KIND_F) return done[back]++ === firstOf(op);
+    if (kind !== KIND_PAIR) return done[chunks + back]++ === firstOf(op);
+    return done[chunkOf(code, chunks)]++ === firstOf(op) && done[chunks + back]++ === secondOf(op);
+  });
+}
+
+/** Numbers for ops by their code and the step from the last micro-batch of that code. @param {Int32Array} row */
+function stepped(row) {
+  const last = new Map();
+  const numbers = new Map();
+  return Uint16Array.from(row, (op) => {
+    const code = codeOf(op);
+    const [first, second] = last.get(code) ?? [-1, -1];
+    last.set(code, [firstOf(op), secondOf(op)]);
+    const symbol = `${code}/${firstOf(op) - first}/${secondOf(op) < 0 ? "" : secondOf(op) - second}`;
+    if (!numbers.has(symbol)) numbers.set(symbol, numbers.size);
+    return numbers.get(symbol);
+  });
 }
 
 /** @typedef {{q: number, from: number, to: number, before: Int32Array}} Run  a stretch [from, to) of a row that repeats
@@ -75,7 +112,7 @@ export function ruleLength(row) {
 /**
  * The least cost of each prefix: one more op than the prefix before, or q ops and a number after a prefix that ends
  * where at least two copies of the last q ops begin.
- * @param {Uint8Array} codes
+ * @param {Uint16Array} codes
  */
 function shortest(codes) {
   const n = codes.length;
@@ -106,7 +143,7 @@ function shortest(codes) {
 }
 
 /** All stretches of at least two copies of a block, without those that repeat a part of their block as well.
- * @param {Uint8Array} codes @returns {Run[]} */
+ * @param {Uint16Array} codes @returns {Run[]} */
 function runsOf(codes) {
   const n = codes.length;
   /** @type {Run[][]} by period */
