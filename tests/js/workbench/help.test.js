@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { canComplete } from "../../../static/js/core/workbench/completable.js";
-import { goOn, patternOf, stamp } from "../../../static/js/core/workbench/continue.js";
+import { blocksWithin, goOn, patternOf, stamp } from "../../../static/js/core/workbench/continue.js";
 import { gapsOf, idleOf } from "../../../static/js/core/workbench/delays.js";
 import { complete } from "../../../static/js/core/workbench/greedy.js";
 import { hint, runUntilStrange } from "../../../static/js/core/workbench/hints.js";
@@ -131,6 +131,7 @@ test("a stamp repeats a block for the next micro-batches", () => {
 test("a stamp stops where its ops are not legal and says why", () => {
   const on = board({ p: 2, m: 4, memory: 2 });
   const begun = place(place(emptyPosition(on), 0, opOf(F, 0)), 0, opOf(F, 1));
+  assert.deepEqual(blocksWithin(begun, { t0: 0.2, t1: 1.8, first: 0, last: 1 }), [{ rank: 0, from: 0, to: 2 }]);
   const { placed, stops } = stamp(begun, [{ rank: 0, from: 0, to: 2 }], 3);
   assert.equal(placed, 0);
   assert.deepEqual([stops[0].rank, stops[0].reason.code], [0, "workbench.over_memory"]);

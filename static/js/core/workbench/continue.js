@@ -2,7 +2,7 @@
 // end of its row. Both place op by op, as far as each op is legal.
 import { Draft, NONE } from "./draft.js";
 import { reasonAgainst } from "./legality.js";
-import { codeOf } from "./position.js";
+import { codeOf, scheduleOf, timesOf } from "./position.js";
 
 /** @import {Position} from "./position.js" */
 /** @import {Reason} from "./legality.js" */
@@ -105,4 +105,28 @@ export function goOn(position) {
     (draft, rank) => nextInList(draft, rank, patterns[rank], at, Infinity),
     (rank) => at[rank]++,
   );
+}
+
+/**
+ * The ops of some ranks whose middle is within a stretch of time: of each rank those that follow one another.
+ * @param {Position} position @param {{t0: number, t1: number, first: number, last: number}} area ranks first to last
+ * @returns {Block[]}
+ */
+export function blocksWithin(position, { t0, t1, first, last }) {
+  const { times } = timesOf(position);
+  const { offsets, p } = scheduleOf(position);
+  const inside = (/** @type {number} */ i) => {
+    const middle = (times.start[i] + times.end[i]) / 2;
+    return middle >= t0 && middle <= t1;
+  };
+  /** @type {Block[]} */
+  const blocks = [];
+  for (let rank = Math.max(0, first); rank <= Math.min(last, p - 1); rank++) {
+    let from = offsets[rank];
+    while (from < offsets[rank + 1] && !inside(from)) from++;
+    let to = from;
+    while (to < offsets[rank + 1] && inside(to)) to++;
+    if (to > from) blocks.push({ rank, from: from - offsets[rank], to: to - offsets[rank] });
+  }
+  return blocks;
 }

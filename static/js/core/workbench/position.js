@@ -270,3 +270,15 @@ export function backwardOf({ board, rows }) {
     }
   return null;
 }
+
+/** The schedule to show and to compare: of a whole order whose micro-batches follow by counting, these are left out, as
+ * in orders of the server. @param {Position} position @returns {Schedule} */
+export function shownSchedule(position) {
+  const schedule = scheduleOf(position);
+  if (!isWhole(position)) return schedule;
+  const bare = { ...schedule, micro: [] };
+  const implied = micros(bare);
+  const same = (/** @type {Int32Array | undefined} */ a, /** @type {Int32Array | null} */ b) =>
+    !a ? b === null : b !== null && a.every((k, i) => k === b[i]);
+  return same(schedule.micro[0], implied.first) && same(schedule.micro[1], implied.second) ? bare : schedule;
+}
