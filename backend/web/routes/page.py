@@ -1,4 +1,6 @@
-"""The page, the workbench, the embeddable timeline, and plotly's script. A view's state is in the page's URL, which the page reads."""
+"""The page, the workbench, the embeddable timeline, and plotly's script. A view's state is in its URL, which the page
+reads.
+"""
 
 from __future__ import annotations
 

@@ -166,7 +166,9 @@ export class Session {
     this.pick = id;
     const { reason, label } = found;
     this.#tell(
-      reason ? t("{op}: {reason}.", { op: label || id, reason: reason.text }) : t("{op} can come next.", { op: label }),
+      reason
+        ? t("{op} cannot come next: {reason}.", { op: label || id, reason: reason.text })
+        : t("{op} can come next.", { op: label }),
     );
   }
 
@@ -192,7 +194,7 @@ export class Session {
     this.rank = rank;
     const found = this.options().find(({ id }) => id === this.pick);
     if (!found) return false;
-    if (found.op < 0) return this.refuse(rank, t("{reason}.", { reason: capital(found.reason?.text ?? "") }));
+    if (found.op < 0) return this.refuse(rank, asSentence(found.reason?.text ?? ""));
     return this.place(rank, found.op);
   }
 
@@ -203,7 +205,7 @@ export class Session {
     const text = textOf(board, rank, op);
     if (!this.free) {
       const reason = reasonAgainst(position, rank, op);
-      if (reason) return this.refuse(rank, t("{reason}.", { reason: capital(reason.text) }));
+      if (reason) return this.refuse(rank, asSentence(reason.text));
       if (this.#isDead({ rank, op }))
         return this.refuse(
           rank,
@@ -257,7 +259,7 @@ export class Session {
   edit(next, rank, sentence) {
     if (!this.free) {
       const [first] = violations(next);
-      if (first) return this.refuse(rank, t("{reason}.", { reason: capital(first.reason.text) }));
+      if (first) return this.refuse(rank, asSentence(first.reason.text));
       if (withoutWaiting(next).count < next.count)
         return this.refuse(rank, t("Ops would wait for one that is not placed; free mode allows it."));
     }
@@ -274,5 +276,5 @@ export function withoutWaiting(position) {
   return count === position.count ? position : { board: position.board, rows, count };
 }
 
-/** @param {string} text */
-const capital = (text) => (text ? text[0].toUpperCase() + text.slice(1) : text);
+/** A reason as a sentence. @param {string} text */
+const asSentence = (text) => (text ? `${text[0].toUpperCase()}${text.slice(1)}${t(".")}` : text);

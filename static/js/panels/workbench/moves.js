@@ -61,7 +61,9 @@ export function createMoves({ session, area, selected, select, setGhost, tell })
   /** @param {Continued} result @param {string} none */
   function told({ position, placed, stops }, none) {
     const [first] = stops;
-    const why = first ? t(" Rank {rank} stopped: {reason}.", { rank: first.rank, reason: first.reason.text }) : "";
+    const why = first
+      ? t(" ") + t("Rank {rank} stopped: {reason}.", { rank: first.rank, reason: first.reason.text })
+      : "";
     if (placed) session.go(position, `${t("{placed} ops were placed.", { placed })}${why}`);
     else session.refuse(first?.rank ?? session.rank, first ? `${none}${why}` : none);
   }
