@@ -1,11 +1,12 @@
 // Wires the workbench: the board on the timeline, the palette under it, and the panels beside it.
 import { createAppearance } from "./appearance.js";
 import { TimelineView } from "./timeline_view.js";
-import { getJson } from "../data/api.js";
+import { Refusal, getJson } from "../data/api.js";
 import { inPairs } from "../data/matched_plan.js";
 import { RunsOnScreen } from "../data/runs/runs_on_screen.js";
 import { addressOf, fork } from "../data/workbench/address.js";
 import { BoardPlans } from "../data/workbench/board_plans.js";
+import { getTask, getTasks, openTask, textOf } from "../data/workbench/tasks.js";
 import { createBoardLayer } from "../panels/workbench/board.js";
 import { createForm } from "../panels/workbench/form.js";
 import { createHints } from "../panels/workbench/hint_panel.js";
@@ -15,6 +16,7 @@ import { createRows } from "../panels/workbench/rows.js";
 import { createRunPanel } from "../panels/workbench/run_panel.js";
 import { createScorePanel } from "../panels/workbench/score_panel.js";
 import { createStatePanel } from "../panels/workbench/state_panel.js";
+import { createTaskPanel } from "../panels/workbench/task_panel.js";
 import { createTable } from "../timeline/table.js";
 import { byId } from "../ui/dom.js";
 import { invalidate } from "../ui/frame_loop.js";
@@ -22,10 +24,11 @@ import { listenKeys } from "../ui/keyboard.js";
 import { announce } from "../ui/live_region.js";
 import { remember } from "../ui/remembered.js";
 import { onRest, restSoon } from "../ui/rest.js";
-import { t } from "../core/i18n/language.js";
+import { t, tr } from "../core/i18n/language.js";
 import { readArea } from "../core/timeline/area.js";
 import { specQuery } from "../core/state/link.js";
 import { scheduleOf } from "../core/workbench/position.js";
+import { isOfBoard } from "../core/workbench/references.js";
 import { Session } from "../core/workbench/session.js";
 
 /** @import {Started} from "./start.js" */
@@ -87,6 +90,7 @@ export class BuildView {
     });
     this.running = createRunPanel({ session, store, runs, mayRun: document.documentElement.dataset.role !== "view" });
     this.rows = createRows(session);
+    this.task = createTaskPanel({ session, go: (slug) => void this.#openTask(slug), load: getTasks });
     this.board = createBoardLayer({
       session,
       timeline: this.timeline,
@@ -96,7 +100,7 @@ export class BuildView {
     });
     this.palette = createPalette({ session, rankAt: (x, y) => this.board.rankAt(x, y) });
     settings.append(this.form.node, this.moves.node);
-    side.append(this.state.node, this.scores.node, this.hints.node, this.running.node);
+    side.append(this.task.node, this.state.node, this.scores.node, this.hints.node, this.running.node);
     byId("palette-place").append(this.palette.node);
     byId("rows-place").append(this.rows.node);
     const table = createTable(
@@ -120,6 +124,7 @@ export class BuildView {
     this.runs.sync();
     this.#settle();
     if (problem) this.view.status.toast(problem, NOTICE);
+    if (own.task) void this.#openTask(own.task, position.count > 0 ? position : null);
   }
 
   /** @param {import("../core/workbench/session.js").Event} event */
@@ -146,6 +151,7 @@ export class BuildView {
     const { position } = this.session;
     this.moves.sync();
     this.state.sync(position);
+    this.task.sync(position);
     this.scores.sync(position);
     this.running.sync();
     this.rows.sync();
@@ -159,6 +165,32 @@ export class BuildView {
     const address = `${location.pathname}${query}`;
     if (address !== location.pathname + location.search) history.replaceState(history.state, "", address);
     remember(SAVED, query);
+  }
+
+  /**
+   * Open a task, or leave it. An order of the link is kept where it is one of the task's board.
+   * @param {string} slug @param {import("../core/workbench/position.js").Position | null} [given]
+   */
+  async #openTask(slug, given = null) {
+    const { session, own } = this;
+    own.task = slug;
+    if (!slug) {
+      this.task.put(null);
+      session.begin(session.position, t("The task is left; its board stays."));
+      return;
+    }
+    try {
+      const task = await getTask(slug);
+      if (own.task !== slug) return; // another was chosen meanwhile
+      const { start } = openTask(task, this.store.defaults);
+      session.beginTask(start, task.kinds, task.fixed, textOf(task.title));
+      const rows = given && isOfBoard(scheduleOf(given), start.board) ? given.rows : null;
+      if (given && rows) session.go({ ...given, board: start.board }, textOf(task.title));
+      this.task.put(task);
+    } catch (problem) {
+      own.task = "";
+      this.view.status.toast(problem instanceof Refusal ? tr(problem) : t("The server does not answer."), NOTICE);
+    }
   }
 
   /** @param {string} name */

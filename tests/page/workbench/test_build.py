@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.conftest import Server
 from tests.support.page.gestures import drag
@@ -241,6 +241,58 @@ def test_a_complete_order_opens_in_the_whole_page(open_page: Open) -> None:
     page.goto(page.url.split("/build")[0] + address)
     wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
     assert state(page)["plans"][0]["figures"]["makespan"] == 12
+
+
+TASK: dict[str, Any] = {
+    "slug": "finish-1f1b",
+    "number": 1,
+    "level": 1,
+    "title": {"en": "Finish this 1F1B", "zh": "完成这个 1F1B"},
+    "text": {"en": "Place the rest.", "zh": "请放完其余的 op。"},
+    "kinds": "FB",
+    "fixed": True,
+    "goals": [{"metric": "recognised", "as": ["1f1b", "pipedream"]}, {"metric": "peak", "at_most": 2}],
+    "position": {
+        "placement": "looped", "p": 2, "m": 3, "v": 1, "costs": {"F": 1.0, "I": 1.0, "W": 1.0, "comm": 0.0},
+        "w_share": 1.0, "memory": None, "rows": ["0F0 0F1", "1F0"],
+    },
+    "par": {
+        "source": "family", "name": "1f1b", "score": {},
+        "rows": ["0F0 0F1 0B0 0F2 0B1 0B2", "1F0 1B0 1F1 1B1 1F2 1B2"],
+    },
+}  # fmt: skip
+
+
+def test_a_task_is_solved_and_entered(open_page: Open) -> None:
+    page = bench(open_page)
+    entered: list[dict[str, Any]] = []
+
+    def answer(route: Route) -> None:
+        if route.request.method == "POST":
+            entered.append(route.request.post_data_json)
+            route.fulfill(status=201, json={"solved": True, "new": True, "goals": [], "entry": {}, "place": 1})
+        else:
+            route.fulfill(json={"tasks": [TASK]} if route.request.url.endswith("/tasks") else TASK)
+
+    page.route("**/api/tasks**", answer)
+    page.click("#bench-tasks")
+    page.select_option("#bench-task", "finish-1f1b")
+    expect(page.locator("#task-title")).to_have_text("Finish this 1F1B")
+    settle(page)
+    assert placed(page) == 3
+    assert page.locator("#op-I0").count() == 0, "only forwards and full backwards may be placed"
+    page.click("#bench-back")
+    expect(page.locator("#refusal")).to_have_text("The first ops of this task stay as they are.")
+    for op in ORDER[3:]:
+        page.click(f"#placing [data-op='{op}']")
+    expect(page.locator("#task-goals .is-met")).to_have_count(2)
+    page.fill("#task-name", "Ada")
+    page.click("#task-enter")
+    expect(page.locator("#task-status")).to_have_text("Solved: the server agrees. Place 1 on its board.")
+    assert entered[0]["name"] == "Ada"
+    assert entered[0]["order"].startswith("l")
+    assert "task=finish-1f1b" in wait_url(page, "task=")
+    page.unroute_all()
 
 
 def test_what_was_built_runs_and_is_verified(open_page: Open, live_server: Server) -> None:

@@ -19,6 +19,10 @@ const CHECKED_OPS = 1200; // forwards on larger boards are proved dead ends only
 export class Session {
   rank = 0;
   free = false;
+  /** The kinds of op that may be placed. */
+  kinds = "FBIW";
+  /** @type {Position | null} ops that stay: each row begins with its row */
+  fixed = null;
   /** What the palette has chosen: a kind's letter and a chunk, "F0"; "P0" is a pair whose forward is of chunk 0. */
   pick = "F0";
   /** @type {Position[]} */
@@ -60,6 +64,8 @@ export class Session {
   /** Go to another position, as one step. @param {Position} next @param {string} sentence */
   go(next, sentence) {
     if (next === this.position) return this.#tell(sentence);
+    const moved = this.fixed?.rows.findIndex((row, rank) => row.some((op, at) => op !== next.rows[rank][at])) ?? -1;
+    if (moved >= 0) return this.refuse(moved, t("The first ops of this task stay as they are."));
     this.#past.push(this.position);
     if (this.#past.length > MOST_STEPS) this.#past.shift();
     this.#future = [];
@@ -69,6 +75,21 @@ export class Session {
 
   /** Begin anew, with no steps before. @param {Position} position @param {string} sentence */
   begin(position, sentence) {
+    this.fixed = null;
+    this.kinds = "FBIW";
+    this.#put(position, sentence);
+  }
+
+  /** Begin a task. @param {Position} position @param {string} kinds @param {boolean} fixed whether its ops stay
+   * @param {string} sentence */
+  beginTask(position, kinds, fixed, sentence) {
+    this.fixed = fixed ? position : null;
+    this.kinds = kinds;
+    this.#put(position, sentence);
+  }
+
+  /** @param {Position} position @param {string} sentence */
+  #put(position, sentence) {
     this.#past = [];
     this.#future = [];
     this.position = position;
@@ -136,8 +157,13 @@ export class Session {
     const small = position.board.p * position.board.chunks * position.board.n <= CHECKED_OPS;
     return candidates(position, rank)
       .concat(this.#pairs(rank))
-      .filter(({ reason }) => !reason)
+      .filter(({ reason, kind }) => !reason && this.#isAllowed(kind))
       .filter((each) => !small || !this.#isDead(each));
+  }
+
+  /** @param {number} kind */
+  #isAllowed(kind) {
+    return kind === KIND_PAIR ? this.kinds.includes("B") : this.kinds.includes(LETTERS[kind]);
   }
 
   /** Overlapped pairs of a rank's two chunks, where one may come next. @param {number} rank */
@@ -152,7 +178,8 @@ export class Session {
     const list = [KIND_F, KIND_B, KIND_I, KIND_W].flatMap((kind) =>
       Array.from({ length: board.chunks }, (_, chunk) => candidate(position, rank, kind, chunk)),
     );
-    return list.concat(this.#pairs(rank)).map((each) => ({
+    const allowed = list.concat(this.#pairs(rank)).filter(({ kind }) => this.#isAllowed(kind));
+    return allowed.map((each) => ({
       ...each,
       id: `${each.kind === KIND_PAIR ? "P" : LETTERS[each.kind]}${each.chunk}`,
       label: each.op < 0 ? "" : textOf(board, rank, each.op),

@@ -86,14 +86,14 @@ export function createMoves({ session, area, selected, select, setGhost, tell })
   function strange() {
     if (seenOn !== session.board) seen = new Set();
     seenOn = session.board;
-    const stopped = runUntilStrange(session.position, followed(), seen);
+    const stopped = runUntilStrange(session.position, followed(), seen, session.kinds === "FB" ? "full" : undefined);
     session.rank = stopped.rank < 0 ? session.rank : stopped.rank;
     session.go(stopped.position, stopped.sentence);
     tell(stopped.sentence);
   }
 
   function rest() {
-    const next = complete(session.position);
+    const next = complete(session.position, session.kinds === "FB" ? "full" : undefined);
     session.go(next, t("{placed} ops were placed.", { placed: next.count - session.position.count }));
   }
 
