@@ -13,8 +13,8 @@ from pathlib import Path
 
 from backend.config import PROJECT
 from backend.errors import RequestError, message
+from backend.lessons.format.parse import MOST_BYTES, lesson_of
 from backend.lessons.lesson import LANGUAGES, Broken, Lesson
-from backend.lessons.parse import MOST_BYTES, lesson_of
 
 OWN = PROJECT / "backend" / "lessons"
 MOST_FILES = 200  # of one folder and language

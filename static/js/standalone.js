@@ -9,7 +9,7 @@ import { keepOrder } from "./data/order_cache.js";
 import { IDS } from "./core/state/schedules.js";
 import { decode } from "./core/schedule/wire.js";
 import { t } from "./core/i18n/language.js";
-import { createStandaloneControls, orderKey, ownKey } from "./app/standalone_controls.js";
+import { createStandaloneControls, orderKey, ownKey } from "./app/standalone/controls.js";
 import { Plans } from "./data/plans.js";
 import { createStore, naturalChunks } from "./data/store.js";
 

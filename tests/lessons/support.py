@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from backend.lessons.format.parse import lesson_of
 from backend.lessons.lesson import Broken, Lesson, Problem
-from backend.lessons.parse import lesson_of
 
 SAMPLES = Path(__file__).parent / "samples"
 HEAD = "---\ntitle: T\nminutes: 3\nsummary: S\n---\n"

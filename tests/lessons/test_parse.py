@@ -8,8 +8,8 @@ import time
 import pytest
 
 from backend.config import PROJECT
+from backend.lessons.format.parse import MOST_BYTES, PAGE_IDS, lesson_of
 from backend.lessons.lesson import Broken, Figure, Lesson, Link, Note, Prose, Question, Scene, Source
-from backend.lessons.parse import MOST_BYTES, PAGE_IDS, lesson_of
 from tests.lessons.support import SAMPLES, broken, lesson, parsed
 
 HEAD = "---\ntitle: T\nminutes: 3\nsummary: S\n---\n"

@@ -34,6 +34,7 @@ PAGE_LAYERS = Layers(
 CORE_LAYERS = Layers(
     "static/js/core",
     (
+        ("workbench",),
         ("drawing", "explain", "measured"),
         ("state",),
         ("timeline", "families"),

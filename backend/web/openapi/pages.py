@@ -22,6 +22,7 @@ READY = record({"ready": TRUTH, "server": PART, "store": PART, "links": PART, "r
 
 OPERATIONS: dict[str, Operation] = {
     "page.index": Operation("page", {200: Answer("The page.", {HTML: {}})}, (VIEW,), strict=False),
+    "page.build": Operation("page", {200: Answer("The workbench.", {HTML: {}})}, (VIEW,), strict=False),
     "page.embed": Operation(
         "page",
         {200: Answer("The timeline.", {HTML: {}})},

@@ -1,5 +1,6 @@
-"""The page, its embeddable timeline, the picture of its link, and plotly's script. A view's state is in the page's URL,
-which the page reads.
+"""The page, the workbench, the embeddable timeline, the picture of a link, and plotly's script.
+
+A view's state is in its URL, which the page reads.
 """
 
 from __future__ import annotations
@@ -42,6 +43,15 @@ def index() -> str:
     return render_template(
         "index.html", version=__version__, plotly=plotly_address(), script=entry("js", "main"), chunks=preloads("main"),
         style=entry("css", "main"), preview=preview_of(request, _texts()), role=access.identity().role.name.lower(),
+    )  # fmt: skip
+
+
+@pages.get("/build")
+def build() -> str:
+    """Render the workbench; its board is in the address, which the page reads."""
+    return render_template(
+        "build.html", version=__version__, script=entry("js", "build"), chunks=preloads("build"),
+        style=entry("css", "build"), role=access.identity().role.name.lower(),
     )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ import { layoutGroups } from "../core/timeline/layout.js";
  * @property {number} end     where its time ends, in the plan's units
  * @property {boolean} stale  what is drawn is not what was asked for
  * @property {boolean} live   ops are still arriving
+ * @property {boolean} [open]    ops are still to be placed at the ends of its rows
  * @property {boolean} asynchronous  every backward updates the weights, so that ops have weight versions
  * @property {Noted} [noted]  what a measured run noted of its ops beside their times
  * @property {Details | null} [details]  and of bytes and messages, once they were asked for and are here

@@ -61,6 +61,7 @@ export function traceAt(lane, rank, t, part = "ops") {
   if (i >= 0) return traceOp(lane, refOf(lane.schedule, i));
   if (t < 0 || t > lane.end || lane.live) return null;
   const idle = whyIdle(lane.schedule, lane.times, lane.costs, rank, t, lane.spec, lane.family);
+  if (idle?.kind === "drain" && lane.open) return null; // ops are still to be placed there
   return idle && { lane, op: null, needs: [], frees: [], idle, step: null, rank };
 }
 

@@ -242,6 +242,32 @@ function copy({ chunks, n, p, copies, count, offsets }, r, i, done, took, cells,
  * @returns {Times}
  */
 export function simulate(schedule, costs, into) {
+  const { times, at } = advanceAll(schedule, costs, into);
+  if (at.some((i, r) => i < schedule.offsets[r + 1])) throw deadlock(schedule, at);
+  return times;
+}
+
+/**
+ * Time an order that need not be whole: each rank stops at its first op whose input no op makes, or that waits in a
+ * circle; from there on start and end are Infinity.
+ * @param {Schedule} schedule @param {Costs} costs
+ * @returns {{times: Times, at: Int32Array}} at: the flat index where each rank stopped
+ */
+export function simulateSoFar(schedule, costs) {
+  const { times, at } = advanceAll(schedule, costs);
+  for (let r = 0; r < schedule.p; r++) {
+    times.start.fill(Infinity, at[r], schedule.offsets[r + 1]);
+    times.end.fill(Infinity, at[r], schedule.offsets[r + 1]);
+  }
+  return { times, at };
+}
+
+/**
+ * Run all ranks as far as they can go.
+ * @param {Schedule} schedule @param {Costs} costs @param {Times} [into]
+ * @returns {{times: Times, at: Int32Array}} at: the flat index where each rank stopped
+ */
+function advanceAll(schedule, costs, into) {
   const { p, chunks, n, v, codes, offsets, count, copies, placement } = schedule;
   const width = codesPerRank(chunks);
   const all = count + (copies?.count ?? 0);
@@ -299,10 +325,10 @@ export function simulate(schedule, costs, into) {
         }
       }
     }
-    if (left === before) throw deadlock(schedule, at);
+    if (left === before) break;
   }
   for (let r = 0; r < p; r++) if (at[r] > offsets[r]) times.makespan = Math.max(times.makespan, end[at[r] - 1]);
-  return times;
+  return { times, at };
 }
 
 /** @param {Schedule} schedule @param {Int32Array} at where each rank stopped */

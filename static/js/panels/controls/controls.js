@@ -6,6 +6,7 @@ import { COSTS, SHAPES, SHARED, applicable, fieldList, fieldOf, moveTo, withFiel
 import { inputHappened } from "../../ui/latency.js";
 import { recomputeName } from "../../data/option_names.js";
 import { Options } from "./options.js";
+import { specQuery } from "../../core/state/link.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { IMPORTED, RECOMPUTE } from "../../core/schedule/spec_tables.js";
 import { IDS, letter, mapSpecs, specAt, specsOf } from "../../core/state/schedules.js";
@@ -68,6 +69,7 @@ export class Controls {
     hidden: true,
     text: t("p, m and v are fixed by the imported order."),
   });
+  #edit = h("a", { class: "link edit-order", id: "edit-order", href: "/build" }, t("Edit this order in the workbench"));
   /** @type {Map<string, Field>} */
   #fields = new Map();
   #timer = 0;
@@ -122,6 +124,7 @@ export class Controls {
     byId("controls").append(
       this.#switcher,
       this.picker.button,
+      this.#edit,
       this.#ofLink,
       this.#other,
       h("h2", { text: t("Sizes") }),
@@ -248,6 +251,7 @@ export class Controls {
     if (this.#at > others.length) this.#at = others.length;
     const spec = this.#spec;
     this.picker.set(spec.family);
+    this.#edit.href = `/build${specQuery(spec, this.store.defaults)}`;
     const applies = applicable(this.#family, spec);
     for (const [name, field] of this.#fields) {
       show(field.node, applies.has(name));

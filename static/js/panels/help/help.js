@@ -25,6 +25,7 @@ export function createHelp({ tour, shortcuts }) {
         { type: "button", class: "button soft", id: "help-keys", onclick: () => keys.scrollIntoView() },
         t("Shortcuts"),
       ),
+      h("a", { class: "button soft", id: "help-build", href: "/build" }, t("Build a schedule yourself")),
     ),
     h("h2", { text: t("What things mean") }),
     words,

@@ -158,9 +158,16 @@ function paintBubbles(ctx, lane, rows, { layout, t0, t1 }, dpr) {
   ctx.save();
   ctx.scale(1 / dpr, 1 / dpr); // the pattern's tile is in device pixels
   for (const row of rows) {
-    ctx.fillRect((layout.plotLeft + from) * dpr, row.y * dpr, (to - from) * dpr, row.h * dpr);
+    const end = lane.open ? Math.min(to, (rowEnd(lane, row.rank) - t0) * k) : to;
+    if (end > from) ctx.fillRect((layout.plotLeft + from) * dpr, row.y * dpr, (end - from) * dpr, row.h * dpr);
   }
   ctx.restore();
+}
+
+/** When the last op of a rank that has a time ends. @param {Lane} lane @param {number} rank */
+function rowEnd({ schedule, times }, rank) {
+  const [lo, hi] = opsInWindow(schedule, times, rank, 0, Infinity);
+  return hi > lo ? times.end[hi - 1] : 0;
 }
 
 /**

@@ -21,13 +21,14 @@ import { RUNNER_MESSAGES } from "./messages_runner.js";
 import { RUNS_MESSAGES } from "./messages_runs.js";
 import { SCHEDULE_MESSAGES } from "./messages_schedule.js";
 import { WEB_MESSAGES } from "./messages_web.js";
-import { CHARTS as DRAWN } from "./page_charts.js";
-import { CONTROLS } from "./page_controls.js";
-import { FIGURES } from "./page_figures.js";
-import { FRAME } from "./page_frame.js";
-import { HELP } from "./page_help.js";
-import { RUNS as RUNNING } from "./page_runs.js";
-import { TIMELINE } from "./page_timeline.js";
+import { CHARTS as DRAWN } from "./page/charts.js";
+import { CONTROLS } from "./page/controls.js";
+import { FIGURES } from "./page/figures.js";
+import { FRAME } from "./page/frame.js";
+import { HELP } from "./page/help.js";
+import { RUNS as RUNNING } from "./page/runs.js";
+import { TIMELINE } from "./page/timeline.js";
+import { WORKBENCH } from "./page/workbench.js";
 import { WORDS } from "./words.js";
 
 /** @typedef {import("../language.js").Catalogue} Catalogue */
@@ -41,6 +42,7 @@ export const TEXTS = {
   ...HELP,
   ...RUNNING,
   ...TIMELINE,
+  ...WORKBENCH,
 };
 
 /** Messages of the server by their codes, and its words. @type {Catalogue} */

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from backend.charts.catalogue import KINDS
 from backend.errors import RequestError, message
 from backend.lessons.answers import awaited_op, next_op, row_part, shuffled
+from backend.lessons.format.markdown import Text
 from backend.lessons.judge import number_text
 from backend.lessons.lesson import Block, Figure, Link, Note, Option, Place, Question, Scene, Source
-from backend.lessons.markdown import Text
 from backend.lessons.papers import papers
 from backend.lessons.values import LessonError, compute
 from backend.lessons.views import view_of

@@ -10,9 +10,9 @@ import yaml
 from markdown_it.token import Token
 
 from backend.errors import message
-from backend.lessons.directives import block_of, read
+from backend.lessons.format.directives import block_of, read
+from backend.lessons.format.markdown import Text
 from backend.lessons.lesson import Block, Broken, Lesson, Problem, Prose, Question, Step
-from backend.lessons.markdown import Text
 from backend.lessons.values import Budget, LessonError
 
 MOST_BYTES = 128 * 1024

@@ -1,19 +1,19 @@
 // The controls of a stand-alone file: sizes and families above, costs below, one button that takes all of them back.
-import { GENERATED, SHAPED_BY_COSTS, generate, isGenerated } from "../core/families/families.js";
-import { t } from "../core/i18n/language.js";
-import { formatNumber, formatPercent } from "../core/i18n/numbers.js";
-import { shapedByOptions } from "../core/schedule/effective_costs.js";
-import { keepOrder, known } from "../data/order_cache.js";
-import { h, setText, show } from "../ui/dom.js";
-import { onStage } from "../ui/frame_loop.js";
-import { createCostSliders } from "./standalone_costs.js";
-import { createSizeControls } from "./standalone_sizes.js";
+import { GENERATED, SHAPED_BY_COSTS, generate, isGenerated } from "../../core/families/families.js";
+import { t } from "../../core/i18n/language.js";
+import { formatNumber, formatPercent } from "../../core/i18n/numbers.js";
+import { shapedByOptions } from "../../core/schedule/effective_costs.js";
+import { keepOrder, known } from "../../data/order_cache.js";
+import { h, setText, show } from "../../ui/dom.js";
+import { onStage } from "../../ui/frame_loop.js";
+import { createCostSliders } from "./costs.js";
+import { createSizeControls } from "./sizes.js";
 
-/** @import {Spec} from "../core/schedule/types.js" */
-/** @import {PlanId} from "../core/state/schedules.js" */
-/** @import {Plan} from "../data/plan.js" */
-/** @import {Plans} from "../data/plans.js" */
-/** @import {Store} from "../data/store.js" */
+/** @import {Spec} from "../../core/schedule/types.js" */
+/** @import {PlanId} from "../../core/state/schedules.js" */
+/** @import {Plan} from "../../data/plan.js" */
+/** @import {Plans} from "../../data/plans.js" */
+/** @import {Store} from "../../data/store.js" */
 
 /** The key of a file's own order in the order cache. @param {PlanId} id */
 export const ownKey = (id) => `#${id}`;

@@ -1,6 +1,6 @@
 // The page's frame: header, tabs, states between, sharing, exporting, importing.
 
-/** @type {import("../language.js").Catalogue} */
+/** @type {import("../../language.js").Catalogue} */
 export const FRAME = {
   // api.js
   "The server does not answer.": "服务器没有响应。",

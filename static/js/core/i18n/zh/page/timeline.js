@@ -1,6 +1,6 @@
 // The timeline and its tools, and what it explains: headings, legend, keys, card, area, marks, playback, narration.
 
-/** @type {import("../language.js").Catalogue} */
+/** @type {import("../../language.js").Catalogue} */
 export const TIMELINE = {
   // area_panel.js
   "By kind": "按种类",

@@ -1,14 +1,14 @@
 // Family, p, m and v of a stand-alone file: orders are made in the page (core/families). A schedule whose order cannot
 // be made there stays as the file has it.
-import { GENERATED, isGenerated } from "../core/families/families.js";
-import { legalNear, refusal } from "../core/families/legal.js";
-import { t, tr } from "../core/i18n/language.js";
-import { IDS } from "../core/state/schedules.js";
-import { moveTo } from "../data/spec_fields.js";
-import { h, sentence, setText, show } from "../ui/dom.js";
-import { including, wholeStops } from "../ui/fields/slider_stops.js";
+import { GENERATED, isGenerated } from "../../core/families/families.js";
+import { legalNear, refusal } from "../../core/families/legal.js";
+import { t, tr } from "../../core/i18n/language.js";
+import { IDS } from "../../core/state/schedules.js";
+import { moveTo } from "../../data/spec_fields.js";
+import { h, sentence, setText, show } from "../../ui/dom.js";
+import { including, wholeStops } from "../../ui/fields/slider_stops.js";
 
-/** @import {Family, Spec} from "../core/schedule/types.js" */
+/** @import {Family, Spec} from "../../core/schedule/types.js" */
 /** @typedef {"p" | "m" | "v"} Size */
 /** @typedef {{row: HTMLElement, write: (value: number | null) => void}} Slider  null: it cannot be moved now */
 

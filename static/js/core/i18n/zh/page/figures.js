@@ -1,6 +1,6 @@
 // Figures, laws, search, and the comparison.
 
-/** @type {import("../language.js").Catalogue} */
+/** @type {import("../../language.js").Catalogue} */
 export const FIGURES = {
   // compare.js
   "Run both schedules": "运行两个调度",

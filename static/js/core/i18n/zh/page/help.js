@@ -1,6 +1,6 @@
 // The first visit's line, the tour and the help.
 
-/** @type {import("../language.js").Catalogue} */
+/** @type {import("../../language.js").Catalogue} */
 export const HELP = {
   // welcome.js
   "Both waste {a} of the step; both hold {held} micro-batches in memory.":

@@ -1,6 +1,6 @@
 // Runs of a schedule on real devices: options, runs side by side, deviations from the plan, the cluster and its hosts.
 
-/** @type {import("../language.js").Catalogue} */
+/** @type {import("../../language.js").Catalogue} */
 export const RUNS = {
   // list.js
   "Earlier runs": "早先的运行",

@@ -1,6 +1,6 @@
 // The tabs of charts and building blocks.
 
-/** @type {import("../language.js").Catalogue} */
+/** @type {import("../../language.js").Catalogue} */
 export const CHARTS = {
   // block.js
   ["Strong: one micro-batch, k. Faint: those before and after it, a period apart; together they fill every slot. " +

@@ -1,8 +1,8 @@
 // Sliders for F, I, W and comm over all plans at once: a plan's own cost, or list of costs, grows in the same ratio.
-import { h, setText } from "../ui/dom.js";
-import { t } from "../core/i18n/language.js";
+import { h, setText } from "../../ui/dom.js";
+import { t } from "../../core/i18n/language.js";
 
-/** @import {Spec} from "../core/schedule/types.js" */
+/** @import {Spec} from "../../core/schedule/types.js" */
 /** @typedef {"F" | "I" | "W" | "comm"} Name */
 /** @typedef {{name: Name, label: string, input: HTMLInputElement, out: HTMLElement, first: number}} Slider */
 

@@ -1,6 +1,6 @@
 // The left column and the link: fields, options, models and machines, and what is wrong with them.
 
-/** @type {import("../language.js").Catalogue} */
+/** @type {import("../../language.js").Catalogue} */
 export const CONTROLS = {
   // controls.js
   "Same devices, micro-batches and costs for all": "所有调度使用相同的设备数、微批次数与代价",

@@ -1,0 +1,77 @@
+// The position of the workbench in the place of a plan, so that the timeline and the runs find it where they find
+// every schedule. Nothing is requested: its order and times are made here.
+import { Plans } from "../plans.js";
+import { invalidate } from "../../ui/frame_loop.js";
+import { t } from "../../core/i18n/language.js";
+import { figures } from "../../core/schedule/metrics.js";
+import { IMPORTED } from "../../core/schedule/spec_tables.js";
+import { isWhole, scheduleOf, shownSchedule, tablesOf, timesOf } from "../../core/workbench/position.js";
+
+/** @import {Family} from "../../core/schedule/types.js" */
+/** @import {Position} from "../../core/workbench/position.js" */
+/** @import {Lane} from "../lanes.js" */
+/** @import {Store} from "../store.js" */
+
+const ROOM = 0.16; // of the time axis that stays free at its right, for the next ops
+const LEAST_ROOM = 4; // ops
+
+export class BoardPlans extends Plans {
+  /** @type {(() => void)[]} */
+  #answered = [];
+  /** @type {Lane[]} */
+  #lanes = [];
+
+  /** @param {Store} store @param {Family[]} families @param {Position} position */
+  constructor(store, families, position) {
+    super(store, families);
+    this.position = position;
+    this.show(position);
+  }
+
+  /** @override @param {() => void} listener */
+  onAnswer(listener) {
+    this.#answered.push(listener);
+    listener();
+  }
+
+  /** @override */
+  sync() {}
+
+  /** @override */
+  lanes() {
+    return this.#lanes;
+  }
+
+  /** @override @param {string} name @returns {Family | null} */
+  family(name) {
+    const family = super.family(name);
+    return family && name === IMPORTED ? { ...family, title: t("Your order") } : family;
+  }
+
+  /** Put a position on the timeline. @param {Position} position */
+  show(position) {
+    this.position = position;
+    const { board } = position;
+    const schedule = shownSchedule(position);
+    const { times } = timesOf(position);
+    const whole = isWhole(position);
+    const op = (board.costs.F === 0 ? 1 : mean(board.costs.F) / board.v) || 1;
+    const end = whole ? times.makespan : Math.max(times.makespan / (1 - ROOM), times.makespan + LEAST_ROOM * op);
+    Object.assign(this.first, {
+      ...{ asked: board.spec, shown: board.spec, answered: board.spec, schedule, times, error: null },
+      figures: figures(scheduleOf(position), times),
+      memory: tablesOf(position).peak.reduce((most, each) => Math.max(most, each), 0) / board.v,
+    });
+    this.#lanes = [
+      {
+        ...{ id: "a", kind: "plan", schedule, times, spec: board.spec, family: t("The order"), costs: board.costs },
+        ...{ end, stale: false, live: false, open: !whole, asynchronous: false },
+      },
+    ];
+    for (const listener of this.#answered) listener();
+    invalidate("plan");
+  }
+}
+
+/** @param {number | number[]} cost */
+const mean = (cost) => (typeof cost === "number" ? cost : cost.reduce((a, b) => a + b, 0) / cost.length);

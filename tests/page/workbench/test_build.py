@@ -1,0 +1,306 @@
+"""The workbench in a browser: schedules built by keys, by mouse and by touch; moves, edits, links and runs."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from playwright.sync_api import Page, Route, expect
+
+from tests.conftest import Server
+from tests.support.page.gestures import drag
+from tests.support.page.queries import Open, middle, settle, state, wait, wait_url
+
+EMPTY = "build?family=imported&p=2&m=3&order=lY2JmVGAAAA"  # p = 2, m = 3, no op
+# 1F1B of p = 2, m = 3: which rank, which op
+ORDER = ("0F0", "0F1", "1F0", "1B0", "0B0", "0F2", "1F1", "1B1", "0B1", "1F2", "1B2", "0B2")
+
+
+def bench(open_page: Open, query: str = EMPTY, **options: Any) -> Page:
+    page = open_page(query, first_visit=True, **options)
+    settle(page)
+    return page
+
+
+def placed(page: Page) -> int:
+    return int(state(page)["lanes"][0]["ops"])
+
+
+def said(page: Page, text: str) -> None:
+    expect(page.locator("#plot-said")).to_contain_text(text)
+
+
+def is_1f1b(page: Page) -> None:
+    expect(page.locator("#bench-named")).to_contain_text("This is 1F1B.")
+    expect(page.locator("#bench-state")).to_have_text("The order is complete.")
+    yours = page.locator("#bench-score tr[data-order=yours] td").all_text_contents()
+    assert yours == ["12", "25.0 %", "2", "6", "8"]
+
+
+def test_1f1b_is_built_by_keys_alone(open_page: Open) -> None:
+    page = bench(open_page)
+    page.focus("#plot")
+    rank = 0
+    for op in ORDER:
+        if int(op[0]) != rank:
+            page.keyboard.press("ArrowDown" if rank == 0 else "ArrowUp")
+            rank = int(op[0])
+        page.keyboard.press(op[1].lower())
+        page.keyboard.press("Enter")
+        said(page, f"{op} is placed on rank {rank}")
+    said(page, "The order is complete.")
+    is_1f1b(page)
+    page.keyboard.press("Backspace")
+    said(page, "0B2 is taken back.")
+    page.keyboard.press("Control+z")
+    said(page, "Undone: 12 ops are placed.")
+    page.keyboard.press("Control+z")
+    page.keyboard.press("Control+Shift+Z")
+    is_1f1b(page)
+
+
+def test_1f1b_is_built_by_clicks_on_what_glows(open_page: Open) -> None:
+    page = bench(open_page)
+    for op in ORDER:
+        page.click(f"#placing [data-op='{op}']")
+    is_1f1b(page)
+    assert page.locator("#placing .chip").count() == 0
+
+
+def test_1f1b_is_built_by_touch_on_a_phone(open_page: Open) -> None:
+    page = bench(open_page, width=390, height=844, has_touch=True)
+    for op in ORDER:
+        page.tap(f"#placing [data-op='{op}']")
+    is_1f1b(page)
+    page.tap("#bench-undo")
+    settle(page)
+    assert placed(page) == 11
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_an_illegal_op_is_refused_with_the_reason_at_its_row(open_page: Open) -> None:
+    page = bench(open_page)
+    page.click("#op-B0")
+    expect(page.locator("#palette-why")).to_have_text(
+        "0B0 cannot come next: rank 0 does 0B0 before 0F0, which it needs."
+    )
+    page.click("#bench-place")
+    expect(page.locator("#refusal")).to_have_text("Rank 0 does 0B0 before 0F0, which it needs.")
+    page.click("#op-F0")
+    page.click("#bench-rank-down")
+    page.click("#bench-place")
+    expect(page.locator("#refusal")).to_have_text("Rank 1 cannot do 1F0 yet: its input 0F0 on rank 0 is not placed.")
+    assert placed(page) == 0
+    page.click("#placing [data-op='0F0']")
+    expect(page.locator("#refusal")).to_be_hidden()
+
+
+def test_a_click_behind_a_row_places_what_is_chosen_and_a_drag_drops_it(open_page: Open) -> None:
+    page = bench(open_page)
+    x, y = row(page, 0)
+    page.mouse.click(x, y)
+    said(page, "0F0 is placed")
+    box = page.locator("#op-F0").bounding_box()
+    assert box
+    drag(page, (box["x"] + 9, box["y"] + 9), row(page, 1))
+    said(page, "1F0 is placed on rank 1")
+
+
+def row(page: Page, rank: int) -> tuple[float, float]:
+    """A place far right on a rank's row."""
+    at = page.evaluate(f"bubbleline.point('a', {rank}, 0)")
+    plot = page.locator("#plot").bounding_box()
+    assert plot
+    return plot["x"] + plot["width"] - 30, at["y"]
+
+
+def test_a_selection_is_stamped_and_the_rule_goes_on_to_the_end(open_page: Open) -> None:
+    page = bench(open_page)
+    for op in ORDER[:5]:
+        page.click(f"#placing [data-op='{op}']")
+    x, y = middle(page, "a", "1F0")
+    drag(page, (x - 8, y), (middle(page, "a", "1B0")[0] + 8, y), "Shift")
+    page.click("#bench-stamp")
+    said(page, "2 ops were placed.")
+    x, y = middle(page, "a", "1F1")
+    drag(page, (x - 8, y), (middle(page, "a", "1B1")[0] + 8, y), "Shift")
+    page.click("#bench-stamp")
+    said(page, "cannot do 1F2 yet: its input 0F2 on rank 0 is not placed")
+    page.click("#placing [data-op='0B1']")
+    page.click("#placing [data-op='0F2']")
+    page.click("#bench-rule")
+    said(page, "ops were placed.")
+    page.click("#bench-rest")
+    settle(page)
+    assert placed(page) == 12
+
+
+def test_a_fork_is_edited_and_no_longer_recognised(open_page: Open) -> None:
+    page = bench(open_page, "build?family=1f1b&p=2&m=3")
+    is_1f1b(page)
+    page.mouse.click(*middle(page, "a", "0F1"))
+    expect(page.locator("#bench-selected")).to_have_text("0F1")
+    page.click("#bench-earlier")
+    expect(page.locator("#refusal")).to_be_hidden()
+    expect(page.locator("#bench-named")).to_contain_text("it is yours")
+    page.click("#bench-undo")
+    is_1f1b(page)
+    page.mouse.click(*middle(page, "a", "0B0"))
+    page.click("#bench-rewind")
+    expect(page.locator("#bench-state")).to_contain_text("The rest can be completed.")
+    expect(page.locator("#bench-named")).to_contain_text("1F1B")
+    page.select_option("#bench-fork", "gpipe")
+    expect(page.locator("#bench-named")).to_contain_text("This is GPipe.")
+
+
+def test_free_mode_marks_violations_and_tells_that_the_rest_is_stuck(open_page: Open) -> None:
+    page = bench(open_page)
+    page.check("#bench-free")
+    page.click("#op-B0")
+    page.click("#bench-place")
+    expect(page.locator("#bench-wrong [data-op='0B0']")).to_have_text("Rank 0 does 0B0 before 0F0, which it needs")
+    expect(page.locator("#bench-state")).to_contain_text("before the violations are taken back")
+    page.keyboard.press("Control+z")
+    page.click("#bench-rank-down")
+    page.click("#op-F0")
+    page.click("#bench-place")
+    said(page, "1F0 is placed on rank 1 and waits for its input.")
+    expect(page.locator("#bench-wrong")).to_be_hidden()
+    expect(page.locator("#bench-state")).to_contain_text("The rest can be completed.")
+
+
+def test_a_half_built_board_is_in_the_link_and_comes_back(open_page: Open) -> None:
+    page = bench(open_page, "build?family=zb-h1&p=8&m=16&memory=6&F=1.5")
+    page.mouse.click(*middle(page, "a", "0I5"))
+    page.click("#bench-rewind")
+    settle(page)
+    count, order = placed(page), "order="
+    assert 0 < count < 3 * 8 * 16
+    url = wait_url(page, order)
+    assert len(url) < 2000
+    page.goto(url)
+    wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
+    settle(page)
+    assert placed(page) == count
+    spec = state(page)["spec"]
+    assert (spec["memory"], spec["costs"]["F"]) == (6, 1.5)
+    page.goto(url.split("?")[0])  # without an order: what this browser had last
+    wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
+    settle(page)
+    assert placed(page) == count
+
+
+def test_a_broken_link_opens_an_empty_board_and_says_so(open_page: Open) -> None:
+    page = bench(open_page, "build?family=imported&p=2&m=3&order=lXXXX")
+    expect(page.locator("#banner")).to_contain_text("cannot be read")
+    assert placed(page) == 0
+
+
+def test_hints_lead_step_by_step_along_the_order_that_is_followed(open_page: Open) -> None:
+    page = bench(open_page)
+    page.select_option("#bench-ghost", "zb-h1")
+    for _ in range(3):
+        page.click("#bench-hint")
+    expect(page.locator("#bench-hints li")).to_have_count(3)
+    expect(page.locator("#bench-hints")).to_contain_text("Place 0F0 on rank 0.")
+    expect(page.locator("#placing .is-hinted")).to_have_text("0F0")
+    page.click("#bench-hint-place")
+    said(page, "0F0 is placed")
+    page.click("#bench-strange")
+    settle(page)
+    assert placed(page) > 1
+    assert "ghost=zb-h1" in wait_url(page, "ghost=zb-h1")
+
+
+def test_sizes_costs_and_limit_change_the_board(open_page: Open) -> None:
+    page = bench(open_page)
+    page.fill("#bench-memory", "1")
+    page.keyboard.press("Tab")
+    page.click("#placing [data-op='0F0']")
+    page.click("#op-F0")
+    page.click("#bench-place")
+    expect(page.locator("#refusal")).to_contain_text("the limit is 1")
+    page.fill("#bench-F", "2.5")
+    page.keyboard.press("Tab")
+    settle(page)
+    assert page.locator("#bench-score tr[data-order=yours] td").first.text_content() == "2.5"
+    page.fill("#bench-p", "99")
+    page.keyboard.press("Tab")
+    expect(page.locator("#bench-problem")).to_contain_text("p is from 1 to 16")
+    page.fill("#bench-p", "4")
+    page.keyboard.press("Tab")
+    settle(page)
+    assert state(page)["spec"]["p"] == 4
+    assert placed(page) == 0
+
+
+def test_a_complete_order_opens_in_the_whole_page(open_page: Open) -> None:
+    page = bench(open_page, "build?family=1f1b&p=2&m=3")
+    address = page.locator("#bench-open").get_attribute("href") or ""
+    assert parse_qs(urlsplit(address).query)["family"] == ["imported"]
+    page.goto(page.url.split("/build")[0] + address)
+    wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
+    assert state(page)["plans"][0]["figures"]["makespan"] == 12
+
+
+TASK: dict[str, Any] = {
+    "slug": "finish-1f1b",
+    "number": 1,
+    "level": 1,
+    "title": {"en": "Finish this 1F1B", "zh": "完成这个 1F1B"},
+    "text": {"en": "Place the rest.", "zh": "请放完其余的 op。"},
+    "kinds": "FB",
+    "fixed": True,
+    "goals": [{"metric": "recognised", "as": ["1f1b", "pipedream"]}, {"metric": "peak", "at_most": 2}],
+    "position": {
+        "placement": "looped", "p": 2, "m": 3, "v": 1, "costs": {"F": 1.0, "I": 1.0, "W": 1.0, "comm": 0.0},
+        "w_share": 1.0, "memory": None, "rows": ["0F0 0F1", "1F0"],
+    },
+    "par": {
+        "source": "family", "name": "1f1b", "score": {},
+        "rows": ["0F0 0F1 0B0 0F2 0B1 0B2", "1F0 1B0 1F1 1B1 1F2 1B2"],
+    },
+}  # fmt: skip
+
+
+def test_a_task_is_solved_and_entered(open_page: Open) -> None:
+    page = bench(open_page)
+    entered: list[dict[str, Any]] = []
+
+    def answer(route: Route) -> None:
+        if route.request.method == "POST":
+            entered.append(route.request.post_data_json)
+            route.fulfill(status=201, json={"solved": True, "new": True, "goals": [], "entry": {}, "place": 1})
+        else:
+            route.fulfill(json={"tasks": [TASK]} if route.request.url.endswith("/tasks") else TASK)
+
+    page.route("**/api/tasks**", answer)
+    page.click("#bench-tasks")
+    page.select_option("#bench-task", "finish-1f1b")
+    expect(page.locator("#task-title")).to_have_text("Finish this 1F1B")
+    settle(page)
+    assert placed(page) == 3
+    assert page.locator("#op-I0").count() == 0, "only forwards and full backwards may be placed"
+    page.click("#bench-back")
+    expect(page.locator("#refusal")).to_have_text("The first ops of this task stay as they are.")
+    for op in ORDER[3:]:
+        page.click(f"#placing [data-op='{op}']")
+    expect(page.locator("#task-goals .is-met")).to_have_count(2)
+    page.fill("#task-name", "Ada")
+    page.click("#task-enter")
+    expect(page.locator("#task-status")).to_have_text("Solved: the server agrees. Place 1 on its board.")
+    assert entered[0]["name"] == "Ada"
+    assert entered[0]["order"].startswith("l")
+    assert "task=finish-1f1b" in wait_url(page, "task=")
+    page.unroute_all()
+
+
+def test_what_was_built_runs_and_is_verified(open_page: Open, live_server: Server) -> None:
+    page = bench(open_page, "build?family=1f1b&p=2&m=3", url=live_server.url)
+    page.mouse.click(*middle(page, "a", "0F1"))
+    page.click("#bench-earlier")
+    page.click("#bench-undo")
+    page.click("#bench-run")
+    expect(page.locator("#bench-run-status")).to_contain_text("Verified", timeout=60_000)
+    expect(page.locator("#bench-run-status")).to_contain_text("planned")
+    assert [lane["id"] for lane in state(page)["lanes"]] == ["a", "run"]
