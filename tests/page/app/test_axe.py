@@ -118,3 +118,15 @@ def test_an_embed_passes(open_page: Open) -> None:
     expect(page.locator("#plot canvas").first).to_be_visible()
     wait(page, "!document.querySelector('#stage').classList.contains('is-empty')")
     assert violations(page) == []
+
+
+def test_the_workbench_passes_in_both_themes_and_on_a_phone(open_page: Open) -> None:
+    half = "build?family=imported&p=2&m=3&order=lY2JmVGBiYGZgBgA"
+    for query in (half, "build?family=zb-h1&p=4&m=8&theme=dark"):
+        page = open_page(query, first_visit=True)
+        expect(page.locator("#bench-score tbody tr").first).to_be_visible()
+        assert violations(page) == [], query
+    page = open_page(half, first_visit=True, width=360, height=740)
+    page.click("#bench-place")
+    page.click("#bench-hint")
+    assert violations(page) == [], "a phone"

@@ -44,6 +44,7 @@ export class Session {
 
   /** @param {string} sentence @param {Refused | null} [refused] @param {boolean} [moved] */
   #tell(sentence, refused = null, moved = false) {
+    if (moved) this.#chooseOpen();
     for (const listener of this.#listeners) listener({ sentence, refused, moved });
     return !refused;
   }
@@ -51,6 +52,15 @@ export class Session {
   /** @param {number} rank @param {string} sentence */
   refuse(rank, sentence) {
     return this.#tell(sentence, { rank, sentence });
+  }
+
+  /** Where nothing is left of what is chosen, choose what can come next. */
+  #chooseOpen() {
+    const all = this.options();
+    const chosen = all.find(({ id }) => id === this.pick);
+    if (chosen && chosen.op >= 0) return;
+    const open = all.find(({ reason }) => !reason) ?? all.find(({ op }) => op >= 0);
+    if (open) this.pick = open.id;
   }
 
   get board() {
@@ -136,6 +146,7 @@ export class Session {
   setRank(rank) {
     const { p } = this.board;
     this.rank = (rank + p) % p;
+    this.#chooseOpen();
     this.#tell(this.rankText(this.rank));
   }
 

@@ -47,8 +47,9 @@ export function createHints({ session, followed, title, shown }) {
   function write() {
     replace(list, ...(present?.sentences.slice(0, step) ?? []).map((text) => h("li", { text })));
     if (step > 0 && !present) replace(list, h("li", { text: t("Nothing is left to place.") }));
-    more.textContent = [t("Hint: where to look"), t("Which rank?"), t("Which op?"), t("Which op?")][step];
-    more.disabled = step >= STEPS || (step > 0 && !present);
+    more.textContent = [t("Hint: where to look"), t("Which rank?"), t("Which op?"), ""][step];
+    show(more, step < STEPS);
+    more.disabled = step > 0 && !present;
     act.textContent = t("Place it");
     show(act, step >= STEPS && present !== null && present.aside === null);
   }

@@ -10,7 +10,7 @@ const MOST_OPS = 24; // of a row; the last ones
 
 /** @param {Session} session */
 export function createRows(session) {
-  const node = h("div", { class: "visually-hidden", id: "bench-rows", role: "group", "aria-label": t("Rows") });
+  const node = h("div", { id: "bench-rows" });
 
   function sync() {
     const { position } = session;

@@ -111,7 +111,13 @@ const heads = () => [
 /** @param {string} title @param {Score | null} score @param {boolean} whole @param {string} name */
 function scoreRow(title, score, whole, name) {
   const values = score
-    ? [num(score.makespan), formatPercent(score.bubble), num(score.peak), num(score.messages), num(score.simplicity)]
+    ? [
+        short(score.makespan),
+        formatPercent(score.bubble),
+        short(score.peak),
+        num(score.messages),
+        num(score.simplicity),
+      ]
     : ["–", "–", "–", "–", "–"];
   return h(
     "tr",
@@ -120,3 +126,6 @@ function scoreRow(title, score, whole, name) {
     ...values.map((text) => h("td", { text })),
   );
 }
+
+/** Four digits, which fit the column. @param {number} x */
+const short = (x) => num(Number(x.toPrecision(4)));
