@@ -92,8 +92,10 @@ def test_a_wrong_request_is_refused_with_its_field(client: FlaskClient, address:
 
 
 def test_a_page_that_there_is_not_says_so(client: FlaskClient):
-    assert client.get("/learn/<script>").status_code == 404
-    assert "<script>" not in client.get("/learn/<script>alert(1)").text
+    page = client.get("/learn/<script>alert(1)", headers={"Accept": "text/html"})
+    assert (page.status_code, page.mimetype) == (404, "text/html")
+    assert "<script>" not in page.text
+    assert error_of(client.get("/learn/none"))["message"] == "There is nothing at this address."
 
 
 def test_a_lecturers_mistake_is_listed_and_mended_without_a_restart(client: FlaskClient, app, tmp_path: Path):
