@@ -6,6 +6,7 @@ from typing import Any
 
 from backend.lessons.lesson import LANGUAGES
 from backend.web.answers.lessons import MOST_TRIES
+from backend.web.http.encoding import JSON
 from backend.web.openapi.operation import Answer, Operation, Parameter, json_answer
 from backend.web.openapi.schema import COUNT, TEXT, TRUTH, array, choice, nullable, record, ref, text, whole
 from backend.web.routes.lessons import LONGEST_ANSWER, MOST_QUESTIONS
@@ -35,7 +36,10 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "lessons.show_lesson": Operation(
         "lessons",
-        {200: Answer("The page.", {HTML: {}}), 404: Answer("There is no such lesson.", {HTML: {}})},
+        {
+            200: Answer("The page.", {HTML: {}}),
+            404: Answer("There is no such lesson.", {HTML: {}, JSON: ref("Error")}),
+        },
         (LANG, Parameter("notes", choice(("0", "1"), "0"))),
         path=SLUG,
         refusals=(304,),

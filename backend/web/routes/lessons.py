@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from flask import Blueprint, Response, render_template, request
+from flask import Blueprint, Response, abort, request
 
 from backend import __version__
 from backend.errors import RequestError, message
@@ -21,7 +21,6 @@ from backend.web.address.query import fields_of
 from backend.web.answers import lessons as answers
 from backend.web.http.bundle import entry, plotly_address, preloads
 from backend.web.http.cache import Encoded
-from backend.web.http.errors import status_of
 from backend.web.http.responses import send
 from backend.web.services import services
 from backend.web.work.computing import compute
@@ -40,7 +39,7 @@ def show_list() -> Response:
 
 
 @lessons.get("/learn/<slug>")
-def show_lesson(slug: str) -> Response | tuple[str, int]:
+def show_lesson(slug: str) -> Response:
     """Return a lesson; ``notes=1`` shows the speaker's notes."""
     language, notes = _language(), request.args.get("notes") == "1"
     try:
@@ -49,10 +48,9 @@ def show_lesson(slug: str) -> Response | tuple[str, int]:
             lambda: compute(answers.lesson_page, _own(), slug[:80], language, notes, _assets()),
         )
     except RequestError as error:
-        if error.kind != "unknown":
-            raise
-        page = render_template("no_page.html", path=request.path, style=entry("css", "main"))
-        return page, status_of(error)
+        if error.kind == "unknown" and "text/html" in request.headers.get("Accept", ""):
+            abort(404)  # a page for readers
+        raise
 
 
 @lessons.get("/api/lessons")
