@@ -20,9 +20,9 @@ from backend.errors import message
 from backend.lessons.judge import REASONS, shown_answer
 from backend.lessons.lesson import Figure, Lesson, Question
 from backend.lessons.page import render
+from backend.lessons.page_sources import template_of, tr
 from backend.lessons.values import Budget, LessonError
 from backend.lessons.views import view_of
-from backend.lessons.words import template_of, tr
 from backend.schedule.spec import Spec
 from backend.web.address.chart_query import chart_query_of
 

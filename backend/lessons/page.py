@@ -11,8 +11,8 @@ from markupsafe import Markup
 
 from backend.config import PROJECT
 from backend.lessons.lesson import Broken, Lesson
+from backend.lessons.page_sources import tr
 from backend.lessons.picture import picture
-from backend.lessons.words import tr
 
 TEMPLATES = PROJECT / "templates"
 

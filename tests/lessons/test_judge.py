@@ -12,7 +12,7 @@ from backend.config import PROJECT
 from backend.lessons.export import sealed
 from backend.lessons.judge import REASONS, judge
 from backend.lessons.lesson import Question
-from backend.lessons.words import catalogue, html_of, template_of
+from backend.lessons.page_sources import catalogue, html_of, template_of
 from tests.lessons.support import SAMPLES, parsed
 
 NODE = shutil.which("node")

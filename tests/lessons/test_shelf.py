@@ -9,7 +9,7 @@ import pytest
 
 from backend.errors import RequestError
 from backend.lessons.lesson import Broken, Lesson
-from backend.lessons.papers import papers
+from backend.lessons.page_sources import papers
 from backend.lessons.picture import picture
 from backend.lessons.shelf import OWN, Shelf, read, shelf_of
 from tests.lessons.support import HEAD, SAMPLES

@@ -12,7 +12,7 @@ from backend.lessons.answers import awaited_op, next_op, row_part, shuffled
 from backend.lessons.format.markdown import Text
 from backend.lessons.judge import number_text
 from backend.lessons.lesson import Block, Figure, Link, Note, Option, Place, Question, Scene, Source
-from backend.lessons.papers import papers
+from backend.lessons.page_sources import papers
 from backend.lessons.values import LessonError, compute
 from backend.lessons.views import view_of
 from backend.web.address.chart_query import chart_query_of

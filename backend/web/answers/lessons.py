@@ -11,8 +11,8 @@ from backend.lessons import page
 from backend.lessons.judge import judge, shown_answer
 from backend.lessons.lesson import Broken, Lesson, Question
 from backend.lessons.page import Assets
+from backend.lessons.page_sources import html_of
 from backend.lessons.shelf import Shelf, shelf_of
-from backend.lessons.words import html_of
 from backend.web.http.cache import Encoded
 from backend.web.http.encoding import encode_json
 

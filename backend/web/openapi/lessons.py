@@ -36,7 +36,10 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "lessons.show_lesson": Operation(
         "lessons",
-        {200: Answer("The page.", {HTML: {}}), 404: Answer("There is no such lesson.", {HTML: {}, JSON: ref("Error")})},
+        {
+            200: Answer("The page.", {HTML: {}}),
+            404: Answer("There is no such lesson.", {HTML: {}, JSON: ref("Error")}),
+        },
         (LANG, Parameter("notes", choice(("0", "1"), "0"))),
         path=SLUG,
         refusals=(304,),

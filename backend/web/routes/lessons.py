@@ -48,9 +48,9 @@ def show_lesson(slug: str) -> Response:
             lambda: compute(answers.lesson_page, _own(), slug[:80], language, notes, _assets()),
         )
     except RequestError as error:
-        if error.kind != "unknown":
-            raise
-        abort(404)  # a page for people, JSON for programs
+        if error.kind == "unknown" and "text/html" in request.headers.get("Accept", ""):
+            abort(404)  # a page for readers
+        raise
 
 
 @lessons.get("/api/lessons")
