@@ -103,13 +103,7 @@ export class BuildView {
     side.append(this.task.node, this.state.node, this.scores.node, this.hints.node, this.running.node);
     byId("palette-place").append(this.palette.node);
     byId("rows-place").append(this.rows.node);
-    const table = createTable(
-      () => this.timeline.lanes,
-      (id) => this.view.titleOf(id),
-      () => this.timeline.visible(),
-      () => this.view.tools.pins.current(),
-    );
-    onRest(() => table.refresh());
+    this.#addTable();
     this.session.onChange((event) => this.#onChange(event));
     onRest(() => this.#settle());
     store.subscribe((state, before) => {
@@ -125,6 +119,17 @@ export class BuildView {
     this.#settle();
     if (problem) this.view.status.toast(problem, NOTICE);
     if (own.task) void this.#openTask(own.task, position.count > 0 ? position : null);
+  }
+
+  /** The schedule as a table, for readers who prefer text. */
+  #addTable() {
+    const table = createTable(
+      () => this.timeline.lanes,
+      (id) => this.view.titleOf(id),
+      () => this.timeline.visible(),
+      () => this.view.tools.pins.current(),
+    );
+    onRest(() => table.refresh());
   }
 
   /** @param {import("../core/workbench/session.js").Event} event */
