@@ -103,7 +103,13 @@ export class BuildView {
     side.append(this.task.node, this.state.node, this.scores.node, this.hints.node, this.running.node);
     byId("palette-place").append(this.palette.node);
     byId("rows-place").append(this.rows.node);
-    this.#listen();
+    this.#addTable();
+    this.session.onChange((event) => this.#onChange(event));
+    onRest(() => this.#settle());
+    store.subscribe((state, before) => {
+      this.moves.showSelected();
+      if (state.view !== before.view) this.#writeAddress();
+    });
     createAppearance(store);
     listenKeys(this.#keys());
     this.moves.follow(own.ghost);
@@ -115,8 +121,8 @@ export class BuildView {
     if (own.task) void this.#openTask(own.task, position.count > 0 ? position : null);
   }
 
-  /** Follow the board, the view and the rest of a change. */
-  #listen() {
+  /** The schedule as a table, for readers who prefer text. */
+  #addTable() {
     const table = createTable(
       () => this.timeline.lanes,
       (id) => this.view.titleOf(id),
@@ -124,12 +130,6 @@ export class BuildView {
       () => this.view.tools.pins.current(),
     );
     onRest(() => table.refresh());
-    this.session.onChange((event) => this.#onChange(event));
-    onRest(() => this.#settle());
-    this.store.subscribe((state, before) => {
-      this.moves.showSelected();
-      if (state.view !== before.view) this.#writeAddress();
-    });
   }
 
   /** @param {import("../core/workbench/session.js").Event} event */
