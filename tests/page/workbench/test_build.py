@@ -37,6 +37,12 @@ def is_1f1b(page: Page) -> None:
     assert yours == ["12", "25.0 %", "2", "6", "8"]
 
 
+def test_the_board_is_in_sight_and_nothing_covers_it(open_page: Open) -> None:
+    page = open_page("build?family=1f1b&p=4&m=6")
+    expect(page.locator("#transport")).to_be_visible()
+    expect(page.locator("#plot .plot-state")).to_be_hidden()
+
+
 def test_1f1b_is_built_by_keys_alone(open_page: Open) -> None:
     page = bench(open_page)
     page.focus("#plot")

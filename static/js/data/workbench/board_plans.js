@@ -58,7 +58,8 @@ export class BoardPlans extends Plans {
     const op = (board.costs.F === 0 ? 1 : mean(board.costs.F) / board.v) || 1;
     const end = whole ? times.makespan : Math.max(times.makespan / (1 - ROOM), times.makespan + LEAST_ROOM * op);
     Object.assign(this.first, {
-      ...{ asked: board.spec, shown: board.spec, answered: board.spec, schedule, times, error: null },
+      ...{ asked: board.spec, shown: board.spec, answered: board.spec, error: null },
+      ...{ order: schedule, schedule, times },
       figures: figures(scheduleOf(position), times),
       memory: tablesOf(position).peak.reduce((most, each) => Math.max(most, each), 0) / board.v,
     });
