@@ -157,6 +157,7 @@ test-python: setup-test kernels
 
 bench: setup-test
 	for each in bench/*.py; do echo "== $$each"; $(PY) $$each || exit 1; done
+	for each in bench/*.mjs; do echo "== $$each"; node $$each || exit 1; done
 
 clean:
 	rm -rf .venv node_modules static/vendor/app $(VENDOR) static/vendor/*.d.ts static/vendor/socket.io.esm.min.js .pytest_cache .mypy_cache .ruff_cache .hypothesis
