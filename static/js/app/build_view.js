@@ -6,7 +6,7 @@ import { inPairs } from "../data/matched_plan.js";
 import { RunsOnScreen } from "../data/runs/runs_on_screen.js";
 import { addressOf, fork } from "../data/workbench/address.js";
 import { BoardPlans } from "../data/workbench/board_plans.js";
-import { getTask, getTasks, openTask, textOf } from "../data/workbench/tasks.js";
+import { getTask, getTaskBoard, getTasks, openTask, textOf } from "../data/workbench/tasks.js";
 import { createBoardLayer } from "../panels/workbench/board.js";
 import { createForm } from "../panels/workbench/form.js";
 import { createHints } from "../panels/workbench/hint_panel.js";
@@ -16,6 +16,7 @@ import { createRows } from "../panels/workbench/rows.js";
 import { createRunPanel } from "../panels/workbench/run_panel.js";
 import { createScorePanel } from "../panels/workbench/score_panel.js";
 import { createStatePanel } from "../panels/workbench/state_panel.js";
+import { createTaskBoard } from "../panels/workbench/task_board.js";
 import { createTaskPanel } from "../panels/workbench/task_panel.js";
 import { createTable } from "../timeline/table.js";
 import { byId } from "../ui/dom.js";
@@ -27,6 +28,7 @@ import { onRest, restSoon } from "../ui/rest.js";
 import { t, tr } from "../core/i18n/language.js";
 import { readArea } from "../core/timeline/area.js";
 import { specQuery } from "../core/state/link.js";
+import { positionOfRows } from "../core/workbench/op_texts.js";
 import { scheduleOf } from "../core/workbench/position.js";
 import { isOfBoard } from "../core/workbench/references.js";
 import { Session } from "../core/workbench/session.js";
@@ -90,7 +92,8 @@ export class BuildView {
     });
     this.running = createRunPanel({ session, store, runs, mayRun: document.documentElement.dataset.role !== "view" });
     this.rows = createRows(session);
-    this.task = createTaskPanel({ session, go: (slug) => void this.#openTask(slug), load: getTasks });
+    const entries = createTaskBoard({ load: getTaskBoard, replay: (rows) => this.#replay(rows) });
+    this.task = createTaskPanel({ session, go: (slug) => void this.#openTask(slug), load: getTasks, board: entries });
     this.board = createBoardLayer({
       session,
       timeline: this.timeline,
@@ -119,6 +122,13 @@ export class BuildView {
     this.#settle();
     if (problem) this.view.status.toast(problem, NOTICE);
     if (own.task) void this.#openTask(own.task, position.count > 0 ? position : null);
+  }
+
+  /** Put an entry of a task on the board, as one step that can be undone, and play it. @param {string[]} rows */
+  #replay(rows) {
+    this.session.go(positionOfRows(this.session.position.board, rows), t("The entry is on the board."));
+    this.playback.seek(0);
+    this.playback.play();
   }
 
   /** The schedule as a table, for readers who prefer text. */

@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 from playwright.sync_api import Page, Route, expect
 
 from tests.conftest import Server
+from tests.page.app.test_axe import violations
 from tests.support.page.gestures import drag
 from tests.support.page.queries import Open, middle, settle, state, wait, wait_url
 
@@ -262,11 +263,32 @@ TASK: dict[str, Any] = {
         "placement": "looped", "p": 2, "m": 3, "v": 1, "costs": {"F": 1.0, "I": 1.0, "W": 1.0, "comm": 0.0},
         "w_share": 1.0, "memory": None, "rows": ["0F0 0F1", "1F0"],
     },
+    "named": [
+        {"family": "1f1b", "title": "1F1B", "within": True,
+         "score": {"makespan": 12.0, "bubble": 0.25, "peak": 2.0, "messages": 6, "simplicity": 8}},
+        {"family": "gpipe", "title": "GPipe", "within": False,
+         "score": {"makespan": 12.0, "bubble": 0.25, "peak": 3.0, "messages": 6, "simplicity": 7}},
+    ],
     "par": {
         "source": "family", "name": "1f1b", "score": {},
         "rows": ["0F0 0F1 0B0 0F2 0B1 0B2", "1F0 1B0 1F1 1B1 1F2 1B2"],
     },
 }  # fmt: skip
+
+
+def board_of(rows: list[str]) -> dict[str, Any]:
+    """Return a board with one entry, as the server's route gives it."""
+    score = {"makespan": 12.0, "bubble": 0.25, "peak": 2.0, "messages": 6, "simplicity": 8}
+    entry = {"id": "a" * 16, "score": score, "name": "Ada", "count": 2, "created": 0, "order": "", "rows": rows}
+    bins = {metric: {"from": 0, "width": 1, "counts": [0, 0, 1]} for metric in score}
+    return {
+        "task": "finish-1f1b",
+        "entries": 1,
+        "submissions": 2,
+        "histograms": bins,
+        "front": [entry],
+        "best": [entry],
+    }
 
 
 def test_a_task_is_solved_and_entered(open_page: Open) -> None:
@@ -277,6 +299,8 @@ def test_a_task_is_solved_and_entered(open_page: Open) -> None:
         if route.request.method == "POST":
             entered.append(route.request.post_data_json)
             route.fulfill(status=201, json={"solved": True, "new": True, "goals": [], "entry": {}, "place": 1})
+        elif route.request.url.endswith("/board"):
+            route.fulfill(json=board_of(TASK["par"]["rows"]))
         else:
             route.fulfill(json={"tasks": [TASK]} if route.request.url.endswith("/tasks") else TASK)
 
@@ -298,6 +322,16 @@ def test_a_task_is_solved_and_entered(open_page: Open) -> None:
     assert entered[0]["name"] == "Ada"
     assert entered[0]["order"].startswith("l")
     assert "task=finish-1f1b" in wait_url(page, "task=")
+    page.click("#task-board > summary")
+    expect(page.locator("#board-count")).to_have_text("Different orders: 1. Entries: 2.")
+    expect(page.locator(".board-bars")).to_have_count(5)
+    expect(page.locator(".board-pareto .board-front")).to_have_count(1)
+    expect(page.locator(".board-pareto .board-named")).to_have_count(1)
+    page.keyboard.press("Control+z")
+    page.click("[data-replay='0']")
+    said(page, "The entry is on the board.")
+    assert placed(page) == 12
+    assert violations(page, "#figures") == []
     page.unroute_all()
 
 

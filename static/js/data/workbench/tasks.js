@@ -17,7 +17,14 @@ import { createBoard } from "../../core/workbench/position.js";
  * @typedef {Listed & {text: Text, kinds: string, fixed: boolean, goals: Goal[], next: string | null, previous: string |
  *   null, position: {placement: PlacementKind, p: number, m: number, v: number, costs: Partial<Spec["costs"]>, w_share:
  *   number, memory: number | null, rows: string[]}, par: {source: string, name: string | null, rows: string[], score:
- *   Score}}} Task  kinds: FB, FIW or FBIW; fixed: the ops of the start stay
+ *   Score}, named: {family: string, title: import("../../core/schedule/types.js").Text, score: Score, within:
+ *   boolean}[]}} Task  kinds: FB, FIW or FBIW; fixed: the ops of the start stay; named: the families' orders at these
+ *   sizes; within: one keeps the limit and the kinds
+ */
+/** @typedef {{id: string, score: Score, name: string | null, count: number, rows: string[]}} BoardEntry */
+/**
+ * @typedef {{entries: number, submissions: number, histograms: Record<keyof Score, {width: number, counts: number[]}>,
+ *   front: BoardEntry[], best: BoardEntry[]}} TaskBoard
  */
 /** @typedef {{solved: boolean, new: boolean, place: number | null}} Entered  place: on the board, from 1 */
 
@@ -29,6 +36,9 @@ export const getTasks = async () => (await getJson("/api/tasks")).tasks;
 
 /** @param {string} slug @returns {Promise<Task>} */
 export const getTask = (slug) => getJson(`/api/tasks/${encodeURIComponent(slug)}`);
+
+/** @param {string} slug @returns {Promise<TaskBoard>} */
+export const getTaskBoard = (slug) => getJson(`/api/tasks/${encodeURIComponent(slug)}/board`);
 
 /** Submit an order to a task; the server checks and scores it. @param {string} slug @param {Position} position
  * @param {string} name shown on the board; "" for none @returns {Promise<Entered>} */

@@ -12,13 +12,14 @@ import { h, replace, sentence, setText, show } from "../../ui/dom.js";
 /** @import {Goal, Listed, Task} from "../../data/workbench/tasks.js" */
 /** @import {Position} from "../../core/workbench/position.js" */
 /** @import {Session} from "../../core/workbench/session.js" */
+/** @typedef {ReturnType<typeof import("./task_board.js").createTaskBoard>} TaskBoardPanel */
 
 const LONGEST_NAME = 24;
 const DUST = 1e-9;
 
-/** @param {{session: Session, go: (slug: string) => void, load: () => Promise<Listed[]>}} parts
+/** @param {{session: Session, go: (slug: string) => void, load: () => Promise<Listed[]>, board: TaskBoardPanel}} parts
  *   go: opens a task, "" leaves the present one; load: requests the list of tasks */
-export function createTaskPanel({ session, go, load }) {
+export function createTaskPanel({ session, go, load, board }) {
   const choice = h("select", { id: "bench-task", onchange: () => go(choice.value) });
   const title = h("h2", { id: "task-title" });
   const text = h("p", { id: "task-text" });
@@ -41,7 +42,7 @@ export function createTaskPanel({ session, go, load }) {
     ),
     enter,
   );
-  const body = h("div", { class: "task", id: "task", hidden: true }, title, text, goals, entry, status);
+  const body = h("div", { class: "task", id: "task", hidden: true }, title, text, goals, entry, status, board.node);
   const pick = h("label", { class: "bench-field wide", for: "bench-task" }, h("span", { text: t("Task") }), choice);
   const open = h("button", { type: "button", class: "button soft", id: "bench-tasks", onclick: list }, t("Tasks …"));
   const failed = h("p", { class: "problem", role: "alert", hidden: true });
@@ -79,6 +80,7 @@ export function createTaskPanel({ session, go, load }) {
     try {
       const { solved, place } = await submit(slug, session.position, name.value.trim());
       const where = place === null ? "" : `${t(" ")}${t("Place {place} on its board.", { place })}`;
+      void board.refresh();
       setText(status, `${solved ? t("Solved: the server agrees.") : t("Entered; not all goals are met.")}${where}`);
     } catch (problem) {
       setText(status, sentence(problem instanceof Refusal ? tr(problem) : t("The server does not answer.")));
@@ -112,6 +114,7 @@ export function createTaskPanel({ session, go, load }) {
     /** @param {Task | null} next */
     put(next) {
       task = next;
+      board.put(next);
       show(body, next !== null);
       choice.value = next?.slug ?? "";
       setText(status, "");

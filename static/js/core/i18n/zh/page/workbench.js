@@ -227,4 +227,23 @@ export const WORKBENCH = {
   "At most {most} messages.": "至多 {most} 条消息。",
   "A rule of at most {most} symbols writes it.": "用至多 {most} 个符号的规则即可写出。",
   "Tasks …": "任务 …",
+  // task_board.js
+  "The entry is on the board.": "该提交已放到棋盘上。",
+  "Symbols of the rule": "规则的符号数",
+  "Different orders: {entries}. Entries: {submissions}.": "不同的执行顺序：{entries}。提交次数：{submissions}。",
+  "No order has been entered yet.": "还没有人提交执行顺序。",
+  "The board cannot be read now.": "目前无法读取排行榜。",
+  "{title}: {n} bins from {from} to {to}, the fullest has {most} orders.":
+    "{title}：从 {from} 到 {to} 共 {n} 格，最多的一格有 {most} 种执行顺序。",
+  "No named schedule is within the limit here.": "这里没有符合上限的已命名调度。",
+  "an entry": "一份提交",
+  ["Step time against peak memory: {named} named schedules, {n} entries, {front} of them on the front."]:
+    "训练步时间与峰值显存：{named} 个已命名调度，{n} 份提交，其中 {front} 份在前沿上。",
+  "Step time against peak memory": "训练步时间与峰值显存",
+  "Diamonds are named schedules; filled dots are on the front.": "菱形是已命名的调度；实心圆点在前沿上。",
+  "{name}: step time {time}, peak memory {peak}": "{name}：训练步时间 {time}，峰值显存 {peak}",
+  "Best entries": "最佳提交",
+  Name: "名字",
+  "no name": "无名",
+  "Replay entry {n}": "重放第 {n} 份提交",
 };
