@@ -72,18 +72,26 @@ def _check_range(order: Order, rank: int, op: Op) -> None:
             op=op.text(),
         )
         raise OrderError(problem, rank=rank, op=op.text())
-    low = order.n * order.placement.stream(rank, op.chunk)
-    if not low <= op.micro < low + order.n:
-        problem = message(
-            "schedule.micro_batch_out_of_range",
-            "rank {rank} does {op}, but stage {stage} there has micro-batches {first} to {last}",
-            rank=rank,
-            op=op.text(),
-            stage=op.stage,
-            first=low,
-            last=low + order.n - 1,
-        )
-        raise OrderError(problem, rank=rank, op=op.text())
+    wrong = out_of_range(rank, op, order.n * order.placement.stream(rank, op.chunk), order.n)
+    if wrong is not None:
+        raise OrderError(wrong, rank=rank, op=op.text())
+
+
+def out_of_range(rank: int, op: Op, low: int, n: int) -> Message | None:
+    """Return the reason why an op's micro-batch is none of the ``n`` from ``low`` on, which its stage has there; None
+    if it is one of them.
+    """
+    if low <= op.micro < low + n:
+        return None
+    return message(
+        "schedule.micro_batch_out_of_range",
+        "rank {rank} does {op}, but stage {stage} there has micro-batches {first} to {last}",
+        rank=rank,
+        op=op.text(),
+        stage=op.stage,
+        first=low,
+        last=low + n - 1,
+    )
 
 
 def wrong_before(rank: int, op: Op, seen: Container[tuple[str, int, int]]) -> Message | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from backend.schedule.errors import Message, OrderError, message
 from backend.schedule.interop.op_rows import halves
 from backend.schedule.order.ops import Op, Pair
-from backend.schedule.simulation.check import wrong_before
+from backend.schedule.simulation.check import out_of_range, wrong_before
 from backend.schedule.workbench.position import Position
 
 KINDS = "FBIW"  # of the candidates, in their order
@@ -92,17 +92,9 @@ class Board:
 
     def _why_not(self, rank: int, op: Op) -> Message | None:
         state, position = self._ranks[rank], self.position
-        low = position.n * position.placement.stream(rank, op.chunk)
-        if not low <= op.micro < low + position.n:
-            return message(
-                "schedule.micro_batch_out_of_range",
-                "rank {rank} does {op}, but stage {stage} there has micro-batches {first} to {last}",
-                rank=rank,
-                op=op.text(),
-                stage=op.stage,
-                first=low,
-                last=low + position.n - 1,
-            )
+        wrong = out_of_range(rank, op, position.n * position.placement.stream(rank, op.chunk), position.n)
+        if wrong is not None:
+            return wrong
         if (op.kind, op.chunk, op.micro) in state.seen:
             return message("schedule.op_twice", "rank {rank} does {op} twice", rank=rank, op=op.text())
         return wrong_before(rank, op, state.seen) or self._missing_input(rank, op) or self._over_memory(rank, op)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import http.server
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +14,7 @@ from backend.web.routes import standalone
 from tests.conftest import Server
 from tests.page.app.test_axe import violations
 from tests.support.page.queries import Open, wait
+from tests.support.page.site import site_of
 
 HOSTILE = "<style>* { font-size: 40px !important; color: lime; } div, canvas { display: none; }</style>"
 ELEMENT = "document.querySelector('#{}')"
@@ -54,18 +53,8 @@ def lesson(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         "<bubble-line id=c lang=zh family=dualpipe p=5></bubble-line>"
     )
 
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def __init__(self, *args: object) -> None:
-            super().__init__(*args, directory=str(folder))  # type: ignore[arg-type]
-
-        def log_message(self, *args: object) -> None:
-            pass
-
-    site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Quiet)
-    threading.Thread(target=site.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{site.server_port}"
-    site.shutdown()
-    site.server_close()
+    with site_of(folder) as address:
+        yield address
 
 
 def test_in_a_page_of_another_site_it_draws_the_servers_schedules(bundle, bare_page: Page, lesson: str):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import http.server
 import re
-import threading
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
@@ -14,6 +12,7 @@ from playwright.sync_api import Frame, Page, expect
 
 from tests.conftest import Server
 from tests.support.page.queries import Open, settle, state, wait
+from tests.support.page.site import site_of
 
 DRAWN = "window.bubbleline && bubbleline.samples.firstPaint() > 0"
 SEEN = "(node => node !== null && node.getClientRects().length > 0)(document.querySelector('{}'))"
@@ -29,18 +28,8 @@ def elsewhere(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Itera
     )
     (folder / "index.html").write_text(f"<!doctype html><title>A lesson</title>{shown}".replace("&", "&amp;"))
 
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def __init__(self, *args: object) -> None:
-            super().__init__(*args, directory=str(folder))  # type: ignore[arg-type]
-
-        def log_message(self, *args: object) -> None:
-            pass
-
-    site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Quiet)
-    threading.Thread(target=site.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{site.server_port}"
-    site.shutdown()
-    site.server_close()
+    with site_of(folder) as address:
+        yield address
 
 
 def seen(page: Page, selector: str) -> bool:

@@ -19,7 +19,7 @@ export function createHelp({ tour, shortcuts }) {
       { class: "help-head" },
       h("a", { class: "button primary", id: "help-learn", href: "/learn" }, t("Open the lessons")),
       h("button", { type: "button", class: "button soft", id: "tour-start", onclick: tour }, t("Take the tour")),
-      h("p", { text: t("Nine steps through the schedules, about three minutes; your view comes back at the end.") }),
+      h("p", { text: t("Nine steps through the schedules; your view comes back at the end.") }),
       h(
         "button",
         { type: "button", class: "button soft", id: "help-keys", onclick: () => keys.scrollIntoView() },

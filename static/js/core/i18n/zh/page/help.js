@@ -21,8 +21,7 @@ export const HELP = {
   Help: "帮助",
   "Help: what things mean, shortcuts, a tour (?)": "帮助：术语、快捷键、导览 (?)",
   "Take the tour": "开始导览",
-  "Nine steps through the schedules, about three minutes; your view comes back at the end.":
-    "九步看懂各种调度，约三分钟；结束后回到您的视图。",
+  "Nine steps through the schedules; your view comes back at the end.": "九步看懂各种调度；结束后回到您的视图。",
   "What things mean": "术语",
   "show it": "查看",
   // glossary.js
