@@ -25,6 +25,7 @@ class Assets:
     style: str
     chunks: tuple[str, ...]
     plotly: str
+    charts: str
     version: str
 
 

@@ -186,6 +186,16 @@ def test_files_are_revalidated_each_time_but_sent_only_when_changed(client: Flas
     assert again.status_code == 304
 
 
+def test_a_file_whose_address_names_its_content_is_kept_for_good(client: FlaskClient):
+    script = re.search(r'<script type="module" src="([^"]+)\?v=([0-9a-f]{12})"', client.get("/").text)
+    assert script
+    address, digest = script.groups()
+    for kept in (f"{address}?v={digest}", *re.findall(r'modulepreload" href="([^"]+)"', client.get("/").text)):
+        assert client.get(kept).headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    for asked in (address, f"{address}?v=", f"{address}?v={'0' * 12}", "/static/img/icon.svg?v=1"):
+        assert "no-cache" in client.get(asked).headers["Cache-Control"], "another release may be at this address"
+
+
 def test_health_reports_every_part(client: FlaskClient):
     body = client.get("/healthz").get_json()
     assert body["ok"] is True
@@ -269,4 +279,4 @@ def test_the_page_asks_for_all_parts_of_its_script_at_once(client: FlaskClient) 
     assert '<link rel="preload" href="/api/families" as="fetch"' in text
     for chunk in chunks:  # none where the page comes as its sources
         assert client.get(chunk).status_code == 200
-    assert bool(chunks) == ("/static/vendor/app/js/main.js" in text)
+    assert bool(chunks) == ("/static/vendor/app/js/main.js?v=" in text)

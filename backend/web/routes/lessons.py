@@ -19,7 +19,7 @@ from backend.lessons.shelf import shelf_of
 from backend.schedule.spec import choice, integer
 from backend.web.address.query import fields_of
 from backend.web.answers import lessons as answers
-from backend.web.http.bundle import entry, plotly_address, preloads
+from backend.web.http.bundle import charts_address, entry, plotly_address, preloads
 from backend.web.http.cache import Encoded
 from backend.web.http.responses import send
 from backend.web.services import services
@@ -104,7 +104,7 @@ def _own() -> Path | None:
 
 def _assets() -> Assets:
     chunks = tuple(preloads("learn"))
-    return Assets(entry("js", "learn"), entry("css", "learn"), chunks, plotly_address(), __version__)
+    return Assets(entry("js", "learn"), entry("css", "learn"), chunks, plotly_address(), charts_address(), __version__)
 
 
 def _send(key: tuple[Any, ...], make: Callable[[], Encoded]) -> Response:

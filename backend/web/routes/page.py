@@ -20,7 +20,7 @@ from backend.web.address.query import is_packed
 from backend.web.answers import previews
 from backend.web.answers.order_time import result_ms
 from backend.web.http import access
-from backend.web.http.bundle import entry, plotly_address, preloads
+from backend.web.http.bundle import charts_address, entry, plotly_address, preloads
 from backend.web.http.cache import Encoded
 from backend.web.http.responses import send
 from backend.web.services import services
@@ -41,8 +41,9 @@ STYLED = re.compile(rb'if\(!document\.getElementById\("[0-9a-f]{64}"\)\)')
 def index() -> str:
     """Render the whole page; the schedules come from the API."""
     return render_template(
-        "index.html", version=__version__, plotly=plotly_address(), script=entry("js", "main"), chunks=preloads("main"),
-        style=entry("css", "main"), preview=preview_of(request, _texts()), role=access.identity().role.name.lower(),
+        "index.html", version=__version__, plotly=plotly_address(), charts=charts_address(),
+        script=entry("js", "main"), chunks=preloads("main"), style=entry("css", "main"),
+        preview=preview_of(request, _texts()), role=access.identity().role.name.lower(),
     )  # fmt: skip
 
 

@@ -1,4 +1,7 @@
-"""The page's own files, compressed where that helps: scripts, styles and signs. Each is compressed once a change."""
+"""The page's own files, compressed where that helps: scripts, styles and signs. Each is compressed once a change.
+
+A file whose address names its content is kept by browsers for a year; they ask about any other on each use.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from pathlib import Path
 from flask import Flask, Response, request
 from werkzeug.security import safe_join
 
+from backend.web.http.bundle import is_for_good
 from backend.web.http.cache import Encoded
 from backend.web.http.responses import send
 from backend.web.services import services
@@ -16,6 +20,7 @@ from backend.web.work.background import run_in_background
 
 TEXT = (".js", ".css", ".svg", ".mjs")
 LEAST = 1400  # bytes; what fits into one packet gains nothing
+YEAR = 31_536_000  # seconds
 
 
 def compress_static(app: Flask) -> None:
@@ -25,8 +30,14 @@ def compress_static(app: Flask) -> None:
 
     def show(filename: str) -> Response:
         path = safe_join(folder, filename)
+        answer = compressed(filename, path) or app.send_static_file(filename)
+        if path is not None and is_for_good(filename, Path(path), request.args.get("v")):
+            answer.headers["Cache-Control"] = f"public, max-age={YEAR}, immutable"
+        return answer
+
+    def compressed(filename: str, path: str | None) -> Response | None:
         if path is None or not filename.endswith(TEXT) or not _is_long(Path(path)):
-            return app.send_static_file(filename)
+            return None
         file = Path(path)
         key = ("static", filename, file.stat().st_mtime_ns)
         return send(request, services().cache.get_or_make(key, lambda: run_in_background(lambda: _encoded(file))))
