@@ -12,14 +12,13 @@ from pathlib import Path
 
 import pytest
 import requests
-import socketio
 
 from backend.config import PROJECT
 from backend.runs.run import OVER
 from tests.conftest import Server, until
 from tests.runs.test_manager import children_of
 from tests.support.servers.redis_server import RedisServer
-from tests.support.web_pages import Page
+from tests.support.web_pages import Client, Page
 
 
 def start_run(server: Server, m: int = 3, p: int = 2) -> str:
@@ -122,7 +121,7 @@ def test_a_page_whose_process_is_killed_goes_on_with_another_and_the_run_with_it
     run_id = start_run(first, m=120)
     rows: list[list] = []
     seen = {"seq": 0, "connections": 0}
-    io = socketio.Client(reconnection_delay=0.1, reconnection_delay_max=0.2)
+    io = Client(reconnection_delay=0.1, reconnection_delay_max=0.2)
 
     def take(message: dict) -> None:
         assert message["first"] <= seen["seq"] + 1, "a gap"

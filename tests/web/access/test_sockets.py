@@ -18,7 +18,7 @@ from backend.errors import RequestError
 from backend.web.sockets import client_sockets
 from backend.web.sockets.client_sockets import ClientSockets, close_silent
 from tests.conftest import Server, launch, until
-from tests.support.web_pages import Page
+from tests.support.web_pages import Client, Page
 
 TOKEN, ADMIN = "token-of-the-class", "token-of-its-teacher"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
@@ -59,8 +59,8 @@ def test_searches_need_a_token_and_watching_does_not(shared: Server):
 
 
 def test_one_connection_too_many_is_refused_with_the_reason_until_another_is_closed(shared: Server):
-    def connect(**headers: str) -> socketio.Client:
-        client = socketio.Client(reconnection=False)
+    def connect(**headers: str) -> Client:
+        client = Client(reconnection=False)
         client.on("connect_error", problems.append)
         client.connect(shared.url, headers=headers, wait_timeout=5)
         return client
