@@ -104,7 +104,7 @@ def floor(browser: Browser, like: Page) -> Floor:
 
 def script_kb(page: Page) -> float:
     """The scripts that a page has loaded, as transferred, in kB."""
-    sizes = "performance.getEntriesByType('resource').filter((e) => /[.]js$/.test(e.name)).map((e) => e.transferSize)"
+    sizes = "performance.getEntriesByType('resource').filter((e) => /[.]js([?]|$)/.test(e.name)).map((e) => e.transferSize)"
     return float(sum(page.evaluate(sizes))) / 1000
 
 

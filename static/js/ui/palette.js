@@ -64,9 +64,9 @@ let colours = {};
 let late = { key: "", pattern: null };
 /** @type {Map<number, Paints>} by chunks a rank; those of copies under 0 */
 const paints = new Map();
-/** @type {CanvasPattern | null} */
+/** @typedef {{size: number, pixels: Uint32Array}} Tile  a square of pixels that is repeated */
+/** @type {{scale: number, pattern: CanvasPattern | null, tile: Tile} | null} */
 let hatch = null;
-let hatchScale = 0;
 
 /** The tokens as they are, or as they would be on a light or a dark page. @param {"light" | "dark"} [scheme]
  * @param {HTMLElement} [root] whose tokens they are */
@@ -265,9 +265,9 @@ export function latePattern(dpr) {
   return late.pattern;
 }
 
-/** The quiet hatch of a bubble. @param {number} dpr */
-export function hatchPattern(dpr) {
-  if (hatch && hatchScale === dpr) return hatch;
+/** @param {number} dpr */
+function hatchOf(dpr) {
+  if (hatch?.scale === dpr) return hatch;
   const size = Math.round(6 * dpr);
   const ctx = rowTile(size);
   ctx.strokeStyle = colours["plot-hatch"];
@@ -278,7 +278,27 @@ export function hatchPattern(dpr) {
     ctx.lineTo(shift + size + 1, -1);
   }
   ctx.stroke();
-  hatch = ctx.createPattern(ctx.canvas, "repeat");
-  hatchScale = dpr;
+  const pixels = new Uint32Array(ctx.getImageData(0, 0, size, size).data.buffer);
+  hatch = { scale: dpr, pattern: ctx.createPattern(ctx.canvas, "repeat"), tile: { size, pixels } };
   return hatch;
+}
+
+/** The quiet hatch of a bubble. @param {number} dpr */
+export const hatchPattern = (dpr) => hatchOf(dpr).pattern;
+
+/** The same as pixels. @param {number} dpr @returns {Tile} */
+export const hatchTile = (dpr) => hatchOf(dpr).tile;
+
+/** @type {Map<string, Tile>} by colour */
+const plain = new Map();
+
+/** One colour as a tile. @param {string} token @returns {Tile} */
+export function plainTile(token) {
+  const written = colours[token];
+  let tile = plain.get(written);
+  if (!tile) {
+    tile = { size: 1, pixels: Uint32Array.of(pixel(parse(written))) };
+    plain.set(written, tile);
+  }
+  return tile;
 }

@@ -221,7 +221,8 @@ export function textsOfHtml(file, html) {
   )) {
     const line = html.slice(0, index).split("\n").length;
     const put = (/** @type {string} */ text, /** @type {boolean} */ marked) => {
-      if (!WORD.test(text.replace(FILLED, "")) || text === "Bubbleline" || LANGUAGES.includes(text)) return;
+      const own = text.replace(FILLED, "").trim();
+      if (!WORD.test(own) || own === "Bubbleline" || LANGUAGES.includes(text)) return;
       if (marked) found.texts.push({ file, line, text, names: [], partly: false });
       else found.bare.push({ file, line, text });
     };

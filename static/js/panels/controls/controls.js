@@ -12,6 +12,7 @@ import { IMPORTED, RECOMPUTE } from "../../core/schedule/spec_tables.js";
 import { IDS, letter, mapSpecs, specAt, specsOf } from "../../core/state/schedules.js";
 import { Picker } from "./family_picker.js";
 import { StageTable } from "../../ui/fields/stage_table.js";
+import { onRest } from "../../ui/rest.js";
 
 /** @import {Plans} from "../../data/plans.js" */
 /** @import {Spec} from "../../core/schedule/types.js" */
@@ -146,6 +147,7 @@ export class Controls {
       if (state.spec !== before.spec || state.others !== before.others) this.sync();
     });
     plans.onAnswer(() => this.complain());
+    onRest(() => (this.#edit.href = `/build${specQuery(this.#spec, store.defaults)}`));
     this.sync();
   }
 
@@ -251,7 +253,6 @@ export class Controls {
     if (this.#at > others.length) this.#at = others.length;
     const spec = this.#spec;
     this.picker.set(spec.family);
-    this.#edit.href = `/build${specQuery(spec, this.store.defaults)}`;
     const applies = applicable(this.#family, spec);
     for (const [name, field] of this.#fields) {
       show(field.node, applies.has(name));

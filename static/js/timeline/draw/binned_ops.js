@@ -1,6 +1,7 @@
 // Thousands of ops at once: binned to the screen's pixels. A row of ops is put together from a few layers of pixels and
-// copied into an image as tall as on the screen, so that nothing is scaled. Idle pixels stay clear: what lies
-// under the ops is painted by the caller. A pan moves the image and bins only what comes into sight.
+// copied into an image as tall as on the screen, so that nothing is scaled. Idle pixels get the ground of the row, and
+// the image goes straight to the canvas; without a ground they stay clear, and what the caller has painted shows. A pan
+// moves the image and bins only what comes into sight.
 import { context, h } from "../../ui/dom.js";
 import { GAPPED, binRank, emptyBins, kindOfClass, kindsIn, stack } from "../../core/timeline/bins.js";
 import { KIND_B, KIND_I, KIND_W } from "../../core/schedule/ops.js";
@@ -8,21 +9,25 @@ import { levelFor, sample } from "../../core/timeline/pyramid.js";
 
 /** @import {Bins} from "../../core/timeline/bins.js" */
 /** @import {Row, Rows} from "../../core/timeline/layout.js" */
-/** @import {Paints} from "../../ui/palette.js" */
+/** @import {Paints, Tile} from "../../ui/palette.js" */
 /** @import {Pyramid} from "../../core/timeline/pyramid.js" */
 /** @import {Times} from "../../core/schedule/types.js" */
-/** @typedef {{key: string, source: Rows, owner: Times, times: Times, paints: Paints, pyramid: Pyramid | null}} Band
+/**
+ * @typedef {{key: string, source: Rows, owner: Times, times: Times, paints: Paints, pyramid: Pyramid | null,
+ *   ground?: {tile: Tile, until: (rank: number) => number}}} Band
  *   key: what it is, from frame to frame; owner: whose times these are, or are a part of; pyramid: the same ops, binned
- *   before; null where there are few enough, or it is not ready */
+ *   before; null where there are few enough, or it is not ready; ground: what idle pixels of a row show from time 0
+ *   until a time, where the picture of the row ends
+ */
 /**
  * @typedef {{left: number, width: number, t0: number, t1: number, dpr: number, bar: number}} Frame where ops stand, in
  *   CSS pixels, and when; bar: the height of the bars that tell kinds apart, 0 for none
  */
 /** @typedef {Pick<Row, "rank" | "y" | "h">} Place */
 /**
- * @typedef {{ctx: CanvasRenderingContext2D, width: number, first: number, lines: number, step: number, from: number,
- *   shows: string}} Sheet an image of a band: bins from `from` on, one a column, the first of its lines at `first` on
- *   the screen; shows: all else that it depends on
+ * @typedef {{buffer: ArrayBuffer, pixels: Uint32Array, image: ImageData, width: number, first: number, lines: number,
+ *   step: number, from: number, shows: string}} Sheet an image of a band, in a buffer that may be larger: bins from
+ *   `from` on, one a column, the first of its lines at `first` on the screen; shows: all else that it depends on
  */
 const MOST = 24; // layers of which a column of mixed kinds is made; fewer where the row is low
 const SAME = 1e-9; // two steps that differ by less, relatively, are one: a pan keeps the span except for rounding
@@ -32,11 +37,13 @@ const sheets = new Map();
 /** @type {WeakMap<object, number>} */
 const numbers = new WeakMap(); // so that a sheet keeps nothing alive
 let last = 0;
-let pixels = new Uint32Array(0);
 let layers = new Uint32Array(0);
 let alone = new Uint8Array(0);
+let idle = new Int32Array(0); // the idle columns of a layer
 /** @type {Bins} */
 let bins = emptyBins([], 0);
+/** @type {CanvasRenderingContext2D | null} */
+let scratch = null; // for bands without a ground
 
 /** @param {object} thing */
 function numberOf(thing) {
@@ -45,29 +52,32 @@ function numberOf(thing) {
   return number;
 }
 
-/** @param {string} key @returns {Sheet} */
-function sheetOf(key) {
+/** The image of a band. @param {string} key @param {number} width @param {number} lines @returns {Sheet} */
+function sheetOf(key, width, lines) {
   let sheet = sheets.get(key);
-  if (!sheet) {
-    sheet = { ctx: context(h("canvas")), width: 0, first: 0, lines: 0, step: 0, from: 0, shows: "" };
+  if (!sheet || sheet.width !== width || sheet.lines !== lines) {
+    const held = sheet?.buffer; // sizes change with every p, and megabytes are not to be collected each time
+    const buffer = held && held.byteLength >= 4 * width * lines ? held : new ArrayBuffer(4 * width * lines);
+    const pixels = new Uint32Array(buffer, 0, width * lines);
+    const image = new ImageData(new Uint8ClampedArray(buffer, 0, 4 * width * lines), width, lines);
+    sheet = { buffer, pixels, image, width, first: 0, lines, step: 0, from: 0, shows: "" };
     sheets.set(key, sheet);
   }
   return sheet;
 }
 
-/** @param {number[]} kinds @param {number} width @param {number} lines */
-function prepare(kinds, width, lines) {
-  if (pixels.length < width * lines) pixels = new Uint32Array(width * lines);
-  else pixels.fill(0, 0, width * lines);
-  if (layers.length < (MOST + 2) * width) {
+/** @param {number[]} kinds @param {number} width */
+function prepare(kinds, width) {
+  if (alone.length < width) {
     layers = new Uint32Array((MOST + 2) * width);
     alone = new Uint8Array(width);
+    idle = new Int32Array(width);
   }
   if (bins.kinds !== kinds || bins.width !== width) bins = emptyBins(kinds, width);
 }
 
 /** How many layers a row has. @param {number} tall pixels */
-const layersOf = (tall) => (tall < 8 ? tall : tall < 24 ? 8 : tall < 48 ? 16 : MOST);
+const layersOf = (tall) => (tall < 8 ? tall : tall < 40 ? 8 : tall < 64 ? 16 : MOST);
 
 /**
  * The layers of a row, from its bins; with bars that tell kinds apart after them two more: the first and the last layer
@@ -89,19 +99,51 @@ function fillLayers({ top, bottom, rim }, columns, count, bar) {
   }
 }
 
+/** Where a row stands in its image. @param {Place} row @param {Sheet} sheet @param {number} dpr */
+function linesOf(row, { first, lines }, dpr) {
+  const y = Math.round(row.y * dpr);
+  const tall = Math.round((row.y + row.h) * dpr) - y;
+  return { y: y - first, tall, begin: Math.max(0, y - first), end: Math.min(lines, y - first + tall) };
+}
+
+/** The columns from time 0 to the end of a row's ground. @param {Sheet} sheet @param {Band} band
+ * @param {number} rank */
+function columnsOf({ from, step, width }, { ground }, rank) {
+  if (!ground) return { begin: 0, end: width };
+  return {
+    begin: Math.max(0, Math.min(width, -from)),
+    end: Math.max(0, Math.min(width, Math.ceil(ground.until(rank) / step) - from)),
+  };
+}
+
 /**
- * Copy the layers to the row's position in the image.
- * @param {number} columns
+ * Copy the layers to the row's position in the image; idle columns get the ground.
+ * @param {Sheet} sheet
+ * @param {ReturnType<typeof linesOf>} lines
  * @param {number} count of layers
- * @param {number} from the row's first line, which may be above the image
- * @param {number} tall
- * @param {number} lines of the image
  * @param {number} bar
+ * @param {number} x the first column
+ * @param {number} columns how many
+ * @param {Tile | undefined} tile
  */
-function copyLayers(columns, count, from, tall, lines, bar) {
-  for (let y = Math.max(0, -from); y < tall && from + y < lines; y++) {
-    const layer = y < bar ? count : y >= tall - bar ? count + 1 : Math.floor((y * count) / tall);
-    pixels.set(layers.subarray(layer * columns, (layer + 1) * columns), (from + y) * columns);
+function copyLayers({ pixels, width, first, from }, { y, tall, begin, end }, count, bar, x, columns, tile) {
+  let shown = -1;
+  let n = 0;
+  for (let line = begin; line < end; line++) {
+    const down = line - y;
+    const layer = down < bar ? count : down >= tall - bar ? count + 1 : Math.floor((down * count) / tall);
+    const at = line * width + x;
+    pixels.set(layers.subarray(layer * columns, (layer + 1) * columns), at);
+    if (!tile) continue;
+    if (layer !== shown) {
+      shown = layer;
+      n = 0;
+      for (let c = 0, l = layer * columns; c < columns; c++, l++) if (layers[l] === 0) idle[n++] = c;
+    }
+    const { size } = tile;
+    const row = ((first + line) % size) * size;
+    const phase = ((((from + x) % size) + size) % size) | 0; // the ground moves along with a pan
+    for (let k = 0; k < n; k++) pixels[at + idle[k]] = tile.pixels[row + ((phase + idle[k]) % size)];
   }
 }
 
@@ -115,36 +157,61 @@ function copyLayers(columns, count, from, tall, lines, bar) {
  * @param {number} x the first column
  * @param {number} width how many
  */
-function fill({ ctx, first, lines, step, from }, { source, times, paints, pyramid }, rows, dpr, bar, x, width) {
-  prepare(kindsIn(source), width, lines);
+function fill(sheet, { source, times, paints, pyramid, ground }, rows, dpr, bar, x, width) {
+  const { step, from } = sheet;
+  prepare(kindsIn(source), width);
   const level = pyramid && levelFor(pyramid, step);
   for (const row of rows) {
-    const y = Math.round(row.y * dpr);
-    const tall = Math.round((row.y + row.h) * dpr) - y;
-    if (tall < 1) continue;
+    const lines = linesOf(row, sheet, dpr);
+    if (lines.tall < 1) continue;
     if (pyramid && level) sample(pyramid, level, row.rank, from + x, step, bins);
-    else binRank(source, times, row.rank, from + x, step, bins, tall > GAPPED ? dpr : 0);
-    const count = layersOf(tall);
+    else binRank(source, times, row.rank, from + x, step, bins, lines.tall > GAPPED ? dpr : 0);
+    const count = layersOf(lines.tall);
     fillLayers(paints, width, count, bar);
-    copyLayers(width, count, y - first, tall, lines, Math.round(bar * dpr));
+    copyLayers(sheet, lines, count, Math.round(bar * dpr), x, width, ground?.tile);
   }
-  ctx.putImageData(new ImageData(new Uint8ClampedArray(pixels.buffer, 0, 4 * width * lines), width, lines), x, 0);
 }
 
 /** Bring a sheet to where its first bin is number `from`. @param {Sheet} sheet @param {Band} band @param {Place[]} rows
  * @param {number} dpr @param {number} bar @param {number} from */
 function move(sheet, band, rows, dpr, bar, from) {
   const by = from - sheet.from;
-  const { ctx, width } = sheet;
+  const { pixels, width } = sheet;
   sheet.from = from;
   if (by === 0) return;
   if (Math.abs(by) >= width) {
     fill(sheet, band, rows, dpr, bar, 0, width);
     return;
   }
-  ctx.globalCompositeOperation = "copy";
-  ctx.drawImage(ctx.canvas, -by, 0);
+  // What a line loses at its end comes to the next one's beginning, among the columns that are filled anew.
+  pixels.copyWithin(Math.max(0, -by), Math.max(0, by));
   fill(sheet, band, rows, dpr, bar, by > 0 ? width - by : 0, Math.abs(by));
+}
+
+/** Put the rows of a sheet on the canvas. @param {CanvasRenderingContext2D} target @param {Sheet} sheet
+ * @param {Band} band @param {Place[]} rows @param {number} dpr @param {number} left in pixels of the canvas */
+function put(target, sheet, band, rows, dpr, left) {
+  const { image, width, lines: tall, first } = sheet;
+  let onto = target;
+  if (!band.ground) {
+    scratch ??= context(h("canvas"));
+    if (scratch.canvas.width !== width || scratch.canvas.height !== tall)
+      Object.assign(scratch.canvas, { width, height: tall });
+    else scratch.clearRect(0, 0, width, tall);
+    onto = scratch;
+  }
+  const [x, y] = onto === target ? [left, first] : [0, 0];
+  for (const row of rows) {
+    const lines = linesOf(row, sheet, dpr);
+    const columns = columnsOf(sheet, band, row.rank);
+    const [wide, high] = [columns.end - columns.begin, lines.end - lines.begin];
+    if (wide > 0 && high > 0) onto.putImageData(image, x, y, columns.begin, lines.begin, wide, high);
+  }
+  if (onto === target) return;
+  target.save();
+  target.setTransform(1, 0, 0, 1, 0, 0);
+  target.drawImage(onto.canvas, left, first);
+  target.restore();
 }
 
 /**
@@ -164,25 +231,15 @@ export function drawBinned(target, band, rows, { left, width: wide, t0, t1, dpr,
   const lines =
     Math.min(target.canvas.height, Math.round(Math.max(...shown.map((row) => row.y + row.h)) * dpr)) - first;
   if (lines <= 0) return;
-  const sheet = sheetOf(band.key);
+  const sheet = sheetOf(band.key, width, lines);
   const spots = shown.map((row) => `${row.rank} ${row.y} ${row.h}`).join();
-  const shows = `${numberOf(band.owner)} ${numberOf(band.paints)} ${dpr} ${bar} ${spots}`;
-  const kept =
-    sheet.shows === shows &&
-    sheet.width === width &&
-    sheet.first === first &&
-    sheet.lines === lines &&
-    Math.abs(sheet.step / step - 1) < SAME;
-  if (kept) {
+  const ground = band.ground ? numberOf(band.ground.tile) : 0;
+  const shows = `${numberOf(band.owner)} ${numberOf(band.paints)} ${ground} ${dpr} ${bar} ${spots}`;
+  if (sheet.shows === shows && sheet.first === first && Math.abs(sheet.step / step - 1) < SAME) {
     move(sheet, band, shown, dpr, bar, Math.round(t0 / sheet.step));
   } else {
-    const { canvas } = sheet.ctx;
-    if (canvas.width !== width || canvas.height !== lines) Object.assign(canvas, { width, height: lines });
-    Object.assign(sheet, { width, first, lines, step, from: Math.round(t0 / step), shows });
+    Object.assign(sheet, { first, step, from: Math.round(t0 / step), shows });
     fill(sheet, band, shown, dpr, bar, 0, width);
   }
-  target.save();
-  target.setTransform(1, 0, 0, 1, 0, 0);
-  target.drawImage(sheet.ctx.canvas, Math.round(left * dpr), first);
-  target.restore();
+  put(target, sheet, band, shown, dpr, Math.round(left * dpr));
 }

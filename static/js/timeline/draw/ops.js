@@ -3,7 +3,7 @@ import { paintBarriers } from "./barriers.js";
 import { drawBinned } from "./binned_ops.js";
 import { boxEnd, boxes, gather, inset, isDense } from "./boxes.js";
 import { binCopies, paintCopies } from "./copy_lanes.js";
-import { colour, hatchPattern, latePattern, paintsFor } from "../../ui/palette.js";
+import { colour, hatchPattern, hatchTile, latePattern, paintsFor } from "../../ui/palette.js";
 import { lateStart } from "../../core/measured/late_starts.js";
 import { RELOAD, copyAt } from "../../core/schedule/copies.js";
 import { copyRows, copyTimes } from "../../core/timeline/copy_rows.js";
@@ -32,10 +32,10 @@ export function paintOps(scene, ctx, dpr) {
   );
   lanes.forEach((lane, at) => {
     const rows = sight[at];
-    paintBubbles(ctx, lane, rows, scene, dpr);
     const plan =
       lane.kind === "run" && (scene.late || rows.some(({ footH }) => footH)) ? plannedTimes(lane, lanes) : null;
     const late = plan && scene.late ? scene.late : 0;
+    if (!dense || late) paintBubbles(ctx, lane, rows, scene, dpr);
     if (dense) {
       if (plan && late) binResiduals(ctx, lane, plan, late, rows, scene, dpr);
       else binOps(ctx, lane, rows, scene, dpr, visible > QUICKER);
@@ -119,8 +119,11 @@ function countVisible(lane, rows, t0, t1) {
  * @param {number} dpr
  * @param {boolean} many enough that a pyramid is quicker
  */
-function binOps(ctx, { id, schedule, times }, rows, { layout, t0, t1 }, dpr, many) {
+function binOps(ctx, lane, rows, { layout, t0, t1 }, dpr, many) {
+  const { id, schedule, times } = lane;
+  const until = (/** @type {number} */ rank) => (lane.open ? Math.min(lane.end, rowEnd(lane, rank)) : lane.end);
   const band = {
+    ground: { tile: hatchTile(dpr), until },
     key: id,
     source: schedule,
     owner: times,

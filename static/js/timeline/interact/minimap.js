@@ -3,7 +3,7 @@ import { drawBinned } from "../draw/binned_ops.js";
 import { copyBand, placesOf } from "../draw/copy_lanes.js";
 import { begin, resize, surface } from "../../ui/canvas.js";
 import { dragMinimap } from "./minimap_drag.js";
-import { colour, paintsFor } from "../../ui/palette.js";
+import { colour, paintsFor, plainTile } from "../../ui/palette.js";
 import { lanes as rowsOf } from "../../core/timeline/layout.js";
 import { pyramidOf } from "../../data/binned_orders.js";
 
@@ -45,10 +45,9 @@ export function createMinimap(node, timeline) {
         times: lane.times,
         paints: paintsFor(lane.schedule.chunks),
         pyramid: pyramidOf(lane.times),
+        ground: { tile: plainTile("plot-hatch"), until: () => lane.end },
       };
       const frame = { left, width, t0: 0, t1: timeline.total(), dpr: still.dpr, bar: 0 };
-      ctx.fillStyle = colour("plot-hatch");
-      ctx.fillRect(left, y, (lane.end / timeline.total()) * width, (each - copy) * lane.schedule.p);
       drawBinned(ctx, band, at, frame);
       if (copies) drawBinned(ctx, { ...copies, key: STRIP }, placesOf(at), frame);
       y += each * lane.schedule.p + gap;

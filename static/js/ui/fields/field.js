@@ -32,6 +32,7 @@ export class Field {
   /** @type {Value} */
   #value = null;
   #held = false; // the pointer is down on the slider
+  #written = ""; // what the slider shows
   /** @type {TypedBox} */
   #typed;
 
@@ -146,6 +147,10 @@ export class Field {
     const last = this.stops.length - 1;
     const rest = value ?? options.rest?.();
     const at = typeof rest === "number" ? nearestStop(this.stops, rest) : 0;
+    if (!this.#typed.isTyping) this.#typed.write(text);
+    const written = `${last} ${at} ${text}`;
+    if (written === this.#written && slider.value === String(at)) return; // each write costs a frame its share
+    this.#written = written;
     if (slider.max !== String(last)) slider.max = String(last);
     if (slider.value !== String(at)) slider.value = String(at);
     slider.style.setProperty("--fill", `${last > 0 ? (100 * at) / last : 0}%`);
@@ -156,7 +161,6 @@ export class Field {
     show(slider, !byStage && !options.boxOnly);
     show(this.stages, byStage);
     if (Array.isArray(value)) setText(this.range, `${short(Math.min(...value))}–${short(Math.max(...value))}`);
-    if (!this.#typed.isTyping) this.#typed.write(text);
   }
 
   /** What cannot be changed here, and the reason. @param {string | null} why the id of that text */
