@@ -104,8 +104,8 @@ def floor(browser: Browser, like: Page) -> Floor:
 
 def script_kb(page: Page) -> float:
     """The scripts that a page has loaded, as transferred, in kB."""
-    sizes = "performance.getEntriesByType('resource').filter((e) => /[.]js([?]|$)/.test(e.name)).map((e) => e.transferSize)"
-    return float(sum(page.evaluate(sizes))) / 1000
+    loaded = "performance.getEntriesByType('resource').filter((e) => /[.]js([?]|$)/.test(e.name))"
+    return float(sum(page.evaluate(f"{loaded}.map((e) => e.transferSize)"))) / 1000
 
 
 def sliders(browser: Browser, address: str, spec: dict[str, Any]) -> Floor:
