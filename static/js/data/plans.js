@@ -1,6 +1,6 @@
 // The plans of the schedules on the screen, kept in step with the state: orders are requested, timed in the frame, and
 // become lane groups.
-import { invalidate } from "../ui/frame_loop.js";
+import { afterPaint, invalidate } from "../ui/frame_loop.js";
 import { importedFamily } from "./imported.js";
 import { known, fetchAhead } from "./order_cache.js";
 import { createPlan, isOutOfDate, orderQuery, request, timePlan } from "./plan.js";
@@ -25,6 +25,8 @@ export class Plans {
 
   /** @type {(() => void)[]} */
   #listeners = [];
+  /** @type {{plan: Plan, field: string, stops: number[]} | null} what is to be fetched ahead */
+  #next = null;
   /** A plan's memory in bytes, with a model and a machine. @type {((plan: Plan) => DeviceMemory | null) | null} */
   deviceMemory = null;
 
@@ -107,10 +109,19 @@ export class Plans {
   }
 
   /**
-   * Fetch ahead what the reader may drag to next: a field's other stops, nearest first, then the neighbours in p, m, v.
+   * Fetch ahead what the reader may drag to next, once the frame is painted: requests take milliseconds to send.
    * @param {Plan} plan @param {string} field @param {number[]} stops
    */
   prefetch(plan, field, stops) {
+    if (!this.#next) afterPaint(() => this.#fetchNext());
+    this.#next = { plan, field, stops };
+  }
+
+  /** Fetch a field's other stops, nearest first, then the neighbours in p, m, v. */
+  #fetchNext() {
+    if (!this.#next) return;
+    const { plan, field, stops } = this.#next;
+    this.#next = null;
     const spec = plan.asked;
     const value = Number(spec[/** @type {"p" | "m" | "v"} */ (field)]);
     const ops = 3 * spec.p * spec.m * spec.v;
