@@ -115,6 +115,7 @@ export class CostsSection {
       machine: new OwnFields(t("Your own machine"), machineFields(), [], acts("machine")),
     };
     this.#build();
+    show(this.#layers.node, false); // until there is a model whose layers they are
     this.node.addEventListener("toggle", () => {
       if (this.node.open) this.#load();
     });
