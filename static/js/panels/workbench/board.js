@@ -38,6 +38,7 @@ export function createBoardLayer({ session, timeline, ghost, marked, hinted }) {
   timeline.plot.append(holder, refusal);
   let timer = 0;
   let refusedAt = -1;
+  let shown = ""; // the chips as they are
 
   timeline.layers.unshift({
     busy: () => true,
@@ -59,7 +60,11 @@ export function createBoardLayer({ session, timeline, ghost, marked, hinted }) {
     const { scene } = timeline;
     const group = scene.layout.groups.find(({ id }) => id === "a");
     const rows = group?.rows.filter(({ h: height }) => height >= LEAST_HEIGHT) ?? [];
-    keepFocus(holder, () => replace(holder, ...rows.flatMap((row) => chipsOf(scene, row))));
+    const chips = rows.flatMap((row) => chipsOf(scene, row));
+    const shows = chips.map((chip) => chip.outerHTML).join("");
+    // A chip that is replaced between press and release is not clicked, so equal ones stay.
+    if (shows !== shown) keepFocus(holder, () => replace(holder, ...chips));
+    shown = shows;
     if (refusedAt >= 0) putRefusal();
   }
 
