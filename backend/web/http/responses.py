@@ -14,6 +14,7 @@ from backend.web.http.cache import Encoded
 from backend.web.http.errors import ApiError
 
 LENIENT = "handling=lenient"
+FOR_GOOD = "public, max-age=31536000, immutable"  # Cache-Control of what never changes at its address: a year
 
 
 class PageJson(DefaultJSONProvider):

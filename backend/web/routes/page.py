@@ -22,7 +22,7 @@ from backend.web.answers.order_time import result_ms
 from backend.web.http import access
 from backend.web.http.bundle import charts_address, entry, plotly_address, preloads
 from backend.web.http.cache import Encoded
-from backend.web.http.responses import send
+from backend.web.http.responses import FOR_GOOD, send
 from backend.web.services import services
 from backend.web.work.background import run_in_background
 from backend.web.work.computing import compute, compute_soon
@@ -30,7 +30,7 @@ from backend.web.work.computing import compute, compute_soon
 pages = Blueprint("page", __name__)
 APPEARANCE = {"theme": ("auto", "light", "dark"), "controls": ("full", "minimal", "none")}
 """Choices for an embed; the first of each is the default."""
-DAY, YEAR = 86_400, 31_536_000  # seconds
+DAY = 86_400  # seconds
 PREVIEW_S = 2.0  # for which a page waits for its preview's texts; without them it has Bubbleline's own
 # A library inside plotly's script (MapLibre, for maps) writes a style sheet into the page unless it is there already;
 # the page's policy forbids that, and no chart has maps.
@@ -93,7 +93,7 @@ def plotly_script(release: str) -> Response:
     key = ("plotly", release)
     script = services().cache.get_or_make(key, lambda: run_in_background(_script))
     answer = send(request, script)
-    answer.headers["Cache-Control"] = f"public, max-age={YEAR}, immutable"
+    answer.headers["Cache-Control"] = FOR_GOOD
     return answer
 
 

@@ -14,13 +14,12 @@ from werkzeug.security import safe_join
 
 from backend.web.http.bundle import is_for_good
 from backend.web.http.cache import Encoded
-from backend.web.http.responses import send
+from backend.web.http.responses import FOR_GOOD, send
 from backend.web.services import services
 from backend.web.work.background import run_in_background
 
 TEXT = (".js", ".css", ".svg", ".mjs")
 LEAST = 1400  # bytes; what fits into one packet gains nothing
-YEAR = 31_536_000  # seconds
 
 
 def compress_static(app: Flask) -> None:
@@ -32,7 +31,7 @@ def compress_static(app: Flask) -> None:
         path = safe_join(folder, filename)
         answer = compressed(filename, path) or app.send_static_file(filename)
         if path is not None and is_for_good(filename, Path(path), request.args.get("v")):
-            answer.headers["Cache-Control"] = f"public, max-age={YEAR}, immutable"
+            answer.headers["Cache-Control"] = FOR_GOOD
         return answer
 
     def compressed(filename: str, path: str | None) -> Response | None:
