@@ -142,6 +142,19 @@ def test_a_selection_is_stamped_and_the_rule_goes_on_to_the_end(open_page: Open)
     assert placed(page) == 12
 
 
+def test_a_chip_is_clicked_though_the_board_is_drawn_again_between_press_and_release(open_page: Open) -> None:
+    page = bench(open_page)
+    page.hover("#placing [data-op='0F0']")
+    page.mouse.down()
+    page.focus("#plot")
+    page.keyboard.press("h")
+    page.keyboard.press("h")
+    settle(page)
+    page.mouse.up()
+    settle(page)
+    assert placed(page) == 1
+
+
 def test_a_fork_is_edited_and_no_longer_recognised(open_page: Open) -> None:
     page = bench(open_page, "build?family=1f1b&p=2&m=3")
     is_1f1b(page)
