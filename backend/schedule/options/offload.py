@@ -99,11 +99,8 @@ class Lane:
         starts = np.zeros(2 * n * count)
         _plan(np.ascontiguousarray(end[self.forwards]), deadline, self.copy, latest_first, which, micro, starts)
         reload, which = which >= count, which % count
-        # A reload is issued before its backward at the latest, and its offload before it.
+        # A reload is issued before its backward at the latest, and its offload before it, since that starts earlier.
         issued = np.minimum(np.searchsorted(end, starts, "right"), self.backwards[which, micro])
-        home = np.empty((count, n), np.int64)
-        home[which[reload], micro[reload]] = issued[reload]
-        issued = np.minimum(issued, home[which, micro])
         in_turn = np.argsort(issued, kind="stable")
         codes = np.where(reload, R, O) * timeline.order.chunks + self.chunks[which]
         return codes[in_turn], issued[in_turn]

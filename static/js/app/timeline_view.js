@@ -84,6 +84,7 @@ export class TimelineView {
     this.strips = createStripsButton(store, lanes);
     this.tools = createTools(store, timeline, this.selection, playback, (text) => this.status.toast(text));
     this.explain = createExplain(store, timeline, playback, this.selection, (id) => this.titleOf(id));
+    plans.drawAhead = (ahead) => timeline.rehearse(ahead);
     this.#listen();
   }
 

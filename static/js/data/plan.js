@@ -5,8 +5,7 @@ import { known, order } from "./order_cache.js";
 import { specQuery } from "../core/state/link.js";
 import { figures } from "../core/schedule/metrics.js";
 import { holding, peakInFlight, peakMemory } from "../core/schedule/memory.js";
-import { simulate } from "../core/schedule/simulate.js";
-import { placedHere, withOptions } from "../core/options/apply_options.js";
+import { placedHere, timedWithOptions } from "../core/options/apply_options.js";
 import { shapedByOptions, timing } from "../core/schedule/effective_costs.js";
 import { IMPORTED } from "../core/schedule/spec_tables.js";
 import { held } from "../core/timeline/memory_strips.js";
@@ -131,6 +130,13 @@ function fail(plan, problem, changed) {
   changed();
 }
 
+/** A plan that is timed though nobody asks for it. @param {PlanId} id @param {Spec} spec @param {Schedule} sent */
+export function planAhead(id, spec, sent) {
+  const plan = { ...createPlan(id, spec), order: sent, schedule: sent, shown: spec, fresh: true };
+  timePlan(plan);
+  return plan;
+}
+
 /** Time a plan again if its order or its costs are new. @param {Plan} plan */
 export function timePlan(plan) {
   const { order: sent, shown } = plan;
@@ -138,9 +144,9 @@ export function timePlan(plan) {
   plan.fresh = false;
   try {
     const costs = timing(shown);
-    const schedule = withOptions(sent, shown, costs);
+    const { schedule, times } = timedWithOptions(sent, shown, costs, plan.times ?? undefined);
     plan.schedule = schedule;
-    plan.times = simulate(schedule, costs, plan.times ?? undefined);
+    plan.times = times;
     plan.figures = figures(schedule, plan.times);
     plan.peak = Math.max(...peakInFlight(schedule));
     // with copies the peak is that of the strips, which need the same curves

@@ -3,7 +3,8 @@
 import { afterPaint, invalidate } from "../ui/frame_loop.js";
 import { importedFamily } from "./imported.js";
 import { known, fetchAhead } from "./order_cache.js";
-import { createPlan, isOutOfDate, orderQuery, request, timePlan } from "./plan.js";
+import { createPlan, isOutOfDate, orderQuery, planAhead, request, timePlan } from "./plan.js";
+import { createRehearsal } from "./rehearsal.js";
 import { IDS, specsOf } from "../core/state/schedules.js";
 import { timing } from "../core/schedule/effective_costs.js";
 import { IMPORTED } from "../core/schedule/spec_tables.js";
@@ -13,7 +14,7 @@ import { wholeStops } from "../ui/fields/slider_stops.js";
 /** @import {DeviceMemory} from "./costs/step_units.js" */
 /** @import {Plan} from "./plan.js" */
 /** @import {PlanId} from "../core/state/schedules.js" */
-/** @import {Family, Spec} from "../core/schedule/types.js" */
+/** @import {Family, Schedule, Spec, Times} from "../core/schedule/types.js" */
 /** @import {Store} from "./store.js" */
 
 const AHEAD_OPS = 8_000_000; // fetched ahead for one field, at most
@@ -27,6 +28,12 @@ export class Plans {
   #listeners = [];
   /** @type {{plan: Plan, field: string, stops: number[]} | null} what is to be fetched ahead */
   #next = null;
+  /** Draws lanes where nobody sees them. @type {((lanes: Lane[]) => void) | null} */
+  drawAhead = null;
+  rehearsal = createRehearsal(
+    (plan, spec) => this.lanesWith(plan, spec),
+    (lanes) => this.drawAhead?.(lanes),
+  );
   /** A plan's memory in bytes, with a model and a machine. @type {((plan: Plan) => DeviceMemory | null) | null} */
   deviceMemory = null;
 
@@ -90,9 +97,17 @@ export class Plans {
     const before = this.#lanes.get(plan);
     const stale = isOutOfDate(plan);
     if (before && before.times === times && before.stale === stale) return before.lane;
-    const lane = {
+    const lane = this.#newLane(plan, schedule, times, shown, stale);
+    this.#lanes.set(plan, { times, lane, stale });
+    return lane;
+  }
+
+  /** @param {Plan} plan @param {Schedule} schedule @param {Times} times @param {Spec} shown @param {boolean} stale
+   * @returns {Lane} */
+  #newLane(plan, schedule, times, shown, stale) {
+    return {
       id: plan.id,
-      kind: /** @type {"plan"} */ ("plan"),
+      kind: "plan",
       schedule,
       times,
       spec: shown,
@@ -104,8 +119,23 @@ export class Plans {
       asynchronous: this.family(shown.family)?.asynchronous ?? false,
       device: () => this.deviceMemory?.(plan) ?? null,
     };
-    this.#lanes.set(plan, { times, lane, stale });
-    return lane;
+  }
+
+  /**
+   * The lanes on the screen, with another spec in the place of a plan's; null where it has no order, undefined where
+   * its order is not here.
+   * @param {Plan} plan @param {Spec} spec
+   */
+  lanesWith(plan, spec) {
+    const answer = this.answerTo(spec);
+    if (!answer?.schedule) return answer && null;
+    const ahead = planAhead(plan.id, spec, answer.schedule);
+    const { schedule, times } = ahead;
+    if (!schedule || !times) return null;
+    const lane = this.#newLane(plan, schedule, times, spec, false);
+    return this.onScreen()
+      .map((each) => (each === plan ? lane : this.#laneOf(each)))
+      .filter((each) => each !== null);
   }
 
   /**

@@ -1,5 +1,6 @@
 // The one state of the page. All of it is in the URL: each finished gesture that changes a schedule is one step of the
 // browser's history, which undo and redo go through as Back and Forward do; zoom and selection replace the last step.
+import { afterPaint } from "../ui/frame_loop.js";
 import { mapSpecs, specAt } from "../core/state/schedules.js";
 import { explicit, queryOf, shortest } from "../core/state/first_visit.js";
 import { format, isPlainView, parse } from "../core/state/link.js";
@@ -34,13 +35,16 @@ const GESTURE_ENDS_AFTER = 600; // ms of rest with no button down: keys and whee
 export const naturalChunks = (families) =>
   Object.fromEntries(families.map((family) => [family.name, family.v.default]));
 
-/** The address bar: written at once, or when a drag rests. @param {() => string} url what it should show */
+/** The address bar: written at once, once the frame is painted, or when a drag rests.
+ * @param {() => string} url what it should show */
 function createAddress(url) {
   let timer = 0;
+  let pushing = false; // a step of the history waits for the frame
 
   function rest() {
     clearTimeout(timer);
     timer = 0;
+    pushing = false;
   }
 
   /** How many steps of this page are before the present one; other pages of the browser's history are not counted. */
@@ -49,6 +53,7 @@ function createAddress(url) {
   /** @param {"pushState" | "replaceState"} how */
   function write(how) {
     if (how === "replaceState") rest();
+    pushing = false;
     const next = { steps: how === "pushState" ? steps() + 1 : steps() };
     if (location.pathname + location.search !== url()) history[how](next, "", url());
   }
@@ -57,8 +62,16 @@ function createAddress(url) {
     rest,
     steps,
     push: () => write("pushState"),
+    /** Push after the frame: it takes a millisecond of the first one of a drag. */
+    pushSoon() {
+      pushing = true;
+      afterPaint(() => {
+        if (pushing) write("pushState");
+      });
+    },
     /** Write what waits. */
     flush: () => {
+      if (pushing) write("pushState");
       if (timer) write("replaceState");
     },
     later() {
@@ -146,7 +159,8 @@ export function createStore({ defaults, natural, derivations = NOTHING_DERIVED, 
     if (how === "push") gesture.end();
     if (step) address.flush();
     become(derivations.change(withoutOldSearches({ ...state, ...patch }, state), state));
-    if (step) address.push();
+    if (step && how === "gesture") address.pushSoon();
+    else if (step) address.push();
     else if (fixed === null && how !== "none") address.later();
   }
 

@@ -19,6 +19,7 @@ import { clamp, fit, zoomAt } from "../core/timeline/viewport.js";
 import { sameTrace, traceAt } from "./trace.js";
 
 /** @import {Lane, Scene} from "../data/lanes.js" */
+/** @import {Layout} from "../core/timeline/layout.js" */
 /** @import {Store} from "../data/store.js" */
 /** @import {Trace} from "./trace.js" */
 /** @import {View} from "../core/timeline/viewport.js" */
@@ -48,6 +49,8 @@ export class Timeline {
   highlights = null;
   #base = surface(h("canvas"), { alpha: false });
   #over = surface(h("canvas", { class: "overlay" }));
+  /** @type {import("../ui/canvas.js").Surface | null} */
+  #unseen = null;
   #scroll = 0;
   /** @type {{x: number, y: number} | null} */
   #pointer = null;
@@ -191,14 +194,14 @@ export class Timeline {
     this.scrollBy(Math.max(least, Math.min(this.#scroll, row.stripY - head - AROUND)) - this.#scroll);
   }
 
-  /** Rows as they stand before any scrolling. */
-  #arrange() {
+  /** Rows as they stand before any scrolling. @param {Lane[]} lanes */
+  #arrange(lanes = this.lanes) {
     const { mem, pin, lane, planned } = this.store.get().view;
     return arrange(
-      this.lanes,
+      lanes,
       this.#size.width,
       this.#size.height,
-      stripsShown(mem, this.lanes, this.#size.height),
+      stripsShown(mem, lanes, this.#size.height),
       lane === "comm",
       readPins(pin) ?? {},
       planned !== null,
@@ -216,31 +219,48 @@ export class Timeline {
   }
 
   drawBase() {
-    const { width, height } = this.#size;
-    const base = this.#base;
-    resize(base, width, height);
-    const strips = stripsShown(this.store.get().view.mem, this.lanes, height);
+    const { height } = this.#size;
     const layout = this.#arrange();
     this.plot.classList.toggle("scrolls", layout.contentHeight > height);
     this.#scroll = Math.max(0, Math.min(this.#scroll, layout.contentHeight - height));
-    const { t0, t1 } = this.visible();
-    this.scene = {
-      layout: scrolled(layout, this.#scroll),
-      lanes: this.lanes,
+    this.scene = this.#sceneOf(this.lanes, scrolled(layout, this.#scroll), this.visible());
+    this.#paint(this.#base, this.scene);
+  }
+
+  /**
+   * Draw lanes where nobody sees them, whole and as they would stand in the plot: what has been drawn once is drawn
+   * sooner.
+   * @param {Lane[]} lanes
+   */
+  rehearse(lanes) {
+    const unseen = (this.#unseen ??= surface(h("canvas"), { alpha: false }));
+    this.#paint(unseen, this.#sceneOf(lanes, this.#arrange(lanes), fit(totalTime(lanes))));
+  }
+
+  /** @param {Lane[]} lanes @param {Layout} layout @param {View} window of time @returns {Scene} */
+  #sceneOf(lanes, layout, { t0, t1 }) {
+    const { mem, late } = this.store.get().view;
+    return {
+      layout,
+      lanes,
       t0,
       t1,
-      full: strips ? fullHeight(this.lanes) : 0,
-      late: this.store.get().view.late ? residualScale(this.lanes) : 0,
+      full: stripsShown(mem, lanes, this.#size.height) ? fullHeight(lanes) : 0,
+      late: late ? residualScale(lanes) : 0,
     };
-    const ctx = begin(base);
-    ctx.fillStyle = colour("surface");
-    ctx.fillRect(0, 0, width, height);
-    drawGrid(this.scene, ctx, height);
-    paintStrips(this.scene, ctx, base.dpr, height);
-    paintOps(this.scene, ctx, base.dpr);
-    drawMessages(this.scene, ctx, height);
-    drawRanks(this.scene, ctx);
-    drawAxis(this.scene, ctx, width, flagged(this.scene, ctx, this.store.get().view.marks));
+  }
+
+  /** @param {import("../ui/canvas.js").Surface} on @param {Scene} scene */
+  #paint(on, scene) {
+    const { width, height } = this.#size;
+    resize(on, width, height);
+    const ctx = begin(on, colour("surface"));
+    drawGrid(scene, ctx, height);
+    paintStrips(scene, ctx, on.dpr, height);
+    paintOps(scene, ctx, on.dpr);
+    drawMessages(scene, ctx, height);
+    drawRanks(scene, ctx);
+    drawAxis(scene, ctx, width, flagged(scene, ctx, this.store.get().view.marks));
   }
 
   drawOver() {

@@ -30,9 +30,12 @@ export function resize(s, width, height) {
   return true;
 }
 
-/** Start a drawing in CSS pixels on a clean sheet. @param {Surface} s */
-export function begin(s) {
+/** Start a drawing in CSS pixels on a clean sheet. @param {Surface} s @param {string} [ground] its colour, if any */
+export function begin(s, ground) {
   s.ctx.setTransform(s.dpr, 0, 0, s.dpr, 0, 0);
-  s.ctx.clearRect(0, 0, s.width, s.height);
+  if (ground) {
+    s.ctx.fillStyle = ground;
+    s.ctx.fillRect(0, 0, s.width, s.height);
+  } else s.ctx.clearRect(0, 0, s.width, s.height);
   return s.ctx;
 }

@@ -7,9 +7,8 @@ import { judge, speaks, vars } from "../../../static/js/core/schedule/formula.js
 import { curve, holding, peakInFlight, peakMemory } from "../../../static/js/core/schedule/memory.js";
 import { figures } from "../../../static/js/core/schedule/metrics.js";
 import { opText } from "../../../static/js/core/schedule/ops.js";
-import { withOptions } from "../../../static/js/core/options/apply_options.js";
+import { timedWithOptions } from "../../../static/js/core/options/apply_options.js";
 import { timing } from "../../../static/js/core/schedule/effective_costs.js";
-import { simulate } from "../../../static/js/core/schedule/simulate.js";
 import { parse, specQuery } from "../../../static/js/core/state/link.js";
 import { versions } from "../../../static/js/core/schedule/weight_versions.js";
 import { decode } from "../../../static/js/core/schedule/wire.js";
@@ -40,10 +39,10 @@ function answer(line) {
   const bytes = Buffer.from(wire, "base64");
   const sent = decode(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
   const { spec } = sent;
-  const schedule = withOptions(sent, spec, timing(spec));
+  const { schedule, times } = timedWithOptions(sent, spec, timing(spec), scratch);
+  scratch = times;
   const { count, p } = schedule;
   const all = count + (schedule.copies?.count ?? 0);
-  scratch = simulate(schedule, timing(spec), scratch);
   const { makespan, longestStage, bubble } = figures(schedule, scratch);
   const names = vars(spec, { stages: schedule.placement.stages, n: schedule.n });
   const memory = curve(schedule, scratch, p - 1, holding(spec));

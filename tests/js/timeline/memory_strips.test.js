@@ -100,3 +100,18 @@ test("copies are placed and binned as rows of their own", () => {
   const { steps } = held(order, times, { ...DEFAULTS, p: 1, m: 2, offload: "full" });
   assert.ok(levelAt(steps[0], 2.75) < levelAt(steps[0], 1.25), "an offload gives memory back");
 });
+
+test("curves of other times in the same arrays are those of new arrays", () => {
+  const order = oneFOneB(4, 8);
+  const spec = order.spec;
+  const first = simulate(order, UNIT);
+  held(order, first, spec);
+  const costs = { ...UNIT, F: 2.5, I: 0.3 };
+  const again = held(order, simulate(order, costs, first), spec);
+  const fresh = held(order, simulate(order, costs), spec);
+  assert.deepEqual(
+    again.steps.map(({ t, y }) => [[...t], [...y]]),
+    fresh.steps.map(({ t, y }) => [[...t], [...y]]),
+  );
+  assert.equal(again.top, fresh.top);
+});

@@ -170,3 +170,27 @@ def test_the_labels_of_a_lane_have_letters_or_none_at_every_zoom(open_page: Open
         seen.add("" in kinds)
     page.evaluate("void plainText()")
     assert seen == {True, False}
+
+
+def test_a_hand_on_a_slider_has_the_next_schedules_drawn_where_nobody_sees_them(open_page: Open) -> None:
+    page = open_page("?family=zb-h1&p=4&m=24&theme=light")
+    settle(page)
+    before = picture(page)
+    page.evaluate(
+        """() => {
+          window.unseen = 0;
+          const put = CanvasRenderingContext2D.prototype.fillText;
+          CanvasRenderingContext2D.prototype.fillText = function (...rest) {
+            if (!this.canvas.isConnected) window.unseen++;
+            return put.apply(this, rest);
+          };
+        }"""
+    )
+    page.hover("#field-m-slider")
+    wait(page, "unseen > 100")
+    page.hover("#field-F-slider")
+    settle(page)
+    assert state(page)["lanes"][0]["ops"] == 288
+    page.mouse.move(2, 2)
+    frames(page)
+    assert np.array_equal(picture(page), before)

@@ -2,10 +2,11 @@
 // the ops. The same as backend/schedule/families/apply_options.py.
 
 import { barriersOf, shapedByOptions } from "../schedule/effective_costs.js";
+import { simulate } from "../schedule/simulate.js";
 import { withOffload } from "./offload.js";
 import { withShards } from "./vocabulary.js";
 
-/** @import {Costs, Schedule, Spec} from "../schedule/types.js" */
+/** @import {Costs, Schedule, Spec, Times} from "../schedule/types.js" */
 
 const MOST_MS = 100; // of a frame that adds them; above that the server does
 const OFFLOAD_US = 0.6; // of an op
@@ -19,13 +20,18 @@ export function placedHere(spec) {
 }
 
 /**
- * The schedule of a spec with everything that its options place by the costs; a schedule that lacks nothing as it is.
+ * The schedule of a spec with everything that its options place by the costs, and the times of its ops; a schedule that
+ * lacks nothing as it is.
  * @param {Schedule} schedule @param {Spec} spec @param {Costs} costs the effective ones of the spec
- * @returns {Schedule}
+ * @param {Times} [into] its arrays are reused when they are long enough
+ * @returns {{schedule: Schedule, times: Times}}
  */
-export function withOptions(schedule, spec, costs) {
-  if (!schedule.base) return schedule;
+export function timedWithOptions(schedule, spec, costs, into) {
   const barriers = spec.vocabulary === "interlaced" ? 0 : barriersOf(spec);
-  const spread = barriers > 0 ? withShards(schedule, costs, barriers) : schedule;
-  return spec.offload === "none" ? spread : withOffload(spread, costs, spec.offload);
+  const spread = schedule.base && barriers > 0 ? withShards(schedule, costs, barriers) : schedule;
+  const made =
+    schedule.base && spec.offload !== "none"
+      ? withOffload(spread, costs, spec.offload, into)
+      : { schedule: spread, times: null };
+  return { schedule: made.schedule, times: made.times ?? simulate(made.schedule, costs, into) };
 }

@@ -6,41 +6,54 @@ import { OFFLOAD, RELOAD } from "../schedule/copies.js";
 import { argsort, argsortWhole } from "./argsort.js";
 import { createReplay } from "./replay.js";
 
-/** @import {Copies, Costs, Schedule} from "../schedule/types.js" */
-/** @typedef {ReturnType<typeof createReplay>} Replay */
+/** @import {Copies, Costs, Schedule, Times} from "../schedule/types.js" */
 
 const ROUNDS = 6; // of planning; usually no gain after three or four
 
 /**
- * The schedule with its copies; without any if no activations live long enough to be copied. Copies are planned on the
- * times of the order without them; if compute then has to wait, they are planned again on the times with them, as long
- * as that helps.
+ * The schedule with its copies, and its times; without any if no activations live long enough to be copied. Copies are
+ * planned on the times of the order without them; if compute then has to wait, they are planned again on the times with
+ * them, as long as that helps.
  * @param {Schedule} schedule without copies @param {Costs} costs effective ones @param {string} mode of offload
- * @returns {Schedule}
+ * @param {Times} [into] its arrays are reused when they are long enough
+ * @returns {{schedule: Schedule, times: Times | null}} null: the times are still to be found
  */
-export function withOffload(schedule, costs, mode) {
-  const { p, n, chunks, offsets } = schedule;
+export function withOffload(schedule, costs, mode, into) {
+  const { p, n, chunks, count } = schedule;
   const replay = createReplay(schedule, costs);
   const some = mode === "selective" ? (chunks + 1) >> 1 : chunks;
-  const free = replay.run(null);
+  let [last, spare] = replay.pair;
+  const free = replay.run(null, last);
+  const cells = cellsOf(schedule);
   const lanes = Array.from({ length: p }, (_, r) =>
-    laneOf(schedule, replay, r, replay.copyTook.subarray(r * chunks, r * chunks + some)),
+    laneOf(schedule, cells[r], last, r, replay.copyTook.subarray(r * chunks, r * chunks + some)),
   );
-  const most = Math.max(...lanes.map((lane) => lane.chunks.length));
-  if (most === 0) return shareMicros(schedule, { ...schedule, base: false });
-  const room = roomFor(n * most, offsets);
-  let least = Infinity;
-  let best = null;
+  const offsets = new Int32Array(p + 1).fill(count);
+  lanes.forEach((lane, r) => (offsets[r + 1] = offsets[r] + 2 * n * lane.chunks.length));
+  if (offsets[p] === count) return { schedule: shareMicros(schedule, { ...schedule, base: false }), times: null };
+  makeRoom(n * chunks, offsets[p] - count, schedule.offsets);
+  let [best, least] = [last, Infinity];
   for (let round = 0; round < ROUNDS; round++) {
-    const copies = planAll(schedule, lanes, replay, room);
-    const makespan = replay.run(copies);
-    if (makespan < least) {
-      least = makespan;
-      best = copies;
-    }
+    const copies = planOf(last === best ? spare : last, replay.pair, offsets);
+    for (const lane of lanes) fillPlan(schedule, lane, last, replay.reload, copies);
+    if (last === best) [last, spare] = [spare, last]; // the best times stay
+    const makespan = replay.run(copies, last);
+    if (makespan < least) [best, least] = [last, makespan];
     if (makespan <= free) break;
   }
-  return shareMicros(schedule, { ...schedule, base: false, copies: best });
+  const { codes, issued } = planOf(best, replay.pair, offsets);
+  const copies = { codes: codes.slice(), issued: issued.slice(), offsets, count: offsets[p] - count };
+  const made = shareMicros(schedule, { ...schedule, base: false, copies });
+  return { schedule: made, times: copyOf(best, offsets[p], into) };
+}
+
+/** Times of their own. @param {Times} times @param {number} count @param {Times} [into] @returns {Times} */
+function copyOf({ start, end, makespan }, count, into) {
+  const fits = into !== undefined && into.start.length >= count && into.end.length >= count;
+  const own = fits ? into : { start: new Float64Array(count), end: new Float64Array(count) };
+  own.start.set(start.subarray(0, count));
+  own.end.set(end.subarray(0, count));
+  return { start: own.start, end: own.end, makespan };
 }
 
 /**
@@ -49,23 +62,42 @@ export function withOffload(schedule, costs, mode) {
  * @typedef {{rank: number, chunks: Int32Array, copy: Float64Array, forwards: Int32Array, backwards: Int32Array}} Lane
  */
 
-/** @param {Schedule} schedule @param {Replay} times @param {number} rank @param {Float64Array} copy the time of one, of
- * each of the rank's first chunks, which may be copied @returns {Lane} */
-function laneOf(schedule, { start, end }, rank, copy) {
-  const { chunks, codes, n, offsets } = schedule;
-  const forwards = new Int32Array(copy.length * n);
-  const backwards = new Int32Array(copy.length * n);
+/**
+ * The flat indices of a rank's forwards and of its backwards, by chunk * n + micro-batch.
+ * @typedef {{forwards: Int32Array, backwards: Int32Array}} Cells
+ */
+/** @type {WeakMap<Schedule, Cells[]>} by rank */
+const cellsFound = new WeakMap();
+
+/** @param {Schedule} schedule @returns {Cells[]} by rank */
+function cellsOf(schedule) {
+  let found = cellsFound.get(schedule);
+  if (!found) {
+    found = Array.from({ length: schedule.p }, (_, r) => findCells(schedule, r));
+    cellsFound.set(schedule, found);
+  }
+  return found;
+}
+
+/** @param {Schedule} schedule @param {number} rank @returns {Cells} */
+function findCells({ chunks, codes, n, offsets }, rank) {
+  const forwards = new Int32Array(chunks * n);
+  const backwards = new Int32Array(chunks * n);
   const counts = new Int32Array(2 * chunks); // forwards and backwards so far, by chunk
-  let shortest = Infinity;
   for (let i = offsets[rank]; i < offsets[rank + 1]; i++) {
     const kind = kindOf(codes[i], chunks);
     const c = chunkOf(codes[i], chunks);
-    const gradient = kind === KIND_I || kind === KIND_B;
-    if (gradient) shortest = Math.min(shortest, end[i] - start[i]);
-    if (c >= copy.length) continue;
     if (kind === KIND_F) forwards[c * n + counts[c]++] = i;
-    else if (gradient) backwards[c * n + counts[chunks + c]++] = i;
+    else if (kind === KIND_I || kind === KIND_B) backwards[c * n + counts[chunks + c]++] = i;
   }
+  return { forwards, backwards };
+}
+
+/** @param {Schedule} schedule @param {Cells} cells @param {Times} times @param {number} rank @param {Float64Array} copy
+ * the time of one, of each of the rank's first chunks, which may be copied @returns {Lane} */
+function laneOf({ n }, { forwards, backwards }, { start, end }, rank, copy) {
+  let shortest = Infinity;
+  for (const i of backwards) shortest = Math.min(shortest, end[i] - start[i]);
   const some = Int32Array.from(copy.keys()).filter((c) => {
     let lives = Infinity;
     for (let x = c * n; x < (c + 1) * n; x++) lives = Math.min(lives, start[backwards[x]] - end[forwards[x]]);
@@ -80,78 +112,91 @@ function laneOf(schedule, { start, end }, rank, copy) {
   };
 }
 
-/** The rows of some chunks. @param {Int32Array} rows @param {Int32Array} some @param {number} n */
+/** The rows of some chunks, ascending. @param {Int32Array} rows @param {Int32Array} some @param {number} n */
 function only(rows, some, n) {
+  if (some.length * n === rows.length) return rows;
   const out = new Int32Array(some.length * n);
   some.forEach((c, at) => out.set(rows.subarray(c * n, (c + 1) * n), at * n));
   return out;
 }
 
 /**
- * Arrays that each lane's plan is made in, one lane after the other. By cell, chunk * n + micro-batch: release (when an
- * offload can start), deadline (of a reload), late (the deadline negated), due (a reload's latest start), home (when a
- * reload is issued), order and spare. By copy in the sequence that the lane does them: kind, which (chunk of the lane),
- * cell, starts, when (it is issued) and turn, their order by that. ended: by compute ops of a rank.
- * @typedef {ReturnType<typeof roomFor>} Room
+ * Arrays that each lane's plan is made in, one lane after the other; they may be longer than it needs. By cell, chunk *
+ * n + micro-batch: release (when an offload can start), deadline (of a reload), late (the deadline negated), due (a
+ * reload's latest start), order and spare. By copy in the sequence that the lane does them: kind, which (chunk of the
+ * lane), cell, starts, when (it is issued) and turn, their order by that. ended: by compute ops of a rank.
  */
+let room = roomFor(0, 0);
+/** The codes of all copies and when each is issued, beside each pair of times. */
+const plans = [0, 1].map(() => ({ codes: new Uint8Array(0), issued: new Int32Array(0) }));
 
-/** @param {number} cells @param {Int32Array} offsets of the ranks' ops */
-function roomFor(cells, offsets) {
-  const most = offsets.reduce((longest, offset, r) => (r ? Math.max(longest, offset - offsets[r - 1]) : 0), 0);
+/** @param {number} cells @param {number} ops of a rank */
+function roomFor(cells, ops) {
   const floats = () => new Float64Array(cells);
   const whole = (/** @type {number} */ length) => new Int32Array(length);
   return {
     ...{ release: floats(), deadline: floats(), late: floats(), due: floats() },
-    ...{ home: whole(cells), order: whole(cells), spare: whole(cells) },
+    ...{ order: whole(cells), spare: whole(cells) },
     ...{
       kind: new Uint8Array(2 * cells),
       which: new Uint8Array(2 * cells),
       cell: whole(2 * cells),
       starts: new Float64Array(2 * cells),
     },
-    ...{ when: whole(2 * cells), turn: whole(2 * cells), ended: whole(most + 2) },
+    ...{ when: whole(2 * cells), turn: whole(2 * cells), ended: whole(ops + 2) },
   };
 }
 
-/** The copies of all lanes, planned for compute at these times. @param {Schedule} schedule @param {Lane[]} lanes
- * @param {Replay} replay with the times; gets the reload of each backward @param {Room} room @returns {Copies} */
-function planAll(schedule, lanes, replay, room) {
-  const { count, n, p } = schedule;
-  const offsets = new Int32Array(p + 1).fill(count);
-  lanes.forEach((lane, r) => (offsets[r + 1] = offsets[r] + 2 * n * lane.chunks.length));
-  const copies = offsets[p] - count;
-  const codes = new Uint8Array(copies);
-  const issued = new Int32Array(copies);
-  for (const lane of lanes) fillPlan(schedule, lane, replay, room, codes, issued, offsets[lane.rank]);
-  return { codes, offsets, issued, count: copies };
+/** Memory for a drag: with new arrays in each frame, a third of the frames waited for it. @param {number} cells
+ * @param {number} copies of all ranks @param {Int32Array} offsets of the ranks' ops */
+function makeRoom(cells, copies, offsets) {
+  const ops = offsets.reduce((most, offset, r) => (r ? Math.max(most, offset - offsets[r - 1]) : 0), 0);
+  if (room.release.length < cells || room.ended.length !== ops + 2) room = roomFor(cells, ops);
+  for (const plan of plans) {
+    if (plan.codes.length >= copies) continue;
+    plan.codes = new Uint8Array(copies);
+    plan.issued = new Int32Array(copies);
+  }
+}
+
+/** The copies whose times are one of a pair. @param {Times} times @param {[Times, Times]} pair
+ * @param {Int32Array} offsets @returns {Copies} */
+function planOf(times, pair, offsets) {
+  const { codes, issued } = plans[times === pair[0] ? 0 : 1];
+  const count = offsets[offsets.length - 1] - offsets[0];
+  return { codes: codes.subarray(0, count), issued: issued.subarray(0, count), offsets, count };
 }
 
 /**
  * Fills in the codes of a lane's copies, when each is issued, and which of them a backward waits for, for compute at
  * these times.
- * @param {Schedule} schedule @param {Lane} lane @param {Replay} replay @param {Room} room @param {Uint8Array} codes
- * @param {Int32Array} issued @param {number} from the flat index of the lane's first copy
+ * @param {Schedule} schedule @param {Lane} lane @param {Times} times @param {Int32Array} reload of each backward
+ * @param {Copies} copies
  */
-function fillPlan({ chunks, n, count, offsets }, lane, { start, end, reload }, room, codes, issued, from) {
+function fillPlan({ chunks, n, count, offsets }, lane, { start, end }, reload, copies) {
   const { forwards, backwards, rank } = lane;
-  const { release, deadline, home, kind, cell, which, starts, when, turn, ended } = room;
+  const { release, deadline, kind, cell, which, starts, when, turn, ended } = room;
+  const { codes, issued } = copies;
+  const from = copies.offsets[rank];
   const cells = backwards.length;
   let backward = Infinity;
-  for (let x = 0; x < cells; x++) backward = Math.min(backward, end[backwards[x]] - start[backwards[x]]);
   for (let x = 0; x < cells; x++) {
+    const begin = start[backwards[x]];
+    const took = end[backwards[x]] - begin;
+    if (took < backward) backward = took;
+    deadline[x] = begin;
     release[x] = end[forwards[x]];
-    deadline[x] = start[backwards[x]] - backward;
   }
-  planLane(lane, n, room);
-  // A reload is issued before its backward at the latest, and its offload before it.
-  const [first, last] = [offsets[rank], offsets[rank + 1]];
+  for (let x = 0; x < cells; x++) deadline[x] -= backward;
+  planLane(lane, n);
+  // A reload is issued before its backward at the latest, and its offload before it, since that starts earlier.
+  const [first, stop] = [offsets[rank], offsets[rank + 1]];
   let done = first; // the first op that has not ended when a copy starts; the starts ascend
   for (let x = 0; x < 2 * cells; x++) {
-    while (done < last && end[done] <= starts[x]) done++;
-    when[x] = Math.min(done, backwards[cell[x]]) - first;
-    if (kind[x] === RELOAD) home[cell[x]] = when[x];
+    while (done < stop && end[done] <= starts[x]) done++;
+    const latest = backwards[cell[x]];
+    when[x] = (done < latest ? done : latest) - first;
   }
-  for (let x = 0; x < 2 * cells; x++) when[x] = Math.min(when[x], home[cell[x]]);
   argsortWhole(when, 2 * cells, turn, ended);
   for (let at = 0; at < 2 * cells; at++) {
     const x = turn[at];
@@ -165,58 +210,66 @@ function fillPlan({ chunks, n, count, offsets }, lane, { start, end, reload }, r
  * Plans one copy lane along the time axis. Next comes a reload that must start now to meet its deadline; else an
  * offload that is possible since its release and ends before that; else the next reload, a little early. Fills in the
  * sequence.
- * @param {Lane} lane @param {number} n @param {Room} room
+ * @param {Lane} lane @param {number} n
  */
-function planLane({ copy }, n, room) {
+function planLane({ copy }, n) {
   const { release, due, kind, cell, which, starts } = room;
   const chunks = copy.length;
-  findLatestStarts(copy, n, room);
+  findLatestStarts(copy, n);
   // By chunk: the cells of its next offload and its next reload, when the one can start, and the other has to.
   const gone = Int32Array.from(copy, (_, c) => c * n);
   const back = gone.slice();
   const possible = Float64Array.from(gone, (x) => release[x]);
   const needed = new Float64Array(chunks).fill(Infinity);
+  let out = earliest(possible);
+  let home = -1;
   let now = 0;
   for (let at = 0; at < 2 * n * chunks; at++) {
-    let out = -1;
-    let home = -1;
-    let begin = Infinity;
-    let wanted = Infinity;
-    for (let c = 0; c < chunks; c++) {
-      if (possible[c] < begin) {
-        out = c;
-        begin = possible[c];
-      }
-      if (needed[c] < wanted) {
-        home = c;
-        wanted = needed[c];
-      }
-    }
+    let begin = out < 0 ? Infinity : possible[out];
+    let wanted = home < 0 ? Infinity : needed[home];
     if (begin < now) begin = now;
     if (wanted < now) wanted = now;
     if (home < 0 || (out >= 0 && begin + copy[out] <= wanted)) {
       kind[at] = OFFLOAD;
       which[at] = out;
       cell[at] = gone[out]++;
-      possible[out] = gone[out] < (out + 1) * n ? release[gone[out]] : Infinity;
-      needed[out] = due[back[out]];
+      starts[at] = begin;
       now = begin + copy[out];
+      needed[out] = due[back[out]];
+      if (home < 0 || needed[out] < needed[home] || (needed[out] === needed[home] && out < home)) home = out;
+      possible[out] = gone[out] < (out + 1) * n ? release[gone[out]] : Infinity;
+      out = earliest(possible);
     } else {
       // early only if the lane would otherwise be taken by what goes out
       if (wanted < begin) begin = wanted;
       kind[at] = RELOAD;
       which[at] = home;
       cell[at] = back[home]++;
-      needed[home] = back[home] < gone[home] ? due[back[home]] : Infinity;
+      starts[at] = begin;
       now = begin + copy[home];
+      needed[home] = back[home] < gone[home] ? due[back[home]] : Infinity;
+      home = earliest(needed);
     }
-    starts[at] = begin;
   }
 }
 
+/** The chunk with the earliest time, the first of equals; -1 if all are Infinity. @param {Float64Array} times */
+function earliest(times) {
+  let first = -1;
+  let least = Infinity;
+  for (let c = 0; c < times.length; c++) {
+    if (times[c] < least) {
+      first = c;
+      least = times[c];
+    }
+  }
+  return first;
+}
+
 /** Finds the latest start of each reload if the lane had only reloads, from the last deadline to the first.
- * @param {Float64Array} copy @param {number} n @param {Room} room */
-function findLatestStarts(copy, n, { deadline, late, due, order, spare }) {
+ * @param {Float64Array} copy @param {number} n */
+function findLatestStarts(copy, n) {
+  const { deadline, late, due, order, spare } = room;
   const cells = copy.length * n;
   for (let x = 0; x < cells; x++) late[x] = -deadline[x];
   const latestFirst = argsort(late, cells, order, spare);

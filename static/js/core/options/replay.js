@@ -5,15 +5,18 @@ import { makers } from "../schedule/dependencies.js";
 import { KIND_F, KIND_PAIR, KIND_W, chunkOf, codesPerRank, kindOf, micros } from "../schedule/ops.js";
 import { durations, share } from "../schedule/simulate.js";
 
-/** @import {Copies, Costs, Schedule} from "../schedule/types.js" */
+/** @import {Copies, Costs, Schedule, Times} from "../schedule/types.js" */
 
 /**
  * By position in a sequence in which every op comes after those that it waits for: op, its flat index; rank; source,
- * the flat index of the op on another rank that it waits for, -1 for none; at, its rank and code as a place in a table.
+ * the flat index of the op on another rank that it waits for, or pastAll; at, its rank and code as a place in a table.
  * @typedef {{op: Int32Array, rank: Int32Array, source: Int32Array, at: Int32Array}} Sequence
  */
 /** @type {WeakMap<Schedule, Sequence>} */
 const sequences = new WeakMap();
+
+/** A flat index that no op and no copy has: what waits for nothing waits for this. @param {Schedule} schedule */
+const pastAll = ({ count, p, chunks, n }) => count + 2 * p * chunks * n;
 
 /** @param {Schedule} schedule without S and T @returns {Sequence} */
 function sequenceOf(schedule) {
@@ -36,7 +39,7 @@ function findSequence(schedule) {
     for (let r = 0; r < p; r++) {
       for (; next[r] < offsets[r + 1]; next[r]++) {
         const i = next[r];
-        if (sources[i] >= 0 && !passed[sources[i]]) break;
+        if (sources[i] < count && !passed[sources[i]]) break;
         passed[i] = 1;
         found.op[filled] = i;
         found.rank[filled] = r;
@@ -49,12 +52,12 @@ function findSequence(schedule) {
   return found;
 }
 
-/** The op on another rank that each op waits for, -1 for none. @param {Schedule} schedule */
+/** The op on another rank that each op waits for, pastAll for none. @param {Schedule} schedule */
 function sourcesOf(schedule) {
   const { p, chunks, codes, count, n, offsets, placement } = schedule;
   const { forward, gradient } = makers(schedule);
   const { first } = micros(schedule);
-  const sources = new Int32Array(count).fill(-1);
+  const sources = new Int32Array(count).fill(pastAll(schedule));
   for (let r = 0; r < p; r++) {
     for (let i = offsets[r]; i < offsets[r + 1]; i++) {
       const kind = kindOf(codes[i], chunks);
@@ -70,9 +73,16 @@ function sourcesOf(schedule) {
   return sources;
 }
 
+/** @type {[Times, Times]} memory, of one replay after the other; by flat index, of copies too */
+const kept = [
+  { start: new Float64Array(0), end: new Float64Array(0), makespan: 0 },
+  { start: new Float64Array(0), end: new Float64Array(0), makespan: 0 },
+];
+let waits = new Int32Array(0);
+
 /**
- * Something that times an order again and again. `start` and `end` are by flat index, of copies too; `reload` has the
- * flat index of the copy that each op waits for, -1 for none, and is the caller's to fill in.
+ * Something that times an order again and again. `pair` has room for two sets of times; `reload` has the flat index of
+ * the copy that each op waits for, and is the caller's to fill in. The next replay takes over the memory.
  * @param {Schedule} schedule without S and T @param {Costs} costs effective ones
  */
 export function createReplay(schedule, costs) {
@@ -80,60 +90,86 @@ export function createReplay(schedule, costs) {
   const sequence = sequenceOf(schedule);
   const took = durations(schedule, costs);
   const copyTook = Float64Array.from(placement.stage, (stage) => share(costs.O ?? 0, stage, v));
-  const room = count + 2 * p * chunks * schedule.n;
-  const start = new Float64Array(count);
-  const end = new Float64Array(room);
-  const reload = new Int32Array(count).fill(-1);
-  const next = new Int32Array(p);
-
-  /** Time the ops, beside these copies. @param {Copies | null} copies @returns {number} the makespan */
-  function run(copies) {
-    if (copies) next.set(copies.offsets.subarray(0, p));
-    timeOps(sequence, took, costs.comm, offsets, reload, start, end, copies, copyTook, chunks, next, count);
-    let makespan = 0;
-    for (let r = 0; r < p; r++) if (offsets[r + 1] > offsets[r]) makespan = Math.max(makespan, end[offsets[r + 1] - 1]);
-    return makespan;
+  const none = pastAll(schedule);
+  for (const times of kept) {
+    if (times.end.length <= none) {
+      times.start = new Float64Array(none);
+      times.end = new Float64Array(none + 1);
+    }
+    times.end[none] = -Infinity;
   }
-  return { start, end, reload, copyTook, run };
+  if (waits.length < count) waits = new Int32Array(count);
+  const reload = waits.subarray(0, count).fill(none);
+  const clock = new Float64Array(p);
+  const next = new Int32Array(p);
+  const due = new Int32Array(p);
+
+  /** Time the ops, beside these copies. @param {Copies | null} copies @param {Times} times of the pair, to be written
+   * @returns {number} the makespan */
+  function run(copies, times) {
+    clock.fill(0);
+    for (let r = 0; r < p; r++) {
+      next[r] = copies ? copies.offsets[r] : 0;
+      due[r] = copies ? dueAt(copies, r, next[r], offsets[r], count) : count;
+    }
+    timeOps(sequence, took, costs.comm, offsets, reload, times, copies, copyTook, chunks, clock, next, due);
+    times.makespan = clock.reduce((most, end) => Math.max(most, end), 0);
+    return times.makespan;
+  }
+  return { pair: kept, reload, copyTook, run };
 }
+
+/**
+ * The flat index of the op before which a rank's next copy is issued; past all ops where it has no other.
+ * @param {Copies} copies @param {number} r @param {number} y the copy @param {number} first of the rank's ops
+ * @param {number} count
+ */
+const dueAt = ({ offsets, issued }, r, y, first, count) => (y < offsets[r + 1] ? first + issued[y - count] : count);
 
 /**
  * Module level and free of closures so that the compiler keeps it in registers.
  * @param {Sequence} sequence @param {Float64Array} took by rank and code @param {number} comm
- * @param {Int32Array} offsets @param {Int32Array} reload @param {Float64Array} start @param {Float64Array} end
+ * @param {Int32Array} offsets @param {Int32Array} reload the copy that each op waits for @param {Times} times
  * @param {Copies | null} copies @param {Float64Array} copyTook by slot @param {number} chunks
- * @param {Int32Array} next the next copy of each rank @param {number} count
+ * @param {Float64Array} clock the last end of each rank @param {Int32Array} next the next copy of each rank
+ * @param {Int32Array} due the op before which it is issued
  */
-function timeOps(sequence, took, comm, offsets, reload, start, end, copies, copyTook, chunks, next, count) {
+function timeOps(sequence, took, comm, offsets, reload, times, copies, copyTook, chunks, clock, next, due) {
   const { op, rank, source, at } = sequence;
+  const { start, end } = times;
+  const count = op.length;
   for (let x = 0; x < count; x++) {
     const i = op[x];
     const r = rank[x];
-    const first = offsets[r];
-    if (copies) runCopies(copies, r, i - first, first, chunks, copyTook, end, next, count);
-    let begin = i > first ? end[i - 1] : 0;
-    if (source[x] >= 0 && end[source[x]] + comm > begin) begin = end[source[x]] + comm;
-    if (reload[i] >= 0 && end[reload[i]] > begin) begin = end[reload[i]];
+    if (copies && i >= due[r]) {
+      next[r] = runCopies(copies, r, next[r], i, offsets[r], chunks, copyTook, times, count);
+      due[r] = dueAt(copies, r, next[r], offsets[r], count);
+    }
+    let begin = clock[r];
+    const arrived = end[source[x]] + comm;
+    if (arrived > begin) begin = arrived;
+    const back = end[reload[i]];
+    if (back > begin) begin = back;
     start[i] = begin;
-    end[i] = begin + took[at[x]];
+    clock[r] = end[i] = begin + took[at[x]];
   }
 }
 
 /**
  * Runs the copies of a rank that are issued before an op. They wait for nothing else, and an op's reload is among them.
- * @param {Copies} copies @param {number} r @param {number} done compute ops of the rank so far @param {number} first of
- * the rank's ops @param {number} chunks @param {Float64Array} took by slot @param {Float64Array} end
- * @param {Int32Array} next @param {number} count
+ * @param {Copies} copies @param {number} r @param {number} y the next copy @param {number} i the op
+ * @param {number} first of the rank's ops @param {number} chunks @param {Float64Array} took by slot
+ * @param {Times} times @param {number} count @returns {number} the next copy
  */
-function runCopies({ codes, issued, offsets }, r, done, first, chunks, took, end, next, count) {
-  let y = next[r];
-  if (y === offsets[r + 1] || issued[y - count] > done) return;
+function runCopies({ codes, issued, offsets }, r, y, i, first, chunks, took, { start, end }, count) {
+  const stop = offsets[r + 1];
   let free = y > offsets[r] ? end[y - 1] : 0;
-  for (; y < offsets[r + 1] && issued[y - count] <= done; y++) {
+  for (; y < stop && first + issued[y - count] <= i; y++) {
     const from = issued[y - count] > 0 ? end[first + issued[y - count] - 1] : 0;
     const code = codes[y - count];
-    free = (from > free ? from : free) + took[r * chunks + (code < chunks ? code : code - chunks)];
+    start[y] = from > free ? from : free;
+    free = start[y] + took[r * chunks + (code < chunks ? code : code - chunks)];
     end[y] = free;
   }
-  next[r] = y;
+  return y;
 }

@@ -96,40 +96,64 @@ export function peakMemory(schedule, times, how) {
  * One rank's memory over time as steps: level y[k] holds from t[k] on, 0 before t[0]. Stops at the first op that has
  * not run yet.
  * @param {Schedule} schedule @param {Times} times @param {number} rank @param {Holding} how
+ * @param {{t: Float64Array, y: Float64Array}} [into] its memory is reused where it is large enough
  * @returns {{t: Float64Array, y: Float64Array}}
  */
-export function curve(schedule, times, rank, { wShare, v, kept, weights }) {
+export function curve(schedule, times, rank, { wShare, v, kept, weights }, into) {
   const { chunks, codes, offsets } = schedule;
   if (isForwardOnly(schedule)) return { t: new Float64Array(0), y: new Float64Array(0) };
-  const take = takes(kept);
-  const back = backs(wShare);
+  const { start, end } = times;
+  // looked up by code: a slider asks for the curves of all ranks in each frame
+  const take = byCode(takes(kept), chunks);
+  const back = byCode(backs(wShare), chunks);
   const stashed = weights > 0 ? versions(schedule).stashed : null;
   const from = offsets[rank];
   let to = from;
-  while (to < offsets[rank + 1] && times.end[to] < Infinity) to++;
+  while (to < offsets[rank + 1] && end[to] < Infinity) to++;
   const copies = copyMoves(schedule, times, rank, kept, from, to);
-  const t = new Float64Array(2 * (to - from) + copies.length);
-  const y = new Float64Array(t.length);
+  const most = 2 * (to - from) + copies.count;
+  const [t, y] = into ? [roomIn(into.t, most), roomIn(into.y, most)] : [new Float64Array(most), new Float64Array(most)];
   let size = 0;
   let level = 0;
   let next = 0;
-  /** @param {number} when @param {number} change */
-  const step = (when, change) => {
-    if (change === 0) return;
-    level += change;
-    t[size] = when;
-    y[size++] = level / v;
-  };
   for (let move = 0; move <= 2 * (to - from); move++) {
-    for (; next < copies.length && copies[next].among === move; next++) step(copies[next].when, copies[next].change);
+    for (; next < copies.count && copies.among[next] === move; next++) {
+      level += copies.change[next];
+      t[size] = copies.when[next];
+      y[size++] = level / v;
+    }
     const i = from + (move >> 1);
     if (i === to) break;
-    const kind = kindOf(codes[i], chunks);
-    if (move % 2 === 0) step(times.start[i], take[kind]);
-    else step(times.end[i], (stashed ? weights * v * (stashed[i] - (i > from ? stashed[i - 1] : 0)) : 0) - back[kind]);
+    const begins = move % 2 === 0;
+    let change = begins ? take[codes[i]] : -back[codes[i]];
+    if (stashed && !begins) change += weights * v * (stashed[i] - (i > from ? stashed[i - 1] : 0));
+    if (change === 0) continue;
+    level += change;
+    t[size] = begins ? start[i] : end[i];
+    y[size++] = level / v;
   }
   return { t: t.subarray(0, size), y: y.subarray(0, size) };
 }
+
+/** All the memory of an array, or new memory if that is too little. @param {Float64Array} array
+ * @param {number} length */
+const roomIn = ({ buffer }, length) =>
+  buffer.byteLength >= 8 * length ? new Float64Array(buffer) : new Float64Array(length);
+
+/** What is known by kind, by code. @param {Float64Array} ofKind @param {number} chunks */
+function byCode(ofKind, chunks) {
+  const out = new Float64Array(256);
+  for (let code = 0; code < out.length; code++) out[code] = ofKind[kindOf(code, chunks)] ?? 0;
+  return out;
+}
+
+/** @param {number} length */
+const roomForMoves = (length) => ({
+  among: new Int32Array(length),
+  when: new Float64Array(length),
+  change: new Float64Array(length),
+});
+let moves = roomForMoves(0); // of one rank after the other
 
 /**
  * The moves of a rank's copies among the 2 * (to - from) of its ops: an offload gives at its end, a reload takes at its
@@ -141,37 +165,57 @@ export function curve(schedule, times, rank, { wShare, v, kept, weights }) {
  * @param {number} kept
  * @param {number} from
  * @param {number} to
- * @returns {{among: number, when: number, change: number}[]}
+ * @returns {{count: number, among: Int32Array, when: Float64Array, change: Float64Array}} in the order of among; the
+ *   arrays are longer, and the next call's
  */
-function copyMoves({ copies, chunks, count }, { start, end }, rank, kept, from, to) {
-  const out = [];
-  for (let i = copies?.offsets[rank] ?? 0; copies && i < copies.offsets[rank + 1]; i++) {
-    const reload = ((copies.codes[i - count] / chunks) | 0) === RELOAD;
-    const when = reload ? start[i] : end[i];
-    if (when === Infinity) continue; // of a live run, not reported yet
-    const among = end[i] > start[i] ? place(start, end, from, to, when, reload) : 2 * copies.issued[i - count];
-    out.push({ among, when, change: reload ? kept : -kept });
+function copyMoves({ copies, chunks, count: ops }, { start, end }, rank, kept, from, to) {
+  const [first, stop] = copies ? [copies.offsets[rank], copies.offsets[rank + 1]] : [0, 0];
+  if (moves.among.length < stop - first) moves = roomForMoves(stop - first);
+  const { among, when, change } = moves;
+  let count = 0;
+  let sorted = true;
+  let [at, last] = [0, -Infinity]; // a lane's copies come one after the other, so that the search goes on from the last
+  for (let i = first; copies && i < stop; i++) {
+    const reload = copies.codes[i - ops] >= RELOAD * chunks;
+    const time = reload ? start[i] : end[i];
+    if (time === Infinity) continue; // of a live run, not reported yet
+    if (time < last || (time === last && !reload)) at = 0;
+    at = place(start, end, from, to, time, reload, at);
+    last = time;
+    among[count] = end[i] > start[i] ? at : 2 * copies.issued[i - ops];
+    when[count] = time;
+    change[count] = reload ? kept : -kept;
+    if (count > 0 && among[count] < among[count - 1]) sorted = false;
+    count++;
   }
-  return out.sort((a, b) => a.among - b.among); // stable: copies of one place stay in their order
+  return sorted ? { count, among, when, change } : inOrder({ count, among, when, change });
+}
+
+/** @param {ReturnType<typeof copyMoves>} unsorted @returns {ReturnType<typeof copyMoves>} */
+function inOrder({ count, among, when, change }) {
+  // stable: copies of one place stay in their order
+  const order = Array.from({ length: count }, (_, k) => k).sort((a, b) => among[a] - among[b]);
+  return {
+    count,
+    among: Int32Array.from(order, (k) => among[k]),
+    when: Float64Array.from(order, (k) => when[k]),
+    change: Float64Array.from(order, (k) => change[k]),
+  };
 }
 
 /**
- * The number of a rank's starts and ends before a time, or up to it.
+ * The number of a rank's starts and ends before a time, or up to it, of which there are `least`.
  * @param {Float64Array} start
  * @param {Float64Array} end
  * @param {number} from
  * @param {number} to
  * @param {number} when
  * @param {boolean} upTo
+ * @param {number} least
  */
-function place(start, end, from, to, when, upTo) {
-  let lo = 0;
-  let hi = 2 * (to - from);
-  while (lo < hi) {
-    const mid = (lo + hi) >> 1;
-    const time = mid % 2 ? end[from + (mid >> 1)] : start[from + (mid >> 1)];
-    if (upTo ? time <= when : time < when) lo = mid + 1;
-    else hi = mid;
-  }
-  return lo;
+function place(start, end, from, to, when, upTo, least) {
+  let i = from + (least >> 1);
+  for (; i < to && (upTo ? end[i] <= when : end[i] < when); i++);
+  const begun = i < to && (upTo ? start[i] <= when : start[i] < when);
+  return Math.max(least, 2 * (i - from) + (begun ? 1 : 0));
 }

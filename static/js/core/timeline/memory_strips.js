@@ -7,6 +7,9 @@ import { curve, holding } from "../schedule/memory.js";
 
 /** @type {WeakMap<Times, {spec: Spec, held: Held}>} */
 const cache = new WeakMap();
+/** By the starts: a drag times its order again and again in the same arrays, and its curves are the same memory too.
+ * @type {WeakMap<Float64Array, Steps[]>} */
+const rooms = new WeakMap();
 
 /**
  * What each rank holds over time.
@@ -18,11 +21,20 @@ const cache = new WeakMap();
 export function held(schedule, times, spec) {
   const found = cache.get(times);
   if (found && found.spec === spec) return found.held;
-  const steps = Array.from({ length: schedule.p }, (_, rank) => curve(schedule, times, rank, holding(spec)));
-  const peaks = Float64Array.from(steps, ({ y }) => y.reduce((a, b) => Math.max(a, b), 0));
-  const made = { steps, peaks, top: peaks.reduce((a, b) => Math.max(a, b), 0) };
+  const before = rooms.get(times.start) ?? [];
+  const steps = Array.from({ length: schedule.p }, (_, r) => curve(schedule, times, r, holding(spec), before[r]));
+  rooms.set(times.start, steps);
+  const peaks = Float64Array.from(steps, ({ y }) => highest(y));
+  const made = { steps, peaks, top: highest(peaks) };
   cache.set(times, { spec, held: made });
   return made;
+}
+
+/** The largest of some levels, at least 0. @param {Float64Array} levels */
+function highest(levels) {
+  let top = 0;
+  for (let k = 0; k < levels.length; k++) if (levels[k] > top) top = levels[k];
+  return top;
 }
 
 /** The number of steps at or before t. @param {Float64Array} at @param {number} t */

@@ -3,6 +3,7 @@ import { deviceShare } from "../../data/costs/preset_costs.js";
 import { byId, h, replace, sentence, setText, show } from "../../ui/dom.js";
 import { Field } from "../../ui/fields/field.js";
 import { COSTS, SHAPES, SHARED, applicable, fieldList, fieldOf, moveTo, withField } from "../../data/spec_fields.js";
+import { invalidate, onStage } from "../../ui/frame_loop.js";
 import { inputHappened } from "../../ui/latency.js";
 import { recomputeName } from "../../data/option_names.js";
 import { Options } from "./options.js";
@@ -143,8 +144,16 @@ export class Controls {
       ...nodes("w_share", "memory"),
       this.#reset,
     );
+    // after the ops: where a control has changed, the first text on a canvas makes the browser compute styles
+    let old = false;
     store.subscribe((state, before) => {
-      if (state.spec !== before.spec || state.others !== before.others) this.sync();
+      if (state.spec === before.spec && state.others === before.others) return;
+      old = true;
+      invalidate("figures");
+    });
+    onStage("figures", () => {
+      if (old) this.sync();
+      old = false;
     });
     plans.onAnswer(() => this.complain());
     onRest(() => (this.#edit.href = `/build${specQuery(this.#spec, store.defaults)}`));
@@ -179,6 +188,7 @@ export class Controls {
   /** @param {FieldOptions} options @param {Value} value @param {Event} event @param {Way} way */
   #pick(options, value, event, way) {
     inputHappened(event);
+    this.plans.rehearsal.end();
     const next = withField(
       this.#spec,
       options.name,
@@ -205,10 +215,15 @@ export class Controls {
     return near.find((x) => answer(x)?.schedule) ?? null;
   }
 
-  /** The reader's hand is on a field: fetch what it may ask for. @param {FieldOptions} options */
-  #near(options) {
-    if (SHAPES.includes(options.name) && !fixed(this.#spec, options.name))
-      this.plans.prefetch(this.plans.all[this.#at], options.name, options.stops());
+  /** The reader's hand is on a field: fetch what it may ask for, and draw it unseen. @param {FieldOptions} options */
+  #near({ name, stops }) {
+    const spec = this.#spec;
+    const plan = this.plans.all[this.#at];
+    if (fixed(spec, name)) return;
+    if (SHAPES.includes(name)) this.plans.prefetch(plan, name, stops());
+    const value = fieldOf(spec, name);
+    if (typeof value === "number")
+      this.plans.rehearsal.begin(plan, name, (stop) => withField(spec, name, stop), stops(), value);
   }
 
   /** A cost of each stage: one number is a device's whole share. @param {number | number[]} cost */

@@ -40,8 +40,9 @@ let last = 0;
 let layers = new Uint32Array(0);
 let alone = new Uint8Array(0);
 let idle = new Int32Array(0); // the idle columns of a layer
-/** @type {Bins} */
 let bins = emptyBins([], 0);
+/** @type {Map<string, Bins>} by the kinds that there are: a frame has ops and copies by turns */
+const binsOf = new Map();
 /** @type {CanvasRenderingContext2D | null} */
 let scratch = null; // for bands without a ground
 
@@ -73,7 +74,9 @@ function prepare(kinds, width) {
     alone = new Uint8Array(width);
     idle = new Int32Array(width);
   }
-  if (bins.kinds !== kinds || bins.width !== width) bins = emptyBins(kinds, width);
+  const found = binsOf.get(kinds.join());
+  bins = found?.width === width ? found : emptyBins(kinds, width);
+  if (bins !== found) binsOf.set(kinds.join(), bins);
 }
 
 /** How many layers a row has. @param {number} tall pixels */

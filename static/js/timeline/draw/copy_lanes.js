@@ -2,7 +2,7 @@
 // and by lightness.
 import { drawBinned } from "./binned_ops.js";
 import { boxEnd, boxes, gather, inset } from "./boxes.js";
-import { copyPaints } from "../../ui/palette.js";
+import { copyPaints, plainTile } from "../../ui/palette.js";
 import { kindOfClass } from "../../core/timeline/bins.js";
 import { OFFLOAD, copyOf } from "../../core/schedule/copies.js";
 import { copyRows, copyTimes } from "../../core/timeline/copy_rows.js";
@@ -19,7 +19,7 @@ const LEAST = 8; // px of height for an arrow and a number
 export const placesOf = (rows) => rows.map((row) => ({ ...row, y: row.copyY, h: row.copyH }));
 
 /** The copies of a lane group, to be binned; null for none. @param {Lane} lane @returns {Band | null} */
-export function copyBand({ id, schedule, times }) {
+export function copyBand({ id, schedule, times, end }) {
   const source = copyRows(schedule);
   return (
     source && {
@@ -29,6 +29,7 @@ export function copyBand({ id, schedule, times }) {
       times: copyTimes(schedule, times),
       paints: copyPaints(),
       pyramid: null,
+      ground: { tile: plainTile("surface"), until: () => end },
     }
   );
 }

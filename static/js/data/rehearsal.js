@@ -1,0 +1,61 @@
+// What the reader may drag to next is timed and drawn once where nobody sees it, while the page is idle. The first
+// frames of a drag would otherwise wait while code is compiled, fonts are loaded and memory is obtained.
+
+/** @import {Lane} from "./lanes.js" */
+/** @import {Plan} from "./plan.js" */
+/** @import {Spec} from "../core/schedule/types.js" */
+
+const NEAR = 8; // stops next to the present one
+const SPREAD = 16; // and over the whole slider: rows of other heights are drawn in other ways
+const LARGE = 100_000; // ops of an order that is not worth drawing ahead
+const PATIENCE = 20; // times that the page is idle while an order is still on its way
+const SLICE = 4; // ms that must be left for a drawing to begin
+
+/**
+ * @param {(plan: Plan, spec: Spec) => Lane[] | null | undefined} lanesWith the lanes on the screen with one plan
+ *   changed; null: there is no such order, undefined: it is not here yet
+ * @param {(lanes: Lane[]) => void} draw
+ */
+export function createRehearsal(lanesWith, draw) {
+  /** @type {Set<string>} the fields that were rehearsed, by family */
+  const done = new Set();
+  /** @type {{plan: Plan, specs: Spec[], patience: number} | null} */
+  let now = null;
+
+  /** @param {IdleDeadline} idle */
+  function work(idle) {
+    while (now && now.specs.length && idle.timeRemaining() > SLICE) {
+      const { plan, specs } = now;
+      const lanes = lanesWith(plan, specs[0]);
+      if (lanes === undefined && now.patience-- > 0) break;
+      specs.shift();
+      if (lanes) draw(lanes);
+    }
+    if (now?.specs.length) requestIdleCallback(work);
+    else now = null;
+  }
+
+  return {
+    /** The reader's hand is on a field of a plan. @param {Plan} plan @param {string} field
+     * @param {(value: number) => Spec} withValue @param {number[]} stops @param {number} value the present one */
+    begin(plan, field, withValue, stops, value) {
+      const { asked } = plan;
+      const key = `${plan.id} ${asked.family} ${asked.offload} ${asked.vocabulary} ${field}`;
+      if (!window.requestIdleCallback || done.has(key) || 3 * asked.p * asked.m * asked.v > LARGE) return;
+      done.add(key);
+      if (!now) requestIdleCallback(work);
+      now = { plan, specs: rehearsed(stops, value).map(withValue), patience: PATIENCE };
+    },
+    /** The drag itself has begun. */
+    end() {
+      now = null;
+    },
+  };
+}
+
+/** The stops to rehearse, nearest first, then over the whole slider. @param {number[]} stops @param {number} value */
+function rehearsed(stops, value) {
+  const near = stops.filter((stop) => stop !== value).sort((x, y) => Math.abs(x - value) - Math.abs(y - value));
+  const far = Array.from({ length: SPREAD }, (_, k) => stops[Math.floor(((k + 0.5) * stops.length) / SPREAD)]);
+  return [...new Set([...near.slice(0, NEAR), ...far])].filter((stop) => stop !== undefined && stop !== value);
+}

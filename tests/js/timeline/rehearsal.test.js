@@ -1,0 +1,102 @@
+// Tests of what is drawn unseen while the page is idle, before a drag.
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+
+import { createRehearsal } from "../../../static/js/data/rehearsal.js";
+import { DEFAULTS } from "../support/helpers.js";
+
+/** @import {Plan} from "../../../static/js/data/plan.js" */
+/** @import {Spec} from "../../../static/js/core/schedule/types.js" */
+
+const STOPS = Array.from({ length: 64 }, (_, k) => k + 1);
+/** @type {((idle: {timeRemaining: () => number}) => void)[]} */
+let tasks = [];
+
+beforeEach(() => {
+  tasks = [];
+  const ask = (/** @type {(typeof tasks)[number]} */ task) => tasks.push(task);
+  Object.assign(globalThis, { window: { requestIdleCallback: ask }, requestIdleCallback: ask });
+});
+
+/** The page is idle for this long. @param {number} ms @param {number} cost of each look at the clock */
+function idle(ms = Infinity, cost = 0) {
+  let left = ms;
+  for (const task of tasks.splice(0)) task({ timeRemaining: () => (left -= cost) });
+}
+
+/** @param {Partial<Spec>} changes @returns {Plan} */
+const planOf = (changes = {}) => /** @type {any} */ ({ id: "a", asked: { ...DEFAULTS, ...changes } });
+
+/** A rehearsal of m, and the values that it draws. @param {(m: number) => boolean | null} [here] null: no such order */
+function rehearsal(here = () => true) {
+  /** @type {number[]} */
+  const drawn = [];
+  const made = createRehearsal(
+    (_plan, { m }) => (here(m) ? [/** @type {any} */ (m)] : here(m) === null ? null : undefined),
+    ([lane]) => drawn.push(/** @type {any} */ (lane)),
+  );
+  const begin = (plan = planOf(), field = "m") =>
+    made.begin(plan, field, (m) => ({ ...plan.asked, m }), STOPS, plan.asked.m);
+  return { drawn, begin, end: made.end };
+}
+
+test("the stops next to the present one are drawn first, then some over the whole slider, never the present one", () => {
+  const { drawn, begin } = rehearsal();
+  begin(planOf({ m: 8 }));
+  idle();
+  assert.deepEqual(drawn.slice(0, 6), [7, 9, 6, 10, 5, 11]);
+  assert.ok(Math.min(...drawn) <= 3 && Math.max(...drawn) >= 62);
+  assert.equal(new Set(drawn).size, drawn.length);
+  assert.ok(drawn.length <= 24 && !drawn.includes(8));
+});
+
+test("a field is rehearsed once, and again for another family", () => {
+  const { drawn, begin } = rehearsal();
+  for (const family of ["1f1b", "1f1b", "gpipe"]) {
+    begin(planOf({ family }));
+    idle();
+  }
+  assert.equal(drawn.length % 2, 0);
+  assert.deepEqual(drawn.slice(drawn.length / 2), drawn.slice(0, drawn.length / 2));
+});
+
+test("a drag ends it", () => {
+  const { drawn, begin, end } = rehearsal();
+  begin();
+  end();
+  idle();
+  assert.deepEqual(drawn, []);
+  assert.equal(tasks.length, 0);
+});
+
+test("no drawing begins where the browser has no time for it, and the rest follows when it has", () => {
+  const { drawn, begin } = rehearsal();
+  begin();
+  idle(10, 2);
+  assert.equal(drawn.length, 2); // with 8 and 6 ms left, but not with 4
+  idle();
+  assert.ok(drawn.length > 10);
+  assert.equal(tasks.length, 0);
+});
+
+test("an order on its way is waited for a while, one that cannot be is left out", () => {
+  let late = true;
+  const waiting = rehearsal((m) => (m === 6 ? null : !late));
+  waiting.begin(planOf({ m: 8 }));
+  idle();
+  assert.deepEqual(waiting.drawn, []);
+  late = false;
+  idle();
+  assert.deepEqual(waiting.drawn.slice(0, 3), [7, 9, 10]);
+
+  const lost = rehearsal(() => false);
+  lost.begin();
+  for (let k = 0; k < 100 && tasks.length; k++) idle();
+  assert.equal(tasks.length, 0);
+});
+
+test("a large order is not drawn ahead", () => {
+  const { begin } = rehearsal();
+  begin(planOf({ p: 64, m: 1024 }));
+  assert.equal(tasks.length, 0);
+});
