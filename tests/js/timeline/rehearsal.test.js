@@ -40,7 +40,7 @@ function rehearsal(here = () => true) {
   return { drawn, begin, end: made.end };
 }
 
-test("the stops next to the present one are drawn first, then some over the whole slider, never the present one", () => {
+test("the nearest stops are drawn first, then some over the whole slider, never the present one", () => {
   const { drawn, begin } = rehearsal();
   begin(planOf({ m: 8 }));
   idle();
