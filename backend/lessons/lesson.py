@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from backend.lessons.task_link import TaskLink
+
 LANGUAGES = ("en", "zh")
 
 
@@ -101,12 +103,12 @@ class Question:
 
 @dataclass(frozen=True)
 class Link:
-    """A way out of the lesson: ``kind`` is build (a task of the workbench) or run (a view with the Run tab)."""
+    """A way out of the lesson: ``kind`` is build (a ``task`` of the workbench) or run (a view with the Run tab)."""
 
     kind: str
     href: str
-    name: str
     html: str
+    task: TaskLink | None = None
 
 
 @dataclass(frozen=True)

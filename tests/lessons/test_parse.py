@@ -34,6 +34,10 @@ def test_links_of_a_lesson_lead_to_the_workbench_and_to_a_run():
     assert isinstance(read, Lesson)
     links = [block for block in read.steps[1].blocks if isinstance(block, Link)]
     assert [link.href for link in links] == ["/build?task=finish-1f1b", "/?family=1f1b&p=2&m=4&tab=run"]
+    task = links[0].task
+    assert task is not None
+    assert (task.number, task.title["zh"]) == (1, "完成这个 1F1B")
+    assert task.goals == {"en": "it is 1F1B", "zh": "它就是 1F1B"}
     assert read.steps[0].scenes[0].kind == "compare"
 
 
@@ -78,6 +82,7 @@ WRONG: list[tuple[str, int, str]] = [
     (HEAD + ":::{figure} bubble-m ?family=gpipe&mem=1\nx\n:::\n", 6, "unknown key"),
     (HEAD + ":::{run} family\nx\n:::\n", 6, "a view is a query"),
     (HEAD + ":::{build} Finish It\nx\n:::\n", 6, "build names a task"),
+    (HEAD + ":::{build} finish-1f2b\nx\n:::\n", 6, "there is no task finish-1f2b, but finish-1f1b"),
     (HEAD + ":::{source}\nx\n:::\n", 6, "source names a paper"),
     (HEAD + SCENE + "# Title\n", 9, "the title is in the head"),
     (HEAD + SCENE + "## A {#a}\n\n## B {#a}\n", 11, "a names two steps"),

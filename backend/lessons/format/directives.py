@@ -13,6 +13,7 @@ from backend.lessons.format.markdown import Text
 from backend.lessons.judge import number_text
 from backend.lessons.lesson import Block, Figure, Link, Note, Option, Place, Question, Scene, Source
 from backend.lessons.page_sources import papers
+from backend.lessons.task_link import task_link
 from backend.lessons.values import LessonError, compute
 from backend.lessons.views import view_of
 from backend.web.address.chart_query import chart_query_of
@@ -233,12 +234,16 @@ def _build(it: Directive, text: Text, number: int) -> Block:
         raise LessonError(
             message("lessons.bad_task", "build names a task, such as {example}", example="finish-1f1b"), it.line
         )
-    return Link("build", f"/build?task={it.argument}", it.argument, text.html(it.body, it.body_line))
+    try:
+        task = task_link(it.argument)
+    except LessonError as error:
+        raise LessonError(error.cause, it.line) from error
+    return Link("build", f"/build?task={it.argument}", text.html(it.body, it.body_line), task)
 
 
 def _run(it: Directive, text: Text, number: int) -> Block:
     view_of(it.argument, text.budget)
-    return Link("run", f"/{it.argument}&tab=run", "", text.html(it.body, it.body_line))
+    return Link("run", f"/{it.argument}&tab=run", text.html(it.body, it.body_line))
 
 
 def _note(it: Directive, text: Text, number: int) -> Block:

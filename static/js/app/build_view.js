@@ -5,6 +5,7 @@ import { Refusal, getJson } from "../data/api.js";
 import { inPairs } from "../data/matched_plan.js";
 import { RunsOnScreen } from "../data/runs/runs_on_screen.js";
 import { addressOf, fork } from "../data/workbench/address.js";
+import { createFarReferences } from "../data/workbench/far_references.js";
 import { BoardPlans } from "../data/workbench/board_plans.js";
 import { getTask, getTaskBoard, getTasks, openTask, textOf } from "../data/workbench/tasks.js";
 import { createBoardLayer } from "../panels/workbench/board.js";
@@ -92,6 +93,7 @@ export class BuildView {
     });
     this.running = createRunPanel({ session, store, runs, mayRun: document.documentElement.dataset.role !== "view" });
     this.rows = createRows(session);
+    this.askForReferences = createFarReferences(store.defaults, restSoon);
     const entries = createTaskBoard({ load: getTaskBoard, replay: (rows) => this.#replay(rows) });
     this.task = createTaskPanel({ session, go: (slug) => void this.#openTask(slug), load: getTasks, board: entries });
     this.board = createBoardLayer({
@@ -164,6 +166,7 @@ export class BuildView {
   /** What may follow a moment later: panels, address, what the browser remembers. */
   #settle() {
     const { position } = this.session;
+    this.askForReferences(position.board);
     this.moves.sync();
     this.state.sync(position);
     this.task.sync(position);

@@ -355,3 +355,11 @@ def test_what_was_built_runs_and_is_verified(open_page: Open, live_server: Serve
     expect(page.locator("#bench-run-status")).to_contain_text("Verified", timeout=60_000)
     expect(page.locator("#bench-run-status")).to_contain_text("planned")
     assert [lane["id"] for lane in state(page)["lanes"]] == ["a", "run"]
+
+
+def test_a_v_half_of_thousands_of_ops_is_recognised(open_page: Open) -> None:
+    page = bench(open_page, "build?family=v-half&p=8&m=32&v=2")
+    assert placed(page) == 3 * 8 * 2 * 32
+    expect(page.locator("#bench-named")).to_contain_text("This is V-Half.", timeout=20_000)
+    page.keyboard.press("Backspace")
+    expect(page.locator("#bench-named")).to_contain_text("V-Half")

@@ -10,7 +10,7 @@ import { createBoard, fromSchedule } from "./position.js";
 /** @typedef {{exact: string[], prefix: string[]}} Recognised  names of families: whose order it is, and those of which
  *   every rank has a beginning */
 
-const MOST_SHAPED = 800; // ops of an order that is searched over many tries; larger ones come from the server
+const MOST_SHAPED = 800; // ops of an order that is found by many tries; larger ones come from the server
 const LIFO = "gpipe-lifo"; // GPipe with its backwards from the last micro-batch to the first
 
 /** The spec of a family at a board's sizes and costs. @param {Board} board @param {string} family @returns {Spec} */
@@ -28,12 +28,29 @@ function fits(board, family) {
   const { placement, v } = GENERATED[family];
   if (placement !== board.placement.kind || board.v < v[0] || board.v > v[2]) return false;
   if (board.v === 1 && v[1] > 1) return false; // with one chunk it is another family, under another name
-  if (SHAPED_BY_COSTS.includes(family) && 3 * board.p * board.chunks * board.n > MOST_SHAPED) return false;
   return refusal(familySpec(board, family)) === null;
 }
 
+/** Whether an order takes too long to be made here, now. @param {Board} board @param {string} family */
+const isFar = (board, family) => SHAPED_BY_COSTS.includes(family) && 3 * board.p * board.chunks * board.n > MOST_SHAPED;
+
 /** The families whose orders can be made here, now. @param {Board} board */
-export const familiesFor = (board) => Object.keys(GENERATED).filter((family) => fits(board, family));
+export const familiesFor = (board) =>
+  Object.keys(GENERATED).filter((family) => fits(board, family) && !isFar(board, family));
+
+/** The families of a board whose orders have to come from the server and are not here. @param {Board} board */
+export const farFamilies = (board) =>
+  Object.keys(GENERATED).filter(
+    (family) => fits(board, family) && isFar(board, family) && !references(board).some(({ name }) => name === family),
+  );
+
+/** Take an order that came from the server among the references of a board. @param {Board} board
+ * @param {string} family @param {Schedule} schedule */
+export function addReference(board, family, schedule) {
+  const found = references(board);
+  if (!found.some(({ name }) => name === family))
+    found.push({ name: family, title: titleOf(family), position: fromSchedule(board, schedule) });
+}
 
 /** @param {Board} board @param {string} family @returns {Position} */
 export function forkOf(board, family) {

@@ -93,7 +93,7 @@ const NEW = new Set([
 const ROWS = new Set(["ops", "copies", "bytes", "messages"]);
 const RETRY_MS = 3000; // until what failed is requested again
 const REFUSED_S = 5; // until a refused connection is tried again where the server names no time
-const STORED_MS = 300; // after the end of a run the server has stored it, or has found that it cannot
+const STORED_MS = [300, 3000]; // after the end of a run the server has stored it, or found that it cannot: two looks
 
 /** Whether this reader may rename, cancel and delete a run. @param {Run} run */
 export const mayChange = ({ mine }) => mine !== false;
@@ -184,7 +184,8 @@ export function watchRun(id, watcher) {
     const run = await getJson(`${pathOf(id)}?rows=ops,copies`);
     if (watch.over) return;
     watch.update(run, decodeRows(run, run.fields));
-    if (!isOver(run)) ({ release, ask: askAgain } = await follow(run, watch));
+    if (isOver(run)) lookAgain(id, watch);
+    else ({ release, ask: askAgain } = await follow(run, watch));
     if (watch.over) release();
   }
 
@@ -216,6 +217,22 @@ export function watchRun(id, watcher) {
       );
     },
   };
+}
+
+/** Show the state of a run that is over once it has been stored, so that nothing shown is older.
+ * @param {string} id @param {Watch} watch */
+function lookAgain(id, watch) {
+  for (const ms of STORED_MS) {
+    setTimeout(() => {
+      if (watch.over) return;
+      getJson(`${pathOf(id)}?rows=none`).then(
+        (stored) => {
+          if (!watch.over) watch.update(stored, noRows());
+        },
+        () => {},
+      );
+    }, ms);
+  }
 }
 
 /** @param {Run} first @param {Watch} watch */
@@ -251,15 +268,6 @@ async function follow(first, watch) {
     if (!watch.over) watch.update(run, noRows());
   }
 
-  /** The state of the run once it has been stored, so that nothing shown is older. */
-  const refresh = () =>
-    getJson(`${pathOf(id)}?rows=none`).then(
-      (stored) => {
-        if (!watch.over) watch.update(stored, noRows());
-      },
-      () => {},
-    );
-
   /** @param {any} message */
   function take(message) {
     if (message.id !== id || watch.over) return;
@@ -268,7 +276,7 @@ async function follow(first, watch) {
     if (message.seq <= run.seq) return;
     run = merge(run, message);
     watch.update(run, rows);
-    if (isOver(run)) setTimeout(refresh, STORED_MS);
+    if (isOver(run)) lookAgain(id, watch);
   }
 
   line.on("run", take);

@@ -85,6 +85,7 @@ export const WEB_MESSAGES = {
   "lessons.no_scene": "一门课程至少有一个 scene",
   "lessons.no_search": "课程不做长时间搜索；请去掉 effort",
   "lessons.no_source": "source 应给出论文：{names} 之一，或标题与 DOI",
+  "lessons.no_task": "没有名为 {slug} 的任务，但有 {near}；app.py tasks list 会列出全部任务",
   "lessons.no_such_chart": "没有图表 {given}；可用的有 {names}",
   "lessons.no_such_field": "{given} 不是此模型的数值；可用的有 {names}",
   "lessons.no_such_format": "{given} 不是格式；可用的有 {names}",

@@ -1,0 +1,62 @@
+"""What a lesson says of a task of the workbench: its title, and its goals in words with the figures of par."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from backend.errors import message
+from backend.lessons.values import FORMATS, LessonError
+from backend.schedule.families.registry import FAMILIES
+from backend.workbench.reference import Goal, reference
+from backend.workbench.task import LANGUAGES, RECOGNISED, tasks
+
+AT_MOST: Mapping[str, Mapping[str, str]] = {
+    "makespan": {"en": "a step of at most {}", "zh": "训练步至多 {}"},
+    "bubble": {"en": "a bubble of at most {}", "zh": "气泡至多 {}"},
+    "peak": {"en": "at most {} micro-batches held", "zh": "至多持有 {} 个微批次"},
+    "messages": {"en": "at most {} messages", "zh": "至多 {} 条消息"},
+    "simplicity": {"en": "a rule of at most {} symbols", "zh": "规则至多 {} 个符号"},
+}
+KNOWN = {"en": "it is {}", "zh": "它就是 {}"}
+NEW = {"en": "it is none of the known orders", "zh": "它不是任何已知的执行顺序"}
+BETWEEN = {"en": "; ", "zh": "；"}
+
+
+@dataclass(frozen=True)
+class TaskLink:
+    """A task as a lesson shows it; ``title`` and ``goals`` by language."""
+
+    slug: str
+    number: int
+    title: Mapping[str, str]
+    goals: Mapping[str, str]
+
+
+def task_link(slug: str) -> TaskLink:
+    """Return a task with its goals. Raises LessonError for an unknown one. A par that is searched takes up to a second
+    the first time.
+    """
+    task = tasks().get(slug)
+    if task is None:
+        near = ", ".join(get_close_matches(slug, tasks(), 3)) or next(iter(tasks()))
+        raise LessonError(
+            message(
+                "lessons.no_task",
+                "there is no task {slug}, but {near}; app.py tasks list names them all",
+                slug=slug,
+                near=near,
+            )
+        )
+    goals = reference(task).goals
+    words = {language: BETWEEN[language].join(_words(goal, language) for goal in goals) for language in LANGUAGES}
+    return TaskLink(slug, task.number, task.title, words)
+
+
+def _words(goal: Goal, language: str) -> str:
+    if goal.at_most is None:
+        return KNOWN[language].format(FAMILIES[goal.names[0]].title) if goal.metric == RECOGNISED else NEW[language]
+    if goal.metric == "bubble":
+        return AT_MOST["bubble"][language].format(FORMATS["percent"](goal.at_most))
+    return AT_MOST[goal.metric][language].format(FORMATS["number"](goal.at_most))

@@ -1,0 +1,77 @@
+"""Tasks of the workbench with the server that sets and scores them: one by keys alone, one by touch alone."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.page.workbench.test_build import bench, placed
+from tests.support.page.queries import Open, settle, wait
+
+# what "Finish this 1F1B" (p = 3, m = 4) leaves to be placed: which rank, which op
+REST = ("2F2", "2B2", "1B1", "0F3", "1F3", "0B1", "1B2", "2F3", "2B3", "0B2", "1B3", "0B3")
+MOST_TABS = 80
+
+
+def tab_to(page: Page, selector: str) -> None:
+    """Press Tab until the focus is on an element."""
+    for _ in range(MOST_TABS):
+        if page.evaluate("(selector) => document.activeElement?.matches(selector)", selector):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"Tab does not lead to {selector}")
+
+
+def is_solved(page: Page) -> None:
+    expect(page.locator("#task-status")).to_contain_text("Solved: the server agrees.", timeout=20_000)
+    expect(page.locator("#task-goals .is-met")).to_have_count(1)
+
+
+def test_a_task_is_found_solved_and_entered_by_keys_alone(open_page: Open) -> None:
+    page = bench(open_page)
+    press = page.keyboard.press
+    tab_to(page, "#bench-tasks")
+    press("Enter")
+    expect(page.locator("#bench-task")).to_be_focused(timeout=20_000)
+    press("ArrowDown")
+    expect(page.locator("#task-title")).to_have_text("Finish this 1F1B")
+    settle(page)
+    assert placed(page) == 12
+    tab_to(page, "#plot")
+    rank = 0
+    for op in REST:
+        while rank != int(op[0]):
+            press("ArrowDown" if rank < int(op[0]) else "ArrowUp")
+            rank += 1 if rank < int(op[0]) else -1
+        press(op[1].lower())
+        press("Enter")
+        expect(page.locator("#plot-said")).to_contain_text(f"{op} is placed on rank {rank}")
+    tab_to(page, "#task-name")
+    page.keyboard.type("Ada")
+    tab_to(page, "#task-enter")
+    press("Enter")
+    is_solved(page)
+    tab_to(page, "#task-board > summary")
+    press("Enter")
+    expect(page.locator(".board-best")).to_contain_text("Ada")
+    press("Tab")
+    press("Enter")
+    expect(page.locator("#plot-said")).to_contain_text("The entry is on the board.")
+
+
+def test_a_task_is_found_solved_and_entered_by_touch_alone_on_a_phone(open_page: Open) -> None:
+    page = bench(open_page, width=390, height=844, has_touch=True, is_mobile=True)
+    page.tap("#bench-tasks")
+    page.locator("#bench-task option").nth(1).wait_for(state="attached")
+    page.select_option("#bench-task", "finish-1f1b")  # the list is the phone's own
+    expect(page.locator("#task-title")).to_have_text("Finish this 1F1B")
+    settle(page)
+    for op in REST:
+        page.tap(f"#placing [data-op='{op}']")
+    wait(page, "bubbleline.state().lanes[0].ops === 24")
+    page.tap("#task-enter")
+    is_solved(page)
+    page.tap("#task-board > summary")
+    expect(page.locator("#board-count")).to_contain_text("Different orders: 1")
+    page.tap("[data-replay='0']")
+    expect(page.locator("#plot-said")).to_contain_text("The entry is on the board.")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
