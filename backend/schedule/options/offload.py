@@ -22,7 +22,9 @@ from backend.schedule.order.order import Order, code_table, offsets_of
 from backend.schedule.simulation.costs import Costs, per_stage
 from backend.schedule.simulation.simulate import Timeline, simulate
 
-ROUNDS = 6  # of planning; usually no gain after three or four
+ROUNDS = 6  # of planning, at most
+STRETCH = 3.0  # of the times for the second round
+LEAST_GAIN = 0.0005  # of a round after which another follows
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 MODES: dict[str, str] = {
@@ -38,27 +40,35 @@ MODES: dict[str, str] = {
 def with_offload(order: Order, costs: Costs, v: int, mode: str) -> Order:
     """Return the order with its copies; the same order if no activations live long enough to be copied.
 
-    Copies are planned on the times of the order without them; if compute then has to wait, they are planned again on
-    the times with them, as long as that helps.
+    Copies are planned on the times of the order without them. If compute then has to wait, they are planned again on
+    those times stretched, which leaves a busy lane time between its copies, and from the better plan on again on its own
+    times, as long as that shortens the step noticeably.
     """
     times = per_stage(0.0 if costs.O is None else costs.O, order.placement.stages, v)[order.placement.stage_of]
     some = (order.chunks + 1) // 2 if mode == "selective" else order.chunks
     jit.compile_for(4 * len(order))
-    timeline = simulate(order, costs, v)
-    least, best = np.inf, order
-    lanes = [Lane.of(timeline, rank, times[rank, :some]) for rank in range(order.p)]
+    without = simulate(order, costs, v)
+    lanes = [Lane.of(without, rank, times[rank, :some]) for rank in range(order.p)]
     if not any(len(lane.chunks) for lane in lanes):
         return order
-    free = float(timeline.end.max())
-    for _ in range(ROUNDS):
-        built = _with_plans(order, [lane.plan(timeline) for lane in lanes])
-        timeline = simulate(built, costs, v)
-        took = float(timeline.end.max())
-        if took < least:
-            least, best = took, built
-        if took <= free:
-            break
-    return best
+
+    def planned(timeline: Timeline) -> Timeline:
+        return simulate(_with_plans(order, [lane.plan(timeline) for lane in lanes]), costs, v)
+
+    best = planned(without)
+    if _makespan(best) > _makespan(without):
+        stretched = replace(without, start=STRETCH * without.start, end=STRETCH * without.end)
+        best = min(best, planned(stretched), key=_makespan)
+        for _ in range(ROUNDS - 2):
+            before, again = _makespan(best), planned(best)
+            best = min(best, again, key=_makespan)
+            if _makespan(again) > (1 - LEAST_GAIN) * before:
+                break
+    return best.order
+
+
+def _makespan(timeline: Timeline) -> float:
+    return float(timeline.end.max())
 
 
 @dataclass(frozen=True, eq=False)

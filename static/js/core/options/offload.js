@@ -8,12 +8,15 @@ import { createReplay } from "./replay.js";
 
 /** @import {Copies, Costs, Schedule, Times} from "../schedule/types.js" */
 
-const ROUNDS = 6; // of planning; usually no gain after three or four
+const ROUNDS = 6; // of planning, at most
+const STRETCH = 3; // of the times for the second round
+const LEAST_GAIN = 0.0005; // of a round after which another follows
 
 /**
  * The schedule with its copies, and its times; without any if no activations live long enough to be copied. Copies are
- * planned on the times of the order without them; if compute then has to wait, they are planned again on the times with
- * them, as long as that helps.
+ * planned on the times of the order without them. If compute then has to wait, they are planned again on those times
+ * stretched, which leaves a busy lane time between its copies, and from the better plan on again on its own times, as
+ * long as that shortens the step noticeably.
  * @param {Schedule} schedule without copies @param {Costs} costs effective ones @param {string} mode of offload
  * @param {Times} [into] its arrays are reused when they are long enough
  * @returns {{schedule: Schedule, times: Times | null}} null: the times are still to be found
@@ -22,29 +25,43 @@ export function withOffload(schedule, costs, mode, into) {
   const { p, n, chunks, count } = schedule;
   const replay = createReplay(schedule, costs);
   const some = mode === "selective" ? (chunks + 1) >> 1 : chunks;
-  let [last, spare] = replay.pair;
-  const free = replay.run(null, last);
+  const [without, first, second] = replay.rooms;
+  replay.run(null, without);
   const cells = cellsOf(schedule);
   const lanes = Array.from({ length: p }, (_, r) =>
-    laneOf(schedule, cells[r], last, r, replay.copyTook.subarray(r * chunks, r * chunks + some)),
+    laneOf(schedule, cells[r], without, r, replay.copyTook.subarray(r * chunks, r * chunks + some)),
   );
   const offsets = new Int32Array(p + 1).fill(count);
   lanes.forEach((lane, r) => (offsets[r + 1] = offsets[r] + 2 * n * lane.chunks.length));
   if (offsets[p] === count) return { schedule: shareMicros(schedule, { ...schedule, base: false }), times: null };
   makeRoom(n * chunks, offsets[p] - count, schedule.offsets);
-  let [best, least] = [last, Infinity];
-  for (let round = 0; round < ROUNDS; round++) {
-    const copies = planOf(last === best ? spare : last, replay.pair, offsets);
-    for (const lane of lanes) fillPlan(schedule, lane, last, replay.reload, copies);
-    if (last === best) [last, spare] = [spare, last]; // the best times stay
-    const makespan = replay.run(copies, last);
-    if (makespan < least) [best, least] = [last, makespan];
-    if (makespan <= free) break;
+  /** Plan on some times, and find those with the plan. @param {Times} times @param {Times} found */
+  const plan = (times, found) => {
+    const copies = copiesOf(replay.rooms.indexOf(found), offsets);
+    for (const lane of lanes) fillPlan(schedule, lane, times, replay.reload, copies);
+    return replay.run(copies, found);
+  };
+  let [best, spare] = [first, second];
+  if (plan(without, first) > without.makespan) {
+    stretch(without, count);
+    if (plan(without, second) < first.makespan) [best, spare] = [second, first];
+    for (let [round, going] = [2, true]; going && round < ROUNDS; round++) {
+      going = plan(best, spare) <= (1 - LEAST_GAIN) * best.makespan;
+      if (spare.makespan < best.makespan) [best, spare] = [spare, best];
+    }
   }
-  const { codes, issued } = planOf(best, replay.pair, offsets);
+  const { codes, issued } = copiesOf(replay.rooms.indexOf(best), offsets);
   const copies = { codes: codes.slice(), issued: issued.slice(), offsets, count: offsets[p] - count };
   const made = shareMicros(schedule, { ...schedule, base: false, copies });
   return { schedule: made, times: copyOf(best, offsets[p], into) };
+}
+
+/** @param {Times} times @param {number} count of its ops */
+function stretch({ start, end }, count) {
+  for (let i = 0; i < count; i++) {
+    start[i] *= STRETCH;
+    end[i] *= STRETCH;
+  }
 }
 
 /** Times of their own. @param {Times} times @param {number} count @param {Times} [into] @returns {Times} */
@@ -127,8 +144,8 @@ function only(rows, some, n) {
  * lane), cell, starts, when (it is issued) and turn, their order by that. ended: by compute ops of a rank.
  */
 let room = roomFor(0, 0);
-/** The codes of all copies and when each is issued, beside each pair of times. */
-const plans = [0, 1].map(() => ({ codes: new Uint8Array(0), issued: new Int32Array(0) }));
+/** The codes of all copies and when each is issued, beside each room for times. */
+const plans = [0, 1, 2].map(() => ({ codes: new Uint8Array(0), issued: new Int32Array(0) }));
 
 /** @param {number} cells @param {number} ops of a rank */
 function roomFor(cells, ops) {
@@ -159,10 +176,9 @@ function makeRoom(cells, copies, offsets) {
   }
 }
 
-/** The copies whose times are one of a pair. @param {Times} times @param {[Times, Times]} pair
- * @param {Int32Array} offsets @returns {Copies} */
-function planOf(times, pair, offsets) {
-  const { codes, issued } = plans[times === pair[0] ? 0 : 1];
+/** The copies whose times are in a room. @param {number} at @param {Int32Array} offsets @returns {Copies} */
+function copiesOf(at, offsets) {
+  const { codes, issued } = plans[at];
   const count = offsets[offsets.length - 1] - offsets[0];
   return { codes: codes.subarray(0, count), issued: issued.subarray(0, count), offsets, count };
 }

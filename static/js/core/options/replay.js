@@ -73,16 +73,15 @@ function sourcesOf(schedule) {
   return sources;
 }
 
-/** @type {[Times, Times]} memory, of one replay after the other; by flat index, of copies too */
-const kept = [
-  { start: new Float64Array(0), end: new Float64Array(0), makespan: 0 },
-  { start: new Float64Array(0), end: new Float64Array(0), makespan: 0 },
-];
+/** @returns {Times} */
+const room = () => ({ start: new Float64Array(0), end: new Float64Array(0), makespan: 0 });
+/** Memory, of one replay after the other; by flat index, of copies too. */
+const rooms = [room(), room(), room()];
 let waits = new Int32Array(0);
 
 /**
- * Something that times an order again and again. `pair` has room for two sets of times; `reload` has the flat index of
- * the copy that each op waits for, and is the caller's to fill in. The next replay takes over the memory.
+ * Something that times an order again and again. `rooms` has memory for three sets of times; `reload` has the flat
+ * index of the copy that each op waits for, and is the caller's to fill in. The next replay takes over the memory.
  * @param {Schedule} schedule without S and T @param {Costs} costs effective ones
  */
 export function createReplay(schedule, costs) {
@@ -91,7 +90,7 @@ export function createReplay(schedule, costs) {
   const took = durations(schedule, costs);
   const copyTook = Float64Array.from(placement.stage, (stage) => share(costs.O ?? 0, stage, v));
   const none = pastAll(schedule);
-  for (const times of kept) {
+  for (const times of rooms) {
     if (times.end.length <= none) {
       times.start = new Float64Array(none);
       times.end = new Float64Array(none + 1);
@@ -104,7 +103,7 @@ export function createReplay(schedule, costs) {
   const next = new Int32Array(p);
   const due = new Int32Array(p);
 
-  /** Time the ops, beside these copies. @param {Copies | null} copies @param {Times} times of the pair, to be written
+  /** Time the ops, beside these copies. @param {Copies | null} copies @param {Times} times one of the rooms, is written
    * @returns {number} the makespan */
   function run(copies, times) {
     clock.fill(0);
@@ -116,7 +115,7 @@ export function createReplay(schedule, costs) {
     times.makespan = clock.reduce((most, end) => Math.max(most, end), 0);
     return times.makespan;
   }
-  return { pair: kept, reload, copyTook, run };
+  return { rooms, reload, copyTook, run };
 }
 
 /**
