@@ -41,8 +41,8 @@ def with_offload(order: Order, costs: Costs, v: int, mode: str) -> Order:
     """Return the order with its copies; the same order if no activations live long enough to be copied.
 
     Copies are planned on the times of the order without them. If compute then has to wait, they are planned again on
-    those times stretched, which leaves a busy lane time between its copies, and from the better plan on again on its own
-    times, as long as that shortens the step noticeably.
+    those times stretched, which leaves a busy lane time between its copies, and from the better plan on again on its
+    own times, as long as that shortens the step noticeably.
     """
     times = per_stage(0.0 if costs.O is None else costs.O, order.placement.stages, v)[order.placement.stage_of]
     some = (order.chunks + 1) // 2 if mode == "selective" else order.chunks
