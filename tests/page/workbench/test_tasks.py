@@ -64,7 +64,13 @@ def test_a_task_is_found_solved_and_entered_by_touch_alone_on_a_phone(open_page:
     page.locator("#bench-task option").nth(1).wait_for(state="attached")
     page.select_option("#bench-task", "finish-1f1b")  # the list is the phone's own
     expect(page.locator("#task-title")).to_have_text("Finish this 1F1B")
+    expect(page.locator("#task-goals")).to_contain_text("It is 1F1B.")
     settle(page)
+    above = page.locator("#task").bounding_box()
+    board = page.locator("#stage").bounding_box()
+    assert above is not None
+    assert board is not None
+    assert above["y"] + above["height"] <= board["y"]
     for op in REST:
         page.tap(f"#placing [data-op='{op}']")
     wait(page, "bubbleline.state().lanes[0].ops === 24")

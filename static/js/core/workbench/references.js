@@ -65,8 +65,8 @@ export function forkOfSpec(spec) {
   return fromSchedule(createBoard({ ...spec, group: null, lifo: false }, schedule.placement.kind), schedule);
 }
 
-/** @param {string} name */
-const titleOf = (name) => (name === LIFO ? t("GPipe, last backward first") : GENERATED[name].title);
+/** @param {string} name of a family whose orders the page can make; of any other the name is the title */
+export const titleOf = (name) => (name === LIFO ? t("GPipe, last backward first") : (GENERATED[name]?.title ?? name));
 
 /** @type {Map<string, Reference[]>} */
 const kept = new Map();

@@ -4,10 +4,10 @@ import { submit, textOf } from "../../data/workbench/tasks.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { formatNumber as num, formatPercent } from "../../core/i18n/numbers.js";
 import { isWhole } from "../../core/workbench/position.js";
-import { recognise, references } from "../../core/workbench/references.js";
+import { recognise, references, titleOf } from "../../core/workbench/references.js";
 import { scoreOf } from "../../core/workbench/score.js";
 import { violations } from "../../core/workbench/violations.js";
-import { h, replace, sentence, setText, show } from "../../ui/dom.js";
+import { byId, h, replace, sentence, setText, show } from "../../ui/dom.js";
 
 /** @import {Goal, Listed, Task} from "../../data/workbench/tasks.js" */
 /** @import {Position} from "../../core/workbench/position.js" */
@@ -50,6 +50,14 @@ export function createTaskPanel({ session, go, load, board }) {
   show(pick, false);
   /** @type {Task | null} */
   let task = null;
+  const narrow = matchMedia("(max-width: 899px)");
+  narrow.addEventListener("change", stand);
+
+  /** On a phone an open task stands above the board, where it is read first. */
+  function stand() {
+    const place = byId(narrow.matches && task ? "task-place" : "figures");
+    if (node.parentElement && node.parentElement !== place) place.prepend(node);
+  }
 
   /** Put the list of tasks in the place of its button. */
   async function list() {
@@ -115,6 +123,7 @@ export function createTaskPanel({ session, go, load, board }) {
     put(next) {
       task = next;
       board.put(next);
+      stand();
       show(body, next !== null);
       choice.value = next?.slug ?? "";
       setText(status, "");
@@ -137,7 +146,7 @@ function isMet(goal, position) {
 function goalText(goal) {
   if (!("at_most" in goal))
     return goal.metric === "recognised"
-      ? t("It is {family}.", { family: goal.as[0] })
+      ? t("It is {family}.", { family: titleOf(goal.as[0]) })
       : t("It is none of the known orders.");
   const most = num(goal.at_most);
   if (goal.metric === "makespan") return t("The step takes at most {most}.", { most });
