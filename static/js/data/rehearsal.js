@@ -41,10 +41,10 @@ export function createRehearsal(lanesWith, draw) {
     begin(plan, field, withValue, stops, value) {
       const { asked } = plan;
       const key = `${plan.id} ${asked.family} ${asked.offload} ${asked.vocabulary} ${field}`;
-      if (!window.requestIdleCallback || done.has(key) || 3 * asked.p * asked.m * asked.v > LARGE) return;
+      if (!window.requestIdleCallback || done.has(key) || !isSmall(asked)) return;
       done.add(key);
       if (!now) requestIdleCallback(work);
-      now = { plan, specs: rehearsed(stops, value).map(withValue), patience: PATIENCE };
+      now = { plan, specs: rehearsed(stops, value).map(withValue).filter(isSmall), patience: PATIENCE };
     },
     /** The drag itself has begun. */
     end() {
@@ -52,6 +52,9 @@ export function createRehearsal(lanesWith, draw) {
     },
   };
 }
+
+/** @param {Spec} spec */
+const isSmall = ({ p, m, v }) => 3 * p * m * v <= LARGE;
 
 /** The stops to rehearse, nearest first, then over the whole slider. @param {number[]} stops @param {number} value */
 function rehearsed(stops, value) {

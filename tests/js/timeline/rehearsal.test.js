@@ -95,8 +95,11 @@ test("an order on its way is waited for a while, one that cannot be is left out"
   assert.equal(tasks.length, 0);
 });
 
-test("a large order is not drawn ahead", () => {
-  const { begin } = rehearsal();
+test("no large order is drawn ahead, of a small one either", () => {
+  const { drawn, begin } = rehearsal();
   begin(planOf({ p: 64, m: 1024 }));
   assert.equal(tasks.length, 0);
+  begin(planOf({ p: 1024, m: 8 }));
+  idle();
+  assert.ok(drawn.length > 8 && Math.max(...drawn) <= 32, `${drawn}`); // 3 * 1024 * 32 are 98,304 ops
 });
