@@ -28,10 +28,10 @@ def no_beat() -> None:
 
 def train(
     training: Training, device: torch.device | None = None, beat: Callable[[], None] = no_beat
-) -> tuple[list[float], dict[str, Tensor]]:
-    """Train all steps. Returns the mean loss of each step, and the last step's gradient of every parameter, named
-    `stage3.blocks.0.qkv`, accumulated in micro-batch order; of several steps also the weights with which the last one
-    began. `beat` is called after each micro-batch."""
+) -> tuple[list[list[float]], dict[str, Tensor]]:
+    """Train all steps. Returns the loss of each micro-batch of each step, and the last step's gradient of every
+    parameter, named `stage3.blocks.0.qkv`, accumulated in micro-batch order; of several steps also the weights with
+    which the last one began. `beat` is called after each micro-batch."""
     device = device or torch.device("cpu")
     model = [_initial(training, index, device) for index in range(training.stages)]
     losses = [_step(model, training, Data(training, device), beat)]
@@ -46,8 +46,8 @@ def train(
 
 def evaluate(
     training: Training, device: torch.device | None = None, beat: Callable[[], None] = no_beat
-) -> tuple[float, dict[str, Tensor]]:
-    """Run every micro-batch forward, with the initial weights. Returns the mean loss, and by name the logits (batch,
+) -> tuple[list[float], dict[str, Tensor]]:
+    """Run every micro-batch forward, with the initial weights. Returns the loss of each, and by name the logits (batch,
     vocabulary) of the token after each sequence. `beat` is called after each micro-batch."""
     device = device or torch.device("cpu")
     data, losses, outputs = Data(training, device), [], {}
@@ -58,7 +58,7 @@ def evaluate(
             losses.append(float(_cross_entropy(logits, data.targets(micro))))
             outputs[micro] = logits[:, -1].clone()
             beat()
-    return mean(losses), named_outputs(outputs)
+    return losses, named_outputs(outputs)
 
 
 def train_stale(
@@ -116,15 +116,15 @@ def _descend(stage: Mapping[str, Tensor], gradients: Mapping[str, Tensor]) -> Pa
     return {name: (value.detach() - RATE * gradients[name]).requires_grad_() for name, value in stage.items()}
 
 
-def _step(model: Sequence[Parameters], training: Training, data: Data, beat: Callable[[], None]) -> float:
-    """Accumulate the gradients of one step; returns its mean loss."""
+def _step(model: Sequence[Parameters], training: Training, data: Data, beat: Callable[[], None]) -> list[float]:
+    """Accumulate the gradients of one step; returns the loss of each micro-batch."""
     losses = []
     for micro in range(training.micros):
         loss = _loss(model, training, data, micro)
         torch.autograd.backward(loss * training.share)
         losses.append(float(loss.detach()))
         beat()
-    return mean(losses)
+    return losses
 
 
 def _loss(model: Sequence[Parameters], training: Training, data: Data, micro: int) -> Tensor:

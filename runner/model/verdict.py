@@ -20,7 +20,7 @@ from backend.errors import Message, message
 # 3e-2 between bfloat16 and float32, where no rounding is shared. 2**-5, 8 roundings, is the least power of two above.
 # A micro-batch left out or taken twice is an error of at least 1/m.
 TOLERANCE = {"float32": 1e-5, "bfloat16": 2.0**-5}
-LOSSES = "losses"  # the name, among results, of the losses of several steps
+LOSS = "loss "  # before the step and the number of a micro-batch, in the name of its loss: loss 1/3
 UPDATED = "updated "  # before the names of weights that were compared
 OUTPUT = "output "  # before the number of a micro-batch, in the names of outputs of a forward-only run
 
@@ -29,10 +29,10 @@ OUTPUT = "output "  # before the number of a micro-batch, in the names of output
 class Verdict:
     """The verdict on a run.
 
-    `max_grad_error` is the largest relative error of a parameter's gradient (or of updated weights, of the losses of
-    several steps, or of a forward-only run's outputs) and `worst` the name of that result, on `rank`; None if a result
-    is `missing` or not finite, which `worst` then names. `rank` is None for a missing result, and for one that several
-    ranks have a part of.
+    `max_grad_error` is the largest relative error of a parameter's gradient (or of updated weights, of a forward-only
+    run's outputs, or of a micro-batch's loss that is wrong) and `worst` the name of that result, on `rank`; None if a
+    result is `missing` or not finite, which `worst` then names. `rank` is None for a missing result, and for one that
+    several ranks have a part of.
     """
 
     verified: bool
@@ -119,10 +119,14 @@ def _shown(name: str) -> str:
 
 def _difference(name: str, rank: int | None, error: str, tolerance: str) -> Message:
     """Return the sentence for a result whose relative error is above the tolerance."""
-    if name == LOSSES:
+    if name.startswith(LOSS):
+        step, micro = name.removeprefix(LOSS).split("/")
         return message(
-            "runner.losses_differ",
-            "Not verified: the losses have a relative error of {error}; the tolerance is {tolerance}.",
+            "runner.loss_of_micro_batch_differs",
+            "Not verified: the loss of micro-batch {micro} in step {step} has a relative error of {error}; "
+            "the tolerance is {tolerance}.",
+            micro=micro,
+            step=step,
             error=error,
             tolerance=tolerance,
         )

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from runner.messages import Verify, results_file
 from runner.model.reference import evaluate, mean, no_beat, train, train_stale
-from runner.model.verdict import LOSSES, TOLERANCE, Verdict
+from runner.model.verdict import LOSS, TOLERANCE, Verdict
 
 SHARD = "shard"  # in place of a chunk, before the names of results that are a rank's rows of a whole
 
@@ -20,7 +20,7 @@ SHARD = "shard"  # in place of a chunk, before the names of results that are a r
 def verify(command: Verify, beat: Callable[[], None] = no_beat) -> Verdict:
     """Train the reference, or run it forward, and judge the results of all ranks, which are in files of the job's
     folder. `beat` is called after each micro-batch."""
-    device, losses = torch.device(command.device), torch.tensor(command.losses, dtype=torch.float64)
+    device = torch.device(command.device)
     replicas: list[Mapping[str, Tensor]] = []
     shards: dict[str, list[Tensor]] = defaultdict(list)
     ranks: list[int] = []
@@ -34,20 +34,32 @@ def verify(command: Verify, beat: Callable[[], None] = no_beat) -> Verdict:
                 ranks.append(rank)
     replicas += [{name: torch.cat(rows)} for name, rows in shards.items()]
     training = replace(command.training, sharded=False)
-    if command.used is None:
-        losses = losses.view(training.steps, -1).mean(1)
     if training.forward_only:
-        loss, reference = evaluate(training, device, beat)
-        expected = [loss]
+        losses, reference = evaluate(training, device, beat)
+        expected = [losses]
     elif command.used is None:
         expected, reference = train(training, device, beat)
     else:
-        expected, reference = train_stale(training, command.used, device, beat)
-    if len(expected) > 1:  # each is the loss of other weights, so each is compared with its own
-        reference[LOSSES] = torch.tensor(expected)
-        replicas.append({LOSSES: losses})
-    of_step = slice(-1, None) if command.used is None else slice(None)
-    return judge(float(losses[of_step].mean()), replicas, mean(expected[of_step]), reference, training.dtype, ranks)
+        losses, reference = train_stale(training, command.used, device, beat)
+        expected = [losses]
+    found = torch.tensor(command.losses, dtype=torch.float64).view(len(expected), -1)
+    wrong = wrong_loss(found, torch.tensor(expected, dtype=torch.float64), training.dtype)
+    if wrong is not None:
+        step, micro = wrong
+        name = f"{LOSS}{step + 1}/{micro}"
+        reference[name] = torch.tensor(expected[step][micro], dtype=torch.float64)
+        replicas.append({name: found[step, micro]})
+    return judge(float(found[-1].mean()), replicas, mean(expected[-1]), reference, training.dtype, ranks)
+
+
+def wrong_loss(found: Tensor, expected: Tensor, dtype: str) -> tuple[int, int] | None:
+    """Return the step and the micro-batch whose loss, of all (steps, micro-batches), is furthest from the reference's;
+    None if it is within the tolerance. The mean of a step hides what one of many micro-batches has wrong.
+    """
+    errors = ((found - expected).abs() / expected.abs()).nan_to_num(math.inf)
+    errors[found == expected] = 0.0
+    worst = int(errors.argmax())
+    return divmod(worst, errors.shape[1]) if float(errors.flatten()[worst]) > TOLERANCE[dtype] else None
 
 
 def judge(

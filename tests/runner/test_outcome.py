@@ -29,7 +29,7 @@ from runner.model.verdict import reasons
 from runner.telemetry.op_board import WAITING, WORKING, Board, Ledger
 from runner.transport.mailbox import MailboxNeeds
 from runner.worker.replicas import sum_replicas
-from runner.worker.verification import judge
+from runner.worker.verification import judge, wrong_loss
 from tests.support.runner.client import planned_run
 
 UNIT_NS = 2_000_000
@@ -378,10 +378,23 @@ def test_a_wrong_loss_and_a_wrong_gradient_are_both_named() -> None:
     assert codes == ["runner.gradient_differs", "runner.loss_differs"]
 
 
+def test_two_wrong_losses_are_found_though_they_leave_the_mean_of_their_step() -> None:
+    expected = torch.tensor([[2.0, 3.0, 4.0], [1.0, 2.0, 3.0]], dtype=torch.float64)
+    found = expected.clone()
+    found[1, 0] += 0.01
+    found[1, 2] -= 0.01
+    assert wrong_loss(found, expected, "float32") == (1, 0)
+    assert wrong_loss(found, expected, "bfloat16") is None
+    assert wrong_loss(expected * (1 + 1e-6), expected, "float32") is None
+    found[0, 1] = torch.nan
+    assert wrong_loss(found, expected, "bfloat16") == (0, 1)
+
+
 @pytest.mark.parametrize(
-    ("name", "code"), [("losses", "runner.losses_differ"), ("updated stage0.head", "runner.weights_differ")]
+    ("name", "code"),
+    [("loss 2/5", "runner.loss_of_micro_batch_differs"), ("updated stage0.head", "runner.weights_differ")],
 )
-def test_losses_of_steps_and_updated_weights_are_not_called_gradients(name: str, code: str) -> None:
+def test_the_loss_of_a_micro_batch_and_updated_weights_are_not_called_gradients(name: str, code: str) -> None:
     verdict = judge(1.0, [{name: torch.full((3,), 1.5)}], 1.0, {name: torch.ones(3)})
     assert [sentence.code for sentence in reasons(verdict, [[1.0]], "float32")] == [code]
 

@@ -42,8 +42,9 @@ export const RUNNER_MESSAGES = {
   "runner.link": "微批次 {micro} 送入阶段 {stage} 的{what}（rank {source} 到 {target}）",
   "runner.list_of_other_length": "{name} 为列表时每个阶段一项：此处为 {stages} 项，而不是 {given} 项",
   "runner.loss_differs": "未验证：损失为 {loss}，而单进程训练为 {reference}，相对误差为 {error}；容差为 {tolerance}。",
+  "runner.loss_of_micro_batch_differs":
+    "未验证：微批次 {micro} 在第 {step} 步的损失的相对误差为 {error}；容差为 {tolerance}。",
   "runner.loss_not_finite": "未验证：微批次 {micro} 在第 {step} 步的损失为 {loss}。",
-  "runner.losses_differ": "未验证：各步损失的相对误差为 {error}；容差为 {tolerance}。",
   "runner.mode_as_asked": "{mode}，按要求",
   "runner.model_not_object": "model 必须是对象或 null",
   "runner.needs_cluster": "{name} {value} 需要集群：请用 make run ENGINE=ray 启动服务器，或不要给出它",
