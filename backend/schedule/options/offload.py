@@ -24,7 +24,7 @@ from backend.schedule.simulation.simulate import Timeline, simulate
 
 ROUNDS = 6  # of planning, at most
 STRETCH = 3.0  # of the times for the second round
-LEAST_GAIN = 0.0005  # of a round after which another follows
+LEAST_GAIN = 0.002  # of a round after which another follows
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 MODES: dict[str, str] = {

@@ -10,7 +10,7 @@ import { createReplay } from "./replay.js";
 
 const ROUNDS = 6; // of planning, at most
 const STRETCH = 3; // of the times for the second round
-const LEAST_GAIN = 0.0005; // of a round after which another follows
+const LEAST_GAIN = 0.002; // of a round after which another follows
 
 /**
  * The schedule with its copies, and its times; without any if no activations live long enough to be copied. Copies are
