@@ -7,6 +7,7 @@ import { backwardOf, isWhole, wholeCounts } from "../../core/workbench/position.
 import { recognise, references } from "../../core/workbench/references.js";
 import { violations } from "../../core/workbench/violations.js";
 import { h, replace, setText, show } from "../../ui/dom.js";
+import { sourceNodes } from "../../ui/paper_link.js";
 
 /** @import {Family} from "../../core/schedule/types.js" */
 /** @import {Position} from "../../core/workbench/position.js" */
@@ -49,7 +50,8 @@ export function createStatePanel({ families, goTo }) {
       replace(
         named,
         h("b", { text: t("This is {family}.", { family: titles(exact)[0] }) }),
-        family ? ` ${tr(family.source)}` : "",
+        " ",
+        ...(family ? sourceNodes(tr(family.source)) : []),
       );
     } else if (prefix.length) {
       const list = titles(prefix).join(t(", "));
