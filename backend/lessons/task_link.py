@@ -8,7 +8,6 @@ from difflib import get_close_matches
 
 from backend.errors import message
 from backend.lessons.values import FORMATS, LessonError
-from backend.schedule.families.registry import FAMILIES
 from backend.workbench.reference import Goal, reference
 from backend.workbench.task import LANGUAGES, RECOGNISED, tasks
 
@@ -28,7 +27,6 @@ BETWEEN = {"en": "; ", "zh": "；"}
 class TaskLink:
     """A task as a lesson shows it; ``title`` and ``goals`` by language."""
 
-    slug: str
     number: int
     title: Mapping[str, str]
     goals: Mapping[str, str]
@@ -49,14 +47,18 @@ def task_link(slug: str) -> TaskLink:
                 near=near,
             )
         )
-    goals = reference(task).goals
-    words = {language: BETWEEN[language].join(_words(goal, language) for goal in goals) for language in LANGUAGES}
-    return TaskLink(slug, task.number, task.title, words)
+    found = reference(task)
+    titles = {each.named.name: each.named.title for each in found.named}
+    words = {
+        language: BETWEEN[language].join(_words(goal, titles, language) for goal in found.goals)
+        for language in LANGUAGES
+    }
+    return TaskLink(task.number, task.title, words)
 
 
-def _words(goal: Goal, language: str) -> str:
+def _words(goal: Goal, titles: Mapping[str, str], language: str) -> str:
     if goal.at_most is None:
-        return KNOWN[language].format(FAMILIES[goal.names[0]].title) if goal.metric == RECOGNISED else NEW[language]
+        return KNOWN[language].format(titles[goal.names[0]]) if goal.metric == RECOGNISED else NEW[language]
     if goal.metric == "bubble":
         return AT_MOST["bubble"][language].format(FORMATS["percent"](goal.at_most))
     return AT_MOST[goal.metric][language].format(FORMATS["number"](goal.at_most))

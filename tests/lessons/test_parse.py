@@ -10,6 +10,8 @@ import pytest
 from backend.config import PROJECT
 from backend.lessons.format.parse import MOST_BYTES, PAGE_IDS, lesson_of
 from backend.lessons.lesson import Broken, Figure, Lesson, Link, Note, Prose, Question, Scene, Source
+from backend.lessons.task_link import task_link
+from backend.workbench.task import tasks
 from tests.lessons.support import SAMPLES, broken, lesson, parsed
 
 HEAD = "---\ntitle: T\nminutes: 3\nsummary: S\n---\n"
@@ -27,6 +29,13 @@ def test_a_lesson_has_steps_with_blocks_in_their_order():
     ]  # fmt: skip
     assert read.steps[0].scenes[0].play
     assert read.questions[1].options[read.questions[1].right].html == "<code>1B0</code>"
+
+
+@pytest.mark.parametrize("slug", list(tasks()))
+def test_a_lesson_can_lead_to_every_task_and_says_its_goals(slug: str):
+    link = task_link(slug)
+    assert link.title == tasks()[slug].title
+    assert all(link.goals.values())
 
 
 def test_links_of_a_lesson_lead_to_the_workbench_and_to_a_run():

@@ -234,11 +234,7 @@ def _build(it: Directive, text: Text, number: int) -> Block:
         raise LessonError(
             message("lessons.bad_task", "build names a task, such as {example}", example="finish-1f1b"), it.line
         )
-    try:
-        task = task_link(it.argument)
-    except LessonError as error:
-        raise LessonError(error.cause, it.line) from error
-    return Link("build", f"/build?task={it.argument}", text.html(it.body, it.body_line), task)
+    return Link("build", f"/build?task={it.argument}", text.html(it.body, it.body_line), task_link(it.argument))
 
 
 def _run(it: Directive, text: Text, number: int) -> Block:

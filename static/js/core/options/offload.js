@@ -237,49 +237,42 @@ function planLane({ copy }, n) {
   const back = gone.slice();
   const possible = Float64Array.from(gone, (x) => release[x]);
   const needed = new Float64Array(chunks).fill(Infinity);
-  let out = earliest(possible);
-  let home = -1;
   let now = 0;
   for (let at = 0; at < 2 * n * chunks; at++) {
-    let begin = out < 0 ? Infinity : possible[out];
-    let wanted = home < 0 ? Infinity : needed[home];
+    let out = -1;
+    let home = -1;
+    let begin = Infinity;
+    let wanted = Infinity;
+    for (let c = 0; c < chunks; c++) {
+      if (possible[c] < begin) {
+        out = c;
+        begin = possible[c];
+      }
+      if (needed[c] < wanted) {
+        home = c;
+        wanted = needed[c];
+      }
+    }
     if (begin < now) begin = now;
     if (wanted < now) wanted = now;
     if (home < 0 || (out >= 0 && begin + copy[out] <= wanted)) {
       kind[at] = OFFLOAD;
       which[at] = out;
       cell[at] = gone[out]++;
-      starts[at] = begin;
-      now = begin + copy[out];
-      needed[out] = due[back[out]];
-      if (home < 0 || needed[out] < needed[home] || (needed[out] === needed[home] && out < home)) home = out;
       possible[out] = gone[out] < (out + 1) * n ? release[gone[out]] : Infinity;
-      out = earliest(possible);
+      needed[out] = due[back[out]];
+      now = begin + copy[out];
     } else {
       // early only if the lane would otherwise be taken by what goes out
       if (wanted < begin) begin = wanted;
       kind[at] = RELOAD;
       which[at] = home;
       cell[at] = back[home]++;
-      starts[at] = begin;
-      now = begin + copy[home];
       needed[home] = back[home] < gone[home] ? due[back[home]] : Infinity;
-      home = earliest(needed);
+      now = begin + copy[home];
     }
+    starts[at] = begin;
   }
-}
-
-/** The chunk with the earliest time, the first of equals; -1 if all are Infinity. @param {Float64Array} times */
-function earliest(times) {
-  let first = -1;
-  let least = Infinity;
-  for (let c = 0; c < times.length; c++) {
-    if (times[c] < least) {
-      first = c;
-      least = times[c];
-    }
-  }
-  return first;
 }
 
 /** Finds the latest start of each reload if the lane had only reloads, from the last deadline to the first.
