@@ -25,6 +25,7 @@ from backend.schedule.simulation.simulate import Timeline, simulate
 ROUNDS = 6  # of planning, at most
 STRETCH = 3.0  # of the times for the second round
 LEAST_GAIN = 0.002  # of a round after which another follows
+NEAR = 0.005  # the step without copies, which no plan is shorter than: no other round follows
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 MODES: dict[str, str] = {
@@ -40,9 +41,9 @@ MODES: dict[str, str] = {
 def with_offload(order: Order, costs: Costs, v: int, mode: str) -> Order:
     """Return the order with its copies; the same order if no activations live long enough to be copied.
 
-    Copies are planned on the times of the order without them. If compute then has to wait, they are planned again on
-    those times stretched, which leaves a busy lane time between its copies, and from the better plan on again on its
-    own times, as long as that shortens the step noticeably.
+    Copies are planned on the times of the order without them. If compute then has to wait noticeably, they are
+    planned again on those times stretched, which leaves a busy lane time between its copies, and from the better plan
+    on again on its own times, as long as that shortens the step noticeably.
     """
     times = per_stage(0.0 if costs.O is None else costs.O, order.placement.stages, v)[order.placement.stage_of]
     some = (order.chunks + 1) // 2 if mode == "selective" else order.chunks
@@ -55,15 +56,17 @@ def with_offload(order: Order, costs: Costs, v: int, mode: str) -> Order:
     def planned(timeline: Timeline) -> Timeline:
         return simulate(_with_plans(order, [lane.plan(timeline) for lane in lanes]), costs, v)
 
-    best = planned(without)
-    if _makespan(best) > _makespan(without):
+    best, near = planned(without), (1 + NEAR) * _makespan(without)
+    if _makespan(best) > near:
         stretched = replace(without, start=STRETCH * without.start, end=STRETCH * without.end)
         best = min(best, planned(stretched), key=_makespan)
-        for _ in range(ROUNDS - 2):
-            before, again = _makespan(best), planned(best)
-            best = min(best, again, key=_makespan)
-            if _makespan(again) > (1 - LEAST_GAIN) * before:
-                break
+    for _ in range(ROUNDS - 2):
+        if _makespan(best) <= near:
+            break
+        before, again = _makespan(best), planned(best)
+        best = min(best, again, key=_makespan)
+        if _makespan(again) > (1 - LEAST_GAIN) * before:
+            break
     return best.order
 
 

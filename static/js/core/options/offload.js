@@ -11,12 +11,13 @@ import { createReplay } from "./replay.js";
 const ROUNDS = 6; // of planning, at most
 const STRETCH = 3; // of the times for the second round
 const LEAST_GAIN = 0.002; // of a round after which another follows
+const NEAR = 0.005; // the step without copies, which no plan is shorter than: no other round follows
 
 /**
  * The schedule with its copies, and its times; without any if no activations live long enough to be copied. Copies are
- * planned on the times of the order without them. If compute then has to wait, they are planned again on those times
- * stretched, which leaves a busy lane time between its copies, and from the better plan on again on its own times, as
- * long as that shortens the step noticeably.
+ * planned on the times of the order without them. If compute then has to wait noticeably, they are planned again on
+ * those times stretched, which leaves a busy lane time between its copies, and from the better plan on again on its own
+ * times, as long as that shortens the step noticeably.
  * @param {Schedule} schedule without copies @param {Costs} costs effective ones @param {string} mode of offload
  * @param {Times} [into] its arrays are reused when they are long enough
  * @returns {{schedule: Schedule, times: Times | null}} null: the times are still to be found
@@ -42,10 +43,11 @@ export function withOffload(schedule, costs, mode, into) {
     return replay.run(copies, found);
   };
   let [best, spare] = [first, second];
-  if (plan(without, first) > without.makespan) {
+  const near = (1 + NEAR) * without.makespan;
+  if (plan(without, first) > near) {
     stretch(without, count);
     if (plan(without, second) < first.makespan) [best, spare] = [second, first];
-    for (let [round, going] = [2, true]; going && round < ROUNDS; round++) {
+    for (let [round, going] = [2, true]; going && best.makespan > near && round < ROUNDS; round++) {
       going = plan(best, spare) <= (1 - LEAST_GAIN) * best.makespan;
       if (spare.makespan < best.makespan) [best, spare] = [spare, best];
     }
