@@ -9,6 +9,7 @@ from backend.cli.database import backup, restore
 from backend.cli.import_files import import_files
 from backend.cli.lessons import lessons
 from backend.cli.pareto import pareto_command
+from backend.cli.plan import plan_command
 from backend.cli.run import run
 from backend.cli.run_sweep import devices, run_sweep
 from backend.cli.schedule import check, export, laws, show, sweep
@@ -25,6 +26,7 @@ COMMANDS = (
     laws,
     lessons,
     pareto_command,
+    plan_command,
     run,
     run_sweep,
     devices,

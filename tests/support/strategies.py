@@ -58,7 +58,7 @@ def optioned(draw: st.DrawFn, family: str | None = None, max_p: int = 6, max_m: 
         spec = spec.with_(costs=replace(spec.costs, S=float(heads[0]), T=float(heads[1])))
     spec = spec.with_(vocabulary=vocabulary, lifo=spec.lifo and vocabulary in ("plain", "redistribute"))
     spec = spec.with_(recompute=draw(st.sampled_from(["none", "none", "selective", "full"])))
-    if "offload" in chosen.fields and spec.recompute != "full":
+    if "offload" in chosen.fields and spec.recompute != "full" and not spec.barriers:
         offload = draw(st.sampled_from(["none", "selective", "full"]))
         shared = offload != "none" and spec.p % 2 == 0 and draw(st.booleans())
         copy = draw(st.none() | st.integers(0, 60).map(float))

@@ -177,8 +177,15 @@ def _judge_offload(spec: Spec, family: Family) -> None:
     if spec.offload != "none" and "offload" not in family.fields:
         text = message(
             "schedule.family_cannot_offload",
-            "{family} keeps its activations on the device; gis, gis-h and interleaved can offload them",
+            "{family} keeps its activations on the device; choose a schedule whose backwards run first in, first out, "
+            "such as 1f1b, interleaved or gis",
             family=family.title,
+        )
+        raise SpecError("offload", spec.offload, text, nearest="none")
+    if spec.offload != "none" and spec.barriers:
+        text = message(
+            "schedule.offload_with_spread_vocabulary",
+            "offload and an output layer spread over the devices do not go together; use one of the two",
         )
         raise SpecError("offload", spec.offload, text, nearest="none")
     if spec.offload != "none" and spec.recompute == "full":

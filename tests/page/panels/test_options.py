@@ -76,8 +76,8 @@ def test_offload_frees_memory_and_shows_k_and_a_shared_link_makes_compute_wait(o
     expect(page.locator("#offload-means")).to_contain_text("Above k = 1 compute waits")
     wait(page, "location.search.includes('shared_link=true')")
     page.locator("#family").click()
-    page.locator("[data-family=zb-h1]").click()
-    wait(page, "bubbleline.state().plans[0]?.shown?.family === 'zb-h1'")
+    page.locator("[data-family=gpipe]").click()
+    wait(page, "bubbleline.state().plans[0]?.shown?.family === 'gpipe'")
     wait(page, "!location.search.includes('offload')")
     expect(page.locator("#offload")).to_be_hidden()
 

@@ -85,6 +85,7 @@ ONE_F_ONE_B = Family(
     rows=rows,
     block=block,
     legal=lambda spec: None,
+    fields=("offload",),
     vocabulary=(*SPREAD, "interlaced"),
     laws=(
         Law(

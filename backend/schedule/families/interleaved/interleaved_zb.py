@@ -62,7 +62,7 @@ INTERLEAVED_ZB = Family(
     placement="looped",
     rows=rows,
     legal=lambda spec: judge_groups(spec, least=spec.p // 2),  # half the warm-up of interleaved 1F1B
-    fields=("group",),
+    fields=("group", "offload"),
     v=(1, 2, 64),
     laws=(
         Law(

@@ -79,6 +79,7 @@ def repeated_block(
         block=lambda spec: block(spec.p),
         rows=lambda spec: rows(spec, block(spec.p)),
         legal=two_chunks,
+        fields=("offload",),
         vocabulary=SPREAD,
         laws=(
             Law(

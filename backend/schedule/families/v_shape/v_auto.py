@@ -53,7 +53,7 @@ V_AUTO = Family(
     rows=lambda spec: searched.rows(spec, problem(spec)),
     problem=problem,
     legal=legal,
-    fields=("memory", "effort", "seed"),
+    fields=("memory", "offload", "effort", "seed"),
     v=(2, 2, 2),
     laws=(),  # the order is searched for these costs and this memory: no closed form
 )

@@ -88,6 +88,7 @@ V_ZB = Family(
     rows=rows,
     block=lambda spec: block(spec.p),
     legal=legal,
+    fields=("offload",),
     v=(2, 2, 2),
     vocabulary=SPREAD,
     laws=(

@@ -64,6 +64,7 @@ def handcrafted(
         rows=lambda spec: rows(spec, c),
         block=lambda spec: block(spec, c),
         legal=lambda spec: None,
+        fields=("offload",),
         vocabulary=SPREAD,
         laws=laws,
     )

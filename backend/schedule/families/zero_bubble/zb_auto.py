@@ -61,6 +61,6 @@ ZB_AUTO = Family(
     rows=lambda spec: searched.rows(spec, problem(spec)),
     problem=problem,
     legal=feasible,
-    fields=("memory", "effort", "seed"),
+    fields=("memory", "offload", "effort", "seed"),
     laws=(),  # the order is searched for these costs and this memory: no closed form
 )

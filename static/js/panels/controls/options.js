@@ -112,7 +112,7 @@ export class Options {
     for (const name of /** @type {const} */ (["S", "T"])) {
       if (mode !== "plain" && spec.costs[name] === null) spec = withField(spec, name, Number(own[name].toPrecision(6)));
     }
-    if (BARRIERS[mode] > 0) spec = { ...spec, lifo: false };
+    if (BARRIERS[mode] > 0) spec = { ...spec, lifo: false, offload: "none", shared_link: false };
     this.acts.put(mode === "redistribute" ? { ...spec, costs: evened(spec) } : spec, "vocabulary");
   }
 
@@ -125,6 +125,7 @@ export class Options {
         offload: mode,
         shared_link: mode !== "none" && spec.shared_link,
         recompute: mode !== "none" && spec.recompute === "full" ? "none" : spec.recompute,
+        vocabulary: mode !== "none" && BARRIERS[spec.vocabulary] > 0 ? "plain" : spec.vocabulary,
       },
       "offload",
     );

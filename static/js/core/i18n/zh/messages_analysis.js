@@ -17,6 +17,7 @@ export const ANALYSIS_MESSAGES = {
   "analysis.every_rank_keeps": "每个 rank 都保留一个微批次的激活值共 {slots} 个时隙",
   "analysis.family_left_out": "{family} 未列入：{reason}。",
   "analysis.fill_and_drain_once": "{family} 画出 {m} 次权重更新：填充与排空各只出现一次。",
+  "analysis.forward_only_is_not_trained": "方案针对训练，训练包含反向",
   "analysis.forward_only_keeps_nothing": "仅前向的调度不保留激活值，没有可比较的显存；请比较气泡",
   "analysis.group_stays":
     "声称为 p 个微批次的 {claimed}，仿真为 {simulated}；若拷贝不耗时为 {instant}。组末有 {chunks} 个分块留有 {group} 个微批次，即 {held}，另有至多两个在拷贝",
@@ -38,6 +39,7 @@ export const ANALYSIS_MESSAGES = {
     "{family} 没有单个微批次的构件：它重复的是重叠对，每一对是一个微批次的前向与另一个微批次的反向",
   "analysis.no_block_searched": "{family} 没有构件：它针对设定的代价与显存上限重新搜索执行顺序",
   "analysis.no_legal_schedule_near": "在此设置附近，{family} 没有合法的调度",
+  "analysis.no_plan": "在 {p} 个设备上无法为该模型构造任何调度",
   "analysis.none": "无",
   "analysis.of_p_micro_batches": "p 个微批次",
   "analysis.of_the_rate_of_1f1b": "1F1B 气泡率",
@@ -49,6 +51,7 @@ export const ANALYSIS_MESSAGES = {
     "各阶段相等且无跳开销时，GPipe 与 1F1B 的气泡相同；1F1B 节省的是显存（{held}），不是时间。这里两者不同（{theirs} 与 {ours}），因为{reason}。",
   "analysis.pipeoffload_claims":
     "GIS、GIS-H 与卸载：相对于 1F1B 的 M 的激活值显存峰值，取自 PipeOffload（arXiv 2503.01328）；该文没有给出它们的气泡率。",
+  "analysis.plan_needs_a_model": "方案针对某个模型与机器；请用 --model 指定模型",
   "analysis.same_bubble": "GPipe 与 1F1B 的气泡相同：1F1B 节省的是显存（{held}），不是时间。",
   "analysis.size_left_out": "未列入：{ops} 个 op 在此耗时过长",
   "analysis.some_ranks_keep": "rank {ranks} 和 {last} 保留一个微批次的激活值最久，共 {slots} 个时隙",

@@ -46,7 +46,8 @@ export const SCHEDULE_MESSAGES = {
   "schedule.dualpipev_summary": "把 DualPipe 对半切开再折成 V 形：重叠方式相同，参数只保存一份。",
   "schedule.dualpipev_used_by": "deepseek-ai/DualPipe；torch 的 ScheduleDualPipeV",
   "schedule.effort_too_large": "在此规模下，effort 至多为 {nearest}",
-  "schedule.family_cannot_offload": "{family} 的激活值留在设备上；能卸载的是 gis、gis-h 与 interleaved",
+  "schedule.family_cannot_offload":
+    "{family} 的激活值留在设备上；请选择反向按先进先出执行的调度，例如 1f1b、interleaved 或 gis",
   "schedule.family_has_no_pairs": "{family} 没有重叠对；请去掉 FB",
   "schedule.family_has_no_such_field": "{family} 没有 {name}；请去掉它",
   "schedule.family_is_a_name": "family 应为名称，例如 1f1b",
@@ -175,6 +176,7 @@ export const SCHEDULE_MESSAGES = {
   "schedule.offload_selective": "设备上前一半分块的激活值（生存期最长）卸载到主机内存",
   "schedule.offload_too_early": "rank {rank} 在对应的前向之前就发出了 {copy}",
   "schedule.offload_with_full_recomputation": "完全重计算只保留每层的输入，不值得卸载；两者请选其一",
+  "schedule.offload_with_spread_vocabulary": "卸载与分摊到各设备上的输出层不能同时使用；两者请选其一",
   "schedule.one_f_one_b_source":
     "Narayanan 等，Memory-Efficient Pipeline-Parallel DNN Training（PipeDream-2BW），arXiv 2006.09503",
   "schedule.one_f_one_b_summary": "某个微批次的反向一旦可以执行就立即执行。气泡与 GPipe 相同，显存是 p 而不是 m。",

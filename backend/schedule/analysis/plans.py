@@ -1,0 +1,205 @@
+"""Plan a training run: the fastest step of a model on a machine within a device's memory, in one search over the
+schedule, the chunks per device, recomputation and offload.
+
+Every family is built with several numbers of chunks and each option. A searched family gets, for each kind of
+recomputation, several limits up to the highest with which its activations fit beside the parameters: recomputation
+makes the backward longer, but the memory that it saves can make the bubble shorter, so neither can be chosen before the
+other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import product
+
+import numpy as np
+
+from backend.schedule import jit
+from backend.schedule.errors import SpecError, message
+from backend.schedule.families.family import Family
+from backend.schedule.families.registry import FAMILIES, family_of, order
+from backend.schedule.hardware.preset_costs import Preset
+from backend.schedule.hardware.step_units import StepUnits, device_memory
+from backend.schedule.options.offload import MODES as OFFLOAD
+from backend.schedule.options.offload import with_offload
+from backend.schedule.options.recompute import MODES as RECOMPUTE
+from backend.schedule.order.order import Order
+from backend.schedule.order.placement import place
+from backend.schedule.search.bounds import lower_bound
+from backend.schedule.simulation.simulate import simulate
+from backend.schedule.spec import Spec
+
+Search = Callable[[Spec], tuple[Spec, Order]]
+"""From the spec of a searched family to an order within its memory, and the spec that builds this order again."""
+
+CHUNKS = (1, 2, 3, 4, 6, 8)  # per device, where a family has a choice
+MOST_OPS = 200_000  # of one order
+FINALISTS = 4  # searched families' settings that are searched on after the construction
+PARTS = (1 / 2, 3 / 4, 1.0, 3 / 2, 2.0)  # of p, limits on the activations of a searched family
+LEAST = 1.0  # micro-batch; no order exists within less
+ENOUGH = 2.0  # times p: more activations than that hardly shorten a step (ZB-2p)
+DIGITS = 100  # limits in hundredths of a micro-batch, rounded down
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A way to train the model: a legal spec with the preset's costs, and the figures of its step."""
+
+    spec: Spec
+    units: StepUnits
+
+    @property
+    def fits(self) -> bool:
+        return self.units.memory.fits
+
+
+def plans(asked: Spec, preset: Preset, limit: float | None = None, search: Search | None = None) -> list[Plan]:
+    """Return every plan for ``asked.p`` devices and ``asked.m`` micro-batches: those that fit from the fastest, then
+    the others from the least memory.
+
+    ``limit`` is the memory of a device in bytes, the machine's by default. ``search`` goes on from the best searched
+    orders; without it they are only constructed. Raises SpecError for a forward-only setting, and where nothing can be
+    built.
+    """
+    _judge(asked)
+    jit.compile_all()
+    found = [plan for spec in specs(asked, preset, limit) if (plan := _measured(spec, _order(spec), preset, limit))]
+    if not found:
+        text = message("analysis.no_plan", "no schedule can be built for this model on {p} devices", p=asked.p)
+        raise SpecError("p", asked.p, text)
+    found = sorted(found, key=_rank)
+    if search is not None:
+        found = sorted([*found, *_searched_on(found, preset, limit, search)], key=_rank)
+    return _one_of_each(found)
+
+
+def frontier(plans: Sequence[Plan]) -> list[Plan]:
+    """Return the plans that are faster than every plan with less memory, from the least memory."""
+    best: list[Plan] = []
+    for plan in sorted(plans, key=lambda plan: (plan.units.memory.most, plan.units.seconds)):
+        if not best or plan.units.seconds < best[-1].units.seconds:
+            best.append(plan)
+    return best
+
+
+def best_of_each(plans: Sequence[Plan]) -> list[Plan]:
+    """Return the first plan of each family and number of chunks."""
+    first: dict[tuple[str, int], Plan] = {}
+    for plan in plans:
+        first.setdefault((plan.spec.family, plan.spec.v), plan)
+    return list(first.values())
+
+
+def specs(asked: Spec, preset: Preset, limit: float | None = None) -> Iterator[Spec]:
+    """Yield the legal specs of all synchronous families at p and m, with the preset's costs."""
+    for family in FAMILIES.values():
+        if family.asynchronous:  # its steps are others: weights change after every backward
+            continue
+        offloads = OFFLOAD if "offload" in family.fields else ("none",)
+        for v, recompute, offload in product(_chunks(family), RECOMPUTE, offloads):
+            plain = Spec(family.name, asked.p, asked.m, v, recompute=recompute, offload=offload)
+            spec = _priced(plain, preset)
+            if spec is None or family.op_count(spec) > MOST_OPS:
+                continue
+            if family.problem is None:
+                yield spec
+                continue
+            for memory in _limits(spec, within(spec, family, preset, limit)):
+                if memory >= LEAST:
+                    yield spec.with_(memory=memory)
+
+
+def _chunks(family: Family) -> Sequence[int]:
+    least, natural, most = family.v
+    return sorted({natural, *(v for v in CHUNKS if least <= v <= most)})
+
+
+def _limits(spec: Spec, most: float) -> Sequence[float]:
+    """Return the limits to search within. ``most`` is the highest that fits; where offload or recomputation take
+    something away from what the limit counts, higher ones may fit as well.
+    """
+    less = spec.offload != "none" or spec.recompute != "none"
+    parts = (round(part * spec.p, 2) for part in PARTS)
+    return sorted({min(most, ENOUGH * spec.p), *(each for each in parts if each < most or less)})
+
+
+def _priced(plain: Spec, preset: Preset) -> Spec | None:
+    """Return the spec with the preset's costs; None if there is no such schedule of this model."""
+    try:
+        return preset.priced(plain)
+    except SpecError:
+        return None
+
+
+def within(spec: Spec, family: Family, preset: Preset, limit: float | None = None) -> float:
+    """Return the highest limit on a searched family's activations, as in its spec, with which every device's memory
+    stays within ``limit`` bytes (None: the machine's) without offload and recomputation.
+    """
+    found = preset.estimate(spec)
+    placement = place(family.placement, spec.p, family.chunks(spec))
+    none, one = (
+        device_memory(found.footprint, spec, placement, np.full(spec.p, held), found.setting.heads)
+        for held in (0.0, 1.0)
+    )
+    free = (none.limit if limit is None else limit) - np.array(none.ranks)
+    each = np.array(one.activations)  # 0 on a device that has the embedding only
+    return math.floor(DIGITS * float((free[each > 0.0] / each[each > 0.0]).min())) / DIGITS
+
+
+def _order(spec: Spec) -> Order:
+    """Build the order of a spec; one order for all kinds of offload."""
+    plain = _plain(spec.with_(offload="none", costs=replace(spec.costs, O=None)))
+    return plain if spec.offload == "none" else with_offload(plain, spec.timing, spec.v, spec.offload)
+
+
+@lru_cache(maxsize=32)  # the limits of a searched family come again for the next kind of offload
+def _plain(spec: Spec) -> Order:
+    return order(spec)
+
+
+def _measured(spec: Spec, built: Order, preset: Preset, limit: float | None) -> Plan | None:
+    units = preset.units(spec, simulate(built, spec.timing, spec.v))
+    if units is None:
+        return None
+    if limit is not None:
+        units = replace(units, memory=replace(units.memory, limit=limit))
+    return Plan(spec, units)
+
+
+def _rank(plan: Plan) -> tuple[bool, float, float]:
+    memory = plan.units.memory.most
+    return (not plan.fits, *((plan.units.seconds, memory) if plan.fits else (memory, plan.units.seconds)))
+
+
+def _searched_on(found: Sequence[Plan], preset: Preset, limit: float | None, search: Search) -> Iterator[Plan]:
+    """Yield the plans found by searching on from the best constructed ones whose bound is below the fastest."""
+    best, left = found[0].units.seconds, FINALISTS
+    for plan in found:
+        problem = family_of(plan.spec).problem
+        if problem is None or not plan.fits or left == 0:
+            continue
+        if lower_bound(problem(plan.spec).task).value / 1000 >= best:
+            continue
+        left -= 1
+        spec, built = search(plan.spec)
+        better = _measured(spec, built, preset, limit)
+        if better is not None:
+            best = min(best, better.units.seconds)
+            yield better
+
+
+def _one_of_each(found: Sequence[Plan]) -> list[Plan]:
+    """Leave out the shorter searches for the same setting."""
+    first: dict[Spec, Plan] = {}
+    for plan in found:
+        first.setdefault(plan.spec.with_(effort=None), plan)
+    return list(first.values())
+
+
+def _judge(asked: Spec) -> None:
+    if asked.forward_only:
+        text = message("analysis.forward_only_is_not_trained", "a plan is for training, which has backwards")
+        raise SpecError("forward_only", True, text, nearest=False)
