@@ -57,7 +57,7 @@ def with_offload(order: Order, costs: Costs, v: int, mode: str) -> Order:
 
     best = planned(without)
     if _makespan(best) > _makespan(without):
-        stretched = replace(without, start=STRETCH * without.start, end=STRETCH * without.end)
+        stretched = Timeline(order, STRETCH * without.start, STRETCH * without.end)
         best = min(best, planned(stretched), key=_makespan)
         for _ in range(ROUNDS - 2):
             before, again = _makespan(best), planned(best)
