@@ -34,8 +34,9 @@ def sums_are_exact(times: Floats, ops: int) -> bool:
     of one power of two, of which the sum has fewer than 2^53. So are whole numbers, halves and quarters; 0.1 is not.
     """
     most = 2.0 * float(times.max(initial=0.0)) * ops  # a hop before every op
-    units = np.ldexp(times, 52 - math.frexp(most)[1])  # most < 2^52 units
-    return bool(np.array_equal(units, np.rint(units)))
+    exponent = 52 - math.frexp(most)[1]  # most is less than 2^52 units of 2^-exponent
+    units = np.rint(np.ldexp(times, exponent))
+    return bool(np.array_equal(np.ldexp(units, -exponent), times))
 
 
 @dataclass(frozen=True, eq=False)
