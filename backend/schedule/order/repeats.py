@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from backend.schedule import jit
 
+Codes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
 
 LEAST_OPS = 2**15  # of an order: fewer are read in full in less than a millisecond
@@ -39,7 +40,7 @@ class Repeats:
         return fewest
 
 
-def repeats(codes: npt.NDArray[np.uint8], offsets: Ints) -> Repeats | None:
+def repeats(codes: Codes, offsets: Ints) -> Repeats | None:
     """Find the phases of an order's rows, laid out as in ``Order``; None unless all ranks have as many, at least one,
     with the same periods, or if the order is small.
     """
@@ -52,6 +53,18 @@ def repeats(codes: npt.NDArray[np.uint8], offsets: Ints) -> Repeats | None:
         return None
     begin, end = np.ascontiguousarray(np.moveaxis(found[:, :count], 2, 0))
     return Repeats(begin, end, period[:count])
+
+
+def without_blocks(codes: Codes, offsets: Ints, phases: Repeats, blocks: Ints) -> Codes:
+    """Return the rows' codes with (phases,) that many blocks of each phase left out."""
+    left_out, parts = (blocks * phases.period).tolist(), []
+    for begin, stop, ends in zip(offsets[:-1].tolist(), offsets[1:].tolist(), phases.end.tolist(), strict=True):
+        at = begin
+        for end, ops in zip(ends, left_out, strict=True):
+            parts.append(codes[at : begin + end - ops])
+            at = begin + end
+        parts.append(codes[at:stop])
+    return np.concatenate(parts)
 
 
 def no_phases(p: int) -> Repeats:

@@ -21,7 +21,7 @@ import numpy as np
 from backend.schedule import jit
 from backend.schedule.order.dependencies import Rules, rules_of
 from backend.schedule.order.order import Order, offsets_of
-from backend.schedule.order.repeats import Repeats
+from backend.schedule.order.repeats import Repeats, without_blocks
 from backend.schedule.simulation.timeline import Floats, Ints, PeriodicTimeline, SteadyState, Timeline
 
 KEPT = 3  # times the ranks, micro-batches that are kept at first: the pipeline fills, and a block repeats
@@ -140,18 +140,10 @@ def _count(
 
 def shortened(phases: Phases, fewer: int) -> Order:
     """Return the order with ``fewer`` micro-batches less in every phase; ``fewer`` is a multiple of all ``micros``."""
-    order, left_out = phases.order, phases.ops(fewer).tolist()
-    parts = []
-    for rank, ends in enumerate(phases.repeats.end.tolist()):
-        begin, stop = order.offsets[rank : rank + 2].tolist()
-        at = begin
-        for end, ops in zip(ends, left_out, strict=True):
-            parts.append(order.codes[at : begin + end - ops])
-            at = begin + end
-        parts.append(order.codes[at:stop])
-    lengths = np.diff(order.offsets) - sum(left_out)
-    streams = order.placement.streams
-    return Order(order.placement, order.m - streams * fewer, np.concatenate(parts), offsets_of(lengths.tolist()))
+    order, blocks = phases.order, fewer // phases.micros
+    codes = without_blocks(order.codes, order.offsets, phases.repeats, blocks)
+    lengths = np.diff(order.offsets) - phases.ops(fewer).sum()
+    return Order(order.placement, order.m - order.placement.streams * fewer, codes, offsets_of(lengths.tolist()))
 
 
 @dataclass(frozen=True, eq=False)
