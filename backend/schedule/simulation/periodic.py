@@ -25,6 +25,7 @@ from backend.schedule.order.repeats import Repeats, without_blocks
 from backend.schedule.simulation.timeline import Floats, Ints, PeriodicTimeline, SteadyState, Timeline
 
 KEPT = 3  # times the ranks, micro-batches that are kept at first: the pipeline fills, and a block repeats
+MORE = 8  # times what is kept, micro-batches of an order that is tried again with more: in vain that costs an eighth
 
 Advance = Callable[[Order], tuple[Timeline, Ints, Floats]]
 
@@ -81,6 +82,8 @@ def timed(order: Order, times: Floats, advance: Advance) -> Timeline | None:
         cycles = [each for each in found if each is not None]
         if len(cycles) < len(found):
             kept *= 4
+            if MORE * kept > order.n:
+                return None
             continue
         whole = math.lcm(*(each.blocks * micros for each, micros in zip(cycles, phases.micros.tolist(), strict=True)))
         if fewer % whole:

@@ -6,6 +6,7 @@
 /** @import {Schedule, Times} from "./types.js" */
 
 const KEPT = 3; // times the ranks, micro-batches that are kept at first: the pipeline fills, and a block repeats
+const MORE = 8; // times what is kept, micro-batches of an order that is tried again with more
 
 /**
  * @typedef {{period: number, begin: number[], end: number[]}} Phase
@@ -144,6 +145,7 @@ export function timePeriodic(schedule, table, loop, room) {
     const cycles = phases.map((_, i) => cycleOf(short, ran, /** @type {Cut} */ (cut), i, fewer));
     if (cycles.includes(null)) {
       kept *= 4;
+      if (MORE * kept > schedule.n) return null;
       continue;
     }
     const found = /** @type {Cycle[]} */ (cycles);
