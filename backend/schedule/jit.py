@@ -22,9 +22,11 @@ COMPILE_FROM_OPS = 50_000
 MODULES = (
     "backend.schedule.options.offload",
     "backend.schedule.options.vocabulary",
+    "backend.schedule.order.repeats",
     "backend.schedule.search.building_block",
     "backend.schedule.search.moves",
     "backend.schedule.simulation.memory",
+    "backend.schedule.simulation.periodic",
     "backend.schedule.simulation.simulate",
 )
 

@@ -21,9 +21,9 @@ from backend.schedule.options.recompute import MODES
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
 from backend.schedule.simulation.costs import Cost, Costs
 
-# Sizes that keep one answer under about a second and 100 MB; the page's sliders have lower limits. The family limits
-# the ops of an order (registry.judge).
-LIMITS = {"p": 1024, "m": 65536, "v": 64, "ops": 4_194_304}
+# Sizes that keep one answer under a few seconds and 400 MB; the page's sliders have lower limits. ``ops`` are those of
+# an order, ``placed_ops`` of one whose ops are placed one by one (Family.most_ops).
+LIMITS = {"p": 1024, "m": 65536, "v": 64, "ops": 16_777_216, "placed_ops": 4_194_304}
 MOST_LAYERS = 10_000  # most layers of one stage
 MOST_EFFORT, MOST_SEED = 10**9, 2**31 - 1
 MOST_ORDER = 6000  # most characters of a packed order: a server reads addresses of up to 8192

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from backend.schedule.analysis.calibrate import calibrate
-from backend.schedule.simulation.metrics import busy_time, figures
+from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import Timeline
 from runner.job.busy_machine import lack_of_cores, over_plan, too_busy
 from runner.job.busy_machine import note as busy_note
@@ -80,7 +80,7 @@ def timing_details(plan: Plan, board: Board, record_ns: float, found: Outcome) -
     reload = awaits_reload(plan.program, offsets)
     idle_ns = idle(offsets, times, reload, plan.mode == "paced", record_ns)
     busy_ns = np.add.reduceat(times[:, OP.end] - times[:, OP.start], offsets[:-1])
-    planned = busy_time(plan.timeline)
+    planned = plan.timeline.busy()
     copies = board.copy_times[:, (COPY.start, COPY.end)].T / (found.unit_ms * 1e6)
     calibrated = calibrate(replace(found.timeline, copy_start=copies[0], copy_end=copies[1]), plan.v)
     rank, ops = slowest(busy_ns.tolist(), planned.tolist()), int(np.diff(offsets).max())
@@ -100,7 +100,7 @@ def busy_machine(plan: Plan, found: Outcome, details: Mapping[str, Any]) -> dict
     if plan.unit_ms is None:
         return {}
     over = over_plan(found.predicted, found.measured)
-    planned = busy_time(plan.timeline).tolist()
+    planned = plan.timeline.busy().tolist()
     busy = too_busy(over, details["idle"], details["busy"], planned, plan.unit_ms * 1e6)
     return {"over_plan": over} | ({} if busy is None else {"too_busy": busy})
 

@@ -37,8 +37,8 @@ REFUSED: list[tuple[dict[str, Any], str, Any]] = [
     ({"p": 4.5}, "p", 4),
     ({"p": float("nan")}, "p", 1),
     ({"m": float("inf")}, "m", 1),
-    ({"m": 65536, "p": 1024}, "m", 2048),  # F and B
-    ({"family": "zb-h1", "m": 65536, "p": 1024}, "m", 1365),  # F, I and W
+    ({"m": 65536, "p": 1024}, "m", 8192),  # F and B
+    ({"family": "zb-h1", "m": 65536, "p": 1024}, "m", 5461),  # F, I and W
     ({"family": "1f1b", "vocabulary": "parallel-2", "m": 65536, "p": 1024}, "m", 1024),  # F, B, S and T
     ({"v": 2}, "v", 1),
     ({"family": "dualpipev", "v": 1}, "v", 2),
@@ -116,11 +116,27 @@ def test_every_name_of_a_family_in_any_case_is_read_as_its_own() -> None:
 
 
 def test_the_nearest_number_of_micro_batches_is_the_most_within_the_limit() -> None:
-    for family in ("gpipe", "zb-h1", "dualpipe", "dualpipev", "interleaved"):
+    for family in ("gpipe", "zb-h1", "dualpipe", "dualpipev", "interleaved", "interleaved-bfs", "v-half"):
         with pytest.raises(SpecError) as refused:
             registry.judge(Spec(family, 512, 65536, FAMILIES[family].v[1]))
         most = Spec(family, 512, refused.value.nearest, FAMILIES[family].v[1])
-        assert registry.op_count(most) <= LIMITS["ops"] < registry.op_count(most.with_(m=most.m + 1))
+        limit = LIMITS["placed_ops" if family in ("interleaved-bfs", "v-half") else "ops"]
+        assert registry.op_count(most) <= limit < registry.op_count(most.with_(m=most.m + 1))
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        Spec("gpipe", 64, 40_000, lifo=True),
+        Spec("1f1b", 64, 40_000, vocabulary="parallel-1"),
+        Spec("gis", 64, 6400, 4, offload="full"),
+    ],
+)
+def test_an_order_whose_ops_are_placed_one_by_one_has_fewer_at_most(spec: Spec) -> None:
+    assert LIMITS["placed_ops"] < registry.op_count(spec) < LIMITS["ops"]
+    registry.judge(spec.with_(lifo=False, vocabulary="plain", offload="none"))
+    with pytest.raises(SpecError, match="4,194,304"):
+        registry.judge(spec)
 
 
 @given(spec=specs())

@@ -90,7 +90,8 @@ def _judge_size(spec: Spec) -> None:
     """Raise SpecError, without a nearest value, if a family's own v makes too many ops: a smaller m would not be
     comparable.
     """
-    if op_count(spec) > LIMITS["ops"]:
+    most = family_of(spec).most_ops(spec)
+    if op_count(spec) > most:
         raise SpecError(
             "m",
             spec.m,
@@ -98,7 +99,7 @@ def _judge_size(spec: Spec) -> None:
                 "analysis.too_many_ops",
                 "{ops} ops are over the limit of {most}",
                 ops=f"{op_count(spec):,}",
-                most=f"{LIMITS['ops']:,}",
+                most=f"{most:,}",
             ),
         )
 
@@ -106,13 +107,13 @@ def _judge_size(spec: Spec) -> None:
 def judge_sizes(asked: Spec, specs: Sequence[Spec]) -> None:
     """Raise SpecError for more ops in total than one answer may have; compile the kernels if the size justifies it."""
     whole = sum(op_count(spec) for spec in specs)
-    if whole > LIMITS["ops"]:
-        nearest = max(1, asked.m * LIMITS["ops"] // (2 * whole))
+    if whole > LIMITS["placed_ops"]:
+        nearest = max(1, asked.m * LIMITS["placed_ops"] // (2 * whole))
         text = message(
             "analysis.too_many_ops_to_compare",
             "{ops} ops in all, over the limit of {most}; compare fewer families or micro-batches",
             ops=f"{whole:,}",
-            most=f"{LIMITS['ops']:,}",
+            most=f"{LIMITS['placed_ops']:,}",
         )
         raise SpecError("m", asked.m, text, limit=nearest, nearest=nearest)
     jit.compile_for(whole)

@@ -17,7 +17,7 @@ from backend.schedule.families.registry import FAMILIES, family_of, judge, op_co
 from backend.schedule.options.effective_costs import spread_layers
 from backend.schedule.simulation.metrics import Figures, figures
 from backend.schedule.simulation.simulate import simulate
-from backend.schedule.spec import LIMITS, Spec
+from backend.schedule.spec import Spec
 
 P_STOPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 M_STOPS = (1, 2, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256)
@@ -57,7 +57,7 @@ def cell(asked: Spec, p: int, m: int) -> Cell:
         spec = resized(asked, p, m)
     except SpecError as error:
         return Cell(p, m, None, None, error.message, legal=False)
-    if (size > CELL_OPS and spec is not asked) or op_count(spec) > LIMITS["ops"]:
+    if (size > CELL_OPS and spec is not asked) or op_count(spec) > family_of(spec).most_ops(spec):
         text = message("analysis.size_left_out", "left out: {ops} ops take too long here", ops=f"{op_count(spec):,}")
         return Cell(p, m, spec, None, text)
     return Cell(p, m, spec, figures(simulate(order(spec), spec.timing, spec.v)))

@@ -19,7 +19,7 @@ from backend.schedule.order.order import Codes, Order, from_rows, micro_numbers
 from backend.schedule.order.placement import Kind, place
 from backend.schedule.search.building_block import Block
 from backend.schedule.search.problem import Problem
-from backend.schedule.spec import Spec
+from backend.schedule.spec import LIMITS, Spec
 
 Row = npt.NDArray[np.uint8]
 Pattern = Sequence[int] | Row
@@ -66,6 +66,8 @@ class Family:
     is shaped by the costs is laid from. None where nothing repeats micro-batch by micro-batch."""
     problem: Callable[[Spec], Problem] | None = None
     """The problem of a searched family, whose rows a search finds (searched.py); None where rows are constructed."""
+    numbered: Callable[[Spec], bool] = lambda spec: False
+    """Whether its order has to store micro-batch numbers, because they are not first in, first out."""
     finish: Callable[[Spec, Order], Order] = lambda spec, order: order
     """A last step on the order, for what phases cannot express (GPipe's backward from last to first)."""
 
@@ -86,6 +88,13 @@ class Family:
         if self.ops is not None:
             return self.ops(spec) + shards
         return (2 if self.backward == "full" else 3) * spec.p * spec.m * spec.v + shards
+
+    def most_ops(self, spec: Spec) -> int:
+        """Return the most ops that the order of a spec may have: fewer if each is placed by itself, by costs or with a
+        number of its micro-batch, than if rows are phases.
+        """
+        placed = self.shaped_by_costs or self.numbered(spec) or spec.barriers or spec.offload != "none"
+        return LIMITS["placed_ops" if placed else "ops"]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the family as JSON, for the page and the command line."""

@@ -26,7 +26,7 @@ from backend.schedule.families.zero_bubble.zb_auto import ZB_AUTO
 from backend.schedule.families.zero_bubble.zb_h1 import ZB_H1
 from backend.schedule.families.zero_bubble.zb_h2 import ZB_H2
 from backend.schedule.order.order import Order
-from backend.schedule.spec import LIMITS, Spec
+from backend.schedule.spec import Spec
 
 __all__ = ["FAMILIES", "Family", "base_order", "describe", "family_of", "judge", "op_count", "order", "read"]
 
@@ -95,15 +95,16 @@ def op_count(spec: Spec) -> int:
 def _judge_size(spec: Spec, family: Family) -> None:
     """Raise SpecError for more ops than one order may have, with the most micro-batches that fit."""
     count = family.op_count(spec)
-    if count <= LIMITS["ops"]:
+    most = family.most_ops(spec)
+    if count <= most:
         return
     fixed = family.op_count(spec.with_(m=0))  # the count is linear in m
-    nearest = max(1, (LIMITS["ops"] - fixed) * spec.m // (count - fixed))
+    nearest = max(1, (most - fixed) * spec.m // (count - fixed))
     text = message(
         "schedule.too_many_ops",
         "p, m and v make {ops} ops, over the limit of {most}; m = {nearest} is the most here",
         ops=f"{count:,}",
-        most=f"{LIMITS['ops']:,}",
+        most=f"{most:,}",
         nearest=nearest,
     )
     raise SpecError("m", spec.m, text, limit=nearest, nearest=nearest)

@@ -58,7 +58,7 @@ def with_offload(order: Order, costs: Costs, v: int, mode: str) -> Order:
 
     best, near = planned(without), (1 + NEAR) * _makespan(without)
     if _makespan(best) > near:
-        stretched = replace(without, start=STRETCH * without.start, end=STRETCH * without.end)
+        stretched = Timeline(order, STRETCH * without.start, STRETCH * without.end)
         best = min(best, planned(stretched), key=_makespan)
     for _ in range(ROUNDS - 2):
         if _makespan(best) <= near:

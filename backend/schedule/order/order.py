@@ -17,6 +17,7 @@ import numpy.typing as npt
 from backend.schedule.order.copy_lanes import Copies, merged
 from backend.schedule.order.ops import LETTERS, PAIR, B, F, I, Op, Pair, S, T, W
 from backend.schedule.order.placement import Placement
+from backend.schedule.order.repeats import Repeats, repeats
 
 Codes = npt.NDArray[np.uint8]
 Micro = npt.NDArray[np.int32]
@@ -59,6 +60,11 @@ class Order:
     def forward_only(self) -> bool:
         """Return whether all ops are forwards: inference, in which nothing is kept for a backward."""
         return len(self.codes) > 0 and bool((self.codes < self.chunks).all())
+
+    @cached_property
+    def repeats(self) -> Repeats | None:
+        """Return where the rows repeat a block of ops; None for a small order, or if no phases are common to them."""
+        return repeats(self.codes, self.offsets)
 
     @property
     def n(self) -> int:

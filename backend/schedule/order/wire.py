@@ -8,9 +8,13 @@ Header: ``p``, ``m``, ``placement``, ``chunks``, ``counts`` (ops per rank, one n
 ``barriers`` (0, 1, 2), ``copies`` (copies per rank, as counts), and for the page ``spec`` (all of it) and ``base``,
 true where the page adds S, T and copies by the costs.
 
+``phases``, only of a large order, are where its rows repeat a block of ops (repeats.py): of each phase ``period``, the
+ops of a block, ``begin`` and ``end``, where it is in each rank's row, and ``more``, how many blocks before ``end`` are
+not among the N bytes. Each of their ops is the one ``period`` before it. The rows of ``counts`` have them.
+
 The page gets these bytes deflated and reads them in static/js/core/schedule/wire.js. The runner gets ``to_text``: the
-bytes without a spec, deflated (zlib), in base64. Deflated because the codes repeat: the text of a large order is about
-a hundredth of its bytes. Reading is strict and bounded: hostile bytes raise OrderError.
+bytes without a spec, deflated (zlib), in base64. Deflated because codes repeat in smaller orders and in groups too.
+Reading is strict and bounded: hostile bytes raise OrderError.
 """
 
 from __future__ import annotations
@@ -30,10 +34,12 @@ from backend.schedule.errors import OrderError, message
 from backend.schedule.order.copy_lanes import Copies
 from backend.schedule.order.order import Order, offsets_of
 from backend.schedule.order.order_codec import MOST_RANKS, assemble
+from backend.schedule.order.repeats import MOST_PHASES, Repeats, without_blocks
 
-MOST_OPS = 2**23  # most ops of an order that is read: over twice the most of a spec
+MOST_OPS = 2**24  # most ops of an order that is read, as of a spec
 MOST_HEADER = 2**22  # bytes: a spec may list a cost for each of 65,536 stages
 MOST_BYTES = 4 + MOST_HEADER + 14 * MOST_OPS  # 9 bytes per op with both columns, 5 per copy
+PHASE = ("period", "more", "begin", "end")  # the keys of a phase
 NOT_AN_ORDER = message("schedule.not_an_order", "these bytes are not an encoded order, or a part of them is missing")
 
 
@@ -57,8 +63,12 @@ def encode(order: Order, spec: Mapping[str, Any] | None = None, *, base: bool = 
         header["spec"] = spec
     if base:
         header["base"] = True
+    phases = None if stored else order.repeats
+    if phases is not None:
+        header["phases"] = _phases(phases)
     head = json.dumps(header, separators=(",", ":"), allow_nan=False).encode()
-    parts = [struct.pack("<I", len(head)), head, order.codes.tobytes()]
+    codes = order.codes if phases is None else without_blocks(order.codes, order.offsets, phases, phases.blocks - 1)
+    parts = [struct.pack("<I", len(head)), head, codes.tobytes()]
     if order.micro is not None:
         parts += [order.micro[:, column].astype("<i4").tobytes() for column in range(stored)]
     if copies is not None:
@@ -75,10 +85,12 @@ def decode(body: bytes) -> Order:
     header, rest = _header(body)
     p, stored = _whole(header, "p", 1, MOST_RANKS), _whole(header, "stored", 0, 2)
     offsets, copy_offsets = _offsets(header, "counts", p), _offsets(header, "copies", p)
-    count, copy_count = int(offsets[-1]), int(copy_offsets[-1])
-    if len(rest) != count * (1 + 4 * stored) + 5 * copy_count:
+    phases, more = _read_phases(header, offsets)
+    whole, copy_count = int(offsets[-1]), int(copy_offsets[-1])
+    count = whole - p * int(more @ phases.period)
+    if (stored and count < whole) or len(rest) != count * (1 + 4 * stored) + 5 * copy_count:
         raise OrderError(NOT_AN_ORDER)
-    codes = np.frombuffer(rest, np.uint8, count).copy()  # compiled code does not accept read-only arrays
+    codes = _with_blocks(np.frombuffer(rest, np.uint8, count), offsets, phases, more)
     columns = [np.frombuffer(rest, "<i4", count, count * (1 + 4 * each)) for each in range(stored)]
     copies = None
     if copy_count:
@@ -119,6 +131,54 @@ def _counts(offsets: npt.NDArray[np.int64]) -> int | list[int]:
     """Return the lengths of the rows, as one number if all are equal."""
     counts: list[int] = np.diff(offsets).tolist()
     return counts[0] if len(set(counts)) == 1 else counts
+
+
+def _phases(phases: Repeats) -> list[dict[str, Any]]:
+    """Return the header's phases, of which one block each is sent."""
+    columns = (phases.period.tolist(), (phases.blocks - 1).tolist(), phases.begin.T.tolist(), phases.end.T.tolist())
+    return [dict(zip(PHASE, phase, strict=True)) for phase in zip(*columns, strict=True)]
+
+
+def _read_phases(header: Mapping[str, Any], offsets: npt.NDArray[np.int64]) -> tuple[Repeats, npt.NDArray[np.int64]]:
+    """Return the phases of a header and (phases,) the blocks that were not sent."""
+    rows, listed = np.diff(offsets), header.get("phases", [])
+    if not isinstance(listed, list) or len(listed) > MOST_PHASES or not all(isinstance(each, dict) for each in listed):
+        raise OrderError(NOT_AN_ORDER)
+    period, more, begin, end = np.zeros((4, len(rows), len(listed)), np.int64)
+    last = np.zeros_like(rows)
+    for number, each in enumerate(listed):
+        period[:, number], more[:, number] = _whole(each, "period", 1, MOST_OPS), _whole(each, "more", 0, MOST_OPS)
+        for name, column in (("begin", begin), ("end", end)):
+            values = each.get(name)
+            if not isinstance(values, list) or len(values) != len(rows):
+                raise OrderError(NOT_AN_ORDER)
+            column[:, number] = [_whole({name: value}, name, 0, MOST_OPS) for value in values]
+        least = (more[:, number] + 1) * period[:, number]
+        if (begin[:, number] < last).any() or (end[:, number] - begin[:, number] < least).any():
+            raise OrderError(NOT_AN_ORDER)
+        last = end[:, number]
+    if (last > rows).any():
+        raise OrderError(NOT_AN_ORDER)
+    return Repeats(begin, end, period[0]), more[0]
+
+
+def _with_blocks(
+    sent: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64], phases: Repeats, more: npt.NDArray[np.int64]
+) -> npt.NDArray[np.uint8]:
+    """Return (N,) the codes of all rows, with the blocks that were not sent."""
+    if not len(more):
+        return sent.copy()  # compiled code does not accept read-only arrays
+    parts, at = [], 0
+    missing = list(zip(more.tolist(), phases.period.tolist(), strict=True))
+    for row, ends in zip(np.diff(offsets).tolist(), phases.end.tolist(), strict=True):
+        done = 0
+        for end, (blocks, period) in zip(ends, missing, strict=True):
+            stop = at + end - blocks * period - done
+            parts += [sent[at:stop], np.tile(sent[stop - period : stop], blocks)]
+            at, done = stop, end
+        parts.append(sent[at : at + row - done])
+        at += row - done
+    return np.concatenate(parts)
 
 
 def _header(body: bytes) -> tuple[dict[str, Any], memoryview]:

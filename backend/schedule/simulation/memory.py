@@ -16,25 +16,60 @@ from backend.schedule import jit
 from backend.schedule.order.copy_lanes import R
 from backend.schedule.order.ops import PAIR, B, F, I, S, T, W
 from backend.schedule.order.order import Order, code_count, decode
+from backend.schedule.order.repeats import no_phases
 from backend.schedule.order.weight_versions import weight_versions
 from backend.schedule.simulation.simulate import Timeline
 
 Floats = npt.NDArray[np.float64]
 
+TRIED = 4  # blocks of a phase, until one leaves the levels as they were; a share such as 0.4324 rounds them at first
 
-@jit.kernel("void(uint8[::1], int64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1])")
-def _peaks(codes: Any, offsets: Any, take: Any, back: Any, peak: Any) -> None:
-    """Write each rank's highest level, counted in two ways, to ``peak`` (p, 2); ``take``, ``back`` are (codes, 2)."""
+
+@jit.inner(
+    "UniTuple(float64, 4)(uint8[::1], int64, int64, float64[:, ::1], float64[:, ::1], float64, float64, float64,"
+    " float64)"
+)
+def _levels(
+    codes: Any, begin: Any, end: Any, take: Any, back: Any, level0: Any, level1: Any, top0: Any, top1: Any
+) -> tuple[float, float, float, float]:
+    """Return both levels after the ops ``[begin:end]`` and the highest so far, from those before."""
+    for x in range(begin, end):
+        code = codes[x]
+        level0 += take[code, 0]
+        level1 += take[code, 1]
+        top0 = max(top0, level0)
+        top1 = max(top1, level1)
+        level0 -= back[code, 0]
+        level1 -= back[code, 1]
+    return level0, level1, top0, top1
+
+
+@jit.kernel(
+    "void(uint8[::1], int64[::1], int64[:, ::1], int64[:, ::1], int64[::1], float64[:, ::1], float64[:, ::1],"
+    " float64[:, ::1])"
+)
+def _peaks(codes: Any, offsets: Any, begins: Any, ends: Any, period: Any, take: Any, back: Any, peak: Any) -> None:
+    """Write each rank's highest level, counted in two ways, to ``peak`` (p, 2); ``take``, ``back`` are (codes, 2),
+    ``begins``, ``ends``, ``period`` the phases of the rows (order/repeats.py).
+
+    A block after which both levels are what they were before it does the same each time: its repetitions are skipped.
+    """
     for r in range(offsets.shape[0] - 1):
         level0, level1, top0, top1 = 0.0, 0.0, 0.0, 0.0
-        for x in range(offsets[r], offsets[r + 1]):
-            code = codes[x]
-            level0 += take[code, 0]
-            level1 += take[code, 1]
-            top0 = max(top0, level0)
-            top1 = max(top1, level1)
-            level0 -= back[code, 0]
-            level1 -= back[code, 1]
+        x = offsets[r]
+        for phase in range(period.shape[0]):
+            begin, end, ops = offsets[r] + begins[r, phase], offsets[r] + ends[r, phase], period[phase]
+            level0, level1, top0, top1 = _levels(codes, x, begin, take, back, level0, level1, top0, top1)
+            x = begin
+            for _ in range(TRIED):
+                if x + 2 * ops > end:
+                    break
+                before0, before1 = level0, level1
+                level0, level1, top0, top1 = _levels(codes, x, x + ops, take, back, level0, level1, top0, top1)
+                x += ops
+                if level0 == before0 and level1 == before1:
+                    x += (end - x) // ops * ops
+        level0, level1, top0, top1 = _levels(codes, x, offsets[r + 1], take, back, level0, level1, top0, top1)
         peak[r, 0] = top0
         peak[r, 1] = top1
 
@@ -63,7 +98,9 @@ def peaks(order: Order, w_share: float = 1.0, v: int = 1, kept: float = 1.0) -> 
     """
     peak = np.empty((order.p, 2))
     jit.compile_for(len(order))
-    _peaks(order.codes, order.offsets, *changes(order, w_share, kept), peak)
+    phases = order.repeats or no_phases(order.p)
+    begin, end, period = phases.begin, phases.end, phases.period
+    _peaks(order.codes, order.offsets, begin, end, period, *changes(order, w_share, kept), peak)
     return peak[:, 0].astype(np.int64), peak[:, 1] / v
 
 

@@ -10,9 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from backend.schedule.simulation.simulate import Timeline
 
 
@@ -46,19 +43,12 @@ class Figures:
         }
 
 
-def busy_time(timeline: Timeline) -> npt.NDArray[np.float64]:
-    """Return (p,) the time each rank spends in ops."""
-    spent = timeline.end - timeline.start
-    return np.add.reduceat(spent, timeline.order.offsets[:-1])
-
-
 def figures(timeline: Timeline) -> Figures:
     """Compute the figures of a timeline in which every rank has at least one op."""
-    offsets = timeline.order.offsets
-    first, last = timeline.start[offsets[:-1]], timeline.end[offsets[1:] - 1]
+    first, last = timeline.windows()
     makespan = float(last.max() - first.min())
     longest = float((last - first).max())
-    busy = float(busy_time(timeline).mean())
+    busy = float(timeline.busy().mean())
     return Figures(makespan, longest, busy, bubble(makespan, busy), bubble(longest, busy))
 
 

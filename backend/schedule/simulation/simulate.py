@@ -5,7 +5,6 @@ Times are in the costs' unit.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,31 +15,15 @@ from backend.schedule.errors import OrderError, message
 from backend.schedule.order.copy_lanes import R
 from backend.schedule.order.dependencies import Rules, rules_of
 from backend.schedule.order.order import Order
+from backend.schedule.simulation import periodic
 from backend.schedule.simulation.costs import Costs, copy_times, durations
+from backend.schedule.simulation.timeline import NOTHING, Floats, Timeline
 
-Floats = npt.NDArray[np.float64]
-NOTHING: Floats = np.empty(0)
+__all__ = ["NOTHING", "Floats", "Timeline", "advance", "replay", "simulate"]
+
 _NO_MICRO = np.empty((0, 2), np.int32)
 _NO_COPIES = np.empty((0, 2), np.int64)
 _NO_COSTS = np.empty((0, 0))
-
-
-@dataclass(frozen=True, eq=False)
-class Timeline:
-    """Start and end of every op of an order, planned or measured: ``start``, ``end`` (N,), laid out as
-    ``order.codes``; ``copy_start``, ``copy_end`` (C,) as ``order.copies``.
-    """
-
-    order: Order
-    start: Floats
-    end: Floats
-    copy_start: Floats = field(default_factory=lambda: NOTHING)
-    copy_end: Floats = field(default_factory=lambda: NOTHING)
-
-    def rank(self, rank: int) -> tuple[Floats, Floats]:
-        """Return start and end of one rank's ops."""
-        span = slice(self.order.offsets[rank], self.order.offsets[rank + 1])
-        return self.start[span], self.end[span]
 
 
 @jit.kernel(
@@ -175,8 +158,14 @@ def _copy_jobs(order: Order, rule: Rules) -> tuple[npt.NDArray[np.int64], npt.ND
 def simulate(order: Order, costs: Costs, v: int = 1) -> Timeline:
     """Time a legal order. ``v``, the family's chunks per device, divides the costs given per device.
 
+    A large order is timed on a shorter one where its state repeats (periodic.py), with the same times bit by bit.
     Raises OrderError for an order that deadlocks; ``check.check`` explains the deadlock.
     """
+    if order.repeats is not None:
+        times = np.append(durations(order.placement, costs, v), costs.comm)
+        shorter = periodic.timed(order, times, lambda fewer: advance(fewer, costs, v))
+        if shorter is not None:
+            return shorter
     timeline, at, _ = advance(order, costs, v)
     stuck = np.flatnonzero(at < order.offsets[1:])
     if len(stuck):

@@ -27,7 +27,7 @@ from backend.web.address.preset import setting_fields, split_preset
 from backend.web.address.query import KEYS, fields_of, nested, number_of, pairs, spec_of, value_of
 
 OTHERS = ("b", "c", "d")
-MOST_OPS = LIMITS["ops"] // 8  # of all schedules together: an answer within a few seconds
+MOST_OPS = LIMITS["placed_ops"] // 8  # of all schedules together: an answer within a few seconds
 HEIGHTS = ("throughput", "bubble", *UNIT_HEIGHTS)  # of the frontier
 WIDTH, HEIGHT = (240, 2400), (180, 1600)  # px of a figure, from and to
 APPEARANCE: dict[str, tuple[Any, Callable[[Any], Any]]] = {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { micros } from "../../../static/js/core/schedule/ops.js";
+import { phasesOf } from "../../../static/js/core/schedule/periodic.js";
 import { decode } from "../../../static/js/core/schedule/wire.js";
 import { DEFAULTS, bytes, wireBody } from "../support/helpers.js";
 
@@ -65,6 +66,18 @@ test("copies follow with their kind and when they are issued", () => {
   ]);
 });
 
+const phase = { period: 2, more: 5, begin: [1, 0], end: [17, 18] };
+const phased = { ...header, spec: { ...header.spec, m: 9 }, counts: 18, phases: [phase] };
+const sent = [0, 0, 3, 0, 3, 0, 3, 3, 0, 3, 0, 3, 0, 3, 0, 3];
+
+test("the blocks of a phase that were not sent are those before them", () => {
+  const schedule = decode(wireBody(phased, sent));
+  const pairs = (/** @type {number} */ count) => Array.from({ length: count }, () => [0, 3]).flat();
+  assert.deepEqual([...schedule.codes], [0, ...pairs(8), 3, ...pairs(9)]);
+  assert.deepEqual(phasesOf(schedule), [phase]);
+  assert.deepEqual(phasesOf({ ...schedule }), []);
+});
+
 /** @type {[string, ArrayBuffer, RegExp][]} */
 const garbage = [
   ["nothing", new ArrayBuffer(0), /0 bytes are too few/],
@@ -77,6 +90,14 @@ const garbage = [
   ["a made-up placement", wireBody({ ...header, placement: "ring" }, codes), /unknown placement "ring"/],
   ["three columns", wireBody({ ...header, stored: 3 }, codes), /stored is 3/],
   ["too few counts", wireBody({ ...header, counts: [8] }, codes), /counts/],
+  ["a phase that is none", wireBody({ ...phased, phases: [null] }, sent), /no period/],
+  ["a phase without a period", wireBody({ ...phased, phases: [{ ...phase, period: 0 }] }, sent), /no period/],
+  ["begins for one rank", wireBody({ ...phased, phases: [{ ...phase, begin: [0] }] }, sent), /begin of a phase/],
+  ["no block that was sent", wireBody({ ...phased, phases: [{ ...phase, more: 8 }] }, sent), /8 blocks has 8 more/],
+  ["a phase beyond its row", wireBody({ ...phased, phases: [{ ...phase, end: [17, 19] }] }, sent), /within its row/],
+  ["phases that overlap", wireBody({ ...phased, phases: [phase, phase] }, sent), /within its row/],
+  ["phases that are no list", wireBody({ ...phased, phases: 1 }, sent), /phases is no list/],
+  ["phases of stored micro-batches", wireBody({ ...phased, stored: 1 }, sent), /stored micro-batches of phases/],
   ["three barriers", wireBody({ ...header, barriers: 3 }, codes), /barriers is 3/],
   ["too few counts of copies", wireBody({ ...header, copies: [1] }, codes), /copies is neither/],
   ["a byte too many", wireBody(header, [...codes, 0]), /bytes where the header asks for/],

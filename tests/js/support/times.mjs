@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import { judge, speaks, vars } from "../../../static/js/core/schedule/formula.js";
 import { curve, holding, peakInFlight, peakMemory } from "../../../static/js/core/schedule/memory.js";
 import { figures } from "../../../static/js/core/schedule/metrics.js";
+import { wasShortened } from "../../../static/js/core/schedule/periodic.js";
 import { opText } from "../../../static/js/core/schedule/ops.js";
 import { timedWithOptions } from "../../../static/js/core/options/apply_options.js";
 import { timing } from "../../../static/js/core/schedule/effective_costs.js";
@@ -66,6 +67,7 @@ function answer(line) {
     peak_memory: Array.from(peakMemory(schedule, scratch, holding(spec))),
     curve: [base64(memory.t), base64(memory.y)],
     copies: [base64(scratch.start.subarray(count, all)), base64(scratch.end.subarray(count, all))],
+    periodic: wasShortened(schedule),
     order: Array.from({ length: p }, (_, r) => rowText(schedule, r)),
     versions: asynchronous ? Object.values(versions(schedule)).map((each) => Array.from(each)) : null,
     laws: laws

@@ -17,7 +17,7 @@ from backend.schedule.hardware.models import MODELS
 from backend.schedule.hardware.ratios import GUIDE_BYTES, GUIDE_FLOPS, offload_ratio, output_layers
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.simulation.idle_breakdown import USEFUL, WASTED, idle_breakdown
-from backend.schedule.simulation.metrics import busy_time, figures
+from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 
@@ -65,7 +65,7 @@ def test_the_parts_of_every_ranks_time_sum_to_the_makespan(family: str, comm: fl
     timeline = simulate(built, spec.timing, spec.v)
     spent = idle_breakdown(built, spec.timing, spec.v)
     assert sum(spent.parts.values()) == pytest.approx(np.full(4, spent.makespan))
-    assert sum(spent.parts[name] for name in USEFUL) == pytest.approx(busy_time(timeline))
+    assert sum(spent.parts[name] for name in USEFUL) == pytest.approx(timeline.busy())
     assert all((spent.parts[name] >= 0.0).all() for name in WASTED)
     assert (spent.parts["hop"].sum() > 0.0) == (comm > 0.0)
     idle = sum(float(spent.parts[name].mean()) for name in WASTED)

@@ -39,6 +39,59 @@ def test_the_order_of_any_legal_spec_is_decoded_to_the_same_order(spec: Spec) ->
     assert equal_orders(wire.decode(wire.encode(built, spec.to_json())), built)
 
 
+LARGE = [
+    Spec("1f1b", 4, 4200),
+    Spec("gpipe", 8, 2100),
+    Spec("gpipe", 8, 2100, lifo=True),
+    Spec("interleaved-zb", 8, 400, 4),
+    Spec("dualpipe", 8, 4200),
+    Spec("gis", 8, 400, 4, offload="full"),
+    Spec("zb-h1", 4, 2100, vocabulary="parallel-1"),
+]
+
+
+@pytest.mark.parametrize("spec", LARGE, ids=lambda spec: f"{spec.family} {spec.offload} {spec.vocabulary} {spec.lifo}")
+def test_blocks_that_a_large_order_repeats_are_sent_once(spec: Spec) -> None:
+    built = order(spec)
+    body = wire.encode(built)
+    assert (len(body) < len(built) // 3) == (built.micro is None and built.copies is None)
+    assert equal_orders(wire.decode(body), built)
+    assert equal_orders(wire.from_text(wire.to_text(built)), built)
+
+
+PHASED = HEADER | {"p": 2, "m": 9, "counts": [18, 18]}
+PHASE = {"period": 2, "more": 5, "begin": [1, 0], "end": [17, 18]}
+SENT = bytes([*(0, *[0, 3] * 3, 3), *[0, 3] * 4])
+
+
+def test_a_phase_is_decoded_to_all_its_blocks() -> None:
+    read = wire.decode(body_of(PHASED | {"phases": [PHASE]}, SENT))
+    assert read.codes.tolist() == [*(0, *[0, 3] * 8, 3), *[0, 3] * 9]
+    check(read)
+
+
+@pytest.mark.parametrize(
+    "phases",
+    [
+        *(
+            [PHASE | {key: value}]
+            for key in PHASE
+            for value in (None, -1, 1.0, True, 10**30, [], [1], [1, -1], [1, 2.0])
+        ),
+        *({}, 1, "x", [1], [[]], [PHASE] * 9, [PHASE, PHASE]),
+        [PHASE | {"more": 8}],
+        [PHASE | {"end": [17, 19]}],
+        [PHASE | {"end": [17, 11]}],
+        [PHASE | {"begin": [17, 0]}],
+        [PHASE | {"period": 2**20}],
+    ],
+    ids=str,
+)
+def test_a_phase_that_is_not_within_its_rows_is_refused(phases: object) -> None:
+    with pytest.raises(OrderError):
+        wire.decode(body_of(PHASED | {"phases": phases}, SENT))
+
+
 @settings(max_examples=60)
 @given(optioned())
 def test_the_text_of_an_order_is_ascii_and_read_back_as_the_same_order(spec: Spec) -> None:

@@ -18,12 +18,15 @@ import pytest
 from backend.schedule.errors import SpecError
 from backend.schedule.families.registry import FAMILIES, Family, base_order, family_of, order, read
 from backend.schedule.options.vocabulary import SPREAD
+from backend.schedule.order import repeats
 from backend.schedule.order.order import Order, micro_numbers
 from backend.schedule.order.weight_versions import weight_versions
 from backend.schedule.order.wire import encode
 from backend.schedule.result import describe
+from backend.schedule.simulation.costs import Costs
 from backend.schedule.simulation.memory import curve
 from backend.schedule.simulation.simulate import Timeline, simulate
+from backend.schedule.simulation.timeline import PeriodicTimeline
 from backend.schedule.spec import COST_KEYS, Spec
 from backend.web.address.query import query_of, spec_of
 
@@ -191,6 +194,29 @@ def test_a_forward_only_schedule_is_timed_alike_and_keeps_nothing() -> None:
         assert_equal(spec, simulate(built, spec.timing, spec.v), answer)
         assert answer["linked"] == spec.to_json()
         assert set(answer["peak_in_flight"]) == {0}
+
+
+def test_orders_with_steady_states_are_timed_alike_from_the_blocks_that_are_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(repeats, "LEAST_OPS", 64)
+    rng = random.Random(13)
+    cases = []
+    for name, family in FAMILIES.items():
+        for v in {least for least in (1, 2, 4) if family.v[0] <= least <= family.v[2]}:
+            sizes = nearest_legal({"family": name, "p": rng.randint(2, 4), "m": rng.randint(100, 160), "v": v})
+            stages = sizes.p if family.placement == "bidirectional" else sizes.p * v
+            quarters = [rng.randint(1, 12) / 4 for _ in range(stages)]
+            for costs in (Costs(1.0, 2.0, 1.0, 0.5), Costs(tuple(quarters), 2.0, 1.0), Costs(0.1, 0.2, 0.3)):
+                spec = nearest_legal(sizes.with_(costs=costs).to_json())
+                cases.append((spec, order(spec)))
+    answers = page_answers(cases)
+    ours = [simulate(built, spec.timing, spec.v) for spec, built in cases]
+    for (spec, _), timeline, answer in zip(cases, ours, answers, strict=True):
+        assert_equal(spec, timeline, answer)
+    here = [isinstance(timeline, PeriodicTimeline) for timeline in ours]
+    assert [answer["periodic"] for answer in answers] == here
+    assert 0.4 * len(here) < sum(here) < len(here)
 
 
 def test_a_large_schedule_has_the_same_figures_where_sums_are_long() -> None:

@@ -44,6 +44,7 @@ GPIPE = Family(
     rows=rows,
     legal=lambda spec: None,
     fields=("lifo",),
+    numbered=lambda spec: spec.lifo,
     finish=last_in_first_out,
     vocabulary=SPREAD,
     laws=(

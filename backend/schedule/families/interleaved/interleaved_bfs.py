@@ -52,6 +52,7 @@ INTERLEAVED_BFS = Family(
     placement="looped",
     rows=rows,
     legal=lambda spec: None,
+    numbered=lambda spec: True,
     finish=backwards_from_the_last,
     v=(1, 2, 64),
     laws=(

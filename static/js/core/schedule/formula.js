@@ -1,4 +1,4 @@
-// Laws as data: evaluates and prints formula trees, and judges a law at one point. mathml.js draws the same trees.
+// Laws as data: evaluates and prints formula trees, and judges a law at one point. ../explain/mathml.js draws them.
 
 import { barriersOf, timing } from "./effective_costs.js";
 import { formatNumber } from "../i18n/numbers.js";

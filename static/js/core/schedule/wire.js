@@ -2,10 +2,13 @@
 
 import { codesPerRank } from "./ops.js";
 import { build } from "./placement.js";
+import { blocksOf, notePhases, withBlocks } from "./periodic.js";
 
+/** @import {Phase} from "./periodic.js" */
 /** @import {PlacementKind, Schedule, Spec} from "./types.js" */
+/** @typedef {Phase & {more: number}} SentPhase */
 /** @typedef {{spec: Spec, placement: PlacementKind, chunks: number, counts: number|number[], stored: number,
- *   barriers: number, copies: number|number[], base?: boolean}} Header */
+ *   barriers: number, copies: number|number[], phases?: SentPhase[], base?: boolean}} Header */
 
 /** @param {unknown} x @param {number} least */
 const isCount = (x, least) => Number.isInteger(x) && /** @type {number} */ (x) >= least;
@@ -51,6 +54,27 @@ function offsetsOf(p, counts, from = 0) {
   return offsets;
 }
 
+/** The phases of a header, one block of which was sent of each. @param {Header} header @param {Int32Array} offsets */
+function readPhases({ phases = [], spec }, offsets) {
+  if (!Array.isArray(phases)) refuse("phases is no list");
+  const last = new Float64Array(spec.p);
+  for (const phase of phases) {
+    const { period, more, begin, end } = phase ?? {};
+    if (!isCount(period, 1) || !isCount(more, 0)) refuse("a phase has no period or number of blocks");
+    for (const [name, row] of Object.entries({ begin, end })) {
+      if (!Array.isArray(row) || row.length !== spec.p || !row.every((x) => isCount(x, 0))) {
+        refuse(`${name} of a phase is not one number a rank`);
+      }
+    }
+    if (more >= blocksOf(phase)) refuse(`a phase of ${blocksOf(phase)} blocks has ${more} more`);
+    for (let r = 0; r < spec.p; r++) {
+      if (begin[r] < last[r] || end[r] > offsets[r + 1] - offsets[r]) refuse("a phase is not within its row");
+      last[r] = end[r];
+    }
+  }
+  return phases;
+}
+
 /** @param {Uint8Array} codes @param {number} chunks */
 function checkCodes(codes, chunks) {
   const limit = codesPerRank(chunks);
@@ -78,14 +102,19 @@ export function decode(buffer) {
   const p = spec.p;
   const offsets = offsetsOf(p, header.counts);
   const count = offsets[p];
+  const phases = readPhases(header, offsets);
+  const sent = count - phases.reduce((ops, { period, more }) => ops + p * period * more, 0);
+  if (stored > 0 && sent < count) refuse("stored micro-batches of phases");
   const copyOffsets = offsetsOf(p, header.copies, count);
   const copyCount = copyOffsets[p] - count;
-  const copiesAt = at + count * (1 + 4 * stored);
+  const copiesAt = at + sent * (1 + 4 * stored);
   const expected = copiesAt + 5 * copyCount;
   if (buffer.byteLength !== expected) refuse(`${buffer.byteLength} bytes where the header asks for ${expected}`);
   const placement = build(header.placement, p, chunks);
-  const codes = new Uint8Array(buffer.slice(at, at + count));
-  checkCodes(codes, chunks);
+  const kept = new Uint8Array(buffer.slice(at, at + sent));
+  checkCodes(kept, chunks);
+  const missing = phases.map(({ more }) => more);
+  const codes = sent < count ? withBlocks(kept, offsets, phases, missing) : kept;
   const n = spec.m / placement.streams;
   if (!Number.isInteger(n)) refuse(`m = ${spec.m} does not divide by ${placement.streams} directions`);
   const micro = [];
@@ -104,7 +133,7 @@ export function decode(buffer) {
           issued: new Int32Array(buffer.slice(copiesAt + copyCount, expected)),
         };
   if (copies?.codes.some((code) => code >= 2 * chunks)) refuse("a copy has a code beyond 2 * chunks");
-  return {
+  const schedule = {
     spec,
     placement,
     p,
@@ -120,4 +149,5 @@ export function decode(buffer) {
     copies,
     base: header.base === true,
   };
+  return notePhases(schedule, phases);
 }

@@ -160,7 +160,7 @@ export const FIGURES = {
     "反向拆分为 I（输入梯度）与 W（权重梯度）。零气泡论文把这里的 I 写作 B；在本页 B 表示两者之和，b = i + w。",
   ["B is the full backward pass as in DeepSeek's papers, b = i + w; where it is split, I is the input gradient " +
   "and W the weight gradient."]: "B 与 DeepSeek 论文一致，是完整反向，b = i + w；拆分时 I 为输入梯度，W 为权重梯度。",
-  // law.js, core/drawing/mathml.js
+  // law.js, core/explain/mathml.js
   "idle per device": "每个设备空闲",
   barriers: "屏障数",
   "{family} has no closed formula; the times come from the simulation.": "{family} 没有闭式公式；时间由仿真给出。",
