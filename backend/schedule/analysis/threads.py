@@ -21,7 +21,7 @@ from backend.schedule.spec import Spec
 T = TypeVar("T")
 R = TypeVar("R")
 
-MOST_THREADS = 8  # beyond these, the interpreter's lock leaves little to gain
+MOST_THREADS = 8  # of one job; a bound, measured on two cores only
 WORTH_OPS = 10_000  # constructed for given costs; fewer take some 40 ms, in which threads gain little
 
 
