@@ -36,6 +36,7 @@ from backend.schedule.analysis.pareto import SEARCHED
 from backend.schedule.analysis.sweep import M_STOPS, Cell, over_m, stops
 from backend.schedule.errors import SpecError
 from backend.schedule.families.registry import FAMILIES
+from backend.schedule.spec import Spec
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 VARIANTS = ("", "-open", "-dot", "-open-dot")  # of a group's marker
@@ -95,7 +96,7 @@ def _curves(plans: Sequence[Plan]) -> list[Curve]:
     ms = stops(M_STOPS, asked.m)
     jit.compile_for(len(FAMILIES) * 3 * asked.p * asked.m)
     on_screen = {plan.spec.family: plan.spec for plan in reversed(plans) if plan.spec.p == asked.p}
-    curves: list[Curve] = []
+    specs: list[Spec] = []
     for name, family in FAMILIES.items():
         if name in SEARCHED and name not in on_screen:
             continue
@@ -106,13 +107,14 @@ def _curves(plans: Sequence[Plan]) -> list[Curve]:
             continue
         if spec.p != asked.p:
             continue
-        cells = over_m(
-            spec.with_(group=None) if name not in on_screen else spec,
-            sorted({*ms, spec.m} if name in on_screen else ms),
-        )
+        specs.append(spec if name in on_screen else spec.with_(group=None))
+    sizes = [sorted({*ms, spec.m} if spec.family in on_screen else ms) for spec in specs]
+    curves: list[Curve] = []
+    for spec, cells in zip(specs, over_m(specs, sizes), strict=True):
+        family = FAMILIES[spec.family]
         if cells:
             member = sum(each.group == family.group for each in curves)
-            curves.append(Curve(name, family.title, family.group, cells, member))
+            curves.append(Curve(spec.family, family.title, family.group, cells, member))
     return curves
 
 

@@ -52,7 +52,9 @@ def pareto_command(limits: float | list[float] | None, seconds: float, as_json: 
             jit.compile_all()
         memory_limits = None if limits is None else _read(limits)
         points = pareto.points(asked, None, preset)
-        points += pareto.frontier(asked, memory_limits, lambda spec: built(spec, seconds), preset)
+        points += pareto.frontier(
+            asked, memory_limits, lambda spec: built(spec, seconds), preset, one_by_one=seconds > 0.0
+        )
         shown = asked if preset is None else preset.asked(asked)
     except RequestError as error:
         fail(data, error, as_json)

@@ -20,24 +20,34 @@ from runner.model.config import Training
 from runner.model.parameters import EPSILON, RATE, Data, dtype_of, named_outputs, named_results, stage_parameters
 
 Parameters = dict[str, Tensor]  # of one stage, by name
+Record = Callable[[int, Sequence[Parameters]], None]  # of a micro-batch, and the stages' sums of gradients with it
 
 
 def no_beat() -> None:
     """Report nothing."""
 
 
+def no_record(micro: int, sums: Sequence[Parameters]) -> None:
+    """Take note of nothing."""
+
+
 def train(
-    training: Training, device: torch.device | None = None, beat: Callable[[], None] = no_beat
+    training: Training,
+    device: torch.device | None = None,
+    beat: Callable[[], None] = no_beat,
+    record: Record = no_record,
 ) -> tuple[list[list[float]], dict[str, Tensor]]:
     """Train all steps. Returns the loss of each micro-batch of each step, and the last step's gradient of every
     parameter, named `stage3.blocks.0.qkv`, accumulated in micro-batch order; of several steps also the weights with
-    which the last one began. `beat` is called after each micro-batch."""
+    which the last one began. `beat` is called after each micro-batch, `record` after each of the last step."""
     device = device or torch.device("cpu")
     model = [_initial(training, index, device) for index in range(training.stages)]
-    losses = [_step(model, training, Data(training, device), beat)]
-    for step in range(1, training.steps):
-        model = [_descend(stage, _gradients(stage)) for stage in model]
-        losses.append(_step(model, training, Data(training, device, step), beat))
+    losses: list[list[float]] = []
+    for step in range(training.steps):
+        if step > 0:
+            model = [_descend(stage, _gradients(stage)) for stage in model]
+        last = step == training.steps - 1
+        losses.append(_step(model, training, Data(training, device, step), beat, record if last else no_record))
     results: dict[str, Tensor] = {}
     for index, stage in enumerate(model):
         results |= named_results(_gradients(stage), index, stage if training.steps > 1 else None)
@@ -66,11 +76,12 @@ def train_stale(
     used: Sequence[Sequence[int]],
     device: torch.device | None = None,
     beat: Callable[[], None] = no_beat,
+    record: Record = no_record,
 ) -> tuple[list[float], dict[str, Tensor]]:
     """Train where every micro-batch is a step of its own, on stale weights. `used` has, for each stage and micro-batch,
     the number of updates of the weights that both its forward and its backward use. Returns the loss of each
     micro-batch, and the sum of all gradients and the weights after the last update, by name. One micro-batch runs after
-    the other, however the schedule overlaps them. `beat` is called after each."""
+    the other, however the schedule overlaps them. `beat` and `record` are called after each."""
     device = device or torch.device("cpu")
     versions = [{0: _initial(training, index, device)} for index in range(training.stages)]
     totals: list[Parameters] = [{} for _ in versions]
@@ -89,6 +100,7 @@ def train_stale(
             oldest = min(used[index][micro + 1 :], default=micro + 1)
             for version in [version for version in kept if version < oldest]:
                 del kept[version]
+        record(micro, totals)
         beat()
     results: dict[str, Tensor] = {}
     for index, (kept, total) in enumerate(zip(versions, totals, strict=True)):
@@ -112,17 +124,22 @@ def _gradients(stage: Mapping[str, Tensor]) -> Parameters:
 
 
 def _descend(stage: Mapping[str, Tensor], gradients: Mapping[str, Tensor]) -> Parameters:
-    """Return the parameters after one step of gradient descent, as new leaves."""
-    return {name: (value.detach() - RATE * gradients[name]).requires_grad_() for name, value in stage.items()}
+    """Return the parameters after one step of gradient descent, as new leaves; rounded once, as in a run: bfloat16
+    would make more of another last bit with every step."""
+    descended = {name: torch.sub(value.detach(), gradients[name], alpha=RATE) for name, value in stage.items()}
+    return {name: value.requires_grad_() for name, value in descended.items()}
 
 
-def _step(model: Sequence[Parameters], training: Training, data: Data, beat: Callable[[], None]) -> list[float]:
+def _step(
+    model: Sequence[Parameters], training: Training, data: Data, beat: Callable[[], None], record: Record
+) -> list[float]:
     """Accumulate the gradients of one step; returns the loss of each micro-batch."""
     losses = []
     for micro in range(training.micros):
         loss = _loss(model, training, data, micro)
         torch.autograd.backward(loss * training.share)
         losses.append(float(loss.detach()))
+        record(micro, [_gradients(stage) for stage in model])
         beat()
     return losses
 

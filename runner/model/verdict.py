@@ -18,10 +18,12 @@ from backend.errors import Message, message
 # others as independent, so that a few of them are left. Measured: 0 to 1e-7 where run and reference use the same
 # kernels, 1e-2 to 2.3e-2 where one barrier makes the output layer's products before its softmax is known, and 1e-2 to
 # 3e-2 between bfloat16 and float32, where no rounding is shared. 2**-5, 8 roundings, is the least power of two above.
-# A micro-batch left out or taken twice is an error of at least 1/m.
+# A micro-batch left out or taken twice is an error of about 1/m, in float32 above the tolerance for every m that a
+# run can have. In bfloat16 it is not from m of some hundred on; contributions.py finds it there.
 TOLERANCE = {"float32": 1e-5, "bfloat16": 2.0**-5}
 LOSS = "loss "  # before the step and the number of a micro-batch, in the name of its loss: loss 1/3
 UPDATED = "updated "  # before the names of weights that were compared
+COUNT = "count "  # before a stage, a micro-batch and how often it is in the stage's gradients: count 1/7/0.00
 OUTPUT = "output "  # before the number of a micro-batch, in the names of outputs of a forward-only run
 
 
@@ -30,9 +32,9 @@ class Verdict:
     """The verdict on a run.
 
     `max_grad_error` is the largest relative error of a parameter's gradient (or of updated weights, of a forward-only
-    run's outputs, or of a micro-batch's loss that is wrong) and `worst` the name of that result, on `rank`; None if a
-    result is `missing` or not finite, which `worst` then names. `rank` is None for a missing result, and for one that
-    several ranks have a part of.
+    run's outputs, of a micro-batch's loss that is wrong, or of how often one is in the gradients) and `worst` the name
+    of that result, on `rank`; None if a result is `missing` or not finite, which `worst` then names. `rank` is None for
+    a missing result, for one that several ranks have a part of, and for a count.
     """
 
     verified: bool
@@ -129,6 +131,15 @@ def _difference(name: str, rank: int | None, error: str, tolerance: str) -> Mess
             step=step,
             error=error,
             tolerance=tolerance,
+        )
+    if name.startswith(COUNT):
+        stage, micro, times = name.removeprefix(COUNT).split("/")
+        return message(
+            "runner.micro_batch_count_differs",
+            "Not verified: micro-batch {micro} is {times} times in the gradients of stage {stage}, not once.",
+            micro=micro,
+            times=times,
+            stage=stage,
         )
     if name.startswith(OUTPUT):
         return message(

@@ -11,8 +11,9 @@ import torch
 from torch import Tensor
 
 from runner.messages import Verify, results_file
-from runner.model.reference import evaluate, mean, no_beat, train, train_stale
-from runner.model.verdict import LOSS, TOLERANCE, Verdict
+from runner.model.contributions import Contributions
+from runner.model.reference import evaluate, mean, no_beat, no_record, train, train_stale
+from runner.model.verdict import COUNT, LOSS, TOLERANCE, Verdict
 
 SHARD = "shard"  # in place of a chunk, before the names of results that are a rank's rows of a whole
 
@@ -34,13 +35,15 @@ def verify(command: Verify, beat: Callable[[], None] = no_beat) -> Verdict:
                 ranks.append(rank)
     replicas += [{name: torch.cat(rows)} for name, rows in shards.items()]
     training = replace(command.training, sharded=False)
+    contributions = Contributions(training.micros)
+    record = contributions.record if training.dtype == "bfloat16" else no_record
     if training.forward_only:
         losses, reference = evaluate(training, device, beat)
         expected = [losses]
     elif command.used is None:
-        expected, reference = train(training, device, beat)
+        expected, reference = train(training, device, beat, record)
     else:
-        losses, reference = train_stale(training, command.used, device, beat)
+        losses, reference = train_stale(training, command.used, device, beat, record)
         expected = [losses]
     found = torch.tensor(command.losses, dtype=torch.float64).view(len(expected), -1)
     wrong = wrong_loss(found, torch.tensor(expected, dtype=torch.float64), training.dtype)
@@ -49,7 +52,21 @@ def verify(command: Verify, beat: Callable[[], None] = no_beat) -> Verdict:
         name = f"{LOSS}{step + 1}/{micro}"
         reference[name] = torch.tensor(expected[step][micro], dtype=torch.float64)
         replicas.append({name: found[step, micro]})
-    return judge(float(found[-1].mean()), replicas, mean(expected[-1]), reference, training.dtype, ranks)
+    verdict = judge(float(found[-1].mean()), replicas, mean(expected[-1]), reference, training.dtype, ranks)
+    return counted(verdict, contributions, replicas) if verdict.verified else verdict
+
+
+def counted(verdict: Verdict, contributions: Contributions, replicas: Sequence[Mapping[str, Tensor]]) -> Verdict:
+    """Return the verdict on a run whose errors are within the tolerance, not verified if a micro-batch is not once in
+    its gradients: of many micro-batches in bfloat16, one may be less than their roundings. Replicas of a stage have the
+    same sum, so one of them is looked at.
+    """
+    found = contributions.wrong({name: result for results in replicas for name, result in results.items()})
+    if found is None:
+        return verdict
+    times = round(found.times, 2) + 0.0  # no minus before 0.00
+    name = f"{COUNT}{found.stage}/{found.micro}/{times:.2f}"
+    return replace(verdict, verified=False, max_grad_error=abs(found.times - 1.0), worst=name, rank=None)
 
 
 def wrong_loss(found: Tensor, expected: Tensor, dtype: str) -> tuple[int, int] | None:

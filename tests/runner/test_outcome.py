@@ -25,7 +25,7 @@ from runner.job.plan import Plan, plan
 from runner.messages import RankError, Ready, StepDone
 from runner.model.config import Shape, Training
 from runner.model.stage import Stage
-from runner.model.verdict import reasons
+from runner.model.verdict import Verdict, reasons
 from runner.telemetry.op_board import WAITING, WORKING, Board, Ledger
 from runner.transport.mailbox import MailboxNeeds
 from runner.worker.replicas import sum_replicas
@@ -416,3 +416,10 @@ def test_a_verified_run_needs_no_reasons() -> None:
     verdict = judge(1.0, [{"stage0.head": torch.ones(3)}], 1.0, {"stage0.head": torch.ones(3)})
     assert verdict.verified
     assert reasons(verdict, [[1.0]], "float32") == []
+
+
+def test_a_micro_batch_that_is_not_once_in_the_gradients_is_named_with_its_stage() -> None:
+    verdict = Verdict(False, 1.0, 1.0, 1.0, "count 3/700/2.00")
+    (sentence,) = reasons(verdict, [[1.0]], "bfloat16")
+    assert sentence.code == "runner.micro_batch_count_differs"
+    assert sentence.params == {"micro": "700", "stage": "3", "times": "2.00"}

@@ -19,6 +19,7 @@ import numpy as np
 
 from backend.schedule.analysis.compare import parameters, priced
 from backend.schedule.analysis.nearest_spec import fit, judge_sizes
+from backend.schedule.analysis.threads import in_threads, ops_constructed
 from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.families.registry import FAMILIES, family_of, order
 from backend.schedule.hardware.preset_costs import Preset
@@ -104,37 +105,61 @@ def points(asked: Spec, names: Sequence[str] | None = None, preset: Preset | Non
             fitted.append((priced(spec, asked, preset), adjusted))
         except SpecError:
             continue
-    judge_sizes(asked, [spec for spec, _ in fitted])
-    return [
-        Point(spec, adjusted, None, measured(spec) if preset is None else _figures(spec, order(spec), preset))
-        for spec, adjusted in fitted
-    ]
+    specs = [spec for spec, _ in fitted]
+    judge_sizes(asked, specs)
+
+    def figures_of(spec: Spec) -> Figures:
+        return measured(spec) if preset is None else _figures(spec, order(spec), preset)
+
+    found = in_threads(figures_of, specs, ops_constructed)
+    return [Point(spec, adjusted, None, each) for (spec, adjusted), each in zip(fitted, found, strict=True)]
 
 
-def frontier(asked: Spec, limits: Sequence[float] | None, search: Search, preset: Preset | None = None) -> list[Point]:
+def frontier(
+    asked: Spec,
+    limits: Sequence[float] | None,
+    search: Search,
+    preset: Preset | None = None,
+    *,
+    one_by_one: bool = False,
+) -> list[Point]:
     """Return the best order that ``search`` finds within each limit, for one chunk per device and for the V.
 
     A limit that is too small for any step is left out, and so is one without a gain over the smaller ones: the points
-    of each placement rise in memory and in throughput. ``limits`` None means ``default_limits``.
+    of each placement rise in memory and in throughput. ``limits`` None means ``default_limits``. Searches run in
+    threads, unless ``one_by_one``: a search that is given a time should have the machine to itself.
     """
     judge_frontier_size(asked)
-    found: list[Point] = []
+    limits = sorted(set(default_limits(asked) if limits is None else limits))
+    settings: list[tuple[Spec, Message | None]] = []
     for name in SEARCHED:
         try:
             setting, adjusted = fit(_same_work(asked), name)
-            setting = priced(setting, asked, preset)
+            settings.append((priced(setting, asked, preset), adjusted))
         except SpecError:
             continue  # the placement does not support this setting's options
-        best = 0.0
-        for limit in sorted(set(default_limits(asked) if limits is None else limits)):
-            try:
-                spec, built = search(setting.with_(memory=limit, effort=None))
-            except SpecError:
-                continue  # no order exists within this limit
-            point = Point(spec, adjusted, limit, _figures(spec, built, preset))
-            if point.figures.throughput > best + SAME:
-                best = point.figures.throughput
-                found.append(point)
+    asks = [(setting, adjusted, limit) for setting, adjusted in settings for limit in limits]
+
+    def point(ask: tuple[Spec, Message | None, float]) -> Point | None:
+        setting, adjusted, limit = ask
+        try:
+            spec, built = search(setting.with_(memory=limit, effort=None))
+        except SpecError:
+            return None  # no order exists within this limit
+        return Point(spec, adjusted, limit, _figures(spec, built, preset))
+
+    points = list(map(point, asks)) if one_by_one else in_threads(point, asks, lambda ask: ops_constructed(ask[0]))
+    return _rising([each for each in points if each is not None])
+
+
+def _rising(points: Sequence[Point]) -> list[Point]:
+    """Return the points of each family that are faster than all before them."""
+    best: dict[str, float] = {}
+    found = []
+    for point in points:
+        if point.figures.throughput > best.get(point.spec.family, 0.0) + SAME:
+            best[point.spec.family] = point.figures.throughput
+            found.append(point)
     return found
 
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from backend.schedule import jit
 from backend.schedule.analysis.compare import message_count
 from backend.schedule.analysis.nearest_spec import fit, spread
+from backend.schedule.analysis.threads import in_threads, ops_constructed
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families.registry import FAMILIES, family_of, judge, op_count, order
 from backend.schedule.options.effective_costs import spread_layers
@@ -67,7 +69,19 @@ def grid(asked: Spec) -> tuple[list[int], list[int], list[list[Cell]]]:
     """Return the sizes p and m of the two axes, which include the asked size, and a row of cells for each p."""
     ps, ms = stops(P_STOPS, asked.p), stops(M_STOPS, asked.m)
     jit.compile_for(sum(min(CELL_OPS, 3 * p * m * asked.v) for p in ps for m in ms))
-    return ps, ms, [[cell(asked, p, m) for m in ms] for p in ps]
+    cells = _cells([(asked, p, m) for p in ps for m in ms])
+    return ps, ms, [cells[line * len(ms) : (line + 1) * len(ms)] for line in range(len(ps))]
+
+
+def _cells(sizes: Sequence[tuple[Spec, int, int]]) -> list[Cell]:
+    """Return the cell of each (family and costs, p, m)."""
+
+    def ops(size: tuple[Spec, int, int]) -> int:
+        asked, p, m = size
+        count = ops_constructed(asked.with_(p=p, m=m))
+        return count if SHAPED * count <= CELL_OPS or (p, m) == (asked.p, asked.m) else 0
+
+    return in_threads(lambda size: cell(*size), sizes, ops)
 
 
 def stops(known: Sequence[int], asked: int) -> list[int]:
@@ -78,10 +92,10 @@ def stops(known: Sequence[int], asked: int) -> list[int]:
     return sorted(set(sizes))[-MOST_STOPS:]
 
 
-def over_m(asked: Spec, ms: Sequence[int]) -> list[Cell]:
-    """Compute one family at the asked p over many m; an m that is not legal or too large is left out."""
-    cells = (cell(asked, asked.p, m) for m in ms)
-    return [each for each in cells if each.figures is not None]
+def over_m(asked: Sequence[Spec], ms: Sequence[Sequence[int]]) -> list[list[Cell]]:
+    """Compute each family at its p over its own ``ms``; an m that is not legal or too large is left out."""
+    cells = iter(_cells([(spec, spec.p, m) for spec, own in zip(asked, ms, strict=True) for m in own]))
+    return [[each for each in islice(cells, len(own)) if each.figures is not None] for own in ms]
 
 
 @dataclass(frozen=True)
@@ -99,7 +113,7 @@ def over_v(asked: Spec, name: str) -> list[Load]:
     """
     least, _, most = FAMILIES[name].v
     free = asked if "memory" in FAMILIES[name].fields else asked.with_(memory=None)
-    loads = []
+    specs = []
     for v in range(least, min(most, MOST_V) + 1):
         try:
             spec, _ = fit(free.with_(family=name, group=None, effort=None), name, v)
@@ -107,6 +121,10 @@ def over_v(asked: Spec, name: str) -> list[Load]:
             continue
         if (spec.p, spec.m, spec.v) != (asked.p, asked.m, v) or op_count(spec) > 4 * CELL_OPS:
             continue
-        built = order(spec)
-        loads.append(Load(spec, message_count(built), figures(simulate(built, spec.timing, spec.v))))
-    return loads
+        specs.append(spec)
+    return in_threads(_load, specs, ops_constructed)
+
+
+def _load(spec: Spec) -> Load:
+    built = order(spec)
+    return Load(spec, message_count(built), figures(simulate(built, spec.timing, spec.v)))

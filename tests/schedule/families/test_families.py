@@ -6,10 +6,12 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
-from backend.schedule.order.ops import PAIR
+from backend.schedule.order.ops import PAIR, Op
 from backend.schedule.order.order import decode
 from backend.schedule.order.placement import Placement, place
 from backend.schedule.order.weight_versions import weight_versions
@@ -160,3 +162,11 @@ def test_pipedream_keeps_p_minus_s_weight_versions_and_late_gradients(p: int, m:
         for op, used, late in zip(order.row(rank), versions.used[span], versions.late[span], strict=True):
             assert used == max(0, op.micro - (p - 1 - rank))  # type: ignore[union-attr]
             assert late == (op.micro - used if op.kind == "B" else 0)  # type: ignore[union-attr]
+
+
+@given(st.integers(1, 9), st.integers(1, 18))
+def test_few_micro_batches_of_zb_v_are_the_first_of_the_order_for_2p_minus_1(p: int, m: int) -> None:
+    m = min(m, 2 * p - 1)
+    whole = registry.order(Spec("v-zb", p, 2 * p - 1, 2))
+    first = [[op for op in whole.row(rank) if isinstance(op, Op) and op.micro < m] for rank in range(p)]
+    assert [registry.order(Spec("v-zb", p, m, 2)).row(rank) for rank in range(p)] == first

@@ -6,6 +6,9 @@ r), small ones chunk 1 (stage 2p-1-r).
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 import numpy as np
 
 from backend.schedule.errors import SpecError, message
@@ -13,11 +16,11 @@ from backend.schedule.families.family import Family, Row, phases
 from backend.schedule.laws.law import NO_HOPS, UNIFORM, Law
 from backend.schedule.options.vocabulary import SPREAD
 from backend.schedule.order import ops
-from backend.schedule.order.order import encode, from_rows, micro_numbers
-from backend.schedule.order.placement import place
+from backend.schedule.order.order import encode
 from backend.schedule.search.building_block import Block
 from backend.schedule.spec import Spec
 
+Step = tuple[int, list[int]]  # of a row: a count, and the codes that are repeated so often
 F, f, I, i, W, w = (encode(kind, chunk, 2) for kind in (ops.F, ops.I, ops.W) for chunk in (0, 1))
 
 
@@ -30,7 +33,7 @@ def rows(spec: Spec) -> list[Row]:
     out = []
     for r in range(p):
         steady = full - 2 * p + r + 1  # forwards of chunk 0 that are left after the warm-up
-        row = phases(
+        steps = (
             (2 * (p - r) - 1, [F]),
             (r, [f, F]),
             (p - r, [f, i, w]),
@@ -41,8 +44,8 @@ def rows(spec: Spec) -> list[Row]:
             (r, [w]),
             (r, [W]),
         )
-        out.append(row)
-    return out if full == m else _only_first(p, full, m, out)
+        out.append(phases(*(steps if full == m else _only_first(m, steps))))
+    return out
 
 
 def block(p: int) -> Block:
@@ -53,10 +56,20 @@ def block(p: int) -> Block:
     return Block.v(4 * r, 6 * p - 3 - 2 * r, 6 * p - 2 + 4 * r, 12 * p - 5 - 2 * r)
 
 
-def _only_first(p: int, full: int, m: int, rows_of_full: list[Row]) -> list[Row]:
-    """Return the rows without micro-batches from m on; first in, first out still implies the numbers of the others."""
-    whole = from_rows(place("v", p, 2), full, rows_of_full)
-    return [row[micro_numbers(whole, rank)[0] < m] for rank, row in enumerate(rows_of_full)]
+def _only_first(m: int, steps: Sequence[Step]) -> list[Step]:
+    """Return a row's phases without micro-batches from m on. The k-th op of each code is that of micro-batch k, and
+    each repetition of a phase has at most one op of a code, so a phase becomes a few with ever fewer codes.
+    """
+    out: list[Step] = []
+    done: Counter[int] = Counter()
+    for count, pattern in steps:
+        kept = {code: min(count, max(0, m - done[code])) for code in pattern}  # repetitions that have the code
+        before = 0
+        for until in sorted(set(kept.values())):
+            out.append((until - before, [code for code in pattern if kept[code] >= until]))
+            before = until
+        done.update(dict.fromkeys(pattern, count))
+    return out
 
 
 def legal(spec: Spec) -> None:

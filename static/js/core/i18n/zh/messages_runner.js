@@ -45,6 +45,7 @@ export const RUNNER_MESSAGES = {
   "runner.loss_of_micro_batch_differs":
     "未验证：微批次 {micro} 在第 {step} 步的损失的相对误差为 {error}；容差为 {tolerance}。",
   "runner.loss_not_finite": "未验证：微批次 {micro} 在第 {step} 步的损失为 {loss}。",
+  "runner.micro_batch_count_differs": "未验证：微批次 {micro} 在阶段 {stage} 的梯度中出现 {times} 次，而不是一次。",
   "runner.mode_as_asked": "{mode}，按要求",
   "runner.model_not_object": "model 必须是对象或 null",
   "runner.needs_cluster": "{name} {value} 需要集群：请用 make run ENGINE=ray 启动服务器，或不要给出它",

@@ -1,0 +1,89 @@
+"""Measure the charts and tables that take longest: the largest legal asks of each, in one thread and in several.
+
+    .venv/bin/python bench/charts.py [--repeat 3]
+
+For each ask the least seconds over some repeats, taken in turns: one schedule after the other (one thread), and as the
+server does it; their ratio, and the part of the drawing (plotly, JSON), which is in both. The answers must be equal.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from backend.schedule import jit
+from backend.schedule.analysis import pareto, threads
+from backend.web.answers import analyses
+from backend.web.http.cache import Encoded
+
+ASKS = (  # (chart, query): those with the most work within the limits of chart_query.py and compare.py
+    ("bubble", "family=v-auto&p=1024&m=85&comm=0.3"),
+    ("bubble", "family=v-auto&p=64&m=256&F=1.1&I=0.9&W=0.7&comm=0.13"),
+    ("bubble", "family=zb-auto&p=1024&m=170&comm=0.3"),
+    ("bubble", "family=interleaved&p=64&m=256&v=2&offload=full"),
+    ("bubble-m", "family=1f1b&p=1024&m=128&comm=0.3"),
+    ("bubble-m", "family=1f1b&p=64&m=2730&comm=0.3"),
+    ("pareto", "family=1f1b&p=341&m=96&comm=0.3"),
+    ("pareto", "family=1f1b&p=64&m=32&comm=0.3"),
+    ("pareto", "family=1f1b&p=8&m=256&F=1.1&I=0.9&W=0.7&comm=0.13"),
+    ("messages", "family=interleaved&p=32&m=256&v=16"),
+    ("compare", "p=341&m=96&comm=0.3"),
+    ("split", "family=v-min&p=1024&m=80&comm=0.3"),
+    ("memory", "family=v-min&p=1024&m=80&comm=0.3"),
+)
+
+
+def answer(chart: str, query: str) -> Encoded:
+    """Return the answer of the server, without what it remembers of earlier ones."""
+    pareto.measured.cache_clear()
+    analyses._frontier.cache_clear()
+    if chart == "pareto":
+        return analyses.frontier(query.encode(), 0, ())
+    return analyses.comparison(query.encode()) if chart == "compare" else analyses.chart(chart, query.encode(), ())
+
+
+def seconds(work: Callable[[], Encoded]) -> tuple[float, Encoded]:
+    """Return the time of the work, and its result."""
+    begun = time.perf_counter()
+    made = work()
+    return time.perf_counter() - begun, made
+
+
+def measure(chart: str, query: str, repeat: int) -> None:
+    """Print the line of one ask."""
+    most = threads.MOST_THREADS
+    alone, side_by_side = [], []
+    for _ in range(repeat):
+        try:
+            threads.MOST_THREADS = 1
+            spent, plain = seconds(lambda: answer(chart, query))
+            alone.append(spent)
+        finally:
+            threads.MOST_THREADS = most
+        spent, now = seconds(lambda: answer(chart, query))
+        side_by_side.append(spent)
+        assert now.deflated == plain.deflated, "the answers differ"
+    one, many = min(alone), min(side_by_side)
+    print(f"{chart:9} {query:54} {one:6.2f} s  {many:6.2f} s  {one / many:5.2f}", flush=True)
+
+
+def main() -> None:
+    """Measure every ask."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeat", type=int, default=3, help="runs of each, of which the shortest counts")
+    repeat = parser.parse_args().repeat
+    jit.compile_all()
+    answer("bubble", "family=1f1b")  # imports plotly
+    print(f"{threads.cores()} cores, at most {threads.MOST_THREADS} threads")
+    print(f"{'':64} {'1 thread':>8}  {'now':>8}  ratio")
+    for chart, query in ASKS:
+        measure(chart, query, repeat)
+
+
+if __name__ == "__main__":
+    main()
