@@ -23,6 +23,7 @@ MODULES = (
     "backend.schedule.options.offload",
     "backend.schedule.options.vocabulary",
     "backend.schedule.search.building_block",
+    "backend.schedule.search.device_relaxation",
     "backend.schedule.search.moves",
     "backend.schedule.simulation.memory",
     "backend.schedule.simulation.simulate",
