@@ -24,6 +24,7 @@ MODULES = (
     "backend.schedule.options.vocabulary",
     "backend.schedule.order.repeats",
     "backend.schedule.search.building_block",
+    "backend.schedule.search.device_relaxation",
     "backend.schedule.search.moves",
     "backend.schedule.simulation.memory",
     "backend.schedule.simulation.periodic",

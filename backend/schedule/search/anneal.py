@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from backend.schedule.order.order import Codes
-from backend.schedule.search.bounds import Alone
+from backend.schedule.search.alone import Alone
 from backend.schedule.search.building_block import Task
 from backend.schedule.search.moves import EPSILON, load, walk
 

@@ -8,17 +8,19 @@ any memory limit. Micro-batches are alike, so the k-th op of a kind may belong t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from backend.schedule.errors import message
+from backend.schedule.search.alone import Alone
 from backend.schedule.search.building_block import Task
+from backend.schedule.search.device_relaxation import shortest
 
 Floats = npt.NDArray[np.float64]
 EPSILON = 1e-9
+NEAR = 0.97  # part of the best bound, below which a group of devices does not grow
 
 
 @dataclass(frozen=True)
@@ -27,43 +29,6 @@ class Bound:
 
     value: float
     name: str
-
-
-@dataclass(frozen=True)
-class Alone:
-    """The times of one micro-batch that passes through all stages on its own.
-
-    Arrays (S,) by stage: ``rank``; the costs ``f``, ``i``, ``w``; ``enter``, when its F starts; ``leave``, when its I
-    ends. Between any two of these moments every micro-batch takes at least as long.
-    """
-
-    rank: npt.NDArray[np.int64]
-    f: Floats
-    i: Floats
-    w: Floats
-    enter: Floats
-    leave: Floats
-
-    @staticmethod
-    def of(task: Task) -> Alone:
-        place = task.placement
-        slot = place.slot_at[0]
-        rank = slot // place.chunks
-        f, i, w = task.cost[slot].T
-        hop = np.where(np.diff(rank) != 0, task.costs.comm, 0.0)
-        enter = np.concatenate(([0.0], np.cumsum(f[:-1] + hop)))
-        back = np.concatenate(([0.0], np.cumsum(i[:0:-1] + hop[::-1])))[::-1]
-        return Alone(rank, f, i, w, enter, enter[-1] + f[-1] + back + i)
-
-    @cached_property
-    def first(self) -> npt.NDArray[np.int64]:
-        """Return (p,) the lowest stage of each rank, which has its first op and its last gradient."""
-        return np.array([np.flatnonzero(self.rank == r)[0] for r in range(self.rank.max() + 1)])
-
-    @cached_property
-    def top(self) -> npt.NDArray[np.int64]:
-        """Return (p,) the highest stage of each rank, which has its first gradient and its last F."""
-        return np.array([np.flatnonzero(self.rank == r)[-1] for r in range(self.rank.max() + 1)])
 
 
 @dataclass(frozen=True)
@@ -275,15 +240,37 @@ NOTHING = np.zeros(1)
 NONE = Ends(np.inf, Ramp(NOTHING, NOTHING, 0.0, 0.0), Ramp(NOTHING, NOTHING, 0.0, 0.0), False)
 
 
+def devices_alone(task: Task) -> float:
+    """Bound the span by the shortest schedule of a few devices, with all others never busy (device_relaxation.py).
+
+    The first devices hold micro-batches longest, the last ones of a V hold all chunks of each at once. From either
+    end a group grows by one device at a time while it is near the best and not too large to solve.
+    """
+    alone, p = Alone.of(task), task.placement.p
+    best = 0.0
+    for end in sorted({0, p - 1}):
+        ranks = [end]
+        value = shortest(task, alone, ranks)
+        best = max(best, value)
+        while value >= NEAR * best > 0.0 and len(ranks) < p:
+            ranks = [*ranks, len(ranks)] if end == 0 else [ranks[0] - 1, *ranks]
+            value = shortest(task, alone, ranks)
+            best = max(best, value)
+    return best
+
+
 BOUNDS = (
     (message("schedule.bound_work", "work"), work),
     (message("schedule.bound_fill_and_drain", "fill and drain"), fill_and_drain),
     (message("schedule.bound_lifetimes", "lifetimes"), lifetimes),
+    (message("schedule.bound_devices_alone", "a few devices alone"), devices_alone),
 )
 
 
 def lower_bound(task: Task) -> Bound:
     """Return the largest of all bounds; of equal ones the simplest."""
+    if task.share in (0.0, 1.0):  # only whole chunks count
+        task = replace(task, room=float(int(task.room + EPSILON)))
     best = Bound(0.0, "")
     for name, bound in BOUNDS:
         value = bound(task)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from backend.schedule.errors import message
 from backend.schedule.order.ops import F, I, W
 from backend.schedule.order.order import Codes
-from backend.schedule.search.bounds import Alone
+from backend.schedule.search.alone import Alone
 from backend.schedule.search.building_block import Task
 from backend.schedule.search.certificate import Found
 from backend.schedule.search.initial_orders import keeps, ops_of, span_of

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from backend.schedule.errors import message
-from backend.schedule.search.bounds import Alone, Bound, lower_bound
+from backend.schedule.search.alone import Alone
+from backend.schedule.search.bounds import Bound, lower_bound
 from backend.schedule.search.building_block import Task
 from backend.schedule.simulation.costs import Cost, per_stage
 from backend.schedule.workbench.position import Position

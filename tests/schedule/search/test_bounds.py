@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 from backend.schedule.families import registry
 from backend.schedule.families.registry import FAMILIES
-from backend.schedule.search import exact
+from backend.schedule.search import device_relaxation, exact
+from backend.schedule.search.alone import Alone
 from backend.schedule.search.bounds import BOUNDS, EPSILON, drains, lower_bound
 from backend.schedule.search.building_block import Task
+from backend.schedule.search.device_relaxation import shortest
 from backend.schedule.search.improve import Budget, search
 from backend.schedule.search.initial_orders import keeps, span_of
 from backend.schedule.simulation.costs import Costs
@@ -149,6 +151,49 @@ def test_memory_below_the_need_of_one_round_trip_is_bounded_by_lifetimes() -> No
     bound = lower_bound(task_of("linear", 4, 6, 1.0, costs))
     assert bound.name == "lifetimes"
     assert bound.value == pytest.approx(6 * (4 * 5.0 + 6 * 0.5 + 1.0))
+
+
+@given(
+    costs=any_costs(2), m=st.integers(1, 3), room=st.sampled_from([1.0, 1.5, 2.0, 2.6, 3.0]),
+    share=st.sampled_from([1.0, 0.4324]),
+)  # fmt: skip
+@settings(max_examples=12)
+def test_the_group_of_all_devices_leaves_nothing_out_and_so_gives_the_least_span(
+    costs: Costs, m: int, room: float, share: float
+) -> None:
+    task = task_of("linear", 2, m, room, costs, share)
+    least = min(span_of(task, codes) for codes in all_orders(task))
+    assert shortest(task, Alone.of(task), [0, 1]) == pytest.approx(least, rel=1e-9, abs=1e-9)
+
+
+@given(data=st.data(), kind=st.sampled_from(["linear", "v"]), m=st.integers(1, 6))
+@settings(max_examples=12)
+def test_a_larger_group_bounds_no_lower_and_fewer_labels_no_higher(data: st.DataObject, kind: str, m: int) -> None:
+    costs = data.draw(any_costs(3 if kind == "linear" else 6))
+    task = task_of(kind, 3, m, 2.0, costs)
+    alone = Alone.of(task)
+    one, two = shortest(task, alone, [2]), shortest(task, alone, [1, 2])
+    assert one <= two * (1.0 + 1e-9)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(device_relaxation, "LABELS", 1)
+        assert shortest(task, alone, [1, 2]) <= two * (1.0 + 1e-9)
+
+
+def test_the_last_device_of_a_v_alone_proves_the_order_for_one_micro_batch_of_memory_optimal() -> None:
+    """Its F, I and W of two micro-batches cannot overlap: 12 slots for each where Little's law allows 10."""
+    task = task_of("v", 4, 16, 2.0, Costs(2.0, 2.0, 2.0))
+    found = search(task, tries_of(task), budget=Budget(None, 10_000))
+    assert (found.lower_bound, found.optimal, found.bound_name) == (15 * 12.0 + 17.0, True, "a few devices alone")
+
+
+def test_a_group_with_too_many_states_has_no_bound() -> None:
+    task = task_of("v", 8, 24, 32.0, PAPER_6B)
+    assert shortest(task, Alone.of(task), [7]) == 0.0
+
+
+def test_only_whole_chunks_count_where_w_keeps_all() -> None:
+    whole, more = (lower_bound(task_of("v", 8, 24, room, PAPER_6B)) for room in (5.0, 5.34))
+    assert whole == more
 
 
 def test_the_more_memory_the_lower_the_bound() -> None:

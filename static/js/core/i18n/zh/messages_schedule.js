@@ -3,6 +3,7 @@
 /** @type {import("../language.js").Catalogue} */
 export const SCHEDULE_MESSAGES = {
   "schedule.bound_exhaustive_search": "穷尽搜索",
+  "schedule.bound_devices_alone": "仅少数设备",
   "schedule.bound_fill_and_drain": "填充与排空",
   "schedule.bound_lifetimes": "激活值生存期",
   "schedule.bound_work": "工作量",

@@ -1,0 +1,55 @@
+"""The times of one micro-batch that passes through all stages on its own: what every bound on a schedule adds up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from backend.schedule.search.building_block import Task
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Alone:
+    """The times of one micro-batch that passes through all stages on its own.
+
+    Arrays (S,) by stage: ``rank``; the costs ``f``, ``i``, ``w``; ``enter``, when its F starts; ``leave``, when its I
+    ends. Between any two of these moments every micro-batch takes at least as long.
+    """
+
+    rank: npt.NDArray[np.int64]
+    f: Floats
+    i: Floats
+    w: Floats
+    enter: Floats
+    leave: Floats
+
+    @staticmethod
+    def of(task: Task) -> Alone:
+        place = task.placement
+        slot = place.slot_at[0]
+        rank = slot // place.chunks
+        f, i, w = task.cost[slot].T
+        hop = np.where(np.diff(rank) != 0, task.costs.comm, 0.0)
+        enter = np.concatenate(([0.0], np.cumsum(f[:-1] + hop)))
+        back = np.concatenate(([0.0], np.cumsum(i[:0:-1] + hop[::-1])))[::-1]
+        return Alone(rank, f, i, w, enter, enter[-1] + f[-1] + back + i)
+
+    @cached_property
+    def first(self) -> npt.NDArray[np.int64]:
+        """Return (p,) the lowest stage of each rank, which has its first op and its last gradient."""
+        return np.array([np.flatnonzero(self.rank == r)[0] for r in range(self.rank.max() + 1)])
+
+    @cached_property
+    def top(self) -> npt.NDArray[np.int64]:
+        """Return (p,) the highest stage of each rank, which has its first gradient and its last F."""
+        return np.array([np.flatnonzero(self.rank == r)[-1] for r in range(self.rank.max() + 1)])
+
+    @cached_property
+    def head(self) -> Floats:
+        """Return (p,) when each rank starts its first op, the F of micro-batch 0 in its lowest stage."""
+        return self.enter[self.first]
