@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,17 +16,17 @@ from backend.schedule.search.improve import Budget, Progress
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A search problem: ``tries`` are constructed greedily; ``handcrafted`` orders, each rank's codes, take part if
-    they keep the limit.
+    """A search problem: ``tries`` are constructed greedily; the ``fixed`` orders (p, steps) take part if they keep
+    the limit. They are built when they are needed: most questions to a problem are about its task.
     """
 
     task: Task
     tries: Sequence[tuple[Block, Choice]]
-    handcrafted: Sequence[Sequence[Codes]] = field(default=())
+    fixed: Callable[[], Sequence[Codes]] = tuple
 
     def quick(self) -> list[Codes]:
-        """Return each rank's codes in the best order of a greedy construction: quick and deterministic."""
-        return greedy.rows(self.task, self.tries, self.handcrafted)
+        """Return each rank's codes in the best of the constructed and the fixed orders: quick and deterministic."""
+        return greedy.rows(self.task, self.tries, self.fixed())
 
     def search(
         self,
@@ -40,5 +40,6 @@ class Problem:
         The same seed and number of evaluations give the same order.
         """
         feasible(self.task)
-        begin = [np.stack(rows) for rows in (self.quick(), *self.handcrafted)]
+        fixed = self.fixed()
+        begin = [np.stack(greedy.rows(self.task, self.tries, fixed)), *fixed]
         return improve.search(self.task, self.tries, begin, seed, budget, report, stop)
