@@ -24,7 +24,8 @@ from backend.schedule.spec import Spec
 from tests.schedule.search.test_building_block import any_costs
 
 SEARCHED = {1: "zb-auto", 2: "v-auto"}  # by the number of chunks per device
-# 10,000 specs take minutes: SEARCHED_EXAMPLES=10000 pytest tests/schedule/search/test_fixed_orders.py
+# 10,000 new ones take about a quarter of an hour:
+# SEARCHED_EXAMPLES=10000 RANDOM_EXAMPLES=1 pytest --timeout 0 tests/schedule/search/test_fixed_orders.py
 EXAMPLES = int(os.environ.get("SEARCHED_EXAMPLES", "60"))
 
 

@@ -42,7 +42,7 @@ _FREE = [
 ]
 CHOICES = (_KEPT[0], _FREE[0], *_KEPT[1:], *_FREE[1:])
 
-MOST_SQUEEZED = 1_000_000  # ops of an order that is also squeezed in unit slots, in less than half a second
+MOST_IN_UNIT_SLOTS = 1_000_000  # ops of an order that is also squeezed in unit slots, in less than half a second
 
 
 def rows(spec: Spec, block: Block) -> list[Row]:
@@ -51,7 +51,7 @@ def rows(spec: Spec, block: Block) -> list[Row]:
     The best at the spec's costs of the orders that follow from the choices and of the one in unit slots.
     """
     task = Task(place("v", spec.p, 2), spec.m, spec.timing, 2, block.peak())
-    in_slots = [unit_order(block, spec.m)] if 6 * spec.p * spec.m <= MOST_SQUEEZED else []
+    in_slots = [unit_order(block, spec.m)] if 6 * spec.p * spec.m <= MOST_IN_UNIT_SLOTS else []
     return building_block.rows(task, [(block, choice) for choice in CHOICES], in_slots)
 
 

@@ -1,8 +1,8 @@
 """V-auto: the V placement within any memory limit (Qi et al. 2024, arXiv 2405.15362), from V-Min's to ZB-V's and
 above.
 
-Two chunks per device, stages r and 2p-1-r. The order is searched for the given costs; those of V-Min, V-Half, ZB-V and
-DualPipeV take part if they keep the limit.
+Two chunks per device, stages r and 2p-1-r. The order is searched for the given costs; V-Min, V-Half, ZB-V, DualPipeV
+and the greedy ZB-V for these costs take part if they keep the limit.
 """
 
 from __future__ import annotations

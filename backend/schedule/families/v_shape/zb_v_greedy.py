@@ -19,6 +19,8 @@ from backend.schedule import jit
 from backend.schedule.order.order import Codes
 from backend.schedule.search.building_block import Task
 
+MOST_OPS = 1_000_000  # about eight orders in two seconds
+
 # The passes of a micro-batch, one after the other, are 0 to 3: F0 down the ranks, F1 up, I1 down, I0 up. In place of an
 # object, which compiled code does not support, a tuple of arrays has the state of the construction:
 #
@@ -36,12 +38,15 @@ STATE = (
 
 
 def fitted(task: Task) -> Iterator[Codes]:
-    """Yield the codes (p, steps) of each greedy order for a task on the V; none if the warm-up exceeds the limit.
+    """Yield the codes (p, steps) of each greedy order for a task on the V; none if the warm-up exceeds the limit, or
+    for an order of more than MOST_OPS.
 
     Two choices: whether before an F, and before an I1, a rank runs a W so as not to have the most idle time. Each order
     is constructed again with the idle times that it came to as allowed ones, as long as that helps.
     """
     p, m = task.placement.p, task.m
+    if 6 * p * m > MOST_OPS:
+        return
     for before_f, before_i1 in product((True, False), repeat=2):
         best, allowed = np.inf, np.full(p + 1, -1.0)  # of each rank, and the most
         while True:

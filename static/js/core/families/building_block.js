@@ -29,7 +29,7 @@ const CHUNKS = 2;
 const WIDTH = 3 * CHUNKS; // rows of a rank
 const PERIOD = 6; // slots after which the next micro-batch follows
 const EFFORT = 4_000_000; // ops to construct over all tries, and to squeeze; large orders get fewer of both
-const MOST_SQUEEZED = 24; // best orders, of those by all choices and the one in unit slots, that are squeezed
+const SQUEEZED = 24; // best orders, of those by all choices and the one in unit slots, that are squeezed
 const SQUEEZE_OPS = 8; // ops that could be constructed in the time in which one is squeezed
 const MOST_IN_UNIT_SLOTS = 1_000_000; // ops of an order that is also squeezed in unit slots
 
@@ -71,7 +71,7 @@ function repeated(spec, due) {
     const rows = unitOrder(due, spec.m);
     found.set(textOf(rows), { span: spanOf(task, rows), rows });
   }
-  const few = Math.min(MOST_SQUEEZED, Math.floor(EFFORT / (SQUEEZE_OPS * ops)));
+  const few = Math.min(SQUEEZED, Math.floor(EFFORT / (SQUEEZE_OPS * ops)));
   return squeezed(task, [...found.values()], Math.max(1, few));
 }
 
