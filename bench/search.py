@@ -22,12 +22,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-import numpy as np
-
 from backend.schedule import jit
 from backend.schedule.errors import SpecError
-from backend.schedule.families.v_shape import v_half, v_min, v_zb
-from backend.schedule.families.zero_bubble import handcrafted
+from backend.schedule.families.v_shape.v_auto import V_AUTO
+from backend.schedule.families.zero_bubble.zb_auto import ZB_AUTO
 from backend.schedule.order.placement import place
 from backend.schedule.search import greedy
 from backend.schedule.search.building_block import Task
@@ -113,21 +111,20 @@ def ideal(task: Task) -> float:
 
 
 def solve(task: Task, seconds: float) -> Outcome:
-    """Search as the families do: all starts and the handcrafted orders."""
-    p, m = task.placement.p, task.m
-    if task.v == 1:
-        tries, hand = greedy.looped(p), [np.stack(handcrafted.rows(Spec("zb-h1", p, m), c)) for c in (1, 2)]
-    else:
-        tries = greedy.folded(p, (v_half.block(p), v_min.block(p)))
-        hand = [np.stack(v_zb.rows(Spec("v-zb", p, m, 2)))]
+    """Search as `show` does for the family of the task's placement, at its costs and memory."""
+    family = ZB_AUTO if task.v == 1 else V_AUTO
+    limit = {"memory": task.room / task.v, "w_share": task.share}
+    spec = Spec(family.name, task.placement.p, task.m, task.v, costs=task.costs, **limit)
+    assert family.problem is not None
+    problem = family.problem(spec)
     times: list[float] = []
 
     def report(progress: Progress) -> None:
         if progress.codes is not None:
-            times.append(progress.seconds)
+            times.append(time.perf_counter() - start)
 
     start = time.perf_counter()
-    found = search(task, tries, hand, budget=Budget(seconds), report=report)
+    found = problem.search(spec.seed, Budget(seconds), report)
     outcome = Outcome(found, times[0], times[-1], time.perf_counter() - start)
     judge(task, found)
     return outcome

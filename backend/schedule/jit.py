@@ -20,6 +20,8 @@ COMPILE_FROM_OPS = 50_000
 
 # The modules that have kernels, named here because `compile_all` must find those too that nothing has imported yet.
 MODULES = (
+    "backend.schedule.families.v_shape.unit_slots",
+    "backend.schedule.families.v_shape.zb_v_greedy",
     "backend.schedule.options.offload",
     "backend.schedule.options.vocabulary",
     "backend.schedule.order.repeats",

@@ -31,8 +31,9 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 ENDLESS = np.inf
-SQUEEZED = 24  # best orders of a block, of those by all choices, that are squeezed
-EFFORT = 4_000_000  # ops to construct over all tries, about a second; large orders get fewer tries, at least one
+SQUEEZED = 24  # best orders, of those by all choices and those given, that are squeezed
+EFFORT = 4_000_000  # ops to construct over all tries, and to squeeze, about a second; large orders get fewer of both
+SQUEEZE_OPS = 8  # ops that could be constructed in the time in which one is squeezed
 PARTS = 64  # costs in whole multiples of a 64th add up without rounding
 EXACT = 2.0**52  # up to which float64 has every whole number
 CLEAR = 1e-3  # units between a wait and a whole number of them, so that no rounding matters
@@ -329,13 +330,20 @@ def _whole_units(wait: float) -> float:
     return whole if wait == whole or CLEAR < wait - whole < 1.0 - CLEAR else wait
 
 
+def timed(task: Task, codes: Codes) -> tuple[float, Floats, Floats]:
+    """Return the longest window of an order's ranks, and (p, steps) the start and the end of each op. Raises OrderError
+    for a deadlock.
+    """
+    timeline = simulate(from_rows(task.placement, task.m, list(codes)), task.costs, task.v)
+    start, end = (each.reshape(codes.shape) for each in (timeline.start, timeline.end))
+    return float((end[:, -1] - start[:, 0]).max()), start, end
+
+
 def squeeze(task: Task, codes: Codes) -> tuple[float, Codes]:
     """Squeeze an order until nothing moves any more; return the best span and its codes."""
     best, kept, room = np.inf, codes, np.array([task.room, task.share], np.float64)
     for _ in range(ROUNDS):
-        timeline = simulate(from_rows(task.placement, task.m, list(codes)), task.costs, task.v)
-        start, end = timeline.start.reshape(codes.shape), timeline.end.reshape(codes.shape)
-        span = float((end[:, -1] - start[:, 0]).max())
+        span, start, end = timed(task, codes)
         if span < best:
             best, kept = span, codes
         codes = codes.copy()
@@ -355,7 +363,7 @@ def rows(task: Task, tries: Sequence[tuple[Block, Choice]], others: Sequence[Cod
     # Memory freed by I leads to delayed W: also construct as if I freed nothing, which keeps the limit as well.
     shares = (task.share, 1.0) if task.share < 1.0 else (task.share,)
     laid = [lay(task, block, choice, task.room, share) for share in shares for block, choice in tries]
-    found = {codes.tobytes(): (span, codes) for span, codes in filter(None, laid)}
-    few = sorted(found.values(), key=lambda each: each[0])[:SQUEEZED]
-    done = [squeeze(task, codes) for codes in (*(codes for _, codes in few), *others)]
-    return list(min(done, key=lambda each: each[0])[1])
+    given = [(timed(task, codes)[0], codes) for codes in others]
+    found = {codes.tobytes(): (span, codes) for span, codes in filter(None, (*laid, *given))}
+    few = sorted(found.values(), key=lambda each: each[0])[: max(1, min(SQUEEZED, EFFORT // (SQUEEZE_OPS * ops)))]
+    return list(min((squeeze(task, codes) for _, codes in few), key=lambda each: each[0])[1])

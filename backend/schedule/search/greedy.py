@@ -2,8 +2,8 @@
 
 On each device the op that is most due runs as soon as its inputs and the memory allow; W fills the gaps. The choices:
 how long to wait for the next op rather than run a W, or an op that is less due; which block defines what is due; and
-on the V whether one of its four passes goes before or after all others. The result is deterministic. Handcrafted
-orders, given as codes, compete with the constructed ones.
+on the V whether one of its four passes goes before or after all others. The result is deterministic. The orders of
+other families compete with the constructed ones.
 
 After Zero Bubble (arXiv 2401.10241, section 3) and Controllable Memory (arXiv 2405.15362, appendix).
 """
@@ -14,12 +14,11 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 
-from backend.schedule.order.order import Codes, from_rows
+from backend.schedule.order.order import Codes
 from backend.schedule.search import building_block
 from backend.schedule.search.building_block import ENDLESS, Block, Choice, Task
-from backend.schedule.simulation.memory import peaks
+from backend.schedule.search.initial_orders import keeps
 
 FIRST, LAST = -1e7, 1e7  # slots that move an op before, or after, everything else
 MOVES_OF_V = (
@@ -70,14 +69,8 @@ def hops(p: int, slots: tuple[int, int, int, int], turns: tuple[int, int, int]) 
     return Block.v(f0, f1, i1, i0)
 
 
-def rows(
-    task: Task, tries: Sequence[tuple[Block, Choice]], handcrafted: Iterable[Sequence[npt.ArrayLike]] = ()
-) -> list[Codes]:
-    """Return each device's codes in the best order found; handcrafted orders take part if they keep the limit."""
-    within = [np.stack([np.asarray(row, np.uint8) for row in each]) for each in handcrafted if _keeps(task, each)]
-    return building_block.rows(task, tries, within)
-
-
-def _keeps(task: Task, each: Sequence[npt.ArrayLike]) -> bool:
-    _, memory = peaks(from_rows(task.placement, task.m, each), task.share)
-    return bool(memory.max() <= task.room + 1e-9)
+def rows(task: Task, tries: Sequence[tuple[Block, Choice]], fixed: Iterable[Codes] = ()) -> list[Codes]:
+    """Return each device's codes in the best order found; ``fixed`` orders (p, steps) take part if they keep the
+    limit.
+    """
+    return building_block.rows(task, tries, [codes for codes in fixed if keeps(task, codes)])

@@ -18,7 +18,6 @@ from backend.schedule.order.order import Codes, from_rows
 from backend.schedule.search import building_block
 from backend.schedule.search.building_block import ENDLESS, Block, Choice, Task
 from backend.schedule.simulation.memory import peaks
-from backend.schedule.simulation.simulate import simulate
 
 EFFORT = 1_500_000  # ops to construct in the first orders
 BRED = 3_000_000  # and in the first round of mutations
@@ -51,11 +50,9 @@ def keeps(task: Task, codes: Codes) -> bool:
 def span_of(task: Task, codes: Codes) -> float:
     """Return the longest window of an order; infinite if it deadlocks."""
     try:
-        timeline = simulate(from_rows(task.placement, task.m, list(codes)), task.costs, task.v)
+        return building_block.timed(task, codes)[0]
     except OrderError:
         return float("inf")
-    first, last = (each.reshape(codes.shape) for each in (timeline.start, timeline.end))
-    return float((last[:, -1] - first[:, 0]).max())
 
 
 def ops_of(task: Task) -> int:

@@ -11,16 +11,14 @@ from hypothesis import strategies as st
 
 from backend.schedule.errors import SpecError
 from backend.schedule.families.v_shape.v_auto import V_AUTO
-from backend.schedule.families.v_shape.v_zb import V_ZB
 from backend.schedule.families.zero_bubble.zb_auto import ZB_AUTO
-from backend.schedule.families.zero_bubble.zb_h1 import ZB_H1
 from backend.schedule.simulation.check import check
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.simulation.memory import peaks
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
-from tests.schedule.search.test_building_block import SPANS, any_costs, span
+from tests.schedule.search.test_building_block import SPANS, any_costs, name_of, span
 
 FAMILIES = {"zb-auto": ZB_AUTO, "v-auto": V_AUTO}
 
@@ -53,12 +51,12 @@ def test_a_limit_below_one_micro_batch_is_refused_with_the_least_that_works(name
     check(family.order(spec.with_(memory=caught.value.nearest)))
 
 
-@pytest.mark.parametrize("case", SPANS["searched"], ids=lambda c: f"{c['family']}-{c['memory']:g}-{c['costs']['F']:g}")
-def test_spans_are_within_a_percent_of_the_published_generators_or_better(case: dict[str, Any]) -> None:
+@pytest.mark.parametrize("case", SPANS["searched"], ids=name_of)
+def test_v_auto_is_no_longer_than_the_published_generator_and_zb_auto_within_a_percent(case: dict[str, Any]) -> None:
     family = FAMILIES[case["family"]]
     sizes = {key: case[key] for key in ("p", "m", "v", "memory", "w_share")}
     spec = Spec(family.name, **sizes, costs=Costs(**case["costs"]))
-    assert span(family, spec) <= case["span"] * 1.01
+    assert span(family, spec) <= case["span"] * (1 + 1e-9 if family is V_AUTO else 1.01)
 
 
 PAPER = [  # Zero Bubble tables 9 and 5, p = 8: m, f, i, w, hop, M_W / M_B, rates of ZB-1p and ZB-2p
@@ -79,12 +77,3 @@ def test_zb_1p_and_zb_2p_reach_the_papers_bubble_rates(
         spec = Spec("zb-auto", 8, m, memory=memory, w_share=share, costs=Costs(f, i, w, hop))
         shown = figures(simulate(ZB_AUTO.order(spec), spec.costs)).span_bubble.of_total
         assert round(shown, 4) <= rate + 0.00011  # one in the last digit
-
-
-@given(f=st.integers(1, 30), i=st.integers(1, 30), w=st.integers(1, 30), p=st.integers(1, 6), m=st.integers(1, 16))
-@settings(max_examples=40)
-def test_no_search_is_worse_than_the_handcrafted_order_that_fits(f: int, i: int, w: int, p: int, m: int) -> None:
-    costs = Costs(2.0 * f, 2.0 * i, 2.0 * w, 1.0)
-    for searched, handcrafted, v in ((ZB_AUTO, ZB_H1, 1), (V_AUTO, V_ZB, 2)):
-        spec = Spec(searched.name, p, m, v, costs=costs)
-        assert span(searched, spec) <= span(handcrafted, spec)

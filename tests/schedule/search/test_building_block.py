@@ -59,11 +59,17 @@ def test_a_blocks_ops_never_overlap_when_it_repeats(name: str, p: int) -> None:
         assert sorted(slots) == list(range(6))
 
 
-@pytest.mark.parametrize("case", SPANS["blocks"], ids=lambda case: f"{case['family']}-{case['costs']['F']:g}")
+def name_of(case: dict[str, Any]) -> str:
+    """The family, sizes and F of a published span, and its memory if that is given."""
+    memory = f"-{case['memory']:g}" if "memory" in case else ""
+    return f"{case['family']}-p{case['p']}-m{case['m']}{memory}-F{case['costs']['F']:g}"
+
+
+@pytest.mark.parametrize("case", SPANS["blocks"], ids=name_of)
 def test_spans_are_no_worse_than_the_published_generators_at_the_same_peak(case: dict[str, Any]) -> None:
     family = FAMILIES[case["family"]]
     spec = Spec(family.name, case["p"], case["m"], 2, costs=Costs(**case["costs"]))
-    assert span(family, spec) <= case["span"]
+    assert span(family, spec) <= case["span"] * (1 + 1e-9)
     assert peaks(family.order(spec))[0].max() <= case["peak"]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.families.family import Family, Row
+from backend.schedule.families.v_shape.unit_slots import unit_order
 from backend.schedule.laws.law import NO_HOPS, UNIFORM, Law
 from backend.schedule.options.vocabulary import SPREAD
 from backend.schedule.order.placement import place
@@ -41,11 +42,17 @@ _FREE = [
 ]
 CHOICES = (_KEPT[0], _FREE[0], *_KEPT[1:], *_FREE[1:])
 
+MOST_IN_UNIT_SLOTS = 1_000_000  # ops of an order that is also squeezed in unit slots, in less than half a second
+
 
 def rows(spec: Spec, block: Block) -> list[Row]:
-    """Build each rank's row: the block repeated for all micro-batches at the spec's costs, within the block's peak."""
+    """Build each rank's row: the block repeated for all micro-batches, within the block's peak.
+
+    The best at the spec's costs of the orders that follow from the choices and of the one in unit slots.
+    """
     task = Task(place("v", spec.p, 2), spec.m, spec.timing, 2, block.peak())
-    return building_block.rows(task, [(block, choice) for choice in CHOICES])
+    in_slots = [unit_order(block, spec.m)] if 6 * spec.p * spec.m <= MOST_IN_UNIT_SLOTS else []
+    return building_block.rows(task, [(block, choice) for choice in CHOICES], in_slots)
 
 
 def two_chunks(spec: Spec) -> None:

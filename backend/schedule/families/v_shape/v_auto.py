@@ -1,23 +1,33 @@
 """V-auto: the V placement within any memory limit (Qi et al. 2024, arXiv 2405.15362), from V-Min's to ZB-V's and
 above.
 
-Two chunks per device, stages r and 2p-1-r. The order is searched for the given costs; the handcrafted ZB-V takes part
-if it keeps the limit.
+Two chunks per device, stages r and 2p-1-r. The order is searched for the given costs; V-Min, V-Half, ZB-V, DualPipeV
+and the greedy ZB-V for these costs take part if they keep the limit.
 """
 
 from __future__ import annotations
 
 from backend.schedule.errors import message
 from backend.schedule.families import searched
+from backend.schedule.families.bidirectional.dualpipev import DUALPIPEV
 from backend.schedule.families.family import Family
-from backend.schedule.families.v_shape import v_half, v_min, v_zb
+from backend.schedule.families.fixed_orders import fixed_orders
 from backend.schedule.families.v_shape.repeated_block import two_chunks
+from backend.schedule.families.v_shape.v_half import V_HALF
+from backend.schedule.families.v_shape.v_half import block as half_block
+from backend.schedule.families.v_shape.v_min import V_MIN
+from backend.schedule.families.v_shape.v_min import block as min_block
+from backend.schedule.families.v_shape.v_zb import V_ZB
+from backend.schedule.families.v_shape.zb_v_greedy import fitted
 from backend.schedule.families.zero_bubble.zb_auto import feasible, limit
 from backend.schedule.order.placement import place
 from backend.schedule.search import greedy
 from backend.schedule.search.building_block import Task
 from backend.schedule.search.problem import Problem
 from backend.schedule.spec import Spec
+
+OTHERS = (V_MIN, V_HALF, V_ZB, DUALPIPEV)
+"""The families that place stages alike."""
 
 
 def legal(spec: Spec) -> None:
@@ -27,10 +37,10 @@ def legal(spec: Spec) -> None:
 
 
 def problem(spec: Spec) -> Problem:
-    """Describe the search: tries from the papers' blocks too, and the handcrafted ZB-V if it fits."""
+    """Describe the search: tries from the papers' blocks too; other families on the V take part if they fit."""
     task = Task(place("v", spec.p, 2), spec.m, spec.timing, 2, 2 * limit(spec), spec.w_share)
-    paper = (v_half.block(spec.p), v_min.block(spec.p))
-    return Problem(task, greedy.folded(spec.p, paper), [v_zb.rows(spec)])
+    paper = (half_block(spec.p), min_block(spec.p))
+    return Problem(task, greedy.folded(spec.p, paper), lambda: [*fixed_orders(spec, OTHERS), *fitted(task)])
 
 
 V_AUTO = Family(

@@ -7,14 +7,22 @@ from __future__ import annotations
 
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families import searched
+from backend.schedule.families.classic.gpipe import GPIPE
+from backend.schedule.families.classic.one_f_one_b import ONE_F_ONE_B
 from backend.schedule.families.family import Family
-from backend.schedule.families.zero_bubble import handcrafted
+from backend.schedule.families.fixed_orders import fixed_orders
+from backend.schedule.families.interleaved.interleaved import INTERLEAVED
+from backend.schedule.families.zero_bubble.zb_h1 import ZB_H1
+from backend.schedule.families.zero_bubble.zb_h2 import ZB_H2
 from backend.schedule.order.placement import place
 from backend.schedule.search import greedy
 from backend.schedule.search.building_block import Task
 from backend.schedule.search.problem import Problem
 from backend.schedule.spec import Spec
 
+OTHERS = (GPIPE, ONE_F_ONE_B, INTERLEAVED, ZB_H1, ZB_H2)
+"""The families that place stages alike; with one chunk the remaining ones (GIS, for example) have one of these orders.
+"""
 LEAST = 1.0  # one micro-batch at a time: every F leaves its memory before the next
 
 
@@ -35,9 +43,9 @@ def feasible(spec: Spec) -> None:
 
 
 def problem(spec: Spec) -> Problem:
-    """Describe the search; the handcrafted orders take part if they fit."""
+    """Describe the search; other families with one chunk per device take part if they fit."""
     task = Task(place("looped", spec.p, 1), spec.m, spec.timing, 1, limit(spec), spec.w_share)
-    return Problem(task, greedy.looped(spec.p), [handcrafted.rows(spec, c) for c in (1, 2)])
+    return Problem(task, greedy.looped(spec.p), lambda: fixed_orders(spec.with_(group=spec.m), OTHERS))
 
 
 ZB_AUTO = Family(

@@ -11,7 +11,8 @@ import { KIND_F as F, KIND_I as I, codesPerRank } from "../schedule/ops.js";
 import { build } from "../schedule/placement.js";
 import { durations } from "../schedule/simulate.js";
 import { CHOICES, ENDLESS, different, waits } from "./choices.js";
-import { squeezed } from "./squeeze.js";
+import { spanOf, squeezed } from "./squeeze.js";
+import { unitOrder } from "./unit_slots.js";
 
 /** @import {Costs, Placement, Spec} from "../schedule/types.js" */
 /** @import {Choice} from "./choices.js" */
@@ -27,7 +28,10 @@ import { squeezed } from "./squeeze.js";
 const CHUNKS = 2;
 const WIDTH = 3 * CHUNKS; // rows of a rank
 const PERIOD = 6; // slots after which the next micro-batch follows
-const EFFORT = 4_000_000; // ops to construct over all tries; large orders get fewer tries, at least one
+const EFFORT = 4_000_000; // ops to construct over all tries, and to squeeze; large orders get fewer of both
+const SQUEEZED = 24; // best orders, of those by all choices and the one in unit slots, that are squeezed
+const SQUEEZE_OPS = 8; // ops that could be constructed in the time in which one is squeezed
+const MOST_IN_UNIT_SLOTS = 1_000_000; // ops of an order that is also squeezed in unit slots
 
 /** The block of V-Min: F0 at r, F1 at 2p-r-1, I1 at 2p+e+r, I0 at 4p+e-r-1. @param {number} p */
 function vMinBlock(p) {
@@ -51,19 +55,28 @@ export const vMin = (spec) => repeated(spec, vMinBlock(spec.p));
 /** @param {Spec} spec @returns {Row[]} */
 export const vHalf = (spec) => repeated(spec, vHalfBlock(spec.p));
 
-/** The best order of a block, of those by all choices, within the block's peak. @param {Spec} spec
- * @param {Float64Array} due @returns {Row[]} */
+/** The best order of a block, of those by all choices and the one in unit slots, within the block's peak.
+ * @param {Spec} spec @param {Float64Array} due @returns {Row[]} */
 function repeated(spec, due) {
   const task = taskOf(spec, peak(due, spec.p));
-  const most = Math.max(1, Math.floor(EFFORT / (WIDTH * spec.p * spec.m)));
+  const ops = WIDTH * spec.p * spec.m;
+  const most = Math.max(1, Math.floor(EFFORT / ops));
   /** @type {Map<string, Laid>} equal orders once */
   const found = new Map();
   for (const choice of different(task, CHOICES.slice(0, most))) {
     const laid = lay(task, due, choice);
-    if (laid) found.set(laid.rows.map((row) => new TextDecoder("latin1").decode(row)).join(""), laid);
+    if (laid) found.set(textOf(laid.rows), laid);
   }
-  return squeezed(task, [...found.values()]);
+  if (ops <= MOST_IN_UNIT_SLOTS) {
+    const rows = unitOrder(due, spec.m);
+    found.set(textOf(rows), { span: spanOf(task, rows), rows });
+  }
+  const few = Math.min(SQUEEZED, Math.floor(EFFORT / (SQUEEZE_OPS * ops)));
+  return squeezed(task, [...found.values()], Math.max(1, few));
 }
+
+/** @param {Row[]} rows */
+const textOf = (rows) => rows.map((row) => new TextDecoder("latin1").decode(row)).join("");
 
 /** @param {Spec} spec @param {number} room @returns {Task} */
 function taskOf(spec, room) {

@@ -7,14 +7,25 @@ import { simulate } from "../schedule/simulate.js";
 /** @import {Row} from "./rows.js" */
 /** @typedef {{rows: Row[], start: Float64Array, end: Float64Array}} Timed */
 
-const FEW = 24; // best orders that are squeezed
 const ROUNDS = 6; // most squeezes of one order; usually nothing moves after two or three
 const SWEEPS = 3;
 
-/** The best of some orders once they are squeezed; of equal ones the first. @param {Task} task @param {Laid[]} laid */
-export function squeezed(task, laid) {
-  const few = [...laid].sort((a, b) => a.span - b.span).slice(0, FEW);
+/** The best of some orders, once the `most` best are squeezed; of equal ones the first. @param {Task} task
+ * @param {Laid[]} laid @param {number} most */
+export function squeezed(task, laid, most) {
+  const few = [...laid].sort((a, b) => a.span - b.span).slice(0, most);
   return few.map(({ rows }) => squeeze(task, rows)).reduce((best, each) => (each.span < best.span ? each : best)).rows;
+}
+
+/** The longest window of an order's ranks. @param {Task} task @param {Row[]} rows */
+export const spanOf = (task, rows) => times(task, rows).span;
+
+/** Start and end of each op, and the longest window of a rank. @param {Task} task @param {Row[]} rows */
+function times(task, rows) {
+  const { start, end } = simulate(fromRows(task.placement, task.m, task.v, rows), task.costs);
+  const steps = rows[0].length;
+  const span = rows.reduce((most, _, r) => Math.max(most, end[(r + 1) * steps - 1] - start[r * steps]), -Infinity);
+  return { span, start, end };
 }
 
 /** Squeeze an order until nothing moves any more; return the best span and its rows. @param {Task} task
@@ -22,9 +33,7 @@ export function squeezed(task, laid) {
 function squeeze(task, rows) {
   let best = { span: Infinity, rows };
   for (let round = 0; round < ROUNDS; round++) {
-    const { start, end } = simulate(fromRows(task.placement, task.m, task.v, rows), task.costs);
-    const steps = rows[0].length;
-    const span = rows.reduce((most, _, r) => Math.max(most, end[(r + 1) * steps - 1] - start[r * steps]), -Infinity);
+    const { span, start, end } = times(task, rows);
     if (span < best.span) best = { span, rows };
     rows = rows.map((row) => row.slice());
     if (!sweep(task, { rows, start, end })) break;
