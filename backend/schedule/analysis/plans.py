@@ -36,6 +36,7 @@ Search = Callable[[Spec], tuple[Spec, Order]]
 """From the spec of a searched family to an order within its memory, and the spec that builds this order again."""
 
 CHUNKS = (1, 2, 3, 4, 6, 8)  # per device, where a family has a choice
+CHUNKS_SEARCHED = (1, 2, 4)  # and of searched families, which take longer to construct
 MOST_OPS = 200_000  # of one order
 FINALISTS = 4  # searched families' settings that are searched on after the construction
 PARTS = (1 / 2, 3 / 4, 1.0, 3 / 2, 2.0)  # of p, limits on the activations of a searched family
@@ -114,7 +115,8 @@ def specs(asked: Spec, preset: Preset, limit: float | None = None) -> Iterator[S
 
 def _chunks(family: Family) -> Sequence[int]:
     least, natural, most = family.v
-    return sorted({natural, *(v for v in CHUNKS if least <= v <= most)})
+    choice = CHUNKS if family.problem is None else CHUNKS_SEARCHED
+    return sorted({natural, *(v for v in choice if least <= v <= most)})
 
 
 def _limits(spec: Spec, most: float) -> Sequence[float]:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from backend.schedule.errors import OrderError
 from backend.schedule.families.v_shape.v_half import block as half_block
 from backend.schedule.families.v_shape.v_min import block as min_block
 from backend.schedule.order.ops import Op
 from backend.schedule.order.order import Codes, from_rows
-from backend.schedule.search import greedy
+from backend.schedule.search import greedy, passes
 from backend.schedule.search.building_block import Block, Choice, Task
 from backend.schedule.search.improve import Budget
 from backend.schedule.search.problem import Problem
@@ -51,21 +49,13 @@ def searched_order(position: Position, full: bool, effort: int) -> Position:
 
 
 def tries_of(task: Task) -> list[tuple[Block, Choice]]:
-    """Return the blocks that a search begins with: those of ZB-auto, of V-auto, or of micro-batches that pass through
-    all stages at one op per slot.
-    """
+    """Return the blocks that a search begins with: those of ZB-auto and V-auto."""
     place = task.placement
     if place.chunks == 1:
         return greedy.looped(place.p)
     if place.kind == "v" and place.chunks == 2:
         return greedy.folded(place.p, (half_block(place.p), min_block(place.p)))
-    stage, last = place.stage_of.astype(np.float64), place.stages - 1
-    due = np.stack((stage, 2 * last + 1 - stage), axis=2)
-    return [
-        (Block(due * pace, 3.0 * place.chunks), Choice(hold, hold, hold))
-        for pace in (1.0, 1.5, 0.75)
-        for hold in (0.3, 0.6, 0.9, 0.0)
-    ]
+    return passes.tries(task)
 
 
 def _position(position: Position, task: Task, codes: list[Codes], full: bool) -> Position:

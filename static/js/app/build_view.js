@@ -245,8 +245,8 @@ export class BuildView {
   /** A bound from the server, which also knows the memory limit; 0 where it has none. @param {Board} board */
   async #serverBound(board) {
     const { kind } = board.placement;
-    const family = kind === "looped" && board.v === 1 ? "zb-auto" : kind === "v" && board.v === 2 ? "v-auto" : "";
-    if (!family) return 0;
+    if (kind === "bidirectional") return 0;
+    const family = kind === "v" ? "v-auto" : "zb-auto";
     const query = specQuery({ ...board.spec, family, order: null }, this.store.defaults);
     const { lower_bound: value } = await getJson(`/api/bound${query}`);
     return Number(value) || 0;

@@ -96,6 +96,7 @@ def test_searching_on_makes_the_first_plan_faster_and_replaces_the_constructed_o
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(plans, "FAMILIES", {name: FAMILIES[name] for name in ("1f1b", "v-auto")})
+    monkeypatch.setattr(plans, "CHUNKS_SEARCHED", (2,))
 
     def search(spec: Spec) -> tuple[Spec, Order]:
         longer = spec.with_(effort=1500)

@@ -1,8 +1,8 @@
 """V-auto: the V placement within any memory limit (Qi et al. 2024, arXiv 2405.15362), from V-Min's to ZB-V's and
 above.
 
-Two chunks per device, stages r and 2p-1-r. The order is searched for the given costs; V-Min, V-Half, ZB-V, DualPipeV
-and the greedy ZB-V for these costs take part if they keep the limit.
+Two chunks per device, stages r and 2p-1-r, or more, in a zigzag. The order is searched for the given costs; with two
+chunks V-Min, V-Half, ZB-V, DualPipeV and the greedy ZB-V for these costs take part if they keep the limit.
 """
 
 from __future__ import annotations
@@ -12,16 +12,15 @@ from backend.schedule.families import searched
 from backend.schedule.families.bidirectional.dualpipev import DUALPIPEV
 from backend.schedule.families.family import Family
 from backend.schedule.families.fixed_orders import fixed_orders
-from backend.schedule.families.v_shape.repeated_block import two_chunks
 from backend.schedule.families.v_shape.v_half import V_HALF
 from backend.schedule.families.v_shape.v_half import block as half_block
 from backend.schedule.families.v_shape.v_min import V_MIN
 from backend.schedule.families.v_shape.v_min import block as min_block
 from backend.schedule.families.v_shape.v_zb import V_ZB
 from backend.schedule.families.v_shape.zb_v_greedy import fitted
-from backend.schedule.families.zero_bubble.zb_auto import feasible, limit
+from backend.schedule.families.zero_bubble.zb_auto import MOST_CHUNKS, feasible, limit
 from backend.schedule.order.placement import place
-from backend.schedule.search import greedy
+from backend.schedule.search import greedy, passes
 from backend.schedule.search.building_block import Task
 from backend.schedule.search.problem import Problem
 from backend.schedule.spec import Spec
@@ -31,14 +30,15 @@ OTHERS = (V_MIN, V_HALF, V_ZB, DUALPIPEV)
 
 
 def legal(spec: Spec) -> None:
-    """Raise SpecError unless each device holds two chunks, and the limit admits both of one micro-batch."""
-    two_chunks(spec)
+    """Raise SpecError unless the limit admits one micro-batch."""
     feasible(spec)
 
 
 def problem(spec: Spec) -> Problem:
     """Describe the search: tries from the papers' blocks too; other families on the V take part if they fit."""
-    task = Task(place("v", spec.p, 2), spec.m, spec.timing, 2, 2 * limit(spec), spec.w_share)
+    task = Task(place("v", spec.p, spec.v), spec.m, spec.timing, spec.v, spec.v * limit(spec), spec.w_share)
+    if spec.v > 2:
+        return Problem(task, passes.tries(task), lambda: [passes.one_by_one(task)])
     paper = (half_block(spec.p), min_block(spec.p))
     return Problem(task, greedy.folded(spec.p, paper), lambda: [*fixed_orders(spec, OTHERS), *fitted(task)])
 
@@ -54,7 +54,8 @@ V_AUTO = Family(
     group="V",
     summary=message(
         "schedule.v_auto_summary",
-        "A V of two chunks per device; searches the best order for these costs within a memory limit.",
+        "A V of two chunks per device, or a zigzag of more; searches the best order for these costs within a "
+        "memory limit.",
     ),
     backward="split",
     complexity=message("schedule.complexity_greedy_construction_then_search", "greedy construction, then a search"),
@@ -64,6 +65,6 @@ V_AUTO = Family(
     problem=problem,
     legal=legal,
     fields=("memory", "offload", "effort", "seed"),
-    v=(2, 2, 2),
+    v=(2, 2, MOST_CHUNKS),
     laws=(),  # the order is searched for these costs and this memory: no closed form
 )

@@ -1,6 +1,7 @@
 """ZB-auto: zero bubble searched for given costs and memory (Qi et al. 2023, arXiv 2401.10241, section 3).
 
-The papers' ZB-1p and ZB-2p are this with a limit of p and of 2p; any limit from one micro-batch up is possible.
+The papers' ZB-1p and ZB-2p are this with a limit of p and of 2p; any limit from one micro-batch up is possible, and
+with several chunks per device, looped as in interleaved 1F1B.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from backend.schedule.families.classic.gpipe import GPIPE
 from backend.schedule.families.classic.one_f_one_b import ONE_F_ONE_B
 from backend.schedule.families.family import Family
 from backend.schedule.families.fixed_orders import fixed_orders
+from backend.schedule.families.grouped.gis import GIS, GIS_H
 from backend.schedule.families.interleaved.interleaved import INTERLEAVED
+from backend.schedule.families.interleaved.interleaved_zb import INTERLEAVED_ZB
 from backend.schedule.families.zero_bubble.zb_h1 import ZB_H1
 from backend.schedule.families.zero_bubble.zb_h2 import ZB_H2
 from backend.schedule.order.placement import place
-from backend.schedule.search import greedy
+from backend.schedule.search import greedy, passes
 from backend.schedule.search.building_block import Task
 from backend.schedule.search.problem import Problem
 from backend.schedule.spec import Spec
@@ -23,6 +26,9 @@ from backend.schedule.spec import Spec
 OTHERS = (GPIPE, ONE_F_ONE_B, INTERLEAVED, ZB_H1, ZB_H2)
 """The families that place stages alike; with one chunk the remaining ones (GIS, for example) have one of these orders.
 """
+OTHERS_OF_CHUNKS = (INTERLEAVED, INTERLEAVED_ZB, GIS, GIS_H)
+"""Those with several chunks; the breadth-first one runs its backwards last in, first out."""
+MOST_CHUNKS = 16  # per device
 LEAST = 1.0  # one micro-batch at a time: every F leaves its memory before the next
 
 
@@ -43,8 +49,12 @@ def feasible(spec: Spec) -> None:
 
 
 def problem(spec: Spec) -> Problem:
-    """Describe the search; other families with one chunk per device take part if they fit."""
-    task = Task(place("looped", spec.p, 1), spec.m, spec.timing, 1, limit(spec), spec.w_share)
+    """Describe the search; other families with as many chunks per device take part if they fit."""
+    task = Task(place("looped", spec.p, spec.v), spec.m, spec.timing, spec.v, spec.v * limit(spec), spec.w_share)
+    if spec.v > 1:
+        return Problem(
+            task, passes.tries(task), lambda: [*fixed_orders(spec, OTHERS_OF_CHUNKS), passes.one_by_one(task)]
+        )
     return Problem(task, greedy.looped(spec.p), lambda: fixed_orders(spec.with_(group=spec.m), OTHERS))
 
 
@@ -70,5 +80,6 @@ ZB_AUTO = Family(
     problem=problem,
     legal=feasible,
     fields=("memory", "offload", "effort", "seed"),
+    v=(1, 1, MOST_CHUNKS),
     laws=(),  # the order is searched for these costs and this memory: no closed form
 )

@@ -272,7 +272,8 @@ export const SCHEDULE_MESSAGES = {
   "schedule.unless_uniform": "各阶段代价不同；该闭式公式假设各阶段相等",
   "schedule.unless_whole_groups": "有的组不足 p 个微批次",
   "schedule.v_auto_source": "Qi 等，Pipeline Parallelism with Controllable Memory，arXiv 2405.15362",
-  "schedule.v_auto_summary": "每个设备两个分块的 V 形，执行顺序针对当前代价、在给定显存内搜索得到。",
+  "schedule.v_auto_summary":
+    "每个设备两个分块的 V 形，或更多分块的之字形，执行顺序针对当前代价、在给定显存内搜索得到。",
   "schedule.v_block_used_by": "Sea AI Lab 的零气泡版 Megatron-LM",
   "schedule.v_half_source": "Qi 等，Pipeline Parallelism with Controllable Memory，arXiv 2405.15362，第 3.3 节",
   "schedule.v_half_summary": "每个设备两个分块的 V 形，显存为 1F1B 的一半，气泡也约为一半。",

@@ -1,0 +1,57 @@
+"""Blocks for any number of chunks per device, looped or zigzag: F passes through all stages, then I comes back.
+
+A block is one micro-batch on its own at the real costs, both passes also at a slower pace: F that waits in every stage
+leaves time for those of other micro-batches, and an I that waits lets more F in before it. The next micro-batch
+follows after a device's work for one, or later, such that the activations of all that are under way fit into the
+limit (the law of memory of Controllable Memory, arXiv 2405.15362, section 3.1: the mean number of chunks in memory is
+a micro-batch's lifespan over the period).
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+
+from backend.schedule.order.ops import F, I, W
+from backend.schedule.order.order import Codes
+from backend.schedule.search.building_block import ENDLESS, Block, Choice, Task
+
+PACES = ((1.0, 1.0), (1.0, 2.0), (2.0, 1.0), (2.0, 2.0), (1.0, 3.0), (3.0, 3.0))  # of F and of I, in ops a stage
+CROWDS = (0.0, 1.0, 1.2, 1.5)  # how many times longer the period is than the lifespan over the limit, at least
+HOLDS = ((0.3, 0.9, 0.0, 0.6, 1.2), (0.3, 0.0, 0.6, 0.9, 1.2, ENDLESS))  # before a W, before an op that is less due
+
+
+def tries(task: Task) -> list[tuple[Block, Choice]]:
+    """List the tries: all blocks with the first holds, then with the next; large orders get fewer of them."""
+    blocks = [block(task, f, i, crowd) for crowd, (f, i) in product(CROWDS, PACES)]
+    return [(each, Choice(hold_w, hold, hold)) for hold_w, hold in product(*HOLDS) for each in blocks]
+
+
+def one_by_one(task: Task) -> Codes:
+    """Return the codes (p, steps) of the order that fits into every legal limit: a micro-batch starts when the one
+    before it has left.
+    """
+    chunks = np.arange(task.placement.chunks)
+    back = np.stack((I * len(chunks) + chunks[::-1], W * len(chunks) + chunks[::-1]), axis=1).ravel()
+    row = np.tile(np.concatenate((F * len(chunks) + chunks, back)).astype(np.uint8), task.m)
+    return np.tile(row, (task.placement.p, 1))
+
+
+def block(task: Task, f: float, i: float, crowd: float) -> Block:
+    """Build the block whose F and I take ``f`` and ``i`` times their time from one stage to the next.
+
+    ``crowd`` is how many times the activations under way would fit into the limit, at least. Slots are the mean time
+    of F and I.
+    """
+    place = task.placement
+    cost = task.cost[place.slot_at[0]]
+    stage, slot = place.stage_of, float(cost[:, :2].mean()) or 1.0
+    hop = np.where(np.diff(place.slot_at[0] // place.chunks) != 0, task.costs.comm, 0.0)
+    down = np.concatenate(([0.0], np.cumsum(f * (cost[:-1, 0] + hop))))
+    turn = down[-1] + cost[-1, 0]
+    up = turn + np.concatenate(([0.0], np.cumsum(i * (cost[:0:-1, 1] + hop[::-1]))))[::-1]
+    lifespan = (up + cost[:, 1] + task.share * cost[:, 2] - down)[stage].sum(axis=1)
+    work = cost.sum(axis=1)[stage].sum(axis=1)
+    period = max(float(work.max()), crowd * float(lifespan.max()) / task.room)
+    return Block(np.stack((down[stage], up[stage]), axis=2) / slot, period / slot)
