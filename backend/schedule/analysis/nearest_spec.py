@@ -159,4 +159,6 @@ def _shown(spec: Spec, key: str) -> Any:
     value = getattr(spec, key)
     if value is None:
         return message("analysis.none", "none")
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
     return f"{value:g}" if isinstance(value, float) else value

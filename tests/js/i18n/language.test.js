@@ -67,7 +67,7 @@ const PROGRAM = [
   ["panels/charts/cube_paint.js", "{}px "],
   ["core/drawing/picture.js", "Helvetica"], // fonts
   ["panels/charts/cube_paint.js", "<"],
-  ["core/schedule/mathml.js", "<"],
+  ["core/drawing/mathml.js", "<"],
   ["core/drawing/picture.js", "<"], // markup
   ["core/schedule/formula.js", "{} if {} else"], // a formula as the server writes it
   ["core/schedule/wire.js", ""], // what only a broken server could send, reported as a server that does not answer

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { evaluate, judge, text, vars } from "../../../static/js/core/schedule/formula.js";
-import { mathmlTerms } from "../../../static/js/core/schedule/mathml.js";
+import { mathmlTerms } from "../../../static/js/core/drawing/mathml.js";
 import { DEFAULTS, UNIT } from "../support/helpers.js";
 
 /** @import {Tree, Vars} from "../../../static/js/core/schedule/types.js" */

@@ -2,7 +2,7 @@
 // agrees. The textbook's formula of the bubble comes first, the general law of the idle time after it.
 import { h, replace } from "../../ui/dom.js";
 import { judge, speaks, vars } from "../../core/schedule/formula.js";
-import { mathmlTerms } from "../../core/schedule/mathml.js";
+import { mathmlTerms } from "../../core/drawing/mathml.js";
 import { language, t, tr } from "../../core/i18n/language.js";
 import { formatNumber, formatPercent } from "../../core/i18n/numbers.js";
 import { stepText } from "../../data/costs/time_unit.js";

@@ -3,7 +3,7 @@
 import { t } from "../i18n/language.js";
 import { formatNumber } from "../i18n/numbers.js";
 
-/** @import {Tree, Vars} from "./types.js" */
+/** @import {Tree, Vars} from "../schedule/types.js" */
 
 /** How names are written where it is not as they stand. @type {Record<string, string>} */
 const NAMES = {
