@@ -1,7 +1,7 @@
 // The fields of a spec as the controls show them, and which of them mean something to a family.
 import { t } from "../core/i18n/language.js";
 import { natural } from "../core/schedule/effective_costs.js";
-import { PER_CHUNK, inWords, overChunks } from "../core/schedule/per_chunk.js";
+import { PER_CHUNK, inWords, withChunks } from "../core/schedule/per_chunk.js";
 import { BARRIERS } from "../core/schedule/spec_tables.js";
 import { SHARE_STOPS, costStops, including, memoryStops, wholeStops } from "../ui/fields/slider_stops.js";
 
@@ -23,16 +23,10 @@ export const fieldOf = (spec, name) => /** @type {any} */ (COSTS.includes(name) 
  * @param {Spec} spec @param {string} name @param {unknown} value @returns {Spec} */
 export function withField(spec, name, value) {
   if (COSTS.includes(name)) return { ...spec, costs: { ...spec.costs, [name]: value } };
+  if (name === "v" && typeof value === "number") return withChunks(spec, value);
   const next = { ...spec, [name]: value };
-  if (name === "v") return { ...next, ...modesOver(spec, next.v) };
   return PER_CHUNK.includes(name) ? inWords(next) : next;
 }
-
-/** Recomputation and offload of the same parts of the model in v chunks. @param {Spec} spec @param {number} v */
-const modesOver = ({ recompute, offload }, v) => ({
-  recompute: overChunks("recompute", recompute, v),
-  offload: overChunks("offload", offload, v),
-});
 
 /** The names of the fields that mean something here: a limit of memory that was set is held against any family.
  * @param {Family | null} family @param {Spec} spec */
@@ -83,20 +77,18 @@ export function moveTo(spec, from, to) {
   /** @param {string} name */
   const takes = (name) => to.fields.includes(name);
   const v = keeps ? spec.v : to.v.default;
-  const modes = modesOver(spec, v);
-  const offload = takes("offload") ? modes.offload : "none";
+  const sized = withChunks(spec, v);
+  const offload = takes("offload") ? sized.offload : "none";
   const spread = BARRIERS[spec.vocabulary] === 0 || to.vocabulary.includes(spec.vocabulary);
   return {
-    ...spec,
+    ...sized,
     family: to.name,
-    v,
     group: takes("group") ? spec.group : null,
     lifo: takes("lifo") && spec.lifo,
     forward_only: takes("forward_only") && spec.forward_only,
     effort: null,
     seed: takes("seed") ? spec.seed : 1,
     order: null,
-    recompute: modes.recompute,
     vocabulary: spread ? spec.vocabulary : "plain",
     offload,
     shared_link: offload !== "none" && spec.shared_link,

@@ -43,6 +43,15 @@ export const ofStages = (modes, stages) =>
  */
 export const overChunks = (name, modes, v) => (typeof modes === "string" ? modes : inOneWord(name, ofStages(modes, v)));
 
+/** The spec with v chunks on a device, the same parts of the model in the same modes. @param {Spec} spec
+ * @param {number} v @returns {Spec} */
+export const withChunks = (spec, v) => ({
+  ...spec,
+  v,
+  recompute: overChunks("recompute", spec.recompute, v),
+  offload: overChunks("offload", spec.offload, v),
+});
+
 /** What a table has for a word, or for the word of each chunk. @template T @param {Modes} modes
  * @param {Record<string, T>} table @returns {T | T[]} */
 export const valuesOf = (modes, table) => (typeof modes === "string" ? table[modes] : modes.map((mode) => table[mode]));
