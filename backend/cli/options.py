@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn, TypeVar
 
 import click
@@ -71,6 +71,26 @@ class LayersType(click.ParamType):  # type: ignore[type-arg]  # generic only fro
             self.fail(f"{value!r} is not whole numbers separated by commas", param, ctx)
 
 
+class ModesType(click.ParamType):  # type: ignore[type-arg]  # generic only from click 8.4 on
+    """A word, or words separated by commas, one per chunk of a device."""
+
+    name = "word[,word...]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str | list[str]:
+        """Read the text; the spec judges the words and their number."""
+        return value.split(",") if isinstance(value, str) and "," in value else value
+
+
+def _modes_option(name: str, words: Iterable[str], meaning: str) -> Callable[[F], F]:
+    """Describe an option that is one word for all chunks of a device, or a word per chunk."""
+    return click.option(
+        f"--{name}",
+        type=ModesType(),
+        metavar=f"[{'|'.join(words)}][,...]",
+        help=f"{meaning}; full,none: chunk by chunk",
+    )
+
+
 PLACES = {name: place.summary for name, place in VOCABULARY.items()}
 
 
@@ -91,12 +111,12 @@ def spec_options(optional: bool = False, several: bool = False) -> Callable[[F],
             "--lifo", is_flag=True, default=None, help="gpipe: backward from the last micro-batch to the first"
         ),
         click.option("--forward-only", is_flag=True, default=None, help="inference: forwards without backwards"),
-        click.option("--recompute", type=click.Choice(list(MODES)), help="what is run again before the backward"),
+        _modes_option("recompute", MODES, "what is run again before the backward"),
         click.option("--layers", type=LayersType(), help="layers in each stage, such as 5,5,5,3"),
         click.option(
             "--vocabulary", type=click.Choice(list(VOCABULARY)), help=_choices("where the output layer is", PLACES)
         ),
-        click.option("--offload", type=click.Choice(list(OFFLOAD)), help=_choices("what goes to host memory", OFFLOAD)),
+        _modes_option("offload", OFFLOAD, _choices("what goes to host memory", OFFLOAD)),
         click.option("--shared-link", is_flag=True, default=None, help="two devices share one link to host memory"),
         click.option("--weights", type=float, help="memory of a stashed weight version (pipedream), as --memory"),
         click.option("--f", "F", type=CostType(), help="forward time of a device's share, or one number per stage"),

@@ -13,6 +13,7 @@ from backend.errors import RequestError
 from backend.schedule.analysis.plans import Plan, best_of_each, frontier, plans
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families.registry import family_of
+from backend.schedule.options.per_chunk import Modes
 from backend.schedule.spec import LIMITS, MAX_TIME, Spec, integer, number
 
 HEAD = ["schedule", "v", "limit", "recompute", "offload", "step s", "tokens/s", "MFU", "GB", "fits"]
@@ -79,11 +80,16 @@ def _cells(plan: Plan) -> list[str]:
         family_of(spec).title,
         str(spec.v),
         "-" if spec.memory is None else f"{spec.memory:g}",
-        spec.recompute,
-        spec.offload,
+        _words(spec.recompute),
+        _words(spec.offload),
         f"{units.seconds:.3f}",
         f"{units.tokens / units.seconds:,.0f}",
         f"{units.mfu:.1%}",
         f"{units.memory.most / GB:.4g}",
         "yes" if plan.fits else f"no, {units.memory.limit / GB:.4g} GB",
     ]
+
+
+def _words(modes: Modes) -> str:
+    """Return modes as the command line reads them."""
+    return modes if isinstance(modes, str) else ",".join(modes)

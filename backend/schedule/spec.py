@@ -16,8 +16,11 @@ from typing import Any, TypeVar
 from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.family_names import canonical
 from backend.schedule.options.effective_costs import Options, timing
+from backend.schedule.options.offload import HALF
 from backend.schedule.options.offload import MODES as OFFLOAD
-from backend.schedule.options.recompute import MODES
+from backend.schedule.options.offload import OF_A_CHUNK as OFFLOAD_OF_A_CHUNK
+from backend.schedule.options.per_chunk import Modes, in_one_word
+from backend.schedule.options.recompute import MODES, kept
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
 from backend.schedule.simulation.costs import Cost, Costs
 
@@ -44,8 +47,9 @@ class Spec:
     device; ``w_share``: the part of them that W still needs after I; ``lifo``: GPipe's backward from the last
     micro-batch to the first; ``forward_only``: inference, no backwards (families/forward_only.py); ``recompute``: what
     runs again before the backward (recompute.py); ``layers`` of each stage (None: equal); ``vocabulary``: where the
-    output layer is (vocabulary.py); ``offload``: which activations go to host memory (offload.py); ``shared_link``:
-    whether two devices share one connection to it; ``weights``: the memory of one stashed weight version, in the unit
+    output layer is (vocabulary.py); ``offload``: which activations go to host memory (offload.py), both of all chunks
+    or of each chunk of a device (per_chunk.py); ``shared_link``: whether two devices share one connection to host
+    memory; ``weights``: the memory of one stashed weight version, in the unit
     of ``memory``. In a searched family ``effort`` is the number of orders that the search times (None: a quick
     construction only) and ``seed`` its seed. ``order`` is an imported schedule's own order, packed (order_codec.py).
     """
@@ -59,16 +63,25 @@ class Spec:
     w_share: float = 1.0
     lifo: bool = False
     forward_only: bool = False
-    recompute: str = "none"
+    recompute: Modes = "none"
     layers: tuple[int, ...] | None = None
     vocabulary: str = "plain"
-    offload: str = "none"
+    offload: Modes = "none"
     shared_link: bool = False
     weights: float | None = None
     effort: int | None = None
     seed: int = 1
     order: str | None = None
     costs: Costs = field(default_factory=Costs)
+
+    def __post_init__(self) -> None:
+        """Replace modes of chunks by the word that means the same, so that equal specs are equal. A list of another
+        length than ``v`` stays for ``registry.judge`` to refuse.
+        """
+        if not isinstance(self.recompute, str) and len(self.recompute) == self.v:
+            object.__setattr__(self, "recompute", in_one_word(self.recompute, tuple(MODES)))
+        if not isinstance(self.offload, str) and len(self.offload) == self.v:
+            object.__setattr__(self, "offload", in_one_word(self.offload, OFFLOAD_OF_A_CHUNK, HALF))
 
     @staticmethod
     def from_json(data: Mapping[str, Any], default_v: Mapping[str, int] | None = None) -> Spec:
@@ -103,10 +116,10 @@ class Spec:
             w_share=number("w_share", data.get("w_share", Spec.w_share), 0.0, 1.0),
             lifo=boolean("lifo", data.get("lifo", Spec.lifo)),
             forward_only=boolean("forward_only", data.get("forward_only", Spec.forward_only)),
-            recompute=choice("recompute", data.get("recompute", Spec.recompute), MODES),
+            recompute=_modes("recompute", data.get("recompute", Spec.recompute), MODES, MODES),
             layers=_layers(data.get("layers")),
             vocabulary=choice("vocabulary", data.get("vocabulary", Spec.vocabulary), VOCABULARY),
-            offload=choice("offload", data.get("offload", Spec.offload), OFFLOAD),
+            offload=_modes("offload", data.get("offload", Spec.offload), OFFLOAD, OFFLOAD_OF_A_CHUNK),
             shared_link=boolean("shared_link", data.get("shared_link", Spec.shared_link)),
             weights=optional(number, "weights", data.get("weights"), 0.0, MAX_TIME),
             effort=optional(integer, "effort", data.get("effort"), 1, MOST_EFFORT),
@@ -126,9 +139,9 @@ class Spec:
         return VOCABULARY[self.vocabulary].barriers
 
     @property
-    def kept(self) -> float:
-        """Return the part of a forward's activations in memory until its backward."""
-        return MODES[self.recompute].kept
+    def kept(self) -> float | tuple[float, ...]:
+        """Return the part of a forward's activations in memory until its backward; of each chunk if they differ."""
+        return kept(self.recompute)
 
     def to_json(self) -> dict[str, Any]:
         """Return every key, as ``from_json`` reads it."""
@@ -180,6 +193,21 @@ def _layers(value: Any) -> tuple[int, ...] | None:
             message("schedule.layers_all_zero", "layers must not all be 0; leave it out for equal stages"),
         )
     return layers
+
+
+def _modes(name: str, value: Any, words: Iterable[str], of_a_chunk: Iterable[str]) -> Modes:
+    """Read one of ``words``, or a list with one of ``of_a_chunk`` per chunk (its length is checked with the family)."""
+    if not isinstance(value, list | tuple):
+        return choice(name, value, words)
+    if not 1 <= len(value) <= LIMITS["v"]:
+        text = message(
+            "schedule.modes_need_entries",
+            "{name} as a list has one word per chunk of a device, not {given}",
+            name=name,
+            given=len(value),
+        )
+        raise SpecError(name, len(value), text)
+    return entries_of(value, lambda each: choice(name, each, of_a_chunk))
 
 
 def _order(value: Any) -> str | None:

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from backend.errors import RequestError, message
+from backend.schedule.options.per_chunk import Modes, of_stages
 from backend.schedule.spec import integer, reject_unknown
 
 LIMITS = {"hidden": 4096, "heads": 64, "sequence": 4096, "batch": 64, "vocabulary": 65536, "layers": 16}
@@ -61,20 +62,20 @@ def shape_from_json(data: Mapping[str, Any], default: Shape) -> Shape:
 class Training:
     """All parameters that determine the numbers of a run: ranks and the reference build the same model from it.
 
-    `blocks` has one entry per stage; weights and data depend on `seed` only. `recompute` names what ranks compute
-    again instead of saving it; the reference saves all. `asynchronous`: every backward is a training step of its own,
-    followed by an update of its stage's weights; otherwise gradients are summed over the micro-batches. `sharded`:
-    the first stage has no embedding and the last no output layer; every rank has shards of them instead. Of several
-    `steps`, each after the first begins with weights one step of gradient descent further on. `dtype` is the type of
-    activations, of messages and of the arithmetic; weights and sums of their gradients are always float32.
-    `forward_only`: inference, in which nothing is trained; its results are outputs and losses.
+    `blocks` has one entry per stage; weights and data depend on `seed` only. `recompute` names what ranks compute again
+    instead of saving it, everywhere or in each chunk; the reference saves all. `asynchronous`: every backward is a
+    training step of its own, followed by an update of its stage's weights; otherwise gradients are summed over the
+    micro-batches. `sharded`: the first stage has no embedding and the last no output layer; every rank has shards of
+    them instead. Of several `steps`, each after the first begins with weights one step of gradient descent further on.
+    `dtype` is the type of activations, of messages and of the arithmetic; weights and sums of their gradients are
+    always float32. `forward_only`: inference, in which nothing is trained; its results are outputs and losses.
     """
 
     shape: Shape
     blocks: tuple[int, ...]
     micros: int
     seed: int
-    recompute: str = "none"
+    recompute: Modes = "none"
     asynchronous: bool = False
     sharded: bool = False
     steps: int = 1
@@ -95,6 +96,10 @@ class Training:
     def stages(self) -> int:
         """Return the number of stages."""
         return len(self.blocks)
+
+    def recompute_of(self, stage: int) -> str:
+        """Return what a stage computes again instead of saving it."""
+        return of_stages(self.recompute, self.stages)[stage]
 
     @property
     def share(self) -> float:

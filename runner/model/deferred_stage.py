@@ -39,6 +39,7 @@ class DeferredStage:
     def __init__(self, training: Training, index: int, data: Data, memory: ActivationMemory):
         self.stage, self.index, self.training = Stage(training, index).to(data.device), index, training
         self.data, self.memory, self.movable = data, memory, False
+        self.recompute = training.recompute_of(index)
         self.versions = Versions(self.stage) if training.asynchronous else None
         self.in_flight: dict[int, InFlight] = {}
         self.saved: dict[int, SavedActivations] = {}
@@ -56,7 +57,7 @@ class DeferredStage:
         deferred: Deferred = []
         self.deferred[micro] = deferred
         saved = self.saved[micro] = SavedActivations(self.memory, self.movable)
-        ops = DeferredArithmetic(deferred, self.training.recompute)
+        ops = DeferredArithmetic(deferred, self.recompute)
         stage = self.stage if self.versions is None else self.versions.begin(micro)
         given: list[Tensor] = []
         gradient: list[Tensor] = []
@@ -89,7 +90,7 @@ class DeferredStage:
         first stage, both (batch, sequence, hidden); the weights' gradients are deferred."""
         flight, saved = self.in_flight.pop(micro), self.saved[micro]
         saved.begin_backward()
-        with saved.recording() if self.training.recompute != "none" else nullcontext():  # of what is run again
+        with saved.recording() if self.recompute != "none" else nullcontext():  # of what is run again
             if gradient is not None:
                 flight.given.append(gradient)
             torch.autograd.backward(flight.end)

@@ -72,6 +72,33 @@ def test_recomputation_keeps_less_and_gives_the_same_gradients(runner: RunnerPro
     assert all(none > selective > full for none, selective, full in zip(*peaks, strict=True)), peaks
 
 
+@pytest.mark.parametrize("family", ["interleaved", "v-half"])
+def test_recomputation_of_some_chunks_keeps_less_than_of_none_and_more_than_of_all(
+    runner: RunnerProgram, family: str
+) -> None:
+    peaks, losses = [], set()
+    for modes in ("none", ["none", "full"], "full"):
+        spec = {"family": family, "p": 2, "m": 4, "v": 2, "recompute": modes}
+        last = verified(runner.run(spec=spec, mode="free", model=MODEL | {"layers": 3, "sequence": 8}))
+        peaks.append(sum(last["activations"]["peak_bytes"]))
+        losses.add(last["loss"])
+    assert len(losses) == 1
+    assert peaks[0] > peaks[1] > peaks[2]
+
+
+def test_one_chunk_is_recomputed_while_another_is_copied(runner: RunnerProgram) -> None:
+    spec = {"family": "gis", "p": 2, "m": 8, "v": 3, "costs": {"F": 2, "I": 2, "W": 2, "O": 1}}
+    spec |= {"recompute": ["full", "none", "none"], "offload": ["none", "full", "none"]}
+    events = runner.run(spec=spec, mode="free", model=MODEL)
+    verified(events)
+    order = registry.order(registry.read(spec))
+    assert order.copies is not None
+    texts = [order.copies.row(rank, order.chunks) for rank in range(order.p)]
+    moved = [(texts[row[0]][row[1]][1], row[5]) for event in events for row in event.get("copies", ())]
+    assert {chunk for chunk, _ in moved} == {1}
+    assert all(size > 0 for _, size in moved)
+
+
 @pytest.mark.parametrize(("p", "m", "recompute"), [(3, 7, "none"), (2, 4, "full")])
 def test_updates_after_every_backward_give_the_losses_and_weights_of_as_stale_a_single_process(
     runner: RunnerProgram, p: int, m: int, recompute: str

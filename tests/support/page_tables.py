@@ -17,6 +17,7 @@ from backend.schedule.hardware.machines import bounds as machine_bounds
 from backend.schedule.hardware.models import ALIASES as MODEL_ALIASES
 from backend.schedule.hardware.models import MAY_LACK, MODEL_FIELDS, WHOLE
 from backend.schedule.options.offload import MODES as OFFLOAD
+from backend.schedule.options.offload import OF_A_CHUNK
 from backend.schedule.options.recompute import MODES as RECOMPUTE
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
 from backend.schedule.spec import COST_KEYS
@@ -71,6 +72,7 @@ def page_tables() -> str:
                 {name: mode.barriers for name, mode in VOCABULARY.items()},
             ),
             _export("Modes of offload.", "string[]", "OFFLOAD", list(OFFLOAD)),
+            _export("Modes of offload of one chunk.", "string[]", "OFFLOAD_OF_CHUNK", list(OF_A_CHUNK)),
             _export(
                 "Names that models had before, which old links have.",
                 "Record<string, string>",

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from backend.schedule.errors import SpecError
 from backend.schedule.families.registry import FAMILIES, judge
+from backend.schedule.options.offload import modes_of_chunks
+from backend.schedule.options.per_chunk import of_stages
 from backend.schedule.order.order import Order
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import Spec
@@ -43,6 +45,11 @@ def specs(draw: st.DrawFn, family: str | None = None, hops: bool = True, max_p: 
     return nearest_legal(spec)
 
 
+def modes(v: int, words: tuple[str, ...]) -> st.SearchStrategy[str | tuple[str, ...]]:
+    """An option of all chunks, or one of each chunk of a device."""
+    return st.sampled_from(words) | st.tuples(*[st.sampled_from(words)] * v)
+
+
 @st.composite
 def optioned(draw: st.DrawFn, family: str | None = None, max_p: int = 6, max_m: int = 14) -> Spec:
     """A legal spec with options on top: layers, recomputation, the output layer, offload, stashed weights."""
@@ -57,12 +64,16 @@ def optioned(draw: st.DrawFn, family: str | None = None, max_p: int = 6, max_m: 
     if heads is not None:
         spec = spec.with_(costs=replace(spec.costs, S=float(heads[0]), T=float(heads[1])))
     spec = spec.with_(vocabulary=vocabulary, lifo=spec.lifo and vocabulary in ("plain", "redistribute"))
-    spec = spec.with_(recompute=draw(st.sampled_from(["none", "none", "selective", "full"])))
+    spec = spec.with_(recompute=draw(modes(spec.v, ("none", "none", "selective", "full"))))
     if "offload" in chosen.fields and spec.recompute != "full" and not spec.barriers:
-        offload = draw(st.sampled_from(["none", "selective", "full"]))
-        shared = offload != "none" and spec.p % 2 == 0 and draw(st.booleans())
+        offload = draw(st.just("selective") | modes(spec.v, ("none", "full")))
+        again = of_stages(spec.recompute, spec.v)
+        copied = modes_of_chunks(offload, spec.v)
+        offload = tuple("none" if mode == "full" else copy for mode, copy in zip(again, copied, strict=True))
+        spec = spec.with_(offload=offload)
+        shared = spec.offload != "none" and spec.p % 2 == 0 and draw(st.booleans())
         copy = draw(st.none() | st.integers(0, 60).map(float))
-        spec = spec.with_(offload=offload, shared_link=shared, costs=replace(spec.costs, O=copy))
+        spec = spec.with_(shared_link=shared, costs=replace(spec.costs, O=copy))
     if chosen.asynchronous:
         spec = spec.with_(weights=draw(st.none() | st.floats(0, 4)))
     judge(spec)

@@ -17,6 +17,7 @@ from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.families.interleaved.interleaved import group_size
 from backend.schedule.families.registry import op_count, order
 from backend.schedule.laws.formula import evaluate, parse, text
+from backend.schedule.options.per_chunk import Modes
 from backend.schedule.simulation.costs import Cost, Costs
 from backend.schedule.simulation.memory import peak_memory
 from backend.schedule.simulation.metrics import figures
@@ -56,7 +57,7 @@ CLAIMS = {
     "gis": Claim(None, "M"),
     "gis-h": Claim(None, "M*(1+1/v)/2"),
 }
-OFFLOADING = {
+OFFLOADING: dict[tuple[str, Modes], Claim] = {
     ("gis-h", "selective"): Claim(None, "M*(1+2/v)/8"),
     ("gis", "full"): Claim(None, "M/(v*p)", factor=True),
     ("gis-h", "full"): Claim(None, "M/(v*p)", factor=True),

@@ -160,4 +160,6 @@ def _shown(spec: Spec, key: str) -> Any:
     value = getattr(spec, key)
     if value is None:
         return message("analysis.none", "none")
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
     return f"{value:g}" if isinstance(value, float) else value

@@ -12,12 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import product
 
 import numpy as np
 
 from backend.schedule import jit
+from backend.schedule.analysis.threads import in_threads, ops_constructed
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families.family import Family
 from backend.schedule.families.registry import FAMILIES, family_of, order
@@ -25,6 +25,7 @@ from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.hardware.step_units import StepUnits, device_memory
 from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.offload import with_offload
+from backend.schedule.options.per_chunk import Modes
 from backend.schedule.options.recompute import MODES as RECOMPUTE
 from backend.schedule.order.order import Order
 from backend.schedule.order.placement import place
@@ -67,7 +68,7 @@ def plans(asked: Spec, preset: Preset, limit: float | None = None, search: Searc
     """
     _judge(asked)
     jit.compile_all()
-    found = [plan for spec in specs(asked, preset, limit) if (plan := _measured(spec, _order(spec), preset, limit))]
+    found = _constructed(specs(asked, preset, limit), preset, limit)
     if not found:
         text = message("analysis.no_plan", "no schedule can be built for this model on {p} devices", p=asked.p)
         raise SpecError("p", asked.p, text)
@@ -99,10 +100,8 @@ def specs(asked: Spec, preset: Preset, limit: float | None = None) -> Iterator[S
     for family in FAMILIES.values():
         if family.asynchronous:  # its steps are others: weights change after every backward
             continue
-        offloads = OFFLOAD if "offload" in family.fields else ("none",)
-        for v, recompute, offload in product(_chunks(family), RECOMPUTE, offloads):
-            plain = Spec(family.name, asked.p, asked.m, v, recompute=recompute, offload=offload)
-            spec = _priced(plain, preset)
+        for v, recompute, offload in _choices(family):
+            spec = _priced(Spec(family.name, asked.p, asked.m, v, recompute=recompute, offload=offload), preset)
             if spec is None or family.op_count(spec) > MOST_OPS:
                 continue
             if family.problem is None:
@@ -111,6 +110,18 @@ def specs(asked: Spec, preset: Preset, limit: float | None = None) -> Iterator[S
             for memory in _limits(spec, within(spec, family, preset, limit)):
                 if memory >= LEAST:
                     yield spec.with_(memory=memory)
+
+
+def _choices(family: Family) -> Iterator[tuple[int, Modes, Modes]]:
+    """Yield chunks per device, recomputation and offload: of all chunks, or recomputation of the first ones, whose
+    activations live longest, and offload of the others.
+    """
+    for v in _chunks(family):
+        first = sorted({1, v // 2} - {0, v}) if family.problem is None else []
+        again: list[Modes] = [*RECOMPUTE, *(("full",) * k + ("none",) * (v - k) for k in first)]
+        copied: list[Modes] = [*OFFLOAD, *(("none",) * k + ("full",) * (v - k) for k in first)]
+        for recompute, offload in product(again, copied if "offload" in family.fields else copied[:1]):
+            yield v, recompute, offload
 
 
 def _chunks(family: Family) -> Sequence[int]:
@@ -151,15 +162,22 @@ def within(spec: Spec, family: Family, preset: Preset, limit: float | None = Non
     return math.floor(DIGITS * float((free[each > 0.0] / each[each > 0.0]).min())) / DIGITS
 
 
-def _order(spec: Spec) -> Order:
-    """Build the order of a spec; one order for all kinds of offload."""
-    plain = _plain(spec.with_(offload="none", costs=replace(spec.costs, O=None)))
-    return plain if spec.offload == "none" else with_offload(plain, spec.timing, spec.v, spec.offload)
+def _constructed(chosen: Iterator[Spec], preset: Preset, limit: float | None) -> list[Plan]:
+    """Return the plans of the specs, in threads. Those that differ in offload only share an order."""
+    alike: dict[Spec, list[Spec]] = {}
+    for spec in chosen:
+        alike.setdefault(spec.with_(offload="none", costs=replace(spec.costs, O=None)), []).append(spec)
+
+    def measured(plain: Spec) -> list[Plan | None]:
+        built = order(plain)
+        return [_measured(spec, _with_copies(spec, built), preset, limit) for spec in alike[plain]]
+
+    each = in_threads(measured, list(alike), ops_constructed)
+    return [plan for plans in each for plan in plans if plan is not None]
 
 
-@lru_cache(maxsize=32)  # the limits of a searched family come again for the next kind of offload
-def _plain(spec: Spec) -> Order:
-    return order(spec)
+def _with_copies(spec: Spec, built: Order) -> Order:
+    return built if spec.offload == "none" else with_offload(built, spec.timing, spec.v, spec.offload)
 
 
 def _measured(spec: Spec, built: Order, preset: Preset, limit: float | None) -> Plan | None:

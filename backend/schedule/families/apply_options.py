@@ -14,6 +14,7 @@ from backend.schedule.families.family import Family
 from backend.schedule.laws.law import Law
 from backend.schedule.options import offload, vocabulary
 from backend.schedule.options.effective_costs import spread_layers
+from backend.schedule.options.per_chunk import of_stages, over_chunks
 from backend.schedule.order.order import MAX_PAIR_CHUNKS, Order
 from backend.schedule.spec import Spec, with_length
 
@@ -52,6 +53,8 @@ def judge(spec: Spec, family: Family) -> None:
     if spec.forward_only:
         forward_only.judge(spec, family)
     _judge_stages(spec, spec.p if family.placement == "bidirectional" else spec.p * spec.v)
+    for name in ("recompute", "offload"):
+        _judge_length(spec, name)
     if spec.recompute != "none":
         _judge_recompute(spec)
     if spec.vocabulary != "plain":
@@ -115,6 +118,22 @@ def _judge_stages(spec: Spec, stages: int) -> None:
                 "schedule.pair_time_with_layers", "with layers a pair's time follows from F, I and W; leave FB out"
             ),
         )
+
+
+def _judge_length(spec: Spec, name: str) -> None:
+    """Raise SpecError for modes of chunks that are not one per chunk of a device."""
+    modes = getattr(spec, name)
+    if isinstance(modes, str) or len(modes) == spec.v:
+        return
+    text = message(
+        "schedule.modes_need_an_entry_per_chunk",
+        "{name} as a list has one word per chunk of a device: {v} here, not {given}",
+        name=name,
+        v=spec.v,
+        given=len(modes),
+    )
+    nearest = spec.with_(**{name: over_chunks(modes, spec.v)}).to_json()[name]
+    raise SpecError(name, list(modes), text, limit=spec.v, nearest=nearest)
 
 
 def _judge_recompute(spec: Spec) -> None:
@@ -188,12 +207,7 @@ def _judge_offload(spec: Spec, family: Family) -> None:
             "offload and an output layer spread over the devices do not go together; use one of the two",
         )
         raise SpecError("offload", spec.offload, text, nearest="none")
-    if spec.offload != "none" and spec.recompute == "full":
-        text = message(
-            "schedule.offload_with_full_recomputation",
-            "full recomputation keeps only each layer's input, too little to offload; use one of the two",
-        )
-        raise SpecError("offload", spec.offload, text, nearest="none")
+    _judge_offload_of_recomputed(spec)
     if spec.shared_link and spec.offload == "none":
         raise SpecError(
             "shared_link",
@@ -208,6 +222,20 @@ def _judge_offload(spec: Spec, family: Family) -> None:
             message("schedule.shared_link_of_odd_p", "pairs of devices share a link, and p = {p} is odd", p=spec.p),
             nearest=False,
         )
+
+
+def _judge_offload_of_recomputed(spec: Spec) -> None:
+    """Raise SpecError for a chunk that is both recomputed in full and offloaded."""
+    copied = offload.modes_of_chunks(spec.offload, spec.v)
+    recomputed = [mode == "full" for mode in of_stages(spec.recompute, spec.v)]
+    kept = tuple("none" if again else mode for mode, again in zip(copied, recomputed, strict=True))
+    if kept == copied:
+        return
+    text = message(
+        "schedule.offload_with_full_recomputation",
+        "full recomputation keeps only each layer's input, too little to offload; use one of the two",
+    )
+    raise SpecError("offload", spec.to_json()["offload"], text, nearest=spec.with_(offload=kept).to_json()["offload"])
 
 
 def places_by_costs(spec: Spec) -> bool:

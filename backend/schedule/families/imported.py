@@ -14,6 +14,7 @@ import numpy as np
 
 from backend.schedule.errors import OrderError, SpecError, message
 from backend.schedule.families.family import Family
+from backend.schedule.options.per_chunk import Modes
 from backend.schedule.options.vocabulary import MODES
 from backend.schedule.order import order_codec
 from backend.schedule.order.copy_lanes import O
@@ -55,10 +56,12 @@ def spec_of(order: Order) -> Spec:
         )
         raise SpecError("order", len(text), too_long, limit=MOST_ORDER)
     copies = order.copies
-    offload = "none"
+    offload: Modes = "none"
     if copies is not None:
         out = set(copies.codes[copies.codes // order.chunks == O].tolist())
-        offload = "full" if len(out) == order.chunks else "selective"
+        offload = tuple("full" if chunk in out else "none" for chunk in range(order.chunks))
+        if order.placement.streams == 2:  # its two chunks are one part of the model, and v is 1
+            offload = "full" if len(out) == order.chunks else "selective"
     vocabulary = next(name for name, mode in MODES.items() if mode.barriers == order.barriers)
     return Spec(
         NAME,

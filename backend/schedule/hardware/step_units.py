@@ -17,6 +17,7 @@ import numpy.typing as npt
 from backend.schedule.families.registry import family_of
 from backend.schedule.hardware.estimate import Estimate
 from backend.schedule.hardware.footprint import Footprint
+from backend.schedule.options.per_chunk import values_of
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
 from backend.schedule.order.placement import Placement
 from backend.schedule.simulation.memory import peak_memory
@@ -96,7 +97,7 @@ def step_units(found: Estimate, spec: Spec, timeline: Timeline) -> StepUnits:
         flop /= FORWARD
     devices = spec.p * setting.tp * setting.data
     mfu = flop / (seconds * spec.p * setting.tp * machine.flops)
-    kept = found.footprint.kept_by_recompute[spec.recompute]
+    kept = values_of(spec.recompute, found.footprint.kept_by_recompute)
     weights = spec.weights
     if weights is None:  # of a weight version that is stashed, in micro-batches' activations
         weights = found.options.weights if family_of(spec).asynchronous else 0.0

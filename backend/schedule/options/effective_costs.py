@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from backend.schedule.options.per_chunk import Modes, of_stages
 from backend.schedule.options.recompute import MODES as RECOMPUTE
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
 from backend.schedule.simulation.costs import Cost, Costs
@@ -25,9 +26,9 @@ class Options:
     p: int
     v: int
     layers: tuple[int, ...] | None
-    recompute: str
+    recompute: Modes
     vocabulary: str
-    offload: str
+    offload: Modes
     shared_link: bool
 
 
@@ -49,9 +50,7 @@ def timing(costs: Costs, options: Options) -> Costs:
     if layers is not None:
         F, I, W = (_over(cost, options.v, layers) for cost in (out.F, out.I, out.W))
         out = replace(out, F=F, I=I, W=W, O=None if out.O is None else _over(out.O, options.v, layers))
-    extra = RECOMPUTE[options.recompute].extra
-    if extra > 0.0:
-        out = replace(out, I=_plus(out.I, out.F, extra))
+    out = _with_recomputation(out, options)
     return out if spread else _with_head(out, options, s or 0.0, t or 0.0)
 
 
@@ -106,15 +105,19 @@ def _times(cost: Cost, factor: float) -> Cost:
     return tuple(each * factor for each in cost) if isinstance(cost, tuple) else cost * factor
 
 
-def _plus(cost: Cost, again: Cost, extra: float) -> Cost:
-    """Return ``cost + extra * again``; a list, one entry per stage, only if both are lists (checked by
-    families.judge).
+def _with_recomputation(costs: Costs, options: Options) -> Costs:
+    """Add to I the part of F that runs again with it: a number if all chunks recompute the same part of numbers, else
+    a list. F and I are both lists or both numbers (checked by families.judge).
     """
-    if isinstance(cost, tuple):
-        assert isinstance(again, tuple)
-        return tuple(one + extra * other for one, other in zip(cost, again, strict=True))
-    assert not isinstance(again, tuple)
-    return cost + extra * again
+    if options.recompute == "none":
+        return costs
+    F, I = costs.F, costs.I
+    if isinstance(options.recompute, str) and not isinstance(F, tuple):
+        assert not isinstance(I, tuple)
+        return replace(costs, I=I + RECOMPUTE[options.recompute].extra * F)
+    forward, gradient = (_each(cost, options.p, options.v) for cost in (F, I))
+    extra = [RECOMPUTE[mode].extra for mode in of_stages(options.recompute, len(forward))]
+    return replace(costs, I=tuple(i + x * f for f, i, x in zip(forward, gradient, extra, strict=True)))
 
 
 def _with_head(costs: Costs, options: Options, s: float, t: float) -> Costs:
@@ -128,5 +131,10 @@ def _with_head(costs: Costs, options: Options, s: float, t: float) -> Costs:
 
 def _last(cost: Cost, p: int, v: int, more: float) -> Cost:
     """Return one entry per stage, with ``more`` added to the last."""
-    each = cost if isinstance(cost, tuple) else (cost / v,) * (p * v)
+    each = _each(cost, p, v)
     return (*each[:-1], each[-1] + more)
+
+
+def _each(cost: Cost, p: int, v: int) -> tuple[float, ...]:
+    """Return one entry per stage."""
+    return cost if isinstance(cost, tuple) else (cost / v,) * (p * v)

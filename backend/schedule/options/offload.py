@@ -2,8 +2,8 @@
 
 Every device has a copy lane beside its compute (copy_lanes.py). ``O`` of a micro-batch is issued when its F has
 ended; its reload ``R`` as late as possible to end one backward before it is needed. *selective* offloads the first
-half of a device's chunks, rounded up, whose activations live longest; *full* offloads all. A chunk whose activations
-live too short for two copies stays on the device.
+half of a device's chunks, rounded up, whose activations live longest; *full* offloads all; a list says *full* or
+*none* for each chunk. A chunk whose activations live too short for two copies stays on the device.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from backend.schedule import jit
 from backend.schedule.errors import message
+from backend.schedule.options.per_chunk import Modes, first_half
 from backend.schedule.order.copy_lanes import Copies, O, R
 from backend.schedule.order.ops import B, F, I
 from backend.schedule.order.order import Order, code_table, offsets_of
@@ -36,9 +37,18 @@ MODES: dict[str, str] = {
     ),
     "full": message("schedule.offload_full", "the activations of all chunks go to host memory"),
 }
+OF_A_CHUNK = ("none", "full")
+HALF = "selective"
 
 
-def with_offload(order: Order, costs: Costs, v: int, mode: str) -> Order:
+def modes_of_chunks(mode: Modes, chunks: int) -> tuple[str, ...]:
+    """Return the mode of each chunk, one of ``OF_A_CHUNK``."""
+    if isinstance(mode, str):
+        return first_half(chunks, "full", "none") if mode == HALF else (mode,) * chunks
+    return mode
+
+
+def with_offload(order: Order, costs: Costs, v: int, mode: Modes) -> Order:
     """Return the order with its copies; the same order if no activations live long enough to be copied.
 
     Copies are planned on the times of the order without them. If compute then has to wait noticeably, they are
@@ -46,10 +56,10 @@ def with_offload(order: Order, costs: Costs, v: int, mode: str) -> Order:
     on again on its own times, as long as that shortens the step noticeably.
     """
     times = per_stage(0.0 if costs.O is None else costs.O, order.placement.stages, v)[order.placement.stage_of]
-    some = (order.chunks + 1) // 2 if mode == "selective" else order.chunks
+    chosen = np.flatnonzero([each == "full" for each in modes_of_chunks(mode, order.chunks)])
     jit.compile_for(4 * len(order))
     without = simulate(order, costs, v)
-    lanes = [Lane.of(without, rank, times[rank, :some]) for rank in range(order.p)]
+    lanes = [Lane.of(without, rank, chosen, times[rank]) for rank in range(order.p)]
     if not any(len(lane.chunks) for lane in lanes):
         return order
 
@@ -87,17 +97,18 @@ class Lane:
     backwards: Ints
 
     @staticmethod
-    def of(timeline: Timeline, rank: int, copy: Floats) -> Lane:
-        """Build the lane of a rank whose first chunks may be copied, each in the time ``copy``."""
+    def of(timeline: Timeline, rank: int, chosen: Ints, copy: Floats) -> Lane:
+        """Build the lane of a rank that may copy the chunks ``chosen``; ``copy`` (chunks,) is the time of one copy."""
         order = timeline.order
         start, end = timeline.rank(rank)
         kind, chunk, _ = code_table(order.chunks)[order.codes[order.offsets[rank] : order.offsets[rank + 1]]].T
         gradient = (kind == I) | (kind == B)
-        at = [[np.flatnonzero(ops & (chunk == c)) for c in range(len(copy))] for ops in (kind == F, gradient)]
+        at = [[np.flatnonzero(ops & (chunk == c)) for c in chosen] for ops in (kind == F, gradient)]
         forwards, backwards = np.array(at)
         lives = (start[backwards] - end[forwards]).min(axis=1)
-        some = np.flatnonzero(lives >= 2 * copy + (end - start)[gradient].min())
-        return Lane(rank, some, copy[some], forwards[some], backwards[some])
+        long = lives >= 2 * copy[chosen] + (end - start)[gradient].min()
+        some = chosen[long]
+        return Lane(rank, some, copy[some], forwards[long], backwards[long])
 
     def plan(self, timeline: Timeline) -> tuple[Ints, Ints]:
         """Return the codes of the copies and when each is issued, for compute at the times of ``timeline``."""

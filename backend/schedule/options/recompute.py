@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from backend.schedule.options.per_chunk import Modes, values_of
+
 
 @dataclass(frozen=True)
 class Recompute:
@@ -26,3 +28,9 @@ MODES = {
     "selective": Recompute(4 * 2048 / (24 * 12288 + 4 * 2048), 34 / (34 + 5 * 96 * 2048 / 12288)),
     "full": Recompute(1.0, 2 / 34),
 }
+KEPT = {name: mode.kept for name, mode in MODES.items()}
+
+
+def kept(modes: Modes) -> float | tuple[float, ...]:
+    """Return the part of a forward's activations in memory until its backward; of each chunk if they differ."""
+    return values_of(modes, KEPT)

@@ -171,6 +171,34 @@ class Task:
         return np.where(other, np.float64(self.costs.comm), 0.0)
 
 
+@jit.inner("Tuple((int64[::1], float64[::1]))(int64)")
+def _tournament(p: int) -> Any:
+    """Return a tournament of ``p`` ranks: who wins below each node, 2n and 2n + 1 being below node n and the leaves the
+    second half, and when each rank wakes (leaves,), at first 0. The earliest wins, of equal ones the first; node 1 is
+    the root.
+    """
+    leaves = 1
+    while leaves < p:
+        leaves *= 2
+    winner = np.arange(-leaves, leaves)
+    for node in range(leaves - 1, 0, -1):
+        winner[node] = winner[2 * node]
+    return winner, np.where(np.arange(leaves) < p, 0.0, np.inf)
+
+
+@jit.inner("void(int64[::1], float64[::1], int64)")
+def _replay(winner: Any, wake: Any, r: int) -> None:
+    """Play the matches of rank r again after ``wake[r]`` (leaves,) has changed: the earlier one wins."""
+    node = (wake.shape[0] + r) // 2
+    while node > 0:
+        left, right = winner[2 * node], winner[2 * node + 1]
+        best = left if wake[left] <= wake[right] else right
+        if best == winner[node] and best != r:
+            return
+        winner[node] = best
+        node //= 2
+
+
 @jit.kernel(
     "int64(float64[:, ::1], float64, int64[::1], float64[::1], float64[:, ::1], float64[::1], float64[::1],"
     " uint8[:, ::1], float64[:, ::1])"
@@ -188,10 +216,10 @@ def _fill(
     came, turn = np.full((p * width, m), np.inf), np.zeros(p * width, np.int64)
     came[0, :] = 0.0
     owed, made, paid = np.zeros((p, chunks * m), np.int64), np.zeros(p, np.int64), np.zeros(p, np.int64)
-    clock, wake, level, opened = np.zeros(p), np.zeros(p), np.zeros(p), np.zeros(p, np.int64)
-    step = np.zeros(p, np.int64)
+    clock, level, opened, step = np.zeros(p), np.zeros(p), np.zeros(p, np.int64), np.zeros(p, np.int64)
+    winner, wake = _tournament(p)
     while True:
-        r = int(np.argmin(wake))
+        r = winner[1]
         now, waiting, patience = wake[r], made[r] - paid[r], hold[2 if turn[r * width] == m else 1]
         if now == np.inf:
             return at
@@ -213,15 +241,14 @@ def _fill(
             paid[r] += 1
         elif begin > now + patience or begin == np.inf:
             wake[r] = begin
+            _replay(winner, wake, r)
             continue
         slot, kind, k = pick // 3, pick % 3, turn[pick]
         end, last = begin + cost[slot, kind], slot % chunks == chunks - 1
         if kind == 0:
-            level[r] += 1.0
-            opened[r] += last
+            level[r], opened[r] = level[r] + 1.0, opened[r] + last
         elif kind == 1:
-            level[r] -= 1.0 - room[1]
-            opened[r] -= last
+            level[r], opened[r] = level[r] - (1.0 - room[1]), opened[r] - last
             owed[r, made[r]] = slot
             made[r] += 1
         else:
@@ -231,7 +258,9 @@ def _fill(
             came[feeds[pick], k] = end + lag[pick]
             other = feeds[pick] // width
             wake[other] = min(wake[other], max(clock[other], end + lag[pick]))
+            _replay(winner, wake, other)
         codes[r, step[r]], clock[r], wake[r], window[r, 1] = kind * chunks + slot % chunks, end, end, end
+        _replay(winner, wake, r)
         window[r, 0] = min(window[r, 0], begin)
         step[r], at = step[r] + 1, at + 1
 

@@ -19,7 +19,7 @@ from backend.schedule.search.building_block import ENDLESS, Block, Choice, Task
 
 PACES = ((1.0, 1.0), (1.0, 2.0), (2.0, 1.0), (2.0, 2.0), (1.0, 3.0), (3.0, 3.0))  # of F and of I, in ops a stage
 CROWDS = (0.0, 1.0, 1.2, 1.5)  # how many times longer the period is than the lifespan over the limit, at least
-HOLDS = ((0.3, 0.9, 0.0, 0.6, 1.2), (0.3, 0.0, 0.6, 0.9, 1.2, ENDLESS))  # before a W, before an op that is less due
+HOLDS = ((0.3, 0.9), (0.3, 0.0, 0.9, ENDLESS))  # before a W, before an op that is less due
 
 
 def tries(task: Task) -> list[tuple[Block, Choice]]:

@@ -21,6 +21,7 @@ from backend.schedule.order.weight_versions import weight_versions
 from backend.schedule.simulation.simulate import Timeline
 
 Floats = npt.NDArray[np.float64]
+Kept = float | tuple[float, ...]  # of all chunks, or of each chunk of a device
 
 TRIED = 4  # blocks of a phase, until one leaves the levels as they were; a share such as 0.4324 rounds them at first
 
@@ -74,23 +75,28 @@ def _peaks(codes: Any, offsets: Any, begins: Any, ends: Any, period: Any, take: 
         peak[r, 1] = top1
 
 
-def changes(order: Order, w_share: float, kept: float = 1.0) -> tuple[Floats, Floats]:
+def changes(order: Order, w_share: float, kept: Kept = 1.0) -> tuple[Floats, Floats]:
     """Return (codes, 2) allocated at an op's start and freed at its end.
 
-    Column 0 counts chunks in flight (I frees none of them), column 1 chunk activations. F keeps the part
-    ``kept`` of them, the backward restores the rest by recomputation, and W still needs ``w_share`` of all after I.
+    Column 0 counts chunks in flight (I frees none of them), column 1 chunk activations. F keeps the part ``kept`` of
+    them (one number, or one per chunk), the backward restores the rest by recomputation, and W still needs ``w_share``
+    of all after I.
     """
-    chunks, again = order.chunks, 1.0 - kept
-    none = (0.0, 0.0)
+    chunks, none = order.chunks, (0.0, 0.0)
     if order.forward_only:
         return np.zeros((code_count(chunks), 2)), np.zeros((code_count(chunks), 2))
-    takes = {F: (1.0, kept), I: (0.0, again), W: none, B: (0.0, again), PAIR: (1.0, 1.0), S: none, T: none}
+    held = np.broadcast_to(kept, chunks).tolist()
     backs = {F: none, I: (0.0, 1.0 - w_share), W: (1.0, w_share), B: (1.0, 1.0), PAIR: (1.0, 1.0), S: none, T: none}
-    kinds = [decode(code, chunks)[0] for code in range(code_count(chunks))]
-    return np.array([takes[kind] for kind in kinds]), np.array([backs[kind] for kind in kinds])
+    takes, gives = [], []
+    for kind, chunk, other in (decode(code, chunks) for code in range(code_count(chunks))):
+        again = (0.0, 1.0 - held[chunk])
+        pair = (1.0, 1.0 + (held[chunk] - held[other]))  # exactly 1 where both chunks keep the same
+        takes.append({F: (1.0, held[chunk]), I: again, B: again, PAIR: pair}.get(kind, none))
+        gives.append(backs[kind])
+    return np.array(takes), np.array(gives)
 
 
-def peaks(order: Order, w_share: float = 1.0, v: int = 1, kept: float = 1.0) -> tuple[npt.NDArray[np.int64], Floats]:
+def peaks(order: Order, w_share: float = 1.0, v: int = 1, kept: Kept = 1.0) -> tuple[npt.NDArray[np.int64], Floats]:
     """Return (p,) the most chunks in flight, and (p,) the peak memory in units of one micro-batch's activations on a
     device.
 
@@ -104,7 +110,7 @@ def peaks(order: Order, w_share: float = 1.0, v: int = 1, kept: float = 1.0) -> 
     return peak[:, 0].astype(np.int64), peak[:, 1] / v
 
 
-def peak_memory(timeline: Timeline, w_share: float, v: int, kept: float, weights: float = 0.0) -> Floats:
+def peak_memory(timeline: Timeline, w_share: float, v: int, kept: Kept, weights: float = 0.0) -> Floats:
     """Return (p,) the peak memory of each rank, including copies and weight versions, in the unit of ``peaks``.
 
     Offloaded activations are away from the end of O to the start of R; every weight version except the newest costs
@@ -117,7 +123,7 @@ def peak_memory(timeline: Timeline, w_share: float, v: int, kept: float, weights
 
 
 def curve(
-    timeline: Timeline, rank: int, w_share: float = 1.0, v: int = 1, kept: float = 1.0, weights: float = 0.0
+    timeline: Timeline, rank: int, w_share: float = 1.0, v: int = 1, kept: Kept = 1.0, weights: float = 0.0
 ) -> tuple[Floats, Floats]:
     """Return times and levels of one rank's memory as steps: level ``y[k]`` holds from ``t[k]`` on; as
     ``peak_memory``.
@@ -136,7 +142,7 @@ def curve(
     return times[keep], np.cumsum(moves[keep]) / v
 
 
-def _with_copies(timeline: Timeline, rank: int, times: Floats, moves: Floats, kept: float) -> tuple[Floats, Floats]:
+def _with_copies(timeline: Timeline, rank: int, times: Floats, moves: Floats, kept: Kept) -> tuple[Floats, Floats]:
     """Merge the changes by the compute ops with those by the rank's copies: an offload frees at its end, a reload
     allocates at its start. At equal times an offload's comes first and a reload's last; copies that take no time
     are placed where they are issued.
@@ -144,9 +150,10 @@ def _with_copies(timeline: Timeline, rank: int, times: Floats, moves: Floats, ke
     copies = timeline.order.copies
     assert copies is not None
     span = slice(copies.offsets[rank], copies.offsets[rank + 1])
-    reload = copies.codes[span] // timeline.order.chunks == R
+    reload, chunk = np.divmod(copies.codes[span], timeline.order.chunks)
+    reload, held = reload == R, np.broadcast_to(kept, timeline.order.chunks)[chunk]
     start, end = timeline.copy_start[span], timeline.copy_end[span]
     when = np.where(reload, start, end)
     among = np.where(reload, np.searchsorted(times, when, "right"), np.searchsorted(times, when, "left"))
     among = np.where(end > start, among, 2 * copies.issued[span])
-    return np.insert(times, among, when), np.insert(moves, among, np.where(reload, kept, -kept))
+    return np.insert(times, among, when), np.insert(moves, among, np.where(reload, held, -held))

@@ -43,7 +43,7 @@ def setting_value(key: str, text: str) -> Any:
             raise RequestError(key, text, message("web.must_be_1_or_0", "{key} must be 1 or 0", key=key), nearest=0)
         return TRUTHS[text]
     if key == "layers":
-        return list_of(key, text)
+        return list_of(key, text, number_of)
     if key in MAY_LACK and text == NONE:
         return None
     return number_of(key, text)

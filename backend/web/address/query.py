@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl, quote_plus
 
 from backend.errors import RequestError, message
@@ -16,7 +16,8 @@ SPEC_KEYS = tuple(key for key in Spec().to_json() if key != "costs")
 KEYS = SPEC_KEYS + COST_KEYS
 ORDER_KEYS = (*KEYS, "base")  # base: without what options place in the order by the costs
 LISTS = frozenset({"F", "I", "W", "layers"})
-WORDS = frozenset({"family", "recompute", "vocabulary", "offload", "order"})
+WORDS = frozenset({"family", "vocabulary", "order"})
+PER_CHUNK = frozenset({"recompute", "offload"})  # a word, or a list of words
 FLAGS = frozenset({"lifo", "forward_only", "shared_link", "base"})
 TRUTHS = {"true": True, "1": True, "false": False, "0": False}
 # JSON's own numbers: no spaces, underscores, hex, NaN or infinity, and short enough to read at once.
@@ -24,6 +25,7 @@ NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,4})?", re.A
 MOST_FIELDS = 64
 LONG = 3000  # bytes of a query whose numbers alone take a while
 MOST_ENTRIES = LIMITS["p"] * LIMITS["v"]  # of a list: one per stage
+T = TypeVar("T")
 ADDRESS = message("web.the_address", "the address")  # where keys were given, for errors
 
 
@@ -102,23 +104,25 @@ def value_of(key: str, text: str) -> Any:
     """Read a spec's field from its text. Raises RequestError if it cannot be read."""
     if key in WORDS:
         return text
+    if key in PER_CHUNK:
+        return list_of(key, text, lambda _, word: word)
     if key in FLAGS:
         if text not in TRUTHS:
             raise RequestError(
                 key, text, message("web.must_be_true_or_false", "{key} must be true or false", key=key), nearest=False
             )
         return TRUTHS[text]
-    return list_of(key, text) if key in LISTS else number_of(key, text)
+    return list_of(key, text, number_of) if key in LISTS else number_of(key, text)
 
 
-def list_of(key: str, text: str) -> int | float | list[int | float]:
-    """Read a number, or a list with one entry per stage.
+def list_of(key: str, text: str, entry_of: Callable[[str, str], T]) -> T | list[T]:
+    """Read an entry with ``entry_of(key, text)``, or a list with one per stage or chunk.
 
     ``"1.5,62*1,1.5"`` has 62 ones between its ends; the page writes lists so. Raises RequestError.
     """
     if "," not in text and "*" not in text:
-        return number_of(key, text)
-    entries: list[int | float] = []
+        return entry_of(key, text)
+    entries: list[T] = []
     for part in text.split(","):
         times, star, each = part.rpartition("*")
         count = number_of(key, times) if star else 1
@@ -126,11 +130,11 @@ def list_of(key: str, text: str) -> int | float | list[int | float]:
         if not isinstance(count, int) or count < 1 or len(entries) + count > MOST_ENTRIES:
             why = message(
                 "web.bad_repetition",
-                "{key}={text}: k*x stands for x in k neighbouring stages, {most} in all at most",
+                "{key}={text}: k*x stands for k neighbouring entries x, {most} in all at most",
                 key=key, text=text[:40], most=MOST_ENTRIES,
             )  # fmt: skip
             raise RequestError(key, text, why, limit=MOST_ENTRIES)
-        entries += [number_of(key, each)] * count
+        entries += [entry_of(key, each)] * count
     return entries
 
 

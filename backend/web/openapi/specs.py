@@ -5,6 +5,7 @@ from __future__ import annotations
 from backend.schedule.families import imported
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.options.offload import MODES as OFFLOAD
+from backend.schedule.options.offload import OF_A_CHUNK as OFFLOAD_OF_A_CHUNK
 from backend.schedule.options.recompute import MODES as RECOMPUTE
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
 from backend.schedule.spec import (
@@ -17,7 +18,7 @@ from backend.schedule.spec import (
     PACKED,
     Spec,
 )
-from backend.web.address.query import KEYS, LISTS, MOST_ENTRIES
+from backend.web.address.query import KEYS, LISTS, MOST_ENTRIES, PER_CHUNK
 from backend.web.openapi.operation import Parameter
 from backend.web.openapi.schema import Schema, array, choice, either, flag, nullable, number, record, text, whole
 
@@ -32,10 +33,10 @@ FIELDS: dict[str, Schema] = {
     "w_share": number(0.0, 1.0, Spec.w_share),
     "lifo": flag(Spec.lifo),
     "forward_only": flag(Spec.forward_only),
-    "recompute": choice(RECOMPUTE, Spec.recompute),
+    "recompute": choice(RECOMPUTE, "none"),
     "layers": whole(0, MOST_LAYERS),
     "vocabulary": choice(VOCABULARY, Spec.vocabulary),
-    "offload": choice(OFFLOAD, Spec.offload),
+    "offload": choice(OFFLOAD, "none"),
     "shared_link": flag(Spec.shared_link),
     "weights": number(0.0, MAX_TIME),
     "effort": whole(1, MOST_EFFORT),
@@ -54,7 +55,10 @@ FIELDS: dict[str, Schema] = {
 MAY_LACK = frozenset({"group", "memory", "weights", "effort", "order", "layers", "FB", "S", "T", "O"})  # null: none
 ENTRY = r"([0-9]{1,6}\*)?[0-9]{1,12}(\.[0-9]{1,12})?(e-?[0-9]{1,2})?"
 LIST: Schema = text(rf"^{ENTRY}(,{ENTRY})*$")
+WORDS_OF_A_CHUNK = {"recompute": tuple(RECOMPUTE), "offload": OFFLOAD_OF_A_CHUNK}
+"""What the keys of PER_CHUNK can say of one chunk."""
 LIST_MEANING = "One value, or one for each stage: `1.5,62*1,1.5` has 62 ones between its ends."
+CHUNKS_MEANING = "One word, or one for each chunk of a device, the first chunk's first: `full,none`."
 MEANINGS = {
     "family": "schedule family; `imported` takes `order`",
     "p": "devices",
@@ -65,10 +69,10 @@ MEANINGS = {
     "w_share": "share of these activations that W still needs after I",
     "lifo": "gpipe: backward from the last micro-batch to the first",
     "forward_only": "inference: forwards without backwards",
-    "recompute": "part of the forward that runs again before the backward",
+    "recompute": "Part of the forward that runs again before the backward. " + CHUNKS_MEANING,
     "layers": "Layers of each stage. " + LIST_MEANING,
     "vocabulary": "placement of the output layer",
-    "offload": "activations copied to host memory and back",
+    "offload": "Activations copied to host memory and back. " + CHUNKS_MEANING,
     "shared_link": "two devices share one link to host memory",
     "weights": "pipedream: memory of one stashed weight version, in the unit of `memory`",
     "effort": "zb-auto, v-auto: orders that the search evaluates; by default it only constructs one",
@@ -87,6 +91,9 @@ MEANINGS = {
 
 def query_schema(key: str) -> Schema:
     """Describe a key of a spec in a query, where lists are text."""
+    if key in PER_CHUNK:
+        word = rf"([0-9]{{1,2}}\*)?({'|'.join(WORDS_OF_A_CHUNK[key])})"
+        return either(FIELDS[key], text(rf"^{word}(,{word}){{0,{LIMITS['v'] - 1}}}$"))
     return either(FIELDS[key], LIST) if key in LISTS else FIELDS[key]
 
 
@@ -101,6 +108,8 @@ def _json_schema(key: str) -> Schema:
     if key in LISTS:
         many = array(schema, 1, MOST_ENTRIES)
         schema = many if key == "layers" else either(schema, many)
+    if key in PER_CHUNK:
+        schema = either(schema, array(choice(WORDS_OF_A_CHUNK[key]), 1, LIMITS["v"]))
     return nullable(schema) if key in MAY_LACK else schema
 
 

@@ -3,6 +3,7 @@ import { deviceShare } from "./costs/preset_costs.js";
 import { t } from "../core/i18n/language.js";
 import { IDS, putAt } from "../core/state/schedules.js";
 import { format } from "../core/state/link.js";
+import { overChunks } from "../core/schedule/per_chunk.js";
 import { IMPORTED } from "../core/schedule/spec_tables.js";
 
 /** @import {Costs, Family, Spec} from "../core/schedule/types.js" */
@@ -41,7 +42,13 @@ function adopted(spec, base, costs) {
   const whole = (cost) => (Array.isArray(cost) ? Number(deviceShare(cost, base.p).toPrecision(5)) : cost);
   const { F, I, W } = base.costs;
   const theirs = { ...base.costs, F: whole(F), I: whole(I), W: whole(W), FB: null };
-  return { ...spec, recompute: base.recompute, w_share: base.w_share, memory: base.memory, costs: costs ?? theirs };
+  return {
+    ...spec,
+    recompute: overChunks("recompute", base.recompute, spec.v),
+    w_share: base.w_share,
+    memory: base.memory,
+    costs: costs ?? theirs,
+  };
 }
 
 /**

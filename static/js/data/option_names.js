@@ -1,7 +1,7 @@
 // Names in the reader's language: of the choices of options, and of the groups of families.
 import { t, tr } from "../core/i18n/language.js";
 
-/** @import {Family} from "../core/schedule/types.js" */
+/** @import {Family, Modes} from "../core/schedule/types.js" */
 
 /** @param {Record<string, string>} names @param {string} value */
 const named = (names, value) => (Object.hasOwn(names, value) ? names[value] : value);
@@ -19,11 +19,19 @@ export const vocabularyName = (value) =>
     value,
   );
 
-/** @param {string} value */
-export const offloadName = (value) => named({ none: t("none"), selective: t("selective"), full: t("full") }, value);
-
-/** @param {string} value */
-export const recomputeName = (value) => named({ none: t("none"), selective: t("selective"), full: t("full") }, value);
+/** Modes of recomputation or of offload: "full", or of each chunk "2×full/none". @param {Modes} modes */
+export function modesName(modes) {
+  const names = { none: t("none"), selective: t("selective"), full: t("full") };
+  if (typeof modes === "string") return named(names, modes);
+  /** @type {[string, number][]} */
+  const runs = [];
+  for (const mode of modes) {
+    const last = runs[runs.length - 1];
+    if (last?.[0] === mode) last[1]++;
+    else runs.push([mode, 1]);
+  }
+  return runs.map(([mode, count]) => (count > 1 ? `${count}×` : "") + named(names, mode)).join("/");
+}
 
 /**
  * Families by group, both in the order of the list.

@@ -8,6 +8,7 @@ import { createRehearsal } from "./rehearsal.js";
 import { IDS, specsOf } from "../core/state/schedules.js";
 import { timing } from "../core/schedule/effective_costs.js";
 import { IMPORTED } from "../core/schedule/spec_tables.js";
+import { withField } from "./spec_fields.js";
 import { wholeStops } from "../ui/fields/slider_stops.js";
 
 /** @import {Lane} from "./lanes.js" */
@@ -157,7 +158,7 @@ export class Plans {
     const ops = 3 * spec.p * spec.m * spec.v;
     const near = stops.filter((stop) => stop !== value).sort((x, y) => Math.abs(x - value) - Math.abs(y - value));
     const room = Math.max(2, Math.min(near.length, Math.floor(AHEAD_OPS / Math.max(1, ops))));
-    const specs = near.slice(0, room).map((stop) => ({ ...spec, [field]: stop }));
+    const specs = near.slice(0, room).map((stop) => withField(spec, field, stop));
     if (ops < LARGE) specs.push(...neighbours(spec));
     fetchAhead(specs.map((each) => this.query(each)));
   }
@@ -187,7 +188,6 @@ function neighbours(spec) {
     ...m.map((x) => ({ ...spec, m: x })),
     { ...spec, p: spec.p + 1 },
     { ...spec, p: spec.p - 1 },
-    { ...spec, v: spec.v + 1 },
-    { ...spec, v: spec.v - 1 },
-  ].filter((each) => each.p > 0 && each.m > 0 && each.v > 0);
+    ...[spec.v + 1, spec.v - 1].filter((v) => v > 0).map((v) => withField(spec, "v", v)),
+  ].filter((each) => each.p > 0 && each.m > 0);
 }

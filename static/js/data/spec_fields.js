@@ -1,6 +1,7 @@
 // The fields of a spec as the controls show them, and which of them mean something to a family.
 import { t } from "../core/i18n/language.js";
 import { natural } from "../core/schedule/effective_costs.js";
+import { PER_CHUNK, inWords, withChunks } from "../core/schedule/per_chunk.js";
 import { BARRIERS } from "../core/schedule/spec_tables.js";
 import { SHARE_STOPS, costStops, including, memoryStops, wholeStops } from "../ui/fields/slider_stops.js";
 
@@ -18,9 +19,14 @@ export const SHARED = new Set(["p", "m", "F", "I", "W", "comm", "S", "T", "w_sha
 /** @param {Spec} spec @param {string} name @returns {any} */
 export const fieldOf = (spec, name) => /** @type {any} */ (COSTS.includes(name) ? spec.costs : spec)[name];
 
-/** The spec with one field changed. @param {Spec} spec @param {string} name @param {unknown} value @returns {Spec} */
-export const withField = (spec, name, value) =>
-  COSTS.includes(name) ? { ...spec, costs: { ...spec.costs, [name]: value } } : { ...spec, [name]: value };
+/** The spec with one field changed; with another v, the modes of chunks go with their parts of the model.
+ * @param {Spec} spec @param {string} name @param {unknown} value @returns {Spec} */
+export function withField(spec, name, value) {
+  if (COSTS.includes(name)) return { ...spec, costs: { ...spec.costs, [name]: value } };
+  if (name === "v" && typeof value === "number") return withChunks(spec, value);
+  const next = { ...spec, [name]: value };
+  return PER_CHUNK.includes(name) ? inWords(next) : next;
+}
 
 /** The names of the fields that mean something here: a limit of memory that was set is held against any family.
  * @param {Family | null} family @param {Spec} spec */
@@ -71,12 +77,12 @@ export function moveTo(spec, from, to) {
   /** @param {string} name */
   const takes = (name) => to.fields.includes(name);
   const v = keeps ? spec.v : to.v.default;
-  const offload = takes("offload") ? spec.offload : "none";
+  const sized = withChunks(spec, v);
+  const offload = takes("offload") ? sized.offload : "none";
   const spread = BARRIERS[spec.vocabulary] === 0 || to.vocabulary.includes(spec.vocabulary);
   return {
-    ...spec,
+    ...sized,
     family: to.name,
-    v,
     group: takes("group") ? spec.group : null,
     lifo: takes("lifo") && spec.lifo,
     forward_only: takes("forward_only") && spec.forward_only,

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { barriersAt, openings } from "../../../static/js/core/schedule/barriers.js";
+import { barriersAt, openings } from "../../../static/js/core/timeline/barriers.js";
 import { find, opText } from "../../../static/js/core/schedule/ops.js";
 import { simulate } from "../../../static/js/core/schedule/simulate.js";
 import { UNIT, oneFOneB, spread } from "../support/helpers.js";

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { format, parse, specQuery } from "../../../static/js/core/state/link.js";
+import { inWords } from "../../../static/js/core/schedule/per_chunk.js";
 import { plainPreset, presetEntries } from "../../../static/js/core/state/link_preset.js";
 import { DEFAULTS, seeded } from "../support/helpers.js";
 
@@ -295,21 +296,27 @@ function randomSpec(random, cost) {
   const maybe = () => (random() < 0.3 ? cost() : null);
   const one = () => (random() < 0.2 ? list() : random() < 0.5 ? 1 : cost());
   const order = random() < 0.2 ? `v${Array.from({ length: below(600) }, () => "Ab0-_z"[below(6)]).join("")}` : null;
-  return {
+  const v = 1 + below(8);
+  /** A word for all chunks, or one for each: of v, or of too many or too few. @param {string[]} words */
+  const modes = (words) => {
+    const word = () => words[below(words.length)];
+    return random() < 0.5 ? word() : Array.from({ length: random() < 0.7 ? v : 1 + below(8) }, word);
+  };
+  return inWords({
     family: order ? "imported" : families[below(families.length)],
     order,
     p: 1 + below(64),
     m: 1 + below(1024),
-    v: 1 + below(8),
+    v,
     group: random() < 0.3 ? 1 + below(64) : null,
     memory: random() < 0.3 ? cost() + 0.01 : null,
     w_share: random() < 0.5 ? 1 : random(),
     lifo: random() < 0.5,
     forward_only: random() < 0.5,
-    recompute: ["none", "selective", "full"][below(3)],
+    recompute: modes(["none", "selective", "full"]),
     layers: random() < 0.3 ? Array.from({ length: 1 + below(9) }, () => below(3)) : null,
     vocabulary: ["plain", "redistribute", "interlaced"][below(3)],
-    offload: ["none", "selective", "full"][below(3)],
+    offload: random() < 0.3 ? "selective" : modes(["none", "full"]),
     shared_link: random() < 0.5,
     weights: maybe(),
     effort: random() < 0.3 ? 1 + below(1e6) : null,
@@ -324,7 +331,7 @@ function randomSpec(random, cost) {
       T: maybe(),
       O: maybe(),
     },
-  };
+  });
 }
 
 test("any state comes back from its link exactly", () => {

@@ -179,9 +179,12 @@ function bruteForce(position, seen = new Map()) {
 test("what is said of completing under a limit is what trying everything finds", () => {
   const next = seeded(23);
   const tally = { yes: 0, no: 0, unknown: 0 };
-  for (let round = 0; round < 60; round++) {
+  const modes = ["none", "none", ["full", "none"], ["none", "selective"]];
+  for (let round = 0; round < 80; round++) {
     const kind = round % 2 ? "v" : "looped";
-    const on = board({ p: 2, m: 2, v: 2, memory: [1, 1.5, 2][round % 3] }, kind);
+    const recompute = modes[(round >> 1) % modes.length];
+    const limits = recompute === "none" ? [1, 1.5, 2] : [0.8, 1.1, 1.4];
+    const on = board({ p: 2, m: 2, v: 2, memory: limits[round % 3], recompute }, kind);
     let now = emptyPosition(on);
     for (let moves = Math.floor(next() * 7); moves > 0; moves--) {
       const legal = [0, 1].flatMap((rank) => legalNext(now, rank)).filter(({ kind: each }) => each === F || each === B);

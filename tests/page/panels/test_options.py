@@ -30,6 +30,56 @@ def test_recomputation_takes_time_frees_memory_and_stays_in_the_link(open_page: 
     wait(page, "document.querySelector('#recompute').value === 'none'")
 
 
+def test_recomputation_is_chosen_chunk_by_chunk_by_keyboard_and_stays_in_the_link(open_page: Open) -> None:
+    page = open_page("?family=interleaved&p=4&m=8&v=2")
+    page.select_option("#recompute", "per-chunk")
+    expect(page.get_by_role("group", name="recomputation of each chunk")).to_be_visible()
+    assert "recompute" not in page.url  # nothing is chosen yet
+    page.locator("#recompute-0").focus()
+    page.keyboard.press("End")
+    wait(page, "location.search.includes('recompute=full,none')")
+    wait(page, "bubbleline.state().plans[0]?.figures?.makespan === 34")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "recompute-1"
+    page.keyboard.press("End")
+    wait(page, "/recompute=full(&|$)/.test(location.search)")  # one word for what is the same everywhere
+    expect(page.locator("#recompute-1")).to_have_value("full")  # the chunks stay open
+    page.go_back()
+    wait(page, "location.search.includes('recompute=full,none')")
+    page.reload()
+    wait(page, "window.bubbleline && bubbleline.state().plans[0]?.figures?.makespan === 34")
+    expect(page.locator("#recompute")).to_have_value("per-chunk")
+    expect(page.locator("#recompute-0")).to_have_value("full")
+    expect(page.locator("#recompute-1")).to_have_value("none")
+    page.select_option("#recompute", "none")
+    wait(page, "!location.search.includes('recompute')")
+    expect(page.locator("#recompute-chunks")).to_be_hidden()
+
+
+def test_chunks_keep_their_part_of_the_model_when_their_number_changes(open_page: Open) -> None:
+    page = open_page("?family=interleaved&p=4&m=8&v=2&recompute=full,none")
+    page.locator("#field-v").fill("4")
+    page.keyboard.press("Enter")
+    wait(page, "location.search.includes('recompute=2*full,2*none')")
+    expect(page.locator("#recompute-chunks select")).to_have_count(4)
+    page.locator("#family").click()
+    page.locator("[data-family='1f1b']").click()
+    wait(page, "/recompute=full(&|$)/.test(location.search)")
+    expect(page.locator("#recompute option[value=per-chunk]")).to_be_disabled()
+
+
+def test_offload_is_chosen_chunk_by_chunk_and_a_copied_chunk_is_not_recomputed_in_full(open_page: Open) -> None:
+    page = open_page("?family=gis&p=4&m=16&v=4&recompute=3*full,none")
+    page.locator("#options > summary").click()
+    page.select_option("#offload", "per-chunk")
+    page.select_option("#offload-2", "full")
+    wait(page, "location.search.includes('offload=2*none,full,none')")
+    wait(page, "location.search.includes('recompute=2*full,2*none')")
+    expect(page.locator("#offload-means")).to_contain_text("1 of 4 chunks are copied, so up to k = 4")
+    wait(page, "bubbleline.state().plans[0]?.shown?.offload[2] === 'full'")
+    expect(page.locator(".lane-head, #lane-heads, main").first).to_contain_text("offload 2×none/full/none")
+
+
 def test_pipedream_shows_which_weights_an_op_uses_and_the_cost_of_staleness(open_page: Open) -> None:
     page = open_page("?family=pipedream&p=3&m=6")
     expect(page.locator("#meaning")).to_contain_text("keeps p − s weight versions")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 
 import numpy as np
 import pytest
@@ -51,10 +52,12 @@ def test_schedules_chunks_recomputation_offload_and_limits_are_all_tried(found: 
     specs = [plan.spec for plan in found]
     names = {name for name, family in FAMILIES.items() if not family.asynchronous}
     assert {spec.family for spec in specs} == names - {"dualpipe"}  # which takes an even p only
+    copied = ("none", "selective", "full", ("none", "full"))
     assert {(spec.recompute, spec.offload) for spec in specs if spec.family == "v-half"} == {
-        *(("none", offload) for offload in ("none", "selective", "full")),
-        *(("selective", offload) for offload in ("none", "selective", "full")),
+        *product(("none", "selective"), copied),
         ("full", "none"),
+        (("full", "none"), "none"),
+        (("full", "none"), ("none", "full")),
     }
     assert {spec.v for spec in specs if spec.family == "interleaved"} == {1, 2, 3, 4, 6, 8}
     assert {spec.memory for spec in specs if spec.family == "v-auto"} == {1.5, 2.25, 3.0, 4.5, 6.0}

@@ -145,6 +145,10 @@ CASES: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"family": "pipedream", "p": 4, "m": 8}, {"model": "zb-6.2b"}),
     ({"family": "gpipe", "p": 4, "m": 8, "recompute": "selective"}, {"model": "zb-1.5b"}),
     ({"family": "1f1b", "p": 4, "m": 8, "recompute": "full"}, {"model": "zb-1.5b", "tp": 2}),
+    (
+        {"family": "interleaved", "p": 4, "m": 8, "v": 2, "recompute": ["full", "none"], "offload": ["none", "full"]},
+        {"model": "zb-1.5b"},
+    ),
     ({"family": "interleaved", "p": 4, "m": 8, "forward_only": True}, {"model": "zb-1.5b", "heads": True}),
 ]
 

@@ -56,6 +56,11 @@ def random_costs(rng: random.Random, family: Family, stages: int) -> dict[str, A
     return costs
 
 
+def random_modes(rng: random.Random, v: int, words: Sequence[str]) -> str | list[str]:
+    """A word for all chunks of a device, or one for each."""
+    return rng.choice(words) if rng.random() < 0.5 else [rng.choice(words) for _ in range(v)]
+
+
 def random_spec(rng: random.Random, name: str) -> Spec:
     """A legal spec of a family: a random one, moved to the nearest legal values where it is not."""
     family = FAMILIES[name]
@@ -65,11 +70,12 @@ def random_spec(rng: random.Random, name: str) -> Spec:
     data["w_share"] = rng.choice((1.0, 0.4324))
     if "group" in family.fields and rng.random() < 0.5:
         data["group"] = rng.randint(1, 12)
-    data["recompute"] = rng.choice(("none", "none", "selective", "full"))
+    data["recompute"] = random_modes(rng, v, ("none", "none", "selective", "full"))
     if "lifo" in family.fields:
         data["lifo"] = rng.random() < 0.5
     if "offload" in family.fields and rng.random() < 0.6:
-        data |= {"offload": rng.choice(("selective", "full")), "shared_link": rng.random() < 0.3}
+        offload = rng.choice(("selective", random_modes(rng, v, ("none", "full", "full"))))
+        data |= {"offload": offload, "shared_link": rng.random() < 0.3}
     if rng.random() < 0.5:
         data["vocabulary"] = rng.choice(("plain", "redistribute", *family.vocabulary))
     if family.asynchronous:

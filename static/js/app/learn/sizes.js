@@ -1,6 +1,7 @@
 // The sliders beside a lesson: p, m and v of the schedules on the screen.
 import { t } from "../../core/i18n/language.js";
 import { formatNumber } from "../../core/i18n/numbers.js";
+import { withField } from "../../data/spec_fields.js";
 import { invalidate } from "../../ui/frame_loop.js";
 import { h, setText, show } from "../../ui/dom.js";
 import { including, wholeStops } from "../../ui/fields/slider_stops.js";
@@ -40,7 +41,7 @@ export function createSizes(store, plans, home) {
     /** @param {Spec} spec */
     const changed = (spec) => {
       const range = plans.family(spec.family)?.v;
-      return name === "v" && !(range && range.max > range.min) ? spec : { ...spec, [name]: value };
+      return name === "v" && !(range && range.max > range.min) ? spec : withField(spec, name, value);
     };
     const { spec, others } = store.get();
     store.set({ spec: changed(spec), others: others.map(changed) }, "none");

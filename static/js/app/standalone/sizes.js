@@ -4,7 +4,7 @@ import { GENERATED, isGenerated } from "../../core/families/families.js";
 import { legalNear, refusal } from "../../core/families/legal.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { IDS } from "../../core/state/schedules.js";
-import { moveTo } from "../../data/spec_fields.js";
+import { moveTo, withField } from "../../data/spec_fields.js";
 import { h, sentence, setText, show } from "../../ui/dom.js";
 import { including, wholeStops } from "../../ui/fields/slider_stops.js";
 
@@ -72,7 +72,7 @@ export function createSizeControls(specs, families, onChange) {
   const own = specs.map((spec, at) => {
     const choice = familyChoice(spec, IDS[at], familyOf, (name) => want(withAt(wanted, at, moved(at, name))));
     const chunks = slider(letter(names.v, at), `v-${IDS[at]}`, stopsOf("v", spec), (value) =>
-      want(withAt(wanted, at, { ...wanted[at], v: value })),
+      want(withAt(wanted, at, withField(wanted[at], "v", value))),
     );
     return { choice, chunks };
   });

@@ -3,7 +3,7 @@ import { t } from "../i18n/language.js";
 import { KIND_B, KIND_F, KIND_I, KIND_W } from "../schedule/ops.js";
 import { build } from "../schedule/placement.js";
 
-/** @import {PlacementKind, Spec} from "../schedule/types.js" */
+/** @import {Modes, PlacementKind, Spec} from "../schedule/types.js" */
 /**
  * @typedef {{family: string, p: number, chunks: number, placement: PlacementKind, backward: "full" | "split" | "both",
  *   block: {period: number, slots: number[][][], lifespan: number[]}, memory: number[], peaks: number[], peak: number,
@@ -154,7 +154,7 @@ export function arithmetic(answer, rank) {
  * In what the schedule on the screen differs from its block. Options that a page does not know are left out of its
  * specs.
  * @param {Answer} answer
- * @param {Spec & {offload?: string, vocabulary?: string}} spec
+ * @param {Spec & {offload?: Modes, vocabulary?: string}} spec
  */
 export function remark(answer, { m, recompute, offload = "none", vocabulary = "plain", forward_only = false }) {
   if (forward_only)

@@ -2,8 +2,8 @@
 // memory limit, or the most micro-batches that the order ever lets the rank hold, is reached.
 
 import { sources } from "../schedule/dependencies.js";
-import { holding } from "../schedule/memory.js";
-import { KIND_B, KIND_F, KIND_PAIR, KIND_W, kindOf, opText, rankOf } from "../schedule/ops.js";
+import { holding, keptByChunk } from "../schedule/memory.js";
+import { KIND_B, KIND_F, KIND_PAIR, KIND_W, chunkOf, kindOf, opText, rankOf } from "../schedule/ops.js";
 import { held, levelAt } from "../timeline/memory_strips.js";
 
 /** @import {Costs, Schedule, Spec, Times} from "../schedule/types.js" */
@@ -55,7 +55,8 @@ export function heldBack(schedule, times, costs, spec, i, from, by) {
   if (spec.memory !== null) {
     const holds = levelAt(held(schedule, times, spec).steps[rank], from);
     const { kept, v } = holding(spec);
-    if (holds + kept / v > spec.memory * (1 + DUST))
+    const takes = keptByChunk(kept, schedule.chunks)[chunkOf(schedule.codes[next], schedule.chunks)];
+    if (holds + takes / v > spec.memory * (1 + DUST))
       return { by: "memory", forward, holds, most: spec.memory, chunked: false };
   }
   const { after, most } = inFlight(schedule);

@@ -1,6 +1,7 @@
 // Which p, m, v and group a family takes, with the nearest legal value: the same rules and sentences as the server's
 // (the `legal` of each family in backend/schedule/families).
 import { GENERATED } from "./families.js";
+import { withChunks } from "../schedule/per_chunk.js";
 import { groupSize, halfGroup } from "./interleaved.js";
 
 /** @import {Spec, SpecError} from "../schedule/types.js" */
@@ -153,7 +154,8 @@ export function legalNear(spec) {
     const problem = refusal(near);
     if (!problem) return near;
     if (problem.nearest === null) return null;
-    near = { ...near, [problem.field]: problem.nearest };
+    const { field, nearest } = problem;
+    near = field === "v" ? withChunks(near, Number(nearest)) : { ...near, [field]: nearest };
   }
   return null;
 }

@@ -3,10 +3,11 @@
 
 import { KIND_B, KIND_F, KIND_I, chunkOf, kindOf, shareMicros } from "../schedule/ops.js";
 import { OFFLOAD, RELOAD } from "../schedule/copies.js";
+import { offloadOfChunks } from "../schedule/per_chunk.js";
 import { argsort, argsortWhole } from "./argsort.js";
 import { createReplay } from "./replay.js";
 
-/** @import {Copies, Costs, Schedule, Times} from "../schedule/types.js" */
+/** @import {Copies, Costs, Modes, Schedule, Times} from "../schedule/types.js" */
 
 const ROUNDS = 6; // of planning, at most
 const STRETCH = 3; // of the times for the second round
@@ -18,19 +19,19 @@ const NEAR = 0.005; // the step without copies, which no plan is shorter than: n
  * planned on the times of the order without them. If compute then has to wait noticeably, they are planned again on
  * those times stretched, which leaves a busy lane time between its copies, and from the better plan on again on its own
  * times, as long as that shortens the step noticeably.
- * @param {Schedule} schedule without copies @param {Costs} costs effective ones @param {string} mode of offload
+ * @param {Schedule} schedule without copies @param {Costs} costs effective ones @param {Modes} mode of offload
  * @param {Times} [into] its arrays are reused when they are long enough
  * @returns {{schedule: Schedule, times: Times | null}} null: the times are still to be found
  */
 export function withOffload(schedule, costs, mode, into) {
   const { p, n, chunks, count } = schedule;
   const replay = createReplay(schedule, costs);
-  const some = mode === "selective" ? (chunks + 1) >> 1 : chunks;
+  const chosen = offloadOfChunks(mode, chunks).flatMap((each, c) => (each === "full" ? [c] : []));
   const [without, first, second] = replay.rooms;
   replay.run(null, without);
   const cells = cellsOf(schedule);
   const lanes = Array.from({ length: p }, (_, r) =>
-    laneOf(schedule, cells[r], without, r, replay.copyTook.subarray(r * chunks, r * chunks + some)),
+    laneOf(schedule, cells[r], without, r, chosen, replay.copyTook.subarray(r * chunks, (r + 1) * chunks)),
   );
   const offsets = new Int32Array(p + 1).fill(count);
   lanes.forEach((lane, r) => (offsets[r + 1] = offsets[r] + 2 * n * lane.chunks.length));
@@ -112,12 +113,13 @@ function findCells({ chunks, codes, n, offsets }, rank) {
   return { forwards, backwards };
 }
 
-/** @param {Schedule} schedule @param {Cells} cells @param {Times} times @param {number} rank @param {Float64Array} copy
- * the time of one, of each of the rank's first chunks, which may be copied @returns {Lane} */
-function laneOf({ n }, { forwards, backwards }, { start, end }, rank, copy) {
+/** @param {Schedule} schedule @param {Cells} cells @param {Times} times @param {number} rank
+ * @param {number[]} chosen the chunks that may be copied @param {Float64Array} copy the time of one, by chunk
+ * @returns {Lane} */
+function laneOf({ n }, { forwards, backwards }, { start, end }, rank, chosen, copy) {
   let shortest = Infinity;
   for (const i of backwards) shortest = Math.min(shortest, end[i] - start[i]);
-  const some = Int32Array.from(copy.keys()).filter((c) => {
+  const some = Int32Array.from(chosen).filter((c) => {
     let lives = Infinity;
     for (let x = c * n; x < (c + 1) * n; x++) lives = Math.min(lives, start[backwards[x]] - end[forwards[x]]);
     return lives >= 2 * copy[c] + shortest;

@@ -1,5 +1,6 @@
 // The costs that ops really have: what the options of a spec make of the costs that were given. The same sums in the
 // same order as backend/schedule/options/effective_costs.py, so that times are equal bit by bit. Knows no order.
+import { ofStages } from "./per_chunk.js";
 import { BARRIERS, RECOMPUTE } from "./spec_tables.js";
 
 /** @import {Costs, Spec} from "./types.js" */
@@ -43,8 +44,7 @@ export function timing(spec) {
     const over = (/** @type {number|number[]} */ cost) => spread(cost, v, layers);
     out = { ...out, F: over(out.F), I: over(out.I), W: over(out.W), O: O === null ? null : over(O) };
   }
-  const { extra } = RECOMPUTE[spec.recompute];
-  if (extra > 0) out = { ...out, I: plus(out.I, out.F, extra) };
+  out = withRecomputation(out, spec);
   return barriersOf(spec) > 0 ? out : withHead(out, p, v, S ?? 0, T ?? 0);
 }
 
@@ -89,11 +89,22 @@ function spread(cost, v, layers) {
 /** @param {number|number[]} cost @param {number} factor */
 const times = (cost, factor) => (typeof cost === "number" ? cost * factor : cost.map((each) => each * factor));
 
-/** @param {number|number[]} cost @param {number|number[]} again @param {number} extra */
-function plus(cost, again, extra) {
-  if (typeof cost === "number" && typeof again === "number") return cost + extra * again;
-  if (Array.isArray(cost) && Array.isArray(again)) return cost.map((one, stage) => one + extra * again[stage]);
-  throw new Error("with recomputation F and I are both lists or both numbers");
+/** One entry a stage. @param {number|number[]} cost @param {number} p @param {number} v @returns {number[]} */
+const each = (cost, p, v) => (typeof cost === "number" ? new Array(p * v).fill(cost / v) : cost);
+
+/**
+ * With I also the part of F that runs again: a number if all chunks recompute the same part of numbers, else a list.
+ * @param {Costs} costs @param {Spec} spec @returns {Costs}
+ */
+function withRecomputation(costs, { recompute, p, v }) {
+  const { F, I } = costs;
+  if (recompute === "none") return costs;
+  if (Array.isArray(F) !== Array.isArray(I)) throw new Error("with recomputation F and I are both lists or numbers");
+  if (typeof recompute === "string" && typeof F === "number" && typeof I === "number")
+    return { ...costs, I: I + RECOMPUTE[recompute].extra * F };
+  const forward = each(F, p, v);
+  const extra = ofStages(recompute, forward.length).map((mode) => RECOMPUTE[mode].extra);
+  return { ...costs, I: each(I, p, v).map((i, stage) => i + extra[stage] * forward[stage]) };
 }
 
 /** The whole output layer on the last stage: S with its F, half of T with its I, half with its W.
@@ -102,9 +113,9 @@ function withHead(costs, p, v, s, t) {
   if (s === 0 && t === 0) return costs;
   /** @param {number|number[]} cost @param {number} more */
   const last = (cost, more) => {
-    const each = typeof cost === "number" ? new Array(p * v).fill(cost / v) : cost.slice();
-    each[each.length - 1] += more;
-    return each;
+    const out = each(cost, p, v).slice();
+    out[out.length - 1] += more;
+    return out;
   };
   return { ...costs, F: last(costs.F, p * s), I: last(costs.I, (p * t) / 2), W: last(costs.W, (p * t) / 2) };
 }

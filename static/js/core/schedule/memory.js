@@ -4,41 +4,58 @@
 // activations to host memory and back. A forward-only schedule keeps nothing.
 
 import { RELOAD } from "./copies.js";
-import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_W, kindOf } from "./ops.js";
+import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_W, chunkOf, kindOf } from "./ops.js";
+import { valuesOf } from "./per_chunk.js";
 import { RECOMPUTE } from "./spec_tables.js";
 import { versions } from "./weight_versions.js";
 
 /** @import {Schedule, Spec, Times} from "./types.js" */
-/** @typedef {{wShare: number, v: number, kept: number, weights: number}} Holding
- *   wShare: the part of an activation that W still needs after I; kept: the part that is held until the backward;
- *   weights: what each stashed weight version costs */
+/** @typedef {{wShare: number, v: number, kept: number|number[], weights: number}} Holding
+ *   wShare: the part of an activation that W still needs after I; kept: the part that is held until the backward, of
+ *   all chunks or of each; weights: what each stashed weight version costs */
 
-const KINDS = 7;
+const CODES = 256;
+const KEPT = Object.fromEntries(Object.entries(RECOMPUTE).map(([mode, { kept }]) => [mode, kept]));
 
 /** How a spec's memory is counted. @param {Spec} spec @returns {Holding} */
 export const holding = (spec) => ({
   wShare: spec.w_share,
   v: spec.v,
-  kept: RECOMPUTE[spec.recompute].kept,
+  kept: valuesOf(spec.recompute, KEPT),
   weights: spec.weights ?? 0,
 });
 
-/** What each kind takes at its start: a forward what it keeps, a backward the rest, by recomputing.
- * @param {number} kept the part of an activation that is held until the backward */
-function takes(kept) {
-  const take = new Float64Array(KINDS);
-  take[KIND_F] = kept;
-  take[KIND_I] = take[KIND_B] = 1 - kept;
-  take[KIND_PAIR] = 1;
+/** The part of an activation that is held until the backward, by chunk. @param {Holding["kept"]} kept
+ * @param {number} chunks @returns {number[]} */
+export const keptByChunk = (kept, chunks) => (typeof kept === "number" ? new Array(chunks).fill(kept) : kept);
+
+/**
+ * What each op takes at its start, by code: a forward what it keeps, a backward the rest, by recomputing.
+ * @param {number} chunks @param {Holding["kept"]} kept
+ */
+export function takes(chunks, kept) {
+  const held = keptByChunk(kept, chunks);
+  const take = new Float64Array(CODES); // looked up by code: a slider asks for the curves of all ranks in each frame
+  for (let code = 0; code < CODES; code++) {
+    const kind = kindOf(code, chunks);
+    const chunk = chunkOf(code, chunks);
+    if (kind === KIND_F) take[code] = held[chunk];
+    else if (kind === KIND_I || kind === KIND_B) take[code] = 1 - held[chunk];
+    else if (kind === KIND_PAIR) take[code] = 1 + (held[chunk] - held[code % chunks]); // exactly 1 where both are alike
+  }
   return take;
 }
 
-/** What each kind gives back at its end. @param {number} wShare the part of an activation that W still needs after I */
-function backs(wShare) {
-  const back = new Float64Array(KINDS);
-  back[KIND_I] = 1 - wShare;
-  back[KIND_W] = wShare;
-  back[KIND_B] = back[KIND_PAIR] = 1;
+/** What each op gives back at its end, by code. @param {number} chunks
+ * @param {number} wShare the part of an activation that W still needs after I */
+export function backs(chunks, wShare) {
+  const back = new Float64Array(CODES);
+  for (let code = 0; code < CODES; code++) {
+    const kind = kindOf(code, chunks);
+    if (kind === KIND_I) back[code] = 1 - wShare;
+    else if (kind === KIND_W) back[code] = wShare;
+    else if (kind === KIND_B || kind === KIND_PAIR) back[code] = 1;
+  }
   return back;
 }
 
@@ -55,27 +72,26 @@ export function isForwardOnly(schedule) {
   return found;
 }
 
-/** @param {Schedule} schedule @param {Float64Array} take by kind @param {Float64Array} back by kind
+/** @param {Schedule} schedule @param {Float64Array} take by code @param {Float64Array} back by code
  * @returns {Float64Array} highest level of each rank */
 function peaks(schedule, take, back) {
-  const { p, chunks, codes, offsets } = schedule;
-  const kinds = Uint8Array.from({ length: 256 }, (_, code) => kindOf(code, chunks));
+  const { p, codes, offsets } = schedule;
   const top = new Float64Array(p);
   if (isForwardOnly(schedule)) return top;
   for (let r = 0; r < p; r++) {
     let level = 0;
     for (let i = offsets[r]; i < offsets[r + 1]; i++) {
-      const kind = kinds[codes[i]];
-      level += take[kind];
+      level += take[codes[i]];
       if (level > top[r]) top[r] = level;
-      level -= back[kind];
+      level -= back[codes[i]];
     }
   }
   return top;
 }
 
 /** The most chunks in flight on each rank; an I gives nothing back. @param {Schedule} schedule */
-export const peakInFlight = (schedule) => Int32Array.from(peaks(schedule, takes(1), backs(1)));
+export const peakInFlight = (schedule) =>
+  Int32Array.from(peaks(schedule, takes(schedule.chunks, 1), backs(schedule.chunks, 1)));
 
 /**
  * The most memory of each rank, in units of one micro-batch's activations on a device (1F1B's peak is min(p, m)).
@@ -89,7 +105,8 @@ export function peakMemory(schedule, times, how) {
       curve(schedule, times, r, how).y.reduce((a, b) => Math.max(a, b), 0),
     );
   }
-  return peaks(schedule, takes(how.kept), backs(how.wShare)).map((x) => x / how.v);
+  const { chunks } = schedule;
+  return peaks(schedule, takes(chunks, how.kept), backs(chunks, how.wShare)).map((x) => x / how.v);
 }
 
 /**
@@ -103,9 +120,8 @@ export function curve(schedule, times, rank, { wShare, v, kept, weights }, into)
   const { chunks, codes, offsets } = schedule;
   if (isForwardOnly(schedule)) return { t: new Float64Array(0), y: new Float64Array(0) };
   const { start, end } = times;
-  // looked up by code: a slider asks for the curves of all ranks in each frame
-  const take = byCode(takes(kept), chunks);
-  const back = byCode(backs(wShare), chunks);
+  const take = takes(chunks, kept);
+  const back = backs(chunks, wShare);
   const stashed = weights > 0 ? versions(schedule).stashed : null;
   const from = offsets[rank];
   let to = from;
@@ -140,13 +156,6 @@ export function curve(schedule, times, rank, { wShare, v, kept, weights }, into)
 const roomIn = ({ buffer }, length) =>
   buffer.byteLength >= 8 * length ? new Float64Array(buffer) : new Float64Array(length);
 
-/** What is known by kind, by code. @param {Float64Array} ofKind @param {number} chunks */
-function byCode(ofKind, chunks) {
-  const out = new Float64Array(256);
-  for (let code = 0; code < out.length; code++) out[code] = ofKind[kindOf(code, chunks)] ?? 0;
-  return out;
-}
-
 /** @param {number} length */
 const roomForMoves = (length) => ({
   among: new Int32Array(length),
@@ -162,7 +171,7 @@ let moves = roomForMoves(0); // of one rank after the other
  * @param {Schedule} schedule
  * @param {Times} times
  * @param {number} rank
- * @param {number} kept
+ * @param {Holding["kept"]} kept
  * @param {number} from
  * @param {number} to
  * @returns {{count: number, among: Int32Array, when: Float64Array, change: Float64Array}} in the order of among; the
@@ -173,6 +182,7 @@ function copyMoves({ copies, chunks, count: ops }, { start, end }, rank, kept, f
   if (moves.among.length < stop - first) moves = roomForMoves(stop - first);
   const { among, when, change } = moves;
   let count = 0;
+  const held = keptByChunk(kept, chunks);
   let sorted = true;
   let [at, last] = [0, -Infinity]; // a lane's copies come one after the other, so that the search goes on from the last
   for (let i = first; copies && i < stop; i++) {
@@ -184,7 +194,8 @@ function copyMoves({ copies, chunks, count: ops }, { start, end }, rank, kept, f
     last = time;
     among[count] = end[i] > start[i] ? at : 2 * copies.issued[i - ops];
     when[count] = time;
-    change[count] = reload ? kept : -kept;
+    const moved = held[copies.codes[i - ops] % chunks];
+    change[count] = reload ? moved : -moved;
     if (count > 0 && among[count] < among[count - 1]) sorted = false;
     count++;
   }

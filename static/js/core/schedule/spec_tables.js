@@ -134,6 +134,12 @@ export const BARRIERS = {
 export const OFFLOAD = ["none", "selective", "full"];
 
 /**
+ * Modes of offload of one chunk.
+ * @type {string[]}
+ */
+export const OFFLOAD_OF_CHUNK = ["none", "full"];
+
+/**
  * Names that models had before, which old links have.
  * @type {Record<string, string>}
  */

@@ -6,9 +6,11 @@
  *   S, T: a rank's shard of the output layer and its gradients; O: one copy to or from host memory.
  *   A number is a device's whole share of layers (an op takes 1/v of it); a list has one entry per stage.
  *
+ * @typedef {string|string[]} Modes  one word for all chunks of a device, or one of each (per_chunk.js)
+ *
  * @typedef {{family: string, p: number, m: number, v: number, group: number|null, memory: number|null,
- *   w_share: number, lifo: boolean, forward_only: boolean, recompute: string, layers: number[]|null,
- *   vocabulary: string, offload: string, shared_link: boolean, weights: number|null, effort: number|null,
+ *   w_share: number, lifo: boolean, forward_only: boolean, recompute: Modes, layers: number[]|null,
+ *   vocabulary: string, offload: Modes, shared_link: boolean, weights: number|null, effort: number|null,
  *   seed: number, order: string|null, costs: Costs}} Spec
  *
  * @typedef {"looped"|"v"|"bidirectional"} PlacementKind

@@ -9,6 +9,7 @@ import { t } from "../i18n/language.js";
 import { IDS } from "./schedules.js";
 import { pairsOf, shortened } from "./long_link.js";
 import { presetParts, readPreset } from "./link_preset.js";
+import { inWords } from "../schedule/per_chunk.js";
 import { COST_KEYS, IMPORTED, SPEC_FIELDS } from "../schedule/spec_tables.js";
 import { familyNamed, nearestKey, readSpecField, showSpecField } from "./link_fields.js";
 import { readArea } from "../timeline/area.js";
@@ -174,7 +175,7 @@ function readSpec(given, prefix, base, natural, problems) {
     } else if (COST_KEYS.includes(name)) Object.assign(spec.costs, { [name]: read.value });
     else Object.assign(spec, { [name]: read.value });
   }
-  return spec;
+  return inWords(spec);
 }
 
 /** @param {Map<string, string>} given @param {Problem[]} problems @returns {ViewState} */

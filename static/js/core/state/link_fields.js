@@ -2,7 +2,15 @@
 // together.
 
 import { t } from "../i18n/language.js";
-import { BARRIERS, COST_KEYS, FAMILY_NAMES, MOST_STAGES, OFFLOAD, RECOMPUTE } from "../schedule/spec_tables.js";
+import {
+  BARRIERS,
+  COST_KEYS,
+  FAMILY_NAMES,
+  MOST_STAGES,
+  OFFLOAD,
+  OFFLOAD_OF_CHUNK,
+  RECOMPUTE,
+} from "../schedule/spec_tables.js";
 
 /** @import {Spec} from "../schedule/types.js" */
 /** @typedef {{value: unknown}|{wanted: string}} Read  the value, or what the text should have been */
@@ -34,18 +42,26 @@ const optional = (read) => (text) => {
 /** "1.5,62*1,1.5" @param {string} text @returns {Read} */
 function costs(text) {
   const wanted = () => t("a number of 0 or more, or a list with one for each stage");
-  if (!text.includes(",") && !text.includes("*")) return numberWith((x) => x >= 0, wanted)(text);
-  /** @type {number[]} */
+  if (!isList(text)) return numberWith((x) => x >= 0, wanted)(text);
+  const list = entriesOf(text)?.map(plain);
+  return list?.every((x) => x >= 0) ? { value: list } : { wanted: wanted() };
+}
+
+/** @param {string} text */
+const isList = (text) => text.includes(",") || text.includes("*");
+
+/** The entries of a list, k*x as k times x; null for a text that is none, or too long. @param {string} text
+ * @returns {string[] | null} */
+function entriesOf(text) {
+  /** @type {string[]} */
   const list = [];
   for (const part of text.split(",")) {
     const [count, value] = part.includes("*") ? part.split("*") : ["1", part];
     const times = plain(count);
-    const x = plain(value);
-    if (!(Number.isInteger(times) && times >= 1 && list.length + times <= MOST_STAGES) || !(x >= 0))
-      return { wanted: wanted() };
-    for (let k = 0; k < times; k++) list.push(x);
+    if (!(Number.isInteger(times) && times >= 1 && list.length + times <= MOST_STAGES)) return null;
+    for (let k = 0; k < times; k++) list.push(value);
   }
-  return { value: list };
+  return list;
 }
 
 const wholeNumber = numberWith(
@@ -74,6 +90,20 @@ function oneOf(words) {
   return (text) => (words.includes(text) ? { value: text } : { wanted: words.join(", ") });
 }
 
+/** One of the words, or a list with one for each chunk. @param {string[]} words @param {string[]} ofChunk
+ * @returns {(text: string) => Read} */
+const modes = (words, ofChunk) => (text) => {
+  if (!isList(text) && words.includes(text)) return { value: text };
+  const list = isList(text) ? entriesOf(text) : null;
+  if (list?.every((each) => ofChunk.includes(each))) return { value: list };
+  return {
+    wanted: t("{words}, or a list of {each} with one for each chunk", {
+      words: words.join(", "),
+      each: ofChunk.join(", "),
+    }),
+  };
+};
+
 /** @type {Record<string, (text: string) => Read>} */
 const READERS = {
   family: (text) => {
@@ -98,10 +128,10 @@ const READERS = {
   ),
   lifo: truth,
   forward_only: truth,
-  recompute: oneOf(Object.keys(RECOMPUTE)),
+  recompute: modes(Object.keys(RECOMPUTE), Object.keys(RECOMPUTE)),
   layers: optional(countsFrom),
   vocabulary: oneOf(Object.keys(BARRIERS)),
-  offload: oneOf(OFFLOAD),
+  offload: modes(OFFLOAD, OFFLOAD_OF_CHUNK),
   shared_link: truth,
   weights: optional(atLeastZero),
   effort: optional(wholeNumber),
@@ -139,7 +169,7 @@ export function countsFrom(text) {
 
 /**
  * Equal neighbours as k*x where that is shorter; backend/web/address/query.py reads and writes the same.
- * @param {number[]} list
+ * @param {(number|string)[]} list
  */
 export function packed(list) {
   const out = [];

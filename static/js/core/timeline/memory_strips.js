@@ -87,8 +87,6 @@ export function maxima({ t, y }, t0, t1, width, out) {
   out.fill(level, x + 1, width);
 }
 
-const OFFLOADING = ["selective", "full"];
-
 const ROOMY = 64; // px of a row that leave room for a strip over it
 
 /**
@@ -97,4 +95,4 @@ const ROOMY = 64; // px of a row that leave room for a strip over it
  * @param {number} [pitch] of a row, in px; 0 where the room does not count
  */
 export const stripsByDefault = (specs, pitch = 0) =>
-  pitch >= ROOMY || specs.some((spec) => OFFLOADING.includes(spec.offload) || (spec.weights ?? 0) > 0);
+  pitch >= ROOMY || specs.some((spec) => spec.offload !== "none" || (spec.weights ?? 0) > 0);

@@ -5,6 +5,7 @@
 // The search knows, for each micro-batch that is under way, how many forwards and gradients are done. Gradients and
 // weight gradients only give memory back, so they run as soon as they can; what is left to choose is which micro-batch
 // goes one stage further. Micro-batches at the same point are alike, so a state is a count of points.
+import { keptByChunk } from "../schedule/memory.js";
 import { KIND_B, KIND_F } from "../schedule/ops.js";
 import { Draft } from "./draft.js";
 import { HAS_B, HAS_F, HAS_I, tablesOf, timesOf, scheduleOf } from "./position.js";
@@ -98,14 +99,19 @@ class Search {
     const { placement, limit, v, n, chunks, how } = board;
     this.board = board;
     this.most = (limit ?? Infinity) * v * (1 + 1e-9);
-    this.kept = how.kept;
+    const kept = keptByChunk(how.kept, chunks);
+    // the most that a micro-batch takes on a rank: all its chunks, one of them restored for its backward
+    this.whole = kept.reduce((sum, each) => sum + each, 1 - Math.min(...kept));
     this.stages = placement.stages;
     // rank by stream and stage
     this.rank = Array.from({ length: placement.streams }, () => new Int32Array(this.stages));
+    // what an F keeps, by stream and stage
+    this.kept = this.rank.map(() => new Float64Array(this.stages));
     /** @type {number[][]} slot by stream and stage */
     const slots = this.rank.map(() => []);
     placement.stage.forEach((stage, slot) => {
       this.rank[placement.stream[slot]][stage] = Math.floor(slot / chunks);
+      this.kept[placement.stream[slot]][stage] = kept[slot % chunks];
       slots[placement.stream[slot]][stage] = slot;
     });
     const { done } = tablesOf({ board, rows, count });
@@ -130,7 +136,8 @@ class Search {
   #levels(points) {
     const level = new Float64Array(this.board.p);
     for (const { f, b, stream } of points)
-      for (let stage = 0; stage < Math.min(f, this.stages - b); stage++) level[this.rank[stream][stage]] += this.kept;
+      for (let stage = 0; stage < Math.min(f, this.stages - b); stage++)
+        level[this.rank[stream][stage]] += this.kept[stream][stage];
     return level;
   }
 
@@ -140,9 +147,11 @@ class Search {
       moved = false;
       for (const point of points) {
         while (point.f === this.stages && point.b < this.stages) {
-          const rank = this.rank[point.stream][this.stages - 1 - point.b];
-          if (level[rank] + 1 - this.kept > this.most) break;
-          level[rank] -= this.kept;
+          const stage = this.stages - 1 - point.b;
+          const rank = this.rank[point.stream][stage];
+          const kept = this.kept[point.stream][stage];
+          if (level[rank] + 1 - kept > this.most) break;
+          level[rank] -= kept;
           point.b++;
           moved = true;
         }
@@ -182,14 +191,14 @@ class Search {
 
   /** Whether a micro-batch can go through while no other is under way. @param {number} stream */
   #fitsAlone(stream) {
-    const level = this.#levels([{ f: this.stages, b: 0, stream }]);
-    return level.every((each) => each === 0 || each + 1 - this.kept <= this.most);
+    // its forwards fit where its backwards do: at a rank's first one all that they keep is still there
+    const points = [{ f: this.stages, b: 0, stream }];
+    return this.#settle(points, this.#levels(points)).length === 0;
   }
 
   /** Every rank has room for a whole micro-batch more: all can go through one by one. @param {Float64Array} level */
   #roomy(level) {
-    const { chunks } = this.board;
-    return level.every((each) => each + (chunks - 1) * this.kept + 1 <= this.most);
+    return level.every((each) => each + this.whole <= this.most);
   }
 
   /** The states after one more forward, the most promising last. @param {{points: Point[], fresh: number[]}} state
@@ -198,16 +207,17 @@ class Search {
     /** @type {{points: Point[], fresh: number[], f: number}[]} */
     const out = [];
     const tried = new Set();
-    const fits = (/** @type {number} */ rank) => level[rank] + this.kept <= this.most;
+    const fits = (/** @type {number} */ stream, /** @type {number} */ stage) =>
+      level[this.rank[stream][stage]] + this.kept[stream][stage] <= this.most;
     points.forEach((point, at) => {
       const key = `${point.f}/${point.stream}`;
-      if (point.f === this.stages || tried.has(key) || !fits(this.rank[point.stream][point.f])) return;
+      if (point.f === this.stages || tried.has(key) || !fits(point.stream, point.f)) return;
       tried.add(key);
       const next = points.map((each, k) => ({ ...each, f: each.f + Number(k === at) }));
       out.push({ points: this.#settle(next, this.#levels(next)), fresh, f: point.f + 1 });
     });
     fresh.forEach((count, stream) => {
-      if (!count || !fits(this.rank[stream][0])) return;
+      if (!count || !fits(stream, 0)) return;
       const next = [...points.map((each) => ({ ...each })), { f: 1, b: 0, stream }];
       const left = fresh.map((each, k) => each - Number(k === stream));
       out.push({ points: this.#settle(next, this.#levels(next)), fresh: left, f: 1 });

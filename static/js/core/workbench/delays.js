@@ -29,15 +29,14 @@ export function gapsOf(position) {
       const from = at ? times.end[i - 1] : 0;
       const to = times.start[i];
       if (at && to > from + DUST * Math.max(1, to)) {
-        const room = level + takes[KIND_F] <= most;
         const other = coming[at].find((index) => {
-          const forward = kindOf(codeOf(row[index]), board.chunks) === KIND_F;
-          return index !== at && inputs[offsets[rank] + index] < to - DUST * Math.max(1, to) && (room || !forward);
+          const code = codeOf(row[index]);
+          const fits = kindOf(code, board.chunks) !== KIND_F || level + takes[code] <= most;
+          return index !== at && inputs[offsets[rank] + index] < to - DUST * Math.max(1, to) && fits;
         });
         gaps.push({ rank, from, to, next: row[at], instead: other === undefined ? -1 : row[other] });
       }
-      const kind = kindOf(codeOf(row[at]), board.chunks);
-      level += takes[kind] - gives[kind];
+      level += takes[codeOf(row[at])] - gives[codeOf(row[at])];
     }
   });
   return gaps;

@@ -70,7 +70,7 @@ export class Draft {
     const code = codeOf(op);
     const kind = this.kinds[code];
     const { chunks } = this.board;
-    const takes = this.effects.takes[kind];
+    const takes = this.effects.takes[code];
     if (takes > 0 && this.level[rank] + takes > this.most) return false;
     const back = rank * chunks + (code % chunks);
     if (kind !== KIND_PAIR) return this.#ready(kind, back, firstOf(op));
@@ -100,7 +100,7 @@ export class Draft {
     const back = rank * chunks + (code % chunks);
     this.rows[rank].push(op);
     this.count++;
-    this.level[rank] += this.effects.takes[kind] - this.effects.gives[kind];
+    this.level[rank] += this.effects.takes[code] - this.effects.gives[code];
     if (kind === KIND_PAIR) {
       this.done[(rank * chunks + chunkOf(code, chunks)) * n + firstOf(op)] |= HAS_F;
       this.done[back * n + secondOf(op)] |= HAS_B;

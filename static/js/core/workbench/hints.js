@@ -269,8 +269,8 @@ function tie(stop, { board, kinds }, { rank, op, start }, others) {
  * @param {TimedDraft} draft @param {number} rank @param {number} start */
 function capAt(draft, rank, start) {
   const { chunks } = draft.board;
-  if (draft.level[rank] + draft.effects.takes[KIND_F] <= draft.most) return 0;
   for (let chunk = 0; chunk < chunks; chunk++) {
+    if (draft.level[rank] + draft.effects.takes[chunk] <= draft.most) continue; // the code of an F is its chunk
     const op = draft.next(rank, chunk);
     if (op !== NONE && draft.ready(rank, op) <= start) return op;
   }

@@ -130,10 +130,9 @@ export function inputReason(board, done, rank, op) {
  * @param {Board} board @param {number} rank @param {number} op @param {number} level @returns {Reason | null}
  */
 export function memoryReason(board, rank, op, level) {
-  const { limit, v, chunks } = board;
+  const { limit, v } = board;
   if (limit === null) return null;
-  const kind = kindOf(codeOf(op), chunks);
-  const takes = effects(board).takes[kind];
+  const takes = effects(board).takes[codeOf(op)];
   const holds = (level + takes) / v;
   if (takes === 0 || holds <= limit * (1 + DUST)) return null;
   const [half] = halvesOf(board, rank, op);

@@ -3,6 +3,7 @@
 // counting.
 import { deflateSync, inflateSync } from "../../../vendor/fflate.js";
 import { codesPerRank, micros } from "../schedule/ops.js";
+import { withChunks } from "../schedule/per_chunk.js";
 import { ALPHABET } from "../state/arithmetic_code.js";
 import { MOST, createBoard, fromSchedule, scheduleOf } from "./position.js";
 
@@ -58,7 +59,7 @@ function read(text, spec) {
   const offsets = new Int32Array(p + 1);
   for (let r = 0; r < p; r++) offsets[r + 1] = offsets[r] + (same >= 0 ? same : body.varint());
   const count = offsets[p];
-  const board = createBoard({ ...spec, p, m, v }, kind);
+  const board = createBoard({ ...withChunks(spec, v), p, m }, kind);
   if (count > 6 * p * chunks * board.n) return null; // each op twice at most
   const codes = body.take(count);
   if (codes.some((code) => code >= codesPerRank(chunks) || code >= 4 * chunks + chunks * chunks)) return null;

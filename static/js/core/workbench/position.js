@@ -1,6 +1,6 @@
 // A position of the workbench: which ops have been placed on each rank, in which order. Never changed: a move makes a
 // new position, which shares the rows of all other ranks with the one before, so that undo is a list of positions.
-import { holding } from "../schedule/memory.js";
+import { backs, holding, takes } from "../schedule/memory.js";
 import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_W, chunkOf, codesPerRank, kindOf, micros } from "../schedule/ops.js";
 import { build } from "../schedule/placement.js";
 import { simulateSoFar } from "../schedule/simulate.js";
@@ -191,10 +191,19 @@ export function tablesOf(position) {
   return found;
 }
 
-/** What an op of each kind takes at its start and gives back at its end, in units of one chunk's activations.
- * @param {Board} board @returns {{takes: number[], gives: number[]}} by kind, F I W B pair */
-export function effects({ how: { kept, wShare } }) {
-  return { takes: [kept, 1 - kept, 0, 1 - kept, 1], gives: [0, 1 - wShare, wShare, 1, 1] };
+/** @type {WeakMap<Board, {takes: Float64Array, gives: Float64Array}>} */
+const known = new WeakMap();
+
+/** What each op takes at its start and gives back at its end, by code, in units of one chunk's activations.
+ * @param {Board} board */
+export function effects(board) {
+  let found = known.get(board);
+  if (!found) {
+    const { chunks, how } = board;
+    found = { takes: takes(chunks, how.kept), gives: backs(chunks, how.wShare) };
+    known.set(board, found);
+  }
+  return found;
 }
 
 const BIT = [HAS_F, HAS_I, HAS_W, HAS_B];
@@ -205,7 +214,7 @@ function makeTables({ board, rows }) {
   const done = new Uint8Array(p * chunks * n);
   const split = Array.from({ length: p * chunks }, () => /** @type {number[]} */ ([]));
   const [level, peak] = [new Float64Array(p), new Float64Array(p)];
-  const { takes, gives } = effects(board);
+  const { takes: took, gives } = effects(board);
   const kinds = Uint8Array.from({ length: codesPerRank(chunks) }, (_, code) => kindOf(code, chunks));
   for (let r = 0; r < p; r++) {
     let held = 0;
@@ -213,9 +222,9 @@ function makeTables({ board, rows }) {
     for (const op of rows[r]) {
       const code = op & 255;
       const kind = kinds[code];
-      held += takes[kind];
+      held += took[code];
       if (held > most) most = held;
-      held -= gives[kind];
+      held -= gives[code];
       if (kind === KIND_PAIR) {
         done[(r * chunks + chunkOf(code, chunks)) * n + firstOf(op)] |= HAS_F;
         done[(r * chunks + (code % chunks)) * n + secondOf(op)] |= HAS_B;

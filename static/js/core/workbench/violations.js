@@ -45,7 +45,7 @@ function inRow(position, rank) {
     const reason = rowReason(board, done, rank, op) ?? memoryReason(board, rank, op, level);
     if (reason) found.push({ rank, index, op, reason });
     const kind = kindOf(codeOf(op), chunks);
-    level += takes[kind] - gives[kind];
+    level += takes[codeOf(op)] - gives[codeOf(op)];
     const back = rank * chunks + (codeOf(op) % chunks);
     if (kind < BITS.length) done[back * n + firstOf(op)] |= BITS[kind];
     else {

@@ -1,6 +1,7 @@
 // The figures of a simulated step in an engineer's units: seconds, tokens, FLOP utilisation, bytes on each device. The
 // chunks of a device are counted as equally large. The same as backend/schedule/hardware/step_units.py. Knows no DOM.
 import { peakMemory, holding } from "../../core/schedule/memory.js";
+import { valuesOf } from "../../core/schedule/per_chunk.js";
 import { ASYNCHRONOUS, BARRIERS } from "../../core/schedule/spec_tables.js";
 
 /** @import {Priced} from "./api.js" */
@@ -65,7 +66,7 @@ export function stepUnits(priced, { schedule, shown, times }) {
  */
 function deviceMemory({ bytes, setting, options }, schedule, shown, times) {
   const { p, placement } = schedule;
-  const kept = bytes.kept_by_recompute[shown.recompute];
+  const kept = valuesOf(shown.recompute, bytes.kept_by_recompute);
   // a stashed weight version, in micro-batches' activations
   const weights = shown.weights ?? (ASYNCHRONOUS.includes(shown.family) ? options.weights : 0);
   const peaks = peakMemory(schedule, times, { ...holding(shown), kept, weights });

@@ -5,18 +5,20 @@ import { Field } from "../../ui/fields/field.js";
 import { COSTS, SHAPES, SHARED, applicable, fieldList, fieldOf, moveTo, withField } from "../../data/spec_fields.js";
 import { invalidate, onStage } from "../../ui/frame_loop.js";
 import { inputHappened } from "../../ui/latency.js";
-import { recomputeName } from "../../data/option_names.js";
+import { modesName } from "../../data/option_names.js";
 import { Options } from "./options.js";
 import { specQuery } from "../../core/state/link.js";
 import { t, tr } from "../../core/i18n/language.js";
+import { ofStages } from "../../core/schedule/per_chunk.js";
 import { IMPORTED, RECOMPUTE } from "../../core/schedule/spec_tables.js";
 import { IDS, letter, mapSpecs, specAt, specsOf } from "../../core/state/schedules.js";
 import { Picker } from "./family_picker.js";
+import { ModesField } from "../../ui/fields/modes.js";
 import { StageTable } from "../../ui/fields/stage_table.js";
 import { onRest } from "../../ui/rest.js";
 
 /** @import {Plans} from "../../data/plans.js" */
-/** @import {Spec} from "../../core/schedule/types.js" */
+/** @import {Modes, Spec} from "../../core/schedule/types.js" */
 /** @import {FieldOptions, Value, Way} from "../../ui/fields/field.js" */
 /** @import {Plan} from "../../data/plan.js" */
 /** @import {Store} from "../../data/store.js" */
@@ -42,23 +44,20 @@ export class Controls {
   #switcher = h("div", { class: "which", role: "group", "aria-label": t("Which schedule to change"), hidden: true });
   #other = h("div", { class: "problem", id: "other-problem", role: "alert", hidden: true });
   #ofLink = h("div", { class: "problem", id: "link-problem", role: "alert", hidden: true });
-  #recompute = h(
-    "select",
-    { id: "recompute", onchange: () => this.#putRecompute(this.#recompute.value) },
-    ...Object.keys(RECOMPUTE).map((value) => h("option", { value, text: recomputeName(value) })),
-  );
-  #recomputeRow = h(
-    "label",
-    {
-      class: "choice",
-      title: t(
-        "Which activations are not kept but recomputed before the backward: none, the attention core, or all " +
-          "except each layer's input",
-      ),
-    },
-    h("span", { text: t("recompute") }),
-    this.#recompute,
-  );
+  #recompute = new ModesField({
+    id: "recompute",
+    label: t("recompute"),
+    ofEach: t("recomputation of each chunk"),
+    title: t(
+      "Which activations are not kept but recomputed before the backward: none, the attention core, or all " +
+        "except each layer's input",
+    ),
+    words: Object.fromEntries(Object.keys(RECOMPUTE).map((word) => [word, ""])),
+    ofChunk: Object.keys(RECOMPUTE),
+    name: modesName,
+    spread: ofStages,
+    put: (modes) => this.#putRecompute(modes),
+  });
   #memory = h("h2", { text: t("Memory") });
   #reset = h(
     "button",
@@ -140,7 +139,7 @@ export class Controls {
       ...nodes("FB", "comm"),
       this.#options.node,
       this.#memory,
-      this.#recomputeRow,
+      this.#recompute.node,
       ...nodes("w_share", "memory"),
       this.#reset,
     );
@@ -240,11 +239,11 @@ export class Controls {
     return new Array(p * v).fill(count);
   }
 
-  /** @param {string} mode */
-  #putRecompute(mode) {
-    const spec = withField(this.#spec, "recompute", mode);
+  /** @param {Modes} modes */
+  #putRecompute(modes) {
+    const spec = withField(this.#spec, "recompute", modes);
     // A pair's own time does not determine its time with another forward.
-    this.#put(mode === "none" ? spec : withField(spec, "FB", null), "push", "recompute");
+    this.#put(spec.recompute === "none" ? spec : withField(spec, "FB", null), "push", "recompute");
   }
 
   #resetCosts() {
@@ -275,8 +274,8 @@ export class Controls {
       field.lock(fixed(spec, name) ? this.#locked.id : null);
     }
     show(this.#locked, spec.family === IMPORTED);
-    for (const node of [this.#memory, this.#recomputeRow]) show(node, !spec.forward_only);
-    this.#recompute.value = spec.recompute;
+    for (const node of [this.#memory, this.#recompute.node]) show(node, !spec.forward_only);
+    this.#recompute.set(spec.recompute, spec.v);
     this.#options.sync();
     this.#stages.sync();
     show(this.#lifoRow, applies.has("lifo"));

@@ -2,15 +2,17 @@
 // stage.
 import { h, replace, setText, show } from "../../ui/dom.js";
 import { withField, withoutBackwards } from "../../data/spec_fields.js";
-import { offloadName, vocabularyName } from "../../data/option_names.js";
+import { modesName, vocabularyName } from "../../data/option_names.js";
 import { t } from "../../core/i18n/language.js";
+import { ModesField } from "../../ui/fields/modes.js";
 import { StageTable } from "../../ui/fields/stage_table.js";
 import { LAYERS_A_STAGE, natural } from "../../core/schedule/effective_costs.js";
-import { BARRIERS, IMPORTED } from "../../core/schedule/spec_tables.js";
+import { offloadOfChunks, ofStages } from "../../core/schedule/per_chunk.js";
+import { BARRIERS, IMPORTED, OFFLOAD_OF_CHUNK } from "../../core/schedule/spec_tables.js";
 import { formatNumber } from "../../core/i18n/numbers.js";
 
 /** @import {Field} from "../../ui/fields/field.js" */
-/** @import {Family, Spec} from "../../core/schedule/types.js" */
+/** @import {Family, Modes, Spec} from "../../core/schedule/types.js" */
 /** @typedef {{spec: () => Spec, family: () => Family | null, put: (next: Spec, field: string) => void}} OptionActs */
 
 /** What a place for the output layer means; the words are the paper's. @returns {Record<string, string>} */
@@ -41,8 +43,17 @@ export class Options {
   #summary = h("span", { class: "dim" });
   #vocabulary = select("vocabulary", vocabularyMeans(), vocabularyName, (value) => this.#pickVocabulary(value));
   #vocabularyRow = row(t("output layer"), this.#vocabulary);
-  #offload = select("offload", offloadMeans(), offloadName, (value) => this.#pickOffload(value));
-  #offloadRow = row(t("offload"), this.#offload);
+  #offload = new ModesField({
+    id: "offload",
+    label: t("offload"),
+    ofEach: t("offload of each chunk"),
+    describedBy: "offload-means",
+    words: offloadMeans(),
+    ofChunk: OFFLOAD_OF_CHUNK,
+    name: modesName,
+    spread: offloadOfChunks,
+    put: (modes) => this.#pickOffload(modes),
+  });
   #link = h("input", {
     type: "checkbox",
     id: "shared-link",
@@ -91,7 +102,7 @@ export class Options {
         this.#means,
         node("S"),
         node("T"),
-        this.#offloadRow,
+        this.#offload.node,
         node("O"),
         this.#ratio,
         this.#linkRow,
@@ -116,28 +127,24 @@ export class Options {
     this.acts.put(mode === "redistribute" ? { ...spec, costs: evened(spec) } : spec, "vocabulary");
   }
 
-  /** @param {string} mode */
-  #pickOffload(mode) {
-    const spec = this.acts.spec();
-    this.acts.put(
-      {
-        ...spec,
-        offload: mode,
-        shared_link: mode !== "none" && spec.shared_link,
-        recompute: mode !== "none" && spec.recompute === "full" ? "none" : spec.recompute,
-        vocabulary: mode !== "none" && BARRIERS[spec.vocabulary] > 0 ? "plain" : spec.vocabulary,
-      },
-      "offload",
-    );
+  /** What is copied is not recomputed in full as well. @param {Modes} modes */
+  #pickOffload(modes) {
+    const spec = withField(this.acts.spec(), "offload", modes);
+    const copied = offloadOfChunks(modes, spec.v);
+    const recomputed = ofStages(spec.recompute, spec.v);
+    const either = recomputed.map((mode, chunk) => (mode === "full" && copied[chunk] === "full" ? "none" : mode));
+    const shared_link = spec.offload !== "none" && spec.shared_link;
+    const vocabulary = spec.offload !== "none" && BARRIERS[spec.vocabulary] > 0 ? "plain" : spec.vocabulary;
+    this.acts.put({ ...withField(spec, "recompute", either), shared_link, vocabulary }, "offload");
   }
 
   /** Update the options from the state. */
   sync() {
     const spec = this.acts.spec();
     const family = this.acts.family();
-    const { forward_only, vocabulary, offload, shared_link, layers, weights, costs } = spec;
+    const { forward_only, vocabulary, offload, recompute, shared_link, layers, weights, costs, p, v } = spec;
     this.#layers.sync();
-    const now = [family, forward_only, vocabulary, offload, shared_link, layers, weights, costs, spec.p];
+    const now = [family, forward_only, vocabulary, offload, recompute, shared_link, layers, weights, costs, p, v];
     if (now.every((each, at) => each === this.#synced[at])) return; // a drag of m changes nothing here
     this.#synced = now;
     const alone = Boolean(family?.fields.includes("forward_only"));
@@ -155,9 +162,9 @@ export class Options {
     const head = spec.costs.S !== null || spec.costs.T !== null;
     show(this.#means, spec.vocabulary !== "plain" || head);
     setText(this.#means, vocabularyMeans()[spec.vocabulary] ?? "");
-    this.#offload.value = spec.offload;
-    this.#offloadRow.title = offloadMeans()[spec.offload] ?? "";
-    show(this.#offloadRow, !forward_only && (offload !== "none" || Boolean(family?.fields.includes("offload"))));
+    this.#offload.set(offload, v);
+    this.#offload.row.title = typeof offload === "string" ? (offloadMeans()[offload] ?? "") : "";
+    show(this.#offload.node, !forward_only && (offload !== "none" || Boolean(family?.fields.includes("offload"))));
     show(this.#linkRow, spec.offload !== "none");
     this.#link.checked = spec.shared_link;
     show(this.#ratio, spec.offload !== "none");
@@ -178,7 +185,7 @@ function activeOptions(spec) {
   if (spec.forward_only) out.push(t("forward only"));
   if (spec.vocabulary !== "plain") out.push(vocabularyName(spec.vocabulary));
   else if (spec.costs.S !== null || spec.costs.T !== null) out.push(t("output layer"));
-  if (spec.offload !== "none") out.push(t("offload {how}", { how: offloadName(spec.offload) }));
+  if (spec.offload !== "none") out.push(t("offload {how}", { how: modesName(spec.offload) }));
   if (spec.layers !== null) out.push(t("layers"));
   if (spec.weights !== null) out.push(t("stashed weights"));
   return out;
@@ -192,6 +199,16 @@ function ratioText(spec) {
   const whole = t("k = {k}: both copies against compute.", { k: formatNumber(Number(k.toPrecision(3))) });
   if (spec.offload === "selective")
     return whole + t(" ") + t("Half of the chunks are copied, so up to k = 2 the copies keep up.");
+  if (typeof spec.offload !== "string") {
+    const count = spec.offload.filter((mode) => mode === "full").length;
+    const most = formatNumber(Number((spec.v / count).toPrecision(3)));
+    const some = t("{count} of {v} chunks are copied, so up to k = {most} the copies keep up.", {
+      count,
+      v: spec.v,
+      most,
+    });
+    return whole + t(" ") + some;
+  }
   return whole + t(" ") + (k <= 1 ? t("Up to k = 1 the copies keep up.") : t("Above k = 1 compute waits for them."));
 }
 

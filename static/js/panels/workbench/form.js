@@ -1,5 +1,6 @@
 // Sizes, placement, costs and memory limit of the board, and where to begin: empty, or with a family's order.
 import { t, tr } from "../../core/i18n/language.js";
+import { withChunks } from "../../core/schedule/per_chunk.js";
 import { createBoard, emptyPosition, MOST } from "../../core/workbench/position.js";
 import { isSize } from "../../core/workbench/order_text.js";
 import { h, setText, show } from "../../ui/dom.js";
@@ -81,7 +82,7 @@ export function createForm({ session, families, fork }) {
       Array.isArray(cost) && cost.length !== stages ? (cost.reduce((a, b) => a + b, 0) / cost.length) * chunks : cost;
     const kept = { ...spec.costs, F: flat(spec.costs.F), I: flat(spec.costs.I), W: flat(spec.costs.W) };
     complain("");
-    const next = { ...spec, p: ranks, m: micro, v: chunks, costs: kept };
+    const next = { ...withChunks(spec, chunks), p: ranks, m: micro, costs: kept };
     session.begin(emptyPosition(createBoard(next, kind)), t("A new board: p = {p}, m = {m}, v = {v}.", next));
   }
 
@@ -158,7 +159,7 @@ function createBegin({ session, families, fork }, complain) {
   async function start({ name, title, v }) {
     const { board } = session;
     const chunks = Math.max(v.min, Math.min(v.max, board.v));
-    const position = await fork({ ...board.spec, family: name, v: chunks, order: null });
+    const position = await fork({ ...withChunks(board.spec, chunks), family: name, order: null });
     complain("");
     const sentence = t("{family}, {count} ops: every op can be moved or taken back.", {
       family: title,

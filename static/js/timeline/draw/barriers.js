@@ -2,12 +2,12 @@
 // room; and, over the ops, the one that the pointer or the selection is about.
 import { boxOf, font, xOf } from "./axis.js";
 import { colour } from "../../ui/palette.js";
-import { barriersAt, openings } from "../../core/schedule/barriers.js";
+import { barriersAt, openings } from "../../core/timeline/barriers.js";
 import { t } from "../../core/i18n/language.js";
 
 /** @import {Scene, Lane} from "../../data/lanes.js" */
 /** @import {Box} from "./axis.js" */
-/** @import {Join} from "../../core/schedule/barriers.js" */
+/** @import {Join} from "../../core/timeline/barriers.js" */
 /** @import {Row} from "../../core/timeline/layout.js" */
 /** @import {Trace} from "../trace.js" */
 /** @typedef {CanvasRenderingContext2D} Ctx */

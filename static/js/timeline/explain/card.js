@@ -9,7 +9,7 @@ import {
 } from "./card_details.js";
 import { tame, timeNumber, timeText } from "../../data/costs/time_unit.js";
 import { byId, h, replace, setText, show } from "../../ui/dom.js";
-import { barriersAt } from "../../core/schedule/barriers.js";
+import { barriersAt } from "../../core/timeline/barriers.js";
 import { OFFLOAD, copyOf } from "../../core/schedule/copies.js";
 import { whyIdle } from "../../core/explain/why_idle.js";
 import { t } from "../../core/i18n/language.js";
@@ -27,7 +27,7 @@ import { versions } from "../../core/schedule/weight_versions.js";
 /** @import {Idle} from "../../core/explain/why_idle.js" */
 /** @import {Times} from "../../core/schedule/types.js" */
 /** @import {Box} from "../draw/axis.js" */
-/** @import {Join} from "../../core/schedule/barriers.js" */
+/** @import {Join} from "../../core/timeline/barriers.js" */
 
 const MOST = 3;
 

@@ -1,7 +1,7 @@
 // A heading over each lane group: what it is and the two figures that matter most.
 import { stepText } from "../../data/costs/time_unit.js";
 import { h, replace, setText, show } from "../../ui/dom.js";
-import { offloadName, recomputeName, vocabularyName } from "../../data/option_names.js";
+import { modesName, vocabularyName } from "../../data/option_names.js";
 import { t } from "../../core/i18n/language.js";
 import { formatPercent } from "../../core/i18n/numbers.js";
 
@@ -82,8 +82,8 @@ export function createHeads(plot, drop) {
 function optionsOf(spec) {
   const words = [];
   if (spec.vocabulary !== "plain") words.push(vocabularyName(spec.vocabulary));
-  if (spec.offload !== "none") words.push(t("offload {how}", { how: offloadName(spec.offload) }));
-  if (spec.recompute !== "none") words.push(t("recompute {what}", { what: recomputeName(spec.recompute) }));
+  if (spec.offload !== "none") words.push(t("offload {how}", { how: modesName(spec.offload) }));
+  if (spec.recompute !== "none") words.push(t("recompute {what}", { what: modesName(spec.recompute) }));
   if (spec.layers !== null) words.push(t("layers"));
   if (spec.memory !== null) words.push(t("limit {limit}", { limit: spec.memory }));
   return words;

@@ -160,6 +160,8 @@ export const SCHEDULE_MESSAGES = {
   "schedule.list_needs_entries": "{name} 写成列表时每个阶段一项，而不是 {given} 项",
   "schedule.memory_below_one_micro_batch": "一个微批次在一个设备上的激活值（{least}）是完成一个训练步所需的最少显存",
   "schedule.micro_batch_out_of_range": "rank {rank} 执行 {op}，但那里的阶段 {stage} 只有微批次 {first} 至 {last}",
+  "schedule.modes_need_an_entry_per_chunk": "{name} 写成列表时设备的每个分块一项：这里为 {v} 项，而不是 {given} 项",
+  "schedule.modes_need_entries": "{name} 写成列表时设备的每个分块一项，而不是 {given} 项",
   "schedule.must_be_a_number": "{name} 必须是 {low} 到 {high} 之间的数",
   "schedule.must_be_finite": "{name} 必须是 {low} 到 {high} 之间的有限数",
   "schedule.must_be_one_of": "{name} 必须是以下之一：{choices}",

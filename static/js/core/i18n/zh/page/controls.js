@@ -9,6 +9,7 @@ export const CONTROLS = {
   ["Which activations are not kept but recomputed before the backward: none, the attention core, or all except " +
   "each layer's input"]: "哪些激活值不保留，而在反向之前重新计算：无、仅注意力核心，或除每层输入外的全部",
   recompute: "重计算",
+  "recomputation of each chunk": "每个分块的重计算",
   "Reset the costs": "重置代价",
   "p, m and v are fixed by the imported order.": "p、m、v 由导入的执行顺序决定。",
   Sizes: "规模",
@@ -106,6 +107,9 @@ export const CONTROLS = {
   "per stage": "逐阶段",
   "{symbol} must be a number, or a list with one for each stage": "{symbol} 须为一个数，或每个阶段一个数的列表",
   "{symbol} must be a number": "{symbol} 须为一个数",
+  // modes.js
+  "per chunk": "逐分块",
+  "chunk {chunk}": "分块 {chunk}",
   // spec_fields.js
   "Forward F": "前向 F",
   "Input grad I": "输入梯度 I",
@@ -173,6 +177,7 @@ export const CONTROLS = {
     "每个设备前一半分块的激活值生存期较长，送到主机内存再取回。",
   "The activations of all chunks that live long enough go to host memory and back.":
     "所有生存期足够长的分块，其激活值都送到主机内存再取回。",
+  "offload of each chunk": "每个分块的卸载",
   "output layer": "输出层",
   "Two devices share one link to host memory": "两个设备共用一条到主机内存的链路",
   Options: "选项",
@@ -181,6 +186,8 @@ export const CONTROLS = {
   "k = {k}: both copies against compute.": "k = {k}：两次拷贝与计算之比。",
   "Half of the chunks are copied, so up to k = 2 the copies keep up.":
     "只有一半分块被送出，因此 k 不超过 2 时拷贝跟得上。",
+  "{count} of {v} chunks are copied, so up to k = {most} the copies keep up.":
+    "{v} 个分块中有 {count} 个被送出，因此 k 不超过 {most} 时拷贝跟得上。",
   "Up to k = 1 the copies keep up.": "k 不超过 1 时拷贝跟得上。",
   "Above k = 1 compute waits for them.": "k 超过 1 时计算要等待拷贝。",
   // family_picker.js
@@ -274,6 +281,7 @@ export const CONTROLS = {
   // core/state/link_fields.js
   "{wanted}, or {none}": "{wanted}，或 {none}",
   "a number of 0 or more, or a list with one for each stage": "不小于 0 的数，或每个阶段一个数的列表",
+  "{words}, or a list of {each} with one for each chunk": "{words}，或每个分块一个的列表，取自 {each}",
   "a whole number of 1 or more": "不小于 1 的整数",
   "a number of 0 or more": "不小于 0 的数",
   "true or false": "true 或 false",

@@ -1,8 +1,8 @@
 // When barriers open: C1 when every rank's S of a micro-batch has ended, C2 when every T has.
-import { barrier } from "./dependencies.js";
-import { KIND_B, KIND_I, KIND_S, KIND_T, chunkOf, kindOf, micros, rankOf } from "./ops.js";
+import { barrier } from "../schedule/dependencies.js";
+import { KIND_B, KIND_I, KIND_S, KIND_T, chunkOf, kindOf, micros, rankOf } from "../schedule/ops.js";
 
-/** @import {Schedule, Times} from "./types.js" */
+/** @import {Schedule, Times} from "../schedule/types.js" */
 /** @typedef {{name: string, kind: number, micro: number, opens: number, ops: number[], last: number}} Join
  *   kind: S or T, whose ops meet there; opens: when the last of them has ended; last: which one that is */
 

@@ -1,0 +1,57 @@
+// Modes of an option: one word for all chunks of a device, or one word per chunk, first chunk first. A list that means
+// the same as a word is replaced by it. Recomputation and offload are chosen this way. The same as
+// backend/schedule/options/per_chunk.py.
+
+/** @import {Modes, Spec} from "./types.js" */
+
+export const PER_CHUNK = ["recompute", "offload"];
+const HALF = "selective"; // of offload
+
+/** Offload of each chunk, none or full; "selective" is the first half, rounded up. @param {Modes} offload
+ * @param {number} chunks @returns {string[]} */
+export function offloadOfChunks(offload, chunks) {
+  if (typeof offload !== "string") return offload;
+  if (offload !== HALF) return new Array(chunks).fill(offload);
+  return Array.from({ length: chunks }, (_, chunk) => (chunk < (chunks + 1) >> 1 ? "full" : "none"));
+}
+
+/** The word that means the same as a mode of each chunk; the modes themselves if there is none. @param {string} name
+ * recompute or offload @param {string[]} modes @returns {Modes} */
+export function inOneWord(name, modes) {
+  if (modes.every((mode) => mode === modes[0])) return modes[0];
+  const half = name === "offload" && offloadOfChunks(HALF, modes.length).every((mode, chunk) => mode === modes[chunk]);
+  return half ? HALF : modes;
+}
+
+/** The spec with its modes as words where there are such words. @param {Spec} spec @returns {Spec} */
+export function inWords(spec) {
+  const { recompute, offload, v } = spec;
+  const word = (/** @type {string} */ name, /** @type {Modes} */ modes) =>
+    typeof modes === "string" || modes.length !== v ? modes : inOneWord(name, modes);
+  return { ...spec, recompute: word("recompute", recompute), offload: word("offload", offload) };
+}
+
+/** The mode of each stage. @param {Modes} modes @param {number} stages @returns {string[]} */
+export const ofStages = (modes, stages) =>
+  Array.from({ length: stages }, (_, stage) =>
+    typeof modes === "string" ? modes : modes[Math.floor((stage * modes.length) / stages)],
+  );
+
+/**
+ * The modes of the same parts of the model if each device has v chunks; the first one's of a larger part.
+ * @param {string} name recompute or offload @param {Modes} modes @param {number} v @returns {Modes}
+ */
+export const overChunks = (name, modes, v) => (typeof modes === "string" ? modes : inOneWord(name, ofStages(modes, v)));
+
+/** The spec with v chunks on a device, the same parts of the model in the same modes. @param {Spec} spec
+ * @param {number} v @returns {Spec} */
+export const withChunks = (spec, v) => ({
+  ...spec,
+  v,
+  recompute: overChunks("recompute", spec.recompute, v),
+  offload: overChunks("offload", spec.offload, v),
+});
+
+/** What a table has for a word, or for the word of each chunk. @template T @param {Modes} modes
+ * @param {Record<string, T>} table @returns {T | T[]} */
+export const valuesOf = (modes, table) => (typeof modes === "string" ? table[modes] : modes.map((mode) => table[mode]));
