@@ -18,6 +18,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -52,6 +53,7 @@ PAPER = {
 HALF, THIRD = {"1.5B": 0.1671, "6.2B": 0.1431}, {"1.5B": 0.2441, "6.2B": 0.2127}
 # 6.2B, one chunk per device below 1F1B's memory: the bubble of the public heuristic.
 BELOW = {0.9: 0.415, 0.75: 0.590, 0.5: 0.744}
+MANY_CHUNKS = (("looped", 2), ("looped", 4), ("v", 3), ("v", 4))
 SWEEP_MEMORY = (0.34, 0.5, 0.75, 1.0, 1.5, 2.0)
 SWEEP_COSTS = {"unit": Costs(), "1, .98, .6, c=.03": Costs(1.0, 0.98, 0.6, 0.03)}
 
@@ -74,9 +76,11 @@ class Outcome:
     seconds: float
 
 
-def task_of(kind: str, p: int, m: int, costs: Costs, room: float, share: float = 1.0) -> Task:
-    """Build a task; ``room`` is the memory limit in chunks."""
-    v = 2 if kind == "v" else 1
+def task_of(
+    kind: str, p: int, m: int, costs: Costs, room: float, share: float = 1.0, chunks: int | None = None
+) -> Task:
+    """Build a task; ``room`` is the memory limit in chunks, ``chunks`` per device are 1, or 2 of a V, if not given."""
+    v = chunks or (2 if kind == "v" else 1)
     return Task(place("v" if kind == "v" else "looped", p, v), m, costs, v, room, share)
 
 
@@ -96,6 +100,9 @@ def cases() -> Iterator[Case]:
         yield Case(f"one chunk at {part:g}x", task_of("linear", 8, 24, costs, float(int(8 * part))), public, "public")
     for kind, room in (("linear", 16.0), ("linear", 12.0), ("v", 32.0), ("v", 18.0), ("v", 12.0)):
         yield Case(f"{kind} p=16 at {room / 16 / (2 if kind == 'v' else 1):g}x", task_of(kind, 16, 64, costs, room))
+    for (kind, v), part in product(MANY_CHUNKS, (0.5, 1.0, 1.5)):
+        costs = Costs(*PAPER["1.5B", 24][0])
+        yield Case(f"{kind} {v} chunks at {part:g}x", task_of(kind, 8, 24, costs, 8.0 * v * part, chunks=v))
     for each in (*SPANS["blocks"], *SPANS["searched"]):
         share, chunks = each.get("w_share", 1.0), each["v"]
         room = each["memory"] * chunks if "memory" in each else float(each["peak"])
@@ -112,7 +119,7 @@ def ideal(task: Task) -> float:
 
 def solve(task: Task, seconds: float) -> Outcome:
     """Search as `show` does for the family of the task's placement, at its costs and memory."""
-    family = ZB_AUTO if task.v == 1 else V_AUTO
+    family = V_AUTO if task.placement.kind == "v" else ZB_AUTO
     limit = {"memory": task.room / task.v, "w_share": task.share}
     spec = Spec(family.name, task.placement.p, task.m, task.v, costs=task.costs, **limit)
     assert family.problem is not None

@@ -174,7 +174,7 @@ export function fieldList(spec, family) {
       label: t("Memory limit of a device, in one micro-batch's activations; empty: the schedule's own"),
       stops: () => including(memoryStops(spec().p), spec().memory),
       step: 0.5,
-      empty: t("the schedule's own"),
+      empty: t("its own"),
       stacked: true,
     },
     {

@@ -229,7 +229,7 @@ def test_the_limit_appears_by_the_families_own_list_of_fields(open_page: Open) -
     expect(page.locator("#field-memory")).to_be_hidden()
     page.goto(page.url.split("?")[0] + f"?family={name}")
     expect(page.locator("#field-memory")).to_be_visible()
-    expect(page.locator("#field-memory")).to_have_attribute("placeholder", "the schedule's own")
+    expect(page.locator("#field-memory")).to_have_attribute("placeholder", "its own")
 
 
 def test_the_scale_does_not_change_while_a_large_cost_is_dragged(open_page: Open) -> None:

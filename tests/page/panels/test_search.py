@@ -76,7 +76,7 @@ def test_families_with_one_order_have_no_certificate(open_page: Open) -> None:
 
 
 def test_the_second_schedule_is_searched_where_only_that_one_can_be(open_page: Open) -> None:
-    page = open_page("?family=zb-h1&p=4&m=9&F=18.5&I=18.1&W=9.3&b.family=zb-auto&b.memory=2.5")
+    page = open_page("?family=zb-h1&p=6&m=24&F=18.5&I=18.1&W=9.3&b.family=zb-auto&b.memory=3.5")
     expect(page.locator("#search-verdict")).to_contain_text("above the bound")
     page.locator("#search-go").click()
     wait(page, "location.search.includes('b.effort=')")

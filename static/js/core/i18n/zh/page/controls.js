@@ -130,7 +130,7 @@ export const CONTROLS = {
   "Memory limit": "显存上限",
   "Memory limit of a device, in one micro-batch's activations; empty: the schedule's own":
     "一个设备的显存上限，以一个微批次的激活值为单位；留空：由调度自定",
-  "the schedule's own": "由调度自定",
+  "its own": "由调度自定",
   "A device's shard of the output layer; empty: f / 4 where the output layer is sharded":
     "一个设备的输出层分片；留空：输出层分片时为 f / 4",
   "The gradients of that shard; empty: f / 2 where the output layer is sharded":
