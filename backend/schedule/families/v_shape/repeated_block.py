@@ -42,7 +42,7 @@ _FREE = [
 ]
 CHOICES = (_KEPT[0], _FREE[0], *_KEPT[1:], *_FREE[1:])
 
-MOST_IN_UNIT_SLOTS = 1_000_000  # ops of an order that is also squeezed in unit slots, in less than half a second
+MOST_IN_UNIT_SLOTS = 200_000  # ops of an order that is also squeezed in unit slots, in a tenth of a second
 
 
 def rows(spec: Spec, block: Block) -> list[Row]:

@@ -19,7 +19,7 @@ from backend.schedule import jit
 from backend.schedule.order.order import Codes
 from backend.schedule.search.building_block import Task
 
-MOST_OPS = 1_000_000  # about eight orders in two seconds
+MOST_OPS = 200_000  # about eight orders in half a second
 
 # The passes of a micro-batch, one after the other, are 0 to 3: F0 down the ranks, F1 up, I1 down, I0 up. In place of an
 # object, which compiled code does not support, a tuple of arrays has the state of the construction:

@@ -31,7 +31,7 @@ const PERIOD = 6; // slots after which the next micro-batch follows
 const EFFORT = 4_000_000; // ops to construct over all tries, and to squeeze; large orders get fewer of both
 const SQUEEZED = 24; // best orders, of those by all choices and the one in unit slots, that are squeezed
 const SQUEEZE_OPS = 8; // ops that could be constructed in the time in which one is squeezed
-const MOST_IN_UNIT_SLOTS = 1_000_000; // ops of an order that is also squeezed in unit slots
+const MOST_IN_UNIT_SLOTS = 200_000; // ops of an order that is also squeezed in unit slots
 
 /** The block of V-Min: F0 at r, F1 at 2p-r-1, I1 at 2p+e+r, I0 at 4p+e-r-1. @param {number} p */
 function vMinBlock(p) {
