@@ -46,6 +46,11 @@ class Problem:
         began = time.monotonic()
         fixed = self.fixed()
         begin = [np.stack(greedy.rows(self.task, self.tries, fixed)), *fixed]
+        spent = time.monotonic() - began
         if budget.seconds is not None:
-            budget = replace(budget, seconds=budget.seconds - (time.monotonic() - began))
-        return improve.search(self.task, self.tries, begin, seed, budget, report, stop)
+            budget = replace(budget, seconds=budget.seconds - spent)
+
+        def told(progress: Progress) -> None:
+            report(replace(progress, seconds=progress.seconds + spent))
+
+        return improve.search(self.task, self.tries, begin, seed, budget, told, stop)
