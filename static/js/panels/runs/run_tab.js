@@ -53,6 +53,7 @@ export class RunTab {
   /** @type {{times: Times, mean: number} | null} the mean op of the plan */
   #work = null;
   #chosenFor = ""; // the run whose options are on the panel
+  #refused = false; // the last start was, and the panel still says why
   #switcher = createSwitcher((at) => this.#select(at));
   #table = createRunTable({ cancelAll: () => this.#cancelAll() });
   #panel = createRunPanel({
@@ -75,8 +76,12 @@ export class RunTab {
     failed: (problem) => {
       this.store.setView({ tab: "run" });
       this.#showProblem(problem);
+      this.#refused = true;
     },
-    busy: (starting) => this.parts.showStatus(starting ? "starting" : this.runs.live ? "live" : null),
+    busy: (starting) => {
+      if (starting) this.#refused = false;
+      this.parts.showStatus(starting ? "starting" : this.runs.live ? "live" : null);
+    },
   });
   #list;
 
@@ -243,13 +248,14 @@ export class RunTab {
     for (const [id, { spec }] of this.#calibrations)
       if (!specs.some((each) => isOf(spec, each) && JSON.stringify(each.costs) === JSON.stringify(spec.costs)))
         this.#calibrations.delete(id);
+    this.#refused = false;
     this.#refresh();
   }
 
   /** Show the run again, since the plans that it is compared with may have changed. */
   #refresh() {
     const watched = this.#shown;
-    if (watched?.run && !watched.problem) this.#showRun(watched);
+    if (watched?.run && !watched.problem && !this.#refused) this.#showRun(watched);
   }
 
   /** @param {WatchedRun} watched */
@@ -293,7 +299,10 @@ export class RunTab {
     const ids = all.map(({ id }) => id).join();
     const others = ids !== this.#ids;
     this.#ids = ids;
-    if (others) this.#shownAt = Math.min(this.#shownAt, Math.max(0, all.length - 1));
+    if (others) {
+      this.#shownAt = Math.min(this.#shownAt, Math.max(0, all.length - 1));
+      this.#refused = false;
+    }
     const watched = this.#shown;
     if (others && !watched?.run) this.#panel.idle();
     this.#switcher.draw(all, this.#shownAt, this.runs.title);
@@ -303,7 +312,7 @@ export class RunTab {
       this.runs.title,
     );
     if (watched?.problem) this.#showProblem(watched.problem);
-    else if (watched?.run) this.#showRun(watched);
+    else if (watched?.run && !this.#refused) this.#showRun(watched);
     if (this.#statusChanged(watched) || others) this.#list.refresh();
     this.parts.showStatus(this.runs.live ? "live" : null);
   }
@@ -319,6 +328,7 @@ export class RunTab {
   /** @param {number} at */
   #select(at) {
     this.#shownAt = at;
+    this.#refused = false;
     this.#onChange();
   }
 }
