@@ -135,7 +135,7 @@ def test_a_page_that_stops_reading_gets_everything_later_in_fewer_messages_and_d
             messages.append(json.loads(packet[2:])[1])
     stalled.close()
     assert rows_of(messages) == watcher.rows() == whole(busy, run_id)["ops"]
-    assert len(messages) < len(watcher.messages)
+    assert len(messages) < messages[-1]["seq"]  # events; on a busy machine the other page's come together as well
 
 
 def held_for(viewer: socket.socket) -> int:
