@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from backend.cli.columns import columns
 from backend.cli.options import UNIT_HEAD, fail, preset_data, preset_options, spec_data, spec_options, unit_cells
 from backend.errors import RequestError
 from backend.schedule.analysis.compare import compare as compare_families
@@ -50,14 +51,7 @@ def _table(rows: Sequence[dict[str, Any]], with_units: bool) -> list[str]:
         units = [UNIT_HEAD, *(unit_cells(row["units"]) for row in rows)]
         cells = [[*line[:UNITS_AT], *more, *line[UNITS_AT:]] for line, more in zip(cells, units, strict=True)]
     text = {at + len(UNIT_HEAD) * (with_units and at >= UNITS_AT) for at in TEXT}
-    widths = [max(len(line[at]) for line in cells) for at in range(len(cells[0]))]
-    return [
-        "  ".join(
-            cell.ljust(width) if at in text else cell.rjust(width)
-            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in cells
-    ]
+    return columns(cells, text)
 
 
 def _cells(row: dict[str, Any]) -> list[str]:

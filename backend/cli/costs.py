@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from backend.cli.columns import columns
 from backend.cli.options import SetType, fail, fit_text
 from backend.errors import RequestError, message
 from backend.schedule.hardware.balance import BALANCE_KEYS, Balance, balance_of
@@ -94,12 +95,11 @@ def _times(cost: float | tuple[float, ...]) -> str:
 
 def _table(found: Estimate) -> list[str]:
     """Return every figure: its name, value and unit, its formula, and the formula with numbers."""
-    rows = [(fig.name, f"{fig.value:.6g} {fig.unit}".strip(), fig.formula, fig.numbers) for fig in found.ledger.figures]
-    widths = [max(len(row[at]) for row in rows) for at in range(3)]
-    return [
-        f"{name.ljust(widths[0])}  {value.rjust(widths[1])} = {formula.ljust(widths[2])} = {numbers}"
-        for name, value, formula, numbers in rows
+    rows = [
+        (fig.name, f"{fig.value:.6g} {fig.unit}".strip(), "=", fig.formula, "=", fig.numbers)
+        for fig in found.ledger.figures
     ]
+    return columns(rows, (0, 3, 5))
 
 
 def _splits(split: Balance) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from backend.cli.columns import columns
 from backend.cli.options import (
     UNIT_HEAD,
     CostType,
@@ -74,15 +75,7 @@ def _table(rows: Sequence[dict[str, Any]], with_units: bool) -> list[str]:
     if with_units:  # before the last column
         units = [UNIT_HEAD, *(unit_cells(row["units"]) for row in rows)]
         cells = [[*line[:-1], *more, line[-1]] for line, more in zip(cells, units, strict=True)]
-    widths = [max(len(line[at]) for line in cells) for at in range(len(cells[0]))]
-    text = {0, len(cells[0]) - 1}  # columns that are left-aligned
-    lines = [
-        "  ".join(
-            cell.ljust(width) if at in text else cell.rjust(width)
-            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in cells
-    ]
+    lines = columns(cells, (0, len(cells[0]) - 1))
     adjusted = [f"* {row['label']}: {row['adjusted']}" for row in rows if row["adjusted"]]
     return lines + (["", *adjusted] if adjusted else [])
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from backend.cli.columns import columns
 from backend.cli.options import GB, built, fail, preset_data, preset_options
 from backend.errors import RequestError
 from backend.schedule.analysis.plans import Plan, best_of_each, frontier, plans
@@ -64,14 +65,7 @@ def _described(found: Sequence[Plan]) -> list[dict[str, Any]]:
 def _table(found: Sequence[Plan]) -> list[str]:
     """Format plans in columns, numbers right-aligned."""
     cells = [HEAD, *(_cells(plan) for plan in found)]
-    widths = [max(len(line[at]) for line in cells) for at in range(len(HEAD))]
-    return [
-        "  ".join(
-            cell.ljust(width) if at in LEFT else cell.rjust(width)
-            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in cells
-    ]
+    return columns(cells, LEFT)
 
 
 def _cells(plan: Plan) -> list[str]:

@@ -22,6 +22,7 @@ from backend.schedule.analysis.nearest_spec import fit, judge_sizes
 from backend.schedule.analysis.threads import in_threads, ops_constructed
 from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.families.registry import FAMILIES, family_of, order
+from backend.schedule.families.zero_bubble.zb_auto import LEAST_MEMORY
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.hardware.step_units import StepUnits
 from backend.schedule.order.order import Order
@@ -37,7 +38,6 @@ Search = Callable[[Spec], tuple[Spec, Order]]
 SEARCHED = ("zb-auto", "v-auto")  # one chunk per device, and the V
 PARTS = (1 / 3, 1 / 2, 3 / 4, 1.0, 5 / 4, 3 / 2, 2.0)  # the default limits of the search, as parts of p
 FEW_PARTS = (1 / 2, 1.0, 2.0)  # of large settings
-LEAST = 1.0  # micro-batch; no order exists within less
 MANY_OPS = 8192  # ops of a V; above it, seven limits take more than a few seconds
 MOST_FRONTIER_OPS = 12288  # and above this three of them
 SAME = 1e-9
@@ -176,7 +176,7 @@ def default_limits(asked: Spec) -> list[float]:
     whole = asked.w_share == 1.0 and asked.kept == 1.0
     parts = PARTS if _frontier_ops(asked) <= MANY_OPS else FEW_PARTS
     limits = (math.floor(2 * part * asked.p + SAME) / 2 if whole else round(part * asked.p, 2) for part in parts)
-    return sorted({limit for limit in limits if limit >= LEAST})
+    return sorted({limit for limit in limits if limit >= LEAST_MEMORY})
 
 
 def setting_of(asked: Spec) -> Spec:

@@ -19,12 +19,13 @@ import numpy as np
 from backend.schedule import jit
 from backend.schedule.analysis.threads import in_threads, ops_constructed
 from backend.schedule.errors import SpecError, message
+from backend.schedule.families.apply_options import with_copies
 from backend.schedule.families.family import Family
 from backend.schedule.families.registry import FAMILIES, family_of, order
+from backend.schedule.families.zero_bubble.zb_auto import LEAST_MEMORY
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.hardware.step_units import StepUnits, device_memory
 from backend.schedule.options.offload import MODES as OFFLOAD
-from backend.schedule.options.offload import with_offload
 from backend.schedule.options.per_chunk import Modes
 from backend.schedule.options.recompute import MODES as RECOMPUTE
 from backend.schedule.order.order import Order
@@ -41,7 +42,6 @@ CHUNKS_SEARCHED = (1, 2, 4)  # and of searched families, which take longer to co
 MOST_OPS = 200_000  # of one order
 FINALISTS = 4  # searched families' settings that are searched on after the construction
 PARTS = (1 / 2, 3 / 4, 1.0, 3 / 2, 2.0)  # of p, limits on the activations of a searched family
-LEAST = 1.0  # micro-batch; no order exists within less
 ENOUGH = 2.0  # times p: more activations than that hardly shorten a step (ZB-2p)
 DIGITS = 100  # limits in hundredths of a micro-batch, rounded down
 
@@ -108,7 +108,7 @@ def specs(asked: Spec, preset: Preset, limit: float | None = None) -> Iterator[S
                 yield spec
                 continue
             for memory in _limits(spec, within(spec, family, preset, limit)):
-                if memory >= LEAST:
+                if memory >= LEAST_MEMORY:
                     yield spec.with_(memory=memory)
 
 
@@ -170,14 +170,10 @@ def _constructed(chosen: Iterator[Spec], preset: Preset, limit: float | None) ->
 
     def measured(plain: Spec) -> list[Plan | None]:
         built = order(plain)
-        return [_measured(spec, _with_copies(spec, built), preset, limit) for spec in alike[plain]]
+        return [_measured(spec, with_copies(spec, built), preset, limit) for spec in alike[plain]]
 
     each = in_threads(measured, list(alike), ops_constructed)
     return [plan for plans in each for plan in plans if plan is not None]
-
-
-def _with_copies(spec: Spec, built: Order) -> Order:
-    return built if spec.offload == "none" else with_offload(built, spec.timing, spec.v, spec.offload)
 
 
 def _measured(spec: Spec, built: Order, preset: Preset, limit: float | None) -> Plan | None:

@@ -265,6 +265,11 @@ def order(spec: Spec, family: Family) -> Order:
     built = base_order(spec, family)
     if spec.vocabulary in vocabulary.SPREAD:
         built = vocabulary.insert(built, spec.timing, spec.v, spec.barriers)
+    return with_copies(spec, built)
+
+
+def with_copies(spec: Spec, built: Order) -> Order:
+    """Return an order of the spec with the copies of its offload option."""
     return built if spec.offload == "none" else offload.with_offload(built, spec.timing, spec.v, spec.offload)
 
 

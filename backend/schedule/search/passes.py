@@ -18,13 +18,13 @@ from backend.schedule.order.order import Codes
 from backend.schedule.search.building_block import ENDLESS, Block, Choice, Task
 
 PACES = ((1.0, 1.0), (1.0, 2.0), (2.0, 1.0), (2.0, 2.0), (1.0, 3.0), (3.0, 3.0))  # of F and of I, in ops a stage
-CROWDS = (0.0, 1.0, 1.2, 1.5)  # how many times longer the period is than the lifespan over the limit, at least
+STRETCHES = (0.0, 1.0, 1.2, 1.5)  # least periods, in periods in which activations fill the limit
 HOLDS = ((0.3, 0.9), (0.3, 0.0, 0.9, ENDLESS))  # before a W, before an op that is less due
 
 
 def tries(task: Task) -> list[tuple[Block, Choice]]:
     """List the tries: all blocks with the first holds, then with the next; large orders get fewer of them."""
-    blocks = [block(task, f, i, crowd) for crowd, (f, i) in product(CROWDS, PACES)]
+    blocks = [block(task, f, i, stretch) for stretch, (f, i) in product(STRETCHES, PACES)]
     return [(each, Choice(hold_w, hold, hold)) for hold_w, hold in product(*HOLDS) for each in blocks]
 
 
@@ -38,11 +38,11 @@ def one_by_one(task: Task) -> Codes:
     return np.tile(row, (task.placement.p, 1))
 
 
-def block(task: Task, f: float, i: float, crowd: float) -> Block:
+def block(task: Task, f: float, i: float, stretch: float) -> Block:
     """Build the block whose F and I take ``f`` and ``i`` times their time from one stage to the next.
 
-    ``crowd`` is how many times the activations under way would fit into the limit, at least. Slots are the mean time
-    of F and I.
+    The period is at least ``stretch`` times the lifespan over the limit, the period at which the activations under way
+    fill the limit on average. Slots are the mean time of F and I.
     """
     place = task.placement
     cost = task.cost[place.slot_at[0]]
@@ -53,5 +53,5 @@ def block(task: Task, f: float, i: float, crowd: float) -> Block:
     up = turn + np.concatenate(([0.0], np.cumsum(i * (cost[:0:-1, 1] + hop[::-1]))))[::-1]
     lifespan = (up + cost[:, 1] + task.share * cost[:, 2] - down)[stage].sum(axis=1)
     work = cost.sum(axis=1)[stage].sum(axis=1)
-    period = max(float(work.max()), crowd * float(lifespan.max()) / task.room)
+    period = max(float(work.max()), stretch * float(lifespan.max()) / task.room)
     return Block(np.stack((down[stage], up[stage]), axis=2) / slot, period / slot)

@@ -29,7 +29,7 @@ OTHERS = (GPIPE, ONE_F_ONE_B, INTERLEAVED, ZB_H1, ZB_H2)
 OTHERS_OF_CHUNKS = (INTERLEAVED, INTERLEAVED_ZB, GIS, GIS_H)
 """Those with several chunks; the breadth-first one runs its backwards last in, first out."""
 MOST_CHUNKS = 16  # per device
-LEAST = 1.0  # one micro-batch at a time: every F leaves its memory before the next
+LEAST_MEMORY = 1.0  # one micro-batch at a time: every F leaves its memory before the next
 
 
 def limit(spec: Spec) -> float:
@@ -39,13 +39,13 @@ def limit(spec: Spec) -> float:
 
 def feasible(spec: Spec) -> None:
     """Raise SpecError for a limit under which not even one micro-batch can pass."""
-    if limit(spec) < LEAST:
+    if limit(spec) < LEAST_MEMORY:
         text = message(
             "schedule.memory_below_one_micro_batch",
             "one micro-batch's activations on a device ({least}) are the least memory that a step can run in",
-            least=f"{LEAST:g}",
+            least=f"{LEAST_MEMORY:g}",
         )
-        raise SpecError("memory", spec.memory, text, limit=LEAST, nearest=LEAST)
+        raise SpecError("memory", spec.memory, text, limit=LEAST_MEMORY, nearest=LEAST_MEMORY)
 
 
 def problem(spec: Spec) -> Problem:
