@@ -45,6 +45,7 @@ NOT_BEGUN = RunFailure(
 EXPIRE_S = 600.0  # between two looks for runs to delete
 REOPEN_S = 10.0  # between two attempts to use a database that could not be used at the start
 SAVE_S = 5.0  # for a stopping server to write the runs that have just ended
+ACCEPT_S = 2.0  # that the answer to an accepted run waits for a database that hangs
 CANCEL_S = 5.0  # from a cancellation until a runner that does not answer it is killed
 
 
@@ -158,8 +159,8 @@ class Manager:
             raise self._no_place(error) from None
         self._remember(run)
         self._renumber()
-        self._save(run)
         self._wake.set()
+        self._save(run).join(ACCEPT_S)  # before the answer: a run that was accepted is there after a crash
         return run
 
     def keep(self, make: Callable[[str, float], Run]) -> Run:
@@ -452,8 +453,8 @@ class Manager:
     def _remember(self, run: Run) -> None:
         remember(self._runs, run, self.config.keep)
 
-    def _save(self, run: Run) -> None:
-        self._saves.spawn(self._keep, run)
+    def _save(self, run: Run) -> gevent.Greenlet:
+        return self._saves.spawn(self._keep, run)
 
     def _keep(self, run: Run) -> None:
         """Write the run to disk; one that cannot be written has a sentence in `unkept` and stays in memory."""

@@ -135,10 +135,11 @@ def test_a_run_submitted_while_the_database_is_being_opened_is_not_taken_for_one
     manager.store.open = open_slowly
     opening = gevent.spawn(manager.open)
     gevent.sleep(0)
-    run = manager.submit("a", {"m": 1}, "order")
+    submitting = gevent.spawn(manager.submit, "a", {"m": 1}, "order")
+    gevent.sleep(0)
     may_open.set()
-    opening.join()
-    manager._saves.join()
+    gevent.joinall([opening, submitting], raise_error=True)
+    run = submitting.value
     assert manager.store.load(run.id).status == "queued"
     manager.stop()
 
