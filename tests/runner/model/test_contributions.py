@@ -63,10 +63,11 @@ def plus(results: Results, more: Results, times: float) -> Results:
     return {name: value + times * more[name] for name, value in results.items()}
 
 
-@pytest.mark.parametrize(("times", "count"), [(-1.0, "0.00"), (1.0, "2.00")], ids=["left out", "doubled"])
-@pytest.mark.parametrize("stage", [0, 1])
+@pytest.mark.parametrize(
+    ("stage", "times", "count"), [(0, -1.0, "0.00"), (1, 1.0, "2.00")], ids=["left out", "doubled"]
+)
 def test_one_micro_batch_of_a_thousand_left_out_or_doubled_on_one_stage_is_found(
-    stages: tuple[Sequence[float], list[Results], list[Results]], tmp_path: Path, times: float, count: str, stage: int
+    stages: tuple[Sequence[float], list[Results], list[Results]], tmp_path: Path, stage: int, times: float, count: str
 ) -> None:
     losses, whole, alone = stages
     wrong = [
