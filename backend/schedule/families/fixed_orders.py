@@ -19,10 +19,13 @@ from backend.schedule.order.order import MAX_CHUNKS, Codes, code_count, decode, 
 from backend.schedule.spec import Spec
 
 
-def fixed_orders(spec: Spec, families: Sequence[Family]) -> list[Codes]:
-    """Return the codes (p, steps) of each family that can be built at the spec's sizes and costs; equal ones once."""
-    found = {codes.tobytes(): codes for codes in _built(spec, families)}
-    return list(found.values())
+def fixed_orders(spec: Spec, families: Sequence[Family]) -> Iterator[Codes]:
+    """Yield the codes (p, steps) of each family that can be built at the spec's sizes and costs; equal ones once."""
+    found: set[bytes] = set()
+    for codes in _built(spec, families):
+        if codes.tobytes() not in found:
+            found.add(codes.tobytes())
+            yield codes
 
 
 def _built(spec: Spec, families: Sequence[Family]) -> Iterator[Codes]:

@@ -49,6 +49,11 @@ def _work(task: Task) -> Floats:
     return task.m * np.asarray(task.cost.reshape(task.placement.p, -1).sum(axis=1))
 
 
+def arrival_and_work(task: Task) -> float:
+    """Bound the makespan, not the span: a rank's ops begin when the first micro-batch arrives there on its own."""
+    return float((Alone.of(task).head + _work(task)).max())
+
+
 def fill_and_drain(task: Task) -> float:
     """Bound the span by the idle time before the first gradient and after the last F, under the memory limit.
 
@@ -69,6 +74,7 @@ def fill_and_drain(task: Task) -> float:
     alone, total = Alone.of(task), _work(task)
     start, deep = alone.enter[alone.first], task.placement.chunks * task.m > int(task.room + EPSILON)
     done = alone.leave[alone.first]
+    lefts = np.array([(left.gradients, left.weights) for left in drains(task)], np.float64)
     best = 0.0
     for q, (first, top) in enumerate(zip(alone.first.tolist(), alone.top.tolist(), strict=True)):
         mine = alone.rank == q
@@ -79,9 +85,9 @@ def fill_and_drain(task: Task) -> float:
         walk = np.where(alone.first <= first, done - alone.leave[first], -np.inf)
         i_min, i_max, w_max = alone.i[mine].min(), alone.i[mine].max(), alone.w[mine].max()
         least = np.full(len(total), np.inf)
-        for left in drains(task):
-            ended = ready - left.gradients * i_max - left.weights * w_max
-            least = np.minimum(least, ended + np.maximum(way, left.gradients * i_min + walk))
+        for gradients, weights in longest(lefts, i_min, i_max, w_max).tolist():
+            ended = ready - gradients * i_max - weights * w_max
+            least = np.minimum(least, ended + np.maximum(way, gradients * i_min + walk))
         best = max(best, float((start[q] - start + least + alone.w[alone.first]).max()))
     return best
 
@@ -104,6 +110,17 @@ def drains(task: Task) -> list[Drain]:
         y = ops if share * ops <= spare else int(spare / share)
         out.append(Drain(x, min(max(x, y), ops)))
     return out
+
+
+def longest(lefts: Floats, i_min: float, i_max: float, w_max: float) -> Floats:
+    """Leave out what may be left on a rank, rows of numbers of I and W, if more may be left both with the time of its
+    I and without it: usually all but one, where W needs the whole activation.
+    """
+    ops = lefts @ np.array([i_max, w_max])
+    lefts = lefts[np.argsort(-ops, kind="stable")]
+    rest = lefts @ np.array([i_max - i_min, w_max])
+    more = np.append(True, rest[1:] > np.maximum.accumulate(rest)[:-1])
+    return np.asarray(lefts[more])
 
 
 def lifetimes(task: Task) -> float:

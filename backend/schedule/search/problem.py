@@ -3,32 +3,47 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from backend.schedule import jit
 from backend.schedule.order.order import Codes
-from backend.schedule.search import greedy, improve
-from backend.schedule.search.building_block import Block, Choice, Task
-from backend.schedule.search.certificate import Found, feasible
+from backend.schedule.search import bounds, greedy, improve
+from backend.schedule.search.building_block import Block, Choice, Task, timed
+from backend.schedule.search.certificate import Found, feasible, meets
 from backend.schedule.search.improve import Budget, Progress
+from backend.schedule.search.initial_orders import keeps
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
     """A search problem: ``tries`` are constructed greedily; the ``fixed`` orders (p, steps) take part if they keep
-    the limit. They are built when they are needed: most questions to a problem are about its task.
+    the limit. They are built when they are needed, one after the other: most questions to a problem are about its task.
     """
 
     task: Task
     tries: Sequence[tuple[Block, Choice]]
-    fixed: Callable[[], Sequence[Codes]] = tuple
+    fixed: Callable[[], Iterable[Codes]] = tuple
 
     def quick(self) -> list[Codes]:
         """Return each rank's codes in the best of the constructed and the fixed orders: quick and deterministic."""
-        return greedy.rows(self.task, self.tries, self.fixed())
+        return list(self._begin()[0])
+
+    def _begin(self) -> list[Codes]:
+        """Return the quick order and then the fixed ones; only a fixed order that none beats in span and makespan, if
+        there is one: constructing others takes hundreds of times as long as testing it.
+        """
+        fixed = []
+        least = max(bounds.work(self.task), bounds.fill_and_drain(self.task))
+        for codes in self.fixed():
+            span, _, end = timed(self.task, codes)
+            shortest = meets(span, least) and meets(end.max(), max(least, bounds.arrival_and_work(self.task)))
+            if shortest and keeps(self.task, codes):
+                return [codes]
+            fixed.append(codes)
+        return [np.stack(greedy.rows(self.task, self.tries, fixed)), *fixed]
 
     def search(
         self,
@@ -44,8 +59,7 @@ class Problem:
         feasible(self.task)
         jit.compile_all()  # takes seconds the first time, which must not count
         began = time.monotonic()
-        fixed = self.fixed()
-        begin = [np.stack(greedy.rows(self.task, self.tries, fixed)), *fixed]
+        begin = self._begin()
         spent = time.monotonic() - began
         if budget.seconds is not None:
             budget = replace(budget, seconds=budget.seconds - spent)

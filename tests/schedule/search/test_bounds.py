@@ -15,7 +15,7 @@ from backend.schedule.families import registry
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.search import device_relaxation, exact
 from backend.schedule.search.alone import Alone
-from backend.schedule.search.bounds import BOUNDS, EPSILON, drains, lower_bound
+from backend.schedule.search.bounds import BOUNDS, EPSILON, drains, longest, lower_bound
 from backend.schedule.search.building_block import Task
 from backend.schedule.search.device_relaxation import shortest
 from backend.schedule.search.improve import Budget, search
@@ -209,3 +209,23 @@ def test_activations_left_after_the_last_forward_fit_the_limit() -> None:
     for each in left:
         assert 0.6 * each.gradients + 0.4 * each.weights <= 3.5 + 1e-6
         assert each.weights == 10 or 0.6 * each.gradients + 0.4 * (each.weights + 1) > 3.5
+
+
+@given(
+    share=st.sampled_from([1.0, 0.7, 0.4324, 0.1, 0.0]), room=st.floats(1.0, 12.0), i=st.floats(0.1, 3.0),
+    more=st.floats(0.0, 1.0), w=st.floats(0.0, 3.0), way=st.floats(0.0, 9.0), walk=st.floats(0.0, 9.0),
+)  # fmt: skip
+def test_what_is_left_out_of_a_drain_never_gave_the_shortest_way(
+    share: float, room: float, i: float, more: float, w: float, way: float, walk: float
+) -> None:
+    every = np.array(
+        [(each.gradients, each.weights) for each in drains(task_of("linear", 4, 10, room, Costs(), share))]
+    )
+
+    def least(lefts: npt.NDArray[np.float64]) -> float:
+        after = np.maximum(way, lefts[:, 0] * i + walk)
+        return float((after - lefts[:, 0] * (i + more) - lefts[:, 1] * w).min())
+
+    kept = longest(every.astype(np.float64), i, i + more, w)
+    assert least(kept) == pytest.approx(least(every))
+    assert share < 1.0 or len(kept) == 1

@@ -15,6 +15,8 @@ from backend.schedule.families import registry
 from backend.schedule.families.family import Family
 from backend.schedule.families.fixed_orders import fixed_orders as split_orders
 from backend.schedule.order.order import Order, from_rows
+from backend.schedule.search import greedy
+from backend.schedule.search.bounds import arrival_and_work, lower_bound
 from backend.schedule.simulation.check import check
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.simulation.memory import peaks
@@ -105,3 +107,31 @@ def test_a_split_backward_is_never_longer_and_needs_no_more_memory(v: int, p: in
             check(split)
             assert peak(split, spec) <= peak(whole, spec) + 1e-9
             assert span(split, spec) <= span(whole, spec) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("family", "costs"), [("v-auto", Costs()), ("v-auto", Costs(1.1, 0.9, 0.7, 0.13)), ("zb-auto", Costs())]
+)
+def test_where_a_fixed_order_is_optimal_no_other_is_constructed(
+    family: str, costs: Costs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("backend.schedule.search.problem.greedy.rows", None)
+    spec = Spec(family, 8, 32, 2 if family == "v-auto" else 1, costs=costs)
+    problem = registry.FAMILIES[family].problem
+    assert problem is not None
+    found = registry.order(spec)
+    assert span(found, spec) == pytest.approx(lower_bound(problem(spec).task).value)
+
+
+@given(spec=specs(8, 12))
+@settings(max_examples=25)
+def test_an_order_taken_as_optimal_is_no_longer_than_the_constructed_ones(spec: Spec) -> None:
+    problem = registry.FAMILIES[spec.family].problem
+    assert problem is not None
+    task, tries, fixed = (problem(spec).task, problem(spec).tries, list(problem(spec).fixed()))
+    constructed = simulate(from_rows(task.placement, spec.m, greedy.rows(task, tries, fixed)), spec.costs, spec.v)
+    quick = simulate(registry.order(spec), spec.costs, spec.v)
+    assert figures(quick).longest_stage <= figures(constructed).longest_stage * (1 + 1e-9)
+    if len(problem(spec)._begin()) == 1 and fixed:
+        assert quick.end.max() <= constructed.end.max() * (1 + 1e-9)
+    assert quick.end.max() >= arrival_and_work(task) * (1 - 1e-9)

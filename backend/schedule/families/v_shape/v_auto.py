@@ -7,6 +7,8 @@ chunks V-Min, V-Half, ZB-V, DualPipeV and the greedy ZB-V for these costs take p
 
 from __future__ import annotations
 
+from itertools import chain
+
 from backend.schedule.errors import message
 from backend.schedule.families import searched
 from backend.schedule.families.bidirectional.dualpipev import DUALPIPEV
@@ -25,8 +27,10 @@ from backend.schedule.search.building_block import Task
 from backend.schedule.search.problem import Problem
 from backend.schedule.spec import Spec
 
-OTHERS = (V_MIN, V_HALF, V_ZB, DUALPIPEV)
-"""The families that place stages alike."""
+QUICK = (V_ZB, DUALPIPEV)
+CONSTRUCTED = (V_MIN, V_HALF)
+OTHERS = (*QUICK, *CONSTRUCTED)
+"""The families that place stages alike: those with one order for all costs, and those that construct one for them."""
 
 
 def legal(spec: Spec) -> None:
@@ -40,7 +44,11 @@ def problem(spec: Spec) -> Problem:
     if spec.v > 2:
         return Problem(task, passes.tries(task), lambda: [passes.one_by_one(task)])
     paper = (half_block(spec.p), min_block(spec.p))
-    return Problem(task, greedy.folded(spec.p, paper), lambda: [*fixed_orders(spec, OTHERS), *fitted(task)])
+    return Problem(
+        task,
+        greedy.folded(spec.p, paper),
+        lambda: chain(fixed_orders(spec, QUICK), fitted(task), fixed_orders(spec, CONSTRUCTED)),
+    )
 
 
 V_AUTO = Family(

@@ -6,6 +6,8 @@ with several chunks per device, looped as in interleaved 1F1B.
 
 from __future__ import annotations
 
+from itertools import chain
+
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families import searched
 from backend.schedule.families.classic.gpipe import GPIPE
@@ -53,7 +55,7 @@ def problem(spec: Spec) -> Problem:
     task = Task(place("looped", spec.p, spec.v), spec.m, spec.timing, spec.v, spec.v * limit(spec), spec.w_share)
     if spec.v > 1:
         return Problem(
-            task, passes.tries(task), lambda: [*fixed_orders(spec, OTHERS_OF_CHUNKS), passes.one_by_one(task)]
+            task, passes.tries(task), lambda: chain(fixed_orders(spec, OTHERS_OF_CHUNKS), (passes.one_by_one(task),))
         )
     return Problem(task, greedy.looped(spec.p), lambda: fixed_orders(spec.with_(group=spec.m), OTHERS))
 
