@@ -90,11 +90,11 @@ def laid(task: Task, tries: Sequence[tuple[Block, Choice]]) -> Iterator[Laid]:
 
 def bred(task: Task, parents: Sequence[Laid], seed: Sequence[int], times: int) -> Iterator[Laid]:
     """Yield every order constructed from random mutations. Each parent is one of the best orders so far, better ones
-    more often.
+    more often. None without parents: in room for less than one micro-batch of each stream every construction deadlocks.
     """
     rng = np.random.default_rng([abs(word) for word in seed])
     herd = sorted({each.span: each for each in reversed(parents)}.values(), key=lambda each: each.span)[:HERD]
-    for _ in range(times * max(MANY, min(MOST, BRED // ops_of(task)))):
+    for _ in range(0 if not herd else times * max(MANY, min(MOST, BRED // ops_of(task)))):
         parent = herd[int(rng.integers(len(herd), size=2).min())]
         child = lay(task, *changed(parent, rng), *limits(task, parent, rng))
         if child is not None:
