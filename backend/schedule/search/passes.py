@@ -17,7 +17,8 @@ from backend.schedule.order.ops import F, I, W
 from backend.schedule.order.order import Codes
 from backend.schedule.search.building_block import ENDLESS, Block, Choice, Task
 
-OFFSETS = (0.0, 0.5)  # periods between the two streams
+TURN = np.inf
+OFFSETS = (0.0, 0.5, TURN)  # periods between the two streams; TURN: the second F follows the first I up the ranks
 PACES = ((1.0, 1.0), (1.0, 2.0), (2.0, 1.0), (2.0, 2.0), (1.0, 3.0), (3.0, 3.0))  # of F and of I, in ops a stage
 STRETCHES = (0.0, 1.0, 1.2, 1.5)  # least periods, in periods in which activations fill the limit
 HOLDS = ((0.3, 0.9), (0.3, 0.0, 0.9, ENDLESS))  # before a W, before an op that is less due
@@ -25,7 +26,7 @@ HOLDS = ((0.3, 0.9), (0.3, 0.0, 0.9, ENDLESS))  # before a W, before an op that 
 
 def tries(task: Task) -> list[tuple[Block, Choice]]:
     """List the tries: all blocks with the first holds, then with the next; large orders get fewer of them."""
-    offsets = OFFSETS[: task.placement.streams]
+    offsets = OFFSETS if task.placement.streams == 2 else OFFSETS[:1]
     shapes = product(STRETCHES, PACES, offsets)
     blocks = [block(task, f, i, stretch, offset) for stretch, (f, i), offset in shapes]
     return [(each, Choice(hold_w, hold, hold)) for hold_w, hold in product(*HOLDS) for each in blocks]
@@ -61,5 +62,6 @@ def block(task: Task, f: float, i: float, stretch: float, offset: float = 0.0) -
     lifespan = (up + cost[:, 1] + task.share * cost[:, 2] - down)[stage].sum(axis=1)
     work = cost.sum(axis=1)[stage].sum(axis=1)
     period = max(float(work.max()), stretch * float(lifespan.max()) / task.room)
-    due = np.stack((down[stage], up[stage]), axis=2) + offset * period * place.stream_of[:, :, None]
+    after = turn if offset == TURN else offset * period
+    due = np.stack((down[stage], up[stage]), axis=2) + after * place.stream_of[:, :, None]
     return Block(due / slot, period / slot)

@@ -34,7 +34,7 @@ export const SCHEDULE_MESSAGES = {
   "schedule.csv_cell": "第 {line} 行第 {cell} 格：{problem}",
   "schedule.csv_has_no_copies": "torch 的 CSV 无法表示到主机内存的拷贝",
   "schedule.csv_has_no_dualpipe":
-    "torch 的 CSV 中每个阶段只属于一个 rank；DualPipe 的每个阶段都在两个 rank 上，因此无法写出（DualPipeV 可以）",
+    "torch 的 CSV 中每个阶段只属于一个 rank；Chimera 与 DualPipe 的每个阶段都在两个 rank 上，因此无法写出（DualPipeV 可以）",
   "schedule.csv_has_no_shards": "torch 的 CSV 无法表示词表分片的 S 与 T",
   "schedule.csv_line": "第 {line} 行：{problem}",
   "schedule.csv_placement": "CSV 中读不出放置方式 {placement}；可用 looped 或 v",
