@@ -13,17 +13,15 @@ const [F, I, W, B, FB] = [KIND_F, KIND_I, KIND_W, KIND_B, KIND_PAIR].map((kind) 
  * @param {Spec} spec @returns {Row[]} */
 export function chimera({ p, m }) {
   const enters = Array.from({ length: m / 2 }, (_, k) => 2 * p * Math.floor(k / (p / 2)) + 2 * (k % (p / 2)));
-  return eachRank(p, (d) =>
-    enters
-      .flatMap((enter) => [
-        [enter + d, F],
-        [enter + p - 1 - d, F + 1],
-        [enter + 2 * p - 1 - d, B],
-        [enter + p + d, B + 1],
-      ])
-      .sort(([one], [other]) => one - other)
-      .map(([, code]) => code),
-  );
+  return eachRank(p, (d) => {
+    const ops = enters.flatMap((enter) => [
+      [enter + d, F],
+      [enter + p - 1 - d, F + 1],
+      [enter + 2 * p - 1 - d, B],
+      [enter + p + d, B + 1],
+    ]);
+    return Uint8Array.from(ops.sort(([one], [other]) => one - other).map(([, code]) => code));
+  });
 }
 
 /**
