@@ -91,4 +91,4 @@ def test_an_odd_size_of_a_search_in_two_directions_names_the_nearest_even_one(op
     page = open_page("?family=chimera-auto&p=4&m=8")
     page.fill("#field-m", "9")
     page.press("#field-m", "Enter")
-    expect(page.locator("body")).to_contain_text("two directions need an even m; 10 is the nearest")
+    expect(page.locator("#field-m-problem")).to_contain_text("Two directions need an even m; 10 is the nearest")
