@@ -39,7 +39,7 @@ HEAD = ["schedule", "p", "m", "v", "memory", "of p", "throughput", "bubble (span
 @click.option("--json", "as_json", is_flag=True, help="the points as JSON")
 def pareto_command(limits: float | list[float] | None, seconds: float, as_json: bool, **given: Any) -> None:
     """Put activation memory against throughput at one p, m and costs: every family, and the best searched order within
-    each memory limit, for one chunk per device (ZB-auto) and for the V (V-auto).
+    each memory limit, for one chunk per device (ZB-auto), for the V (V-auto) and for two directions (Chimera-auto).
 
     FAMILY, if named, keeps its own v and options; the others take their natural ones. In the
     column "better" a dash is the frontier: nothing holds less and is as fast.

@@ -13,7 +13,7 @@ NAMES = (
     *("interleaved", "interleaved-bfs", "interleaved-zb"),
     *("zb-h1", "zb-h2", "zb-auto"),
     *("v-min", "v-half", "v-zb", "v-auto"),
-    *("dualpipe", "dualpipev"),
+    *("chimera", "dualpipe", "dualpipev", "chimera-auto"),
     *("gis", "gis-h"),
     "imported",
 )

@@ -66,7 +66,7 @@ class SearchQueue:
         if family.problem is None:
             why = message(
                 "web.not_a_searched_family",
-                "{family} has one order; zb-auto and v-auto are sought",
+                "{family} has one order; zb-auto, v-auto and chimera-auto are searched",
                 family=family.title,
             )
             raise RequestError("family", spec.family, why)

@@ -28,7 +28,7 @@ def test_a_file_equals_that_of_the_command_line_and_is_named_by_family_and_sizes
 def test_a_format_that_cannot_represent_an_order_is_refused_with_the_reason(client: FlaskClient):
     refused = client.get("/api/export?family=dualpipe&p=4&m=8&format=torch-csv")
     assert refused.status_code == 400
-    assert "holds every stage on two" in error_of(refused)["message"]
+    assert "hold every stage on two" in error_of(refused)["message"]
     assert error_of(client.get("/api/export?format=x"))["field"] == "format"
 
 

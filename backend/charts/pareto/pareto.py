@@ -32,7 +32,7 @@ from backend.schedule.spec import Spec
 
 SYMBOLS = {
     "classic": "circle", "interleaved": "square", "zero bubble": "diamond", "V": "triangle-down",
-    "bidirectional": "bowtie", "memory": "pentagon",
+    "bidirectional": "hexagram", "memory": "pentagon",
 }  # fmt: skip
 GROUPS = {
     "classic": message("charts.group_classic", "classic"),
@@ -45,6 +45,7 @@ GROUPS = {
 SEARCHED = {
     "zb-auto": message("charts.found_1_chunk", "found, 1 chunk"),
     "v-auto": message("charts.found_v", "found, V"),
+    "chimera-auto": message("charts.found_two_directions", "found, two directions"),
 }
 PARTS = {1 / 3: "⅓", 0.25: "¼", 0.5: "½", 0.75: "¾", 1.5: "1½", 1.0: ""}
 BIG, SMALL = 10, 8  # px of a marker

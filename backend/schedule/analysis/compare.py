@@ -38,8 +38,10 @@ TECHNIQUES = {
     "v-auto": message("analysis.technique_v_auto", "V, order searched under a memory limit"),
     "gis": message("analysis.technique_gis", "v chunks per device, short warm-up"),
     "gis-h": message("analysis.technique_gis_h", "v chunks per device, half groups"),
+    "chimera": message("analysis.technique_chimera", "two directions, merged slot by slot"),
     "dualpipe": message("analysis.technique_dualpipe", "two directions, forward and backward overlapped"),
     "dualpipev": message("analysis.technique_dualpipev", "DualPipe folded into a V"),
+    "chimera-auto": message("analysis.technique_chimera_auto", "two directions, order searched under a memory limit"),
 }
 
 

@@ -35,7 +35,7 @@ from backend.schedule.spec import Spec
 Search = Callable[[Spec], tuple[Spec, Order]]
 """From the spec of a searched family to an order within its memory, and the spec that builds this order again."""
 
-SEARCHED = ("zb-auto", "v-auto")  # one chunk per device, and the V
+SEARCHED = ("zb-auto", "v-auto", "chimera-auto")  # one chunk per device, the V, and two directions
 PARTS = (1 / 3, 1 / 2, 3 / 4, 1.0, 5 / 4, 3 / 2, 2.0)  # the default limits of the search, as parts of p
 FEW_PARTS = (1 / 2, 1.0, 2.0)  # of large settings
 MANY_OPS = 8192  # ops of a V; above it, seven limits take more than a few seconds
@@ -123,7 +123,7 @@ def frontier(
     *,
     one_by_one: bool = False,
 ) -> list[Point]:
-    """Return the best order that ``search`` finds within each limit, for one chunk per device and for the V.
+    """Return the best order that ``search`` finds within each limit, for each placement that is searched.
 
     A limit that is too small for any step is left out, and so is one without a gain over the smaller ones: the points
     of each placement rise in memory and in throughput. ``limits`` None means ``default_limits``. Searches run in

@@ -143,14 +143,14 @@ def _why_none(family: Family) -> Message:
             "{family} has no block: it searches for its order anew for the costs and the memory limit that are set",
             family=family.title,
         )
-    if family.group == "bidirectional":
+    if "FB" in family.fields:
         return message(
             "analysis.no_block_of_pairs",
             "{family} has no block of one micro-batch: what it repeats are overlapped pairs, each the forward of one "
             "micro-batch and the backward of another",
             family=family.title,
         )
-    if "group" in family.fields or family.group == "memory":
+    if "group" in family.fields or family.group in ("memory", "bidirectional"):
         return message(
             "analysis.no_block_in_groups",
             "{family} has no block: micro-batches take turns in groups, so they follow each other closely within a "

@@ -8,6 +8,8 @@ from typing import Any
 
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families import apply_options, imported
+from backend.schedule.families.bidirectional.chimera import CHIMERA
+from backend.schedule.families.bidirectional.chimera_auto import CHIMERA_AUTO
 from backend.schedule.families.bidirectional.dualpipe import DUALPIPE
 from backend.schedule.families.bidirectional.dualpipev import DUALPIPEV
 from backend.schedule.families.classic.gpipe import GPIPE
@@ -37,7 +39,7 @@ FAMILIES: dict[str, Family] = {
         *(INTERLEAVED, INTERLEAVED_BFS, INTERLEAVED_ZB),
         *(ZB_H1, ZB_H2, ZB_AUTO),
         *(V_MIN, V_HALF, V_ZB, V_AUTO),
-        *(DUALPIPE, DUALPIPEV),
+        *(CHIMERA, DUALPIPE, DUALPIPEV, CHIMERA_AUTO),
         *(GIS, GIS_H),
     )
 }

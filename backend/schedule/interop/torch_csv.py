@@ -31,8 +31,8 @@ def dump(order: Order) -> str:
             "torch-csv",
             message(
                 "schedule.csv_has_no_dualpipe",
-                "torch's CSV gives each stage one rank; DualPipe holds every stage on two, so it cannot be "
-                "written there (DualPipeV can)",
+                "torch's CSV gives each stage one rank; Chimera and DualPipe hold every stage on two, so they cannot "
+                "be written there (DualPipeV can)",
             ),
             nearest="json",
         )

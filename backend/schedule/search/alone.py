@@ -17,8 +17,9 @@ Floats = npt.NDArray[np.float64]
 class Alone:
     """The times of one micro-batch that passes through all stages on its own.
 
-    Arrays (S,) by stage: ``rank``; the costs ``f``, ``i``, ``w``; ``enter``, when its F starts; ``leave``, when its I
-    ends. Between any two of these moments every micro-batch takes at least as long.
+    Arrays (S,) by stage: ``rank``, with two ``streams`` that of the first; the costs ``f``, ``i``, ``w``; ``enter``,
+    when its F starts; ``leave``, when its I ends. Between any two of these moments every micro-batch takes at least as
+    long, with two streams those of either.
     """
 
     rank: npt.NDArray[np.int64]
@@ -27,6 +28,7 @@ class Alone:
     w: Floats
     enter: Floats
     leave: Floats
+    streams: int = 1
 
     @staticmethod
     def of(task: Task) -> Alone:
@@ -37,7 +39,12 @@ class Alone:
         hop = np.where(np.diff(rank) != 0, task.costs.comm, 0.0)
         enter = np.concatenate(([0.0], np.cumsum(f[:-1] + hop)))
         back = np.concatenate(([0.0], np.cumsum(i[:0:-1] + hop[::-1])))[::-1]
-        return Alone(rank, f, i, w, enter, enter[-1] + f[-1] + back + i)
+        return Alone(rank, f, i, w, enter, enter[-1] + f[-1] + back + i, place.streams)
+
+    def stages_of(self, rank: int) -> npt.NDArray[np.int64]:
+        """Return the stages of a rank, with two streams that of each."""
+        mine = np.flatnonzero(self.rank == rank)
+        return mine if self.streams == 1 else np.append(mine, len(self.rank) - 1 - mine)
 
     @cached_property
     def first(self) -> npt.NDArray[np.int64]:

@@ -36,14 +36,28 @@ class Game(NamedTuple):
     busy: npt.NDArray[np.float64]
 
     @staticmethod
-    def of(task: Task) -> Game:
-        feeds, cost, alone = task.feeds, task.cost.ravel(), Alone.of(task)
+    def of(task: Task, head: npt.NDArray[np.float64]) -> Game:
+        feeds, cost = task.feeds, task.cost.ravel()
         source = np.full_like(feeds, -1)
         source[feeds[feeds >= 0]] = np.flatnonzero(feeds >= 0)
         gain = np.tile(np.array([1.0, task.share - 1.0, -task.share]), task.placement.chunks)
-        busy = task.m * cost.reshape(task.placement.p, -1).sum(axis=1)
+        busy = task.n * cost.reshape(task.placement.p, -1).sum(axis=1)
         links = np.stack((feeds, source), axis=1)
-        return Game(links, task.lag, cost, gain, alone.enter[alone.first], busy)
+        return Game(links, task.lag, cost, gain, head, busy)
+
+
+def starts(task: Task, codes: Codes) -> npt.NDArray[np.float64] | None:
+    """Return (p,) when each rank starts its first op, which no walk changes; None if that depends on other ops.
+
+    A rank's first op is the F of some stage. It starts as soon as the first micro-batch arrives on its own, if that
+    stage is also the first op of the rank before it. With one stream that is so in every order, with two streams in
+    all that make sense.
+    """
+    place, alone = task.placement, Alone.of(task)
+    first = np.arange(place.p) * place.chunks + codes[:, 0] % place.chunks
+    before = place.before[first]
+    fixed = (before < 0) | (first[before // place.chunks] == before)
+    return alone.enter[place.stage_of.ravel()[first]] if bool(fixed.all()) else None
 
 
 def to_strings(codes: Codes, chunks: int) -> Strings:
@@ -85,16 +99,18 @@ class Walk:
 
     @staticmethod
     def of(task: Task, codes: Codes, seed: npt.NDArray[np.int64], heat: Heat) -> Walk:
-        """Start a walk from an order (p, steps) that is legal and keeps the limit."""
-        game, strings = Game.of(task), to_strings(codes, task.placement.chunks)
+        """Start a walk from an order (p, steps) that is legal, keeps the limit and has fixed starts."""
+        head = starts(task, codes)
+        assert head is not None
+        game, strings = Game.of(task, head), to_strings(codes, task.placement.chunks)
         (p, steps), (rows, width) = strings.shape, (len(game.cost), len(game.gain))
         ints, floats = np.int64, np.float64
         state = (
             strings, np.zeros((p, steps + 1, width), np.int32), np.zeros((p, steps + 1)),
-            np.zeros((rows, task.m), np.int32), np.zeros((p, steps)), np.zeros((rows, task.m)),
+            np.zeros((rows, task.n), np.int32), np.zeros((p, steps)), np.zeros((rows, task.n)),
         )  # fmt: skip
         trial = (
-            np.zeros((p, steps)), np.zeros((rows, task.m)), np.zeros((2, p), ints), np.zeros((3, rows), ints),
+            np.zeros((p, steps)), np.zeros((rows, task.n)), np.zeros((2, p), ints), np.zeros((3, rows), ints),
             np.zeros((2, p)), np.full(p, np.inf), np.zeros(width + steps, np.int32),
         )  # fmt: skip
         f = float(task.cost[:, 0].mean())

@@ -2,8 +2,8 @@
 
 The *span* is the longest of the ranks' own windows, from a rank's first start to its last end, when every op runs as
 early as its order and its inputs allow. Each bound considers one rank, or one rank and the path from it to another,
-and ignores all other ranks. The bounds hold for any order on the placement (one stream: looped or V), any costs and
-any memory limit. Micro-batches are alike, so the k-th op of a kind may belong to any of them.
+and ignores all other ranks. The bounds hold for any order on the placement, any costs and any memory limit.
+Micro-batches of a stream are alike, so the k-th op of a kind may belong to any of them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def work(task: Task) -> float:
 
 def _work(task: Task) -> Floats:
     """Return (p,) the sum of the costs of each rank's ops."""
-    return task.m * np.asarray(task.cost.reshape(task.placement.p, -1).sum(axis=1))
+    return task.n * np.asarray(task.cost.reshape(task.placement.p, -1).sum(axis=1))
 
 
 def arrival_and_work(task: Task) -> float:
@@ -71,8 +71,10 @@ def fill_and_drain(task: Task) -> float:
     If all F fit into memory at once, the idle time of the fill may be the same as that of the drain; only one of them
     counts.
     """
+    if task.placement.streams == 2:
+        return _of_two_streams(task)
     alone, total = Alone.of(task), _work(task)
-    start, deep = alone.enter[alone.first], task.placement.chunks * task.m > int(task.room + EPSILON)
+    start, deep = alone.enter[alone.first], _deep(task)
     done = alone.leave[alone.first]
     lefts = np.array([(left.gradients, left.weights) for left in drains(task)], np.float64)
     best = 0.0
@@ -92,18 +94,52 @@ def fill_and_drain(task: Task) -> float:
     return best
 
 
-def _longest(task: Task, f: Floats) -> float:
-    """Return the longest time of as many F as the limit allows in memory at once."""
-    left, total = int(task.room + EPSILON), 0.0
+def _of_two_streams(task: Task) -> float:
+    """Bound the span by the same idle times with two streams, where a rank may begin with either of its two stages.
+
+    *Fill.* From the start of an F to that of its I every micro-batch takes at least its *stay*, the time it takes
+    alone. A rank's first op is an F; until its first I it is idle for the part of the shorter stay in which it cannot
+    run F under the limit. At least one of the ranks at the ends begins with stage 0, when the step begins: if both
+    began with stage p-1, each would wait for the other. If the first I of that rank is in stage p-1, its micro-batch
+    arrives no earlier than one alone does, and until then the rank leaves room for it. Otherwise it waits for the stay
+    in stage 0.
+
+    *Drain.* From the start of a rank's last F its stay passes, then at least its I and a W run. The rest of this time
+    the rank is idle except for this F and what is left of earlier micro-batches (``drains``).
+    """
+    alone, total = Alone.of(task), _work(task)
+    stay = alone.leave - alone.i - alone.enter
+    best = 0.0
+    for r in range(task.placement.p // 2):
+        mine = alone.stages_of(r)
+        fill = max(0.0, float(stay[mine].min()) - _longest(task, alone.f[mine]))
+        if r == 0:
+            room = alone.enter[-1] - _longest(task, alone.f[:1], spare=1)
+            fill = max(fill, min(room, stay[0] - _longest(task, alone.f[mine])))
+        i_max, w_max = alone.i[mine].max(), alone.w[mine].max()
+        rest = max(left.gradients * i_max + left.weights * w_max for left in drains(task))
+        drain = max(0.0, float((stay - alone.f + alone.i + alone.w)[mine].min() - rest))
+        best = max(best, float(total[r]) + (fill + drain if _deep(task) else max(fill, drain)))
+    return best
+
+
+def _deep(task: Task) -> bool:
+    """Return whether not all F of a rank fit into memory at once."""
+    return task.placement.chunks * task.n > int(task.room + EPSILON)
+
+
+def _longest(task: Task, f: Floats, spare: int = 0) -> float:
+    """Return the longest time of as many F as the limit allows in memory at once, ``spare`` fewer."""
+    left, total = int(task.room + EPSILON) - spare, 0.0
     for each in sorted(f.tolist(), reverse=True):
-        total += min(left, task.m) * each
-        left -= min(left, task.m)
+        total += min(left, task.n) * each
+        left -= min(left, task.n)
     return total
 
 
 def drains(task: Task) -> list[Drain]:
     """List, for each number of I that can be left when the last F starts, the largest number of W within the room."""
-    ops, share = task.placement.chunks * task.m, task.share
+    ops, share = task.placement.chunks * task.n, task.share
     out = []
     for x in range(1, min(ops, int(task.room + EPSILON)) + 1):
         spare = task.room + EPSILON - (1.0 - share) * x
@@ -137,7 +173,7 @@ def lifetimes(task: Task) -> float:
     held = alone.leave - alone.enter + task.share * alone.w
     best = work(task)  # an area that gives less is not measured
     for r in range(task.placement.p):
-        area = task.m * float(held[alone.rank == r].sum())
+        area = task.n * float(held[alone.stages_of(r)].sum())
         for ends in (plain(task, alone, r), queued(task, alone, r)):
             best = max(best, ends.window(area, best))
     return best
@@ -149,7 +185,7 @@ def plain(task: Task, alone: Alone, r: int) -> Ends:
     The (j+1)-th F starts at least j F after the first. After the j-th I from the end, counting the last one as the
     first, j - 1 I and j W are still to run.
     """
-    f, i, w = (float(cost[alone.rank == r].min()) for cost in (alone.f, alone.i, alone.w))
+    f, i, w = (float(cost[alone.stages_of(r)].min()) for cost in (alone.f, alone.i, alone.w))
     j = np.arange(task.placement.chunks * _depth(task), dtype=np.float64)
     return Ends.of(task, j * f, j * i + (j + 1.0) * w, j * (i + w), True)
 
@@ -164,8 +200,10 @@ def queued(task: Task, alone: Alone, r: int) -> Ends:
     more micro-batches before the last one comes back, down to the rank's lowest stage and its W. Of the second half
     count only the first part: it ends j paces before that of the last. Both halves must be long enough that neither
     reaches into the other's ramp: since a stage cannot hold more than the limit, micro-batch j + limit starts after j
-    came back.
+    came back. Not for two streams, whose last stages are on different ranks.
     """
+    if task.placement.streams == 2:
+        return NONE
     pace, held, half = alone.f[-1] + alone.i[-1], int(task.room + EPSILON), task.m // 2
     mine, first = np.flatnonzero(alone.rank == r), alone.first[r]
     j = np.arange(_depth(task), dtype=np.float64)[:, None]
@@ -179,7 +217,7 @@ def queued(task: Task, alone: Alone, r: int) -> Ends:
 def _depth(task: Task) -> int:
     """Return how many of a stage's micro-batches fill the limit by their smaller share; at most all of them."""
     least = min((each for each in (task.share, 1.0 - task.share) if each > 0.0), default=1.0)
-    return int(min(np.ceil(task.room / least) + 2, task.m))
+    return int(min(np.ceil(task.room / least) + 2, task.n))
 
 
 @dataclass(frozen=True)
@@ -261,8 +299,11 @@ def devices_alone(task: Task) -> float:
     """Bound the span by the shortest schedule of a few devices, with all others never busy (device_relaxation.py).
 
     The first devices hold micro-batches longest, the last ones of a V hold all chunks of each at once. From either
-    end a group grows by one device at a time while it is near the best and not too large to solve.
+    end a group grows by one device at a time while it is near the best and not too large to solve. Micro-batches of one
+    stream only.
     """
+    if task.placement.streams == 2:
+        return 0.0
     alone, p = Alone.of(task), task.placement.p
     best = 0.0
     for end in sorted({0, p - 1}):

@@ -119,8 +119,8 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True)
 class Task:
-    """The task for which an order is constructed. ``room`` is the memory limit in chunks; W needs the part ``share``
-    of a chunk after I.
+    """The task for which an order is constructed. ``m`` counts the micro-batches of all streams; ``room`` is the memory
+    limit in chunks; W needs the part ``share`` of a chunk after I.
     """
 
     placement: Placement
@@ -129,6 +129,16 @@ class Task:
     v: int
     room: float
     share: float = 1.0
+
+    @property
+    def n(self) -> int:
+        """Return the number of micro-batches through one slot."""
+        return self.m // self.placement.streams
+
+    @property
+    def least_room(self) -> float:
+        """Return the chunks that one micro-batch fills on a device: the least room in which a step can run."""
+        return self.placement.chunks / self.placement.streams
 
     @cached_property
     def cost(self) -> Floats:
@@ -199,6 +209,35 @@ def _replay(winner: Any, wake: Any, r: int) -> None:
         node //= 2
 
 
+@jit.inner("int64(int64[::1], float64[:, ::1])")
+def _enter(feeds: Any, came: Any) -> int:
+    """Fill ``came`` (rows, m), when inputs arrive: at first only those of the F that no op feeds, one of each stream.
+    Returns the number of streams.
+    """
+    came[:, :] = 0.0
+    for row in range(feeds.shape[0]):
+        if feeds[row] >= 0:
+            came[feeds[row], :] = np.inf
+    streams = 0
+    for row in range(0, feeds.shape[0], 3):
+        streams += came[row, 0] == 0.0
+    return streams
+
+
+@jit.inner("boolean(int64[:, ::1], int64[::1], int64, int64, int64)")
+def _reserved(opened: Any, turn: Any, r: int, row: int, m: int) -> bool:
+    """Return whether the last room on rank r is not for the F of ``row``: a stream with more F to come has none in its
+    last chunk there, which alone leads to an I and so to room. With one stream that is the rank's last chunk, with two
+    each chunk is the last of its own.
+    """
+    chunks, streams = turn.shape[0] // (3 * opened.shape[0]), opened.shape[1]
+    for stream in range(streams):
+        last = 3 * (r * chunks + (chunks - 1 if streams == 1 else stream))
+        if row != last and opened[r, stream] == 0 and turn[last] < m:
+            return True
+    return False
+
+
 @jit.kernel(
     "int64(float64[:, ::1], float64, int64[::1], float64[::1], float64[:, ::1], float64[::1], float64[::1],"
     " uint8[:, ::1], float64[:, ::1])"
@@ -213,10 +252,10 @@ def _fill(
     """
     p, width, at = codes.shape[0], feeds.shape[0] // codes.shape[0], 0
     m, chunks = codes.shape[1] // width, width // 3
-    came, turn = np.full((p * width, m), np.inf), np.zeros(p * width, np.int64)
-    came[0, :] = 0.0
+    came, turn = np.empty((p * width, m)), np.zeros(p * width, np.int64)
+    streams = _enter(feeds, came)
     owed, made, paid = np.zeros((p, chunks * m), np.int64), np.zeros(p, np.int64), np.zeros(p, np.int64)
-    clock, level, opened, step = np.zeros(p), np.zeros(p), np.zeros(p, np.int64), np.zeros(p, np.int64)
+    clock, level, opened, step = np.zeros(p), np.zeros(p), np.zeros((p, streams), np.int64), np.zeros(p, np.int64)
     winner, wake = _tournament(p)
     while True:
         r = winner[1]
@@ -225,13 +264,12 @@ def _fill(
             return at
         pick, pick_late, pick_due, begin = -1, np.inf, np.inf, np.inf
         left = room[0] - level[r] - 1.0 + 1e-9
-        # an F of an early chunk leaves room for one of the last chunk, which alone leads to an I and so to room
-        tight = opened[r] == 0 and left + room[1] * waiting < 1.0 and patience < np.inf
+        tight = left + room[1] * waiting < 1.0 and patience < np.inf
         for row in range(r * width, r * width + width):
             k = turn[row]
             if row % 3 < 2 and k < m:
                 arrival = came[row, k]
-                if row % 3 == 0 and (left < 0.0 or (tight and row % width != width - 3)):
+                if row % 3 == 0 and (left < 0.0 or (tight and _reserved(opened, turn, r, row, m))):
                     arrival = np.inf
                 late, when = arrival if arrival > now + patience else 0.0, due[row // 3, row % 3] + period * k
                 if late < pick_late or (late == pick_late and when < pick_due):
@@ -244,11 +282,12 @@ def _fill(
             _replay(winner, wake, r)
             continue
         slot, kind, k = pick // 3, pick % 3, turn[pick]
-        end, last = begin + cost[slot, kind], slot % chunks == chunks - 1
+        end, stream = begin + cost[slot, kind], slot % chunks if streams == 2 else 0
+        last = streams == 2 or slot % chunks == chunks - 1
         if kind == 0:
-            level[r], opened[r] = level[r] + 1.0, opened[r] + last
+            level[r], opened[r, stream] = level[r] + 1.0, opened[r, stream] + last
         elif kind == 1:
-            level[r], opened[r] = level[r] - (1.0 - room[1]), opened[r] - last
+            level[r], opened[r, stream] = level[r] - (1.0 - room[1]), opened[r, stream] - last
             owed[r, made[r]] = slot
             made[r] += 1
         else:
@@ -319,7 +358,7 @@ def lay(
     for k, slots in enumerate(choice.move):
         due.ravel()[k + 1 :: 2 * place.chunks] += slots
     hold = np.array(_waits(task, choice))
-    codes = np.zeros((place.p, 3 * place.chunks * task.m), np.uint8)
+    codes = np.zeros((place.p, 3 * place.chunks * task.n), np.uint8)
     window = np.full((place.p, 2), np.inf)
     limit = np.array([task.room if room is None else room, task.share if share is None else share], np.float64)
     if _fill(due, block.period, task.feeds, task.lag, task.cost, limit, hold, codes, window) < codes.size:
@@ -385,7 +424,7 @@ def rows(task: Task, tries: Sequence[tuple[Block, Choice]], others: Sequence[Cod
     """Return each device's codes in the order of least span among all tries and ``others``, which are given orders
     within the limit; of equal ones the first.
     """
-    ops = 3 * task.placement.chunks * task.placement.p * task.m
+    ops = 3 * task.placement.chunks * task.placement.p * task.n
     tries = tries[: max(1, EFFORT // ops)]
     jit.compile_for(3 * ops * len(tries))  # constructing an op takes as long as simulating a few
     tries = different(task, tries)

@@ -67,10 +67,10 @@ def meets(span: float, bound: float) -> bool:
 def feasible(task: Task) -> None:
     """Raise SpecError for a limit under which not even one micro-batch can pass.
 
-    Each device holds the activations of its F's, one chunk each, until the micro-batch comes back. In that much
+    Each device holds the activations of a micro-batch's F's, one chunk each, until it comes back. In that much
     memory the micro-batches can always run one after the other.
     """
-    least = float(task.placement.chunks)
+    least = task.least_room
     if task.room < least - 1e-9:
         v = task.v
         text = message(

@@ -90,11 +90,12 @@ def _solve(task: Task, span: float, effort: float) -> tuple[float, Codes | None]
     horizon = int(np.ceil(span * grid.scale)) + grid.late
     starts = _ops(task, grid, model, horizon)
     _memory(task, grid, model, starts)
+    heads = _heads(task, grid, model, starts)
     longest = model.new_int_var(0, horizon, "span")
     for (slot, kind, _), start in starts.items():
         if kind == W:
             rank = slot // task.placement.chunks
-            model.add(longest >= start + int(grid.cost[slot, W]) - int(grid.head[rank]))
+            model.add(longest >= start + int(grid.cost[slot, W]) - heads[rank])
     model.minimize(longest)
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
@@ -115,8 +116,8 @@ def _ops(task: Task, grid: Grid, model: Any, horizon: int) -> dict[tuple[int, in
     place, starts, lanes = task.placement, {}, [[] for _ in range(task.placement.p)]  # type: ignore[var-annotated]
     for slot in range(place.p * place.chunks):
         for kind in (F, I, W):
-            for k in range(task.m):
-                latest = horizon + int(grid.head[slot // place.chunks])
+            for k in range(task.n):
+                latest = horizon + (horizon if place.streams == 2 else int(grid.head[slot // place.chunks]))
                 start = model.new_int_var(0, latest, "")
                 length = int(grid.cost[slot, kind])
                 lanes[slot // place.chunks].append(model.new_fixed_size_interval_var(start, length, ""))
@@ -130,12 +131,35 @@ def _ops(task: Task, grid: Grid, model: Any, horizon: int) -> dict[tuple[int, in
     for slot, after in enumerate(place.after.tolist()):
         if after >= 0:
             hop = grid.hop if after // place.chunks != slot // place.chunks else 0
-            for k in range(task.m):
+            for k in range(task.n):
                 model.add(starts[after, F, k] >= starts[slot, F, k] + int(grid.cost[slot, F]) + hop)
                 model.add(starts[slot, I, k] >= starts[after, I, k] + int(grid.cost[after, I]) + hop)
-    for rank, head in enumerate(grid.head.tolist()):
-        model.add(starts[rank * place.chunks, F, 0] == head)  # as early as possible: the window begins there
     return starts
+
+
+def _heads(task: Task, grid: Grid, model: Any, starts: dict[tuple[int, int, int], Any]) -> list[Any]:
+    """Return each rank's first start, where its window begins: as early as possible. With two streams it may be the F
+    of either, which starts as soon as its first micro-batch arrives. The first rank of one of the streams begins at
+    once, and by the end of its window all F of the other stream have reached it: no rank begins later than that.
+    """
+    place = task.placement
+    heads: list[Any] = []
+    if place.streams == 1:
+        heads = grid.head.tolist()
+        for rank, head in enumerate(heads):
+            model.add(starts[rank * place.chunks, F, 0] == head)
+        return heads
+    for rank in range(place.p):
+        slots = [rank * place.chunks + chunk for chunk in range(place.chunks)]
+        head, begins = model.new_int_var(0, 1 << 40, ""), model.new_bool_var("")
+        for slot, chosen in zip(slots, (begins, begins.negated()), strict=True):
+            source = int(place.before[slot])
+            arrival = 0 if source < 0 else starts[source, F, 0] + int(grid.cost[source, F]) + grid.hop
+            model.add(starts[slot, F, 0] == arrival).only_enforce_if(chosen)
+            model.add(head == starts[slot, F, 0]).only_enforce_if(chosen)
+            model.add(head <= starts[slot, F, 0])
+        heads.append(head)
+    return heads
 
 
 def _memory(task: Task, grid: Grid, model: Any, starts: dict[tuple[int, int, int], Any]) -> None:
@@ -146,7 +170,7 @@ def _memory(task: Task, grid: Grid, model: Any, starts: dict[tuple[int, int, int
     for rank in range(place.p):
         lives, weights = [], []
         for slot in range(rank * place.chunks, (rank + 1) * place.chunks):
-            for k in range(task.m):
+            for k in range(task.n):
                 for kind, weight in parts:
                     begin, over = starts[slot, F, k], starts[slot, kind, k] + int(grid.cost[slot, kind])
                     lives.append(model.new_interval_var(begin, model.new_int_var(0, 1 << 40, ""), over, ""))

@@ -16,7 +16,7 @@ from backend.schedule.order.order import Codes, from_rows, micro_numbers
 from backend.schedule.search.building_block import Task
 from backend.schedule.simulation.simulate import simulate
 
-PERIODS = (1, 2, 3, 4, 6, 8)  # micro-batches that a segment may hold
+PERIODS = (1, 2, 3, 4, 6, 8)  # micro-batches of a stream that a segment may hold
 CUTS = 30  # moments tried for each of them
 WORTH = 1.5  # how many times as many there must be in the long step
 
@@ -26,8 +26,8 @@ def short(task: Task) -> Task | None:
     saves too little.
     """
     held = int(np.ceil(task.room / task.placement.chunks))
-    m = max(5 * task.placement.p, 2 * held + 3 * task.placement.p)
-    return replace(task, m=m) if task.m > WORTH * m else None
+    n = max(5 * task.placement.p, 2 * held + 3 * task.placement.p)
+    return replace(task, m=n * task.placement.streams) if task.n > WORTH * n else None
 
 
 def longer(task: Task, few: Task, codes: Codes) -> Iterator[Codes]:
@@ -39,12 +39,12 @@ def longer(task: Task, few: Task, codes: Codes) -> Iterator[Codes]:
     timeline = simulate(from_rows(few.placement, few.m, list(codes)), few.costs, few.v)
     start, total = timeline.start.reshape(codes.shape), float(timeline.end.max())
     for period in PERIODS:
-        if period >= few.m:
+        if period >= few.n:
             return
-        places = [_segments(row, period * codes.shape[1] // few.m, period) for row in codes]
+        places = [_segments(row, period * codes.shape[1] // few.n, period) for row in codes]
         if not all(len(each) for each in places):
             continue
-        times = -(-(task.m - few.m) // period)
+        times = -(-(task.n - few.n) // period)
         for moment in np.linspace(0.3, 0.6, CUTS) * total:
             cut = [int(each[np.abs(row[each] - moment).argmin()]) for each, row in zip(places, start, strict=True)]
             yield _repeated(task, few, codes, cut, period, times)
@@ -59,10 +59,10 @@ def _segments(row: Codes, length: int, period: int) -> npt.NDArray[np.int64]:
 
 def _repeated(task: Task, few: Task, codes: Codes, cut: list[int], period: int, times: int) -> Codes:
     """Repeat each rank's segment ``times`` more times, and drop the surplus micro-batches."""
-    length = period * codes.shape[1] // few.m
+    length = period * codes.shape[1] // few.n
     rows = [
         np.concatenate((row[: at + length], np.tile(row[at : at + length], times), row[at + length :]))
         for row, at in zip(codes, cut, strict=True)
     ]
-    whole = from_rows(task.placement, few.m + times * period, rows)
-    return np.stack([row[micro_numbers(whole, rank)[0] < task.m] for rank, row in enumerate(rows)])
+    whole = from_rows(task.placement, few.m + task.placement.streams * times * period, rows)
+    return np.stack([row[micro_numbers(whole, rank)[0] < task.n] for rank, row in enumerate(rows)])

@@ -21,7 +21,7 @@ import numpy as np
 from backend.schedule import jit
 from backend.schedule.order.order import Codes
 from backend.schedule.search import building_block, extend, initial_orders
-from backend.schedule.search.anneal import Heat, Walk
+from backend.schedule.search.anneal import Heat, Walk, starts
 from backend.schedule.search.bounds import Bound, lower_bound
 from backend.schedule.search.building_block import Block, Choice, Task
 from backend.schedule.search.certificate import Found, feasible, meets
@@ -111,7 +111,8 @@ def search(
 class Pool:
     """The orders to walk from: each new one once, the best ones again and again."""
 
-    def __init__(self) -> None:
+    def __init__(self, task: Task) -> None:
+        self.task = task
         self.fresh: dict[float, Codes] = {}
         self.walked: dict[float, Codes] = {}
 
@@ -121,8 +122,8 @@ class Pool:
         return min((*self.fresh, *self.walked))
 
     def add(self, step: Step) -> None:
-        """Add an order from which no walk has started; of orders with the same span the first is kept."""
-        if step.span < float("inf"):
+        """Add an order from which no walk has started, if one can; of orders with the same span the first is kept."""
+        if step.span < float("inf") and starts(self.task, step.codes) is not None:
             self.fresh.setdefault(step.span, step.codes)
 
     def pick(self, most: int) -> list[Codes]:
@@ -140,7 +141,7 @@ class Pool:
 
 def orders(task: Task, tries: Tries, handcrafted: Sequence[Codes], seed: int, bound: Bound) -> Iterator[Step]:
     """Yield every order that the search finds; endless unless nothing can be changed."""
-    pool, parents, near = Pool(), [], bound.value * (1.0 + NEAR)
+    pool, parents, near = Pool(task), [], bound.value * (1.0 + NEAR)
     for step in legal_handcrafted(task, handcrafted):
         pool.add(step)
         yield step

@@ -57,7 +57,7 @@ def span_of(task: Task, codes: Codes) -> float:
 
 def ops_of(task: Task) -> int:
     """Return the number of ops in an order."""
-    return 3 * task.placement.chunks * task.placement.p * task.m
+    return 3 * task.placement.chunks * task.placement.p * task.n
 
 
 def lay(task: Task, block: Block, choice: Choice, room: float, share: float) -> Laid | None:
@@ -73,7 +73,7 @@ def laid(task: Task, tries: Sequence[tuple[Block, Choice]]) -> Iterator[Laid]:
     rule to delay W. Some tries are also made with a lower limit.
     """
     most = max(1, EFFORT // ops_of(task))
-    lower = [room for room in (np.floor(part * task.room) for part in LOWER) if room >= task.placement.chunks]
+    lower = [room for room in (np.floor(part * task.room) for part in LOWER) if room >= task.least_room]
     for room, share, few in (
         *((task.room, share, most) for share in sorted({task.share, 1.0})),
         *((float(room), 1.0, max(1, most // 8)) for room in lower),
@@ -90,11 +90,11 @@ def laid(task: Task, tries: Sequence[tuple[Block, Choice]]) -> Iterator[Laid]:
 
 def bred(task: Task, parents: Sequence[Laid], seed: Sequence[int], times: int) -> Iterator[Laid]:
     """Yield every order constructed from random mutations. Each parent is one of the best orders so far, better ones
-    more often.
+    more often. None without parents: in room for less than one micro-batch of each stream every construction deadlocks.
     """
     rng = np.random.default_rng([abs(word) for word in seed])
     herd = sorted({each.span: each for each in reversed(parents)}.values(), key=lambda each: each.span)[:HERD]
-    for _ in range(times * max(MANY, min(MOST, BRED // ops_of(task)))):
+    for _ in range(0 if not herd else times * max(MANY, min(MOST, BRED // ops_of(task)))):
         parent = herd[int(rng.integers(len(herd), size=2).min())]
         child = lay(task, *changed(parent, rng), *limits(task, parent, rng))
         if child is not None:
@@ -131,7 +131,7 @@ def limits(task: Task, parent: Laid, rng: np.random.Generator) -> tuple[float, f
     """Return the parent's room and share, sometimes other values within the task's."""
     room, share = parent.room, parent.share
     if rng.random() < 0.1:
-        room = max(float(task.placement.chunks), np.floor(task.room * rng.uniform(0.6, 1.0)))
+        room = max(task.least_room, np.floor(task.room * rng.uniform(0.6, 1.0)))
     elif rng.random() < 0.1:
         room = task.room
     if task.share < 1.0 and rng.random() < 0.1:

@@ -1,4 +1,4 @@
-"""Blocks for any number of chunks per device, looped or zigzag: F passes through all stages, then I comes back.
+"""Blocks for any placement: F passes through all stages, then I comes back; of two streams both do.
 
 A block is one micro-batch on its own at the real costs, both passes also at a slower pace: F that waits in every stage
 leaves time for those of other micro-batches, and an I that waits lets more F in before it. The next micro-batch
@@ -17,6 +17,8 @@ from backend.schedule.order.ops import F, I, W
 from backend.schedule.order.order import Codes
 from backend.schedule.search.building_block import ENDLESS, Block, Choice, Task
 
+TURN = np.inf
+OFFSETS = (0.0, 0.5, TURN)  # periods between the two streams; TURN: the second F follows the first I up the ranks
 PACES = ((1.0, 1.0), (1.0, 2.0), (2.0, 1.0), (2.0, 2.0), (1.0, 3.0), (3.0, 3.0))  # of F and of I, in ops a stage
 STRETCHES = (0.0, 1.0, 1.2, 1.5)  # least periods, in periods in which activations fill the limit
 HOLDS = ((0.3, 0.9), (0.3, 0.0, 0.9, ENDLESS))  # before a W, before an op that is less due
@@ -24,25 +26,31 @@ HOLDS = ((0.3, 0.9), (0.3, 0.0, 0.9, ENDLESS))  # before a W, before an op that 
 
 def tries(task: Task) -> list[tuple[Block, Choice]]:
     """List the tries: all blocks with the first holds, then with the next; large orders get fewer of them."""
-    blocks = [block(task, f, i, stretch) for stretch, (f, i) in product(STRETCHES, PACES)]
+    offsets = OFFSETS if task.placement.streams == 2 else OFFSETS[:1]
+    shapes = product(STRETCHES, PACES, offsets)
+    blocks = [block(task, f, i, stretch, offset) for stretch, (f, i), offset in shapes]
     return [(each, Choice(hold_w, hold, hold)) for hold_w, hold in product(*HOLDS) for each in blocks]
 
 
 def one_by_one(task: Task) -> Codes:
     """Return the codes (p, steps) of the order that fits into every legal limit: a micro-batch starts when the one
-    before it has left.
+    before it has left. Those of two streams take turns, one going down the ranks where the other one came up.
     """
-    chunks = np.arange(task.placement.chunks)
-    back = np.stack((I * len(chunks) + chunks[::-1], W * len(chunks) + chunks[::-1]), axis=1).ravel()
-    row = np.tile(np.concatenate((F * len(chunks) + chunks, back)).astype(np.uint8), task.m)
+    chunks = task.placement.chunks
+    if task.placement.streams == 2:
+        ops = [(kind, chunk) for chunk in range(chunks) for kind in (F, I, W)]
+    else:
+        ops = [(F, chunk) for chunk in range(chunks)]
+        ops += [(kind, chunk) for chunk in reversed(range(chunks)) for kind in (I, W)]
+    row = np.tile(np.array([kind * chunks + chunk for kind, chunk in ops], np.uint8), task.n)
     return np.tile(row, (task.placement.p, 1))
 
 
-def block(task: Task, f: float, i: float, stretch: float) -> Block:
+def block(task: Task, f: float, i: float, stretch: float, offset: float = 0.0) -> Block:
     """Build the block whose F and I take ``f`` and ``i`` times their time from one stage to the next.
 
     The period is at least ``stretch`` times the lifespan over the limit, the period at which the activations under way
-    fill the limit on average. Slots are the mean time of F and I.
+    fill the limit on average. A second stream follows ``offset`` periods later. Slots are the mean time of F and I.
     """
     place = task.placement
     cost = task.cost[place.slot_at[0]]
@@ -54,4 +62,6 @@ def block(task: Task, f: float, i: float, stretch: float) -> Block:
     lifespan = (up + cost[:, 1] + task.share * cost[:, 2] - down)[stage].sum(axis=1)
     work = cost.sum(axis=1)[stage].sum(axis=1)
     period = max(float(work.max()), stretch * float(lifespan.max()) / task.room)
-    return Block(np.stack((down[stage], up[stage]), axis=2) / slot, period / slot)
+    after = turn if offset == TURN else offset * period
+    due = np.stack((down[stage], up[stage]), axis=2) + after * place.stream_of[:, :, None]
+    return Block(due / slot, period / slot)

@@ -57,7 +57,11 @@ def bound_of_query(query: bytes) -> Encoded:
     spec = spec_of(query)
     family = registry.family_of(spec)
     if family.problem is None:
-        why = message("web.no_bound", "{family} has one order; a bound is for zb-auto and v-auto", family=family.title)
+        why = message(
+            "web.no_bound",
+            "{family} has one order; a bound is for zb-auto, v-auto and chimera-auto",
+            family=family.title,
+        )
         raise SpecError("family", spec.family, why)
     return encode_json(bound_of(family.problem(spec.with_(effort=None, seed=Spec.seed))))
 

@@ -75,7 +75,7 @@ MEANINGS = {
     "offload": "Activations copied to host memory and back. " + CHUNKS_MEANING,
     "shared_link": "two devices share one link to host memory",
     "weights": "pipedream: memory of one stashed weight version, in the unit of `memory`",
-    "effort": "zb-auto, v-auto: orders that the search evaluates; by default it only constructs one",
+    "effort": "zb-auto, v-auto, chimera-auto: orders that the search evaluates; by default it only constructs one",
     "seed": "seed of the search",
     "order": "packed order of family `imported`",
     "F": "Time of a forward. " + LIST_MEANING,

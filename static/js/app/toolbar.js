@@ -15,6 +15,8 @@ const COUNTERPARTS = {
   "interleaved-zb": "interleaved",
   "zb-h1": "1f1b",
   "zb-h2": "zb-h1",
+  chimera: "1f1b",
+  "chimera-auto": "dualpipe",
   dualpipe: "1f1b",
   dualpipev: "1f1b",
 };

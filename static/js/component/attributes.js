@@ -171,7 +171,9 @@ function familyOf(text) {
   if (text === null) return "1f1b";
   const name = FAMILY_NAMES[text.toLowerCase().replace(/[\s_-]/g, "")];
   if (name && Object.hasOwn(GENERATED, name)) return name;
-  const nearest = { "zb-auto": "zb-h1", "v-auto": "v-zb" }[name] ?? nearestWord(text, Object.keys(GENERATED));
+  const nearest =
+    { "zb-auto": "zb-h1", "v-auto": "v-zb", "chimera-auto": "chimera" }[name] ??
+    nearestWord(text, Object.keys(GENERATED));
   if (name)
     throw new Wrong(
       "family",

@@ -195,6 +195,10 @@ export const TEXTS = {
 
 /** Refusals of the families. @type {Catalogue} */
 export const SERVERS = {
+  ["schedule.chimera_needs_even_p"]:
+    "Chimera 需要偶数个设备；最接近的是 p = {nearest}",
+  ["schedule.chimera_needs_whole_units"]:
+    "Chimera 每次取 p 个微批次，两个方向各一半；最接近的是 m = {nearest}",
   ["schedule.dualpipe_needs_even_m"]:
     "DualPipe 需要偶数个微批次；最接近的是 {nearest}",
   ["schedule.dualpipe_needs_even_p"]:

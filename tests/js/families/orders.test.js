@@ -94,5 +94,5 @@ test("every refusal has the code of the server's sentence", () => {
       codes.add(code);
     }
   }
-  assert.equal(codes.size, 9); // all but that of v, of which a spec has at most as many as a family takes
+  assert.equal(codes.size, 11); // all but that of v, of which a spec has at most as many as a family takes
 });

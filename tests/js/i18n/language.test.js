@@ -72,7 +72,7 @@ const PROGRAM = [
   ["core/schedule/formula.js", "{} if {} else"], // a formula as the server writes it
   ["core/schedule/wire.js", ""], // what only a broken server could send, reported as a server that does not answer
   ["core/explain/papers.js", ""], // titles and authors stay as they are
-  ["panels/help/glossary.js", "DualPipe, DualPipeV"], // names of schedules
+  ["panels/help/glossary.js", "Chimera, DualPipe, DualPipeV"], // names of schedules
   ["panels/help/help.js", " doi:{}"],
   ["panels/share/share.js", "gpipe-lesson"], // an example of a name
   ["component_page.js", "English"], // a language, in itself

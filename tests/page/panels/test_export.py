@@ -82,7 +82,7 @@ def test_a_format_that_cannot_represent_a_schedule_is_not_offered_and_the_reason
     page = open_page("?family=dualpipe&p=4&m=8&b.family=gis&b.offload=full&c.family=gpipe&tab=export")
     files = page.locator(".export-files .panel-row")
     expect(files.locator("[data-format=json]")).to_have_count(3)
-    expect(files.nth(0)).to_contain_text("No torch CSV: DualPipe holds each stage on two devices.")
+    expect(files.nth(0)).to_contain_text("No torch CSV: Chimera and DualPipe hold each stage on two devices.")
     expect(files.nth(1)).to_contain_text("No torch CSV: it has no text for copies to host memory.")
     expect(page.locator("[data-format=torch-csv]")).to_have_count(1)
     expect(files.nth(2).locator("[data-format=torch-csv]")).to_be_visible()

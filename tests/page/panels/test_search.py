@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.page.queries import Open, hold, release, settle, wait
 
+BOTH_WAYS = "?family=chimera-auto&p=6&m=14&memory=4&F=18.5&I=18.1&W=9.3&comm=0.6"
 HARD = "?family=v-auto&p=6&m=14&memory=2.5&F=18.5&I=18.1&W=9.3&comm=0.6"
 
 
@@ -15,8 +17,9 @@ def span(page: Page) -> float:
     return page.evaluate("bubbleline.state().plans[0].figures.longestStage")
 
 
-def test_a_search_improves_the_order_and_the_link_reproduces_it(open_page: Open) -> None:
-    page = open_page(HARD)
+@pytest.mark.parametrize("link", [HARD, BOTH_WAYS], ids=["v-auto", "chimera-auto"])
+def test_a_search_improves_the_order_and_the_link_reproduces_it(open_page: Open, link: str) -> None:
+    page = open_page(link)
     expect(page.locator("#search-verdict")).to_contain_text("above the bound")
     constructed = span(page)
     page.locator("#search-go").click()
@@ -82,3 +85,10 @@ def test_the_second_schedule_is_searched_where_only_that_one_can_be(open_page: O
     wait(page, "location.search.includes('b.effort=')")
     page.locator("#search-stop").click()
     assert "&effort=" not in page.url
+
+
+def test_an_odd_size_of_a_search_in_two_directions_names_the_nearest_even_one(open_page: Open) -> None:
+    page = open_page("?family=chimera-auto&p=4&m=8")
+    page.fill("#field-m", "9")
+    page.press("#field-m", "Enter")
+    expect(page.locator("#field-m-problem")).to_contain_text("Two directions need an even m; 10 is the nearest")

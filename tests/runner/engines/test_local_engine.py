@@ -57,7 +57,7 @@ def test_every_family_runs_and_is_verified(runner: RunnerProgram, family: str) -
     assert_every_op_reported_once_and_in_order(registry.order(registry.read(spec)), events)
 
 
-@pytest.mark.parametrize("family", ["1f1b", "zb-h1", "dualpipe"])
+@pytest.mark.parametrize("family", ["1f1b", "zb-h1", "chimera", "dualpipe", "chimera-auto"])
 def test_free_mode_runs_and_is_verified(runner: RunnerProgram, family: str) -> None:
     events = runner.run(spec={"family": family, "p": 2, "m": 4}, mode="free", model=TINY)
     assert events[-1]["event"] == "finished"
@@ -85,6 +85,14 @@ def test_an_imported_order_with_overlapped_pairs_is_verified(runner: RunnerProgr
     events = runner.run(order=torch_csv.load(torch_csv.dump(order), None), mode="free", model=TINY)
     assert events[-1]["event"] == "finished"
     assert events[-1]["verified"]
+
+
+def test_an_order_searched_in_two_directions_is_verified_on_four_ranks(runner: RunnerProgram) -> None:
+    spec = {"family": "chimera-auto", "p": 4, "m": 8, "memory": 3, "effort": 2000, "costs": {"comm": 0.25}}
+    events = runner.run(spec=spec, mode="free", model=TINY)
+    assert events[-1]["event"] == "finished"
+    assert events[-1]["verified"]
+    assert_every_op_reported_once_and_in_order(registry.order(registry.read(spec)), events)
 
 
 def test_a_single_rank_with_a_single_stage_is_verified(runner: RunnerProgram) -> None:

@@ -92,13 +92,14 @@ def test_a_searched_point_keeps_its_memory_limit_and_improves_with_it(asked: Spe
 
 def test_more_memory_never_makes_a_searched_schedule_slower() -> None:
     """A single search may do worse with more memory; its line does not."""
-    worse = iter([3.0, 1.0, 4.0, 2.0] * 2)
+    worse = iter([3.0, 1.0, 4.0, 2.0] * 3)
+    fixed = {"zb-auto": "zb-h1", "v-auto": "v-zb", "chimera-auto": "dualpipe"}
 
     def search(spec: Spec) -> tuple[Spec, Order]:
-        return spec, order(Spec("zb-h1" if spec.v == 1 else "v-zb", spec.p, int(next(worse)) * 8, spec.v))
+        return spec, order(Spec(fixed[spec.family], spec.p, int(next(worse)) * 8, spec.v))
 
     points = pareto.frontier(Spec(p=4, m=8), [4.0, 5.0, 6.0, 7.0], search)
-    assert [point.limit for point in points] == [4.0, 6.0, 4.0]
+    assert [point.limit for point in points] == [4.0, 6.0, 4.0, 4.0, 6.0]
 
 
 def test_a_limit_too_small_for_a_step_is_left_out() -> None:
@@ -221,7 +222,7 @@ def test_searching_longer_is_no_worse_and_its_effort_is_in_the_spec() -> None:
     _, text = call("-p", "4", "-m", "8", "--comm", "0.05", "--limits", "3", "--seconds", "0.2", "--json")
     _, quick = call("-p", "4", "-m", "8", "--comm", "0.05", "--limits", "3", "--json")
     searched, built = ([each for each in json.loads(each)["points"] if each["limit"]] for each in (text, quick))
-    assert [each["family"] for each in searched] == ["zb-auto", "v-auto"]
+    assert [each["family"] for each in searched] == ["zb-auto", "v-auto", "chimera-auto"]
     for long, short in zip(searched, built, strict=True):
         assert long["spec"]["effort"] > 0
         assert long["throughput"] >= short["throughput"] - 1e-9

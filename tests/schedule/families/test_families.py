@@ -119,6 +119,7 @@ GOLDEN_SPECS = {
     "interleaved-zb": Spec("interleaved-zb", 2, 4, 2),
     "zb-h1": Spec("zb-h1", 4, 6),
     "zb-h2": Spec("zb-h2", 4, 8),
+    "chimera": Spec("chimera", 4, 8),
     "dualpipe": Spec("dualpipe", 4, 10),
     "dualpipev": Spec("dualpipev", 3, 7, 2),
     "pipedream": Spec("pipedream", 3, 6),

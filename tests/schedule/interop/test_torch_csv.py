@@ -19,7 +19,7 @@ from tests.support.strategies import specs
 @given(spec=specs())
 @settings(max_examples=80)
 def test_import_export_import_is_the_identity(spec: Spec) -> None:
-    if spec.family == "dualpipe":
+    if registry.family_of(spec).placement == "bidirectional":
         return
     order = registry.order(spec)
     text = torch_csv.dump(order)
@@ -35,16 +35,17 @@ def test_import_export_import_is_the_identity(spec: Spec) -> None:
 def test_torch_reads_every_op_that_we_write(spec: Spec) -> None:
     from torch.distributed.pipelining.schedules import _Action  # 1.6 s, which every worker would wait for
 
-    if spec.family == "dualpipe":
+    if registry.family_of(spec).placement == "bidirectional":
         return
     for line in torch_csv.dump(registry.order(spec)).splitlines():
         for cell in line.split(","):
             assert _Action.from_str(cell) is not None
 
 
-def test_a_dualpipe_export_is_refused_with_the_reason() -> None:
-    with pytest.raises(SpecError, match="holds every stage on two"):
-        torch_csv.dump(registry.order(Spec("dualpipe", 2, 4)))
+@pytest.mark.parametrize("family", ["dualpipe", "chimera"])
+def test_an_export_of_two_replicas_is_refused_with_the_reason(family: str) -> None:
+    with pytest.raises(SpecError, match="hold every stage on two"):
+        torch_csv.dump(registry.order(Spec(family, 2, 4)))
 
 
 def test_empty_cells_are_idle_slots_and_the_v_placement_is_found() -> None:

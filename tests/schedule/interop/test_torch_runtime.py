@@ -34,7 +34,7 @@ from tests.support.strategies import nearest_legal, specs
 from tests.support.torch.runtime import Job, Pool, pool, reference
 
 # Families that torch's CSV cannot hold, each with the reason that the export itself must give.
-REFUSED = {name: "holds every stage on two" for name, family in FAMILIES.items() if family.placement == "bidirectional"}
+REFUSED = {name: "hold every stage on two" for name, family in FAMILIES.items() if family.placement == "bidirectional"}
 CARRIED = [name for name in FAMILIES if name not in REFUSED]
 SIZES = ((2, 4), (4, 8))
 TOLERANCE = 1e-5

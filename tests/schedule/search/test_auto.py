@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.schedule.errors import SpecError
+from backend.schedule.families.bidirectional.chimera_auto import CHIMERA_AUTO
 from backend.schedule.families.v_shape.v_auto import V_AUTO
 from backend.schedule.families.zero_bubble.zb_auto import ZB_AUTO
 from backend.schedule.simulation.check import check
@@ -20,7 +21,7 @@ from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 from tests.schedule.search.test_building_block import SPANS, any_costs, name_of, span
 
-FAMILIES = {"zb-auto": ZB_AUTO, "v-auto": V_AUTO}
+FAMILIES = {"zb-auto": ZB_AUTO, "v-auto": V_AUTO, "chimera-auto": CHIMERA_AUTO}
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -31,6 +32,8 @@ def test_any_limit_from_one_micro_batch_up_has_a_legal_order_and_the_result_is_d
 ) -> None:
     family = FAMILIES[name]
     v = family.v[0]
+    if family.placement == "bidirectional":
+        p, m = p + p % 2, m + m % 2
     memory = data.draw(st.none() | st.sampled_from([1.0, 1.5, p / 2 + 1]) | st.floats(1.0, 2.0 * p + 1))
     share = data.draw(st.sampled_from([1.0, 0.4324, 0.0]))
     spec = Spec(name, p, m, v, memory=memory, w_share=share, costs=data.draw(any_costs(v * p)))

@@ -25,7 +25,7 @@ from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 from tests.schedule.search.test_building_block import any_costs
 
-SEARCHED = {1: "zb-auto", 2: "v-auto"}  # by the number of chunks per device
+SEARCHED = {1: "zb-auto", 2: "v-auto"}  # by the number of chunks per device; test_two_streams.py has chimera-auto
 # 10,000 new ones take about a quarter of an hour:
 # SEARCHED_EXAMPLES=10000 RANDOM_EXAMPLES=1 pytest --timeout 0 tests/schedule/search/test_fixed_orders.py
 EXAMPLES = int(os.environ.get("SEARCHED_EXAMPLES", "60"))

@@ -21,6 +21,7 @@ SPECS = [
     Spec("zb-auto", 4, 8, memory=3.0, costs=COSTS),
     Spec("zb-auto", 4, 10, memory=6.0, costs=COSTS, w_share=0.4324),
     Spec("v-auto", 3, 7, 2, memory=2.0, costs=COSTS),
+    Spec("chimera-auto", 4, 10, memory=3.0, costs=COSTS),
 ]
 
 

@@ -1,1 +1,1 @@
-"""Bidirectional schedules: DualPipe and DualPipeV."""
+"""Bidirectional schedules: Chimera, DualPipe and DualPipeV, and the search for orders in two directions."""

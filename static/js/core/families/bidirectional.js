@@ -1,5 +1,5 @@
-// DualPipe and DualPipeV: eight steps, in which forwards and backwards of two directions overlap. The same rows as
-// backend/schedule/families/bidirectional.
+// Chimera: a slot for every op of two directions. DualPipe and DualPipeV: eight steps, in which forwards and backwards
+// of two directions overlap. The same rows as backend/schedule/families/bidirectional.
 import { eachRank, phases } from "./rows.js";
 import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_W } from "../schedule/ops.js";
 
@@ -8,6 +8,21 @@ import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_W } from "../schedule/ops.js";
 
 const CHUNKS = 2;
 const [F, I, W, B, FB] = [KIND_F, KIND_I, KIND_W, KIND_B, KIND_PAIR].map((kind) => kind * CHUNKS); // codes of chunk 0
+
+/** Chimera: basic units of p micro-batches one after the other; no two ops of a rank have the same slot.
+ * @param {Spec} spec @returns {Row[]} */
+export function chimera({ p, m }) {
+  const enters = Array.from({ length: m / 2 }, (_, k) => 2 * p * Math.floor(k / (p / 2)) + 2 * (k % (p / 2)));
+  return eachRank(p, (d) => {
+    const ops = enters.flatMap((enter) => [
+      [enter + d, F],
+      [enter + p - 1 - d, F + 1],
+      [enter + 2 * p - 1 - d, B],
+      [enter + p + d, B + 1],
+    ]);
+    return Uint8Array.from(ops.sort(([one], [other]) => one - other).map(([, code]) => code));
+  });
+}
 
 /**
  * One rank's row.

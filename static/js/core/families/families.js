@@ -1,6 +1,6 @@
 // The families whose orders the page makes itself, for a file or a component that has no server. The server's orders
 // remain the reference: tests/golden/page_orders.txt holds both alike.
-import { dualPipe, dualPipeV } from "./bidirectional.js";
+import { chimera, dualPipe, dualPipeV } from "./bidirectional.js";
 import { vHalf, vMin } from "./building_block.js";
 import { backwardsFromTheLast, fromRows } from "./from_rows.js";
 import { breadthFirst, grouped, halfGroup, interleaved, interleavedZb } from "./interleaved.js";
@@ -44,6 +44,7 @@ export const GENERATED = {
   "v-min": family("V-Min", vMin, ON_A_V),
   "v-half": family("V-Half", vHalf, ON_A_V),
   "v-zb": family("ZB-V", zbV, ON_A_V),
+  chimera: family("Chimera", chimera, { placement: "bidirectional" }),
   dualpipe: family("DualPipe", dualPipe, { placement: "bidirectional" }),
   dualpipev: family("DualPipeV", dualPipeV, ON_A_V),
   gis: family("GIS", (spec) => grouped(spec, spec.p), CHUNKED),
@@ -54,7 +55,7 @@ export const GENERATED = {
 export const SHAPED_BY_COSTS = ["v-min", "v-half"];
 
 /** Families without a forward-only schedule: their forwards wait for backwards, or run beside them. */
-const NEED_BACKWARDS = ["pipedream", "v-min", "v-half", "dualpipe", "dualpipev"];
+const NEED_BACKWARDS = ["pipedream", "v-min", "v-half", "chimera", "dualpipe", "dualpipev"];
 
 /** Whether the page can make a spec's order: its family has a rule, and no option puts further ops into the order.
  * @param {Spec} spec */

@@ -43,6 +43,7 @@ const RULES = {
   "interleaved-zb": (spec) => groups(spec, Math.floor(spec.p / 2)), // half the warm-up of interleaved 1F1B
   gis: (spec) => wholeGroups(spec, spec.p),
   "gis-h": (spec) => wholeGroups(spec, halfGroup(spec.p)),
+  chimera: wholeUnits,
   dualpipe: evenAndMany,
   dualpipev: ({ p, m }) =>
     m < 2 * p
@@ -56,6 +57,29 @@ const RULES = {
         )
       : null,
 };
+
+/** Chimera: p is even, and m a multiple of it. @param {Spec} spec */
+function wholeUnits({ p, m }) {
+  if (p % 2)
+    return error(
+      "p",
+      p,
+      p + 1,
+      "chimera_needs_even_p",
+      "Chimera needs an even number of devices; p = {nearest} is the nearest",
+      { nearest: p + 1 },
+    );
+  if (m % p === 0) return null;
+  const nearest = Math.max(p, halfToEven(m / p) * p);
+  return error(
+    "m",
+    m,
+    nearest,
+    "chimera_needs_whole_units",
+    "Chimera takes p micro-batches at a time, half of them in each direction; m = {nearest} is the nearest",
+    { nearest },
+  );
+}
 
 /** DualPipe: p is even, m is even, and m >= 2p. @param {Spec} spec */
 function evenAndMany({ p, m }) {

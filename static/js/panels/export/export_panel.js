@@ -241,7 +241,7 @@ async function download(path) {
 /** Why torch's CSV cannot hold an order, null where it can. @param {Schedule} schedule */
 function whyNoCsv({ placement, barriers, copies }) {
   if (placement.streams > 1)
-    return t("No torch CSV: DualPipe holds each stage on two devices. DualPipeV can be exported.");
+    return t("No torch CSV: Chimera and DualPipe hold each stage on two devices. DualPipeV can be exported.");
   if (barriers > 0) return t("No torch CSV: it has no text for the ops of a sharded output layer.");
   return copies === null ? null : t("No torch CSV: it has no text for copies to host memory.");
 }

@@ -175,7 +175,7 @@ const schedules = () => [
     view: "?family=v-half&p=4&m=12",
   },
   {
-    term: "DualPipe, DualPipeV",
+    term: "Chimera, DualPipe, DualPipeV",
     text: t("Micro-batches from both ends; a forward and a backward overlap to hide their messages."),
     paper: "deepseek",
     view: "?family=dualpipe&p=4&m=12",

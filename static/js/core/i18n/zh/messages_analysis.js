@@ -62,6 +62,8 @@ export const ANALYSIS_MESSAGES = {
   "analysis.steady_state_of_chunks":
     "每隔 {period} 个时隙跟进下一个微批次。{held}（所有分块合计）：{slots} / {period}，即{average}，峰值 {peak} 个，{worth}。",
   "analysis.technique_1f1b": "反向可以执行时立即执行",
+  "analysis.technique_chimera": "双向，逐时隙合并",
+  "analysis.technique_chimera_auto": "双向，在显存上限内搜索执行顺序",
   "analysis.technique_dualpipe": "双向，前向与反向重叠",
   "analysis.technique_dualpipev": "折成 V 形的 DualPipe",
   "analysis.technique_gis": "每个设备 v 个分块，预热较短",

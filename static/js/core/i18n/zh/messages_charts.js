@@ -40,6 +40,7 @@ export const CHARTS_MESSAGES = {
   "charts.first_held": "首次达到的时间",
   "charts.flop_over_layer": "输出层与一个 Transformer 层的 FLOP 之比",
   "charts.found_1_chunk": "搜得，1 分块",
+  "charts.found_two_directions": "搜得，双向",
   "charts.found_v": "搜得，V 形",
   "charts.framed": "加框的是当前显示的调度：p {p}，m {m}，气泡 {share}。",
   "charts.frontier_bubble": "越靠左占用越少，越靠下空闲越少；折线是各显存下{best}。",

@@ -89,8 +89,8 @@ export const FRAME = {
   "Share …": "分享 …",
   "{width} × {height} px, {size} kB as SVG; text stays editable.":
     "{width} × {height} px，SVG 为 {size} kB；文字仍可编辑。",
-  "No torch CSV: DualPipe holds each stage on two devices. DualPipeV can be exported.":
-    "没有 torch CSV：DualPipe 的每个阶段位于两台设备上。DualPipeV 可以导出。",
+  "No torch CSV: Chimera and DualPipe hold each stage on two devices. DualPipeV can be exported.":
+    "没有 torch CSV：Chimera 与 DualPipe 的每个阶段位于两台设备上。DualPipeV 可以导出。",
   "No torch CSV: it has no text for the ops of a sharded output layer.": "没有 torch CSV：它无法表示切分输出层的操作。",
   "No torch CSV: it has no text for copies to host memory.": "没有 torch CSV：它无法表示到主机内存的拷贝。",
   "Order as torch's CSV": "torch CSV 格式的执行顺序",
