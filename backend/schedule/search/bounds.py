@@ -50,8 +50,10 @@ def _work(task: Task) -> Floats:
 
 
 def arrival_and_work(task: Task) -> float:
-    """Bound the makespan, not the span: a rank's ops begin when the first micro-batch arrives there on its own."""
-    return float((Alone.of(task).head + _work(task)).max())
+    """Bound the makespan, not the span: a rank's ops begin no earlier than a micro-batch arrives there on its own."""
+    alone = Alone.of(task)
+    arrival = np.array([alone.enter[alone.stages_of(r)].min() for r in range(task.placement.p)])
+    return float((arrival + _work(task)).max())
 
 
 def fill_and_drain(task: Task) -> float:
@@ -87,7 +89,7 @@ def fill_and_drain(task: Task) -> float:
         walk = np.where(alone.first <= first, done - alone.leave[first], -np.inf)
         i_min, i_max, w_max = alone.i[mine].min(), alone.i[mine].max(), alone.w[mine].max()
         least = np.full(len(total), np.inf)
-        for gradients, weights in longest(lefts, i_min, i_max, w_max).tolist():
+        for gradients, weights in fullest(lefts, i_min, i_max, w_max).tolist():
             ended = ready - gradients * i_max - weights * w_max
             least = np.minimum(least, ended + np.maximum(way, gradients * i_min + walk))
         best = max(best, float((start[q] - start + least + alone.w[alone.first]).max()))
@@ -148,7 +150,7 @@ def drains(task: Task) -> list[Drain]:
     return out
 
 
-def longest(lefts: Floats, i_min: float, i_max: float, w_max: float) -> Floats:
+def fullest(lefts: Floats, i_min: float, i_max: float, w_max: float) -> Floats:
     """Leave out what may be left on a rank, rows of numbers of I and W, if more may be left both with the time of its
     I and without it: usually all but one, where W needs the whole activation.
     """

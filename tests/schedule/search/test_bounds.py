@@ -15,7 +15,7 @@ from backend.schedule.families import registry
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.search import device_relaxation, exact
 from backend.schedule.search.alone import Alone
-from backend.schedule.search.bounds import BOUNDS, EPSILON, drains, longest, lower_bound
+from backend.schedule.search.bounds import BOUNDS, EPSILON, drains, fullest, lower_bound
 from backend.schedule.search.building_block import Task
 from backend.schedule.search.device_relaxation import shortest
 from backend.schedule.search.improve import Budget, search
@@ -226,6 +226,6 @@ def test_what_is_left_out_of_a_drain_never_gave_the_shortest_way(
         after = np.maximum(way, lefts[:, 0] * i + walk)
         return float((after - lefts[:, 0] * (i + more) - lefts[:, 1] * w).min())
 
-    kept = longest(every.astype(np.float64), i, i + more, w)
+    kept = fullest(every.astype(np.float64), i, i + more, w)
     assert least(kept) == pytest.approx(least(every))
     assert share < 1.0 or len(kept) == 1
