@@ -79,14 +79,15 @@ def plans_within(seconds: float, asked: Spec, preset: Preset, limit: float | Non
     """Return (the plans that can be constructed within ``seconds``, how many more would have been), sorted as those of
     ``plans``. Raises SpecError as it does.
 
-    What takes least comes first, families of a fixed order and then those constructed for the costs by their number of
-    ops: each family has its plans early. The first order is built however late it is.
+    Families of a fixed order come first, which take least; then orders constructed for the costs without
+    recomputation, then with it, each from the fewest ops: every family has its plans early. The first order is built
+    however late it is.
     """
     _judge(asked)
     jit.compile_all()
     end = time.monotonic() + seconds
     alike = _alike(specs(asked, preset, limit))
-    in_order = dict(sorted(alike.items(), key=lambda each: ops_constructed(each[0])))
+    in_order = dict(sorted(alike.items(), key=lambda each: _turn(each[0])))
     first = next(iter(in_order), None)
     left_out: list[int] = []
 
@@ -98,6 +99,11 @@ def plans_within(seconds: float, asked: Spec, preset: Preset, limit: float | Non
 
     found = _in_threads(in_order, preset, limit, is_late)
     return _one_of_each(_sorted(found, asked)), sum(left_out)
+
+
+def _turn(plain: Spec) -> tuple[bool, int]:
+    ops = ops_constructed(plain)
+    return ops > 0 and plain.recompute != "none", ops
 
 
 def frontier(plans: Sequence[Plan]) -> list[Plan]:

@@ -70,7 +70,7 @@ function ranges({ plans, now, limit }) {
   const right = limit / GB <= FURTHEST * most ? Math.max(most, limit / GB) : most;
   const slowest = Math.max(...near.map(({ seconds }) => seconds));
   const room = Math.max(0.02 * fastest, 0.07 * (slowest - fastest));
-  return { x: [Math.min(...memory) / 1.12, right * 1.12], y: [fastest - room, slowest + room] };
+  return { x: [Math.min(...memory) / 1.12, right * 1.12], y: [fastest - 2 * room, slowest + room] };
 }
 
 /** @param {Shown} shown @param {[number, number]} y @param {Paint} paint */
@@ -160,7 +160,7 @@ function names({ plans, name }, paint) {
       x: Math.log10(memory.most / GB),
       y: seconds,
       ax: 0,
-      ay: 16,
+      ay: 10,
       yanchor: "top",
       text: name(0),
       showarrow: true,

@@ -36,6 +36,7 @@ import { IDS } from "../../../core/state/schedules.js";
 
 const SECONDS = 10; // for which plans are built
 const MORE_SECONDS = 20; // where that was too short
+const FORM = "csv";
 const INKS = ["ink", "ink-2", "ink-3", "line", "plot-grid", "raised", "accent", "bad"];
 
 class PlanTab {
@@ -48,8 +49,8 @@ class PlanTab {
   );
   #csv = h(
     "button",
-    { type: "button", class: "button soft", "data-save": "csv", hidden: true, onclick: () => this.#save() },
-    "CSV",
+    { type: "button", class: "button soft", "data-save": FORM, hidden: true, onclick: () => this.#save() },
+    FORM.toUpperCase(),
   );
   #scroll = h("div", { class: "comparison-scroll", role: "region", "aria-label": t("Plans"), tabindex: 0 });
   #home = h("div", { class: "charts-home plan-figure" });

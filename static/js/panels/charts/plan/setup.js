@@ -36,8 +36,14 @@ export class Setup {
     this.acts = acts;
     const more = h(
       "button",
-      { type: "button", class: "link", id: "plan-more", onclick: acts.reveal },
-      t("Tensor and data parallel, ZeRO, sequence …"),
+      {
+        type: "button",
+        class: "link",
+        id: "plan-more",
+        title: t("Tensor and data parallel, ZeRO, sequence, efficiency"),
+        onclick: acts.reveal,
+      },
+      t("More settings …"),
     );
     this.node = h(
       "div",

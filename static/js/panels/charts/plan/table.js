@@ -38,7 +38,7 @@ const columns = () => [
 
 /** @param {Shown} shown @param {Acts} acts */
 export function planTable(shown, acts) {
-  const { plans, now, place } = shown;
+  const { plans, now } = shown;
   const head = columns().map(([text, title], k) =>
     h("th", { scope: "col", title, text, class: TEXTS.has(k) ? "text" : null }),
   );
@@ -47,7 +47,7 @@ export function planTable(shown, acts) {
     { class: "comparison-table plan-table" },
     h("caption", { class: "visually-hidden", text: t("Plans that fit from the fastest, then the others") }),
     h("thead", {}, h("tr", {}, ...head)),
-    h("tbody", {}, now && place < 0 ? nowRow(now, shown) : null, ...plans.map((_, at) => planRow(at, shown, acts))),
+    h("tbody", {}, now ? nowRow(now, shown) : null, ...plans.map((_, at) => planRow(at, shown, acts))),
   );
 }
 
