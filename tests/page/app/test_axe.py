@@ -9,8 +9,8 @@ from tests.support.page.queries import Open, wait
 
 AXE = PROJECT / "node_modules" / "axe-core" / "axe.min.js"
 FULL = "?b.family=zb-h1&area=5-14@2-b.1&marks=2,8.5,9&pin=b.3&crit=1&lane=comm&story=ranks&at=9&micro=3&mem=1"
-TABS = [("compare", "#panel-compare tbody tr"), ("charts", "#panel-charts .main-svg"), ("plan", "#plan-model[data-list]"),
-        ("block", "#panel-block svg"),
+TABS = [("compare", "#panel-compare tbody tr"), ("charts", "#panel-charts .main-svg"),
+        ("plan", "#plan-model[data-list]"), ("block", "#panel-block svg"),
         ("costs", "#panel-costs"), ("run", "#panel-run"),
         ("export", "#panel-export button"), ("keys", "#panel-keys kbd")]  # fmt: skip
 PLANNED = "?family=1f1b&p=2&m=4&m.model=cm-9.6b&m.machine=a100&m.tp=8&tab=plan"

@@ -309,7 +309,7 @@ function leadText({ plans, tried, left_out: left, limit }) {
         limit: gigabytesText(limit),
         least: gigabytesText(plans[0].units.memory.most),
       });
-  return left ? `${first}${t(" ")}${t("{left} more were not built in time.", { left })}` : first;
+  return left ? `${first}${t(" ")}${t("Not built in time: {left}.", { left })}` : first;
 }
 
 /** @param {Plans} plans @param {Spec} spec */

@@ -20,7 +20,7 @@ export const PLAN = {
     "已构建 {tried} 种设置；下面是每种调度中最好的，{shown} 个中有 {fit} 个在 {limit} 以内。",
   "None of {tried} settings fits in {limit}; the one with the least memory needs {least}.":
     "{tried} 种设置都放不进 {limit}；显存最少的需要 {least}。",
-  "{left} more were not built in time.": "另有 {left} 种来不及构建。",
+  "Not built in time: {left}.": "来不及构建的：{left} 种。",
   // setup.js
   "Tensor and data parallel, ZeRO, sequence, efficiency": "张量并行、数据并行、ZeRO、序列长度、效率",
   "More settings …": "更多设置 …",
