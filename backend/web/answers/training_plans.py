@@ -33,12 +33,12 @@ def plan_query_of(query: bytes) -> PlanQuery:
     """Read the query of a plan. Raises RequestError naming the key that is wrong."""
     rest, preset = split_preset(query)
     data = fields_of(rest, PLAN_KEYS, number_of)
-    sizes = {key: integer(key, data.get(key, getattr(Spec, key)), 1, LIMITS[key]) for key in ("p", "m")}
+    p, m = (integer(key, data.get(key, getattr(Spec, key)), 1, LIMITS[key]) for key in ("p", "m"))
     limit = GB * number("gb", data["gb"], *GIGABYTES) if "gb" in data else None
     seconds = number("seconds", data.get("seconds", SECONDS[2]), *SECONDS[:2])
     if preset is None:
         raise needs_a_model()
-    return PlanQuery(Spec(**sizes), preset, limit, seconds)
+    return PlanQuery(Spec(p=p, m=m), preset, limit, seconds)
 
 
 def training_plans(query: bytes) -> tuple[Encoded, bool]:
