@@ -15,8 +15,7 @@ from backend.schedule.hardware.balance import BALANCE_KEYS, Balance, balance_of
 from backend.schedule.hardware.cost_model import DEFAULTS, KEYS, LINKS, Setting
 from backend.schedule.hardware.estimate import Estimate, estimate
 from backend.schedule.hardware.footprint import memory_note
-
-GB = 1e9
+from backend.schedule.hardware.step_units import GB
 
 
 class LayersType(click.ParamType):  # type: ignore[type-arg]

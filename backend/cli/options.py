@@ -15,7 +15,7 @@ from backend.schedule.families import registry
 from backend.schedule.families.searched import search_order
 from backend.schedule.family_names import canonical
 from backend.schedule.hardware.preset_costs import Preset
-from backend.schedule.hardware.step_units import DeviceMemory
+from backend.schedule.hardware.step_units import GB, DeviceMemory
 from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.recompute import MODES
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
@@ -177,7 +177,6 @@ def preset_data(given: dict[str, Any]) -> Preset | None:
     return preset
 
 
-GB = 1e9
 UNIT_HEAD = ["tokens/s", "MFU", "GB", "fits"]
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import click
 
 from backend.cli.columns import columns
-from backend.cli.options import GB, built, fail, preset_data, preset_options
+from backend.cli.options import built, fail, preset_data, preset_options
 from backend.errors import RequestError
-from backend.schedule.analysis.plans import Plan, best_of_each, frontier, plans
-from backend.schedule.errors import SpecError, message
+from backend.schedule.analysis.plans import Plan, best_of_each, frontier, needs_a_model, plans
 from backend.schedule.families.registry import family_of
+from backend.schedule.hardware.step_units import GB
 from backend.schedule.options.per_chunk import Modes
 from backend.schedule.spec import LIMITS, MAX_TIME, Spec, integer, number
 
@@ -46,8 +46,7 @@ def plan_command(p: int, m: int, gb: float | None, seconds: float, rows: int, as
         limit = None if gb is None else GB * number("gb", gb, 1e-3, MAX_TIME)
         preset = preset_data(given)
         if preset is None:
-            text = message("analysis.plan_needs_a_model", "a plan is for a model on a machine; name one with --model")
-            raise SpecError("model", None, text, nearest="llama3-70b")
+            raise needs_a_model()
         found = plans(asked, preset, limit, (lambda spec: built(spec, seconds)) if seconds > 0.0 else None)
     except RequestError as error:
         fail({"p": p, "m": m}, error, as_json)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from backend.compute import worker
 from backend.schedule.families import registry
+from backend.schedule.families.apply_options import with_copies
 from backend.schedule.families.family import Row
 from backend.schedule.families.searched import search_order
 from backend.schedule.order import wire
@@ -54,7 +55,8 @@ def _better(asked: Spec, progress: Progress) -> Better:
         assert problem is not None
         task = problem(asked).task
         spec = asked.with_(effort=int(progress.evaluations))
-        body = wire.encode(from_rows(task.placement, task.m, list(progress.codes)), spec.to_json())
+        order = with_copies(spec, from_rows(task.placement, task.m, list(progress.codes)))
+        body = wire.encode(order, spec.to_json())
     return Better(
         float(progress.span), float(progress.bound.value), progress.bound.name, int(progress.evaluations),
         float(progress.seconds), spec, body,

@@ -1,4 +1,6 @@
-"""The comparison over HTTP: the rows of the core, one cached response per request, strict about arguments."""
+"""The comparison and training plans over HTTP: the rows of the core, one cached response per request, strict about
+arguments.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +10,15 @@ import pytest
 from flask.testing import FlaskClient
 
 from backend.errors import with_codes
+from backend.schedule.analysis import plans
 from backend.schedule.analysis.compare import compare
 from backend.schedule.families.registry import FAMILIES
+from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import Spec
+from backend.web.http.cache import Encoded
+from backend.web.http.encoding import encode_json
+from backend.web.routes import compare as routes
 from tests.conftest import error_of
 
 
@@ -63,3 +70,62 @@ def test_a_wrong_question_is_refused_by_its_field(client: FlaskClient, query: st
 
 def test_only_get_is_accepted(client: FlaskClient) -> None:
     assert client.post("/api/compare").status_code == 405
+
+
+SMALL = "p=2&m=3&gb=16&m.model=cm-9.6b&m.machine=a100&m.tp=8"
+
+
+def test_training_plans_are_those_of_the_command_best_first(client: FlaskClient) -> None:
+    body = client.get(f"/api/plans?{SMALL}&seconds=20").get_json()
+    preset = Preset.of({"model": "cm-9.6b", "machine": "a100", "tp": 8})
+    found = plans.plans(Spec(p=2, m=3), preset, 16e9)
+    assert (body["p"], body["m"], body["limit"], body["tried"], body["left_out"]) == (2, 3, 16e9, len(found), 0)
+
+    def described(chosen: list[plans.Plan]) -> list[dict[str, object]]:
+        return json.loads(json.dumps([{"spec": each.spec.to_json(), "units": each.units.as_dict()} for each in chosen]))
+
+    def told(flag: str) -> list[dict[str, object]]:
+        return [{key: each[key] for key in ("spec", "units")} for each in body["plans"] if each[flag]]
+
+    assert told("best") == described(plans.best_of_each(found))
+    by_memory = sorted(told("frontier"), key=lambda each: each["units"]["memory"]["most"])
+    assert by_memory == described(plans.frontier(found))
+    assert all(each["best"] or each["frontier"] for each in body["plans"])
+    assert body["plans"][0]["units"]["memory"]["fits"]
+
+
+def test_an_answer_is_kept_only_if_there_was_time_for_all_plans(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[bytes] = []
+
+    def compute(work: object, query: bytes) -> tuple[Encoded, bool]:
+        asked.append(query)
+        return encode_json({"turn": len(asked)}), len(asked) > 1
+
+    monkeypatch.setattr(routes, "compute", compute)
+    turns = [client.get(f"/api/plans?{SMALL}").get_json()["turn"] for _ in range(3)]
+    assert turns == [1, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("p=2&m=3", "model"),
+        (f"{SMALL}&v=2", "v"),
+        (SMALL.replace("p=2", "p=0"), "p"),
+        (SMALL.replace("m=3", "m=x"), "m"),
+        (SMALL.replace("gb=16", "gb=0"), "gb"),
+        (SMALL.replace("gb=16", "gb=1e9"), "gb"),
+        (f"{SMALL}&seconds=21", "seconds"),
+        (f"{SMALL}&seconds=1&seconds=2", "seconds"),
+        (SMALL.replace("cm-9.6b", "nobody"), "model"),
+        (SMALL.replace("m.tp=8", "m.tp=0"), "tp"),
+        (SMALL.replace("p=2", "p=512"), "p"),
+    ],
+)
+def test_a_wrong_question_about_plans_is_refused_by_its_field(client: FlaskClient, query: str, field: str) -> None:
+    response = client.get(f"/api/plans?{query}")
+    assert response.status_code == 400
+    assert error_of(response)["field"] == field
+    assert client.get(f"/api/plans?{query}", headers={"Prefer": "handling=lenient"}).status_code == 200

@@ -16,6 +16,7 @@ import requests
 
 from backend.errors import RequestError
 from backend.schedule.families import registry
+from backend.schedule.order import wire
 from backend.searches.search_job import SearchJob
 from backend.searches.search_queue import MOST_PER_CLIENT, MOST_WAITING, RETRY_S, SearchQueue
 from tests.conftest import Server, until
@@ -78,6 +79,17 @@ def test_the_searched_order_is_the_schedule_of_its_spec_at_once(server: Server, 
     assert answer.content == last["order"]
     length = struct.unpack("<I", answer.content[:4])[0]
     assert len(answer.content) == 4 + length + 3 * 6 * 18
+
+
+def test_every_order_of_a_search_has_the_copies_of_its_offload(seeker: Callable[[], Seeker]) -> None:
+    page = seeker()
+    page.search(HARD | {"offload": "full"})
+    last = page.last()
+    orders = [wire.decode(each["order"]) for each in page.events if each.get("order")]
+    assert orders
+    assert all(order.copies is not None for order in orders)
+    found = registry.order(registry.read(last["spec"]))
+    assert wire.encode(orders[-1]) == wire.encode(found)
 
 
 def test_a_stopped_search_reports_its_best_order(seeker: Callable[[], Seeker]) -> None:

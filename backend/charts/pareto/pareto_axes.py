@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from backend.charts.theme import Appearance
 from backend.errors import Message, message
 from backend.schedule.analysis.pareto import Axes, Point, plain_axes
-from backend.schedule.hardware.step_units import StepUnits
+from backend.schedule.hardware.step_units import GB, StepUnits
 
 UNIT_HEIGHTS = ("mfu", "mfu-activations", "tokens")
-GB, THOUSAND = 1e9, 1e3
+THOUSAND = 1e3
 TITLES = {  # (in full, in brief) of each variant's height
     "throughput": (
         message("charts.throughput_axis", "throughput, of what no bubble gives"),

@@ -10,6 +10,7 @@ other.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -68,14 +69,41 @@ def plans(asked: Spec, preset: Preset, limit: float | None = None, search: Searc
     """
     _judge(asked)
     jit.compile_all()
-    found = _constructed(specs(asked, preset, limit), preset, limit)
-    if not found:
-        text = message("analysis.no_plan", "no schedule can be built for this model on {p} devices", p=asked.p)
-        raise SpecError("p", asked.p, text)
-    found = sorted(found, key=_rank)
+    found = _sorted(_in_threads(_alike(specs(asked, preset, limit)), preset, limit), asked)
     if search is not None:
         found = sorted([*found, *_searched_on(found, preset, limit, search)], key=_rank)
     return _one_of_each(found)
+
+
+def plans_within(seconds: float, asked: Spec, preset: Preset, limit: float | None = None) -> tuple[list[Plan], int]:
+    """Return (the plans that can be constructed within ``seconds``, how many more would have been), sorted as those of
+    ``plans``. Raises SpecError as it does.
+
+    Families of a fixed order come first, which take least; then orders constructed for the costs without
+    recomputation, then with it, each from the fewest ops: every family has its plans early. The first order is built
+    however late it is.
+    """
+    _judge(asked)
+    jit.compile_all()
+    end = time.monotonic() + seconds
+    alike = _alike(specs(asked, preset, limit))
+    in_order = dict(sorted(alike.items(), key=lambda each: _turn(each[0])))
+    first = next(iter(in_order), None)
+    left_out: list[int] = []
+
+    def is_late(plain: Spec) -> bool:
+        late = plain is not first and time.monotonic() >= end
+        if late:
+            left_out.append(len(in_order[plain]))
+        return late
+
+    found = _in_threads(in_order, preset, limit, is_late)
+    return _one_of_each(_sorted(found, asked)), sum(left_out)
+
+
+def _turn(plain: Spec) -> tuple[bool, int]:
+    ops = ops_constructed(plain)
+    return ops > 0 and plain.recompute != "none", ops
 
 
 def frontier(plans: Sequence[Plan]) -> list[Plan]:
@@ -162,18 +190,38 @@ def within(spec: Spec, family: Family, preset: Preset, limit: float | None = Non
     return math.floor(DIGITS * float((free[each > 0.0] / each[each > 0.0]).min())) / DIGITS
 
 
-def _constructed(chosen: Iterator[Spec], preset: Preset, limit: float | None) -> list[Plan]:
-    """Return the plans of the specs, in threads. Those that differ in offload only share an order."""
+def _alike(chosen: Iterator[Spec]) -> dict[Spec, list[Spec]]:
+    """Group the specs that differ in offload only, by the spec of the order that they share."""
     alike: dict[Spec, list[Spec]] = {}
     for spec in chosen:
         alike.setdefault(spec.with_(offload="none", costs=replace(spec.costs, O=None)), []).append(spec)
+    return alike
+
+
+def _in_threads(
+    alike: dict[Spec, list[Spec]],
+    preset: Preset,
+    limit: float | None,
+    is_late: Callable[[Spec], bool] | None = None,
+) -> list[Plan]:
+    """Return the plans of the specs, in threads; with ``is_late`` in their order, without the orders that are late."""
 
     def measured(plain: Spec) -> list[Plan | None]:
+        if is_late is not None and is_late(plain):
+            return []
         built = order(plain)
         return [_measured(spec, with_copies(spec, built), preset, limit) for spec in alike[plain]]
 
-    each = in_threads(measured, list(alike), ops_constructed)
+    each = in_threads(measured, list(alike), ops_constructed, longest_first=is_late is None)
     return [plan for plans in each for plan in plans if plan is not None]
+
+
+def _sorted(found: list[Plan], asked: Spec) -> list[Plan]:
+    """Return the plans by their rank. Raises SpecError if there are none."""
+    if not found:
+        text = message("analysis.no_plan", "no schedule can be built for this model on {p} devices", p=asked.p)
+        raise SpecError("p", asked.p, text)
+    return sorted(found, key=_rank)
 
 
 def _measured(spec: Spec, built: Order, preset: Preset, limit: float | None) -> Plan | None:
@@ -213,6 +261,12 @@ def _one_of_each(found: Sequence[Plan]) -> list[Plan]:
     for plan in found:
         first.setdefault(plan.spec.with_(effort=None), plan)
     return list(first.values())
+
+
+def needs_a_model() -> SpecError:
+    """Return the error of a plan without a model."""
+    text = message("analysis.plan_needs_a_model", "a plan is for a model on a machine; name a model such as llama3-70b")
+    return SpecError("model", None, text, nearest="llama3-70b")
 
 
 def _judge(asked: Spec) -> None:

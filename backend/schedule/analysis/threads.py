@@ -32,17 +32,21 @@ def ops_constructed(spec: Spec) -> int:
     return op_count(spec) if family_of(spec).shaped_by_costs else 0
 
 
-def in_threads(work: Callable[[T], R], items: Sequence[T], ops: Callable[[T], int]) -> list[R]:
+def in_threads(
+    work: Callable[[T], R], items: Sequence[T], ops: Callable[[T], int], *, longest_first: bool = True
+) -> list[R]:
     """Return ``work`` of each item, in their order. Raises what ``work`` raises.
 
     ``ops`` is how many ops of an item are constructed for its costs. The longest items are begun first, so that no
-    thread is left with a long one at the end; the calling thread works too.
+    thread is left with a long one at the end; the calling thread works too. With ``longest_first`` false items are
+    begun in their order: of work that ends at a time, the first items are then the ones done.
     """
     sizes = [ops(item) for item in items]
     helpers = min(MOST_THREADS, cores(), len(items)) - 1
     if helpers < 1 or sum(sizes) < WORTH_OPS or not jit.ready():  # interpreted kernels keep the lock
         return [work(item) for item in items]
-    waiting = deque(sorted(range(len(items)), key=lambda at: -sizes[at]))
+    begun = sorted(range(len(items)), key=lambda at: -sizes[at]) if longest_first else range(len(items))
+    waiting = deque(begun)
     results: dict[int, R] = {}
 
     def take_turns() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from backend.schedule.errors import SpecError, message
+from backend.schedule.families.apply_options import with_copies
 from backend.schedule.families.family import Family, Row
 from backend.schedule.order.order import Order
 from backend.schedule.search import exact
@@ -96,7 +97,7 @@ def search_order(
     report: Callable[[Progress], None] = lambda progress: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> tuple[Spec, Order, Found]:
-    """Search for the order of a legal spec without effort of its own.
+    """Search for the order of a legal spec without effort of its own; the order has the copies of its offload.
 
     Also returns a spec that builds this order: with the effort that the search took.
     """
@@ -105,7 +106,7 @@ def search_order(
     found = problem.search(spec.seed, Budget(seconds), report, stop)
     searched = spec.with_(effort=found.evaluations)
     _remember(searched, list(found.codes))
-    return searched, found.order(problem.task), found
+    return searched, with_copies(searched, found.order(problem.task)), found
 
 
 def proved(spec: Spec, family: Family, order: Order) -> tuple[Spec, Order, dict[str, Any]]:
@@ -144,7 +145,8 @@ def proved(spec: Spec, family: Family, order: Order) -> tuple[Spec, Order, dict[
     best = exact.prove(task, found)
     shape = {"lower_bound": float(best.lower_bound), "bound": best.bound_name, "gap": float(best.gap)}
     if best.span < found.span:  # no effort of our own search reproduces this order
-        spec, order = spec.with_(effort=None), best.order(task)
+        spec = spec.with_(effort=None)
+        order = with_copies(spec, best.order(task))
     return spec, order, shape | {"optimal": bool(best.optimal)}
 
 

@@ -25,6 +25,7 @@ from backend.schedule.simulation.simulate import Timeline
 from backend.schedule.spec import Spec
 
 Floats = npt.NDArray[np.float64]
+GB = 1e9  # bytes
 FORWARD = 3  # the FLOP of a layer's forward, backward included, over those of the forward
 
 

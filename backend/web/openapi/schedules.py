@@ -14,6 +14,7 @@ from backend.web.address.chart_query import APPEARANCE, HEIGHT, HEIGHTS, OTHERS,
 from backend.web.address.query import KEYS
 from backend.web.answers.analyses import COMPARED_KEYS
 from backend.web.answers.schedules import BLOCK_KEYS
+from backend.web.answers.training_plans import GIGABYTES, SECONDS
 from backend.web.http.encoding import BINARY, JSON
 from backend.web.openapi.costs import DEVICE_MEMORY, SETTING
 from backend.web.openapi.operation import PREFER, Answer, Operation, Parameter, json_answer
@@ -29,6 +30,7 @@ from backend.web.openapi.schema import (
     either,
     flag,
     nullable,
+    number,
     record,
     ref,
     text,
@@ -75,6 +77,13 @@ COMPARED = record(
         "parameters": record({"ranks": array(COUNT), "max": COUNT, "why": ref("Text")}),
         "claim": nullable({"type": "object"}),
         "units": nullable(UNITS),
+    }
+)
+TRAINING_PLANS = record(
+    {
+        **dict.fromkeys(("p", "m", "tried", "left_out"), COUNT),
+        "limit": NUMBER,
+        "plans": array(record({"spec": ref("Spec"), "units": UNITS, "best": TRUTH, "frontier": TRUTH})),
     }
 )
 BLOCK = record(
@@ -217,6 +226,20 @@ OPERATIONS: dict[str, Operation] = {
             A_SETTING,
         ),
         refusals=(304,),
+    ),
+    "compare.show_plans": Operation(
+        TAG,
+        json_answer("The plans.", _or_error(TRAINING_PLANS)),
+        (
+            *spec_query("p", "m"),
+            Parameter("gb", number(*GIGABYTES), "memory of a device in GB; by default the machine's"),
+            Parameter("seconds", number(*SECONDS), "for which plans are constructed; left_out counts those not built"),
+            A_SETTING,
+        ),
+        LENIENT,
+        refusals=(304,),
+        more="Those that fit come first, from the fastest, then the others from the least memory. `best`: the first "
+        "of its family and v; `frontier`: faster than every plan with less memory. m.model is required.",
     ),
     "export.export": Operation(
         TAG,

@@ -1,11 +1,13 @@
-"""The route of the comparison: families side by side at one setting."""
+"""The routes of comparisons: families side by side at one setting, and the fastest plans of a training run."""
 
 from __future__ import annotations
 
 from flask import Blueprint, Response, request
 
+from backend.errors import RequestError
 from backend.web.answers import analyses
-from backend.web.http.responses import send
+from backend.web.answers.training_plans import training_plans
+from backend.web.http.responses import refused, send
 from backend.web.services import services
 from backend.web.work.computing import compute
 
@@ -19,4 +21,21 @@ def show_comparison() -> Response:
     """
     query = request.query_string
     answer = services().cache.get_or_make(("compare", query), lambda: compute(analyses.comparison, query))
+    return send(request, answer)
+
+
+@comparisons.get("/plans")
+def show_plans() -> Response:
+    """Return the fastest steps of a model on a machine within a device's memory: schedule, chunks, memory limit,
+    recomputation and offload in one search.
+    """
+    query, cache = request.query_string, services().cache
+    answer = cache.get(("plans", query))
+    if answer is None:
+        try:
+            answer, complete = compute(training_plans, query)
+        except RequestError as error:
+            return refused(error)
+        if complete:  # of an answer that had too little time, the next request may have more
+            cache.put(("plans", query), answer)
     return send(request, answer)

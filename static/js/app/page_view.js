@@ -24,7 +24,7 @@ import { createImport } from "../panels/import/import_dialog.js";
 import { RunTab } from "../panels/runs/run_tab.js";
 import { createShare } from "../panels/share/share.js";
 import { createTable } from "../timeline/table.js";
-import { byId, sentence } from "../ui/dom.js";
+import { byId, h, sentence } from "../ui/dom.js";
 import { listenKeys } from "../ui/keyboard.js";
 import { onRest } from "../ui/rest.js";
 import { t, tr } from "../core/i18n/language.js";
@@ -136,6 +136,7 @@ export class PageView {
     createDrawer(store, [
       { id: "compare", title: t("Compare"), panel: compare.panel, show: () => compare.show() },
       { id: "charts", title: t("Charts"), panel: charts.panel, show: () => charts.show() },
+      { id: "plan", title: t("Training plan"), ...this.#planTab() },
       { id: "block", title: t("Building block"), panel: block.panel, show: () => block.show() },
       { id: "costs", title: t("Costs"), panel: this.costs.panel, show: () => this.costs.show() },
       { id: "run", title: t("Run"), panel: runTab.panel, show: () => runTab.show() },
@@ -153,6 +154,21 @@ export class PageView {
     store.subscribe((state, before) => {
       if (state.view !== before.view) table.refresh();
     });
+  }
+
+  /** The tab of training plans, whose script is loaded when it is opened. */
+  #planTab() {
+    const panel = h("div", {});
+    const { store, plans, unitsOf, costs } = this;
+    /** @type {Promise<{show: () => void}> | null} */
+    let loading = null;
+    const load = async () => {
+      const { createPlan } = await import("../panels/charts/plan/plan.js");
+      const plan = createPlan({ store, plans, unitsOf, reveal: costs.reveal });
+      panel.append(plan.node);
+      return plan;
+    };
+    return { panel, show: async () => (await (loading ??= load())).show() };
   }
 
   #begin() {

@@ -14,7 +14,7 @@ import { recall, remember } from "../ui/remembered.js";
 const CLOSED = "welcome"; // what is remembered once a reader has closed it
 const FAMILIES = [...new URLSearchParams(FIRST_VISIT).values()].join();
 /** A model that needs a pipeline, on the machine that it is often trained on. */
-const PLAN_LINK = "/?family=1f1b&p=8&m=32&m.model=llama3-70b&m.machine=h100&m.tp=8&m.data=8&m.zero=1&tab=costs";
+const PLAN_LINK = "/?family=1f1b&p=8&m=32&m.model=llama3-70b&m.machine=h100&m.tp=8&m.data=8&m.zero=1&tab=plan";
 
 /** @param {Plan[]} plans GPipe's and 1F1B's */
 function compared(plans) {

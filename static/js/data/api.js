@@ -102,9 +102,10 @@ async function askOnce(url, init) {
 export const getJson = async (path) => (await ask(path, { headers: { Accept: "application/json" } })).json();
 
 /** The same for requests that are often refused, as while a reader tries numbers: the server answers refusals with
- * status 200, so that the browser does not log them as failures. @param {string} path */
-export async function getAnswer(path) {
-  const body = await (await ask(path, { headers: { Accept: "application/json", Prefer: "handling=lenient" } })).json();
+ * status 200, so that the browser does not log them as failures. @param {string} path @param {AbortSignal} [signal] */
+export async function getAnswer(path, signal) {
+  const headers = { Accept: "application/json", Prefer: "handling=lenient" };
+  const body = await (await ask(path, { headers, signal })).json();
   if (body.error) throw new Refusal(body.error, 400);
   return body;
 }

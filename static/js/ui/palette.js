@@ -69,15 +69,16 @@ const paints = new Map();
 let hatch = null;
 
 /** The tokens as they are, or as they would be on a light or a dark page. @param {"light" | "dark"} [scheme]
- * @param {HTMLElement} [root] whose tokens they are */
-function tokens(scheme, root = document.body) {
-  const probes = TOKENS.map(() => h("span"));
+ * @param {HTMLElement} [root] whose tokens they are @param {string[]} [names]
+ * @returns {Record<string, string>} by name */
+function tokens(scheme, root = document.body, names = TOKENS) {
+  const probes = names.map(() => h("span"));
   const holder = h("div", { hidden: true }, ...probes);
   if (scheme) holder.style.colorScheme = scheme;
-  TOKENS.forEach((token, n) => (probes[n].style.color = `var(--${token})`));
+  names.forEach((token, n) => (probes[n].style.color = `var(--${token})`));
   root.append(holder);
   // All are written before the first is read: the browser computes the styles once, not once a token.
-  const next = Object.fromEntries(TOKENS.map((token, n) => [token, getComputedStyle(probes[n]).color]));
+  const next = Object.fromEntries(names.map((token, n) => [token, getComputedStyle(probes[n]).color]));
   holder.remove();
   return next;
 }
@@ -88,6 +89,9 @@ export function readPalette(root) {
   paints.clear();
   hatch = null;
 }
+
+/** Colours of the page that the palette has not, as they are now. @param {string[]} names of tokens, without dashes */
+export const coloursNow = (names) => tokens(undefined, document.body, names);
 
 /** @param {string} token without its dashes */
 export const colour = (token) => colours[token];

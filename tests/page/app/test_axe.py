@@ -9,9 +9,11 @@ from tests.support.page.queries import Open, wait
 
 AXE = PROJECT / "node_modules" / "axe-core" / "axe.min.js"
 FULL = "?b.family=zb-h1&area=5-14@2-b.1&marks=2,8.5,9&pin=b.3&crit=1&lane=comm&story=ranks&at=9&micro=3&mem=1"
-TABS = [("compare", "#panel-compare tbody tr"), ("charts", "#panel-charts .main-svg"), ("block", "#panel-block svg"),
+TABS = [("compare", "#panel-compare tbody tr"), ("charts", "#panel-charts .main-svg"),
+        ("plan", "#plan-model[data-list]"), ("block", "#panel-block svg"),
         ("costs", "#panel-costs"), ("run", "#panel-run"),
         ("export", "#panel-export button"), ("keys", "#panel-keys kbd")]  # fmt: skip
+PLANNED = "?family=1f1b&p=2&m=4&m.model=cm-9.6b&m.machine=a100&m.tp=8&tab=plan"
 OPENED = ":popover-open, dialog[open]"
 
 
@@ -95,6 +97,14 @@ def test_comparing_with_everything_on_passes_in_both_themes(open_page: Open) -> 
         page = open_page(f"{FULL}&theme={theme}")
         expect(page.locator("#area")).to_be_visible()
         assert violations(page) == [], theme
+
+
+def test_training_plans_pass_in_both_themes_and_on_a_phone(open_page: Open) -> None:
+    for theme, width in (("light", 1280), ("dark", 1280), ("dark", 360)):
+        page = open_page(f"{PLANNED}&theme={theme}", width=width)
+        page.click("#plan-find")
+        expect(page.locator("#panel-plan .main-svg").first).to_be_visible()
+        assert violations(page, *changed("plan")) == [], (theme, width)
 
 
 def test_every_tab_passes_in_the_dark_on_a_phone(open_page: Open) -> None:

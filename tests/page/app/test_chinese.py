@@ -97,6 +97,16 @@ def test_every_tab_is_chinese(open_page: Open) -> None:
         assert english(page) == [], tab
 
 
+def test_training_plans_are_chinese(open_page: Open) -> None:
+    page = open_page("?lang=zh&family=1f1b&p=2&m=4&tab=plan", width=360, height=740)
+    page.select_option("#plan-model", "cm-9.6b")
+    assert english(page) == [], "before a search"
+    page.click("#plan-find")
+    page.locator("#panel-plan .main-svg").first.wait_for()
+    assert english(page) == []
+    assert page.evaluate(CUT) == []
+
+
 def test_every_chart_is_chinese(open_page: Open) -> None:
     page = open_page("?lang=zh&family=zb-h1&p=4&m=8&tab=charts&chart=bubble", width=1440, height=900)
     shown(page, "bubble")

@@ -68,8 +68,9 @@ def test_teach_opens_the_share_dialog_and_plan_a_model_on_a_machine(open_page: O
     expect(page.locator("#share-link")).to_have_value(re.compile(r"/\?family=gpipe&b\.family=1f1b$"))
     page.keyboard.press("Escape")
     page.click("#welcome-plan")
-    expect(page.locator("#panel-costs")).to_be_visible()
-    expect(page.locator("#pricing > summary")).to_contain_text("70B")
+    expect(page.locator("#panel-plan")).to_be_visible()
+    expect(page.locator("#plan-model")).to_have_value("llama3-70b")
+    expect(page.locator("#plan-find")).to_be_enabled()
 
 
 def test_the_tour_goes_through_its_views_by_keys_with_computed_figures_and_gives_the_view_back(open_page: Open) -> None:

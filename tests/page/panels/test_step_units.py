@@ -1,9 +1,10 @@
-"""The page in a browser: a step in seconds, tokens and bytes, and whether a plan fits its device."""
+"""The page in a browser: a step in seconds, tokens and bytes, whether a plan fits its device, and the fastest plan."""
 
 from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -117,3 +118,113 @@ def test_an_old_name_of_a_model_in_a_link_still_means_it(open_page: Open) -> Non
     expect(page.locator("#pricing > summary")).to_contain_text("Llama 3 8B on H100")
     page.click("#pricing > summary")
     expect(page.locator("#preset-model")).to_have_value("llama3-8b")
+
+
+PLANNED = "?family=1f1b&p=2&m=4&m.model=cm-9.6b&m.machine=a100&m.tp=8&tab=plan"
+SETTING = "['family', 'v', 'memory', 'recompute', 'offload'].map((key) => bubbleline.state().spec[key])"
+
+
+def find_plans(page: Page) -> list[dict]:
+    """Press the button and return the plans of the answer."""
+    with page.expect_response(lambda response: "/api/plans?" in response.url, timeout=30_000) as answer:
+        page.click("#plan-find")
+    expect(page.locator(".plan-table tbody tr").first).to_be_visible()
+    return answer.value.json()["plans"]
+
+
+def test_the_fastest_plan_is_found_after_a_choice_of_model_and_machine_put_on_the_screen_and_taken_back(
+    open_page: Open, tmp_path: Path
+) -> None:
+    page = open_page("?family=1f1b&p=2&m=4&tab=plan")
+    expect(page.locator("#plan-find")).to_be_disabled()
+    expect(page.locator("#plan-why")).to_contain_text("Choose a model")
+    page.select_option("#plan-model", "cm-9.6b")
+    page.select_option("#plan-machine", "a100")
+    wait_url(page, "m.machine=a100")
+    expect(page.locator("#plan-gb")).to_have_attribute("placeholder", "80")
+    page.fill("#plan-gb", "60")
+    plans = find_plans(page)
+    assert not plans[0]["units"]["memory"]["fits"] or plans[0]["units"]["memory"]["most"] <= 60e9
+    rows = page.locator(".plan-table tbody tr")
+    expect(rows).to_have_count(len(plans) + 1)
+    expect(page.locator(".plan-now")).to_contain_text("1F1B")
+    page.locator("#plan-put-0").press("Enter")
+    best = plans[0]["spec"]
+    wait(page, f"JSON.stringify({SETTING}) === {json.dumps(chosen(best))}")
+    wait_url(page, f"family={best['family']}")
+    expect(page.locator('.plan-table tr[data-at="0"]')).to_have_class(re.compile("is-shown"))
+    expect(page.locator(".plan-now td").nth(4)).to_have_text(f"{plans[0]['units']['seconds']:#.4g}")
+    expect(page.locator("#plan-put-0")).to_be_focused()
+    with page.expect_download() as download:
+        page.click('#panel-plan [data-save="csv"]')
+    download.value.save_as(tmp_path / "csv")
+    lines = list(csv.DictReader((tmp_path / "csv").open()))
+    assert [float(line["step_s"]) for line in lines] == [plan["units"]["seconds"] for plan in plans]
+    page.go_back()
+    wait(page, "bubbleline.state().spec.family === '1f1b'")
+    expect(page.locator(".plan-now")).to_contain_text("1F1B")
+
+
+def chosen(spec: dict) -> str:
+    return json.dumps([spec[key] for key in ("family", "v", "memory", "recompute", "offload")], separators=(",", ":"))
+
+
+def test_each_plan_has_the_figures_that_the_page_computes_of_it_and_the_gain_over_the_screen(open_page: Open) -> None:
+    page = open_page(PLANNED)
+    plans = find_plans(page)
+    now = page.locator(".plan-now td").nth(4)
+    expect(now).to_have_text(re.compile(r"^\d"))
+    before = float(now.inner_text())
+    for at in (0, 1, len(plans) // 2):
+        gain = 100 * (plans[at]["units"]["seconds"] / before - 1)
+        told = page.locator(f'.plan-table tr[data-at="{at}"] td').nth(5).inner_text()
+        assert float(told.removesuffix(" %").replace("\u2212", "-")) == pytest.approx(gain, abs=0.1)
+    at = next(k for k, plan in enumerate(plans) if plan["spec"]["family"] == "v-half")
+    page.click(f"#plan-put-{at}")
+    units = plans[at]["units"]
+    expect(figure(page, "Step time")).to_have_text(f"{1000 * units['seconds']:.2f} ms")
+    expect(figure(page, "Peak memory")).to_have_text(f"{units['memory']['most'] / 1e9:.1f} GB")
+
+
+def test_plans_of_an_earlier_setting_say_so_and_bring_their_model_with_them(open_page: Open) -> None:
+    page = open_page(PLANNED)
+    plans = find_plans(page)
+    page.select_option("#plan-model", "cm-21b")
+    expect(page.locator(".plan-lead")).to_have_text("The setting has changed since these plans were found.")
+    expect(page.locator(".plan-now")).to_have_count(0)
+    page.locator(".charts-figure").first.wait_for(state="attached")
+    page.click("#plan-put-1")
+    wait_url(page, "m.model=cm-9.6b")
+    assert page.evaluate("bubbleline.state().spec.family") == plans[1]["spec"]["family"]
+    expect(page.locator(".plan-lead")).to_contain_text("settings built")
+
+
+def test_the_figure_of_plans_is_stepped_through_by_keys_and_a_search_for_plans_is_stopped(open_page: Open) -> None:
+    page = open_page(PLANNED)
+    plans = find_plans(page)
+    chart = page.locator("#panel-plan .charts-figure")
+    expect(chart.locator(".main-svg").first).to_be_visible()
+    chart.press("ArrowRight")
+    expect(chart.locator(".hovertext")).to_have_count(1)
+    chart.press("Enter")
+    least = min(plans, key=lambda plan: plan["units"]["memory"]["most"])["spec"]
+    wait(page, f"JSON.stringify({SETTING}) === {json.dumps(chosen(least))}")
+    page.fill("#field-p", "8")
+    page.press("#field-p", "Enter")
+    wait_url(page, "p=8")
+    page.fill("#field-m", "128")
+    page.press("#field-m", "Enter")
+    wait_url(page, "m=128")
+    page.click("#plan-find")
+    expect(page.locator("#plan-find")).to_have_text("Stop")
+    page.click("#plan-find")
+    expect(page.locator("#plan-find")).to_have_text("Find the fastest plan")
+    expect(page.locator(".plan-lead")).to_contain_text("The setting has changed")
+
+
+def test_a_memory_that_nothing_fits_is_said_with_the_least_that_is_needed(open_page: Open) -> None:
+    page = open_page(PLANNED)
+    page.fill("#plan-gb", "0.5")
+    plans = find_plans(page)
+    least = plans[0]["units"]["memory"]["most"] / 1e9
+    expect(page.locator(".plan-lead")).to_contain_text(f"the one with the least memory needs {least:.3g} GB.")

@@ -116,6 +116,19 @@ def test_searching_on_makes_the_first_plan_faster_and_replaces_the_constructed_o
     assert len({plan.spec.with_(effort=None) for plan in longer}) == len(longer) == len(quick)
 
 
+def test_with_time_enough_all_plans_are_built_in_whatever_order(found: list[plans.Plan]) -> None:
+    assert plans.plans_within(600.0, ASKED, PRESET) == (found, 0)
+
+
+def test_what_there_is_no_time_for_is_counted_and_what_takes_least_is_built(found: list[plans.Plan]) -> None:
+    some, left_out = plans.plans_within(0.0, ASKED, PRESET)
+    assert 0 < len(some) < len(found)
+    assert len(some) + left_out == len(found)
+    assert not any(FAMILIES[plan.spec.family].shaped_by_costs for plan in some)
+    known = {plan.spec: plan.units for plan in found}
+    assert all(known[plan.spec] == plan.units for plan in some)
+
+
 def test_a_forward_only_setting_and_a_model_without_layers_for_the_devices_are_refused() -> None:
     with pytest.raises(SpecError, match="a plan is for training"):
         plans.plans(ASKED.with_(forward_only=True), PRESET)

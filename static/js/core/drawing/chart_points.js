@@ -163,8 +163,8 @@ export function cellText(value) {
   return tr(value);
 }
 
-/** @param {(string | number)[][]} rows */
-const lines = (rows) => rows.map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
+/** Rows of a CSV file. @param {(string | number)[][]} rows */
+export const lines = (rows) => rows.map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
 
 /** @param {string | number} value */
 function cell(value) {

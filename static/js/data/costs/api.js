@@ -85,6 +85,20 @@ export function evenly(preset) {
 }
 
 /**
+ * The preset with another model or machine, which ends numbers of one's own of that part.
+ * @param {Preset} preset
+ * @param {"model" | "machine"} part
+ * @param {string} name
+ * @returns {Preset}
+ */
+export function withNamed(preset, part, name) {
+  const even = evenly(preset);
+  const own = Object.fromEntries(Object.entries(even.own).filter(([field]) => !FIELDS_OF[part].includes(field)));
+  const standard = part === "machine" && name === shelf()?.defaults.machine;
+  return { ...even, [part]: standard ? null : name, own };
+}
+
+/**
  * The preset with layers moved between the stages.
  * @param {Preset} preset
  * @param {number[]} layers

@@ -49,5 +49,5 @@ export function createCosts({ store, plans, pricing }) {
     arithmetic.show();
   }
   onRest(show);
-  return { panel: arithmetic.panel, show };
+  return { panel: arithmetic.panel, show, reveal };
 }

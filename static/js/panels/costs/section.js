@@ -1,6 +1,6 @@
 // "Model and machine": which model on which machine the costs come from. Nothing changes until Apply; from then on each
 // choice does at once, until a cost is changed by hand.
-import { FIELDS_OF, MODELS, ask, evenly, isOwn, plainOf, shelf, titlesOf, withLayers } from "../../data/costs/api.js";
+import { MODELS, ask, evenly, isOwn, plainOf, shelf, titlesOf, withLayers, withNamed } from "../../data/costs/api.js";
 import { Balance } from "./balance.js";
 import { stepUnits } from "../../data/costs/step_units.js";
 import { OwnFields } from "./own_values.js";
@@ -197,10 +197,7 @@ export class CostsSection {
       this.#fill();
       return;
     }
-    const even = evenly(this.#draft);
-    const own = Object.fromEntries(Object.entries(even.own).filter(([name]) => !FIELDS_OF[part].includes(name)));
-    const standard = part === "machine" && value === shelf()?.defaults.machine;
-    this.#choose({ [part]: standard ? null : value, own }, "push");
+    this.#choose(withNamed(this.#draft, part, value), "push");
   }
 
   /** null for what the server takes by itself. @param {string} name @param {string | number} value */

@@ -51,7 +51,7 @@ export const ANALYSIS_MESSAGES = {
     "各阶段相等且无跳开销时，GPipe 与 1F1B 的气泡相同；1F1B 节省的是显存（{held}），不是时间。这里两者不同（{theirs} 与 {ours}），因为{reason}。",
   "analysis.pipeoffload_claims":
     "GIS、GIS-H 与卸载：相对于 1F1B 的 M 的激活值显存峰值，取自 PipeOffload（arXiv 2503.01328）；该文没有给出它们的气泡率。",
-  "analysis.plan_needs_a_model": "方案针对某个模型与机器；请用 --model 指定模型",
+  "analysis.plan_needs_a_model": "方案针对某个模型与机器；请指定一个模型，例如 llama3-70b",
   "analysis.same_bubble": "GPipe 与 1F1B 的气泡相同：1F1B 节省的是显存（{held}），不是时间。",
   "analysis.size_left_out": "未列入：{ops} 个 op 在此耗时过长",
   "analysis.some_ranks_keep": "rank {ranks} 和 {last} 保留一个微批次的激活值最久，共 {slots} 个时隙",

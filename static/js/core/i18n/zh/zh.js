@@ -26,6 +26,7 @@ import { CONTROLS } from "./page/controls.js";
 import { FIGURES } from "./page/figures.js";
 import { FRAME } from "./page/frame.js";
 import { HELP } from "./page/help.js";
+import { PLAN } from "./page/plan.js";
 import { RUNS as RUNNING } from "./page/runs.js";
 import { TIMELINE } from "./page/timeline.js";
 import { WORKBENCH } from "./page/workbench.js";
@@ -40,6 +41,7 @@ export const TEXTS = {
   ...FIGURES,
   ...FRAME,
   ...HELP,
+  ...PLAN,
   ...RUNNING,
   ...TIMELINE,
   ...WORKBENCH,

@@ -1,0 +1,159 @@
+// What a training plan is for: the model, the machine, and the memory of a device; and the button that finds plans.
+import { MODELS, ask, isOwn, plainOf, shelf, titlesOf, withNamed } from "../../../data/costs/api.js";
+import { h, keepFocus, replace, setText, show } from "../../../ui/dom.js";
+import { t } from "../../../core/i18n/language.js";
+import { plainPreset } from "../../../core/state/link_preset.js";
+
+/** @import {Entry} from "../../../data/costs/api.js" */
+/** @import {Preset} from "../../../core/state/link_preset.js" */
+/** @import {Spec} from "../../../core/schedule/types.js" */
+/** @import {Store} from "../../../data/store.js" */
+/** @typedef {"model" | "machine"} Part */
+/**
+ * @typedef {object} Acts
+ * @property {() => void} find
+ * @property {() => void} stop
+ * @property {() => void} reveal  opens all settings of the model and the machine
+ * @property {() => void} changed  the memory of a device, or the list of models has arrived
+ */
+
+const GB = 1e9;
+const LEAST_GB = 0.001;
+const CUSTOM = "custom"; // the entry for free numbers, which are edited among the costs
+
+export class Setup {
+  #model = h("select", { id: "plan-model", onchange: () => this.#pick("model", this.#model.value) });
+  #machine = h("select", { id: "plan-machine", onchange: () => this.#pick("machine", this.#machine.value) });
+  #gigabytes = h("input", { type: "number", id: "plan-gb", min: LEAST_GB, step: "any", onchange: () => this.#typed() });
+  #devices = h("span", { class: "plan-devices" });
+  #find = h("button", { type: "button", class: "button primary", id: "plan-find", onclick: () => this.#press() });
+  #why = h("p", { class: "note plan-why", id: "plan-why", hidden: true });
+  #running = false;
+
+  /** @param {Store} store @param {Acts} acts */
+  constructor(store, acts) {
+    this.store = store;
+    this.acts = acts;
+    const more = h(
+      "button",
+      {
+        type: "button",
+        class: "link",
+        id: "plan-more",
+        title: t("Tensor and data parallel, ZeRO, sequence, efficiency"),
+        onclick: acts.reveal,
+      },
+      t("More settings …"),
+    );
+    this.node = h(
+      "div",
+      { class: "plan-setup" },
+      labelled(t("Model"), this.#model),
+      labelled(t("Machine"), this.#machine),
+      labelled(t("GB a device"), this.#gigabytes),
+      this.#find,
+      h("span", { class: "plan-more" }, this.#devices, " ", more),
+      this.#why,
+    );
+    this.#find.setAttribute("aria-describedby", "plan-why");
+  }
+
+  /** Request the list of models, once. */
+  async load() {
+    if (shelf()) return;
+    try {
+      await ask(MODELS);
+    } catch {
+      setText(this.#why, t("The list of models could not be loaded. Close and open this tab to try again."));
+      show(this.#why, true);
+      return;
+    }
+    this.acts.changed();
+  }
+
+  /** The memory of a device in GB that was typed, null for the machine's. */
+  get gigabytes() {
+    const typed = Number(this.#gigabytes.value);
+    return this.#gigabytes.value !== "" && typed >= LEAST_GB ? typed : null;
+  }
+
+  /** @param {boolean} running */
+  sync(running) {
+    this.#running = running;
+    const { preset, spec } = this.store.get();
+    const known = shelf();
+    if (!known) return;
+    const model = preset ? part(preset, "model") : "";
+    const machine = preset ? part(preset, "machine") : String(known.defaults.machine);
+    keepFocus(this.node, () => {
+      options(this.#model, known.models, model, preset ? null : t("Choose a model"));
+      options(this.#machine, known.machines, machine, null);
+    });
+    this.#gigabytes.placeholder = String(machineBytes(preset) / GB);
+    setText(this.#devices, preset ? devicesText(preset, spec) : "");
+    setText(this.#find, running ? t("Stop") : t("Find the fastest plan"));
+    this.#find.classList.toggle("primary", !running);
+    this.#find.disabled = preset === null;
+    setText(this.#why, t("Choose a model: step time and memory follow from it and from the machine."));
+    show(this.#why, preset === null);
+  }
+
+  #press() {
+    if (this.#running) this.acts.stop();
+    else this.acts.find();
+  }
+
+  #typed() {
+    if (this.gigabytes === null) this.#gigabytes.value = "";
+    this.acts.changed();
+  }
+
+  /** @param {Part} which @param {string} name */
+  #pick(which, name) {
+    const { preset } = this.store.get();
+    if (preset) this.store.set({ preset: withNamed(preset, which, name) }, "push");
+    else if (this.#model.value)
+      this.store.set({ preset: withNamed(plainPreset(this.#model.value), "machine", this.#machine.value) }, "push");
+  }
+}
+
+/** @param {string} text @param {HTMLElement} control */
+const labelled = (text, control) => h("label", {}, h("span", { text }), control);
+
+/** The entry of a list: a preset's name, or numbers of one's own. @param {Preset} preset @param {Part} which */
+const part = (preset, which) =>
+  isOwn(preset, which) ? CUSTOM : String(preset[which] ?? shelf()?.defaults[which] ?? "");
+
+/** @param {Preset | null} preset */
+function machineBytes(preset) {
+  const own = preset?.own.memory;
+  return typeof own === "number" ? own : Number(plainOf(preset ?? plainPreset(""), "memory"));
+}
+
+/** "8 × 8 × 16 = 1024 devices": stages, tensor and data parallel. @param {Preset} preset @param {Spec} spec */
+function devicesText(preset, { p }) {
+  const factors = [p, preset.tp ?? plainOf(preset, "tp"), preset.data ?? plainOf(preset, "data")];
+  const all = factors.reduce((product, factor) => product * factor, 1);
+  return t("{preset}: {factors} = {all} devices.", { preset: titlesOf(preset), factors: factors.join(" × "), all });
+}
+
+/**
+ * @param {HTMLSelectElement} select
+ * @param {Entry[]} entries
+ * @param {string} value
+ * @param {string | null} none  an entry for no choice yet
+ */
+function options(select, entries, value, none) {
+  const own = value === CUSTOM;
+  const list = [
+    ...(none === null ? [] : [["", none]]),
+    ...entries.filter(({ name }) => name !== CUSTOM).map(({ name, title }) => [name, title]),
+    ...(own ? [[CUSTOM, t("your own numbers")]] : []),
+  ];
+  const key = list.join();
+  if (select.dataset.list !== key) {
+    select.dataset.list = key;
+    replace(select, ...list.map(([name, text]) => h("option", { value: name, text })));
+  }
+  select.value = value;
+}
