@@ -223,9 +223,9 @@ def _fill(
     """Let the device that is free first run the most overdue op that it can run, repeatedly; return how many ops ran:
     fewer than all in a deadlock, or once a device's window would be longer than ``most``.
 
-    ``due`` (slots, 2); ``room`` the limit in chunks and W's share of a chunk; ``wait`` a Choice's waits, in time: three of
-    a device, and that between micro-batches.
-    Fills ``codes`` (p, steps) and ``window`` (p, 2), each device's first start and last end.
+    ``due`` (slots, 2); ``room`` the limit in chunks and W's share of a chunk; ``wait`` a Choice's waits, in time:
+    three of a device, and that between micro-batches. Fills ``codes`` (p, steps) and ``window`` (p, 2), each device's
+    first start and last end.
     """
     p, width, at = codes.shape[0], feeds.shape[0] // codes.shape[0], 0
     m, chunks = codes.shape[1] // width, width // 3
