@@ -340,8 +340,8 @@ def lay(
     """Construct the order of a block by one choice; return its span and its codes (p, steps).
 
     ``room`` and ``share`` replace the task's: a lower limit, or an I that frees nothing. Returns None for a span longer
-    than ``most``, and for a deadlock, which is only possible for a block that is kept to its sequence under a limit
-    that it was not made for.
+    than ``most``, with the waits for the pace, and for a deadlock, which is only possible for a block that is kept to
+    its sequence under a limit that it was not made for.
     """
     place = task.placement
     due = np.array(block.due, np.float64).reshape(-1, 2)
@@ -353,6 +353,8 @@ def lay(
     limit = np.array([task.room if room is None else room, task.share if share is None else share], np.float64)
     if _fill(due, block.period, task.feeds, task.lag, task.cost, limit, wait, most, codes, window) < codes.size:
         return None
+    if choice.pace > 0.0:
+        return timed(task, codes)[0], codes  # the order itself makes no op wait for the pace
     return float((window[:, 1] - window[:, 0]).max()), codes
 
 
@@ -385,8 +387,9 @@ def different(task: Task, tries: Sequence[Try]) -> list[Try]:
         return list(tries)
     first: dict[tuple[object, ...], Try] = {}
     for block, choice in tries:
-        whole = tuple(_whole_units(each / unit) for each in _waits(task, choice))
-        first.setdefault((id(block), choice.move, *whole), (block, choice))
+        *waits, pace = _waits(task, choice)
+        key = waits if pace > 0.0 else [_whole_units(each / unit) for each in waits]  # paces are no whole units
+        first.setdefault((id(block), choice.move, pace, *key), (block, choice))
     return list(first.values())
 
 
