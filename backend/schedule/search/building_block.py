@@ -12,9 +12,11 @@ Qi et al. 2024, Pipeline Parallelism with Controllable Memory, arXiv 2405.15362,
 from __future__ import annotations
 
 import math
+from bisect import insort
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,11 +34,13 @@ Ints = npt.NDArray[np.int64]
 
 ENDLESS = np.inf
 SQUEEZED = 24  # best orders, of those by all choices and those given, that are squeezed
-EFFORT = 4_000_000  # ops to construct over all tries, and to squeeze, about a second; large orders get fewer of both
-SQUEEZE_OPS = 8  # ops that could be constructed in the time in which one is squeezed
+EFFORT = 5_600_000  # ops to construct over all tries, and to squeeze, about a second; large orders get fewer of both
+SQUEEZE_OPS = 11  # ops that could be constructed in the time in which one is squeezed
+PACES = (0.85, 1.1, 0.5)  # of micro-batches, in units of a device's work for one
 PARTS = 64  # costs in whole multiples of a 64th add up without rounding
 EXACT = 2.0**52  # up to which float64 has every whole number
 CLEAR = 1e-3  # units between a wait and a whole number of them, so that no rounding matters
+CLOSE = 1e-9  # part of a span by which sums of float64 may differ
 ROUNDS = 6  # most squeezes of one order; usually nothing moves after two or three
 
 
@@ -107,14 +111,19 @@ class Choice(NamedTuple):
     """How to place ops where the block leaves a choice.
 
     How long a device waits for the next op rather than run a W (in units of W); rather than run an op that is less
-    due (in units of F; ENDLESS: never leave the block's order); the same in the cool-down; and by how many slots to
-    move I of chunk 0, F and I of chunk 1.
+    due (in units of F; ENDLESS: never leave the block's order); the same in the cool-down; by how many slots to move I
+    of chunk 0, F and I of chunk 1; and how long after one micro-batch the next one may begin (in units of a device's
+    work for one, 0: as soon as the memory allows).
     """
 
     hold_w: float = 0.0
     hold_op: float = ENDLESS
     hold_end: float = ENDLESS
     move: tuple[float, ...] = ()
+    pace: float = 0.0
+
+
+Try = tuple[Block, Choice]
 
 
 @dataclass(frozen=True)
@@ -152,6 +161,11 @@ class Task:
         """Return the mean times of F and of W over all slots."""
         f, _, w = self.cost.mean(axis=0).tolist()
         return f, w
+
+    @cached_property
+    def work(self) -> float:
+        """Return the most work of a device for one micro-batch."""
+        return float(self.cost.reshape(self.placement.p, -1).sum(axis=1).max())
 
     @cached_property
     def unit(self) -> float | None:
@@ -209,10 +223,10 @@ def _replay(winner: Any, wake: Any, r: int) -> None:
         node //= 2
 
 
-@jit.inner("int64(int64[::1], float64[:, ::1])")
-def _enter(feeds: Any, came: Any) -> int:
-    """Fill ``came`` (rows, m), when inputs arrive: at first only those of the F that no op feeds, one of each stream.
-    Returns the number of streams.
+@jit.inner("int64(int64[::1], float64, float64[:, ::1])")
+def _enter(feeds: Any, pace: Any, came: Any) -> int:
+    """Fill ``came`` (rows, m), when inputs arrive: at first only those of the F that no op feeds, one of each stream,
+    ``pace`` after one another. Returns the number of streams.
     """
     came[:, :] = 0.0
     for row in range(feeds.shape[0]):
@@ -220,7 +234,9 @@ def _enter(feeds: Any, came: Any) -> int:
             came[feeds[row], :] = np.inf
     streams = 0
     for row in range(0, feeds.shape[0], 3):
-        streams += came[row, 0] == 0.0
+        if came[row, 0] == 0.0:
+            streams += 1
+            came[row, :] = pace * np.arange(came.shape[1])
     return streams
 
 
@@ -240,26 +256,31 @@ def _reserved(opened: Any, turn: Any, r: int, row: int, m: int) -> bool:
 
 @jit.kernel(
     "int64(float64[:, ::1], float64, int64[::1], float64[::1], float64[:, ::1], float64[::1], float64[::1],"
-    " uint8[:, ::1], float64[:, ::1])"
+    " float64, uint8[:, ::1], float64[:, ::1])"
 )
 def _fill(
-    due: Any, period: float, feeds: Any, lag: Any, cost: Any, room: Any, hold: Any, codes: Any, window: Any
+    due: Any, period: float, feeds: Any, lag: Any, cost: Any, room: Any, wait: Any, most: float, codes: Any, window: Any
 ) -> int:
-    """Let the device that is free first run the most overdue op that it can run, repeatedly; return how many ops ran.
+    """Let the device that is free first run the most overdue op that it can run, repeatedly; return how many ops ran:
+    fewer than all in a deadlock, or once a device's window would be longer than ``most``.
 
-    ``due`` (slots, 2); ``room`` the limit in chunks and W's share of a chunk; ``hold`` a Choice's three waits, in time.
-    Fills ``codes`` (p, steps) and ``window`` (p, 2), each device's first start and last end.
+    ``due`` (slots, 2); ``room`` the limit in chunks and W's share of a chunk; ``wait`` a Choice's waits, in time:
+    three of a device, and that between micro-batches. Fills ``codes`` (p, steps) and ``window`` (p, 2), each device's
+    first start and last end.
     """
     p, width, at = codes.shape[0], feeds.shape[0] // codes.shape[0], 0
     m, chunks = codes.shape[1] // width, width // 3
     came, turn = np.empty((p * width, m)), np.zeros(p * width, np.int64)
-    streams = _enter(feeds, came)
+    streams = _enter(feeds, wait[3], came)
     owed, made, paid = np.zeros((p, chunks * m), np.int64), np.zeros(p, np.int64), np.zeros(p, np.int64)
     clock, level, opened, step = np.zeros(p), np.zeros(p), np.zeros((p, streams), np.int64), np.zeros(p, np.int64)
     winner, wake = _tournament(p)
+    spare = np.full(p, most * (1.0 + CLOSE))  # idle time that is left to each device
+    for row in range(p * width):
+        spare[row // width] -= m * cost[row // 3, row % 3]
     while True:
         r = winner[1]
-        now, waiting, patience = wake[r], made[r] - paid[r], hold[2 if turn[r * width] == m else 1]
+        now, waiting, patience = wake[r], made[r] - paid[r], wait[2 if turn[r * width] == m else 1]
         if now == np.inf:
             return at
         pick, pick_late, pick_due, begin = -1, np.inf, np.inf, np.inf
@@ -274,7 +295,7 @@ def _fill(
                 late, when = arrival if arrival > now + patience else 0.0, due[row // 3, row % 3] + period * k
                 if late < pick_late or (late == pick_late and when < pick_due):
                     pick, pick_late, pick_due, begin = row, late, when, max(arrival, now)
-        if waiting > 0 and begin > now + hold[0]:
+        if waiting > 0 and begin > now + wait[0]:
             pick, begin = 3 * owed[r, paid[r]] + 2, now
             paid[r] += 1
         elif begin > now + patience or begin == np.inf:
@@ -292,6 +313,10 @@ def _fill(
             made[r] += 1
         else:
             level[r] -= room[1]
+        if step[r] > 0:
+            spare[r] -= begin - clock[r]
+            if spare[r] < 0.0:
+                return at
         turn[pick] += 1
         if feeds[pick] >= 0:
             came[feeds[pick], k] = end + lag[pick]
@@ -346,37 +371,53 @@ def _squeeze(feeds: Any, lag: Any, cost: Any, room: Any, codes: Any, start: Any,
 
 
 def lay(
-    task: Task, block: Block, choice: Choice, room: float | None = None, share: float | None = None
+    task: Task,
+    block: Block,
+    choice: Choice,
+    room: float | None = None,
+    share: float | None = None,
+    most: float = ENDLESS,
 ) -> tuple[float, Codes] | None:
     """Construct the order of a block by one choice; return its span and its codes (p, steps).
 
-    ``room`` and ``share`` replace the task's: a lower limit, or an I that frees nothing. Returns None for a deadlock,
-    which is only possible for a block that is kept to its sequence under a limit that it was not made for.
+    ``room`` and ``share`` replace the task's: a lower limit, or an I that frees nothing. Returns None for a span longer
+    than ``most``, with the waits for the pace, and for a deadlock, which is only possible for a block that is kept to
+    its sequence under a limit that it was not made for.
     """
     place = task.placement
     due = np.array(block.due, np.float64).reshape(-1, 2)
     for k, slots in enumerate(choice.move):
         due.ravel()[k + 1 :: 2 * place.chunks] += slots
-    hold = np.array(_waits(task, choice))
+    wait = np.array(_waits(task, choice))
     codes = np.zeros((place.p, 3 * place.chunks * task.n), np.uint8)
     window = np.full((place.p, 2), np.inf)
     limit = np.array([task.room if room is None else room, task.share if share is None else share], np.float64)
-    if _fill(due, block.period, task.feeds, task.lag, task.cost, limit, hold, codes, window) < codes.size:
+    if _fill(due, block.period, task.feeds, task.lag, task.cost, limit, wait, most, codes, window) < codes.size:
         return None
+    if choice.pace > 0.0:
+        return timed(task, codes)[0], codes  # the order itself makes no op wait for the pace
     return float((window[:, 1] - window[:, 0]).max()), codes
 
 
-def _waits(task: Task, choice: Choice) -> tuple[float, float, float]:
-    """Return a choice's three waits, in time."""
+def _waits(task: Task, choice: Choice) -> tuple[float, float, float, float]:
+    """Return a choice's waits, in time: three of a device, and that between micro-batches."""
     f, w = task.mean_f_and_w
-    return choice.hold_w * w, _time(choice.hold_op, f), _time(choice.hold_end, f)
+    return choice.hold_w * w, _time(choice.hold_op, f), _time(choice.hold_end, f), choice.pace * task.work
 
 
 def _time(hold: float, op: float) -> float:
     return hold if hold == ENDLESS else hold * op
 
 
-def different(task: Task, tries: Sequence[tuple[Block, Choice]]) -> list[tuple[Block, Choice]]:
+def mixed(eager: Sequence[Try], paced: Sequence[Try]) -> list[Try]:
+    """Mix two paced tries into every five eager ones: large orders get only the first tries."""
+    out: list[Try] = []
+    for k in range(max(-(-len(eager) // 5), -(-len(paced) // 2))):
+        out += [*eager[5 * k : 5 * k + 5], *paced[2 * k : 2 * k + 2]]
+    return out
+
+
+def different(task: Task, tries: Sequence[Try]) -> list[Try]:
     """Leave out each try that lays the same order as an earlier one, which saves most of them at equal costs.
 
     Every moment of an order is a multiple of the time that all costs are multiples of, so two waits with the same
@@ -385,10 +426,11 @@ def different(task: Task, tries: Sequence[tuple[Block, Choice]]) -> list[tuple[B
     unit = task.unit
     if unit is None:
         return list(tries)
-    first: dict[tuple[object, ...], tuple[Block, Choice]] = {}
+    first: dict[tuple[object, ...], Try] = {}
     for block, choice in tries:
-        whole = tuple(_whole_units(each / unit) for each in _waits(task, choice))
-        first.setdefault((id(block), choice.move, *whole), (block, choice))
+        *waits, pace = _waits(task, choice)
+        key = waits if pace > 0.0 else [_whole_units(each / unit) for each in waits]  # paces are no whole units
+        first.setdefault((id(block), choice.move, pace, *key), (block, choice))
     return list(first.values())
 
 
@@ -420,7 +462,7 @@ def squeeze(task: Task, codes: Codes) -> tuple[float, Codes]:
     return best, kept
 
 
-def rows(task: Task, tries: Sequence[tuple[Block, Choice]], others: Sequence[Codes] = ()) -> list[Codes]:
+def rows(task: Task, tries: Sequence[Try], others: Sequence[Codes] = ()) -> list[Codes]:
     """Return each device's codes in the order of least span among all tries and ``others``, which are given orders
     within the limit; of equal ones the first.
     """
@@ -430,8 +472,14 @@ def rows(task: Task, tries: Sequence[tuple[Block, Choice]], others: Sequence[Cod
     tries = different(task, tries)
     # Memory freed by I leads to delayed W: also construct as if I freed nothing, which keeps the limit as well.
     shares = (task.share, 1.0) if task.share < 1.0 else (task.share,)
-    laid = [lay(task, block, choice, task.room, share) for share in shares for block, choice in tries]
-    given = [(timed(task, codes)[0], codes) for codes in others]
-    found = {codes.tobytes(): (span, codes) for span, codes in filter(None, (*laid, *given))}
-    few = sorted(found.values(), key=lambda each: each[0])[: max(1, min(SQUEEZED, EFFORT // (SQUEEZE_OPS * ops)))]
-    return list(min((squeeze(task, codes) for _, codes in few), key=lambda each: each[0])[1])
+    few = max(1, min(SQUEEZED, EFFORT // (SQUEEZE_OPS * ops)))
+    given = {codes.tobytes(): (timed(task, codes)[0], codes) for codes in others}
+    laid: dict[bytes, tuple[float, Codes]] = {}
+    spans = sorted(span for span, _ in given.values())
+    for share, (block, choice) in product(shares, tries):
+        most = spans[few - 1] if len(spans) >= few else ENDLESS  # of a longer one nothing is kept
+        one = lay(task, block, choice, task.room, share, most)
+        if one is not None and laid.setdefault(one[1].tobytes(), one) is one and one[1].tobytes() not in given:
+            insort(spans, one[0])
+    best = sorted((laid | given).values(), key=lambda each: each[0])[:few]
+    return list(min((squeeze(task, codes) for _, codes in best), key=lambda each: each[0])[1])

@@ -17,7 +17,7 @@ import numpy as np
 
 from backend.schedule.order.order import Codes
 from backend.schedule.search import building_block
-from backend.schedule.search.building_block import ENDLESS, Block, Choice, Task
+from backend.schedule.search.building_block import ENDLESS, PACES, Block, Choice, Task, Try, mixed
 from backend.schedule.search.initial_orders import keeps
 
 FIRST, LAST = -1e7, 1e7  # slots that move an op before, or after, everything else
@@ -29,7 +29,7 @@ MOVES_OF_V = (
 )
 
 
-def looped(p: int) -> list[tuple[Block, Choice]]:
+def looped(p: int) -> list[Try]:
     """List the tries for one chunk per device: the block of 1F1B, and one whose I passes up the ranks at half the
     pace.
     """
@@ -42,7 +42,7 @@ def looped(p: int) -> list[tuple[Block, Choice]]:
     return [(block, Choice(hold_w, hold, end)) for hold_w, hold, block in holds for end in (hold, 0.0)]
 
 
-def folded(p: int, paper: Sequence[Block]) -> list[tuple[Block, Choice]]:
+def folded(p: int, paper: Sequence[Block]) -> list[Try]:
     """List the tries for the V: the given blocks (the paper's), and some at the pace of ZB-V, whose passes take 6
     slots for each pair of hops.
     """
@@ -51,9 +51,10 @@ def folded(p: int, paper: Sequence[Block]) -> list[tuple[Block, Choice]]:
     ]
     free = product(MOVES_OF_V, (0.3, 0.6, 0.0), (0.6, 0.3, 0.9, 1.1), (*full, *paper))
     kept = product((0.3, 0.6, 0.0), (0.6, ENDLESS), (*full, *paper))
-    return [(block, Choice(hold_w, hold, hold, move)) for move, hold_w, hold, block in free] + [
-        (block, Choice(hold_w, ENDLESS, end)) for hold_w, end, block in kept
-    ]
+    paced = product((0.3, 0.9, 0.6), (MOVES_OF_V[0], MOVES_OF_V[2]), paper, PACES)
+    eager = [(block, Choice(hold_w, hold, hold, move)) for move, hold_w, hold, block in free]
+    eager += [(block, Choice(hold_w, ENDLESS, end)) for hold_w, end, block in kept]
+    return mixed(eager, [(block, Choice(0.6, hold, hold, move, pace)) for hold, move, block, pace in paced])
 
 
 def hops(p: int, slots: tuple[int, int, int, int], turns: tuple[int, int, int]) -> Block:
@@ -69,7 +70,7 @@ def hops(p: int, slots: tuple[int, int, int, int], turns: tuple[int, int, int]) 
     return Block.v(f0, f1, i1, i0)
 
 
-def rows(task: Task, tries: Sequence[tuple[Block, Choice]], fixed: Iterable[Codes] = ()) -> list[Codes]:
+def rows(task: Task, tries: Sequence[Try], fixed: Iterable[Codes] = ()) -> list[Codes]:
     """Return each device's codes in the best order found; ``fixed`` orders (p, steps) take part if they keep the
     limit.
     """

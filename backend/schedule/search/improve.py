@@ -34,7 +34,7 @@ EVERY = 0.1  # seconds between two reports without an improvement
 # (first temperature, last temperature, weight of the mean window) of walks, in turn; temperatures in units of F. Far
 # from the bound whole ramps still have to change, on all ranks at once, which takes a warm walk and the mean window;
 # near the bound the last idle times take a cold walk.
-FAR_HEATS = ((0.5, 0.01, 0.3), (0.3, 0.01, 0.3), (0.15, 0.01, 0.3))
+FAR_HEATS = ((0.4, 0.01, 0.2), (0.3, 0.01, 0.3), (0.15, 0.01, 0.3))
 NEAR_HEATS = ((0.1, 0.005, 0.1), (0.03, 0.002, 0.1), (0.06, 0.004, 0.1))
 NEAR = 0.03  # part of the bound
 FIELD = 12  # walks at the start of a generation

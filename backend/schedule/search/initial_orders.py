@@ -19,7 +19,7 @@ from backend.schedule.search import building_block
 from backend.schedule.search.building_block import ENDLESS, Block, Choice, Task
 from backend.schedule.simulation.memory import peaks
 
-EFFORT = 1_500_000  # ops to construct in the first orders
+EFFORT = 2_100_000  # ops to construct in the first orders
 BRED = 3_000_000  # and in the first round of mutations
 MANY, MOST = 100, 3_000  # least and most orders per round
 HERD = 12  # orders kept as parents
@@ -110,7 +110,7 @@ def changed(parent: Laid, rng: np.random.Generator) -> tuple[Block, Choice]:
     due, choice = parent.block.due.copy(), parent.choice
     p, chunks, _ = due.shape
     for _ in range(1 + int(rng.integers(3))):
-        which, chunk, kind = int(rng.integers(5)), int(rng.integers(chunks)), int(rng.integers(2))
+        which, chunk, kind = int(rng.integers(6)), int(rng.integers(chunks)), int(rng.integers(2))
         if which == 0:
             due[:, chunk, kind] += rng.normal(0.0, 2.0)
         elif which == 1:
@@ -119,12 +119,22 @@ def changed(parent: Laid, rng: np.random.Generator) -> tuple[Block, Choice]:
             due[int(rng.integers(p)), chunk, kind] += rng.normal(0.0, 3.0)
         elif which == 3:
             choice = choice._replace(hold_w=float(rng.uniform(0.0, 1.2)))
+        elif which == 4:
+            choice = choice._replace(pace=paced(choice.pace, rng))
         else:
             hold = ENDLESS if rng.random() < 0.2 else float(rng.uniform(0.0, 1.5))
             end = (hold, ENDLESS, float(rng.uniform(0.0, 1.5)))[int(rng.integers(3))]
             choice = choice._replace(hold_op=hold, hold_end=end)
     pace = float(np.exp(rng.normal(0.0, 0.15))) if rng.random() < 0.2 else 1.0
     return Block(due, parent.block.period * pace), choice
+
+
+def paced(pace: float, rng: np.random.Generator) -> float:
+    """Return another pace of the micro-batches: none, any, or one near the given pace."""
+    way = rng.random()
+    if way < 0.1:
+        return 0.0
+    return float(rng.uniform(0.4, 1.4)) if pace == 0.0 or way < 0.4 else pace * float(np.exp(rng.normal(0.0, 0.05)))
 
 
 def limits(task: Task, parent: Laid, rng: np.random.Generator) -> tuple[float, float]:

@@ -15,21 +15,22 @@ import numpy as np
 
 from backend.schedule.order.ops import F, I, W
 from backend.schedule.order.order import Codes
-from backend.schedule.search.building_block import ENDLESS, Block, Choice, Task
+from backend.schedule.search.building_block import ENDLESS, PACES, Block, Choice, Task, Try, mixed
 
 TURN = np.inf
 OFFSETS = (0.0, 0.5, TURN)  # periods between the two streams; TURN: the second F follows the first I up the ranks
-PACES = ((1.0, 1.0), (1.0, 2.0), (2.0, 1.0), (2.0, 2.0), (1.0, 3.0), (3.0, 3.0))  # of F and of I, in ops a stage
+SPEEDS = ((1.0, 1.0), (1.0, 2.0), (2.0, 1.0), (2.0, 2.0), (1.0, 3.0), (3.0, 3.0))  # of F and of I, in ops a stage
 STRETCHES = (0.0, 1.0, 1.2, 1.5)  # least periods, in periods in which activations fill the limit
 HOLDS = ((0.3, 0.9), (0.3, 0.0, 0.9, ENDLESS))  # before a W, before an op that is less due
 
 
-def tries(task: Task) -> list[tuple[Block, Choice]]:
+def tries(task: Task) -> list[Try]:
     """List the tries: all blocks with the first holds, then with the next; large orders get fewer of them."""
     offsets = OFFSETS if task.placement.streams == 2 else OFFSETS[:1]
-    shapes = product(STRETCHES, PACES, offsets)
+    shapes = product(STRETCHES, SPEEDS, offsets)
     blocks = [block(task, f, i, stretch, offset) for stretch, (f, i), offset in shapes]
-    return [(each, Choice(hold_w, hold, hold)) for hold_w, hold in product(*HOLDS) for each in blocks]
+    eager = [(each, Choice(hold_w, hold, hold)) for hold_w, hold in product(*HOLDS) for each in blocks]
+    return mixed(eager, [(each, Choice(0.9, 0.3, 0.3, pace=pace)) for pace in PACES for each in blocks])
 
 
 def one_by_one(task: Task) -> Codes:

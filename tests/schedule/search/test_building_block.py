@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from backend.schedule.errors import SpecError
 from backend.schedule.families.family import Family
+from backend.schedule.families.v_shape.v_auto import V_AUTO
 from backend.schedule.families.v_shape.v_half import V_HALF
 from backend.schedule.families.v_shape.v_half import block as half_block
 from backend.schedule.families.v_shape.v_min import V_MIN
@@ -21,6 +22,7 @@ from backend.schedule.families.v_shape.v_min import block as min_block
 from backend.schedule.laws.law import names
 from backend.schedule.order.placement import place
 from backend.schedule.search import building_block, greedy
+from backend.schedule.search.bounds import lower_bound
 from backend.schedule.search.building_block import ENDLESS, Choice, Task
 from backend.schedule.simulation.check import check
 from backend.schedule.simulation.costs import Costs
@@ -169,6 +171,45 @@ def test_laying_and_squeezing_are_the_same_interpreted_and_compiled(
     finally:
         for each, function in zip(kernels, kept, strict=True):
             each.compiled = function
+
+
+@given(data=st.data(), p=st.integers(1, 5), m=st.integers(1, 9), room=st.integers(2, 9))
+@settings(max_examples=40)
+def test_an_order_is_laid_if_it_is_within_the_longest_span_allowed(
+    data: st.DataObject, p: int, m: int, room: int
+) -> None:
+    task = Task(place("v", p, 2), m, data.draw(any_costs(2 * p)), 2, float(room))
+    for block, choice in greedy.folded(p, (half_block(p),))[::30]:
+        free = building_block.lay(task, block, choice._replace(pace=0.0))
+        if free is None or free[0] == 0.0:
+            continue
+        span, codes = free
+        again = building_block.lay(task, block, choice._replace(pace=0.0), most=span)
+        assert again is not None
+        assert np.array_equal(again[1], codes)
+        assert building_block.lay(task, block, choice._replace(pace=0.0), most=0.999 * task.m * task.work) is None
+
+
+@given(data=st.data(), p=st.integers(1, 5), m=st.integers(1, 9), pace=st.floats(0.1, 3.0))
+@settings(max_examples=40)
+def test_the_span_of_a_paced_order_is_that_of_its_codes(data: st.DataObject, p: int, m: int, pace: float) -> None:
+    task = Task(place("v", p, 2), m, data.draw(any_costs(2 * p)), 2, float(p + 1))
+    laid = building_block.lay(task, half_block(p), Choice(0.6, 0.3, 0.3, (), pace))
+    assert laid is not None
+    assert laid[0] == pytest.approx(building_block.timed(task, laid[1])[0], rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("p", "m", "limit", "most"),
+    [(8, 24, 4.0, 1.08), (16, 64, 8.0, 1.065), (16, 64, 5.0, 1.16), (32, 128, 16.0, 1.05)],
+)
+def test_constructed_orders_of_the_v_at_half_of_1f1bs_memory_and_below_are_near_their_bound(
+    p: int, m: int, limit: float, most: float
+) -> None:
+    spec = Spec("v-auto", p, m, 2, memory=limit, costs=Costs(18.522, 18.086, 9.337, 0.601))
+    assert V_AUTO.problem is not None
+    task = V_AUTO.problem(spec).task
+    assert span(V_AUTO, spec) <= most * lower_bound(task).value
 
 
 @given(data=st.data(), p=st.integers(1, 6), m=st.integers(1, 12))
