@@ -109,7 +109,7 @@ def test_searching_on_makes_the_first_plan_faster_and_replaces_the_constructed_o
         longer = spec.with_(effort=1500)
         return longer, order(longer)
 
-    quick, longer = (plans.plans(Spec(p=6, m=12), PRESET, 7e9, each) for each in (None, search))
+    quick, longer = (plans.plans(Spec(p=5, m=10), PRESET, 5e9, each) for each in (None, search))
     assert quick[0].spec.effort is None
     assert longer[0].spec.effort == 1500
     assert longer[0].units.seconds < quick[0].units.seconds
