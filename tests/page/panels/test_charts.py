@@ -99,10 +99,10 @@ def test_a_click_on_a_point_puts_it_on_the_timeline_and_shift_adds_it_below(open
     wait(page, "bubbleline.state().plans[0].shown?.family === 'v-half'")
     wait(page, f"{FOUND} && document.querySelector('.charts-reads').textContent.includes('V-Half, ringed')")
     page.keyboard.down("Shift")
-    click(page, "ZB-auto within 8")
+    click(page, "ZB-auto within 6")
     page.keyboard.up("Shift")
     wait(page, "bubbleline.state().plans[1]?.shown?.family === 'zb-auto'")
-    assert state(page)["others"][0]["memory"] == 8
+    assert state(page)["others"][0]["memory"] == 6
     assert state(page)["spec"]["family"] == "v-half"
     wait(page, f"{READY} && {TRACES}.some((trace) => trace.name === 'B')")
     expect(page.locator(".charts-table tr.is-shown .under")).to_have_text(["A", "B"])
