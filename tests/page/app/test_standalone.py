@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from backend.schedule.families import registry
 from backend.schedule.simulation.simulate import simulate
 from backend.web.routes import standalone
-from tests.conftest import Server, error_of
+from tests.conftest import Server, error_of, until
 from tests.support.page.queries import Open, state, wait
 
 DRAWN = "window.bubbleline && bubbleline.samples.firstPaint() > 0"
@@ -64,7 +64,7 @@ def test_the_files_times_are_the_servers_for_the_same_costs(
     open_saved(server, page, "?family=1f1b&p=4&m=8", tmp_path)
     page.fill("#cost-F", "2")
     page.fill("#cost-W", "1.5")
-    assert state(page)["plans"][0]["figures"] == wanted
+    until(lambda: state(page)["plans"][0]["figures"] == wanted)
 
 
 def choose(page: Page, size: str, value: int) -> None:

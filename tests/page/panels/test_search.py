@@ -49,6 +49,8 @@ def test_stopping_keeps_the_best_order_so_far_and_any_change_discards_it(open_pa
     wait(page, "bubbleline.state().plans[0].shown?.m === 12")
     wait(page, "!location.search.includes('effort=')")
     expect(page.locator("#search-status")).to_contain_text("Constructed without a search")
+    page.fill("#field-m", "14")
+    page.press("#field-m", "Enter")
     page.locator("#search-auto").check()
     wait(page, "location.search.includes('effort=')")
 
