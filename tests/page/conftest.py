@@ -168,7 +168,7 @@ def give_back(browser: Browser, used: OpenedPage) -> None:
     for other in page.context.pages:
         if other is not page:
             other.close()
-    page.unroute_all()
+    page.unroute_all(behavior="ignoreErrors")
     page.mouse.move(0, 0)  # away from the next page
     if used.fresh:
         page.context.clear_cookies()

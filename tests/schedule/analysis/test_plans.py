@@ -137,7 +137,7 @@ def test_a_forward_only_setting_and_a_model_without_layers_for_the_devices_are_r
 
 
 def test_the_command_prints_the_best_of_each_schedule_and_the_frontier_or_all_as_json() -> None:
-    asked = ["plan", "-p", "3", "-m", "6", "--model", "cm-9.6b", "--machine", "a100", "--tp", "8", "--gb", "7"]
+    asked = ["plan", "-p", "2", "-m", "4", "--model", "cm-9.6b", "--machine", "a100", "--tp", "8", "--gb", "11"]
     text = CliRunner().invoke(cli, asked)
     assert text.exit_code == 0, text.output
     head, _, front = text.output.partition("\nfrontier, from the least memory:\n")

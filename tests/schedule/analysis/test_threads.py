@@ -86,7 +86,7 @@ def test_few_ops_fixed_orders_and_interpreted_kernels_need_no_threads(monkeypatc
 
 
 @given(specs(max_p=5, max_m=12))
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_curves_over_m_are_those_of_each_size_alone(asked: Spec) -> None:
     ms = [1, 2, 3, 5, 8, 13]
     expected = [each for each in (cell(asked, asked.p, m) for m in ms) if each.figures is not None]
@@ -94,7 +94,7 @@ def test_curves_over_m_are_those_of_each_size_alone(asked: Spec) -> None:
 
 
 @given(specs(max_p=5, max_m=12))
-@settings(max_examples=15)
+@settings(max_examples=6)
 def test_a_comparison_in_threads_is_the_one_without(asked: Spec) -> None:
     def compared() -> dict[str, Any]:
         return compare(Spec("1f1b", asked.p, asked.m, costs=asked.costs))
@@ -102,8 +102,8 @@ def test_a_comparison_in_threads_is_the_one_without(asked: Spec) -> None:
     assert compared() == one_after_the_other(compared)
 
 
-@given(specs(max_p=5, max_m=12))
-@settings(max_examples=15)
+@given(specs(max_p=4, max_m=8))
+@settings(max_examples=6)
 def test_points_and_frontier_in_threads_are_those_without(asked: Spec) -> None:
     asked = Spec("1f1b", asked.p, asked.m, costs=asked.costs)
 

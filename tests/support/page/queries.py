@@ -140,7 +140,7 @@ def release(page: Page, held: list[Route]) -> None:
     """Let the held requests go on, and hold no more."""
     for route in held:
         route.continue_()
-    page.unroute_all()
+    page.unroute_all(behavior="ignoreErrors")
 
 
 def frames(page: Page) -> None:
