@@ -204,8 +204,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     shared.process.stdout.close()
 
 
-def until(true: Callable[[], object], seconds: float = 5.0, sleep: Callable[[float], object] = time.sleep) -> None:
-    """Wait until something holds."""
+def until(true: Callable[[], object], seconds: float = 30.0, sleep: Callable[[float], object] = time.sleep) -> None:
+    """Wait until something holds; a busy machine takes long, and a wait that is met costs nothing."""
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end, f"not within {seconds} s"

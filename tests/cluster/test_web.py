@@ -55,11 +55,11 @@ def viewer(hosts: Server) -> Iterator[ClusterPage]:
 
 
 def ask(server: Server, path: str) -> Any:
-    return requests.get(f"{server.url}/api/{path}", timeout=5).json()
+    return requests.get(f"{server.url}/api/{path}", timeout=20).json()
 
 
 def start_run(server: Server, m: int, p: int = 2, **chosen: Any) -> str:
-    answer = requests.post(f"{server.url}/api/runs", json={"spec": {"p": p, "m": m}} | chosen, timeout=5)
+    answer = requests.post(f"{server.url}/api/runs", json={"spec": {"p": p, "m": m}} | chosen, timeout=20)
     assert answer.status_code == 202, answer.text
     return str(answer.json()["id"])
 
@@ -125,7 +125,7 @@ def test_a_run_that_waits_for_resources_names_them_and_is_not_considered_stalled
     run = ask(hosts, f"runs/{run_id}")
     assert (run["status"], run["waiting"][:27]) == ("warming", "2 of 4 ranks have a place; ")
     assert ask(hosts, "cluster")["waiting"] == run["waiting"]
-    requests.post(f"{hosts.url}/api/runs/{run_id}/cancel", json={}, timeout=5)
+    requests.post(f"{hosts.url}/api/runs/{run_id}/cancel", json={}, timeout=20)
     assert "waiting" not in over(hosts, run_id)
     until(lambda: ask(hosts, "cluster")["waiting"] == "")
 

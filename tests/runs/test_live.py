@@ -17,12 +17,12 @@ SPEC = {"family": "1f1b", "p": 2, "m": 2}
 
 def test_a_run_requested_over_http_is_watched_live_ends_verified_and_leaves_no_process(start):
     server = start(BUBBLELINE_RUNNER=f"{sys.executable} -m runner")
-    answer = requests.post(server.url + "/api/runs", json={"spec": SPEC, "mode": "free"}, timeout=5).json()
+    answer = requests.post(server.url + "/api/runs", json={"spec": SPEC, "mode": "free"}, timeout=20).json()
     page = Page(server, transports=["websocket"])
     assert page.watch(answer["id"])["ok"] is True
     until(lambda: page.over, 60)
     page.io.disconnect()
-    run = requests.get(f"{server.url}/api/runs/{answer['id']}", timeout=5).json()
+    run = requests.get(f"{server.url}/api/runs/{answer['id']}", timeout=20).json()
     assert (run["status"], run["verified"], run["failure"]) == ("finished", True, None), run["failure"]
     assert run["max_grad_error"] < 1e-6
     assert page.rows() == run["ops"]

@@ -51,7 +51,7 @@ class Page:
         self.late += [(now - row[3]) / 1e6 for row in message.get("ops", [])]
 
     def ask(self, event: str, *data: Any) -> dict:
-        return self.io.call(event, data if len(data) != 1 else data[0], timeout=5)
+        return self.io.call(event, data if len(data) != 1 else data[0], timeout=20)
 
     def watch(self, run_id: str, since: int = 0) -> dict:
         self.since = since

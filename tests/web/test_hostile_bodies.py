@@ -23,7 +23,7 @@ JSON = {"Content-Type": "application/json"}
 @pytest.fixture(scope="module")
 def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     server = launch(tmp_path_factory.mktemp("attacked"), BUBBLELINE_WORKERS_AFTER_S="0.05")
-    until(lambda: len(workers_of(server)) == 3, 20)
+    until(lambda: len(workers_of(server)) == 3)
     requests.get(f"{server.url}/api/compare?p=2&m=4", timeout=20)
     yield server
     server.stop()
@@ -87,7 +87,7 @@ def test_a_client_has_one_import_at_a_time_and_is_told_when_to_try_again(attacke
             return answer.status_code == 429 and int(answer.headers["Retry-After"]) > 0
 
         until(refused)
-    until(lambda: not refused(), 10)
+    until(lambda: not refused())
 
 
 def test_the_work_of_a_client_that_left_ends_and_its_worker_is_replaced(attacked: Server):
@@ -95,8 +95,8 @@ def test_the_work_of_a_client_that_left_ends_and_its_worker_is_replaced(attacked
     before = {pid: processor_s(pid) for pid in workers_of(attacked)}
     with socket.create_connection((host, int(port))) as leaving:
         leaving.sendall(f"GET {COSTLY} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
-        until(lambda: any(processor_s(pid) > used + 0.2 for pid, used in before.items()), 20)
-    until(lambda: set(before) - set(workers_of(attacked)), 10)
+        until(lambda: any(processor_s(pid) > used + 0.2 for pid, used in before.items()))
+    until(lambda: set(before) - set(workers_of(attacked)))
 
 
 def test_a_full_queue_is_refused_with_the_seconds_to_wait_and_pages_and_links_are_served(tmp_path: Path):
@@ -112,7 +112,7 @@ def test_a_full_queue_is_refused_with_the_seconds_to_wait_and_pages_and_links_ar
                 refused.append(requests.get(f"{server.url}{COSTLY}&comm=0.9", timeout=0.5))
                 return refused[-1].status_code == 429
 
-            until(lambda: _soon(is_refused), 20)
+            until(lambda: _soon(is_refused))
             assert int(refused[-1].headers["Retry-After"]) > 0
             assert refused[-1].json()["error"]["code"] == "compute.share"
             for path in ("/", "/healthz", "/api/families", "/api/schedule?family=zb-auto&p=4&m=8"):

@@ -57,7 +57,7 @@ class Seeker:
 def test_a_search_reports_every_better_order_and_its_gap_to_the_bound(seeker: Callable[[], Seeker]) -> None:
     page = seeker()
     assert page.search(seconds=60)["ok"] is True
-    until(lambda: len({each["span"] for each in list(page.events) if each.get("order")}) > 1, 30)  # it gets better
+    until(lambda: len({each["span"] for each in list(page.events) if each.get("order")}) > 1)  # it gets better
     page.page.ask("search_stop")
     last = page.last()
     assert last["status"] == "stopped"
@@ -75,7 +75,7 @@ def test_the_searched_order_is_the_schedule_of_its_spec_at_once(server: Server, 
     costs = last["spec"]["costs"]
     query = {"family": "zb-auto", "p": 6, "m": 18, "memory": 4, "effort": last["spec"]["effort"], "seed": 1}
     query |= {key: costs[key] for key in ("F", "I", "W", "comm")}
-    answer = requests.get(f"{server.url}/api/schedule", params=query, timeout=5)
+    answer = requests.get(f"{server.url}/api/schedule", params=query, timeout=20)
     assert answer.content == last["order"]
     length = struct.unpack("<I", answer.content[:4])[0]
     assert len(answer.content) == 4 + length + 3 * 6 * 18
@@ -270,8 +270,8 @@ def test_a_searched_order_is_run_without_another_search(server: Server, seeker: 
     page = seeker()
     page.search(HARD | {"p": 2, "m": 5, "memory": 1.5}, seconds=0.5)
     found = page.last()["spec"]
-    answer = requests.post(f"{server.url}/api/runs", json={"spec": found}, timeout=5)
+    answer = requests.post(f"{server.url}/api/runs", json={"spec": found}, timeout=20)
     assert answer.status_code == 202, answer.text
     until(
-        lambda: requests.get(f"{server.url}/api/runs/{answer.json()['id']}", timeout=5).json()["status"] == "finished"
+        lambda: requests.get(f"{server.url}/api/runs/{answer.json()['id']}", timeout=20).json()["status"] == "finished"
     )

@@ -255,28 +255,39 @@ def _reserved(opened: Any, turn: Any, r: int, row: int, m: int) -> bool:
 
 
 @jit.inner(
-    "Tuple((int64, float64))(float64[:, ::1], float64, float64[:, ::1], int64[::1], int64[:, ::1], int64, float64,"
-    " float64, float64, boolean)"
+    "Tuple((int64, float64))(float64[:, ::1], float64, float64[:, ::1], int64[::1], int64[:, ::1], int64, int64,"
+    " float64, float64, float64, boolean)"
 )
 def _most_due(
-    due: Any, period: float, came: Any, turn: Any, opened: Any, r: int, now: float, wait: float, left: float, tight: Any
+    due: Any,
+    period: float,
+    came: Any,
+    turn: Any,
+    opened: Any,
+    chunks: int,
+    r: int,
+    now: float,
+    wait: float,
+    left: float,
+    tight: Any,
 ) -> Any:
     """Return the row of the F or I to run next on rank r, -1 for none, and when it can begin: the most overdue of those
     whose input arrives within ``wait``, or else the first to arrive.
 
     ``left`` is the room after one more F; if ``tight``, only an F for which it is not reserved may take it.
     """
-    width = turn.shape[0] // opened.shape[0]
     pick, pick_late, pick_due, begin = -1, np.inf, np.inf, np.inf
-    for row in range(r * width, r * width + width):
-        k = turn[row]
-        if row % 3 < 2 and k < came.shape[1]:
-            arrival = came[row, k]
-            if row % 3 == 0 and (left < 0.0 or (tight and _reserved(opened, turn, r, row, came.shape[1]))):
-                arrival = np.inf
-            late, when = arrival if arrival > now + wait else 0.0, due[row // 3, row % 3] + period * k
-            if late < pick_late or (late == pick_late and when < pick_due):
-                pick, pick_late, pick_due, begin = row, late, when, max(arrival, now)
+    for slot in range(r * chunks, r * chunks + chunks):
+        for kind in range(2):
+            row = 3 * slot + kind
+            k = turn[row]
+            if k < came.shape[1]:
+                arrival = came[row, k]
+                if kind == 0 and (left < 0.0 or (tight and _reserved(opened, turn, r, row, came.shape[1]))):
+                    arrival = np.inf
+                late, when = arrival if arrival > now + wait else 0.0, due[slot, kind] + period * k
+                if late < pick_late or (late == pick_late and when < pick_due):
+                    pick, pick_late, pick_due, begin = row, late, when, max(arrival, now)
     return pick, begin
 
 
@@ -311,7 +322,7 @@ def _fill(
             return at
         left = room[0] - level[r] - 1.0 + 1e-9
         tight = left + room[1] * waiting < 1.0 and patience < np.inf
-        pick, begin = _most_due(due, period, came, turn, opened, r, now, patience, left, tight)
+        pick, begin = _most_due(due, period, came, turn, opened, chunks, r, now, patience, left, tight)
         if waiting > 0 and begin > now + wait[0]:
             pick, begin = 3 * owed[r, paid[r]] + 2, now
             paid[r] += 1

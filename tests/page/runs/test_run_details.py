@@ -18,7 +18,7 @@ def beside(page: Page, rank: int, t: float, below: float) -> tuple[float, float]
 
 def longest_wait(page: Page, server: Server) -> list[float]:
     """The row of the message with the longest wait, its times in units of the plan."""
-    run = requests.get(f"{server.url}/api/runs/{state(page)['view']['run']}", timeout=5).json()
+    run = requests.get(f"{server.url}/api/runs/{state(page)['view']['run']}", timeout=20).json()
     row = max(run["messages"], key=lambda row: row[7] - row[6])
     return [*row[:5], *(time / 1e6 / run["unit_ms"] for time in row[5:8]), row[8]]
 

@@ -64,7 +64,7 @@ def ready(machines: tuple[Server, Server]) -> tuple[Server, Server]:
         for run in requests.get(f"{server.url}/api/runs", timeout=10).json()["runs"]:  # of a test that failed
             if run["status"] not in OVER:
                 requests.post(f"{server.url}/api/runs/{run['id']}/cancel", timeout=10)
-        until(lambda url=server.url: requests.get(f"{url}/readyz", timeout=10).ok and _runner_ready(url), 30)
+        until(lambda url=server.url: requests.get(f"{url}/readyz", timeout=10).ok and _runner_ready(url))
     return machines
 
 

@@ -57,7 +57,7 @@ def watched(server: Server, run_id: str) -> Page:
 
 def finish(server: Server, page: Page, run_id: str) -> dict:
     """Wait for the end of a run and return it, after a check that the page has all of it."""
-    until(lambda: page.over, 30)
+    until(lambda: page.over)
     until(lambda: whole(server, run_id)["status"] in OVER)  # another process may be a moment behind
     run = whole(server, run_id)
     assert page.rows() == run["ops"]
@@ -86,7 +86,7 @@ def test_a_run_is_cancelled_through_another_machine_and_an_error_of_the_manager_
     first, second = ready
     run_id = start_run(first, m=8000)
     page = watched(second, run_id)
-    until(lambda: len(page.rows()) > 3, 20)
+    until(lambda: len(page.rows()) > 3)
     assert listed(second)[run_id]["status"] == "running"
     assert requests.post(f"{second.url}/api/runs/{run_id}/cancel", timeout=10).status_code == 202
     assert finish(first, page, run_id)["status"] == "cancelled"
@@ -99,7 +99,7 @@ def test_a_run_goes_on_without_a_gap_while_redis_dies_and_comes_back_empty(ready
     first, second = ready
     run_id = start_run(first, m=60)
     pages = [watched(server, run_id) for server in ready]
-    until(lambda: all(len(page.rows()) > 5 for page in pages), 20)
+    until(lambda: all(len(page.rows()) > 5 for page in pages))
     redis_server.kill()
     before = time.monotonic()
     assert requests.get(f"{second.url}/", timeout=10).ok  # pages are served all the same
@@ -111,7 +111,7 @@ def test_a_run_goes_on_without_a_gap_while_redis_dies_and_comes_back_empty(ready
     for server, page in zip(ready, pages, strict=True):
         assert finish(server, page, run_id)["status"] == "finished"
     assert finish(second, watched(second, run_id), run_id)["op_count"] == 180
-    until(lambda: all(requests.get(f"{server.url}/readyz", timeout=10).ok for server in ready), 20)
+    until(lambda: all(requests.get(f"{server.url}/readyz", timeout=10).ok for server in ready))
     next_run = start_run(second)
     assert finish(first, watched(first, next_run), next_run)["status"] == "finished"
 
@@ -136,15 +136,15 @@ def test_a_page_whose_process_is_killed_goes_on_with_another_and_the_run_with_it
     io.on("run", take)
     io.on("connect", watch)
     io.connect(first.url, transports=["websocket"])
-    until(lambda: len(rows) > 5, 20)
+    until(lambda: len(rows) > 5)
     for number in (1, 2):  # the page is at one of them
         killed = processes_of(first, f"--number {number}")
         os.kill(killed[0], signal.SIGKILL)
-        until(lambda number=number, killed=killed: processes_of(first, f"--number {number}") not in ([], killed), 20)
+        until(lambda number=number, killed=killed: processes_of(first, f"--number {number}") not in ([], killed))
         count = len(rows)
-        until(lambda count=count: len(rows) > count, 20)
-    until(lambda: seen["connections"] > 1, 20)
-    until(lambda: whole(first, run_id)["status"] == "finished" and len(rows) == 360, 30)
+        until(lambda count=count: len(rows) > count)
+    until(lambda: seen["connections"] > 1)
+    until(lambda: whole(first, run_id)["status"] == "finished" and len(rows) == 360)
     assert rows == whole(first, run_id)["ops"]
     io.disconnect()
 
@@ -154,13 +154,13 @@ def test_a_run_whose_manager_is_killed_ends_with_its_rows_and_the_next_one_works
     run_id = start_run(second, m=8000)
     waiting = start_run(second, m=3)
     page = watched(second, run_id)
-    until(lambda: len(page.rows()) > 5, 20)
+    until(lambda: len(page.rows()) > 5)
     os.kill(processes_of(first, "process runs")[0], signal.SIGKILL)
     run = finish(second, page, run_id)
     assert (run["status"], run["failure"]["code"]) == ("failed", "runs.server_stopped")
     assert run["op_count"] > 5
     until(lambda: whole(first, waiting)["status"] == "failed")
-    until(lambda: requests.post(f"{second.url}/api/runs", json={"spec": {"p": 2, "m": 3}}, timeout=20).ok, 30)
+    until(lambda: requests.post(f"{second.url}/api/runs", json={"spec": {"p": 2, "m": 3}}, timeout=20).ok)
     next_run = start_run(second)
     assert finish(first, watched(first, next_run), next_run)["status"] == "finished"
     stored = {each["id"]: each["status"] for each in listed(first).values()}
@@ -202,12 +202,12 @@ def test_all_processes_see_one_board(ready):
 
 def test_no_process_outlives_a_server_that_is_killed(start, redis_server: RedisServer):
     server = start(BUBBLELINE_REDIS=redis_server.url, BUBBLELINE_PROCESSES="2")
-    until(lambda: requests.get(f"{server.url}/healthz", timeout=10).ok, 20)
+    until(lambda: requests.get(f"{server.url}/healthz", timeout=10).ok)
     children = children_of(server.process.pid)
     assert len(children) == 3
     assert sum("process runs" in command_of(child) for child in children) == 1
     server.process.kill()
-    until(lambda: not any(command_of(child) for child in children), 10)
+    until(lambda: not any(command_of(child) for child in children))
 
 
 @pytest.mark.parametrize(

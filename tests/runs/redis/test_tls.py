@@ -36,26 +36,26 @@ def ready_of(url: str) -> dict:
 
 def test_a_run_goes_through_a_redis_with_tls(start, secure: RedisServer):
     server = start(BUBBLELINE_REDIS=secure.url)
-    until(lambda: ready_of(server.url)["redis"]["ok"] and ready_of(server.url)["runner"]["ok"], 20)
+    until(lambda: ready_of(server.url)["redis"]["ok"] and ready_of(server.url)["runner"]["ok"])
     spec = {"spec": {"p": 2, "m": 3}}
-    until(lambda: requests.get(f"{server.url}/api/devices", timeout=10).json()["state"] == "ready", 20)
+    until(lambda: requests.get(f"{server.url}/api/devices", timeout=10).json()["state"] == "ready")
     run_id = requests.post(f"{server.url}/api/runs", json=spec, timeout=20).json()["id"]
 
     def status() -> str:
         return requests.get(f"{server.url}/api/runs/{run_id}", timeout=10).json()["status"]
 
-    until(lambda: status() in OVER, 20)
+    until(lambda: status() in OVER)
     assert status() == "finished"
 
 
 def test_a_certificate_that_is_not_trusted_is_refused_with_the_way_out(start, tmp_path: Path, secure: RedisServer):
     server = start(BUBBLELINE_REDIS=secure.url.partition("?")[0])
     log = tmp_path / "server.log"
-    until(lambda: not ready_of(server.url)["redis"]["ok"], 20)
+    until(lambda: not ready_of(server.url)["redis"]["ok"])
     why = ready_of(server.url)["redis"]["why"]
     assert f"127.0.0.1:{secure.port} cannot be used: its certificate is not trusted (self-signed certificate)" in why
     assert "ssl_ca_certs=/PATH/ca.pem" in why
-    until(lambda: log.read_text().count("its certificate is not trusted") >= 2, 20)  # the other process says so too
+    until(lambda: log.read_text().count("its certificate is not trusted") >= 2)  # the other process says so too
     assert requests.get(f"{server.url}/", timeout=10).ok
     server.stop()
     assert "Traceback" not in log.read_text()

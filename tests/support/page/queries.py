@@ -10,7 +10,7 @@ from typing import Any
 from playwright.sync_api import Error, Locator, Page, Route
 
 Open = Callable[..., Page]
-PATIENCE_S = 20.0  # of every wait; a busy machine takes long, and a wait that is met costs nothing
+PATIENCE_S = 40.0  # of every wait; a busy machine takes long, and a wait that is met costs nothing
 
 # Added to every page before its own scripts: counts requests under way, bodies being read and timers that are due soon,
 # and can hold long timers back. Timers of a second and more are those of retries and polls, which never end.

@@ -76,7 +76,7 @@ class Cluster:
         settings = [each for name, value in QUICK.items() for each in ("-c", f"{name}={value}")]
         command = [self._postgres, "-D", self._data, "-p", str(self.port), *settings]
         self._process = subprocess.Popen(command, **self._as)
-        until(self._accepts, 20)
+        until(self._accepts)
 
     def stop(self) -> None:
         """End the server and every connection to it, at once."""

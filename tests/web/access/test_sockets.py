@@ -48,7 +48,7 @@ def test_searches_need_a_token_and_watching_does_not(shared: Server):
         refused = viewer.ask("search", {"spec": SPEC, "seconds": 0.1})
         assert refused["error"]["code"] == "access.run_needs_token"
         assert runner.ask("search", {"spec": SPEC, "seconds": 0.1})["ok"] is True
-        run_id = requests.post(f"{shared.url}/api/runs", json={"spec": {"m": 2}}, headers=BEARER, timeout=5).json()[
+        run_id = requests.post(f"{shared.url}/api/runs", json={"spec": {"m": 2}}, headers=BEARER, timeout=20).json()[
             "id"
         ]
         viewer.watch(run_id)
@@ -62,7 +62,7 @@ def test_one_connection_too_many_is_refused_with_the_reason_until_another_is_clo
     def connect(**headers: str) -> Client:
         client = Client(reconnection=False)
         client.on("connect_error", problems.append)
-        client.connect(shared.url, headers=headers, wait_timeout=5)
+        client.connect(shared.url, headers=headers, wait_timeout=20)
         return client
 
     problems: list[Any] = []
@@ -102,8 +102,8 @@ def test_a_websocket_with_a_wrong_token_is_closed_with_the_reason(shared: Server
 
 
 def test_a_server_prints_the_links_for_others_and_keeps_tokens_out_of_its_logs(shared: Server, folder: Path, start):
-    requests.post(f"{shared.url}/api/runs", json={}, timeout=5)
-    requests.get(f"{shared.url}/?token={TOKEN}", timeout=5)
+    requests.post(f"{shared.url}/api/runs", json={}, timeout=20)
+    requests.get(f"{shared.url}/?token={TOKEN}", timeout=20)
     log = folder / "audit.log"
     until(lambda: "signed in" in log.read_text())
     assert '"code": "access.run_needs_token"' in log.read_text()
@@ -115,8 +115,8 @@ def test_a_server_prints_the_links_for_others_and_keeps_tokens_out_of_its_logs(s
     made = start(BUBBLELINE_PROXIES="1")
     link = made.process.stdout.readline().removeprefix("To start runs: ").strip()
     with requests.Session() as session:
-        assert session.get(link, timeout=5).url == f"{made.url}/"
-        assert session.post(f"{made.url}/api/runs", json={"spec": {"m": 2}}, timeout=5).status_code == 202
+        assert session.get(link, timeout=20).url == f"{made.url}/"
+        assert session.post(f"{made.url}/api/runs", json={"spec": {"m": 2}}, timeout=20).status_code == 202
 
 
 def test_places_of_a_client_are_counted_and_given_back():

@@ -208,7 +208,7 @@ def test_when_all_connections_are_taken_an_idle_one_makes_room_and_else_the_answ
     assert idle.recv(100).startswith(b"HTTP/1.1 200")
     sockets = [connect_raw(impatient) for _ in range(7)]
     with requests.Session() as session:  # the eighth place is that of the idle connection
-        assert session.get(impatient.url + "/healthz", timeout=5).status_code == 200
+        assert session.get(impatient.url + "/healthz", timeout=20).status_code == 200
     idle.settimeout(5)
     while idle.recv(10_000):
         pass
@@ -219,6 +219,6 @@ def test_when_all_connections_are_taken_an_idle_one_makes_room_and_else_the_answ
     assert (status, error["code"]) == (503, "http.connections_full")
     for raw in sockets:
         raw.close()
-    until(lambda: requests.get(impatient.url + "/healthz", timeout=5).status_code == 200)
-    figures = requests.get(impatient.url + "/metrics", timeout=5).text
+    until(lambda: requests.get(impatient.url + "/healthz", timeout=20).status_code == 200)
+    figures = requests.get(impatient.url + "/metrics", timeout=20).text
     assert "bubbleline_connections_refused_total 1.0\n" in figures

@@ -18,7 +18,7 @@ from tests.web.operation.test_serve import ready, runner_of, start_run
 
 
 def run_of(server: Server, run_id: str) -> dict:
-    return requests.get(f"{server.url}/api/runs/{run_id}", timeout=5).json()
+    return requests.get(f"{server.url}/api/runs/{run_id}", timeout=20).json()
 
 
 @contextmanager
@@ -40,11 +40,11 @@ def test_the_present_run_ends_and_is_kept_while_the_server_takes_no_more(start, 
     page.watch(present)
     until(lambda: page.rows())
     server.process.send_signal(signal.SIGTERM)
-    until(lambda: requests.get(server.url + "/readyz", timeout=5).status_code == 503)
-    why = requests.get(server.url + "/readyz", timeout=5).json()["server"]
+    until(lambda: requests.get(server.url + "/readyz", timeout=20).status_code == 503)
+    why = requests.get(server.url + "/readyz", timeout=20).json()["server"]
     assert why == {"ok": False, "why": "the server is stopping"}
     assert run_of(server, present)["notice"]["code"] == "runs.server_stops_soon"
-    refused = requests.post(server.url + "/api/runs", json={"spec": {"m": 2}}, timeout=5)
+    refused = requests.post(server.url + "/api/runs", json={"spec": {"m": 2}}, timeout=20)
     assert (refused.status_code, refused.json()["error"]["code"]) == (503, "runs.server_restarting")
     failed = run_of(server, waiting)
     assert (failed["status"], failed["failure"]["code"]) == ("failed", "runs.not_begun")
@@ -69,7 +69,7 @@ def test_a_run_that_goes_on_for_too_long_is_failed_and_a_second_signal_ends_at_o
         until(lambda at=server, run=run_id: run_of(at, run)["ops"])
         begun = time.monotonic()
         server.process.send_signal(signal.SIGTERM)
-        until(lambda at=server: requests.get(at.url + "/readyz", timeout=5).status_code == 503)
+        until(lambda at=server: requests.get(at.url + "/readyz", timeout=20).status_code == 503)
         if signals == 2:
             server.process.send_signal(signal.SIGTERM)
         assert server.process.wait(timeout=15) == 0

@@ -151,7 +151,7 @@ def test_a_socket_that_floods_the_server_with_legal_events_delays_nobody(server:
         worst = 0.0
         for _ in range(20):
             begun = time.monotonic()
-            assert requests.get(f"{server.url}/healthz", timeout=5).status_code == 200
+            assert requests.get(f"{server.url}/healthz", timeout=20).status_code == 200
             worst = max(worst, time.monotonic() - begun)
     finally:
         stop.set()
