@@ -67,11 +67,13 @@ export function createAppearance(store, speak = reloadIn(store)) {
   document.body.append(node);
   button.setAttribute("popovertarget", "appearance");
   button.setAttribute("aria-haspopup", "dialog");
-  node.addEventListener("toggle", (event) => {
-    if (/** @type {ToggleEvent} */ (event).newState !== "open") return;
-    const box = button.getBoundingClientRect();
+  node.addEventListener("beforetoggle", () => {
+    const box = button.getBoundingClientRect(); // placed before it is shown, so that nothing moves under a pointer
     node.style.setProperty("--top", `${box.bottom + 6}px`);
     node.style.setProperty("--right", `${Math.max(8, innerWidth - box.right)}px`);
+  });
+  node.addEventListener("toggle", (event) => {
+    if (/** @type {ToggleEvent} */ (event).newState !== "open") return;
     /** @type {HTMLElement | null} */ (node.querySelector("input:checked"))?.focus();
   });
   node.addEventListener("keydown", (event) => event.stopPropagation()); // not the timeline's shortcuts

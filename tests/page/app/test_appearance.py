@@ -14,7 +14,7 @@ def test_colours_as_in_papers_are_in_the_link_and_on_the_timeline(open_page: Ope
     settle(page)
     standard = pixel(page, x - 12, y)
     page.click("#theme")
-    page.locator("#look-colours-paper").check(force=True)
+    page.locator("#look-colours-paper").check()
     wait(page, "location.search.includes('colours=paper')")
     settle(page)
     assert standard == (0, 114, 178)
@@ -43,7 +43,7 @@ def test_the_page_uses_the_language_of_a_link_and_the_menu_changes_it(open_page:
     page = open_page("?p=4&m=8")
     assert page.evaluate("document.documentElement.lang") == "en"
     page.click("#theme")
-    page.locator("#look-lang-zh").click(force=True)  # opens the page anew: there may be no box to look at any more
+    page.locator("#look-lang-zh").click()
     wait(
         page, "document.documentElement.lang === 'zh-Hans' && window.bubbleline && bubbleline.samples.firstPaint() > 0"
     )

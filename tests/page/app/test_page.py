@@ -241,7 +241,7 @@ def test_the_dark_theme_is_dark_and_the_button_cycles_through_themes(open_page: 
     spot = page.evaluate("bubbleline.point('a', 0, 0)")
     assert max(pixel(page, spot["x"] - 30, spot["y"] + 200)) < 60
     page.click("#theme")
-    page.locator("#look-theme-light").check(force=True)
+    page.locator("#look-theme-light").check()
     assert state(page)["view"]["theme"] == "light"
     wait(page, "getComputedStyle(document.documentElement).backgroundColor === 'rgb(244, 244, 241)'")
 

@@ -211,7 +211,7 @@ def test_list_and_lesson_pass_axe_in_both_themes(open_lesson: OpenLesson) -> Non
     page = open_lesson("bubble?theme=dark", width=1440, height=900)
     assert violations(page) == []
     page.click("#theme")
-    page.locator("#look-theme-light").check(force=True)
+    page.locator("#look-theme-light").check()
     wait(page, "document.documentElement.dataset.theme === 'light'")
     page.keyboard.press("Escape")
     page.locator("#question-1 [type=submit]").click()

@@ -188,7 +188,7 @@ def test_a_change_of_theme_repaints_the_block(open_page: Open) -> None:
     light = page.evaluate(fill)
     page.click("#theme")
     expect(page.locator("#appearance")).to_be_visible()
-    page.locator("#look-theme-dark").check(force=True)
+    page.locator("#look-theme-dark").check()
     wait(page, f"{fill} !== '{light}'")
     expect(page.locator(DRAWING)).to_have_count(1)
 
