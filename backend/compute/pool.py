@@ -62,6 +62,14 @@ class Task:
         self.result, self.error, self.beside = result, error, None
         self.over.set()
 
+    def wait(self, seconds: float) -> bool:
+        """Wait for the outcome, at most so long; return whether there is one.
+
+        gevent's Event never wakes all of several greenlets that call its `wait` between its being set and its waking
+        the others, as those do whose time is up in just that round of the loop; one that is set is not waited for.
+        """
+        return self.over.is_set() or self.over.wait(seconds)
+
 
 class Process:
     """A worker process, as the pool uses it."""
@@ -234,7 +242,7 @@ class Pool:
         task.waiters += 1
         rest = patience
         try:
-            while not task.over.wait(LOOK_S if rest is None else min(LOOK_S, rest)):
+            while not task.wait(LOOK_S if rest is None else min(LOOK_S, rest)):
                 if left():
                     raise errors.left()
                 if rest is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 from backend.compute import errors, processes
 from backend.compute.errors import ClientLeftError, ComputeError, TooLargeError, WorkerError
-from backend.compute.pool import Limits, Pool
+from backend.compute.pool import Limits, Pool, Task
 from backend.errors import RequestError
 from tests.compute import jobs
 from tests.conftest import until
@@ -192,6 +193,20 @@ def test_requests_for_the_same_share_one_job_that_lasts_until_the_last_has_left(
     assert [each.get(timeout=60) for each in others] == ["noted"] * 3
     assert isinstance(first.exception, ClientLeftError)
     assert len(notes.read_text().split()) == 1
+
+
+def test_all_requests_get_the_outcome_that_comes_as_their_wait_runs_out():
+    task = Task("a", None, b"", None)
+
+    def ask() -> object:
+        while not task.wait(0.05):
+            pass
+        return task.result
+
+    requests = [gevent.spawn(ask) for _ in range(4)]
+    gevent.spawn_later(0.04, task.end, "done")
+    gevent.spawn_later(0.02, time.sleep, 0.06)  # so that all of these times come in one round of the loop
+    assert [each.get(timeout=20) for each in requests] == ["done"] * 4
 
 
 def test_a_request_that_only_waits_for_so_long_gets_nothing_and_ends_its_job(make: Make):
