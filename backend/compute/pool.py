@@ -68,7 +68,7 @@ class Task:
         gevent's Event never wakes all of several greenlets that call its `wait` between its being set and its waking
         the others, as those do whose time is up in just that round of the loop; one that is set is not waited for.
         """
-        return self.over.is_set() or self.over.wait(seconds)
+        return self.over.is_set() or bool(self.over.wait(seconds))
 
 
 class Process:
