@@ -32,7 +32,7 @@ ASKS = (  # (chart, query): those with the most work within the limits of chart_
     ("pareto", "family=1f1b&p=64&m=32&comm=0.3"),
     ("pareto", "family=1f1b&p=8&m=256&F=1.1&I=0.9&W=0.7&comm=0.13"),
     ("messages", "family=interleaved&p=32&m=256&v=16"),
-    ("compare", "p=341&m=84&comm=0.3"),
+    ("compare", "p=341&m=79&comm=0.3"),
     ("split", "family=v-min&p=1024&m=80&comm=0.3"),
     ("memory", "family=v-min&p=1024&m=80&comm=0.3"),
 )

@@ -254,22 +254,22 @@ def _reserved(opened: Any, turn: Any, r: int, row: int, m: int) -> bool:
     return False
 
 
+@jit.inner("void(float64[:, ::1], float64, float64[:, ::1], int64[::1], float64[:, :, ::1], int64)")
+def _come_up(due: Any, period: float, came: Any, turn: Any, coming: Any, row: int) -> None:
+    """Note when the next op of a row of F or I arrives and is due in ``coming`` (slots, 2, 2), infinite after the last
+    one.
+    """
+    slot, kind, k = row // 3, row % 3, turn[row]
+    coming[slot, kind, 0] = came[row, k] if k < came.shape[1] else np.inf
+    coming[slot, kind, 1] = due[slot, kind] + period * k if k < came.shape[1] else np.inf
+
+
 @jit.inner(
-    "Tuple((int64, float64))(float64[:, ::1], float64, float64[:, ::1], int64[::1], int64[:, ::1], int64, int64,"
-    " float64, float64, float64, boolean)"
+    "Tuple((int64, float64))(float64[:, :, ::1], int64[::1], int64[:, ::1], int64, int64, int64, float64, float64,"
+    " float64, boolean)"
 )
 def _most_due(
-    due: Any,
-    period: float,
-    came: Any,
-    turn: Any,
-    opened: Any,
-    chunks: int,
-    r: int,
-    now: float,
-    wait: float,
-    left: float,
-    tight: Any,
+    coming: Any, turn: Any, opened: Any, m: int, chunks: int, r: int, now: float, wait: float, left: float, tight: Any
 ) -> Any:
     """Return the row of the F or I to run next on rank r, -1 for none, and when it can begin: the most overdue of those
     whose input arrives within ``wait``, or else the first to arrive.
@@ -279,15 +279,12 @@ def _most_due(
     pick, pick_late, pick_due, begin = -1, np.inf, np.inf, np.inf
     for slot in range(r * chunks, r * chunks + chunks):
         for kind in range(2):
-            row = 3 * slot + kind
-            k = turn[row]
-            if k < came.shape[1]:
-                arrival = came[row, k]
-                if kind == 0 and (left < 0.0 or (tight and _reserved(opened, turn, r, row, came.shape[1]))):
-                    arrival = np.inf
-                late, when = arrival if arrival > now + wait else 0.0, due[slot, kind] + period * k
-                if late < pick_late or (late == pick_late and when < pick_due):
-                    pick, pick_late, pick_due, begin = row, late, when, max(arrival, now)
+            arrival, when = coming[slot, kind, 0], coming[slot, kind, 1]
+            if kind == 0 and (left < 0.0 or (tight and _reserved(opened, turn, r, 3 * slot, m))):
+                arrival = np.inf
+            late = arrival if arrival > now + wait else 0.0
+            if late < pick_late or (late == pick_late and when < pick_due):
+                pick, pick_late, pick_due, begin = 3 * slot + kind, late, when, max(arrival, now)
     return pick, begin
 
 
@@ -307,14 +304,17 @@ def _fill(
     """
     p, width, at = codes.shape[0], feeds.shape[0] // codes.shape[0], 0
     m, chunks = codes.shape[1] // width, width // 3
-    came, turn = np.empty((p * width, m)), np.zeros(p * width, np.int64)
+    came, turn, coming = np.empty((p * width, m)), np.zeros(p * width, np.int64), np.empty((p * chunks, 2, 2))
     streams = _enter(feeds, wait[3], came)
     owed, made, paid = np.zeros((p, chunks * m), np.int64), np.zeros(p, np.int64), np.zeros(p, np.int64)
     clock, level, opened, step = np.zeros(p), np.zeros(p), np.zeros((p, streams), np.int64), np.zeros(p, np.int64)
+    home = np.arange(p * width) // width  # the rank of each row: dividing takes long
     winner, wake = _tournament(p)
     spare = np.full(p, most * (1.0 + CLOSE))  # idle time that is left to each device
     for row in range(p * width):
         spare[row // width] -= m * cost[row // 3, row % 3]
+        if row % 3 < 2:
+            _come_up(due, period, came, turn, coming, row)
     while True:
         r = winner[1]
         now, waiting, patience = wake[r], made[r] - paid[r], wait[2 if turn[r * width] == m else 1]
@@ -322,7 +322,7 @@ def _fill(
             return at
         left = room[0] - level[r] - 1.0 + 1e-9
         tight = left + room[1] * waiting < 1.0 and patience < np.inf
-        pick, begin = _most_due(due, period, came, turn, opened, chunks, r, now, patience, left, tight)
+        pick, begin = _most_due(coming, turn, opened, m, chunks, r, now, patience, left, tight)
         if waiting > 0 and begin > now + wait[0]:
             pick, begin = 3 * owed[r, paid[r]] + 2, now
             paid[r] += 1
@@ -331,8 +331,8 @@ def _fill(
             _replay(winner, wake, r)
             continue
         slot, kind, k = pick // 3, pick % 3, turn[pick]
-        end, stream = begin + cost[slot, kind], slot % chunks if streams == 2 else 0
-        last = streams == 2 or slot % chunks == chunks - 1
+        chunk, end = slot - r * chunks, begin + cost[slot, kind]
+        stream, last = chunk if streams == 2 else 0, streams == 2 or chunk == chunks - 1
         if kind == 0:
             level[r], opened[r, stream] = level[r] + 1.0, opened[r, stream] + last
         elif kind == 1:
@@ -346,12 +346,16 @@ def _fill(
             if spare[r] < 0.0:
                 return at
         turn[pick] += 1
+        if kind < 2:
+            _come_up(due, period, came, turn, coming, pick)
         if feeds[pick] >= 0:
             came[feeds[pick], k] = end + lag[pick]
-            other = feeds[pick] // width
+            if turn[feeds[pick]] == k:
+                coming[feeds[pick] // 3, feeds[pick] % 3, 0] = end + lag[pick]
+            other = home[feeds[pick]]
             wake[other] = min(wake[other], max(clock[other], end + lag[pick]))
             _replay(winner, wake, other)
-        codes[r, step[r]], clock[r], wake[r], window[r, 1] = kind * chunks + slot % chunks, end, end, end
+        codes[r, step[r]], clock[r], wake[r], window[r, 1] = kind * chunks + chunk, end, end, end
         _replay(winner, wake, r)
         window[r, 0] = min(window[r, 0], begin)
         step[r], at = step[r] + 1, at + 1
