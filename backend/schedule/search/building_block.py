@@ -265,6 +265,21 @@ def _come_up(due: Any, period: float, came: Any, turn: Any, coming: Any, row: in
 
 
 @jit.inner(
+    "float64[::1](float64[:, ::1], float64, float64[:, ::1], int64[::1], float64[:, :, ::1], float64[:, ::1], float64,"
+    " int64)"
+)
+def _begin(due: Any, period: float, came: Any, turn: Any, coming: Any, cost: Any, most: float, p: int) -> Any:
+    """Fill ``coming`` before the first op; return (p,) the idle time that a rank may have in a window of ``most``."""
+    width, m = turn.shape[0] // p, came.shape[1]
+    spare = np.full(p, most * (1.0 + CLOSE))
+    for row in range(turn.shape[0]):
+        spare[row // width] -= m * cost[row // 3, row % 3]
+        if row % 3 < 2:
+            _come_up(due, period, came, turn, coming, row)
+    return spare
+
+
+@jit.inner(
     "Tuple((int64, float64))(float64[:, :, ::1], int64[::1], int64[:, ::1], int64, int64, int64, float64, float64,"
     " float64, boolean)"
 )
@@ -308,13 +323,8 @@ def _fill(
     streams = _enter(feeds, wait[3], came)
     owed, made, paid = np.zeros((p, chunks * m), np.int64), np.zeros(p, np.int64), np.zeros(p, np.int64)
     clock, level, opened, step = np.zeros(p), np.zeros(p), np.zeros((p, streams), np.int64), np.zeros(p, np.int64)
-    home = np.arange(p * width) // width  # the rank of each row: dividing takes long
     winner, wake = _tournament(p)
-    spare = np.full(p, most * (1.0 + CLOSE))  # idle time that is left to each device
-    for row in range(p * width):
-        spare[row // width] -= m * cost[row // 3, row % 3]
-        if row % 3 < 2:
-            _come_up(due, period, came, turn, coming, row)
+    spare = _begin(due, period, came, turn, coming, cost, most, p)
     while True:
         r = winner[1]
         now, waiting, patience = wake[r], made[r] - paid[r], wait[2 if turn[r * width] == m else 1]
@@ -324,8 +334,7 @@ def _fill(
         tight = left + room[1] * waiting < 1.0 and patience < np.inf
         pick, begin = _most_due(coming, turn, opened, m, chunks, r, now, patience, left, tight)
         if waiting > 0 and begin > now + wait[0]:
-            pick, begin = 3 * owed[r, paid[r]] + 2, now
-            paid[r] += 1
+            pick, begin, paid[r] = 3 * owed[r, paid[r]] + 2, now, paid[r] + 1
         elif begin > now + patience or begin == np.inf:
             wake[r] = begin
             _replay(winner, wake, r)
@@ -352,13 +361,12 @@ def _fill(
             came[feeds[pick], k] = end + lag[pick]
             if turn[feeds[pick]] == k:
                 coming[feeds[pick] // 3, feeds[pick] % 3, 0] = end + lag[pick]
-            other = home[feeds[pick]]
+            other = feeds[pick] // width
             wake[other] = min(wake[other], max(clock[other], end + lag[pick]))
             _replay(winner, wake, other)
         codes[r, step[r]], clock[r], wake[r], window[r, 1] = kind * chunks + chunk, end, end, end
         _replay(winner, wake, r)
-        window[r, 0] = min(window[r, 0], begin)
-        step[r], at = step[r] + 1, at + 1
+        window[r, 0], step[r], at = min(window[r, 0], begin), step[r] + 1, at + 1
 
 
 @jit.kernel(
