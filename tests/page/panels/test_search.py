@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, WebSocketRoute, expect
 
-from tests.support.page.queries import Open, hold, release, settle, wait
+from tests.support.page.queries import Open, hold, release, settle, wait, wait_until
 
 BOTH_WAYS = "?family=chimera-auto&p=6&m=14&memory=4&F=18.5&I=18.1&W=9.3&comm=0.6"
 HARD = "?family=v-auto&p=6&m=14&memory=2.5&F=18.5&I=18.1&W=9.3&comm=0.6"
@@ -69,6 +69,38 @@ def test_after_a_change_the_search_starts_automatically_when_the_reader_is_idle(
     assert "effort=" not in page.url
     release(page, held)
     wait(page, "location.search.includes('effort=')")
+
+
+def test_a_bound_that_arrives_before_the_order_is_timed_does_not_keep_the_search_from_starting(open_page: Open) -> None:
+    page = open_page("?family=zb-auto&p=4&m=9&memory=3&F=18.5&I=18.1&W=9.3&comm=0.6")  # shorter than at 2.4
+    orders, bounds = hold(page, "**/api/schedule?*"), hold(page, "**/api/bound?*")
+    page.fill("#field-memory", "2.4")
+    page.press("#field-memory", "Enter")
+    wait_until(page, lambda: orders and bounds)
+    wait(page, "pendingWork() === 2")  # the rest before a search is over
+    page.evaluate("[window.kept, window.draw] = [[], requestAnimationFrame]")
+    page.evaluate("void (window.requestAnimationFrame = (run) => kept.push(run))")
+    for route in orders:
+        route.continue_()
+    wait(page, "bubbleline.state().plans[0].shown.memory === 2.4")
+    release(page, bounds)
+    wait(page, "pendingWork() === 0")
+    page.evaluate("window.requestAnimationFrame = draw; for (const run of kept) draw(run)")
+    wait(page, "location.search.includes('effort=')")
+
+
+def test_a_search_whose_connection_is_lost_starts_again_with_the_next_one(open_page: Open) -> None:
+    page = open_page(HARD)
+    lines: list[WebSocketRoute] = []
+    page.route_web_socket("**/socket.io/*", lambda line: lines.append(line) or line.connect_to_server())
+    page.locator("#search-longer").click()
+    wait(page, "location.search.includes('effort=')")
+    lines[0].close()
+    expect(page.locator("#search-status")).to_have_text("The server does not answer.")
+    expect(page.locator("#search-status")).to_contain_text("orders simulated")
+    assert len(lines) == 2
+    page.locator("#search-stop").click()
+    expect(page.locator("#search-go")).to_be_visible()
 
 
 def test_an_order_that_meets_the_bound_is_called_optimal_and_needs_no_search(open_page: Open) -> None:

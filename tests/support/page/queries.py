@@ -129,15 +129,22 @@ def wait_url(page: Page, part: str) -> str:
     return page.url
 
 
-def hold(page: Page, pattern: str) -> list[Route]:
+class Held(list[Route]):
+    """Requests that are held until ``released``."""
+
+    released = False
+
+
+def hold(page: Page, pattern: str) -> Held:
     """Hold the page's requests to an address; the list gets each until ``release``."""
-    held: list[Route] = []
-    page.route(pattern, lambda route: held.append(route))
+    held = Held()
+    page.route(pattern, lambda route: route.continue_() if held.released else held.append(route))
     return held
 
 
-def release(page: Page, held: list[Route]) -> None:
+def release(page: Page, held: Held) -> None:
     """Let the held requests go on, and hold no more."""
+    held.released = True  # also for one that comes before the browser has forgotten the address
     for route in held:
         route.continue_()
     page.unroute_all(behavior="ignoreErrors")

@@ -28,14 +28,16 @@ const TOLERANCE = 1e-9; // spans are long sums
 /** The key of a search: the spec without what a search finds. @param {Spec} spec */
 const base = (spec) => JSON.stringify({ ...spec, effort: null, seed: 1 });
 
+/** Whether the figures are those of what is asked for: an order that has arrived is timed in the next frame.
+ * @param {Plan} plan */
+const isTimed = (plan) => plan.shown === plan.asked && !plan.fresh && plan.figures !== null;
+
 /** Whether the schedule that is asked for has arrived. @param {Plan} plan @param {Spec} spec */
-const isHere = (plan, spec) => plan.asked === spec && plan.shown === spec && plan.figures !== null;
+const isHere = (plan, spec) => plan.asked === spec && isTimed(plan);
 
 /** Whether no order can be better than the one on the screen. @param {Plan} plan @param {Bound | null} bound */
 const isOptimal = (plan, bound) =>
-  bound !== null &&
-  plan.shown === plan.asked &&
-  (plan.figures?.longestStage ?? NaN) <= bound.lower_bound * (1 + TOLERANCE);
+  bound !== null && isTimed(plan) && (plan.figures?.longestStage ?? NaN) <= bound.lower_bound * (1 + TOLERANCE);
 
 export class Search {
   node = h("section", { class: "search", id: "search", hidden: true, "aria-labelledby": "search-title" });
@@ -61,7 +63,7 @@ export class Search {
   #auto = h("input", { type: "checkbox", id: "search-auto", checked: true });
   /** @type {Map<string, Bound | null>} null: asked for */
   #bounds = new Map();
-  /** @type {{slot: number, key: string, id: string, seconds: number, began: number} | null} */
+  /** @type {{slot: number, key: string, spec: Spec, id: string, seconds: number, lost: boolean} | null} */
   #running = null;
   /** @type {SearchUpdate | null} */
   #last = null;
@@ -103,7 +105,7 @@ export class Search {
     const { plan, spec } = target;
     const bound = this.#boundOf(spec);
     const span = plan.figures?.longestStage ?? NaN;
-    const current = plan.shown === plan.asked && bound && Number.isFinite(span);
+    const current = isTimed(plan) && bound && Number.isFinite(span);
     const gap = current ? span / bound.lower_bound - 1 : NaN;
     const optimal = isOptimal(plan, bound);
     if (this.#waits && isHere(plan, spec)) this.#startIdle();
@@ -195,7 +197,7 @@ export class Search {
     this.#problem = "";
     const was = target && specAt(before, target.slot);
     if (!was || base(was) !== base(target.spec)) this.#whenIdle();
-    else clearTimeout(this.#timer);
+    else if (target.spec.effort !== null) clearTimeout(this.#timer);
   }
 
   /** Start a search after a moment without a change, if the reader wants that. */
@@ -220,20 +222,49 @@ export class Search {
     if (!target || target.plan.error || target.plan.asked !== target.spec) return;
     const spec = { ...target.spec, effort: null };
     this.#problem = "";
-    this.#running = { slot: target.slot, key: base(target.spec), id: "", seconds, began: performance.now() };
+    this.#running = { slot: target.slot, key: base(target.spec), spec, id: "", seconds, lost: false };
     const mine = this.#running;
     this.show();
     const line = await connect();
-    if (!this.#listening) line.on("search", (/** @type {SearchUpdate} */ update) => this.#take(update));
-    this.#listening = true;
+    if (!this.#listening) this.#listen(line);
+    if (this.#running !== mine) return; // stopped meanwhile
     if (!line.connected && !line.active) {
       this.#end(t("The server does not answer."));
       return;
     }
-    line.emit("search", { spec, seconds }, (/** @type {any} */ answer) => {
+    this.#ask(line);
+  }
+
+  /** Ask the server for the search. @param {import("socket.io-client").Socket} line */
+  #ask(line) {
+    const mine = this.#running;
+    if (!mine) return;
+    line.emit("search", { spec: mine.spec, seconds: mine.seconds }, (/** @type {any} */ answer) => {
       if (this.#running !== mine) return;
       if (answer?.error) this.#end(tr(answer.error));
       else mine.id = answer.id;
+    });
+  }
+
+  /**
+   * Follow the searches; the server forgets one whose connection is lost.
+   * @param {import("socket.io-client").Socket} line
+   */
+  #listen(line) {
+    this.#listening = true;
+    line.on("search", (/** @type {SearchUpdate} */ update) => this.#take(update));
+    line.on("disconnect", () => {
+      if (!this.#running) return;
+      this.#running = { ...this.#running, id: "", lost: true };
+      this.#problem = t("The server does not answer.");
+      this.show();
+    });
+    line.on("connect", () => {
+      if (!this.#running?.lost) return;
+      this.#running.lost = false;
+      this.#problem = "";
+      this.#ask(line);
+      this.show();
     });
   }
 
