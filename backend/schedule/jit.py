@@ -31,6 +31,7 @@ MODULES = (
     "backend.schedule.simulation.memory",
     "backend.schedule.simulation.periodic",
     "backend.schedule.simulation.simulate",
+    "backend.schedule.simulation.timeline",
 )
 
 _kernels: list[Kernel[Any, Any]] = []

@@ -120,6 +120,49 @@ def _run(
     return ran
 
 
+@jit.kernel(
+    "int64(uint8[::1], int64[::1], int32[:, ::1], int32[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1],"
+    " int64[::1], float64[::1], float64[::1])"
+)
+def _run_single(
+    codes: Any, offsets: Any, need: Any, give: Any, lag: Any, cost: Any, done: Any, at: Any, start: Any, end: Any
+) -> int:
+    """Run as ``_run`` an order of ops with one input and one result each: without pairs, barriers, copies and stored
+    micro-batches. That is most orders, and takes two thirds of the time. ``need``, ``give``, ``lag`` are (p, codes).
+    """
+    p = offsets.shape[0] - 1
+    count, clock = np.zeros(done.shape[0], np.int64), np.zeros(p)
+    ran, moved, sweep = 0, True, 0
+    while moved:
+        moved = False
+        for turn in range(p):
+            r = turn if sweep == 0 else p - 1 - turn
+            x, last, now = at[r], offsets[r + 1], clock[r]
+            while x < last:
+                code = codes[x]
+                g, n, begin = give[r, code], need[r, code], now
+                if g >= 0:
+                    k = count[g]
+                    if n >= 0:
+                        made = done[n, k]
+                        if made < 0.0:
+                            break
+                        begin = max(begin, made + lag[r, code])
+                    now = begin + cost[r, code]
+                    done[g, k], count[g] = now, k + 1
+                else:
+                    now = begin + cost[r, code]
+                start[x], end[x] = begin, now
+                x += 1
+            if x > at[r]:
+                moved = True
+                ran += x - at[r]
+                at[r] = x
+                clock[r] = now
+        sweep = 1 - sweep
+    return ran
+
+
 def advance(order: Order, costs: Costs, v: int) -> tuple[Timeline, npt.NDArray[np.int64], Floats]:
     """Run an order until it ends or deadlocks, and return its times, (p,) the flat index each rank reached, and
     (rows, n) when each result was made (-1: never). For the checker; use ``simulate`` elsewhere.
@@ -140,7 +183,12 @@ def _advance(
     jobs, copy_offsets = _copy_jobs(order, rule)
     copied = np.empty((len(jobs), 2))
     jit.compile_for(len(order))
-    _run(order.codes, order.offsets, micro, rule.need, rule.give, rule.hops * np.float64(comm), cost, own,
+    lag = rule.hops * np.float64(comm)
+    if order.micro is None and order.copies is None and not own.size and order.codes.max(initial=0) < 4 * order.chunks:
+        need, give = (np.ascontiguousarray(each[:, :, 0]) for each in (rule.need, rule.give))
+        _run_single(order.codes, order.offsets, need, give, lag[:, :, 0].copy(), cost, done, at, start, end)
+        return Timeline(order, start, end), at, done
+    _run(order.codes, order.offsets, micro, rule.need, rule.give, lag, cost, own,
          rule.shards, jobs, copy_offsets, copying, done, at, start, end, copied)  # fmt: skip
     return Timeline(order, start, end, copied[:, 0], copied[:, 1]), at, done
 
