@@ -2,18 +2,23 @@
 
     .venv/bin/python bench/search.py             # all cases with 5 s each at most, beside published figures
     .venv/bin/python bench/search.py --sweep     # the table for the docs: memory from a third of 1F1B's to twice
+    .venv/bin/python bench/search.py --documented  # run every row of docs/search.md again, with its effort
     .venv/bin/python bench/search.py --seconds 20 --only third
 
 Bubbles are idle time of total in the longest of the devices' own windows. ``bound`` is the bubble that no order of the
-case is below, ``gap`` by how much the span is above the bound's, ``best at`` when the order was found. Published: the
-Zero Bubble paper's tables 9 and 5, Sea AI Lab's generators (tests/golden/spans.json), and what a prototype of this
-search came to.
+case is below, ``gap`` by how much the span is above the bound's, ``best at`` when the order was found. ``family`` is
+the best family of a fixed order on the same placement within the same memory. Published: the Zero Bubble paper's tables
+9 and 5, Sea AI Lab's generators (tests/golden/spans.json), and what a prototype of this search came to.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import re
+import shlex
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -25,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from backend.schedule import jit
 from backend.schedule.errors import SpecError
+from backend.schedule.families.registry import FAMILIES
 from backend.schedule.families.v_shape.v_auto import V_AUTO
 from backend.schedule.families.zero_bubble.zb_auto import ZB_AUTO
 from backend.schedule.order.placement import place
@@ -40,7 +46,8 @@ from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 
-SPANS = json.loads((Path(__file__).resolve().parent.parent / "tests" / "golden" / "spans.json").read_text())
+ROOT = Path(__file__).resolve().parent.parent
+SPANS = json.loads((ROOT / "tests" / "golden" / "spans.json").read_text())
 # Zero Bubble (arXiv 2401.10241), p = 8: f, i, w, hop in ms, M_W / M_B; published ZB-1p and ZB-2p; a prototype's 2p.
 PAPER = {
     ("1.5B", 24): ((18.522, 18.086, 9.337, 0.601), 0.3664, 0.1585, 0.0433, 0.0433),
@@ -137,6 +144,21 @@ def solve(task: Task, seconds: float) -> Outcome:
     return outcome
 
 
+def best_family(task: Task) -> str:
+    """Return title and bubble of the best family with a fixed order on the task's placement within its memory."""
+    place, found = task.placement, []
+    for family in FAMILIES.values():
+        if family.problem is not None or family.placement != place.kind or not family.v[0] <= task.v <= family.v[2]:
+            continue
+        spec = Spec(family.name, place.p, task.m, task.v, costs=task.costs, w_share=task.share)
+        with contextlib.suppress(SpecError):
+            family.legal(spec)
+            order = family.order(spec)
+            if peaks(order, task.share)[1].max() <= task.room + 1e-9:
+                found.append((figures(simulate(order, task.costs, task.v)).span_bubble.of_total, family.title))
+    return "{1} {0:.4f}".format(*min(found)) if found else "none"
+
+
 def judge(task: Task, found: Found) -> None:
     """Check that the order is legal, within the limit, and timed correctly by the simulator."""
     order = found.order(task)
@@ -156,7 +178,8 @@ def show(case: Case, outcome: Outcome) -> None:
         against = f"{case.source} {case.target:.4f} {'better' if bubble < case.target - 5e-5 else word}"
     when = f"first {outcome.first:5.3f} best at {outcome.best_at:5.2f} of {outcome.seconds:5.2f} s"
     line = f"{case.name:24} {size}  span {found.span:12,.3f}  bubble {bubble:.4f}  bound {bound:.4f}  {sure:13}"
-    print(f"{line} {when}  {found.evaluations:>9,} evaluations  {against}", flush=True)
+    family = f"family {best_family(task):14}"
+    print(f"{line} {when}  {found.evaluations:>9,} evaluations  {family}  {against}", flush=True)
 
 
 def infeasible() -> None:
@@ -186,13 +209,66 @@ def sweep(seconds: float) -> None:
                     print(f"{row} {outcome.best_at:.1f} |", flush=True)
 
 
+def documented(only: str) -> None:
+    """Run the command of each row in the tables of docs/search.md with the row's effort, and compare what it finds with
+    the row: the bubble to its four digits, and the lower bound where the row has one.
+
+    A row holds its whole command, or fills the capitals of the command above its table. Commands without the text
+    ``only`` are left out.
+    """
+    text, command, head, same, rows = (ROOT / "docs" / "search.md").read_text(), "", [""], 0, 0
+    for line in re.sub(r"`([^`]*)`", lambda code: code[0].replace("\n", " "), text).splitlines():
+        whole = re.search(r"`python app.py show ([^`]*)`", line)
+        if whole and not line.startswith("|"):
+            command = whole[1]
+        if not line.startswith("|"):
+            head = [""]
+            continue
+        cells = [each.strip().strip("`") for each in line.strip("|").split("|")]
+        if head == [""]:
+            head = cells
+        row = dict(zip(head, cells, strict=True))
+        if not row.get("effort", "").replace(",", "").isdigit():
+            continue
+        given = cells[0] if " " in cells[0] else command
+        for name, key in (("FAMILY", "family"), ("LIMIT", "limit"), ("-v V", "v")):
+            given = given.replace(name, f"-v {row.get(key)}" if key == "v" else row.get(key, name))
+        given = re.sub(r" --seconds \d+", "", given)
+        if only in given:
+            rows += 1
+            same += run_again(given, row)
+    print(f"{same} of {rows} rows are as documented")
+
+
+def run_again(command: str, row: dict[str, str]) -> bool:
+    """Run one row's command and print what it gives; return whether that is what the row says."""
+    effort = row["effort"].replace(",", "")
+    words = [sys.executable, "app.py", "show", *shlex.split(command), "--effort", effort, "--json"]
+    result = json.loads(subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
+    found, certificate = result["bubble"]["span"]["of_total"], result["certificate"]
+    bound = 1.0 - (1.0 - found) * result["longest_stage"] / certificate["lower_bound"]
+    says = {"found": f"{found:.4f}", "lower bound": f"{abs(bound):.4f}"}
+    differ = [
+        f"{key} {row[key]}, now {now}"
+        for key, now in says.items()
+        if key in row and abs(float(row[key]) - float(now)) > 5e-5
+    ]
+    gap = "optimal" if certificate["optimal"] else f"gap {100 * certificate['gap']:.2f} %"
+    print(f"{'; '.join(differ) or 'as documented'}: {command} --effort {effort}  {gap}", flush=True)
+    return not differ
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--seconds", type=float, default=5.0)
     options.add_argument("--sweep", action="store_true")
-    options.add_argument("--only", default="", help="cases with this in their name")
+    options.add_argument("--documented", action="store_true")
+    options.add_argument("--only", default="", help="cases with this in their name (documented: command)")
     chosen = options.parse_args()
     jit.compile_all()
+    if chosen.documented:
+        documented(chosen.only)
+        return
     if chosen.sweep:
         sweep(chosen.seconds)
         return

@@ -22,6 +22,8 @@ CLIPPED = """() => [...document.querySelectorAll('input[type=text], input[type=n
   .filter((each) => each.value && each.offsetWidth && each.scrollWidth > each.clientWidth)
   .map((each) => [each.id, each.value])"""
 
+WIDE = """() => [...document.querySelectorAll('.figures td')]
+  .filter((each) => each.offsetWidth && each.scrollWidth > each.clientWidth + 1).map((each) => each.textContent)"""
 
 TOPS = """[...document.querySelectorAll('.sheet > .figures > * > h2:first-child, .sheet > .figures > h2')]
   .map((each) => each.getBoundingClientRect()).filter((box) => box.height > 0).map((box) => box.top)"""
@@ -48,6 +50,16 @@ def test_numbers_of_six_digits_are_not_clipped(open_page: Open, width: int) -> N
     page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
     settle(page)
     assert page.evaluate(CLIPPED) == []
+
+
+@pytest.mark.parametrize("others", ["", "&b.family=1f1b", "&b.family=1f1b&c.family=gpipe&d.family=zb-h2"])
+@pytest.mark.parametrize("cost", ["185.2275", "18522.7513"])
+def test_step_times_of_many_digits_fit_into_the_table_of_figures(open_page: Open, cost: str, others: str) -> None:
+    page = open_page(f"?family=zb-h1&p=8&m=32&F={cost}&comm=0.6013{others}", width=1440, height=900)
+    page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+    settle(page)
+    assert page.locator(".figures td").count() > 3
+    assert page.evaluate(WIDE) == []
 
 
 def test_the_comparison_fits_a_screen_of_1920_px(open_page: Open) -> None:

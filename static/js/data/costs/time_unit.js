@@ -25,9 +25,23 @@ export function timeText(t) {
   return Math.abs(t) >= 1e4 ? `${Number((t / 1000).toPrecision(3))} s` : `${timeNumber(t)} ms`;
 }
 
-/** The time of a step: from one second on in seconds, as it is compared with others' figures. @param {number} t */
-export const stepText = (t) =>
-  ms && Number.isFinite(t) && Math.abs(t) >= 1e3 ? `${Number((t / 1000).toPrecision(3))} s` : timeText(t);
+/** The time of a step as a figure. Without a unit of time it has as many digits as tables have room for: from 1000 on
+ * two decimals, from 100,000 on none; in a narrow column five digits.
+ * @param {number} t @param {boolean} [narrow] */
+export function stepNumber(t, narrow = false) {
+  const size = Math.abs(t);
+  if (ms || !Number.isFinite(t)) return timeNumber(t);
+  if (size >= 1e5) return formatNumber(Math.round(t));
+  if (narrow) return formatNumber(Number(t.toPrecision(5)));
+  return formatNumber(size < 1e3 ? t : Number(t.toFixed(2)));
+}
+
+/** The time of a step with its unit, as it is compared with others' figures: from one second on in seconds.
+ * @param {number} t */
+export function stepText(t) {
+  if (!ms || !Number.isFinite(t)) return stepNumber(t);
+  return Math.abs(t) >= 1e3 ? `${Number((t / 1000).toPrecision(3))} s` : timeText(t);
+}
 
 /** A sentence with times, which in milliseconds have two decimals. @param {string} text */
 export const tame = (text) => (ms ? text.replace(/\d+\.\d{3,}/g, (x) => String(Number(Number(x).toFixed(2)))) : text);

@@ -1,5 +1,5 @@
 // The right column: the figures of each schedule on the screen, one column per schedule.
-import { stepText, timeNumber, unit } from "../../data/costs/time_unit.js";
+import { stepNumber, stepText, unit } from "../../data/costs/time_unit.js";
 import { byId, h, replace, setText, show as reveal } from "../../ui/dom.js";
 import { onStage } from "../../ui/frame_loop.js";
 import { onRest } from "../../ui/rest.js";
@@ -131,8 +131,8 @@ const throughput = (m, makespan, digits) =>
 
 /** @param {Row} row @param {Source} source @param {number} columns */
 function written(row, source, columns) {
-  if (columns > 1 && row.time) return timeNumber(row.time(source.figures));
   const many = columns >= MANY;
+  if (columns > 1 && row.time) return stepNumber(row.time(source.figures), many);
   const [text, sign] = [many && row.short ? row.short(source) : row.of(source), row.sign?.() ?? ""];
   return many && sign && text.endsWith(sign) ? text.slice(0, -sign.length) : text;
 }
