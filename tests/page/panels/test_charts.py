@@ -76,7 +76,7 @@ def test_plotly_is_not_requested_before_the_tab_opens(open_page: Open) -> None:
     page.click("#tab-charts")
     wait(page, FOUND, 20)
     assert len([url for url in asked if "plotly" in url]) == 1
-    assert "tab=charts" in wait_url(page, "tab=charts")
+    wait_url(page, "tab=charts")
 
 
 def test_a_link_draws_the_servers_points_and_explains_how_to_read_them(open_page: Open) -> None:
@@ -178,7 +178,7 @@ def test_the_bubble_can_be_on_the_vertical_axis_and_the_link_keeps_this(open_pag
     page = opened(open_page, "?p=4&m=8")
     page.click("[data-choice=bubble]")
     wait(page, f"{READY} && document.querySelector('.charts-reads').textContent.includes('less idle')")
-    assert "chart=pareto:bubble" in wait_url(page, "chart=")
+    wait_url(page, "chart=pareto:bubble")
     expect(page.locator("[data-choice=bubble]")).to_be_focused()
     again = opened(open_page, page.url[page.url.index("?") :], anew=True)
     expect(again.locator("[data-choice=bubble]")).to_have_attribute("aria-pressed", "true")

@@ -246,7 +246,7 @@ def test_after_a_reload_a_step_back_to_costs_changed_by_hand_brings_the_others_f
     assert (first["comm"], len(first["F"])) == (0.5, 4)
     page.click("#family")
     page.click("#family-interleaved")
-    wait_url(page, "interleaved")
+    wait_url(page, "family=interleaved")
     page.reload()
     wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
     page.go_back()

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 from playwright.sync_api import Error, Locator, Page, Route
 
@@ -115,17 +116,28 @@ def wait(page: Page, expression: str, seconds: float = PATIENCE_S) -> Any:
         return value
 
 
-def wait_until(page: Page, true: Callable[[], object], seconds: float = PATIENCE_S) -> None:
+def wait_until(
+    page: Page, true: Callable[[], object], seconds: float = PATIENCE_S, what: Callable[[], str] = lambda: ""
+) -> None:
     """Wait until something outside of the page holds; meanwhile the browser's events are handled."""
     end = time.monotonic() + seconds
     while not true():
-        assert time.monotonic() < end, f"not within {seconds} s"
+        assert time.monotonic() < end, f"not within {seconds} s: {what()}"
         page.wait_for_timeout(20)
 
 
-def wait_url(page: Page, part: str) -> str:
-    """Wait until the address contains this and return it; the page writes it after a pause."""
-    wait_until(page, lambda: part in page.url)
+def wait_url(page: Page, *entries: str) -> str:
+    """Wait until the address has all these entries and return it; the page writes it after a pause.
+
+    `p=8` is that value and no other, and not one that only begins so; `order=` is any value.
+    """
+
+    def there() -> bool:
+        query = dict(parse_qsl(urlsplit(page.url).query))
+        pairs = [each.partition("=") for each in entries]
+        return all(key in query and value in ("", query[key]) for key, _, value in pairs)
+
+    wait_until(page, there, what=lambda: f"{entries} in {page.url}")
     return page.url
 
 
