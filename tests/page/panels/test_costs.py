@@ -66,7 +66,7 @@ def test_a_link_with_a_model_reloads_to_the_same_costs_choices_and_unit(open_pag
     page.select_option("#preset-sequence", "4096")
     page.check("#preset-heads")
     wait(page, f"Array.isArray({COSTS}.F)")
-    wait_url(page, "m.sequence=4096")
+    wait_url(page, "m.sequence=4096", "m.heads=1")
     assert "m.machine" not in page.url, "only what differs from what the server takes by itself"
     again = open_page(page.url[page.url.index("?") :])
     wait(again, "bubbleline.state().plans[0].figures !== null")
