@@ -54,7 +54,7 @@ def alive(pid: int) -> bool:
 
 
 def wait(true: Callable[[], object]) -> None:
-    until(true, 20, sleep=gevent.sleep)
+    until(true, sleep=gevent.sleep)
 
 
 def test_a_job_is_done_by_another_process_and_its_result_returned(make: Make):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from tests.conftest import Server, launch, until
+from tests.conftest import PATIENCE_S, Server, launch, until
 from tests.runs.test_manager import children_of
 from tests.support.hostile_bodies import ATTACKS, COSTLY, resident_mb
 from tests.web.operation.test_serve import fork_server_of, processor_s
@@ -83,7 +83,7 @@ def test_a_client_has_one_import_at_a_time_and_is_told_when_to_try_again(attacke
                      b"Content-Length: 1000\r\n\r\n{")  # fmt: skip
 
         def refused() -> bool:
-            answer = requests.post(attacked.url + "/api/orders", json={"csv": "0F0,0B0"}, timeout=10)
+            answer = requests.post(attacked.url + "/api/orders", json={"csv": "0F0,0B0"}, timeout=PATIENCE_S)
             return answer.status_code == 429 and int(answer.headers["Retry-After"]) > 0
 
         until(refused)
@@ -116,11 +116,11 @@ def test_a_full_queue_is_refused_with_the_seconds_to_wait_and_pages_and_links_ar
             assert int(refused[-1].headers["Retry-After"]) > 0
             assert refused[-1].json()["error"]["code"] == "compute.share"
             for path in ("/", "/healthz", "/api/families", "/api/schedule?family=zb-auto&p=4&m=8"):
-                assert requests.get(server.url + path, timeout=10).status_code == 200
-            link = requests.post(f"{server.url}/api/links", json={"query": "p=4&m=9"}, timeout=10).json()
-            assert requests.get(server.url + link["url"], timeout=10).url.endswith("p=4&m=9")
+                assert requests.get(server.url + path, timeout=PATIENCE_S).status_code == 200
+            link = requests.post(f"{server.url}/api/links", json={"query": "p=4&m=9"}, timeout=PATIENCE_S).json()
+            assert requests.get(server.url + link["url"], timeout=PATIENCE_S).url.endswith("p=4&m=9")
             server.stop()
-            assert [each.result(timeout=20) for each in asked] == [None] * 3
+            assert [each.result(timeout=PATIENCE_S) for each in asked] == [None] * 3
     finally:
         if server.process.poll() is None:
             server.stop()
@@ -138,7 +138,7 @@ def _soon(true) -> bool:
 def _abandoned(url: str) -> None:
     """Ask until there is a place in the queue, and wait there until the server ends."""
     try:
-        while requests.get(url, timeout=30).status_code == 429:
+        while requests.get(url, timeout=PATIENCE_S).status_code == 429:
             time.sleep(0.05)
     except requests.RequestException:
         return

@@ -268,7 +268,7 @@ def test_the_embed_code_has_a_preview(open_page: Open):
     assert "/embed?family=zb-h1&amp;p=8&amp;theme=dark&amp;controls=minimal&quot;" not in code
     assert '/embed?family=zb-h1&amp;p=8&amp;theme=dark&amp;controls=minimal"' in code
     frame = page.frame_locator(".share-frame iframe")
-    frame.locator(".lane-head strong", has_text="ZB-H1").wait_for(timeout=20_000)
+    frame.locator(".lane-head strong", has_text="ZB-H1").wait_for()
 
 
 @pytest.mark.parametrize(("width", "height"), [(360, 740), (1440, 900)])

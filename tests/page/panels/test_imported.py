@@ -220,7 +220,7 @@ def test_an_imported_order_runs_and_the_run_has_its_lane(open_page: Open) -> Non
     bring(page, GOOD)
     wait(page, "bubbleline.state().plans[0].shown?.family === 'imported'")
     page.click("#run")
-    wait(page, "bubbleline.state().run === 'finished'", 15)
+    wait(page, "bubbleline.state().run === 'finished'")
     wait(page, "bubbleline.state().lanes.length === 2")
     assert [lane["ops"] for lane in state(page)["lanes"]] == [8, 8]
 

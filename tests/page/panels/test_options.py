@@ -176,7 +176,7 @@ def test_layers_are_typed_for_each_stage_or_once_for_all(open_page: Open) -> Non
     wait(page, "bubbleline.state().plans[0]?.figures?.makespan === 33")
     page.fill("#field-layers", "2,2")
     page.press("#field-layers", "Enter")
-    expect(page.locator("#field-layers-problem")).to_contain_text("one entry per stage: 4 here, not 2", timeout=5000)
+    expect(page.locator("#field-layers-problem")).to_contain_text("one entry per stage: 4 here, not 2")
     page.locator("#field-layers-problem button").click()
     wait(page, "location.search.includes('layers=4*1')")  # the same two layers' worth, cut evenly into four stages
     page.fill("#field-layers", "")

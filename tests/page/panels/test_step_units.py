@@ -125,7 +125,7 @@ SETTING = "['family', 'v', 'memory', 'recompute', 'offload'].map((key) => bubble
 
 def find_plans(page: Page) -> list[dict]:
     """Press the button and return the plans of the answer."""
-    with page.expect_response(lambda response: "/api/plans?" in response.url, timeout=30_000) as answer:
+    with page.expect_response(lambda response: "/api/plans?" in response.url) as answer:
         page.click("#plan-find")
     expect(page.locator(".plan-table tbody tr").first).to_be_visible()
     return answer.value.json()["plans"]

@@ -360,7 +360,7 @@ def test_what_was_built_runs_and_is_verified(open_page: Open, live_server: Serve
 def test_a_v_half_of_thousands_of_ops_is_recognised(open_page: Open) -> None:
     page = bench(open_page, "build?family=v-half&p=8&m=32&v=2")
     assert placed(page) == 3 * 8 * 2 * 32
-    expect(page.locator("#bench-named")).to_contain_text("This is V-Half.", timeout=20_000)
+    expect(page.locator("#bench-named")).to_contain_text("This is V-Half.")
     paper = page.locator("#bench-named a")
     expect(paper).to_have_text("arXiv 2405.15362")
     expect(paper).to_have_attribute("href", "https://doi.org/10.48550/arXiv.2405.15362")

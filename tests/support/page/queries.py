@@ -10,8 +10,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 from playwright.sync_api import Error, Locator, Page, Route
 
+from tests.support import PATIENCE_S
+
 Open = Callable[..., Page]
-PATIENCE_S = 40.0  # of every wait; a busy machine takes long, and a wait that is met costs nothing
 
 # Added to every page before its own scripts: counts requests under way, bodies being read and timers that are due soon,
 # and can hold long timers back. Timers of a second and more are those of retries and polls, which never end.
@@ -61,7 +62,7 @@ COUNT_PENDING = """(() => {
 
 SETTLE = """(async () => {
   const frame = () => new Promise((done) => requestAnimationFrame(done));
-  const end = performance.now() + 20_000;
+  const end = performance.now() + %f;
   for (let idle = 0; idle < 3 && performance.now() < end; ) {
     await frame();
     idle = pendingWork() ? 0 : idle + 1;
@@ -169,7 +170,7 @@ def frames(page: Page) -> None:
 
 def settle(page: Page) -> None:
     """Wait until the page has nothing left to do: no request under way, no timer due within a second, all drawn."""
-    pending = page.evaluate(SETTLE)
+    pending = page.evaluate(SETTLE % (1000 * PATIENCE_S))
     assert pending == 0, f"{pending} requests and timers are still pending after {PATIENCE_S:.0f} s"
 
 
