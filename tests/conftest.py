@@ -85,7 +85,7 @@ class Server:
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
-        return self.process.wait(timeout=10)
+        return self.process.wait(timeout=PATIENCE_S)
 
 
 @pytest.fixture(scope="session", autouse=True)

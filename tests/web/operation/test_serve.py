@@ -169,7 +169,7 @@ def test_a_port_in_use_is_reported_clearly_with_advice():
         port = taken.getsockname()[1]
         done = subprocess.run(
             [sys.executable, "app.py", "serve", "--port", str(port)], cwd=PROJECT, capture_output=True, text=True,
-            timeout=10, check=False,
+            timeout=PATIENCE_S, check=False,
         )  # fmt: skip
     assert done.returncode == 1
     assert f"Port {port} on 127.0.0.1 is taken" in done.stderr
@@ -180,7 +180,7 @@ def test_a_port_in_use_is_reported_clearly_with_advice():
 def test_an_address_of_another_machine_is_reported_clearly():
     done = subprocess.run(
         [sys.executable, "app.py", "serve", "--host", "203.0.113.7"], cwd=PROJECT, capture_output=True, text=True,
-        timeout=10, check=False,
+        timeout=PATIENCE_S, check=False,
     )  # fmt: skip
     assert done.returncode == 1
     assert "Cannot listen on 203.0.113.7" in done.stderr
