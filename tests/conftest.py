@@ -24,6 +24,7 @@ from backend.config import PROJECT, Config
 from backend.database.address import Location, PostgresqlAddress
 from backend.schedule import jit
 from backend.web.work.computing import POOL
+from tests.support import PATIENCE_S
 from tests.support.servers.forked import ForkedServer, ServerForks
 from tests.support.servers.postgresql import Cluster
 
@@ -84,7 +85,7 @@ class Server:
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
-        return self.process.wait(timeout=10)
+        return self.process.wait(timeout=PATIENCE_S)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -204,8 +205,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     shared.process.stdout.close()
 
 
-def until(true: Callable[[], object], seconds: float = 30.0, sleep: Callable[[float], object] = time.sleep) -> None:
-    """Wait until something holds; a busy machine takes long, and a wait that is met costs nothing."""
+def until(
+    true: Callable[[], object], seconds: float = PATIENCE_S, sleep: Callable[[float], object] = time.sleep
+) -> None:
+    """Wait until something holds."""
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end, f"not within {seconds} s"

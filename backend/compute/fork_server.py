@@ -1,4 +1,6 @@
-"""The process that forks the workers: ``python -m backend.compute.fork_server``, one thread, the kernels loaded.
+"""The process that forks the workers: ``python -m backend.compute.fork_server MODULE ...``, a single thread.
+
+The kernels and these modules are loaded before it forks.
 
 The web process cannot be forked, since gevent's loop and its threads would be in every copy. Its commands come over
 standard input, a socket: fork a worker for the socket that comes along, or kill a worker. When that socket closes,
@@ -16,6 +18,7 @@ import os
 import signal
 import socket
 import struct
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -119,4 +122,6 @@ def _die_with_parent() -> None:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the web process
+    for module in sys.argv[1:]:
+        importlib.import_module(module)
     ForkServer(socket.socket(fileno=0)).serve()

@@ -16,6 +16,16 @@ from backend.config import PROJECT
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 _lock = threading.Lock()
 _control: socket.socket | None = None  # one fork server for a process, as with multiprocessing's
+_modules: tuple[str, ...] = ()  # that a fork server loads
+
+
+def preload(*modules: str) -> None:
+    """Name the modules of common jobs: a fork server that is started from now on loads them, once for all workers.
+
+    Else each worker would import them in its first job, within that job's time.
+    """
+    global _modules
+    _modules = modules
 
 
 def start() -> None:
@@ -53,8 +63,9 @@ def _started() -> socket.socket:
         _control, theirs = socket.socketpair()
         with theirs:
             subprocess.Popen(
-                [sys.executable, "-m", "backend.compute.fork_server"], cwd=PROJECT, env=os.environ | ONE_THREAD,
-                stdin=theirs.fileno(), stdout=subprocess.DEVNULL, start_new_session=True,
+                [sys.executable, "-m", "backend.compute.fork_server", *_modules],
+                cwd=PROJECT, env=os.environ | ONE_THREAD, stdin=theirs.fileno(), stdout=subprocess.DEVNULL,
+                start_new_session=True,
             )  # fmt: skip
     return _control
 

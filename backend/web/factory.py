@@ -43,7 +43,7 @@ from backend.web.sockets.client_sockets import ClientSockets, close_silent
 from backend.web.sockets.cluster_feed import ClusterFeed
 from backend.web.sockets.run_feed import Feed
 from backend.web.work.background import run_in_background
-from backend.web.work.computing import POOL
+from backend.web.work.computing import POOL, load_quick_work
 from backend.workbench.boards import Boards
 
 BLUEPRINTS = (
@@ -86,6 +86,7 @@ def create_app(config: Config | None = None) -> Flask:
         config, cache, feed, hosts, runs, searches, short_links, boards, import_rate,
         Connections(config.connections), pages_open,
     )  # fmt: skip
+    load_quick_work()
     app.extensions[POOL] = Pool(
         Limits(
             config.workers, config.worker_seconds, config.worker_memory_mb, config.computations,

@@ -11,11 +11,13 @@ from pathlib import Path
 
 import gevent
 import pytest
+from flask import Flask
 
 from backend.compute import errors, processes
 from backend.compute.errors import ClientLeftError, ComputeError, TooLargeError, WorkerError
 from backend.compute.pool import Limits, Pool, Task
 from backend.errors import RequestError
+from backend.web.work.computing import QUICK_WORK
 from tests.compute import jobs
 from tests.conftest import until
 
@@ -35,6 +37,15 @@ def make() -> Iterator[Make]:
         each.close()
 
 
+@pytest.fixture
+def own_fork_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Have the test's first worker start a fork server, in place of the one that earlier tests have started."""
+    monkeypatch.setattr(processes, "_control", None)
+    monkeypatch.setattr(processes, "_modules", ())
+    yield
+    processes._forget()
+
+
 def alive(pid: int) -> bool:
     with suppress(ProcessLookupError):
         os.kill(pid, 0)
@@ -43,7 +54,7 @@ def alive(pid: int) -> bool:
 
 
 def wait(true: Callable[[], object]) -> None:
-    until(true, 20, sleep=gevent.sleep)
+    until(true, sleep=gevent.sleep)
 
 
 def test_a_job_is_done_by_another_process_and_its_result_returned(make: Make):
@@ -133,6 +144,22 @@ def test_a_quick_job_that_takes_long_is_moved_and_does_not_hold_up_the_next(make
     assert pool.run("b", jobs.add, 1, 1, quick=True) == 2
     assert not slow.ready()
     assert slow.get(timeout=10) == "slow"
+
+
+def test_a_quick_job_need_not_import_its_module_within_its_time(own_fork_server: None, make: Make):
+    slow = "tests.compute.slow_to_import"
+    processes.preload(slow)
+    pool = make(workers=1)
+    long = gevent.spawn(pool.run, "a", jobs.sleep, 60)
+    wait(lambda: pool.long.busy)
+    answer = gevent.spawn(pool.run, "a", jobs.loaded_after, [slow], [slow], quick=True)
+    assert answer.get(timeout=20) == [slow], "and it was not moved behind what takes a minute"
+    gevent.kill(long)
+
+
+def test_a_servers_workers_know_its_quick_work_when_they_start(own_fork_server: None, app: Flask, make: Make):
+    work = [f"backend.web.answers.{name}" for name in QUICK_WORK]
+    assert make().run("a", jobs.loaded_after, (), [*work, "numba", "flask", "gevent", "plotly"]) == [*work, "numba"]
 
 
 def test_clients_take_turns(make: Make):

@@ -159,10 +159,18 @@ def python_functions() -> tuple[tuple[str, int, int], ...]:
 
 def _python_functions() -> Iterator[tuple[str, int, int]]:
     for path in python_files():
-        for node in ast.walk(tree(path)):
+        for node in _statements(tree(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 assert node.end_lineno is not None
                 yield f"{relative(path)}:{node.name}", node.lineno, node.end_lineno - node.lineno + 1
+
+
+def _statements(parent: ast.AST) -> Iterator[ast.AST]:
+    """All statements in a statement; their expressions, which are most of a tree, contain no function."""
+    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for node in getattr(parent, name, []):
+            yield node
+            yield from _statements(node)
 
 
 # How a function begins as prettier writes it: its line, or the last line of its parameters, ends with an open brace.

@@ -30,7 +30,7 @@ from backend.runs import manager as manager_module
 from backend.runs.manager import Manager
 from backend.runs.store import Store, StoreError
 from backend.web.factory import create_app
-from tests.conftest import error_of, until
+from tests.conftest import PATIENCE_S, error_of, until
 from tests.runs.test_databases import at_once
 from tests.runs.test_run_parts import a_finished_run, a_run
 from tests.support.servers.postgresql import LOCKED, Cluster
@@ -147,7 +147,7 @@ def test_a_run_submitted_while_the_database_is_being_opened_is_not_taken_for_one
 def test_a_wrong_password_is_named_at_the_start_and_never_shown(address, postgresql: Cluster, start, tmp_path: Path):
     uri = postgresql.uri(address.name, f"{LOCKED}:{PASSWORD}")
     server = start(BUBBLELINE_DATABASE=uri, BUBBLELINE_DATA_FOLDER=str(tmp_path / "data"))
-    ready = requests.get(server.url + "/readyz", timeout=10)
+    ready = requests.get(server.url + "/readyz", timeout=PATIENCE_S)
     assert ready.status_code == 503
     assert (
         ready.json()["store"]["why"]

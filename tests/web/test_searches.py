@@ -227,7 +227,9 @@ def test_a_viewer_that_leaves_takes_its_search_along(searches: Searches) -> None
     searches.queue.drop("v1")  # queued
     searches.queue.drop("v0")  # running
     assert searches.begun_after(2) == [10, 12]
-    until(lambda: any(viewer == "v2" and update["position"] == 0 for viewer, update in searches.sent), 5, gevent.sleep)
+    until(
+        lambda: any(viewer == "v2" and update["position"] == 0 for viewer, update in searches.sent), sleep=gevent.sleep
+    )
     assert not any(update["status"] == "finished" for _, update in searches.sent)
 
 

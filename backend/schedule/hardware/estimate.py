@@ -8,7 +8,7 @@ norms, softmax, optimizer and the all-reduces of tensor parallelism are what the
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import groupby
 from typing import Any
 
@@ -121,8 +121,9 @@ class Pieces:
         return times
 
 
+@lru_cache(maxsize=64)  # hundreds of plans of one search have few settings
 def estimate(setting: Setting) -> Estimate:
-    """Estimate all costs of a setting."""
+    """Estimate all costs of a setting. The result is shared: it must not be changed."""
     machine = setting.machine
     ledger = Ledger(
         setting.model.names

@@ -90,10 +90,30 @@ class Order:
 
     def text(self) -> list[str]:
         """Return one line of op texts for each rank; a copy is placed where it is issued."""
-        rows = [[op.text() for op in self.row(rank)] for rank in range(self.p)]
+        rows = [self._texts(rank) for rank in range(self.p)]
         if self.copies is not None:
             rows = [merged(row, self.copies, self.placement, rank) for rank, row in enumerate(rows)]
         return [" ".join(row) for row in rows]
+
+    def _texts(self, rank: int) -> list[str]:
+        """Return the texts of the ops of ``row``, without the ops: making them takes several times as long."""
+        codes = self.codes[self.offsets[rank] : self.offsets[rank + 1]].tolist()
+        first, second = (each.tolist() for each in micro_numbers(self, rank))
+        spelled = {code: self._spelling(rank, code) for code in set(codes)}
+        return [
+            f"{head}{one + shift}" if pair is None else f"({head}{one + shift};{pair[0]}{two + pair[1]})OVERLAP_F_B"
+            for (head, shift, pair), one, two in zip(map(spelled.__getitem__, codes), first, second, strict=True)
+        ]
+
+    def _spelling(self, rank: int, code: int) -> tuple[str, int, tuple[str, int] | None]:
+        """Return (what precedes the micro-batch, what is added to its number in the slot, both for a backward half)."""
+        kind, a, b = decode(code, self.chunks)
+
+        def half(kind: int, chunk: int) -> tuple[str, int]:
+            of_slot = self._op(rank, kind, chunk, 0)
+            return f"{of_slot.stage}{of_slot.kind}", of_slot.micro
+
+        return (*half(F, a), half(B, b)) if kind == PAIR else (*half(kind, a), None)
 
 
 def encode(kind: int, chunk: int, chunks: int, b_chunk: int = 0) -> int:

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from flask import current_app, request
 
+from backend.compute import processes
 from backend.compute.errors import TooLargeError
 from backend.compute.pool import Pool
 from backend.errors import message
@@ -17,6 +18,7 @@ T = TypeVar("T")
 POOL = "bubbleline.compute"  # in the app's extensions
 INLINE_MS = 3.0  # work of less is done on the event loop: a worker would need one for the way there and back
 QUICK_MS = 200.0  # work of less need not wait behind longer work
+QUICK_WORK = ("files", "previews", "schedules", "tasks")  # modules of answers/ with such work; none loads plotly
 
 
 def compute(work: Callable[..., T], *args: Any, ms: float | None = None) -> T:
@@ -48,6 +50,13 @@ def compute_body(work: Callable[..., T], *args: Any, body: bytearray, memory_mb:
         raise ApiError(413, "body", None, why, error.limit) from None
     assert result is not None
     return result
+
+
+def load_quick_work() -> None:
+    """Have workers know the modules of quick work when they start: on a slow machine importing them takes longer than a
+    quick job may, and each would end among the long ones.
+    """
+    processes.preload(*(f"backend.web.answers.{name}" for name in QUICK_WORK))
 
 
 def _pool() -> Pool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.page.queries import Open, middle, pixel, settle, state, wait
+from tests.support.page.queries import Open, middle, pixel, settle, state, wait, wait_url
 
 
 def test_colours_as_in_papers_are_in_the_link_and_on_the_timeline(open_page: Open) -> None:
@@ -47,7 +47,7 @@ def test_the_page_uses_the_language_of_a_link_and_the_menu_changes_it(open_page:
     wait(
         page, "document.documentElement.lang === 'zh-Hans' && window.bubbleline && bubbleline.samples.firstPaint() > 0"
     )
-    assert "lang=zh" in page.url
+    wait_url(page, "lang=zh")
     expect(page.locator("#theme")).to_have_attribute("aria-label", "外观与语言")
 
 

@@ -13,7 +13,7 @@ TABS = [("compare", "#panel-compare tbody tr"), ("charts", "#panel-charts .main-
         ("plan", "#plan-model[data-list]"), ("block", "#panel-block svg"),
         ("costs", "#panel-costs"), ("run", "#panel-run"),
         ("export", "#panel-export button"), ("keys", "#panel-keys kbd")]  # fmt: skip
-PLANNED = "?family=1f1b&p=2&m=4&m.model=cm-9.6b&m.machine=a100&m.tp=8&tab=plan"
+PLANNED = "?family=1f1b&p=1&m=2&m.model=cm-9.6b&m.machine=a100&m.tp=8&tab=plan"
 OPENED = ":popover-open, dialog[open]"
 
 
@@ -44,7 +44,7 @@ def changed(name: str) -> tuple[str, str]:
 
 def open_tab(page: Page, name: str, there: str) -> None:
     page.click(f"#tab-{name}")
-    expect(page.locator(there).first).to_be_visible(timeout=20_000)  # every family simulated, charts drawn
+    expect(page.locator(there).first).to_be_visible()  # every family simulated, charts drawn
 
 
 def test_axe_itself_detects_a_violation_in_the_page_and_in_each_part_that_is_checked_alone(open_page: Open) -> None:
@@ -117,7 +117,7 @@ def test_every_tab_passes_in_the_dark_on_a_phone(open_page: Open) -> None:
 def test_a_run_and_a_refused_spec_pass(open_page: Open) -> None:
     page = open_page("?p=2&m=4&tab=run")
     page.click("#run")
-    wait(page, "['finished', 'failed'].includes(bubbleline.state().run)", 20)
+    wait(page, "['finished', 'failed'].includes(bubbleline.state().run)")
     assert violations(page) == [], "a run"
     page = open_page("?family=dualpipe&p=3", drawn=False)
     expect(page.locator(".plot-state")).to_contain_text("No such schedule")

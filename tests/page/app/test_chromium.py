@@ -53,6 +53,6 @@ def test_an_embed_draws_its_schedule(open_page: Open) -> None:
 def test_a_run_is_verified(open_page: Open) -> None:
     page = open_page("?family=1f1b&p=2&m=2&tab=run")
     page.click("#run")
-    wait(page, "['finished', 'failed', 'cancelled'].includes(bubbleline.state().run)", 30)
+    wait(page, "['finished', 'failed', 'cancelled'].includes(bubbleline.state().run)")
     assert state(page)["run"] == "finished"
     expect(page.locator("#panel-run")).to_contain_text("verified")

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.page.queries import Open, figure, frames, pixel, settle, state, wait
+from tests.support.page.queries import Open, figure, frames, pixel, settle, state, wait, wait_url
 
 pytestmark = pytest.mark.one_document
 
@@ -122,7 +122,7 @@ def test_the_picker_names_every_family_with_year_and_line_and_picks_by_key(open_
     page.keyboard.press("z")
     page.keyboard.press("Enter")
     wait(page, "bubbleline.state().plans[0].shown.family === 'zb-h1'")
-    assert "family=zb-h1" in page.url
+    wait_url(page, "family=zb-h1")
 
 
 def test_a_link_reloads_to_the_same_view(open_page: Open) -> None:
@@ -155,7 +155,7 @@ def test_each_gesture_is_one_step_that_back_undo_and_redo_go_through(open_page: 
     settle(page)
     m = state(page)["spec"]["m"]
     assert page.evaluate("history.length") == before + 1
-    assert f"m={m}" in page.url
+    wait_url(page, f"m={m}")
     page.focus("#field-p-slider")
     for _ in range(3):
         page.keyboard.press("ArrowRight")
@@ -182,7 +182,7 @@ def test_two_schedules_share_one_axis_and_their_figures_are_side_by_side(open_pa
     assert boxes[0]["y"] < boxes[1]["y"]
     row = page.locator("#figures tr:has(th:text('Step time')) td")
     expect(row).to_have_text(["27", "33"], use_inner_text=True)
-    assert "b.family=1f1b" in page.url
+    wait_url(page, "b.family=1f1b")
     page.go_back()
     wait(page, "bubbleline.state().lanes.length === 1")
 

@@ -180,7 +180,7 @@ def test_progress_and_answers_are_there_after_a_reload_and_in_the_list(open_less
 def test_a_chart_is_drawn_in_the_text_and_its_points_go_on_the_timeline(open_lesson: OpenLesson) -> None:
     page = open_lesson("bubble#more", width=1440, height=900)
     page.locator(".chart").scroll_into_view_if_needed()
-    expect(page.locator(".chart .main-svg").first).to_be_visible(timeout=20_000)
+    expect(page.locator(".chart .main-svg").first).to_be_visible()
     page.locator(".chart summary").click()
     page.locator(".chart-table button").first.click()
     wait(page, "bubbleline.state().spec.m !== 16")

@@ -13,7 +13,7 @@ from backend.schedule.interop import torch_csv, trace_export
 from backend.schedule.simulation.simulate import simulate
 from tests.conftest import Server
 from tests.page.app.test_axe import violations
-from tests.support.page.queries import Open, figure, middle, pixel, settle, state, wait
+from tests.support.page.queries import Open, figure, middle, pixel, settle, state, wait, wait_url
 
 BAD = "0F0,0F1,0B0,0B1\n1F0,1B0,1F0,1B1\n"
 GOOD = "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n"
@@ -79,6 +79,7 @@ def test_sizes_of_an_imported_order_are_locked_and_costs_are_not(open_page: Open
     page.click("#family")
     page.click("[data-family='zb-h1']")
     wait(page, "bubbleline.state().plans[0].shown?.family === 'zb-h1'")
+    wait_url(page, "family=zb-h1")
     assert "order=" not in page.url
     expect(page.locator("#locked")).to_be_hidden()
     assert not page.evaluate("document.querySelector('#field-p').readOnly")
@@ -103,8 +104,7 @@ def test_a_link_with_an_imported_order_beside_a_planned_one_opens(open_page: Ope
     page = open_page("?family=zb-h1&p=4")
     bring(page, csv_of(family="1f1b", p=4, m=8), "add")
     wait(page, "bubbleline.state().lanes.length === 2")
-    wait(page, "location.search.includes('b.order=')")
-    assert "b.family=imported" in page.url
+    wait_url(page, "b.order=", "b.family=imported")
     again = open_page(page.url[page.url.index("?") :])
     assert [plan["shown"]["family"] for plan in state(again)["plans"]] == ["zb-h1", "imported"]
     assert [lane["end"] for lane in state(again)["lanes"]] == [27, 33]
@@ -159,8 +159,7 @@ def test_a_trace_becomes_a_measured_lane_on_the_plans_axis(open_page: Open, tmp_
     page.keyboard.press("Enter")
     wait(page, "bubbleline.state().lanes[1].end > 30")
     head.locator(".lane-close").click()
-    wait(page, "bubbleline.state().lanes.length === 1")
-    assert "run=" not in page.url
+    wait(page, "bubbleline.state().lanes.length === 1 && !location.search.includes('run=')")
 
 
 def test_a_trace_can_provide_its_order_and_its_costs_too(open_page: Open, tmp_path: Path) -> None:
@@ -221,7 +220,7 @@ def test_an_imported_order_runs_and_the_run_has_its_lane(open_page: Open) -> Non
     bring(page, GOOD)
     wait(page, "bubbleline.state().plans[0].shown?.family === 'imported'")
     page.click("#run")
-    wait(page, "bubbleline.state().run === 'finished'", 15)
+    wait(page, "bubbleline.state().run === 'finished'")
     wait(page, "bubbleline.state().lanes.length === 2")
     assert [lane["ops"] for lane in state(page)["lanes"]] == [8, 8]
 

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.page.queries import Open, figure, middle, settle, state, wait
+from tests.support.page.queries import Open, figure, middle, settle, state, wait, wait_url
 
 pytestmark = pytest.mark.one_document
 
@@ -22,7 +22,7 @@ def test_recomputation_takes_time_frees_memory_and_stays_in_the_link(open_page: 
     expect(figure(page, "Step time")).to_have_text("44")
     expect(figure(page, "Peak memory")).to_have_text(re.compile(r"^1\.17"))
     expect(page.locator("#law")).to_contain_text("matches the simulation")
-    assert "recompute=full" in page.url
+    wait_url(page, "recompute=full")
     page.reload()
     wait(page, "window.bubbleline && bubbleline.state().plans[0]?.figures?.makespan === 44")
     expect(page.locator("#recompute")).to_have_value("full")
@@ -176,7 +176,7 @@ def test_layers_are_typed_for_each_stage_or_once_for_all(open_page: Open) -> Non
     wait(page, "bubbleline.state().plans[0]?.figures?.makespan === 33")
     page.fill("#field-layers", "2,2")
     page.press("#field-layers", "Enter")
-    expect(page.locator("#field-layers-problem")).to_contain_text("one entry per stage: 4 here, not 2", timeout=5000)
+    expect(page.locator("#field-layers-problem")).to_contain_text("one entry per stage: 4 here, not 2")
     page.locator("#field-layers-problem button").click()
     wait(page, "location.search.includes('layers=4*1')")  # the same two layers' worth, cut evenly into four stages
     page.fill("#field-layers", "")

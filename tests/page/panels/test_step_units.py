@@ -107,9 +107,8 @@ def test_each_plot_of_the_paper_is_one_click_and_in_the_link(open_page: Open) ->
     expect(page.locator(".charts-variant")).to_have_value("mfu-activations")
     expect(page.locator(".charts-table")).to_contain_text("V-Half")
     expect(page.locator(".charts-table thead")).to_contain_text("MFU")
-    address = wait_url(page, "m.model=cm-9.6b")
-    for part in ("p=16", "m=32", "m.machine=a100", "m.heads=1", "chart=pareto:mfu-activations"):
-        assert part in address.replace("%3A", ":")
+    of_plot = ("m.model=cm-9.6b", "p=16", "m=32", "m.machine=a100", "m.heads=1", "chart=pareto:mfu-activations")
+    wait_url(page, *of_plot)
 
 
 def test_an_old_name_of_a_model_in_a_link_still_means_it(open_page: Open) -> None:
@@ -126,7 +125,7 @@ SETTING = "['family', 'v', 'memory', 'recompute', 'offload'].map((key) => bubble
 
 def find_plans(page: Page) -> list[dict]:
     """Press the button and return the plans of the answer."""
-    with page.expect_response(lambda response: "/api/plans?" in response.url, timeout=30_000) as answer:
+    with page.expect_response(lambda response: "/api/plans?" in response.url) as answer:
         page.click("#plan-find")
     expect(page.locator(".plan-table tbody tr").first).to_be_visible()
     return answer.value.json()["plans"]
@@ -223,7 +222,7 @@ def test_the_figure_of_plans_is_stepped_through_by_keys_and_a_search_for_plans_i
 
 
 def test_a_memory_that_nothing_fits_is_said_with_the_least_that_is_needed(open_page: Open) -> None:
-    page = open_page(PLANNED)
+    page = open_page(PLANNED.replace("p=2&m=4", "p=1&m=2"))
     page.fill("#plan-gb", "0.5")
     plans = find_plans(page)
     least = plans[0]["units"]["memory"]["most"] / 1e9

@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 from backend.schedule.families.registry import order, read
 from backend.schedule.interop import trace_export
 from backend.schedule.simulation.simulate import simulate
-from tests.conftest import Server, launch, until
+from tests.conftest import PATIENCE_S, Server, launch, until
 from tests.page.app.test_axe import violations
 from tests.support.page.queries import Open, state, wait
 
@@ -32,13 +32,13 @@ def put(server: Server, **given: Any) -> str:
     """A complete run from elsewhere, stored by the server, with the times of its plan."""
     spec = read({"family": "1f1b", "p": 3, "m": 4} | given)
     trace = trace_export.trace(simulate(order(spec), spec.timing, spec.v), "x")
-    return str(requests.post(f"{server.url}/api/runs/import", json=trace, timeout=10).json()["id"])
+    return str(requests.post(f"{server.url}/api/runs/import", json=trace, timeout=PATIENCE_S).json()["id"])
 
 
 def failed(server: Server) -> str:
     """A run that the fake runner fails."""
-    run_id = requests.post(f"{server.url}/api/runs", json={"spec": {"m": 105}}, timeout=10).json()["id"]
-    until(lambda: requests.get(f"{server.url}/api/runs/{run_id}", timeout=10).json()["status"] == "failed")
+    run_id = requests.post(f"{server.url}/api/runs", json={"spec": {"m": 105}}, timeout=PATIENCE_S).json()["id"]
+    until(lambda: requests.get(f"{server.url}/api/runs/{run_id}", timeout=PATIENCE_S).json()["status"] == "failed")
     return str(run_id)
 
 
@@ -74,10 +74,10 @@ def test_the_table_shows_the_outcome_of_every_run(own: Server, open_page: Open) 
 
 def test_a_row_of_a_run_in_progress_changes_with_its_run_without_a_reload(own: Server, open_page: Open) -> None:
     body = {"spec": {"p": 1, "m": 108}}  # which the fake runner warms up until it is cancelled
-    run_id = requests.post(f"{own.url}/api/runs", json=body, timeout=10).json()["id"]
+    run_id = requests.post(f"{own.url}/api/runs", json=body, timeout=PATIENCE_S).json()["id"]
     page = open_page("?tab=run", url=own.url)
     expect(row(page, run_id)).not_to_contain_text("cancelled")
-    requests.post(f"{own.url}/api/runs/{run_id}/cancel", timeout=10).raise_for_status()
+    requests.post(f"{own.url}/api/runs/{run_id}/cancel", timeout=PATIENCE_S).raise_for_status()
     expect(row(page, run_id)).to_contain_text("cancelled")
 
 

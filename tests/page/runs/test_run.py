@@ -50,7 +50,7 @@ def test_a_run_appears_op_by_op_under_the_plan_and_ends_verified(open_page: Open
 def test_a_reload_during_a_run_continues_to_watch_it(open_page: Open, live_server: Server) -> None:
     page = open_page("?family=1f1b&p=2&m=24&tab=run", url=live_server.url)
     start_paced(page)
-    wait(page, "bubbleline.state().lanes.some(lane => lane.id === 'run')", 20)
+    wait(page, "bubbleline.state().lanes.some(lane => lane.id === 'run')")
     page.reload()
     wait(page, "window.bubbleline && bubbleline.state().run")
     assert ended(page) == "finished"
@@ -81,7 +81,7 @@ def test_a_finished_run_opens_by_its_link(open_page: Open, live_server: Server) 
 def test_cancel_ends_a_run_with_a_note(open_page: Open, live_server: Server) -> None:
     page = open_page("?family=gpipe&p=2&m=48&tab=run", url=live_server.url)
     start_paced(page)
-    wait(page, "bubbleline.state().run === 'running'", 20)
+    wait(page, "bubbleline.state().run === 'running'")
     page.click("#cancel")
     assert ended(page) == "cancelled"
     expect(page.locator("#panel-run")).to_contain_text("The run was cancelled")
@@ -100,7 +100,7 @@ def test_the_focus_stays_on_a_button_while_the_run_gets_on(open_page: Open, live
 def test_the_view_follows_a_live_run_until_the_reader_pans(open_page: Open, live_server: Server) -> None:
     page = open_page("?family=1f1b&p=2&m=32&tab=run", url=live_server.url)
     start_paced(page)
-    wait(page, "bubbleline.state().lanes.some(lane => lane.id === 'run')", 20)
+    wait(page, "bubbleline.state().lanes.some(lane => lane.id === 'run')")
     page.focus("#plot")
     page.keyboard.press("w")
     page.keyboard.press("a")

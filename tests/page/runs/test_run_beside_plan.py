@@ -9,7 +9,7 @@ import pytest
 import requests
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.conftest import Server, until
+from tests.conftest import PATIENCE_S, Server, until
 from tests.page.app.test_axe import violations
 from tests.support.page.queries import Open, middle, pixel, state, wait
 
@@ -28,8 +28,8 @@ def finished(live_server: Server) -> str:
     spec = {"family": "1f1b", "p": 2, "m": 4}
     options = {"mode": "paced", "unit_ms": 15, "dtype": "bfloat16", "steps": 2}
     run = f"{live_server.url}/api/runs"
-    started = requests.post(run, json={"spec": spec, **options}, timeout=10).json()
-    until(lambda: requests.get(f"{run}/{started['id']}", timeout=10).json()["status"] == "finished", 60)
+    started = requests.post(run, json={"spec": spec, **options}, timeout=PATIENCE_S).json()
+    until(lambda: requests.get(f"{run}/{started['id']}", timeout=PATIENCE_S).json()["status"] == "finished", 60)
     return f"?family=1f1b&p=2&m=4&tab=run&run={started['id']}"
 
 
@@ -37,7 +37,7 @@ def test_the_tab_lists_the_devices_and_says_why_an_option_is_not_available(
     open_page: Open, live_server: Server
 ) -> None:
     page = open_page("?family=1f1b&p=2&m=4&tab=run", url=live_server.url)
-    wait(page, "document.querySelector('#run-where').textContent.includes('CPU core')", 30)
+    wait(page, "document.querySelector('#run-where').textContent.includes('CPU core')")
     page.locator("#run-devices summary").click()
     expect(page.locator("#run-devices table").first).to_contain_text("GB")
     expect(page.locator("#run-devices table").last).to_contain_text("each op is held to its planned time")
@@ -176,6 +176,6 @@ def test_cancelling_all_runs_cancels_also_those_that_wait(open_page: Open, live_
     page.select_option("#run-mode", "paced")
     page.fill("#run-unit", "200")
     page.click("#run-all")
-    wait(page, "bubbleline.state().run === 'running'", 30)
+    wait(page, "bubbleline.state().run === 'running'")
     page.click("#cancel-all")
-    expect(page.locator(".sweep-box tbody tr .run-word")).to_have_text(["cancelled"] * 3, timeout=30_000)
+    expect(page.locator(".sweep-box tbody tr .run-word")).to_have_text(["cancelled"] * 3)

@@ -81,7 +81,7 @@ def test_a_message_that_a_rank_waited_for_is_drawn_and_named(open_page: Open, li
 def test_messages_and_memory_of_a_run_under_way_arrive_with_its_ops(open_page: Open, live_server: Server) -> None:
     page = open_page("?family=1f1b&p=2&m=48&tab=run&lane=comm&mem=1", url=live_server.url)
     start_paced(page)
-    wait(page, "bubbleline.state().lanes.some((lane) => lane.details && lane.live)", 20)
+    wait(page, "bubbleline.state().lanes.some((lane) => lane.details && lane.live)")
     ops = "bubbleline.state().lanes.find((lane) => lane.id === 'run').ops"
     assert ended(page) == "finished"
     assert page.evaluate(ops) == 192

@@ -11,7 +11,7 @@ import pytest
 import requests
 from playwright.sync_api import expect
 
-from tests.conftest import Server, launch
+from tests.conftest import PATIENCE_S, Server, launch
 from tests.support.page.queries import Open, state, wait
 
 SLOW = ("--pause", "0.05")
@@ -41,12 +41,12 @@ def test_after_a_server_is_killed_during_a_run_the_page_reconnects_and_shows_the
         wait(page, "bubbleline.state().lanes.length === 2")
         ops = state(page)["lanes"][1]["ops"]
         server.stop(signal.SIGKILL)
-        expect(page.locator(PANEL)).to_contain_text("The connection to the server is lost", timeout=15_000)
+        expect(page.locator(PANEL)).to_contain_text("The connection to the server is lost")
         if forget:
             (tmp_path / "runs.sqlite3").unlink()
             (tmp_path / "runs.sqlite3-wal").unlink(missing_ok=True)
         server = start(*SLOW, port=int(server.url.rsplit(":", 1)[1]))
-        wait(page, "bubbleline.state().run === 'failed'", 15)
+        wait(page, "bubbleline.state().run === 'failed'")
         outcome = "no longer has this run" if forget else "The server stopped while this run was in progress"
         expect(page.locator(PANEL)).to_contain_text(outcome)
         expect(page.locator(PANEL)).not_to_contain_text("connection to the server is lost")
@@ -122,12 +122,12 @@ def test_a_run_that_is_too_long_is_refused_with_the_longest_that_is_not(strict: 
 
 def test_a_full_queue_is_reported_and_the_plan_stays(strict: Server, open_page: Open) -> None:
     page = open_page("?p=1&m=2&tab=run", url=strict.url, forgive="status of 503")
-    waiting = requests.post(f"{strict.url}/api/runs", json={"spec": {"p": 1, "m": 2}}, timeout=10)
+    waiting = requests.post(f"{strict.url}/api/runs", json={"spec": {"p": 1, "m": 2}}, timeout=PATIENCE_S)
     assert waiting.status_code == 202
     page.click("#run")
     expect(page.locator(PANEL)).to_contain_text("1 runs are waiting already; try again soon")
     assert len(state(page)["lanes"]) == 1
-    requests.post(f"{strict.url}/api/runs/{waiting.json()['id']}/cancel", timeout=10).raise_for_status()
+    requests.post(f"{strict.url}/api/runs/{waiting.json()['id']}/cancel", timeout=PATIENCE_S).raise_for_status()
 
 
 def test_a_failing_disk_is_reported_beside_the_run(

@@ -114,9 +114,9 @@ def test_a_large_schedule_looks_the_same_before_and_after_its_pyramid(open_page:
     page.goto(page.url.split("?")[0] + LARGE)
     wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
     direct = picture(page)
-    wait_until(page, lambda: held, 20)
+    wait_until(page, lambda: held)
     held[0].continue_()
-    wait_until(page, lambda: closed, 20)  # it has done its work
+    wait_until(page, lambda: closed)  # it has done its work
     page.focus("#plot")
     page.keyboard.press("w")
     wait(page, "bubbleline.state().window.t0 > 0")

@@ -22,7 +22,7 @@ def tab_to(page: Page, selector: str) -> None:
 
 
 def is_solved(page: Page) -> None:
-    expect(page.locator("#task-status")).to_contain_text("Solved: the server agrees.", timeout=20_000)
+    expect(page.locator("#task-status")).to_contain_text("Solved: the server agrees.")
     expect(page.locator("#task-goals .is-met")).to_have_count(1)
 
 
@@ -31,7 +31,7 @@ def test_a_task_is_found_solved_and_entered_by_keys_alone(open_page: Open) -> No
     press = page.keyboard.press
     tab_to(page, "#bench-tasks")
     press("Enter")
-    expect(page.locator("#bench-task")).to_be_focused(timeout=20_000)
+    expect(page.locator("#bench-task")).to_be_focused()
     press("ArrowDown")
     expect(page.locator("#task-title")).to_have_text("Finish this 1F1B")
     settle(page)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from runner.model.deferred_stage import DeferredStage
 from runner.model.parameters import Data
 from runner.model.reference import train
 from runner.model.verdict import TOLERANCE, Verdict
+from runner.worker import verification
 from runner.worker.verification import judge, relative_error, verify
 from tests.support.runner.client import TINY as MODEL
 from tests.support.runner.client import RunnerProgram
@@ -52,6 +54,27 @@ def stages() -> tuple[Sequence[float], list[Results], list[Results]]:
     return [float(model[1].losses[micro]) for micro in range(MANY)], whole, alone
 
 
+@pytest.fixture(scope="module")
+def trained_once() -> Iterator[None]:
+    """Train the reference of TRAINING once: it is the same for every verdict, with what was recorded of it."""
+    kept: list[tuple[list[list[float]], Results, dict[str, Any]]] = []
+
+    def train_once(
+        training: Training, device: torch.device, beat: Any, record: Any
+    ) -> tuple[list[list[float]], Results]:
+        assert training == TRAINING
+        recorded: Contributions = record.__self__
+        if not kept:
+            kept.append((*train(training, device, beat, record), vars(recorded)))
+        losses, reference, contributions = kept[0]
+        vars(recorded).update(contributions)
+        return losses, dict(reference)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(verification, "train", train_once)
+        yield
+
+
 def verdict_on(folder: Path, losses: Sequence[float], stages: Sequence[Results]) -> Verdict:
     """The verdict of a run whose rank r has stage r."""
     for rank, results in enumerate(stages):
@@ -63,6 +86,7 @@ def plus(results: Results, more: Results, times: float) -> Results:
     return {name: value + times * more[name] for name, value in results.items()}
 
 
+@pytest.mark.usefixtures("trained_once")
 @pytest.mark.parametrize(
     ("stage", "times", "count"), [(0, -1.0, "0.00"), (1, 1.0, "2.00")], ids=["left out", "doubled"]
 )
@@ -79,6 +103,7 @@ def test_one_micro_batch_of_a_thousand_left_out_or_doubled_on_one_stage_is_found
     assert 0.0 < max(errors) < TOLERANCE["bfloat16"], "a norm does not find it"
 
 
+@pytest.mark.usefixtures("trained_once")
 def test_a_right_run_of_a_thousand_micro_batches_is_verified(
     stages: tuple[Sequence[float], list[Results], list[Results]], tmp_path: Path
 ) -> None:

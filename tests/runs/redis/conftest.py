@@ -11,7 +11,7 @@ import redis
 import requests
 
 from backend.runs.run import OVER
-from tests.conftest import Server, launch, until
+from tests.conftest import PATIENCE_S, Server, launch, until
 from tests.support.servers.postgresql import OWNER, Cluster
 from tests.support.servers.redis_server import RedisServer
 
@@ -61,13 +61,13 @@ def machines(
 def ready(machines: tuple[Server, Server]) -> tuple[Server, Server]:
     """Both servers, when each can start runs."""
     for server in machines:
-        for run in requests.get(f"{server.url}/api/runs", timeout=10).json()["runs"]:  # of a test that failed
+        for run in requests.get(f"{server.url}/api/runs", timeout=PATIENCE_S).json()["runs"]:  # of a test that failed
             if run["status"] not in OVER:
-                requests.post(f"{server.url}/api/runs/{run['id']}/cancel", timeout=10)
-        until(lambda url=server.url: requests.get(f"{url}/readyz", timeout=10).ok and _runner_ready(url))
+                requests.post(f"{server.url}/api/runs/{run['id']}/cancel", timeout=PATIENCE_S)
+        until(lambda url=server.url: requests.get(f"{url}/readyz", timeout=PATIENCE_S).ok and _runner_ready(url))
     return machines
 
 
 def _runner_ready(url: str) -> bool:
-    answer: dict[str, Any] = requests.get(f"{url}/api/devices", timeout=10).json()
+    answer: dict[str, Any] = requests.get(f"{url}/api/devices", timeout=PATIENCE_S).json()
     return answer["state"] == "ready"

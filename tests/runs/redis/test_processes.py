@@ -15,7 +15,7 @@ import requests
 
 from backend.config import PROJECT
 from backend.runs.run import OVER
-from tests.conftest import Server, until
+from tests.conftest import PATIENCE_S, Server, until
 from tests.runs.test_manager import children_of
 from tests.support.servers.redis_server import RedisServer
 from tests.support.web_pages import Client, Page
@@ -28,11 +28,11 @@ def start_run(server: Server, m: int = 3, p: int = 2) -> str:
 
 
 def whole(server: Server, run_id: str) -> dict:
-    return requests.get(f"{server.url}/api/runs/{run_id}", timeout=10).json()
+    return requests.get(f"{server.url}/api/runs/{run_id}", timeout=PATIENCE_S).json()
 
 
 def listed(server: Server) -> dict[str, dict]:
-    runs = requests.get(f"{server.url}/api/runs", timeout=10).json()["runs"]
+    runs = requests.get(f"{server.url}/api/runs", timeout=PATIENCE_S).json()["runs"]
     return {run["id"]: run for run in runs}
 
 
@@ -74,11 +74,11 @@ def test_a_run_started_on_one_machine_is_watched_listed_and_changed_through_anot
     runs = [finish(server, page, run_id) for server, page in zip(ready, pages, strict=True)]
     assert runs[0] == runs[1]
     assert runs[0]["status"] == "finished"
-    assert requests.patch(f"{first.url}/api/runs/{run_id}", json={"name": "shared"}, timeout=10).ok
+    assert requests.patch(f"{first.url}/api/runs/{run_id}", json={"name": "shared"}, timeout=PATIENCE_S).ok
     assert whole(second, run_id)["name"] == listed(second)[run_id]["name"] == "shared"
-    assert requests.delete(f"{second.url}/api/runs/{run_id}", timeout=10).status_code == 204
+    assert requests.delete(f"{second.url}/api/runs/{run_id}", timeout=PATIENCE_S).status_code == 204
     for server in ready:
-        assert requests.get(f"{server.url}/api/runs/{run_id}", timeout=10).status_code == 404
+        assert requests.get(f"{server.url}/api/runs/{run_id}", timeout=PATIENCE_S).status_code == 404
         assert run_id not in listed(server)
 
 
@@ -88,9 +88,9 @@ def test_a_run_is_cancelled_through_another_machine_and_an_error_of_the_manager_
     page = watched(second, run_id)
     until(lambda: len(page.rows()) > 3)
     assert listed(second)[run_id]["status"] == "running"
-    assert requests.post(f"{second.url}/api/runs/{run_id}/cancel", timeout=10).status_code == 202
+    assert requests.post(f"{second.url}/api/runs/{run_id}/cancel", timeout=PATIENCE_S).status_code == 202
     assert finish(first, page, run_id)["status"] == "cancelled"
-    again = requests.post(f"{second.url}/api/runs/{run_id}/cancel", timeout=10)
+    again = requests.post(f"{second.url}/api/runs/{run_id}/cancel", timeout=PATIENCE_S)
     assert (again.status_code, again.json()["error"]["code"]) == (409, "runs.already_over")
     assert "cancelled" in again.json()["error"]["message"]
 
@@ -102,16 +102,16 @@ def test_a_run_goes_on_without_a_gap_while_redis_dies_and_comes_back_empty(ready
     until(lambda: all(len(page.rows()) > 5 for page in pages))
     redis_server.kill()
     before = time.monotonic()
-    assert requests.get(f"{second.url}/", timeout=10).ok  # pages are served all the same
+    assert requests.get(f"{second.url}/", timeout=PATIENCE_S).ok  # pages are served all the same
     refused = requests.post(f"{second.url}/api/runs", json={"spec": {"p": 2, "m": 3}}, timeout=20)
     assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
-    assert requests.get(f"{second.url}/readyz", timeout=10).json()["redis"]["ok"] is False
+    assert requests.get(f"{second.url}/readyz", timeout=PATIENCE_S).json()["redis"]["ok"] is False
     until(lambda: time.monotonic() > before + 1)
     redis_server.start()
     for server, page in zip(ready, pages, strict=True):
         assert finish(server, page, run_id)["status"] == "finished"
     assert finish(second, watched(second, run_id), run_id)["op_count"] == 180
-    until(lambda: all(requests.get(f"{server.url}/readyz", timeout=10).ok for server in ready))
+    until(lambda: all(requests.get(f"{server.url}/readyz", timeout=PATIENCE_S).ok for server in ready))
     next_run = start_run(second)
     assert finish(first, watched(first, next_run), next_run)["status"] == "finished"
 
@@ -180,8 +180,8 @@ def test_no_process_waits_for_a_connection_that_another_one_has_taken(ready):
 def test_limits_count_for_all_processes_together(ready):
     first, second = ready
     for number, server in enumerate((first, second, first)):
-        assert requests.post(f"{server.url}/api/links", json={"query": f"?m={4 + number}"}, timeout=10).ok
-    refused = requests.post(f"{second.url}/api/links", json={"query": "?m=12"}, timeout=10)
+        assert requests.post(f"{server.url}/api/links", json={"query": f"?m={4 + number}"}, timeout=PATIENCE_S).ok
+    refused = requests.post(f"{second.url}/api/links", json={"query": "?m=12"}, timeout=PATIENCE_S)
     assert (refused.status_code, refused.json()["error"]["code"]) == (429, "links.too_many_an_hour")
     assert int(refused.headers["Retry-After"]) > 60
 
@@ -195,14 +195,14 @@ def test_all_processes_see_one_board(ready):
         for server in (first, second)
     ]
     assert counts == [1, 2]
-    boards = [requests.get(f"{server.url}/{at}/board", timeout=10).json() for server in (first, second)]
+    boards = [requests.get(f"{server.url}/{at}/board", timeout=PATIENCE_S).json() for server in (first, second)]
     assert boards[0] == boards[1]
     assert boards[0]["submissions"] == 2
 
 
 def test_no_process_outlives_a_server_that_is_killed(start, redis_server: RedisServer):
     server = start(BUBBLELINE_REDIS=redis_server.url, BUBBLELINE_PROCESSES="2")
-    until(lambda: requests.get(f"{server.url}/healthz", timeout=10).ok)
+    until(lambda: requests.get(f"{server.url}/healthz", timeout=PATIENCE_S).ok)
     children = children_of(server.process.pid)
     assert len(children) == 3
     assert sum("process runs" in command_of(child) for child in children) == 1

@@ -12,7 +12,7 @@ from backend.config import Config, ConfigError
 from backend.runs.run import OVER
 from backend.web.redis.connection import close, connect
 from backend.web.redis.tls import TlsError
-from tests.conftest import until
+from tests.conftest import PATIENCE_S, until
 from tests.support.servers.certificates import make_certificate
 from tests.support.servers.redis_server import RedisServer
 
@@ -31,18 +31,18 @@ def secure(certificate: tuple[Path, Path], tmp_path_factory: pytest.TempPathFact
 
 
 def ready_of(url: str) -> dict:
-    return requests.get(f"{url}/readyz", timeout=10).json()
+    return requests.get(f"{url}/readyz", timeout=PATIENCE_S).json()
 
 
 def test_a_run_goes_through_a_redis_with_tls(start, secure: RedisServer):
     server = start(BUBBLELINE_REDIS=secure.url)
     until(lambda: ready_of(server.url)["redis"]["ok"] and ready_of(server.url)["runner"]["ok"])
     spec = {"spec": {"p": 2, "m": 3}}
-    until(lambda: requests.get(f"{server.url}/api/devices", timeout=10).json()["state"] == "ready")
+    until(lambda: requests.get(f"{server.url}/api/devices", timeout=PATIENCE_S).json()["state"] == "ready")
     run_id = requests.post(f"{server.url}/api/runs", json=spec, timeout=20).json()["id"]
 
     def status() -> str:
-        return requests.get(f"{server.url}/api/runs/{run_id}", timeout=10).json()["status"]
+        return requests.get(f"{server.url}/api/runs/{run_id}", timeout=PATIENCE_S).json()["status"]
 
     until(lambda: status() in OVER)
     assert status() == "finished"
@@ -56,7 +56,7 @@ def test_a_certificate_that_is_not_trusted_is_refused_with_the_way_out(start, tm
     assert f"127.0.0.1:{secure.port} cannot be used: its certificate is not trusted (self-signed certificate)" in why
     assert "ssl_ca_certs=/PATH/ca.pem" in why
     until(lambda: log.read_text().count("its certificate is not trusted") >= 2)  # the other process says so too
-    assert requests.get(f"{server.url}/", timeout=10).ok
+    assert requests.get(f"{server.url}/", timeout=PATIENCE_S).ok
     server.stop()
     assert "Traceback" not in log.read_text()
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -22,6 +24,14 @@ from backend.schedule.spec import Spec
 
 PRESET = Preset.of({"model": "cm-9.6b", "machine": "a100", "tp": 8})
 ASKED = Spec(p=3, m=6)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built_once() -> Iterator[None]:
+    """Construct each order once for all searches of this file, which have most orders in common."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plans, "order", cache(plans.order))
+        yield
 
 
 @pytest.fixture(scope="module")

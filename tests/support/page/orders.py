@@ -35,6 +35,7 @@ COSTS: tuple[dict[str, Any], ...] = (
     {"I": 1.25, "W": 0.75, "comm": 0.25},
     {"F": 1.1, "I": 1.3, "W": 0.7, "comm": 0.05},
 )
+NATURAL = {family.name: family.v[1] for family in registry.FAMILIES.values()}  # numbers of chunks
 
 
 def specs() -> Iterator[tuple[dict[str, Any], tuple[int, ...]]]:
@@ -71,7 +72,7 @@ def known(family: Family) -> dict[str, Any]:
 
 def part(data: dict[str, Any]) -> bytes:
     """Return what the order of a spec, or its refusal, adds to the digest."""
-    spec = Spec.from_json(data, {family.name: family.v[1] for family in registry.FAMILIES.values()})
+    spec = Spec.from_json(data, NATURAL)
     try:
         order = registry.order(spec)
     except SpecError as error:

@@ -6,11 +6,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 from playwright.sync_api import Error, Locator, Page, Route
 
+from tests.support import PATIENCE_S
+
 Open = Callable[..., Page]
-PATIENCE_S = 40.0  # of every wait; a busy machine takes long, and a wait that is met costs nothing
 
 # Added to every page before its own scripts: counts requests under way, bodies being read and timers that are due soon,
 # and can hold long timers back. Timers of a second and more are those of retries and polls, which never end.
@@ -60,7 +62,7 @@ COUNT_PENDING = """(() => {
 
 SETTLE = """(async () => {
   const frame = () => new Promise((done) => requestAnimationFrame(done));
-  const end = performance.now() + 20_000;
+  const end = performance.now() + %f;
   for (let idle = 0; idle < 3 && performance.now() < end; ) {
     await frame();
     idle = pendingWork() ? 0 : idle + 1;
@@ -115,17 +117,28 @@ def wait(page: Page, expression: str, seconds: float = PATIENCE_S) -> Any:
         return value
 
 
-def wait_until(page: Page, true: Callable[[], object], seconds: float = PATIENCE_S) -> None:
+def wait_until(
+    page: Page, true: Callable[[], object], seconds: float = PATIENCE_S, what: Callable[[], str] = lambda: ""
+) -> None:
     """Wait until something outside of the page holds; meanwhile the browser's events are handled."""
     end = time.monotonic() + seconds
     while not true():
-        assert time.monotonic() < end, f"not within {seconds} s"
+        assert time.monotonic() < end, f"not within {seconds} s: {what()}"
         page.wait_for_timeout(20)
 
 
-def wait_url(page: Page, part: str) -> str:
-    """Wait until the address contains this and return it; the page writes it after a pause."""
-    wait_until(page, lambda: part in page.url)
+def wait_url(page: Page, *entries: str) -> str:
+    """Wait until the address has all these entries and return it; the page writes it after a pause.
+
+    `p=8` is that value and no other, and not one that only begins so; `order=` is any value.
+    """
+
+    def there() -> bool:
+        query = dict(parse_qsl(urlsplit(page.url).query))
+        pairs = [each.partition("=") for each in entries]
+        return all(key in query and value in ("", query[key]) for key, _, value in pairs)
+
+    wait_until(page, there, what=lambda: f"{entries} in {page.url}")
     return page.url
 
 
@@ -157,7 +170,7 @@ def frames(page: Page) -> None:
 
 def settle(page: Page) -> None:
     """Wait until the page has nothing left to do: no request under way, no timer due within a second, all drawn."""
-    pending = page.evaluate(SETTLE)
+    pending = page.evaluate(SETTLE % (1000 * PATIENCE_S))
     assert pending == 0, f"{pending} requests and timers are still pending after {PATIENCE_S:.0f} s"
 
 

@@ -14,7 +14,7 @@ import pytest
 import requests
 import websocket
 
-from tests.conftest import Server, until
+from tests.conftest import PATIENCE_S, Server, until
 from tests.support.servers.certificates import make_certificate
 from tests.support.sources import ROOT
 
@@ -89,17 +89,19 @@ def test_a_page_its_changes_and_its_socket_work_behind_nginx_with_tls(behind_ngi
     root = f"https://localhost:{secure}"
     with requests.Session() as session:
         session.verify, session.trust_env = certificate, False  # the environment may name other certificates
-        assert "<title>" in session.get(root + "/", timeout=10).text
-        assert session.get(root + "/api/schedule?p=4", timeout=10).status_code == 200
-        assert session.get(root + "/metrics", timeout=10).status_code == 404, "for operators only"
-        link = session.post(root + "/api/links", json={"query": "?p=4"}, headers={"Origin": root}, timeout=10)
+        assert "<title>" in session.get(root + "/", timeout=PATIENCE_S).text
+        assert session.get(root + "/api/schedule?p=4", timeout=PATIENCE_S).status_code == 200
+        assert session.get(root + "/metrics", timeout=PATIENCE_S).status_code == 404, "for operators only"
+        link = session.post(root + "/api/links", json={"query": "?p=4"}, headers={"Origin": root}, timeout=PATIENCE_S)
         assert (link.status_code, link.json()["url"][:3]) == (201, "/s/")
-        opened = session.get(root + link.json()["url"], timeout=10, allow_redirects=False)
+        opened = session.get(root + link.json()["url"], timeout=PATIENCE_S, allow_redirects=False)
         assert (opened.status_code, opened.headers["Location"]) == (302, "/?p=4")
         for origin in ("https://elsewhere.example", f"http://localhost:{plain}", "null"):
-            foreign = session.post(root + "/api/links", json={"query": "?p=8"}, headers={"Origin": origin}, timeout=10)
+            foreign = session.post(
+                root + "/api/links", json={"query": "?p=8"}, headers={"Origin": origin}, timeout=PATIENCE_S
+            )
             assert (foreign.status_code, foreign.json()["error"]["code"]) == (403, "http.other_origin")
-        moved = session.get(f"http://localhost:{plain}/?p=4", timeout=10, allow_redirects=False)
+        moved = session.get(f"http://localhost:{plain}/?p=4", timeout=PATIENCE_S, allow_redirects=False)
     assert (moved.status_code, moved.headers["Location"]) == (301, "https://localhost/?p=4")
     trusted = {"ca_certs": certificate, "cert_reqs": ssl.CERT_REQUIRED}
     address = f"wss://localhost:{secure}/socket.io/?EIO=4&transport=websocket"

@@ -64,7 +64,7 @@ def test_a_loop_that_is_held_up_shows_in_the_lag():
     def lags() -> dict[tuple[str, str | None], float]:
         return {(each.name, each.labels.get("le")): each.value for each in next(iter(metrics.lag.collect())).samples}
 
-    until(lambda: lags()["bubbleline_loop_lag_seconds_count", None] == 2, 10, gevent.sleep)
+    until(lambda: lags()["bubbleline_loop_lag_seconds_count", None] == 2, sleep=gevent.sleep)
     metrics._watch.kill()
     samples = lags()
     assert samples["bubbleline_loop_lag_seconds_count", None] == 2

@@ -16,7 +16,7 @@ import requests
 from click.testing import CliRunner
 
 from backend.config import PROJECT, Config, ConfigError
-from tests.conftest import until
+from tests.conftest import PATIENCE_S, until
 from tests.runs.test_manager import children_of, group_of
 from tests.support.hostile_bodies import COSTLY
 
@@ -52,7 +52,7 @@ def start_run(server, m: int) -> str:
 def test_a_server_responds_long_before_its_runner_has_started(start):
     begun = time.monotonic()
     server = start("--start", "60")
-    assert requests.get(server.url + "/api/schedule", timeout=15).status_code == 200
+    assert requests.get(server.url + "/api/schedule", timeout=PATIENCE_S).status_code == 200
     assert time.monotonic() - begun < 20, "the runner takes a minute"
     until(lambda: requests.get(server.url + "/healthz", timeout=20).json()["runner"]["state"] == "starting")
 
@@ -154,7 +154,7 @@ def test_large_requests_do_not_hold_up_small_ones(start):
     waits = []
     while slow.poll() is None and len(waits) < 200:
         begun = time.monotonic()
-        requests.get(server.url + "/api/schedule?p=4", timeout=10)
+        requests.get(server.url + "/api/schedule?p=4", timeout=PATIENCE_S)
         waits.append(time.monotonic() - begun)
         time.sleep(0.01)
     assert slow.wait(timeout=60) == 0
@@ -169,7 +169,7 @@ def test_a_port_in_use_is_reported_clearly_with_advice():
         port = taken.getsockname()[1]
         done = subprocess.run(
             [sys.executable, "app.py", "serve", "--port", str(port)], cwd=PROJECT, capture_output=True, text=True,
-            timeout=10, check=False,
+            timeout=PATIENCE_S, check=False,
         )  # fmt: skip
     assert done.returncode == 1
     assert f"Port {port} on 127.0.0.1 is taken" in done.stderr
@@ -180,7 +180,7 @@ def test_a_port_in_use_is_reported_clearly_with_advice():
 def test_an_address_of_another_machine_is_reported_clearly():
     done = subprocess.run(
         [sys.executable, "app.py", "serve", "--host", "203.0.113.7"], cwd=PROJECT, capture_output=True, text=True,
-        timeout=10, check=False,
+        timeout=PATIENCE_S, check=False,
     )  # fmt: skip
     assert done.returncode == 1
     assert "Cannot listen on 203.0.113.7" in done.stderr

@@ -122,7 +122,7 @@ def test_a_page_that_stops_reading_gets_everything_later_in_fewer_messages_and_d
     busy = start("--pause", "0.001", "--rows", "2000")
     stalled = connect_raw(busy)
     watcher = page(busy, transports=["websocket"])
-    run_id = start_run(busy, m=60)  # about 8 MB of events
+    run_id = start_run(busy, m=24)  # about 3 MB of events
     stalled.send("42" + json.dumps(["watch", {"run": run_id, "since": 0}]))
     watcher.watch(run_id)
     until(lambda: watcher.over)
