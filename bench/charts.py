@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from backend.schedule import jit
 from backend.schedule.analysis import pareto, threads
+from backend.schedule.families.v_shape import repeated_block
 from backend.web.answers import analyses
 from backend.web.http.cache import Encoded
 
@@ -42,6 +43,7 @@ def answer(chart: str, query: str) -> Encoded:
     """Return the answer of the server, without what it remembers of earlier ones."""
     pareto.measured.cache_clear()
     analyses._frontier.cache_clear()
+    repeated_block.constructed.cache_clear()
     if chart == "pareto":
         return analyses.frontier(query.encode(), 0, ())
     return analyses.comparison(query.encode()) if chart == "compare" else analyses.chart(chart, query.encode(), ())

@@ -25,7 +25,7 @@ MODULES = (
     "backend.schedule.options.offload",
     "backend.schedule.options.vocabulary",
     "backend.schedule.order.repeats",
-    "backend.schedule.search.building_block",
+    "backend.schedule.search.construction",
     "backend.schedule.search.device_relaxation",
     "backend.schedule.search.moves",
     "backend.schedule.simulation.memory",

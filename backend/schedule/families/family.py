@@ -125,8 +125,11 @@ class Family:
 
 def phases(*steps: tuple[int, Pattern]) -> Codes:
     """Build a row from its phases: each a count (none if not positive) and the pattern to repeat."""
-    parts = [np.tile(np.asarray(pattern, np.uint8), count) for count, pattern in steps if count > 0]
-    return np.concatenate(parts) if parts else np.empty(0, np.uint8)
+    row = bytearray()  # whose concatenation takes a tenth of the time of numpy's
+    for count, pattern in steps:
+        if count > 0:
+            row += (bytes(pattern) if isinstance(pattern, list) else np.asarray(pattern, np.uint8).tobytes()) * count
+    return np.frombuffer(row, np.uint8) if row else np.empty(0, np.uint8)
 
 
 def alternate(*columns: Row) -> Row:

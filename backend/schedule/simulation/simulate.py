@@ -5,7 +5,7 @@ Times are in the costs' unit.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from backend.schedule.simulation import periodic
 from backend.schedule.simulation.costs import Costs, copy_times, durations
 from backend.schedule.simulation.timeline import NOTHING, Floats, Timeline
 
-__all__ = ["NOTHING", "Floats", "Timeline", "advance", "replay", "simulate"]
+__all__ = ["NOTHING", "Floats", "Timeline", "advance", "raise_deadlock", "replay", "simulate"]
 
 _NO_MICRO = np.empty((0, 2), np.int32)
 _NO_COPIES = np.empty((0, 2), np.int64)
@@ -165,7 +165,7 @@ def _run_single(
 
 def advance(order: Order, costs: Costs, v: int) -> tuple[Timeline, npt.NDArray[np.int64], Floats]:
     """Run an order until it ends or deadlocks, and return its times, (p,) the flat index each rank reached, and
-    (rows, n) when each result was made (-1: never). For the checker; use ``simulate`` elsewhere.
+    (rows, n) when each result was made (-1: never). ``simulate`` is quicker for a long order that repeats.
     """
     copying = NOTHING if order.copies is None else copy_times(order, costs, v)
     return _advance(order, durations(order.placement, costs, v), NOTHING, costs.comm, copying)
@@ -215,15 +215,17 @@ def simulate(order: Order, costs: Costs, v: int = 1) -> Timeline:
         if shorter is not None:
             return shorter
     timeline, at, _ = advance(order, costs, v)
-    stuck = np.flatnonzero(at < order.offsets[1:])
-    if len(stuck):
-        rank = int(stuck[0])
-        op = order.row(rank)[int(at[rank] - order.offsets[rank])].text()
-        text = message(
-            "schedule.rank_never_goes_on", "rank {rank} waits at {op}: the order deadlocks", rank=rank, op=op
-        )
-        raise OrderError(text, rank=rank, op=op)
+    if (at < order.offsets[1:]).any():
+        raise_deadlock(order, at)
     return timeline
+
+
+def raise_deadlock(order: Order, at: npt.NDArray[np.int64]) -> NoReturn:
+    """Raise OrderError for an order whose ranks came no further than ``at`` (p,), flat indices."""
+    rank = int(np.flatnonzero(at < order.offsets[1:])[0])
+    op = order.row(rank)[int(at[rank] - order.offsets[rank])].text()
+    text = message("schedule.rank_never_goes_on", "rank {rank} waits at {op}: the order deadlocks", rank=rank, op=op)
+    raise OrderError(text, rank=rank, op=op)
 
 
 def replay(order: Order, spent: Floats, comm: float, copying: Floats = NOTHING) -> Timeline:

@@ -7,6 +7,7 @@ Qi et al. 2024, Pipeline Parallelism with Controllable Memory, arXiv 2405.15362,
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.families.family import Family, Row
@@ -16,6 +17,7 @@ from backend.schedule.options.vocabulary import SPREAD
 from backend.schedule.order.placement import place
 from backend.schedule.search import building_block
 from backend.schedule.search.building_block import ENDLESS, Block, Choice, Task
+from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import Spec
 
 EQUAL = (
@@ -45,14 +47,24 @@ CHOICES = (_KEPT[0], _FREE[0], *_KEPT[1:], *_FREE[1:])
 MOST_IN_UNIT_SLOTS = 200_000  # ops of an order that is also squeezed in unit slots, in a tenth of a second
 
 
-def rows(spec: Spec, block: Block) -> list[Row]:
+def rows(spec: Spec, block: Callable[[int], Block]) -> list[Row]:
     """Build each rank's row: the block repeated for all micro-batches, within the block's peak.
 
     The best at the spec's costs of the orders that follow from the choices and of the one in unit slots.
     """
-    task = Task(place("v", spec.p, 2), spec.m, spec.timing, 2, block.peak())
-    in_slots = [unit_order(block, spec.m)] if 6 * spec.p * spec.m <= MOST_IN_UNIT_SLOTS else []
-    return building_block.rows(task, [(block, choice) for choice in CHOICES], in_slots)
+    return list(constructed(block, spec.p, spec.m, spec.timing))
+
+
+@lru_cache(maxsize=8)  # V-auto takes part in a chart with several limits, and begins with these orders at each
+def constructed(block: Callable[[int], Block], p: int, m: int, costs: Costs) -> tuple[Row, ...]:
+    """Construct what ``rows`` returns."""
+    own = block(p)
+    task = Task(place("v", p, 2), m, costs, 2, own.peak())
+    in_slots = [unit_order(own, m)] if 6 * p * m <= MOST_IN_UNIT_SLOTS else []
+    found = building_block.rows(task, [(own, choice) for choice in CHOICES], in_slots)
+    for row in found:
+        row.flags.writeable = False  # every caller gets the same
+    return tuple(found)
 
 
 def two_chunks(spec: Spec) -> None:
@@ -84,7 +96,7 @@ def repeated_block(
         placement="v",
         shaped_by_costs=True,
         block=lambda spec: block(spec.p),
-        rows=lambda spec: rows(spec, block(spec.p)),
+        rows=lambda spec: rows(spec, block),
         legal=two_chunks,
         fields=("offload",),
         vocabulary=SPREAD,
