@@ -22,7 +22,8 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 MOST_THREADS = 8  # of one job; a bound, measured on two cores only
-WORTH_OPS = 10_000  # constructed for given costs; fewer take some 40 ms, in which threads gain little
+WORTH_OPS = 10_000  # constructed for given costs; fewer take some 10 ms, in which threads gain little
+LARGE_OPS = 4_000  # of one item: of a smaller one less than half is kernels, and threads wait for each other's lock
 
 
 def ops_constructed(spec: Spec) -> int:
@@ -38,8 +39,9 @@ def in_threads(
     """Return ``work`` of each item, in their order. Raises what ``work`` raises.
 
     ``ops`` is how many ops of an item are constructed for its costs. The longest items are begun first, so that no
-    thread is left with a long one at the end; the calling thread works too. With ``longest_first`` false items are
-    begun in their order: of work that ends at a time, the first items are then the ones done.
+    thread is left with a long one at the end; the calling thread works too, and alone on the small ones. With
+    ``longest_first`` false items are begun in their order: of work that ends at a time, the first items are then the
+    ones done.
     """
     sizes = [ops(item) for item in items]
     helpers = min(MOST_THREADS, cores(), len(items)) - 1
@@ -49,8 +51,8 @@ def in_threads(
     waiting = deque(begun)
     results: dict[int, R] = {}
 
-    def take_turns() -> None:
-        while (at := _next(waiting)) is not None:
+    def take_turns(least: int) -> None:
+        while (at := _next(waiting, lambda at: sizes[at] >= least)) is not None:
             try:
                 results[at] = work(items[at])
             except BaseException:
@@ -58,8 +60,8 @@ def in_threads(
                 raise
 
     with ThreadPoolExecutor(helpers) as pool:
-        helping = [pool.submit(take_turns) for _ in range(helpers)]
-        take_turns()
+        helping = [pool.submit(take_turns, LARGE_OPS if longest_first else 0) for _ in range(helpers)]
+        take_turns(0)
     for each in helping:
         each.result()
     return [results[at] for at in range(len(items))]
@@ -70,9 +72,11 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
-def _next(waiting: deque[int]) -> int | None:
-    """Remove and return the first item that waits, None if none does; another thread may take it in between."""
+def _next(waiting: deque[int], suits: Callable[[int], bool]) -> int | None:
+    """Remove and return the first item that waits; None if none does, or if it does not suit. Another thread may take
+    it in between, and the one behind it is returned then.
+    """
     try:
-        return waiting.popleft()
+        return waiting.popleft() if suits(waiting[0]) else None
     except IndexError:
         return None

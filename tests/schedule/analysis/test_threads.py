@@ -25,6 +25,7 @@ from tests.support.strategies import specs
 def always_in_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Use threads however few the ops are, on a machine with one core too."""
     monkeypatch.setattr(threads, "WORTH_OPS", 0)
+    monkeypatch.setattr(threads, "LARGE_OPS", 0)
     monkeypatch.setattr(threads, "cores", lambda: 4)
     pareto.measured.cache_clear()
 
@@ -53,6 +54,21 @@ def test_the_longest_items_are_begun_first() -> None:
         in_threads(lambda item: begun.append(item) or time.sleep(0.01), [3, 1, 4, 2], lambda item: item)
     assert sorted(begun[:2]) == [3, 4]
     assert sorted(begun) == [1, 2, 3, 4]
+
+
+def test_small_items_are_left_to_the_calling_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "LARGE_OPS", 100)
+    monkeypatch.setattr(threads, "cores", lambda: 2)
+    together = threading.Barrier(2, timeout=10.0)
+
+    def thread(ops: int) -> threading.Thread:
+        if ops >= 100:
+            together.wait()  # so that one thread does not take both of the large ones
+        return threading.current_thread()
+
+    first, second, *others = in_threads(thread, [100, 200, *range(50)], lambda ops: ops)
+    assert {first, second} > {threading.current_thread()}
+    assert set(others) == {threading.current_thread()}
 
 
 def test_an_error_is_raised_and_no_further_item_is_begun() -> None:
