@@ -32,6 +32,7 @@ const VIEW = {
   area: null,
   marks: null,
   pin: null,
+  gb: null,
   colours: null,
   hatch: null,
   lang: null,
@@ -517,6 +518,17 @@ test("a long link has an imported order unpacked, beside the rest, which is pack
   assert.deepEqual(problems, []);
   assert.deepEqual(after.spec.costs, costs);
   assert.deepEqual([after.spec.order, after.others[0].family, after.others[0].order], [order, "zb-h1", null]);
+});
+
+test("the memory of a training plan is read within the limits of the server", () => {
+  const { state: got, problems } = read("?gb=24.5");
+  assert.deepEqual([got.view.gb, problems], [24.5, []]);
+  assert.equal(format(got, DEFAULTS, NATURAL), "?gb=24.5");
+  for (const gb of ["0", "0.0009", "1000001", "-4", "24GB", ""]) {
+    const wrong = read(`?gb=${gb}`);
+    assert.equal(wrong.state.view.gb, null);
+    assert.deepEqual([wrong.problems[0].field, wrong.problems[0].value], ["gb", gb]);
+  }
 });
 
 test("a link names up to four runs, and ranks of their lanes can be pinned", () => {

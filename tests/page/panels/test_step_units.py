@@ -143,6 +143,7 @@ def test_the_fastest_plan_is_found_after_a_choice_of_model_and_machine_put_on_th
     expect(page.locator("#plan-gb")).to_have_attribute("placeholder", "80")
     page.fill("#plan-gb", "60")
     plans = find_plans(page)
+    wait_url(page, "gb=60")
     assert not plans[0]["units"]["memory"]["fits"] or plans[0]["units"]["memory"]["most"] <= 60e9
     rows = page.locator(".plan-table tbody tr")
     expect(rows).to_have_count(len(plans) + 1)
@@ -219,6 +220,28 @@ def test_the_figure_of_plans_is_stepped_through_by_keys_and_a_search_for_plans_i
     page.click("#plan-find")
     expect(page.locator("#plan-find")).to_have_text("Find the fastest plan")
     expect(page.locator(".plan-lead")).to_contain_text("The setting has changed")
+
+
+def test_the_memory_of_a_plan_is_in_the_link_and_a_wrong_one_is_said_and_not_used(open_page: Open) -> None:
+    page = open_page(f"{PLANNED}&gb=24.5")
+    memory, why = page.locator("#plan-gb"), page.locator("#plan-why")
+    expect(memory).to_have_value("24.5")
+    for wrong in ("0", "sixty", "2e6", "-4"):
+        memory.fill(wrong)
+        memory.press("Enter")
+        expect(why).to_contain_text(f"GB a device is a number from 0.001 to 1000000, not “{wrong}”")
+        expect(memory).to_have_attribute("aria-invalid", "true")
+        expect(memory).to_have_value(wrong)
+    wait(page, "bubbleline.state().view.gb === null && !location.search.includes('gb=')")
+    memory.fill("48")
+    memory.press("Enter")
+    expect(why).to_be_hidden()
+    wait_url(page, "gb=48")
+    memory.fill("")
+    memory.press("Enter")
+    wait(page, "!location.search.includes('gb=')")
+    page.go_back()
+    expect(memory).to_have_value("48")
 
 
 def test_a_memory_that_nothing_fits_is_said_with_the_least_that_is_needed(open_page: Open) -> None:

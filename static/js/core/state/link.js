@@ -21,15 +21,17 @@ import { MOST_MARKS, MOST_PINS, readMarks, readPins } from "./marks.js";
  * @typedef {{t0: number|null, t1: number|null, at: number|null, sel: string|null, theme: "auto"|"light"|"dark", tab:
  *   string|null, run: string|null, families: string|null, mem: string|null, chart: string|null, crit: string|null,
  *   micro: number|null, lane: string|null, story: string|null, planned: string|null, late: string|null, area:
- *   string|null, marks: string|null, pin: string|null, colours: string|null, hatch: string|null, lang: string|null}}
- *   ViewState t0, t1: zoom window; at: playhead; sel: the selected op, "2F5", or "2F5@b" in another lane; families:
- *   those compared, "1f1b,zb-h1", or "-gpipe" for all but that, or "none"; null for all; mem: memory strips, "1" shown
+ *   string|null, marks: string|null, pin: string|null, gb: number|null, colours: string|null, hatch: string|null, lang:
+ *   string|null}} ViewState
+ *   t0, t1: zoom window; at: playhead; sel: the selected op, "2F5", or "2F5@b" in another lane; families: those
+ *   compared, "1f1b,zb-h1", or "-gpipe" for all but that, or "none"; null for all; mem: memory strips, "1" shown
  *   or "0" hidden; null for where they matter; chart: "pareto", or with what goes up "pareto:bubble"; null for the
  *   first; crit: "1" draws the critical path; micro: the micro-batch that is followed; lane: "comm" shows messages
  *   under each row; story: "0" no line that tells what happens, "ranks" also what each rank does; null for the line
  *   alone; planned: "1" shows where the plan had measured ops; late: "1" colours them by how late they were; area: a
- *   selected area, "12-30@0-3" (see area.js); marks: times, "3,10.5"; pin: pinned ranks, "0,7" or "b.3"; colours:
- *   "paper"; hatch: "1" hatches the kinds; lang: the language, null for the browser's
+ *   selected area, "12-30@0-3" (see area.js); marks: times, "3,10.5"; pin: pinned ranks, "0,7" or "b.3"; gb: memory of
+ *   a device in GB for training plans, null for the machine's; colours: "paper"; hatch: "1" hatches the kinds; lang:
+ *   the language, null for the browser's
  */
 /** @typedef {{spec: Spec, others: Spec[], preset: Preset|null, origin?: Preset, view: ViewState}} State
  *   preset: where the costs come from; origin: where they came from before some were changed by hand */
@@ -57,10 +59,13 @@ const PLAIN_VIEW = {
   area: null,
   marks: null,
   pin: null,
+  gb: null,
   colours: null,
   hatch: null,
   lang: null,
 };
+/** Memory of a device in GB, as `gb` of /api/plans. */
+export const [LEAST_GB, MOST_GB] = [0.001, 1e6];
 const PREFIXES = IDS.slice(1).map((id) => `${id}.`);
 
 /** Zoom and playhead to the seven digits that a screen can show. @param {number} time */
@@ -70,6 +75,12 @@ const rounded = (time) => Number(time.toPrecision(7));
 function readTime(text) {
   const time = /^\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? Number(text) : NaN;
   return Number.isFinite(time) ? time : null;
+}
+
+/** @param {string} text @returns {number|null} */
+export function readGigabytes(text) {
+  const gigabytes = readTime(text);
+  return gigabytes !== null && gigabytes >= LEAST_GB && gigabytes <= MOST_GB ? gigabytes : null;
 }
 
 /** @param {string} text @returns {number|null} */
@@ -113,6 +124,7 @@ const VIEW_FIELDS = {
     () => t("at most {most} times such as 3,10.5", { most: MOST_MARKS }),
   ],
   pin: [(text) => (readPins(text) ? text : null), () => t("at most {most} ranks such as 0,7", { most: MOST_PINS })],
+  gb: [readGigabytes, () => t("a memory in GB from {least} to {most}", { least: LEAST_GB, most: MOST_GB })],
   crit: [matching(/^1$/), () => t("1 for the critical path")],
   micro: [readCount, () => t("the number of a micro-batch")],
   planned: [matching(/^1$/), () => t("1 for where the plan had measured ops")],

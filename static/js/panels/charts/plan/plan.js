@@ -83,7 +83,7 @@ class PlanTab {
       h("div", { class: "plan-body", hidden: true }, this.#scroll, this.#home),
     );
     store.subscribe((state, before) => {
-      if (state.preset !== before.preset || state.spec !== before.spec) this.show();
+      if (state.preset !== before.preset || state.spec !== before.spec || state.view.gb !== before.view.gb) this.show();
     });
     onRest(() => this.show()); // the figures of the schedule on the screen follow its order
     onRecolour(() => this.#drawFigure());
@@ -105,13 +105,12 @@ class PlanTab {
 
   /** The request of the state, without its seconds; null without a model. */
   #path() {
-    const { preset, spec } = this.store.get();
+    const { preset, spec, view } = this.store.get();
     if (!preset) return null;
-    const { gigabytes } = this.setup;
     const query = new URLSearchParams([
       ["p", String(spec.p)],
       ["m", String(spec.m)],
-      ...(gigabytes === null ? [] : [["gb", String(gigabytes)]]),
+      ...(view.gb === null ? [] : [["gb", String(view.gb)]]),
       ...presetEntries(preset, false).map(([key, text]) => [`m.${key}`, text]),
     ]);
     return `/api/plans?${query}`;

@@ -2,6 +2,7 @@
 import { MODELS, ask, isOwn, plainOf, shelf, titlesOf, withNamed } from "../../../data/costs/api.js";
 import { h, keepFocus, replace, setText, show } from "../../../ui/dom.js";
 import { t } from "../../../core/i18n/language.js";
+import { LEAST_GB, MOST_GB, readGigabytes } from "../../../core/state/link.js";
 import { plainPreset } from "../../../core/state/link_preset.js";
 
 /** @import {Entry} from "../../../data/costs/api.js" */
@@ -14,21 +15,22 @@ import { plainPreset } from "../../../core/state/link_preset.js";
  * @property {() => void} find
  * @property {() => void} stop
  * @property {() => void} reveal  opens all settings of the model and the machine
- * @property {() => void} changed  the memory of a device, or the list of models has arrived
+ * @property {() => void} changed  the list of models has arrived
  */
 
 const GB = 1e9;
-const LEAST_GB = 0.001;
 const CUSTOM = "custom"; // the entry for free numbers, which are edited among the costs
 
 export class Setup {
   #model = h("select", { id: "plan-model", onchange: () => this.#pick("model", this.#model.value) });
   #machine = h("select", { id: "plan-machine", onchange: () => this.#pick("machine", this.#machine.value) });
-  #gigabytes = h("input", { type: "number", id: "plan-gb", min: LEAST_GB, step: "any", onchange: () => this.#typed() });
+  #gigabytes = h("input", { inputmode: "decimal", id: "plan-gb", onchange: () => this.#typed() });
   #devices = h("span", { class: "plan-devices" });
   #find = h("button", { type: "button", class: "button primary", id: "plan-find", onclick: () => this.#press() });
   #why = h("p", { class: "note plan-why", id: "plan-why", hidden: true });
   #running = false;
+  /** Of the field, when it was last set or read. @type {number | null} */
+  #shown = null;
 
   /** @param {Store} store @param {Acts} acts */
   constructor(store, acts) {
@@ -56,6 +58,7 @@ export class Setup {
       this.#why,
     );
     this.#find.setAttribute("aria-describedby", "plan-why");
+    this.#gigabytes.setAttribute("aria-describedby", "plan-why");
   }
 
   /** Request the list of models, once. */
@@ -71,16 +74,11 @@ export class Setup {
     this.acts.changed();
   }
 
-  /** The memory of a device in GB that was typed, null for the machine's. */
-  get gigabytes() {
-    const typed = Number(this.#gigabytes.value);
-    return this.#gigabytes.value !== "" && typed >= LEAST_GB ? typed : null;
-  }
-
   /** @param {boolean} running */
   sync(running) {
     this.#running = running;
-    const { preset, spec } = this.store.get();
+    const { preset, spec, view } = this.store.get();
+    if (view.gb !== this.#shown) this.#show(view.gb);
     const known = shelf();
     if (!known) return;
     const model = preset ? part(preset, "model") : "";
@@ -94,8 +92,9 @@ export class Setup {
     setText(this.#find, running ? t("Stop") : t("Find the fastest plan"));
     this.#find.classList.toggle("primary", !running);
     this.#find.disabled = preset === null;
-    setText(this.#why, t("Choose a model: step time and memory follow from it and from the machine."));
-    show(this.#why, preset === null);
+    const why = preset === null ? t("Choose a model: step time and memory follow from it and from the machine.") : "";
+    setText(this.#why, this.#wrong() || why);
+    show(this.#why, this.#why.textContent !== "");
   }
 
   #press() {
@@ -104,8 +103,28 @@ export class Setup {
   }
 
   #typed() {
-    if (this.gigabytes === null) this.#gigabytes.value = "";
-    this.acts.changed();
+    this.#shown = readGigabytes(this.#gigabytes.value.trim());
+    this.store.setView({ gb: this.#shown }, "push");
+    this.sync(this.#running);
+  }
+
+  /** @param {number | null} gigabytes */
+  #show(gigabytes) {
+    this.#shown = gigabytes;
+    this.#gigabytes.value = gigabytes === null ? "" : String(gigabytes);
+  }
+
+  /** What is wrong with the typed memory, "" if nothing is. */
+  #wrong() {
+    const wrong = this.#shown === null && this.#gigabytes.value.trim() !== "";
+    this.#gigabytes.setAttribute("aria-invalid", String(wrong));
+    return wrong
+      ? t("GB a device is a number from {least} to {most}, not “{typed}”: the machine's memory counts.", {
+          typed: this.#gigabytes.value.trim(),
+          least: LEAST_GB,
+          most: MOST_GB,
+        })
+      : "";
   }
 
   /** @param {Part} which @param {string} name */

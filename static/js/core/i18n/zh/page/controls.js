@@ -265,6 +265,7 @@ export const CONTROLS = {
   "a time range and ranks such as 12-30@0-3": "时间范围与 rank，例如 12-30@0-3",
   "at most {most} times such as 3,10.5": "最多 {most} 个时间，例如 3,10.5",
   "at most {most} ranks such as 0,7": "最多 {most} 个 rank，例如 0,7",
+  "a memory in GB from {least} to {most}": "{least} 到 {most} 之间的显存（GB）",
   "1 for the critical path": "1 表示关键路径",
   "the number of a micro-batch": "微批次的编号",
   "paper for colours as papers print them": "paper 表示论文中的配色",

@@ -29,6 +29,8 @@ export const PLAN = {
     "无法加载模型列表。请关闭并重新打开此标签页再试。",
   "Choose a model": "选择模型",
   "Find the fastest plan": "找最快的方案",
+  "GB a device is a number from {least} to {most}, not “{typed}”: the machine's memory counts.":
+    "每设备 GB 须为 {least} 到 {most} 之间的数，不能是“{typed}”；现按机器的显存计算。",
   "Choose a model: step time and memory follow from it and from the machine.":
     "请选择模型：训练步时间与显存由模型和机器得出。",
   "{preset}: {factors} = {all} devices.": "{preset}：{factors} = {all} 个设备。",
