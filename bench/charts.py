@@ -1,8 +1,8 @@
-"""Measure the charts and tables that take longest: the largest legal asks of each, in one thread and in several.
+"""Measure the charts and tables that take longest: the largest legal asks of each, in one process and in several.
 
     .venv/bin/python bench/charts.py [--repeat 3]
 
-For each ask the least seconds over some repeats, taken in turns: one schedule after the other (one thread), and as the
+For each ask the least seconds over some repeats, taken in turns: one schedule after the other (one process), and as the
 server does it; their ratio, and the part of the drawing (plotly, JSON), which is in both. The answers must be equal.
 """
 
@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from backend.schedule import jit
-from backend.schedule.analysis import pareto, threads
+from backend.schedule.analysis import pareto, processes
 from backend.schedule.families.v_shape import repeated_block
 from backend.web.answers import analyses
 from backend.web.http.cache import Encoded
@@ -58,15 +58,15 @@ def seconds(work: Callable[[], Encoded]) -> tuple[float, Encoded]:
 
 def measure(chart: str, query: str, repeat: int) -> None:
     """Print the line of one ask."""
-    most = threads.MOST_THREADS
+    most = processes.MOST_PROCESSES
     alone, side_by_side = [], []
     for _ in range(repeat):
         try:
-            threads.MOST_THREADS = 1
+            processes.MOST_PROCESSES = 1
             spent, plain = seconds(lambda: answer(chart, query))
             alone.append(spent)
         finally:
-            threads.MOST_THREADS = most
+            processes.MOST_PROCESSES = most
         spent, now = seconds(lambda: answer(chart, query))
         side_by_side.append(spent)
         assert now.deflated == plain.deflated, "the answers differ"
@@ -81,8 +81,8 @@ def main() -> None:
     repeat = parser.parse_args().repeat
     jit.compile_all()
     answer("bubble", "family=1f1b")  # imports plotly
-    print(f"{threads.cores()} cores, at most {threads.MOST_THREADS} threads")
-    print(f"{'':64} {'1 thread':>8}  {'now':>8}  ratio")
+    print(f"{processes.cores()} cores, at most {processes.MOST_PROCESSES} processes")
+    print(f"{'':64} {'one':>8}  {'now':>8}  ratio")
     for chart, query in ASKS:
         measure(chart, query, repeat)
 

@@ -18,11 +18,11 @@ from itertools import product
 import numpy as np
 
 from backend.schedule import jit
-from backend.schedule.analysis.threads import in_threads, ops_constructed
+from backend.schedule.analysis.processes import effort, in_processes
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families.apply_options import with_copies
 from backend.schedule.families.family import Family
-from backend.schedule.families.registry import FAMILIES, family_of, order
+from backend.schedule.families.registry import FAMILIES, family_of, op_count, order
 from backend.schedule.families.zero_bubble.zb_auto import LEAST_MEMORY
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.hardware.step_units import StepUnits, device_memory
@@ -69,7 +69,8 @@ def plans(asked: Spec, preset: Preset, limit: float | None = None, search: Searc
     """
     _judge(asked)
     jit.compile_all()
-    found = _sorted(_in_threads(_alike(specs(asked, preset, limit)), preset, limit), asked)
+    each = _measured_each(_alike(specs(asked, preset, limit)), preset, limit)
+    found = _sorted([plan for plans in each if plans is not None for plan in plans], asked)
     if search is not None:
         found = sorted([*found, *_searched_on(found, preset, limit, search)], key=_rank)
     return _one_of_each(found)
@@ -88,22 +89,15 @@ def plans_within(seconds: float, asked: Spec, preset: Preset, limit: float | Non
     end = time.monotonic() + seconds
     alike = _alike(specs(asked, preset, limit))
     in_order = dict(sorted(alike.items(), key=lambda each: _turn(each[0])))
-    first = next(iter(in_order), None)
-    left_out: list[int] = []
-
-    def is_late(plain: Spec) -> bool:
-        late = plain is not first and time.monotonic() >= end
-        if late:
-            left_out.append(len(in_order[plain]))
-        return late
-
-    found = _in_threads(in_order, preset, limit, is_late)
-    return _one_of_each(_sorted(found, asked)), sum(left_out)
+    each = _measured_each(in_order, preset, limit, end)
+    left_out = sum(len(specs) for specs, found in zip(in_order.values(), each, strict=True) if found is None)
+    found = [plan for plans in each if plans is not None for plan in plans]
+    return _one_of_each(_sorted(found, asked)), left_out
 
 
 def _turn(plain: Spec) -> tuple[bool, int]:
-    ops = ops_constructed(plain)
-    return ops > 0 and plain.recompute != "none", ops
+    shaped = family_of(plain).shaped_by_costs
+    return shaped and plain.recompute != "none", op_count(plain) if shaped else 0
 
 
 def frontier(plans: Sequence[Plan]) -> list[Plan]:
@@ -198,22 +192,22 @@ def _alike(chosen: Iterator[Spec]) -> dict[Spec, list[Spec]]:
     return alike
 
 
-def _in_threads(
-    alike: dict[Spec, list[Spec]],
-    preset: Preset,
-    limit: float | None,
-    is_late: Callable[[Spec], bool] | None = None,
-) -> list[Plan]:
-    """Return the plans of the specs, in threads; with ``is_late`` in their order, without the orders that are late."""
+def _measured_each(
+    alike: dict[Spec, list[Spec]], preset: Preset, limit: float | None, end: float | None = None
+) -> list[list[Plan] | None]:
+    """Return the plans of each group of specs; with ``end``, a time of ``time.monotonic``, None for those that would be
+    begun after it, though not for the first group.
+    """
+    first = next(iter(alike), None)
 
-    def measured(plain: Spec) -> list[Plan | None]:
-        if is_late is not None and is_late(plain):
-            return []
+    def measured(plain: Spec) -> list[Plan] | None:
+        if end is not None and plain is not first and time.monotonic() >= end:
+            return None
         built = order(plain)
-        return [_measured(spec, with_copies(spec, built), preset, limit) for spec in alike[plain]]
+        found = (_measured(spec, with_copies(spec, built), preset, limit) for spec in alike[plain])
+        return [plan for plan in found if plan is not None]
 
-    each = in_threads(measured, list(alike), ops_constructed, longest_first=is_late is None)
-    return [plan for plans in each for plan in plans if plan is not None]
+    return in_processes(measured, list(alike), effort, longest_first=end is None)
 
 
 def _sorted(found: list[Plan], asked: Spec) -> list[Plan]:

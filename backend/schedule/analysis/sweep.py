@@ -13,7 +13,7 @@ from itertools import islice
 from backend.schedule import jit
 from backend.schedule.analysis.compare import message_count
 from backend.schedule.analysis.nearest_spec import fit, spread
-from backend.schedule.analysis.threads import in_threads, ops_constructed
+from backend.schedule.analysis.processes import effort, in_processes
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families.registry import FAMILIES, family_of, judge, op_count, order
 from backend.schedule.options.effective_costs import spread_layers
@@ -25,7 +25,6 @@ P_STOPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 M_STOPS = (1, 2, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256)
 MOST_STOPS = 13  # most sizes on one axis
 CELL_OPS = 60_000  # most ops of one schedule
-SHAPED = 20  # building an order for given costs takes about as long as timing it this many times
 MOST_V = 12
 
 
@@ -54,7 +53,7 @@ def resized(asked: Spec, p: int, m: int) -> Spec:
 
 def cell(asked: Spec, p: int, m: int) -> Cell:
     """Compute the bubble of a family at one size; the asked size is computed however large it is."""
-    size = op_count(asked.with_(p=p, m=m)) * (SHAPED if family_of(asked).shaped_by_costs else 1)
+    size = effort(asked.with_(p=p, m=m))
     try:
         spec = resized(asked, p, m)
     except SpecError as error:
@@ -76,12 +75,12 @@ def grid(asked: Spec) -> tuple[list[int], list[int], list[list[Cell]]]:
 def _cells(sizes: Sequence[tuple[Spec, int, int]]) -> list[Cell]:
     """Return the cell of each (family and costs, p, m)."""
 
-    def ops(size: tuple[Spec, int, int]) -> int:
+    def effort_of(size: tuple[Spec, int, int]) -> int:
         asked, p, m = size
-        count = ops_constructed(asked.with_(p=p, m=m))
-        return count if SHAPED * count <= CELL_OPS or (p, m) == (asked.p, asked.m) else 0
+        needed = effort(asked.with_(p=p, m=m))
+        return needed if needed <= CELL_OPS or (p, m) == (asked.p, asked.m) else 0
 
-    return in_threads(lambda size: cell(*size), sizes, ops)
+    return in_processes(lambda size: cell(*size), sizes, effort_of)
 
 
 def stops(known: Sequence[int], asked: int) -> list[int]:
@@ -122,7 +121,7 @@ def over_v(asked: Spec, name: str) -> list[Load]:
         if (spec.p, spec.m, spec.v) != (asked.p, asked.m, v) or op_count(spec) > 4 * CELL_OPS:
             continue
         specs.append(spec)
-    return in_threads(_load, specs, ops_constructed)
+    return in_processes(_load, specs, effort)
 
 
 def _load(spec: Spec) -> Load:

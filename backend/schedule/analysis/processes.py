@@ -1,0 +1,158 @@
+"""Do independent constructions and simulations in several processes.
+
+Half of the time of an answer is Python, in which threads would wait for each other's lock. Copies of this process made
+by `fork` have all that they need, and send back the results alone. Each has the limits of memory and time of this
+process, and ends with it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import pickle
+import signal
+import struct
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, BinaryIO, NoReturn, TypeVar
+
+from backend.schedule.families.registry import family_of, op_count
+from backend.schedule.spec import Spec
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+MOST_PROCESSES = 8  # of one job; a bound, measured on two cores only
+SHAPED = 20  # constructing an order for given costs takes about as long as building and timing a fixed one this often
+WORTH_OPS = 300_000  # fixed orders of fewer take some 30 ms, and a copy of this process some 5
+
+NUMBER = struct.Struct("I")
+DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of <sys/prctl.h>
+
+
+def effort(spec: Spec) -> int:
+    """Return how many ops of a fixed order take as long as this schedule takes to build and time."""
+    return op_count(spec) * (SHAPED if family_of(spec).shaped_by_costs else 1)
+
+
+def in_processes(
+    work: Callable[[T], R], items: Sequence[T], effort: Callable[[T], int], *, longest_first: bool = True
+) -> list[R]:
+    """Return ``work`` of each item, in their order. Raises what ``work`` raises.
+
+    ``effort`` is that of an item, in ops of a fixed order. The items of most effort are begun first, so that no process
+    is left with a long one at the end. With ``longest_first`` false items are begun in their order: of work that ends
+    at a time, the first items are then the ones done. Results are pickled; what ``work`` changes elsewhere is lost.
+    """
+    efforts = [effort(item) for item in items]
+    helpers = min(MOST_PROCESSES, cores(), len(items)) - 1
+    if helpers < 1 or sum(efforts) < WORTH_OPS or not can_fork():
+        return [work(item) for item in items]
+    begun = sorted(range(len(items)), key=lambda at: -efforts[at]) if longest_first else range(len(items))
+    results: dict[int, R] = {}
+    with _queue(begun) as numbers, _copies(helpers, lambda: _take_turns(work, items, numbers)) as copies:
+        results.update(_take_turns(work, items, numbers))
+        for each in copies:
+            results.update(each.result())
+    return [results[at] for at in range(len(items))]
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def can_fork() -> bool:
+    """Return whether this process can be copied: a copy has no other threads, and keeps the locks that they hold."""
+    return hasattr(os, "fork") and threading.active_count() == 1
+
+
+def _take_turns(work: Callable[[T], R], items: Sequence[T], numbers: int) -> dict[int, R]:
+    """Return the results of the items whose numbers this process takes from the queue."""
+    results = {}
+    try:
+        while taken := os.read(numbers, NUMBER.size):
+            (at,) = NUMBER.unpack(taken)
+            results[at] = work(items[at])
+    except BaseException:
+        while os.read(numbers, 2**16):
+            pass  # the others end with what they are at
+        raise
+    return results
+
+
+@contextmanager
+def _queue(numbers: Sequence[int]) -> Iterator[int]:
+    """Give a pipe with these numbers, from which each process takes the next."""
+    source, sink = os.pipe()
+    os.write(sink, b"".join(map(NUMBER.pack, numbers)))
+    os.close(sink)
+    try:
+        yield source
+    finally:
+        os.close(source)
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A copy of this process, and where its result or error comes from."""
+
+    pid: int
+    output: BinaryIO
+
+    def result(self) -> Any:
+        """Return what the copy returns. Raises what it raises, and RuntimeError if it was killed."""
+        sent = self.output.read()
+        if not sent:
+            raise RuntimeError("a process of this computation was killed")
+        done, value = pickle.loads(sent)
+        if not done:
+            raise value
+        return value
+
+
+@contextmanager
+def _copies(count: int, work: Callable[[], Any]) -> Iterator[list[Copy]]:
+    """Start copies of this process that do the work and end. Those that have not ended at the end are killed."""
+    copies: list[Copy] = []
+    parent = os.getpid()
+    try:
+        for _ in range(count):
+            source, sink = os.pipe()
+            pid = os.fork()
+            if not pid:
+                _be_copy(work, sink, parent)
+            os.close(sink)
+            copies.append(Copy(pid, os.fdopen(source, "rb")))
+        yield copies
+    finally:
+        for each in copies:
+            each.output.close()
+            os.kill(each.pid, signal.SIGKILL)  # it has not been waited for, so the number is still its own
+        for each in copies:
+            os.waitpid(each.pid, 0)
+
+
+def _be_copy(work: Callable[[], Any], sink: int, parent: int) -> NoReturn:
+    """Do the work in this copy, send its result or error, and end."""
+    try:
+        _die_with(parent)
+        try:
+            sent = pickle.dumps((True, work()), pickle.HIGHEST_PROTOCOL)
+        except Exception as error:
+            sent = pickle.dumps((False, error.with_traceback(None)))
+        with open(sink, "wb") as output:
+            output.write(sent)
+    finally:
+        os._exit(0)
+
+
+def _die_with(parent: int) -> None:
+    """Have the system kill this process when its parent ends; only Linux can."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(DEATH_SIGNAL, signal.SIGKILL)
+    if os.getppid() != parent:  # it ended before
+        os._exit(0)
