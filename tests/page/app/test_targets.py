@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.support.page.queries import Open, settle
 
@@ -60,6 +61,20 @@ def test_step_times_of_many_digits_fit_into_the_table_of_figures(open_page: Open
     settle(page)
     assert page.locator(".figures td").count() > 3
     assert page.evaluate(WIDE) == []
+
+
+@pytest.mark.parametrize(("width", "cost"), [(1440, "18522.75"), (360, "18.5227513")])
+def test_a_cost_of_many_digits_is_read_whole_beside_its_slider(open_page: Open, width: int, cost: str) -> None:
+    page = open_page(f"?family=zb-h1&p=4&m=8&F={cost}", width=width, height=900)
+    settle(page)
+    page.evaluate("document.querySelectorAll('#controls, #controls details').forEach((each) => (each.open = true))")
+    box, slider = page.locator("#field-F"), page.locator(".field:has(#field-F) input[type=range]")
+    expect(box).to_have_value(cost)
+    expect(box).to_be_visible()
+    assert box.evaluate("node => node.scrollWidth - node.clientWidth") <= 0
+    size = slider.bounding_box()
+    assert size is not None
+    assert size["width"] >= 24
 
 
 def test_the_comparison_fits_a_screen_of_1920_px(open_page: Open) -> None:
