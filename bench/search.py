@@ -37,7 +37,6 @@ from backend.schedule.order.placement import place
 from backend.schedule.search import greedy
 from backend.schedule.search.building_block import Task
 from backend.schedule.search.certificate import Found
-from backend.schedule.search.exact import prove
 from backend.schedule.search.improve import Budget, Progress, search
 from backend.schedule.simulation.check import check
 from backend.schedule.simulation.costs import Costs
@@ -62,7 +61,7 @@ HALF, THIRD = {"1.5B": 0.1671, "6.2B": 0.1431}, {"1.5B": 0.2441, "6.2B": 0.2127}
 BELOW = {0.9: 0.415, 0.75: 0.590, 0.5: 0.744}
 MANY_CHUNKS = (("looped", 2), ("looped", 4), ("v", 3), ("v", 4))
 SWEEP_MEMORY = (0.34, 0.5, 0.75, 1.0, 1.5, 2.0)
-SWEEP_COSTS = {"unit": Costs(), "1, .98, .6, c=.03": Costs(1.0, 0.98, 0.6, 0.03)}
+SWEEP_COSTS = (Costs(), Costs(1.0, 0.98, 0.6, 0.03))
 
 
 @dataclass(frozen=True)
@@ -193,20 +192,23 @@ def infeasible() -> None:
 
 def sweep(seconds: float) -> None:
     """Print the table of both placements within each limit; m = 4p."""
-    print("| costs f, i, w | p | m | memory | placement | lower bound | found | gap | seconds |")
-    print("|---|---|---|---|---|---|---|---|---|")
-    for name, costs in SWEEP_COSTS.items():
-        for p in (4, 8, 16):
-            for memory in SWEEP_MEMORY:
-                for kind, v in (("linear", 1), ("v", 2)):
-                    room = float(int(memory * p * v + 1e-9))
-                    task = task_of(kind, p, 4 * p, costs, max(room, float(v)))
-                    outcome = solve(task, seconds)
-                    found = prove(task, outcome.found)
-                    bubble, bound = (1.0 - ideal(task) / span for span in (found.span, found.lower_bound))
-                    gap = "optimal" if found.optimal else f"{100 * found.gap:.1f} %"
-                    row = f"| {name} | {p} | {4 * p} | {memory:g} | {kind} | {bound:.4f} | {bubble:.4f} | {gap} |"
-                    print(f"{row} {outcome.best_at:.1f} |", flush=True)
+    print("| `python app.py show` ... | of 1F1B's memory | lower bound | found | gap | effort |")
+    print("|---|--:|--:|--:|--:|--:|")
+    for costs, p, part, (kind, v) in product(SWEEP_COSTS, (4, 8, 16), SWEEP_MEMORY, (("linear", 1), ("v", 2))):
+        task = task_of(kind, p, 4 * p, costs, max(float(int(part * p * v + 1e-9)), float(v)))
+        found = solve(task, seconds).found
+        bubble, bound = (short(1.0 - ideal(task) / span) for span in (found.span, found.lower_bound))
+        gap = "optimal" if found.optimal else f"{100 * found.gap:.1f} %"
+        command = f"{'v-auto' if kind == 'v' else 'zb-auto'} -p {p} -m {4 * p} --memory {task.room / v:g}"
+        if costs != Costs():
+            command += f" --f {costs.F:g} --i {costs.I:g} --w {costs.W:g} --comm {costs.comm:g}"
+        cells = (f"`{command}`", f"{part:g}", bound, bubble, gap, f"{found.evaluations:,}")
+        print(f"| {' | '.join(cells)} |", flush=True)
+
+
+def short(bubble: float) -> str:
+    """Return a bubble as the tables of docs/search.md have it: .0433, or 0."""
+    return "0" if abs(bubble) < 5e-5 else f"{bubble:.4f}".removeprefix("0")
 
 
 def documented(only: str) -> None:
