@@ -3,7 +3,7 @@
     .venv/bin/python bench/charts.py [--repeat 3]
 
 For each ask the least seconds over some repeats, taken in turns: one schedule after the other (one process), and as the
-server does it; their ratio, and the part of the drawing (plotly, JSON), which is in both. The answers must be equal.
+server does it, and their ratio. The drawing (plotly, JSON) is in both. The answers must be equal.
 """
 
 from __future__ import annotations

@@ -11,7 +11,6 @@ Where numba's cache is empty, a child compiles first, and workers forked meanwhi
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import importlib
 import os
@@ -24,10 +23,10 @@ from pathlib import Path
 
 from backend.compute import worker
 from backend.schedule import jit
+from backend.schedule.analysis.processes import end_with_parent
 
 COMMAND = struct.Struct("!ci")  # what, and its number: the niceness of a new worker, or the worker to kill
 FORK, KILL = b"f", b"k"
-DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of <sys/prctl.h>
 
 
 class ForkServer:
@@ -35,6 +34,7 @@ class ForkServer:
 
     def __init__(self, control: socket.socket) -> None:
         self._control = control
+        self._pid = os.getpid()
         self._children: set[int] = set()
         self._compiler = 0  # process id
 
@@ -86,7 +86,7 @@ class ForkServer:
 
     def _become_child(self) -> None:
         self._control.close()
-        _die_with_parent()
+        end_with_parent(self._pid)
 
     def _reap(self) -> None:
         with suppress(ChildProcessError):
@@ -112,12 +112,6 @@ def _cached() -> bool:
     """Return whether numba's cache has an entry for each module with kernels; a stale one only costs time."""
     files = [Path(str(importlib.import_module(name).__file__)) for name in jit.MODULES]
     return all(any((file.parent / "__pycache__").glob(f"{file.stem}.*.nbi")) for file in files)
-
-
-def _die_with_parent() -> None:
-    """Have the system kill this process when its parent ends; only Linux can."""
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(DEATH_SIGNAL, signal.SIGKILL)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from backend.web.address.query import KEYS
 LONGEST = 1000  # characters
 VIEW_KEYS = (
     *("t0", "t1", "at", "sel", "tab", "families", "mem", "chart", "crit", "micro", "lane", "story", "planned", "late"),
-    *("area", "marks", "pin"),
+    *("area", "marks", "pin", "gb"),
 )
 """Keys of a view besides its schedules; theme, colours and language are the reader's."""
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from backend.schedule.analysis.claims import PIPEOFFLOAD, SOURCE, claim_of
 from backend.schedule.analysis.nearest_spec import fit, judge_sizes
-from backend.schedule.analysis.processes import effort, in_processes
+from backend.schedule.analysis.processes import in_processes, time_in_ops
 from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.families.registry import FAMILIES, family_of, order
 from backend.schedule.hardware.preset_costs import Preset
@@ -77,7 +77,7 @@ def compare(
                 )
             )
     judge_sizes(asked, [spec for spec, _ in fitted.values()])
-    rows = in_processes(lambda each: _row(*each, preset), list(fitted.values()), lambda each: effort(each[0]))
+    rows = in_processes(lambda each: _row(*each, preset), list(fitted.values()), lambda each: time_in_ops(each[0]))
     return {"rows": rows, "notes": _notes(rows) + notes}
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from backend.schedule.analysis.compare import parameters, priced
 from backend.schedule.analysis.nearest_spec import fit, judge_sizes
-from backend.schedule.analysis.processes import effort, in_processes
+from backend.schedule.analysis.processes import in_processes, time_in_ops
 from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.families.registry import FAMILIES, family_of, order
 from backend.schedule.families.zero_bubble.zb_auto import LEAST_MEMORY
@@ -111,7 +111,7 @@ def points(asked: Spec, names: Sequence[str] | None = None, preset: Preset | Non
     def figures_of(spec: Spec) -> Figures:
         return measured(spec) if preset is None else _figures(spec, order(spec), preset)
 
-    found = in_processes(figures_of, specs, effort)
+    found = in_processes(figures_of, specs, time_in_ops)
     return [Point(spec, adjusted, None, each) for (spec, adjusted), each in zip(fitted, found, strict=True)]
 
 
@@ -148,7 +148,7 @@ def frontier(
             return None  # no order exists within this limit
         return Point(spec, adjusted, limit, _figures(spec, built, preset))
 
-    points = list(map(point, asks)) if one_by_one else in_processes(point, asks, lambda ask: effort(ask[0]))
+    points = list(map(point, asks)) if one_by_one else in_processes(point, asks, lambda ask: time_in_ops(ask[0]))
     return _rising([each for each in points if each is not None])
 
 

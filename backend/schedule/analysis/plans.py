@@ -18,7 +18,7 @@ from itertools import product
 import numpy as np
 
 from backend.schedule import jit
-from backend.schedule.analysis.processes import effort, in_processes
+from backend.schedule.analysis.processes import in_processes, time_in_ops
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families.apply_options import with_copies
 from backend.schedule.families.family import Family
@@ -69,8 +69,7 @@ def plans(asked: Spec, preset: Preset, limit: float | None = None, search: Searc
     """
     _judge(asked)
     jit.compile_all()
-    each = _measured_each(_alike(specs(asked, preset, limit)), preset, limit)
-    found = _sorted([plan for plans in each if plans is not None for plan in plans], asked)
+    found = _sorted(_measured_each(_alike(specs(asked, preset, limit)), preset, limit), asked)
     if search is not None:
         found = sorted([*found, *_searched_on(found, preset, limit, search)], key=_rank)
     return _one_of_each(found)
@@ -91,8 +90,7 @@ def plans_within(seconds: float, asked: Spec, preset: Preset, limit: float | Non
     in_order = dict(sorted(alike.items(), key=lambda each: _turn(each[0])))
     each = _measured_each(in_order, preset, limit, end)
     left_out = sum(len(specs) for specs, found in zip(in_order.values(), each, strict=True) if found is None)
-    found = [plan for plans in each if plans is not None for plan in plans]
-    return _one_of_each(_sorted(found, asked)), left_out
+    return _one_of_each(_sorted(each, asked)), left_out
 
 
 def _turn(plain: Spec) -> tuple[bool, int]:
@@ -207,11 +205,12 @@ def _measured_each(
         found = (_measured(spec, with_copies(spec, built), preset, limit) for spec in alike[plain])
         return [plan for plan in found if plan is not None]
 
-    return in_processes(measured, list(alike), effort, longest_first=end is None)
+    return in_processes(measured, list(alike), time_in_ops, longest_first=end is None)
 
 
-def _sorted(found: list[Plan], asked: Spec) -> list[Plan]:
-    """Return the plans by their rank. Raises SpecError if there are none."""
+def _sorted(groups: Sequence[list[Plan] | None], asked: Spec) -> list[Plan]:
+    """Return the plans of all groups by their rank. Raises SpecError if there are none."""
+    found = [plan for group in groups if group is not None for plan in group]
     if not found:
         text = message("analysis.no_plan", "no schedule can be built for this model on {p} devices", p=asked.p)
         raise SpecError("p", asked.p, text)

@@ -27,31 +27,30 @@ R = TypeVar("R")
 
 MOST_PROCESSES = 8  # of one job; a bound, measured on two cores only
 SHAPED = 20  # constructing an order for given costs takes about as long as building and timing a fixed one this often
-WORTH_OPS = 300_000  # fixed orders of fewer take some 30 ms, and a copy of this process some 5
-
-NUMBER = struct.Struct("I")
+WORTH_OPS = 300_000  # fixed orders of fewer take some 30 ms, and a copy of this process 5 to 10
+NUMBER = struct.Struct("I")  # of an item, in the queue
 DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of <sys/prctl.h>
 
 
-def effort(spec: Spec) -> int:
-    """Return how many ops of a fixed order take as long as this schedule takes to build and time."""
+def time_in_ops(spec: Spec) -> int:
+    """Return how many ops of a fixed order take as long to build and time as this schedule."""
     return op_count(spec) * (SHAPED if family_of(spec).shaped_by_costs else 1)
 
 
 def in_processes(
-    work: Callable[[T], R], items: Sequence[T], effort: Callable[[T], int], *, longest_first: bool = True
+    work: Callable[[T], R], items: Sequence[T], time_of: Callable[[T], int], *, longest_first: bool = True
 ) -> list[R]:
     """Return ``work`` of each item, in their order. Raises what ``work`` raises.
 
-    ``effort`` is that of an item, in ops of a fixed order. The items of most effort are begun first, so that no process
-    is left with a long one at the end. With ``longest_first`` false items are begun in their order: of work that ends
+    ``time_of`` an item is in ops of a fixed order. The longest items are begun first, so that no process is left with a
+    long one at the end. With ``longest_first`` false items are begun in their order: of work that ends
     at a time, the first items are then the ones done. Results are pickled; what ``work`` changes elsewhere is lost.
     """
-    efforts = [effort(item) for item in items]
+    times = [time_of(item) for item in items]
     helpers = min(MOST_PROCESSES, cores(), len(items)) - 1
-    if helpers < 1 or sum(efforts) < WORTH_OPS or not can_fork():
+    if helpers < 1 or sum(times) < WORTH_OPS or not can_fork():
         return [work(item) for item in items]
-    begun = sorted(range(len(items)), key=lambda at: -efforts[at]) if longest_first else range(len(items))
+    begun = sorted(range(len(items)), key=lambda at: -times[at]) if longest_first else range(len(items))
     results: dict[int, R] = {}
     with _queue(begun) as numbers, _copies(helpers, lambda: _take_turns(work, items, numbers)) as copies:
         results.update(_take_turns(work, items, numbers))
@@ -68,6 +67,14 @@ def cores() -> int:
 def can_fork() -> bool:
     """Return whether this process can be copied: a copy has no other threads, and keeps the locks that they hold."""
     return hasattr(os, "fork") and threading.active_count() == 1
+
+
+def end_with_parent(parent: int) -> None:
+    """Have the system kill this process when ``parent``, the process that forked it, ends; only Linux can."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(DEATH_SIGNAL, signal.SIGKILL)
+    if os.getppid() != parent:  # it ended before
+        os._exit(0)
 
 
 def _take_turns(work: Callable[[T], R], items: Sequence[T], numbers: int) -> dict[int, R]:
@@ -104,10 +111,10 @@ class Copy:
     output: BinaryIO
 
     def result(self) -> Any:
-        """Return what the copy returns. Raises what it raises, and RuntimeError if it was killed."""
+        """Return what the copy returns. Raises what it raises, and RuntimeError if it ended without a result."""
         sent = self.output.read()
         if not sent:
-            raise RuntimeError("a process of this computation was killed")
+            raise RuntimeError("a process of this computation ended without a result")
         done, value = pickle.loads(sent)
         if not done:
             raise value
@@ -116,13 +123,18 @@ class Copy:
 
 @contextmanager
 def _copies(count: int, work: Callable[[], Any]) -> Iterator[list[Copy]]:
-    """Start copies of this process that do the work and end. Those that have not ended at the end are killed."""
+    """Start copies of this process, ``count`` at most, that do the work; kill those that still run at the end."""
     copies: list[Copy] = []
     parent = os.getpid()
     try:
         for _ in range(count):
             source, sink = os.pipe()
-            pid = os.fork()
+            try:
+                pid = os.fork()
+            except OSError:  # too many processes: those that there are do the work
+                os.close(source)
+                os.close(sink)
+                break
             if not pid:
                 _be_copy(work, sink, parent)
             os.close(sink)
@@ -139,7 +151,7 @@ def _copies(count: int, work: Callable[[], Any]) -> Iterator[list[Copy]]:
 def _be_copy(work: Callable[[], Any], sink: int, parent: int) -> NoReturn:
     """Do the work in this copy, send its result or error, and end."""
     try:
-        _die_with(parent)
+        end_with_parent(parent)
         try:
             sent = pickle.dumps((True, work()), pickle.HIGHEST_PROTOCOL)
         except Exception as error:
@@ -147,12 +159,4 @@ def _be_copy(work: Callable[[], Any], sink: int, parent: int) -> NoReturn:
         with open(sink, "wb") as output:
             output.write(sent)
     finally:
-        os._exit(0)
-
-
-def _die_with(parent: int) -> None:
-    """Have the system kill this process when its parent ends; only Linux can."""
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(DEATH_SIGNAL, signal.SIGKILL)
-    if os.getppid() != parent:  # it ended before
         os._exit(0)

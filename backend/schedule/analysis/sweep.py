@@ -13,7 +13,7 @@ from itertools import islice
 from backend.schedule import jit
 from backend.schedule.analysis.compare import message_count
 from backend.schedule.analysis.nearest_spec import fit, spread
-from backend.schedule.analysis.processes import effort, in_processes
+from backend.schedule.analysis.processes import in_processes, time_in_ops
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families.registry import FAMILIES, family_of, judge, op_count, order
 from backend.schedule.options.effective_costs import spread_layers
@@ -53,7 +53,7 @@ def resized(asked: Spec, p: int, m: int) -> Spec:
 
 def cell(asked: Spec, p: int, m: int) -> Cell:
     """Compute the bubble of a family at one size; the asked size is computed however large it is."""
-    size = effort(asked.with_(p=p, m=m))
+    size = time_in_ops(asked.with_(p=p, m=m))
     try:
         spec = resized(asked, p, m)
     except SpecError as error:
@@ -75,12 +75,12 @@ def grid(asked: Spec) -> tuple[list[int], list[int], list[list[Cell]]]:
 def _cells(sizes: Sequence[tuple[Spec, int, int]]) -> list[Cell]:
     """Return the cell of each (family and costs, p, m)."""
 
-    def effort_of(size: tuple[Spec, int, int]) -> int:
+    def time_of(size: tuple[Spec, int, int]) -> int:
         asked, p, m = size
-        needed = effort(asked.with_(p=p, m=m))
+        needed = time_in_ops(asked.with_(p=p, m=m))
         return needed if needed <= CELL_OPS or (p, m) == (asked.p, asked.m) else 0
 
-    return in_processes(lambda size: cell(*size), sizes, effort_of)
+    return in_processes(lambda size: cell(*size), sizes, time_of)
 
 
 def stops(known: Sequence[int], asked: int) -> list[int]:
@@ -121,7 +121,7 @@ def over_v(asked: Spec, name: str) -> list[Load]:
         if (spec.p, spec.m, spec.v) != (asked.p, asked.m, v) or op_count(spec) > 4 * CELL_OPS:
             continue
         specs.append(spec)
-    return in_processes(_load, specs, effort)
+    return in_processes(_load, specs, time_in_ops)
 
 
 def _load(spec: Spec) -> Load:

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from backend.config import PROJECT
 from backend.schedule.analysis import pareto, processes
 from backend.schedule.analysis.compare import compare
-from backend.schedule.analysis.processes import effort, in_processes
+from backend.schedule.analysis.processes import in_processes, time_in_ops
 from backend.schedule.analysis.sweep import cell, grid, over_m, over_v
 from backend.schedule.errors import OrderError
 from backend.schedule.families.registry import FAMILIES
@@ -102,7 +102,7 @@ def test_a_copy_that_is_killed_is_an_error_and_none_is_left_behind(tmp_path: Pat
         time.sleep(0.05)
         return item
 
-    with pytest.raises(RuntimeError, match="was killed"):
+    with pytest.raises(RuntimeError, match="ended without a result"):
         in_processes(work, range(8), lambda item: item)
     killed = [int(each.name) for each in tmp_path.iterdir()]
     assert killed
@@ -132,13 +132,23 @@ processes.in_processes(work, range(3), lambda item: 1)
     running.stdout.close()
 
 
-def test_little_effort_and_other_threads_leave_all_to_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_no_more_processes_may_be_started_the_others_do_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused() -> int:
+        raise BlockingIOError("too many processes")
+
+    monkeypatch.setattr(os, "fork", refused)
+    assert in_processes(lambda item: (os.getpid(), item), range(3), lambda item: 1) == [
+        (os.getpid(), item) for item in range(3)
+    ]
+
+
+def test_little_work_and_other_threads_leave_all_to_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     def here(spec: Spec) -> int:
         time.sleep(0.02)  # a copy takes some milliseconds to start
         return os.getpid()
 
     def used(specs: list[Spec]) -> set[int]:
-        return set(in_processes(here, specs, effort))
+        return set(in_processes(here, specs, time_in_ops))
 
     large = [Spec("v-auto", 64, 256, 2)] * 9
     assert len(used(large)) > 1

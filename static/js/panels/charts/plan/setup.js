@@ -93,7 +93,9 @@ export class Setup {
     this.#find.classList.toggle("primary", !running);
     this.#find.disabled = preset === null;
     const why = preset === null ? t("Choose a model: step time and memory follow from it and from the machine.") : "";
-    setText(this.#why, this.#wrong() || why);
+    const wrong = this.#wrong();
+    this.#gigabytes.setAttribute("aria-invalid", String(wrong !== ""));
+    setText(this.#why, wrong || why);
     show(this.#why, this.#why.textContent !== "");
   }
 
@@ -116,11 +118,10 @@ export class Setup {
 
   /** What is wrong with the typed memory, "" if nothing is. */
   #wrong() {
-    const wrong = this.#shown === null && this.#gigabytes.value.trim() !== "";
-    this.#gigabytes.setAttribute("aria-invalid", String(wrong));
-    return wrong
+    const typed = this.#gigabytes.value.trim();
+    return this.#shown === null && typed !== ""
       ? t("GB a device is a number from {least} to {most}, not “{typed}”: the machine's memory counts.", {
-          typed: this.#gigabytes.value.trim(),
+          typed,
           least: LEAST_GB,
           most: MOST_GB,
         })
