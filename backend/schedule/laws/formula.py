@@ -33,6 +33,7 @@ _APPLY: dict[str, Callable[..., float]] = {
     "<": operator.lt,
     ">": operator.gt,
 }
+_FUNCTIONS = {"__builtins__": {}, "min": min, "max": max, "floor": lambda value: value // 1}
 _TIGHTNESS = {"or": 0, "and": 1, "<=": 2, ">=": 2, "==": 2, "<": 2, ">": 2, "+": 3, "-": 3, "*": 4, "/": 4, "mod": 4}
 
 
@@ -59,6 +60,17 @@ def _tree(node: ast.expr) -> Tree:
         case ast.Call(func=ast.Name(id="floor" | "max" | "min" as name), args=args):
             return [name, *map(_tree, args)]
     raise ValueError(f"not part of a formula: {ast.unparse(node)}")
+
+
+@cache
+def compiled(source: str) -> Callable[[Mapping[str, Any]], Any]:
+    """Compile an expression to a function of its names, which may be arrays if it has no ``min``, ``max`` or ``if``.
+
+    Raises ValueError for anything except the operators above.
+    """
+    parse(source)
+    code = compile(source, "<formula>", "eval")
+    return lambda names: eval(code, _FUNCTIONS, names)
 
 
 def evaluate(tree: Tree, names: Vars) -> float:
