@@ -60,7 +60,12 @@ class BlockTable:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the block as JSON, with trees for its formulas."""
-        return {"due": _trees(self.due), "period": self.period, "lag": parse(self.lag), "let": _trees(self.let)}
+        return {
+            "due": {op: parse(slot) for op, slot in self.due.items()},
+            "period": self.period,
+            "lag": parse(self.lag),
+            "let": _pairs(self.let),
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,11 +127,11 @@ class Table:
         return self.last_first != "0" and bool(compiled(self.last_first)(sizes(spec))[0])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the table as JSON, with trees for its formulas."""
+        """Return the table as JSON, with trees for its formulas; ``let`` and ``slots`` are in order."""
         return {
             "rows": [[parse(count), pattern] for count, pattern in self.rows],
-            "slots": _trees(self.slots),
-            "let": _trees(self.let),
+            "slots": _pairs(self.slots),
+            "let": _pairs(self.let),
             **{name: parse(getattr(self, name)) for name in ("group", "mirrored", "last_first")},
         }
 
@@ -208,5 +213,6 @@ def _without_surplus(row: Row, n: int) -> Row:
     return row[kept]
 
 
-def _trees(formulas: Formulas) -> dict[str, Tree]:
-    return {name: parse(formula) for name, formula in formulas.items()}
+def _pairs(formulas: Formulas) -> list[tuple[str, Tree]]:
+    """Return formulas as JSON that keeps their order."""
+    return [(name, parse(formula)) for name, formula in formulas.items()]
