@@ -59,13 +59,9 @@ class BlockTable:
         return Block(due, float(self.period), lag if self.lag != "0" else None)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the block as JSON, with trees for its formulas."""
-        return {
-            "due": {op: parse(slot) for op, slot in self.due.items()},
-            "period": self.period,
-            "lag": parse(self.lag),
-            "let": _pairs(self.let),
-        }
+        """Return the block as JSON, with trees for its formulas; ``let`` is in order."""
+        due = {op: parse(slot) for op, slot in self.due.items()}
+        return {"due": due, "period": self.period, "lag": parse(self.lag), "let": _pairs(self.let)}
 
 
 @dataclass(frozen=True, eq=False)
