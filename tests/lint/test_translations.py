@@ -18,7 +18,6 @@ from backend.schedule.hardware.machines import MACHINES
 from backend.schedule.hardware.models import MODELS
 from backend.web.address.chart_query import APPEARANCE
 from backend.web.address.query import ORDER_KEYS
-from tests.support import message_templates
 from tests.support.server_answers import texts
 
 TESTS = Path(__file__).parents[1]
@@ -52,11 +51,6 @@ def names() -> set[str]:
     ways = [name for family in FAMILIES.values() for name in (*family.vocabulary, family.placement)]
     ways += [*options.KEYS, *options.DTYPES, *options.DEVICES]
     return set(re.findall(WORD, " ".join([*titled, *ORDER_KEYS, *SETTING_KEYS, *APPEARANCE, *charts, *ways, "limit"])))
-
-
-def test_the_collected_messages_are_those_of_the_source():
-    written = message_templates.written()
-    assert message_templates.GOLDEN.read_text() == written, "run: python -m tests.support.message_templates"
 
 
 @pytest.mark.skipif(NODE is None, reason="the page's modules run in node")
