@@ -29,6 +29,7 @@ install = $(PIP) uv && { $(UV) $(1) || $(PIP) $(1); } && rm -rf .venv/.uv
 VENDOR := static/vendor/fflate.js
 BUNDLE := static/vendor/app/js/main.js
 SOURCES := $(shell find static/js static/css -name '*.js' -o -name '*.css')
+TABLES := static/vendor/tables.json
 FIXTURES := tests/js/fixtures/.made
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Compiled modules are kept even where the machine's setting is not to: servers and runners start by the hundred.
@@ -75,10 +76,10 @@ $(PY):
 	@$(call install,-r requirements-scale.txt)
 	@touch $@
 
-.venv/.test: requirements.txt requirements-cluster.txt requirements-scale.txt requirements-dev.txt | $(PY)
-	@echo "Installing the Python packages of $(^:%.txt=%) ..."
-	@$(call install,$(^:%=-r %))
-	@touch .venv/.run .venv/.cluster .venv/.scale $@
+.venv/.test: requirements-cluster.txt requirements-scale.txt requirements-dev.txt .venv/.run
+	@echo "Installing the Python packages of requirements-*.txt ..."
+	@$(call install,$(patsubst %,-r %,requirements.txt $(filter %.txt,$^)))
+	@touch .venv/.cluster .venv/.scale $@
 
 .venv/.node: | $(PY)
 	@node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' 2>/dev/null \
@@ -94,8 +95,12 @@ $(VENDOR): package-lock.json .venv/.node
 	@printf '%s\n' "export * from 'fflate';" > $(@:.js=.d.ts)
 	@cp node_modules/fflate/esm/browser.js $@
 
+# What the page knows of the server: names, options, and the fields of links.
+$(TABLES): $(shell find backend -name '*.py' -path '*/schedule/*' -o -path '*/address/*.py') .venv/.run
+	@$(PY) -m backend.web.address.page_tables
+
 # The page in a few files instead of a hundred. Without it, or when a source is newer, the server sends the sources.
-$(BUNDLE): $(SOURCES) package.json $(VENDOR)
+$(BUNDLE): $(SOURCES) package.json $(VENDOR) $(TABLES)
 	@rm -rf static/vendor/app && npm run --silent bundle
 
 node_modules/.test: package-lock.json $(VENDOR) | $(BUNDLE)
@@ -168,4 +173,4 @@ bench: setup-test
 	for each in bench/*.mjs; do echo "== $$each"; node $$each || exit 1; done
 
 clean:
-	rm -rf .venv node_modules tests/js/fixtures static/vendor/app $(VENDOR) static/vendor/*.d.ts static/vendor/socket.io.esm.min.js .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv node_modules tests/js/fixtures static/vendor/app $(TABLES) $(VENDOR) static/vendor/*.d.ts static/vendor/socket.io.esm.min.js .pytest_cache .mypy_cache .ruff_cache .hypothesis

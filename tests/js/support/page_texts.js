@@ -154,7 +154,7 @@ const wordsOf = (node) =>
 export function textsOf(file, code) {
   /** @type {{texts: PageText[], odd: Place[], bare: Place[]}} */
   const found = { texts: [], odd: [], bare: [] };
-  const tree = parse(code, { ecmaVersion: 2024, sourceType: "module", locations: true });
+  const tree = parse(code, { ecmaVersion: 2025, sourceType: "module", locations: true });
   const imported =
     tree.body.some(
       (/** @type {any} */ node) => node.type === "ImportDeclaration" && /\/language\.js$/.test(node.source.value),
