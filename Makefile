@@ -96,8 +96,8 @@ $(VENDOR): package-lock.json .venv/.node
 	@cp node_modules/fflate/esm/browser.js $@
 
 # What the page knows of the server: names, options, and the fields of links.
-$(TABLES): $(shell find backend -name '*.py' -path '*/schedule/*' -o -path '*/address/*.py') .venv/.run
-	@$(PY) -m backend.web.address.page_tables
+$(TABLES): $(shell find backend/schedule backend/address -name '*.py') backend/web/page_tables.py .venv/.run
+	@$(PY) -m backend.web.page_tables
 
 # The page in a few files instead of a hundred. Without it, or when a source is newer, the server sends the sources.
 $(BUNDLE): $(SOURCES) package.json $(VENDOR) $(TABLES)
