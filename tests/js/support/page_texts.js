@@ -6,7 +6,7 @@ import { ancestor } from "acorn-walk";
 
 const ROOT = new URL("../../../", import.meta.url);
 const SOURCES = "static/js/";
-const CATALOGUES = ["static/js/core/i18n/zh/", "static/js/component/zh.js"];
+const CATALOGUE = "static/js/core/i18n/zh/";
 const TEMPLATES = "templates/";
 
 /**
@@ -18,7 +18,7 @@ const TEMPLATES = "templates/";
 const paths = (/** @type {string} */ folder, /** @type {string} */ ending) =>
   readdirSync(new URL(folder, ROOT), { recursive: true })
     .map((name) => folder + String(name))
-    .filter((name) => name.endsWith(ending) && !CATALOGUES.some((catalogue) => name.startsWith(catalogue)))
+    .filter((name) => name.endsWith(ending) && !name.startsWith(CATALOGUE))
     .sort();
 const read = (/** @type {string} */ path) => readFileSync(new URL(path, ROOT), "utf8");
 
