@@ -55,8 +55,6 @@ export const SCHEDULE_MESSAGES = {
   "schedule.family_has_no_pairs": "{family} 没有重叠对；请去掉 FB",
   "schedule.family_has_no_such_field": "{family} 没有 {name}；请去掉它",
   "schedule.family_is_a_name": "family 应为名称，例如 1f1b",
-  "schedule.family_takes_v_exactly": "{family} 的 v 只能是 {v}",
-  "schedule.family_takes_v_from": "{family} 的 v 从 {least} 到 {most}",
   "schedule.family_takes_vocabulary": "{family} 可用的 vocabulary 为 {modes}",
   "schedule.forward_only_has_no_backwards": "仅前向的调度没有可倒序的反向；请去掉它",
   "schedule.forward_only_offloads_nothing": "仅前向的调度不保留激活值，没有可卸载的内容",
@@ -76,9 +74,6 @@ export const SCHEDULE_MESSAGES = {
   "schedule.gpipe_summary": "先做完全部前向，再做全部反向：最简单，但所有微批次的激活值要同时保存。",
   "schedule.gpipe_used_by": "教学；torch 的 ScheduleGPipe",
   "schedule.gradient_already_taken": "rank {rank} 执行 {op}：此前的 {other} 已经算过这个梯度",
-  "schedule.group_larger_than_m": "group 至多为 m = {m}",
-  "schedule.groups_deadlock": "在 {p} 个设备、v = {v} 时，每组 {group} 个会死锁；可行的最小值为 {nearest}",
-  "schedule.groups_leave_a_rest": "每组 {group} 个时，m = {m} 个微批次会余下 {rest} 个；最接近的可行值为 m = {nearest}",
   "schedule.imported_cannot_run": "导入的执行顺序无法运行：{problem}",
   "schedule.imported_elsewhere":
     "不论多长，都可用 python app.py check FILE.csv 检查它，用 python app.py run --csv FILE.csv 运行它",
@@ -299,7 +294,6 @@ export const SCHEDULE_MESSAGES = {
   "schedule.vocabulary_parallel_2": "每个 rank 一个分片，一道屏障",
   "schedule.vocabulary_plain": "整个输出层在最后一个阶段",
   "schedule.vocabulary_redistribute": "整个输出层在最后一个阶段，该阶段的 Transformer 层相应减少",
-  "schedule.whole_groups_needed": "微批次以 {group} 个为一组；最接近的整组数为 m = {nearest}",
   "schedule.zb_auto_source": "Qi 等，Zero Bubble Pipeline Parallelism，arXiv 2401.10241，第 3 节",
   "schedule.zb_auto_summary":
     "针对当前代价、在给定显存内搜索出的执行顺序：p 即 ZB-1p，2p 即 ZB-2p，两者之间的任意值都可以。",
