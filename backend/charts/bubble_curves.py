@@ -74,7 +74,7 @@ def bubble_m(plans: Sequence[Plan], appearance: Appearance) -> Chart:
     for note in names:
         figure.add_annotation(note)
     columns = ((SCHEDULE, ""), ("m", MICRO_BATCHES), (BUBBLE, "%"))
-    readings = (
+    notes = (
         message("charts.curves", "Further right are more micro-batches, further down is less idle."),
         DEFINITIONS[appearance.y],
         *(
@@ -87,7 +87,7 @@ def bubble_m(plans: Sequence[Plan], appearance: Appearance) -> Chart:
         ),
         message("charts.named_together", "Lines that end alike are named together."),
     )  # fmt: skip
-    return Chart(figure, readings, columns, rows)
+    return Chart(figure, notes, columns, rows)
 
 
 def _curves(plans: Sequence[Plan]) -> list[Curve]:

@@ -55,7 +55,7 @@ def bubble(plan: Plan, appearance: Appearance) -> Chart:
     )
     if all(cell.figures is not None for cell in flat):
         columns, rows = columns[:-1], [replace(row, cells=row.cells[:-1]) for row in rows]
-    return Chart(figure, _readings(plan, cells, at, appearance), columns, rows)
+    return Chart(figure, _notes(plan, cells, at, appearance), columns, rows)
 
 
 def value_of(figures: Figures, y: str) -> float:
@@ -167,7 +167,7 @@ def _illegal(appearance: Appearance, cells: list[list[Cell]], place: Any, rows: 
     return [flat, *marks]
 
 
-def _readings(plan: Plan, cells: list[list[Cell]], at: tuple[int, int], appearance: Appearance) -> tuple[str, ...]:
+def _notes(plan: Plan, cells: list[list[Cell]], at: tuple[int, int], appearance: Appearance) -> tuple[str, ...]:
     here = cells[at[1]][at[0]]
     light = appearance.theme.startswith("light")
     sentences = [

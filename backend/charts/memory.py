@@ -45,7 +45,7 @@ def memory(plans: Sequence[Plan], appearance: Appearance) -> Chart:
     levels = [_levels(plan, each) for plan, each in zip(plans, timed, strict=True)]
     rows: list[Row] = []
     figure = go.Figure(layout=_layout(plans, appearance, max(float(each.end.max()) for each in timed)))
-    notes: list[str] = []
+    omitted: list[str] = []
     for at, (plan, timeline, ranks) in enumerate(zip(plans, timed, levels, strict=True)):
         drawn = _drawn([float(held.max()) for _, held in ranks])
         for rank, (when, held) in enumerate(ranks):
@@ -54,7 +54,7 @@ def memory(plans: Sequence[Plan], appearance: Appearance) -> Chart:
                 figure.add_trace(_line(appearance, at, rank, plan.spec.p, when, held, row, len(rows)))
             rows.append(row)
         if len(drawn) < plan.spec.p:
-            notes.append(
+            omitted.append(
                 message(
                     "charts.ranks_drawn",
                     "{plan}: {drawn} of {p} ranks are drawn, the fullest too; the table has all.",
@@ -74,7 +74,7 @@ def memory(plans: Sequence[Plan], appearance: Appearance) -> Chart:
         (message("charts.first_held", "first held at"), COST_UNIT),
         (LIMIT, message("charts.as_most_held", "as most held")),
     )
-    return Chart(figure, _readings(plans, levels), columns, rows, tuple(notes))
+    return Chart(figure, (*_notes(plans, levels), *omitted), columns, rows)
 
 
 def _levels(plan: Plan, timeline: Timeline) -> list[tuple[Floats, Floats]]:
@@ -235,7 +235,7 @@ def _layout(plans: Sequence[Plan], appearance: Appearance, end: float) -> dict[s
     return laid
 
 
-def _readings(plans: Sequence[Plan], levels: Sequence[Sequence[tuple[Floats, Floats]]]) -> tuple[str, ...]:
+def _notes(plans: Sequence[Plan], levels: Sequence[Sequence[tuple[Floats, Floats]]]) -> tuple[str, ...]:
     sentences = [
         message(
             "charts.memory_lines",

@@ -61,7 +61,7 @@ def messages(plans: Sequence[Plan], appearance: Appearance, model: Model) -> Cha
     )
     scaled = [replace(row, cells=(*row.cells[:3], round(row.cells[3] / scale, 6), row.cells[4])) for row in rows]
     title = FAMILIES[named].title if appearance.width > NARROW else None
-    return Chart(figure, _readings(model, each, title), columns, scaled)
+    return Chart(figure, _notes(model, each, title), columns, scaled)
 
 
 def _loads(plan: Plan) -> list[FamilyLoad]:
@@ -188,7 +188,7 @@ def _unit(size: float) -> tuple[float, str]:
     return 1000.0**at, UNITS[at]
 
 
-def _readings(model: Model, each: float, title: str | None) -> tuple[str, ...]:
+def _notes(model: Model, each: float, title: str | None) -> tuple[str, ...]:
     scale, unit = _unit(each)
     if title is None:
         more = message("charts.more_chunks", "More chunks per device multiply the messages and shorten the bubble.")

@@ -44,7 +44,7 @@ def offload(plan: Plan, appearance: Appearance, setting: Setting | None) -> Char
         (message("charts.sequence", "sequence"), message("charts.s_tokens", "s, tokens")),
         ("k", message("charts.copies_over_compute", "copies over compute")),
     )
-    return Chart(figure, _readings(where, flops, host), columns, rows)
+    return Chart(figure, _notes(where, flops, host), columns, rows)
 
 
 def _rates(appearance: Appearance, setting: Setting | None) -> tuple[float, float, str]:
@@ -142,7 +142,7 @@ def _models(appearance: Appearance) -> go.Scatter:
     )  # fmt: skip
 
 
-def _readings(source: str, flops: float, host: float) -> tuple[str, ...]:
+def _notes(source: str, flops: float, host: float) -> tuple[str, ...]:
     return (
         message("charts.k_is", "k is the time to copy a layer's activations out and back, over its compute."),
         message(

@@ -77,7 +77,7 @@ def split(plans: Sequence[Plan], appearance: Appearance) -> Chart:
         (message("charts.time", "time"), COST_UNIT),
         (message("charts.share", "share"), message("charts.of_step", "% of the step")),
     )
-    return Chart(figure, _readings(plans, spent), columns, rows, (mean,) if whole else ())
+    return Chart(figure, (*_notes(plans, spent), *((mean,) if whole else ())), columns, rows)
 
 
 def _bars(plan: Plan, spent: IdleBreakdown, most: int) -> list[tuple[str, dict[str, float]]]:
@@ -149,7 +149,7 @@ def _trace(appearance: Appearance, name: str, x: Any, heights: list[float], at: 
     )  # fmt: skip
 
 
-def _readings(plans: Sequence[Plan], spent: Sequence[IdleBreakdown]) -> tuple[str, ...]:
+def _notes(plans: Sequence[Plan], spent: Sequence[IdleBreakdown]) -> tuple[str, ...]:
     sentences = [
         message(
             "charts.bars",

@@ -67,7 +67,7 @@ def vocabulary(plan: Plan, appearance: Appearance, model: Model | None) -> Chart
         (message("charts.vocabulary", "vocabulary"), message("charts.tokens", "tokens")),
         (message("charts.hidden", "hidden"), ""),
     )
-    return Chart(figure, _readings(layers), columns, list(rows))
+    return Chart(figure, _notes(layers), columns, list(rows))
 
 
 def _row(each: OutputLayer, spec: Spec, model: Model | None) -> Row:
@@ -122,7 +122,7 @@ def _layout(appearance: Appearance, layers: Sequence[OutputLayer]) -> dict[str, 
     return laid
 
 
-def _readings(layers: Sequence[OutputLayer]) -> tuple[str, ...]:
+def _notes(layers: Sequence[OutputLayer]) -> tuple[str, ...]:
     top = layers[0]
     return (
         message(

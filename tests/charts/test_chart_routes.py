@@ -32,8 +32,8 @@ def test_other_schedules_are_drawn_too_and_an_illegal_one_is_left_out_with_the_r
 
 def test_a_model_and_a_machine_are_given_with_the_prefix_m(client: FlaskClient) -> None:
     body = client.get("/api/charts/messages?p=4&m=8&m.model=zb-1.5b&m.layers=8,16").get_json()
-    assert any("Zero Bubble 1.5B" in each["message"] for each in body["reads"])
-    rates = client.get("/api/charts/offload?y=machine&m.model=llama3-70b&m.machine=b200").get_json()["reads"]
+    assert any("Zero Bubble 1.5B" in each["message"] for each in body["notes"])
+    rates = client.get("/api/charts/offload?y=machine&m.model=llama3-70b&m.machine=b200").get_json()["notes"]
     assert any("B200" in each["message"] for each in rates)
 
 

@@ -117,7 +117,7 @@ class Family:
             "asynchronous": self.asynchronous,
             "shaped_by_costs": self.shaped_by_costs,
             "block": self.block is not None,
-            "sought": self.problem is not None,
+            "searched": self.problem is not None,
             "v": {"min": least, "default": natural, "max": most},
             "laws": [law.as_dict() for law in self.laws],
         }
