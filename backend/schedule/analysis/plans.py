@@ -238,7 +238,7 @@ def _searched_on(found: Sequence[Plan], preset: Preset, limit: float | None, sea
         problem = family_of(plan.spec).problem
         if problem is None or not plan.fits or left == 0:
             continue
-        if lower_bound(problem(plan.spec).task).value / 1000 >= best:
+        if lower_bound(problem(plan.spec).instance).value / 1000 >= best:
             continue
         left -= 1
         spec, built = search(plan.spec)
