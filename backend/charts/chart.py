@@ -32,7 +32,7 @@ BUBBLE = message("charts.bubble", "bubble")
 
 
 @dataclass(frozen=True)
-class Plan:
+class ChartSeries:
     """A schedule on the page, named ``id`` (a to d) by the timeline."""
 
     id: str

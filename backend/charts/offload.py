@@ -9,7 +9,7 @@ import numpy.typing as npt
 import plotly.graph_objects as go
 
 from backend.charts.axes import LEFT
-from backend.charts.chart import HOVER, Chart, Plan, Row, layout, size_axis
+from backend.charts.chart import HOVER, Chart, ChartSeries, Row, layout, size_axis
 from backend.charts.theme import TEXT, Appearance
 from backend.charts.theme_tokens import tokens
 from backend.errors import message
@@ -24,7 +24,7 @@ BAR = 74
 WIDE, TALL = 38, 18
 
 
-def offload(plan: Plan, appearance: Appearance, setting: Setting | None) -> Chart:
+def offload(plan: ChartSeries, appearance: Appearance, setting: Setting | None) -> Chart:
     """Draw the figure at the guide's rates, or, if ``appearance.y`` is machine, at those of the setting's machine."""
     flops, host, where = _rates(appearance, setting)
     ratios = offload_ratio(np.array(HIDDEN)[None, :], np.array(SEQUENCE)[:, None], flops, host)

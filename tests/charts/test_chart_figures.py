@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from backend.charts.bubble_curves import bubble_m
 from backend.charts.bubble_map import bubble, value_of
 from backend.charts.catalogue import KINDS
-from backend.charts.chart import Chart, Plan, spread_apart
+from backend.charts.chart import Chart, ChartSeries, spread_apart
 from backend.charts.memory import MOST_STEPS, memory, thinned
 from backend.charts.messages import messages
 from backend.charts.offload import HIDDEN, SEQUENCE, offload
@@ -38,16 +38,16 @@ from tests.support.contrast import contrast
 LOOK = Appearance("light", 900, 400, "span")
 
 
-def plan(family: str, p: int = 4, m: int = 8, name: str = "a", **more: Any) -> Plan:
+def plan(family: str, p: int = 4, m: int = 8, name: str = "a", **more: Any) -> ChartSeries:
     more.setdefault("v", FAMILIES[family].v[1])
-    return Plan(name, Spec(family, p, m, **more), FAMILIES[family].title)
+    return ChartSeries(name, Spec(family, p, m, **more), FAMILIES[family].title)
 
 
 def appearance(name: str, theme: str = "light", width: int = 900, height: int = 400) -> Appearance:
     return Appearance(theme, width, height, KINDS[name].heights[0])
 
 
-def drawn(name: str, *plans: Plan, **more: Any) -> Chart:
+def drawn(name: str, *plans: ChartSeries, **more: Any) -> Chart:
     return KINDS[name].draw(plans or (plan("1f1b"),), appearance(name, **more), None)
 
 

@@ -8,7 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from backend.charts.catalogue import KINDS
-from backend.charts.chart import Plan
+from backend.charts.chart import ChartSeries
 from backend.charts.theme import Appearance
 from backend.errors import with_codes
 from backend.schedule.spec import Spec
@@ -18,7 +18,7 @@ from tests.conftest import error_of
 @pytest.mark.parametrize("name", KINDS)
 def test_a_chart_response_has_the_figure_the_sentences_and_the_numbers(client: FlaskClient, name: str) -> None:
     body = client.get(f"/api/charts/{name}?family=zb-h1&p=4&m=8&theme=dark&width=600&height=300").get_json()
-    asked = Plan("a", Spec("zb-h1", 4, 8), "ZB-H1")
+    asked = ChartSeries("a", Spec("zb-h1", 4, 8), "ZB-H1")
     expected = KINDS[name].draw([asked], Appearance("dark", 600, 300, KINDS[name].heights[0]), None).as_dict()
     assert body == json.loads(json.dumps(with_codes({"spec": Spec("zb-h1", 4, 8).to_json()} | expected)))
 
