@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.schedule import jit
@@ -64,7 +64,6 @@ def judged(task: Task, codes: np.ndarray) -> float:
 
 
 @given(task=tasks(), seed=st.integers(0, 99))
-@settings(max_examples=60)
 def test_every_searched_order_is_legal_within_the_limit_and_never_below_the_bound(task: Task, seed: int) -> None:
     found = search(task, tries_of(task), seed=seed, budget=Budget(None, 1500))
     span = judged(task, found.codes)
@@ -133,7 +132,6 @@ def test_a_limit_that_no_order_keeps_is_refused_with_the_least_that_works(kind: 
 
 
 @given(task=tasks(), seed=st.integers(0, 99))
-@settings(max_examples=40)
 def test_an_annealing_walk_computes_the_same_times_as_the_simulator(task: Task, seed: int) -> None:
     laid = next(filter(None, (lay(task, *each) for each in tries_of(task))))
     walk = Walk.of(task, laid[1], random_state(seed), Heat(0.5, 0.3, 300))

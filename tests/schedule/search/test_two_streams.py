@@ -45,7 +45,6 @@ def start_of(task: Task) -> list[npt.NDArray[np.uint8]]:
 
 
 @given(task=tasks(), seed=st.integers(0, 99))
-@settings(max_examples=30)
 def test_every_order_found_is_legal_within_the_limit_and_never_below_the_bound(task: Task, seed: int) -> None:
     found = search(task, passes.tries(task), start_of(task), seed, Budget(None, 1500))
     order = found.order(task)
