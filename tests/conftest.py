@@ -214,11 +214,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def until(
     true: Callable[[], object], seconds: float = PATIENCE_S, sleep: Callable[[float], object] = time.sleep
 ) -> None:
-    """Wait until something holds."""
-    end = time.monotonic() + seconds
+    """Wait until something holds; the longer it takes, the less often it is asked."""
+    begun = time.monotonic()
     while not true():
-        assert time.monotonic() < end, f"not within {seconds} s"
-        sleep(0.01)
+        waited = time.monotonic() - begun
+        assert waited < seconds, f"not within {seconds} s"
+        sleep(min(0.01 + waited / 10, 0.1))
 
 
 def error_of(response) -> dict:

@@ -42,7 +42,7 @@ def together(*each: Callable[[], object]) -> None:
         thread.join()
 
 
-def await_hosts(runner: RunnerProgram, *names: str, within: float = 20.0) -> Event:
+def await_hosts(runner: RunnerProgram, *names: str, within: float = PATIENCE_S) -> Event:
     """Wait for the first state of the cluster with exactly these hosts alive."""
     until = time.monotonic() + within
     while True:

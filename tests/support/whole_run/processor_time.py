@@ -61,11 +61,14 @@ class ProcessorTime:
         self.note("collection")
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> Any:
-        result = yield
-        if nextitem is None or nextitem.path != item.path:
-            self.note(item.path.relative_to(item.config.rootpath).as_posix())
-        return result
+    def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> Any:
+        last = nextitem is None or nextitem.path != item.path
+        file = item.path.relative_to(item.config.rootpath).as_posix()
+        if last:
+            self.note(file)  # before a browser ends, whose time its parent may not add to its own
+        yield
+        if last:
+            self.note(file)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if hasattr(session.config, "workeroutput"):
