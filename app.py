@@ -88,7 +88,7 @@ def web(listener: int, number: int) -> None:
 def runs(lease: str) -> None:
     """Manage the runs."""
     from backend.web.processes import stop_with_parent
-    from backend.web.redis.run_manager import manage
+    from backend.web.shared.run_manager import manage
 
     sys.exit(manage(Config.from_env(), lease, stop_with_parent))
 

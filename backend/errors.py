@@ -10,7 +10,7 @@ ValueError
     ├── OrderError     backend.schedule: an order of ops that cannot run
     ├── RunError       backend.runs: a request about runs
     ├── AccessError    backend.access: a request that this client may not make
-    ├── LinkError      backend.short_links: a request about short links
+    ├── LinkError      backend.address.short_links: a request about short links
     ├── ComputeError   backend.compute: a computation that was refused or ended
     └── ApiError       backend.web: a request that is wrong by HTTP, its body or its origin
 """

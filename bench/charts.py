@@ -16,11 +16,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from backend.compute import parallel_map
+from backend.jobs import analyses
+from backend.jobs.encoding import Encoded
 from backend.schedule import jit
-from backend.schedule.analysis import pareto, processes
+from backend.schedule.analysis import pareto
 from backend.schedule.families.v_shape import repeated_block
-from backend.web.answers import analyses
-from backend.web.http.cache import Encoded
 
 ASKS = (  # (chart, query): those with the most work within the limits of chart_query.py and compare.py
     ("bubble", "family=v-auto&p=1024&m=85&comm=0.3"),
@@ -58,15 +59,15 @@ def seconds(work: Callable[[], Encoded]) -> tuple[float, Encoded]:
 
 def measure(chart: str, query: str, repeat: int) -> None:
     """Print the line of one ask."""
-    most = processes.MOST_PROCESSES
+    most = parallel_map.MOST_PROCESSES
     alone, side_by_side = [], []
     for _ in range(repeat):
         try:
-            processes.MOST_PROCESSES = 1
+            parallel_map.MOST_PROCESSES = 1
             spent, plain = seconds(lambda: answer(chart, query))
             alone.append(spent)
         finally:
-            processes.MOST_PROCESSES = most
+            parallel_map.MOST_PROCESSES = most
         spent, now = seconds(lambda: answer(chart, query))
         side_by_side.append(spent)
         assert now.deflated == plain.deflated, "the answers differ"
@@ -81,7 +82,7 @@ def main() -> None:
     repeat = parser.parse_args().repeat
     jit.compile_all()
     answer("bubble", "family=1f1b")  # imports plotly
-    print(f"{processes.cores()} cores, at most {processes.MOST_PROCESSES} processes")
+    print(f"{parallel_map.cores()} cores, at most {parallel_map.MOST_PROCESSES} processes")
     print(f"{'':64} {'one':>8}  {'now':>8}  ratio")
     for chart, query in ASKS:
         measure(chart, query, repeat)

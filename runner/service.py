@@ -14,7 +14,7 @@ from typing import Any
 from backend.errors import RequestError, message
 from runner import protocol
 from runner.engines.base import Engine, EngineError, EngineEvent, EngineLost, RankLost, RankReply
-from runner.job import failures
+from runner.job import failure_texts
 from runner.job.job import Job, State
 
 log = logging.getLogger("runner")
@@ -89,7 +89,7 @@ class Service:
                 self.engine.renew()
         elif isinstance(event, EngineLost):
             if job is not None:
-                job.fail(failures.engine_lost(event.why))
+                job.fail(failure_texts.engine_lost(event.why))
             self.code, self.stopping = ENGINE_LOST, True
         else:
             self.emit(event.event, **event.fields)

@@ -23,7 +23,7 @@ from backend.compute.pool import Pool
 from backend.config import PROJECT, Config
 from backend.database.address import Location, PostgresqlAddress
 from backend.schedule import jit
-from backend.web.work.computing import POOL
+from backend.web.http.computing import POOL
 from tests.support import PATIENCE_S
 from tests.support.servers.forked import ForkedServer, ServerForks
 from tests.support.servers.postgresql import Cluster

@@ -12,13 +12,13 @@ from backend.errors import RequestError
 from backend.limits.rate_limit import HourlyRate
 from backend.schedule import jit
 from backend.schedule.errors import OrderError
-from backend.schedule.workbench.legality import first_illegal
-from backend.schedule.workbench.position import text_rows
-from backend.workbench.boards import Boards
-from backend.workbench.judge import judge
-from backend.workbench.reference import Contender, reference
-from backend.workbench.task import TableError, Task
-from backend.workbench.task import tasks as all_tasks
+from backend.schedule.partial_order.legality import first_illegal
+from backend.schedule.partial_order.position import text_rows
+from backend.tasks.boards import Boards
+from backend.tasks.judge import judge
+from backend.tasks.reference import Contender, reference
+from backend.tasks.task import TableError, Task
+from backend.tasks.task import tasks as all_tasks
 
 
 @click.group()

@@ -22,8 +22,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from backend.compute import worker
+from backend.compute.parallel_map import end_with_parent
 from backend.schedule import jit
-from backend.schedule.analysis.processes import end_with_parent
 
 COMMAND = struct.Struct("!ci")  # what, and its number: the niceness of a new worker, or the worker to kill
 FORK, KILL = b"f", b"k"

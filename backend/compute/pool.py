@@ -22,9 +22,9 @@ from gevent import Greenlet
 from gevent.event import Event
 from gevent.socket import socket as GeventSocket
 
-from backend.compute import errors, frames, processes
-from backend.compute.turns import Turns
+from backend.compute import errors, fork_client, frames
 from backend.compute.worker import Hello, Job, Reply
+from backend.limits.turns import Turns
 
 T = TypeVar("T")
 QUICK_S = 0.5  # for which a job of the quick lane may run
@@ -75,7 +75,7 @@ class Process:
     """A worker process, as the pool uses it."""
 
     def __init__(self, niceness: int) -> None:
-        self._socket = GeventSocket(fileno=processes.fork(niceness).detach())
+        self._socket = GeventSocket(fileno=fork_client.fork(niceness).detach())
         self.hello: Hello | None = None
 
     def greet(self) -> Hello:
@@ -99,7 +99,7 @@ class Process:
     def end(self) -> None:
         """Kill the process, whatever it does."""
         if self.hello is not None:
-            processes.kill(self.hello.pid)
+            fork_client.kill(self.hello.pid)
         self._socket.close()  # one that has not greeted yet ends by itself
 
 

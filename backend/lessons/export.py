@@ -15,6 +15,7 @@ from typing import Any
 from markupsafe import Markup
 
 from backend import __version__
+from backend.address.chart_query import chart_query_of
 from backend.charts.catalogue import KINDS
 from backend.errors import message
 from backend.lessons.judge import REASONS, shown_answer
@@ -24,7 +25,6 @@ from backend.lessons.page_sources import template_of, tr
 from backend.lessons.values import Budget, LessonError
 from backend.lessons.views import view_of
 from backend.schedule.spec import Spec
-from backend.web.address.chart_query import chart_query_of
 
 PLAIN = Spec()
 COSTS = {"f": "F", "i": "I", "w": "W", "comm": "comm"}

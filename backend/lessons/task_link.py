@@ -8,8 +8,8 @@ from difflib import get_close_matches
 
 from backend.errors import message
 from backend.lessons.values import FORMATS, LessonError
-from backend.workbench.reference import Goal, reference
-from backend.workbench.task import LANGUAGES, RECOGNISED, tasks
+from backend.tasks.reference import Goal, reference
+from backend.tasks.task import LANGUAGES, RECOGNISED, tasks
 
 AT_MOST: Mapping[str, Mapping[str, str]] = {
     "makespan": {"en": "a step of at most {}", "zh": "训练步至多 {}"},

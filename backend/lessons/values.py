@@ -19,6 +19,7 @@ from urllib.parse import quote_plus
 
 import numpy as np
 
+from backend.address.query import nested, number_of, value_of
 from backend.errors import Message, RequestError, message
 from backend.schedule.families.registry import family_of, op_count, order, read
 from backend.schedule.hardware.cost_model import Setting
@@ -31,7 +32,6 @@ from backend.schedule.simulation.message_flow import producers
 from backend.schedule.simulation.metrics import Figures, figures
 from backend.schedule.simulation.simulate import Timeline, simulate
 from backend.schedule.spec import Spec
-from backend.web.address.query import nested, number_of, value_of
 
 LONGEST = 400  # characters of an expression
 MOST_OPS = 200_000  # of one schedule; one that is constructed op by op counts SLOW times

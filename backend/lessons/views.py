@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from urllib.parse import parse_qsl
 
+from backend.address.link_state import OTHERS, plans_of
+from backend.address.query import KEYS
 from backend.errors import RequestError, message
 from backend.lessons.values import Budget, LessonError
 from backend.schedule.spec import Spec
-from backend.web.address.link_state import OTHERS, plans_of
-from backend.web.address.query import KEYS
 
 LONGEST = 1000  # characters
 VIEW_KEYS = (

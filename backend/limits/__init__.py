@@ -1,1 +1,1 @@
-"""Limits of what clients may do: a queue that is fair to them, and rates."""
+"""Limits of what clients may do: queues that are fair to them, turns, and rates."""

@@ -10,13 +10,16 @@ from flask import Flask
 from flask_socketio import SocketIO
 
 from backend.access.policy import Policy
+from backend.address.short_links.short_links import ShortLinks
+from backend.compute.live_searches.search_queue import SearchQueue
 from backend.compute.pool import Limits, Pool
 from backend.config import PROJECT, Config
 from backend.errors import with_codes
 from backend.runs import cluster_state
-from backend.searches.search_queue import SearchQueue
-from backend.short_links.short_links import ShortLinks
+from backend.tasks.boards import Boards
 from backend.web.http import access, errors, security
+from backend.web.http.background import run_in_background
+from backend.web.http.computing import POOL, load_quick_work
 from backend.web.http.gate import Gate, trust_proxies
 from backend.web.http.responses import PageJson
 from backend.web.http.server import Connections
@@ -42,9 +45,6 @@ from backend.web.sockets import events, search_events
 from backend.web.sockets.client_sockets import ClientSockets, close_silent
 from backend.web.sockets.cluster_feed import ClusterFeed
 from backend.web.sockets.run_feed import Feed
-from backend.web.work.background import run_in_background
-from backend.web.work.computing import POOL, load_quick_work
-from backend.workbench.boards import Boards
 
 BLUEPRINTS = (
     pages, schedules, comparisons, costs, exports, charts, run_routes, history, imports, links,

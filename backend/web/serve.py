@@ -21,13 +21,13 @@ from backend.config import Config
 from backend.web import logs
 from backend.web.factory import create_app
 from backend.web.http.clients import POLICY
+from backend.web.http.computing import POOL
 from backend.web.http.request_reader import ConnectionLimits
 from backend.web.http.server import handler_class
 from backend.web.http.socket_limits import Allowance
 from backend.web.processes import numbered, stop_with_parent
 from backend.web.services import NAME, Services
 from backend.web.sockets.frames import FrameCache, SharedFrameSocket
-from backend.web.work.computing import POOL
 
 logger = logging.getLogger(__name__)
 SPARE_FILES = 128  # for the runner's pipes, the database and the log

@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, cast
 
 from flask import current_app
 
+from backend.address.short_links.short_links import ShortLinks
+from backend.compute.live_searches.search_queue import SearchQueue
 from backend.config import Config
 from backend.limits.rate_limit import HourlyRate
 from backend.runs.manager import Manager
-from backend.searches.search_queue import SearchQueue
-from backend.short_links.short_links import ShortLinks
+from backend.tasks.boards import Boards
 from backend.web.http.cache import Cache
+from backend.web.http.large_bodies import LargeBodies
 from backend.web.http.server import Connections
 from backend.web.metrics import Metrics
 from backend.web.sockets.client_sockets import ClientSockets
 from backend.web.sockets.cluster_feed import ClusterFeed
 from backend.web.sockets.run_feed import Feed
 from backend.web.sockets.run_snapshot import RunSnapshots
-from backend.web.work.large_bodies import LargeBodies
-from backend.workbench.boards import Boards
 
 if TYPE_CHECKING:
-    from backend.web.redis.remote_runs import RemoteRuns
+    from backend.web.shared.remote_runs import RemoteRuns
 
 NAME = "bubbleline"
 

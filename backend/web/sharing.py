@@ -15,7 +15,7 @@ from backend.runs.run import Run
 from backend.web.http.cache import Cache
 
 if TYPE_CHECKING:
-    from backend.web.redis.remote_runs import RemoteRuns
+    from backend.web.shared.remote_runs import RemoteRuns
 
 MINUTE_S = 60.0
 MEGABYTE = 1_000_000
@@ -28,7 +28,7 @@ class Sharing:
         self._config = config
         self._client: Any = None
         if config.redis:
-            from backend.web.redis.connection import connect
+            from backend.web.shared.connection import connect
 
             self._client = connect(config.redis)
 
@@ -36,7 +36,7 @@ class Sharing:
         """Return the runs: managed here, or by the process for it."""
         if self._client is None:
             return Manager(self._config, on_change, on_cluster)
-        from backend.web.redis.remote_runs import RemoteRuns
+        from backend.web.shared.remote_runs import RemoteRuns
 
         return RemoteRuns(self._config, on_change, on_cluster)
 
@@ -45,7 +45,7 @@ class Sharing:
         limit = self._config.cache_mb * MEGABYTE
         if self._client is None:
             return Cache(limit)
-        from backend.web.redis.answer_cache import AnswerCache
+        from backend.web.shared.answer_cache import AnswerCache
 
         return AnswerCache(limit, self._client)
 
@@ -54,7 +54,7 @@ class Sharing:
         most = self._config.requests_per_minute
         if self._client is None:
             return Pace(most, MINUTE_S)
-        from backend.web.redis.limits import SharedPace
+        from backend.web.shared.limits import SharedPace
 
         return SharedPace(self._client, "requests", most, MINUTE_S)
 
@@ -62,6 +62,6 @@ class Sharing:
         """Return a number of actions an hour."""
         if self._client is None:
             return HourlyRate(most)
-        from backend.web.redis.limits import SharedHourlyRate
+        from backend.web.shared.limits import SharedHourlyRate
 
         return SharedHourlyRate(self._client, name, most)

@@ -17,8 +17,8 @@ from backend.errors import RequestError
 from runner.devices import Machine
 from runner.engines.base import Engine, PlacementError, RankLost, RankRequest
 from runner.failure import RunFailure
-from runner.job import failures
-from runner.job.failures import Place
+from runner.job import failure_texts
+from runner.job.failure_texts import Place
 from runner.job.plan import Plan, plan, with_hop
 from runner.job.reports import Report, setups
 from runner.job.watchdog import SECOND, Watchdog
@@ -107,7 +107,7 @@ class Job:
         """Take the reply of a worker."""
         if isinstance(reply, RankError):
             if self.failure is None:
-                failure = failures.of_error(rank, reply, self._place_of(rank))
+                failure = failure_texts.of_error(rank, reply, self._place_of(rank))
                 self.failure = (clock.now() + self.engine.blame_ns, failure)
             return
         if isinstance(reply, Verdict):
@@ -127,7 +127,9 @@ class Job:
             self.engine.renew()
             self._request_ranks()
             return
-        self.fail(failures.of_loss(lost, failures.NOWHERE if self.plan.together else self._place_of(lost.rank)))
+        self.fail(
+            failure_texts.of_loss(lost, failure_texts.NOWHERE if self.plan.together else self._place_of(lost.rank))
+        )
 
     def cancel(self) -> None:
         """End the run now."""
@@ -155,8 +157,10 @@ class Job:
     def _place_of(self, rank: int) -> Place:
         """Return where a rank is, for its failure."""
         if self.state is State.RUNNING:
-            return failures.in_op(self.watchdog.step(rank).text)
-        return {State.WARMING: failures.WARMING, State.VERIFYING: failures.VERIFYING}.get(self.state, failures.NOWHERE)
+            return failure_texts.in_op(self.watchdog.step(rank).text)
+        return {State.WARMING: failure_texts.WARMING, State.VERIFYING: failure_texts.VERIFYING}.get(
+            self.state, failure_texts.NOWHERE
+        )
 
     def _place(self, planned: Plan | Exception) -> None:
         if isinstance(planned, RequestError):
@@ -164,7 +168,7 @@ class Job:
             self.emit("error", error=planned.as_dict())
         elif isinstance(planned, Exception):
             log.error("planning run %s", self.run.id, exc_info=planned)
-            self.fail(failures.unplanned(planned))
+            self.fail(failure_texts.unplanned(planned))
         else:
             self.plan = planned
             self.emit("warming")
@@ -183,7 +187,7 @@ class Job:
         try:
             placed = self.engine.placed()
         except PlacementError as error:
-            self.fail(failures.refused(error.message))
+            self.fail(failure_texts.refused(error.message))
             return
         waiting, (last, at), time = "" if placed else self.engine.waiting, self.waiting, clock.now()
         changed = waiting != last and time - at > WAITING_NS
@@ -194,7 +198,7 @@ class Job:
             self.state = State.WARMING
             self._set_up()
         elif time - self.since > PATIENCE_S * SECOND:
-            self.fail(failures.no_place(PATIENCE_S, waiting))
+            self.fail(failure_texts.no_place(PATIENCE_S, waiting))
 
     def _set_up(self) -> None:
         planned, self.since, self.replies = self.plan, clock.now(), {}
@@ -316,4 +320,4 @@ class Job:
         if clock.now() - self.since > seconds * SECOND:
             silent = [rank for rank in range(self.plan.ranks) if rank not in self.replies]
             rank = 0 if self.state is State.VERIFYING else silent[0]
-            self.fail(failures.no_answer(rank, seconds, self._place_of(rank)))
+            self.fail(failure_texts.no_answer(rank, seconds, self._place_of(rank)))

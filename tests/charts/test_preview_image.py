@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from backend.charts.preview_image.card import SIZE, brand_card, card, timed
-from backend.charts.preview_image.colours import ink_on, palette, tints
+from backend.charts.previews.card import SIZE, brand_card, card, timed
+from backend.charts.previews.colours import ink_on, palette, tints
 from backend.schedule.families.registry import FAMILIES, read
 from backend.schedule.order.ops import B, F
 from backend.web.factory import create_app

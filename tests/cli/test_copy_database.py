@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from app import cli
 from backend.access import keys
+from backend.address.short_links.store import LinkStore
 from backend.database import copy as copy_module
 from backend.database.address import Location, PostgresqlAddress
 from backend.database.connect import database_at
@@ -18,7 +19,6 @@ from backend.database.copy import TABLES
 from backend.database.database import DatabaseError, Row
 from backend.database.migrations import SCHEMA
 from backend.runs.store import Store
-from backend.short_links.store import LinkStore
 from tests.runs.test_run_parts import a_finished_run
 
 ODD_ROWS: dict[str, list[Row]] = {

@@ -12,10 +12,10 @@ import pytest
 from click.testing import CliRunner
 
 from app import cli
+from backend.address.short_links.store import LinkStore
 from backend.cli import database as database_module
 from backend.database.migrations import SCHEMA
 from backend.runs.store import Store
-from backend.short_links.store import LinkStore
 from tests.runs.test_run_parts import a_finished_run, a_run
 
 

@@ -10,11 +10,11 @@ from click.testing import CliRunner
 
 from app import cli
 from backend.cli.tasks import problems
-from backend.schedule.workbench.position import Position
-from backend.schedule.workbench.score import Score
-from backend.workbench.histogram import bins_of
-from backend.workbench.store import BoardStore, Entry
-from backend.workbench.task import tasks
+from backend.schedule.partial_order.position import Position
+from backend.schedule.partial_order.score import Score
+from backend.tasks.histogram import bins_of
+from backend.tasks.store import BoardStore, Entry
+from backend.tasks.task import tasks
 
 KEY = "ab" * 12
 

@@ -13,11 +13,11 @@ import gevent
 import pytest
 from flask import Flask
 
-from backend.compute import errors, processes
+from backend.compute import errors, fork_client
 from backend.compute.errors import ClientLeftError, ComputeError, TooLargeError, WorkerError
 from backend.compute.pool import Limits, Pool, Task
 from backend.errors import RequestError
-from backend.web.work.computing import QUICK_WORK
+from backend.web.http.computing import QUICK_WORK
 from tests.compute import jobs
 from tests.conftest import until
 from tests.support import PATIENCE_S
@@ -41,10 +41,10 @@ def make() -> Iterator[Make]:
 @pytest.fixture
 def own_fork_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Have the test's first worker start a fork server, in place of the one that earlier tests have started."""
-    monkeypatch.setattr(processes, "_control", None)
-    monkeypatch.setattr(processes, "_modules", ())
+    monkeypatch.setattr(fork_client, "_control", None)
+    monkeypatch.setattr(fork_client, "_modules", ())
     yield
-    processes._forget()
+    fork_client._forget()
 
 
 def alive(pid: int) -> bool:
@@ -149,7 +149,7 @@ def test_a_quick_job_that_takes_long_is_moved_and_does_not_hold_up_the_next(make
 
 def test_a_quick_job_need_not_import_its_module_within_its_time(own_fork_server: None, make: Make):
     slow = "tests.compute.slow_to_import"
-    processes.preload(slow)
+    fork_client.preload(slow)
     pool = make(workers=1)
     long = gevent.spawn(pool.run, "a", jobs.sleep, 60)
     wait(lambda: pool.long.busy)
@@ -159,7 +159,7 @@ def test_a_quick_job_need_not_import_its_module_within_its_time(own_fork_server:
 
 
 def test_a_servers_workers_know_its_quick_work_when_they_start(own_fork_server: None, app: Flask, make: Make):
-    work = [f"backend.web.answers.{name}" for name in QUICK_WORK]
+    work = [f"backend.jobs.{name}" for name in QUICK_WORK]
     assert make().run("a", jobs.loaded_after, (), [*work, "numba", "flask", "gevent", "plotly"]) == [*work, "numba"]
 
 
@@ -246,7 +246,7 @@ def test_a_request_that_only_waits_for_so_long_gets_nothing_and_ends_its_job(mak
 
 def test_a_worker_has_compiled_kernels_and_neither_flask_nor_gevent(make: Make):
     pool = make(workers=1)
-    modules = ("backend.web.answers.analyses", "backend.web.answers.files", "backend.web.answers.imports")
+    modules = ("backend.jobs.analyses", "backend.jobs.files", "backend.jobs.imports")
     assert pool.run("a", jobs.loaded_after, modules, ("flask", "gevent", "numba")) == ["numba"]
 
 
@@ -258,7 +258,7 @@ def test_errors_name_the_limit_and_the_way_out():
 
 
 def test_nothing_is_killed_that_the_fork_server_did_not_fork():
-    processes.kill(os.getpid())
-    processes.start()
-    processes.kill(os.getppid())
+    fork_client.kill(os.getpid())
+    fork_client.start()
+    fork_client.kill(os.getppid())
     assert alive(os.getppid())

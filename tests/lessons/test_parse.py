@@ -11,7 +11,7 @@ from backend.config import PROJECT
 from backend.lessons.format.parse import MOST_BYTES, PAGE_IDS, lesson_of
 from backend.lessons.lesson import Broken, Figure, Lesson, Link, Note, Prose, Question, Scene, Source
 from backend.lessons.task_link import task_link
-from backend.workbench.task import tasks
+from backend.tasks.task import tasks
 from tests.lessons.support import SAMPLES, broken, lesson, parsed
 
 HEAD = "---\ntitle: T\nminutes: 3\nsummary: S\n---\n"

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
+from backend.address.chart_query import APPEARANCE
+from backend.address.query import ORDER_KEYS
 from backend.runs import options
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.hardware.cost_model import KEYS as SETTING_KEYS
 from backend.schedule.hardware.machines import MACHINES
 from backend.schedule.hardware.models import MODELS
-from backend.web.address.chart_query import APPEARANCE
-from backend.web.address.query import ORDER_KEYS
 from tests.support import message_templates
 from tests.support.server_answers import texts
 

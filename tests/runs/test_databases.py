@@ -11,13 +11,13 @@ from typing import TypeVar
 
 import pytest
 
+from backend.address.short_links.errors import LinkError
+from backend.address.short_links.store import LinkStore
 from backend.database.address import Location
 from backend.database.connect import database_at
 from backend.database.database import Database, NewerSchemaError
 from backend.database.migrations import MIGRATIONS, SCHEMA, ByKind
 from backend.runs.store import Store, StoreError
-from backend.short_links.errors import LinkError
-from backend.short_links.store import LinkStore
 from tests.runs.test_run_parts import a_finished_run
 
 T = TypeVar("T")

@@ -9,6 +9,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from backend.address.preset import NAMES, YES_NO
+from backend.address.query import KEYS, MOST_ENTRIES
 from backend.schedule.families import imported
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.family_names import ALIASES
@@ -21,8 +23,6 @@ from backend.schedule.options.offload import OF_A_CHUNK
 from backend.schedule.options.recompute import MODES as RECOMPUTE
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
 from backend.schedule.spec import COST_KEYS
-from backend.web.address.preset import NAMES, YES_NO
-from backend.web.address.query import KEYS, MOST_ENTRIES
 
 PAGE_TABLES = Path(__file__).parents[2] / "static" / "js" / "core" / "schedule" / "spec_tables.js"
 HEAD = """// Tables that the page and the server share.

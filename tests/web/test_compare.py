@@ -10,14 +10,13 @@ import pytest
 from flask.testing import FlaskClient
 
 from backend.errors import with_codes
+from backend.jobs.encoding import Encoded, encode_json
 from backend.schedule.analysis import plans
 from backend.schedule.analysis.compare import compare
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import Spec
-from backend.web.http.cache import Encoded
-from backend.web.http.encoding import encode_json
 from backend.web.routes import compare as routes
 from tests.conftest import error_of
 

@@ -11,7 +11,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from backend.errors import message
-from backend.web.http.encoding import encode_json, encode_plain_json
+from backend.jobs.encoding import encode_json, encode_plain_json
 from backend.web.routes import schedule as schedule_routes
 from tests.conftest import error_of
 from tests.support import PATIENCE_S

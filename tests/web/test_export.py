@@ -6,12 +6,12 @@ import pytest
 from flask.testing import FlaskClient
 
 from backend.errors import RequestError
+from backend.jobs import files
+from backend.jobs.order_time import order_ms
 from backend.schedule.families import registry
 from backend.schedule.families.registry import read
 from backend.schedule.interop.export import FORMATS, render
-from backend.web.answers import files
-from backend.web.answers.order_time import order_ms
-from backend.web.work.computing import INLINE_MS, QUICK_MS
+from backend.web.http.computing import INLINE_MS, QUICK_MS
 from tests.conftest import error_of
 
 

@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from backend.address.query import KEYS, query_of, spec_of
 from backend.config import PROJECT
+from backend.jobs.encoding import Encoded
 from backend.schedule.families.registry import FAMILIES, order, read
 from backend.schedule.order import wire
 from backend.schedule.result import result
 from backend.schedule.spec import Spec
-from backend.web.address.query import KEYS, query_of, spec_of
-from backend.web.http.cache import Cache, Encoded
+from backend.web.http.cache import Cache
 from backend.web.routes import schedule as schedule_routes
 from tests.conftest import error_of
 

@@ -13,11 +13,11 @@ import gevent
 import pytest
 import requests
 
+from backend.compute.live_searches.search_job import SearchJob
+from backend.compute.live_searches.search_queue import MOST_PER_CLIENT, MOST_WAITING, RETRY_S, SearchQueue
 from backend.errors import RequestError
 from backend.schedule.families import registry
 from backend.schedule.order import wire
-from backend.searches.search_job import SearchJob
-from backend.searches.search_queue import MOST_PER_CLIENT, MOST_WAITING, RETRY_S, SearchQueue
 from tests.conftest import Server, until
 from tests.support import PATIENCE_S
 from tests.support.web_pages import Page

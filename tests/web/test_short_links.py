@@ -13,11 +13,11 @@ from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backend.address.short_links.codes import LENGTH, LETTERS, LONGEST_QUERY, name_of, new_code, query_of
+from backend.address.short_links.errors import LinkError
+from backend.address.short_links.store import LinkStore
 from backend.config import Config
 from backend.limits.rate_limit import HourlyRate
-from backend.short_links.codes import LENGTH, LETTERS, LONGEST_QUERY, name_of, new_code, query_of
-from backend.short_links.errors import LinkError
-from backend.short_links.store import LinkStore
 from backend.web.factory import create_app
 from tests.conftest import error_of
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from backend.address.chart_query import chart_query_of
 from backend.charts.catalogue import KINDS
 from backend.errors import RequestError, message
 from backend.lessons.answers import awaited_op, next_op, row_part, shuffled
@@ -16,7 +17,6 @@ from backend.lessons.page_sources import papers
 from backend.lessons.task_link import task_link
 from backend.lessons.values import LessonError, compute
 from backend.lessons.views import view_of
-from backend.web.address.chart_query import chart_query_of
 
 HEAD = re.compile(r"\{([a-z-]{1,20})\}[ \t]*(.*)")
 OPTION_LINE = re.compile(r":([a-z]{1,20}):[ \t]*(.*)")

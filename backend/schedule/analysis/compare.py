@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from backend.compute.parallel_map import in_processes, time_in_ops
 from backend.schedule.analysis.claims import PIPEOFFLOAD, SOURCE, claim_of
 from backend.schedule.analysis.nearest_spec import fit, judge_sizes
-from backend.schedule.analysis.processes import in_processes, time_in_ops
 from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.families.registry import FAMILIES, family_of, order
 from backend.schedule.hardware.preset_costs import Preset

@@ -17,8 +17,8 @@ from itertools import product
 
 import numpy as np
 
+from backend.compute.parallel_map import in_processes, time_in_ops
 from backend.schedule import jit
-from backend.schedule.analysis.processes import in_processes, time_in_ops
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families.apply_options import with_copies
 from backend.schedule.families.family import Family

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from backend.compute.parallel_map import in_processes, time_in_ops
 from backend.schedule import jit
 from backend.schedule.analysis.compare import message_count
 from backend.schedule.analysis.nearest_spec import fit, spread
-from backend.schedule.analysis.processes import in_processes, time_in_ops
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families.registry import FAMILIES, family_of, judge, op_count, order
 from backend.schedule.options.effective_costs import spread_layers

@@ -4,24 +4,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
-from hashlib import blake2b
+
+from backend.jobs.encoding import Encoded
 
 ENTRY_BYTES = 1500  # what a key and the two tables cost besides the bytes themselves
-
-
-@dataclass(frozen=True, slots=True)
-class Encoded:
-    """An answer ready to send: deflated bytes, their media type, and an entity tag of these bytes."""
-
-    deflated: bytes
-    mimetype: str
-    etag: str
-
-    @classmethod
-    def of(cls, deflated: bytes, mimetype: str) -> Encoded:
-        """Make an answer of deflated bytes, with the tag computed."""
-        return cls(deflated, mimetype, blake2b(deflated, digest_size=12).hexdigest())
 
 
 class Cache:

@@ -7,8 +7,8 @@ from typing import Any
 from flask import Request
 
 from backend.errors import message
+from backend.jobs.strict_json import parse_object
 from backend.web.http.errors import ApiError
-from backend.web.http.strict_json import parse_object
 
 JSON_TYPE = "application/json"
 

@@ -10,7 +10,7 @@ from flask import Request, Response, jsonify, request
 from flask.json.provider import DefaultJSONProvider
 
 from backend.errors import RequestError, message, with_codes
-from backend.web.http.cache import Encoded
+from backend.jobs.encoding import Encoded
 from backend.web.http.errors import ApiError
 
 LENIENT = "handling=lenient"

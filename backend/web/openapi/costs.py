@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from backend.address.preset import NONE
 from backend.schedule.hardware.balance import BALANCE_KEYS
 from backend.schedule.hardware.cost_model import DEFAULTS, KEYS, LINKS, PLACEMENTS, SETTING_BOUNDS, WHOLE_BOUNDS
 from backend.schedule.hardware.machines import MACHINES, PER_NODE, RANGES
 from backend.schedule.hardware.models import COUNTS, MAY_LACK, MODELS, TRUTHS, WHOLE
 from backend.schedule.spec import COST_KEYS, LIMITS
-from backend.web.address.preset import NONE
 from backend.web.openapi.operation import PREFER, Operation, Parameter, json_answer
 from backend.web.openapi.schema import (
     ANY,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from backend.jobs.encoding import JSON
+from backend.jobs.lessons import MOST_TRIES
 from backend.lessons.lesson import LANGUAGES
-from backend.web.answers.lessons import MOST_TRIES
-from backend.web.http.encoding import JSON
 from backend.web.openapi.operation import Answer, Operation, Parameter, json_answer
 from backend.web.openapi.schema import COUNT, TEXT, TRUTH, array, choice, nullable, record, ref, text, whole
 from backend.web.routes.lessons import LONGEST_ANSWER, MOST_QUESTIONS

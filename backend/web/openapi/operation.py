@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from backend.web.http.encoding import JSON
+from backend.jobs.encoding import JSON
 from backend.web.openapi.schema import Schema, ref, text
 
 REFUSALS = {

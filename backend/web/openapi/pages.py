@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from backend.short_links.codes import LONGEST_NAME, LONGEST_QUERY
-from backend.web.http.encoding import JSON
+from backend.address.short_links.codes import LONGEST_NAME, LONGEST_QUERY
+from backend.jobs.encoding import JSON
 from backend.web.openapi.operation import Answer, Operation, Parameter, json_answer
 from backend.web.openapi.schedules import FILE
 from backend.web.openapi.schema import COUNT, TEXT, TRUTH, choice, nullable, record, ref, text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, current_app, request
 
-from backend.web.http.encoding import encode_json
+from backend.jobs.encoding import encode_json
 from backend.web.http.responses import send
 from backend.web.openapi.document import document
 from backend.web.services import services

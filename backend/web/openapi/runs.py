@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from backend.jobs.encoding import BINARY, JSON
 from backend.runs import options, run_files
 from backend.runs.rows import KINDS
 from backend.runs.run import MODES
-from backend.web.http.encoding import BINARY, JSON
 from backend.web.openapi.operation import Answer, Operation, Parameter, json_answer
 from backend.web.openapi.schema import (
     NUMBER,

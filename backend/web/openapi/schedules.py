@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from backend.address.chart_query import APPEARANCE, HEIGHT, HEIGHTS, OTHERS, WIDTH
+from backend.address.query import KEYS
 from backend.charts.catalogue import KINDS
 from backend.charts.theme_tokens import ALL_THEMES
+from backend.jobs.analyses import COMPARED_KEYS
+from backend.jobs.encoding import BINARY, JSON
+from backend.jobs.schedules import BLOCK_KEYS
+from backend.jobs.training_plans import GIGABYTES, SECONDS
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.interop.export import FORMATS
 from backend.schedule.order.placement import KINDS as PLACEMENTS
 from backend.schedule.spec import LIMITS
-from backend.web.address.chart_query import APPEARANCE, HEIGHT, HEIGHTS, OTHERS, WIDTH
-from backend.web.address.query import KEYS
-from backend.web.answers.analyses import COMPARED_KEYS
-from backend.web.answers.schedules import BLOCK_KEYS
-from backend.web.answers.training_plans import GIGABYTES, SECONDS
-from backend.web.http.encoding import BINARY, JSON
 from backend.web.openapi.costs import DEVICE_MEMORY, SETTING
 from backend.web.openapi.operation import PREFER, Answer, Operation, Parameter, json_answer
 from backend.web.openapi.schema import (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from backend.address.query import KEYS, LISTS, MOST_ENTRIES, PER_CHUNK
 from backend.schedule.families import imported
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.options.offload import MODES as OFFLOAD
@@ -18,7 +19,6 @@ from backend.schedule.spec import (
     PACKED,
     Spec,
 )
-from backend.web.address.query import KEYS, LISTS, MOST_ENTRIES, PER_CHUNK
 from backend.web.openapi.operation import Parameter
 from backend.web.openapi.schema import Schema, array, choice, either, flag, nullable, number, record, text, whole
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from backend.schedule.order.placement import KINDS as PLACEMENTS
+from backend.schedule.partial_order.position import LIMITS
+from backend.schedule.partial_order.score import METRICS
 from backend.schedule.spec import MOST_ORDER
-from backend.schedule.workbench.position import LIMITS
-from backend.schedule.workbench.score import METRICS
+from backend.tasks.judge import ID_LENGTH
+from backend.tasks.names import LONGEST_NAME
+from backend.tasks.task import GOALS, KINDS, LANGUAGES, LEVELS
 from backend.web.openapi.operation import Answer, Operation, json_answer
 from backend.web.openapi.schema import (
     ANY,
@@ -23,9 +26,6 @@ from backend.web.openapi.schema import (
     text,
     whole,
 )
-from backend.workbench.judge import ID_LENGTH
-from backend.workbench.names import LONGEST_NAME
-from backend.workbench.task import GOALS, KINDS, LANGUAGES, LEVELS
 
 TAG = "tasks"
 SLUG: dict[str, Schema] = {"slug": {"type": "string", "pattern": "^[^/]+$", "examples": ["finish-1f1b"]}}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from flask import Blueprint, Response, request
 
 from backend.errors import RequestError
+from backend.jobs import analyses
 from backend.schedule.families import searched
-from backend.web.answers import analyses
+from backend.web.http.computing import compute
 from backend.web.http.responses import refused, send
 from backend.web.services import services
-from backend.web.work.computing import compute
 
 charts = Blueprint("charts", __name__)
 

@@ -6,19 +6,19 @@ from typing import Any
 
 from flask import Blueprint, Response, request
 
+from backend.address.preset import setting_fields
 from backend.errors import RequestError
+from backend.jobs import analyses
+from backend.jobs.encoding import encode_json
 from backend.schedule.hardware.cost_model import DEFAULTS, KEYS, SETTING_BOUNDS, Setting
 from backend.schedule.hardware.estimate import estimate
 from backend.schedule.hardware.machines import MACHINES
 from backend.schedule.hardware.machines import bounds as machine_bounds
 from backend.schedule.hardware.models import MODELS, SHAPE
 from backend.schedule.hardware.models import bounds as model_bounds
-from backend.web.address.preset import setting_fields
-from backend.web.answers import analyses
-from backend.web.http.encoding import encode_json
+from backend.web.http.computing import compute
 from backend.web.http.responses import refused, send
 from backend.web.services import services
-from backend.web.work.computing import compute
 
 costs = Blueprint("costs", __name__, url_prefix="/api")
 

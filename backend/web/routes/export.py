@@ -5,10 +5,10 @@ from __future__ import annotations
 from flask import Blueprint, Response, request
 
 from backend.errors import RequestError
+from backend.jobs import files
 from backend.schedule.families import searched
-from backend.web.answers import files
+from backend.web.http.computing import compute
 from backend.web.http.responses import refused
-from backend.web.work.computing import compute
 
 exports = Blueprint("export", __name__)
 

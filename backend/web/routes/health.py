@@ -12,12 +12,12 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from backend import __version__
+from backend.address.short_links.errors import LinkError
 from backend.database.database import DatabaseError
-from backend.short_links.errors import LinkError
-from backend.web.http.encoding import JSON
+from backend.jobs.encoding import JSON
+from backend.web.http.background import run_in_background
 from backend.web.http.server import ROUTE
 from backend.web.services import Services, services
-from backend.web.work.background import run_in_background
 
 health = Blueprint("health", __name__)
 Family = CounterMetricFamily | GaugeMetricFamily

@@ -5,16 +5,16 @@ from __future__ import annotations
 from flask import Blueprint, Response, jsonify, request
 
 from backend.errors import message, with_codes
+from backend.jobs import imports as answers
 from backend.limits.rate_limit import HourlyRate
 from backend.runs.errors import RunError
 from backend.runs.imported_run import identified
-from backend.web.answers import imports as answers
 from backend.web.http import access
 from backend.web.http.clients import client_of
+from backend.web.http.computing import compute_body
 from backend.web.http.errors import ApiError
 from backend.web.http.request_json import JSON_TYPE, need_json
 from backend.web.services import services
-from backend.web.work.computing import compute_body
 
 imports = Blueprint("imports", __name__)
 INFLATED = 8  # an unpacked file may be this many times as large as the limit of packed ones

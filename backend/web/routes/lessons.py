@@ -12,18 +12,18 @@ from typing import Any
 from flask import Blueprint, Response, abort, request
 
 from backend import __version__
+from backend.address.query import fields_of
 from backend.errors import RequestError, message
+from backend.jobs import lessons as answers
+from backend.jobs.encoding import Encoded
 from backend.lessons.lesson import LANGUAGES
 from backend.lessons.page import Assets
 from backend.lessons.shelf import shelf_of
 from backend.schedule.spec import choice, integer
-from backend.web.address.query import fields_of
-from backend.web.answers import lessons as answers
 from backend.web.http.bundle import charts_address, entry, plotly_address, preloads
-from backend.web.http.cache import Encoded
+from backend.web.http.computing import compute
 from backend.web.http.responses import send
 from backend.web.services import services
-from backend.web.work.computing import compute
 
 lessons = Blueprint("lessons", __name__)
 MOST_QUESTIONS = 999

@@ -14,18 +14,18 @@ from pathlib import Path
 from flask import Blueprint, Response, abort, render_template, request
 
 from backend import __version__
+from backend.address.preview import preview_of
+from backend.address.query import is_packed
 from backend.errors import RequestError
-from backend.web.address.preview import preview_of
-from backend.web.address.query import is_packed
-from backend.web.answers import previews
-from backend.web.answers.order_time import result_ms
+from backend.jobs import previews
+from backend.jobs.encoding import Encoded
+from backend.jobs.order_time import result_ms
 from backend.web.http import access
+from backend.web.http.background import run_in_background
 from backend.web.http.bundle import charts_address, entry, plotly_address, preloads
-from backend.web.http.cache import Encoded
+from backend.web.http.computing import compute, compute_soon
 from backend.web.http.responses import FOR_GOOD, send
 from backend.web.services import services
-from backend.web.work.background import run_in_background
-from backend.web.work.computing import compute, compute_soon
 
 pages = Blueprint("page", __name__)
 APPEARANCE = {"theme": ("auto", "light", "dark"), "controls": ("full", "minimal", "none")}
@@ -43,7 +43,7 @@ def index() -> str:
     return render_template(
         "index.html", version=__version__, plotly=plotly_address(), charts=charts_address(),
         script=entry("js", "main"), chunks=preloads("main"), style=entry("css", "main"),
-        preview=preview_of(request, _texts()), role=access.identity().role.name.lower(),
+        preview=preview_of(request.host_url, request.query_string, _texts()), role=access.identity().role.name.lower(),
     )  # fmt: skip
 
 
@@ -63,7 +63,7 @@ def embed() -> str:
     for key, text in request.args.items():
         if key in APPEARANCE and text in APPEARANCE[key]:
             appearance[key] = text
-    preview = preview_of(request, _texts())
+    preview = preview_of(request.host_url, request.query_string, _texts())
     return render_template(
         "embed.html",
         script=entry("js", "embed"),

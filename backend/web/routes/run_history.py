@@ -7,18 +7,18 @@ from typing import Any
 from flask import Blueprint, Response, jsonify, request
 
 from backend.access.roles import Role
+from backend.address.query import ADDRESS, pairs
 from backend.errors import RequestError, message, with_codes
+from backend.jobs import files
+from backend.jobs.strict_json import only
 from backend.runs import cluster_state, run_files
 from backend.runs.errors import RunError
 from backend.runs.run import Run
 from backend.schedule.spec import choice, reject_unknown
-from backend.web.address.query import ADDRESS, pairs
-from backend.web.answers import files
 from backend.web.http import access
+from backend.web.http.computing import compute
 from backend.web.http.request_json import read_object
-from backend.web.http.strict_json import only
 from backend.web.services import services
-from backend.web.work.computing import compute
 
 history = Blueprint("history", __name__, url_prefix="/api")
 RENAMING = message("runs.renaming", "a new name")  # where keys were given, for errors

@@ -6,22 +6,22 @@ from typing import Any
 
 from flask import Blueprint, Response, jsonify, request
 
+from backend.address.query import ADDRESS, pairs
 from backend.errors import RequestError, message, with_codes
+from backend.jobs import files
+from backend.jobs.order_time import IMPORTED_MS, order_ms
+from backend.jobs.strict_json import only
 from backend.runs import estimate, options
 from backend.runs.rows import KINDS
 from backend.schedule.families import imported, registry, searched
 from backend.schedule.spec import reject_unknown
-from backend.web.address.query import ADDRESS, pairs
-from backend.web.answers import files
-from backend.web.answers.order_time import IMPORTED_MS, order_ms
 from backend.web.http import access
 from backend.web.http.clients import client_of
+from backend.web.http.computing import compute
 from backend.web.http.request_json import read_object
 from backend.web.http.responses import send
-from backend.web.http.strict_json import only
 from backend.web.services import services
 from backend.web.sockets.run_snapshot import rows_of
-from backend.web.work.computing import compute
 
 runs = Blueprint("runs", __name__, url_prefix="/api/runs")
 A_RUN = message("runs.a_run", "a run")  # where keys were given, for errors

@@ -7,20 +7,20 @@ from typing import Any
 
 from flask import Blueprint, Response, request
 
+from backend.address.query import is_packed, order_query_of, spec_of
 from backend.errors import RequestError
+from backend.jobs import schedules as answers
+from backend.jobs.encoding import BINARY, JSON, Encoded, encode_json
+from backend.jobs.order_time import IMPORTED_MS, WORKER_MS, base_order_ms, bound_ms, order_ms, result_ms
 from backend.schedule.families import registry
 from backend.schedule.families.searched import recall_of
 from backend.schedule.order import wire
 from backend.schedule.result import law_values
 from backend.schedule.spec import LIMITS, Spec
-from backend.web.address.query import is_packed, order_query_of, spec_of
-from backend.web.answers import schedules as answers
-from backend.web.answers.order_time import IMPORTED_MS, WORKER_MS, base_order_ms, bound_ms, order_ms, result_ms
-from backend.web.http.cache import Cache, Encoded
-from backend.web.http.encoding import BINARY, JSON, encode_json
+from backend.web.http.cache import Cache
+from backend.web.http.computing import compute
 from backend.web.http.responses import refused, send
 from backend.web.services import services
-from backend.web.work.computing import compute
 
 schedules = Blueprint("schedule", __name__, url_prefix="/api")
 

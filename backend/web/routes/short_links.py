@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, jsonify, make_response, redirect, render_template, request
 
+from backend.address.short_links.errors import LinkError
+from backend.address.short_links.short_links import ShortLinks
+from backend.address.short_links.store import Link
 from backend.errors import message
-from backend.short_links.errors import LinkError
-from backend.short_links.short_links import ShortLinks
-from backend.short_links.store import Link
+from backend.jobs.strict_json import only
 from backend.web.http.bundle import entry
 from backend.web.http.clients import client_of
 from backend.web.http.errors import status_of
 from backend.web.http.request_json import read_object
-from backend.web.http.strict_json import only
 from backend.web.services import services
 
 links = Blueprint("links", __name__)

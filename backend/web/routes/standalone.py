@@ -17,14 +17,14 @@ from flask import Blueprint, Response, render_template, request
 from markupsafe import Markup
 
 from backend import __version__
+from backend.address.preview import preview_of
 from backend.errors import with_codes
+from backend.jobs import files
+from backend.jobs.encoding import Encoded
 from backend.schedule.families import searched
-from backend.web.address.preview import preview_of
-from backend.web.answers import files
 from backend.web.http.bundle import BUILT, entry
-from backend.web.http.cache import Encoded
+from backend.web.http.computing import compute
 from backend.web.http.responses import built_text, send
-from backend.web.work.computing import compute
 
 standalone = Blueprint("standalone", __name__)
 SCRIPT, STYLE = BUILT / "js" / "standalone.js", BUILT / "css" / "embed.css"
@@ -43,7 +43,7 @@ def show_standalone() -> Response:
     view = compute(files.standalone, query, searched.recall(query))
     script, style = built_text(SCRIPT), built_text(STYLE)
     script = script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
-    preview = preview_of(request, view.texts)
+    preview = preview_of(request.host_url, request.query_string, view.texts)
     text = render_template(
         "standalone.html",
         version=__version__, title=preview.title, description=preview.description,

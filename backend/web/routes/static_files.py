@@ -12,11 +12,11 @@ from pathlib import Path
 from flask import Flask, Response, request
 from werkzeug.security import safe_join
 
+from backend.jobs.encoding import Encoded
+from backend.web.http.background import run_in_background
 from backend.web.http.bundle import is_for_good
-from backend.web.http.cache import Encoded
 from backend.web.http.responses import FOR_GOOD, send
 from backend.web.services import services
-from backend.web.work.background import run_in_background
 
 TEXT = (".js", ".css", ".svg", ".mjs")
 LEAST = 1400  # bytes; what fits into one packet gains nothing

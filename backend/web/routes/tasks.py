@@ -7,17 +7,17 @@ from typing import Any
 from flask import Blueprint, Response, jsonify, request
 
 from backend.errors import message
-from backend.web.answers import tasks as answers
+from backend.jobs import tasks as answers
+from backend.jobs.strict_json import only
+from backend.tasks import histogram
+from backend.tasks.names import name_of
+from backend.tasks.task import task_of
 from backend.web.http import access
 from backend.web.http.clients import client_of
+from backend.web.http.computing import compute
 from backend.web.http.request_json import read_object
 from backend.web.http.responses import send
-from backend.web.http.strict_json import only
 from backend.web.services import services
-from backend.web.work.computing import compute
-from backend.workbench import histogram
-from backend.workbench.names import name_of
-from backend.workbench.task import task_of
 
 tasks = Blueprint("tasks", __name__, url_prefix="/api/tasks")
 AN_ENTRY = message("boards.an_entry", "an entry")

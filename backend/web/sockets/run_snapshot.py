@@ -14,12 +14,12 @@ from typing import Any
 from gevent.lock import BoundedSemaphore
 
 from backend.errors import RequestError, message, with_codes
+from backend.jobs.encoding import Encoded, encode_text
 from backend.runs.rows import FIELDS, KINDS
 from backend.runs.run import Run
 from backend.runs.run_log import OPS, joined
-from backend.web.http.cache import Cache, Encoded
-from backend.web.http.encoding import encode_text
-from backend.web.work.background import run_in_background
+from backend.web.http.background import run_in_background
+from backend.web.http.cache import Cache
 
 LONG = 20_000  # rows from which a run is encoded in a thread, and shared
 ROUND = 64  # entries: some 3 s of a run

@@ -9,11 +9,11 @@ from flask_socketio import SocketIO
 
 from backend.access.roles import Role
 from backend.errors import RequestError, message
+from backend.jobs.strict_json import only
 from backend.schedule.families.registry import read
 from backend.schedule.spec import number
 from backend.web.http.access import require
 from backend.web.http.clients import client_of
-from backend.web.http.strict_json import only
 from backend.web.services import services
 
 SECONDS = (0.05, 600.0)

@@ -15,6 +15,8 @@ from click.testing import CliRunner
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from backend.address.link_state import plans_of
+from backend.address.query import query_of, spec_of
 from backend.cli.schedule import show
 from backend.schedule.errors import OrderError, SpecError
 from backend.schedule.families import imported
@@ -28,8 +30,6 @@ from backend.schedule.result import result
 from backend.schedule.simulation.check import _check_rank, check
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import MOST_ORDER, Spec
-from backend.web.address.link_state import plans_of
-from backend.web.address.query import query_of, spec_of
 from tests.support.strategies import equal_orders, optioned
 
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app import cli
+from backend.address.query import query_of, spec_of
 from backend.schedule import result
 from backend.schedule.analysis.nearest_spec import fit
 from backend.schedule.errors import SpecError
@@ -25,7 +26,6 @@ from backend.schedule.simulation.costs import Costs, durations
 from backend.schedule.simulation.memory import peak_memory
 from backend.schedule.simulation.simulate import Timeline, simulate
 from backend.schedule.spec import Spec
-from backend.web.address.query import query_of, spec_of
 from tests.support.strategies import specs
 
 CHUNKED = ("interleaved", "interleaved-bfs", "interleaved-zb", "gis", "gis-h", "v-min", "v-half", "v-zb", "dualpipev")

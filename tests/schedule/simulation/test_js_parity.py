@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from backend.address.query import query_of, spec_of
 from backend.schedule.errors import SpecError
 from backend.schedule.families.registry import FAMILIES, Family, base_order, family_of, order, read
 from backend.schedule.options.vocabulary import SPREAD
@@ -28,7 +29,6 @@ from backend.schedule.simulation.memory import curve
 from backend.schedule.simulation.simulate import Timeline, simulate
 from backend.schedule.simulation.timeline import PeriodicTimeline
 from backend.schedule.spec import COST_KEYS, Spec
-from backend.web.address.query import query_of, spec_of
 
 TESTS = Path(__file__).parents[2]
 GOLDEN = TESTS / "golden" / "times.json"

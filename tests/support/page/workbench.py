@@ -15,10 +15,10 @@ from typing import Any
 
 from backend.schedule.errors import OrderError
 from backend.schedule.order.ops import Op
-from backend.schedule.workbench.legality import Board
-from backend.schedule.workbench.position import Position
-from backend.schedule.workbench.recognition import named_orders, recognise
-from backend.schedule.workbench.score import score
+from backend.schedule.partial_order.legality import Board
+from backend.schedule.partial_order.position import Position
+from backend.schedule.partial_order.recognition import named_orders, recognise
+from backend.schedule.partial_order.score import score
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "workbench.json"
 UNEVEN = {"F": [1.0, 2.0, 1.5], "I": [1.0, 1.25, 1.0], "W": [0.5, 1.0, 0.75], "comm": 0.25}

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
+from backend.address.link_state import plans_of
+from backend.address.packed import unpack
 from backend.errors import RequestError
-from backend.web.address.link_state import plans_of
-from backend.web.address.packed import unpack
 
 PUBLISHED = json.loads((Path(__file__).parents[2] / "golden" / "packed.json").read_text())
 

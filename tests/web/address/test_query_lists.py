@@ -9,11 +9,11 @@ from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backend.address.query import MOST_ENTRIES, query_of, spec_of
 from backend.errors import RequestError
 from backend.schedule.families.registry import read
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import Spec
-from backend.web.address.query import MOST_ENTRIES, query_of, spec_of
 
 FEW = st.sampled_from([1.0, 2.0, 0.25, 18.5226, 1e-7, 123456.0])
 

@@ -16,12 +16,12 @@ from jsonschema_rs import Draft202012Validator, meta
 from schemathesis.core.failures import FailureGroup
 from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
 
+from backend.address.query import KEYS
 from backend.config import PROJECT, Config
 from backend.errors import RequestError, message
 from backend.schedule.hardware.balance import BALANCE_KEYS
 from backend.schedule.hardware.cost_model import KEYS as SETTING_KEYS
 from backend.schedule.hardware.machines import PER_NODE
-from backend.web.address.query import KEYS
 from backend.web.factory import create_app
 from backend.web.http.errors import STATUS
 from backend.web.openapi.costs import SETTING

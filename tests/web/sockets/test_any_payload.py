@@ -13,9 +13,9 @@ from flask_socketio import SocketIO, SocketIOTestClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from backend.compute.live_searches.search_job import SearchJob
 from backend.config import Config
 from backend.schedule.spec import Spec
-from backend.searches.search_job import SearchJob
 from backend.web.factory import create_app
 from tests.conftest import FAKE_RUNNER
 

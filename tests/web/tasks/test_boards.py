@@ -8,12 +8,12 @@ from collections.abc import Iterator
 import pytest
 
 from backend.database.address import Location
-from backend.schedule.workbench.score import METRICS, Score
-from backend.workbench import histogram
-from backend.workbench.boards import BEST
-from backend.workbench.errors import BoardError
-from backend.workbench.store import BoardStore, Entry
-from backend.workbench.task import tasks
+from backend.schedule.partial_order.score import METRICS, Score
+from backend.tasks import histogram
+from backend.tasks.boards import BEST
+from backend.tasks.errors import BoardError
+from backend.tasks.store import BoardStore, Entry
+from backend.tasks.task import tasks
 from tests.runs.test_databases import at_once
 from tests.support import within
 

@@ -20,18 +20,18 @@ from backend.config import Config
 from backend.schedule.families import registry
 from backend.schedule.order.order import Order, micro_numbers
 from backend.schedule.order.order_codec import pack
+from backend.schedule.partial_order.legality import first_illegal
+from backend.schedule.partial_order.position import text_rows
+from backend.schedule.partial_order.score import score
 from backend.schedule.simulation.check import check
 from backend.schedule.simulation.simulate import simulate
-from backend.schedule.workbench.legality import first_illegal
-from backend.schedule.workbench.position import text_rows
-from backend.schedule.workbench.score import score
+from backend.tasks import task as task_module
+from backend.tasks.errors import BoardError
+from backend.tasks.judge import judge
+from backend.tasks.names import LONGEST_NAME, name_of
+from backend.tasks.reference import reference
+from backend.tasks.task import TableError, read_task, tasks
 from backend.web.factory import create_app
-from backend.workbench import task as task_module
-from backend.workbench.errors import BoardError
-from backend.workbench.judge import judge
-from backend.workbench.names import LONGEST_NAME, name_of
-from backend.workbench.reference import reference
-from backend.workbench.task import TableError, read_task, tasks
 from tests.conftest import error_of
 from tests.support.page.workbench import walk
 from tests.web.access.test_requests import holder

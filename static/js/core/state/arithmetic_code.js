@@ -3,7 +3,7 @@
 // An arithmetic coder over the query's characters, bit by bit. Six context models each predict the next bit and a mixer
 // combines them (after Mahoney's lpaq, in integers only, so that every machine computes the same). The models are
 // trained on PRIMER first. Base64url, preceded by a checksum of two characters. PRIMER and every number here are the
-// format and stay as they are. backend/web/address/arithmetic_code.py reads the same; pack.js writes today's format.
+// format and stay as they are. backend/address/arithmetic_code.py reads the same; pack.js writes today's format.
 
 export const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const PRIMER =

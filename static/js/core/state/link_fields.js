@@ -168,7 +168,7 @@ export function countsFrom(text) {
 }
 
 /**
- * Equal neighbours as k*x where that is shorter; backend/web/address/query.py reads and writes the same.
+ * Equal neighbours as k*x where that is shorter; backend/address/query.py reads and writes the same.
  * @param {(number|string)[]} list
  */
 export function packed(list) {

@@ -9,7 +9,7 @@
 // and written within one event, and it takes no dictionary, without which a query of 130 characters grows.
 //
 // DICTIONARY and every width here are the format: once published they stay. Links that do not begin with a point are of
-// the first format (arithmetic_code.js). backend/web/address/packed.py reads the same.
+// the first format (arithmetic_code.js). backend/address/packed.py reads the same.
 
 import { deflateSync, inflateSync } from "../../../vendor/fflate.js";
 import { ALPHABET, checksum, unpackArithmetic } from "./arithmetic_code.js";

@@ -1,0 +1,1 @@
+"""Links: query strings, packed queries, the state of a view, short links."""

@@ -1,0 +1,91 @@
+"""A model on a machine in addresses: the keys of /api/costs, and a view's ``m.`` keys with the costs they imply.
+
+The costs of a view are derived as the page's link_preset.js does: six digits of each, and a link's own costs win.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from backend.address.query import TRUTHS, fields_of, list_of, number_of, pairs, repeated
+from backend.errors import RequestError, message
+from backend.schedule.hardware.models import MAY_LACK
+from backend.schedule.hardware.preset_costs import Preset
+from backend.schedule.simulation.costs import Costs
+from backend.schedule.spec import Spec
+
+PREFIX = "m."
+NAMES = {
+    "attn": "attention_heads", "kv": "kv_heads", "width": "head_width", "vocab": "vocabulary", "active": "parameters",
+    "hbm": "hbm_bandwidth", "intra": "intra_bandwidth", "inter": "inter_bandwidth", "host": "host_bandwidth",
+    "intra_s": "intra_latency", "inter_s": "inter_latency", "node": "per_node",
+}  # fmt: skip
+"""Short keys of a link by the fields they stand for; all other fields have their own name."""
+WORDS = ("model", "machine", "link", "placement", "family")
+YES_NO = ("heads", "gated", "flash")
+NONE = "none"  # the text of a field without a value, where the preset has one
+
+
+def setting_fields(query: bytes, known: tuple[str, ...]) -> dict[str, Any]:
+    """Read a setting's fields from a query string. Raises RequestError naming the key that is wrong."""
+    return fields_of(query, known, setting_value)
+
+
+def setting_value(key: str, text: str) -> Any:
+    """Read a setting's field from its text. Raises RequestError if it cannot be read."""
+    if key in WORDS:
+        return text
+    if key in YES_NO:
+        if text not in TRUTHS:
+            raise RequestError(key, text, message("web.must_be_1_or_0", "{key} must be 1 or 0", key=key), nearest=0)
+        return TRUTHS[text]
+    if key == "layers":
+        return list_of(key, text, number_of)
+    if key in MAY_LACK and text == NONE:
+        return None
+    return number_of(key, text)
+
+
+def with_preset_costs(plans: list[Spec], entries: Mapping[str, str]) -> list[Spec]:
+    """Return a view's specs with the costs of its model and machine; RequestError if one of them does not exist."""
+    texts = {key.removeprefix(PREFIX): text for key, text in entries.items() if key.startswith(PREFIX)}
+    off = texts.pop("off", "0") == "1"  # some costs were changed by hand: those are in the link
+    if "model" not in texts:
+        return plans
+    preset = preset_of(texts)
+    return [_with_costs(spec, *preset.costs(spec), off) for spec in plans]
+
+
+def preset_of(texts: Mapping[str, str]) -> Preset:
+    """Read a model and a machine from their keys, those of a link or of /api/costs. Raises RequestError."""
+    return Preset.of({name: setting_value(name, text) for key, text in texts.items() for name in [NAMES.get(key, key)]})
+
+
+def split_preset(query: bytes) -> tuple[bytes, Preset | None]:
+    """Return a query without its ``m.`` keys, and their model and machine, None without one. Raises RequestError."""
+    every = pairs(query)
+    texts: dict[str, str] = {}
+    for key, text in every:
+        name = key.removeprefix(PREFIX)
+        if key.startswith(PREFIX) and name != "off":
+            if name in texts:
+                raise RequestError(key, text, repeated(key))
+            texts[name] = text
+    if not texts:
+        return query, None
+    preset = preset_of(texts)
+    preset.check()
+    return urlencode([(key, text) for key, text in every if not key.startswith(PREFIX)]).encode(), preset
+
+
+def _with_costs(spec: Spec, costs: Costs, w_share: float, off: bool) -> Spec:
+    plain = Spec()
+    if off:
+        given = {each.name: getattr(spec.costs, each.name) for each in fields(Costs)}
+        changed = {name: value for name, value in given.items() if value != getattr(plain.costs, name)}
+        share = spec.w_share if spec.w_share != plain.w_share else w_share
+        return replace(spec, costs=replace(costs, **changed), w_share=share)
+    return spec if spec.costs != plain.costs else replace(spec, costs=costs, w_share=w_share)

@@ -1,0 +1,103 @@
+"""Files from elsewhere: an order in torch's CSV gives a spec, a trace gives a run that is over.
+
+Bodies arrive unread. What a client can make large is checked while it is read, and the worker's memory limit ends the
+rest.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import Any
+
+from backend.address.query import query_of
+from backend.errors import Message, RequestError, message
+from backend.jobs.strict_json import only, parse_object
+from backend.runs.imported_run import run_of
+from backend.runs.imported_run import spec_of as measured_spec
+from backend.runs.run import Run
+from backend.schedule.errors import OrderError
+from backend.schedule.families import imported
+from backend.schedule.interop import torch_csv, trace_import
+from backend.schedule.order.order_codec import MOST_OPS
+from backend.schedule.order.placement import KINDS
+from backend.schedule.spec import Spec, choice
+
+AN_IMPORT = message("runs.an_import", "an import")  # where keys were given, for errors
+GZIP = b"\x1f\x8b"
+LONGEST_ERROR = 200  # characters of a JSON error
+MOST_TRACES = 1024  # files of one run: one per rank
+
+
+def order_of(body: bytearray) -> tuple[dict[str, Any], str]:
+    """Return (spec as JSON, query of the page) of {"csv": text, "placement"?: "looped" or "v"}."""
+    asked = only(parse_object(body), ("csv", "placement"), AN_IMPORT)
+    body.clear()
+    text, kind = asked.get("csv"), asked.get("placement")
+    if not isinstance(text, str) or not text.strip():
+        why = message("runs.csv_text", "csv is the text of torch's CSV: one line per rank, such as 0F0,0F1,0B0,0B1")
+        raise RequestError("csv", text, why)
+    if kind is not None:
+        kind = choice("placement", kind, KINDS[:2])
+    try:
+        spec = imported.spec_of(torch_csv.read(text, kind, MOST_OPS))
+    except OrderError as error:
+        raise RequestError("csv", error.op, error.message) from None
+    return spec.to_json(), query_of(spec)
+
+
+def run_of_trace(most: int, owner: str, body: bytearray) -> tuple[Run, list[Message | str], str]:
+    """Return (run, notes, query of the page) of a Chrome trace, or of {"traces": [one per rank]}.
+
+    The body may be gzipped, to at most `most` bytes unpacked. The run still needs its id and its time.
+    """
+    spec, trace = _measured(_inflated(body, most))
+    return run_of("", 0.0, owner, spec, trace), list(trace.notes), query_of(spec)
+
+
+def _measured(text: bytes | bytearray) -> tuple[Spec, trace_import.Measured]:
+    """Return the spec of a trace, with the mean durations of its ops as costs, and its times."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        why = message("runs.trace_not_json", "The trace is not JSON: {error}", error=str(error)[:LONGEST_ERROR])
+        raise RequestError("body", None, why) from None
+    traces = data.get("traces") if isinstance(data, dict) and "traceEvents" not in data else [data]
+    if not isinstance(traces, list) or not 1 <= len(traces) <= MOST_TRACES:
+        why = message(
+            "runs.trace_body",
+            "the body is a Chrome trace, or an object whose {key} are a list with one per rank",
+            key="traces",
+        )
+        raise RequestError("traces", None, why)
+    try:
+        trace = trace_import.load(*(each if isinstance(each, dict | list) else None for each in traces))
+    except OrderError as error:
+        raise RequestError("trace", error.op, error.message) from None
+    if trace.missing is not None:
+        why = message(
+            "runs.trace_not_whole",
+            "the trace is not a whole step: {missing} (ops found: {ops}, ranks: {ranks})",
+            missing=trace.missing,
+            ops=sum(len(lane.ops) for lane in trace.lanes),
+            ranks=len(trace.lanes),
+        )
+        raise RequestError("trace", None, why)
+    return measured_spec(trace), trace
+
+
+def _inflated(body: bytearray, most: int) -> bytes | bytearray:
+    """Return the body, decompressed to at most `most` bytes if it is gzipped."""
+    if not body.startswith(GZIP):
+        return body
+    inflate = zlib.decompressobj(31)
+    try:
+        text = inflate.decompress(body, most)
+    except zlib.error as error:
+        why = message("runs.not_gzip", "The body begins like gzip but is not: {error}", error=str(error))
+        raise RequestError("body", None, why) from None
+    if not inflate.eof:
+        cut_off = message("runs.gzip_cut_off", "The gzipped body is cut off.")
+        too_large = message("runs.gzip_too_large", "The gzipped body is over {mb} MB when unpacked.", mb=most // 2**20)
+        raise RequestError("body", None, too_large if inflate.unconsumed_tail else cut_off)
+    return text

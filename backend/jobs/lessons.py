@@ -1,0 +1,100 @@
+"""Lessons for the routes: the list, a lesson's page, its data, and whether an answer is right."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from typing import Any
+
+from backend.errors import RequestError, message
+from backend.jobs.encoding import Encoded, encode_json
+from backend.lessons import page
+from backend.lessons.judge import judge, shown_answer
+from backend.lessons.lesson import Broken, Lesson, Question
+from backend.lessons.page import Assets
+from backend.lessons.page_sources import html_of
+from backend.lessons.shelf import Shelf, shelf_of
+
+HTML = "text/html"
+MOST_TRIES = 100
+
+
+def list_page(own: Path | None, language: str, assets: Assets) -> Encoded:
+    """Return the page with all lessons."""
+    return _html(page.list_page(shelf_of(own).entries(language), language, assets))
+
+
+def lesson_page(own: Path | None, slug: str, language: str, notes: bool, assets: Assets) -> Encoded:
+    """Return a lesson's page. Raises RequestError where there is no such lesson."""
+    shelf = shelf_of(own)
+    lesson = shelf.lesson(slug, language)
+    return _html(page.lesson_page(lesson, _neighbours(shelf, lesson, language), language, notes, assets))
+
+
+def lesson_list(own: Path | None, language: str) -> Encoded:
+    """Return the list as JSON; a file with mistakes has ``problems``."""
+    return encode_json({"lessons": [_entry(entry) for entry in shelf_of(own).entries(language)]})
+
+
+def lesson_data(own: Path | None, slug: str, language: str) -> Encoded:
+    """Return a lesson as JSON, without the answers of its questions. Raises RequestError."""
+    lesson = shelf_of(own).lesson(slug, language)
+    return encode_json(
+        _entry(lesson)
+        | {
+            "language": lesson.language,
+            "parts": [
+                {
+                    "anchor": step.anchor,
+                    "title": step.title,
+                    "scenes": [{"query": scene.query, "caption": scene.caption} for scene in step.scenes],
+                    "questions": [each.number for each in step.blocks if isinstance(each, Question)],
+                }
+                for step in lesson.steps
+            ],
+        }
+    )
+
+
+def judged(own: Path | None, slug: str, language: str, number: int, given: str, tries: int) -> Encoded:
+    """Judge an answer. A wrong one gets its reason; from the second on, as a right one, also the explanation.
+
+    Raises RequestError where there is no such question.
+    """
+    lesson = shelf_of(own).lesson(slug, language)
+    question = next((each for each in lesson.questions if each.number == number), None)
+    if question is None:
+        most = len(lesson.questions)
+        why = message("lessons.no_such_question", "this lesson has questions 1 to {most}", most=most)
+        raise RequestError("question", number, why, limit=most, nearest=max(1, min(number, most)))
+    verdict = judge(question, given)
+    answer: dict[str, Any] = {"right": verdict.right, "reason": html_of(verdict.reason, language)}
+    if verdict.right or tries >= 2:
+        place = question.place.query if question.place else None
+        answer |= {"explanation": question.explanation, "place": place, "answer": shown_answer(question)}
+        answer["option"] = question.right if question.kind == "choose" else None
+    return encode_json(answer)
+
+
+def _entry(entry: Lesson | Broken) -> dict[str, Any]:
+    shape: dict[str, Any] = {"slug": entry.slug, "number": entry.number, "file": entry.file}
+    if isinstance(entry, Broken):
+        problems = [{"file": each.file, "line": each.line, "cause": each.cause} for each in entry.problems]
+        return shape | {"problems": problems}
+    return shape | {
+        "title": entry.title,
+        "minutes": entry.minutes,
+        "summary": entry.summary,
+        "steps": len(entry.steps),
+        "questions": len(entry.questions),
+    }
+
+
+def _neighbours(shelf: Shelf, lesson: Lesson, language: str) -> tuple[Lesson | None, Lesson | None]:
+    whole = [entry for entry in shelf.entries(language) if isinstance(entry, Lesson)]
+    at = next(place for place, entry in enumerate(whole) if entry.slug == lesson.slug)
+    return (whole[at - 1] if at > 0 else None), (whole[at + 1] if at + 1 < len(whole) else None)
+
+
+def _html(text: str) -> Encoded:
+    return Encoded.of(zlib.compress(text.encode(), 6), HTML)

@@ -1,0 +1,70 @@
+"""Orders, Results, bounds and building blocks."""
+
+from __future__ import annotations
+
+from backend.address.query import fields_of, order_query_of, spec_of, value_of
+from backend.errors import message
+from backend.jobs.encoding import BINARY, Encoded, encode_json, encode_plain_json
+from backend.schedule.analysis.steady_state import steady_state
+from backend.schedule.errors import SpecError
+from backend.schedule.families import registry, searched
+from backend.schedule.families.searched import Recalled, bound_of
+from backend.schedule.order import wire
+from backend.schedule.result import law_values, result
+from backend.schedule.spec import Spec
+
+BLOCK_KEYS = ("family", "p")
+
+
+def order_of(spec: Spec, recalled: Recalled = ()) -> Encoded:
+    """Return the order of a legal spec in the wire format; ``recalled`` has it if a search has found it already."""
+    searched.remember(recalled)
+    return Encoded.of(wire.compress(wire.encode(registry.order(spec), spec.to_json())), BINARY)
+
+
+def base_order_of(spec: Spec, recalled: Recalled = ()) -> Encoded:
+    """Return the order of a legal spec without what its options place by the costs; else as ``order_of``."""
+    searched.remember(recalled)
+    order, lacks = registry.base_order(spec)
+    return Encoded.of(wire.compress(wire.encode(order, spec.to_json(), base=lacks)), BINARY)
+
+
+def result_of(spec: Spec, recalled: Recalled = ()) -> Encoded:
+    """Return the Result of a legal spec as JSON."""
+    searched.remember(recalled)
+    return encode_plain_json(result(spec))
+
+
+def order_of_query(query: bytes) -> Encoded:
+    """Return the order of the spec in a query, or its base order."""
+    spec, base = order_query_of(query)
+    return base_order_of(spec) if base else order_of(spec)
+
+
+def result_of_query(query: bytes) -> Encoded:
+    """Return the Result of the spec in a query."""
+    return result_of(spec_of(query))
+
+
+def laws_of_query(query: bytes) -> Encoded:
+    """Return the laws of the spec in a query with its numbers substituted."""
+    return encode_json({"laws": law_values(spec_of(query))})
+
+
+def bound_of_query(query: bytes) -> Encoded:
+    """Return the lower bound of a searched family's spec. Raises SpecError for a family with one order."""
+    spec = spec_of(query)
+    family = registry.family_of(spec)
+    if family.problem is None:
+        why = message(
+            "web.no_bound",
+            "{family} has one order; a bound is for zb-auto, v-auto and chimera-auto",
+            family=family.title,
+        )
+        raise SpecError("family", spec.family, why)
+    return encode_json(bound_of(family.problem(spec.with_(effort=None, seed=Spec.seed))))
+
+
+def block_of_query(query: bytes) -> Encoded:
+    """Return the building block of a family on p devices. Raises SpecError for a family without one."""
+    return encode_json(steady_state(Spec.from_json(fields_of(query, BLOCK_KEYS, value_of))))

@@ -1,0 +1,78 @@
+"""Which families an order is: each rank's ops equal theirs at the same sizes and costs, or begin as theirs do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from backend.schedule.errors import SpecError, message
+from backend.schedule.families import registry
+from backend.schedule.partial_order.position import Position, Row
+from backend.schedule.spec import Spec
+
+LIFO = "gpipe-lifo"  # GPipe with its backwards from the last micro-batch to the first
+
+
+@dataclass(frozen=True)
+class Recognised:
+    """Names of families, in the order of the registry: those that the position is, and those that it begins as."""
+
+    exact: tuple[str, ...]
+    prefix: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Named:
+    """A family's order at the sizes and costs of a position."""
+
+    name: str
+    title: str
+    spec: Spec
+    rows: tuple[Row, ...]
+
+
+def recognise(position: Position) -> Recognised:
+    """Compare a position with every family whose order follows from its sizes and costs; none that is searched."""
+    exact, prefix = [], []
+    for named in named_orders(position):
+        if position.placed and all(
+            row == whole[: len(row)] for row, whole in zip(position.rows, named.rows, strict=True)
+        ):
+            prefix.append(named.name)
+            if position.rows == named.rows:
+                exact.append(named.name)
+    return Recognised(tuple(exact), tuple(prefix))
+
+
+def named_orders(position: Position) -> tuple[Named, ...]:
+    """Return the order of every family that has the position's placement and chunks, and takes its sizes."""
+    return _named(position.with_rows([()] * position.p))
+
+
+@lru_cache(maxsize=64)
+def _named(position: Position) -> tuple[Named, ...]:
+    found = []
+    for name, spec in _specs(position):
+        family = registry.family_of(spec)
+        if family.placement != position.placement.kind or family.chunks(spec) != position.placement.chunks:
+            continue
+        try:
+            order = registry.order(spec)
+        except SpecError:
+            continue  # the family does not take these sizes
+        title = message("workbench.gpipe_last_first", "GPipe, last backward first") if spec.lifo else family.title
+        found.append(Named(name, title, spec, tuple(tuple(order.row(rank)) for rank in range(order.p))))
+    return tuple(found)
+
+
+def _specs(position: Position) -> Iterator[tuple[str, Spec]]:
+    for name, family in registry.FAMILIES.items():
+        chunked = family.v[1] > 1  # with one chunk these are other families, under another name
+        if family.problem is not None or (chunked and position.v == 1):
+            continue
+        costs = position.costs if "FB" in family.fields else replace(position.costs, FB=None)
+        spec = Spec(name, position.p, position.m, position.v, w_share=position.w_share, costs=costs)
+        yield name, spec
+        if name == "gpipe":
+            yield LIFO, spec.with_(lifo=True)

@@ -1,0 +1,58 @@
+"""The score of a complete order: time, memory, messages and simplicity."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from backend.schedule.order.dependencies import rules_of
+from backend.schedule.order.order import Order
+from backend.schedule.partial_order.position import Position
+from backend.schedule.partial_order.rule_length import simplicity
+from backend.schedule.simulation.check import check
+from backend.schedule.simulation.memory import peaks
+from backend.schedule.simulation.metrics import figures
+from backend.schedule.simulation.simulate import simulate
+
+METRICS = ("makespan", "bubble", "peak", "messages", "simplicity")
+
+
+@dataclass(frozen=True)
+class Score:
+    """The score of an order, in each metric the less the better.
+
+    ``makespan`` in the unit of the costs; ``bubble`` the idle part of all devices' time from the first start to the
+    last end; ``peak`` the most micro-batches' activations on one device; ``messages`` the inputs that come from another
+    device; ``simplicity`` the length of the shortest rule (rule_length.py).
+    """
+
+    makespan: float
+    bubble: float
+    peak: float
+    messages: int
+    simplicity: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the score as JSON."""
+        return asdict(self)
+
+    def key(self) -> tuple[float, float, int, int]:
+        """Return what orders are compared by: time, then memory, messages and simplicity."""
+        return self.makespan, self.peak, self.messages, self.simplicity
+
+
+def score(position: Position) -> Score:
+    """Compute the score of a complete position. Raises OrderError if its order is not complete or cannot run."""
+    order = position.order()
+    check(order)
+    timeline = simulate(order, position.costs, position.v)
+    found = figures(timeline)
+    _, memory = peaks(order, position.w_share, position.v)
+    return Score(found.makespan, found.global_bubble.of_total, float(memory.max()), messages(order), simplicity(order))
+
+
+def messages(order: Order) -> int:
+    """Count the inputs that come from another rank; both halves of a pair may have one."""
+    hops = rules_of(order).hops
+    spans = zip(order.offsets[:-1].tolist(), order.offsets[1:].tolist(), strict=True)
+    return sum(int(hops[rank, order.codes[begin:end]].sum()) for rank, (begin, end) in enumerate(spans))

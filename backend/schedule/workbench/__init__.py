@@ -1,1 +1,0 @@
-"""The workbench: orders built op by op, whether the next op is legal, what they are, and how good they are."""

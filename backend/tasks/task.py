@@ -1,0 +1,117 @@
+"""The tasks: read from the files in tables/, each with its start and goals; nothing in them is a result.
+
+A table has one `[[task]]` for each: `slug`, `level` 1 to 5, `title` and `text` in each language; the keys of a position
+(sizes, costs, memory); `kinds`, the ops that may be placed; `start`, empty or the first ops of a family, which must
+stay, or `rows` that may be changed; `par`, a family or the effort of a search; and `goals`, each a metric that must be
+as good as par's, or that the order is, or is not, a known one.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from backend.errors import message
+from backend.schedule.partial_order.position import KEYS, Position
+from backend.schedule.partial_order.recognition import named_orders
+from backend.schedule.partial_order.score import METRICS
+from backend.tasks.errors import TaskError
+
+FOLDER = Path(__file__).parent / "tables"
+LANGUAGES = ("en", "zh")
+KINDS = ("FB", "FIW", "FBIW")
+LEVELS = range(1, 6)
+RECOGNISED, UNRECOGNISED = "recognised", "unrecognised"
+GOALS = (*METRICS, RECOGNISED, UNRECOGNISED)
+NEEDED = ("slug", "level", "title", "text", "kinds", "par", "goals")
+MOST_EFFORT = 50_000
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task. ``position`` has the start; ``fixed``: its ops must stay. ``par`` is a family's name, or the effort of
+    the search for it.
+    """
+
+    number: int
+    slug: str
+    level: int
+    title: Mapping[str, str]
+    text: Mapping[str, str]
+    position: Position
+    fixed: bool
+    kinds: str
+    par: str | int
+    goals: tuple[str, ...]
+
+    @property
+    def full(self) -> bool:
+        """Return whether every backward is one op."""
+        return self.kinds == "FB"
+
+
+class TableError(Exception):
+    """A task of a table that is wrong, with its slug and the reason."""
+
+
+@cache
+def tasks() -> dict[str, Task]:
+    """Return all tasks by their slug, in order. Raises TableError for a wrong one."""
+    found: dict[str, Task] = {}
+    for path in sorted(FOLDER.glob("*.toml")):
+        for data in tomllib.loads(path.read_text("utf-8"))["task"]:
+            task = read_task(data, len(found) + 1)
+            if task.slug in found:
+                raise TableError(f"{path.name}: {task.slug} is there twice")
+            found[task.slug] = task
+    return found
+
+
+def task_of(slug: str) -> Task:
+    """Return a task. Raises TaskError for an unknown slug."""
+    task = tasks().get(slug)
+    if task is None:
+        text = message("workbench.no_such_task", "there is no task of that name")
+        raise TaskError("task", slug[:80], text, kind="unknown")
+    return task
+
+
+def read_task(data: Mapping[str, Any], number: int) -> Task:
+    """Read one entry of a table. Raises TableError."""
+    slug = data.get("slug", "a task without a slug")
+    try:
+        missing = [key for key in NEEDED if key not in data]
+        unknown = [key for key in data if key not in (*NEEDED, "start", *KEYS)]
+        if missing or unknown:
+            raise ValueError(f"lacks {missing}" if missing else f"has unknown keys {unknown}")
+        for key in ("title", "text"):
+            if set(data[key]) != set(LANGUAGES):
+                raise ValueError(f"{key} is not in {LANGUAGES}")
+        if data["kinds"] not in KINDS or data["level"] not in LEVELS or not set(data["goals"]) <= set(GOALS):
+            raise ValueError("kinds, level or goals are none of the known ones")
+        if isinstance(data["par"], int) and not 0 < data["par"] <= MOST_EFFORT:
+            raise ValueError(f"the effort of a search is from 1 to {MOST_EFFORT}")
+        start = data.get("start", {})
+        position = _started(Position.from_json({key: data[key] for key in KEYS if key in data}), start)
+        fixed = "rows" not in start and position.placed > 0
+        return Task(
+            number, slug, data["level"], data["title"], data["text"], position, fixed, data["kinds"], data["par"],
+            tuple(data["goals"]),
+        )  # fmt: skip
+    except ValueError as error:
+        raise TableError(f"{slug}: {error}") from error
+
+
+def _started(position: Position, start: Mapping[str, Any]) -> Position:
+    """Return the position with the rows of its start: the first `ops` of each rank of a family, or `rows`."""
+    if "rows" in start:
+        return Position.from_json(position.to_json() | {"rows": start["rows"]})
+    if "family" not in start:
+        return position
+    rows = next(named.rows for named in named_orders(position) if named.name == start["family"])
+    counts = start["ops"] if isinstance(start["ops"], list) else [start["ops"]] * position.p
+    return position.with_rows([row[:count] for row, count in zip(rows, counts, strict=True)])

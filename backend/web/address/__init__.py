@@ -1,1 +1,0 @@
-"""Reading links: query strings, packed queries, the state of a view."""

@@ -1,0 +1,163 @@
+"""The process that manages the runs where several serve the page: the queue, the runner, and what is published.
+
+One such process is at work at a time, whatever the number of machines; the others stand by. It serves no page: commands
+come from the web processes through Redis, and they read the logs of runs there.
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import gevent
+from gevent.event import Event
+
+from backend.config import Config
+from backend.runs.estimate import OpTimes
+from backend.runs.manager import Manager
+from backend.runs.options import Options
+from backend.runs.run import Run
+from backend.runs.store import STOPPED
+from backend.web.shared.commands import CommandServer, Handler
+from backend.web.shared.connection import UNAVAILABLE, connect, shown
+from backend.web.shared.lease import RENEW_S, Lease
+from backend.web.shared.publisher import Publisher
+from backend.web.shared.run_log_stream import head_of
+
+logger = logging.getLogger(__name__)
+LAST_WORDS_S = 1.0  # for the ends of runs to reach Redis when the process stops
+LOST = 3  # the exit code of a process that another one has replaced
+
+
+class RunManager:
+    """The manager of the runs, and its two connections with the web processes."""
+
+    def __init__(self, config: Config) -> None:
+        self.publisher = Publisher(config.redis, self.state)
+        self.manager = Manager(config, self.publisher.change, on_kept=lambda run: self.publisher.kept(run.id))
+        handlers: dict[str, Handler] = {
+            "submit": self.submit,
+            "cancel": self.cancel,
+            "rename": self.rename,
+            "remove": self.remove,
+        }
+        self.commands = CommandServer(config.redis, handlers)
+        self._greenlets: list[Any] = []
+
+    def start(self) -> None:
+        """Take over from the process before, and execute runs. Raises what Redis raises."""
+        self.manager.times = OpTimes.of(self.publisher.last_state().get("times", []))
+        for run in self.publisher.left_over():
+            run.fail(STOPPED)  # unless it is over: then only the database may lack its end
+            self.publisher.change(run)
+            self.manager.adopt(run)
+        self.manager.start()
+        self._greenlets = [gevent.spawn(self.publisher.publish_forever), gevent.spawn(self.commands.serve_forever)]
+
+    def stop(self, drain_s: float) -> None:
+        """Let the present run go on for at most `drain_s`, end the others, and publish their ends."""
+        self.manager.drain(drain_s)
+        self.manager.stop()
+        with gevent.Timeout(LAST_WORDS_S, False):
+            try:
+                self.publisher.publish()
+            except UNAVAILABLE as error:
+                logger.warning("Redis: %s", error)
+        gevent.killall(self._greenlets)
+
+    def state(self) -> dict[str, Any]:
+        """Return what the web processes show of this one."""
+        manager, client = self.manager, self.manager.client
+        runner = {name: getattr(client, name) for name in RUNNER}
+        live = [run.summary() | {"owner": run.owner} for run in manager.live()]
+        return {
+            "runner": runner, "waiting": manager.waiting, "store_error": manager.store_error,
+            "unreadable": manager.unreadable, "by_status": manager.by_status(),
+            "expired": manager.expired, "times": manager.times.rows(), "live": live,
+        }  # fmt: skip
+
+    def submit(self, options: dict[str, Any], **request: Any) -> dict[str, Any]:
+        """Queue a run; see Manager.submit."""
+        run = self.manager.submit(options=Options(**options), **request)
+        self.publisher.publish_now(run)  # a page that has the answer may ask any process for the run
+        return self._whole(run)
+
+    def cancel(self, run_id: str) -> dict[str, Any]:
+        """Cancel a run; see Manager.cancel."""
+        return {"status": self.manager.cancel(run_id).status}
+
+    def rename(self, run_id: str, name: str) -> dict[str, Any]:
+        """Name a run; see Manager.rename."""
+        return {"name": self.manager.rename(run_id, name).name}
+
+    def remove(self, run_id: str) -> dict[str, Any]:
+        """Delete a run; see Manager.remove."""
+        self.manager.remove(run_id)
+        self.publisher.remove(run_id)
+        return {}
+
+    @staticmethod
+    def _whole(run: Run) -> dict[str, Any]:
+        """Return a run for a process that has none of it: as it was asked for, and its log."""
+        return {"head": head_of(run), "entries": run.log.texts(0)}
+
+
+RUNNER = ("state", "why", "devices", "choices", "engine", "cluster", "starts")  # attributes of RunnerClient
+
+
+def manage(config: Config, name: str, on_parent: Callable[[Event], None]) -> int:
+    """Manage the runs until SIGINT or SIGTERM, and return the exit code. Stands by while another process does.
+
+    `name` is that of the lease; `on_parent` waits for the end of the process that started this one, and sets the event.
+    """
+    stop = Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        gevent.signal_handler(number, stop.set)
+    gevent.spawn(on_parent, stop)
+    lease = Lease(connect(config.redis), name)
+    if not _wait_for(lease, config, stop):
+        return 0
+    process = RunManager(config)
+    try:
+        process.start()
+    except UNAVAILABLE as error:
+        print(f"Redis at {shown(config.redis)} failed at the start: {error}", file=sys.stderr)
+        return 1
+    code = 0
+    while not stop.wait(RENEW_S):
+        if not _holds(lease):
+            logger.error("another process manages the runs now; this one ends its own")
+            code = LOST
+            break
+    process.stop(0 if code else config.stop_s)
+    try:
+        lease.release()
+    except UNAVAILABLE as error:
+        logger.warning("Redis: %s", error)
+    return code
+
+
+def _wait_for(lease: Lease, config: Config, stop: Event) -> bool:
+    """Wait for the lease; returns False where the process is to stop instead."""
+    complained = False
+    while True:
+        try:
+            if lease.take():
+                return True
+            complained = False
+        except UNAVAILABLE as error:
+            if not complained:
+                logger.warning("Redis at %s cannot be used: %s", shown(config.redis), error)
+            complained = True
+        if stop.wait(RENEW_S):
+            return False
+
+
+def _holds(lease: Lease) -> bool:
+    try:
+        return lease.take()
+    except UNAVAILABLE:
+        return True  # nobody else can take it either

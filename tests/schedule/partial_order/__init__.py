@@ -1,0 +1,1 @@
+"""Tests of backend/schedule/partial_order."""
