@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from tests.support import PATIENCE_S
 from tests.support.cluster.hosts import NAMES, Hosts
 from tests.support.runner.client import LAST, Event, RunnerProgram
 
