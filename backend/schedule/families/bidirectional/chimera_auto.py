@@ -26,9 +26,7 @@ from backend.schedule.spec import Spec
 
 def problem(spec: Spec) -> Problem:
     """Describe the search; Chimera's and DualPipe's orders take part if they fit."""
-    instance = Instance(
-        place("bidirectional", spec.p, 2), spec.m, spec.timing, spec.v, spec.v * limit(spec), spec.w_share
-    )
+    instance = instance_of(spec, "bidirectional")
     return Problem(
         instance,
         passes.tries(instance),
