@@ -1,5 +1,14 @@
 // Tables that the page and the server share.
 // Written from the server's by `python -m tests.support.page_tables`.
+import { FAMILIES, LIMITS as SIZES } from "../../../vendor/families.js";
+
+/** @import {Constructed} from "./types.js" */
+
+/** Families whose orders are constructed, not searched. @type {Constructed[]} */
+export const CONSTRUCTED_FAMILIES = /** @type {any} */ (FAMILIES);
+
+/** The largest sizes, and the most ops of an order. @type {Record<string, number>} */
+export const LIMITS = SIZES;
 
 /**
  * Fields of a spec, in the order of the query.
