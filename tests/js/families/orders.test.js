@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { CONSTRUCTED, construct } from "../../../static/js/core/families/construct.js";
+import { isConstructed } from "../../../static/js/core/options/accepts.js";
 import { legalNear, refusal } from "../../../static/js/core/families/legal.js";
 import { DEFAULTS, UNIT } from "../support/helpers.js";
 
@@ -53,21 +54,10 @@ for (const family of Object.keys(CONSTRUCTED)) {
   });
 }
 
-test("what the page knows of each family is what the server says", () => {
-  const mine = 0;
-  assert.deepEqual(Object.fromEntries(mine), known);
-});
-
-test("orders that a search or an option shapes are not made in the page", () => {
-  assert.ok(isGenerated(spec({ family: "1f1b", recompute: "full" })));
-  for (const [name, value] of [
-    ["family", "zb-auto"],
-    ["family", "imported"],
-    ["vocabulary", "interlaced"],
-    ["vocabulary", "parallel-1"],
-    ["offload", "full"],
-  ])
-    assert.ok(!isGenerated({ ...spec({ family: "interleaved" }), [name]: value }), `${name} ${value}`);
+test("orders that are searched or imported are not constructed in the page, those with options are", () => {
+  assert.ok(isConstructed(spec({ family: "1f1b", recompute: "full", vocabulary: "interlaced" })));
+  assert.ok(isConstructed(spec({ family: "interleaved", offload: "full" })));
+  for (const family of ["zb-auto", "imported"]) assert.ok(!isConstructed({ ...spec({ family: "1f1b" }), family }));
 });
 
 test("the legal spec near an illegal one changes one refused field after the other", () => {
