@@ -46,7 +46,7 @@ REFUSED: list[tuple[dict[str, Any], str, Any]] = [
     ({"group": 2}, "group", None),
     ({"family": "interleaved", "group": 9}, "group", 8),
     ({"family": "interleaved", "group": 2}, "group", 3),
-    ({"family": "interleaved", "m": 11}, "m", 10),
+    ({"family": "interleaved", "m": 11}, "m", 12),
     ({"family": "interleaved", "m": 9, "group": 4}, "m", 8),
     ({"lifo": True}, "lifo", False),
     ({"lifo": 1}, "lifo", False),

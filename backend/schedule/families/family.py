@@ -95,7 +95,7 @@ class Family:
             return spec.p * spec.m * spec.v
         shards = 2 * spec.p * spec.m if spec.barriers else 0
         if self.ops is not None:
-            return int(compiled(self.ops)(sizes(spec))) + shards
+            return int(compiled(self.ops)(sizes(spec))[0]) + shards
         return (2 if self.backward == "full" else 3) * spec.p * spec.m * spec.v + shards
 
     def most_ops(self, spec: Spec) -> int:

@@ -40,15 +40,14 @@ class Rule:
         names = sizes(spec)
         value = names["g" if self.name == "group" else self.name]
         nearest = self._nearest(spec, int(value))
-        holes = {"family": title, "nearest": nearest} | {
-            name: compiled(formula)(names) for name, formula in self.holes.items()
-        }
+        filled = compiled(*self.holes.values())(names)
+        holes = {"family": title, "nearest": nearest} | dict(zip(self.holes, filled, strict=True))
         text = self.sentence.text
         params = {name: each for name, each in holes.items() if f"{{{name}}}" in text}
         raise SpecError(self.name, value, Message(self.sentence.code, text, params), nearest=nearest)
 
     def _holds(self, spec: Spec) -> bool:
-        return bool(compiled(self.where)(sizes(spec)))
+        return bool(compiled(self.where)(sizes(spec))[0])
 
     def _nearest(self, spec: Spec, value: int) -> int | None:
         """Return the closest value from 1 up with which the rule holds, of two the larger one."""

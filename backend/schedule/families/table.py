@@ -14,23 +14,22 @@ Tokens of a pattern, separated by spaces:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from backend.schedule.laws.formula import Tree, compiled, parse
-from backend.schedule.order.ops import KINDS, PAIR, B, F, I, W
+from backend.schedule.order.ops import KINDS, PAIR, I, W
 from backend.schedule.order.order import encode
 from backend.schedule.order.placement import Placement
 from backend.schedule.search.building_block import Block
 from backend.schedule.spec import Spec
 
 Row = npt.NDArray[np.uint8]
-Ints = npt.NDArray[np.int64]
 Names = dict[str, Any]
 Formulas = Mapping[str, str]
 
@@ -50,16 +49,19 @@ class BlockTable:
     def build(self, p: int) -> Block:
         """Build the block on p devices."""
         chunks = len(self.due) // 2
+        at = [(int(token[1]), "FI".index(token[0])) for token in self.due]
+        values = compiled(*self.due.values(), self.lag, let=tuple(self.let.items()))
         due, lag = np.empty((p, chunks, 2)), np.empty((p, chunks))
-        for names in _ranks({"p": p}, self.let, p):
-            for token, slot in self.due.items():
-                due[names["r"], int(token[1]), "FI".index(token[0])] = compiled(slot)(names)
-            lag[names["r"]] = compiled(self.lag)(names)
+        for r in range(p):
+            *slots, lag[r] = values({"p": p, "r": r})
+            for (chunk, kind), slot in zip(at, slots, strict=True):
+                due[r, chunk, kind] = slot
         return Block(due, float(self.period), lag if self.lag != "0" else None)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the block as JSON, with trees for its formulas."""
-        return {"due": _trees(self.due), "period": self.period, "lag": parse(self.lag), "let": _trees(self.let)}
+        """Return the block as JSON, with trees for its formulas; ``let`` is in order."""
+        due = {op: parse(slot) for op, slot in self.due.items()}
+        return {"due": due, "period": self.period, "lag": parse(self.lag), "let": _pairs(self.let)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,55 +86,56 @@ class Table:
 
     def build(self, spec: Spec, placement: Placement) -> list[Row]:
         """Build the op codes of each rank, with implied micro-batches."""
-        n = spec.m // placement.streams
+        chunks, n, let = placement.chunks, spec.m // placement.streams, tuple(self.let.items())
         if self.slots:
-            ranks = _ranks(sizes(spec) | {"i": np.arange(n)}, self.let, placement.p)
-            return [self._by_slots(names, placement.chunks, n) for names in ranks]
-        sequence = self._chunk_sequence(spec, placement.chunks)
+            codes = np.repeat(np.array([_code(token, chunks) for token in self.slots], np.uint8), n)
+            slots = compiled(*self.slots.values(), let=let)
+            given = sizes(spec) | {"i": np.arange(n)}
+            return [
+                codes[np.argsort(np.concatenate(slots(given | {"r": r})), kind="stable")] for r in range(placement.p)
+            ]
+        counts = compiled(self.mirrored, *(count for count, _ in self.rows), let=let)
+        names, row = sizes(spec), self._rows_of(spec, chunks, n)
+        return [row(*counts(names | {"r": r})) for r in range(placement.p)]
+
+    def _rows_of(self, spec: Spec, chunks: int, n: int) -> Callable[..., Row]:
+        """Return a function that builds a row, with ``n`` micro-batches in each chunk, from ``mirrored`` and the counts
+        of its phases. Ranks with the same counts share a row.
+        """
+        patterns = tuple(pattern for _, pattern in self.rows)
+        free = chunks > 1 and not set(KINDS).isdisjoint(" ".join(patterns).split())
+        next_of = _sequences(self._chunk_sequence(spec, chunks), chunks) if free else {}
 
         @cache
-        def row(*counts: int, mirrored: bool) -> Row:
-            return self._row(counts, mirrored, sequence, placement.chunks, n)
+        def row(mirrored: float, *counts: float) -> Row:
+            read = _phases(patterns, chunks, bool(mirrored))
+            phases = [(int(count), phase) for count, phase in zip(counts, read, strict=True) if count > 0]
+            if free:
+                made = _with_chunks(phases, next_of, chunks)
+            else:
+                made = np.frombuffer(b"".join(phase.codes * count for count, phase in phases), np.uint8)
+            return made if len(made) <= 3 * n * chunks else _without_surplus(made, n)
 
-        return [
-            row(*(int(compiled(count)(names)) for count, _ in self.rows), mirrored=bool(compiled(self.mirrored)(names)))
-            for names in _ranks(sizes(spec), self.let, placement.p)
-        ]
+        return row
 
     def is_last_first(self, spec: Spec) -> bool:
         """Return whether the full backwards of a spec run from the last micro-batch to the first."""
-        return bool(compiled(self.last_first)(sizes(spec)))
+        return self.last_first != "0" and bool(compiled(self.last_first)(sizes(spec))[0])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the table as JSON, with trees for its formulas."""
+        """Return the table as JSON, with trees for its formulas; ``let`` and ``slots`` are in order."""
         return {
             "rows": [[parse(count), pattern] for count, pattern in self.rows],
-            "slots": _trees(self.slots),
-            "let": _trees(self.let),
+            "slots": _pairs(self.slots),
+            "let": _pairs(self.let),
             **{name: parse(getattr(self, name)) for name in ("group", "mirrored", "last_first")},
         }
 
     def _chunk_sequence(self, spec: Spec, chunks: int) -> Row:
         """Return (m*v,) the chunk of each forward that names none."""
-        g = int(compiled(self.group)(sizes(spec)))
+        g = int(compiled(self.group)(sizes(spec))[0])
         each = np.arange(chunks, dtype=np.uint8)
         return np.concatenate((np.tile(np.repeat(each, g), spec.m // g), np.repeat(each, spec.m % g)))
-
-    def _row(self, counts: Sequence[int], mirrored: bool, sequence: Row, chunks: int, n: int) -> Row:
-        """Build one row from the counts of its phases; ``n`` is the number of micro-batches in each chunk."""
-        tokens, phases = _numbered(tuple(pattern for _, pattern in self.rows))
-        numbers = np.frombuffer(b"".join(phase * count for phase, count in zip(phases, counts, strict=True)), np.uint8)
-        row = np.array([_code(token, chunks, mirrored) for token in tokens], np.uint8)[numbers]
-        if chunks > 1:
-            free = np.array([KINDS.index(token) if token in KINDS else -1 for token in tokens])[numbers]
-            _choose_chunks(row, free, sequence, chunks)
-        return row if len(row) <= n or np.bincount(row).max() <= n else _without_surplus(row, n)
-
-    def _by_slots(self, names: Names, chunks: int, n: int) -> Row:
-        """Build one row from the slots of its ops."""
-        slots = np.concatenate([compiled(slot)(names) for slot in self.slots.values()])
-        codes = np.repeat(np.array([_code(token, chunks) for token in self.slots], np.uint8), n)
-        return codes[np.argsort(slots, kind="stable")]
 
 
 def sizes(spec: Spec) -> Names:
@@ -141,22 +144,7 @@ def sizes(spec: Spec) -> Names:
     return names | {"group": spec.group or 0, "memory": spec.memory or 0, "lifo": int(spec.lifo)}
 
 
-def _ranks(names: Names, let: Formulas, p: int) -> Iterator[Names]:
-    """Yield the names of each rank: those given, its number, and what ``let`` adds."""
-    for r in range(p):
-        of_rank = names | {"r": r}
-        for name, formula in let.items():
-            of_rank[name] = compiled(formula)(of_rank)
-        yield of_rank
-
-
 @cache
-def _numbered(patterns: tuple[str, ...]) -> tuple[list[str], list[bytes]]:
-    """Return the tokens of all patterns, each once, and each pattern as their numbers."""
-    tokens = list(dict.fromkeys(" ".join(patterns).split()))
-    return tokens, [bytes(tokens.index(token) for token in pattern.split()) for pattern in patterns]
-
-
 def _code(token: str, chunks: int, mirrored: bool = False) -> int:
     """Return the code of a token, with chunk 0 if it names none."""
     forward, _, backward = token.partition("&")
@@ -164,13 +152,53 @@ def _code(token: str, chunks: int, mirrored: bool = False) -> int:
     return encode(PAIR, a, chunks, b) if backward else encode(KINDS.index(forward[0]), a, chunks)
 
 
-def _choose_chunks(row: Row, free: Ints, sequence: Row, chunks: int) -> None:
-    """Give each op that names no chunk its chunk; ``free`` is its kind, -1 for the others."""
-    forward, backward, weight = free == F, (free == B) | (free == I), free == W
-    row[forward] += sequence[: forward.sum()]
-    row[backward] += (chunks - 1 - sequence)[: backward.sum()]
-    if weight.any():
-        row[weight] = row[(row >= I * chunks) & (row < (I + 1) * chunks)] + (W - I) * chunks
+class Phase(NamedTuple):
+    """A pattern: its ``codes``, with chunk 0 for ops that name none, the columns and kinds of these, and the chunks of
+    the I that name one.
+    """
+
+    codes: bytes
+    free: tuple[tuple[int, str], ...]
+    inputs: bytes
+
+
+@cache
+def _phases(patterns: tuple[str, ...], chunks: int, mirrored: bool) -> list[Phase]:
+    """Read the patterns of all phases."""
+    phases = []
+    for tokens in (pattern.split() for pattern in patterns):
+        codes = bytes(_code(token, chunks, mirrored) for token in tokens)
+        inputs = bytes(code - I * chunks for code, token in zip(codes, tokens, strict=True) if token[:-1] == "I")
+        phases.append(Phase(codes, tuple((at, each) for at, each in enumerate(tokens) if each in KINDS), inputs))
+    return phases
+
+
+def _sequences(forward: Row, chunks: int) -> dict[str, Row]:
+    """Return the codes of the ops of each kind that name no chunk, from the chunks of the forwards."""
+    backward = chunks - 1 - forward
+    return {kind: (forward if kind == "F" else backward) + k * chunks for k, kind in enumerate(KINDS)}
+
+
+def _with_chunks(phases: list[tuple[int, Phase]], next_of: dict[str, Row], chunks: int) -> Row:
+    """Build a row in which an op that names no chunk is the next of its kind; B and I are of one kind here.
+
+    W follows the I: those that name their chunk, or else the sequence.
+    """
+    inputs = b"".join(phase.inputs * count for count, phase in phases)
+    weights = np.frombuffer(inputs, np.uint8) + W * chunks if inputs else next_of["W"]
+    taken = {"F": 0, "B": 0, "W": 0}
+    parts = []
+    for count, phase in phases:
+        part = np.empty((count, len(phase.codes)), np.uint8)
+        if len(phase.free) < len(phase.codes):
+            part[:] = np.frombuffer(phase.codes, np.uint8)
+        for column, kind in phase.free:
+            counter = "B" if kind == "I" else kind
+            first = taken[counter]
+            part[:, column] = (weights if kind == "W" else next_of[kind])[first : first + count]
+            taken[counter] = first + count
+        parts.append(part.ravel())
+    return np.concatenate(parts)
 
 
 def _without_surplus(row: Row, n: int) -> Row:
@@ -181,5 +209,6 @@ def _without_surplus(row: Row, n: int) -> Row:
     return row[kept]
 
 
-def _trees(formulas: Formulas) -> dict[str, Tree]:
-    return {name: parse(formula) for name, formula in formulas.items()}
+def _pairs(formulas: Formulas) -> list[tuple[str, Tree]]:
+    """Return formulas as JSON that keeps their order."""
+    return [(name, parse(formula)) for name, formula in formulas.items()]

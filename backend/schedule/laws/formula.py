@@ -63,14 +63,17 @@ def _tree(node: ast.expr) -> Tree:
 
 
 @cache
-def compiled(source: str) -> Callable[[Mapping[str, Any]], Any]:
-    """Compile an expression to a function of its names, which may be arrays if it has no ``min``, ``max`` or ``if``.
+def compiled(*formulas: str, let: tuple[tuple[str, str], ...] = ()) -> Callable[[dict[str, Any]], tuple[Any, ...]]:
+    """Compile expressions to one function, which returns their values at the given names and adds those of ``let``.
 
-    Raises ValueError for anything except the operators above.
+    ``let`` are names with their expressions, which may use the names before them. Values may be arrays for expressions
+    without ``min``, ``max`` and ``if``. Raises ValueError for anything except the operators above.
     """
-    parse(source)
-    code = compile(source, "<formula>", "eval")
-    return lambda names: eval(code, _FUNCTIONS, names)
+    for source in (*formulas, *(source for _, source in let)):
+        parse(source)
+    terms = [*(f"({name} := {source})" for name, source in let), *formulas]
+    code = compile(f"({''.join(f'{term},' for term in terms)})", "<formula>", "eval")
+    return lambda names: eval(code, _FUNCTIONS, names)[len(let) :]
 
 
 def evaluate(tree: Tree, names: Vars) -> float:
