@@ -34,8 +34,8 @@ export class Plans {
   /**
    * @param {Store} store
    * @param {Family[]} families
-   * @param {((id: PlanId) => string) | null} [keyOf] the key of a plan's order among those that are kept, where there is
-   *   no server to send one
+   * @param {((id: PlanId) => string) | null} [keyOf] the key of a plan's order among those that are kept, where
+   *   there is no server to send one
    */
   constructor(store, families, keyOf = null) {
     this.store = store;

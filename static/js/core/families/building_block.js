@@ -37,8 +37,10 @@ const MOST_IN_UNIT_SLOTS = 200_000; // ops of an order that is also squeezed in 
 /** The slots of F and I of chunk 0, then of chunk 1, of every rank in turn. @param {BlockTable} block
  * @param {number} p */
 function dueOf({ due, let: given }, p) {
-  const names = ["p", "r", ...Object.keys(given)];
-  const formulas = [...Object.values(given), due.F0, due.I0, due.F1, due.I1].map((tree) => compile(tree, names));
+  const names = ["p", "r", ...given.map(([name]) => name)];
+  const formulas = [...given.map(([, tree]) => tree), due.F0, due.I0, due.F1, due.I1].map((tree) =>
+    compile(tree, names),
+  );
   const slots = formulas.slice(-4);
   return Float64Array.from({ length: 4 * p }, (_, at) => {
     const values = [p, Math.floor(at / 4)];

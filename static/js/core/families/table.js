@@ -54,12 +54,12 @@ function compiledOf(table) {
 
 /** @param {Table} table @returns {Compiled} */
 function compileTable({ rows, slots, let: given, group, mirrored, last_first }) {
-  const names = [...OF_RANK, ...Object.keys(given)];
+  const names = [...OF_RANK, ...given.map(([name]) => name)];
   const formula = (/** @type {Tree} */ tree) => compile(tree, names);
   const steps = rows.map(([count, pattern]) => ({ count: formula(count), tokens: pattern.split(" ").map(tokenOf) }));
   return {
-    ...{ names, steps, forwards: forwardsOf(steps), given: Object.values(given).map(formula) },
-    slots: Object.entries(slots).map(([token, slot]) => [tokenOf(token), formula(slot)]),
+    ...{ names, steps, forwards: forwardsOf(steps), given: given.map(([, tree]) => formula(tree)) },
+    slots: slots.map(([token, slot]) => [tokenOf(token), formula(slot)]),
     ...{ group: formula(group), mirrored: formula(mirrored), lastFirst: formula(last_first) },
   };
 }

@@ -43,9 +43,9 @@
  *
  * @typedef {{min: number, default: number, max: number}} ChunkRange
  *
- * @typedef {{rows: [Tree, string][], slots: Record<string, Tree>, let: Record<string, Tree>, group: Tree,
+ * @typedef {{rows: [Tree, string][], slots: [string, Tree][], let: [string, Tree][], group: Tree,
  *   mirrored: Tree, last_first: Tree}} Table  the rows of a family, see backend/schedule/families/table.py
- * @typedef {{due: Record<string, Tree>, period: number, lag: Tree, let: Record<string, Tree>}} BlockTable
+ * @typedef {{due: Record<string, Tree>, period: number, lag: Tree, let: [string, Tree][]}} BlockTable
  *   the slots of F and I of micro-batch 0, as F0, I0, F1, I1
  * @typedef {{field: "p" | "m" | "group" | "memory", where: Tree, code: string, template: string,
  *   holes: Record<string, Tree>}} Rule  holds for every legal spec; else the field is refused
