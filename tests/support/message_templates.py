@@ -1,17 +1,10 @@
-"""The messages of the server by their codes, read from its sources.
-
-`python -m tests.support.message_templates` writes tests/golden/messages.json, which every language's catalogue is
-compared with.
-"""
+"""The messages of the server by their codes, read from its sources."""
 
 from __future__ import annotations
 
 import ast
-import json
 
-from tests.support.sources import ROOT, module_name, python_files, tree, under
-
-GOLDEN = ROOT / "tests" / "golden" / "messages.json"
+from tests.support.sources import module_name, python_files, tree, under
 
 
 def templates() -> dict[str, set[str]]:
@@ -30,14 +23,9 @@ def templates() -> dict[str, set[str]]:
     return found
 
 
-def written() -> str:
-    """The text of the golden file of messages: code -> template."""
+def by_code() -> dict[str, str]:
+    """Code -> template of every message, which every language's catalogue is compared with."""
     found = templates()
     double = {code: texts for code, texts in found.items() if len(texts) > 1}
     assert not double, f"one code, several templates: {double}"
-    by_code = {code: next(iter(found[code])) for code in sorted(found)}
-    return json.dumps(by_code, indent=0, ensure_ascii=False) + "\n"
-
-
-if __name__ == "__main__":
-    GOLDEN.write_text(written())
+    return {code: next(iter(found[code])) for code in sorted(found)}

@@ -1,22 +1,18 @@
 // The page's own orders and refusals are the server's, byte by byte (tests/support/page/orders.py).
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { CONSTRUCTED, construct } from "../../../static/js/core/families/construct.js";
 import { isConstructed } from "../../../static/js/core/options/accepts.js";
 import { legalNear, refusal } from "../../../static/js/core/families/legal.js";
+import { fixture } from "../support/fixtures.js";
 import { DEFAULTS, UNIT } from "../support/helpers.js";
 
 /** @import {Spec} from "../../../static/js/core/schedule/types.js" */
 
-const [known, ...lines] = readFileSync(new URL("../../golden/page_orders.txt", import.meta.url), "utf8")
-  .trim()
-  .split("\n")
-  .map((line) => JSON.parse(line));
-/** @type {[Record<string, any>, number[], string][]} */
-const golden = lines;
+/** @type {{cases: [Record<string, any>, number[], string][], options: [Record<string, any>, boolean][]}} */
+const { cases, options } = fixture("orders");
 
 /** @param {Record<string, any>} data @returns {Spec} */
 const spec = (data) => ({
@@ -37,7 +33,7 @@ function part(wanted) {
 
 /** The lines of a family whose orders are not the server's. @param {string} family */
 function differing(family) {
-  return golden
+  return cases
     .filter(([data]) => data.family === family)
     .filter(([data, several, digest]) => {
       const hash = createHash("sha256");
@@ -49,7 +45,7 @@ function differing(family) {
 
 for (const family of Object.keys(CONSTRUCTED)) {
   test(`${family} made in the page is the server's, for each p, m, v and group of the grid`, () => {
-    assert.ok(golden.some(([data]) => data.family === family));
+    assert.ok(cases.some(([data]) => data.family === family));
     assert.deepEqual(differing(family), []);
   });
 }
@@ -60,6 +56,16 @@ test("orders that are searched or imported are not constructed in the page, thos
   for (const family of ["zb-auto", "imported"]) assert.ok(!isConstructed({ ...spec({ family: "1f1b" }), family }));
 });
 
+test("the page constructs what the server takes, with all its options, and nothing else", () => {
+  const wrong = options.filter(([data, isLegal]) => {
+    const wanted = spec(data);
+    return isLegal !== (isConstructed(wanted) && refusal(wanted) === null);
+  });
+  assert.deepEqual(wrong, []);
+  const legal = options.filter(([, isLegal]) => isLegal).length;
+  assert.ok(legal > 100 && legal < 0.6 * options.length, `${legal} of ${options.length}`);
+});
+
 test("the legal spec near an illegal one changes one refused field after the other", () => {
   const near = legalNear(spec({ family: "dualpipe", p: 5, m: 3, v: 4 }));
   assert.deepEqual([near?.p, near?.m, near?.v], [6, 12, 1]);
@@ -67,9 +73,9 @@ test("the legal spec near an illegal one changes one refused field after the oth
 });
 
 test("every refusal has the code of the server's sentence", () => {
-  const templates = JSON.parse(readFileSync(new URL("../../golden/messages.json", import.meta.url), "utf8"));
+  const templates = fixture("messages");
   const codes = new Set();
-  for (const [data, several] of golden) {
+  for (const [data, several] of cases) {
     for (const m of several) {
       const problem = refusal(spec({ ...data, m }));
       if (!problem) continue;
