@@ -2,8 +2,8 @@
 
 A case is a spec without its m, the list of m, and the digest of the orders for these m, one after the other. What one m
 adds is either the codes, the ops of each rank, and the stored micro-batches of its order (int32, little-endian), or the
-field, the nearest legal value and the English sentence of its refusal. Beside them: specs with random options and costs,
-and whether the server takes them.
+field, the nearest legal value and the English sentence of its refusal. Beside them: specs with random options and
+costs, and whether the server takes them.
 """
 
 from __future__ import annotations
@@ -93,7 +93,14 @@ def with_options() -> Iterator[tuple[dict[str, Any], bool]]:
             "shared_link": (True,),
             "weights": (0.5, -1),
             "effort": (10,),
-            "costs": ({"F": [1] * stages}, {"F": [1] * stages, "I": [2] * stages}, {"FB": 3}, {"S": 1}, {"comm": -1}, {"W": 0}),
+            "costs": (
+                {"F": [1] * stages},
+                {"F": [1] * stages, "I": [2] * stages},
+                {"FB": 3},
+                {"S": 1},
+                {"comm": -1},
+                {"W": 0},
+            ),
         }
         fields = rng.sample(list(choices), rng.choice((1, 1, 1, 2, 3)))
         data = {"family": name, "p": p, "m": 8, "v": v} | {field: rng.choice(choices[field]) for field in fields}
