@@ -74,7 +74,7 @@ export class Options {
   });
   #means = h("p", { class: "hint", id: "vocabulary-means" });
   #ratio = h("p", { class: "hint", id: "offload-means" });
-  node = h("details", { class: "options", id: "options" });
+  node = h("details", { class: "fold options", id: "options" });
   #layers = new StageTable(
     "stage-layers",
     t("Edit layers per stage"),

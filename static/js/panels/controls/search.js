@@ -43,7 +43,7 @@ export class Search {
   node = h("section", { class: "search", id: "search", hidden: true, "aria-labelledby": "search-title" });
   #verdict = h("span", { class: "verdict", id: "search-verdict" });
   #bound = h("p", { class: "source" });
-  #status = h("p", { class: "search-status", role: "status", id: "search-status" });
+  #status = h("p", { class: "footnote search-status", role: "status", id: "search-status" });
   #bar = h("progress", { max: 1, value: 0, hidden: true, "aria-label": t("Time of the search") });
   #go = h(
     "button",

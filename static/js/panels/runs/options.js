@@ -32,8 +32,8 @@ const devices = () => ({ auto: t("automatic"), cpu: "CPU", cuda: "GPU" });
 
 /** @param {() => void} changed @param {(p: number) => void} takeRanks gives the schedule that many devices */
 export function createRunOptions(changed, takeRanks) {
-  const where = h("p", { class: "run-where", id: "run-where" });
-  const length = h("p", { class: "run-where", id: "run-length" });
+  const where = h("p", { class: "muted run-where", id: "run-where" });
+  const length = h("p", { class: "muted run-where", id: "run-length" });
   const refusal = h("p", { class: "note bad", id: "run-refusal", role: "status", hidden: true });
   const have = createDeviceList();
   const mode = list("mode", t("Pace"), modes(), changed);

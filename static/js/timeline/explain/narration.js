@@ -37,7 +37,7 @@ export function createNarration(parts) {
     h("span", { class: "narration-arrow", "aria-hidden": "true" }),
   );
   const panel = h("div", {
-    class: "narration-panel",
+    class: "popup narration-panel",
     id: "narration-panel",
     hidden: true,
     role: "region",

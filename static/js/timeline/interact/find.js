@@ -48,7 +48,7 @@ export class Find {
     };
     this.node = h(
       "form",
-      { class: "find", id: "find", role: "search", hidden: true },
+      { class: "popup find", id: "find", role: "search", hidden: true },
       this.#input,
       this.#status,
       button(UP, t("Previous match (Shift + Enter)"), () => this.#go(-1)),
