@@ -40,7 +40,7 @@ const offloadMeans = () => ({
 });
 
 export class Options {
-  #summary = h("span", { class: "dim" });
+  #summary = h("span", { class: "cut dim" });
   #vocabulary = select("vocabulary", vocabularyMeans(), vocabularyName, (value) => this.#pickVocabulary(value));
   #vocabularyRow = row(t("output layer"), this.#vocabulary);
   #offload = new ModesField({

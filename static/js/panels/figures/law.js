@@ -163,7 +163,7 @@ function lawNode({ law, value, exact, why }, simulated, names, whose, old) {
       law.quantity === "bubble" ? h("span", { class: "per-device", text: t("idle per device") }) : null,
       old
         ? h("span", { class: "verdict", text: t("of the last valid schedule") })
-        : h("span", { class: exact && agrees ? "verdict exact" : "verdict not", text: verdict }),
+        : h("span", { class: exact && agrees ? "badge good verdict" : "badge warn verdict", text: verdict }),
     ),
   );
   const reason = exact

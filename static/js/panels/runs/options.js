@@ -81,7 +81,7 @@ export function createRunOptions(changed, takeRanks) {
   for (const { label } of placed) label.hidden = true; // until there is a cluster
   const node = h(
     "fieldset",
-    { class: "run-options", "aria-describedby": [where.id, length.id].join(" ") },
+    { class: "row run-options", "aria-describedby": [where.id, length.id].join(" ") },
     h("legend", { class: "visually-hidden", text: t("Options of the next run") }),
     ...[mode, unit, dtype, device, steps, seed, ...placed].map((each) => each.label),
     refusal,

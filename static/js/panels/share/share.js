@@ -86,7 +86,13 @@ function createShortPart(query) {
     "form",
     { class: "share-row", onsubmit: submit },
     h("label", { for: "share-name", text: t("Short link, with an optional name") }),
-    h("div", { class: "share-take" }, h("span", { class: "share-prefix", text: `${location.host}/s/` }), name, make),
+    h(
+      "div",
+      { class: "share-take" },
+      h("span", { class: "cut share-prefix", text: `${location.host}/s/` }),
+      name,
+      make,
+    ),
   );
   made.node.hidden = true;
 

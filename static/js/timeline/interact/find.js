@@ -31,7 +31,7 @@ export class Find {
     "aria-label": t("Find ops by text, such as 2F5"),
     "aria-describedby": "find-status",
   });
-  #status = h("output", { id: "find-status", class: "find-status", for: "find-text" });
+  #status = h("output", { id: "find-status", class: "cut find-status", for: "find-text" });
   /** @type {Query | null} */
   #query = null;
   /** @type {WeakMap<object, Hits>} by schedule, for the query of now */
