@@ -68,12 +68,12 @@ export class Options {
   });
   #forwardOnlyRow = h("label", { class: "check" }, this.#forwardOnly, t("Forward only (inference)"));
   #forwardOnlyMeans = h("p", {
-    class: "hint",
+    class: "footnote hint",
     id: "forward-only-means",
     text: t("Each stage runs one F per micro-batch. Nothing is kept for a backward pass."),
   });
-  #means = h("p", { class: "hint", id: "vocabulary-means" });
-  #ratio = h("p", { class: "hint", id: "offload-means" });
+  #means = h("p", { class: "footnote hint", id: "vocabulary-means" });
+  #ratio = h("p", { class: "footnote hint", id: "offload-means" });
   node = h("details", { class: "fold options", id: "options" });
   #layers = new StageTable(
     "stage-layers",

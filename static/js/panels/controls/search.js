@@ -42,7 +42,7 @@ const isOptimal = (plan, bound) =>
 export class Search {
   node = h("section", { class: "search", id: "search", hidden: true, "aria-labelledby": "search-title" });
   #verdict = h("span", { class: "badge verdict", id: "search-verdict" });
-  #bound = h("p", { class: "source" });
+  #bound = h("p", { class: "footnote source" });
   #status = h("p", { class: "footnote search-status", role: "status", id: "search-status" });
   #bar = h("progress", { max: 1, value: 0, hidden: true, "aria-label": t("Time of the search") });
   #go = h(

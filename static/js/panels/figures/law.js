@@ -174,7 +174,7 @@ function lawNode({ law, value, exact, why }, simulated, names, whose, old) {
         value: valueText(law, simulated),
       });
   if (reason) node.append(h("p", { class: "footnote why", text: reason }));
-  if (law.source) node.append(h("p", { class: "source", text: sentence(tr(law.source)) }));
+  if (law.source) node.append(h("p", { class: "footnote source", text: sentence(tr(law.source)) }));
   const parts = [...node.children].map(({ tagName, className }) => tagName + className).join();
   return { key: [whose, law.quantity, law.window, maths.innerHTML, parts].join("|"), node, numbers };
 }
