@@ -59,7 +59,7 @@ def chart(name: str, query: bytes, recalled: Recalled) -> Encoded:
     asked = chart_query_of(query, kind)
     drawn = kind.draw(asked.plans, asked.appearance, asked.setting)
     shape: dict[str, Any] = {"spec": asked.plans[0].spec.to_json()} | drawn.as_dict()
-    return encode_json(shape | {"notes": [*asked.left_out, *drawn.notes]})
+    return encode_json(shape | {"notes": [*drawn.notes, *asked.left_out]})
 
 
 def frontier(query: bytes, finds: int, recalled: Recalled) -> Encoded:
@@ -81,13 +81,13 @@ def frontier(query: bytes, finds: int, recalled: Recalled) -> Encoded:
         except RequestError as problem:
             error = problem.as_dict()
     points = drawable(points, asked.appearance)
-    drawn, readings = figure(spec, points, asked.appearance)
+    drawn, notes = figure(spec, points, asked.appearance)
     rows = pareto.described(points, spec, axes_of(asked.appearance))
     shape = {
         "spec": spec.to_json(),
         "found": asked.with_searched,
         "error_found": error,
-        "reads": readings,
+        "notes": notes,
         "points": rows,
     }
     return encode_json(shape | {"figure": drawn.to_dict()})

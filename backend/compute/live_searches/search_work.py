@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from backend.compute import worker
 from backend.schedule.families import registry
 from backend.schedule.families.apply_options import with_copies
-from backend.schedule.families.family import Row
 from backend.schedule.families.searched import search_order
+from backend.schedule.families.table import Row
 from backend.schedule.order import wire
 from backend.schedule.order.order import from_rows
 from backend.schedule.search.improve import Progress
@@ -53,9 +53,9 @@ def _better(asked: Spec, progress: Progress) -> Better:
     if progress.codes is not None:
         problem = registry.family_of(asked).problem
         assert problem is not None
-        task = problem(asked).task
+        instance = problem(asked).instance
         spec = asked.with_(effort=int(progress.evaluations))
-        order = with_copies(spec, from_rows(task.placement, task.m, list(progress.codes)))
+        order = with_copies(spec, from_rows(instance.placement, instance.m, list(progress.codes)))
         body = wire.encode(order, spec.to_json())
     return Better(
         float(progress.span), float(progress.bound.value), progress.bound.name, int(progress.evaluations),

@@ -29,7 +29,7 @@ export const importedFamily = () => ({
   asynchronous: false,
   shaped_by_costs: false,
   block: false,
-  sought: false,
+  searched: false,
   vocabulary: [],
   laws: [],
 });

@@ -44,7 +44,7 @@
  * @typedef {{min: number, default: number, max: number}} ChunkRange
  * @typedef {{name: string, title: string, year: number, source: Text, used_by: Text, group: Text, summary: Text,
  *   backward: "full" | "split" | "both", complexity: Text, placement: string, fields: string[], v: ChunkRange,
- *   asynchronous: boolean, shaped_by_costs: boolean, block: boolean, sought: boolean, vocabulary: string[],
+ *   asynchronous: boolean, shaped_by_costs: boolean, block: boolean, searched: boolean, vocabulary: string[],
  *   laws: Law[]}} Family  as /api/families lists it
  * @typedef {{families: Family[], defaults: Spec}} Catalogue  the answer of /api/families
  *

@@ -158,7 +158,7 @@ function dataRow(row, at, acts) {
   const [first, ...rest] = row.cells;
   const name = typeof first === "string" ? tr(first) : cellText(first);
   const mark = row.mark ? h("span", { class: "plan-mark", text: row.mark }) : null;
-  const button = row.put
+  const button = row.change
     ? h(
         "button",
         {

@@ -93,7 +93,7 @@ export class Search {
   /** The schedule that is searched: the first that can be. @returns {{slot: number, plan: Plan, spec: Spec} | null} */
   #target() {
     const specs = specsOf(this.store.get());
-    const slot = specs.findIndex((spec) => this.plans.family(spec.family)?.sought);
+    const slot = specs.findIndex((spec) => this.plans.family(spec.family)?.searched);
     return slot < 0 ? null : { slot, plan: this.plans.all[slot], spec: specs[slot] };
   }
 
