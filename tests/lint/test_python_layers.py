@@ -86,10 +86,7 @@ RUNNER = Layers(
 )
 
 # Single imports against the layers, each with its reason; a test fails for one that no longer exists.
-ALLOWED: dict[tuple[str, str], str] = {
-    (f"backend.schedule.analysis.{name}", "backend.compute.parallel_map"): "becomes an argument of the analysis"
-    for name in ("compare", "pareto", "plans", "sweep")
-}
+ALLOWED: dict[tuple[str, str], str] = {}
 
 WEB_PACKAGES = ("flask", "flask_socketio", "gevent")
 FORBIDDEN = {  # part -> packages from outside that it may not import

@@ -13,7 +13,7 @@ from backend.jobs.order_time import IMPORTED_MS, order_ms
 from backend.jobs.strict_json import only
 from backend.runs import estimate, options
 from backend.runs.rows import KINDS
-from backend.schedule.families import imported, registry, searched
+from backend.schedule.families import imported, registry
 from backend.schedule.spec import reject_unknown
 from backend.web.http import access
 from backend.web.http.clients import client_of
@@ -36,9 +36,9 @@ def start_run() -> tuple[Response, int]:
     options.refuse_missing(chosen.device, services().runs.client.devices)
     options.refuse_local(chosen, services().runs.client.engine)
     runner, times = services().runs.client, services().runs.times
-    wanted = compute(
-        files.requested_run, given, chosen, runner.choices, runner.devices, _recalled(given), ms=_building_ms(given)
-    )
+    effort = given.get("effort") if isinstance(given, dict) else None
+    found = services().searches.found.to_send({effort} if isinstance(effort, int) else ())
+    wanted = compute(files.requested_run, given, chosen, runner.choices, runner.devices, found, ms=_building_ms(given))
     length = estimate.estimate(wanted.work, wanted.spec.p, chosen, wanted.setting, times)
     estimate.refuse_long(length, services().config.run_s, wanted.spec, chosen)
     run = services().runs.submit(
@@ -96,12 +96,6 @@ def _building_ms(spec: Any) -> float:
     """Estimate the time of building the order that a run is asked for. Raises RequestError for an illegal spec."""
     packed = isinstance(spec, dict) and spec.get("family") == imported.NAME
     return IMPORTED_MS if packed else order_ms(registry.read(spec))
-
-
-def _recalled(spec: Any) -> searched.Recalled:
-    """Return the searched order that a run is asked for, if one is."""
-    effort = spec.get("effort") if isinstance(spec, dict) else None
-    return searched.recall(f"effort={effort}".encode()) if isinstance(effort, int) else ()
 
 
 @runs.post("/<run_id>/cancel")

@@ -13,7 +13,6 @@ from backend.jobs import schedules as answers
 from backend.jobs.encoding import BINARY, JSON, Encoded, encode_json
 from backend.jobs.order_time import IMPORTED_MS, WORKER_MS, base_order_ms, bound_ms, order_ms, result_ms
 from backend.schedule.families import registry
-from backend.schedule.families.searched import recall_of
 from backend.schedule.order import wire
 from backend.schedule.result import law_values
 from backend.schedule.spec import LIMITS, Spec
@@ -43,12 +42,11 @@ def show_schedule() -> Response:
         spec, base = (spec_of(query), False) if as_json else order_query_of(query)
     except RequestError as error:
         return refused(error)
+    known = services().searches.found.known(spec)
     if base:
-        return _send(
-            ("base", spec), lambda: compute(answers.base_order_of, spec, recall_of(spec), ms=base_order_ms(spec))
-        )
+        return _send(("base", spec), lambda: compute(answers.base_order_of, known, ms=base_order_ms(spec)))
     build, ms = (answers.result_of, result_ms) if as_json else (answers.order_of, order_ms)
-    return _send((as_json, spec), lambda: compute(build, spec, recall_of(spec), ms=ms(spec)))
+    return _send((as_json, spec), lambda: compute(build, known, ms=ms(spec)))
 
 
 def keep_orders(cache: Cache) -> Callable[[Spec, bytes], None]:
