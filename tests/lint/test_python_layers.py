@@ -48,7 +48,7 @@ SCHEDULE = Layers(
         ("laws",),
         ("simulation",),
         ("order",),
-        ("jit", "family_names"),
+        ("jit", "family_names", "measured_rows"),
         ("errors",),
     ),
 )

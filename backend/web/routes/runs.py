@@ -12,8 +12,8 @@ from backend.jobs import files
 from backend.jobs.order_time import IMPORTED_MS, order_ms
 from backend.jobs.strict_json import only
 from backend.runs import estimate, options
-from backend.runs.rows import KINDS
 from backend.schedule.families import imported, registry
+from backend.schedule.measured_rows import KINDS
 from backend.schedule.spec import reject_unknown
 from backend.web.http import access
 from backend.web.http.clients import client_of

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from backend.errors import message
 from backend.jobs.encoding import Encoded
 from backend.runs.errors import RunFailure
-from backend.runs.rows import KINDS
 from backend.runs.run import Run
+from backend.schedule.measured_rows import KINDS
 from backend.web.shared.answer_cache import AnswerCache
 from backend.web.shared.connection import connect
 from backend.web.shared.lease import LEASE, Lease
