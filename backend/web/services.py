@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from flask import current_app
 
@@ -12,7 +12,7 @@ from backend.address.short_links.short_links import ShortLinks
 from backend.compute.live_searches.search_queue import SearchQueue
 from backend.config import Config
 from backend.limits.rate_limit import HourlyRate
-from backend.runs.manager import Manager
+from backend.runs.runs import Runs
 from backend.tasks.boards import Boards
 from backend.web.http.cache import Cache
 from backend.web.http.large_bodies import LargeBodies
@@ -22,9 +22,6 @@ from backend.web.sockets.client_sockets import ClientSockets
 from backend.web.sockets.cluster_feed import ClusterFeed
 from backend.web.sockets.run_feed import Feed
 from backend.web.sockets.run_snapshot import RunSnapshots
-
-if TYPE_CHECKING:
-    from backend.web.shared.remote_runs import RemoteRuns
 
 NAME = "bubbleline"
 
@@ -37,7 +34,7 @@ class Services:
     cache: Cache
     feed: Feed
     cluster: ClusterFeed
-    runs: Manager | RemoteRuns
+    runs: Runs
     searches: SearchQueue
     links: ShortLinks
     boards: Boards

@@ -6,16 +6,14 @@ Without it nothing of Redis is imported.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from backend.config import Config
 from backend.limits.rate_limit import HourlyRate, Pace
 from backend.runs.manager import Manager
 from backend.runs.run import Run
+from backend.runs.runs import Runs
 from backend.web.http.cache import Cache
-
-if TYPE_CHECKING:
-    from backend.web.shared.remote_runs import RemoteRuns
 
 MINUTE_S = 60.0
 MEGABYTE = 1_000_000
@@ -32,7 +30,7 @@ class Sharing:
 
             self._client = connect(config.redis)
 
-    def runs(self, on_change: Callable[[Run], None], on_cluster: Callable[[], None]) -> Manager | RemoteRuns:
+    def runs(self, on_change: Callable[[Run], None], on_cluster: Callable[[], None]) -> Runs:
         """Return the runs: managed here, or by the process for it."""
         if self._client is None:
             return Manager(self._config, on_change, on_cluster)

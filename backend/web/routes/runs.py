@@ -12,6 +12,7 @@ from backend.jobs import files
 from backend.jobs.order_time import IMPORTED_MS, order_ms
 from backend.jobs.strict_json import only
 from backend.runs import estimate, options
+from backend.runs.runs import RunRequest
 from backend.schedule.families import imported, registry
 from backend.schedule.measured_rows import KINDS
 from backend.schedule.spec import reject_unknown
@@ -41,10 +42,10 @@ def start_run() -> tuple[Response, int]:
     wanted = compute(files.requested_run, given, chosen, runner.choices, runner.devices, found, ms=_building_ms(given))
     length = estimate.estimate(wanted.work, wanted.spec.p, chosen, wanted.setting, times)
     estimate.refuse_long(length, services().config.run_s, wanted.spec, chosen)
+    asked_by, owner = client_of(request), access.identity().owner
     run = services().runs.submit(
-        client_of(request), wanted.spec.to_json(), wanted.order, chosen,
-        owner=access.identity().owner, seconds=length.seconds,
-    )  # fmt: skip
+        RunRequest(asked_by, wanted.spec.to_json(), wanted.order, chosen, owner, length.seconds)
+    )
     access.record("run", run.id, family=wanted.spec.family)
     query = wanted.query
     url = f"/?{query}&run={run.id}" if query else f"/?run={run.id}"
