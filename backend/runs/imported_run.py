@@ -7,8 +7,8 @@ import numpy as np
 from backend.errors import RequestError, message
 from backend.runs.run import IMPORTED, Run
 from backend.schedule.families import imported
+from backend.schedule.interop.measured_rows import OpRow
 from backend.schedule.interop.trace_import import Measured
-from backend.schedule.measured_rows import OpRow
 from backend.schedule.order import wire
 from backend.schedule.order.ops import PAIR, B, F, I, W
 from backend.schedule.order.order import Order, code_table

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.schedule.interop import run_trace
-from backend.schedule.measured_rows import BytesRow, CopyRow, MessageRow, OpRow
+from backend.schedule.interop.measured_rows import BytesRow, CopyRow, MessageRow, OpRow
 from backend.schedule.order.copy_lanes import merged
 from backend.schedule.order.order import Order
 

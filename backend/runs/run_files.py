@@ -18,7 +18,7 @@ from backend.schedule.analysis.calibrate import calibrate, neutral
 from backend.schedule.errors import SpecError
 from backend.schedule.families import imported, registry
 from backend.schedule.interop import run_trace
-from backend.schedule.measured_rows import KINDS
+from backend.schedule.interop.measured_rows import KINDS
 from backend.schedule.order.order import Order
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import Timeline, simulate

@@ -23,7 +23,7 @@ from backend.errors import from_codes, message, with_codes
 from backend.runs.errors import RunFailure
 from backend.runs.run import OVER, Run
 from backend.runs.run_log import RunLog
-from backend.schedule.measured_rows import FIELDS, KINDS, Row
+from backend.schedule.interop.measured_rows import FIELDS, KINDS, Row
 
 logger = logging.getLogger(__name__)
 

@@ -11,11 +11,11 @@ from flask import current_app
 from backend.address.short_links.short_links import ShortLinks
 from backend.compute.live_searches.search_queue import SearchQueue
 from backend.config import Config
+from backend.limits.places import Places
 from backend.limits.rate_limit import HourlyRate
 from backend.runs.runs import Runs
 from backend.tasks.boards import Boards
 from backend.web.http.cache import Cache
-from backend.web.http.large_bodies import LargeBodies
 from backend.web.http.server import Connections
 from backend.web.metrics import Metrics
 from backend.web.sockets.client_sockets import ClientSockets
@@ -24,6 +24,7 @@ from backend.web.sockets.run_feed import Feed
 from backend.web.sockets.run_snapshot import RunSnapshots
 
 NAME = "bubbleline"
+MOST_BODIES = 8
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Services:
     imports: HourlyRate
     connections: Connections
     client_sockets: ClientSockets  # of pages
-    bodies: LargeBodies = field(default_factory=LargeBodies)
+    bodies: Places = field(default_factory=lambda: Places(MOST_BODIES))  # large ones that are in memory
     snapshots: RunSnapshots = field(default_factory=RunSnapshots)
     metrics: Metrics = field(default_factory=Metrics)
     started: float = field(default_factory=time.time)

@@ -52,14 +52,16 @@ class Sharing:
         most = self._config.requests_per_minute
         if self._client is None:
             return Pace(most, MINUTE_S)
-        from backend.web.shared.limits import SharedPace
+        from backend.limits.shared_rate import SharedPace
+        from backend.web.shared.connection import key
 
-        return SharedPace(self._client, "requests", most, MINUTE_S)
+        return SharedPace(self._client, key("limit", "requests"), most, MINUTE_S)
 
     def hourly(self, name: str, most: int) -> HourlyRate:
         """Return a number of actions an hour."""
         if self._client is None:
             return HourlyRate(most)
-        from backend.web.shared.limits import SharedHourlyRate
+        from backend.limits.shared_rate import SharedHourlyRate
+        from backend.web.shared.connection import key
 
-        return SharedHourlyRate(self._client, name, most)
+        return SharedHourlyRate(self._client, key("limit", name), most)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from backend.errors import message
-from backend.schedule.measured_rows import FIELDS
+from backend.schedule.interop.measured_rows import FIELDS
 from runner.engines.base import JobResources
 from runner.job.outcome import busy_machine, finite, notes, outcome, resource_use, timing_details
 from runner.job.plan import Plan

@@ -11,7 +11,7 @@ import pytest
 from backend.errors import RequestError
 from backend.jobs.encoding import Encoded
 from backend.runs.run import Run
-from backend.schedule.measured_rows import FIELDS
+from backend.schedule.interop.measured_rows import FIELDS
 from backend.schedule.spec import Spec
 from backend.web.sockets import run_snapshot as snapshot_module
 from backend.web.sockets.run_snapshot import ROUND, RunSnapshots, rows_of

@@ -16,7 +16,7 @@ from backend.runs.run_log import RunLog
 from backend.runs.run_order import order_of
 from backend.runs.store import HEAD, STOPPED, Store, StoreError, pack, unpack
 from backend.schedule.families import registry
-from backend.schedule.measured_rows import FIELDS, KINDS
+from backend.schedule.interop.measured_rows import FIELDS, KINDS
 from backend.schedule.order import wire
 from backend.schedule.spec import Spec
 from tests.runs.test_run_parts import DETAILS, a_finished_run, a_run

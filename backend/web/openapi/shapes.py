@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from backend.address.query import KEYS
 from backend.runs.run import IMPORTED, MODES
-from backend.schedule.measured_rows import FIELDS as ROW_FIELDS
-from backend.schedule.measured_rows import KINDS
+from backend.schedule.interop.measured_rows import FIELDS as ROW_FIELDS
+from backend.schedule.interop.measured_rows import KINDS
 from backend.schedule.spec import COST_KEYS
 from backend.web.openapi.schema import (
     ANY,

@@ -14,12 +14,12 @@ from backend.jobs.strict_json import only
 from backend.runs import estimate, options
 from backend.runs.runs import RunRequest
 from backend.schedule.families import imported, registry
-from backend.schedule.measured_rows import KINDS
+from backend.schedule.interop.measured_rows import KINDS
 from backend.schedule.spec import reject_unknown
 from backend.web.http import access
 from backend.web.http.clients import client_of
 from backend.web.http.computing import compute
-from backend.web.http.request_json import read_object
+from backend.web.http.request_body import read_object
 from backend.web.http.responses import send
 from backend.web.services import services
 from backend.web.sockets.run_snapshot import rows_of

@@ -15,7 +15,7 @@ from backend.tasks.task import task_of
 from backend.web.http import access
 from backend.web.http.clients import client_of
 from backend.web.http.computing import compute
-from backend.web.http.request_json import read_object
+from backend.web.http.request_body import read_object
 from backend.web.http.responses import send
 from backend.web.services import services
 

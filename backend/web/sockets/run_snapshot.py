@@ -17,7 +17,7 @@ from backend.errors import RequestError, message, with_codes
 from backend.jobs.encoding import Encoded, encode_text
 from backend.runs.run import Run
 from backend.runs.run_log import OPS, joined
-from backend.schedule.measured_rows import FIELDS, KINDS
+from backend.schedule.interop.measured_rows import FIELDS, KINDS
 from backend.web.http.background import run_in_background
 from backend.web.http.cache import Cache
 
