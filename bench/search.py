@@ -151,7 +151,7 @@ def best_family(task: Task) -> str:
             continue
         spec = Spec(family.name, place.p, task.m, task.v, costs=task.costs, w_share=task.share)
         with contextlib.suppress(SpecError):
-            family.legal(spec)
+            family.validate(spec)
             order = family.order(spec)
             if peaks(order, task.share)[1].max() <= task.room + 1e-9:
                 found.append((figures(simulate(order, task.costs, task.v)).span_bubble.of_total, family.title))
