@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import cast
 
-from flask import current_app
+from flask import Response, current_app, request
 
 from backend.address.short_links.short_links import ShortLinks
 from backend.compute.live_searches.search_queue import SearchQueue
 from backend.config import Config
+from backend.jobs.encoding import Encoded
 from backend.limits.places import Places
 from backend.limits.rate_limit import HourlyRate
 from backend.runs.runs import Runs
 from backend.tasks.boards import Boards
 from backend.web.http.cache import Cache
+from backend.web.http.responses import send
 from backend.web.http.server import Connections
 from backend.web.metrics import Metrics
 from backend.web.sockets.client_sockets import ClientSockets
@@ -46,6 +49,11 @@ class Services:
     snapshots: RunSnapshots = field(default_factory=RunSnapshots)
     metrics: Metrics = field(default_factory=Metrics)
     started: float = field(default_factory=time.time)
+
+
+def send_cached(key: Hashable, make: Callable[[], Encoded]) -> Response:
+    """Send the answer under this key of the cache; make and keep it if there is none."""
+    return send(request, services().cache.get_or_make(key, make))
 
 
 def services() -> Services:

@@ -21,7 +21,7 @@ from backend.web.http.clients import client_of
 from backend.web.http.computing import compute
 from backend.web.http.request_body import read_object
 from backend.web.http.responses import send
-from backend.web.services import services
+from backend.web.services import send_cached, services
 from backend.web.sockets.run_snapshot import rows_of
 
 runs = Blueprint("runs", __name__, url_prefix="/api/runs")
@@ -87,10 +87,7 @@ def show_run(run_id: str) -> Response:
 def show_order(run_id: str) -> Response:
     """Return the order of one run, in the wire format of /api/schedule."""
     run = services().runs.get(run_id)
-    kept = services().cache.get_or_make(
-        ("run-order", run.id), lambda: compute(files.order_of_run, run, ms=files.run_ms(run))
-    )
-    return send(request, kept)
+    return send_cached(("run-order", run.id), lambda: compute(files.order_of_run, run, ms=files.run_ms(run)))
 
 
 def _building_ms(spec: Any) -> float:
