@@ -18,8 +18,7 @@ from backend.access.policy import Policy
 from backend.access.roles import Role
 from backend.config import LOOPBACK, Config
 from backend.errors import RequestError, message, printable
-from backend.limits.rate_limit import Pace
-from backend.web.http.access import keep_pace
+from backend.limits.rate_limit import Pace, keep_pace
 from backend.web.http.clients import identity_of
 from backend.web.http.errors import encoded, status_of
 from backend.web.http.socket_limits import Credit
