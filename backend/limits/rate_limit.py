@@ -71,6 +71,4 @@ def keep_pace(pace: Pace, client: str) -> None:
         most=pace.most,
         seconds=wait,
     )
-    error = RequestError("requests", pace.most, text, limit=pace.most, kind="share")
-    error.retry_after = wait
-    raise error
+    raise RequestError("requests", pace.most, text, limit=pace.most, kind="share", retry_after=wait)

@@ -119,9 +119,7 @@ def too_many_sockets(count: int) -> RequestError:
         count=count,
         seconds=SOCKET_WAIT_S,
     )
-    error = RequestError("sockets", count, text, limit=count, kind="share")
-    error.retry_after = SOCKET_WAIT_S
-    return error
+    return RequestError("sockets", count, text, limit=count, kind="share", retry_after=SOCKET_WAIT_S)
 
 
 def _with_shaped_refusals(inner: Wsgi, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
