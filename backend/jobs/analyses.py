@@ -66,7 +66,7 @@ def chart(name: str, query: bytes, found: Sequence[Spec]) -> Encoded:
     plans = [replace(plan, spec=known(plan.spec)) for plan in asked.plans]
     drawn = kind.draw(plans, asked.appearance, asked.setting)
     shape: dict[str, Any] = {"spec": asked.plans[0].spec.to_json()} | drawn.as_dict()
-    return encode_json(shape | {"notes": [*asked.left_out, *drawn.notes]})
+    return encode_json(shape | {"notes": [*drawn.notes, *asked.left_out]})
 
 
 def frontier(query: bytes, found: Sequence[Spec]) -> Encoded:
@@ -86,13 +86,13 @@ def frontier(query: bytes, found: Sequence[Spec]) -> Encoded:
         except RequestError as problem:
             error = problem.as_dict()
     points = drawable(points, asked.appearance)
-    drawn, readings = figure(spec, points, asked.appearance)
+    drawn, notes = figure(spec, points, asked.appearance)
     rows = pareto.described(points, spec, axes_of(asked.appearance))
     shape = {
         "spec": spec.to_json(),
         "found": asked.with_searched,
         "error_found": error,
-        "reads": readings,
+        "notes": notes,
         "points": rows,
     }
     return encode_json(shape | {"figure": drawn.to_dict()})

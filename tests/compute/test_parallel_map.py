@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ from backend.schedule.errors import OrderError
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import Spec
+from tests.conftest import until
 from tests.support import PATIENCE_S
 from tests.support.strategies import specs
 
@@ -77,7 +79,7 @@ def test_an_error_is_raised_and_no_further_item_is_begun(tmp_path: Path, wrong: 
         (tmp_path / str(item)).touch()
         if item == wrong:
             raise OrderError(f"{item} is wrong", rank=item, op="2F0")
-        time.sleep(0.02)
+        time.sleep(0.2 if wrong > 50 else 0)  # the others are in their first items when that is learnt
         return item
 
     with pytest.raises(OrderError, match=f"{wrong} is wrong") as raised:
@@ -93,7 +95,7 @@ def test_a_copy_that_is_killed_is_an_error_and_none_is_left_behind(tmp_path: Pat
         if os.getpid() != here:
             (tmp_path / str(os.getpid())).touch()
             os.kill(os.getpid(), signal.SIGKILL)
-        time.sleep(0.05)
+        until(lambda: any(tmp_path.iterdir()))
         return item
 
     with pytest.raises(RuntimeError, match="ended without a result"):
@@ -137,23 +139,30 @@ def test_where_no_more_processes_may_be_started_the_others_do_the_work(monkeypat
 
 
 def test_little_work_and_other_threads_leave_all_to_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    def here(spec: Spec) -> int:
-        time.sleep(0.02)  # a copy takes some milliseconds to start
+    together = multiprocessing.get_context("fork").Barrier(2, timeout=PATIENCE_S)
+
+    def alone(spec: Spec) -> int:
         return os.getpid()
 
-    def used(specs: list[Spec]) -> set[int]:
-        return set(in_processes(here, specs, time_in_ops))
+    def with_another(spec: Spec) -> int:
+        together.wait()
+        return os.getpid()
 
-    large = [Spec("v-auto", 64, 256, 2)] * 9
-    assert len(used(large)) > 1
+    def used(specs: list[Spec], work: Callable[[Spec], int] = alone) -> set[int]:
+        return set(in_processes(work, specs, time_in_ops))
+
+    large = [Spec("v-auto", 64, 256, 2)] * 8
+    assert len(used(large, with_another)) > 1
     monkeypatch.undo()
     monkeypatch.setattr(parallel_map, "cores", lambda: 4)
     assert used([Spec("v-auto", 4, 8, 2)] * 9) == {os.getpid()}
     assert used([Spec("1f1b", 16, 32)] * 9) == {os.getpid()}
-    with_another = threading.Thread(target=time.sleep, args=(1,))
-    with_another.start()
+    over = threading.Event()
+    thread = threading.Thread(target=over.wait)
+    thread.start()
     assert used(large) == {os.getpid()}
-    with_another.join()
+    over.set()
+    thread.join()
 
 
 @given(specs(max_p=5, max_m=12))

@@ -51,9 +51,9 @@ def _better(asked: Spec, progress: Progress) -> Better:
     if progress.codes is not None:
         problem = registry.family_of(asked).problem
         assert problem is not None
-        task = problem(asked).task
+        instance = problem(asked).instance
         spec = asked.with_(effort=int(progress.evaluations))
-        order = with_copies(spec, from_rows(task.placement, task.m, list(progress.codes)))
+        order = with_copies(spec, from_rows(instance.placement, instance.m, list(progress.codes)))
         body = wire.encode(order, spec.to_json())
     return Better(
         float(progress.span), float(progress.bound.value), progress.bound.name, int(progress.evaluations),

@@ -47,7 +47,7 @@ DIGITS = 100  # limits in hundredths of a micro-batch, rounded down
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrainingSetup:
     """A way to train the model: a legal spec with the preset's costs, and the figures of its step."""
 
     spec: Spec
@@ -64,7 +64,7 @@ def plans(
     limit: float | None = None,
     search: Search | None = None,
     map_each: Map = one_by_one,
-) -> list[Plan]:
+) -> list[TrainingSetup]:
     """Return every plan for ``asked.p`` devices and ``asked.m`` micro-batches: those that fit from the fastest, then
     the others from the least memory.
 
@@ -82,7 +82,7 @@ def plans(
 
 def plans_within(
     seconds: float, asked: Spec, preset: Preset, limit: float | None = None, map_each: Map = one_by_one
-) -> tuple[list[Plan], int]:
+) -> tuple[list[TrainingSetup], int]:
     """Return (the plans that can be constructed within ``seconds``, how many more would have been), sorted as those of
     ``plans``. Raises SpecError as it does.
 
@@ -105,18 +105,18 @@ def _turn(plain: Spec) -> tuple[bool, int]:
     return shaped and plain.recompute != "none", op_count(plain) if shaped else 0
 
 
-def frontier(plans: Sequence[Plan]) -> list[Plan]:
+def frontier(plans: Sequence[TrainingSetup]) -> list[TrainingSetup]:
     """Return the plans that are faster than every plan with less memory, from the least memory."""
-    best: list[Plan] = []
+    best: list[TrainingSetup] = []
     for plan in sorted(plans, key=lambda plan: (plan.units.memory.most, plan.units.seconds)):
         if not best or plan.units.seconds < best[-1].units.seconds:
             best.append(plan)
     return best
 
 
-def best_of_each(plans: Sequence[Plan]) -> list[Plan]:
+def best_of_each(plans: Sequence[TrainingSetup]) -> list[TrainingSetup]:
     """Return the first plan of each family and number of chunks."""
-    first: dict[tuple[str, int], Plan] = {}
+    first: dict[tuple[str, int], TrainingSetup] = {}
     for plan in plans:
         first.setdefault((plan.spec.family, plan.spec.v), plan)
     return list(first.values())
@@ -199,13 +199,13 @@ def _alike(chosen: Iterator[Spec]) -> dict[Spec, list[Spec]]:
 
 def _measured_each(
     alike: dict[Spec, list[Spec]], preset: Preset, limit: float | None, map_each: Map, end: float | None = None
-) -> list[list[Plan] | None]:
+) -> list[list[TrainingSetup] | None]:
     """Return the plans of each group of specs; with ``end``, a time of ``time.monotonic``, None for those that would be
     begun after it, though not for the first group.
     """
     first = next(iter(alike), None)
 
-    def measured(plain: Spec) -> list[Plan] | None:
+    def measured(plain: Spec) -> list[TrainingSetup] | None:
         if end is not None and plain is not first and time.monotonic() >= end:
             return None
         built = order(plain)
@@ -215,7 +215,7 @@ def _measured_each(
     return map_each(measured, list(alike), time_in_ops, longest_first=end is None)
 
 
-def _sorted(groups: Sequence[list[Plan] | None], asked: Spec) -> list[Plan]:
+def _sorted(groups: Sequence[list[TrainingSetup] | None], asked: Spec) -> list[TrainingSetup]:
     """Return the plans of all groups by their rank. Raises SpecError if there are none."""
     found = [plan for group in groups if group is not None for plan in group]
     if not found:
@@ -224,28 +224,30 @@ def _sorted(groups: Sequence[list[Plan] | None], asked: Spec) -> list[Plan]:
     return sorted(found, key=_rank)
 
 
-def _measured(spec: Spec, built: Order, preset: Preset, limit: float | None) -> Plan | None:
+def _measured(spec: Spec, built: Order, preset: Preset, limit: float | None) -> TrainingSetup | None:
     units = preset.units(spec, simulate(built, spec.timing, spec.v))
     if units is None:
         return None
     if limit is not None:
         units = replace(units, memory=replace(units.memory, limit=limit))
-    return Plan(spec, units)
+    return TrainingSetup(spec, units)
 
 
-def _rank(plan: Plan) -> tuple[bool, float, float]:
+def _rank(plan: TrainingSetup) -> tuple[bool, float, float]:
     memory = plan.units.memory.most
     return (not plan.fits, *((plan.units.seconds, memory) if plan.fits else (memory, plan.units.seconds)))
 
 
-def _searched_on(found: Sequence[Plan], preset: Preset, limit: float | None, search: Search) -> Iterator[Plan]:
+def _searched_on(
+    found: Sequence[TrainingSetup], preset: Preset, limit: float | None, search: Search
+) -> Iterator[TrainingSetup]:
     """Yield the plans found by searching on from the best constructed ones whose bound is below the fastest."""
     best, left = found[0].units.seconds, FINALISTS
     for plan in found:
         problem = family_of(plan.spec).problem
         if problem is None or not plan.fits or left == 0:
             continue
-        if lower_bound(problem(plan.spec).task).value / 1000 >= best:
+        if lower_bound(problem(plan.spec).instance).value / 1000 >= best:
             continue
         left -= 1
         spec, built = search(plan.spec)
@@ -255,9 +257,9 @@ def _searched_on(found: Sequence[Plan], preset: Preset, limit: float | None, sea
             yield better
 
 
-def _one_of_each(found: Sequence[Plan]) -> list[Plan]:
+def _one_of_each(found: Sequence[TrainingSetup]) -> list[TrainingSetup]:
     """Leave out the shorter searches for the same setting."""
-    first: dict[Spec, Plan] = {}
+    first: dict[Spec, TrainingSetup] = {}
     for plan in found:
         first.setdefault(plan.spec.with_(effort=None), plan)
     return list(first.values())

@@ -59,12 +59,12 @@ def search_order(
     problem = family.problem(spec)
     found = problem.search(spec.seed, Budget(seconds), report, stop)
     searched = spec.with_(effort=found.evaluations, found=tuple(found.codes))
-    return searched, with_copies(searched, found.order(problem.task)), found
+    return searched, with_copies(searched, found.order(problem.instance)), found
 
 
 def proved(spec: Spec, family: Family, order: Order) -> tuple[Spec, Order, dict[str, Any]]:
     """Return the order, or a better one, with the certificate of an exhaustive search. Raises SpecError if there is
-    no solver or the task is too large for it.
+    no solver or the instance is too large for it.
     """
     if family.problem is None:
         raise SpecError(
@@ -76,14 +76,14 @@ def proved(spec: Spec, family: Family, order: Order) -> tuple[Spec, Order, dict[
                 family=family.title,
             ),
         )
-    task = family.problem(spec).task
+    instance = family.problem(spec).instance
     if not exact.available():
         text = message(
             "schedule.prove_needs_ortools",
             "prove needs the solver of ortools; install it with pip install 'ortools>=9.11'",
         )
         raise SpecError("prove", True, text, nearest=False)
-    if not exact.fits(task):
+    if not exact.fits(instance):
         nearest = max(1, exact.MOST_OPS // (3 * spec.p * spec.v))
         text = message(
             "schedule.prove_of_too_many_ops",
@@ -92,20 +92,20 @@ def proved(spec: Spec, family: Family, order: Order) -> tuple[Spec, Order, dict[
             ops=len(order),
         )
         raise SpecError("m", spec.m, text, limit=nearest, nearest=nearest)
-    bound = lower_bound(task)
+    bound = lower_bound(instance)
     codes = np.stack([order.codes[a:b] for a, b in pairwise(order.offsets)])
-    found = Found(codes, span_of(task, codes), bound.value, bound.name, spec.effort or 0, spec.seed)
-    best = exact.prove(task, found)
+    found = Found(codes, span_of(instance, codes), bound.value, bound.name, spec.effort or 0, spec.seed)
+    best = exact.prove(instance, found)
     shape = {"lower_bound": float(best.lower_bound), "bound": best.bound_name, "gap": float(best.gap)}
     if best.span < found.span:  # no effort of our own search reproduces this order
         spec = spec.with_(effort=None)
-        order = with_copies(spec, best.order(task))
+        order = with_copies(spec, best.order(instance))
     return spec, order, shape | {"optimal": bool(best.optimal)}
 
 
 def bound_of(problem: Problem) -> dict[str, Any]:
     """Return the lower bound on the span of any order, and its argument, as JSON."""
-    bound = lower_bound(problem.task)
+    bound = lower_bound(problem.instance)
     return {"lower_bound": float(bound.value), "bound": bound.name}
 
 
