@@ -18,10 +18,9 @@ from backend.access.policy import Policy
 from backend.access.roles import Role
 from backend.config import LOOPBACK, Config
 from backend.errors import RequestError, message, printable
-from backend.limits.rate_limit import Pace, keep_pace
+from backend.limits.rate_limit import Credit, Pace, keep_pace
 from backend.web.http.clients import identity_of
 from backend.web.http.errors import encoded, status_of
-from backend.web.http.socket_limits import Credit
 from backend.web.http.websocket import WEBSOCKET
 
 Wsgi = Callable[[dict[str, Any], Any], Iterable[bytes]]
