@@ -47,9 +47,7 @@ class Boards:
             most=most,
             minutes=minutes,
         )
-        error = BoardError("entries", most, why, limit=most, kind="share")
-        error.retry_after = 60 * minutes
-        raise error
+        raise BoardError("entries", most, why, limit=most, kind="share", retry_after=60 * minutes)
 
     def submit(self, judged: Judged, name: str | None) -> Submitted:
         """Keep a judged order under a name that `name_of` returned. Raises BoardError."""

@@ -159,9 +159,9 @@ class SearchQueue:
                     "{waiting} searches of your address wait already; try again soon",
                     waiting=error.waiting,
                 )
-            refused = RequestError("search", error.waiting, why, limit=error.limit, kind=error.kind)
-            refused.retry_after = RETRY_S
-            raise refused from None
+            raise RequestError(
+                "search", error.waiting, why, limit=error.limit, kind=error.kind, retry_after=RETRY_S
+            ) from None
         self._queued[job.id] = job
         self._ready.set()
 
