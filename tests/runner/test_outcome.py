@@ -29,7 +29,7 @@ from runner.model.verdict import Verdict, reasons
 from runner.telemetry.op_board import WAITING, WORKING, Board, Ledger
 from runner.transport.mailbox import MailboxNeeds
 from runner.worker.replicas import sum_replicas
-from runner.worker.verification import judge, wrong_loss
+from runner.worker.verification import compare, wrong_loss
 from tests.support.runner.client import planned_run
 
 UNIT_NS = 2_000_000
@@ -336,7 +336,7 @@ def test_copies_of_a_stage_end_with_the_sum_of_their_gradients() -> None:
 
 
 def test_a_wrong_loss_is_not_blamed_on_a_gradient() -> None:
-    verdict = judge(2.0, [{"stage0.head": torch.ones(3)}], 1.0, {"stage0.head": torch.ones(3)})
+    verdict = compare(2.0, [{"stage0.head": torch.ones(3)}], 1.0, {"stage0.head": torch.ones(3)})
     assert (verdict.verified, verdict.max_grad_error) == (False, 0.0)
     (sentence,) = reasons(verdict, [[2.0]], "float32")
     assert sentence.code == "runner.loss_differs"
@@ -346,7 +346,7 @@ def test_a_wrong_loss_is_not_blamed_on_a_gradient() -> None:
 
 
 def test_a_wrong_gradient_is_named_and_a_right_loss_is_not() -> None:
-    verdict = judge(1.0, [{"stage0.head": torch.full((3,), 1.5)}], 1.0, {"stage0.head": torch.ones(3)})
+    verdict = compare(1.0, [{"stage0.head": torch.full((3,), 1.5)}], 1.0, {"stage0.head": torch.ones(3)})
     (sentence,) = reasons(verdict, [[1.0]], "float32")
     assert (sentence.code, sentence.params["name"]) == ("runner.gradient_differs", "stage0.head")
 
@@ -360,20 +360,20 @@ def test_a_wrong_result_is_named_with_its_rank_and_not_that_of_a_copy_that_is_ri
     right, false = torch.ones(3), torch.full((3,), wrong)
     reference = {"stage0.head": right, "stage1.head": right}
     replicas = [{"stage0.head": right}, {"stage1.head": right}, {"stage1.head": false}, {"stage0.head": right}]
-    verdict = judge(1.0, replicas, 1.0, reference, ranks=[0, 1, 2, 3])
+    verdict = compare(1.0, replicas, 1.0, reference, ranks=[0, 1, 2, 3])
     (sentence,) = reasons(verdict, [[1.0]], "float32")
     assert (sentence.code, sentence.params["name"], sentence.params["rank"]) == (code, "stage1.head", 2)
 
 
 def test_a_result_in_shards_on_all_ranks_is_named_without_a_rank() -> None:
-    verdict = judge(1.0, [{"a": torch.ones(3)}, {"b": torch.zeros(3)}], 1.0, dict.fromkeys("ab", torch.ones(3)),
+    verdict = compare(1.0, [{"a": torch.ones(3)}, {"b": torch.zeros(3)}], 1.0, dict.fromkeys("ab", torch.ones(3)),
                     ranks=[0])  # fmt: skip
     (sentence,) = reasons(verdict, [[1.0]], "float32")
     assert (sentence.code, "rank" in sentence.params) == ("runner.gradient_differs", False)
 
 
 def test_a_wrong_loss_and_a_wrong_gradient_are_both_named() -> None:
-    verdict = judge(2.0, [{"stage0.head": torch.full((3,), 1.5)}], 1.0, {"stage0.head": torch.ones(3)})
+    verdict = compare(2.0, [{"stage0.head": torch.full((3,), 1.5)}], 1.0, {"stage0.head": torch.ones(3)})
     codes = [sentence.code for sentence in reasons(verdict, [[2.0]], "float32")]
     assert codes == ["runner.gradient_differs", "runner.loss_differs"]
 
@@ -395,7 +395,7 @@ def test_two_wrong_losses_are_found_though_they_leave_the_mean_of_their_step() -
     [("loss 2/5", "runner.loss_of_micro_batch_differs"), ("updated stage0.head", "runner.weights_differ")],
 )
 def test_the_loss_of_a_micro_batch_and_updated_weights_are_not_called_gradients(name: str, code: str) -> None:
-    verdict = judge(1.0, [{name: torch.full((3,), 1.5)}], 1.0, {name: torch.ones(3)})
+    verdict = compare(1.0, [{name: torch.full((3,), 1.5)}], 1.0, {name: torch.ones(3)})
     assert [sentence.code for sentence in reasons(verdict, [[1.0]], "float32")] == [code]
 
 
@@ -407,13 +407,13 @@ def test_the_loss_of_a_micro_batch_and_updated_weights_are_not_called_gradients(
 def test_a_missing_result_is_distinguished_from_one_that_is_not_a_number(
     results: dict[str, torch.Tensor], code: str
 ) -> None:
-    verdict = judge(1.0, [results], 1.0, {"stage0.head": torch.ones(3)})
+    verdict = compare(1.0, [results], 1.0, {"stage0.head": torch.ones(3)})
     assert not verdict.verified
     assert [sentence.code for sentence in reasons(verdict, [[1.0]], "float32")] == [code]
 
 
 def test_a_verified_run_needs_no_reasons() -> None:
-    verdict = judge(1.0, [{"stage0.head": torch.ones(3)}], 1.0, {"stage0.head": torch.ones(3)})
+    verdict = compare(1.0, [{"stage0.head": torch.ones(3)}], 1.0, {"stage0.head": torch.ones(3)})
     assert verdict.verified
     assert reasons(verdict, [[1.0]], "float32") == []
 

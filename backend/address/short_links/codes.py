@@ -48,7 +48,7 @@ def name_of(text: object) -> str:
 
 
 def query_of(text: object) -> str:
-    """Return a query that a redirect may go to. Raises LinkError for anything else; values are judged by the page."""
+    """Return a query that a redirect may go to. Raises LinkError for anything else; the page checks the values."""
     if not isinstance(text, str):
         why = message("links.query_is_text", 'query is the text behind the page\'s address, such as "?family=zb-h1"')
         raise LinkError("query", None, why)

@@ -44,7 +44,7 @@ def fit(asked: Spec, name: str, v: int | None = None) -> tuple[Spec, Message | N
         stages = _stages(spec)
         spec = spec.with_(costs=spread(asked.costs, stages, spec.costs.FB), layers=_spread_layers(asked, stages))
         try:
-            _judge_size(spec)
+            _validate_size(spec)
             judge(spec)
         except SpecError as error:
             if error.nearest is None or error.field is None:
@@ -86,7 +86,7 @@ def _stages(spec: Spec) -> int:
     return spec.p if family_of(spec).placement == "bidirectional" else spec.p * spec.v
 
 
-def _judge_size(spec: Spec) -> None:
+def _validate_size(spec: Spec) -> None:
     """Raise SpecError, without a nearest value, if a family's own v makes too many ops: a smaller m would not be
     comparable.
     """
@@ -104,7 +104,7 @@ def _judge_size(spec: Spec) -> None:
         )
 
 
-def judge_sizes(asked: Spec, specs: Sequence[Spec]) -> None:
+def validate_sizes(asked: Spec, specs: Sequence[Spec]) -> None:
     """Raise SpecError for more ops in total than one answer may have; compile the kernels if the size justifies it."""
     whole = sum(op_count(spec) for spec in specs)
     if whole > LIMITS["placed_ops"]:

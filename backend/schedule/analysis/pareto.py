@@ -19,7 +19,7 @@ import numpy as np
 
 from backend.compute.parallel_map import in_processes, time_in_ops
 from backend.schedule.analysis.compare import parameters, priced
-from backend.schedule.analysis.nearest_spec import fit, judge_sizes
+from backend.schedule.analysis.nearest_spec import fit, validate_sizes
 from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.families.registry import FAMILIES, family_of, order
 from backend.schedule.families.zero_bubble.zb_auto import LEAST_MEMORY
@@ -106,7 +106,7 @@ def points(asked: Spec, names: Sequence[str] | None = None, preset: Preset | Non
         except SpecError:
             continue
     specs = [spec for spec, _ in fitted]
-    judge_sizes(asked, specs)
+    validate_sizes(asked, specs)
 
     def figures_of(spec: Spec) -> Figures:
         return measured(spec) if preset is None else _figures(spec, order(spec), preset)
@@ -129,7 +129,7 @@ def frontier(
     of each placement rise in memory and in throughput. ``limits`` None means ``default_limits``. Searches run in
     processes, unless ``one_by_one``: a search that is given a time should have the machine to itself.
     """
-    judge_frontier_size(asked)
+    validate_frontier_size(asked)
     limits = sorted(set(default_limits(asked) if limits is None else limits))
     settings: list[tuple[Spec, Message | None]] = []
     for name in SEARCHED:
@@ -187,7 +187,7 @@ def setting_of(asked: Spec) -> Spec:
     return plain.with_(costs=replace(plain.costs, FB=None))
 
 
-def judge_frontier_size(asked: Spec) -> None:
+def validate_frontier_size(asked: Spec) -> None:
     """Raise SpecError for more ops than can be searched in a few seconds."""
     size = _frontier_ops(asked)
     if size > MOST_FRONTIER_OPS:

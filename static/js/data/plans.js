@@ -29,7 +29,7 @@ export class Plans {
   #listeners = [];
   /** @type {{plan: Plan, field: string, stops: number[]} | null} what is to be fetched ahead */
   #next = null;
-  /** Draws lanes where nobody sees them. @type {((lanes: Lane[]) => void) | null} */
+  /** Draws lanes off the screen. @type {((lanes: Lane[]) => void) | null} */
   drawAhead = null;
   rehearsal = createRehearsal(
     (plan, spec) => this.lanesWith(plan, spec),

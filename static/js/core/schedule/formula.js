@@ -43,7 +43,7 @@ export function evaluate(tree, names) {
   if (op === "if") return evaluate(evaluate(parts[0], names) ? parts[1] : parts[2], names);
   if (op === "and") return Number(parts.every((part) => evaluate(part, names)));
   if (op === "or") return Number(parts.some((part) => evaluate(part, names)));
-  if (!Object.hasOwn(APPLY, op)) throw new Error(`the formula has an operator ${op} that nobody knows`);
+  if (!Object.hasOwn(APPLY, op)) throw new Error(`the formula has an unknown operator ${op}`);
   return APPLY[op](...parts.map((part) => evaluate(part, names)));
 }
 

@@ -10,7 +10,7 @@ import pytest
 
 from backend.config import PROJECT
 from backend.lessons.export import sealed
-from backend.lessons.judge import REASONS, judge
+from backend.lessons.grade import REASONS, grade
 from backend.lessons.lesson import Question
 from backend.lessons.page_sources import catalogue, html_of, template_of
 from tests.lessons.support import SAMPLES, parsed
@@ -52,14 +52,14 @@ def questions() -> list[Question]:
 
 @pytest.mark.parametrize(("number", "given", "right", "reason"), CASES)
 def test_an_answer_gets_its_verdict_and_a_wrong_one_its_reason(number: int, given: str, right: bool, reason: str):
-    verdict = judge(questions()[number], given)
+    verdict = grade(questions()[number], given)
     assert verdict.right == right
     assert reason.replace(" %", "\u00a0%") in verdict.reason
     assert bool(verdict.reason) or right
 
 
 @pytest.mark.skipif(NODE is None, reason="the page's modules run in node")
-def test_a_lessons_file_judges_as_the_server_does():
+def test_a_lessons_file_grades_as_the_server_does():
     asked = questions()
     program = """
       import { judge } from "./static/js/app/learn/judge.js";
@@ -74,7 +74,7 @@ def test_a_lessons_file_judges_as_the_server_does():
         input=json.dumps({"cases": cases, "reasons": reasons}),
     )  # fmt: skip
     for (number, given, _, _), answer in zip(CASES, json.loads(found.stdout), strict=True):
-        verdict = judge(asked[number], given)
+        verdict = grade(asked[number], given)
         assert answer == {"right": verdict.right, "reason": html_of(verdict.reason, "zh")}, given
 
 
