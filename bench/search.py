@@ -153,7 +153,7 @@ def best_family(instance: Instance) -> str:
             continue
         spec = Spec(family.name, place.p, instance.m, instance.v, costs=instance.costs, w_share=instance.share)
         with contextlib.suppress(SpecError):
-            family.legal(spec)
+            family.validate(spec)
             order = family.order(spec)
             if peaks(order, instance.share)[1].max() <= instance.room + 1e-9:
                 found.append((figures(simulate(order, instance.costs, instance.v)).span_bubble.of_total, family.title))

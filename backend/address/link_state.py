@@ -14,7 +14,7 @@ from backend.address.preset import with_preset_costs
 from backend.address.query import KEYS, value_of
 from backend.errors import RequestError, message
 from backend.schedule.families import imported
-from backend.schedule.families.registry import family_of, judge
+from backend.schedule.families.registry import family_of, validate
 from backend.schedule.family_names import canonical
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import COST_KEYS, Spec
@@ -38,7 +38,7 @@ def plans_of(query: bytes) -> list[Spec]:
     plans = [_spec(fields) for fields in (first, *(_fields(entries, prefix, first) for prefix in prefixes))]
     plans = with_preset_costs(plans, entries)
     for spec in plans:
-        judge(spec)
+        validate(spec)
     return plans
 
 

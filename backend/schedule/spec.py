@@ -1,6 +1,6 @@
 """A spec: a family, its sizes, its costs and its options. Read strictly from JSON.
 
-Each field is checked by itself (type and range); ``families.registry.judge`` checks whether a family takes these
+Each field is checked by itself (type and range); ``families.registry.validate`` checks whether a family takes these
 fields together. Every error names the field and the nearest legal value.
 """
 
@@ -76,7 +76,7 @@ class Spec:
 
     def __post_init__(self) -> None:
         """Replace modes of chunks by the word that means the same, so that equal specs are equal. A list of another
-        length than ``v`` stays for ``registry.judge`` to refuse.
+        length than ``v`` stays for ``registry.validate`` to refuse.
         """
         if not isinstance(self.recompute, str) and len(self.recompute) == self.v:
             object.__setattr__(self, "recompute", in_one_word(self.recompute, tuple(MODES)))
@@ -87,7 +87,7 @@ class Spec:
     def from_json(data: Mapping[str, Any], default_v: Mapping[str, int] | None = None) -> Spec:
         """Read a spec; missing keys take their defaults (``v``: the family's natural number).
 
-        Raises SpecError for unknown keys, wrong types, NaN, infinity, and sizes out of range. ``registry.judge``
+        Raises SpecError for unknown keys, wrong types, NaN, infinity, and sizes out of range. ``registry.validate``
         checks whether a family takes them together, and the number of ops.
         """
         if not isinstance(data, Mapping):
@@ -137,6 +137,11 @@ class Spec:
     def barriers(self) -> int:
         """Return how often all ranks wait for each other around S and T, for each micro-batch."""
         return VOCABULARY[self.vocabulary].barriers
+
+    @property
+    def group_size(self) -> int:
+        """Return the given group, else torch's rule: m spread over as many rounds as there are whole groups of p."""
+        return self.group or self.m // max(1, self.m // self.p)
 
     @property
     def kept(self) -> float | tuple[float, ...]:

@@ -58,7 +58,7 @@ WEB = Layers(
     (
         ("serve",),
         ("factory",),
-        ("processes", "sharing"),
+        ("processes", "sharing", "page_tables"),
         ("openapi",),  # describes the routes from their own tables
         ("routes", "sockets.events", "sockets.search_events"),
         ("services",),  # shared by the handlers above; it contains the feeds below

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from backend.compute import worker
 from backend.schedule.families import registry
 from backend.schedule.families.apply_options import with_copies
-from backend.schedule.families.family import Row
 from backend.schedule.families.searched import search_order
+from backend.schedule.families.table import Row
 from backend.schedule.order import wire
 from backend.schedule.order.order import from_rows
 from backend.schedule.search.improve import Progress

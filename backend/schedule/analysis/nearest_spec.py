@@ -15,7 +15,7 @@ import numpy as np
 
 from backend.schedule import jit
 from backend.schedule.errors import Message, SpecError, message
-from backend.schedule.families.registry import family_of, judge, op_count
+from backend.schedule.families.registry import family_of, op_count, validate
 from backend.schedule.options.effective_costs import spread_layers
 from backend.schedule.simulation.costs import Cost, Costs
 from backend.schedule.spec import LIMITS, Spec
@@ -45,7 +45,7 @@ def fit(asked: Spec, name: str, v: int | None = None) -> tuple[Spec, Message | N
         spec = spec.with_(costs=spread(asked.costs, stages, spec.costs.FB), layers=_spread_layers(asked, stages))
         try:
             _validate_size(spec)
-            judge(spec)
+            validate(spec)
         except SpecError as error:
             if error.nearest is None or error.field is None:
                 raise

@@ -30,7 +30,6 @@ from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.per_chunk import Modes
 from backend.schedule.options.recompute import MODES as RECOMPUTE
 from backend.schedule.order.order import Order
-from backend.schedule.order.placement import place
 from backend.schedule.search.bounds import lower_bound
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
@@ -174,7 +173,7 @@ def within(spec: Spec, family: Family, preset: Preset, limit: float | None = Non
     stays within ``limit`` bytes (None: the machine's) without offload and recomputation.
     """
     found = preset.estimate(spec)
-    placement = place(family.placement, spec.p, family.chunks(spec))
+    placement = family.placement_of(spec)
     none, one = (
         device_memory(found.footprint, spec, placement, np.full(spec.p, held), found.setting.heads)
         for held in (0.0, 1.0)

@@ -15,7 +15,7 @@ from backend.schedule import jit
 from backend.schedule.analysis.compare import message_count
 from backend.schedule.analysis.nearest_spec import fit, spread
 from backend.schedule.errors import SpecError, message
-from backend.schedule.families.registry import FAMILIES, family_of, judge, op_count, order
+from backend.schedule.families.registry import FAMILIES, family_of, op_count, order, validate
 from backend.schedule.options.effective_costs import spread_layers
 from backend.schedule.simulation.metrics import Figures, figures
 from backend.schedule.simulation.simulate import simulate
@@ -47,7 +47,7 @@ def resized(asked: Spec, p: int, m: int) -> Spec:
     if (p, m) == (asked.p, asked.m):
         return asked
     spec = asked.with_(p=p, m=m, effort=None, layers=layers, costs=spread(asked.costs, stages, asked.costs.FB))
-    judge(spec)
+    validate(spec)
     return spec
 
 

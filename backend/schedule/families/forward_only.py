@@ -32,7 +32,7 @@ def with_forward_only(family: Family) -> Family:
     return replace(family, fields=(*family.fields, FIELD), laws=(*family.laws, *_laws(family)))
 
 
-def judge(spec: Spec, family: Family) -> None:
+def validate(spec: Spec, family: Family) -> None:
     """Raise SpecError unless a forward-only spec goes with its family and has no option that acts on the backward."""
     if FIELD not in family.fields and spec.order is None:  # an imported order has its own say
         raise SpecError(FIELD, True, _why_not(family), nearest=False)

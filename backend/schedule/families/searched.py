@@ -11,7 +11,8 @@ import numpy as np
 
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families.apply_options import with_copies
-from backend.schedule.families.family import Family, Row
+from backend.schedule.families.family import Family
+from backend.schedule.families.table import Row
 from backend.schedule.order.order import Order
 from backend.schedule.search import exact
 from backend.schedule.search.bounds import lower_bound

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from backend.schedule.errors import SpecError, message
-from backend.schedule.families.registry import judge
+from backend.schedule.families.registry import validate
 from backend.schedule.hardware.cost_model import KEYS, Setting
 from backend.schedule.hardware.estimate import Estimate, estimate
 from backend.schedule.hardware.step_units import StepUnits, step_units
@@ -62,7 +62,7 @@ class Preset:
         """
         costs, w_share = self.costs(spec)
         made = replace(spec, costs=costs, w_share=w_share)
-        judge(made)
+        validate(made)
         return made
 
     def costs(self, spec: Spec) -> tuple[Costs, float]:

@@ -55,7 +55,7 @@ def _named(position: Position) -> tuple[Named, ...]:
     found = []
     for name, spec in _specs(position):
         family = registry.family_of(spec)
-        if family.placement != position.placement.kind or family.chunks(spec) != position.placement.chunks:
+        if family.placement != position.placement.kind or family.placement_of(spec).chunks != position.placement.chunks:
             continue
         try:
             order = registry.order(spec)

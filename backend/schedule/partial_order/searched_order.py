@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from backend.schedule.errors import OrderError
-from backend.schedule.families.v_shape.v_half import block as half_block
-from backend.schedule.families.v_shape.v_min import block as min_block
+from backend.schedule.families.v_shape.v_half import BLOCK as HALF_BLOCK
+from backend.schedule.families.v_shape.v_min import BLOCK as MIN_BLOCK
 from backend.schedule.order.ops import Op
 from backend.schedule.order.order import Codes, from_rows
 from backend.schedule.partial_order.bound import instance_of, makespan_bound
@@ -54,7 +54,7 @@ def tries_of(instance: Instance) -> list[tuple[Block, Choice]]:
     if place.chunks == 1:
         return greedy.looped(place.p)
     if place.kind == "v" and place.chunks == 2:
-        return greedy.folded(place.p, (half_block(place.p), min_block(place.p)))
+        return greedy.folded(place.p, (HALF_BLOCK.build(place.p), MIN_BLOCK.build(place.p)))
     return passes.tries(instance)
 
 

@@ -195,9 +195,6 @@ class Instance:
         return np.where(other, np.float64(self.costs.comm), 0.0)
 
 
-Task = Instance  # as the families still name it
-
-
 def lay(
     instance: Instance,
     block: Block,

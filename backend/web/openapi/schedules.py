@@ -47,7 +47,9 @@ FAMILY = record(
     {
         **dict.fromkeys(("name", "title", "group", "backward", "placement"), TEXT),
         **dict.fromkeys(("source", "used_by", "summary", "complexity"), ref("Text")),
-        **dict.fromkeys(("asynchronous", "shaped_by_costs", "block", "searched"), TRUTH),
+        **dict.fromkeys(("asynchronous", "shaped_by_costs", "searched"), TRUTH),
+        **dict.fromkeys(("table", "block", "ops"), ANY),
+        "legal": array({"type": "object"}),
         "year": COUNT,
         "fields": array(TEXT),
         "vocabulary": array(TEXT),

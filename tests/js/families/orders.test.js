@@ -1,21 +1,17 @@
 // The page's own orders and refusals are the server's, byte by byte (tests/support/page/orders.py).
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { GENERATED, SHAPED_BY_COSTS, generate, isGenerated } from "../../../static/js/core/families/families.js";
 import { legalNear, refusal } from "../../../static/js/core/families/legal.js";
+import { fixture } from "../support/fixtures.js";
 import { DEFAULTS, UNIT } from "../support/helpers.js";
 
 /** @import {Spec} from "../../../static/js/core/schedule/types.js" */
 
-const [known, ...lines] = readFileSync(new URL("../../golden/page_orders.txt", import.meta.url), "utf8")
-  .trim()
-  .split("\n")
-  .map((line) => JSON.parse(line));
-/** @type {[Record<string, any>, number[], string][]} */
-const golden = lines;
+/** @type {{families: Record<string, any>, cases: [Record<string, any>, number[], string][]}} */
+const { families, cases } = fixture("orders");
 
 /** @param {Record<string, any>} data @returns {Spec} */
 const spec = (data) => ({
@@ -36,7 +32,7 @@ function part(wanted) {
 
 /** The lines of a family whose orders are not the server's. @param {string} family */
 function differing(family) {
-  return golden
+  return cases
     .filter(([data]) => data.family === family)
     .filter(([data, several, digest]) => {
       const hash = createHash("sha256");
@@ -48,7 +44,7 @@ function differing(family) {
 
 for (const family of Object.keys(GENERATED)) {
   test(`${family} made in the page is the server's, for each p, m, v and group of the grid`, () => {
-    assert.ok(golden.some(([data]) => data.family === family));
+    assert.ok(cases.some(([data]) => data.family === family));
     assert.deepEqual(differing(family), []);
   });
 }
@@ -58,7 +54,7 @@ test("what the page knows of each family is what the server says", () => {
     name,
     { title, v, placement, fields, shaped: SHAPED_BY_COSTS.includes(name) },
   ]);
-  assert.deepEqual(Object.fromEntries(mine), known);
+  assert.deepEqual(Object.fromEntries(mine), families);
 });
 
 test("orders that a search or an option shapes are not made in the page", () => {
@@ -80,9 +76,9 @@ test("the legal spec near an illegal one changes one refused field after the oth
 });
 
 test("every refusal has the code of the server's sentence", () => {
-  const templates = JSON.parse(readFileSync(new URL("../../golden/messages.json", import.meta.url), "utf8"));
+  const templates = fixture("messages");
   const codes = new Set();
-  for (const [data, several] of golden) {
+  for (const [data, several] of cases) {
     for (const m of several) {
       const problem = refusal(spec({ ...data, m }));
       if (!problem) continue;

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from app import cli
 from backend.schedule.analysis import pareto, plans
 from backend.schedule.errors import SpecError
-from backend.schedule.families.registry import FAMILIES, judge, order
+from backend.schedule.families.registry import FAMILIES, order, validate
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.order.order import Order
 from backend.schedule.simulation.simulate import simulate
@@ -41,7 +41,7 @@ def found() -> list[plans.TrainingSetup]:
 
 def test_every_plan_is_legal_and_has_the_figures_of_its_own_order(found: list[plans.TrainingSetup]) -> None:
     for plan in found:
-        judge(plan.spec)
+        validate(plan.spec)
         assert PRESET.units(plan.spec, simulate(order(plan.spec), plan.spec.timing, plan.spec.v)) == plan.units
 
 

@@ -64,7 +64,7 @@ def test_interleaved_is_torchs_and_illegal_where_torch_refuses_it(
         with pytest.raises(SpecError) as caught:
             registry.order(spec)
         assert caught.value.field == "m"
-        registry.judge(spec.with_(m=caught.value.nearest))
+        registry.validate(spec.with_(m=caught.value.nearest))
     else:
         assert registry.order(spec).text() == theirs
 

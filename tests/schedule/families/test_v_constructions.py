@@ -20,7 +20,7 @@ from backend.schedule.simulation.costs import Costs
 from backend.schedule.simulation.simulate import simulate
 from tests.schedule.search.test_building_block import any_costs
 
-BLOCKS = {"v-min": v_min.block, "v-half": v_half.block}
+BLOCKS = {"v-min": v_min.BLOCK.build, "v-half": v_half.BLOCK.build}
 UNIT = Costs(2.0, 2.0, 2.0)
 
 
@@ -48,7 +48,7 @@ def test_the_steady_state_in_unit_slots_is_the_block(block: Callable[[int], Bloc
 
 
 def test_rank_0_of_v_half_in_unit_slots_is_that_of_the_published_generator() -> None:
-    shown = "".join("FfIiWw"[code] for code in unit_order(v_half.block(4), 12)[0])
+    shown = "".join("FfIiWw"[code] for code in unit_order(v_half.BLOCK.build(4), 12)[0])
     assert shown == "FFFFFfiwfiwfIiwfWFIiwfWFIiwfWFIiwfWFIiwfWFIiwfWFIiwfWFIiwfiwIWWfiIwIWWIW"
 
 

@@ -14,12 +14,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from backend.schedule.errors import SpecError
+from backend.schedule.families import registry
 from backend.schedule.families.family import Family
 from backend.schedule.families.v_shape.v_auto import V_AUTO
+from backend.schedule.families.v_shape.v_half import BLOCK as HALF_BLOCK
 from backend.schedule.families.v_shape.v_half import V_HALF
-from backend.schedule.families.v_shape.v_half import block as half_block
+from backend.schedule.families.v_shape.v_min import BLOCK as MIN_BLOCK
 from backend.schedule.families.v_shape.v_min import V_MIN
-from backend.schedule.families.v_shape.v_min import block as min_block
 from backend.schedule.laws.law import names
 from backend.schedule.order.placement import place
 from backend.schedule.search import building_block, construction, greedy
@@ -32,6 +33,7 @@ from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 
+min_block, half_block = MIN_BLOCK.build, HALF_BLOCK.build
 BLOCKS = {"v-min": min_block, "v-half": half_block}
 FAMILIES = {"v-min": V_MIN, "v-half": V_HALF}
 SPANS = json.loads((Path(__file__).parents[2] / "golden" / "spans.json").read_text())
@@ -96,7 +98,7 @@ def test_laws_hold_where_they_are_stated_as_exact(name: str, p: int, m: int, f: 
     shown = figures(simulate(order, costs, 2))
     found = {"bubble": shown.longest_stage - shown.busy, "peak": float(peaks(order)[0].max())}
     for law in family.laws:
-        judged = law.judge(names(p, m, 2, p, 2 * p, costs))
+        judged = law.evaluate(names(p, m, 2, p, 2 * p, costs))
         assert not judged["exact"] or found[law.quantity] == judged["value"]
 
 
@@ -232,5 +234,5 @@ def test_squeezing_never_makes_a_span_longer_nor_the_peak_higher(data: st.DataOb
 def test_a_v_has_two_chunks() -> None:
     for family in FAMILIES.values():
         with pytest.raises(SpecError) as caught:
-            family.legal(Spec(family.name, 4, 8, 3))
+            registry.validate(Spec(family.name, 4, 8, 3))
         assert (caught.value.field, caught.value.nearest) == ("v", 2)

@@ -59,7 +59,7 @@ def built(spec: Spec) -> Iterator[Order]:
         for fields in own:
             fixed = spec.with_(family=family.name, memory=None, **fields)
             with contextlib.suppress(SpecError):
-                family.legal(fixed)
+                family.validate(fixed)
                 yield family.order(fixed)
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from backend.schedule import jit
 from backend.schedule.errors import SpecError
-from backend.schedule.families.v_shape.v_half import block as half_block
-from backend.schedule.families.v_shape.v_min import block as min_block
+from backend.schedule.families.v_shape.v_half import BLOCK as HALF_BLOCK
+from backend.schedule.families.v_shape.v_min import BLOCK as MIN_BLOCK
 from backend.schedule.jit import Inner
 from backend.schedule.order.placement import place
 from backend.schedule.search import extend, greedy
@@ -41,7 +41,7 @@ def instance_of(kind: str, p: int, m: int, room: float, costs: Costs, share: flo
 
 def tries_of(instance: Instance) -> Tries:
     p = instance.placement.p
-    return greedy.looped(p) if instance.v == 1 else greedy.folded(p, (half_block(p), min_block(p)))
+    return greedy.looped(p) if instance.v == 1 else greedy.folded(p, (HALF_BLOCK.build(p), MIN_BLOCK.build(p)))
 
 
 @st.composite

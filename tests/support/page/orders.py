@@ -1,29 +1,24 @@
 """Digests of the server's orders, which the page's own generators (static/js/core/families) must match byte by byte.
 
-`python -m tests.support.page.orders` writes tests/golden/page_orders.txt. Its first line is a JSON object: what the
-page knows of each family. Each further line is a JSON array: a spec without its m, the list of m, and the digest of the
-orders for these m, one after the other. What one m adds is either the codes, the ops of each rank, and the stored
+The fixture has what the page knows of each family, and cases: a spec without its m, the list of m, and the digest of
+the orders for these m, one after the other. What one m adds is either the codes, the ops of each rank, and the stored
 micro-batches of its order (int32, little-endian), or the field, the nearest legal value and the English sentence of its
 refusal.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from backend.schedule import jit
 from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
 from backend.schedule.families.family import Family
 from backend.schedule.spec import Spec
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "page_orders.txt"
 P = range(1, 17)
 M = (*range(1, 21), 24, 31, 32, 33, 40, 47, 48)
 CHUNKED = ("interleaved", "interleaved-bfs", "interleaved-zb", "gis", "gis-h")
@@ -59,6 +54,11 @@ def specs() -> Iterator[tuple[dict[str, Any], tuple[int, ...]]]:
         yield from (({"family": family, "p": p, "forward_only": True}, M) for p in (1, 4, 7))
 
 
+def families() -> dict[str, Any]:
+    """Return what the page's table says of each family that it generates."""
+    return {name: known(registry.FAMILIES[name]) for name in (*PLAIN, *CHUNKED, *SHAPED)}
+
+
 def known(family: Family) -> dict[str, Any]:
     """Return what the page's table of families says of one."""
     return {
@@ -81,21 +81,10 @@ def part(data: dict[str, Any]) -> bytes:
     return order.codes.tobytes() + np.diff(order.offsets).astype("<i4").tobytes() + stored
 
 
-def lines() -> Iterator[str]:
-    """Yield the lines of the golden file."""
-    jit.compile_all()
-    yield json.dumps({name: known(registry.FAMILIES[name]) for name in (*PLAIN, *CHUNKED, *SHAPED)})
+def cases() -> Iterator[tuple[dict[str, Any], tuple[int, ...], str]]:
+    """Yield each spec of the grid with its m and the digest of its orders."""
     for data, several in specs():
         digest = sha256()
         for m in several:
             digest.update(part(data | {"m": m}))
-        yield json.dumps([data, several, digest.hexdigest()[:16]], separators=(",", ":"))
-
-
-def written() -> str:
-    """Return the text of the golden file."""
-    return "\n".join(lines()) + "\n"
-
-
-if __name__ == "__main__":
-    GOLDEN.write_text(written())
+        yield data, several, digest.hexdigest()[:16]

@@ -17,7 +17,7 @@ import numpy as np
 
 from backend.schedule import jit
 from backend.schedule.order.order import Codes
-from backend.schedule.search.building_block import Task
+from backend.schedule.search.building_block import Instance
 
 MOST_OPS = 200_000  # about eight orders in half a second
 
@@ -37,23 +37,23 @@ STATE = (
 )
 
 
-def fitted(task: Task) -> Iterator[Codes]:
-    """Yield the codes (p, steps) of each greedy order for a task on the V; none if the warm-up exceeds the limit, or
-    for an order of more than MOST_OPS.
+def fitted(instance: Instance) -> Iterator[Codes]:
+    """Yield the codes (p, steps) of each greedy order on the V; none if the warm-up exceeds the limit, or for an order of
+    more than MOST_OPS.
 
     Two choices: whether before an F, and before an I1, a rank runs a W so as not to have the most idle time. Each order
     is constructed again with the idle times that it came to as allowed ones, as long as that helps.
     """
-    p, m = task.placement.p, task.m
+    p, m = instance.placement.p, instance.m
     if 6 * p * m > MOST_OPS:
         return
     for before_f, before_i1 in product((True, False), repeat=2):
         best, allowed = np.inf, np.full(p + 1, -1.0)  # of each rank, and the most
         while True:
-            limits = np.array([task.room + 1e-9, task.share, task.costs.comm, 0.0], np.float64)
+            limits = np.array([instance.room + 1e-9, instance.share, instance.costs.comm, 0.0], np.float64)
             ranks, codes = np.zeros((3, p)), np.zeros((p, 6 * m), np.uint8)
             state = (
-                task.cost.reshape(p, 2, 3), limits, np.full((p, 4, m), -1.0), ranks,
+                instance.cost.reshape(p, 2, 3), limits, np.full((p, 4, m), -1.0), ranks,
                 np.zeros((p, 6), np.int64), np.zeros((p, 2 * m), np.int64), codes,
             )  # fmt: skip
             if not _construct(state, allowed, before_f, before_i1) or limits[3] >= best:

@@ -1,5 +1,5 @@
 // The families whose orders the page makes itself, for a file or a component that has no server. The server's orders
-// remain the reference: tests/golden/page_orders.txt holds both alike.
+// remain the reference: tests/js/families/orders.test.js holds both alike.
 import { chimera, dualPipe, dualPipeV } from "./bidirectional.js";
 import { vHalf, vMin } from "./building_block.js";
 import { backwardsFromTheLast, fromRows } from "./from_rows.js";
