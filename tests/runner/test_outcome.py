@@ -18,8 +18,8 @@ from backend.schedule.simulation.simulate import simulate
 from runner.devices import this_machine
 from runner.engines.base import JobResources, RankLost, RankRequest
 from runner.failure import RunFailure
-from runner.job import job, watchdog
-from runner.job.job import Job, State
+from runner.job import job, states, watchdog
+from runner.job.job import Job
 from runner.job.outcome import outcome
 from runner.job.plan import JobPlan, plan
 from runner.messages import RankError, Ready, StepDone
@@ -217,14 +217,14 @@ def running(start: Callable[..., Running]) -> Running:
     one, events, engine = start()
     for rank in range(2):
         one.reply(rank, Ready("cpu"))
-    assert one.state is State.RUNNING
+    assert isinstance(one.state, states.Running)
     return one, events, engine
 
 
 def test_an_error_in_a_worker_ends_the_run_and_names_rank_and_op(running: Any) -> None:
     one, events, engine = running
     one.reply(1, RankError("exception", "RuntimeError: no such luck"))
-    assert one.state is State.RUNNING
+    assert isinstance(one.state, states.Running)
     one.tick()
     failure = events[-1]["failure"]
     assert (events[-1]["event"], failure["kind"], failure["rank"], failure["op"]) == ("failed", "exception", 1, "1F0")
@@ -237,7 +237,7 @@ def test_a_death_explains_the_errors_that_it_causes_elsewhere(running: Any) -> N
     engine.doomed = True  # this process learns of the death later
     one.reply(1, RankError("exception", "RuntimeError: connection closed by peer"))
     one.tick()
-    assert one.state is State.RUNNING
+    assert isinstance(one.state, states.Running)
     ended = message(
         "runner.process_ended", "rank {rank}'s worker process {pid} ended ({cause})", rank=0, pid=7, cause="SIGKILL"
     )
@@ -253,7 +253,7 @@ def test_progress_is_reported_as_long_as_ranks_get_on_and_only_then(
 ) -> None:
     monkeypatch.setattr(job, "PROGRESS_NS", 0)
     one, events, _ = start(mode="free", steps=3)
-    ledgers = [Ledger(one.board.path, rank, 2, one.board.first_rows(rank)) for rank in range(2)]
+    ledgers = [Ledger(one.state.board.path, rank, 2, one.state.board.first_rows(rank)) for rank in range(2)]
     reported: list[tuple[Any, ...]] = []
 
     def look() -> list[tuple[Any, ...]]:
@@ -278,7 +278,7 @@ def test_progress_is_reported_as_long_as_ranks_get_on_and_only_then(
         for rank, ledger in enumerate(ledgers):
             ledger.reset()
             one.reply(rank, StepDone({0: 1.0, 1: 1.0} if rank else {}, 0, 0, 1, 0))
-    assert one.state is State.VERIFYING
+    assert isinstance(one.state, states.Verifying)
     assert look()[:1] == [("verifying", 1, 0, 6)]
     for done, step in ((1, 1), (2, 2), (5, 3), (6, 3)):
         while sum(ledger.words[ledger.base + 3] for ledger in ledgers) < 1 + done:
@@ -298,7 +298,7 @@ def paced(start: Callable[..., Running]) -> tuple[Job, list[dict[str, Any]]]:
 
 def test_a_run_that_reports_ops_sends_no_progress_besides(start: Callable[..., Running]) -> None:
     one, events = paced(start)
-    Ledger(one.board.path, 0, 2, one.board.first_rows(0)).record(0, 1, 2, 0, 0)
+    Ledger(one.state.board.path, 0, 2, one.state.board.first_rows(0)).record(0, 1, 2, 0, 0)
     one.last_batch = 0
     one.tick()
     assert events[-1]["event"] == "op_batch"
@@ -309,17 +309,17 @@ def test_a_verification_that_gets_on_is_waited_for_and_one_that_does_not_is_ende
 ) -> None:
     one, events = paced(start)
     monkeypatch.setattr(job, "PROGRESS_NS", 0)
-    ledger = Ledger(one.board.path, 0, 2, one.board.first_rows(0))
+    ledger = Ledger(one.state.board.path, 0, 2, one.state.board.first_rows(0))
     for rank in range(2):
         one.reply(rank, StepDone({0: 1.0, 1: 1.0} if rank else {}, 0, 0, 1, 0))
-    assert one.state is State.VERIFYING
+    assert isinstance(one.state, states.Verifying)
     time = job.clock.now()
     for _ in range(4):
         time += 40 * job.SECOND
         monkeypatch.setattr(job.clock, "now", lambda time=time: time)
         ledger.beat()
         one.tick()
-        assert one.state is State.VERIFYING
+        assert isinstance(one.state, states.Verifying)
     monkeypatch.setattr(job.clock, "now", lambda: time + 40 * job.SECOND)
     one.tick()
     assert (events[-1]["event"], events[-1]["failure"]["kind"]) == ("failed", "no_answer")
