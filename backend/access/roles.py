@@ -1,4 +1,4 @@
-"""Roles, and who a client is: what it may do, by what it is counted, and whose the runs are that it makes."""
+"""Roles and identities: a client's role, the key its limits count by, and the owner of its runs."""
 
 from __future__ import annotations
 

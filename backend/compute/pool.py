@@ -141,7 +141,7 @@ class Lane:
             self._idle.pop().end()
 
     def _soon(self, waiting: int) -> int:
-        """Return the seconds after which so many jobs are probably done."""
+        """Return the seconds after which this number of jobs is probably done."""
         return max(1, min(600, round(waiting * self.usual / self.size)))
 
     def _next(self) -> None:

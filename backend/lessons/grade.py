@@ -1,4 +1,4 @@
-"""What a reader is told of an answer: whether it is right, else why not, as far as the answer itself tells.
+"""Grade the answer to a question: whether it is right, and otherwise why not, as far as the answer shows.
 
 A lesson's file grades in the same way (static/js/app/learn/judge.js); a test compares both.
 """

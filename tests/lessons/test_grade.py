@@ -1,4 +1,4 @@
-"""What a reader is told of an answer, by the server and by a lesson's file alike."""
+"""Grading an answer: the server and a lesson's file agree."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ tasks = Blueprint("tasks", __name__, url_prefix="/api/tasks")
 AN_ENTRY = message("boards.an_entry", "an entry")
 SHOWN_MS = 2000.0  # the first time: some par orders are searched
 GRADED_MS = 100.0
-CLAIMS = ("score", "makespan", "bubble", "peak", "messages", "simplicity")  # what a client may say, and nobody reads
+CLAIMS = ("score", "makespan", "bubble", "peak", "messages", "simplicity")  # sent by a client and ignored
 
 
 @tasks.get("")

@@ -160,4 +160,4 @@ def _holds(lease: Lease) -> bool:
     try:
         return lease.take()
     except UNAVAILABLE:
-        return True  # nobody else can take it either
+        return True  # no other process can take it either
