@@ -67,7 +67,7 @@ def fields_of(query: bytes, known: Collection[str], value: Callable[[str, str], 
 
 def repeated(key: str) -> str:
     """Return the sentence for a repeated key."""
-    return message("web.repeated_key", "{key} stands more than once in the address", key=key)
+    return message("web.repeated_key", "{key} is more than once in the address", key=key)
 
 
 def nested(data: dict[str, Any]) -> dict[str, Any]:

@@ -51,7 +51,7 @@ def choose_one() -> Message:
 
 def all_ops_once() -> Message:
     """Refuse what is no order of these ops."""
-    return message("lessons.all_ops_once", "Each of the ops must stand there once.")
+    return message("lessons.all_ops_once", "Give each of the ops once.")
 
 
 def gradient_first(op: str, before: str) -> Message:

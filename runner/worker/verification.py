@@ -57,9 +57,9 @@ def verify(command: Verify, beat: Callable[[], None] = no_beat) -> Verdict:
 
 
 def counted(verdict: Verdict, contributions: Contributions, replicas: Sequence[Mapping[str, Tensor]]) -> Verdict:
-    """Return the verdict on a run whose errors are within the tolerance, not verified if a micro-batch is not once in
-    its gradients: of many micro-batches in bfloat16, one may be less than their roundings. Replicas of a stage have the
-    same sum, so one of them is looked at.
+    """Check a run within the tolerance further: not verified unless each micro-batch is in its gradients once. Of many
+    micro-batches in bfloat16, one may weigh less than their roundings. Replicas of a stage have the same sum, so one of
+    them is checked.
     """
     found = contributions.wrong({name: result for results in replicas for name, result in results.items()})
     if found is None:

@@ -40,8 +40,8 @@ CASES: list[tuple[int, str, bool, str]] = [
     (ORDER, "0F0 0F1 0F2 0B0 0B1 0B2", True, ""),
     (ORDER, "0F0 0F1 0B0 0F2 0B1 0B2", False, "The first 2 are right; number 3 is not."),
     (ORDER, "0B0 0F0 0F1 0F2 0B1 0B2", False, "0B0 cannot come before 0F0"),
-    (ORDER, "0F0 0F1", False, "Each of the ops must stand there once."),
-    (ORDER, "0F0 0F0 0F2 0B0 0B1 0B2", False, "Each of the ops must stand there once."),
+    (ORDER, "0F0 0F1", False, "Give each of the ops once."),
+    (ORDER, "0F0 0F0 0F2 0B0 0B1 0B2", False, "Give each of the ops once."),
 ]
 """Question, answer, whether it is right, and a part of the reason."""
 

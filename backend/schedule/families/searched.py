@@ -62,7 +62,7 @@ def known(spec: Spec) -> Spec:
 
 
 def recall(query: bytes | None = None) -> Recalled:
-    """Return the known orders whose effort stands in a query, or all without one: another process has not searched
+    """Return the known orders whose effort is in a query, or all without one: another process has not searched
     them. Efforts are long numbers, so the query's order is among few.
     """
     chosen = (

@@ -177,8 +177,8 @@ class Handler(WebSocketHandler):  # type: ignore[misc]  # gevent-websocket has n
         return headers
 
     def handle_one_response(self) -> None:
-        """Have the app answer. A connection whose request could not be read to its end is closed: what follows might be
-        taken for another request.
+        """Have the app answer. Close a connection whose request could not be read to its end: the rest might be taken
+        for another request.
         """
         super().handle_one_response()
         if self.reader.failure or self.wsgi_input._chunked_input_error:
@@ -239,7 +239,7 @@ class Handler(WebSocketHandler):  # type: ignore[misc]  # gevent-websocket has n
 
 
 def handler_class(wrap: Wrap, limits: ConnectionLimits, connections: Connections, allowed: Allowance) -> type[Handler]:
-    """Return the class of connections with these limits, whose WebSockets are wrapped and may send what is allowed."""
+    """Return the class of connections with these limits. Their WebSockets are wrapped and may send what is allowed."""
     own = {"wrap": staticmethod(wrap), "limits": limits, "connections": connections, "allowed": allowed}
     return type("WrappingHandler", (Handler,), own)
 

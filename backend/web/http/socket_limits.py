@@ -133,7 +133,7 @@ class LimitedWebSocket(WebSocket):  # type: ignore[misc]  # gevent-websocket has
         self.raw_read = self._limits.read_payload(self.raw_read)
 
     def share(self, credit: Credit) -> None:
-        """Count what arrives here for the client too, whose other sockets have the same credit."""
+        """Count what arrives here against the credit that all sockets of the client share."""
         self._limits.shared = credit
 
     def read_frame(self) -> tuple[Any, bytes]:
@@ -141,8 +141,8 @@ class LimitedWebSocket(WebSocket):  # type: ignore[misc]  # gevent-websocket has
         return self._limits.read_frame()
 
     def receive(self) -> Any:
-        """Return the next message, None where the socket is closed. Closes it for what is no packet of Engine.IO, whose
-        library would read it outside of what it catches, and leave the socket open and unread.
+        """Return the next message, None where the socket is closed. Close it if the message is no packet of Engine.IO:
+        its library would raise where it catches nothing, and leave the socket open and unread.
         """
         message = super().receive()
         if message is None or _is_packet(message):
