@@ -12,7 +12,7 @@ class ComputeError(RequestError):
 
 
 class ClientLeftError(ComputeError):
-    """The client of a computation has closed its connection, so that nobody receives an answer."""
+    """The client of a computation has closed its connection: an answer would reach no one."""
 
 
 class TooLargeError(ComputeError):

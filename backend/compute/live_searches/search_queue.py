@@ -166,8 +166,8 @@ class SearchQueue:
         self._ready.set()
 
     def _run_searches(self, pool: ThreadPool) -> None:
-        """Run one search after the other. Only here is a thread asked for: `spawn` of a pool whose threads are all at
-        work blocks its caller until one is free.
+        """Run one search after the other. Threads are requested only here, because `spawn` blocks its caller until a
+        thread of the pool is free.
         """
         while True:
             job_id = self._queue.pop()

@@ -1,7 +1,7 @@
 """Commands to the process that manages the runs, and its answers, through lists in Redis.
 
-A command is a key that Redis deletes after ANSWER_S, and its id in a list. The manager takes the id, then the key: a
-command that nobody has taken in time is gone, so a manager that was away does not start runs that nobody waits for.
+A command is a key that Redis deletes after ANSWER_S, and its id in a list. The manager takes the id, then the key. A
+command that is not taken in time is gone, so a manager that was away starts no run whose client has given up.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ class ForkServer:
         self.used = time.monotonic()
 
     def serve(self) -> None:
-        """Serve until the host's part of Ray ends, or nobody has needed this server for KEEP_S."""
+        """Serve until the host's part of Ray ends, or this server was unused for KEEP_S."""
         while True:
             if self.new or self.children:
                 self.used = time.monotonic()
