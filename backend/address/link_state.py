@@ -14,7 +14,7 @@ from backend.address.preset import with_preset_costs
 from backend.address.query import KEYS, value_of
 from backend.errors import RequestError, message
 from backend.schedule.families import imported
-from backend.schedule.families.registry import family_of, judge
+from backend.schedule.families.registry import family_of, validate
 from backend.schedule.family_names import canonical
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import COST_KEYS, Spec
@@ -28,17 +28,14 @@ PLAIN = {key: value for key, value in Spec().to_json().items() if key != "costs"
 
 
 def plans_of(query: bytes) -> list[Spec]:
-    """Return the schedules that a view shows, the first one first. Raises RequestError naming the key that is wrong.
-
-    Unpacking the longest query takes a quarter of a second.
-    """
+    """Return the schedules that a view shows, the first one first. Raises RequestError naming the key that is wrong."""
     entries = entries_of(query)
     first = _fields(entries, "", PLAIN)
     prefixes = [prefix for prefix in OTHERS if any(prefix + key in entries for key in KEYS)]
     plans = [_spec(fields) for fields in (first, *(_fields(entries, prefix, first) for prefix in prefixes))]
     plans = with_preset_costs(plans, entries)
     for spec in plans:
-        judge(spec)
+        validate(spec)
     return plans
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from backend.errors import RequestError
-from backend.schedule.families.interleaved.interleaved import group_size
 from backend.schedule.families.registry import family_of, order
 from backend.schedule.families.searched import certificate
 from backend.schedule.laws.law import names
@@ -48,7 +47,7 @@ def describe(spec: Spec, built: Order, timeline: Timeline, times: bool = False) 
 def law_values(spec: Spec) -> list[dict[str, Any]]:
     """Return every law of the spec's family that applies to it, with its numbers substituted."""
     values = law_names(spec)
-    return [law.judge(values) for law in family_of(spec).laws if law.speaks(values)]
+    return [law.evaluate(values) for law in family_of(spec).laws if law.speaks(values)]
 
 
 def law_names(spec: Spec) -> dict[str, float]:
@@ -59,7 +58,7 @@ def law_names(spec: Spec) -> dict[str, float]:
     stages = spec.p if family.placement == "bidirectional" else spec.p * spec.v
     truths = {"lifo": spec.lifo, "interlaced": spec.vocabulary == "interlaced", "copies": spec.offload != "none"}
     truths["forward_only"] = spec.forward_only
-    sizes = names(spec.p, spec.m, spec.v, group_size(spec), stages, spec.timing)
+    sizes = names(spec.p, spec.m, spec.v, spec.group_size, stages, spec.timing)
     return sizes | {"barriers": float(spec.barriers)} | {name: float(truth) for name, truth in truths.items()}
 
 

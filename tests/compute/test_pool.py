@@ -15,7 +15,7 @@ from flask import Flask
 
 from backend.compute import errors, fork_client
 from backend.compute.errors import ClientLeftError, ComputeError, TooLargeError, WorkerError
-from backend.compute.pool import Limits, Pool, Task
+from backend.compute.pool import Limits, Pool, QueuedJob
 from backend.errors import RequestError
 from backend.web.http.computing import QUICK_WORK
 from tests.compute import jobs
@@ -224,15 +224,15 @@ def test_requests_for_the_same_share_one_job_that_lasts_until_the_last_has_left(
 
 
 def test_all_requests_get_the_outcome_that_comes_as_their_wait_runs_out():
-    task = Task("a", None, b"", None)
+    job = QueuedJob("a", None, b"", None)
 
     def ask() -> object:
-        while not task.wait(0.05):
+        while not job.wait(0.05):
             pass
-        return task.result
+        return job.result
 
     requests = [gevent.spawn(ask) for _ in range(4)]
-    gevent.spawn_later(0.04, task.end, "done")
+    gevent.spawn_later(0.04, job.end, "done")
     gevent.spawn_later(0.02, time.sleep, 0.06)  # so that all of these times come in one round of the loop
     assert [each.get(timeout=PATIENCE_S) for each in requests] == ["done"] * 4
 

@@ -18,7 +18,6 @@ from backend.schedule.families.registry import FAMILIES
 from backend.schedule.hardware.cost_model import KEYS as SETTING_KEYS
 from backend.schedule.hardware.machines import MACHINES
 from backend.schedule.hardware.models import MODELS
-from tests.support import message_templates
 from tests.support.server_answers import texts
 
 TESTS = Path(__file__).parents[1]
@@ -52,11 +51,6 @@ def names() -> set[str]:
     ways = [name for family in FAMILIES.values() for name in (*family.vocabulary, family.placement)]
     ways += [*options.KEYS, *options.DTYPES, *options.DEVICES]
     return set(re.findall(WORD, " ".join([*titled, *ORDER_KEYS, *SETTING_KEYS, *APPEARANCE, *charts, *ways, "limit"])))
-
-
-def test_the_collected_messages_are_those_of_the_source():
-    written = message_templates.written()
-    assert message_templates.GOLDEN.read_text() == written, "run: python -m tests.support.message_templates"
 
 
 @pytest.mark.skipif(NODE is None, reason="the page's modules run in node")

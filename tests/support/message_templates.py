@@ -1,42 +1,31 @@
-"""The messages of the server by their codes, read from its sources.
-
-`python -m tests.support.message_templates` writes tests/golden/messages.json, which every language's catalogue is
-compared with.
-"""
+"""The messages of the server by their codes, read from its sources."""
 
 from __future__ import annotations
 
 import ast
-import json
 
-from tests.support.sources import ROOT, module_name, python_files, tree, under
-
-GOLDEN = ROOT / "tests" / "golden" / "messages.json"
+from tests.support.sources import module_name, python_files, tree, under
 
 
 def templates() -> dict[str, set[str]]:
-    """Code -> template of every call of `message(code, template, ...)` in backend and runner."""
+    """Code -> template of every `message(code, template, ...)` and `Sentence(code, template)` in backend and runner."""
     found: dict[str, set[str]] = {}
     for path in (path for path in python_files() if under(module_name(path), "backend", "runner")):
         for node in ast.walk(tree(path)):
             match node:
                 case ast.Call(
-                    func=ast.Name(id="message"), args=[ast.Constant(value=str(code)), ast.Constant(value=str(text))]
+                    func=ast.Name(id="message" | "Sentence"),
+                    args=[ast.Constant(value=str(code)), ast.Constant(value=str(text))],
                 ):
                     found.setdefault(code, set()).add(text)
-                case ast.Call(func=ast.Name(id="message")):
+                case ast.Call(func=ast.Name(id="message" | "Sentence")):
                     raise AssertionError(f"{path}:{node.lineno}: code and template must be literals")
     return found
 
 
-def written() -> str:
-    """The text of the golden file of messages: code -> template."""
+def by_code() -> dict[str, str]:
+    """Code -> template of every message, which every language's catalogue is compared with."""
     found = templates()
     double = {code: texts for code, texts in found.items() if len(texts) > 1}
     assert not double, f"one code, several templates: {double}"
-    by_code = {code: next(iter(found[code])) for code in sorted(found)}
-    return json.dumps(by_code, indent=0, ensure_ascii=False) + "\n"
-
-
-if __name__ == "__main__":
-    GOLDEN.write_text(written())
+    return {code: next(iter(found[code])) for code in sorted(found)}

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from backend.schedule.errors import SpecError
-from backend.schedule.families.registry import FAMILIES, judge
+from backend.schedule.families.registry import FAMILIES, validate
 from backend.schedule.options.offload import modes_of_chunks
 from backend.schedule.options.per_chunk import of_stages
 from backend.schedule.order.order import Order
@@ -76,7 +76,7 @@ def optioned(draw: st.DrawFn, family: str | None = None, max_p: int = 6, max_m: 
         spec = spec.with_(shared_link=shared, costs=replace(spec.costs, O=copy))
     if chosen.asynchronous:
         spec = spec.with_(weights=draw(st.none() | st.floats(0, 4)))
-    judge(spec)
+    validate(spec)
     return spec
 
 
@@ -84,7 +84,7 @@ def nearest_legal(spec: Spec) -> Spec:
     """Follow the errors' own advice until the spec is legal; advice that does not end in a legal spec is a defect."""
     for _ in range(6):
         try:
-            judge(spec)
+            validate(spec)
         except SpecError as error:
             spec = spec.with_(**{error.field: error.nearest})
         else:

@@ -14,7 +14,6 @@ from typing import Any
 
 from backend.schedule.analysis.nearest_spec import fit
 from backend.schedule.errors import Message, SpecError, message
-from backend.schedule.families.interleaved.interleaved import group_size
 from backend.schedule.families.registry import op_count, order
 from backend.schedule.laws.formula import evaluate, parse, text
 from backend.schedule.options.per_chunk import Modes
@@ -263,7 +262,7 @@ def _memory_steps(spec: Spec) -> Steps:
     if spec.w_share != 1.0:
         spec = spec.with_(w_share=1.0)
         yield message("analysis.held_until_w", "with all activations held until W"), spec
-    if spec.group is not None and group_size(spec) != spec.p:
+    if spec.group is not None and spec.group_size != spec.p:
         grouped = _legal(spec.with_(group=spec.p))
         if grouped is not None:
             spec = grouped

@@ -75,7 +75,7 @@ def trials(family: Family, cells: int = CELLS) -> list[Trial]:
         values = law_names(spec)
         for trial in found:
             if trial.law.speaks(values):
-                judged = trial.law.judge(values)
+                judged = trial.law.evaluate(values)
                 tally = trial.inside if judged["exact"] else trial.outside[judged["why"]]
                 _count(tally, judged["value"], simulated[trial.law.quantity, trial.law.window])
     return found

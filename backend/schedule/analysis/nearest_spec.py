@@ -15,7 +15,7 @@ import numpy as np
 
 from backend.schedule import jit
 from backend.schedule.errors import Message, SpecError, message
-from backend.schedule.families.registry import family_of, judge, op_count
+from backend.schedule.families.registry import family_of, op_count, validate
 from backend.schedule.options.effective_costs import spread_layers
 from backend.schedule.simulation.costs import Cost, Costs
 from backend.schedule.spec import LIMITS, Spec
@@ -44,8 +44,8 @@ def fit(asked: Spec, name: str, v: int | None = None) -> tuple[Spec, Message | N
         stages = _stages(spec)
         spec = spec.with_(costs=spread(asked.costs, stages, spec.costs.FB), layers=_spread_layers(asked, stages))
         try:
-            _judge_size(spec)
-            judge(spec)
+            _validate_size(spec)
+            validate(spec)
         except SpecError as error:
             if error.nearest is None or error.field is None:
                 raise
@@ -86,7 +86,7 @@ def _stages(spec: Spec) -> int:
     return spec.p if family_of(spec).placement == "bidirectional" else spec.p * spec.v
 
 
-def _judge_size(spec: Spec) -> None:
+def _validate_size(spec: Spec) -> None:
     """Raise SpecError, without a nearest value, if a family's own v makes too many ops: a smaller m would not be
     comparable.
     """

@@ -39,7 +39,7 @@ def steady_state(spec: Spec) -> dict[str, Any]:
     family = family_of(spec)
     if family.block is None:
         raise SpecError("family", spec.family, _why_none(family), nearest=_nearest(family))
-    block = family.block(spec)
+    block = family.block.build(spec.p)
     peaks = block.peaks()
     return {
         "family": family.name,

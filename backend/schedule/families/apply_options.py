@@ -27,7 +27,7 @@ _NO_SHARDS = (
 _NO_COPIES = ("copies == 0", message("schedule.unless_no_copies", "a backward may have to wait for its reload"))
 
 
-def judge(spec: Spec, family: Family) -> None:
+def validate(spec: Spec, family: Family) -> None:
     """Raise SpecError unless the spec's options and costs go with its family and with each other."""
     for name, default in _FAMILYS_OWN.items():
         if name not in family.fields and getattr(spec, name) != default:
@@ -51,15 +51,15 @@ def judge(spec: Spec, family: Family) -> None:
             ),
         )
     if spec.forward_only:
-        forward_only.judge(spec, family)
-    _judge_stages(spec, spec.p if family.placement == "bidirectional" else spec.p * spec.v)
+        forward_only.validate(spec, family)
+    _validate_stages(spec, spec.p if family.placement == "bidirectional" else spec.p * spec.v)
     for name in ("recompute", "offload"):
-        _judge_length(spec, name)
+        _validate_length(spec, name)
     if spec.recompute != "none":
-        _judge_recompute(spec)
+        _validate_recompute(spec)
     if spec.vocabulary != "plain":
-        _judge_vocabulary(spec, family)
-    _judge_offload(spec, family)
+        _validate_vocabulary(spec, family)
+    _validate_offload(spec, family)
     timed = (spec.effort or 0) * 3 * spec.p * spec.m * spec.v
     if timed > MOST_TIMED:
         nearest = MOST_TIMED // (3 * spec.p * spec.m * spec.v)
@@ -78,7 +78,7 @@ def judge(spec: Spec, family: Family) -> None:
         raise SpecError("weights", spec.weights, text, nearest=None)
 
 
-def _judge_stages(spec: Spec, stages: int) -> None:
+def _validate_stages(spec: Spec, stages: int) -> None:
     """Raise SpecError for a list that is not one entry per stage, and for layers that spread costs already listed."""
     for name in ("F", "I", "W"):
         cost = getattr(spec.costs, name)
@@ -120,7 +120,7 @@ def _judge_stages(spec: Spec, stages: int) -> None:
         )
 
 
-def _judge_length(spec: Spec, name: str) -> None:
+def _validate_length(spec: Spec, name: str) -> None:
     """Raise SpecError for modes of chunks that are not one per chunk of a device."""
     modes = getattr(spec, name)
     if isinstance(modes, str) or len(modes) == spec.v:
@@ -136,7 +136,7 @@ def _judge_length(spec: Spec, name: str) -> None:
     raise SpecError(name, list(modes), text, limit=spec.v, nearest=nearest)
 
 
-def _judge_recompute(spec: Spec) -> None:
+def _validate_recompute(spec: Spec) -> None:
     """Raise SpecError unless I is given as F is (what runs again is a part of F), and a pair's time is not given."""
     if spec.costs.FB is not None:
         raise SpecError(
@@ -155,7 +155,7 @@ def _judge_recompute(spec: Spec) -> None:
         )
 
 
-def _judge_vocabulary(spec: Spec, family: Family) -> None:
+def _validate_vocabulary(spec: Spec, family: Family) -> None:
     mode = spec.vocabulary
     if spec.costs.FB is not None:
         raise SpecError(
@@ -192,7 +192,7 @@ def _judge_vocabulary(spec: Spec, family: Family) -> None:
         )
 
 
-def _judge_offload(spec: Spec, family: Family) -> None:
+def _validate_offload(spec: Spec, family: Family) -> None:
     if spec.offload != "none" and "offload" not in family.fields:
         text = message(
             "schedule.family_cannot_offload",
@@ -207,7 +207,7 @@ def _judge_offload(spec: Spec, family: Family) -> None:
             "offload and an output layer spread over the devices do not go together; use one of the two",
         )
         raise SpecError("offload", spec.offload, text, nearest="none")
-    _judge_offload_of_recomputed(spec)
+    _validate_offload_of_recomputed(spec)
     if spec.shared_link and spec.offload == "none":
         raise SpecError(
             "shared_link",
@@ -224,7 +224,7 @@ def _judge_offload(spec: Spec, family: Family) -> None:
         )
 
 
-def _judge_offload_of_recomputed(spec: Spec) -> None:
+def _validate_offload_of_recomputed(spec: Spec) -> None:
     """Raise SpecError for a chunk that is both recomputed in full and offloaded."""
     copied = offload.modes_of_chunks(spec.offload, spec.v)
     recomputed = [mode == "full" for mode in of_stages(spec.recompute, spec.v)]

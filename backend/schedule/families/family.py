@@ -1,37 +1,31 @@
-"""The description of a family of schedules, and two helpers to write rows as in the papers.
-
-A family is one file: a row of ops for each rank, written as phases (a count and a pattern), the legal specs, and the
-laws.
-"""
+"""The description of a family of schedules: a table of its rows, rules for its sizes, and its laws."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from backend.schedule.families.rules import Rule
+from backend.schedule.families.table import BlockTable, Row, Table, sizes
+from backend.schedule.laws.formula import compiled, parse
 from backend.schedule.laws.law import Law
 from backend.schedule.order.ops import B
-from backend.schedule.order.order import Codes, Order, from_rows, micro_numbers
-from backend.schedule.order.placement import Kind, place
-from backend.schedule.search.building_block import Block
+from backend.schedule.order.order import Order, from_rows, micro_numbers
+from backend.schedule.order.placement import Kind, Placement, place
 from backend.schedule.search.problem import Problem
 from backend.schedule.spec import LIMITS, Spec
-
-Row = npt.NDArray[np.uint8]
-Pattern = Sequence[int] | Row
 
 
 @dataclass(frozen=True)
 class Family:
     """A family of schedules.
 
-    ``rows(spec)`` gives each rank's op codes with implied micro-batches, ``legal(spec)`` raises SpecError for specs
-    that the family cannot build (after the size checks of spec.py), ``chunks(spec)`` is the number of model parts per
-    rank.
+    Its rows follow from ``table``; or ``construct`` builds them, each rank's op codes with implied micro-batches; or a
+    search for ``problem`` finds them (searched.py). ``legal`` are the rules for its sizes, after the size checks of
+    spec.py.
     """
 
     name: str
@@ -44,37 +38,52 @@ class Family:
     backward: Literal["full", "split", "both"]
     complexity: str
     placement: Kind
-    rows: Callable[[Spec], list[Row]]
-    legal: Callable[[Spec], None]
     laws: tuple[Law, ...]
+    table: Table | None = None
+    construct: Callable[[Spec], list[Row]] | None = None
+    problem: Callable[[Spec], Problem] | None = None
+    legal: tuple[Rule, ...] = ()
     fields: tuple[str, ...] = ()
     """Which of group, lifo, FB, memory, offload, effort, seed and forward_only the family takes, besides p, m and the
     costs."""
     v: tuple[int, int, int] = (1, 1, 1)
     """Least, natural and greatest v; where all are alike the page shows no slider."""
-    chunks: Callable[[Spec], int] = lambda spec: spec.v
-    ops: Callable[[Spec], int] | None = None
-    """How many ops its order has, where that is not the same for every micro-batch and chunk: overlapped pairs."""
+    ops: str | None = None
+    """How many ops its order has, a formula, where that is not the same for every micro-batch and chunk: pairs."""
     vocabulary: tuple[str, ...] = ()
     """The ways to spread the output layer over the ranks that the family's order can take in (vocabulary.py)."""
     asynchronous: bool = False
     """Whether weights change after every backward instead of once a step; each F then has a weight version."""
     shaped_by_costs: bool = False
     """Whether the order, not only its times, depends on the costs: a search or a squeeze."""
-    block: Callable[[Spec], Block] | None = None
+    block: BlockTable | None = None
     """One micro-batch's ops, repeated at a constant pace: the steady state at equal F, I and W, or what a family that
-    is shaped by the costs is laid from. None where nothing repeats micro-batch by micro-batch."""
-    problem: Callable[[Spec], Problem] | None = None
-    """The problem of a searched family, whose rows a search finds (searched.py); None where rows are constructed."""
-    numbered: Callable[[Spec], bool] = lambda spec: False
-    """Whether its order has to store micro-batch numbers, because they are not first in, first out."""
-    finish: Callable[[Spec, Order], Order] = lambda spec, order: order
-    """A last step on the order, for what phases cannot express (GPipe's backward from last to first)."""
+    is shaped by the costs is constructed from. None where nothing repeats micro-batch by micro-batch."""
+
+    def placement_of(self, spec: Spec) -> Placement:
+        """Return where the stages of a spec are."""
+        return place(self.placement, spec.p, 2 if self.placement == "bidirectional" else spec.v)
+
+    def validate(self, spec: Spec) -> None:
+        """Raise SpecError unless the family takes the sizes of a spec."""
+        for rule in self.legal:
+            rule.validate(spec, self.title)
+
+    def rows(self, spec: Spec) -> list[Row]:
+        """Build each rank's op codes, with implied micro-batches."""
+        if self.table is not None:
+            return self.table.build(spec, self.placement_of(spec))
+        assert self.construct is not None
+        return self.construct(spec)
 
     def order(self, spec: Spec) -> Order:
         """Build the order of a legal spec."""
-        placement = place(self.placement, spec.p, self.chunks(spec))
-        return self.finish(spec, from_rows(placement, spec.m, self.rows(spec)))
+        order = from_rows(self.placement_of(spec), spec.m, self.rows(spec))
+        return backwards_from_the_last(order) if self.numbered(spec) else order
+
+    def numbered(self, spec: Spec) -> bool:
+        """Return whether the order stores its micro-batch numbers, because they are not first in, first out."""
+        return self.table is not None and self.table.is_last_first(spec)
 
     def op_count(self, spec: Spec) -> int:
         """Count the ops in the order of a spec with its options, without building it.
@@ -86,7 +95,7 @@ class Family:
             return spec.p * spec.m * spec.v
         shards = 2 * spec.p * spec.m if spec.barriers else 0
         if self.ops is not None:
-            return self.ops(spec) + shards
+            return int(compiled(self.ops)(sizes(spec))[0]) + shards
         return (2 if self.backward == "full" else 3) * spec.p * spec.m * spec.v + shards
 
     def most_ops(self, spec: Spec) -> int:
@@ -99,47 +108,24 @@ class Family:
     def as_dict(self) -> dict[str, Any]:
         """Return the family as JSON, for the page and the command line."""
         least, natural, most = self.v
-        plain = (
-            "name",
-            "title",
-            "year",
-            "source",
-            "used_by",
-            "group",
-            "summary",
-            "backward",
-            "complexity",
-            "placement",
-        )
-        return {key: getattr(self, key) for key in plain} | {
+        texts = ("name", "title", "source", "used_by", "group", "summary", "backward", "complexity", "placement")
+        return {key: getattr(self, key) for key in texts} | {
+            "year": self.year,
             "fields": list(self.fields),
             "vocabulary": list(self.vocabulary),
             "asynchronous": self.asynchronous,
             "shaped_by_costs": self.shaped_by_costs,
-            "block": self.block is not None,
-            "sought": self.problem is not None,
+            "block": None if self.block is None else self.block.as_dict(),
+            "table": None if self.table is None else self.table.as_dict(),
+            "legal": [rule.as_dict() for rule in self.legal],
+            "ops": None if self.ops is None else parse(self.ops),
+            "searched": self.problem is not None,
             "v": {"min": least, "default": natural, "max": most},
             "laws": [law.as_dict() for law in self.laws],
         }
 
 
-def phases(*steps: tuple[int, Pattern]) -> Codes:
-    """Build a row from its phases: each a count (none if not positive) and the pattern to repeat."""
-    row = bytearray()  # whose concatenation takes a tenth of the time of numpy's
-    for count, pattern in steps:
-        if count > 0:
-            row += (bytes(pattern) if isinstance(pattern, list) else np.asarray(pattern, np.uint8).tobytes()) * count
-    return np.frombuffer(row, np.uint8) if row else np.empty(0, np.uint8)
-
-
-def alternate(*columns: Row) -> Row:
-    """Interleave one op of each column in turn: ``alternate(F, B)`` is the steady phase of 1F1B. All columns have
-    the same length.
-    """
-    return np.stack(columns, axis=1).ravel()
-
-
-def backwards_from_the_last(spec: Spec, order: Order) -> Order:
+def backwards_from_the_last(order: Order) -> Order:
     """Return the same order with each chunk's full backwards from the last micro-batch to the first."""
     if order.n == 1:
         return order  # a single micro-batch: nothing to reverse

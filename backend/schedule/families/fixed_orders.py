@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from backend.schedule.errors import SpecError
-from backend.schedule.families.family import Family, Row
+from backend.schedule.families.family import Family
+from backend.schedule.families.table import Row
 from backend.schedule.order.ops import PAIR, B, F, I, W
 from backend.schedule.order.order import MAX_CHUNKS, Codes, code_count, decode, encode
 from backend.schedule.spec import Spec
@@ -32,10 +33,10 @@ def _built(spec: Spec, families: Sequence[Family]) -> Iterator[Codes]:
     for family in families:
         same = spec.with_(family=family.name, memory=None, effort=None)
         try:
-            family.legal(same)
+            family.validate(same)
         except SpecError:
             continue  # too few micro-batches, for example
-        chunks = family.chunks(same)
+        chunks = family.placement_of(same).chunks
         yield np.stack([split(row, chunks) for row in family.rows(same)])
 
 

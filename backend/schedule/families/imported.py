@@ -126,13 +126,10 @@ def _family(found: Order) -> Family:
         backward=BACKWARDS[bool(kinds & {B, PAIR}), I in kinds],
         complexity=message("schedule.complexity_as_given", "as given"),
         placement=found.placement.kind,
-        rows=lambda spec: [found.codes[a:b] for a, b in zip(found.offsets[:-1], found.offsets[1:], strict=True)],
-        legal=lambda spec: _agree(spec, found),
         laws=(),
         fields=fields,
         v=(v, v, v),
-        chunks=lambda spec: found.chunks,
-        ops=lambda spec: len(found) - (2 * found.p * found.m if found.barriers else 0),
+        ops=str(len(found) - (2 * found.p * found.m if found.barriers else 0)),
         vocabulary=spread,
     )
 
@@ -141,8 +138,9 @@ def _v(found: Order) -> int:
     return found.chunks // found.placement.streams
 
 
-def _agree(spec: Spec, found: Order) -> None:
-    """Raise SpecError if the spec contradicts its order."""
+def validate(spec: Spec) -> None:
+    """Raise SpecError if the spec contradicts its order, or has none."""
+    found = order(spec)
     for name, real in (("p", found.p), ("m", found.m)):
         given = getattr(spec, name)
         if given != real:

@@ -30,7 +30,7 @@ from backend.schedule.families.zero_bubble.zb_h2 import ZB_H2
 from backend.schedule.order.order import Order
 from backend.schedule.spec import Spec
 
-__all__ = ["FAMILIES", "Family", "base_order", "describe", "family_of", "judge", "op_count", "order", "read"]
+__all__ = ["FAMILIES", "Family", "base_order", "describe", "family_of", "op_count", "order", "read", "validate"]
 
 FAMILIES: dict[str, Family] = {
     each.name: apply_options.with_options(each)
@@ -48,7 +48,7 @@ FAMILIES: dict[str, Family] = {
 def read(data: Mapping[str, Any]) -> Spec:
     """Read a legal spec from JSON. Raises SpecError with the nearest legal value."""
     spec = Spec.from_json(data, {family.name: family.v[1] for family in FAMILIES.values()})
-    judge(spec)
+    validate(spec)
     return spec
 
 
@@ -66,7 +66,7 @@ def family_of(spec: Spec) -> Family:
         raise SpecError("family", spec.family, text, nearest=close[0] if close else "1f1b") from None
 
 
-def judge(spec: Spec) -> None:
+def validate(spec: Spec) -> None:
     """Raise SpecError unless the spec's family can be built with its sizes, options and costs."""
     family = family_of(spec)
     least, _, most = family.v
@@ -84,9 +84,12 @@ def judge(spec: Spec) -> None:
                 "schedule.family_takes_v_exactly", "{family} takes v exactly {v}", family=family.title, v=least
             )
         raise SpecError("v", spec.v, text, limit=nearest, nearest=nearest)
-    _judge_size(spec, family)
-    apply_options.judge(spec, family)
-    family.legal(spec)
+    _validate_size(spec, family)
+    apply_options.validate(spec, family)
+    if spec.family == imported.NAME:
+        imported.validate(spec)
+    else:
+        family.validate(spec)
 
 
 def op_count(spec: Spec) -> int:
@@ -94,7 +97,7 @@ def op_count(spec: Spec) -> int:
     return family_of(spec).op_count(spec)
 
 
-def _judge_size(spec: Spec, family: Family) -> None:
+def _validate_size(spec: Spec, family: Family) -> None:
     """Raise SpecError for more ops than one order may have, with the most micro-batches that fit."""
     count = family.op_count(spec)
     most = family.most_ops(spec)
@@ -114,7 +117,7 @@ def _judge_size(spec: Spec, family: Family) -> None:
 
 def order(spec: Spec) -> Order:
     """Build the order of a spec. Raises SpecError for an illegal one."""
-    judge(spec)
+    validate(spec)
     return imported.order(spec) if spec.family == imported.NAME else apply_options.order(spec, FAMILIES[spec.family])
 
 
@@ -122,7 +125,7 @@ def base_order(spec: Spec) -> tuple[Order, bool]:
     """Build the order of a spec without what its options place by the costs (apply_options.py), and return whether
     that is anything; an imported order is complete. Raises SpecError for an illegal spec.
     """
-    judge(spec)
+    validate(spec)
     if spec.family == imported.NAME:
         return imported.order(spec), False
     return apply_options.base_order(spec, FAMILIES[spec.family]), apply_options.places_by_costs(spec)

@@ -7,11 +7,11 @@ stages, and an output layer that is spread over the devices, or for which layers
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from backend.schedule.errors import SpecError, message
-from backend.schedule.families.registry import judge
+from backend.schedule.families.registry import validate
 from backend.schedule.hardware.cost_model import KEYS, Setting
 from backend.schedule.hardware.estimate import Estimate, estimate
 from backend.schedule.hardware.step_units import StepUnits, step_units
@@ -61,8 +61,8 @@ class Preset:
         with the spec.
         """
         costs, w_share = self.costs(spec)
-        made = replace(spec, costs=costs, w_share=w_share)
-        judge(made)
+        made = spec.with_(costs=costs, w_share=w_share)
+        validate(made)
         return made
 
     def costs(self, spec: Spec) -> tuple[Costs, float]:

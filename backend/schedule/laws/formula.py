@@ -33,6 +33,7 @@ _APPLY: dict[str, Callable[..., float]] = {
     "<": operator.lt,
     ">": operator.gt,
 }
+_FUNCTIONS = {"__builtins__": {}, "min": min, "max": max, "floor": lambda value: value // 1}
 _TIGHTNESS = {"or": 0, "and": 1, "<=": 2, ">=": 2, "==": 2, "<": 2, ">": 2, "+": 3, "-": 3, "*": 4, "/": 4, "mod": 4}
 
 
@@ -59,6 +60,20 @@ def _tree(node: ast.expr) -> Tree:
         case ast.Call(func=ast.Name(id="floor" | "max" | "min" as name), args=args):
             return [name, *map(_tree, args)]
     raise ValueError(f"not part of a formula: {ast.unparse(node)}")
+
+
+@cache
+def compiled(*formulas: str, let: tuple[tuple[str, str], ...] = ()) -> Callable[[dict[str, Any]], tuple[Any, ...]]:
+    """Compile expressions to one function, which returns their values at the given names and adds those of ``let``.
+
+    ``let`` are names with their expressions, which may use the names before them. Values may be arrays for expressions
+    without ``min``, ``max`` and ``if``. Raises ValueError for anything except the operators above.
+    """
+    for source in (*formulas, *(source for _, source in let)):
+        parse(source)
+    terms = [*(f"({name} := {source})" for name, source in let), *formulas]
+    code = compile(f"({''.join(f'{term},' for term in terms)})", "<formula>", "eval")
+    return lambda names: eval(code, _FUNCTIONS, names)[len(let) :]
 
 
 def evaluate(tree: Tree, names: Vars) -> float:

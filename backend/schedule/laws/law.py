@@ -58,7 +58,7 @@ class Law:
         passes = ["==", "forward_only", int(self.forward)]
         return passes if self.when is None else ["and", passes, parse(self.when)]
 
-    def judge(self, names: dict[str, float]) -> dict[str, Any]:
+    def evaluate(self, names: dict[str, float]) -> dict[str, Any]:
         """Evaluate the law at one point: its text, with numbers, its value, whether it is exact there, and if not,
         why.
         """

@@ -107,7 +107,7 @@ def _times(cost: Cost, factor: float) -> Cost:
 
 def _with_recomputation(costs: Costs, options: Options) -> Costs:
     """Add to I the part of F that runs again with it: a number if all chunks recompute the same part of numbers, else
-    a list. F and I are both lists or both numbers (checked by families.judge).
+    a list. F and I are both lists or both numbers (checked by families.validate).
     """
     if options.recompute == "none":
         return costs

@@ -4,9 +4,10 @@ import { language, speak, t } from "../core/i18n/language.js";
 import { formatNumber as num, formatPercent } from "../core/i18n/numbers.js";
 import { peakInFlight } from "../core/schedule/memory.js";
 import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_W, kindOf, opText } from "../core/schedule/ops.js";
+import { FAMILIES_MESSAGES } from "../core/i18n/zh/messages_families.js";
+import { COMPONENT } from "../core/i18n/zh/page/component.js";
 import { traceAt } from "../timeline/trace.js";
 import { h } from "../ui/dom.js";
-import { SERVERS, TEXTS } from "./zh.js";
 
 /** @import {Lane} from "../data/lanes.js" */
 /** @import {Mark} from "./picture.js" */
@@ -20,7 +21,7 @@ export function speakFor(element) {
   const tag = element.closest("[lang]")?.getAttribute("lang") ?? "";
   const code = tag.toLowerCase().split("-")[0] === "zh" ? "zh" : "en";
   if (code === language()) return;
-  if (code === "zh") speak(code, TEXTS, SERVERS);
+  if (code === "zh") speak(code, COMPONENT, FAMILIES_MESSAGES);
   else speak(code, {});
 }
 

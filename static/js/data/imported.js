@@ -28,8 +28,9 @@ export const importedFamily = () => ({
   v: { min: 1, default: 1, max: 64 },
   asynchronous: false,
   shaped_by_costs: false,
-  block: false,
-  sought: false,
+  block: null,
+  legal: [],
+  searched: false,
   vocabulary: [],
   laws: [],
 });

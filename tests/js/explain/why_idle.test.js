@@ -1,6 +1,5 @@
 // Tests of the reasons for idle time.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { needs, unblocks, whyIdle } from "../../../static/js/core/explain/why_idle.js";
@@ -8,6 +7,7 @@ import { makers } from "../../../static/js/core/schedule/dependencies.js";
 import { find, opText, refOf } from "../../../static/js/core/schedule/ops.js";
 import { simulate } from "../../../static/js/core/schedule/simulate.js";
 import { decode } from "../../../static/js/core/schedule/wire.js";
+import { fixture } from "../support/fixtures.js";
 import { UNIT, breadthFirst, bytes, oneFOneB, zbH1 } from "../support/helpers.js";
 
 /** @import {OpRef, Schedule, Times} from "../../../static/js/core/schedule/types.js" */
@@ -64,7 +64,7 @@ test("a busy rank is not idle, nor is anything outside the timeline", () => {
 });
 
 test("every gap of a planned timeline ends when what it awaits arrives", () => {
-  for (const schedule of [oneFOneB(5, 9), zbH1(4, 9), breadthFirst(3, 4, 3), ...goldenSchedules()]) {
+  for (const schedule of [oneFOneB(5, 9), zbH1(4, 9), breadthFirst(3, 4, 3), ...sentSchedules()]) {
     const costs = { F: 1.5, I: 1.25, W: 0.5, comm: 0.25, FB: null, S: null, T: null, O: null };
     const planned = simulate(schedule, costs);
     for (let r = 0; r < schedule.p; r++) {
@@ -81,9 +81,8 @@ test("every gap of a planned timeline ends when what it awaits arrives", () => {
 });
 
 /** @returns {Schedule[]} */
-function goldenSchedules() {
-  const path = new URL("../../golden/times.json", import.meta.url);
-  return JSON.parse(readFileSync(path, "utf8")).map((/** @type {{wire: string}} */ { wire }) => decode(bytes(wire)));
+function sentSchedules() {
+  return fixture("times").map((/** @type {{wire: string}} */ { wire }) => decode(bytes(wire)));
 }
 
 /** Measured: everything from an op on comes later. @param {string} text @param {number} late @returns {Times} */
@@ -169,8 +168,8 @@ test("a weight gradient needs its own input gradient, which unblocks it", () => 
   );
 });
 
-test("needs and unblocks mirror each other in every golden schedule", () => {
-  for (const schedule of goldenSchedules()) {
+test("needs and unblocks mirror each other in every schedule that is sent", () => {
+  for (const schedule of sentSchedules()) {
     const planned = simulate(schedule, UNIT);
     const forth = new Set();
     const back = new Set();
@@ -183,8 +182,7 @@ test("needs and unblocks mirror each other in every golden schedule", () => {
 });
 
 test("the text of half a pair names that half", () => {
-  const pairs =
-    goldenSchedules().find(({ codes, chunks }) => codes.some((code) => code >= 4 * chunks)) ?? assert.fail();
+  const pairs = sentSchedules().find(({ codes, chunks }) => codes.some((code) => code >= 4 * chunks)) ?? assert.fail();
   const planned = simulate(pairs, UNIT);
   const i = pairs.codes.findIndex((code) => code >= 4 * pairs.chunks);
   const [, f, b] = /** @type {RegExpExecArray} */ (/\((\w+);(\w+)\)/.exec(opText(pairs, i)));

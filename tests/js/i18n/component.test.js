@@ -1,16 +1,32 @@
-// The component's own part of the Chinese catalogue, and its colours.
+// The Chinese of <bubble-line>: of the catalogue only the files that it imports, because all of it is too large.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { FAMILIES_MESSAGES } from "../../../static/js/core/i18n/zh/messages_families.js";
+import { COMPONENT } from "../../../static/js/core/i18n/zh/page/component.js";
+import { CONSTRUCTED_FAMILIES } from "../../../static/js/core/schedule/spec_tables.js";
+import { readSources } from "../support/page_texts.js";
 
-import { TOKENS } from "../../../static/js/component/style.js";
-import { CATALOGUE, written } from "../support/component_texts.mjs";
+const ROOT = new URL("../../../", import.meta.url);
+const IMPORT = /^(?:import|\} from|export .* from).*"(\..*\.js)";$/gm;
 
-test("the component's Chinese is that of the whole catalogue", () => {
-  assert.equal(readFileSync(CATALOGUE, "utf8"), written(), "run: node tests/js/support/component_texts.mjs");
+/** The modules that a module needs, and itself. @param {string} path @param {Set<string>} [found] */
+function modules(path, found = new Set()) {
+  if (found.has(path)) return found;
+  found.add(path);
+  for (const [, name] of readFileSync(new URL(path, ROOT), "utf8").matchAll(IMPORT))
+    modules(new URL(name, new URL(path, ROOT)).href.slice(ROOT.href.length), found);
+  return found;
+}
+
+test("what the component says has a Chinese text among those that it brings, and they are no more", () => {
+  const parts = modules("static/js/bubble_line.js");
+  const said = readSources().texts.filter(({ file }) => parts.has(file));
+  assert.deepEqual(Object.keys(COMPONENT).sort(), [...new Set(said.map(({ text }) => text))].sort());
 });
 
-test("the component's colours are those of the page", () => {
-  const css = readFileSync(new URL("../../../static/css/tokens.css", import.meta.url), "utf8");
-  for (const [name, value] of Object.entries(TOKENS)) assert.ok(css.includes(`--${name}: ${value};`), name);
+test("every refusal of a family has a Chinese sentence there", () => {
+  const rules = CONSTRUCTED_FAMILIES.flatMap(({ legal }) => legal.map(({ code }) => code));
+  const codes = new Set([...rules, "schedule.family_takes_v_exactly", "schedule.family_takes_v_from"]);
+  assert.deepEqual(Object.keys(FAMILIES_MESSAGES).sort(), [...codes].sort());
 });

@@ -1,16 +1,16 @@
-// The Chinese catalogue of the server's messages, against the messages in its source (tests/golden/messages.json).
+// The Chinese catalogue of the server's messages, against the messages in its source.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { SERVERS, TEXTS } from "../../../static/js/core/i18n/zh/zh.js";
 import { WORDS } from "../../../static/js/core/i18n/zh/words.js";
 import { speak, tr } from "../../../static/js/core/i18n/language.js";
+import { fixture } from "../support/fixtures.js";
 
 const HAN = /[\u3001\u3002\u4e00-\u9fff\uff08-\uff1f]/; // with its punctuation
 /** Codes of terms that Chinese keeps in English. */
 const SAME = new Set(["charts.rank", "charts.rank_name"]);
 /** @type {Record<string, string>} code -> English template */
-const MESSAGES = JSON.parse(readFileSync(new URL("../../golden/messages.json", import.meta.url), "utf8"));
+const MESSAGES = fixture("messages");
 const named = (/** @type {string} */ text) =>
   [...new Set([...text.matchAll(/\{(\w+)(?::[^}]*)?\}/g)].map(([, name]) => name))].sort();
 

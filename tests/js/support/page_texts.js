@@ -6,7 +6,7 @@ import { ancestor } from "acorn-walk";
 
 const ROOT = new URL("../../../", import.meta.url);
 const SOURCES = "static/js/";
-const CATALOGUES = ["static/js/core/i18n/zh/", "static/js/component/zh.js"];
+const CATALOGUE = "static/js/core/i18n/zh/";
 const TEMPLATES = "templates/";
 
 /**
@@ -18,7 +18,7 @@ const TEMPLATES = "templates/";
 const paths = (/** @type {string} */ folder, /** @type {string} */ ending) =>
   readdirSync(new URL(folder, ROOT), { recursive: true })
     .map((name) => folder + String(name))
-    .filter((name) => name.endsWith(ending) && !CATALOGUES.some((catalogue) => name.startsWith(catalogue)))
+    .filter((name) => name.endsWith(ending) && !name.startsWith(CATALOGUE))
     .sort();
 const read = (/** @type {string} */ path) => readFileSync(new URL(path, ROOT), "utf8");
 
@@ -154,7 +154,7 @@ const wordsOf = (node) =>
 export function textsOf(file, code) {
   /** @type {{texts: PageText[], odd: Place[], bare: Place[]}} */
   const found = { texts: [], odd: [], bare: [] };
-  const tree = parse(code, { ecmaVersion: 2024, sourceType: "module", locations: true });
+  const tree = parse(code, { ecmaVersion: 2025, sourceType: "module", locations: true });
   const imported =
     tree.body.some(
       (/** @type {any} */ node) => node.type === "ImportDeclaration" && /\/language\.js$/.test(node.source.value),

@@ -63,7 +63,7 @@ def test_an_illegal_value_is_replaced_by_the_nearest_legal_one_with_a_note() -> 
     assert (spec["p"], spec["m"]) == (6, 14)
     assert "p = 6 instead of 5" in shown["dualpipe"]["adjusted"]
     assert "m = 14 instead of 13" in shown["dualpipe"]["adjusted"]
-    assert shown["interleaved"]["spec"]["m"] == 12
+    assert shown["interleaved"]["spec"]["m"] == 14
 
 
 def test_v_is_set_only_for_families_with_a_choice_of_v() -> None:

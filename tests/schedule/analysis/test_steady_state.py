@@ -35,9 +35,9 @@ def spec_of(name: str, p: int, m: int) -> Spec:
 
 
 def block_of(name: str, p: int) -> Block:
-    make = FAMILIES[name].block
-    assert make is not None
-    return make(spec_of(name, p, 1))
+    block = FAMILIES[name].block
+    assert block is not None
+    return block.build(p)
 
 
 def starts(order: Order, spec: Spec) -> Starts:

@@ -7,7 +7,8 @@ import pytest
 
 from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
-from backend.schedule.families.bidirectional.chimera import slots
+from backend.schedule.families.bidirectional.chimera import CHIMERA
+from backend.schedule.laws.formula import compiled
 from backend.schedule.simulation.check import check
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.simulation.memory import peaks
@@ -34,8 +35,11 @@ def test_the_middle_ranks_hold_p_micro_batches_and_those_at_the_ends_half_and_on
 
 @pytest.mark.parametrize(("p", "n"), [(2, 5), (4, 2), (4, 7), (8, 12), (14, 30)])
 def test_no_two_ops_of_a_rank_have_the_same_slot(p: int, n: int) -> None:
-    for at, codes in slots(p, n):
-        assert len(np.unique(at)) == len(at) == len(codes) == 4 * n
+    assert CHIMERA.table is not None
+    slots_of = compiled(*CHIMERA.table.slots.values(), let=tuple(CHIMERA.table.let.items()))
+    for r in range(p):
+        slots = np.concatenate(slots_of({"p": p, "r": r, "i": np.arange(n)}))
+        assert len(np.unique(slots)) == len(slots) == 4 * n
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def per_chunk(draw: st.DrawFn) -> Spec:
         copied = tuple("none" if mode == "full" or draw(st.booleans()) else "full" for mode in again)
         costs = Costs(spec.costs.F, spec.costs.I, spec.costs.W, spec.costs.comm, O=draw(st.floats(1, 30)))
         spec = spec.with_(offload=copied, costs=costs)
-    registry.judge(spec)
+    registry.validate(spec)
     return spec
 
 

@@ -36,7 +36,7 @@ def test_any_limit_from_one_micro_batch_up_has_a_legal_order_and_the_result_is_d
     memory = data.draw(st.none() | st.sampled_from([1.0, 1.5, p / 2 + 1]) | st.floats(1.0, 2.0 * p + 1))
     share = data.draw(st.sampled_from([1.0, 0.4324, 0.0]))
     spec = Spec(name, p, m, v, memory=memory, w_share=share, costs=data.draw(any_costs(v * p)))
-    family.legal(spec)
+    family.validate(spec)
     order = family.order(spec)
     check(order)
     assert peaks(order, share, v)[1].max() <= (p if memory is None else memory) + 1e-9
@@ -48,7 +48,7 @@ def test_a_limit_below_one_micro_batch_is_refused_with_the_least_that_works(name
     family = FAMILIES[name]
     spec = Spec(name, 4, 8, family.v[0], memory=0.9)
     with pytest.raises(SpecError) as caught:
-        family.legal(spec)
+        family.validate(spec)
     assert (caught.value.field, caught.value.nearest) == ("memory", 1.0)
     check(family.order(spec.with_(memory=caught.value.nearest)))
 

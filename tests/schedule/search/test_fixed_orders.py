@@ -55,7 +55,7 @@ def built(spec: Spec) -> Iterator[Order]:
         for fields in own:
             fixed = spec.with_(family=family.name, memory=None, **fields)
             with contextlib.suppress(SpecError):
-                family.legal(fixed)
+                family.validate(fixed)
                 yield family.order(fixed)
 
 
@@ -121,17 +121,19 @@ def test_where_a_fixed_order_is_optimal_no_other_is_constructed(
     problem = registry.FAMILIES[family].problem
     assert problem is not None
     found = registry.order(spec)
-    assert span(found, spec) == pytest.approx(lower_bound(problem(spec).task).value)
+    assert span(found, spec) == pytest.approx(lower_bound(problem(spec).instance).value)
 
 
 @given(spec=specs(8, 12))
 def test_an_order_taken_as_optimal_is_no_longer_than_the_constructed_ones(spec: Spec) -> None:
     problem = registry.FAMILIES[spec.family].problem
     assert problem is not None
-    task, tries, fixed = (problem(spec).task, problem(spec).tries, list(problem(spec).fixed()))
-    constructed = simulate(from_rows(task.placement, spec.m, greedy.rows(task, tries, fixed)), spec.costs, spec.v)
+    instance, tries, fixed = (problem(spec).instance, problem(spec).tries, list(problem(spec).fixed()))
+    constructed = simulate(
+        from_rows(instance.placement, spec.m, greedy.rows(instance, tries, fixed)), spec.costs, spec.v
+    )
     quick = simulate(registry.order(spec), spec.costs, spec.v)
     assert figures(quick).longest_stage <= figures(constructed).longest_stage * (1 + 1e-9)
     if len(problem(spec)._begin()) == 1 and fixed:
         assert quick.end.max() <= constructed.end.max() * (1 + 1e-9)
-    assert quick.end.max() >= arrival_and_work(task) * (1 - 1e-9)
+    assert quick.end.max() >= arrival_and_work(instance) * (1 - 1e-9)

@@ -31,7 +31,6 @@ from backend.schedule.simulation.timeline import PeriodicTimeline
 from backend.schedule.spec import COST_KEYS, Spec
 
 TESTS = Path(__file__).parents[2]
-GOLDEN = TESTS / "golden" / "times.json"
 NODE = shutil.which("node")
 
 pytestmark = pytest.mark.skipif(NODE is None, reason="the page's modules run in node")
@@ -286,42 +285,3 @@ def test_the_page_adds_copies_and_the_sharded_output_layer_to_a_base_order_as_th
     sent = [(spec, built) for spec, (built, _) in zip(specs, bases, strict=True)]
     for (spec, built), answer in zip(cases, page_answers(sent, base=True), strict=True):
         assert_equal(spec, simulate(built, spec.timing, spec.v), answer)
-
-
-def golden_case(spec: Spec) -> dict[str, Any]:
-    built, lacks = base_order(spec)
-    timeline = simulate(order(spec), spec.timing, spec.v)
-    ends = np.concatenate((timeline.end, timeline.copy_end)).astype("<f8")
-    options = {"vocabulary": spec.vocabulary, "offload": spec.offload} if lacks else {}
-    return {
-        "name": " ".join((f"{spec.family} p={spec.p} m={spec.m} v={spec.v}", *options.values())),
-        "wire": base64.b64encode(encode(built, spec.to_json(), base=lacks)).decode(),
-        "end": base64.b64encode(ends.tobytes()).decode(),
-    }
-
-
-def golden_specs() -> list[Spec]:
-    costs = {"F": 18.522, "I": 18.086, "W": 9.337, "comm": 0.601}
-    sizes = {"dualpipe": (4, 8, 1), "dualpipev": (2, 4, 2), "interleaved": (3, 6, 2)}
-    names = ("gpipe", "1f1b", "interleaved", "zb-h1", "dualpipe", "dualpipev")
-    specs = [
-        read(dict(zip(("family", "p", "m", "v"), (name, *sizes.get(name, (3, 5, 1))), strict=True)) | {"costs": costs})
-        for name in names
-    ]
-    placed = [
-        {"family": "interleaved", "p": 2, "m": 6, "v": 2, "offload": "full", "costs": costs | {"O": 55.5}},
-        {"family": "gis", "p": 3, "m": 6, "v": 2, "offload": "selective", "recompute": "selective", "costs": costs},
-        {"family": "1f1b", "p": 3, "m": 6, "vocabulary": "parallel-1", "costs": costs},
-        {"family": "zb-h1", "p": 3, "m": 6, "vocabulary": "parallel-2", "costs": costs | {"S": 0, "T": 20}},
-    ]
-    return [*specs, *map(read, ({"family": "gpipe", "p": 3, "m": 4, "lifo": True, "costs": costs}, *placed))]
-
-
-def test_the_golden_times_that_node_checks_alone_are_the_servers() -> None:
-    """Write the file anew with ``python -m tests.schedule.simulation.test_js_parity`` when the wire format changes."""
-    assert json.loads(GOLDEN.read_text()) == [golden_case(spec) for spec in golden_specs()]
-
-
-if __name__ == "__main__":
-    GOLDEN.parent.mkdir(exist_ok=True)
-    GOLDEN.write_text(json.dumps([golden_case(spec) for spec in golden_specs()], indent=1) + "\n")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from backend.schedule.analysis.compare import message_count
 from backend.schedule.errors import SpecError
-from backend.schedule.families.registry import FAMILIES, judge, order
+from backend.schedule.families.registry import FAMILIES, order, validate
 from backend.schedule.order.ops import Op, Pair, parse
 from backend.schedule.order.order import Order, from_ops, micro_numbers
 from backend.schedule.order.placement import Placement
@@ -129,7 +129,7 @@ def test_one_more_micro_batch_never_ends_earlier(family: str, data: st.DataObjec
 
 def is_legal(spec: Spec) -> bool:
     try:
-        judge(spec)
+        validate(spec)
     except SpecError:
         return False
     return True

@@ -1,16 +1,13 @@
 """Positions of the workbench with what the server says of each; the page must say the same.
 
-`python -m tests.support.page.workbench` writes tests/golden/workbench.json: each case has a name, a position, each
-rank's candidates with null or [code, English sentence] of the reason why one may not come next, the families that the
-position is or begins as, and its score if it is complete.
+Each case of the fixture has a name, a position, each rank's candidates with null or [code, English sentence] of the
+reason why one may not come next, the families that the position is or begins as, and its score if it is complete.
 """
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from backend.schedule.errors import OrderError
@@ -20,7 +17,6 @@ from backend.schedule.partial_order.position import Position
 from backend.schedule.partial_order.recognition import named_orders, recognise
 from backend.schedule.partial_order.score import score
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "workbench.json"
 UNEVEN = {"F": [1.0, 2.0, 1.5], "I": [1.0, 1.25, 1.0], "W": [0.5, 1.0, 0.75], "comm": 0.25}
 SIZES: tuple[dict[str, Any], ...] = (
     {"p": 1, "m": 2},
@@ -70,7 +66,7 @@ def careless(position: Position, seed: int, steps: int) -> Position:
 
 
 def positions() -> Iterator[tuple[str, Position]]:
-    """Yield every position of the golden file with its name."""
+    """Yield every position of the fixture with its name."""
     for sizes in SIZES:
         empty = Position.from_json(sizes)
         name = " ".join(f"{key}={value}" for key, value in sizes.items() if key != "costs")
@@ -104,13 +100,3 @@ def case(name: str, position: Position) -> dict[str, Any]:
         "recognised": {"exact": list(known.exact), "prefix": list(known.prefix)},
         "score": found,
     }
-
-
-def written() -> str:
-    """Return the text of the golden file, a line for each case."""
-    lines = ",\n".join(json.dumps(case(*each)) for each in positions())
-    return f'{{"cases": [\n{lines}\n]}}\n'
-
-
-if __name__ == "__main__":
-    GOLDEN.write_text(written())

@@ -9,60 +9,11 @@ gradients are summed after the step.
 
 from __future__ import annotations
 
-import numpy as np
-
-from backend.schedule.errors import SpecError, message
-from backend.schedule.families.family import Family, Row
+from backend.schedule.errors import message
+from backend.schedule.families.family import Family
+from backend.schedule.families.rules import Rule, Sentence, even
+from backend.schedule.families.table import Table
 from backend.schedule.laws.law import NO_HOPS, UNIFORM, Law
-from backend.schedule.order import ops
-from backend.schedule.order.order import encode
-from backend.schedule.spec import Spec
-
-CHUNKS = 2
-
-
-def slots(p: int, n: int) -> list[tuple[Row, Row]]:
-    """Return each rank's slots and their codes, ``n`` micro-batches of each direction, in the order of the slots.
-
-    Micro-batch i of a unit enters two slots after the one before it, takes p slots down to the last stage and p back.
-    """
-    unit, i = np.divmod(np.arange(n), p // 2)
-    enter = 2 * p * unit + 2 * i
-    codes = np.repeat([encode(kind, chunk, CHUNKS) for kind in (ops.F, ops.B) for chunk in range(CHUNKS)], n)
-    out = []
-    for d in range(p):
-        forward = enter + d, enter + p - 1 - d
-        backward = enter + 2 * p - 1 - d, enter + p + d
-        at = np.concatenate((*forward, *backward))
-        order = np.argsort(at, kind="stable")
-        out.append((at[order], codes[order].astype(np.uint8)))
-    return out
-
-
-def rows(spec: Spec) -> list[Row]:
-    """Build each rank's row: its ops by their slots."""
-    return [row for _, row in slots(spec.p, spec.m // 2)]
-
-
-def legal(spec: Spec) -> None:
-    """Raise SpecError unless p is even and m consists of whole basic units."""
-    p, m = spec.p, spec.m
-    if p % 2:
-        text = message(
-            "schedule.chimera_needs_even_p",
-            "Chimera needs an even number of devices; p = {nearest} is the nearest",
-            nearest=p + 1,
-        )
-        raise SpecError("p", p, text, nearest=p + 1)
-    if m % p:
-        nearest = max(p, round(m / p) * p)
-        text = message(
-            "schedule.chimera_needs_whole_units",
-            "Chimera takes p micro-batches at a time, half of them in each direction; m = {nearest} is the nearest",
-            nearest=nearest,
-        )
-        raise SpecError("m", m, text, nearest=nearest)
-
 
 LAWS = (
     Law(
@@ -106,8 +57,28 @@ CHIMERA = Family(
     backward="full",
     complexity=message("schedule.complexity_slots", "a slot for every op"),
     placement="bidirectional",
-    rows=rows,
-    legal=legal,
-    chunks=lambda spec: 2,
+    table=Table(
+        let={
+            "unit": "floor(i / (p/2))",  # micro-batches of a direction enter two slots apart, units 2p slots apart
+            "enter": "2*p*unit + 2*(i - p/2*unit)",
+        },
+        slots={
+            "F0": "enter + r",  # p slots down to the last stage
+            "F1": "enter + p-1-r",
+            "B0": "enter + 2*p-1-r",  # and p back
+            "B1": "enter + p + r",
+        },
+    ),
+    legal=(
+        even("p"),
+        Rule(
+            "m",
+            "m % p == 0",
+            Sentence(
+                "schedule.chimera_needs_whole_units",
+                "Chimera takes p micro-batches at a time, half of them in each direction; m = {nearest} is the nearest",
+            ),
+        ),
+    ),
     laws=LAWS,
 )

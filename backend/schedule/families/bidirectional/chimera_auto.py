@@ -10,48 +10,33 @@ from __future__ import annotations
 
 import numpy as np
 
-from backend.schedule.errors import SpecError, message
+from backend.schedule.errors import message
 from backend.schedule.families import searched
-from backend.schedule.families.bidirectional import chimera
+from backend.schedule.families.bidirectional.chimera import CHIMERA
 from backend.schedule.families.bidirectional.dualpipe import DUALPIPE
 from backend.schedule.families.family import Family
 from backend.schedule.families.fixed_orders import fixed_orders, split
-from backend.schedule.families.zero_bubble.zb_auto import feasible, limit
+from backend.schedule.families.rules import even
+from backend.schedule.families.zero_bubble.zb_auto import FEASIBLE, instance_of
 from backend.schedule.order.order import Codes
-from backend.schedule.order.placement import place
 from backend.schedule.search import passes
-from backend.schedule.search.building_block import Task
 from backend.schedule.search.problem import Problem
 from backend.schedule.spec import Spec
 
 
-def legal(spec: Spec) -> None:
-    """Raise SpecError unless both directions have as many ranks and micro-batches, and the limit admits one."""
-    for name, value in (("p", spec.p), ("m", spec.m)):
-        if value % 2:
-            text = message(
-                "schedule.two_directions_need_even",
-                "two directions need an even {name}; {nearest} is the nearest",
-                name=name,
-                nearest=value + 1,
-            )
-            raise SpecError(name, value, text, nearest=value + 1)
-    feasible(spec)
-
-
 def problem(spec: Spec) -> Problem:
     """Describe the search; Chimera's and DualPipe's orders take part if they fit."""
-    task = Task(place("bidirectional", spec.p, 2), spec.m, spec.timing, spec.v, spec.v * limit(spec), spec.w_share)
+    instance = instance_of(spec, "bidirectional")
     return Problem(
-        task,
-        passes.tries(task),
-        lambda: [*fixed_orders(spec, (DUALPIPE,)), _chimera(spec), passes.one_by_one(task)],
+        instance,
+        passes.tries(instance),
+        lambda: [*fixed_orders(spec, (DUALPIPE,)), _chimera(spec), passes.one_by_one(instance)],
     )
 
 
 def _chimera(spec: Spec) -> Codes:
     """Return the codes (p, steps) of Chimera with the backward split; the last basic unit may be incomplete."""
-    return np.stack([split(row, chimera.CHUNKS) for row in chimera.rows(spec)])
+    return np.stack([split(row, 2) for row in CHIMERA.rows(spec)])
 
 
 CHIMERA_AUTO = Family(
@@ -71,10 +56,9 @@ CHIMERA_AUTO = Family(
     complexity=message("schedule.complexity_greedy_construction_then_search", "greedy construction, then a search"),
     placement="bidirectional",
     shaped_by_costs=True,
-    rows=lambda spec: searched.rows(spec, problem(spec)),
+    construct=lambda spec: searched.rows(spec, problem(spec)),
     problem=problem,
-    legal=legal,
+    legal=(even("p"), even("m"), FEASIBLE),
     fields=("memory", "effort", "seed"),
-    chunks=lambda spec: 2,
     laws=(),  # the order is searched for these costs and this memory: no closed form
 )

@@ -7,104 +7,44 @@ twice; the two copies' gradients are summed after the step.
 
 from __future__ import annotations
 
-import numpy as np
-
-from backend.schedule.errors import SpecError, message
-from backend.schedule.families.family import Family, Row, phases
+from backend.schedule.errors import message
+from backend.schedule.families.family import Family
+from backend.schedule.families.rules import even, two_per_device
+from backend.schedule.families.table import Table
 from backend.schedule.laws.law import NO_HOPS, UNIFORM, Law
-from backend.schedule.order import ops
-from backend.schedule.order.order import encode
-from backend.schedule.spec import Spec
 
-CHUNKS = 2
-F, I, W, B, FB = (encode(kind, 0, CHUNKS) for kind in (ops.F, ops.I, ops.W, ops.B, ops.PAIR))  # of chunk 0
+EIGHT_STEPS = [
+    ("2*rest", "F0"),  # 1: nF0
+    ("h + 1", "F0 F1"),  # 2: nF0F1
+    ("rest", "I1 W F1"),  # 3: nB1W1F1, B split
+    ("middle", "F0 B1 F1&B0"),  # 4: nF0B1F1B0, overlapped; the very first pair on the middle rank is not
+    ("main - middle", "F0&B1 F1&B0"),
+    ("rest", "B1 F1&B0"),  # 5: nB1F1B0
+    ("split", "B1 B0"),  # 6: nB1B0, in the second half of it B split
+    ("1 - h % 2", "B1 I0"),
+    ("h - split + h % 2", "I1 I0"),
+    ("rest", "W I0"),  # 7: nWB0
+    ("h + 1", "W"),  # 8: nW
+]
 
 
-def eight_steps(half: int, h: int, m: int, near: int, unpaired_start: bool) -> Row:
-    """Build one rank's row.
+def eight_steps(half: str, h: str, n: str, mirrored: str) -> Table:
+    """Build the table from formulas: ``half`` is the ranks from one end to the turn, ``h`` a rank's distance from its
+    own end, ``n`` the micro-batches of each direction.
 
-    ``half`` is H (ranks from one end to the turn), ``h`` the rank's distance from its own end, ``m`` the
-    micro-batches of each direction, ``near`` the chunk of direction 0. Shared with DualPipeV, whose two chunks are
-    the two directions of a pipeline folded in the middle.
+    Shared with DualPipeV, whose two chunks are the two directions of a pipeline folded in the middle.
     """
-    far = 1 - near
-    f0, f1, i0, i1, b0, b1 = F + near, F + far, I + near, I + far, B + near, B + far
-    w = W  # its chunk follows from the first-in-first-out queue of weight gradients: see _pop_weights
-    f0b1, f1b0 = FB + near * CHUNKS + far, FB + far * CHUNKS + near
-    rest = half - h - 1
-    main = m - 2 * half + h + 1
-    split = (h + 1) // 2  # the pass of step 6 in which the backward starts to be split
-    first, then = ([f0, b1, f1b0], main - 1) if unpaired_start else ([], main)
-    row = phases(
-        (2 * rest, [f0]),  # 1: nF0
-        (h + 1, [f0, f1]),  # 2: nF0F1
-        (rest, [i1, w, f1]),  # 3: nB1W1F1, B split
-        (1, first),  # 4: nF0B1F1B0, overlapped; the very first pair on the middle rank is not
-        (then, [f0b1, f1b0]),
-        (rest, [b1, f1b0]),  # 5: nB1F1B0
-        (split, [b1, b0]),  # 6: nB1B0, in the second half of it B split
-        *([(h + 1 - split, [i1, i0])] if h % 2 else [(1, [b1, i0]), (h - split, [i1, i0])]),
-        (rest, [w, i0]),  # 7: nWB0
-        (h + 1, [w]),  # 8: nW
+    return Table(
+        rows=EIGHT_STEPS,
+        let={
+            "h": h,
+            "rest": f"{half} - h - 1",
+            "main": f"{n} - 2*{half} + h + 1",
+            "middle": "rest == 0",
+            "split": "floor((h+1)/2)",  # the pass of step 6 in which the backward starts to be split
+        },
+        mirrored=mirrored,
     )
-    return _pop_weights(row)
-
-
-def _pop_weights(row: Row) -> Row:
-    """Assign to each W the oldest input gradient whose weight gradient is still to come."""
-    inputs = row[(row >= I) & (row < I + CHUNKS)]
-    weights = np.flatnonzero((row >= W) & (row < W + CHUNKS))
-    row[weights] = inputs - I + W
-    return row
-
-
-def rows(spec: Spec) -> list[Row]:
-    """Build each rank's row; ranks of the second half mirror the first: their near direction is stream 1."""
-    p, half = spec.p, spec.p // 2
-    out = []
-    for r in range(p):
-        h = min(r, p - 1 - r)
-        out.append(eight_steps(half, h, spec.m // 2, near=int(r >= half), unpaired_start=h == half - 1))
-    return out
-
-
-def legal(spec: Spec) -> None:
-    """Raise SpecError unless p is even, m is even, and m >= 2p."""
-    p, m = spec.p, spec.m
-    if p % 2:
-        raise SpecError(
-            "p",
-            p,
-            message(
-                "schedule.dualpipe_needs_even_p",
-                "DualPipe needs an even number of devices; p = {nearest} is the nearest",
-                nearest=p + 1,
-            ),
-            nearest=p + 1,
-        )
-    if m < 2 * p:
-        raise SpecError(
-            "m",
-            m,
-            message(
-                "schedule.dualpipe_needs_more_micro_batches",
-                "DualPipe needs at least 2p = {least} micro-batches",
-                least=2 * p,
-            ),
-            limit=2 * p,
-            nearest=2 * p,
-        )
-    if m % 2:
-        raise SpecError(
-            "m",
-            m,
-            message(
-                "schedule.dualpipe_needs_even_m",
-                "DualPipe needs an even number of micro-batches; {nearest} is the nearest",
-                nearest=m + 1,
-            ),
-            nearest=m + 1,
-        )
 
 
 SHORT_W = (
@@ -174,10 +114,9 @@ DUALPIPE = Family(
     backward="both",
     complexity=message("schedule.complexity_eight_steps", "eight steps"),
     placement="bidirectional",
-    rows=rows,
-    legal=legal,
+    table=eight_steps("p/2", "min(r, p-1-r)", "m/2", mirrored="2*r >= p"),
+    legal=(even("p"), two_per_device(), even("m")),
     fields=("FB",),
-    chunks=lambda spec: 2,
-    ops=lambda spec: spec.p * (spec.m + 2 * spec.p - 1) + 2,
+    ops="p*(m + 2*p - 1) + 2",
     laws=laws(),
 )

@@ -3,29 +3,10 @@
 from __future__ import annotations
 
 from backend.schedule.errors import message
-from backend.schedule.families.family import Family, Row, backwards_from_the_last, phases
+from backend.schedule.families.family import Family
+from backend.schedule.families.table import Table
 from backend.schedule.laws.law import NO_HOPS, NO_SHARD_HOPS, UNIFORM, Law
 from backend.schedule.options.vocabulary import SPREAD
-from backend.schedule.order.ops import B, F
-from backend.schedule.order.order import Order
-from backend.schedule.spec import Spec
-
-
-def rows(spec: Spec) -> list[Row]:
-    """Build each rank's row, equal on all ranks: F of every micro-batch, then B of every micro-batch."""
-    row = phases(
-        (spec.m, [F]),
-        (spec.m, [B]),
-    )
-    return [row] * spec.p
-
-
-def last_in_first_out(spec: Spec, order: Order) -> Order:
-    """Return the order with the backwards from the last micro-batch to the first, as in the paper's figure, if the
-    spec asks for it; torch runs them from the first.
-    """
-    return backwards_from_the_last(spec, order) if spec.lifo else order
-
 
 GPIPE = Family(
     name="gpipe",
@@ -41,11 +22,14 @@ GPIPE = Family(
     backward="full",
     complexity=message("schedule.complexity_two_loops", "two loops"),
     placement="looped",
-    rows=rows,
-    legal=lambda spec: None,
+    table=Table(
+        rows=[
+            ("m", "F"),
+            ("m", "B"),
+        ],
+        last_first="lifo",  # as in the paper's figure; torch runs the backwards from the first micro-batch
+    ),
     fields=("lifo",),
-    numbered=lambda spec: spec.lifo,
-    finish=last_in_first_out,
     vocabulary=SPREAD,
     laws=(
         Law(

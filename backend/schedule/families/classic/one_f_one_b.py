@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from backend.schedule.errors import message
-from backend.schedule.families.family import Family, Row, phases
+from backend.schedule.families.family import Family
+from backend.schedule.families.table import BlockTable, Table
 from backend.schedule.laws.law import IN_STEP, NO_HOPS, NO_SHARD_HOPS, UNIFORM, Law
 from backend.schedule.options.vocabulary import SPREAD
-from backend.schedule.order.ops import B, F
-from backend.schedule.search.building_block import Block
-from backend.schedule.spec import Spec
 
-
-def rows(spec: Spec) -> list[Row]:
-    """Build each rank's row: rank r warms up with one F for every rank after it."""
-    p, m = spec.p, spec.m
-    warmup = [min(m, p - 1 - r) for r in range(p)]
-    return [
-        phases(
-            (w, [F]),  # warm-up
-            (m - w, [F, B]),  # steady: one forward, one backward
-            (w, [B]),  # cool-down
-        )
-        for w in warmup
-    ]
-
-
-def block(spec: Spec) -> Block:
-    """Build the block: the forward takes one slot per device, the backward two, because I and W are one op."""
-    p, r = spec.p, np.arange(spec.p, dtype=np.float64)
-    return Block(np.stack((r, 3 * p - 2 - 2 * r), axis=1)[:, None, :], 3.0)
-
+ROWS = Table(
+    let={"warmup": "min(m, p-1-r)"},  # one forward for each later rank
+    rows=[
+        ("warmup", "F"),
+        ("m - warmup", "F B"),  # steady: one forward, one backward
+        ("warmup", "B"),  # cool-down
+    ],
+)
+# The forward takes one slot per device, the backward two, because I and W are one op.
+BLOCK = BlockTable({"F0": "r", "I0": "3*p - 2 - 2*r"}, period=3)
 
 VOCABULARY_LAWS = (
     Law(
@@ -82,9 +68,8 @@ ONE_F_ONE_B = Family(
     backward="full",
     complexity=message("schedule.complexity_three_phases", "three phases"),
     placement="looped",
-    rows=rows,
-    block=block,
-    legal=lambda spec: None,
+    table=ROWS,
+    block=BLOCK,
     fields=("offload",),
     vocabulary=(*SPREAD, "interlaced"),
     laws=(

@@ -8,7 +8,7 @@ versions, and its gradient is as many updates late as there were backwards in be
 from __future__ import annotations
 
 from backend.schedule.errors import message
-from backend.schedule.families.classic.one_f_one_b import block, rows
+from backend.schedule.families.classic.one_f_one_b import BLOCK, ROWS
 from backend.schedule.families.family import Family
 from backend.schedule.laws.law import UNIFORM, Law
 
@@ -33,9 +33,8 @@ PIPEDREAM = Family(
         "schedule.complexity_three_phases_once", "three phases, the last only at the very end of training"
     ),
     placement="looped",
-    rows=rows,
-    block=block,
-    legal=lambda spec: None,
+    table=ROWS,
+    block=BLOCK,
     asynchronous=True,
     laws=(
         Law(

@@ -5,58 +5,27 @@ Micro-batches in groups of g = p; each I is followed by its W. GIS-H halves the 
 
 from __future__ import annotations
 
-import numpy as np
-
-from backend.schedule.errors import SpecError, message
-from backend.schedule.families.family import Family, Row, alternate
-from backend.schedule.families.interleaved.interleaved import chunk_sequence
+from backend.schedule.errors import message
+from backend.schedule.families.family import Family
+from backend.schedule.families.rules import whole_groups
+from backend.schedule.families.table import Table
 from backend.schedule.laws.law import NO_HOPS, UNIFORM, Law
-from backend.schedule.order.ops import F, I, W
-from backend.schedule.spec import Spec
 
 
-def grouped(spec: Spec, g: int) -> list[Row]:
-    """Build each rank's row: rank r warms up with (v-1)g forwards and one for every rank after it, then F, I, W in
-    turn.
-    """
-    p, v = spec.p, spec.v
-    sequence = chunk_sequence(spec.with_(group=g))
-    forward, inputs, weights = F * v + sequence, I * v + (v - 1 - sequence), W * v + (v - 1 - sequence)
-    total = len(sequence)
-    out = []
-    for r in range(p):
-        warmup = min(total, (v - 1) * g + p - 1 - r)
-        steady = total - warmup
-        out.append(
-            np.concatenate(
-                (
-                    forward[:warmup],
-                    alternate(forward[warmup:], inputs[:steady], weights[:steady]),
-                    alternate(inputs[steady:], weights[steady:]),
-                )
-            )
-        )
-    return out
+def grouped(group: str) -> Table:
+    """Build the table of one group size, a formula."""
+    return Table(
+        group=group,
+        let={"warmup": f"min(m*v, (v-1)*{group} + p-1-r)"},  # for its own chunks, and one forward for each later rank
+        rows=[
+            ("warmup", "F"),
+            ("m*v - warmup", "F I W"),  # steady
+            ("warmup", "I W"),  # cool-down
+        ],
+    )
 
 
-def whole_groups(spec: Spec, g: int) -> None:
-    """Raise SpecError unless m is a multiple of g."""
-    if spec.m % g:
-        nearest = max(g, round(spec.m / g) * g)
-        text = message(
-            "schedule.whole_groups_needed",
-            "micro-batches go in groups of {group}; m = {nearest} is the nearest that is whole groups",
-            group=g,
-            nearest=nearest,
-        )
-        raise SpecError("m", spec.m, text, nearest=nearest)
-
-
-def half_group(p: int) -> int:
-    """Return the group size of GIS-H, half the devices."""
-    return (p + 1) // 2
-
-
+HALF = "floor((p+1)/2)"  # of the devices
 SOURCE = message(
     "schedule.gis_source", "Wan et al., PipeOffload: Improving Scalability of Pipeline Parallelism, arXiv 2503.01328"
 )
@@ -76,8 +45,8 @@ GIS = Family(
     backward="split",
     complexity=message("schedule.complexity_three_phases_over_chunk_sequence", "three phases over a chunk sequence"),
     placement="looped",
-    rows=lambda spec: grouped(spec, spec.p),
-    legal=lambda spec: whole_groups(spec, spec.p),
+    table=grouped("p"),
+    legal=(whole_groups("p"),),
     v=(1, 2, 64),
     fields=("offload",),
     laws=(
@@ -105,8 +74,8 @@ GIS_H = Family(
     backward="split",
     complexity=message("schedule.complexity_three_phases_over_chunk_sequence", "three phases over a chunk sequence"),
     placement="looped",
-    rows=lambda spec: grouped(spec, half_group(spec.p)),
-    legal=lambda spec: whole_groups(spec, half_group(spec.p)),
+    table=grouped(HALF),
+    legal=(whole_groups(HALF),),
     v=(1, 2, 64),
     fields=("offload",),
     laws=(

@@ -7,103 +7,41 @@ between them (arXiv 2407.21783, section 3.3.2).
 
 from __future__ import annotations
 
-import numpy as np
-
-from backend.schedule.errors import SpecError, message
-from backend.schedule.families.family import Family, Row, alternate
+from backend.schedule.errors import message
+from backend.schedule.families.family import Family
+from backend.schedule.families.rules import Rule, Sentence
+from backend.schedule.families.table import Table
 from backend.schedule.laws.law import NO_HOPS, UNIFORM, Law
-from backend.schedule.order.ops import B, F
-from backend.schedule.spec import Spec
 
 
-def group_size(spec: Spec) -> int:
-    """Return the given g, else torch's rule: m spread over as many rounds as there are whole groups of p."""
-    return spec.group or spec.m // max(1, spec.m // spec.p)
+def groups_of_at_least(least: str) -> tuple[Rule, ...]:
+    """Build the rules for groups: each has ``least`` micro-batches, a formula, or there is one chunk or one group.
 
-
-def chunk_sequence(spec: Spec) -> Row:
-    """Return (m*v,) the chunk of each forward: chunk 0 for the g micro-batches of a group, then chunk 1 for the same
-    g, ... The backwards use the chunks in reverse.
+    Much smaller groups than p deadlock: a rank would wait for a forward that is queued behind the backward it enables.
+    The rules were found with the checker over p <= 9, m <= 25. With torch's own group size, m must be whole groups, as
+    torch demands.
     """
-    m, v, g = spec.m, spec.v, group_size(spec)
-    chunks = np.arange(v, dtype=np.uint8)
-    return np.concatenate((np.tile(np.repeat(chunks, g), m // g), np.repeat(chunks, m % g)))
-
-
-def rows(spec: Spec) -> list[Row]:
-    """Build each rank's row: rank r warms up with (v-1)g forwards for its own chunks and two for every rank after
-    it.
-    """
-    p, v, g = spec.p, spec.v, group_size(spec)
-    sequence = chunk_sequence(spec)
-    forward, backward = F * v + sequence, B * v + (v - 1 - sequence)
-    total = len(sequence)
-    out = []
-    for r in range(p):
-        warmup = min(total, (v - 1) * g + 2 * (p - 1 - r))
-        steady = total - warmup
-        out.append(
-            np.concatenate(
-                (
-                    forward[:warmup],
-                    alternate(forward[warmup:], backward[:steady]),
-                    backward[steady:],
-                )
-            )
-        )
-    return out
-
-
-def legal(spec: Spec) -> None:
-    """Raise SpecError for groups much smaller than p, which deadlock: a rank would wait for a forward that is queued
-    behind the backward it enables.
-    """
-    judge_groups(spec, least=spec.p - 1)
-
-
-def judge_groups(spec: Spec, least: int) -> None:
-    """Raise SpecError unless every group has ``least`` micro-batches (found with the checker over p <= 9, m <= 25),
-    or there is one chunk or one group. With torch's own group size, m must be whole groups, as torch demands."""
-    m, v, g = spec.m, spec.v, group_size(spec)
-    if g > m:
-        raise SpecError(
+    return (
+        Rule("group", "g <= m", Sentence("schedule.group_larger_than_m", "group must be at most m = {m}"), {"m": "m"}),
+        Rule(
             "group",
-            g,
-            message("schedule.group_larger_than_m", "group must be at most m = {m}", m=m),
-            limit=m,
-            nearest=m,
-        )
-    if _runs(spec, m, least):
-        return
-    if g < least and spec.group is not None:
-        nearest = min(least, m)
-        text = message(
-            "schedule.groups_deadlock",
-            "groups of {group} deadlock on {p} devices with v = {v}; {nearest} is the least that works",
-            group=g,
-            p=spec.p,
-            v=v,
-            nearest=nearest,
-        )
-        raise SpecError("group", g, text, limit=least, nearest=nearest)
-    nearest = next(each for d in range(1, m + 1) for each in (m - d, m + d) if each > 0 and _runs(spec, each, least))
-    text = message(
-        "schedule.groups_leave_a_rest",
-        "groups of {group} leave {rest} of m = {m} micro-batches over; m = {nearest} is the nearest that works",
-        group=g,
-        rest=m % g,
-        m=m,
-        nearest=nearest,
+            f"group == 0 or v == 1 or g >= min({least}, m)",
+            Sentence(
+                "schedule.groups_deadlock",
+                "groups of {group} deadlock on {p} devices with v = {v}; {nearest} is the least that works",
+            ),
+            {"group": "g", "p": "p", "v": "v"},
+        ),
+        Rule(
+            "m",
+            f"m % g == 0 or (group > 0 and g <= m and (v == 1 or m % g >= {least}))",
+            Sentence(
+                "schedule.groups_leave_a_rest",
+                "groups of {group} leave {rest} of m = {m} micro-batches over; m = {nearest} is the nearest that works",
+            ),
+            {"group": "g", "rest": "m % g", "m": "m"},
+        ),
     )
-    raise SpecError("m", m, text, nearest=nearest)
-
-
-def _runs(spec: Spec, m: int, least: int) -> bool:
-    g = group_size(spec.with_(m=m))
-    if spec.group is None:
-        return m % g == 0
-    rest = m % g
-    return spec.v == 1 or g == m or (least <= g < m and (rest == 0 or rest >= least))
 
 
 WHOLE_GROUPS = (
@@ -136,8 +74,16 @@ INTERLEAVED = Family(
     backward="full",
     complexity=message("schedule.complexity_three_phases_over_chunk_sequence", "three phases over a chunk sequence"),
     placement="looped",
-    rows=rows,
-    legal=legal,
+    table=Table(
+        group="g",
+        let={"warmup": "min(m*v, (v-1)*g + 2*(p-1-r))"},  # for its own chunks, and two forwards for each later rank
+        rows=[
+            ("warmup", "F"),
+            ("m*v - warmup", "F B"),  # steady: one forward, one backward
+            ("warmup", "B"),  # cool-down
+        ],
+    ),
+    legal=groups_of_at_least("p - 1"),
     fields=("group", "offload"),
     v=(1, 2, 64),
     laws=(

@@ -7,23 +7,9 @@ micro-batch to the first.
 from __future__ import annotations
 
 from backend.schedule.errors import message
-from backend.schedule.families.family import Family, Row, backwards_from_the_last, phases
+from backend.schedule.families.family import Family
+from backend.schedule.families.table import Table
 from backend.schedule.laws.law import NO_HOPS, UNIFORM, Law
-from backend.schedule.order.ops import B, F
-from backend.schedule.spec import Spec
-
-
-def rows(spec: Spec) -> list[Row]:
-    """Build each rank's row, equal on all ranks: each chunk's F of all micro-batches, then each chunk's B, chunks in
-    reverse.
-    """
-    m, v = spec.m, spec.v
-    row = phases(
-        *((m, [F * v + chunk]) for chunk in range(v)),
-        *((m, [B * v + chunk]) for chunk in reversed(range(v))),
-    )
-    return [row] * spec.p
-
 
 ENOUGH = (
     "m >= p or v == 1",
@@ -50,10 +36,14 @@ INTERLEAVED_BFS = Family(
     backward="full",
     complexity=message("schedule.complexity_two_loops_over_chunks", "two loops over the chunks"),
     placement="looped",
-    rows=rows,
-    legal=lambda spec: None,
-    numbered=lambda spec: True,
-    finish=backwards_from_the_last,
+    table=Table(
+        group="m",
+        rows=[
+            ("m*v", "F"),  # chunk by chunk, every micro-batch
+            ("m*v", "B"),  # the chunks in reverse
+        ],
+        last_first="1",
+    ),
     v=(1, 2, 64),
     laws=(
         Law(

@@ -6,17 +6,17 @@ Qi et al. 2024, Pipeline Parallelism with Controllable Memory, arXiv 2405.15362,
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 
-from backend.schedule.errors import Message, SpecError, message
-from backend.schedule.families.family import Family, Row
+from backend.schedule.errors import Message, message
+from backend.schedule.families.family import Family
+from backend.schedule.families.table import BlockTable, Row
 from backend.schedule.families.v_shape.unit_slots import unit_order
 from backend.schedule.laws.law import NO_HOPS, UNIFORM, Law
 from backend.schedule.options.vocabulary import SPREAD
 from backend.schedule.order.placement import place
 from backend.schedule.search import building_block
-from backend.schedule.search.building_block import ENDLESS, Block, Choice, Task
+from backend.schedule.search.building_block import ENDLESS, Choice, Instance
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import Spec
 
@@ -47,7 +47,7 @@ CHOICES = (_KEPT[0], _FREE[0], *_KEPT[1:], *_FREE[1:])
 MOST_IN_UNIT_SLOTS = 200_000  # ops of an order that is also squeezed in unit slots, in a tenth of a second
 
 
-def rows(spec: Spec, block: Callable[[int], Block]) -> list[Row]:
+def rows(spec: Spec, block: BlockTable) -> list[Row]:
     """Build each rank's row: the block repeated for all micro-batches, within the block's peak.
 
     The best at the spec's costs of the orders that follow from the choices and of the one in unit slots.
@@ -56,33 +56,21 @@ def rows(spec: Spec, block: Callable[[int], Block]) -> list[Row]:
 
 
 @lru_cache(maxsize=8)  # V-auto takes part in a chart with several limits, and begins with these orders at each
-def constructed(block: Callable[[int], Block], p: int, m: int, costs: Costs) -> tuple[Row, ...]:
+def constructed(block: BlockTable, p: int, m: int, costs: Costs) -> tuple[Row, ...]:
     """Construct what ``rows`` returns."""
-    own = block(p)
-    task = Task(place("v", p, 2), m, costs, 2, own.peak())
+    own = block.build(p)
+    instance = Instance(place("v", p, 2), m, costs, 2, own.peak())
     in_slots = [unit_order(own, m)] if 6 * p * m <= MOST_IN_UNIT_SLOTS else []
-    found = building_block.rows(task, [(own, choice) for choice in CHOICES], in_slots)
+    found = building_block.rows(instance, [(own, choice) for choice in CHOICES], in_slots)
     for row in found:
         row.flags.writeable = False  # every caller gets the same
     return tuple(found)
 
 
-def two_chunks(spec: Spec) -> None:
-    """Raise SpecError unless each device holds two chunks."""
-    if spec.v != 2:
-        raise SpecError(
-            "v",
-            spec.v,
-            message("schedule.v_has_two_chunks", "a V has exactly two chunks per device"),
-            limit=2,
-            nearest=2,
-        )
-
-
 def repeated_block(
-    name: str, title: str, block: Callable[[int], Block], *, source: Message, summary: Message, idle: str, peak: str
+    name: str, title: str, block: BlockTable, *, source: Message, summary: Message, idle: str, peak: str
 ) -> Family:
-    """Build the family of one block: ``block(p)``; ``idle`` and ``peak`` are the formulas of its laws."""
+    """Build the family of one block; ``idle`` and ``peak`` are the formulas of its laws."""
     return Family(
         name=name,
         title=title,
@@ -95,9 +83,8 @@ def repeated_block(
         complexity=message("schedule.complexity_block_of_six_ops", "a block of six ops, repeated"),
         placement="v",
         shaped_by_costs=True,
-        block=lambda spec: block(spec.p),
-        rows=lambda spec: rows(spec, block),
-        legal=two_chunks,
+        block=block,
+        construct=lambda spec: rows(spec, block),
         fields=("offload",),
         vocabulary=SPREAD,
         laws=(

@@ -14,16 +14,14 @@ from backend.schedule.families import searched
 from backend.schedule.families.bidirectional.dualpipev import DUALPIPEV
 from backend.schedule.families.family import Family
 from backend.schedule.families.fixed_orders import fixed_orders
+from backend.schedule.families.v_shape.v_half import BLOCK as HALF_BLOCK
 from backend.schedule.families.v_shape.v_half import V_HALF
-from backend.schedule.families.v_shape.v_half import block as half_block
+from backend.schedule.families.v_shape.v_min import BLOCK as MIN_BLOCK
 from backend.schedule.families.v_shape.v_min import V_MIN
-from backend.schedule.families.v_shape.v_min import block as min_block
 from backend.schedule.families.v_shape.v_zb import V_ZB
 from backend.schedule.families.v_shape.zb_v_greedy import fitted
-from backend.schedule.families.zero_bubble.zb_auto import MOST_CHUNKS, feasible, limit
-from backend.schedule.order.placement import place
+from backend.schedule.families.zero_bubble.zb_auto import FEASIBLE, MOST_CHUNKS, instance_of
 from backend.schedule.search import greedy, passes
-from backend.schedule.search.building_block import Task
 from backend.schedule.search.problem import Problem
 from backend.schedule.spec import Spec
 
@@ -33,21 +31,16 @@ OTHERS = (*QUICK, *CONSTRUCTED)
 """The families that place stages alike: those with one order for all costs, and those that construct one for them."""
 
 
-def legal(spec: Spec) -> None:
-    """Raise SpecError unless the limit admits one micro-batch."""
-    feasible(spec)
-
-
 def problem(spec: Spec) -> Problem:
     """Describe the search: tries from the papers' blocks too; other families on the V take part if they fit."""
-    task = Task(place("v", spec.p, spec.v), spec.m, spec.timing, spec.v, spec.v * limit(spec), spec.w_share)
+    instance = instance_of(spec, "v")
     if spec.v > 2:
-        return Problem(task, passes.tries(task), lambda: [passes.one_by_one(task)])
-    paper = (half_block(spec.p), min_block(spec.p))
+        return Problem(instance, passes.tries(instance), lambda: [passes.one_by_one(instance)])
+    paper = (HALF_BLOCK.build(spec.p), MIN_BLOCK.build(spec.p))
     return Problem(
-        task,
+        instance,
         greedy.folded(spec.p, paper),
-        lambda: chain(fixed_orders(spec, QUICK), fitted(task), fixed_orders(spec, CONSTRUCTED)),
+        lambda: chain(fixed_orders(spec, QUICK), fitted(instance), fixed_orders(spec, CONSTRUCTED)),
     )
 
 
@@ -69,9 +62,9 @@ V_AUTO = Family(
     complexity=message("schedule.complexity_greedy_construction_then_search", "greedy construction, then a search"),
     placement="v",
     shaped_by_costs=True,
-    rows=lambda spec: searched.rows(spec, problem(spec)),
+    construct=lambda spec: searched.rows(spec, problem(spec)),
     problem=problem,
-    legal=legal,
+    legal=(FEASIBLE,),
     fields=("memory", "offload", "effort", "seed"),
     v=(2, 2, MOST_CHUNKS),
     laws=(),  # the order is searched for these costs and this memory: no closed form

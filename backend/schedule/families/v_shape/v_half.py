@@ -6,23 +6,20 @@ costs mostly goes. Where p is even the backward starts three slots later, becaus
 
 from __future__ import annotations
 
-import numpy as np
-
 from backend.schedule.errors import message
+from backend.schedule.families.table import BlockTable
 from backend.schedule.families.v_shape.repeated_block import repeated_block
-from backend.schedule.search.building_block import Block
 
-
-def block(p: int) -> Block:
-    """Build the block of the paper's figure: F0 at 2r, F1 at 3p-r-2, I1 at 3p+e+2r-1, I0 at 6p+e-r-2, every 6 slots."""
-    r, e = np.arange(p, dtype=np.float64), 0.0 if p % 2 else 3.0
-    return Block.v(2 * r, 3 * p - r - 2, 3 * p + e + 2 * r - 1, 6 * p + e - r - 2)
-
+# As in the paper's figure; two W fill the period of six slots.
+BLOCK = BlockTable(
+    {"F0": "2*r", "F1": "3*p - r - 2", "I1": "3*p + e + 2*r - 1", "I0": "6*p + e - r - 2"},
+    let={"e": "0 if p % 2 == 1 else 3"},
+)
 
 V_HALF = repeated_block(
     "v-half",
     "V-Half",
-    block,
+    BLOCK,
     source=message(
         "schedule.v_half_source",
         "Qi et al., Pipeline Parallelism with Controllable Memory, arXiv 2405.15362, section 3.3",

@@ -6,23 +6,20 @@ later, because two ops would fall on one slot.
 
 from __future__ import annotations
 
-import numpy as np
-
 from backend.schedule.errors import message
+from backend.schedule.families.table import BlockTable
 from backend.schedule.families.v_shape.repeated_block import repeated_block
-from backend.schedule.search.building_block import Block
 
-
-def block(p: int) -> Block:
-    """Build the block of the paper's figure: F0 at r, F1 at 2p-r-1, I1 at 2p+e+r, I0 at 4p+e-r-1, every 6 slots."""
-    r, e = np.arange(p, dtype=np.float64), 2.0 if p % 3 == 0 else 0.0
-    return Block.v(r, 2 * p - r - 1, 2 * p + e + r, 4 * p + e - r - 1)
-
+# As in the paper's figure; two W fill the period of six slots.
+BLOCK = BlockTable(
+    {"F0": "r", "F1": "2*p - r - 1", "I1": "2*p + e + r", "I0": "4*p + e - r - 1"},
+    let={"e": "2 if p % 3 == 0 else 0"},
+)
 
 V_MIN = repeated_block(
     "v-min",
     "V-Min",
-    block,
+    BLOCK,
     source=message(
         "schedule.v_min_source",
         "Qi et al., Pipeline Parallelism with Controllable Memory, arXiv 2405.15362, section 3.3",

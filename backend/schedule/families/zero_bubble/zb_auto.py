@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import chain
 
-from backend.schedule.errors import SpecError, message
+from backend.schedule.errors import message
 from backend.schedule.families import searched
 from backend.schedule.families.classic.gpipe import GPIPE
 from backend.schedule.families.classic.one_f_one_b import ONE_F_ONE_B
@@ -17,11 +17,12 @@ from backend.schedule.families.fixed_orders import fixed_orders
 from backend.schedule.families.grouped.gis import GIS, GIS_H
 from backend.schedule.families.interleaved.interleaved import INTERLEAVED
 from backend.schedule.families.interleaved.interleaved_zb import INTERLEAVED_ZB
+from backend.schedule.families.rules import Rule, Sentence
 from backend.schedule.families.zero_bubble.zb_h1 import ZB_H1
 from backend.schedule.families.zero_bubble.zb_h2 import ZB_H2
-from backend.schedule.order.placement import place
+from backend.schedule.order.placement import Kind, place
 from backend.schedule.search import greedy, passes
-from backend.schedule.search.building_block import Task
+from backend.schedule.search.building_block import Instance
 from backend.schedule.search.problem import Problem
 from backend.schedule.spec import Spec
 
@@ -31,7 +32,7 @@ OTHERS = (GPIPE, ONE_F_ONE_B, INTERLEAVED, ZB_H1, ZB_H2)
 OTHERS_OF_CHUNKS = (INTERLEAVED, INTERLEAVED_ZB, GIS, GIS_H)
 """Those with several chunks; the breadth-first one runs its backwards last in, first out."""
 MOST_CHUNKS = 16  # per device
-LEAST_MEMORY = 1.0  # one micro-batch at a time: every F leaves its memory before the next
+LEAST_MEMORY = 1  # one micro-batch at a time: every F leaves its memory before the next
 
 
 def limit(spec: Spec) -> float:
@@ -39,25 +40,35 @@ def limit(spec: Spec) -> float:
     return float(spec.p) if spec.memory is None else spec.memory
 
 
-def feasible(spec: Spec) -> None:
-    """Raise SpecError for a limit under which not even one micro-batch can pass."""
-    if limit(spec) < LEAST_MEMORY:
-        text = message(
-            "schedule.memory_below_one_micro_batch",
-            "one micro-batch's activations on a device ({least}) are the least memory that a step can run in",
-            least=f"{LEAST_MEMORY:g}",
-        )
-        raise SpecError("memory", spec.memory, text, limit=LEAST_MEMORY, nearest=LEAST_MEMORY)
+FEASIBLE = Rule(
+    "memory",
+    f"memory == 0 or memory >= {LEAST_MEMORY:g}",
+    Sentence(
+        "schedule.memory_below_one_micro_batch",
+        "one micro-batch's activations on a device ({least}) are the least memory that a step can run in",
+    ),
+    {"least": f"{LEAST_MEMORY}"},
+)
+
+
+def instance_of(spec: Spec, kind: Kind) -> Instance:
+    """Return what a search solves for a spec whose stages are placed as ``kind`` says."""
+    placement = place(kind, spec.p, 2 if kind == "bidirectional" else spec.v)
+    return Instance(placement, spec.m, spec.timing, spec.v, spec.v * limit(spec), spec.w_share)
 
 
 def problem(spec: Spec) -> Problem:
     """Describe the search; other families with as many chunks per device take part if they fit."""
-    task = Task(place("looped", spec.p, spec.v), spec.m, spec.timing, spec.v, spec.v * limit(spec), spec.w_share)
+    instance = Instance(
+        place("looped", spec.p, spec.v), spec.m, spec.timing, spec.v, spec.v * limit(spec), spec.w_share
+    )
     if spec.v > 1:
         return Problem(
-            task, passes.tries(task), lambda: chain(fixed_orders(spec, OTHERS_OF_CHUNKS), (passes.one_by_one(task),))
+            instance,
+            passes.tries(instance),
+            lambda: chain(fixed_orders(spec, OTHERS_OF_CHUNKS), (passes.one_by_one(instance),)),
         )
-    return Problem(task, greedy.looped(spec.p), lambda: fixed_orders(spec.with_(group=spec.m), OTHERS))
+    return Problem(instance, greedy.looped(spec.p), lambda: fixed_orders(spec.with_(group=spec.m), OTHERS))
 
 
 ZB_AUTO = Family(
@@ -78,9 +89,9 @@ ZB_AUTO = Family(
     complexity=message("schedule.complexity_greedy_construction_then_search", "greedy construction, then a search"),
     placement="looped",
     shaped_by_costs=True,
-    rows=lambda spec: searched.rows(spec, problem(spec)),
+    construct=lambda spec: searched.rows(spec, problem(spec)),
     problem=problem,
-    legal=feasible,
+    legal=(FEASIBLE,),
     fields=("memory", "offload", "effort", "seed"),
     v=(1, 1, MOST_CHUNKS),
     laws=(),  # the order is searched for these costs and this memory: no closed form

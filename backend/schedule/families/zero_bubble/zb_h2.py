@@ -3,26 +3,41 @@
 from __future__ import annotations
 
 from backend.schedule.errors import message
-from backend.schedule.families.zero_bubble.handcrafted import handcrafted
+from backend.schedule.families.family import Family
+from backend.schedule.families.table import BlockTable
+from backend.schedule.families.zero_bubble.handcrafted import with_lagging_weights
 from backend.schedule.laws.law import NO_HOPS, UNIFORM, Law
+from backend.schedule.options.vocabulary import SPREAD
 
 ENOUGH = (
     "m >= 2*p - 1",
     message("schedule.unless_longer_warm_up_filled", "fewer than 2p - 1 micro-batches do not fill the longer warm-up"),
 )
 
-ZB_H2 = handcrafted(
-    "zb-h2",
-    "ZB-H2",
-    2,  # two forwards of warm-up for each later rank
+ZB_H2 = Family(
+    name="zb-h2",
+    title="ZB-H2",
+    year=2023,
     source=message(
         "schedule.zb_h2_source", "Qi et al., Zero Bubble Pipeline Parallelism, arXiv 2401.10241, section 2.2"
     ),
     used_by=message("schedule.zb_h2_used_by", "Sea AI Lab's Megatron-LM fork"),
+    group="zero bubble",
     summary=message(
         "schedule.zb_h2_summary",
         "Twice the warm-up: no bubble between a device's first and last op, for twice 1F1B's memory.",
     ),
+    backward="split",
+    complexity=message("schedule.complexity_five_phases", "five phases"),
+    placement="looped",
+    table=with_lagging_weights(
+        all="m",
+        warmup="min(all, 2*(p-1-r))",  # two forwards for each later rank
+        lag="min(all, 2*r)",
+    ),
+    block=BlockTable({"F0": "3*r", "I0": "3*(p-1) + 1 + 3*(p-1-r)"}, period=3, lag="2*r"),
+    fields=("offload",),
+    vocabulary=SPREAD,
     laws=(
         Law(
             "bubble",

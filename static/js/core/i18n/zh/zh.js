@@ -16,12 +16,14 @@
 //   link 链接 · run 运行 · measured 实测 · planned 计划 · predicted 预测 · verified 已验证 · paced 按节拍 · free 自由
 import { ANALYSIS_MESSAGES } from "./messages_analysis.js";
 import { CHARTS_MESSAGES } from "./messages_charts.js";
+import { FAMILIES_MESSAGES } from "./messages_families.js";
 import { HARDWARE_MESSAGES } from "./messages_hardware.js";
 import { RUNNER_MESSAGES } from "./messages_runner.js";
 import { RUNS_MESSAGES } from "./messages_runs.js";
 import { SCHEDULE_MESSAGES } from "./messages_schedule.js";
 import { WEB_MESSAGES } from "./messages_web.js";
 import { CHARTS as DRAWN } from "./page/charts.js";
+import { COMPONENT } from "./page/component.js";
 import { CONTROLS } from "./page/controls.js";
 import { FIGURES } from "./page/figures.js";
 import { FRAME } from "./page/frame.js";
@@ -36,6 +38,7 @@ import { WORDS } from "./words.js";
 
 /** The page's own texts. @type {Catalogue} */
 export const TEXTS = {
+  ...COMPONENT,
   ...CONTROLS,
   ...DRAWN,
   ...FIGURES,
@@ -51,6 +54,7 @@ export const TEXTS = {
 export const SERVERS = {
   ...ANALYSIS_MESSAGES,
   ...CHARTS_MESSAGES,
+  ...FAMILIES_MESSAGES,
   ...HARDWARE_MESSAGES,
   ...RUNNER_MESSAGES,
   ...RUNS_MESSAGES,

@@ -111,15 +111,8 @@ export const CONTROLS = {
   "per chunk": "逐分块",
   "chunk {chunk}": "分块 {chunk}",
   // spec_fields.js
-  "Forward F": "前向 F",
-  "Input grad I": "输入梯度 I",
-  "Weight grad W": "权重梯度 W",
   "Pair F & B": "成对 F 与 B",
-  "Hop (p2p) c": "一跳 (p2p) c",
-  "Devices p": "设备数 p",
-  "Micro-batches m": "微批次数 m",
   "Group g": "组 g",
-  "Chunks v": "模型块数 v",
   "Devices (pipeline ranks)": "设备数（流水线 rank 数）",
   "Micro-batches in a step": "一个训练步的微批次数",
   "Model chunks on each device": "每个设备上的模型分块数",
@@ -135,7 +128,6 @@ export const CONTROLS = {
     "一个设备的输出层分片；留空：输出层分片时为 f / 4",
   "The gradients of that shard; empty: f / 2 where the output layer is sharded":
     "该分片的梯度；留空：输出层分片时为 f / 2",
-  copy: "拷贝",
   "One copy of a device's activations of a micro-batch, out or back; empty: (f + i + w) / 2, which is k = 1":
     "一个设备上一个微批次激活值的一次拷贝，卸载或取回；留空：(f + i + w) / 2，即 k = 1",
   stash: "暂存",
@@ -181,7 +173,6 @@ export const CONTROLS = {
   "output layer": "输出层",
   "Two devices share one link to host memory": "两个设备共用一条到主机内存的链路",
   Options: "选项",
-  ", ": "、",
   "stashed weights": "暂存权重",
   "k = {k}: both copies against compute.": "k = {k}：两次拷贝与计算之比。",
   "Half of the chunks are copied, so up to k = 2 the copies keep up.":

@@ -22,7 +22,6 @@ export const FIGURES = {
   "first start to last end": "从最早开始到最晚结束",
   "busiest device's window": "最忙设备的窗口",
   "from the busiest device's own first start to its last end": "从最忙设备自身最早开始到最晚结束",
-  "peak memory": "峰值显存",
   "on the device with the most, in one micro-batch's activations": "占用最多的设备，以一个微批次的激活值为单位",
   "{family} holds {held}, over the limit of {limit}.": "{family} 占用 {held}，超出上限 {limit}。",
   "chunks whose activations the worst device holds at once; a chunk is a v-th of a device's share":
@@ -203,7 +202,6 @@ export const FIGURES = {
   "Found among {count} orders (seed {seed}). The link gives the same order again.":
     "在 {count} 个执行顺序中找到（随机种子 {seed}）。链接会再次给出同一执行顺序。",
   "its idle ÷ work": "其空闲 ÷ 工作",
-  "step time": "训练步时间",
   "of {limit}": "共 {limit}",
   "Tokens per second": "每秒 token 数",
   MFU: "MFU 利用率",

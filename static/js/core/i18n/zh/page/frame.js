@@ -19,31 +19,6 @@ export const FRAME = {
   "Also hatched": "再加斜纹",
   Language: "语言",
   "Appearance and language": "外观与语言",
-  // component/attributes.js
-  "{attribute}: {family} has no such attribute; leave it out.": "{attribute}：{family} 没有此属性；请去掉它。",
-  "{given}: too many ops to draw at this p and v; at most {nearest}.":
-    "{given}：在此 p 与 v 下 op 太多，无法绘制；至多为 {nearest}。",
-  "{given} is not a whole number from {least} to {most}; the nearest is {nearest}.":
-    "{given} 不是 {least} 到 {most} 的整数；最接近的是 {nearest}。",
-  "{given} is not a number from {least} to {most}; the nearest is {nearest}.":
-    "{given} 不是 {least} 到 {most} 的数；最接近的是 {nearest}。",
-  "{given} is not one of {words}; the nearest is {nearest}.": "{given} 不在 {words} 之中；最接近的是 {nearest}。",
-  "{given} is searched or imported, which takes a server; the nearest is {nearest}.":
-    "{given} 需要由服务器搜索或导入；最接近的是 {nearest}。",
-  // component/element.js
-  "{text} Arrow keys choose an op, space plays.": "{text}方向键选择 op，空格键播放。",
-  "Read as a table": "以表格阅读",
-  // component/words.js
-  ["{family} on {p} devices with {m} micro-batches: a step takes {time}, {bubble} of it is idle, and a device holds " +
-  "at most {peak} micro-batches' activations."]:
-    "{family}，{p} 个设备，{m} 个微批次：一个训练步用时 {time}，其中 {bubble} 空闲，一个设备最多持有 {peak} 个微批次的激活值。",
-  "{op} on rank {rank}, from {from} to {to}": "rank {rank} 上的 {op}，从 {from} 到 {to}",
-  "It needs nothing from elsewhere.": "它不需要来自别处的数据。",
-  "chunks held": "持有的分块",
-  "order of ops": "op 的执行顺序",
-  // dom.js
-  ".": "。",
-  " ": "",
   // drawer.js
   "Height of the tab": "标签页的高度",
   "Drag, or use the arrow keys; a double click resets the height": "拖动，或使用方向键；双击恢复默认高度",
@@ -192,7 +167,6 @@ export const FRAME = {
   // standalone_costs.js
   "latency of a hop": "一跳的延迟",
   // standalone_sizes.js
-  Schedule: "调度",
   "{title}, as in this file": "{title}（此文件自带）",
   "{title}: its order is made by the server and stays as it is in this file.":
     "{title}：其执行顺序由服务器构造，在此文件中保持不变。",
@@ -262,8 +236,6 @@ export const FRAME = {
   Timeline: "时间线",
   "Timeline. Space plays, full stop and comma choose the next and previous op, question mark lists all keys.":
     "时间线。空格键播放，句点与逗号选择下一个与上一个 op，问号列出全部按键。",
-  "schedule timeline": "调度时间线",
-  Playback: "播放控制",
   // templates/index.html
   "Skip to the timeline": "跳到时间线",
   "pipeline-parallel schedules, drawn and run": "流水线并行调度，可画可跑",
@@ -280,8 +252,6 @@ export const FRAME = {
     "时间线。上下方向键选择行，句点与逗号选择下一个与上一个 op，问号列出全部按键。",
   Figures: "数据",
   Details: "详情",
-  // templates/standalone.html
-  "Sizes and costs": "规模与代价",
   // toolbar.js
   "Show the run": "显示运行",
   // page_view.js

@@ -41,7 +41,6 @@ export const HELP = {
   "Micro-batch (m)": "微批次（m）",
   "A training step's batch is cut into m micro-batches, which follow each other through the stages.":
     "一个训练步的批次切成 m 个微批次，依次通过各阶段。",
-  "Forward F": "前向 F",
   "One stage computes one micro-batch's outputs and keeps the activations that the backward will need.":
     "一个阶段计算一个微批次的输出，并保留反向所需的激活值。",
   "Backward B = I + W": "反向 B = I + W",

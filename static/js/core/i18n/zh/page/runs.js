@@ -111,7 +111,6 @@ export const RUNS = {
   "free, as chosen; ranks that share a core hold each other up.": "按所选，自由；共用一个核的 rank 会互相拖慢。",
   "free, since each rank has its own.": "自由，因为每个 rank 有自己的设备。",
   "paced, since ranks that share a core would hold each other up.": "按节拍，因为共用一个核的 rank 会互相拖慢。",
-  // client.js
   // list.js
   "Compare the chosen runs": "比较所选的运行",
   "Show older runs": "显示更早的运行",
@@ -171,11 +170,8 @@ export const RUNS = {
   "Colour by lateness": "按延迟着色",
   "below it: its plan": "其下：计划",
   "{full} early to {full} late": "早 {full} 到晚 {full}",
-  "planned; {time} late": "计划；晚 {time}",
-  "planned; {time} early": "计划；早 {time}",
   "1 for where the plan had measured ops": "1 表示显示实测 op 在计划中的位置",
   "1 for measured ops coloured by how late they were": "1 表示按延迟为实测 op 着色",
-  // after.js
   // core/measured/waits.js
   "late start": "开始延迟",
   "Measured: {list}.": "实测：{list}。",

@@ -10,7 +10,6 @@ export const TIMELINE = {
   "Clear the area ({key})": "清除区域 ({key})",
   Clear: "清除",
   forward: "前向",
-  "input gradient": "输入梯度",
   "weight gradient": "权重梯度",
   "full backward": "完整反向",
   "overlapped pair": "重叠的一对",
@@ -19,9 +18,6 @@ export const TIMELINE = {
   "rank {rank}": "rank {rank}",
   "ranks {first} to {last}": "rank {first} 至 {last}",
   duration: "时长",
-  busy: "忙碌",
-  idle: "空闲",
-  bubble: "气泡",
   ops: "op 数",
   "{ops}, {cut} of them cut": "{ops}，其中 {cut} 个被截断",
   reload: "取回",
@@ -31,8 +27,6 @@ export const TIMELINE = {
   measured: "实测",
   "{duration} on {ranks}: busy {busy}, idle {idle}, bubble {bubble}, {ops} ops.":
     "{ranks} 上共 {duration}：忙碌 {busy}，空闲 {idle}，气泡 {bubble}，{ops} 个 op。",
-  // barriers.js
-  "{barrier} of {micro}": "{micro} 的 {barrier}",
   // card.js
   Forward: "前向",
   "Input gradient": "输入梯度",
@@ -45,11 +39,9 @@ export const TIMELINE = {
   end: "结束",
   takes: "耗时",
   wait: "等待",
-  needs: "依赖",
   "barrier {join}": "屏障：{join}",
   meets: "汇合",
   "all ranks at barrier {join}": "所有 rank 在屏障处汇合：{join}",
-  unblocks: "后继",
   "Needs only its rank's previous op.": "只依赖本 rank 的上一个 op。",
   "Needs nothing: it is the first op of the step.": "没有依赖：它是训练步的第一个 op。",
   "on rank {rank}; both results are available at its end": "在 rank {rank} 上；两个结果都在它结束时得到",
@@ -90,7 +82,6 @@ export const TIMELINE = {
   "weights: version {version} as its forward, {late} updates late; then the next update":
     "权重：版本 {version}，与其前向相同，陈旧度为 {late} 次更新；随后进行下一次更新",
   "{op} on rank {rank}, arrives at {time}": "rank {rank} 上的 {op}，{time} 到达",
-  "and {n} more": "还有 {n} 个",
   fill: "填充",
   "memory cap": "显存上限",
   "in-flight limit": "在途上限",
@@ -167,7 +158,6 @@ export const TIMELINE = {
   "all shortcuts": "全部快捷键",
   "undo the last change": "撤销上一次更改",
   "redo it": "重做",
-  Play: "播放",
   "Look around": "查看",
   "Select and find": "选择与查找",
   "Areas, marks, pins": "区域、标记与固定",
@@ -206,11 +196,6 @@ export const TIMELINE = {
   // legend.js
   ", measured {bytes}": "，实测 {bytes}",
   "as the plan counts": "按计划所计",
-  "F forward": "F 前向",
-  "I input gradient": "I 输入梯度",
-  "W weight gradient": "W 权重梯度",
-  "B full backward = I + W": "B 完整反向 = I + W",
-  "F and B overlapped": "F 与 B 重叠",
   "S output layer's shard": "S 输出层分片",
   "T its gradients": "T 分片的梯度",
   "message in flight": "在途消息",
@@ -230,7 +215,6 @@ export const TIMELINE = {
   "backward path": "反向路径",
   "weight gradient, copies": "权重梯度、拷贝",
   "activation: sent above, received below": "激活值：上方发出，下方收到",
-  gradient: "梯度",
   // toggles.js
   Critical: "关键路径",
   ["Critical path: the chain of ops that decides how long the step takes; only a shorter op on it can shorten the " +
@@ -256,10 +240,6 @@ export const TIMELINE = {
   "Mark at {time}. Press to remove it.": "{time} 处的标记。按下可移除。",
   "Mark at {time}, {gap} after the one before. Press to remove it.":
     "{time} 处的标记，在前一个之后 {gap}。按下可移除。",
-  // overlay.js
-  sends: "发送",
-  receives: "接收",
-  awaited: "被等待",
   // pins.js
   "At most {n} ranks can be pinned.": "最多固定 {n} 个 rank。",
   "Rank {rank} is pinned on top.": "rank {rank} 已固定在顶部。",
@@ -279,7 +259,6 @@ export const TIMELINE = {
   "{n} of {p} ranks are listed: select an op of another rank and press P to pin it, and it comes first.":
     "列出 {p} 个 rank 中的 {n} 个：选中别的 rank 上的 op 并按 P 固定，它就排在最前。",
   Busy: "忙碌",
-  Idle: "空闲",
   "Visible ops": "视野内的 op",
   "{title}: {p} ranks. {notes}": "{title}：{p} 个 rank。{notes}",
   "Each op, its start and its end": "每个 op 及其开始与结束",
@@ -299,10 +278,6 @@ export const TIMELINE = {
   "Back to where an op starts or ends": "退到 op 开始或结束的时刻",
   "On to where an op starts or ends": "进到 op 开始或结束的时刻",
   Speed: "速度",
-  Playhead: "播放头",
-  Pause: "暂停",
-  "the end": "末尾",
-  "t {at} / {end}": "t {at} / {end}",
   // narration.js
   Ranks: "各 rank",
   "What each rank does": "每个 rank 在做什么",
@@ -311,60 +286,11 @@ export const TIMELINE = {
     "播放或用方向键逐步前进：这一行会说明正在发生什么以及原因。",
   "critical path: {parts}": "关键路径：{parts}",
   "Move the playhead to see what each rank does at that time.": "移动播放头，即可看到每个 rank 当时在做什么。",
-  Rank: "rank",
   Phase: "时期",
   Activity: "在做",
   Why: "原因",
   "At {at}": "时刻 {at}",
   "and {n} more ranks": "以及另外 {n} 个 rank",
-  // core/explain/why_idle.js
-  output: "输出",
-  loss: "损失",
-  "part in the barrier": "屏障中的一份",
-  "has not ended yet": "尚未结束",
-  "ends at {end}": "于 {end} 结束",
-  "ends at {end} and arrives by {by}": "于 {end} 结束，最迟 {by} 到达",
-  "ends at {end} and arrives at {there} after a hop of {hop}": "于 {end} 结束，经过一跳 {hop} 后于 {there} 到达",
-  "needs the {cargo} of {giver} on rank {rank}, which {travel}": "需要 rank {rank} 上 {giver} 的{cargo}，后者{travel}",
-  "comes after {op} in its rank's order, which {travel}": "按其 rank 的执行顺序排在 {op} 之后，后者{travel}",
-  "uses its {cargo}": "使用其{cargo}",
-  "uses its {cargo}, which arrives at {there}": "使用其{cargo}，{there} 到达",
-  "is next in the rank's order": "是该 rank 执行顺序中的下一个",
-  "Rank {rank} is idle from {from} to {to}: {why}.": "rank {rank} 从 {from} 到 {to} 空闲：{why}。",
-  "drain: no work is left for it in this step": "排空：这一步已没有它的工作",
-  "it has no work in this step": "这一步没有它的工作",
-  "its next op {next} waits for {giver} on rank {other}, which has not ended yet":
-    "它的下一个 op {next} 在等 rank {other} 上的 {giver}，后者尚未结束",
-  "its next op {next} has what it needs and has not been reported yet":
-    "它的下一个 op {next} 所需已齐，但尚未收到它的报告",
-  "Rank {rank} has been idle since {from}: {why}.": "rank {rank} 自 {from} 起一直空闲：{why}。",
-  "{cap}; {waits}": "{cap}；{waits}",
-  "The input arrived at {there}: overhead of {late}.": "输入在 {there} 已到达：开销 {late}。",
-  "{forward} could run already, but the order has {op} first.": "{forward} 本可执行，但执行顺序把 {op} 排在前面。",
-  "the input of {op} was available from the start: overhead of {late}": "{op} 的输入一开始就在：开销 {late}",
-  "the input of {op} arrived at {there}: overhead of {late}": "{op} 的输入在 {there} 已到达：开销 {late}",
-  "memory cap: it holds {n}, and with {forward} it would be above its limit of {limit}":
-    "显存上限：它已占用 {n}，再执行 {forward} 就会超出上限 {limit}",
-  "The order": "该执行顺序",
-  ["{family} admits at most {n} chunks in flight here, so {forward} may not start yet " +
-  "(the order's rule, not the GPU's)"]:
-    "{family} 在此最多允许 {n} 个分块在途，因此 {forward} 还不能开始 (这是执行顺序的规则，不是 GPU 的限制)",
-  "{family} admits at most {n} in flight here, so {forward} may not start yet (the order's rule, not the GPU's)":
-    "{family} 在此最多允许 {n} 个微批次在途，因此 {forward} 还不能开始 (这是执行顺序的规则，不是 GPU 的限制)",
-  "{taker} waits for the barrier, to which {giver} on rank {other} comes last, which {travel}":
-    "{taker} 在等屏障，最后到达屏障的是 rank {other} 上的 {giver}，它{travel}",
-  "{taker} waits for its activation to come back: the copy lane does {giver}, which {travel}":
-    "{taker} 在等它的激活值取回：拷贝通道正在执行 {giver}，它{travel}",
-  "fill: it waits for the first micro-batch. {taker}'s input is the output of {giver} on rank {other}, which {travel}":
-    "填充：它在等第一个微批次。{taker} 的输入是 rank {other} 上 {giver} 的输出，后者{travel}",
-  "it waits for {taker}'s input, the output of {giver} on rank {other}, which {travel}":
-    "它在等 {taker} 的输入，即 rank {other} 上 {giver} 的输出，后者{travel}",
-  "it waits for {taker}'s gradient, the output of {giver} on rank {other}, which {travel}":
-    "它在等 {taker} 的梯度，即 rank {other} 上 {giver} 的输出，后者{travel}",
-  "{op} itself waits for {giver} on rank {other}, which {travel}.":
-    "{op} 自己在等 rank {other} 上的 {giver}，后者{travel}。",
-  "The copy lane is busy with {busy} until {free} before that.": "在此之前，拷贝通道忙于 {busy}，到 {free} 为止。",
-  "Rank {rank} is busy with {busy} until {free} before that.": "在此之前，rank {rank} 忙于 {busy}，到 {free} 为止。",
   // core/explain/narrate.js
   "warm-up": "预热",
   steady: "稳态",

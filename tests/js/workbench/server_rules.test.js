@@ -1,15 +1,15 @@
-// The page's rules against the server's: tests/golden/workbench.json is written from Python.
+// The page's rules against the server's (tests/support/page/workbench.py).
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { candidates, textOf } from "../../../static/js/core/workbench/legality.js";
 import { positionOfRows } from "../../../static/js/core/workbench/op_texts.js";
 import { createBoard, isWhole } from "../../../static/js/core/workbench/position.js";
 import { recognise, references } from "../../../static/js/core/workbench/references.js";
 import { scoreOf } from "../../../static/js/core/workbench/score.js";
+import { fixture } from "../support/fixtures.js";
 import { DEFAULTS, UNIT } from "../support/helpers.js";
 
-const { cases } = JSON.parse(readFileSync(new URL("../../golden/workbench.json", import.meta.url), "utf8"));
+const cases = fixture("workbench");
 
 /** @param {any} given */
 function positionOf({ placement, p, m, v, costs, w_share, memory, rows }) {

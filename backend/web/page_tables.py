@@ -1,0 +1,87 @@
+"""Write the tables that the page shares with the server into a file that the page's bundle includes.
+
+`python -m backend.web.page_tables` writes static/vendor/tables.json; set-up does so. The page reads it in
+static/js/core/schedule/spec_tables.js, which says what each table is.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from backend.address.preset import NAMES, YES_NO
+from backend.address.query import KEYS, MOST_ENTRIES
+from backend.config import PROJECT
+from backend.schedule.families import imported
+from backend.schedule.families.family import Family
+from backend.schedule.families.registry import FAMILIES
+from backend.schedule.family_names import ALIASES
+from backend.schedule.hardware.machines import MACHINE_FIELDS
+from backend.schedule.hardware.machines import bounds as machine_bounds
+from backend.schedule.hardware.models import ALIASES as MODEL_ALIASES
+from backend.schedule.hardware.models import MAY_LACK, MODEL_FIELDS, WHOLE
+from backend.schedule.options.offload import MODES as OFFLOAD
+from backend.schedule.options.offload import OF_A_CHUNK
+from backend.schedule.options.recompute import MODES as RECOMPUTE
+from backend.schedule.options.vocabulary import MODES as VOCABULARY
+from backend.schedule.spec import COST_KEYS, LIMITS
+
+PAGE_TABLES = PROJECT / "static" / "vendor" / "tables.json"
+CONSTRUCTION = (
+    *("name", "title", "placement", "v", "fields", "backward", "asynchronous", "shaped_by_costs", "vocabulary"),
+    *("ops", "table", "block", "legal"),
+)
+PER_PRESET_SETTING = ("sequence", "micro_batch")  # of a preset as a whole, not of its model
+
+
+def page_tables() -> dict[str, Any]:
+    """Return each table by its name."""
+    return {
+        "spec_fields": [*(key for key in KEYS if key != "order"), "order"],
+        "cost_keys": COST_KEYS,
+        "imported": imported.NAME,
+        "family_names": ALIASES,
+        "asynchronous": [family.name for family in FAMILIES.values() if family.asynchronous],
+        "most_stages": MOST_ENTRIES,
+        "recompute": {name: {"extra": mode.extra, "kept": mode.kept} for name, mode in RECOMPUTE.items()},
+        "barriers": {name: mode.barriers for name, mode in VOCABULARY.items()},
+        "offload": list(OFFLOAD),
+        "offload_of_chunk": list(OF_A_CHUNK),
+        "model_aliases": MODEL_ALIASES,
+        "preset_fields": _preset_fields(),
+        "families": [_constructed(family) for family in FAMILIES.values() if family.problem is None],
+        "limits": LIMITS,
+    }
+
+
+def _constructed(family: Family) -> dict[str, Any]:
+    """Return what the page constructs a family's orders from."""
+    described = family.as_dict()
+    return {key: described[key] for key in CONSTRUCTION}
+
+
+def _preset_fields() -> list[tuple[str, str, str]]:
+    """Return the server's name, the link's key and the form of each field of a model or a machine."""
+    short = {field: key for key, field in NAMES.items()}
+    return [
+        (field, short.get(field, field), _form(field))
+        for field in (*MODEL_FIELDS, *MACHINE_FIELDS)
+        if field not in PER_PRESET_SETTING
+    ]
+
+
+def _form(field: str) -> str:
+    """Return the form of a field's value in a link; ``?`` allows none."""
+    if field == "layers":
+        return field
+    if field in YES_NO:
+        return "truth"
+    if field in WHOLE or field == "per_node":
+        form = "whole"
+    else:
+        form = "atLeastZero" if field in MACHINE_FIELDS and machine_bounds()[field][0] == 0 else "positive"
+    return form + "?" * (field in MAY_LACK)
+
+
+if __name__ == "__main__":
+    PAGE_TABLES.write_text(json.dumps(page_tables()))
