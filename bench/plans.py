@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from backend.cli.options import built
 from backend.schedule import jit
-from backend.schedule.analysis.plans import Plan, plans
+from backend.schedule.analysis.plans import TrainingSetup, plans
 from backend.schedule.families.registry import family_of
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.spec import Spec
@@ -28,12 +28,12 @@ MICRO_BATCHES = 2  # per device
 PLOTTED = (("1f1b", 1), ("interleaved", 2), ("zb-h1", 1), ("zb-h2", 1), ("v-min", 2), ("v-half", 2), ("v-zb", 2))
 
 
-def held(plan: Plan) -> float:
+def held(plan: TrainingSetup) -> float:
     """Return the gigabytes of activations on the device with the most."""
     return max(plan.units.memory.activations) / 1e9
 
 
-def text(plan: Plan) -> str:
+def text(plan: TrainingSetup) -> str:
     spec = plan.spec
     options = [f"v={spec.v}"] if spec.v > 1 else []
     options += [f"within {spec.memory:g}"] if spec.memory is not None else []

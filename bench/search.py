@@ -35,7 +35,7 @@ from backend.schedule.families.v_shape.v_auto import V_AUTO
 from backend.schedule.families.zero_bubble.zb_auto import ZB_AUTO
 from backend.schedule.order.placement import place
 from backend.schedule.search import greedy
-from backend.schedule.search.building_block import Task
+from backend.schedule.search.building_block import Instance
 from backend.schedule.search.certificate import Found
 from backend.schedule.search.improve import Budget, Progress, search
 from backend.schedule.simulation.check import check
@@ -69,7 +69,7 @@ class Case:
     """``target`` is the bubble to reach, ``source`` names its publication."""
 
     name: str
-    task: Task
+    instance: Instance
     target: float | None = None
     source: str = ""
 
@@ -82,52 +82,54 @@ class Outcome:
     seconds: float
 
 
-def task_of(
+def instance_of(
     kind: str, p: int, m: int, costs: Costs, room: float, share: float = 1.0, chunks: int | None = None
-) -> Task:
-    """Build a task; ``room`` is the memory limit in chunks, ``chunks`` per device are 1, or 2 of a V, if not given."""
+) -> Instance:
+    """Build an instance; ``room`` is the memory limit in chunks, ``chunks`` per device, by default 1, on a V 2."""
     v = chunks or (2 if kind == "v" else 1)
-    return Task(place("v" if kind == "v" else "looped", p, v), m, costs, v, room, share)
+    return Instance(place("v" if kind == "v" else "looped", p, v), m, costs, v, room, share)
 
 
 def cases() -> Iterator[Case]:
     for (model, m), (costs, share, one, two, better) in PAPER.items():
-        yield Case(f"ZB-1p {model}", task_of("linear", 8, m, Costs(*costs), 8.0), one, "published")
-        yield Case(f"ZB-2p {model}", task_of("linear", 8, m, Costs(*costs), 16.0, share), two, "published")
-        yield Case(f"ZB-2p {model}", task_of("linear", 8, m, Costs(*costs), 16.0, share), better, "prototype")
+        yield Case(f"ZB-1p {model}", instance_of("linear", 8, m, Costs(*costs), 8.0), one, "published")
+        yield Case(f"ZB-2p {model}", instance_of("linear", 8, m, Costs(*costs), 16.0, share), two, "published")
+        yield Case(f"ZB-2p {model}", instance_of("linear", 8, m, Costs(*costs), 16.0, share), better, "prototype")
     for model in HALF:
         costs = Costs(*PAPER[model, 24][0])
-        yield Case(f"half memory {model}", task_of("v", 8, 24, costs, 10.0), HALF[model], "prototype")
-        yield Case(f"third memory {model}", task_of("v", 8, 24, costs, 8.0), THIRD[model], "prototype")
+        yield Case(f"half memory {model}", instance_of("v", 8, 24, costs, 10.0), HALF[model], "prototype")
+        yield Case(f"third memory {model}", instance_of("v", 8, 24, costs, 8.0), THIRD[model], "prototype")
         for p, m in ((16, 64), (32, 256)):
-            yield Case(f"ZB-1p {model}", task_of("linear", p, m, costs, float(p)))
+            yield Case(f"ZB-1p {model}", instance_of("linear", p, m, costs, float(p)))
     costs = Costs(*PAPER["6.2B", 24][0])
     for part, public in BELOW.items():
-        yield Case(f"one chunk at {part:g}x", task_of("linear", 8, 24, costs, float(int(8 * part))), public, "public")
+        yield Case(
+            f"one chunk at {part:g}x", instance_of("linear", 8, 24, costs, float(int(8 * part))), public, "public"
+        )
     for kind, room in (("linear", 16.0), ("linear", 12.0), ("v", 32.0), ("v", 18.0), ("v", 12.0)):
-        yield Case(f"{kind} p=16 at {room / 16 / (2 if kind == 'v' else 1):g}x", task_of(kind, 16, 64, costs, room))
+        yield Case(f"{kind} p=16 at {room / 16 / (2 if kind == 'v' else 1):g}x", instance_of(kind, 16, 64, costs, room))
     for (kind, v), part in product(MANY_CHUNKS, (0.5, 1.0, 1.5)):
         costs = Costs(*PAPER["1.5B", 24][0])
-        yield Case(f"{kind} {v} chunks at {part:g}x", task_of(kind, 8, 24, costs, 8.0 * v * part, chunks=v))
+        yield Case(f"{kind} {v} chunks at {part:g}x", instance_of(kind, 8, 24, costs, 8.0 * v * part, chunks=v))
     for each in (*SPANS["blocks"], *SPANS["searched"]):
         share, chunks = each.get("w_share", 1.0), each["v"]
         room = each["memory"] * chunks if "memory" in each else float(each["peak"])
         kind = "v" if chunks == 2 else "linear"
-        task = task_of(kind, each["p"], each["m"], Costs(**each["costs"]), room, share)
-        target = 1.0 - ideal(task) / each["span"]
-        yield Case(f"{each['family']} {room / chunks:g} F={each['costs']['F']:g}", task, target, "generator")
+        instance = instance_of(kind, each["p"], each["m"], Costs(**each["costs"]), room, share)
+        target = 1.0 - ideal(instance) / each["span"]
+        yield Case(f"{each['family']} {room / chunks:g} F={each['costs']['F']:g}", instance, target, "generator")
 
 
-def ideal(task: Task) -> float:
+def ideal(instance: Instance) -> float:
     """The mean of the devices' sums of ops."""
-    return float(task.m * task.cost.sum() / task.placement.p)
+    return float(instance.m * instance.cost.sum() / instance.placement.p)
 
 
-def solve(task: Task, seconds: float) -> Outcome:
-    """Search as `show` does for the family of the task's placement, at its costs and memory."""
-    family = V_AUTO if task.placement.kind == "v" else ZB_AUTO
-    limit = {"memory": task.room / task.v, "w_share": task.share}
-    spec = Spec(family.name, task.placement.p, task.m, task.v, costs=task.costs, **limit)
+def solve(instance: Instance, seconds: float) -> Outcome:
+    """Search as `show` does for the family of the instance's placement, at its costs and memory."""
+    family = V_AUTO if instance.placement.kind == "v" else ZB_AUTO
+    limit = {"memory": instance.room / instance.v, "w_share": instance.share}
+    spec = Spec(family.name, instance.placement.p, instance.m, instance.v, costs=instance.costs, **limit)
     assert family.problem is not None
     problem = family.problem(spec)
     times: list[float] = []
@@ -139,37 +141,38 @@ def solve(task: Task, seconds: float) -> Outcome:
     start = time.perf_counter()
     found = problem.search(spec.seed, Budget(seconds), report)
     outcome = Outcome(found, times[0], times[-1], time.perf_counter() - start)
-    judge(task, found)
+    judge(instance, found)
     return outcome
 
 
-def best_family(task: Task) -> str:
-    """Return title and bubble of the best family with a fixed order on the task's placement within its memory."""
-    place, found = task.placement, []
+def best_family(instance: Instance) -> str:
+    """Return title and bubble of the best family with a fixed order on the instance's placement within its memory."""
+    place, found = instance.placement, []
     for family in FAMILIES.values():
-        if family.problem is not None or family.placement != place.kind or not family.v[0] <= task.v <= family.v[2]:
+        if family.problem is not None or family.placement != place.kind or not family.v[0] <= instance.v <= family.v[2]:
             continue
-        spec = Spec(family.name, place.p, task.m, task.v, costs=task.costs, w_share=task.share)
+        spec = Spec(family.name, place.p, instance.m, instance.v, costs=instance.costs, w_share=instance.share)
         with contextlib.suppress(SpecError):
             family.validate(spec)
             order = family.order(spec)
-            if peaks(order, task.share)[1].max() <= task.room + 1e-9:
-                found.append((figures(simulate(order, task.costs, task.v)).span_bubble.of_total, family.title))
+            if peaks(order, instance.share)[1].max() <= instance.room + 1e-9:
+                found.append((figures(simulate(order, instance.costs, instance.v)).span_bubble.of_total, family.title))
     return "{1} {0:.4f}".format(*min(found)) if found else "none"
 
 
-def judge(task: Task, found: Found) -> None:
+def judge(instance: Instance, found: Found) -> None:
     """Check that the order is legal, within the limit, and timed correctly by the simulator."""
-    order = found.order(task)
+    order = found.order(instance)
     check(order)
-    assert peaks(order, task.share)[1].max() <= task.room + 1e-9
-    assert abs(figures(simulate(order, task.costs, task.v)).longest_stage - found.span) < 1e-9 * found.span
+    assert peaks(order, instance.share)[1].max() <= instance.room + 1e-9
+    assert abs(figures(simulate(order, instance.costs, instance.v)).longest_stage - found.span) < 1e-9 * found.span
 
 
 def show(case: Case, outcome: Outcome) -> None:
-    task, found = case.task, outcome.found
-    bubble, bound = (1.0 - ideal(task) / span for span in (found.span, found.lower_bound))
-    size = f"p={task.placement.p:<2} m={task.m:<3} {3 * task.placement.chunks * task.placement.p * task.m:>6,} ops"
+    instance, found = case.instance, outcome.found
+    bubble, bound = (1.0 - ideal(instance) / span for span in (found.span, found.lower_bound))
+    placement, m = instance.placement, instance.m
+    size = f"p={placement.p:<2} m={m:<3} {3 * placement.chunks * placement.p * m:>6,} ops"
     sure = "optimal" if found.optimal else f"gap {100 * found.gap:.2f} %"
     against = ""
     if case.target is not None:
@@ -177,15 +180,15 @@ def show(case: Case, outcome: Outcome) -> None:
         against = f"{case.source} {case.target:.4f} {'better' if bubble < case.target - 5e-5 else word}"
     when = f"first {outcome.first:5.3f} best at {outcome.best_at:5.2f} of {outcome.seconds:5.2f} s"
     line = f"{case.name:24} {size}  span {found.span:12,.3f}  bubble {bubble:.4f}  bound {bound:.4f}  {sure:13}"
-    family = f"family {best_family(task):14}"
+    family = f"family {best_family(instance):14}"
     print(f"{line} {when}  {found.evaluations:>9,} evaluations  {family}  {against}", flush=True)
 
 
 def infeasible() -> None:
-    task = task_of("linear", 16, 64, Costs(), 0.5)
+    instance = instance_of("linear", 16, 64, Costs(), 0.5)
     start = time.perf_counter()
     try:
-        search(task, greedy.looped(16))
+        search(instance, greedy.looped(16))
     except SpecError as error:
         print(f"a limit of 0.5: refused after {time.perf_counter() - start:.3f} s: {error.message}")
 
@@ -195,11 +198,11 @@ def sweep(seconds: float) -> None:
     print("| `python app.py show` ... | of 1F1B's memory | lower bound | found | gap | effort |")
     print("|---|--:|--:|--:|--:|--:|")
     for costs, p, part, (kind, v) in product(SWEEP_COSTS, (4, 8, 16), SWEEP_MEMORY, (("linear", 1), ("v", 2))):
-        task = task_of(kind, p, 4 * p, costs, max(float(int(part * p * v + 1e-9)), float(v)))
-        found = solve(task, seconds).found
-        bubble, bound = (short(1.0 - ideal(task) / span) for span in (found.span, found.lower_bound))
+        instance = instance_of(kind, p, 4 * p, costs, max(float(int(part * p * v + 1e-9)), float(v)))
+        found = solve(instance, seconds).found
+        bubble, bound = (short(1.0 - ideal(instance) / span) for span in (found.span, found.lower_bound))
         gap = "optimal" if found.optimal else f"{100 * found.gap:.1f} %"
-        command = f"{'v-auto' if kind == 'v' else 'zb-auto'} -p {p} -m {4 * p} --memory {task.room / v:g}"
+        command = f"{'v-auto' if kind == 'v' else 'zb-auto'} -p {p} -m {4 * p} --memory {instance.room / v:g}"
         if costs != Costs():
             command += f" --f {costs.F:g} --i {costs.I:g} --w {costs.W:g} --comm {costs.comm:g}"
         cells = (f"`{command}`", f"{part:g}", bound, bubble, gap, f"{found.evaluations:,}")
@@ -275,12 +278,12 @@ def main() -> None:
     if chosen.sweep:
         sweep(chosen.seconds)
         return
-    done: dict[Task, Outcome] = {}  # a task with two targets is searched once
+    done: dict[Instance, Outcome] = {}  # an instance with two targets is searched once
     for case in cases():
         if chosen.only in case.name:
-            if case.task not in done:
-                done[case.task] = solve(case.task, chosen.seconds)
-            show(case, done[case.task])
+            if case.instance not in done:
+                done[case.instance] = solve(case.instance, chosen.seconds)
+            show(case, done[case.instance])
     infeasible()
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from runner.failure import FailureKind
 from runner.model.config import Training
 from runner.model.verdict import Verdict
-from runner.program.instructions import Link, RankProgram
+from runner.program.instructions import RankProgram, Transfer
 from runner.telemetry.op_board import FirstRows
 from runner.transport.mailbox import Mailbox
 
@@ -54,7 +54,7 @@ class Setup:
     rows: FirstRows
     training: Training
     device: str
-    arrivals: tuple[Link, ...]
+    arrivals: tuple[Transfer, ...]
     replicas: tuple[StagePlaces, ...]
     unit: float
     hop: int
@@ -77,7 +77,7 @@ class StartStep:
 @dataclass(frozen=True, slots=True)
 class Verify:
     """Train the reference and compare with the results in `folder` and the `losses` of all micro-batches, step after
-    step; `used` as in Plan."""
+    step; `used` as in JobPlan."""
 
     training: Training
     device: str

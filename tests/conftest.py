@@ -27,9 +27,10 @@ from backend.web.http.computing import POOL
 from tests.support import PATIENCE_S
 from tests.support.servers.forked import ForkedServer, ServerForks
 from tests.support.servers.postgresql import Cluster
+from tests.support.whole_run.processor_time import ProcessorTime
 
 if TYPE_CHECKING:
-    from tests.support.distribution import FolderScheduling
+    from tests.support.whole_run.distribution import FolderScheduling
 
 # In this order: what takes minutes comes first and files that take seconds last, so that all workers end together. The
 # page's files are the last to end, whatever comes behind them here: one worker stays with them from the start.
@@ -38,11 +39,16 @@ FOLDERS = (
     "runner", "web", "runs", "cli", "lessons", "charts", "lint", "schedule",
 )  # fmt: skip
 
-# The same examples each time, whatever the machine's speed; RANDOM_EXAMPLES=1 looks for new ones.
-settings.register_profile("bubbleline", deadline=None, derandomize="RANDOM_EXAMPLES" not in os.environ)
+# A few examples, the same each time, whatever the machine's speed; RANDOM_EXAMPLES=1000 looks for that many new ones.
+NEW_EXAMPLES = int(os.environ.get("RANDOM_EXAMPLES", "0"))
+settings.register_profile("bubbleline", deadline=None, derandomize=not NEW_EXAMPLES, max_examples=NEW_EXAMPLES or 25)
 settings.load_profile("bubbleline")
 
 FAKE_RUNNER = (sys.executable, str(Path(__file__).parent / "support" / "runner" / "fake_runner.py"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(ProcessorTime())
 
 
 gc.disable()  # until the tests are collected: what they are made of stays to the end
@@ -71,7 +77,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FolderSchedu
     """Keep each worker in its folder, where whole files are distributed."""
     if config.getvalue("dist") != "loadfile":
         return None
-    from tests.support.distribution import FolderScheduling
+    from tests.support.whole_run.distribution import FolderScheduling
 
     return FolderScheduling(config, log)
 
@@ -208,11 +214,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def until(
     true: Callable[[], object], seconds: float = PATIENCE_S, sleep: Callable[[float], object] = time.sleep
 ) -> None:
-    """Wait until something holds."""
-    end = time.monotonic() + seconds
+    """Wait until something holds; the longer it takes, the less often it is asked."""
+    begun = time.monotonic()
     while not true():
-        assert time.monotonic() < end, f"not within {seconds} s"
-        sleep(0.01)
+        waited = time.monotonic() - begun
+        assert waited < seconds, f"not within {seconds} s"
+        sleep(min(0.01 + waited / 10, 0.1))
 
 
 def error_of(response) -> dict:

@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 from backend.address.preset import setting_fields, split_preset
 from backend.address.query import KEYS, fields_of, nested, number_of, pairs, spec_of, value_of
 from backend.charts.catalogue import Kind
-from backend.charts.chart import Plan
+from backend.charts.chart import ChartSeries
 from backend.charts.pareto.pareto_axes import UNIT_HEIGHTS
 from backend.charts.theme import Appearance
 from backend.charts.theme_tokens import ALL_THEMES
@@ -45,7 +45,7 @@ class ChartQuery:
     appearance.
     """
 
-    plans: tuple[Plan, ...]
+    plans: tuple[ChartSeries, ...]
     left_out: tuple[Message, ...]
     setting: Setting | None
     appearance: Appearance
@@ -62,11 +62,11 @@ def chart_query_of(query: bytes, kind: Kind) -> ChartQuery:
     size = {key: check(data.pop(key, default)) for key, (default, check) in APPEARANCE.items() if key != "y"}
     spec = read(nested(data))
     setting = setting_of(parts.pop("m", b""))
-    plans, left_out = [Plan("a", spec, family_of(spec).title)], []
+    plans, left_out = [ChartSeries("a", spec, family_of(spec).title)], []
     for name, part in sorted(parts.items()):
         try:
             other = spec_of(part)
-            plans.append(Plan(name, other, family_of(other).title))
+            plans.append(ChartSeries(name, other, family_of(other).title))
         except RequestError as error:
             left_out.append(
                 message("charts.left_out", "{name} is left out: {why}.", name=name.upper(), why=error.message)

@@ -22,6 +22,7 @@ FLAGS = frozenset({"lifo", "forward_only", "shared_link", "base"})
 TRUTHS = {"true": True, "1": True, "false": False, "0": False}
 # JSON's own numbers: no spaces, underscores, hex, NaN or infinity, and short enough to read at once.
 NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,4})?", re.ASCII)
+EFFORT = re.compile(rb"(?<![a-z_])effort=([0-9]{1,10})")
 MOST_FIELDS = 64
 LONG = 3000  # bytes of a query whose numbers alone take a while
 MOST_ENTRIES = LIMITS["p"] * LIMITS["v"]  # of a list: one per stage
@@ -88,6 +89,11 @@ def pairs(query: bytes) -> list[tuple[str, str]]:
     except ValueError:
         why = message("web.too_many_keys", "the address has more than {most} keys", most=MOST_FIELDS)
         raise RequestError("query", None, why, limit=MOST_FIELDS) from None
+
+
+def efforts_of(query: bytes) -> set[int]:
+    """Return the efforts of the searched orders in a query that is not packed, however wrong the rest of it is."""
+    return {int(digits) for digits in EFFORT.findall(query)}
 
 
 def query_of(spec: Spec) -> str:

@@ -19,7 +19,7 @@ from backend.charts.chart import (
     MICRO_BATCHES,
     SCHEDULE,
     Chart,
-    Plan,
+    ChartSeries,
     Row,
     axis,
     layout,
@@ -29,6 +29,7 @@ from backend.charts.chart import (
 from backend.charts.pareto.pareto import SYMBOLS
 from backend.charts.theme import TEXT, Appearance
 from backend.charts.theme_tokens import rgb, tokens
+from backend.compute.parallel_map import in_processes
 from backend.errors import message
 from backend.schedule import jit
 from backend.schedule.analysis.nearest_spec import fit
@@ -59,7 +60,7 @@ class Curve:
     """Its place among the curves of its group, which have one hue: each has a shade, a dash and a marker of its own."""
 
 
-def bubble_m(plans: Sequence[Plan], appearance: Appearance) -> Chart:
+def bubble_m(plans: Sequence[ChartSeries], appearance: Appearance) -> Chart:
     """Draw the figure; schedules on the screen are ringed, the first one's m is a line."""
     asked = plans[0].spec
     curves = _curves(plans)
@@ -74,7 +75,7 @@ def bubble_m(plans: Sequence[Plan], appearance: Appearance) -> Chart:
     for note in names:
         figure.add_annotation(note)
     columns = ((SCHEDULE, ""), ("m", MICRO_BATCHES), (BUBBLE, "%"))
-    readings = (
+    notes = (
         message("charts.curves", "Further right are more micro-batches, further down is less idle."),
         DEFINITIONS[appearance.y],
         *(
@@ -87,10 +88,10 @@ def bubble_m(plans: Sequence[Plan], appearance: Appearance) -> Chart:
         ),
         message("charts.named_together", "Lines that end alike are named together."),
     )  # fmt: skip
-    return Chart(figure, readings, columns, rows)
+    return Chart(figure, notes, columns, rows)
 
 
-def _curves(plans: Sequence[Plan]) -> list[Curve]:
+def _curves(plans: Sequence[ChartSeries]) -> list[Curve]:
     """Return a curve for each family with one order, and for those on the screen as they are."""
     asked = plans[0].spec
     ms = stops(M_STOPS, asked.m)
@@ -110,7 +111,7 @@ def _curves(plans: Sequence[Plan]) -> list[Curve]:
         specs.append(spec if name in on_screen else spec.with_(group=None))
     sizes = [sorted({*ms, spec.m} if spec.family in on_screen else ms) for spec in specs]
     curves: list[Curve] = []
-    for spec, cells in zip(specs, over_m(specs, sizes), strict=True):
+    for spec, cells in zip(specs, over_m(specs, sizes, in_processes), strict=True):
         family = FAMILIES[spec.family]
         if cells:
             member = sum(each.group == family.group for each in curves)
@@ -119,12 +120,12 @@ def _curves(plans: Sequence[Plan]) -> list[Curve]:
 
 
 def _rows(
-    curves: Sequence[Curve], plans: Sequence[Plan], y: str
-) -> tuple[list[Row], dict[str, list[int]], list[tuple[Plan, int, float]]]:
+    curves: Sequence[Curve], plans: Sequence[ChartSeries], y: str
+) -> tuple[list[Row], dict[str, list[int]], list[tuple[ChartSeries, int, float]]]:
     """Return the rows, the indices of each family's, and (plan, row, bubble) of the schedules on the screen."""
     rows: list[Row] = []
     place: dict[str, list[int]] = {}
-    here: list[tuple[Plan, int, float]] = []
+    here: list[tuple[ChartSeries, int, float]] = []
     for curve in curves:
         place[curve.family] = []
         for cell in curve.cells:
@@ -151,7 +152,9 @@ def _colour(appearance: Appearance, curve: Curve) -> str:
     return "#" + "".join(f"{part:02x}" for part in mixed)
 
 
-def _line(curve: Curve, plans: Sequence[Plan], appearance: Appearance, hovers: list[str], at: list[int]) -> go.Scatter:
+def _line(
+    curve: Curve, plans: Sequence[ChartSeries], appearance: Appearance, hovers: list[str], at: list[int]
+) -> go.Scatter:
     shown = any(plan.spec.family == curve.family for plan in plans)
     colour = _colour(appearance, curve)
     return go.Scatter(
@@ -167,7 +170,7 @@ def _shares(curve: Curve, appearance: Appearance) -> list[float]:
     return [100 * value_of(cell.figures, appearance.y) for cell in curve.cells if cell.figures is not None]
 
 
-def _rings(here: Sequence[tuple[Plan, int, float]], appearance: Appearance) -> list[go.Scatter]:
+def _rings(here: Sequence[tuple[ChartSeries, int, float]], appearance: Appearance) -> list[go.Scatter]:
     ring = {"symbol": "circle-open", "size": 16, "color": tokens(appearance.theme)["ink"], "line": {"width": 2}}
     return [
         go.Scatter(

@@ -8,9 +8,21 @@ from typing import Any
 import plotly.graph_objects as go
 
 from backend.charts.axes import LEFT
-from backend.charts.chart import BUBBLE, HOVER, M_AXIS, MICRO_BATCHES, Chart, Plan, Row, layout, percent, size_axis
+from backend.charts.chart import (
+    BUBBLE,
+    HOVER,
+    M_AXIS,
+    MICRO_BATCHES,
+    Chart,
+    ChartSeries,
+    Row,
+    layout,
+    percent,
+    size_axis,
+)
 from backend.charts.theme import TEXT, Appearance
 from backend.charts.theme_tokens import rgb, tokens
+from backend.compute.parallel_map import in_processes
 from backend.errors import message
 from backend.schedule.analysis.sweep import Cell, grid
 from backend.schedule.simulation.metrics import Figures
@@ -29,9 +41,9 @@ WIDE, TALL = 36, 17  # px of a cell that has room for its number
 BAR = 74  # px for the scale beside the plot
 
 
-def bubble(plan: Plan, appearance: Appearance) -> Chart:
+def bubble(plan: ChartSeries, appearance: Appearance) -> Chart:
     """Draw the figure for the family on the screen; a click sets its p and m."""
-    ps, ms, cells = grid(plan.spec)
+    ps, ms, cells = grid(plan.spec, in_processes)
     flat = [each for line in cells for each in line]
     rows = [_row(each, plan, appearance.y) for each in flat]
     place = [[line * len(ms) + at for at in range(len(ms))] for line in range(len(ps))]
@@ -55,7 +67,7 @@ def bubble(plan: Plan, appearance: Appearance) -> Chart:
     )
     if all(cell.figures is not None for cell in flat):
         columns, rows = columns[:-1], [replace(row, cells=row.cells[:-1]) for row in rows]
-    return Chart(figure, _readings(plan, cells, at, appearance), columns, rows)
+    return Chart(figure, _notes(plan, cells, at, appearance), columns, rows)
 
 
 def value_of(figures: Figures, y: str) -> float:
@@ -68,7 +80,7 @@ def _share(cell: Cell, y: str) -> float | None:
     return None if cell.figures is None else 100 * value_of(cell.figures, y)
 
 
-def _row(cell: Cell, plan: Plan, y: str) -> Row:
+def _row(cell: Cell, plan: ChartSeries, y: str) -> Row:
     size = f"p {cell.p}, m {cell.m}"
     here = (cell.p, cell.m) == (plan.spec.p, plan.spec.m)
     if cell.figures is None:
@@ -167,7 +179,7 @@ def _illegal(appearance: Appearance, cells: list[list[Cell]], place: Any, rows: 
     return [flat, *marks]
 
 
-def _readings(plan: Plan, cells: list[list[Cell]], at: tuple[int, int], appearance: Appearance) -> tuple[str, ...]:
+def _notes(plan: ChartSeries, cells: list[list[Cell]], at: tuple[int, int], appearance: Appearance) -> tuple[str, ...]:
     here = cells[at[1]][at[0]]
     light = appearance.theme.startswith("light")
     sentences = [

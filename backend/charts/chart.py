@@ -7,7 +7,7 @@ its hover text.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import plotly.graph_objects as go
@@ -32,7 +32,7 @@ BUBBLE = message("charts.bubble", "bubble")
 
 
 @dataclass(frozen=True)
-class Plan:
+class ChartSeries:
     """A schedule on the page, named ``id`` (a to d) by the timeline."""
 
     id: str
@@ -63,26 +63,26 @@ class Row:
         """Return the text in plotly's box."""
         return joined_lines(self.lines)
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return the row as JSON."""
+        return {"cells": self.cells, "lines": self.lines, "change": self.change, "mark": self.mark}
+
 
 @dataclass(frozen=True)
 class Chart:
-    """``readings`` are sentences on how to read the figure, ``columns`` (name, unit or meaning), ``notes`` reasons for
-    omissions."""
+    """``notes`` are sentences on how to read the figure and what it omits, ``columns`` (name, unit or meaning)."""
 
     figure: go.Figure
-    readings: tuple[str, ...]
+    notes: tuple[str, ...]
     columns: tuple[tuple[str, str], ...]
     rows: Sequence[Row]
-    notes: tuple[str, ...] = field(default=())
 
     def as_dict(self) -> dict[str, Any]:
         """Return the chart as JSON."""
-        rows = [{"cells": row.cells, "told": row.lines, "put": row.change, "mark": row.mark} for row in self.rows]
         return {
-            "reads": self.readings,
-            "columns": self.columns,
-            "rows": rows,
             "notes": self.notes,
+            "columns": self.columns,
+            "rows": [row.as_dict() for row in self.rows],
             "figure": self.figure.to_dict(),
         }
 

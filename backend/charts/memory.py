@@ -17,7 +17,7 @@ from backend.charts.chart import (
     RANK,
     SCHEDULE,
     Chart,
-    Plan,
+    ChartSeries,
     Row,
     axis,
     layout,
@@ -39,13 +39,13 @@ GAP = 0.1  # of the height, between two plots
 LIMIT = message("charts.limit", "limit")
 
 
-def memory(plans: Sequence[Plan], appearance: Appearance) -> Chart:
+def memory(plans: Sequence[ChartSeries], appearance: Appearance) -> Chart:
     """Draw the figure; its rows are the ranks with their peaks and the times of these."""
     timed = [simulate(order(plan.spec), plan.spec.timing, plan.spec.v) for plan in plans]
     levels = [_levels(plan, each) for plan, each in zip(plans, timed, strict=True)]
     rows: list[Row] = []
     figure = go.Figure(layout=_layout(plans, appearance, max(float(each.end.max()) for each in timed)))
-    notes: list[str] = []
+    omitted: list[str] = []
     for at, (plan, timeline, ranks) in enumerate(zip(plans, timed, levels, strict=True)):
         drawn = _drawn([float(held.max()) for _, held in ranks])
         for rank, (when, held) in enumerate(ranks):
@@ -54,7 +54,7 @@ def memory(plans: Sequence[Plan], appearance: Appearance) -> Chart:
                 figure.add_trace(_line(appearance, at, rank, plan.spec.p, when, held, row, len(rows)))
             rows.append(row)
         if len(drawn) < plan.spec.p:
-            notes.append(
+            omitted.append(
                 message(
                     "charts.ranks_drawn",
                     "{plan}: {drawn} of {p} ranks are drawn, the fullest too; the table has all.",
@@ -74,10 +74,10 @@ def memory(plans: Sequence[Plan], appearance: Appearance) -> Chart:
         (message("charts.first_held", "first held at"), COST_UNIT),
         (LIMIT, message("charts.as_most_held", "as most held")),
     )
-    return Chart(figure, _readings(plans, levels), columns, rows, tuple(notes))
+    return Chart(figure, (*_notes(plans, levels), *omitted), columns, rows)
 
 
-def _levels(plan: Plan, timeline: Timeline) -> list[tuple[Floats, Floats]]:
+def _levels(plan: ChartSeries, timeline: Timeline) -> list[tuple[Floats, Floats]]:
     """Return times and levels of every rank; of a forward-only plan, which keeps nothing, 0 from its start."""
     spec = plan.spec
     if spec.forward_only:
@@ -93,7 +93,7 @@ def _drawn(peaks: Sequence[float]) -> set[int]:
     return {*even, int(np.argmax(peaks))}
 
 
-def _row(plan: Plan, rank: int, when: Floats, held: Floats) -> Row:
+def _row(plan: ChartSeries, rank: int, when: Floats, held: Floats) -> Row:
     top = int(held.argmax())
     limit = plan.spec.memory
     lines: list[str] = [
@@ -166,7 +166,7 @@ def _axis(letter: str, at: int) -> str:
 
 
 def _extra(
-    plan: Plan, timeline: Timeline, appearance: Appearance, at: int, ranks: Sequence[tuple[Floats, Floats]]
+    plan: ChartSeries, timeline: Timeline, appearance: Appearance, at: int, ranks: Sequence[tuple[Floats, Floats]]
 ) -> list[go.Scatter]:
     """Draw the limit, and with offload the level of the fullest rank without copies."""
     token = tokens(appearance.theme)
@@ -207,7 +207,7 @@ def _extra(
     return traces
 
 
-def _layout(plans: Sequence[Plan], appearance: Appearance, end: float) -> dict[str, Any]:
+def _layout(plans: Sequence[ChartSeries], appearance: Appearance, end: float) -> dict[str, Any]:
     count = len(plans)
     tall = (1.0 - GAP * (count - 1)) / count
     time = axis(COST_TIME, range=[0, end * 1.01], anchor=_axis("y", count - 1))
@@ -235,7 +235,7 @@ def _layout(plans: Sequence[Plan], appearance: Appearance, end: float) -> dict[s
     return laid
 
 
-def _readings(plans: Sequence[Plan], levels: Sequence[Sequence[tuple[Floats, Floats]]]) -> tuple[str, ...]:
+def _notes(plans: Sequence[ChartSeries], levels: Sequence[Sequence[tuple[Floats, Floats]]]) -> tuple[str, ...]:
     sentences = [
         message(
             "charts.memory_lines",

@@ -8,9 +8,10 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from backend.charts.chart import BUBBLE, HOVER, SCHEDULE, Chart, Plan, Row, axis, joined_lines, layout, percent
+from backend.charts.chart import BUBBLE, HOVER, SCHEDULE, Chart, ChartSeries, Row, axis, joined_lines, layout, percent
 from backend.charts.theme import TEXT, Appearance
 from backend.charts.theme_tokens import tokens
+from backend.compute.parallel_map import in_processes
 from backend.errors import RequestError, message
 from backend.schedule.analysis.pareto import SEARCHED
 from backend.schedule.analysis.sweep import Load, over_v
@@ -36,7 +37,7 @@ class FamilyLoad:
     load: Load
 
 
-def messages(plans: Sequence[Plan], appearance: Appearance, model: Model) -> Chart:
+def messages(plans: Sequence[ChartSeries], appearance: Appearance, model: Model) -> Chart:
     """Draw the figure; bytes are those of ``model``: 2 b s h of a message, in bfloat16."""
     each = 2.0 * model.micro_batch * model.sequence * model.hidden
     loads = _loads(plans[0])
@@ -61,30 +62,30 @@ def messages(plans: Sequence[Plan], appearance: Appearance, model: Model) -> Cha
     )
     scaled = [replace(row, cells=(*row.cells[:3], round(row.cells[3] / scale, 6), row.cells[4])) for row in rows]
     title = FAMILIES[named].title if appearance.width > NARROW else None
-    return Chart(figure, _readings(model, each, title), columns, scaled)
+    return Chart(figure, _notes(model, each, title), columns, scaled)
 
 
-def _loads(plan: Plan) -> list[FamilyLoad]:
+def _loads(plan: ChartSeries) -> list[FamilyLoad]:
     """Return every family with every v that it takes; of searched families only the one on the screen."""
     loads = []
     for name, family in FAMILIES.items():
         if name in SEARCHED and name != plan.spec.family:
             continue
-        loads += [FamilyLoad(name, family.title, load) for load in over_v(plan.spec, name)]
+        loads += [FamilyLoad(name, family.title, load) for load in over_v(plan.spec, name, in_processes)]
     if not loads:
         why = message("charts.none_small_enough", "no family of this size is small enough to be counted here")
         raise RequestError("m", plan.spec.m, why, nearest=64)
     return loads
 
 
-def _named(plan: Plan, loads: Sequence[FamilyLoad]) -> str:
+def _named(plan: ChartSeries, loads: Sequence[FamilyLoad]) -> str:
     """Return the family whose bubbles are written out: the one on the screen where it has a choice of v."""
     counts = {one.family: sum(other.family == one.family for other in loads) for one in loads}
     name = plan.spec.family
     return name if counts.get(name, 0) > 1 else max(counts, key=lambda name: counts[name])
 
 
-def _row(one: FamilyLoad, each: float, plans: Sequence[Plan]) -> Row:
+def _row(one: FamilyLoad, each: float, plans: Sequence[ChartSeries]) -> Row:
     load = one.load
     share = load.figures.global_bubble.of_total
     scale, unit = _unit(load.messages * each)
@@ -103,7 +104,7 @@ def _row(one: FamilyLoad, each: float, plans: Sequence[Plan]) -> Row:
     return Row(cells, lines, load.spec.to_json(), mark)
 
 
-def _same(plan: Plan, one: FamilyLoad) -> bool:
+def _same(plan: ChartSeries, one: FamilyLoad) -> bool:
     spec = one.load.spec
     return (plan.spec.family, plan.spec.p, plan.spec.m, plan.spec.v) == (one.family, spec.p, spec.m, spec.v)
 
@@ -142,7 +143,7 @@ def _right() -> go.Scatter:
     return go.Scatter(x=[None], y=[None], yaxis="y2", hoverinfo="skip", showlegend=False)
 
 
-def _rings(plans: Sequence[Plan], loads: Sequence[FamilyLoad], appearance: Appearance) -> list[go.Scatter]:
+def _rings(plans: Sequence[ChartSeries], loads: Sequence[FamilyLoad], appearance: Appearance) -> list[go.Scatter]:
     ink = tokens(appearance.theme)["ink"]
     ring = {"symbol": "circle-open", "size": 18, "color": ink, "line": {"width": 2}}
     spots: dict[tuple[int, int], str] = {}
@@ -188,7 +189,7 @@ def _unit(size: float) -> tuple[float, str]:
     return 1000.0**at, UNITS[at]
 
 
-def _readings(model: Model, each: float, title: str | None) -> tuple[str, ...]:
+def _notes(model: Model, each: float, title: str | None) -> tuple[str, ...]:
     scale, unit = _unit(each)
     if title is None:
         more = message("charts.more_chunks", "More chunks per device multiply the messages and shorten the bubble.")

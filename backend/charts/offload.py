@@ -9,7 +9,7 @@ import numpy.typing as npt
 import plotly.graph_objects as go
 
 from backend.charts.axes import LEFT
-from backend.charts.chart import HOVER, Chart, Plan, Row, layout, size_axis
+from backend.charts.chart import HOVER, Chart, ChartSeries, Row, layout, size_axis
 from backend.charts.theme import TEXT, Appearance
 from backend.charts.theme_tokens import tokens
 from backend.errors import message
@@ -24,7 +24,7 @@ BAR = 74
 WIDE, TALL = 38, 18
 
 
-def offload(plan: Plan, appearance: Appearance, setting: Setting | None) -> Chart:
+def offload(plan: ChartSeries, appearance: Appearance, setting: Setting | None) -> Chart:
     """Draw the figure at the guide's rates, or, if ``appearance.y`` is machine, at those of the setting's machine."""
     flops, host, where = _rates(appearance, setting)
     ratios = offload_ratio(np.array(HIDDEN)[None, :], np.array(SEQUENCE)[:, None], flops, host)
@@ -44,7 +44,7 @@ def offload(plan: Plan, appearance: Appearance, setting: Setting | None) -> Char
         (message("charts.sequence", "sequence"), message("charts.s_tokens", "s, tokens")),
         ("k", message("charts.copies_over_compute", "copies over compute")),
     )
-    return Chart(figure, _readings(where, flops, host), columns, rows)
+    return Chart(figure, _notes(where, flops, host), columns, rows)
 
 
 def _rates(appearance: Appearance, setting: Setting | None) -> tuple[float, float, str]:
@@ -142,7 +142,7 @@ def _models(appearance: Appearance) -> go.Scatter:
     )  # fmt: skip
 
 
-def _readings(source: str, flops: float, host: float) -> tuple[str, ...]:
+def _notes(source: str, flops: float, host: float) -> tuple[str, ...]:
     return (
         message("charts.k_is", "k is the time to copy a layer's activations out and back, over its compute."),
         message(

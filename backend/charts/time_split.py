@@ -15,7 +15,7 @@ from backend.charts.chart import (
     RANK,
     SCHEDULE,
     Chart,
-    Plan,
+    ChartSeries,
     Row,
     axis,
     layout,
@@ -48,7 +48,7 @@ MOST_BARS = 96
 SHOWN = 1e-12
 
 
-def split(plans: Sequence[Plan], appearance: Appearance) -> Chart:
+def split(plans: Sequence[ChartSeries], appearance: Appearance) -> Chart:
     """Draw the figure; where there are more ranks than bars, each bar is the mean of neighbours."""
     most = max(1, MOST_BARS // len(plans))
     spent = [idle_breakdown(order(plan.spec), plan.spec.timing, plan.spec.v) for plan in plans]
@@ -77,10 +77,10 @@ def split(plans: Sequence[Plan], appearance: Appearance) -> Chart:
         (message("charts.time", "time"), COST_UNIT),
         (message("charts.share", "share"), message("charts.of_step", "% of the step")),
     )
-    return Chart(figure, _readings(plans, spent), columns, rows, (mean,) if whole else ())
+    return Chart(figure, (*_notes(plans, spent), *((mean,) if whole else ())), columns, rows)
 
 
-def _bars(plan: Plan, spent: IdleBreakdown, most: int) -> list[tuple[str, dict[str, float]]]:
+def _bars(plan: ChartSeries, spent: IdleBreakdown, most: int) -> list[tuple[str, dict[str, float]]]:
     """Return (ranks, time by part) of each bar."""
     ranks = np.array_split(np.arange(plan.spec.p), min(plan.spec.p, most))
     return [
@@ -93,7 +93,7 @@ def _bars(plan: Plan, spent: IdleBreakdown, most: int) -> list[tuple[str, dict[s
 
 
 def _rows(
-    plans: Sequence[Plan],
+    plans: Sequence[ChartSeries],
     spent: Sequence[IdleBreakdown],
     bars: Sequence[list[tuple[str, dict[str, float]]]],
     used: list[str],
@@ -149,7 +149,7 @@ def _trace(appearance: Appearance, name: str, x: Any, heights: list[float], at: 
     )  # fmt: skip
 
 
-def _readings(plans: Sequence[Plan], spent: Sequence[IdleBreakdown]) -> tuple[str, ...]:
+def _notes(plans: Sequence[ChartSeries], spent: Sequence[IdleBreakdown]) -> tuple[str, ...]:
     sentences = [
         message(
             "charts.bars",

@@ -7,7 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from backend.charts.chart import HOVER, Chart, Plan, Row, axis, layout, percent
+from backend.charts.chart import HOVER, Chart, ChartSeries, Row, axis, layout, percent
 from backend.charts.theme import TEXT, Appearance
 from backend.charts.theme_tokens import tokens
 from backend.errors import message
@@ -18,7 +18,7 @@ from backend.schedule.spec import Spec
 COMPUTE, PARAMETERS = message("charts.compute_flop", "compute (FLOP)"), message("charts.parameters", "parameters")
 
 
-def vocabulary(plan: Plan, appearance: Appearance, model: Model | None) -> Chart:
+def vocabulary(plan: ChartSeries, appearance: Appearance, model: Model | None) -> Chart:
     """Draw the figure; ``model``, the source of the page's costs, is in bold. A click sets S and T to a model's output
     layer."""
     layers = output_layers(model)
@@ -67,7 +67,7 @@ def vocabulary(plan: Plan, appearance: Appearance, model: Model | None) -> Chart
         (message("charts.vocabulary", "vocabulary"), message("charts.tokens", "tokens")),
         (message("charts.hidden", "hidden"), ""),
     )
-    return Chart(figure, _readings(layers), columns, list(rows))
+    return Chart(figure, _notes(layers), columns, list(rows))
 
 
 def _row(each: OutputLayer, spec: Spec, model: Model | None) -> Row:
@@ -122,7 +122,7 @@ def _layout(appearance: Appearance, layers: Sequence[OutputLayer]) -> dict[str, 
     return laid
 
 
-def _readings(layers: Sequence[OutputLayer]) -> tuple[str, ...]:
+def _notes(layers: Sequence[OutputLayer]) -> tuple[str, ...]:
     top = layers[0]
     return (
         message(

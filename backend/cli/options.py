@@ -209,7 +209,7 @@ seconds_option = click.option(
     type=click.FloatRange(0.0, 3600.0),
     default=SECONDS,
     show_default=True,
-    help="how long to search, where the order is sought and no --effort is given; 0: only construct",
+    help="how long to search, where the order is searched and no --effort is given; 0: only construct",
 )
 
 

@@ -10,8 +10,9 @@ import click
 
 from backend.cli.columns import columns
 from backend.cli.options import built, fail, preset_data, preset_options
+from backend.compute.parallel_map import in_processes
 from backend.errors import RequestError
-from backend.schedule.analysis.plans import Plan, best_of_each, frontier, needs_a_model, plans
+from backend.schedule.analysis.plans import TrainingSetup, best_of_each, frontier, needs_a_model, plans
 from backend.schedule.families.registry import family_of
 from backend.schedule.hardware.step_units import GB
 from backend.schedule.options.per_chunk import Modes
@@ -47,7 +48,8 @@ def plan_command(p: int, m: int, gb: float | None, seconds: float, rows: int, as
         preset = preset_data(given)
         if preset is None:
             raise needs_a_model()
-        found = plans(asked, preset, limit, (lambda spec: built(spec, seconds)) if seconds > 0.0 else None)
+        search = (lambda spec: built(spec, seconds)) if seconds > 0.0 else None
+        found = plans(asked, preset, limit, search, in_processes)
     except RequestError as error:
         fail({"p": p, "m": m}, error, as_json)
     front = frontier(found)
@@ -57,17 +59,17 @@ def plan_command(p: int, m: int, gb: float | None, seconds: float, rows: int, as
     click.echo("\n".join([*_table(best_of_each(found)[:rows]), "", "frontier, from the least memory:", *_table(front)]))
 
 
-def _described(found: Sequence[Plan]) -> list[dict[str, Any]]:
+def _described(found: Sequence[TrainingSetup]) -> list[dict[str, Any]]:
     return [{"spec": plan.spec.to_json(), "units": plan.units.as_dict()} for plan in found]
 
 
-def _table(found: Sequence[Plan]) -> list[str]:
+def _table(found: Sequence[TrainingSetup]) -> list[str]:
     """Format plans in columns, numbers right-aligned."""
     cells = [HEAD, *(_cells(plan) for plan in found)]
     return columns(cells, LEFT)
 
 
-def _cells(plan: Plan) -> list[str]:
+def _cells(plan: TrainingSetup) -> list[str]:
     spec, units = plan.spec, plan.units
     return [
         family_of(spec).title,

@@ -36,7 +36,7 @@ LAWS_PAGE = PROJECT / "docs" / "laws.md"
 @click.option("--times", is_flag=True, help="with --json: start and end of every op")
 @click.option("--columns", type=click.IntRange(10, 10_000), help="width of the picture")
 @seconds_option
-@click.option("--prove", is_flag=True, help="go through all orders of a small sought schedule (needs ortools)")
+@click.option("--prove", is_flag=True, help="go through all orders of a small searched schedule (needs ortools)")
 def show(as_json: bool, times: bool, columns: int | None, seconds: float, prove: bool, **given: Any) -> None:
     """Print the timeline of FAMILY, its figures and its law."""
     data = spec_data(given)

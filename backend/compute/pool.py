@@ -45,7 +45,7 @@ class Limits:
     waiting_of_client: int = 32
 
 
-class Task:
+class QueuedJob:
     """A job with the requests that wait for it."""
 
     def __init__(self, client: str, key: bytes | None, packed: bytes, beside: bytearray | None) -> None:
@@ -109,7 +109,7 @@ class Lane:
     def __init__(self, size: int, each: int, seconds: float, niceness: int, limits: Limits) -> None:
         self.size, self.seconds, self.niceness, self.limits = size, seconds, niceness, limits
         self.slower: Lane | None = None  # for jobs that take longer than expected
-        self.turns: Turns[Task] = Turns(each)
+        self.turns: Turns[QueuedJob] = Turns(each)
         self.usual = USUAL_S  # seconds of a job, a running mean
         self.busy = 0
         self._idle: list[Process] = []
@@ -119,21 +119,21 @@ class Lane:
         while len(self._idle) + self.busy < self.size:
             self._idle.append(Process(self.niceness))
 
-    def put(self, task: Task, refuse: bool = True) -> None:
-        """Add a task. Raises ComputeError if there is no place for it or its client."""
-        mine, all_ = self.turns.waiting(task.client), len(self.turns)
+    def put(self, job: QueuedJob, refuse: bool = True) -> None:
+        """Add a job. Raises ComputeError if there is no place for it or its client."""
+        mine, all_ = self.turns.waiting(job.client), len(self.turns)
         if refuse and mine >= self.limits.waiting_of_client:
             raise errors.share(mine, self._soon(mine))
         if refuse and all_ >= self.limits.waiting:
             raise errors.full(all_, self._soon(all_))
-        task.lane = self
-        self.turns.put(task.client, task)
+        job.lane = self
+        self.turns.put(job.client, job)
         self._next()
 
-    def cancel(self, task: Task) -> None:
-        """Remove a task, or kill the process that works on it."""
-        if not self.turns.remove(task.client, task) and task.greenlet is not None:
-            task.greenlet.kill(block=False)
+    def cancel(self, job: QueuedJob) -> None:
+        """Remove a job, or kill the process that works on it."""
+        if not self.turns.remove(job.client, job) and job.greenlet is not None:
+            job.greenlet.kill(block=False)
 
     def close(self) -> None:
         """End all idle processes."""
@@ -141,33 +141,33 @@ class Lane:
             self._idle.pop().end()
 
     def _soon(self, waiting: int) -> int:
-        """Return the seconds after which so many tasks are probably done."""
+        """Return the seconds after which so many jobs are probably done."""
         return max(1, min(600, round(waiting * self.usual / self.size)))
 
     def _next(self) -> None:
         while self.busy < self.size:
-            task = self.turns.take()
-            if task is None:
+            job = self.turns.take()
+            if job is None:
                 return
             self.busy += 1
-            task.greenlet = gevent.spawn(self._work, task)
-            task.greenlet.link(lambda _, task=task: self._after(task))  # also if it is killed before it starts
+            job.greenlet = gevent.spawn(self._work, job)
+            job.greenlet.link(lambda _, job=job: self._after(job))  # also if it is killed before it starts
 
-    def _work(self, task: Task) -> None:
+    def _work(self, job: QueuedJob) -> None:
         process, kept = None, False
         try:
             process = self._take_idle() or Process(self.niceness)
             compiled = process.greet().compiled
             with gevent.Timeout(self.seconds, False):
                 begun = time.monotonic()
-                reply = process.ask(task.packed, task.beside)
+                reply = process.ask(job.packed, job.beside)
                 self.usual += 0.1 * (time.monotonic() - begun - self.usual)
                 kept = compiled and not reply.spent
-                self._end(task, reply)
-            if not task.over.is_set() and self.slower is None:
-                task.end(error=errors.too_long(self.seconds))
+                self._end(job, reply)
+            if not job.over.is_set() and self.slower is None:
+                job.end(error=errors.too_long(self.seconds))
         except (EOFError, OSError, gevent.Timeout):
-            task.end(error=errors.died())
+            job.end(error=errors.died())
         finally:
             if process is not None and kept:
                 self._idle.append(process)
@@ -182,22 +182,22 @@ class Lane:
             process.end()
         return None
 
-    def _after(self, task: Task) -> None:
+    def _after(self, job: QueuedJob) -> None:
         self.busy -= 1
-        self.turns.done(task.client)
-        if task.waiters and not task.over.is_set() and self.slower is not None:
-            self.slower.put(task, refuse=False)
+        self.turns.done(job.client)
+        if job.waiters and not job.over.is_set() and self.slower is not None:
+            self.slower.put(job, refuse=False)
         self._next()
 
-    def _end(self, task: Task, reply: Reply) -> None:
+    def _end(self, job: QueuedJob, reply: Reply) -> None:
         if reply.outcome == "done":
-            task.end(reply.value)
+            job.end(reply.value)
         elif reply.outcome == "refused":
-            task.end(error=reply.value)
+            job.end(error=reply.value)
         elif reply.outcome == "memory":
-            task.end(error=errors.too_large(int(reply.value)))
+            job.end(error=errors.too_large(int(reply.value)))
         else:
-            task.end(error=errors.WorkerError(str(reply.value)))
+            job.end(error=errors.WorkerError(str(reply.value)))
 
 
 class Pool:
@@ -208,7 +208,7 @@ class Pool:
         self.long = Lane(limits.workers, max(1, limits.workers - 1), limits.seconds, NICENESS, limits)
         self.quick = Lane(1, 1, min(QUICK_S, limits.seconds), 0, limits)
         self.quick.slower = self.long
-        self._tasks: dict[bytes, Task] = {}  # by job, those that are not over
+        self._jobs: dict[bytes, QueuedJob] = {}  # by what they compute, those that are not over
 
     def open(self) -> None:
         """Start all processes, so that the first job need not wait for one."""
@@ -233,16 +233,16 @@ class Pool:
         RequestError, and ComputeError for a full queue or an exceeded limit.
         """
         packed = frames.pack(Job(work, args, memory_mb or self.limits.memory_mb, body is not None))
-        task = self._tasks.get(packed) if body is None else None
-        if task is None:
-            task = Task(client, packed if body is None else None, packed, body)
-            (self.quick if quick else self.long).put(task)
-            if task.key is not None:
-                self._tasks[task.key] = task
-        task.waiters += 1
+        job = self._jobs.get(packed) if body is None else None
+        if job is None:
+            job = QueuedJob(client, packed if body is None else None, packed, body)
+            (self.quick if quick else self.long).put(job)
+            if job.key is not None:
+                self._jobs[job.key] = job
+        job.waiters += 1
         rest = patience
         try:
-            while not task.wait(LOOK_S if rest is None else min(LOOK_S, rest)):
+            while not job.wait(LOOK_S if rest is None else min(LOOK_S, rest)):
                 if left():
                     raise errors.left()
                 if rest is not None:
@@ -250,23 +250,23 @@ class Pool:
                     if rest <= 0:
                         return None
         finally:
-            task.waiters -= 1
-            if not task.waiters or task.over.is_set():
-                self._drop(task)
-        if task.error is not None:
-            raise copy.copy(task.error)  # one object raised for each of several requests would join their tracebacks
-        result: T = task.result
+            job.waiters -= 1
+            if not job.waiters or job.over.is_set():
+                self._drop(job)
+        if job.error is not None:
+            raise copy.copy(job.error)  # one object raised for each of several requests would join their tracebacks
+        result: T = job.result
         return result
 
     def close(self) -> None:
-        """End all processes; those that work end with their tasks."""
-        for task in list(self._tasks.values()):
-            self._drop(task)
+        """End all processes; those that work end with their jobs."""
+        for job in list(self._jobs.values()):
+            self._drop(job)
         for lane in (self.quick, self.long):
             lane.close()
 
-    def _drop(self, task: Task) -> None:
-        if task.key is not None and self._tasks.get(task.key) is task:
-            del self._tasks[task.key]
-        if not task.over.is_set() and task.lane is not None:
-            task.lane.cancel(task)
+    def _drop(self, job: QueuedJob) -> None:
+        if job.key is not None and self._jobs.get(job.key) is job:
+            del self._jobs[job.key]
+        if not job.over.is_set() and job.lane is not None:
+            job.lane.cancel(job)

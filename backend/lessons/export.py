@@ -76,7 +76,7 @@ def chart_table(block: Figure, language: str) -> dict[str, Any] | None:
     asked = chart_query_of(block.query.removeprefix("?").encode(), kind)
     chart = kind.draw(asked.plans, asked.appearance, asked.setting)
     return {
-        "reads": [tr(text, language) for text in chart.readings],
+        "notes": [tr(text, language) for text in chart.notes],
         "columns": [tr(name, language) for name, _ in chart.columns],
         "rows": [[_cell(cell, language) for cell in row.cells] for row in chart.rows],
     }

@@ -7,6 +7,8 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
 
+from backend.errors import RequestError, message
+
 HOUR = 3600.0
 MOST_CLIENTS = 10_000  # counted at a time; the one idle for longest is dropped first
 
@@ -56,3 +58,19 @@ class Pace:
         if len(self._clients) > MOST_CLIENTS:
             self._clients.popitem(last=False)
         return wait
+
+
+def keep_pace(pace: Pace, client: str) -> None:
+    """Count a request. Raises RequestError where the client has sent too many."""
+    wait = pace.take(client)
+    if wait is None:
+        return
+    text = message(
+        "access.too_many_requests",
+        "More than {most} requests a minute came from you; try again in {seconds} s.",
+        most=pace.most,
+        seconds=wait,
+    )
+    error = RequestError("requests", pace.most, text, limit=pace.most, kind="share")
+    error.retry_after = wait
+    raise error

@@ -10,10 +10,11 @@ from __future__ import annotations
 import importlib
 import threading
 from collections.abc import Callable
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar, get_args, get_type_hints
 
 P = ParamSpec("P")
 R = TypeVar("R")
+Signature = tuple[str | type, ...]
 
 # Below this many ops an interpreted run takes less time than the import of numba (about 0.5 s).
 COMPILE_FROM_OPS = 50_000
@@ -41,7 +42,7 @@ _lock = threading.Lock()
 class Kernel(Generic[P, R]):
     """A function that calls its compiled version once there is one."""
 
-    def __init__(self, function: Callable[P, R], signature: str) -> None:
+    def __init__(self, function: Callable[P, R], signature: Signature) -> None:
         self.interpreted = function
         self.signature = signature
         self.compiled: Callable[P, R] | None = None
@@ -52,8 +53,12 @@ class Kernel(Generic[P, R]):
         return (self.compiled or self.interpreted)(*args, **kwargs)
 
 
-def kernel(signature: str) -> Callable[[Callable[P, R]], Kernel[P, R]]:
-    """Mark a function as a kernel; ``signature`` is numba's, so that compiling needs no sample call."""
+def kernel(*signature: str | type) -> Callable[[Callable[P, R]], Kernel[P, R]]:
+    """Mark a function as a kernel.
+
+    ``signature`` is numba's, such as "int64(float64[::1])", so that compiling needs no sample call. Or it is each
+    argument's type, which may be a named tuple whose fields are ``Annotated`` with theirs: pass it as a plain tuple.
+    """
     return lambda function: Kernel(function, signature)
 
 
@@ -74,7 +79,7 @@ class Inner(Kernel[P, R]):
         return numba.typeof(self.compiled)  # type: ignore[no-untyped-call]
 
 
-def inner(signature: str) -> Callable[[Callable[P, R]], Inner[P, R]]:
+def inner(*signature: str | type) -> Callable[[Callable[P, R]], Inner[P, R]]:
     """Mark a function as a kernel that other kernels call."""
     return lambda function: Inner(function, signature)
 
@@ -95,7 +100,25 @@ def compile_all() -> None:
 
         for each in _kernels:
             if each.compiled is None:
-                each.compiled = numba.njit(each.signature, cache=True, nogil=True)(each.interpreted)
+                each.compiled = numba.njit(_numba_signature(each.signature), cache=True, nogil=True)(each.interpreted)
+
+
+def _numba_signature(signature: Signature) -> Any:
+    """Return a kernel's signature as numba takes it."""
+    first, *_ = signature
+    return first if isinstance(first, str) and "(" in first else tuple(_numba_type(each) for each in signature)
+
+
+def _numba_type(kind: str | type) -> Any:
+    """Return numba's type of an argument. That of a named tuple is a plain tuple, since numba's cache on disk could no
+    longer be read after a change of the class's name.
+    """
+    from numba.core import sigutils, types
+
+    if isinstance(kind, str):
+        return sigutils.normalize_signature(f"void({kind})")[0][0]  # type: ignore[no-untyped-call]
+    fields = get_type_hints(kind, include_extras=True).values()
+    return types.Tuple([_numba_type(get_args(field)[1]) for field in fields])  # type: ignore[no-untyped-call]
 
 
 def compile_for(ops: int) -> None:

@@ -19,7 +19,7 @@ from runner.engines.base import Engine, PlacementError, RankLost, RankRequest
 from runner.failure import RunFailure
 from runner.job import failure_texts
 from runner.job.failure_texts import Place
-from runner.job.plan import Plan, plan, with_hop
+from runner.job.plan import JobPlan, plan, with_hop
 from runner.job.reports import Report, setups
 from runner.job.watchdog import SECOND, Watchdog
 from runner.messages import BOARD, RankError, Ready, Reply, StartStep, StepDone, Verify
@@ -57,7 +57,7 @@ class Job:
     def __init__(self, run: Run, engine: Engine, machine: Machine, emit: Emit) -> None:
         self.run, self.engine, self.machine, self.emit_line = run, engine, machine, emit
         self.state = State.PLANNING
-        self.planned: Plan | Exception | None = None
+        self.planned: JobPlan | Exception | None = None
         self.replies: dict[int, Reply] = {}
         self.losses: list[list[float]] = []  # of the micro-batches of each step
         self.last_batch = self.since = self.last_event = clock.now()
@@ -162,7 +162,7 @@ class Job:
             self.state, failure_texts.NOWHERE
         )
 
-    def _place(self, planned: Plan | Exception) -> None:
+    def _place(self, planned: JobPlan | Exception) -> None:
         if isinstance(planned, RequestError):
             self.state = State.OVER
             self.emit("error", error=planned.as_dict())

@@ -19,7 +19,7 @@ from backend.schedule.simulation.simulate import Timeline
 from runner.job.busy_machine import lack_of_cores, over_plan, too_busy
 from runner.job.busy_machine import note as busy_note
 from runner.job.idle_time import awaits_reload, idle, slowest
-from runner.job.plan import Plan
+from runner.job.plan import JobPlan
 from runner.messages import StepDone
 from runner.model.verdict import Verdict, reasons
 from runner.telemetry.op_board import Board
@@ -59,7 +59,7 @@ def outcome(plan: Timeline, times: npt.NDArray[np.int64], unit_ns: float | None)
     return Outcome(measured, figures(plan).as_dict(), figures(measured).as_dict(), unit / 1e6, residual)
 
 
-def resource_use(plan: Plan, results: Sequence[StepDone], losses: Sequence[Sequence[float]]) -> dict[str, Any]:
+def resource_use(plan: JobPlan, results: Sequence[StepDone], losses: Sequence[Sequence[float]]) -> dict[str, Any]:
     """Return the most activations and weight versions that each rank held, and the mean loss of each of several
     steps."""
     activations = {"peak_bytes": [result.peak for result in results]}
@@ -73,7 +73,7 @@ def resource_use(plan: Plan, results: Sequence[StepDone], losses: Sequence[Seque
     return found
 
 
-def timing_details(plan: Plan, board: Board, record_ns: float, found: Outcome) -> dict[str, Any]:
+def timing_details(plan: JobPlan, board: Board, record_ns: float, found: Outcome) -> dict[str, Any]:
     """Return the busy and idle time of each rank, the slowest rank and the cost of recording, all in ns; and the
     measured costs of ops, with the figures that the simulator gives for them, in time units."""
     offsets, times = board.offsets, board.times
@@ -94,7 +94,7 @@ def timing_details(plan: Plan, board: Board, record_ns: float, found: Outcome) -
     }
 
 
-def busy_machine(plan: Plan, found: Outcome, details: Mapping[str, Any]) -> dict[str, Any]:
+def busy_machine(plan: JobPlan, found: Outcome, details: Mapping[str, Any]) -> dict[str, Any]:
     """Return, of a paced run, by which share it took longer than planned (`over_plan`), and `too_busy` where that is
     too much; nothing of a free one. `details` are those of `timing_details`."""
     if plan.unit_ms is None:
@@ -106,7 +106,7 @@ def busy_machine(plan: Plan, found: Outcome, details: Mapping[str, Any]) -> dict
 
 
 def notes(
-    plan: Plan,
+    plan: JobPlan,
     found: Outcome,
     verdict: Verdict,
     results: Sequence[StepDone],

@@ -1,4 +1,4 @@
-"""Plan a run: its decoded order with costs and planned times, its program, its device and its mode.
+"""JobPlan a run: its decoded order with costs and planned times, its program, its device and its mode.
 
 Applies the limits of this machine; knows no schedule by name. Every refusal is a RequestError (field, value, limit,
 nearest).
@@ -26,7 +26,7 @@ from runner import devices
 from runner.devices import MAX_RANKS, Machine
 from runner.model.config import SMALL, TINY, Shape, Training, blocks_of, shape_from_json
 from runner.program.compile import Program, build
-from runner.program.instructions import Link
+from runner.program.instructions import Transfer
 from runner.protocol import Run
 
 MAX_OPS = 100_000
@@ -35,7 +35,7 @@ REHEARSED_OPS = 1000  # of a rank
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class JobPlan:
     """A run, ready to be set up.
 
     `unit_ms` is None in free mode; `used` are the weight versions of each stage's micro-batches if weights change
@@ -68,11 +68,11 @@ class Plan:
             return self.device
         return f"cuda:{rank * self.gpus // self.ranks if self.together else rank}"
 
-    def arrivals_of(self, rank: int) -> tuple[Link, ...]:
+    def arrivals_of(self, rank: int) -> tuple[Transfer, ...]:
         """Return what the other ranks send to this one, each in its own order; on GPUs only."""
         if self.device == "cpu" or self.together:
             return ()
-        return tuple(link for other in self.program.ranks for link in other.sends() if link.target == rank)
+        return tuple(transfer for other in self.program.ranks for transfer in other.sends() if transfer.target == rank)
 
     @property
     def rehearsed(self) -> bool:
@@ -91,8 +91,8 @@ class Plan:
         return longest * (self.unit_ms or 0.0) + self.hop_ms
 
 
-def plan(run: Run, machine: Machine | None = None) -> Plan:
-    """Plan a run command for a machine, this host by default. Raises RequestError."""
+def plan(run: Run, machine: Machine | None = None) -> JobPlan:
+    """JobPlan a run command for a machine, this host by default. Raises RequestError."""
     machine = machine or devices.this_machine()
     order = _decoded(run.order)
     spec = _spec(run, order)
@@ -114,7 +114,7 @@ def plan(run: Run, machine: Machine | None = None) -> Plan:
     _limit_memory(training, order, device, machine.memory)
     copying = [] if order.copies is None else copy_times(order, costs, spec.v).tolist()
     program = build(order, (timeline.end - timeline.start).tolist(), copying)
-    return Plan(
+    return JobPlan(
         program,
         timeline,
         training,
@@ -131,7 +131,7 @@ def plan(run: Run, machine: Machine | None = None) -> Plan:
     )
 
 
-def with_hop(plan: Plan, hop_ms: float) -> Plan:
+def with_hop(plan: JobPlan, hop_ms: float) -> JobPlan:
     """Return the same paced plan with hops of `hop_ms`; ops and their order stay as they are."""
     assert plan.unit_ms is not None
     costs = replace(plan.costs, comm=hop_ms / plan.unit_ms)

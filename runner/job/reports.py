@@ -9,17 +9,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from backend.errors import message
+from backend.schedule.interop.measured_rows import FIELDS
 from runner.engines.base import JobResources
 from runner.job.outcome import busy_machine, finite, notes, outcome, resource_use, timing_details
-from runner.job.plan import Plan
+from runner.job.plan import JobPlan
 from runner.job.watchdog import SECOND, patience_ns
 from runner.messages import Ready, Setup, StepDone
 from runner.model.verdict import TOLERANCE, Verdict
 from runner.telemetry.op_board import Board
-from runner.telemetry.rows import FIELDS
 
 
-def setups(plan: Plan, resources: JobResources, board: Board) -> Iterator[Setup]:
+def setups(plan: JobPlan, resources: JobResources, board: Board) -> Iterator[Setup]:
     """Yield the setup of each rank."""
     for rank in range(plan.ranks):
         yield Setup(
@@ -55,7 +55,7 @@ class Report:
         """Return the latency, in ms, between the two neighbours that are farthest apart."""
         return max(self.hops) / 1e6
 
-    def running(self, plan: Plan) -> dict[str, Any]:
+    def running(self, plan: JobPlan) -> dict[str, Any]:
         """Return the fields of `running`."""
         return {
             "mode": plan.mode,
@@ -69,13 +69,13 @@ class Report:
             **self._hop(plan),
         }
 
-    def _hop(self, plan: Plan) -> dict[str, float]:
+    def _hop(self, plan: JobPlan) -> dict[str, float]:
         """Return the hop of the plan, if hops were measured."""
         return {"hop_ms": plan.hop_ms} if self.hops else {}
 
     def finished(
         self,
-        plan: Plan,
+        plan: JobPlan,
         board: Board,
         results: Sequence[StepDone],
         losses: Sequence[Sequence[float]],

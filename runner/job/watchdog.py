@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 
 from backend.errors import Message, message
 from runner.failure import RunFailure
-from runner.job.plan import Plan
-from runner.program.instructions import GRADIENT, STATISTICS, CollectiveInput, Link, RankProgram, Step
+from runner.job.plan import JobPlan
+from runner.program.instructions import GRADIENT, STATISTICS, CollectiveInput, RankProgram, Step, Transfer
 from runner.telemetry.clock import now
 from runner.telemetry.op_board import FINISHED, WAITING, Board
 
@@ -21,7 +21,7 @@ PACED_OPS = 10  # paced: a run may pause for as long as this many of its longest
 FREE_OPS = 20  # free: for as long as this many of the longest ops seen so far
 
 
-def patience_ns(plan: Plan) -> int:
+def patience_ns(plan: JobPlan) -> int:
     """Return how long a run may pause without an op that ends: in paced mode an op may be planned to be long."""
     return max(FLOOR_NS, int(PACED_OPS * plan.longest_op_ms * 1e6))
 
@@ -29,7 +29,7 @@ def patience_ns(plan: Plan) -> int:
 class Watchdog:
     """Watches one run; call `look` at any interval. `halted` returns a sentence if a rank's process is stopped."""
 
-    def __init__(self, plan: Plan, board: Board, halted: Callable[[int], str]) -> None:
+    def __init__(self, plan: JobPlan, board: Board, halted: Callable[[int], str]) -> None:
         self.plan, self.board, self.halted = plan, board, halted
         self.finished = -1
         self.since = now()
@@ -120,17 +120,17 @@ class Watchdog:
         done = int(self.board.done()[rank])
         return steps[min(done, len(steps) - 1)]
 
-    def _awaited(self, rank: int) -> Link | CollectiveInput | None:
+    def _awaited(self, rank: int) -> Transfer | CollectiveInput | None:
         phase, _, tag, _ = self.board.state(rank)
         if phase != WAITING:
             return None
-        found = (task.collective_input or task.input_link for task in self.step(rank).tasks)
+        found = (task.collective_input or task.input_transfer for task in self.step(rank).tasks)
         return next((one for one in found if one is not None and one.tag == tag), None)
 
-    def _late(self, awaited: Link | CollectiveInput) -> list[int]:
+    def _late(self, awaited: Transfer | CollectiveInput) -> list[int]:
         """Return the ranks that have not yet done the op that produces their part of this."""
         done = self.board.done()
-        key = awaited.tag if isinstance(awaited, Link) else (awaited.what, awaited.micro)
+        key = awaited.tag if isinstance(awaited, Transfer) else (awaited.what, awaited.micro)
         return [rank for rank, index in self.makers[key] if int(done[rank]) <= index]
 
     def _over(self, rank: int) -> bool:
@@ -145,8 +145,8 @@ def _makers(programs: Sequence[RankProgram]) -> dict[int | tuple[int, int], list
         for step in program.steps:
             for task in step.tasks:
                 place = (program.rank, step.index)
-                if task.output_link is not None:
-                    makers[task.output_link.tag].append(place)
+                if task.output_transfer is not None:
+                    makers[task.output_transfer.tag].append(place)
                 if task.collective_output is not None:
                     makers[task.collective_output, task.micro].append(place)
                 if task.collective_output == STATISTICS and program.output is not None and program.output.barriers == 1:

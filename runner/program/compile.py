@@ -24,11 +24,11 @@ from runner.program.instructions import (
     STATISTICS,
     CollectiveInput,
     Copy,
-    Link,
+    OpTask,
     Output,
     RankProgram,
     Step,
-    Task,
+    Transfer,
 )
 
 
@@ -128,61 +128,64 @@ def _copy_row(order: Order, rank: int, durations: Iterator[float]) -> tuple[Copy
 
 def check_messages(ranks: Sequence[RankProgram]) -> None:
     """Check that every send has exactly one receive and the reverse. Raises ProgramError naming the first mismatch."""
-    senders: dict[int, list[tuple[int, Step, Link]]] = defaultdict(list)
-    receivers: dict[int, list[tuple[int, Step, Link]]] = defaultdict(list)
+    senders: dict[int, list[tuple[int, Step, Transfer]]] = defaultdict(list)
+    receivers: dict[int, list[tuple[int, Step, Transfer]]] = defaultdict(list)
     for program in ranks:
         for step in program.steps:
             for task in step.tasks:
-                if task.output_link is not None:
-                    senders[task.output_link.tag].append((program.rank, step, task.output_link))
-                if task.input_link is not None:
-                    receivers[task.input_link.tag].append((program.rank, step, task.input_link))
+                if task.output_transfer is not None:
+                    senders[task.output_transfer.tag].append((program.rank, step, task.output_transfer))
+                if task.input_transfer is not None:
+                    receivers[task.input_transfer.tag].append((program.rank, step, task.input_transfer))
     for tag, ends in senders.items():
-        rank, step, link = ends[0]
+        rank, step, transfer = ends[0]
         if len(ends) > 1:
             reason = message(
-                "runner.sent_repeatedly", "the {link} is sent {times} times", link=link.text(), times=len(ends)
+                "runner.sent_repeatedly", "the {link} is sent {times} times", link=transfer.text(), times=len(ends)
             )
             raise ProgramError(reason, rank=ends[1][0], op=ends[1][1].text)
         if tag not in receivers:
-            reason = message("runner.never_received", "the {link} is sent but never received", link=link.text())
+            reason = message("runner.never_received", "the {link} is sent but never received", link=transfer.text())
             raise ProgramError(reason, rank=rank, op=step.text)
     for tag, ends in receivers.items():
-        rank, step, link = ends[0]
+        rank, step, transfer = ends[0]
         if len(ends) > 1:
             reason = message(
-                "runner.received_repeatedly", "the {link} is received {times} times", link=link.text(), times=len(ends)
+                "runner.received_repeatedly",
+                "the {link} is received {times} times",
+                link=transfer.text(),
+                times=len(ends),
             )
             raise ProgramError(reason, rank=ends[1][0], op=ends[1][1].text)
         if tag not in senders:
-            reason = message("runner.never_sent", "the {link} is awaited but never sent", link=link.text())
+            reason = message("runner.never_sent", "the {link} is awaited but never sent", link=transfer.text())
             raise ProgramError(reason, rank=rank, op=step.text)
         _match_ends(senders[tag][0], ends[0])
 
 
-def _match_ends(sender: tuple[int, Step, Link], receiver: tuple[int, Step, Link]) -> None:
-    """Check that both ends of a link name the same ranks, and that a local value is made before it is taken."""
-    rank, step, link = receiver
-    if (link.source, link.target) != (sender[0], rank) or sender[2] != link:
+def _match_ends(sender: tuple[int, Step, Transfer], receiver: tuple[int, Step, Transfer]) -> None:
+    """Check that both ends of a transfer name the same ranks, and that a local value is made before it is taken."""
+    rank, step, transfer = receiver
+    if (transfer.source, transfer.target) != (sender[0], rank) or sender[2] != transfer:
         reason = message(
             "runner.sent_as_other",
             "the {link} is sent by rank {rank} as {other}",
-            link=link.text(),
+            link=transfer.text(),
             rank=sender[0],
             other=sender[2].text(),
         )
         raise ProgramError(reason, rank=rank, op=step.text)
-    if link.local and sender[1].index >= step.index:
-        reason = message("runner.taken_before_made", "the {link} is taken before it is made", link=link.text())
+    if transfer.local and sender[1].index >= step.index:
+        reason = message("runner.taken_before_made", "the {link} is taken before it is made", link=transfer.text())
         raise ProgramError(reason, rank=rank, op=step.text)
 
 
-def _tasks(order: Order, rank: int, entry: Op | Pair) -> tuple[Task, ...]:
+def _tasks(order: Order, rank: int, entry: Op | Pair) -> tuple[OpTask, ...]:
     halves = (entry.forward, entry.backward) if isinstance(entry, Pair) else (entry,)
     return tuple(_task(order, rank, op) for op in halves)
 
 
-def _task(order: Order, rank: int, op: Op) -> Task:
+def _task(order: Order, rank: int, op: Op) -> OpTask:
     """Return the task of an op: F takes the previous stage's output and feeds the next one, gradients go the other way,
     W has no messages."""
     if op.kind in "ST":
@@ -190,13 +193,13 @@ def _task(order: Order, rank: int, op: Op) -> Task:
     before = order.placement.prev(rank, op.chunk)
     after = order.placement.next(rank, op.chunk)
     if op.kind == "W":
-        return Task(op.kind, op.stage, op.micro, op.chunk, None, None)
+        return OpTask(op.kind, op.stage, op.micro, op.chunk, None, None)
     if op.kind == "F":
-        input_link = before and _link(order, "activation", op, op.stage, before[0], rank)
-        output_link = after and _link(order, "activation", op, op.stage + 1, rank, after[0])
+        input_transfer = before and _transfer(order, "activation", op, op.stage, before[0], rank)
+        output_transfer = after and _transfer(order, "activation", op, op.stage + 1, rank, after[0])
     else:
-        input_link = after and _link(order, "gradient", op, op.stage, after[0], rank)
-        output_link = before and _link(order, "gradient", op, op.stage - 1, rank, before[0])
+        input_transfer = after and _transfer(order, "gradient", op, op.stage, after[0], rank)
+        output_transfer = before and _transfer(order, "gradient", op, op.stage - 1, rank, before[0])
     collective_input, collective_output = None, None
     if order.barriers:
         if op.kind == "F":
@@ -205,10 +208,12 @@ def _task(order: Order, rank: int, op: Op) -> Task:
         else:
             collective_input = CollectiveInput(GRADIENT, op.micro, order.p > 1) if after is None else None
             collective_output = EMBEDDING if before is None else None
-    return Task(op.kind, op.stage, op.micro, op.chunk, input_link, output_link, collective_input, collective_output)
+    return OpTask(
+        op.kind, op.stage, op.micro, op.chunk, input_transfer, output_transfer, collective_input, collective_output
+    )
 
 
-def _shard_task(order: Order, rank: int, op: Op) -> Task:
+def _shard_task(order: Order, rank: int, op: Op) -> OpTask:
     """Return the task of S, from the last stage's output to this rank's part of the statistics, or of T, from these to
     its part of the gradient."""
     output = _output(order)
@@ -217,7 +222,7 @@ def _shard_task(order: Order, rank: int, op: Op) -> Task:
         collective_input, collective_output = CollectiveInput(HIDDEN, op.micro, rank != output.root), STATISTICS
     else:
         collective_input, collective_output = CollectiveInput(STATISTICS, op.micro, order.p > 1), GRADIENT
-    return Task(
+    return OpTask(
         op.kind,
         op.stage,
         op.micro,
@@ -236,10 +241,10 @@ def _output(order: Order) -> Output | None:
     return Output(order.barriers, last, first)
 
 
-def _link(order: Order, what: str, op: Op, into: int, source: int, target: int) -> Link:
-    """Return the link into stage `into`. Stage and micro-batch imply the stream, so two numbers make a unique tag."""
+def _transfer(order: Order, what: str, op: Op, into: int, source: int, target: int) -> Transfer:
+    """Return the transfer into stage `into`. Stage and micro-batch imply the stream, so its tag is unique."""
     tag = (into * order.m + op.micro) * 2 + (what == "gradient")
-    return Link(tag, what, into, op.micro, source, target)
+    return Transfer(tag, what, into, op.micro, source, target)
 
 
 def _replicas(ranks: Sequence[RankProgram]) -> tuple[tuple[tuple[int, int], ...], ...]:

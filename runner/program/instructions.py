@@ -1,4 +1,4 @@
-"""The instructions of a per-rank program: links, tasks, steps, copies.
+"""The instructions of a per-rank program: transfers, tasks, steps, copies.
 
 Plain data that the main process sends to the workers; knows neither orders nor tensors.
 """
@@ -11,7 +11,7 @@ from backend.errors import Message, message
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class Transfer:
     """A value passed from one op to another: a message between two ranks, or local on one rank.
 
     `tag` is unique in a program: it encodes the content (activation or gradient), the receiving stage and the
@@ -64,7 +64,7 @@ class CollectiveInput:
 
     @property
     def tag(self) -> int:
-        """Return a number that differs from every link's tag and from -1."""
+        """Return a number that differs from every transfer's tag and from -1."""
         return -2 - self.what
 
     def text(self) -> Message:
@@ -91,16 +91,16 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """One op, or half of an overlapped pair: what to compute (kind F, I, W, B, S or T), from which link or collective,
-    into which link or chain of collectives."""
+class OpTask:
+    """One op, or half of an overlapped pair: what to compute (kind F, I, W, B, S or T), from which transfer or
+    collective, into which transfer or chain of collectives."""
 
     kind: str
     stage: int
     micro: int
     chunk: int
-    input_link: Link | None
-    output_link: Link | None
+    input_transfer: Transfer | None
+    output_transfer: Transfer | None
     collective_input: CollectiveInput | None = None
     collective_output: int | None = None
 
@@ -111,7 +111,7 @@ class Step:
 
     index: int
     text: str
-    tasks: tuple[Task, ...]
+    tasks: tuple[OpTask, ...]
     nominal: float
 
 
@@ -137,12 +137,12 @@ class RankProgram:
     copies: tuple[Copy, ...] = ()
     output: Output | None = None
 
-    def receives(self) -> tuple[Link, ...]:
+    def receives(self) -> tuple[Transfer, ...]:
         """Return the messages from other ranks, in the order in which they are needed."""
-        links = (task.input_link for step in self.steps for task in step.tasks)
-        return tuple(link for link in links if link is not None and not link.local)
+        transfers = (task.input_transfer for step in self.steps for task in step.tasks)
+        return tuple(transfer for transfer in transfers if transfer is not None and not transfer.local)
 
-    def sends(self) -> tuple[Link, ...]:
+    def sends(self) -> tuple[Transfer, ...]:
         """Return the messages to other ranks, in the order in which they are sent."""
-        links = (task.output_link for step in self.steps for task in step.tasks)
-        return tuple(link for link in links if link is not None and not link.local)
+        transfers = (task.output_transfer for step in self.steps for task in step.tasks)
+        return tuple(transfer for transfer in transfers if transfer is not None and not transfer.local)

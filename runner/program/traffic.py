@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from runner.program.compile import Program
-from runner.program.instructions import Link, Step
+from runner.program.instructions import Step, Transfer
 
 HEADER_BYTES = 64
 Ints = npt.NDArray[np.int64]
@@ -26,11 +26,11 @@ class Traffic:
 
     def __init__(self, program: Program, payload_bytes: int) -> None:
         self.bytes = HEADER_BYTES + payload_bytes
-        self.messages: list[list[tuple[int, Link]]] = [
-            [(step.index, link) for step in rank.steps for link in _input_links(step)] for rank in program.ranks
+        self.messages: list[list[tuple[int, Transfer]]] = [
+            [(step.index, transfer) for step in rank.steps for transfer in _received(step)] for rank in program.ranks
         ]
         self.moved = [np.array([self._of(step) for step in rank.steps], np.int64) for rank in program.ranks]
-        self.rows = [_array([_row(link) for _, link in messages]) for messages in self.messages]
+        self.rows = [_array([_row(transfer) for _, transfer in messages]) for messages in self.messages]
 
     @property
     def received(self) -> list[int]:
@@ -39,17 +39,19 @@ class Traffic:
 
     def _of(self, step: Step) -> tuple[int, int]:
         """Return the bytes that an op receives and sends."""
-        sent = sum(task.output_link is not None and not task.output_link.local for task in step.tasks)
-        return len(_input_links(step)) * self.bytes, sent * self.bytes
+        sent = sum(task.output_transfer is not None and not task.output_transfer.local for task in step.tasks)
+        return len(_received(step)) * self.bytes, sent * self.bytes
 
 
-def _row(link: Link) -> list[int]:
-    return [link.source, link.target, int(link.what == "gradient"), link.stage, link.micro]
+def _row(transfer: Transfer) -> list[int]:
+    return [transfer.source, transfer.target, int(transfer.what == "gradient"), transfer.stage, transfer.micro]
 
 
 def _array(rows: list[list[int]]) -> Ints:
     return np.array(rows, np.int64).reshape(-1, 5)
 
 
-def _input_links(step: Step) -> list[Link]:
-    return [task.input_link for task in step.tasks if task.input_link is not None and not task.input_link.local]
+def _received(step: Step) -> list[Transfer]:
+    return [
+        task.input_transfer for task in step.tasks if task.input_transfer is not None and not task.input_transfer.local
+    ]

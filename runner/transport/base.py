@@ -6,7 +6,7 @@ from typing import Protocol
 
 from torch import Tensor
 
-from runner.program.instructions import Link
+from runner.program.instructions import Transfer
 
 WORDS = 8  # 64-bit integers before the payload, two of them times: 64 bytes, so that the payload is aligned
 
@@ -14,14 +14,14 @@ WORDS = 8  # 64-bit integers before the payload, two of them times: 64 bytes, so
 class Transport(Protocol):
     """The messages of one rank, all of one shape (batch, sequence, hidden) and type."""
 
-    def receive(self, link: Link) -> tuple[Tensor, int, int]:
+    def receive(self, transfer: Transfer) -> tuple[Tensor, int, int]:
         """Wait for a message. Returns its payload, the time at which its sender's op was due to end, and the time at
         which the message was started, both in ns of this host's clock."""
 
     def start_receiving(self) -> None:
         """Get ready to receive."""
 
-    def send(self, link: Link, tensor: Tensor, due: int) -> None:
+    def send(self, transfer: Transfer, tensor: Tensor, due: int) -> None:
         """Start a message; never waits. `due` is the time at which the op that made it was due to end."""
 
     def flush(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from runner.devices import cores
-from runner.program.instructions import Link, RankProgram
+from runner.program.instructions import RankProgram, Transfer
 from runner.telemetry.event_clock import EventClock
 from runner.transport.base import Transport
 from runner.transport.gloo import GlooTransport
@@ -33,7 +33,7 @@ def create_transport(
     mailbox: Mailbox | None = None,
     group: Any = None,
     store: str = "",
-    arrivals: Sequence[Link] = (),
+    arrivals: Sequence[Transfer] = (),
 ) -> Transport:
     """Create the transport of one rank for messages of `shape` (batch, sequence, hidden).
 

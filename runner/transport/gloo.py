@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from runner.program.instructions import Link
+from runner.program.instructions import Transfer
 from runner.telemetry.clock import common, now
 from runner.transport.base import WORDS
 
@@ -49,7 +49,7 @@ class GlooTransport:
     needed."""
 
     def __init__(
-        self, group: Any, receives: Iterable[Link], shape: Sequence[int], dtype: torch.dtype = torch.float32
+        self, group: Any, receives: Iterable[Transfer], shape: Sequence[int], dtype: torch.dtype = torch.float32
     ) -> None:
         self.group, self.shape, self.dtype = group, torch.Size(shape), dtype
         self.expected = iter(receives)
@@ -59,16 +59,16 @@ class GlooTransport:
 
     def start_receiving(self) -> None:
         """Post as many receives ahead as the memory for them allows."""
-        for link in islice(self.expected, max(4, AHEAD_BYTES // Parcel(self.shape, self.dtype).bytes)):
-            self._post(link)
+        for transfer in islice(self.expected, max(4, AHEAD_BYTES // Parcel(self.shape, self.dtype).bytes)):
+            self._post(transfer)
 
-    def _post(self, link: Link) -> None:
+    def _post(self, transfer: Transfer) -> None:
         parcel = Parcel(self.shape, self.dtype)
-        self.posted[link.tag] = (self.group.recv([parcel.buffer], link.source, link.tag), parcel)
+        self.posted[transfer.tag] = (self.group.recv([parcel.buffer], transfer.source, transfer.tag), parcel)
 
-    def receive(self, link: Link) -> tuple[Tensor, int, int]:
+    def receive(self, transfer: Transfer) -> tuple[Tensor, int, int]:
         """Wait for a message (batch, sequence, hidden), and post the next receive in its place."""
-        work, parcel = self.posted.pop(link.tag)
+        work, parcel = self.posted.pop(transfer.tag)
         work.wait()
         following = next(self.expected, None)
         if following is not None:
@@ -76,7 +76,7 @@ class GlooTransport:
         due, started = parcel.times.tolist()
         return parcel.payload, due + common.ahead, started + common.ahead
 
-    def send(self, link: Link, tensor: Tensor, due: int) -> None:
+    def send(self, transfer: Transfer, tensor: Tensor, due: int) -> None:
         """Start a message; started ones are passed to the reaper, REAP at a time."""
         try:
             parcel = self.reaper.free.pop()
@@ -84,7 +84,7 @@ class GlooTransport:
             parcel = Parcel(self.shape, self.dtype)
         parcel.payload.copy_(tensor)
         parcel.times[:] = due - common.ahead, now() - common.ahead
-        self.started.append((self.group.send([parcel.buffer], link.target, link.tag), parcel))
+        self.started.append((self.group.send([parcel.buffer], transfer.target, transfer.tag), parcel))
         if len(self.started) >= REAP:
             self.reaper.take(self.started)
             self.started = []

@@ -17,7 +17,7 @@ import torch.distributed as dist
 from torch import Tensor
 from torch._C._distributed_c10d import PrefixStore
 
-from runner.program.instructions import Link
+from runner.program.instructions import Transfer
 from runner.telemetry.clock import common, now
 from runner.transport.base import WORDS
 from runner.transport.groups import open_store
@@ -44,17 +44,17 @@ class NcclTransport:
     def __init__(
         self,
         make: MakeGroup,
-        sends: Iterable[Link],
-        arrivals: Iterable[Link],
+        sends: Iterable[Transfer],
+        arrivals: Iterable[Transfer],
         shape: Sequence[int],
         device: torch.device,
         dtype: torch.dtype = torch.float32,
     ) -> None:
         self.shape, self.device, self.dtype = torch.Size(shape), device, dtype
-        self.expected: dict[tuple[int, int], deque[Link]] = defaultdict(deque)
-        for link in arrivals:
-            self.expected[link.source, link.target].append(link)
-        outgoing = {(link.source, link.target) for link in sends}
+        self.expected: dict[tuple[int, int], deque[Transfer]] = defaultdict(deque)
+        for transfer in arrivals:
+            self.expected[transfer.source, transfer.target].append(transfer)
+        outgoing = {(transfer.source, transfer.target) for transfer in sends}
         ends = dict.fromkeys(outgoing, SENDER) | dict.fromkeys(self.expected, RECEIVER)
         # Connecting waits for the peer: all ranks take the directions in one order, so that no two wait crosswise.
         self.groups = {direction: self._meet(make, direction, ends[direction]) for direction in sorted(ends)}
@@ -82,9 +82,9 @@ class NcclTransport:
 
     def _post(self, direction: tuple[int, int]) -> None:
         if self.expected[direction]:
-            link = self.expected[direction].popleft()
+            transfer = self.expected[direction].popleft()
             buffer = self._buffer()
-            self.posted[link.tag] = (self.groups[direction].recv([buffer], SENDER, 0), buffer)
+            self.posted[transfer.tag] = (self.groups[direction].recv([buffer], SENDER, 0), buffer)
 
     def _buffer(self) -> Tensor:
         """Create the buffer of one message: int64 (words,), two of them times, then the payload."""
@@ -96,35 +96,35 @@ class NcclTransport:
         start = WORDS * 8 // self.dtype.itemsize
         return buffer.view(self.dtype)[start : start + self.shape.numel()].view(self.shape)
 
-    def receive(self, link: Link) -> tuple[Tensor, int, int]:
+    def receive(self, transfer: Transfer) -> tuple[Tensor, int, int]:
         """Wait for a message (batch, sequence, hidden), posting all receives of the messages sent before it."""
-        buffer = self._next(link)
+        buffer = self._next(transfer)
         self.synchronize()
         due, started = buffer[:2].tolist()
         return self._payload(buffer), due + common.ahead, started + common.ahead
 
-    def receive_soon(self, link: Link) -> tuple[Tensor, Callable[[], int]]:
+    def receive_soon(self, transfer: Transfer) -> tuple[Tensor, Callable[[], int]]:
         """Return a message (batch, sequence, hidden) that the current stream waits for, and when its sender started
         it."""
-        buffer = self._next(link)
+        buffer = self._next(transfer)
         return self._payload(buffer), lambda: int(buffer[1]) + common.ahead
 
-    def _next(self, link: Link) -> Tensor:
-        direction = (link.source, link.target)
-        while link.tag not in self.posted:
+    def _next(self, transfer: Transfer) -> Tensor:
+        direction = (transfer.source, transfer.target)
+        while transfer.tag not in self.posted:
             self._post(direction)
-        work, buffer = self.posted.pop(link.tag)
+        work, buffer = self.posted.pop(transfer.tag)
         work.wait()
         self._post(direction)
         return buffer
 
-    def send(self, link: Link, tensor: Tensor, due: int) -> None:
+    def send(self, transfer: Transfer, tensor: Tensor, due: int) -> None:
         """Start a message."""
         buffer = self._buffer()
         self._payload(buffer).copy_(tensor)
         buffer[0].fill_(due - common.ahead)
         buffer[1].fill_(now() - common.ahead)
-        self.started.append((self.groups[link.source, link.target].send([buffer], RECEIVER, 0), buffer))
+        self.started.append((self.groups[transfer.source, transfer.target].send([buffer], RECEIVER, 0), buffer))
         if self.device.type == "cuda":  # only there a work can be asked whether it is done
             self.started = [one for one in self.started if not one[0].is_completed()]
 

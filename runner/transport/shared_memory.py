@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from runner.program.instructions import Link
+from runner.program.instructions import Transfer
 from runner.telemetry.clock import now
 from runner.transport.mailbox import HEADER, WORD, Mailbox
 
@@ -51,7 +51,7 @@ class SharedMemoryTransport:
     def flush(self) -> None:
         """Do nothing: a message that was sent can be taken even if its sender ends."""
 
-    def send(self, link: Link, tensor: Tensor, due: int) -> None:
+    def send(self, transfer: Transfer, tensor: Tensor, due: int) -> None:
         """Write a message and ring."""
         words, sent = self.words, self.sent
         slot = sent.popleft() if sent and words[self._slot(sent[0])[0] + TAKEN] else next(self.fresh)
@@ -61,15 +61,15 @@ class SharedMemoryTransport:
         words[at + TAKEN] = 0
         words[at + DUE] = due
         words[at + POSTED] = now()
-        words[link.tag] = slot + 1  # from here on the receiver sees the message
+        words[transfer.tag] = slot + 1  # from here on the receiver sees the message
         try:  # noqa: SIM105 - suppress costs as much as the call
-            os.write(self.bells[link.target], b"!")
+            os.write(self.bells[transfer.target], b"!")
         except BlockingIOError:  # a full pipe wakes its reader all the same
             pass
 
-    def receive(self, link: Link) -> tuple[Tensor, int, int]:
+    def receive(self, transfer: Transfer) -> tuple[Tensor, int, int]:
         """Wait for a message (batch, sequence, hidden)."""
-        words, tag = self.words, link.tag
+        words, tag = self.words, transfer.tag
         if not words[tag]:
             self._wait(tag)
         slot = words[tag] - 1

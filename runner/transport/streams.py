@@ -12,7 +12,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from runner.program.instructions import Link
+from runner.program.instructions import Transfer
 from runner.telemetry.event_clock import Event, EventClock
 from runner.transport.base import Transport
 from runner.transport.threads import Queues, ThreadTransport
@@ -23,7 +23,7 @@ Time = Callable[[], int]  # ns of the host's clock; known once the stream is pas
 class StreamReceiver(Transport, Protocol):
     """A transport whose messages a stream can wait for."""
 
-    def receive_soon(self, link: Link) -> tuple[Tensor, Time]:
+    def receive_soon(self, transfer: Transfer) -> tuple[Tensor, Time]:
         """Return a message (batch, sequence, hidden) that the current stream waits for, and when it was started."""
 
 
@@ -36,14 +36,14 @@ class StreamTransport(ThreadTransport):
         self.soon: list[queue.SimpleQueue[tuple[Tensor, Event, Time]]] = queues  # type: ignore[assignment]
         self.clock = clock
 
-    def send(self, link: Link, tensor: Tensor, due: int) -> None:
+    def send(self, transfer: Transfer, tensor: Tensor, due: int) -> None:
         """Pass on a tensor that the current stream has yet to make."""
         event = self.clock.mark()
-        self.soon[link.tag].put((tensor, event, lambda: self.clock.time(event)))
+        self.soon[transfer.tag].put((tensor, event, lambda: self.clock.time(event)))
 
-    def receive_soon(self, link: Link) -> tuple[Tensor, Time]:
+    def receive_soon(self, transfer: Transfer) -> tuple[Tensor, Time]:
         """Return a message (batch, sequence, hidden), and when it was started."""
-        tensor, event, posted = self.soon[link.tag].get()
+        tensor, event, posted = self.soon[transfer.tag].get()
         event.wait()
         if tensor.is_cuda:  # its memory must not be reused before this stream has read it
             tensor.record_stream(torch.cuda.current_stream(tensor.device))

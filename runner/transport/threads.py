@@ -12,11 +12,11 @@ import threading
 import torch
 from torch import Tensor
 
-from runner.program.instructions import Link
+from runner.program.instructions import Transfer
 from runner.telemetry.clock import now
 
-Message = tuple[Tensor, int, int]
-Queues = list["queue.SimpleQueue[Message]"]
+Sent = tuple[Tensor, int, int]
+Queues = list["queue.SimpleQueue[Sent]"]
 
 
 class MessageQueues:
@@ -46,11 +46,11 @@ class ThreadTransport:
     def flush(self) -> None:
         """Do nothing: a message that was sent can be taken even if its sender ends."""
 
-    def send(self, link: Link, tensor: Tensor, due: int) -> None:
+    def send(self, transfer: Transfer, tensor: Tensor, due: int) -> None:
         """Pass a tensor (batch, sequence, hidden) on; its sender no longer uses it."""
-        self.queues[link.tag].put((tensor, due, now()))
+        self.queues[transfer.tag].put((tensor, due, now()))
 
-    def receive(self, link: Link) -> tuple[Tensor, int, int]:
+    def receive(self, transfer: Transfer) -> tuple[Tensor, int, int]:
         """Wait for a message (batch, sequence, hidden)."""
-        tensor, due, posted = self.queues[link.tag].get()
+        tensor, due, posted = self.queues[transfer.tag].get()
         return tensor.to(self.device), due, posted

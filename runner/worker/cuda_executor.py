@@ -69,8 +69,8 @@ class CudaExecutor(RankExecutor):
             results = [self.dispatch[task.kind](task, x) for task, x in zip(step.tasks, inputs, strict=True)]
             end = clock.mark()
             for task, result in zip(step.tasks, results, strict=True):
-                if task.output_link is not None and result is not None:
-                    self.deliver(task.output_link, result, 0)
+                if task.output_transfer is not None and result is not None:
+                    self.deliver(task.output_transfer, result, 0)
             del inputs, results
             self.launched.append(LaunchedOp(free, start, end, tuple(messages), self.memory.live))
             while self.launched and self.launched[0].end.query():
@@ -88,14 +88,14 @@ class CudaExecutor(RankExecutor):
         """Return a step's inputs (batch, sequence, hidden), and when the messages among them were started."""
         inputs: list[Tensor | None] = []
         messages = []
-        for link in (task.input_link for task in step.tasks):
-            if link is None:
+        for transfer in (task.input_transfer for task in step.tasks):
+            if transfer is None:
                 inputs.append(None)
-            elif link.local:
-                inputs.append(self.local_values.pop(link.tag))
+            elif transfer.local:
+                inputs.append(self.local_values.pop(transfer.tag))
             else:
-                self.ledger.set_state(WAITING, step.index, link.tag)
-                tensor, posted = self.receiver.receive_soon(link)
+                self.ledger.set_state(WAITING, step.index, transfer.tag)
+                tensor, posted = self.receiver.receive_soon(transfer)
                 inputs.append(tensor)
                 messages.append(posted)
         return inputs, messages

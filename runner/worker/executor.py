@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from torch import Tensor
 
-from runner.program.instructions import CollectiveInput, Link, RankProgram, Step, Task
+from runner.program.instructions import CollectiveInput, OpTask, RankProgram, Step, Transfer
 from runner.telemetry.clock import now, sleep_until
 from runner.telemetry.op_board import FINISHED, WAITING, WORKING, Ledger
 from runner.transport.base import Transport
@@ -96,8 +96,8 @@ class RankExecutor:
         self.program, self.stages, self.transport, self.ledger, self.pace = program, stages, transport, ledger, pace
         self.lane, self.shard, self.collectives = lane, shard, collectives
         self.memory = memory or NoActivations()
-        self.local_values: dict[int, Tensor] = {}  # (batch, sequence, hidden) by the tags of local links
-        self.dispatch: dict[str, Callable[[Task, Any], Any]] = {
+        self.local_values: dict[int, Tensor] = {}  # (batch, sequence, hidden) by the tags of local transfers
+        self.dispatch: dict[str, Callable[[OpTask, Any], Any]] = {
             "F": self.forward,
             "I": self.input_gradient,
             "W": self.weight_gradient,
@@ -130,8 +130,8 @@ class RankExecutor:
                 end = max(end, start + int(step.nominal * unit))
                 sleep_until(end)
             for task, result in zip(step.tasks, results, strict=True):
-                if task.output_link is not None and result is not None:
-                    self.deliver(task.output_link, result, end)
+                if task.output_transfer is not None and result is not None:
+                    self.deliver(task.output_transfer, result, end)
                 if task.collective_output is not None and self.collectives is not None:
                     self.collectives.contribute(task.collective_output, task.micro, result, end)
             del inputs, results  # memory that the next op must not find occupied
@@ -150,10 +150,10 @@ class RankExecutor:
         inputs: list[Tensor | None] = []
         ready, waited, paced = free, 0, self.pace.unit > 0
         for task in step.tasks:
-            awaited = task.collective_input or task.input_link
+            awaited = task.collective_input or task.input_transfer
             if awaited is None:
                 inputs.append(None)
-            elif isinstance(awaited, Link) and awaited.local:
+            elif isinstance(awaited, Transfer) and awaited.local:
                 inputs.append(self.local_values.pop(awaited.tag))
             else:
                 self.ledger.set_state(WAITING, step.index, awaited.tag)
@@ -170,9 +170,9 @@ class RankExecutor:
                 ready = max(ready, self.lane.wait_for_reload(task.chunk, task.micro))
         return inputs, ready, waited
 
-    def receive(self, awaited: Link | CollectiveInput, since: int) -> tuple[Tensor, int]:
+    def receive(self, awaited: Transfer | CollectiveInput, since: int) -> tuple[Tensor, int]:
         """Wait, from `since` on, for a message or the result of a collective; returns it and when it is due here."""
-        if isinstance(awaited, Link):
+        if isinstance(awaited, Transfer):
             x, due, posted = self.transport.receive(awaited)
             self.ledger.record_message(posted, since, now())
             return x, due + self.pace.hop
@@ -180,37 +180,37 @@ class RankExecutor:
         x, due = self.collectives.wait_for(awaited)
         return x, due + self.pace.hop * awaited.far
 
-    def deliver(self, link: Link, tensor: Tensor, due: int) -> None:
+    def deliver(self, transfer: Transfer, tensor: Tensor, due: int) -> None:
         """Pass a result (batch, sequence, hidden) to another rank, or to a later op of this one."""
-        if link.local:
-            self.local_values[link.tag] = tensor
+        if transfer.local:
+            self.local_values[transfer.tag] = tensor
         else:
-            self.transport.send(link, tensor, due)
+            self.transport.send(transfer, tensor, due)
 
-    def forward(self, task: Task, x: Tensor | None) -> Tensor | None:
+    def forward(self, task: OpTask, x: Tensor | None) -> Tensor | None:
         """Run F."""
         return self.stages[task.chunk].forward(task.micro, x)
 
-    def input_gradient(self, task: Task, gradient: Tensor | None) -> Tensor | None:
+    def input_gradient(self, task: OpTask, gradient: Tensor | None) -> Tensor | None:
         """Run I."""
         return self.stages[task.chunk].input_gradient(task.micro, gradient)
 
-    def weight_gradient(self, task: Task, _: Tensor | None) -> None:
+    def weight_gradient(self, task: OpTask, _: Tensor | None) -> None:
         """Run W."""
         self.stages[task.chunk].weight_gradient(task.micro)
 
-    def backward(self, task: Task, gradient: Tensor | None) -> Tensor | None:
+    def backward(self, task: OpTask, gradient: Tensor | None) -> Tensor | None:
         """Run B, which is I and W in one op; its result is sent when both are done, as in the simulator."""
         result = self.input_gradient(task, gradient)
         self.weight_gradient(task, None)
         return result
 
-    def logits(self, task: Task, hidden: Tensor) -> Any:
+    def logits(self, task: OpTask, hidden: Tensor) -> Any:
         """Run S."""
         assert self.shard is not None
         return self.shard.logits(task.micro, hidden)
 
-    def output_gradients(self, task: Task, statistics: Tensor) -> Any:
+    def output_gradients(self, task: OpTask, statistics: Tensor) -> Any:
         """Run T."""
         assert self.shard is not None
         return self.shard.gradients(task.micro, statistics)

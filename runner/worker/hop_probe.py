@@ -44,10 +44,10 @@ class HopProbe:
         return tuple(hops)
 
     def _sources(self) -> set[int]:
-        return {link.source for link in self.program.receives()}
+        return {transfer.source for transfer in self.program.receives()}
 
     def _targets(self) -> set[int]:
-        return {link.target for link in self.program.sends()}
+        return {transfer.target for transfer in self.program.sends()}
 
     def _trips(self, peer: int) -> list[int]:
         """Time small messages to another rank and back, in ns."""

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from backend.charts.bubble_curves import bubble_m
 from backend.charts.bubble_map import bubble, value_of
 from backend.charts.catalogue import KINDS
-from backend.charts.chart import Chart, Plan, spread_apart
+from backend.charts.chart import Chart, ChartSeries, spread_apart
 from backend.charts.memory import MOST_STEPS, memory, thinned
 from backend.charts.messages import messages
 from backend.charts.offload import HIDDEN, SEQUENCE, offload
@@ -38,16 +38,16 @@ from tests.support.contrast import contrast
 LOOK = Appearance("light", 900, 400, "span")
 
 
-def plan(family: str, p: int = 4, m: int = 8, name: str = "a", **more: Any) -> Plan:
+def plan(family: str, p: int = 4, m: int = 8, name: str = "a", **more: Any) -> ChartSeries:
     more.setdefault("v", FAMILIES[family].v[1])
-    return Plan(name, Spec(family, p, m, **more), FAMILIES[family].title)
+    return ChartSeries(name, Spec(family, p, m, **more), FAMILIES[family].title)
 
 
 def appearance(name: str, theme: str = "light", width: int = 900, height: int = 400) -> Appearance:
     return Appearance(theme, width, height, KINDS[name].heights[0])
 
 
-def drawn(name: str, *plans: Plan, **more: Any) -> Chart:
+def drawn(name: str, *plans: ChartSeries, **more: Any) -> Chart:
     return KINDS[name].draw(plans or (plan("1f1b"),), appearance(name, **more), None)
 
 
@@ -59,8 +59,8 @@ def test_every_chart_names_its_axes_explains_itself_and_lists_all_points_in_its_
     layout = body["figure"]["layout"]
     assert layout["xaxis"]["title"]["text"]
     assert layout["yaxis"].get("title", {}).get("text") or name == "vocabulary"
-    assert all(read.endswith(".") for read in body["reads"])
-    assert body["reads"]
+    assert all(note.endswith(".") for note in body["notes"])
+    assert body["notes"]
     assert all(len(row["cells"]) == len(body["columns"]) for row in body["rows"])
     points: set[int] = set()
     for trace in body["figure"]["data"]:
@@ -105,7 +105,7 @@ def test_the_four_bubbles_are_the_four_of_the_figures() -> None:
 def test_bars_stack_to_the_makespan_and_thousands_of_ranks_are_few_bars() -> None:
     one, many = plan("1f1b"), plan("gpipe", 200, 2, "b")
     chart = split([one, many], appearance("split"))
-    assert chart.notes == (f"More than {MOST_BARS // 2} ranks: each bar is the mean of neighbouring ranks.",)
+    assert chart.notes[-1] == f"More than {MOST_BARS // 2} ranks: each bar is the mean of neighbouring ranks."
     heights = np.sum([trace.y for trace in chart.figure.data], axis=0)
     assert heights[:4] == pytest.approx([33.0] * 4)
     assert len(heights) == 4 + MOST_BARS // 2
@@ -185,7 +185,7 @@ def test_offload_on_a_machine_uses_its_rates() -> None:
     setting = Setting.read({"p": 1, "machine": "a100", "efficiency": 0.5})
     chart = offload(plan("gis", v=4), Appearance("light", 900, 400, "machine"), setting)
     assert chart.rows[0].cells[2] == pytest.approx(10 / (3 * 7 * 1024) * 156e12 / 32e9, rel=1e-3)
-    assert "Rates of A100 80GB SXM: 156 TFLOP/s reached, 32 GB/s to host memory." in chart.readings
+    assert "Rates of A100 80GB SXM: 156 TFLOP/s reached, 32 GB/s to host memory." in chart.notes
 
 
 def test_a_models_output_layer_is_put_on_the_timeline_in_its_proportion() -> None:

@@ -8,7 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from backend.charts.catalogue import KINDS
-from backend.charts.chart import Plan
+from backend.charts.chart import ChartSeries
 from backend.charts.theme import Appearance
 from backend.errors import with_codes
 from backend.schedule.spec import Spec
@@ -18,7 +18,7 @@ from tests.conftest import error_of
 @pytest.mark.parametrize("name", KINDS)
 def test_a_chart_response_has_the_figure_the_sentences_and_the_numbers(client: FlaskClient, name: str) -> None:
     body = client.get(f"/api/charts/{name}?family=zb-h1&p=4&m=8&theme=dark&width=600&height=300").get_json()
-    asked = Plan("a", Spec("zb-h1", 4, 8), "ZB-H1")
+    asked = ChartSeries("a", Spec("zb-h1", 4, 8), "ZB-H1")
     expected = KINDS[name].draw([asked], Appearance("dark", 600, 300, KINDS[name].heights[0]), None).as_dict()
     assert body == json.loads(json.dumps(with_codes({"spec": Spec("zb-h1", 4, 8).to_json()} | expected)))
 
@@ -32,8 +32,8 @@ def test_other_schedules_are_drawn_too_and_an_illegal_one_is_left_out_with_the_r
 
 def test_a_model_and_a_machine_are_given_with_the_prefix_m(client: FlaskClient) -> None:
     body = client.get("/api/charts/messages?p=4&m=8&m.model=zb-1.5b&m.layers=8,16").get_json()
-    assert any("Zero Bubble 1.5B" in each["message"] for each in body["reads"])
-    rates = client.get("/api/charts/offload?y=machine&m.model=llama3-70b&m.machine=b200").get_json()["reads"]
+    assert any("Zero Bubble 1.5B" in each["message"] for each in body["notes"])
+    rates = client.get("/api/charts/offload?y=machine&m.model=llama3-70b&m.machine=b200").get_json()["notes"]
     assert any("B200" in each["message"] for each in rates)
 
 

@@ -116,11 +116,11 @@ def test_the_frontier_contains_the_points_that_none_dominates_and_rises() -> Non
 
 
 def test_the_schedule_on_the_screen_is_ringed_and_compared_with_the_frontier() -> None:
-    drawn, readings = figure(ASKED, points(), LOOK)
+    drawn, notes = figure(ASKED, points(), LOOK)
     ring = next(trace for trace in drawn.data if trace.name == "A")
     own = next(point for point in points() if point.spec == ASKED).figures
     assert (ring.x[0], ring.y[0]) == (own.memory / 4, 100 * own.throughput)
-    assert readings[-1].startswith("ZB-H1, ringed, is not on it: ZB-V holds no more and reaches 100.0 % instead of")
+    assert notes[-1].startswith("ZB-H1, ringed, is not on it: ZB-V holds no more and reaches 100.0 % instead of")
     assert "limit 3" in [note.text for note in drawn.layout.annotations]
     names = [note.text for note in drawn.layout.annotations]
     assert any(name.startswith("ZB-H1") for name in names)
@@ -142,7 +142,7 @@ def test_the_response_has_the_figure_its_sentences_and_its_points(client: FlaskC
     assert body["points"] == json.loads(json.dumps(with_codes(pareto.described(points, asked))))
     assert (body["figure"]["layout"]["width"], body["figure"]["layout"]["height"]) == (600, 300)
     assert body["figure"]["layout"]["template"]["layout"]["font"]["color"] == tokens("dark")["ink-2"]
-    assert body["reads"][0]["message"].startswith("Further left holds less")
+    assert body["notes"][0]["message"].startswith("Further left holds less")
     assert body["error_found"] is None
 
 

@@ -10,7 +10,7 @@ from html import unescape
 import numpy as np
 import pytest
 from flask.testing import FlaskClient
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
@@ -168,7 +168,6 @@ VALUES = st.one_of(
 )
 
 
-@settings(max_examples=80)
 @given(st.dictionaries(KEYS, VALUES, max_size=5))
 def test_no_query_breaks_the_page(plain_client: FlaskClient, asked: dict[str, str]):
     page = plain_client.get("/", query_string=asked)

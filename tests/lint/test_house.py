@@ -53,7 +53,6 @@ SMALL_MODULES = {
 }
 LONG_FUNCTIONS = {
     "backend/schedule/search/construction.py:fill": "one compiled kernel; a call in its loop costs as much as its work",
-    "backend/schedule/simulation/simulate.py:_run": "one compiled kernel; its halves would share a dozen locals",
     "static/js/app/shortcuts.js:bindings": "a table with one entry per shortcut, and nothing else",
     "static/js/data/spec_fields.js:fieldList": "a table with one entry per field of a spec",
 }

@@ -21,7 +21,7 @@ from runner.failure import RunFailure
 from runner.job import job, watchdog
 from runner.job.job import Job, State
 from runner.job.outcome import outcome
-from runner.job.plan import Plan, plan
+from runner.job.plan import JobPlan, plan
 from runner.messages import RankError, Ready, StepDone
 from runner.model.config import Shape, Training
 from runner.model.stage import Stage
@@ -75,7 +75,7 @@ class Stalled:
     """A run of 1F1B on three ranks whose board is written by the test."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, **options: str) -> None:
-        self.plan: Plan = plan(planned_run(spec={"p": 3, "m": 4} | options, mode="paced", unit_ms=1))
+        self.plan: JobPlan = plan(planned_run(spec={"p": 3, "m": 4} | options, mode="paced", unit_ms=1))
         counts = [len(one.steps) for one in self.plan.program.ranks]
         path = str(folder / "board")
         self.board = Board(path, counts)
@@ -90,7 +90,7 @@ class Stalled:
 
     def waits(self, rank: int) -> None:
         step = self.watchdog.step(rank)
-        awaited = step.tasks[0].collective_input or step.tasks[0].input_link
+        awaited = step.tasks[0].collective_input or step.tasks[0].input_transfer
         assert awaited is not None
         self.ledgers[rank].set_state(WAITING, step.index, awaited.tag)
 

@@ -33,8 +33,8 @@ def with_step(program: Program, rank: int, change: int, step: Step) -> list[Rank
 def test_every_family_gives_a_program_whose_messages_are_matched(family: str) -> None:
     order = order_of(family)
     program = program_of(order)
-    sends = [link.tag for rank in program.ranks for link in rank.sends()]
-    receives = [link.tag for rank in program.ranks for link in rank.receives()]
+    sends = [transfer.tag for rank in program.ranks for transfer in rank.sends()]
+    receives = [transfer.tag for rank in program.ranks for transfer in rank.receives()]
     assert sorted(sends) == sorted(receives)
     assert len(set(sends)) == len(sends)
     assert program.ops == len(order)
@@ -47,15 +47,20 @@ def test_a_line_of_ranks_sends_one_activation_and_one_gradient_per_boundary_and_
 
 def test_the_turn_of_a_v_needs_no_message() -> None:
     program = program_of(random_order(Placement("v", 3, 2), 2, seed=1))
-    links = [task.output_link for step in program.ranks[2].steps for task in step.tasks if task.output_link is not None]
-    assert {link.stage for link in links if link.local} == {3, 2}
-    assert all(not link.local for link in program.ranks[2].sends())
+    transfers = [
+        task.output_transfer
+        for step in program.ranks[2].steps
+        for task in step.tasks
+        if task.output_transfer is not None
+    ]
+    assert {transfer.stage for transfer in transfers if transfer.local} == {3, 2}
+    assert all(not transfer.local for transfer in program.ranks[2].sends())
 
 
 def test_a_dropped_receive_is_refused_by_name() -> None:
     program = program_of(order_of("1f1b"))
     step = program.ranks[1].steps[0]
-    deaf = replace(step, tasks=(replace(step.tasks[0], input_link=None),))
+    deaf = replace(step, tasks=(replace(step.tasks[0], input_transfer=None),))
     with pytest.raises(ProgramError, match=r"activation of micro-batch 0 into stage 1 .* sent but never received"):
         check_messages(with_step(program, 1, 0, deaf))
 
@@ -63,7 +68,7 @@ def test_a_dropped_receive_is_refused_by_name() -> None:
 def test_a_dropped_send_is_refused_by_name() -> None:
     program = program_of(order_of("1f1b"))
     step = program.ranks[0].steps[2]
-    mute = replace(step, tasks=(replace(step.tasks[0], output_link=None),))
+    mute = replace(step, tasks=(replace(step.tasks[0], output_transfer=None),))
     with pytest.raises(ProgramError, match="awaited but never sent"):
         check_messages(with_step(program, 0, 2, mute))
 
@@ -71,7 +76,7 @@ def test_a_dropped_send_is_refused_by_name() -> None:
 def test_a_doubled_send_is_refused_by_name() -> None:
     program = program_of(order_of("1f1b"))
     first, second = program.ranks[0].steps[:2]
-    twice = replace(second, tasks=(replace(second.tasks[0], output_link=first.tasks[0].output_link),))
+    twice = replace(second, tasks=(replace(second.tasks[0], output_transfer=first.tasks[0].output_transfer),))
     with pytest.raises(ProgramError, match="sent 2 times"):
         check_messages(with_step(program, 0, 1, twice))
 
@@ -79,9 +84,9 @@ def test_a_doubled_send_is_refused_by_name() -> None:
 def test_a_message_to_the_wrong_rank_is_refused() -> None:
     program = program_of(order_of("1f1b"))
     step = program.ranks[0].steps[0]
-    link = step.tasks[0].output_link
-    assert link is not None
-    astray = replace(step, tasks=(replace(step.tasks[0], output_link=replace(link, target=3)),))
+    transfer = step.tasks[0].output_transfer
+    assert transfer is not None
+    astray = replace(step, tasks=(replace(step.tasks[0], output_transfer=replace(transfer, target=3)),))
     with pytest.raises(ProgramError, match="is sent by rank 0"):
         check_messages(with_step(program, 0, 0, astray))
 

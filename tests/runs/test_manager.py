@@ -21,6 +21,7 @@ from backend.runs.errors import RunError
 from backend.runs.manager import Manager
 from backend.runs.options import Options
 from backend.runs.run import Run
+from backend.runs.runs import RunRequest
 from backend.runs.store import Store
 from backend.schedule.spec import Spec
 from tests.conftest import FAKE_RUNNER, until
@@ -45,7 +46,7 @@ def manage(config: Config) -> Iterator[Callable[..., Manager]]:
 
 
 def submit(manager: Manager, m: int = 3, owner: str = "a") -> Run:
-    return manager.submit(owner, Spec(m=m).to_json(), ORDER)
+    return manager.submit(RunRequest(owner, Spec(m=m).to_json(), ORDER))
 
 
 def wait(condition: Callable[[], object], seconds: float = 5.0) -> None:
@@ -135,7 +136,7 @@ def test_a_runner_that_ignores_the_cancel_is_replaced(manage, monkeypatch):
     manager.cancel(run.id)
     wait(lambda: following.over)
     assert (run.status, following.status, manager.client.starts) == ("cancelled", "finished", 2)
-    assert manager.counts["cancelled"] == 1
+    assert manager.counts().by_status["cancelled"] == 1
 
 
 @pytest.mark.parametrize("stage", ["finished", "cancelled"])
@@ -326,7 +327,7 @@ def test_the_runner_gets_the_chosen_options_and_the_run_keeps_them(manage, monke
     send = manager.client.send
     monkeypatch.setattr(manager.client, "send", lambda message: sent.append(message) or send(message))
     chosen = Options("paced", 2.0, "bfloat16", "cpu", 2, 9)
-    run = manager.submit("a", Spec(m=2).to_json(), ORDER, chosen)
+    run = manager.submit(RunRequest("a", Spec(m=2).to_json(), ORDER, chosen))
     wait(lambda: run.over)
     job = {"order": ORDER, "mode": "paced", "unit_ms": 2.0, "dtype": "bfloat16", "device": "cpu", "steps": 2, "seed": 9}
     assert [{key: message[key] for key in job} for message in sent] == [job]

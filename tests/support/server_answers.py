@@ -207,12 +207,11 @@ def _charts(client: FlaskClient) -> Iterator[Text]:
 
 
 def _chart(answer: Any) -> Iterator[Text]:
-    yield from answer["reads"]
-    yield from answer.get("notes", ())
+    yield from answer["notes"]
     for column in answer.get("columns", ()):
         yield from column
     for row in answer.get("rows", ()):
-        yield from (*row["told"], *(cell for cell in row["cells"] if isinstance(cell, str | dict)))
+        yield from (*row["lines"], *(cell for cell in row["cells"] if isinstance(cell, str | dict)))
     yield from _drawn(answer["figure"])
 
 

@@ -80,7 +80,7 @@ def test_training_plans_are_those_of_the_command_best_first(client: FlaskClient)
     found = plans.plans(Spec(p=2, m=3), preset, 16e9)
     assert (body["p"], body["m"], body["limit"], body["tried"], body["left_out"]) == (2, 3, 16e9, len(found), 0)
 
-    def described(chosen: list[plans.Plan]) -> list[dict[str, object]]:
+    def described(chosen: list[plans.TrainingSetup]) -> list[dict[str, object]]:
         return json.loads(json.dumps([{"spec": each.spec.to_json(), "units": each.units.as_dict()} for each in chosen]))
 
     def told(flag: str) -> list[dict[str, object]]:

@@ -20,8 +20,8 @@ from backend.charts.pareto.pareto_plot import (
     hover_lines,
     joined,
     limit_of,
+    notes,
     pareto_plot,
-    readings,
 )
 from backend.charts.theme import CLEAR, TEXT, Appearance, template
 from backend.charts.theme_tokens import tokens
@@ -63,7 +63,7 @@ def figure(asked: Spec, points: Sequence[Point], appearance: Appearance) -> tupl
     together = clusters(plot)
     drawn = go.Figure(layout=_layout(plot) | {"annotations": [*_limit(plot), *_names(plot, together)]})
     drawn.add_traces([_best(plot), *_groups(plot, together), *_searched(plot, together), *_ring(plot)])
-    return drawn, readings(plot)
+    return drawn, notes(plot)
 
 
 def _layout(plot: ParetoPlot) -> dict[str, Any]:

@@ -184,7 +184,7 @@ def hover_lines(plot: ParetoPlot, at: int, here: Sequence[int]) -> list[str]:
     return lines
 
 
-def readings(plot: ParetoPlot) -> list[Message]:
+def notes(plot: ParetoPlot) -> list[Message]:
     """Return sentences on how to read the figure and where the schedule on the screen is in it."""
     return [_how_to_read(plot), *_out_of_sight(plot), *_standing(plot)]
 

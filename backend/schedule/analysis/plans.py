@@ -17,8 +17,8 @@ from itertools import product
 
 import numpy as np
 
-from backend.compute.parallel_map import in_processes, time_in_ops
 from backend.schedule import jit
+from backend.schedule.analysis.map_each import Map, one_by_one, time_in_ops
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families.apply_options import with_copies
 from backend.schedule.families.family import Family
@@ -47,7 +47,7 @@ DIGITS = 100  # limits in hundredths of a micro-batch, rounded down
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrainingSetup:
     """A way to train the model: a legal spec with the preset's costs, and the figures of its step."""
 
     spec: Spec
@@ -58,7 +58,13 @@ class Plan:
         return self.units.memory.fits
 
 
-def plans(asked: Spec, preset: Preset, limit: float | None = None, search: Search | None = None) -> list[Plan]:
+def plans(
+    asked: Spec,
+    preset: Preset,
+    limit: float | None = None,
+    search: Search | None = None,
+    map_each: Map = one_by_one,
+) -> list[TrainingSetup]:
     """Return every plan for ``asked.p`` devices and ``asked.m`` micro-batches: those that fit from the fastest, then
     the others from the least memory.
 
@@ -68,13 +74,15 @@ def plans(asked: Spec, preset: Preset, limit: float | None = None, search: Searc
     """
     _judge(asked)
     jit.compile_all()
-    found = _sorted(_measured_each(_alike(specs(asked, preset, limit)), preset, limit), asked)
+    found = _sorted(_measured_each(_alike(specs(asked, preset, limit)), preset, limit, map_each), asked)
     if search is not None:
         found = sorted([*found, *_searched_on(found, preset, limit, search)], key=_rank)
     return _one_of_each(found)
 
 
-def plans_within(seconds: float, asked: Spec, preset: Preset, limit: float | None = None) -> tuple[list[Plan], int]:
+def plans_within(
+    seconds: float, asked: Spec, preset: Preset, limit: float | None = None, map_each: Map = one_by_one
+) -> tuple[list[TrainingSetup], int]:
     """Return (the plans that can be constructed within ``seconds``, how many more would have been), sorted as those of
     ``plans``. Raises SpecError as it does.
 
@@ -86,10 +94,10 @@ def plans_within(seconds: float, asked: Spec, preset: Preset, limit: float | Non
     jit.compile_all()
     end = time.monotonic() + seconds
     alike = _alike(specs(asked, preset, limit))
-    in_order = dict(sorted(alike.items(), key=lambda each: _turn(each[0])))
-    each = _measured_each(in_order, preset, limit, end)
-    left_out = sum(len(specs) for specs, found in zip(in_order.values(), each, strict=True) if found is None)
-    return _one_of_each(_sorted(each, asked)), left_out
+    in_order = dict(sorted(alike.items(), key=lambda group: _turn(group[0])))
+    measured = _measured_each(in_order, preset, limit, map_each, end)
+    left_out = sum(len(specs) for specs, found in zip(in_order.values(), measured, strict=True) if found is None)
+    return _one_of_each(_sorted(measured, asked)), left_out
 
 
 def _turn(plain: Spec) -> tuple[bool, int]:
@@ -97,18 +105,18 @@ def _turn(plain: Spec) -> tuple[bool, int]:
     return shaped and plain.recompute != "none", op_count(plain) if shaped else 0
 
 
-def frontier(plans: Sequence[Plan]) -> list[Plan]:
+def frontier(plans: Sequence[TrainingSetup]) -> list[TrainingSetup]:
     """Return the plans that are faster than every plan with less memory, from the least memory."""
-    best: list[Plan] = []
+    best: list[TrainingSetup] = []
     for plan in sorted(plans, key=lambda plan: (plan.units.memory.most, plan.units.seconds)):
         if not best or plan.units.seconds < best[-1].units.seconds:
             best.append(plan)
     return best
 
 
-def best_of_each(plans: Sequence[Plan]) -> list[Plan]:
+def best_of_each(plans: Sequence[TrainingSetup]) -> list[TrainingSetup]:
     """Return the first plan of each family and number of chunks."""
-    first: dict[tuple[str, int], Plan] = {}
+    first: dict[tuple[str, int], TrainingSetup] = {}
     for plan in plans:
         first.setdefault((plan.spec.family, plan.spec.v), plan)
     return list(first.values())
@@ -190,24 +198,24 @@ def _alike(chosen: Iterator[Spec]) -> dict[Spec, list[Spec]]:
 
 
 def _measured_each(
-    alike: dict[Spec, list[Spec]], preset: Preset, limit: float | None, end: float | None = None
-) -> list[list[Plan] | None]:
+    alike: dict[Spec, list[Spec]], preset: Preset, limit: float | None, map_each: Map, end: float | None = None
+) -> list[list[TrainingSetup] | None]:
     """Return the plans of each group of specs; with ``end``, a time of ``time.monotonic``, None for those that would be
     begun after it, though not for the first group.
     """
     first = next(iter(alike), None)
 
-    def measured(plain: Spec) -> list[Plan] | None:
+    def measured(plain: Spec) -> list[TrainingSetup] | None:
         if end is not None and plain is not first and time.monotonic() >= end:
             return None
         built = order(plain)
         found = (_measured(spec, with_copies(spec, built), preset, limit) for spec in alike[plain])
         return [plan for plan in found if plan is not None]
 
-    return in_processes(measured, list(alike), time_in_ops, longest_first=end is None)
+    return map_each(measured, list(alike), time_in_ops, longest_first=end is None)
 
 
-def _sorted(groups: Sequence[list[Plan] | None], asked: Spec) -> list[Plan]:
+def _sorted(groups: Sequence[list[TrainingSetup] | None], asked: Spec) -> list[TrainingSetup]:
     """Return the plans of all groups by their rank. Raises SpecError if there are none."""
     found = [plan for group in groups if group is not None for plan in group]
     if not found:
@@ -216,28 +224,30 @@ def _sorted(groups: Sequence[list[Plan] | None], asked: Spec) -> list[Plan]:
     return sorted(found, key=_rank)
 
 
-def _measured(spec: Spec, built: Order, preset: Preset, limit: float | None) -> Plan | None:
+def _measured(spec: Spec, built: Order, preset: Preset, limit: float | None) -> TrainingSetup | None:
     units = preset.units(spec, simulate(built, spec.timing, spec.v))
     if units is None:
         return None
     if limit is not None:
         units = replace(units, memory=replace(units.memory, limit=limit))
-    return Plan(spec, units)
+    return TrainingSetup(spec, units)
 
 
-def _rank(plan: Plan) -> tuple[bool, float, float]:
+def _rank(plan: TrainingSetup) -> tuple[bool, float, float]:
     memory = plan.units.memory.most
     return (not plan.fits, *((plan.units.seconds, memory) if plan.fits else (memory, plan.units.seconds)))
 
 
-def _searched_on(found: Sequence[Plan], preset: Preset, limit: float | None, search: Search) -> Iterator[Plan]:
+def _searched_on(
+    found: Sequence[TrainingSetup], preset: Preset, limit: float | None, search: Search
+) -> Iterator[TrainingSetup]:
     """Yield the plans found by searching on from the best constructed ones whose bound is below the fastest."""
     best, left = found[0].units.seconds, FINALISTS
     for plan in found:
         problem = family_of(plan.spec).problem
         if problem is None or not plan.fits or left == 0:
             continue
-        if lower_bound(problem(plan.spec).task).value / 1000 >= best:
+        if lower_bound(problem(plan.spec).instance).value / 1000 >= best:
             continue
         left -= 1
         spec, built = search(plan.spec)
@@ -247,9 +257,9 @@ def _searched_on(found: Sequence[Plan], preset: Preset, limit: float | None, sea
             yield better
 
 
-def _one_of_each(found: Sequence[Plan]) -> list[Plan]:
+def _one_of_each(found: Sequence[TrainingSetup]) -> list[TrainingSetup]:
     """Leave out the shorter searches for the same setting."""
-    first: dict[Spec, Plan] = {}
+    first: dict[Spec, TrainingSetup] = {}
     for plan in found:
         first.setdefault(plan.spec.with_(effort=None), plan)
     return list(first.values())

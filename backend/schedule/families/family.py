@@ -119,7 +119,7 @@ class Family:
             "table": None if self.table is None else self.table.as_dict(),
             "legal": [rule.as_dict() for rule in self.legal],
             "ops": None if self.ops is None else parse(self.ops),
-            "sought": self.problem is not None,
+            "searched": self.problem is not None,
             "v": {"min": least, "default": natural, "max": most},
             "laws": [law.as_dict() for law in self.laws],
         }

@@ -10,11 +10,11 @@ from backend.schedule.errors import message
 from backend.schedule.partial_order.position import Position
 from backend.schedule.search.alone import Alone
 from backend.schedule.search.bounds import Bound, lower_bound
-from backend.schedule.search.building_block import Task
+from backend.schedule.search.building_block import Instance
 from backend.schedule.simulation.costs import Cost, per_stage
 
 
-def task_of(position: Position, full: bool) -> Task | None:
+def instance_of(position: Position, full: bool) -> Instance | None:
     """Return the search problem of a position: its sizes, costs and memory limit, without its ops; None for two
     directions.
 
@@ -31,26 +31,26 @@ def task_of(position: Position, full: bool) -> Task | None:
         forward: Cost = tuple(per_stage(costs.F, place.stages, v).tolist())
         costs, share = replace(costs, F=forward, I=whole, W=tuple([0.0] * place.stages)), 0.0
     room = float(position.m * place.chunks if position.memory is None else position.memory * v)
-    return Task(place, position.m, costs, v, room, share)
+    return Instance(place, position.m, costs, v, room, share)
 
 
 def makespan_bound(position: Position, full: bool) -> Bound | None:
-    """Return a lower bound on the makespan of any order; None for two directions. ``full`` as in `task_of`.
+    """Return a lower bound on the makespan of any order; None for two directions. ``full`` as in `instance_of`.
 
     The bounds on a rank's own window (search/bounds.py) hold for the makespan too. Another one: a rank cannot start
     before the first micro-batch arrives, then has all its ops to do, and after its last gradient that one still has to
     pass to the first stage and end there.
     """
-    task = task_of(position, full)
-    if task is None:
+    instance = instance_of(position, full)
+    if instance is None:
         return None
-    span = lower_bound(task)
-    alone = Alone.of(task)
-    work = task.m * task.cost.reshape(task.placement.p, -1).sum(axis=1)
+    span = lower_bound(instance)
+    alone = Alone.of(instance)
+    work = instance.m * instance.cost.reshape(instance.placement.p, -1).sum(axis=1)
     first = alone.first
     last = alone.leave[0] + alone.w[0]  # when one micro-batch alone is over
     # Of the rank's ops only its W may come after its last gradient; the gradient is in its lowest stage.
-    spare = np.array([task.m * alone.w[alone.rank == rank].sum() for rank in range(task.placement.p)])
+    spare = np.array([instance.m * alone.w[alone.rank == rank].sum() for rank in range(instance.placement.p)])
     tail = np.maximum(0.0, last - alone.leave[first] - spare)
     whole = float((alone.enter[first] + work + tail).max())
     name = message("workbench.bound_path", "arrival, own work and the way back")

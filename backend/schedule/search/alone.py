@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from backend.schedule.search.building_block import Task
+from backend.schedule.search.building_block import Instance
 
 Floats = npt.NDArray[np.float64]
 
@@ -31,12 +31,12 @@ class Alone:
     streams: int = 1
 
     @staticmethod
-    def of(task: Task) -> Alone:
-        place = task.placement
+    def of(instance: Instance) -> Alone:
+        place = instance.placement
         slot = place.slot_at[0]
         rank = slot // place.chunks
-        f, i, w = task.cost[slot].T
-        hop = np.where(np.diff(rank) != 0, task.costs.comm, 0.0)
+        f, i, w = instance.cost[slot].T
+        hop = np.where(np.diff(rank) != 0, instance.costs.comm, 0.0)
         enter = np.concatenate(([0.0], np.cumsum(f[:-1] + hop)))
         back = np.concatenate(([0.0], np.cumsum(i[:0:-1] + hop[::-1])))[::-1]
         return Alone(rank, f, i, w, enter, enter[-1] + f[-1] + back + i, place.streams)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from backend.schedule.order.order import Codes
 from backend.schedule.search.alone import Alone
-from backend.schedule.search.building_block import Task
+from backend.schedule.search.building_block import Instance
 from backend.schedule.search.moves import EPSILON, load, walk
 
 Strings = npt.NDArray[np.int32]
@@ -26,7 +26,7 @@ ON_PATH = 0.7  # share of the moves whose ops are on the longest path
 
 
 class Game(NamedTuple):
-    """A task in the form that the kernels read: see moves.py."""
+    """An instance in the form that the kernels read: see moves.py."""
 
     links: npt.NDArray[np.int64]
     lag: npt.NDArray[np.float64]
@@ -36,24 +36,24 @@ class Game(NamedTuple):
     busy: npt.NDArray[np.float64]
 
     @staticmethod
-    def of(task: Task, head: npt.NDArray[np.float64]) -> Game:
-        feeds, cost = task.feeds, task.cost.ravel()
+    def of(instance: Instance, head: npt.NDArray[np.float64]) -> Game:
+        feeds, cost = instance.feeds, instance.cost.ravel()
         source = np.full_like(feeds, -1)
         source[feeds[feeds >= 0]] = np.flatnonzero(feeds >= 0)
-        gain = np.tile(np.array([1.0, task.share - 1.0, -task.share]), task.placement.chunks)
-        busy = task.n * cost.reshape(task.placement.p, -1).sum(axis=1)
+        gain = np.tile(np.array([1.0, instance.share - 1.0, -instance.share]), instance.placement.chunks)
+        busy = instance.n * cost.reshape(instance.placement.p, -1).sum(axis=1)
         links = np.stack((feeds, source), axis=1)
-        return Game(links, task.lag, cost, gain, head, busy)
+        return Game(links, instance.lag, cost, gain, head, busy)
 
 
-def starts(task: Task, codes: Codes) -> npt.NDArray[np.float64] | None:
+def starts(instance: Instance, codes: Codes) -> npt.NDArray[np.float64] | None:
     """Return (p,) when each rank starts its first op, which no walk changes; None if that depends on other ops.
 
     A rank's first op is the F of some stage. It starts as soon as the first micro-batch arrives on its own, if that
     stage is also the first op of the rank before it. With one stream that is so in every order, with two streams in
     all that make sense.
     """
-    place, alone = task.placement, Alone.of(task)
+    place, alone = instance.placement, Alone.of(instance)
     first = np.arange(place.p) * place.chunks + codes[:, 0] % place.chunks
     before = place.before[first]
     fixed = (before < 0) | (first[before // place.chunks] == before)
@@ -98,22 +98,22 @@ class Walk:
     plan: npt.NDArray[np.float64]
 
     @staticmethod
-    def of(task: Task, codes: Codes, seed: npt.NDArray[np.int64], heat: Heat) -> Walk:
+    def of(instance: Instance, codes: Codes, seed: npt.NDArray[np.int64], heat: Heat) -> Walk:
         """Start a walk from an order (p, steps) that is legal, keeps the limit and has fixed starts."""
-        head = starts(task, codes)
+        head = starts(instance, codes)
         assert head is not None
-        game, strings = Game.of(task, head), to_strings(codes, task.placement.chunks)
+        game, strings = Game.of(instance, head), to_strings(codes, instance.placement.chunks)
         (p, steps), (rows, width) = strings.shape, (len(game.cost), len(game.gain))
         ints, floats = np.int64, np.float64
         state = (
             strings, np.zeros((p, steps + 1, width), np.int32), np.zeros((p, steps + 1)),
-            np.zeros((rows, task.n), np.int32), np.zeros((p, steps)), np.zeros((rows, task.n)),
+            np.zeros((rows, instance.n), np.int32), np.zeros((p, steps)), np.zeros((rows, instance.n)),
         )  # fmt: skip
         trial = (
-            np.zeros((p, steps)), np.zeros((rows, task.n)), np.zeros((2, p), ints), np.zeros((3, rows), ints),
+            np.zeros((p, steps)), np.zeros((rows, instance.n)), np.zeros((2, p), ints), np.zeros((3, rows), ints),
             np.zeros((2, p)), np.full(p, np.inf), np.zeros(width + steps, np.int32),
         )  # fmt: skip
-        f = float(task.cost[:, 0].mean())
+        f = float(instance.cost[:, 0].mean())
         warm, cold = max(heat.warm * f, EPSILON), max(heat.cold * f, EPSILON)
         factor = (cold / warm) ** (1.0 / heat.moves)
         plan = np.array(
@@ -122,7 +122,7 @@ class Walk:
                 0.0,
                 warm,
                 factor,
-                task.room + EPSILON,
+                instance.room + EPSILON,
                 game.busy.mean(),
                 REACH,
                 ON_PATH,
@@ -133,7 +133,7 @@ class Walk:
         )
         plan[0] = load(tuple(game), state, trial, plan)
         path = np.zeros((2 * steps + 4 * p, 2), ints)
-        return Walk(task.placement.chunks, tuple(game), state, trial, strings.copy(), path, seed, plan)
+        return Walk(instance.placement.chunks, tuple(game), state, trial, strings.copy(), path, seed, plan)
 
     def go(self, moves: int) -> int:
         """Time ``moves`` more moves; fewer only if hardly any is legal. Returns the number timed."""

@@ -1,4 +1,4 @@
-"""Compute lower bounds on the span of any order of a task; each function states the argument of its bound.
+"""Compute lower bounds on the span of any order of an instance; each function states the argument of its bound.
 
 The *span* is the longest of the ranks' own windows, from a rank's first start to its last end, when every op runs as
 early as its order and its inputs allow. Each bound considers one rank, or one rank and the path from it to another,
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from backend.schedule.errors import message
 from backend.schedule.search.alone import Alone
-from backend.schedule.search.building_block import Task
+from backend.schedule.search.building_block import Instance
 from backend.schedule.search.device_relaxation import shortest
 
 Floats = npt.NDArray[np.float64]
@@ -39,24 +39,24 @@ class Drain:
     weights: int
 
 
-def work(task: Task) -> float:
+def work(instance: Instance) -> float:
     """Bound the span by the sum of a rank's ops: a rank runs one op at a time."""
-    return float(_work(task).max())
+    return float(_work(instance).max())
 
 
-def _work(task: Task) -> Floats:
+def _work(instance: Instance) -> Floats:
     """Return (p,) the sum of the costs of each rank's ops."""
-    return task.n * np.asarray(task.cost.reshape(task.placement.p, -1).sum(axis=1))
+    return instance.n * np.asarray(instance.cost.reshape(instance.placement.p, -1).sum(axis=1))
 
 
-def arrival_and_work(task: Task) -> float:
+def arrival_and_work(instance: Instance) -> float:
     """Bound the makespan, not the span: a rank's ops begin no earlier than a micro-batch arrives there on its own."""
-    alone = Alone.of(task)
-    arrival = np.array([alone.enter[alone.stages_of(r)].min() for r in range(task.placement.p)])
-    return float((arrival + _work(task)).max())
+    alone = Alone.of(instance)
+    arrival = np.array([alone.enter[alone.stages_of(r)].min() for r in range(instance.placement.p)])
+    return float((arrival + _work(instance)).max())
 
 
-def fill_and_drain(task: Task) -> float:
+def fill_and_drain(instance: Instance) -> float:
     """Bound the span by the idle time before the first gradient and after the last F, under the memory limit.
 
     *Fill.* A rank starts with F of its lowest stage, as soon as the first micro-batch arrives. Its first I is in its
@@ -73,16 +73,16 @@ def fill_and_drain(task: Task) -> float:
     If all F fit into memory at once, the idle time of the fill may be the same as that of the drain; only one of them
     counts.
     """
-    if task.placement.streams == 2:
-        return _of_two_streams(task)
-    alone, total = Alone.of(task), _work(task)
-    start, deep = alone.enter[alone.first], _deep(task)
+    if instance.placement.streams == 2:
+        return _of_two_streams(instance)
+    alone, total = Alone.of(instance), _work(instance)
+    start, deep = alone.enter[alone.first], _deep(instance)
     done = alone.leave[alone.first]
-    lefts = np.array([(left.gradients, left.weights) for left in drains(task)], np.float64)
+    lefts = np.array([(left.gradients, left.weights) for left in drains(instance)], np.float64)
     best = 0.0
     for q, (first, top) in enumerate(zip(alone.first.tolist(), alone.top.tolist(), strict=True)):
         mine = alone.rank == q
-        idle = max(0.0, alone.leave[top] - alone.i[top] - start[q] - _longest(task, alone.f[mine]))
+        idle = max(0.0, alone.leave[top] - alone.i[top] - start[q] - _longest(instance, alone.f[mine]))
         best = max(best, total[q] + idle)
         ready = total[q] + (idle if deep else 0.0)
         way = done - (alone.enter[top] + alone.f[top])
@@ -96,7 +96,7 @@ def fill_and_drain(task: Task) -> float:
     return best
 
 
-def _of_two_streams(task: Task) -> float:
+def _of_two_streams(instance: Instance) -> float:
     """Bound the span by the same idle times with two streams, where a rank may begin with either of its two stages.
 
     *Fill.* From the start of an F to that of its I every micro-batch takes at least its *stay*, the time it takes
@@ -109,42 +109,42 @@ def _of_two_streams(task: Task) -> float:
     *Drain.* From the start of a rank's last F its stay passes, then at least its I and a W run. The rest of this time
     the rank is idle except for this F and what is left of earlier micro-batches (``drains``).
     """
-    alone, total = Alone.of(task), _work(task)
+    alone, total = Alone.of(instance), _work(instance)
     stay = alone.leave - alone.i - alone.enter
     best = 0.0
-    for r in range(task.placement.p // 2):
+    for r in range(instance.placement.p // 2):
         mine = alone.stages_of(r)
-        fill = max(0.0, float(stay[mine].min()) - _longest(task, alone.f[mine]))
+        fill = max(0.0, float(stay[mine].min()) - _longest(instance, alone.f[mine]))
         if r == 0:
-            room = alone.enter[-1] - _longest(task, alone.f[:1], spare=1)
-            fill = max(fill, min(room, stay[0] - _longest(task, alone.f[mine])))
+            room = alone.enter[-1] - _longest(instance, alone.f[:1], spare=1)
+            fill = max(fill, min(room, stay[0] - _longest(instance, alone.f[mine])))
         i_max, w_max = alone.i[mine].max(), alone.w[mine].max()
-        rest = max(left.gradients * i_max + left.weights * w_max for left in drains(task))
+        rest = max(left.gradients * i_max + left.weights * w_max for left in drains(instance))
         drain = max(0.0, float((stay - alone.f + alone.i + alone.w)[mine].min() - rest))
-        best = max(best, float(total[r]) + (fill + drain if _deep(task) else max(fill, drain)))
+        best = max(best, float(total[r]) + (fill + drain if _deep(instance) else max(fill, drain)))
     return best
 
 
-def _deep(task: Task) -> bool:
+def _deep(instance: Instance) -> bool:
     """Return whether not all F of a rank fit into memory at once."""
-    return task.placement.chunks * task.n > int(task.room + EPSILON)
+    return instance.placement.chunks * instance.n > int(instance.room + EPSILON)
 
 
-def _longest(task: Task, f: Floats, spare: int = 0) -> float:
+def _longest(instance: Instance, f: Floats, spare: int = 0) -> float:
     """Return the longest time of as many F as the limit allows in memory at once, ``spare`` fewer."""
-    left, total = int(task.room + EPSILON) - spare, 0.0
+    left, total = int(instance.room + EPSILON) - spare, 0.0
     for each in sorted(f.tolist(), reverse=True):
-        total += min(left, task.n) * each
-        left -= min(left, task.n)
+        total += min(left, instance.n) * each
+        left -= min(left, instance.n)
     return total
 
 
-def drains(task: Task) -> list[Drain]:
+def drains(instance: Instance) -> list[Drain]:
     """List, for each number of I that can be left when the last F starts, the largest number of W within the room."""
-    ops, share = task.placement.chunks * task.n, task.share
+    ops, share = instance.placement.chunks * instance.n, instance.share
     out = []
-    for x in range(1, min(ops, int(task.room + EPSILON)) + 1):
-        spare = task.room + EPSILON - (1.0 - share) * x
+    for x in range(1, min(ops, int(instance.room + EPSILON)) + 1):
+        spare = instance.room + EPSILON - (1.0 - share) * x
         y = ops if share * ops <= spare else int(spare / share)
         out.append(Drain(x, min(max(x, y), ops)))
     return out
@@ -161,7 +161,7 @@ def fullest(lefts: Floats, i_min: float, i_max: float, w_max: float) -> Floats:
     return np.asarray(lefts[more])
 
 
-def lifetimes(task: Task) -> float:
+def lifetimes(instance: Instance) -> float:
     """Bound the span by Little's law: memory times window is at least micro-batches times the least lifetime of
     each.
 
@@ -171,28 +171,28 @@ def lifetimes(task: Task) -> float:
     stays empty at both ends (``Ends``). ``plain`` counts the rank's own ops there, ``queued`` the wait for all other
     micro-batches at the last stage.
     """
-    alone = Alone.of(task)
-    held = alone.leave - alone.enter + task.share * alone.w
-    best = work(task)  # an area that gives less is not measured
-    for r in range(task.placement.p):
-        area = task.n * float(held[alone.stages_of(r)].sum())
-        for ends in (plain(task, alone, r), queued(task, alone, r)):
+    alone = Alone.of(instance)
+    held = alone.leave - alone.enter + instance.share * alone.w
+    best = work(instance)  # an area that gives less is not measured
+    for r in range(instance.placement.p):
+        area = instance.n * float(held[alone.stages_of(r)].sum())
+        for ends in (plain(instance, alone, r), queued(instance, alone, r)):
             best = max(best, ends.window(area, best))
     return best
 
 
-def plain(task: Task, alone: Alone, r: int) -> Ends:
+def plain(instance: Instance, alone: Alone, r: int) -> Ends:
     """Return the empty ends that follow from the rank's own ops.
 
     The (j+1)-th F starts at least j F after the first. After the j-th I from the end, counting the last one as the
     first, j - 1 I and j W are still to run.
     """
     f, i, w = (float(cost[alone.stages_of(r)].min()) for cost in (alone.f, alone.i, alone.w))
-    j = np.arange(task.placement.chunks * _depth(task), dtype=np.float64)
-    return Ends.of(task, j * f, j * i + (j + 1.0) * w, j * (i + w), True)
+    j = np.arange(instance.placement.chunks * _depth(instance), dtype=np.float64)
+    return Ends.of(instance, j * f, j * i + (j + 1.0) * w, j * (i + w), True)
 
 
-def queued(task: Task, alone: Alone, r: int) -> Ends:
+def queued(instance: Instance, alone: Alone, r: int) -> Ends:
     """Return the empty ends that follow from the last stage, which runs an F and an I for every micro-batch: one
     *pace*.
 
@@ -204,22 +204,22 @@ def queued(task: Task, alone: Alone, r: int) -> Ends:
     reaches into the other's ramp: since a stage cannot hold more than the limit, micro-batch j + limit starts after j
     came back. Not for two streams, whose last stages are on different ranks.
     """
-    if task.placement.streams == 2:
+    if instance.placement.streams == 2:
         return NONE
-    pace, held, half = alone.f[-1] + alone.i[-1], int(task.room + EPSILON), task.m // 2
+    pace, held, half = alone.f[-1] + alone.i[-1], int(instance.room + EPSILON), instance.m // 2
     mine, first = np.flatnonzero(alone.rank == r), alone.first[r]
-    j = np.arange(_depth(task), dtype=np.float64)[:, None]
+    j = np.arange(_depth(instance), dtype=np.float64)[:, None]
     enter = alone.enter[mine] - alone.enter[first] + j * np.maximum(pace, alone.f[mine])
     gone = alone.leave[first] - alone.leave[mine] + alone.w[first] + j * pace
-    ends = Ends.of(task, enter.ravel(), gone.ravel(), (gone - alone.w[mine]).ravel(), False)
-    apart = float((alone.leave - alone.enter - alone.w)[mine].min()) + min(half, task.m - half) * pace - held * pace
-    return ends if min(half, task.m - half) >= held and apart >= max(ends.rise.length, ends.fall.length) else NONE
+    ends = Ends.of(instance, enter.ravel(), gone.ravel(), (gone - alone.w[mine]).ravel(), False)
+    apart = float((alone.leave - alone.enter - alone.w)[mine].min()) + min(half, instance.m - half) * pace - held * pace
+    return ends if min(half, instance.m - half) >= held and apart >= max(ends.rise.length, ends.fall.length) else NONE
 
 
-def _depth(task: Task) -> int:
+def _depth(instance: Instance) -> int:
     """Return how many of a stage's micro-batches fill the limit by their smaller share; at most all of them."""
-    least = min((each for each in (task.share, 1.0 - task.share) if each > 0.0), default=1.0)
-    return int(min(np.ceil(task.room / least) + 2, task.n))
+    least = min((each for each in (instance.share, 1.0 - instance.share) if each > 0.0), default=1.0)
+    return int(min(np.ceil(instance.room / least) + 2, instance.n))
 
 
 @dataclass(frozen=True)
@@ -235,13 +235,13 @@ class Ends:
     meet: bool
 
     @staticmethod
-    def of(task: Task, enter: Floats, gone: Floats, paid: Floats, meet: bool) -> Ends:
+    def of(instance: Instance, enter: Floats, gone: Floats, paid: Floats, meet: bool) -> Ends:
         """Build the ends from the times ``enter`` at which activations enter and, counted back from the end, the
         times ``gone`` and ``paid`` at which the part freed by I and the part freed by W is gone.
         """
-        parts = np.repeat([1.0 - task.share, task.share], len(gone))
-        rise = Ramp.of(enter, np.ones(len(enter)), task.room)
-        return Ends(task.room, rise, Ramp.of(np.concatenate((gone, paid)), parts, task.room), meet)
+        parts = np.repeat([1.0 - instance.share, instance.share], len(gone))
+        rise = Ramp.of(enter, np.ones(len(enter)), instance.room)
+        return Ends(instance.room, rise, Ramp.of(np.concatenate((gone, paid)), parts, instance.room), meet)
 
     def window(self, area: float, enough: float) -> float:
         """Return the shortest window that the area fits into; 0 if it cannot be longer than ``enough``."""
@@ -297,24 +297,24 @@ NOTHING = np.zeros(1)
 NONE = Ends(np.inf, Ramp(NOTHING, NOTHING, 0.0, 0.0), Ramp(NOTHING, NOTHING, 0.0, 0.0), False)
 
 
-def devices_alone(task: Task) -> float:
+def devices_alone(instance: Instance) -> float:
     """Bound the span by the shortest schedule of a few devices, with all others never busy (device_relaxation.py).
 
     The first devices hold micro-batches longest, the last ones of a V hold all chunks of each at once. From either
     end a group grows by one device at a time while it is near the best and not too large to solve. Micro-batches of one
     stream only.
     """
-    if task.placement.streams == 2:
+    if instance.placement.streams == 2:
         return 0.0
-    alone, p = Alone.of(task), task.placement.p
+    alone, p = Alone.of(instance), instance.placement.p
     best = 0.0
     for end in sorted({0, p - 1}):
         ranks = [end]
-        value = shortest(task, alone, ranks)
+        value = shortest(instance, alone, ranks)
         best = max(best, value)
         while value >= NEAR * best > 0.0 and len(ranks) < p:
             ranks = [*ranks, len(ranks)] if end == 0 else [ranks[0] - 1, *ranks]
-            value = shortest(task, alone, ranks)
+            value = shortest(instance, alone, ranks)
             best = max(best, value)
     return best
 
@@ -327,13 +327,13 @@ BOUNDS = (
 )
 
 
-def lower_bound(task: Task) -> Bound:
+def lower_bound(instance: Instance) -> Bound:
     """Return the largest of all bounds; of equal ones the simplest."""
-    if task.share in (0.0, 1.0):  # only whole chunks count
-        task = replace(task, room=float(int(task.room + EPSILON)))
+    if instance.share in (0.0, 1.0):  # only whole chunks count
+        instance = replace(instance, room=float(int(instance.room + EPSILON)))
     best = Bound(0.0, "")
     for name, bound in BOUNDS:
-        value = bound(task)
+        value = bound(instance)
         if value > best.value * (1.0 + EPSILON):
             best = Bound(value, name)
     return best

@@ -126,9 +126,11 @@ Waits = tuple[float, float, float, float]  # of a device for the next op, three;
 
 
 @dataclass(frozen=True)
-class Task:
-    """The task for which an order is constructed. ``m`` counts the micro-batches of all streams; ``room`` is the memory
-    limit in chunks; W needs the part ``share`` of a chunk after I.
+class Instance:
+    """The problem instance for which an order is constructed.
+
+    ``m`` counts the micro-batches of all streams; ``room`` is the memory limit in chunks; W needs the part ``share`` of
+    a chunk after I.
     """
 
     placement: Placement
@@ -194,7 +196,7 @@ class Task:
 
 
 def lay(
-    task: Task,
+    instance: Instance,
     block: Block,
     choice: Choice,
     room: float | None = None,
@@ -203,41 +205,47 @@ def lay(
 ) -> tuple[float, Codes] | None:
     """Construct the order of a block by one choice; return its span and its codes (p, steps).
 
-    ``room`` and ``share`` replace the task's: a lower limit, or an I that frees nothing. Returns None for a span longer
-    than ``most``, with the waits for the pace, and for a deadlock, which is only possible for a block that is kept to
-    its sequence under a limit that it was not made for.
+    ``room`` and ``share`` replace the instance's: a lower limit, or an I that frees nothing. Returns None for a span
+    longer than ``most``, with the waits for the pace, and for a deadlock, which is only possible for a block that is
+    kept to its sequence under a limit that it was not made for.
     """
-    limit = task.room if room is None else room, task.share if share is None else share
-    due, waits, decided = _moved(task, block, choice), _waits(task, choice), Earlier(task, 1).next()
-    return _laid(task, due, block.period, waits, limit, most, decided)
+    limit = instance.room if room is None else room, instance.share if share is None else share
+    due, waits, decided = _moved(instance, block, choice), _waits(instance, choice), Earlier(instance, 1).next()
+    return _laid(instance, due, block.period, waits, limit, most, decided)
 
 
 def _laid(
-    task: Task, due: Floats, period: float, waits: Waits, limit: tuple[float, float], most: float, decided: Decided
+    instance: Instance,
+    due: Floats,
+    period: float,
+    waits: Waits,
+    limit: tuple[float, float],
+    most: float,
+    decided: Decided,
 ) -> tuple[float, Codes] | None:
     """Construct an order as ``lay`` does, with the block's slots as they are moved; fill ``decided``."""
-    place, (to, way) = task.placement, task.chains
-    codes = np.zeros((place.p, 3 * place.chunks * task.n), np.uint8)
+    place, (to, way) = instance.placement, instance.chains
+    codes = np.zeros((place.p, 3 * place.chunks * instance.n), np.uint8)
     window, room, wait = np.empty((place.p, 2)), np.array(limit, np.float64), np.array(waits, np.float64)
-    if construction.fill(due, period, to, way, task.cost, room, wait, most, codes, window, *decided) < codes.size:
+    if construction.fill(due, period, to, way, instance.cost, room, wait, most, codes, window, *decided) < codes.size:
         return None
     if waits[3] > 0.0:
-        return timed(task, codes)[0], codes  # the order itself makes no op wait for the pace
+        return timed(instance, codes)[0], codes  # the order itself makes no op wait for the pace
     return float((window[:, 1] - window[:, 0]).max()), codes
 
 
-def _moved(task: Task, block: Block, choice: Choice) -> Floats:
+def _moved(instance: Instance, block: Block, choice: Choice) -> Floats:
     """Return (slots, 2) the slots of a block's F and I, as the choice moves them."""
     due = np.array(block.due, np.float64).reshape(-1, 2)
     for k, slots in enumerate(choice.move):
-        due.ravel()[k + 1 :: 2 * task.placement.chunks] += slots
+        due.ravel()[k + 1 :: 2 * instance.placement.chunks] += slots
     return due
 
 
-def _waits(task: Task, choice: Choice) -> Waits:
+def _waits(instance: Instance, choice: Choice) -> Waits:
     """Return a choice's waits, in time: three of a device, and that between micro-batches."""
-    f, w = task.mean_f_and_w
-    return choice.hold_w * w, _time(choice.hold_op, f), _time(choice.hold_end, f), choice.pace * task.work
+    f, w = instance.mean_f_and_w
+    return choice.hold_w * w, _time(choice.hold_op, f), _time(choice.hold_end, f), choice.pace * instance.work
 
 
 def _time(hold: float, op: float) -> float:
@@ -252,42 +260,42 @@ def mixed(eager: Sequence[Try], paced: Sequence[Try]) -> list[Try]:
     return out
 
 
-def timed(task: Task, codes: Codes) -> tuple[float, Floats, Floats]:
+def timed(instance: Instance, codes: Codes) -> tuple[float, Floats, Floats]:
     """Return the longest window of an order's ranks, and (p, steps) the start and the end of each op. Raises OrderError
     for a deadlock.
     """
-    order = Order(task.placement, task.m, codes.ravel(), np.arange(task.placement.p + 1) * codes.shape[1])
-    timeline, at, _ = advance(order, task.costs, task.v)
+    order = Order(instance.placement, instance.m, codes.ravel(), np.arange(instance.placement.p + 1) * codes.shape[1])
+    timeline, at, _ = advance(order, instance.costs, instance.v)
     if (at < order.offsets[1:]).any():
         raise_deadlock(order, at)
     start, end = (each.reshape(codes.shape) for each in (timeline.start, timeline.end))
     return float((end[:, -1] - start[:, 0]).max()), start, end
 
 
-def squeeze(task: Task, codes: Codes) -> tuple[float, Codes]:
+def squeeze(instance: Instance, codes: Codes) -> tuple[float, Codes]:
     """Squeeze an order until nothing moves any more; return the best span and its codes."""
-    best, kept, room = np.inf, codes, np.array([task.room, task.share], np.float64)
+    best, kept, room = np.inf, codes, np.array([instance.room, instance.share], np.float64)
     for _ in range(ROUNDS):
-        span, start, end = timed(task, codes)
+        span, start, end = timed(instance, codes)
         if span < best:
             best, kept = span, codes
         codes = codes.copy()
-        if not construction.squeeze(task.feeds, task.lag, task.cost, room, codes, start, end):
+        if not construction.squeeze(instance.feeds, instance.lag, instance.cost, room, codes, start, end):
             break
     return best, kept
 
 
 class Earlier:
-    """The decisions of earlier tries of a task, by which another try is known to lay the same order as one of them.
+    """The decisions of earlier tries, by which another try is known to lay the same order as one of them.
 
     That saves most tries: many blocks and waits differ only where nothing has to be decided.
     """
 
-    def __init__(self, task: Task, most: int) -> None:
+    def __init__(self, instance: Instance, most: int) -> None:
         """Make room for the decisions of ``most`` tries; see ``construction.as_before``."""
         self.waits, self.between = np.empty((most, 3)), np.empty((most, 3, 2))
-        self.ahead = np.empty((most, 2 * len(task.cost), 2 * task.placement.chunks), np.int32)
-        self.near = CLOSE * task.work * task.n
+        self.ahead = np.empty((most, 2 * len(instance.cost), 2 * instance.placement.chunks), np.int32)
+        self.near = CLOSE * instance.work * instance.n
         self.count = 0
 
     def has(self, due: Floats, period: float, waits: Waits) -> bool:
@@ -303,30 +311,30 @@ class Earlier:
         return self.between[self.count - 1], self.ahead[self.count - 1]
 
 
-def rows(task: Task, tries: Sequence[Try], others: Sequence[Codes] = ()) -> list[Codes]:
+def rows(instance: Instance, tries: Sequence[Try], others: Sequence[Codes] = ()) -> list[Codes]:
     """Return each device's codes in the order of least span among all tries and ``others``, which are given orders
     within the limit; of equal ones the first.
     """
-    ops = 3 * task.placement.chunks * task.placement.p * task.n
+    ops = 3 * instance.placement.chunks * instance.placement.p * instance.n
     tries = tries[: max(1, EFFORT // ops)]
     jit.compile_for(3 * ops * len(tries))  # constructing an op takes as long as simulating a few
     # Memory freed by I leads to delayed W: also construct as if I freed nothing, which keeps the limit as well.
-    shares = (task.share, 1.0) if task.share < 1.0 else (task.share,)
+    shares = (instance.share, 1.0) if instance.share < 1.0 else (instance.share,)
     few = max(1, min(SQUEEZED, EFFORT // (SQUEEZE_OPS * ops)))
-    given = {codes.tobytes(): (timed(task, codes)[0], codes) for codes in others}
+    given = {codes.tobytes(): (timed(instance, codes)[0], codes) for codes in others}
     laid: dict[bytes, tuple[float, Codes]] = {}
     spans = sorted(span for span, _ in given.values())
     earlier: dict[tuple[float, float], Earlier] = {}
     for share, (block, choice) in product(shares, tries):
-        due, waits = _moved(task, block, choice), _waits(task, choice)
+        due, waits = _moved(instance, block, choice), _waits(instance, choice)
         alike = share, waits[3]
         if alike not in earlier:
-            earlier[alike] = Earlier(task, len(tries))
+            earlier[alike] = Earlier(instance, len(tries))
         if earlier[alike].has(due, block.period, waits):
             continue
         most = spans[few - 1] if len(spans) >= few else ENDLESS  # of a longer one nothing is kept
-        one = _laid(task, due, block.period, waits, (task.room, share), most, earlier[alike].next(waits))
+        one = _laid(instance, due, block.period, waits, (instance.room, share), most, earlier[alike].next(waits))
         if one is not None and laid.setdefault(one[1].tobytes(), one) is one and one[1].tobytes() not in given:
             insort(spans, one[0])
     best = sorted((laid | given).values(), key=lambda each: each[0])[:few]
-    return list(min((squeeze(task, codes) for _, codes in best), key=lambda each: each[0])[1])
+    return list(min((squeeze(instance, codes) for _, codes in best), key=lambda each: each[0])[1])

@@ -10,7 +10,7 @@ from typing import Any
 
 from backend.schedule.errors import SpecError, message
 from backend.schedule.order.order import Codes, Order, from_rows
-from backend.schedule.search.building_block import Task
+from backend.schedule.search.building_block import Instance
 
 MET = 1e-9  # spans are sums of thousands of float64
 
@@ -20,7 +20,7 @@ class Found:
     """The outcome of a search: ``codes`` (p, steps) in rank order, their ``span``, and a ``lower_bound`` by the
     argument ``bound_name`` (bounds.py).
 
-    The same task, seed and number of ``evaluations`` (orders that were timed) give the same codes.
+    The same instance, seed and number of ``evaluations`` (orders that were timed) give the same codes.
     """
 
     codes: Codes
@@ -42,9 +42,9 @@ class Found:
         """Return whether the span meets the bound, so that no order is better."""
         return meets(self.span, self.lower_bound)
 
-    def order(self, task: Task) -> Order:
-        """Return the codes as an order of the task they were found for."""
-        return from_rows(task.placement, task.m, list(self.codes))
+    def order(self, instance: Instance) -> Order:
+        """Return the codes as an order of the instance they were found for."""
+        return from_rows(instance.placement, instance.m, list(self.codes))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the certificate of a Result as JSON."""
@@ -64,18 +64,18 @@ def meets(span: float, bound: float) -> bool:
     return span <= bound * (1.0 + MET)
 
 
-def feasible(task: Task) -> None:
+def feasible(instance: Instance) -> None:
     """Raise SpecError for a limit under which not even one micro-batch can pass.
 
     Each device holds the activations of a micro-batch's F's, one chunk each, until it comes back. In that much
     memory the micro-batches can always run one after the other.
     """
-    least = task.least_room
-    if task.room < least - 1e-9:
-        v = task.v
+    least = instance.least_room
+    if instance.room < least - 1e-9:
+        v = instance.v
         text = message(
             "schedule.memory_below_one_micro_batch",
             "one micro-batch's activations on a device ({least}) are the least memory that a step can run in",
             least=f"{least / v:g}",
         )
-        raise SpecError("memory", task.room / v, text, limit=least / v, nearest=least / v)
+        raise SpecError("memory", instance.room / v, text, limit=least / v, nearest=least / v)

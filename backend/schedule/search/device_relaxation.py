@@ -1,9 +1,9 @@
 """Bound the span by a few devices alone: the shortest schedule of their ops if every other device were never busy.
 
 A *group* of devices keeps its own ops, one at a time on each device, and its memory limit. Of the other stages only
-their times remain: between two ops of the group a micro-batch takes as long as it does alone. Every order of the task
-is such a schedule, so the shortest is a lower bound. A low limit makes it a strong one: whole chunks seldom fill the
-memory, and a micro-batch waits for its device just when the next one needs its room.
+their times remain: between two ops of the group a micro-batch takes as long as it does alone. Every order of the
+instance is such a schedule, so the shortest is a lower bound. A low limit makes it a strong one: whole chunks seldom
+fill the memory, and a micro-batch waits for its device just when the next one needs its room.
 
 The shortest is found by dynamic programming over the ops one after the other (label setting, as for shortest paths with
 resource constraints: Irnich and Desaulniers 2005). Micro-batches are alike and first in, first out, so that a *state*
@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from backend.schedule import jit
 from backend.schedule.search.alone import Alone
-from backend.schedule.search.building_block import Task
+from backend.schedule.search.building_block import Instance
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -84,24 +84,24 @@ def _tail(alone: Alone, stage: int) -> float:
     return float(ends.max())
 
 
-def shortest(task: Task, alone: Alone, ranks: Sequence[int]) -> float:
+def shortest(instance: Instance, alone: Alone, ranks: Sequence[int]) -> float:
     """Return the longest window of the group of ``ranks`` in its shortest schedule; 0 if that takes too long to find.
 
     Also 0 where I frees everything: any number of micro-batches could wait for their W.
     """
-    if task.share <= 0.0:
+    if instance.share <= 0.0:
         return 0.0
-    group = Group.of(alone, ranks, task.share)
+    group = Group.of(alone, ranks, instance.share)
     chain = 2 * len(group.paid)
-    steps = 3 * len(group.paid) * task.m
-    queues = states(group.weight, task.room + ROUNDING, task.m, min(MOST_STATES, MOST // steps))
+    steps = 3 * len(group.paid) * instance.m
+    queues = states(group.weight, instance.room + ROUNDING, instance.m, min(MOST_STATES, MOST // steps))
     if queues is None:
         return 0.0
     jit.compile_for(LABEL * steps * len(queues))
     labels = np.zeros((2, len(queues), LABELS, len(ranks) + 1 + int(queues[:, : chain - 1].sum(axis=1).max())))
     times = np.stack((group.length, group.gap, group.tail))
     to, late = transitions(queues, group.paid), behind(queues, chain)
-    return float(_shortest(to, queues, late, group.device, times, group.head, labels, chain, task.m))
+    return float(_shortest(to, queues, late, group.device, times, group.head, labels, chain, instance.m))
 
 
 def states(weight: Floats, room: float, m: int, most: int) -> Ints | None:

@@ -1,8 +1,8 @@
-"""Solve small tasks exactly: OR-tools' CP-SAT improves an order or proves that no better one exists.
+"""Solve small instances exactly: OR-tools' CP-SAT improves an order or proves that no better one exists.
 
 An optional extra (``pip install bubbleline[search]``), imported only when requested. Suitable up to about 200 ops,
 always with the best known span as horizon. Times are whole numbers for the solver: costs that are whole at some power
-of ten stay as they are, others are rounded down, so that the proved bound holds for the task in any case.
+of ten stay as they are, others are rounded down, so that the proved bound holds for the instance in any case.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from backend.schedule.errors import message
 from backend.schedule.order.ops import F, I, W
 from backend.schedule.order.order import Codes
 from backend.schedule.search.alone import Alone
-from backend.schedule.search.building_block import Task
+from backend.schedule.search.building_block import Instance
 from backend.schedule.search.certificate import Found
 from backend.schedule.search.initial_orders import keeps, ops_of, span_of
 
@@ -33,22 +33,22 @@ def available() -> bool:
     return find_spec("ortools") is not None
 
 
-def fits(task: Task) -> bool:
-    """Return whether the task is small enough for the solver."""
-    return ops_of(task) <= MOST_OPS
+def fits(instance: Instance) -> bool:
+    """Return whether the instance is small enough for the solver."""
+    return ops_of(instance) <= MOST_OPS
 
 
-def prove(task: Task, found: Found, effort: float = EFFORT) -> Found:
+def prove(instance: Instance, found: Found, effort: float = EFFORT) -> Found:
     """Return the same order with a higher lower bound, or a better order, as far as the effort allows. Returns
-    ``found`` unchanged if the task is too large or the solver is not installed.
+    ``found`` unchanged if the instance is too large or the solver is not installed.
     """
-    if found.optimal or not fits(task) or not available():
+    if found.optimal or not fits(instance) or not available():
         return found
-    bound, codes = _solve(task, found.span, effort)
+    bound, codes = _solve(instance, found.span, effort)
     if bound > found.lower_bound:
         found = replace(found, lower_bound=min(bound, found.span), bound_name=NAME)
-    if codes is not None and keeps(task, codes):
-        span = span_of(task, codes)
+    if codes is not None and keeps(instance, codes):
+        span = span_of(instance, codes)
         if span < found.span:
             found = replace(found, codes=codes, span=span, lower_bound=min(found.lower_bound, span))
     return found
@@ -56,7 +56,7 @@ def prove(task: Task, found: Found, effort: float = EFFORT) -> Found:
 
 @dataclass(frozen=True)
 class Grid:
-    """A task in whole numbers: ``cost`` (slots, 3), ``hop``, ``head`` (p,); ``scale`` of them are one unit of time.
+    """An instance in whole numbers: ``cost`` (slots, 3), ``hop``, ``head`` (p,); ``scale`` of them are a unit of time.
 
     Rounded down, ends are no later and starts are at most ``late`` earlier, so that no window is longer by more than
     that.
@@ -69,32 +69,32 @@ class Grid:
     late: int
 
     @staticmethod
-    def of(task: Task) -> Grid:
-        times = np.append(task.cost.ravel(), task.costs.comm)
+    def of(instance: Instance) -> Grid:
+        times = np.append(instance.cost.ravel(), instance.costs.comm)
         whole_at = [s for s in SCALES if np.allclose(times * s, np.round(times * s), rtol=0, atol=1e-7)]
-        scale, late = (whole_at[0], 0) if whole_at else (SCALES[-1], 2 * task.placement.p)
+        scale, late = (whole_at[0], 0) if whole_at else (SCALES[-1], 2 * instance.placement.p)
         whole = np.floor(times * scale + 1e-7).astype(np.int64)
-        alone = Alone.of(task)
-        slot = task.placement.slot_at[0]
+        alone = Alone.of(instance)
+        slot = instance.placement.slot_at[0]
         cost = whole[:-1].reshape(-1, 3)
         hops = np.where(np.diff(alone.rank) != 0, whole[-1], 0)
         enter = np.concatenate(([0], np.cumsum(cost[slot[:-1], F] + hops)))
         return Grid(cost, int(whole[-1]), enter[alone.first], scale, late)
 
 
-def _solve(task: Task, span: float, effort: float) -> tuple[float, Codes | None]:
+def _solve(instance: Instance, span: float, effort: float) -> tuple[float, Codes | None]:
     """Return the lower bound that the solver reaches, and an order if it finds one."""
     from ortools.sat.python import cp_model
 
-    grid, model = Grid.of(task), cp_model.CpModel()
+    grid, model = Grid.of(instance), cp_model.CpModel()
     horizon = int(np.ceil(span * grid.scale)) + grid.late
-    starts = _ops(task, grid, model, horizon)
-    _memory(task, grid, model, starts)
-    heads = _heads(task, grid, model, starts)
+    starts = _ops(instance, grid, model, horizon)
+    _memory(instance, grid, model, starts)
+    heads = _heads(instance, grid, model, starts)
     longest = model.new_int_var(0, horizon, "span")
     for (slot, kind, _), start in starts.items():
         if kind == W:
-            rank = slot // task.placement.chunks
+            rank = slot // instance.placement.chunks
             model.add(longest >= start + int(grid.cost[slot, W]) - heads[rank])
     model.minimize(longest)
     solver = cp_model.CpSolver()
@@ -105,18 +105,19 @@ def _solve(task: Task, span: float, effort: float) -> tuple[float, Codes | None]
         return span, None
     codes = None
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        codes = _codes(task, grid, {op: solver.value(start) for op, start in starts.items()})
+        codes = _codes(instance, grid, {op: solver.value(start) for op, start in starts.items()})
     return (solver.best_objective_bound - grid.late) / grid.scale, codes
 
 
-def _ops(task: Task, grid: Grid, model: Any, horizon: int) -> dict[tuple[int, int, int], Any]:
+def _ops(instance: Instance, grid: Grid, model: Any, horizon: int) -> dict[tuple[int, int, int], Any]:
     """Create a start for each (slot, kind, micro-batch): one op at a time on a rank, inputs first, first in, first
     out.
     """
-    place, starts, lanes = task.placement, {}, [[] for _ in range(task.placement.p)]  # type: ignore[var-annotated]
+    place, starts = instance.placement, {}
+    lanes: list[list[Any]] = [[] for _ in range(place.p)]
     for slot in range(place.p * place.chunks):
         for kind in (F, I, W):
-            for k in range(task.n):
+            for k in range(instance.n):
                 latest = horizon + (horizon if place.streams == 2 else int(grid.head[slot // place.chunks]))
                 start = model.new_int_var(0, latest, "")
                 length = int(grid.cost[slot, kind])
@@ -131,18 +132,18 @@ def _ops(task: Task, grid: Grid, model: Any, horizon: int) -> dict[tuple[int, in
     for slot, after in enumerate(place.after.tolist()):
         if after >= 0:
             hop = grid.hop if after // place.chunks != slot // place.chunks else 0
-            for k in range(task.n):
+            for k in range(instance.n):
                 model.add(starts[after, F, k] >= starts[slot, F, k] + int(grid.cost[slot, F]) + hop)
                 model.add(starts[slot, I, k] >= starts[after, I, k] + int(grid.cost[after, I]) + hop)
     return starts
 
 
-def _heads(task: Task, grid: Grid, model: Any, starts: dict[tuple[int, int, int], Any]) -> list[Any]:
+def _heads(instance: Instance, grid: Grid, model: Any, starts: dict[tuple[int, int, int], Any]) -> list[Any]:
     """Return each rank's first start, where its window begins: as early as possible. With two streams it may be the F
     of either, which starts as soon as its first micro-batch arrives. The first rank of one of the streams begins at
     once, and by the end of its window all F of the other stream have reached it: no rank begins later than that.
     """
-    place = task.placement
+    place = instance.placement
     heads: list[Any] = []
     if place.streams == 1:
         heads = grid.head.tolist()
@@ -162,27 +163,29 @@ def _heads(task: Task, grid: Grid, model: Any, starts: dict[tuple[int, int, int]
     return heads
 
 
-def _memory(task: Task, grid: Grid, model: Any, starts: dict[tuple[int, int, int], Any]) -> None:
+def _memory(instance: Instance, grid: Grid, model: Any, starts: dict[tuple[int, int, int], Any]) -> None:
     """Constrain each rank's memory: the activations alive from F to the end of I and of W stay under the limit."""
-    place, unit = task.placement, 1 if task.share in (0.0, 1.0) else 10_000
-    kept = round(task.share * unit)
+    place, unit = instance.placement, 1 if instance.share in (0.0, 1.0) else 10_000
+    kept = round(instance.share * unit)
     parts = [(kind, weight) for kind, weight in ((I, unit - kept), (W, kept)) if weight > 0]
     for rank in range(place.p):
         lives, weights = [], []
         for slot in range(rank * place.chunks, (rank + 1) * place.chunks):
-            for k in range(task.n):
+            for k in range(instance.n):
                 for kind, weight in parts:
                     begin, over = starts[slot, F, k], starts[slot, kind, k] + int(grid.cost[slot, kind])
                     lives.append(model.new_interval_var(begin, model.new_int_var(0, 1 << 40, ""), over, ""))
                     weights.append(weight)
-        spare = 0 if abs(task.share * unit - kept) < 1e-9 else len(lives)  # the most that rounding the weights may add
-        model.add_cumulative(lives, weights, int(np.floor(task.room * unit + 1e-6)) + spare)
+        spare = (
+            0 if abs(instance.share * unit - kept) < 1e-9 else len(lives)
+        )  # the most that rounding the weights may add
+        model.add_cumulative(lives, weights, int(np.floor(instance.room * unit + 1e-6)) + spare)
 
 
-def _codes(task: Task, grid: Grid, start: dict[tuple[int, int, int], int]) -> Codes:
+def _codes(instance: Instance, grid: Grid, start: dict[tuple[int, int, int], int]) -> Codes:
     """Sort each rank's ops by their starts; of two with the same start the one that takes no time is first."""
-    chunks, rows = task.placement.chunks, []
-    for rank in range(task.placement.p):
+    chunks, rows = instance.placement.chunks, []
+    for rank in range(instance.placement.p):
         mine = [(at, int(grid.cost[op[0], op[1]]), op[2], op) for op, at in start.items() if op[0] // chunks == rank]
         rows.append([kind * chunks + slot % chunks for _, _, _, (slot, kind, _) in sorted(mine)])
     return np.array(rows, np.uint8)

@@ -17,7 +17,7 @@ import numpy as np
 
 from backend.schedule.order.order import Codes
 from backend.schedule.search import building_block
-from backend.schedule.search.building_block import ENDLESS, PACES, Block, Choice, Task, Try, mixed
+from backend.schedule.search.building_block import ENDLESS, PACES, Block, Choice, Instance, Try, mixed
 from backend.schedule.search.initial_orders import keeps
 
 FIRST, LAST = -1e7, 1e7  # slots that move an op before, or after, everything else
@@ -70,8 +70,8 @@ def hops(p: int, slots: tuple[int, int, int, int], turns: tuple[int, int, int]) 
     return Block.v(f0, f1, i1, i0)
 
 
-def rows(task: Task, tries: Sequence[Try], fixed: Iterable[Codes] = ()) -> list[Codes]:
+def rows(instance: Instance, tries: Sequence[Try], fixed: Iterable[Codes] = ()) -> list[Codes]:
     """Return each device's codes in the best order found; ``fixed`` orders (p, steps) take part if they keep the
     limit.
     """
-    return building_block.rows(task, tries, [codes for codes in fixed if keeps(task, codes)])
+    return building_block.rows(instance, tries, [codes for codes in fixed if keeps(instance, codes)])

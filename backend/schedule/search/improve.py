@@ -4,8 +4,8 @@ Walks run in *generations*. A generation takes some orders, walks a little from 
 twice as long from these, until one is left. The next generation begins with the best orders so far and some that no
 walk has started from, and takes twice as long. A long step is also searched as a short one and repeated (extend.py).
 
-What is timed next never depends on the budget: the same task, seed and number of evaluations give the same order, and
-a longer search begins with the shorter one.
+What is timed next never depends on the budget: the same instance, seed and number of evaluations give the same order,
+and a longer search begins with the shorter one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from backend.schedule.order.order import Codes
 from backend.schedule.search import building_block, extend, initial_orders
 from backend.schedule.search.anneal import Heat, Walk, starts
 from backend.schedule.search.bounds import Bound, lower_bound
-from backend.schedule.search.building_block import Block, Choice, Task
+from backend.schedule.search.building_block import Block, Choice, Instance
 from backend.schedule.search.certificate import Found, feasible, meets
 from backend.schedule.search.initial_orders import span_of
 
@@ -73,7 +73,7 @@ class Progress:
 
 
 def search(
-    task: Task,
+    instance: Instance,
     tries: Tries,
     handcrafted: Sequence[Codes] = (),
     seed: int = 1,
@@ -87,11 +87,11 @@ def search(
     Orders are constructed from ``tries``; ``handcrafted`` orders (p, steps) take part if they keep the memory limit.
     Raises SpecError for a limit that no order keeps.
     """
-    feasible(task)
+    feasible(instance)
     jit.compile_all()  # takes seconds the first time, which must not count as budget
     began, limit = time.monotonic(), budget or Budget()
-    bound, best, evaluations, reported = lower_bound(task), None, 0, 0.0
-    for step in orders(task, tries, handcrafted, seed, bound):
+    bound, best, evaluations, reported = lower_bound(instance), None, 0, 0.0
+    for step in orders(instance, tries, handcrafted, seed, bound):
         evaluations += step.evaluations
         seconds = time.monotonic() - began
         better = best is None or step.span < best.span * (1.0 - 1e-12)
@@ -111,8 +111,8 @@ def search(
 class Pool:
     """The orders to walk from: each new one once, the best ones again and again."""
 
-    def __init__(self, task: Task) -> None:
-        self.task = task
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
         self.fresh: dict[float, Codes] = {}
         self.walked: dict[float, Codes] = {}
 
@@ -123,7 +123,7 @@ class Pool:
 
     def add(self, step: Step) -> None:
         """Add an order from which no walk has started, if one can; of orders with the same span the first is kept."""
-        if step.span < float("inf") and starts(self.task, step.codes) is not None:
+        if step.span < float("inf") and starts(self.instance, step.codes) is not None:
             self.fresh.setdefault(step.span, step.codes)
 
     def pick(self, most: int) -> list[Codes]:
@@ -139,53 +139,53 @@ class Pool:
         return chosen
 
 
-def orders(task: Task, tries: Tries, handcrafted: Sequence[Codes], seed: int, bound: Bound) -> Iterator[Step]:
+def orders(instance: Instance, tries: Tries, handcrafted: Sequence[Codes], seed: int, bound: Bound) -> Iterator[Step]:
     """Yield every order that the search finds; endless unless nothing can be changed."""
-    pool, parents, near = Pool(task), [], bound.value * (1.0 + NEAR)
-    for step in legal_handcrafted(task, handcrafted):
+    pool, parents, near = Pool(instance), [], bound.value * (1.0 + NEAR)
+    for step in legal_handcrafted(instance, handcrafted):
         pool.add(step)
         yield step
-    for each in initial_orders.laid(task, tries):
+    for each in initial_orders.laid(instance, tries):
         parents.append(each)
         pool.add(Step(each.span, each.codes, 1))
         yield Step(each.span, each.codes, 1)
-    few = extend.short(task)
-    short = Short(task, few, tries, seed) if few is not None else None
+    few = extend.short(instance)
+    short = Short(instance, few, tries, seed) if few is not None else None
     for generation in count():
-        moves = max(100, min(MOST, FIRST // initial_orders.ops_of(task)) << generation)
+        moves = max(100, min(MOST, FIRST // initial_orders.ops_of(instance)) << generation)
         children: dict[float, Codes] = {}
-        for each in initial_orders.bred(task, parents, (seed, generation), 1 << generation):
+        for each in initial_orders.bred(instance, parents, (seed, generation), 1 << generation):
             children.setdefault(each.span, each.codes)
             if len(children) > SQUEEZED:
                 del children[max(children)]
             yield Step(each.span, each.codes, 1)
-        for step in chain(squeezed(task, children), short.go(SHORTER * moves) if short is not None else ()):
+        for step in chain(squeezed(instance, children), short.go(SHORTER * moves) if short is not None else ()):
             pool.add(step)
             yield step
         timed = 0
         heats = NEAR_HEATS if pool.best <= near else FAR_HEATS
-        for step in generation_of(task, pool, moves, heats, (seed, generation)):
+        for step in generation_of(instance, pool, moves, heats, (seed, generation)):
             timed += step.evaluations
             yield step
         if timed == 0:
             return
 
 
-def legal_handcrafted(task: Task, handcrafted: Sequence[Codes]) -> Iterator[Step]:
+def legal_handcrafted(instance: Instance, handcrafted: Sequence[Codes]) -> Iterator[Step]:
     """Yield the handcrafted orders that keep the memory limit."""
     for codes in handcrafted:
-        if initial_orders.keeps(task, codes):
-            yield Step(span_of(task, codes), codes, 1)
+        if initial_orders.keeps(instance, codes):
+            yield Step(span_of(instance, codes), codes, 1)
 
 
-def squeezed(task: Task, children: dict[float, Codes]) -> Iterator[Step]:
+def squeezed(instance: Instance, children: dict[float, Codes]) -> Iterator[Step]:
     """Yield the orders after squeezing."""
     for span in sorted(children):
-        yield Step(*building_block.squeeze(task, children[span]), 1)
+        yield Step(*building_block.squeeze(instance, children[span]), 1)
 
 
 def generation_of(
-    task: Task, pool: Pool, moves: int, heats: tuple[tuple[float, float, float], ...], seed: tuple[int, ...]
+    instance: Instance, pool: Pool, moves: int, heats: tuple[tuple[float, float, float], ...], seed: tuple[int, ...]
 ) -> Iterator[Step]:
     """Run competing walks, which take their temperatures in turn, and add the results to the pool."""
     field = pool.pick(FIELD)
@@ -194,8 +194,8 @@ def generation_of(
         for lane, codes in enumerate(field):
             warm, cold, mean = heats[(lane + rung + seed[-1]) % len(heats)]
             heat = Heat(warm, cold, moves << rung, mean)
-            walk = Walk.of(task, codes, random_state(*seed, rung, lane), heat)
-            yield from steps_of(walk, moves << rung, task)
+            walk = Walk.of(instance, codes, random_state(*seed, rung, lane), heat)
+            yield from steps_of(walk, moves << rung, instance)
             ended.append((walk.span, walk.codes))
             pool.walked.setdefault(walk.span, walk.codes)
         if len(ended) <= 1:
@@ -203,9 +203,9 @@ def generation_of(
         field = [codes for _, codes in sorted(ended, key=lambda each: each[0])[: len(ended) // 2]]
 
 
-def steps_of(walk: Walk, moves: int, task: Task) -> Iterator[Step]:
+def steps_of(walk: Walk, moves: int, instance: Instance) -> Iterator[Step]:
     """Run a walk slice by slice and yield a step for each."""
-    a_slice = max(10, SLICE // initial_orders.ops_of(task))
+    a_slice = max(10, SLICE // initial_orders.ops_of(instance))
     while moves > 0:
         timed = walk.go(min(a_slice, moves))
         yield Step(walk.span, walk.codes, timed)
@@ -215,8 +215,8 @@ def steps_of(walk: Walk, moves: int, task: Task) -> Iterator[Step]:
 class Short:
     """The search for an order of few micro-batches, which continues whenever the search for many yields to it."""
 
-    def __init__(self, task: Task, few: Task, tries: Tries, seed: int) -> None:
-        self.task, self.few, self.bound = task, few, lower_bound(few)
+    def __init__(self, instance: Instance, few: Instance, tries: Tries, seed: int) -> None:
+        self.instance, self.few, self.bound = instance, few, lower_bound(few)
         self.steps = orders(few, tries, [], seed, self.bound)
         self.best = Step(float("inf"), np.empty((0, 0), np.uint8), 0)
 
@@ -232,8 +232,8 @@ class Short:
                 self.best = step
             yield Step(float("inf"), step.codes, step.evaluations)
         if self.best.span < before:
-            for codes in extend.longer(self.task, self.few, self.best.codes):
-                yield Step(span_of(self.task, codes), codes, 1)
+            for codes in extend.longer(self.instance, self.few, self.best.codes):
+                yield Step(span_of(self.instance, codes), codes, 1)
 
 
 def random_state(*words: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

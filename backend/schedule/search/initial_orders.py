@@ -16,7 +16,7 @@ import numpy as np
 from backend.schedule.errors import OrderError
 from backend.schedule.order.order import Codes, from_rows
 from backend.schedule.search import building_block
-from backend.schedule.search.building_block import ENDLESS, Block, Choice, Task
+from backend.schedule.search.building_block import ENDLESS, Block, Choice, Instance
 from backend.schedule.simulation.memory import peaks
 
 EFFORT = 2_100_000  # ops to construct in the first orders
@@ -41,62 +41,62 @@ class Laid(NamedTuple):
     share: float
 
 
-def keeps(task: Task, codes: Codes) -> bool:
+def keeps(instance: Instance, codes: Codes) -> bool:
     """Return whether an order keeps the memory limit."""
-    _, memory = peaks(from_rows(task.placement, task.m, list(codes)), task.share)
-    return bool(memory.max() <= task.room + 1e-9)
+    _, memory = peaks(from_rows(instance.placement, instance.m, list(codes)), instance.share)
+    return bool(memory.max() <= instance.room + 1e-9)
 
 
-def span_of(task: Task, codes: Codes) -> float:
+def span_of(instance: Instance, codes: Codes) -> float:
     """Return the longest window of an order; infinite if it deadlocks."""
     try:
-        return building_block.timed(task, codes)[0]
+        return building_block.timed(instance, codes)[0]
     except OrderError:
         return float("inf")
 
 
-def ops_of(task: Task) -> int:
+def ops_of(instance: Instance) -> int:
     """Return the number of ops in an order."""
-    return 3 * task.placement.chunks * task.placement.p * task.n
+    return 3 * instance.placement.chunks * instance.placement.p * instance.n
 
 
-def lay(task: Task, block: Block, choice: Choice, room: float, share: float) -> Laid | None:
+def lay(instance: Instance, block: Block, choice: Choice, room: float, share: float) -> Laid | None:
     """Construct an order from a block and a choice; None for a deadlock."""
-    found = building_block.lay(task, block, choice, room, share)
+    found = building_block.lay(instance, block, choice, room, share)
     return None if found is None else Laid(*found, block, choice, room, share)
 
 
-def laid(task: Task, tries: Sequence[tuple[Block, Choice]]) -> Iterator[Laid]:
+def laid(instance: Instance, tries: Sequence[tuple[Block, Choice]]) -> Iterator[Laid]:
     """Yield an order for each try, as many as the effort allows, at least one.
 
     Where an I frees memory at once, each try is also made as if it did not, because the freed memory leads the greedy
     rule to delay W. Some tries are also made with a lower limit.
     """
-    most = max(1, EFFORT // ops_of(task))
-    lower = [room for room in (np.floor(part * task.room) for part in LOWER) if room >= task.least_room]
+    most = max(1, EFFORT // ops_of(instance))
+    lower = [room for room in (np.floor(part * instance.room) for part in LOWER) if room >= instance.least_room]
     for room, share, few in (
-        *((task.room, share, most) for share in sorted({task.share, 1.0})),
+        *((instance.room, share, most) for share in sorted({instance.share, 1.0})),
         *((float(room), 1.0, max(1, most // 8)) for room in lower),
     ):
         for block, choice in tries[:few]:
             due = block.due.reshape(-1, 2).copy()
             for k, slots in enumerate(choice.move):
-                due.ravel()[k + 1 :: 2 * task.placement.chunks] += slots
+                due.ravel()[k + 1 :: 2 * instance.placement.chunks] += slots
             pulled = Block(due.reshape(block.due.shape), block.period)
-            found = lay(task, pulled, choice._replace(move=()), room, share)
+            found = lay(instance, pulled, choice._replace(move=()), room, share)
             if found is not None:
                 yield found
 
 
-def bred(task: Task, parents: Sequence[Laid], seed: Sequence[int], times: int) -> Iterator[Laid]:
+def bred(instance: Instance, parents: Sequence[Laid], seed: Sequence[int], times: int) -> Iterator[Laid]:
     """Yield every order constructed from random mutations. Each parent is one of the best orders so far, better ones
     more often. None without parents: in room for less than one micro-batch of each stream every construction deadlocks.
     """
     rng = np.random.default_rng([abs(word) for word in seed])
     herd = sorted({each.span: each for each in reversed(parents)}.values(), key=lambda each: each.span)[:HERD]
-    for _ in range(0 if not herd else times * max(MANY, min(MOST, BRED // ops_of(task)))):
+    for _ in range(0 if not herd else times * max(MANY, min(MOST, BRED // ops_of(instance)))):
         parent = herd[int(rng.integers(len(herd), size=2).min())]
-        child = lay(task, *changed(parent, rng), *limits(task, parent, rng))
+        child = lay(instance, *changed(parent, rng), *limits(instance, parent, rng))
         if child is not None:
             yield child
             if all(child.span != each.span for each in herd):
@@ -137,13 +137,13 @@ def paced(pace: float, rng: np.random.Generator) -> float:
     return float(rng.uniform(0.4, 1.4)) if pace == 0.0 or way < 0.4 else pace * float(np.exp(rng.normal(0.0, 0.05)))
 
 
-def limits(task: Task, parent: Laid, rng: np.random.Generator) -> tuple[float, float]:
-    """Return the parent's room and share, sometimes other values within the task's."""
+def limits(instance: Instance, parent: Laid, rng: np.random.Generator) -> tuple[float, float]:
+    """Return the parent's room and share, sometimes other values within the instance's."""
     room, share = parent.room, parent.share
     if rng.random() < 0.1:
-        room = max(task.least_room, np.floor(task.room * rng.uniform(0.6, 1.0)))
+        room = max(instance.least_room, np.floor(instance.room * rng.uniform(0.6, 1.0)))
     elif rng.random() < 0.1:
-        room = task.room
-    if task.share < 1.0 and rng.random() < 0.1:
-        share = task.share if share == 1.0 else 1.0
+        room = instance.room
+    if instance.share < 1.0 and rng.random() < 0.1:
+        share = instance.share if share == 1.0 else 1.0
     return float(room), share

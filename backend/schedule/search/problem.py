@@ -1,4 +1,4 @@
-"""A search problem: the task, and the orders that a search may begin with. Families describe their problems with it."""
+"""A search problem: an instance, and the orders that a search may begin with. Families describe their problems so."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from backend.schedule import jit
 from backend.schedule.order.order import Codes
 from backend.schedule.search import bounds, greedy, improve
-from backend.schedule.search.building_block import Block, Choice, Task, timed
+from backend.schedule.search.building_block import Block, Choice, Instance, timed
 from backend.schedule.search.certificate import Found, feasible, meets
 from backend.schedule.search.improve import Budget, Progress
 from backend.schedule.search.initial_orders import keeps
@@ -20,10 +20,10 @@ from backend.schedule.search.initial_orders import keeps
 @dataclass(frozen=True, eq=False)
 class Problem:
     """A search problem: ``tries`` are constructed greedily; the ``fixed`` orders (p, steps) take part if they keep
-    the limit. They are built when they are needed, one after the other: most questions to a problem are about its task.
+    the limit. They are built when needed, one after the other: most questions to a problem are about its instance.
     """
 
-    task: Task
+    instance: Instance
     tries: Sequence[tuple[Block, Choice]]
     fixed: Callable[[], Iterable[Codes]] = tuple
 
@@ -36,14 +36,14 @@ class Problem:
         there is one: constructing others takes hundreds of times as long as testing it.
         """
         fixed = []
-        least = max(bounds.work(self.task), bounds.fill_and_drain(self.task))
+        least = max(bounds.work(self.instance), bounds.fill_and_drain(self.instance))
         for codes in self.fixed():
-            span, _, end = timed(self.task, codes)
-            shortest = meets(span, least) and meets(end.max(), max(least, bounds.arrival_and_work(self.task)))
-            if shortest and keeps(self.task, codes):
+            span, _, end = timed(self.instance, codes)
+            shortest = meets(span, least) and meets(end.max(), max(least, bounds.arrival_and_work(self.instance)))
+            if shortest and keeps(self.instance, codes):
                 return [codes]
             fixed.append(codes)
-        return [np.stack(greedy.rows(self.task, self.tries, fixed)), *fixed]
+        return [np.stack(greedy.rows(self.instance, self.tries, fixed)), *fixed]
 
     def search(
         self,
@@ -56,7 +56,7 @@ class Problem:
 
         The same seed and number of evaluations give the same order. The time to construct the quick order counts.
         """
-        feasible(self.task)
+        feasible(self.instance)
         jit.compile_all()  # takes seconds the first time, which must not count
         began = time.monotonic()
         begin = self._begin()
@@ -67,4 +67,4 @@ class Problem:
         def told(progress: Progress) -> None:
             report(replace(progress, seconds=progress.seconds + spent))
 
-        return improve.search(self.task, self.tries, begin, seed, budget, told, stop)
+        return improve.search(self.instance, self.tries, begin, seed, budget, told, stop)

@@ -5,7 +5,7 @@ Times are in the costs' unit.
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Annotated, Any, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -26,43 +26,70 @@ _NO_COPIES = np.empty((0, 2), np.int64)
 _NO_COSTS = np.empty((0, 0))
 
 
-@jit.kernel(
-    "int64(uint8[::1], int64[::1], int32[:, ::1], int32[:, :, ::1], int32[:, :, ::1], float64[:, :, ::1],"
-    " float64[:, ::1], float64[::1], int64, int64[:, ::1], int64[::1], float64[::1], float64[:, ::1], int64[::1],"
-    " float64[::1], float64[::1], float64[:, ::1])"
-)
-def _run(
-    codes: Any,
-    offsets: Any,
-    micro: Any,
-    need: Any,
-    give: Any,
-    lag: Any,
-    cost: Any,
-    own: Any,
-    shards: int,
-    copies: Any,
-    copy_offsets: Any,
-    copy_cost: Any,
-    done: Any,
-    at: Any,
-    start: Any,
-    end: Any,
-    copied: Any,
-) -> int:
+class LoopInput(NamedTuple):
+    """What the loop reads: an order of p ranks, N ops and C copies, its rules and its costs."""
+
+    codes: Annotated[Any, "uint8[::1]"]  # (N,)
+    offsets: Annotated[Any, "int64[::1]"]  # (p + 1,)
+    micro: Annotated[Any, "int32[:, ::1]"]  # (N, 2); (0, 2) where each result's micro-batches are in turn
+    need: Annotated[Any, "int32[:, :, ::1]"]  # as in Rules
+    give: Annotated[Any, "int32[:, :, ::1]"]
+    lag: Annotated[Any, "float64[:, :, ::1]"]  # (p, codes, 2), until an awaited result arrives
+    cost: Annotated[Any, "float64[:, ::1]"]  # (p, codes)
+    own: Annotated[Any, "float64[::1]"]  # (N,) each op's own cost; (0,): that of its rank and code
+    shards: Annotated[int, "int64"]  # as in Rules
+    copies: Annotated[Any, "int64[:, ::1]"]  # (C, 2), when each is issued and the row of its result, -1 for none
+    first_copy: Annotated[Any, "int64[::1]"]  # (p + 1,)
+    copy_cost: Annotated[Any, "float64[::1]"]  # (C,)
+
+
+class LoopState(NamedTuple):
+    """How far each rank came and when each op ran; the loop fills it."""
+
+    done: Annotated[Any, "float64[:, ::1]"]  # (rows, n), when each result was made, -1 before
+    count: Annotated[Any, "int64[::1]"]  # (rows,), results made so far: the next micro-batch
+    at: Annotated[Any, "int64[::1]"]  # (p,), the next op
+    clock: Annotated[Any, "float64[::1]"]  # (p,), the end of the last op
+    start: Annotated[Any, "float64[::1]"]  # (N,)
+    end: Annotated[Any, "float64[::1]"]
+    passed: Annotated[Any, "int64[:, ::1]"]  # (2, n), ranks that have come to each barrier
+    latest: Annotated[Any, "float64[:, ::1]"]  # (2, n), and when the last of them came
+    next_copy: Annotated[Any, "int64[::1]"]  # (p,)
+    lane: Annotated[Any, "float64[::1]"]  # (p,), the end of the last copy
+    copied: Annotated[Any, "float64[:, ::1]"]  # (C, 2), start and end of each copy
+
+
+@jit.inner(LoopInput, LoopState, "int64", "int64")
+def _run_copies(given: Any, state: Any, r: int, x: int) -> bool:
+    """Run the copies of a rank that are issued before op x; return whether there were any."""
+    _, offsets, _, _, _, _, _, _, _, copies, first_copy, copy_cost = given
+    done, count, _, _, _, end, _, _, next_copy, lane, copied = state
+    y = next_copy[r]
+    while y < first_copy[r + 1] and copies[y, 0] <= x - offsets[r]:
+        issued, row = copies[y, 0], copies[y, 1]
+        copied[y, 0] = max(lane[r], end[offsets[r] + issued - 1] if issued > 0 else 0.0)
+        lane[r] = copied[y, 0] + copy_cost[y]
+        copied[y, 1] = lane[r]
+        if row >= 0:
+            done[row, count[row]] = lane[r]
+            count[row] += 1
+        y += 1
+    found = y > next_copy[r]
+    next_copy[r] = y
+    return bool(found)
+
+
+@jit.kernel(LoopInput, LoopState)
+def _run(given: Any, state: Any) -> None:
     """Advance every rank as far as its inputs allow, sweeping down and up the ranks until nothing moves.
 
-    An op takes ``cost`` (p, codes), or ``own`` (N,) where that is not empty.
-    ``done`` (rows, n) holds when each result was made, -1 before; ``at`` (p,) how far each rank came; both are filled
-    here. ``copies`` (C, 2) when each copy is issued and the row of what it makes, ``copied`` (C, 2) its start and end.
-    Returns how many ops ran: fewer than all means a deadlock.
+    Ranks that do not reach their end deadlock. ``other`` is the second half of a pair, or the reload that a backward
+    needs.
     """
-    p, joins = offsets.shape[0] - 1, done.shape[0] - 2
-    stored = micro.shape[0] > 0
-    count = np.zeros(done.shape[0], np.int64)  # results of each row made so far: the implied micro-batch
-    passed, latest = np.zeros((2, done.shape[1]), np.int64), np.zeros((2, done.shape[1]))  # of each barrier
-    clock, lane, next_copy = np.zeros(p), np.zeros(p), copy_offsets.copy()
-    ran, moved, sweep = 0, True, 0
+    codes, offsets, micro, need, give, lag, cost, own, shards, copies, _, _ = given
+    done, count, at, clock, start, end, passed, latest, _, _, _ = state
+    stored, priced, copying = micro.shape[0] > 0, own.shape[0] > 0, copies.shape[0] > 0
+    p, barriers, moved, sweep = at.shape[0], done.shape[0] - 2, True, 0
     while moved:
         moved = False
         for turn in range(p):
@@ -71,68 +98,57 @@ def _run(
             while again:
                 while x < last:
                     code = codes[x]
-                    g0, g1, n0, n1 = give[r, code, 0], give[r, code, 1], need[r, code, 0], need[r, code, 1]
-                    begin, k0, k1 = now, 0, 0
-                    if g0 >= 0:
-                        k0 = micro[x, 0] if stored else count[g0]
-                        if n0 >= 0:
-                            made = done[n0, k0]
+                    row, other_row = give[r, code, 0], give[r, code, 1]
+                    source, other_source = need[r, code, 0], need[r, code, 1]
+                    begin, k, other_k = now, 0, 0
+                    if row >= 0:
+                        k = micro[x, 0] if stored else count[row]
+                        if source >= 0:
+                            made = done[source, k]
                             if made < 0.0:
                                 break
                             begin = max(begin, made + lag[r, code, 0])
-                    if n1 >= 0:
-                        k1 = k0 if g1 < 0 else micro[x, 1] if stored else count[g1]
-                        made = done[n1, k1]
+                    if other_source >= 0:
+                        other_k = k if other_row < 0 else micro[x, 1] if stored else count[other_row]
+                        made = done[other_source, other_k]
                         if made < 0.0:
                             break
                         begin = max(begin, made + lag[r, code, 1])
-                    now = begin + (own[x] if own.shape[0] else cost[r, code])
+                    now = begin + (own[x] if priced else cost[r, code])
                     start[x], end[x] = begin, now
-                    if g0 >= 0:
-                        done[g0, k0] = now
-                        count[g0] += 1
-                    if g1 >= 0:
-                        done[g1, k1] = now
-                        count[g1] += 1
-                    if g0 >= shards:
-                        join = (g0 - shards) % 2
-                        passed[join, k0], latest[join, k0] = passed[join, k0] + 1, max(latest[join, k0], now)
-                        if passed[join, k0] == p:
-                            done[joins + join, k0] = latest[join, k0]
+                    if row >= 0:
+                        done[row, k] = now
+                        count[row] += 1
+                    if other_row >= 0:
+                        done[other_row, other_k] = now
+                        count[other_row] += 1
+                    if row >= shards:
+                        barrier = (row - shards) % 2  # the last rank to come opens it
+                        passed[barrier, k], latest[barrier, k] = passed[barrier, k] + 1, max(latest[barrier, k], now)
+                        if passed[barrier, k] == p:
+                            done[barriers + barrier, k] = latest[barrier, k]
                     x += 1
-                y, again = next_copy[r], False
-                while y < copy_offsets[r + 1] and copies[y, 0] <= x - offsets[r]:
-                    issued = end[offsets[r] + copies[y, 0] - 1] if copies[y, 0] > 0 else 0.0
-                    copied[y, 0] = max(lane[r], issued)
-                    lane[r] = copied[y, 0] + copy_cost[y]
-                    copied[y, 1] = lane[r]
-                    if copies[y, 1] >= 0:
-                        done[copies[y, 1], count[copies[y, 1]]] = lane[r]
-                        count[copies[y, 1]] += 1
-                    y, again = y + 1, True
-                next_copy[r] = y
+                again = copying and _run_copies(given, state, r, x)
             if x > at[r]:
                 moved = True
-                ran += x - at[r]
                 at[r] = x
                 clock[r] = now
         sweep = 1 - sweep
-    return ran
 
 
 @jit.kernel(
-    "int64(uint8[::1], int64[::1], int32[:, ::1], int32[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1],"
+    "void(uint8[::1], int64[::1], int32[:, ::1], int32[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1],"
     " int64[::1], float64[::1], float64[::1])"
 )
 def _run_single(
     codes: Any, offsets: Any, need: Any, give: Any, lag: Any, cost: Any, done: Any, at: Any, start: Any, end: Any
-) -> int:
+) -> None:
     """Run as ``_run`` an order of ops with one input and one result each: without pairs, barriers, copies and stored
     micro-batches. That is most orders, and takes two thirds of the time. ``need``, ``give``, ``lag`` are (p, codes).
     """
     p = offsets.shape[0] - 1
     count, clock = np.zeros(done.shape[0], np.int64), np.zeros(p)
-    ran, moved, sweep = 0, True, 0
+    moved, sweep = True, 0
     while moved:
         moved = False
         for turn in range(p):
@@ -156,11 +172,9 @@ def _run_single(
                 x += 1
             if x > at[r]:
                 moved = True
-                ran += x - at[r]
                 at[r] = x
                 clock[r] = now
         sweep = 1 - sweep
-    return ran
 
 
 def advance(order: Order, costs: Costs, v: int) -> tuple[Timeline, npt.NDArray[np.int64], Floats]:
@@ -175,21 +189,23 @@ def _advance(
     order: Order, cost: Floats, own: Floats, comm: float, copying: Floats
 ) -> tuple[Timeline, npt.NDArray[np.int64], Floats]:
     """Run an order as ``advance``, with the times of ops, a hop and the copies; ``cost`` and ``own`` as in ``_run``."""
-    rule = rules_of(order)
-    done = np.full((rule.rows, order.n), -1.0)
-    at = order.offsets[:-1].copy()
+    rule, p, n = rules_of(order), order.p, order.n
+    done, at = np.full((rule.rows, n), -1.0), order.offsets[:-1].copy()
     start, end = np.empty(len(order)), np.empty(len(order))
-    micro = _NO_MICRO if order.micro is None else order.micro
-    jobs, copy_offsets = _copy_jobs(order, rule)
-    copied = np.empty((len(jobs), 2))
-    jit.compile_for(len(order))
     lag = rule.hops * np.float64(comm)
+    jit.compile_for(len(order))
     if order.micro is None and order.copies is None and not own.size and order.codes.max(initial=0) < 4 * order.chunks:
         need, give = (np.ascontiguousarray(each[:, :, 0]) for each in (rule.need, rule.give))
         _run_single(order.codes, order.offsets, need, give, lag[:, :, 0].copy(), cost, done, at, start, end)
         return Timeline(order, start, end), at, done
-    _run(order.codes, order.offsets, micro, rule.need, rule.give, lag, cost, own,
-         rule.shards, jobs, copy_offsets, copying, done, at, start, end, copied)  # fmt: skip
+    micro = _NO_MICRO if order.micro is None else order.micro
+    copies, first_copy = _copy_jobs(order, rule)
+    given = LoopInput(order.codes, order.offsets, micro, rule.need, rule.give, lag, cost, own, rule.shards, copies,
+                      first_copy, copying)  # fmt: skip
+    copied, count, passed = np.empty((len(copies), 2)), np.zeros(rule.rows, np.int64), np.zeros((2, n), np.int64)
+    state = LoopState(done, count, at, np.zeros(p), start, end, passed, np.zeros((2, n)), first_copy.copy(),
+                      np.zeros(p), copied)  # fmt: skip
+    _run(tuple(given), tuple(state))
     return Timeline(order, start, end, copied[:, 0], copied[:, 1]), at, done
 
 

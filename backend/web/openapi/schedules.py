@@ -47,7 +47,7 @@ FAMILY = record(
     {
         **dict.fromkeys(("name", "title", "group", "backward", "placement"), TEXT),
         **dict.fromkeys(("source", "used_by", "summary", "complexity"), ref("Text")),
-        **dict.fromkeys(("asynchronous", "shaped_by_costs", "sought"), TRUTH),
+        **dict.fromkeys(("asynchronous", "shaped_by_costs", "searched"), TRUTH),
         **dict.fromkeys(("table", "block", "ops"), ANY),
         "legal": array({"type": "object"}),
         "year": COUNT,
@@ -102,12 +102,18 @@ BLOCK = record(
 CHART = record(
     {
         "spec": ref("Spec"),
-        "reads": array(ref("Text")),
+        "notes": array(ref("Text")),
         "columns": array(array(ref("Text"), 2, 2)),
         "rows": array(
-            record({"cells": array(ANY), "told": array(ref("Text")), "put": nullable({"type": "object"}), "mark": TEXT})
+            record(
+                {
+                    "cells": array(ANY),
+                    "lines": array(ref("Text")),
+                    "change": nullable({"type": "object"}),
+                    "mark": TEXT,
+                }
+            )
         ),
-        "notes": array(ref("Text")),
         "figure": {"type": "object", "description": "plotly's JSON"},
     }
 )
@@ -131,7 +137,7 @@ FRONTIER = record(
         "spec": ref("Spec"),
         "found": TRUTH,
         "error_found": nullable({"type": "object", "description": "why no order was searched: an error"}),
-        "reads": array(ref("Text")),
+        "notes": array(ref("Text")),
         "points": array(POINT),
         "figure": {"type": "object", "description": "plotly's JSON"},
     }

@@ -30,7 +30,7 @@ export const importedFamily = () => ({
   shaped_by_costs: false,
   block: null,
   legal: [],
-  sought: false,
+  searched: false,
   vocabulary: [],
   laws: [],
 });

@@ -128,10 +128,9 @@ test("rows become CSV with units in the header and empty cells where there is no
       ["bubble", "%"],
     ],
     rows: [
-      { cells: [4, 12.5], told: [], put: null, mark: "" },
-      { cells: [8, null], told: [], put: null, mark: "" },
+      { cells: [4, 12.5], lines: [], change: null, mark: "" },
+      { cells: [8, null], lines: [], change: null, mark: "" },
     ],
-    reads: [],
     notes: [],
   });
   assert.equal(text, "p,bubble (%)\r\n4,12.5\r\n8,\r\n");

@@ -29,7 +29,7 @@ def finished(live_server: Server) -> str:
     options = {"mode": "paced", "unit_ms": 15, "dtype": "bfloat16", "steps": 2}
     run = f"{live_server.url}/api/runs"
     started = requests.post(run, json={"spec": spec, **options}, timeout=PATIENCE_S).json()
-    until(lambda: requests.get(f"{run}/{started['id']}", timeout=PATIENCE_S).json()["status"] == "finished", 60)
+    until(lambda: requests.get(f"{run}/{started['id']}", timeout=PATIENCE_S).json()["status"] == "finished")
     return f"?family=1f1b&p=2&m=4&tab=run&run={started['id']}"
 
 

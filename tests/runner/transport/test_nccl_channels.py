@@ -47,7 +47,7 @@ def seen_by(rank: int, program: Program, folder: str, places: FirstRows) -> list
         return gloo_group(f"{folder}/{direction[0]}-{direction[1]}", end, 2)
 
     mine = program.ranks[rank]
-    arrivals = [link for other in program.ranks for link in other.sends() if link.target == rank]
+    arrivals = [transfer for other in program.ranks for transfer in other.sends() if transfer.target == rank]
     transport = NcclTransport(make, mine.sends(), arrivals, (3,), torch.device("cpu"))
     transport.start_receiving()
     parts = [Echo() for _ in mine.stages]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from runner.program.instructions import Link
+from runner.program.instructions import Transfer
 from runner.transport.mailbox import Mailbox, MailboxNeeds, lay_out
 from runner.transport.shared_memory import SharedMemoryTransport
 from tests.support.runner.altered_runner import GLOO
@@ -26,8 +26,8 @@ def box(folder: Path, sends: list[int], tags: int, size: int = 4 * 15) -> Mailbo
     return found
 
 
-def link(tag: int, source: int = 0, target: int = 1) -> Link:
-    return Link(tag, "activation", 1, tag, source, target)
+def transfer(tag: int, source: int = 0, target: int = 1) -> Transfer:
+    return Transfer(tag, "activation", 1, tag, source, target)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -35,9 +35,9 @@ def test_messages_are_taken_in_any_order_with_their_times(dtype: torch.dtype, tm
     shared = box(tmp_path, [4, 0], 4)
     sender, receiver = (SharedMemoryTransport(shared, rank, SHAPE, dtype) for rank in range(2))
     for tag in range(4):
-        sender.send(link(tag), torch.full(SHAPE, tag + 0.5), 100 + tag)
+        sender.send(transfer(tag), torch.full(SHAPE, tag + 0.5), 100 + tag)
     for tag in (2, 0, 3, 1):
-        tensor, stamp, posted = receiver.receive(link(tag))
+        tensor, stamp, posted = receiver.receive(transfer(tag))
         assert tensor.dtype == dtype
         assert torch.equal(tensor, torch.full(SHAPE, tag + 0.5, dtype=dtype))
         assert stamp == 100 + tag
@@ -48,13 +48,13 @@ def test_received_messages_free_their_buffers_and_others_are_kept(tmp_path: Path
     shared = box(tmp_path, [6, 0], 6)
     sender, receiver = (SharedMemoryTransport(shared, rank, SHAPE) for rank in range(2))
     for tag in range(3):
-        sender.send(link(tag), torch.full(SHAPE, float(tag)), 0)
-    kept = receiver.receive(link(0))[0]
+        sender.send(transfer(tag), torch.full(SHAPE, float(tag)), 0)
+    kept = receiver.receive(transfer(0))[0]
     for tag in range(3, 6):  # the first of these takes the slot of message 0, for the others there is none
-        sender.send(link(tag), torch.full(SHAPE, float(tag)), 0)
+        sender.send(transfer(tag), torch.full(SHAPE, float(tag)), 0)
     assert len(sender.slots) == 5
     assert torch.equal(kept, torch.zeros(SHAPE))
-    assert [float(receiver.receive(link(tag))[0][0, 0]) for tag in (5, 1, 4, 2, 3)] == [5, 1, 4, 2, 3]
+    assert [float(receiver.receive(transfer(tag))[0][0, 0]) for tag in (5, 1, 4, 2, 3)] == [5, 1, 4, 2, 3]
 
 
 @pytest.mark.parametrize("spin", [0, 20_000])
@@ -65,15 +65,15 @@ def test_a_receiver_sleeps_until_its_message_arrives_whatever_else_wakes_it(spin
 
     def answer() -> None:
         for turn in range(100):
-            ends[1].send(link(300 + turn, 1, 0), torch.zeros(SHAPE), 0)  # rings, though nobody waits for it yet
-            tensor = ends[1].receive(link(turn))[0]
-            ends[1].send(link(100 + turn, 1, 0), tensor + 1, 0)
+            ends[1].send(transfer(300 + turn, 1, 0), torch.zeros(SHAPE), 0)  # rings, though nobody waits for it yet
+            tensor = ends[1].receive(transfer(turn))[0]
+            ends[1].send(transfer(100 + turn, 1, 0), tensor + 1, 0)
 
     thread = threading.Thread(target=answer, daemon=True)
     thread.start()
     for turn in range(100):
-        ends[0].send(link(turn), torch.full(SHAPE, float(turn)), 0)
-        received.append(float(ends[0].receive(link(100 + turn, 1, 0))[0][0, 0]))
+        ends[0].send(transfer(turn), torch.full(SHAPE, float(turn)), 0)
+        received.append(float(ends[0].receive(transfer(100 + turn, 1, 0))[0][0, 0]))
     thread.join(10)
     assert received == [turn + 1.0 for turn in range(100)]
 

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from runner.job.busy_machine import note, too_busy
 from runner.job.plan import plan
-from runner.program.instructions import Link
+from runner.program.instructions import Transfer
 from runner.telemetry import clock
 from runner.telemetry.op_board import Board, Ledger
 from runner.telemetry.rows import OP
@@ -47,15 +47,15 @@ class Wires:
         self.sent: dict[int, tuple[Tensor, int, int]] = {}
         self.changed = threading.Condition()
 
-    def send(self, link: Link, tensor: Tensor, due: int) -> None:
+    def send(self, transfer: Transfer, tensor: Tensor, due: int) -> None:
         with self.changed:
-            self.sent[link.tag] = (tensor, due, clock.now())
+            self.sent[transfer.tag] = (tensor, due, clock.now())
             self.changed.notify_all()
 
-    def receive(self, link: Link) -> tuple[Tensor, int, int]:
+    def receive(self, transfer: Transfer) -> tuple[Tensor, int, int]:
         with self.changed:
-            assert self.changed.wait_for(lambda: link.tag in self.sent, 10)
-            return self.sent.pop(link.tag)
+            assert self.changed.wait_for(lambda: transfer.tag in self.sent, 10)
+            return self.sent.pop(transfer.tag)
 
     def start_receiving(self) -> None:
         pass

@@ -39,7 +39,7 @@ def test_a_run_goes_through_a_redis_with_tls(start, secure: RedisServer):
     until(lambda: ready_of(server.url)["redis"]["ok"] and ready_of(server.url)["runner"]["ok"])
     spec = {"spec": {"p": 2, "m": 3}}
     until(lambda: requests.get(f"{server.url}/api/devices", timeout=PATIENCE_S).json()["state"] == "ready")
-    run_id = requests.post(f"{server.url}/api/runs", json=spec, timeout=20).json()["id"]
+    run_id = requests.post(f"{server.url}/api/runs", json=spec, timeout=PATIENCE_S).json()["id"]
 
     def status() -> str:
         return requests.get(f"{server.url}/api/runs/{run_id}", timeout=PATIENCE_S).json()["status"]

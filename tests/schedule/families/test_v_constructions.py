@@ -13,7 +13,7 @@ from backend.schedule.families.v_shape import v_half, v_min, zb_v_greedy
 from backend.schedule.families.v_shape.unit_slots import unit_order
 from backend.schedule.order.order import Codes, from_rows
 from backend.schedule.order.placement import place
-from backend.schedule.search.building_block import Block, Task
+from backend.schedule.search.building_block import Block, Instance
 from backend.schedule.search.initial_orders import keeps
 from backend.schedule.simulation.check import check
 from backend.schedule.simulation.costs import Costs
@@ -30,7 +30,7 @@ def test_an_order_in_unit_slots_is_legal_and_within_the_blocks_peak(block: Calla
     for m in (1, 2, p, 2 * p, 3 * p + 1):
         codes = unit_order(block(p), m)
         check(from_rows(place("v", p, 2), m, list(codes)))
-        assert keeps(Task(place("v", p, 2), m, UNIT, 2, float(min(block(p).peak(), 2 * m))), codes)
+        assert keeps(Instance(place("v", p, 2), m, UNIT, 2, float(min(block(p).peak(), 2 * m))), codes)
 
 
 @pytest.mark.parametrize("block", BLOCKS.values(), ids=BLOCKS)
@@ -56,9 +56,9 @@ def test_rank_0_of_v_half_in_unit_slots_is_that_of_the_published_generator() -> 
 @settings(max_examples=60)
 def test_greedy_zb_v_orders_are_legal_and_within_the_limit(p: int, m: int, part: float, data: st.DataObject) -> None:
     share = data.draw(st.sampled_from([1.0, 0.4324, 0.0]))
-    task = Task(place("v", p, 2), m, data.draw(any_costs(2 * p)), 2, max(2.0, 2 * p * part), share)
-    orders: list[Codes] = list(zb_v_greedy.fitted(task))
+    instance = Instance(place("v", p, 2), m, data.draw(any_costs(2 * p)), 2, max(2.0, 2 * p * part), share)
+    orders: list[Codes] = list(zb_v_greedy.fitted(instance))
     for codes in orders:
-        check(from_rows(task.placement, m, list(codes)))
-        assert keeps(task, codes)
-    assert orders or part < 1.0 or not task.costs.uniform
+        check(from_rows(instance.placement, m, list(codes)))
+        assert keeps(instance, codes)
+    assert orders or part < 1.0 or not instance.costs.uniform

@@ -16,7 +16,7 @@ from backend.schedule.families.registry import FAMILIES
 from backend.schedule.search import device_relaxation, exact
 from backend.schedule.search.alone import Alone
 from backend.schedule.search.bounds import BOUNDS, EPSILON, drains, fullest, lower_bound
-from backend.schedule.search.building_block import Task
+from backend.schedule.search.building_block import Instance
 from backend.schedule.search.device_relaxation import shortest
 from backend.schedule.search.improve import Budget, search
 from backend.schedule.search.initial_orders import keeps, span_of
@@ -26,7 +26,7 @@ from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 from tests.schedule.search.test_building_block import any_costs
-from tests.schedule.search.test_search import PAPER_6B, task_of, tries_of
+from tests.schedule.search.test_search import PAPER_6B, instance_of, tries_of
 from tests.support.strategies import specs
 
 WITHOUT_PAIRS = [name for name in FAMILIES if name not in ("dualpipe", "dualpipev")]
@@ -35,7 +35,6 @@ solver = pytest.mark.skipif(not exact.available(), reason="OR-tools is not insta
 
 @pytest.mark.parametrize("name", WITHOUT_PAIRS)
 @given(data=st.data(), share=st.sampled_from([1.0, 0.4324, 0.1, 0.0]), uneven=st.booleans())
-@settings(max_examples=25)
 def test_no_family_is_below_any_bound_at_its_own_memory(
     name: str, data: st.DataObject, share: float, uneven: bool
 ) -> None:
@@ -44,10 +43,10 @@ def test_no_family_is_below_any_bound_at_its_own_memory(
         spec = spec.with_(costs=data.draw(any_costs(FAMILIES[name].order(spec).placement.stages)))
     order = registry.order(spec)
     room = float(peaks(order, share)[1].max())
-    task = Task(order.placement, spec.m, spec.costs, spec.v, room, share)
+    instance = Instance(order.placement, spec.m, spec.costs, spec.v, room, share)
     span = figures(simulate(order, spec.costs, spec.v)).longest_stage
     for which, bound in BOUNDS:
-        assert bound(task) <= span * (1.0 + 1e-9) + 1e-9, which
+        assert bound(instance) <= span * (1.0 + 1e-9) + 1e-9, which
 
 
 @cache
@@ -66,10 +65,10 @@ def all_strings(m: int) -> tuple[tuple[int, ...], ...]:
     return tuple(found)
 
 
-def all_orders(task: Task) -> list[npt.NDArray[np.uint8]]:
-    rows = [np.array(row, np.uint8) for row in all_strings(task.m)]
-    fitting = [row for row in rows if _peak(row, task.share) <= task.room + EPSILON]
-    return [np.stack(each) for each in product(fitting, repeat=task.placement.p)]
+def all_orders(instance: Instance) -> list[npt.NDArray[np.uint8]]:
+    rows = [np.array(row, np.uint8) for row in all_strings(instance.m)]
+    fitting = [row for row in rows if _peak(row, instance.share) <= instance.room + EPSILON]
+    return [np.stack(each) for each in product(fitting, repeat=instance.placement.p)]
 
 
 def _peak(row: npt.NDArray[np.uint8], share: float) -> float:
@@ -84,10 +83,10 @@ def _peak(row: npt.NDArray[np.uint8], share: float) -> float:
 def test_in_an_exhaustive_search_no_order_is_below_the_bound_or_better_than_the_searched_one(
     costs: Costs, m: int, room: float, share: float
 ) -> None:
-    task = task_of("linear", 2, m, room, costs, share)
-    least = min(span_of(task, codes) for codes in all_orders(task))
-    assert lower_bound(task).value <= least * (1.0 + 1e-9)
-    found = search(task, tries_of(task), budget=Budget(None, 3000))
+    instance = instance_of("linear", 2, m, room, costs, share)
+    least = min(span_of(instance, codes) for codes in all_orders(instance))
+    assert lower_bound(instance).value <= least * (1.0 + 1e-9)
+    found = search(instance, tries_of(instance), budget=Budget(None, 3000))
     assert found.span == pytest.approx(least, rel=1e-9, abs=1e-9)
 
 
@@ -102,11 +101,11 @@ def test_in_an_exhaustive_search_no_order_is_below_the_bound_or_better_than_the_
 def test_bounds_are_not_above_the_proven_optimum_and_the_search_reaches_it_where_w_keeps_all(
     kind: str, p: int, m: int, room: float, share: float
 ) -> None:
-    task = task_of(kind, p, m, room, Costs(10.0, 12.0, 8.0, 1.0), share)
-    found = search(task, tries_of(task), budget=Budget(None, 20_000))
-    proven = exact.prove(task, found)
+    instance = instance_of(kind, p, m, room, Costs(10.0, 12.0, 8.0, 1.0), share)
+    found = search(instance, tries_of(instance), budget=Budget(None, 20_000))
+    proven = exact.prove(instance, found)
     assert proven.optimal
-    assert keeps(task, proven.codes)
+    assert keeps(instance, proven.codes)
     assert found.lower_bound <= proven.span * (1.0 + 1e-9)
     assert found.span >= proven.span - 1e-9
     if share == 1.0:
@@ -115,18 +114,18 @@ def test_bounds_are_not_above_the_proven_optimum_and_the_search_reaches_it_where
 
 @solver
 def test_bounds_hold_for_costs_that_are_not_whole_numbers() -> None:
-    task = task_of("linear", 3, 4, 2.0, Costs(1.0 / 3.0, 2.0**0.5 / 4.0, 0.2000001, 0.0300007))
-    found = search(task, tries_of(task), budget=Budget(None, 20_000))
-    proven = exact.prove(task, found)
+    instance = instance_of("linear", 3, 4, 2.0, Costs(1.0 / 3.0, 2.0**0.5 / 4.0, 0.2000001, 0.0300007))
+    found = search(instance, tries_of(instance), budget=Budget(None, 20_000))
+    proven = exact.prove(instance, found)
     assert proven.bound_name in (found.bound_name, exact.NAME)
     assert found.lower_bound <= proven.lower_bound <= proven.span <= found.span
     assert proven.gap < 1e-2
 
 
 def test_a_task_too_large_to_solve_exactly_is_left_unchanged() -> None:
-    task = task_of("linear", 8, 24, 6.0, PAPER_6B)
-    found = search(task, tries_of(task), budget=Budget(None, 100))
-    assert exact.prove(task, found) is found
+    instance = instance_of("linear", 8, 24, 6.0, PAPER_6B)
+    found = search(instance, tries_of(instance), budget=Budget(None, 100))
+    assert exact.prove(instance, found) is found
 
 
 @pytest.mark.parametrize("m", [12, 24, 64])
@@ -134,21 +133,21 @@ def test_a_task_too_large_to_solve_exactly_is_left_unchanged() -> None:
 def test_zb_h1_is_optimal_at_its_memory(m: int, costs: Costs) -> None:
     """(p - 1)(f + i - w + 4c): the fill waits for a gradient, the drain for the last one, both ways with hops."""
     span = figures(simulate(registry.order(Spec("zb-h1", 8, m, costs=costs)), costs)).longest_stage
-    bound = lower_bound(task_of("linear", 8, m, 8.0, costs))
+    bound = lower_bound(instance_of("linear", 8, m, 8.0, costs))
     assert span == pytest.approx(bound.value)
     f, i, w = (float(each) for each in (costs.F, costs.I, costs.W) if not isinstance(each, tuple))
     assert bound.value == pytest.approx(m * (f + i + w) + 7 * (f + i - w + 4 * costs.comm))
 
 
 def test_zb_v_is_optimal_in_the_devices_own_windows() -> None:
-    bound = lower_bound(task_of("v", 6, 20, 12.0, Costs(2.0, 2.0, 2.0)))
+    bound = lower_bound(instance_of("v", 6, 20, 12.0, Costs(2.0, 2.0, 2.0)))
     assert (bound.value, bound.name) == (20 * 6.0, "work")
 
 
 def test_memory_below_the_need_of_one_round_trip_is_bounded_by_lifetimes() -> None:
     """One micro-batch at a time: nothing overlaps, so the bound is the sum of all ways."""
     costs = Costs(2.0, 3.0, 1.0, 0.5)
-    bound = lower_bound(task_of("linear", 4, 6, 1.0, costs))
+    bound = lower_bound(instance_of("linear", 4, 6, 1.0, costs))
     assert bound.name == "lifetimes"
     assert bound.value == pytest.approx(6 * (4 * 5.0 + 6 * 0.5 + 1.0))
 
@@ -161,50 +160,50 @@ def test_memory_below_the_need_of_one_round_trip_is_bounded_by_lifetimes() -> No
 def test_the_group_of_all_devices_leaves_nothing_out_and_so_gives_the_least_span(
     costs: Costs, m: int, room: float, share: float
 ) -> None:
-    task = task_of("linear", 2, m, room, costs, share)
-    least = min(span_of(task, codes) for codes in all_orders(task))
-    assert shortest(task, Alone.of(task), [0, 1]) == pytest.approx(least, rel=1e-9, abs=1e-9)
+    instance = instance_of("linear", 2, m, room, costs, share)
+    least = min(span_of(instance, codes) for codes in all_orders(instance))
+    assert shortest(instance, Alone.of(instance), [0, 1]) == pytest.approx(least, rel=1e-9, abs=1e-9)
 
 
 @given(data=st.data(), kind=st.sampled_from(["linear", "v"]), m=st.integers(1, 6))
 @settings(max_examples=12)
 def test_a_larger_group_bounds_no_lower_and_fewer_labels_no_higher(data: st.DataObject, kind: str, m: int) -> None:
     costs = data.draw(any_costs(3 if kind == "linear" else 6))
-    task = task_of(kind, 3, m, 2.0, costs)
-    alone = Alone.of(task)
-    one, two = shortest(task, alone, [2]), shortest(task, alone, [1, 2])
+    instance = instance_of(kind, 3, m, 2.0, costs)
+    alone = Alone.of(instance)
+    one, two = shortest(instance, alone, [2]), shortest(instance, alone, [1, 2])
     assert one <= two * (1.0 + 1e-9)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(device_relaxation, "LABELS", 1)
-        assert shortest(task, alone, [1, 2]) <= two * (1.0 + 1e-9)
+        assert shortest(instance, alone, [1, 2]) <= two * (1.0 + 1e-9)
 
 
 def test_the_last_device_of_a_v_alone_proves_the_order_for_one_micro_batch_of_memory_optimal() -> None:
     """Its F, I and W of two micro-batches cannot overlap: 12 slots for each where Little's law allows 10."""
-    task = task_of("v", 4, 16, 2.0, Costs(2.0, 2.0, 2.0))
-    found = search(task, tries_of(task), budget=Budget(None, 10_000))
+    instance = instance_of("v", 4, 16, 2.0, Costs(2.0, 2.0, 2.0))
+    found = search(instance, tries_of(instance), budget=Budget(None, 10_000))
     assert (found.lower_bound, found.optimal, found.bound_name) == (15 * 12.0 + 17.0, True, "a few devices alone")
 
 
 def test_a_group_with_too_many_states_has_no_bound() -> None:
-    task = task_of("v", 8, 24, 32.0, PAPER_6B)
-    assert shortest(task, Alone.of(task), [7]) == 0.0
+    instance = instance_of("v", 8, 24, 32.0, PAPER_6B)
+    assert shortest(instance, Alone.of(instance), [7]) == 0.0
 
 
 def test_only_whole_chunks_count_where_w_keeps_all() -> None:
-    whole, more = (lower_bound(task_of("v", 8, 24, room, PAPER_6B)) for room in (5.0, 5.34))
+    whole, more = (lower_bound(instance_of("v", 8, 24, room, PAPER_6B)) for room in (5.0, 5.34))
     assert whole == more
 
 
 def test_the_more_memory_the_lower_the_bound() -> None:
     for kind, top in (("linear", 18), ("v", 34)):
-        values = [lower_bound(task_of(kind, 8, 24, float(room), PAPER_6B)).value for room in range(2, top)]
+        values = [lower_bound(instance_of(kind, 8, 24, float(room), PAPER_6B)).value for room in range(2, top)]
         assert values == sorted(values, reverse=True)
 
 
 def test_activations_left_after_the_last_forward_fit_the_limit() -> None:
-    task = task_of("linear", 4, 10, 3.5, Costs(), 0.4)
-    left = drains(task)
+    instance = instance_of("linear", 4, 10, 3.5, Costs(), 0.4)
+    left = drains(instance)
     assert [each.gradients for each in left] == [1, 2, 3]
     for each in left:
         assert 0.6 * each.gradients + 0.4 * each.weights <= 3.5 + 1e-6
@@ -219,7 +218,7 @@ def test_what_is_left_out_of_a_drain_never_gave_the_shortest_way(
     share: float, room: float, i: float, more: float, w: float, way: float, walk: float
 ) -> None:
     every = np.array(
-        [(each.gradients, each.weights) for each in drains(task_of("linear", 4, 10, room, Costs(), share))]
+        [(each.gradients, each.weights) for each in drains(instance_of("linear", 4, 10, room, Costs(), share))]
     )
 
     def least(lefts: npt.NDArray[np.float64]) -> float:

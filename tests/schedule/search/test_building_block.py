@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from backend.schedule.errors import SpecError
@@ -25,7 +25,7 @@ from backend.schedule.laws.law import names
 from backend.schedule.order.placement import place
 from backend.schedule.search import building_block, construction, greedy
 from backend.schedule.search.bounds import lower_bound
-from backend.schedule.search.building_block import ENDLESS, Choice, Task
+from backend.schedule.search.building_block import ENDLESS, Choice, Instance
 from backend.schedule.simulation.check import check
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.simulation.memory import peaks
@@ -90,7 +90,6 @@ def test_unit_costs_give_the_idle_slots_that_were_counted_on_published_orders(p:
 
 @pytest.mark.parametrize("name", BLOCKS)
 @given(p=st.integers(1, 12), m=st.integers(1, 40), f=st.integers(1, 9), same=st.booleans())
-@settings(max_examples=40)
 def test_laws_hold_where_they_are_stated_as_exact(name: str, p: int, m: int, f: int, same: bool) -> None:
     costs = Costs(12.0 * f, 12.0 * f, 12.0 * f if same else 24.0)
     family, spec = FAMILIES[name], Spec(name, p, m, 2, costs=costs)
@@ -112,7 +111,6 @@ def any_costs(draw: st.DrawFn, stages: int) -> Costs:
 
 @pytest.mark.parametrize("name", BLOCKS)
 @given(data=st.data(), p=st.integers(1, 9), m=st.integers(1, 20))
-@settings(max_examples=40)
 def test_any_costs_give_a_legal_order_within_the_blocks_peak_deterministically(
     name: str, data: st.DataObject, p: int, m: int
 ) -> None:
@@ -127,80 +125,79 @@ def test_any_costs_give_a_legal_order_within_the_blocks_peak_deterministically(
 TIMES = st.sampled_from([0.0, 0.1, 0.3, 0.5, 1.0, 1.25, 2.0, 3.0, 5.0, 10.0, 12.0])
 
 
-@settings(max_examples=40)
 @given(p=st.integers(1, 5), m=st.integers(1, 7), room=st.integers(2, 9), f=TIMES, i=TIMES, w=TIMES, comm=TIMES)
 @example(p=4, m=7, room=6, f=10.0, i=10.0, w=10.0, comm=1.0)  # a wait of 0.3 * 10 is 3 units, or nearly
 @example(p=4, m=7, room=6, f=1.0, i=1.0, w=1.0, comm=0.0)
 def test_every_try_that_is_left_out_lays_an_order_that_is_laid(
     p: int, m: int, room: int, f: float, i: float, w: float, comm: float
 ) -> None:
-    task = Task(place("v", p, 2), m, Costs(f, i, w, comm), 2, float(room), 1.0)
+    instance = Instance(place("v", p, 2), m, Costs(f, i, w, comm), 2, float(room), 1.0)
     tries = greedy.folded(p, (half_block(p),))
 
     def laid(chosen: list[tuple[building_block.Block, Choice]]) -> list[tuple[float, bytes]]:
-        found = filter(None, (building_block.lay(task, *each) for each in chosen))
+        found = filter(None, (building_block.lay(instance, *each) for each in chosen))
         return list(dict.fromkeys((span, codes.tobytes()) for span, codes in found))
 
-    earlier, few = {pace: building_block.Earlier(task, len(tries)) for pace in (0.0, *building_block.PACES)}, []
+    earlier, few = {pace: building_block.Earlier(instance, len(tries)) for pace in (0.0, *building_block.PACES)}, []
     for block, choice in tries:
-        due, waits = building_block._moved(task, block, choice), building_block._waits(task, choice)
+        due, waits = building_block._moved(instance, block, choice), building_block._waits(instance, choice)
         if not earlier[choice.pace].has(due, block.period, waits):
             few.append((block, choice))
             decided = earlier[choice.pace].next(waits)
-            building_block._laid(task, due, block.period, waits, (task.room, 1.0), ENDLESS, decided)
+            building_block._laid(instance, due, block.period, waits, (instance.room, 1.0), ENDLESS, decided)
     assert laid(few) == laid(tries)
     assert len(few) < len(tries) / 3 or not (f == w and comm == 0.0 < f == i)
 
 
 @given(data=st.data(), p=st.integers(1, 5), m=st.integers(1, 9), room=st.integers(2, 9))
-@settings(max_examples=25)
 def test_laying_and_squeezing_are_the_same_interpreted_and_compiled(
     data: st.DataObject, p: int, m: int, room: int
 ) -> None:
-    task = Task(place("v", p, 2), m, data.draw(any_costs(2 * p)), 2, float(room), 0.5)
+    instance = Instance(place("v", p, 2), m, data.draw(any_costs(2 * p)), 2, float(room), 0.5)
     choice = data.draw(st.sampled_from([Choice(0.3, 0.6, 0.6), Choice(0.3, ENDLESS, 0.6)]))
-    fast = building_block.lay(task, half_block(p), choice)
-    fast_squeezed = None if fast is None else building_block.squeeze(task, fast[1])
+    fast = building_block.lay(instance, half_block(p), choice)
+    fast_squeezed = None if fast is None else building_block.squeeze(instance, fast[1])
     kernels = (construction.chains, construction._enter, construction._queue, construction.fill, construction.squeeze)
     kept = [each.compiled for each in kernels]
     try:
         for each in kernels:
             each.compiled = None
-        task = replace(task)  # without what was computed for it
-        slow = building_block.lay(task, half_block(p), choice)
+        instance = replace(instance)  # without what was computed for it
+        slow = building_block.lay(instance, half_block(p), choice)
         assert (slow is None) == (fast is None)
         if slow is not None and fast is not None and fast_squeezed is not None:
             assert np.array_equal(slow[1], fast[1])
-            assert np.array_equal(building_block.squeeze(task, slow[1])[1], fast_squeezed[1])
+            assert np.array_equal(building_block.squeeze(instance, slow[1])[1], fast_squeezed[1])
     finally:
         for each, function in zip(kernels, kept, strict=True):
             each.compiled = function
 
 
 @given(data=st.data(), p=st.integers(1, 5), m=st.integers(1, 9), room=st.integers(2, 9))
-@settings(max_examples=40)
 def test_an_order_is_laid_if_it_is_within_the_longest_span_allowed(
     data: st.DataObject, p: int, m: int, room: int
 ) -> None:
-    task = Task(place("v", p, 2), m, data.draw(any_costs(2 * p)), 2, float(room))
+    instance = Instance(place("v", p, 2), m, data.draw(any_costs(2 * p)), 2, float(room))
     for block, choice in greedy.folded(p, (half_block(p),))[::30]:
-        free = building_block.lay(task, block, choice._replace(pace=0.0))
+        free = building_block.lay(instance, block, choice._replace(pace=0.0))
         if free is None or free[0] == 0.0:
             continue
         span, codes = free
-        again = building_block.lay(task, block, choice._replace(pace=0.0), most=span)
+        again = building_block.lay(instance, block, choice._replace(pace=0.0), most=span)
         assert again is not None
         assert np.array_equal(again[1], codes)
-        assert building_block.lay(task, block, choice._replace(pace=0.0), most=0.999 * task.m * task.work) is None
+        assert (
+            building_block.lay(instance, block, choice._replace(pace=0.0), most=0.999 * instance.m * instance.work)
+            is None
+        )
 
 
 @given(data=st.data(), p=st.integers(1, 5), m=st.integers(1, 9), pace=st.floats(0.1, 3.0))
-@settings(max_examples=40)
 def test_the_span_of_a_paced_order_is_that_of_its_codes(data: st.DataObject, p: int, m: int, pace: float) -> None:
-    task = Task(place("v", p, 2), m, data.draw(any_costs(2 * p)), 2, float(p + 1))
-    laid = building_block.lay(task, half_block(p), Choice(0.6, 0.3, 0.3, (), pace))
+    instance = Instance(place("v", p, 2), m, data.draw(any_costs(2 * p)), 2, float(p + 1))
+    laid = building_block.lay(instance, half_block(p), Choice(0.6, 0.3, 0.3, (), pace))
     assert laid is not None
-    assert laid[0] == pytest.approx(building_block.timed(task, laid[1])[0], rel=1e-12)
+    assert laid[0] == pytest.approx(building_block.timed(instance, laid[1])[0], rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -212,18 +209,17 @@ def test_constructed_orders_of_the_v_at_half_of_1f1bs_memory_and_below_are_near_
 ) -> None:
     spec = Spec("v-auto", p, m, 2, memory=limit, costs=Costs(18.522, 18.086, 9.337, 0.601))
     assert V_AUTO.problem is not None
-    task = V_AUTO.problem(spec).task
-    assert span(V_AUTO, spec) <= most * lower_bound(task).value
+    instance = V_AUTO.problem(spec).instance
+    assert span(V_AUTO, spec) <= most * lower_bound(instance).value
 
 
 @given(data=st.data(), p=st.integers(1, 6), m=st.integers(1, 12))
-@settings(max_examples=40)
 def test_squeezing_never_makes_a_span_longer_nor_the_peak_higher(data: st.DataObject, p: int, m: int) -> None:
     block = min_block(p)
-    task = Task(place("v", p, 2), m, data.draw(any_costs(2 * p)), 2, float(block.peak()))
-    laid = building_block.lay(task, block, Choice(0.3, ENDLESS, 0.6))
+    instance = Instance(place("v", p, 2), m, data.draw(any_costs(2 * p)), 2, float(block.peak()))
+    laid = building_block.lay(instance, block, Choice(0.3, ENDLESS, 0.6))
     assert laid is not None
-    squeezed, codes = building_block.squeeze(task, laid[1])
+    squeezed, codes = building_block.squeeze(instance, laid[1])
     assert squeezed <= laid[0] * (1 + 1e-12)
     assert (codes != laid[1]).any() or squeezed == pytest.approx(laid[0])
 

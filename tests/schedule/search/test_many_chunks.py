@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from backend.schedule.errors import SpecError
@@ -39,7 +39,6 @@ def span(spec: Spec) -> float:
 
 
 @given(specs())
-@settings(max_examples=60)
 def test_any_limit_from_one_micro_batch_up_has_a_legal_order_that_is_not_below_its_bound(spec: Spec) -> None:
     order = registry.order(spec)
     check(order)
@@ -47,12 +46,11 @@ def test_any_limit_from_one_micro_batch_up_has_a_legal_order_that_is_not_below_i
     assert peaks(order, spec.w_share, spec.v)[1].max() <= spec.memory + 1e-9
     problem = registry.family_of(spec).problem
     assert problem is not None
-    assert span(spec) >= lower_bound(problem(spec).task).value * (1.0 - 1e-9)
+    assert span(spec) >= lower_bound(problem(spec).instance).value * (1.0 - 1e-9)
     assert np.array_equal(registry.order(spec).codes, order.codes)
 
 
 @given(st.data(), st.sampled_from(["interleaved", "interleaved-zb", "gis", "gis-h"]), st.integers(2, 5))
-@settings(max_examples=40)
 def test_no_constructed_order_is_longer_than_a_fixed_family_with_as_many_chunks_and_as_much_memory(
     data: st.DataObject, name: str, v: int
 ) -> None:
@@ -73,7 +71,7 @@ def test_at_unit_costs_and_1f1bs_memory_the_constructed_order_is_optimal(p: int,
     spec = Spec("zb-auto", p, 4 * p, v)
     problem = registry.family_of(spec).problem
     assert problem is not None
-    assert span(spec) == pytest.approx(lower_bound(problem(spec).task).value)
+    assert span(spec) == pytest.approx(lower_bound(problem(spec).instance).value)
     assert span(spec) == pytest.approx(12 * p + (p - 1) / v)  # interleaved zero bubble's idle time, at its memory
 
 
@@ -93,11 +91,10 @@ def test_a_search_is_reproduced_by_its_effort_and_no_worse_than_the_construction
 
 
 @given(specs())
-@settings(max_examples=20)
 def test_one_micro_batch_after_the_other_fits_into_every_limit(spec: Spec) -> None:
     problem = registry.family_of(spec).problem
     assert problem is not None
-    task = problem(spec).task
-    codes = passes.one_by_one(task)
-    assert keeps(task, codes)
-    assert span_of(task, codes) < float("inf")
+    instance = problem(spec).instance
+    codes = passes.one_by_one(instance)
+    assert keeps(instance, codes)
+    assert span_of(instance, codes) < float("inf")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.schedule import jit
@@ -20,7 +20,7 @@ from backend.schedule.order.placement import place
 from backend.schedule.search import extend, greedy
 from backend.schedule.search.anneal import Heat, Walk
 from backend.schedule.search.bounds import lower_bound
-from backend.schedule.search.building_block import Task, lay
+from backend.schedule.search.building_block import Instance, lay
 from backend.schedule.search.improve import Budget, Tries, random_state, search
 from backend.schedule.search.initial_orders import span_of
 from backend.schedule.simulation.check import check
@@ -34,112 +34,112 @@ PAPER_6B = Costs(29.718, 29.444, 19.927, 0.527)  # Zero Bubble (arXiv 2401.10241
 PAPER_2B = Costs(18.522, 18.086, 9.337, 0.601)
 
 
-def task_of(kind: str, p: int, m: int, room: float, costs: Costs, share: float = 1.0) -> Task:
+def instance_of(kind: str, p: int, m: int, room: float, costs: Costs, share: float = 1.0) -> Instance:
     v = 2 if kind == "v" else 1
-    return Task(place("v" if kind == "v" else "looped", p, v), m, costs, v, room, share)
+    return Instance(place("v" if kind == "v" else "looped", p, v), m, costs, v, room, share)
 
 
-def tries_of(task: Task) -> Tries:
-    p = task.placement.p
-    return greedy.looped(p) if task.v == 1 else greedy.folded(p, (HALF_BLOCK.build(p), MIN_BLOCK.build(p)))
+def tries_of(instance: Instance) -> Tries:
+    p = instance.placement.p
+    return greedy.looped(p) if instance.v == 1 else greedy.folded(p, (HALF_BLOCK.build(p), MIN_BLOCK.build(p)))
 
 
 @st.composite
-def tasks(draw: st.DrawFn, max_p: int = 6, max_m: int = 12) -> Task:
+def instances(draw: st.DrawFn, max_p: int = 6, max_m: int = 12) -> Instance:
     kind, p, m = draw(st.sampled_from(["linear", "v"])), draw(st.integers(1, max_p)), draw(st.integers(1, max_m))
     v = 2 if kind == "v" else 1
     room = v * draw(st.sampled_from([1.0, 1.5, p / 2 + 1, float(p), 1.5 * p, 2.0 * p + 1]))
     share = draw(st.sampled_from([1.0, 1.0, 0.4324, 0.0]))
-    return task_of(kind, p, m, room, draw(any_costs(v * p)), share)
+    return instance_of(kind, p, m, room, draw(any_costs(v * p)), share)
 
 
-def judged(task: Task, codes: np.ndarray) -> float:
+def judged(instance: Instance, codes: np.ndarray) -> float:
     """The span of an order that is legal and keeps the limit."""
     from backend.schedule.order.order import from_rows
 
-    order = from_rows(task.placement, task.m, list(codes))
+    order = from_rows(instance.placement, instance.m, list(codes))
     check(order)
-    assert peaks(order, task.share)[1].max() <= task.room + 1e-9
-    return figures(simulate(order, task.costs, task.v)).longest_stage
+    assert peaks(order, instance.share)[1].max() <= instance.room + 1e-9
+    return figures(simulate(order, instance.costs, instance.v)).longest_stage
 
 
-@given(task=tasks(), seed=st.integers(0, 99))
-@settings(max_examples=60)
-def test_every_searched_order_is_legal_within_the_limit_and_never_below_the_bound(task: Task, seed: int) -> None:
-    found = search(task, tries_of(task), seed=seed, budget=Budget(None, 1500))
-    span = judged(task, found.codes)
+@given(instance=instances(), seed=st.integers(0, 99))
+def test_every_searched_order_is_legal_within_the_limit_and_never_below_the_bound(
+    instance: Instance, seed: int
+) -> None:
+    found = search(instance, tries_of(instance), seed=seed, budget=Budget(None, 1500))
+    span = judged(instance, found.codes)
     assert found.span == pytest.approx(span, rel=1e-12)
     assert span >= found.lower_bound * (1 - 1e-9)
-    assert found.lower_bound == lower_bound(task).value
+    assert found.lower_bound == lower_bound(instance).value
 
 
 @pytest.mark.parametrize(("kind", "room"), [("linear", 6.0), ("v", 8.0)])
 def test_the_same_seed_and_evaluations_give_the_same_order_and_more_only_improve(kind: str, room: float) -> None:
-    task = task_of(kind, 8, 24, room, PAPER_6B)
-    few, again, more = (search(task, tries_of(task), budget=Budget(None, n)) for n in (3_000, 3_000, 9_000))
+    instance = instance_of(kind, 8, 24, room, PAPER_6B)
+    few, again, more = (search(instance, tries_of(instance), budget=Budget(None, n)) for n in (3_000, 3_000, 9_000))
     assert np.array_equal(few.codes, again.codes)
     assert few.evaluations == again.evaluations >= 3_000
     assert more.span <= few.span
-    other = search(task, tries_of(task), seed=2, budget=Budget(None, 3_000))
+    other = search(instance, tries_of(instance), seed=2, budget=Budget(None, 3_000))
     assert not np.array_equal(other.codes, few.codes)
 
 
 def test_a_stopped_search_returns_the_best_so_far_and_its_evaluations_reproduce_it() -> None:
-    task, reports, asked = task_of("v", 8, 24, 8.0, PAPER_2B), [], []
+    instance, reports, asked = instance_of("v", 8, 24, 8.0, PAPER_2B), [], []
 
     def stop() -> bool:
         asked.append(1)
         return len(asked) >= 1500
 
-    found = search(task, tries_of(task), budget=Budget(None), report=reports.append, stop=stop)
+    found = search(instance, tries_of(instance), budget=Budget(None), report=reports.append, stop=stop)
     assert len(asked) == 1500
     assert found.span == reports[-1].span
     better = [each for each in reports if each.codes is not None]
     assert [each.span for each in better] == sorted({each.span for each in reports}, reverse=True)
-    assert all(judged(task, each.codes) == pytest.approx(each.span) for each in better)
+    assert all(judged(instance, each.codes) == pytest.approx(each.span) for each in better)
     assert [each.evaluations for each in reports] == sorted(each.evaluations for each in reports)
-    assert {each.bound for each in reports} == {lower_bound(task)}
-    again = search(task, tries_of(task), budget=Budget(None, found.evaluations))
+    assert {each.bound for each in reports} == {lower_bound(instance)}
+    again = search(instance, tries_of(instance), budget=Budget(None, found.evaluations))
     assert np.array_equal(again.codes, found.codes)
 
 
 @pytest.mark.parametrize("kind", ["linear", "v"])
 def test_a_search_is_no_worse_than_any_of_its_starts(kind: str) -> None:
-    task = task_of(kind, 6, 14, 7.0, Costs(10.0, 12.0, 8.0, 1.0))
-    starts = [each for each in (lay(task, *one) for one in tries_of(task)) if each is not None]
+    instance = instance_of(kind, 6, 14, 7.0, Costs(10.0, 12.0, 8.0, 1.0))
+    starts = [each for each in (lay(instance, *one) for one in tries_of(instance)) if each is not None]
     given_one = starts[len(starts) // 2][1]
-    found = search(task, tries_of(task), [given_one], budget=Budget(None, 3000))
+    found = search(instance, tries_of(instance), [given_one], budget=Budget(None, 3000))
     assert found.span <= min(span for span, _ in starts)
-    alone = search(task, tries_of(task)[:1], [given_one], budget=Budget(None, 1))
-    assert alone.span == pytest.approx(judged(task, given_one))
+    alone = search(instance, tries_of(instance)[:1], [given_one], budget=Budget(None, 1))
+    assert alone.span == pytest.approx(judged(instance, given_one))
 
 
 def test_a_handcrafted_order_over_the_limit_is_not_a_start() -> None:
-    task = task_of("linear", 4, 8, 2.0, Costs())
-    wide = lay(task_of("linear", 4, 8, 8.0, Costs()), *tries_of(task)[0])
+    instance = instance_of("linear", 4, 8, 2.0, Costs())
+    wide = lay(instance_of("linear", 4, 8, 8.0, Costs()), *tries_of(instance)[0])
     assert wide is not None
-    found = search(task, tries_of(task), [wide[1]], budget=Budget(None, 1))
+    found = search(instance, tries_of(instance), [wide[1]], budget=Budget(None, 1))
     assert not np.array_equal(found.codes, wide[1])
 
 
 @pytest.mark.parametrize(("kind", "room", "least"), [("linear", 0.9, 1.0), ("v", 1.5, 1.0)])
 def test_a_limit_that_no_order_keeps_is_refused_with_the_least_that_works(kind: str, room: float, least: float) -> None:
-    task = task_of(kind, 4, 8, room, Costs())
+    instance = instance_of(kind, 4, 8, room, Costs())
     with pytest.raises(SpecError) as caught:
-        search(task, tries_of(task))
+        search(instance, tries_of(instance))
     assert (caught.value.field, caught.value.nearest) == ("memory", least)
-    task = task_of(kind, 4, 8, least * task.v, Costs())
-    judged(task, search(task, tries_of(task), budget=Budget(None, 1)).codes)
+    instance = instance_of(kind, 4, 8, least * instance.v, Costs())
+    judged(instance, search(instance, tries_of(instance), budget=Budget(None, 1)).codes)
 
 
-@given(task=tasks(), seed=st.integers(0, 99))
-@settings(max_examples=40)
-def test_an_annealing_walk_computes_the_same_times_as_the_simulator(task: Task, seed: int) -> None:
-    laid = next(filter(None, (lay(task, *each) for each in tries_of(task))))
-    walk = Walk.of(task, laid[1], random_state(seed), Heat(0.5, 0.3, 300))
+@given(instance=instances(), seed=st.integers(0, 99))
+def test_an_annealing_walk_computes_the_same_times_as_the_simulator(instance: Instance, seed: int) -> None:
+    laid = next(filter(None, (lay(instance, *each) for each in tries_of(instance))))
+    walk = Walk.of(instance, laid[1], random_state(seed), Heat(0.5, 0.3, 300))
     for _ in range(3):
         walk.go(100)
-        assert walk.span == pytest.approx(judged(task, walk.codes), rel=1e-12)
+        assert walk.span == pytest.approx(judged(instance, walk.codes), rel=1e-12)
         standing = walk.state[4][:, -1] - walk.game[4]
         assert standing.max() >= walk.span - 1e-9
 
@@ -147,9 +147,9 @@ def test_an_annealing_walk_computes_the_same_times_as_the_simulator(task: Task, 
 def test_an_annealing_walk_is_the_same_interpreted_and_compiled() -> None:
     from backend.schedule.search import moves
 
-    task = task_of("v", 3, 4, 4.0, Costs(10.0, 12.0, 8.0, 1.0))
-    laid = next(filter(None, (lay(task, *each) for each in tries_of(task))))
-    walks = [Walk.of(task, laid[1], random_state(3), Heat(0.3, 0.1, 60)) for _ in range(2)]
+    instance = instance_of("v", 3, 4, 4.0, Costs(10.0, 12.0, 8.0, 1.0))
+    laid = next(filter(None, (lay(instance, *each) for each in tries_of(instance))))
+    walks = [Walk.of(instance, laid[1], random_state(3), Heat(0.3, 0.1, 60)) for _ in range(2)]
     walks[0].go(60)
     kernels = [each for each in vars(moves).values() if isinstance(each, jit.Kernel)]
     kept: list[tuple[Any, Any]] = [(each, each.compiled) for each in kernels]
@@ -166,23 +166,27 @@ def test_an_annealing_walk_is_the_same_interpreted_and_compiled() -> None:
 
 @pytest.mark.parametrize(("kind", "p", "room"), [("linear", 4, 4.0), ("linear", 4, 3.0), ("v", 4, 6.0)])
 def test_a_short_order_made_longer_keeps_its_memory_and_its_idle_time(kind: str, p: int, room: float) -> None:
-    task = task_of(kind, p, 90, room, PAPER_6B)
-    few = extend.short(task)
+    instance = instance_of(kind, p, 90, room, PAPER_6B)
+    few = extend.short(instance)
     assert few is not None
     found = search(few, tries_of(few), budget=Budget(None, 4000))
-    spans = [judged(task, codes) for codes in extend.longer(task, few, found.codes) if span_of(task, codes) < 1e12]
-    pace = max(task.cost.reshape(p, -1).sum(axis=1).max(), found.span / few.m)
-    assert min(spans) <= found.span + pace * (task.m - few.m) * 1.001
+    spans = [
+        judged(instance, codes)
+        for codes in extend.longer(instance, few, found.codes)
+        if span_of(instance, codes) < 1e12
+    ]
+    pace = max(instance.cost.reshape(p, -1).sum(axis=1).max(), found.span / few.m)
+    assert min(spans) <= found.span + pace * (instance.m - few.m) * 1.001
 
 
 @pytest.mark.parametrize(("costs", "rate"), [(PAPER_6B, 0.1431), (PAPER_2B, 0.1671)])
 def test_half_of_1f1bs_memory_on_a_v_is_searched_to_the_optimum(costs: Costs, rate: float) -> None:
     """The published V-Half has 0.1518 and 0.1729 here."""
-    task = task_of("v", 8, 24, 10.0, costs)
-    found = search(task, tries_of(task), budget=Budget(None, 150_000))
+    instance = instance_of("v", 8, 24, 10.0, costs)
+    found = search(instance, tries_of(instance), budget=Budget(None, 150_000))
     assert found.optimal
     assert found.bound_name == "fill and drain"
-    assert round(1 - task.m * task.cost[:2].sum() / found.span, 4) <= rate
+    assert round(1 - instance.m * instance.cost[:2].sum() / found.span, 4) <= rate
 
 
 def test_a_kernel_is_called_by_others_only_in_its_own_file() -> None:

@@ -18,7 +18,7 @@ from backend.schedule.order.placement import place
 from backend.schedule.search import exact, passes
 from backend.schedule.search.anneal import starts
 from backend.schedule.search.bounds import lower_bound
-from backend.schedule.search.building_block import Task
+from backend.schedule.search.building_block import Instance
 from backend.schedule.search.improve import Budget, search
 from backend.schedule.search.initial_orders import keeps, span_of
 from backend.schedule.simulation.check import check
@@ -33,30 +33,29 @@ solver = pytest.mark.skipif(not exact.available(), reason="OR-tools is not insta
 
 
 @st.composite
-def tasks(draw: st.DrawFn) -> Task:
+def instances(draw: st.DrawFn) -> Instance:
     p, m = 2 * draw(st.integers(1, 4)), 2 * draw(st.integers(1, 8))
     room = draw(st.sampled_from([1.0, 1.5, 2.0, 2.5, p / 2 + 1, float(p), 2.0 * p + 1]))
     share = draw(st.sampled_from([1.0, 1.0, 0.4324, 0.0]))
-    return Task(place("bidirectional", p, 2), m, draw(any_costs(p)), 1, room, share)
+    return Instance(place("bidirectional", p, 2), m, draw(any_costs(p)), 1, room, share)
 
 
-def start_of(task: Task) -> list[npt.NDArray[np.uint8]]:
-    return [passes.one_by_one(task)]
+def start_of(instance: Instance) -> list[npt.NDArray[np.uint8]]:
+    return [passes.one_by_one(instance)]
 
 
-@given(task=tasks(), seed=st.integers(0, 99))
-@settings(max_examples=30)
-def test_every_order_found_is_legal_within_the_limit_and_never_below_the_bound(task: Task, seed: int) -> None:
-    found = search(task, passes.tries(task), start_of(task), seed, Budget(None, 1500))
-    order = found.order(task)
+@given(instance=instances(), seed=st.integers(0, 99))
+def test_every_order_found_is_legal_within_the_limit_and_never_below_the_bound(instance: Instance, seed: int) -> None:
+    found = search(instance, passes.tries(instance), start_of(instance), seed, Budget(None, 1500))
+    order = found.order(instance)
     check(order)
-    assert peaks(order, task.share)[1].max() <= task.room + 1e-9
-    span = figures(simulate(order, task.costs, task.v)).longest_stage
+    assert peaks(order, instance.share)[1].max() <= instance.room + 1e-9
+    span = figures(simulate(order, instance.costs, instance.v)).longest_stage
     assert found.span == pytest.approx(span, rel=1e-12)
-    assert span >= lower_bound(task).value * (1 - 1e-9)
+    assert span >= lower_bound(instance).value * (1 - 1e-9)
 
 
-def all_rows(task: Task) -> list[npt.NDArray[np.uint8]]:
+def all_rows(instance: Instance) -> list[npt.NDArray[np.uint8]]:
     """Every order of one rank's ops with one micro-batch in each direction, within the limit."""
     kinds = np.arange(3, dtype=np.uint8)
     rows = []
@@ -64,8 +63,8 @@ def all_rows(task: Task) -> list[npt.NDArray[np.uint8]]:
         row = np.empty(6, np.uint8)
         row[list(first)] = 2 * kinds
         row[[x for x in range(6) if x not in first]] = 2 * kinds + 1
-        gain = np.array([1.0, task.share - 1.0, -task.share])[row // 2]
-        if np.cumsum(gain).max() <= task.room + 1e-9:
+        gain = np.array([1.0, instance.share - 1.0, -instance.share])[row // 2]
+        if np.cumsum(gain).max() <= instance.room + 1e-9:
             rows.append(row)
     return rows
 
@@ -75,10 +74,10 @@ def all_rows(task: Task) -> list[npt.NDArray[np.uint8]]:
 def test_in_an_exhaustive_search_no_order_is_below_the_bound_or_better_than_the_one_found(
     costs: Costs, room: float, share: float
 ) -> None:
-    task = Task(place("bidirectional", 2, 2), 2, costs, 1, room, share)
-    least = min(span_of(task, np.stack(each)) for each in product(all_rows(task), repeat=2))
-    assert lower_bound(task).value <= least * (1.0 + 1e-9)
-    found = search(task, passes.tries(task), start_of(task), budget=Budget(None, 3000))
+    instance = Instance(place("bidirectional", 2, 2), 2, costs, 1, room, share)
+    least = min(span_of(instance, np.stack(each)) for each in product(all_rows(instance), repeat=2))
+    assert lower_bound(instance).value <= least * (1.0 + 1e-9)
+    found = search(instance, passes.tries(instance), start_of(instance), budget=Budget(None, 3000))
     assert found.span == pytest.approx(least, rel=1e-9, abs=1e-9)
 
 
@@ -90,25 +89,25 @@ def test_in_an_exhaustive_search_no_order_is_below_the_bound_or_better_than_the_
 def test_the_bound_is_not_above_the_proven_optimum_and_the_search_reaches_it(
     p: int, m: int, room: float, share: float
 ) -> None:
-    task = Task(place("bidirectional", p, 2), m, Costs(10.0, 12.0, 8.0, 1.0), 1, room, share)
-    found = search(task, passes.tries(task), start_of(task), budget=Budget(None, 200_000))
-    proven = exact.prove(task, found)
+    instance = Instance(place("bidirectional", p, 2), m, Costs(10.0, 12.0, 8.0, 1.0), 1, room, share)
+    found = search(instance, passes.tries(instance), start_of(instance), budget=Budget(None, 200_000))
+    proven = exact.prove(instance, found)
     assert proven.optimal
-    assert keeps(task, proven.codes)
+    assert keeps(instance, proven.codes)
     assert found.lower_bound <= proven.span * (1.0 + 1e-9)
     assert found.span == pytest.approx(proven.span)
 
 
 def test_a_first_op_starts_when_a_micro_batch_alone_arrives_or_no_walk_begins_there() -> None:
-    task = Task(place("bidirectional", 4, 2), 4, Costs(2.0, 3.0, 1.0, 0.5), 1, 4.0)
-    found = search(task, passes.tries(task), budget=Budget(None, 50))
-    head = starts(task, found.codes)
+    instance = Instance(place("bidirectional", 4, 2), 4, Costs(2.0, 3.0, 1.0, 0.5), 1, 4.0)
+    found = search(instance, passes.tries(instance), budget=Budget(None, 50))
+    head = starts(instance, found.codes)
     assert head is not None
-    timeline = simulate(from_rows(task.placement, task.m, list(found.codes)), task.costs, task.v)
+    timeline = simulate(from_rows(instance.placement, instance.m, list(found.codes)), instance.costs, instance.v)
     assert head.tolist() == timeline.start.reshape(found.codes.shape)[:, 0].tolist()
-    codes = passes.one_by_one(task)
+    codes = passes.one_by_one(instance)
     codes[2] = np.concatenate((codes[2, 3:], codes[2, :3]))  # rank 2 begins with stream 1, from rank 3 which does not
-    assert starts(task, codes) is None
+    assert starts(instance, codes) is None
 
 
 @pytest.mark.parametrize(("p", "m", "memory"), [(4, 8, 4.0), (4, 8, 5.0), (8, 16, 8.0), (8, 24, 9.0), (8, 20, 9.0)])
@@ -127,11 +126,11 @@ def test_no_order_is_longer_than_those_of_chimera_and_dualpipe(p: int, m: int, m
 
 def test_chimeras_order_takes_part_where_its_last_unit_is_incomplete() -> None:
     spec = Spec("chimera-auto", 4, 10, memory=4.0)
-    task = problem(spec).task
+    instance = problem(spec).instance
     assert any(
-        np.bincount(codes[0], minlength=6)[:6].tolist() == [5] * 6 and keeps(task, codes)
+        np.bincount(codes[0], minlength=6)[:6].tolist() == [5] * 6 and keeps(instance, codes)
         for codes in problem(spec).fixed()
-        if not np.array_equal(codes, passes.one_by_one(task))
+        if not np.array_equal(codes, passes.one_by_one(instance))
     )
 
 

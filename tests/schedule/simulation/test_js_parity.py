@@ -120,7 +120,7 @@ def page_answers(cases: Sequence[tuple[Spec, Order]], *, base: bool = False) -> 
         for spec, built in cases
     ]  # fmt: skip
     command = [str(NODE), str(TESTS / "js" / "support" / "times.mjs")]
-    done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(answers) == len(cases)

@@ -137,7 +137,7 @@ class OpenSocket:
 
     closed: tuple[int, str] | None = None
 
-    def refuse(self, code: int, reason: str) -> None:
+    def close(self, code: int, reason: str) -> None:
         self.closed = (code, reason)
 
     def share(self, credit: Credit) -> None:

@@ -81,7 +81,7 @@ def behind_nginx(start, tmp_path: Path) -> Iterator[tuple[str, int, int]]:
         yield str(tmp_path / "chain.pem"), plain, secure
     finally:
         process.terminate()
-        process.wait(timeout=5)
+        process.wait(timeout=PATIENCE_S)
 
 
 def test_a_page_its_changes_and_its_socket_work_behind_nginx_with_tls(behind_nginx):
@@ -105,14 +105,14 @@ def test_a_page_its_changes_and_its_socket_work_behind_nginx_with_tls(behind_ngi
     assert (moved.status_code, moved.headers["Location"]) == (301, "https://localhost/?p=4")
     trusted = {"ca_certs": certificate, "cert_reqs": ssl.CERT_REQUIRED}
     address = f"wss://localhost:{secure}/socket.io/?EIO=4&transport=websocket"
-    page = websocket.create_connection(address, origin=root, sslopt=trusted, timeout=10)
+    page = websocket.create_connection(address, origin=root, sslopt=trusted, timeout=PATIENCE_S)
     assert page.recv().startswith("0{")
     page.send("40")
     assert page.recv().startswith("40{")
     page.send('420["unwatch",{"run":"nobody"}]')
     assert page.recv() == '430[{"ok":true}]'
     page.close()
-    other = websocket.create_connection(address, origin="https://elsewhere.example", sslopt=trusted, timeout=10)
+    other = websocket.create_connection(address, origin="https://elsewhere.example", sslopt=trusted, timeout=PATIENCE_S)
     assert not (other.recv() or b"").startswith(b"0"), "it is closed at once"
     other.close()
 
@@ -120,7 +120,7 @@ def test_a_page_its_changes_and_its_socket_work_behind_nginx_with_tls(behind_ngi
 def test_caddy_accepts_its_example():
     subprocess.run(
         [needs("caddy"), "validate", "--adapter", "caddyfile", "--config", DEPLOY / "Caddyfile"],
-        check=True, capture_output=True, timeout=30,
+        check=True, capture_output=True, timeout=PATIENCE_S,
     )  # fmt: skip
 
 
@@ -128,7 +128,7 @@ def test_systemd_accepts_the_unit(tmp_path: Path):
     unit = tmp_path / "bubbleline.service"
     unit.write_text(re.sub(r"ExecStart=\S+", "ExecStart=/bin/true", (DEPLOY / "bubbleline.service").read_text()))
     done = subprocess.run(
-        [needs("systemd-analyze"), "verify", unit], capture_output=True, text=True, check=False, timeout=30
+        [needs("systemd-analyze"), "verify", unit], capture_output=True, text=True, check=False, timeout=PATIENCE_S
     )
     ours = [line for line in done.stderr.splitlines() if "bubbleline.service" in line and "man " not in line]
     assert ours == [], "an unknown or illegal setting"

@@ -16,7 +16,7 @@ from backend.schedule.laws.law import NO_HOPS, UNIFORM, Law
 from backend.schedule.options.vocabulary import SPREAD
 from backend.schedule.order.placement import place
 from backend.schedule.search import building_block
-from backend.schedule.search.building_block import ENDLESS, Choice, Task
+from backend.schedule.search.building_block import ENDLESS, Choice, Instance
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import Spec
 
@@ -59,9 +59,9 @@ def rows(spec: Spec, block: BlockTable) -> list[Row]:
 def constructed(block: BlockTable, p: int, m: int, costs: Costs) -> tuple[Row, ...]:
     """Construct what ``rows`` returns."""
     own = block.build(p)
-    task = Task(place("v", p, 2), m, costs, 2, own.peak())
+    instance = Instance(place("v", p, 2), m, costs, 2, own.peak())
     in_slots = [unit_order(own, m)] if 6 * p * m <= MOST_IN_UNIT_SLOTS else []
-    found = building_block.rows(task, [(own, choice) for choice in CHOICES], in_slots)
+    found = building_block.rows(instance, [(own, choice) for choice in CHOICES], in_slots)
     for row in found:
         row.flags.writeable = False  # every caller gets the same
     return tuple(found)

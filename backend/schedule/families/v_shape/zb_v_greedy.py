@@ -17,14 +17,14 @@ import numpy as np
 
 from backend.schedule import jit
 from backend.schedule.order.order import Codes
-from backend.schedule.search.building_block import Task
+from backend.schedule.search.building_block import Instance
 
 MOST_OPS = 200_000  # about eight orders in half a second
 
 # The passes of a micro-batch, one after the other, are 0 to 3: F0 down the ranks, F1 up, I1 down, I0 up. In place of an
 # object, which compiled code does not support, a tuple of arrays has the state of the construction:
 #
-#     task    cost (p, 2, 3) of F, I, W in each chunk; limits (4,): the memory in chunks, W's share of a chunk, the hop,
+#     costs   cost (p, 2, 3) of F, I, W in each chunk; limits (4,): the memory in chunks, W's share of a chunk, the hop,
 #             and the most idle time of a rank so far
 #     times   end (p, 4, m) of each pass, -1 before it ran
 #     ranks   (3, p): when each rank is free, its idle time since its first op, its chunks in memory
@@ -37,23 +37,23 @@ STATE = (
 )
 
 
-def fitted(task: Task) -> Iterator[Codes]:
-    """Yield the codes (p, steps) of each greedy order for a task on the V; none if the warm-up exceeds the limit, or
+def fitted(instance: Instance) -> Iterator[Codes]:
+    """Yield the codes (p, steps) of each greedy order for a V; none if the warm-up exceeds the limit, or
     for an order of more than MOST_OPS.
 
     Two choices: whether before an F, and before an I1, a rank runs a W so as not to have the most idle time. Each order
     is constructed again with the idle times that it came to as allowed ones, as long as that helps.
     """
-    p, m = task.placement.p, task.m
+    p, m = instance.placement.p, instance.m
     if 6 * p * m > MOST_OPS:
         return
     for before_f, before_i1 in product((True, False), repeat=2):
         best, allowed = np.inf, np.full(p + 1, -1.0)  # of each rank, and the most
         while True:
-            limits = np.array([task.room + 1e-9, task.share, task.costs.comm, 0.0], np.float64)
+            limits = np.array([instance.room + 1e-9, instance.share, instance.costs.comm, 0.0], np.float64)
             ranks, codes = np.zeros((3, p)), np.zeros((p, 6 * m), np.uint8)
             state = (
-                task.cost.reshape(p, 2, 3), limits, np.full((p, 4, m), -1.0), ranks,
+                instance.cost.reshape(p, 2, 3), limits, np.full((p, 4, m), -1.0), ranks,
                 np.zeros((p, 6), np.int64), np.zeros((p, 2 * m), np.int64), codes,
             )  # fmt: skip
             if not _construct(state, allowed, before_f, before_i1) or limits[3] >= best:

@@ -20,9 +20,9 @@ from backend.schedule.families.interleaved.interleaved_zb import INTERLEAVED_ZB
 from backend.schedule.families.rules import Rule, Sentence
 from backend.schedule.families.zero_bubble.zb_h1 import ZB_H1
 from backend.schedule.families.zero_bubble.zb_h2 import ZB_H2
-from backend.schedule.order.placement import place
+from backend.schedule.order.placement import Kind, place
 from backend.schedule.search import greedy, passes
-from backend.schedule.search.building_block import Task
+from backend.schedule.search.building_block import Instance
 from backend.schedule.search.problem import Problem
 from backend.schedule.spec import Spec
 
@@ -51,14 +51,24 @@ FEASIBLE = Rule(
 )
 
 
+def instance_of(spec: Spec, kind: Kind) -> Instance:
+    """Return what a search solves for a spec whose stages are placed as ``kind`` says."""
+    placement = place(kind, spec.p, 2 if kind == "bidirectional" else spec.v)
+    return Instance(placement, spec.m, spec.timing, spec.v, spec.v * limit(spec), spec.w_share)
+
+
 def problem(spec: Spec) -> Problem:
     """Describe the search; other families with as many chunks per device take part if they fit."""
-    task = Task(place("looped", spec.p, spec.v), spec.m, spec.timing, spec.v, spec.v * limit(spec), spec.w_share)
+    instance = Instance(
+        place("looped", spec.p, spec.v), spec.m, spec.timing, spec.v, spec.v * limit(spec), spec.w_share
+    )
     if spec.v > 1:
         return Problem(
-            task, passes.tries(task), lambda: chain(fixed_orders(spec, OTHERS_OF_CHUNKS), (passes.one_by_one(task),))
+            instance,
+            passes.tries(instance),
+            lambda: chain(fixed_orders(spec, OTHERS_OF_CHUNKS), (passes.one_by_one(instance),)),
         )
-    return Problem(task, greedy.looped(spec.p), lambda: fixed_orders(spec.with_(group=spec.m), OTHERS))
+    return Problem(instance, greedy.looped(spec.p), lambda: fixed_orders(spec.with_(group=spec.m), OTHERS))
 
 
 ZB_AUTO = Family(

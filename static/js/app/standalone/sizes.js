@@ -173,7 +173,7 @@ function familyChoice(spec, id, familyOf, choose) {
 
 /** @param {string} text @param {HTMLSelectElement} choice */
 const labelled = (text, choice) =>
-  h("label", { class: "embed-cost" }, h("span", { class: "embed-label", text }), choice);
+  h("label", { class: "embed-cost" }, h("span", { class: "cut embed-label", text }), choice);
 
 /**
  * A slider whose value stands right behind its label.
@@ -186,7 +186,7 @@ function slider(label, id, stops, choose) {
   const out = h("b", { class: "embed-value" });
   input.setAttribute("aria-label", label);
   input.addEventListener("input", () => choose(stops[Number(input.value)]));
-  const head = h("span", { class: "embed-label", text: label });
+  const head = h("span", { class: "cut embed-label", text: label });
   const row = h("label", { class: "embed-cost" }, head, out, input);
   return {
     row,

@@ -20,11 +20,11 @@ import { t, tr } from "../i18n/language.js";
 /** @typedef {Text | number | null} Cell */
 /** @typedef {Partial<Omit<Spec, "costs">> & {costs?: Partial<Spec["costs"]>}} Put  what a click changes in a spec */
 /**
- * @typedef {{cells: Cell[], told: Text[], put: Put | null, mark: string}} Row mark: the schedules that stand there,
+ * @typedef {{cells: Cell[], lines: Text[], change: Put | null, mark: string}} Row mark: the schedules that stand there,
  *   "A"
  */
 /**
- * @typedef {{columns: [Text, Text][], rows: Row[], reads: Text[], notes: Text[]}} Rows columns: name and unit
+ * @typedef {{columns: [Text, Text][], rows: Row[], notes: Text[]}} Rows columns: name and unit
  */
 
 /** The text of the table's last column. @param {Point[]} points @param {Point} point */

@@ -165,15 +165,22 @@ function clearBoard(size) {
 }
 
 /**
- * Runs one rank until it ends or waits; returns the flat index it stopped at. Module level and free of closures so
- * that the compiler keeps it in registers.
- * @param {number} i @param {number} stop @param {number} row @param {Uint8Array} codes @param {Int32Array} first
- * @param {Int32Array} second @param {Float64Array} took @param {Tables} t @param {Float64Array} cells
- * @param {Float64Array} start @param {Float64Array} end @param {number} clock the rank's last end
- * @param {Joins} joins
+ * What advancing a rank reads and fills: one object of a fixed shape, because a rank often advances by one op only.
+ * @typedef {Omit<Tables, "joins" | "size"> & {codes: Uint8Array, offsets: Int32Array, width: number, first: Int32Array,
+ *   second: Int32Array, took: Float64Array, cells: Float64Array, start: Float64Array, end: Float64Array, joins: Joins}}
+ *   Run
  */
-function advance(i, stop, row, codes, first, second, took, t, cells, start, end, clock, joins) {
-  const { inA, inB, outA, outB, lagA, lagB, shards } = t;
+
+/**
+ * Run one rank from op i until it ends or waits; returns the flat index it stopped at. Module level and free of
+ * closures so that the compiler keeps it in registers.
+ * @param {Run} run @param {number} r @param {number} i
+ */
+function advance(run, r, i) {
+  const { codes, first, second, took, cells, start, end, inA, inB, outA, outB, lagA, lagB, shards } = run;
+  const row = r * run.width;
+  const stop = run.offsets[r + 1];
+  let clock = i > run.offsets[r] ? end[i - 1] : 0;
   for (; i < stop; i++) {
     const at = row + codes[i];
     const k = first[i];
@@ -197,7 +204,7 @@ function advance(i, stop, row, codes, first, second, took, t, cells, start, end,
     const out = outA[at];
     if (out >= 0) cells[out + k] = clock;
     if (b >= 0) cells[b + second[i]] = clock;
-    if (out >= shards) pass(joins, out, k, clock, cells);
+    if (out >= shards) pass(run.joins, out, k, clock, cells);
   }
   return i;
 }
@@ -299,12 +306,8 @@ export function simulateSoFar(schedule, costs) {
  */
 function advanceAll(schedule, costs, into) {
   const { p, chunks, n, v, codes, offsets, count, copies, placement } = schedule;
-  const width = codesPerRank(chunks);
-  const all = count + (copies?.count ?? 0);
-  const times = roomFor(all, into);
-  const { start, end } = times;
+  const times = roomFor(count + (copies?.count ?? 0), into);
   const { first, second } = micros(schedule);
-  const took = durations(schedule, costs);
   const table = tables(schedule, costs.comm);
   const cells = clearBoard(table.size);
   const joins = {
@@ -315,34 +318,42 @@ function advanceAll(schedule, costs, into) {
     passed: new Int32Array(2 * n),
     latest: new Float64Array(2 * n),
   };
+  const width = codesPerRank(chunks);
+  const took = durations(schedule, costs);
+  const { start, end } = times;
+  const { inA, inB, outA, outB, lagA, lagB, shards } = table;
+  const run = {
+    inA,
+    inB,
+    outA,
+    outB,
+    lagA,
+    lagB,
+    shards,
+    codes,
+    offsets,
+    width,
+    first,
+    second: second ?? first,
+    took,
+    cells,
+    start,
+    end,
+    joins,
+  };
   const at = offsets.slice(0, p);
   const copyAt = copies?.offsets.slice(0, p);
   const copyTook = Float64Array.from(placement.stage, (stage) => share(costs.O ?? 0, stage, v));
   const reloaded = new Int32Array(p * chunks);
   let left = count;
-  for (let sweep = 0; left > 0; sweep++) {
+  for (let down = true; left > 0; down = !down) {
     const before = left;
     for (let step = 0; step < p; step++) {
-      const r = sweep % 2 === 0 ? step : p - 1 - step;
+      const r = down ? step : p - 1 - step;
       for (let again = true; again;) {
         const i = at[r];
         if (i < offsets[r + 1]) {
-          const clock = i > offsets[r] ? end[i - 1] : 0;
-          at[r] = advance(
-            i,
-            offsets[r + 1],
-            r * width,
-            codes,
-            first,
-            second ?? first,
-            took,
-            table,
-            cells,
-            start,
-            end,
-            clock,
-            joins,
-          );
+          at[r] = advance(run, r, i);
           left -= at[r] - i;
         }
         again = false;

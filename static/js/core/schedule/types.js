@@ -57,7 +57,7 @@
  * @typedef {{name: string, title: string, year: number, source: Text, used_by: Text, group: Text, summary: Text,
  *   backward: "full" | "split" | "both", complexity: Text, placement: string, fields: string[], v: ChunkRange,
  *   asynchronous: boolean, shaped_by_costs: boolean, block: BlockTable|null, legal: Rule[],
- *   sought: boolean, vocabulary: string[], laws: Law[]}} Family  as /api/families lists it
+ *   searched: boolean, vocabulary: string[], laws: Law[]}} Family  as /api/families lists it
  * @typedef {{families: Family[], defaults: Spec}} Catalogue  the answer of /api/families
  *
  * @typedef {{field: string, value: unknown, message: string, code?: string, params?: Record<string, any>,

@@ -17,7 +17,7 @@ import { IDS } from "../../core/state/schedules.js";
 /** @import {State} from "../../core/state/link.js" */
 /** @typedef {{data: any[], layout: any}} PlotlyFigure */
 /**
- * @typedef {{spec: Spec, figure: PlotlyFigure, reads: Text[], points: Point[], found: boolean, error_found: SpecError |
+ * @typedef {{spec: Spec, figure: PlotlyFigure, notes: Text[], points: Point[], found: boolean, error_found: SpecError |
  *   null}} Points the frontier; found: with what searches found, or else why not
  */
 /** @typedef {Points | ({spec: Spec, figure: PlotlyFigure} & Rows)} Chart */
@@ -131,14 +131,14 @@ export const answerOf = (chart) => ("points" in chart ? frontierAnswer(chart) : 
 
 /** @param {Points} chart @returns {ChartAnswer} */
 function frontierAnswer(chart) {
-  const { points, reads } = chart;
+  const { points, notes } = chart;
   return {
     order: byMemory(points),
     front: (at) => front(points, at),
     describe: (at) => spoken(points, points[at]),
     put: (at) => points[at]?.spec ?? null,
     csv: () => csv(inEnglish(chart).points),
-    guide: reads.map(tr).join(t(" ")),
+    guide: notes.map(tr).join(t(" ")),
   };
 }
 
@@ -146,8 +146,8 @@ function frontierAnswer(chart) {
 const rowsAnswer = (chart) => ({
   order: chart.rows.map((_, at) => at),
   front: (at) => at,
-  describe: (at) => `${chart.rows[at].told.map(tr).join(t("; "))}${t(".")}`,
-  put: (at) => chart.rows[at]?.put ?? null,
+  describe: (at) => `${chart.rows[at].lines.map(tr).join(t("; "))}${t(".")}`,
+  put: (at) => chart.rows[at]?.change ?? null,
   csv: () => rowsCsv(inEnglish(chart)),
-  guide: [...chart.reads, ...chart.notes].map(tr).join(t(" ")),
+  guide: chart.notes.map(tr).join(t(" ")),
 });

@@ -65,7 +65,7 @@ class Charts {
     this.paperPlots = paperPlots(store);
     this.figure = new Figure({ put: (at, under) => this.#put(at, under), tell: (at) => this.#tell(at) });
     this.cube = new CubeView({
-      tell: (text) => this.parts.say(text ?? this.cube.reads().join(t(" ")), text !== null),
+      tell: (text) => this.parts.say(text ?? this.cube.notes().join(t(" ")), text !== null),
       select: (op) => store.setView({ sel: op }, "push"),
     });
     this.parts = new Panel({
@@ -159,7 +159,7 @@ class Charts {
     this.parts.wait(null);
     if (this.cube.cube) {
       this.parts.fill();
-      this.parts.say(this.cube.reads().join(t(" ")), false);
+      this.parts.say(this.cube.notes().join(t(" ")), false);
       this.parts.table("cube", () =>
         rowTable(this.cube.rows(), t("Ops in the order of time"), {
           put: (at) => this.store.setView({ sel: this.cube.nameAt(at) }, "push"),

@@ -270,8 +270,8 @@ export class CubeView {
     const rows = this.#cube
       ? this.#listed().map((box) => ({
           cells: [this.#opOf(box), box.rank, box.stage, microNumber(schedule, box), box.start, box.end],
-          told: [],
-          put: {},
+          lines: [],
+          change: {},
           mark: "",
         }))
       : [];
@@ -285,13 +285,12 @@ export class CubeView {
         [t("end"), t("unit of the costs")],
       ],
       rows,
-      reads: this.reads(),
-      notes: [],
+      notes: this.notes(),
     };
   }
 
   /** How to read it. */
-  reads() {
+  notes() {
     const cube = this.#cube;
     const schedule = /** @type {Schedule} */ (this.#schedule);
     if (!cube) return [];

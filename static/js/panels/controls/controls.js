@@ -64,7 +64,7 @@ export class Controls {
     t("Reset the costs"),
   );
   #locked = h("p", {
-    class: "locked",
+    class: "footnote locked",
     id: "locked",
     hidden: true,
     text: t("p, m and v are fixed by the imported order."),

@@ -27,7 +27,7 @@ export class Picker {
   });
   #panel = h(
     "div",
-    { class: "picker", role: "dialog", "aria-label": t("Family of schedules"), hidden: true },
+    { class: "popup picker", role: "dialog", "aria-label": t("Family of schedules"), hidden: true },
     this.#list,
   );
   /** @type {{family: Family, node: HTMLElement}[]} */

@@ -41,9 +41,9 @@ const isOptimal = (plan, bound) =>
 
 export class Search {
   node = h("section", { class: "search", id: "search", hidden: true, "aria-labelledby": "search-title" });
-  #verdict = h("span", { class: "verdict", id: "search-verdict" });
-  #bound = h("p", { class: "source" });
-  #status = h("p", { class: "search-status", role: "status", id: "search-status" });
+  #verdict = h("span", { class: "badge verdict", id: "search-verdict" });
+  #bound = h("p", { class: "footnote source" });
+  #status = h("p", { class: "footnote search-status", role: "status", id: "search-status" });
   #bar = h("progress", { max: 1, value: 0, hidden: true, "aria-label": t("Time of the search") });
   #go = h(
     "button",
@@ -93,7 +93,7 @@ export class Search {
   /** The schedule that is searched: the first that can be. @returns {{slot: number, plan: Plan, spec: Spec} | null} */
   #target() {
     const specs = specsOf(this.store.get());
-    const slot = specs.findIndex((spec) => this.plans.family(spec.family)?.sought);
+    const slot = specs.findIndex((spec) => this.plans.family(spec.family)?.searched);
     return slot < 0 ? null : { slot, plan: this.plans.all[slot], spec: specs[slot] };
   }
 
@@ -113,7 +113,7 @@ export class Search {
       this.#verdict,
       optimal ? t("optimal") : Number.isNaN(gap) ? "…" : t("{gap} above the bound", { gap: formatPercent(gap) }),
     );
-    this.#verdict.className = `verdict ${optimal ? "exact" : "not"}`;
+    this.#verdict.className = optimal ? "badge good verdict" : "badge verdict";
     setText(
       this.#bound,
       bound

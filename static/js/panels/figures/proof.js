@@ -35,7 +35,7 @@ export function createProof(plans) {
     show() {
       show(
         node,
-        plans.onScreen().some(({ asked }) => plans.family(asked.family)?.sought),
+        plans.onScreen().some(({ asked }) => plans.family(asked.family)?.searched),
       );
     },
   };
