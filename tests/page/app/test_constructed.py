@@ -47,7 +47,7 @@ def drag_all(page: Page, query: str) -> None:
         wait(page, "!bubbleline.state().plans[0].stale")
         spec, (plan,) = state(page)["spec"], state(page)["plans"]
         assert spec[field] != asked, f"{query}: {field}"
-        assert plan["error"] is None and not plan["offline"], f"{query}: {field}: {plan}"
+        assert (plan["error"], plan["offline"]) == (None, False), f"{query}: {field} = {spec[field]}"
         assert state(page)["lanes"] != before or field == "group", f"{query}: {field} = {spec[field]}"
 
 
