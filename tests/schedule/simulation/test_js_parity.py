@@ -297,14 +297,13 @@ def test_large_orders_are_timed_alike_by_the_steady_states_that_their_tables_say
             continue
         for v in {family.v[1], min(4, family.v[2])}:
             for more in ({}, {"forward_only": True}) if "forward_only" in family.fields else ({},):
-                data = {"family": name, "p": rng.randint(2, 4), "m": 8000 // v + rng.randint(0, 9), "v": v} | more
-                cases += [
-                    (spec, order(spec))
-                    for costs in (Costs(1.0, 2.0, 1.0, 0.5), Costs(0.1, 0.2, 0.3))
-                    for spec in [nearest_legal(data).with_(costs=costs)]
-                ]
-    answers = page_answers(cases, own=True)
-    for (spec, built), answer in zip(cases, answers, strict=True):
+                data = {"family": name, "p": 4, "m": 9000 // v + rng.randint(0, 9), "v": v} | more
+                costs = rng.choice((Costs(1.0, 2.0, 1.0, 0.5), Costs(0.25, 1.5, 0.75)))
+                spec = nearest_legal(data).with_(costs=costs)
+                cases.append((spec, order(spec)))
+    for (spec, built), answer in zip(cases, page_answers(cases, own=True), strict=True):
+        timeline = simulate(built, spec.timing, spec.v)
         assert answer["constructed"]
-        assert_equal(spec, simulate(built, spec.timing, spec.v), answer)
-    assert sum(answer["periodic"] for answer in answers) > len(answers) / 3
+        assert_equal(spec, timeline, answer)
+        if spec.family != "chimera":  # a table of slots says no steady state; the server looks for it
+            assert answer["periodic"] == isinstance(timeline, PeriodicTimeline)
