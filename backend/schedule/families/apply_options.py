@@ -229,12 +229,7 @@ def _validate_offload_of_recomputed(spec: Spec) -> None:
     raise SpecError("offload", spec.to_json()["offload"], text, nearest=spec.with_(offload=kept).to_json()["offload"])
 
 
-def places_by_costs(spec: Spec) -> bool:
-    """Return whether options of a spec place ops in its order by the costs."""
-    return spec.vocabulary in vocabulary.SPREAD or spec.offload != "none"
-
-
-def base_order(spec: Spec, family: Family) -> Order:
+def _base_order(spec: Spec, family: Family) -> Order:
     """Build the order of a legal spec without what its options place by the costs: S and T of an output layer that is
     spread over the ranks, and copies.
     """
@@ -251,9 +246,9 @@ def base_order(spec: Spec, family: Family) -> Order:
 def order(spec: Spec, family: Family) -> Order:
     """Build the order of a legal spec with its options.
 
-    The page adds the same to a base order (static/js/core/options/apply_options.js).
+    The page does the same (static/js/core/options).
     """
-    built = base_order(spec, family)
+    built = _base_order(spec, family)
     if spec.vocabulary in vocabulary.SPREAD:
         built = vocabulary.insert(built, spec.timing, spec.v, spec.barriers)
     return with_copies(spec, built)
