@@ -1,4 +1,4 @@
-"""What the documents say of the code: the steps of docs/architecture.md, and the commands of docs/contracts.md."""
+"""What the documents say of the code: the steps of docs/architecture.md, commands and families of docs/contracts.md."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import click
 import pytest
 
 from app import cli
+from backend.schedule.families.registry import FAMILIES
 
 ROOT = Path(__file__).resolve().parents[2]
+CONTRACTS = (ROOT / "docs" / "contracts.md").read_text()
 ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text()
 WALK = re.compile(r"^## \d\. (?P<title>.+): (?P<count>\d+) files$\n(?P<steps>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 STEP = re.compile(r"^\| (?P<number>\d+) \| `(?P<file>[^`]+)` \| (?P<text>.+) \|$", re.MULTILINE)
@@ -50,7 +52,7 @@ def test_every_file_that_the_architecture_names_exists() -> None:
 
 
 def test_the_contracts_list_every_command() -> None:
-    section = (ROOT / "docs" / "contracts.md").read_text().partition("## Command line")[2].partition("\n## ")[0]
+    section = CONTRACTS.partition("## Command line")[2].partition("\n## ")[0]
     listed = re.findall(r"`([^`]+)`", section)
     for name, command in cli.commands.items():
         if command.hidden:
@@ -58,3 +60,9 @@ def test_the_contracts_list_every_command() -> None:
         parts = [f"{name} {part}" for part in command.commands] if isinstance(command, click.Group) else [name]
         for each in parts:
             assert any(line == each or line.startswith(f"{each} ") for line in listed), f"docs/contracts.md: {each}"
+
+
+def test_the_contracts_list_every_family() -> None:
+    row = re.search(r"^\| `family` \| `1f1b` \| (.+?);", CONTRACTS, re.MULTILINE)
+    assert row is not None
+    assert row[1].split(", ") == list(FAMILIES)
