@@ -14,7 +14,7 @@ from backend.schedule.families.registry import FAMILIES
 ROOT = Path(__file__).resolve().parents[2]
 CONTRACTS = (ROOT / "docs" / "contracts.md").read_text()
 ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text()
-WALK = re.compile(r"^## \d\. (?P<title>.+): (?P<count>\d+) files$\n(?P<steps>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+WALK = re.compile(r"^## \d\. (?P<title>[^\n]+): (?P<count>\d+) files$\n(?P<steps>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 STEP = re.compile(r"^\| (?P<number>\d+) \| `(?P<file>[^`]+)` \| (?P<text>.+) \|$", re.MULTILINE)
 NAME = re.compile(r"[A-Za-z_][\w.]*")
 FILE = re.compile(r"[a-z_]+(/[\w.]+)+\.(py|js|ts|css)")
