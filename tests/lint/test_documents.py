@@ -14,9 +14,11 @@ from backend.schedule.families.registry import FAMILIES
 ROOT = Path(__file__).resolve().parents[2]
 CONTRACTS = (ROOT / "docs" / "contracts.md").read_text()
 ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text()
-WALK = re.compile(r"^## \d\. (?P<title>[^\n]+): (?P<count>\d+) files$\n(?P<steps>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+WALK = re.compile(
+    r"^## \d\. (?P<title>[^\n]+): (?P<count>\d+) files$\n(?P<steps>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL
+)
 STEP = re.compile(r"^\| (?P<number>\d+) \| `(?P<file>[^`]+)` \| (?P<text>.+) \|$", re.MULTILINE)
-NAME = re.compile(r"[A-Za-z_][\w.]*")
+NAME = re.compile(r"#?[A-Za-z_][\w.]*")
 FILE = re.compile(r"[a-z_]+(/[\w.]+)+\.(py|js|ts|css)")
 WALKS = {walk["title"]: walk for walk in WALK.finditer(ARCHITECTURE)}
 STEPS = [(title, step) for title, walk in WALKS.items() for step in STEP.finditer(walk["steps"])]
@@ -31,7 +33,7 @@ def test_every_step_of_the_architecture_names_what_its_file_has(title: str, step
             assert (ROOT / quoted).is_file(), quoted
             continue
         request = re.fullmatch(r"(?:GET|POST|DELETE) (/[\w/]+).*", quoted)
-        words = [request[1]] if request else NAME.match(quoted)[0].split(".")
+        words = [request[1]] if request else NAME.findall(quoted)[0].split(".")
         for word in words:
             assert re.search(rf"(?<!\w){re.escape(word)}(?!\w)", source), f"{step['file']} has no {word}"
 
