@@ -228,7 +228,7 @@ class LocalEngine:
         return message("runner.process_stopped", "its process, {pid}, is stopped", pid=pid)
 
     def dying(self) -> bool:
-        """Return whether a worker has ended whose sentinel has not reported it yet."""
+        """Return whether a worker has ended but its sentinel has not reported it yet."""
         return any(_state(worker.pid) in ("Z", "X", "") for worker in self.workers)
 
     def facts(self, over: bool) -> dict[str, Any]:
@@ -277,7 +277,8 @@ class LocalEngine:
             worker.process.kill()
         for worker in leaving:
             worker.process.join(5)
-            worker.process.close()
+            with suppress(ValueError):  # on a busy machine it may still be ending
+                worker.process.close()
             worker.pipe.close()
 
     def close(self) -> None:

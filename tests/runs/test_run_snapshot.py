@@ -10,8 +10,8 @@ import pytest
 
 from backend.errors import RequestError
 from backend.jobs.encoding import Encoded
-from backend.runs.rows import FIELDS
 from backend.runs.run import Run
+from backend.schedule.interop.measured_rows import FIELDS
 from backend.schedule.spec import Spec
 from backend.web.sockets import run_snapshot as snapshot_module
 from backend.web.sockets.run_snapshot import ROUND, RunSnapshots, rows_of

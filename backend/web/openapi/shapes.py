@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from backend.address.query import KEYS
-from backend.runs.rows import FIELDS as ROW_FIELDS
-from backend.runs.rows import KINDS
 from backend.runs.run import IMPORTED, MODES
+from backend.schedule.interop.measured_rows import FIELDS as ROW_FIELDS
+from backend.schedule.interop.measured_rows import KINDS
 from backend.schedule.spec import COST_KEYS
 from backend.web.openapi.schema import (
     ANY,
@@ -64,7 +64,7 @@ RUN: dict[str, Schema] = {
     "failure": nullable(ref("Failure")),
     **dict.fromkeys(RUN_FACTS, ANY),
 }
-"""What every run has; its facts are null until the runner has reported them, and others may stand beside them."""
+"""What every run has; its facts are null until the runner has reported them, and others may be beside them."""
 PROGRESS: dict[str, Schema] = {
     "position": nullable(WHOLE),
     "seq": COUNT,

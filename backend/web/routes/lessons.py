@@ -22,8 +22,7 @@ from backend.lessons.shelf import shelf_of
 from backend.schedule.spec import choice, integer
 from backend.web.http.bundle import charts_address, entry, plotly_address, preloads
 from backend.web.http.computing import compute
-from backend.web.http.responses import send
-from backend.web.services import services
+from backend.web.services import send_cached, services
 
 lessons = Blueprint("lessons", __name__)
 MOST_QUESTIONS = 999
@@ -68,8 +67,8 @@ def describe_lesson(slug: str) -> Response:
 
 
 @lessons.get("/api/lessons/<slug>/answers")
-def judge_answer(slug: str) -> Response:
-    """Judge an answer to a question. A wrong one gets its reason; a right one, and the second wrong one, the
+def grade_answer(slug: str) -> Response:
+    """Grade an answer to a question. A wrong one gets its reason; a right one, and the second wrong one, the
     explanation.
     """
     data = fields_of(request.query_string, ("question", "answer", "try", "lang"), lambda key, text: text)
@@ -82,7 +81,7 @@ def judge_answer(slug: str) -> Response:
     slug = slug[:80]
     return _send(
         ("answer", slug, language, number, given, min(tries, 2)),
-        lambda: compute(answers.judged, _own(), slug, language, number, given, min(tries, 2)),
+        lambda: compute(answers.graded, _own(), slug, language, number, given, min(tries, 2)),
     )
 
 
@@ -110,6 +109,6 @@ def _assets() -> Assets:
 def _send(key: tuple[Any, ...], make: Callable[[], Encoded]) -> Response:
     """Send an answer of the cache as long as no file of a lesson, and no script, has changed."""
     state = shelf_of(_own()).stamp()
-    answer = send(request, services().cache.get_or_make(("lesson", *key, state, _assets()), make))
+    answer = send_cached(("lesson", *key, state, _assets()), make)
     answer.headers["Vary"] = "Accept, Accept-Encoding, Accept-Language"
     return answer

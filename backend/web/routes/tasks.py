@@ -15,29 +15,27 @@ from backend.tasks.task import task_of
 from backend.web.http import access
 from backend.web.http.clients import client_of
 from backend.web.http.computing import compute
-from backend.web.http.request_json import read_object
-from backend.web.http.responses import send
-from backend.web.services import services
+from backend.web.http.request_body import read_object
+from backend.web.services import send_cached, services
 
 tasks = Blueprint("tasks", __name__, url_prefix="/api/tasks")
 AN_ENTRY = message("boards.an_entry", "an entry")
 SHOWN_MS = 2000.0  # the first time: some par orders are searched
-JUDGED_MS = 100.0
-CLAIMS = ("score", "makespan", "bubble", "peak", "messages", "simplicity")  # what a client may say, and nobody reads
+GRADED_MS = 100.0
+CLAIMS = ("score", "makespan", "bubble", "peak", "messages", "simplicity")  # sent by a client and ignored
 
 
 @tasks.get("")
 def list_tasks() -> Response:
     """Return every task of the workbench, in order, without par."""
-    return send(request, services().cache.get_or_make("tasks", answers.list_tasks))
+    return send_cached("tasks", answers.list_tasks)
 
 
 @tasks.get("/<slug>")
 def show_task(slug: str) -> Response:
     """Return a task: its start, goals, par, the named schedules at its sizes, and a bound."""
     task_of(slug)
-    shown = services().cache.get_or_make(("task", slug), lambda: compute(answers.show_task, slug, ms=SHOWN_MS))
-    return send(request, shown)
+    return send_cached(("task", slug), lambda: compute(answers.show_task, slug, ms=SHOWN_MS))
 
 
 @tasks.get("/<slug>/board")
@@ -65,13 +63,13 @@ def submit_entry(slug: str) -> tuple[Response, int]:
     task_of(slug)
     name = name_of(body.get("name"))
     services().boards.admit(client_of(request))
-    judged = compute(answers.judge_entry, slug, body.get("order"), body.get("rows"), ms=JUDGED_MS)
-    kept = services().boards.submit(judged, name)
+    graded = compute(answers.grade_entry, slug, body.get("order"), body.get("rows"), ms=GRADED_MS)
+    kept = services().boards.submit(graded, name)
     shape: dict[str, Any] = {
         "entry": answers.entry_as_dict(kept.entry),
         "new": kept.new,
-        "solved": judged.solved,
-        "goals": list(judged.goals),
+        "solved": graded.solved,
+        "goals": list(graded.goals),
         "place": kept.place,
     }
     return jsonify(shape), 201

@@ -34,7 +34,7 @@ FORMS: list[Form] = [
     ),
     ("?p=8&comm=3&m.model=llama3-70b&m.heads=1&m.off=1", {"model": True, "costs.comm": 3}, [], {}),
     ("?area=12-30@0-3&marks=3,10.5&pin=0,2", {}, [], {"area": "12-30@0-3", "marks": "3,10.5", "pin": "0,2"}),
-    ("?z=nvIrumw2hbnw&theme=dark&m=16", {"family": "zb-h1", "m": 16}, [], {"theme": "dark"}),
+    ("?z=.nvwxr8AA&theme=dark&m=16", {"family": "zb-h1", "m": 16}, [], {"theme": "dark"}),
 ]  # fmt: skip
 """A form of each kind with what it shows: of the first schedule, the others and the view.
 

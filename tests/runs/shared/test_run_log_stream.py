@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from backend.errors import message
 from backend.jobs.encoding import Encoded
+from backend.limits.shared_rate import SharedHourlyRate, SharedPace
 from backend.runs.errors import RunFailure
-from backend.runs.rows import KINDS
 from backend.runs.run import Run
+from backend.schedule.interop.measured_rows import KINDS
 from backend.web.shared.answer_cache import AnswerCache
 from backend.web.shared.connection import connect
 from backend.web.shared.lease import LEASE, Lease
-from backend.web.shared.limits import SharedHourlyRate, SharedPace
 from backend.web.shared.run_log_stream import Writer, read_further, read_run, stream_of
 from tests.support import PATIENCE_S
 

@@ -1,7 +1,7 @@
 """Write what the tests of tests/js compare the page with, from the server's own code.
 
 `make fixtures` runs `python -m tests.support.page.fixtures`, and `make test-js` does so where the server is newer. The
-files are made anew on every machine: nobody can review them, and the server is there to ask.
+files are made anew on every machine: they are too long for a review, and the server can make them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def fixtures() -> dict[str, Any]:
     """Return each file's name and content."""
     return {
         "messages": message_templates.by_code(),
-        "orders": {"families": orders.families(), "cases": list(orders.cases())},
+        "orders": {"cases": list(orders.cases()), "options": list(orders.with_options())},
         "times": [times.case(spec) for spec in times.specs()],
         "workbench": [workbench.case(*each) for each in workbench.positions()],
     }

@@ -17,7 +17,7 @@ from backend.schedule.families.bidirectional.dualpipe import DUALPIPE
 from backend.schedule.families.family import Family
 from backend.schedule.families.fixed_orders import fixed_orders, split
 from backend.schedule.families.rules import even
-from backend.schedule.families.zero_bubble.zb_auto import FEASIBLE
+from backend.schedule.families.zero_bubble.zb_auto import FEASIBLE, instance_of
 from backend.schedule.order.order import Codes
 from backend.schedule.search import passes
 from backend.schedule.search.problem import Problem
