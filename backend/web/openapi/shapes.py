@@ -59,7 +59,7 @@ RUN: dict[str, Schema] = {
     **dict.fromkeys(FACTS, ANY),
     "failure": nullable(ref("Failure")),
 }
-"""What every run has; others of its facts may stand beside them."""
+"""What every run has; others of its facts may be beside them."""
 PROGRESS: dict[str, Schema] = {
     "position": nullable(WHOLE),
     "seq": COUNT,
