@@ -134,10 +134,15 @@ apt = { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && echo "Installin
 # Run a command and print how long it took.
 timed = start=$$(date +%s); $(1); status=$$?; echo "$@: $$(($$(date +%s) - start)) s"; exit $$status
 
+# The same, and note its processor time for `make test`.
+TIMES := $(PY) -m tests.support.whole_run.processor_time
+noted = $(TIMES) run $@ "$(1)"
+
 # The set-up, then pytest, and beside them the linters with what they leave of the two cores: tests wait for one another.
+test: export PROCESSOR_TIMES := $(CURDIR)/.pytest_cache/processor_times.txt
 test:
-	@start=$$(date +%s); $(MAKE) --no-print-directory -j2 test-python checks \
-	  && echo "make test: $$(($$(date +%s) - start)) s in all"
+	@start=$$(date +%s); rm -f $$PROCESSOR_TIMES; $(MAKE) --no-print-directory -j2 test-python checks; status=$$?; \
+	  $(TIMES) show; echo "make test: $$(($$(date +%s) - start)) s in all"; exit $$status
 
 checks: .venv/.test node_modules/.test $(FIXTURES)
 	@nice $(MAKE) --no-print-directory lint-js test-js lint-python
@@ -145,10 +150,10 @@ checks: .venv/.test node_modules/.test $(FIXTURES)
 lint: lint-python lint-js
 
 lint-python: .venv/.test
-	@$(call timed,$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy)
+	@$(call noted,$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy)
 
 lint-js: node_modules/.test
-	@$(call timed,npm run --silent types && npm run --silent lint && npm run --silent format:check)
+	@$(call noted,npm run --silent types && npm run --silent lint && npm run --silent format:check)
 
 # Kernels are compiled once here, not by every test and server that is the first to need them.
 .venv/.kernels: $(shell find backend/schedule -name '*.py') | .venv/.test
@@ -162,7 +167,7 @@ $(FIXTURES): $(shell find backend runner tests/support -name '*.py') .venv/.kern
 	@touch $@
 
 test-js: node_modules/.test $(FIXTURES)
-	@$(call timed,npm test --silent)
+	@$(call noted,npm test --silent)
 
 # Each worker takes the next file, in the order of tests/conftest.py: files share servers, browsers and clusters.
 test-python: setup-test .venv/.kernels

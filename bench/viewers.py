@@ -32,7 +32,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from backend.runs.rows import named
+from backend.schedule.interop.measured_rows import named
 from bench.crowd.steady import LINE_S
 from bench.crowd.viewer import Viewer
 from bench.crowd.watched import Cost, Server, server, servers

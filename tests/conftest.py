@@ -19,7 +19,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from hypothesis import settings
 
-from backend.compute.pool import Pool
+from backend.compute.pool import Limits, Pool
 from backend.config import PROJECT, Config
 from backend.database.address import Location, PostgresqlAddress
 from backend.schedule import jit
@@ -27,9 +27,10 @@ from backend.web.http.computing import POOL
 from tests.support import PATIENCE_S
 from tests.support.servers.forked import ForkedServer, ServerForks
 from tests.support.servers.postgresql import Cluster
+from tests.support.whole_run.processor_time import ProcessorTime
 
 if TYPE_CHECKING:
-    from tests.support.distribution import FolderScheduling
+    from tests.support.whole_run.distribution import FolderScheduling
 
 # In this order: what takes minutes comes first and files that take seconds last, so that all workers end together. The
 # page's files are the last to end, whatever comes behind them here: one worker stays with them from the start.
@@ -38,11 +39,16 @@ FOLDERS = (
     "runner", "web", "runs", "cli", "lessons", "charts", "lint", "schedule",
 )  # fmt: skip
 
-# The same examples each time, whatever the machine's speed; RANDOM_EXAMPLES=1 looks for new ones.
-settings.register_profile("bubbleline", deadline=None, derandomize="RANDOM_EXAMPLES" not in os.environ)
+# A few examples, the same each time, whatever the machine's speed; RANDOM_EXAMPLES=1000 looks for that many new ones.
+NEW_EXAMPLES = int(os.environ.get("RANDOM_EXAMPLES", "0"))
+settings.register_profile("bubbleline", deadline=None, derandomize=not NEW_EXAMPLES, max_examples=NEW_EXAMPLES or 25)
 settings.load_profile("bubbleline")
 
 FAKE_RUNNER = (sys.executable, str(Path(__file__).parent / "support" / "runner" / "fake_runner.py"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(ProcessorTime())
 
 
 gc.disable()  # until the tests are collected: what they are made of stays to the end
@@ -71,7 +77,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FolderSchedu
     """Keep each worker in its folder, where whole files are distributed."""
     if config.getvalue("dist") != "loadfile":
         return None
-    from tests.support.distribution import FolderScheduling
+    from tests.support.whole_run.distribution import FolderScheduling
 
     return FolderScheduling(config, log)
 
@@ -96,7 +102,7 @@ def compiled() -> None:
 
 @pytest.fixture
 def config(tmp_path: Path) -> Config:
-    return Config(port=0, database=tmp_path / "runs.sqlite3", runner=FAKE_RUNNER, silence_s=10)
+    return Config(port=0, database=tmp_path / "runs.sqlite3", runner=FAKE_RUNNER, silence_s=60)
 
 
 @pytest.fixture(scope="session")
@@ -125,7 +131,7 @@ def location(request: pytest.FixtureRequest, tmp_path: Path) -> Location:
 @pytest.fixture(scope="session")
 def pool() -> Iterator[Pool]:
     """Worker processes for the apps of all tests, as the session of a test process needs them."""
-    shared = Pool()
+    shared = Pool(Limits(seconds=600))
     yield shared
     shared.close()
 
@@ -162,7 +168,8 @@ def launch(folder: Path, *runner_options: str, port: int = 0, as_users_do: bool 
     It is forked from a process that has imported what it needs, unless it is to be started as users do.
     """
     runner = " ".join([*FAKE_RUNNER, *runner_options])
-    settings = {"RUNNER": runner, "DATABASE": str(folder / "runs.sqlite3"), "STOP_S": "0", "WORKERS_AFTER_S": "3600"}
+    settings = {"RUNNER": runner, "DATABASE": str(folder / "runs.sqlite3"), "STOP_S": "0"}
+    settings |= {"WORKERS_AFTER_S": "3600", "WORKER_SECONDS": "600"}  # none before they are needed, and time to end
     env = os.environ | {f"BUBBLELINE_{name}": value for name, value in settings.items()} | environ
     command = ["serve", "--port", str(port)]
     with (folder / "server.log").open("a") as log:
@@ -208,11 +215,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def until(
     true: Callable[[], object], seconds: float = PATIENCE_S, sleep: Callable[[float], object] = time.sleep
 ) -> None:
-    """Wait until something holds."""
-    end = time.monotonic() + seconds
+    """Wait until something holds; the longer it takes, the less often it is asked."""
+    begun = time.monotonic()
     while not true():
-        assert time.monotonic() < end, f"not within {seconds} s"
-        sleep(0.01)
+        waited = time.monotonic() - begun
+        assert waited < seconds, f"not within {seconds} s"
+        sleep(min(0.01 + waited / 10, 0.1))
 
 
 def error_of(response) -> dict:

@@ -28,10 +28,7 @@ PLAIN = {key: value for key, value in Spec().to_json().items() if key != "costs"
 
 
 def plans_of(query: bytes) -> list[Spec]:
-    """Return the schedules that a view shows, the first one first. Raises RequestError naming the key that is wrong.
-
-    Unpacking the longest query takes a quarter of a second.
-    """
+    """Return the schedules that a view shows, the first one first. Raises RequestError naming the key that is wrong."""
     entries = entries_of(query)
     first = _fields(entries, "", PLAIN)
     prefixes = [prefix for prefix in OTHERS if any(prefix + key in entries for key in KEYS)]

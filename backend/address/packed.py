@@ -2,8 +2,7 @@
 
 ``z=.TEXT`` or ``z=.TEXT.NUMBERS``: TEXT is a checksum of two characters and the query, deflated with DICTIONARY as
 preset dictionary, in base64url. A character 1 in the query marks a removed number or list of numbers; NUMBERS has
-them as bits, six per character. DICTIONARY and every width here are part of the format and must never change. Links
-that do not begin with a point are of the first format (arithmetic_code.py).
+them as bits, six per character. DICTIONARY and every width here are part of the format and must never change.
 """
 
 from __future__ import annotations
@@ -14,8 +13,7 @@ import zlib
 from collections.abc import Callable
 from functools import lru_cache
 
-from backend.address.arithmetic_code import ALPHABET, checksum, unpack_arithmetic
-
+ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 FORM = re.compile(r"\.([A-Za-z0-9_-]{2})([A-Za-z0-9_-]{1,2048})(?:\.([A-Za-z0-9_-]{1,4096}))?", re.ASCII)
 MOST_CHARACTERS = 65_536  # of a query, packed or not
 NUMBER_TAKEN = "\x01"
@@ -40,8 +38,6 @@ DICTIONARY = (
 @lru_cache(maxsize=64)
 def unpack(packed: str) -> str | None:
     """Return the text of a packed form; None if it is malformed or truncated."""
-    if not packed.startswith("."):
-        return unpack_arithmetic(packed)
     parts = FORM.fullmatch(packed)
     if parts is None:
         return None
@@ -50,6 +46,14 @@ def unpack(packed: str) -> str | None:
     except (ValueError, zlib.error):
         return None
     return text if checksum(text) == parts[1] else None
+
+
+def checksum(text: str) -> str:
+    """Return twelve bits in two characters."""
+    total = 7
+    for char in text:
+        total = (total * 31 + ord(char)) % 4093
+    return ALPHABET[total // 64] + ALPHABET[total % 64]
 
 
 def _inflated(characters: str) -> str:

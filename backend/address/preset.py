@@ -87,5 +87,5 @@ def _with_costs(spec: Spec, costs: Costs, w_share: float, off: bool) -> Spec:
         given = {each.name: getattr(spec.costs, each.name) for each in fields(Costs)}
         changed = {name: value for name, value in given.items() if value != getattr(plain.costs, name)}
         share = spec.w_share if spec.w_share != plain.w_share else w_share
-        return replace(spec, costs=replace(costs, **changed), w_share=share)
-    return spec if spec.costs != plain.costs else replace(spec, costs=costs, w_share=w_share)
+        return spec.with_(costs=replace(costs, **changed), w_share=share)
+    return spec if spec.costs != plain.costs else spec.with_(costs=costs, w_share=w_share)

@@ -14,14 +14,14 @@ from backend.schedule.spec import COST_KEYS, LIMITS, Spec, reject_unknown
 
 SPEC_KEYS = tuple(key for key in Spec().to_json() if key != "costs")
 KEYS = SPEC_KEYS + COST_KEYS
-ORDER_KEYS = (*KEYS, "base")  # base: without what options place in the order by the costs
 LISTS = frozenset({"F", "I", "W", "layers"})
 WORDS = frozenset({"family", "vocabulary", "order"})
 PER_CHUNK = frozenset({"recompute", "offload"})  # a word, or a list of words
-FLAGS = frozenset({"lifo", "forward_only", "shared_link", "base"})
+FLAGS = frozenset({"lifo", "forward_only", "shared_link"})
 TRUTHS = {"true": True, "1": True, "false": False, "0": False}
 # JSON's own numbers: no spaces, underscores, hex, NaN or infinity, and short enough to read at once.
 NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,4})?", re.ASCII)
+EFFORT = re.compile(rb"(?<![a-z_])effort=([0-9]{1,10})")
 MOST_FIELDS = 64
 LONG = 3000  # bytes of a query whose numbers alone take a while
 MOST_ENTRIES = LIMITS["p"] * LIMITS["v"]  # of a list: one per stage
@@ -32,15 +32,6 @@ ADDRESS = message("web.the_address", "the address")  # where keys were given, fo
 def spec_of(query: bytes) -> Spec:
     """Read a legal spec from a query string. Raises RequestError naming the key that is wrong."""
     return read(nested(fields_of(query, KEYS, value_of)))
-
-
-def order_query_of(query: bytes) -> tuple[Spec, bool]:
-    """Read a legal spec, and whether only its base order is requested. Raises RequestError naming the key that is
-    wrong.
-    """
-    data = fields_of(query, ORDER_KEYS, value_of)
-    base = bool(data.pop("base", False))
-    return read(nested(data)), base
 
 
 def is_packed(query: bytes) -> bool:
@@ -88,6 +79,11 @@ def pairs(query: bytes) -> list[tuple[str, str]]:
     except ValueError:
         why = message("web.too_many_keys", "the address has more than {most} keys", most=MOST_FIELDS)
         raise RequestError("query", None, why, limit=MOST_FIELDS) from None
+
+
+def efforts_of(query: bytes) -> set[int]:
+    """Return the efforts of the searched orders in a query that is not packed, however wrong the rest of it is."""
+    return {int(digits) for digits in EFFORT.findall(query)}
 
 
 def query_of(spec: Spec) -> str:

@@ -29,6 +29,7 @@ from backend.charts.chart import (
 from backend.charts.pareto.pareto import SYMBOLS
 from backend.charts.theme import TEXT, Appearance
 from backend.charts.theme_tokens import rgb, tokens
+from backend.compute.parallel_map import in_processes
 from backend.errors import message
 from backend.schedule import jit
 from backend.schedule.analysis.nearest_spec import fit
@@ -110,7 +111,7 @@ def _curves(plans: Sequence[ChartSeries]) -> list[Curve]:
         specs.append(spec if name in on_screen else spec.with_(group=None))
     sizes = [sorted({*ms, spec.m} if spec.family in on_screen else ms) for spec in specs]
     curves: list[Curve] = []
-    for spec, cells in zip(specs, over_m(specs, sizes), strict=True):
+    for spec, cells in zip(specs, over_m(specs, sizes, in_processes), strict=True):
         family = FAMILIES[spec.family]
         if cells:
             member = sum(each.group == family.group for each in curves)

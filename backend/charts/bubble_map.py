@@ -22,6 +22,7 @@ from backend.charts.chart import (
 )
 from backend.charts.theme import TEXT, Appearance
 from backend.charts.theme_tokens import rgb, tokens
+from backend.compute.parallel_map import in_processes
 from backend.errors import message
 from backend.schedule.analysis.sweep import Cell, grid
 from backend.schedule.simulation.metrics import Figures
@@ -42,7 +43,7 @@ BAR = 74  # px for the scale beside the plot
 
 def bubble(plan: ChartSeries, appearance: Appearance) -> Chart:
     """Draw the figure for the family on the screen; a click sets its p and m."""
-    ps, ms, cells = grid(plan.spec)
+    ps, ms, cells = grid(plan.spec, in_processes)
     flat = [each for line in cells for each in line]
     rows = [_row(each, plan, appearance.y) for each in flat]
     place = [[line * len(ms) + at for at in range(len(ms))] for line in range(len(ps))]

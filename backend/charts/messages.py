@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from backend.charts.chart import BUBBLE, HOVER, SCHEDULE, Chart, ChartSeries, Row, axis, joined_lines, layout, percent
 from backend.charts.theme import TEXT, Appearance
 from backend.charts.theme_tokens import tokens
+from backend.compute.parallel_map import in_processes
 from backend.errors import RequestError, message
 from backend.schedule.analysis.pareto import SEARCHED
 from backend.schedule.analysis.sweep import Load, over_v
@@ -70,7 +71,7 @@ def _loads(plan: ChartSeries) -> list[FamilyLoad]:
     for name, family in FAMILIES.items():
         if name in SEARCHED and name != plan.spec.family:
             continue
-        loads += [FamilyLoad(name, family.title, load) for load in over_v(plan.spec, name)]
+        loads += [FamilyLoad(name, family.title, load) for load in over_v(plan.spec, name, in_processes)]
     if not loads:
         why = message("charts.none_small_enough", "no family of this size is small enough to be counted here")
         raise RequestError("m", plan.spec.m, why, nearest=64)

@@ -10,6 +10,7 @@ import click
 
 from backend.cli.columns import columns
 from backend.cli.options import UNIT_HEAD, fail, preset_data, preset_options, spec_data, spec_options, unit_cells
+from backend.compute.parallel_map import in_processes
 from backend.errors import RequestError
 from backend.schedule.analysis.compare import compare as compare_families
 from backend.schedule.family_names import canonical
@@ -38,7 +39,9 @@ def compare(more: Sequence[str], as_json: bool, **given: Any) -> None:
         data = spec_data(given)
         first = data.pop("family", None)
         names = [*([first] if first else []), *map(canonical, more)]
-        shape = compare_families(Spec.from_json({**data, "v": data.get("v", 1)}), names, data.get("v"), preset)
+        shape = compare_families(
+            Spec.from_json({**data, "v": data.get("v", 1)}), names, data.get("v"), preset, in_processes
+        )
     except RequestError as error:
         fail(data, error, as_json)
     click.echo(json.dumps(shape) if as_json else "\n".join(_table(shape["rows"], preset is not None) + _remarks(shape)))

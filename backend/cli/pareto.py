@@ -20,9 +20,11 @@ from backend.cli.options import (
     spec_options,
     unit_cells,
 )
+from backend.compute.parallel_map import in_processes
 from backend.errors import RequestError
 from backend.schedule import jit
 from backend.schedule.analysis import pareto
+from backend.schedule.analysis.map_each import one_by_one
 from backend.schedule.families import registry
 from backend.schedule.spec import MAX_TIME, number
 
@@ -52,9 +54,13 @@ def pareto_command(limits: float | list[float] | None, seconds: float, as_json: 
         if seconds > 0.0:
             jit.compile_all()
         memory_limits = None if limits is None else _read(limits)
-        points = pareto.points(asked, None, preset)
+        points = pareto.points(asked, None, preset, in_processes)
         points += pareto.frontier(
-            asked, memory_limits, lambda spec: built(spec, seconds), preset, one_by_one=seconds > 0.0
+            asked,
+            memory_limits,
+            lambda spec: built(spec, seconds),
+            preset,
+            one_by_one if seconds > 0.0 else in_processes,
         )
         shown = asked if preset is None else preset.asked(asked)
     except RequestError as error:

@@ -10,6 +10,7 @@ import click
 
 from backend.cli.columns import columns
 from backend.cli.options import built, fail, preset_data, preset_options
+from backend.compute.parallel_map import in_processes
 from backend.errors import RequestError
 from backend.schedule.analysis.plans import TrainingSetup, best_of_each, frontier, needs_a_model, plans
 from backend.schedule.families.registry import family_of
@@ -47,7 +48,8 @@ def plan_command(p: int, m: int, gb: float | None, seconds: float, rows: int, as
         preset = preset_data(given)
         if preset is None:
             raise needs_a_model()
-        found = plans(asked, preset, limit, (lambda spec: built(spec, seconds)) if seconds > 0.0 else None)
+        search = (lambda spec: built(spec, seconds)) if seconds > 0.0 else None
+        found = plans(asked, preset, limit, search, in_processes)
     except RequestError as error:
         fail({"p": p, "m": m}, error, as_json)
     front = frontier(found)

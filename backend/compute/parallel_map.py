@@ -1,4 +1,4 @@
-"""Do independent constructions and simulations in several processes.
+"""The map of analyses (backend/schedule/analysis/map_each.py) in several processes.
 
 Half of the time of an answer is Python, in which threads would wait for each other's lock. Copies of this process made
 by `fork` have all that they need, and send back the results alone. Each has the limits of memory and time of this
@@ -19,32 +19,22 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NoReturn, TypeVar
 
-from backend.schedule.families.registry import family_of, op_count
-from backend.schedule.spec import Spec
-
 T = TypeVar("T")
 R = TypeVar("R")
 
 MOST_PROCESSES = 8  # of one job; a bound, measured on two cores only
-SHAPED = 20  # constructing an order for given costs takes about as long as building and timing a fixed one this often
 WORTH_OPS = 300_000  # fixed orders of fewer take some 30 ms, and a copy of this process 5 to 10
 NUMBER = struct.Struct("I")  # of an item, in the queue
 DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of <sys/prctl.h>
 
 
-def time_in_ops(spec: Spec) -> int:
-    """Return how many ops of a fixed order take as long to build and time as this schedule."""
-    return op_count(spec) * (SHAPED if family_of(spec).shaped_by_costs else 1)
-
-
 def in_processes(
     work: Callable[[T], R], items: Sequence[T], time_of: Callable[[T], int], *, longest_first: bool = True
 ) -> list[R]:
-    """Return ``work`` of each item, in their order. Raises what ``work`` raises.
+    """Return ``work`` of each item, as `Map` says. Raises what ``work`` raises.
 
-    ``time_of`` an item is in ops of a fixed order. The longest items are begun first, so that no process is left with a
-    long one at the end. With ``longest_first`` false items are begun in their order: of work that ends
-    at a time, the first items are then the ones done. Results are pickled; what ``work`` changes elsewhere is lost.
+    The longest items are begun first, so that no process is left with a long one at the end. Results are pickled; what
+    ``work`` changes elsewhere is lost.
     """
     times = [time_of(item) for item in items]
     helpers = min(MOST_PROCESSES, cores(), len(items)) - 1

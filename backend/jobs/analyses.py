@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -9,14 +11,15 @@ from backend.address.chart_query import chart_query_of, frontier_query_of
 from backend.address.preset import setting_fields, split_preset
 from backend.address.query import KEYS, fields_of, nested, value_of
 from backend.charts.catalogue import KINDS
+from backend.compute.parallel_map import in_processes
+from backend.compute.searched_orders import SearchedOrders
 from backend.errors import RequestError
 from backend.jobs.encoding import Encoded, encode_json
 from backend.schedule.analysis import pareto
 from backend.schedule.analysis.compare import compare
 from backend.schedule.analysis.pareto import Point
-from backend.schedule.families import registry, searched
+from backend.schedule.families import registry
 from backend.schedule.families.registry import FAMILIES
-from backend.schedule.families.searched import Recalled
 from backend.schedule.family_names import canonical
 from backend.schedule.hardware.balance import BALANCE_KEYS, balance_of
 from backend.schedule.hardware.cost_model import KEYS as SETTING_KEYS
@@ -31,7 +34,7 @@ def comparison(query: bytes) -> Encoded:
     """Return rows and notes of the families in a query, all by default, at its p, m, costs and w_share."""
     rest, preset = split_preset(query)
     names, spec, v = comparison_of(rest)
-    return encode_json(compare(spec, names, v, preset))
+    return encode_json(compare(spec, names, v, preset, in_processes))
 
 
 def comparison_of(query: bytes) -> tuple[tuple[str, ...], Spec, int | None]:
@@ -52,32 +55,34 @@ def balance(query: bytes) -> Encoded:
     return encode_json(balance_of(setting_fields(query, (*SETTING_KEYS, *BALANCE_KEYS))).as_dict())
 
 
-def chart(name: str, query: bytes, recalled: Recalled) -> Encoded:
-    """Return a chart: its figure, how to read it, and its numbers. Raises RequestError for an unknown name."""
-    searched.remember(recalled)
+def chart(name: str, query: bytes, found: Sequence[Spec]) -> Encoded:
+    """Return a chart: its figure, how to read it, and its numbers. Raises RequestError for an unknown name.
+
+    ``found`` are searched specs with their rows.
+    """
     kind = KINDS[choice("chart", name, KINDS)]
     asked = chart_query_of(query, kind)
-    drawn = kind.draw(asked.plans, asked.appearance, asked.setting)
+    known = SearchedOrders(found).known
+    plans = [replace(plan, spec=known(plan.spec)) for plan in asked.plans]
+    drawn = kind.draw(plans, asked.appearance, asked.setting)
     shape: dict[str, Any] = {"spec": asked.plans[0].spec.to_json()} | drawn.as_dict()
     return encode_json(shape | {"notes": [*drawn.notes, *asked.left_out]})
 
 
-def frontier(query: bytes, finds: int, recalled: Recalled) -> Encoded:
-    """Return memory against throughput, with the best of the ``recalled`` orders if searched ones are asked for;
-    ``finds`` is the number of searches that they are from.
-    """
+def frontier(query: bytes, found: Sequence[Spec]) -> Encoded:
+    """Return memory against throughput, with the best of the ``found`` orders if searched ones are asked for."""
     from backend.charts.pareto.pareto import figure  # plotly takes half a second to import
     from backend.charts.pareto.pareto_axes import axes_of, drawable
 
     asked = frontier_query_of(query)
     preset, bare = asked.preset, asked.spec
     spec = bare if preset is None else preset.asked(bare)
-    points = pareto.points(bare, None, preset)
+    points = pareto.points(bare, None, preset, in_processes)
     error: dict[str, Any] | None = None
     if asked.with_searched:
         try:
-            searched.remember(recalled)
-            points += _frontier(pareto.setting_of(bare), finds, preset)
+            alike = tuple(each for each in found if (each.p, each.m) == (bare.p, bare.m))
+            points += _frontier(pareto.setting_of(bare), alike, preset)
         except RequestError as problem:
             error = problem.as_dict()
     points = drawable(points, asked.appearance)
@@ -94,12 +99,14 @@ def frontier(query: bytes, finds: int, recalled: Recalled) -> Encoded:
 
 
 @lru_cache(maxsize=128)
-def _frontier(setting: Spec, finds: int, preset: Preset | None) -> list[Point]:
-    """Return the searched orders of a setting, for any family on the screen."""
-    return pareto.frontier(setting, None, _best_known, preset)
+def _frontier(setting: Spec, found: tuple[Spec, ...], preset: Preset | None) -> list[Point]:
+    """Return the searched orders of a setting, for any family on the screen: the best of those that were found, else a
+    construction, as a figure must not wait for a long search.
+    """
+    known = SearchedOrders(found)
 
+    def best(spec: Spec) -> tuple[Spec, Order]:
+        longest = known.longest(spec)
+        return longest, registry.order(longest)
 
-def _best_known(spec: Spec) -> tuple[Spec, Order]:
-    """Return the best order of recent searches, else a construction: a figure must not wait for a long search."""
-    best = searched.known(spec)
-    return best, registry.order(best)
+    return pareto.frontier(setting, None, best, preset, in_processes)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from backend.address.link_state import entries_of, plans_of
 from backend.address.query import KEYS, fields_of, nested, query_of, value_of
+from backend.compute.searched_orders import SearchedOrders
 from backend.errors import RequestError, message
 from backend.jobs.encoding import BINARY, Encoded
 from backend.jobs.order_time import IMPORTED_MS, WORKER_MS, order_ms
@@ -17,9 +19,8 @@ from backend.runs import estimate, run_files
 from backend.runs.options import Options, refuse_ranks, refuse_steps
 from backend.runs.run import Run
 from backend.runs.run_order import encoded_order, order_of
-from backend.schedule.families import registry, searched
+from backend.schedule.families import registry
 from backend.schedule.families.registry import family_of, op_count, read
-from backend.schedule.families.searched import Recalled
 from backend.schedule.interop.export import FORMATS, file_name, render
 from backend.schedule.order import wire
 from backend.schedule.spec import Spec, choice
@@ -38,12 +39,14 @@ class File:
     name: str
 
 
-def exported(query: bytes, recalled: Recalled, largest: int = LARGEST) -> File:
-    """Return the file of the spec in a query, of at most about ``largest`` characters; ``format`` names its format."""
-    searched.remember(recalled)
+def exported(query: bytes, found: Iterable[Spec], largest: int = LARGEST) -> File:
+    """Return the file of the spec in a query, of at most about ``largest`` characters; ``format`` names its format.
+
+    ``found`` are searched specs with their rows, here and below.
+    """
     data = fields_of(query, (*KEYS, "format"), lambda key, text: text if key == "format" else value_of(key, text))
     form = choice("format", data.pop("format", "json"), FORMATS)
-    spec = read(nested(data))
+    spec = SearchedOrders(found).known(read(nested(data)))
     most = largest // FORMATS[form][2]
     if op_count(spec) > most:
         nearest = max(1, spec.m * most // op_count(spec))
@@ -70,13 +73,12 @@ class RequestedRun:
 
 
 def requested_run(
-    data: Any, chosen: Options, choices: list[dict[str, Any]], devices: list[dict[str, Any]], recalled: Recalled
+    data: Any, chosen: Options, choices: list[dict[str, Any]], devices: list[dict[str, Any]], found: Iterable[Spec]
 ) -> RequestedRun:
     """Build the order of a run that is asked for with the spec ``data``, and count its work; ``choices`` and
     ``devices`` are the runner's.
     """
-    searched.remember(recalled)
-    spec = registry.read(data)
+    spec = SearchedOrders(found).known(registry.read(data))
     refuse_ranks(spec.p, choices)
     refuse_steps(chosen.steps, spec.forward_only)
     setting = estimate.setting_of(spec.p, chosen, choices, devices)
@@ -116,10 +118,9 @@ class View:
     name: str
 
 
-def standalone(query: bytes, recalled: Recalled) -> View:
+def standalone(query: bytes, found: Iterable[Spec]) -> View:
     """Return the view in a query for one HTML file. Raises RequestError for one that is too large."""
-    searched.remember(recalled)
-    plans = plans_of(query)
+    plans = list(map(SearchedOrders(found).known, plans_of(query)))
     if sum(order_ms(spec) for spec in plans) > MOST_MS:
         why = message("web.view_too_large", "this is too large for one file; choose fewer micro-batches or devices")
         raise RequestError("m", plans[0].m, why)

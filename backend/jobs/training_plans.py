@@ -7,6 +7,7 @@ from typing import Any
 
 from backend.address.preset import split_preset
 from backend.address.query import fields_of, number_of
+from backend.compute.parallel_map import in_processes
 from backend.jobs.encoding import Encoded, encode_json
 from backend.schedule.analysis.plans import TrainingSetup, best_of_each, frontier, needs_a_model, plans_within
 from backend.schedule.hardware.preset_costs import Preset
@@ -45,7 +46,7 @@ def training_plans(query: bytes) -> tuple[Encoded, bool]:
     and whether all settings were built.
     """
     asked = plan_query_of(query)
-    found, left_out = plans_within(asked.seconds, asked.asked, asked.preset, asked.limit)
+    found, left_out = plans_within(asked.seconds, asked.asked, asked.preset, asked.limit, in_processes)
     best, front = set(map(id, best_of_each(found))), set(map(id, frontier(found)))
     shape = {
         "p": asked.asked.p,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from backend.errors import RequestError, message
-from backend.runs.rows import OpRow
 from backend.runs.run import IMPORTED, Run
 from backend.schedule.families import imported
+from backend.schedule.interop.measured_rows import OpRow
 from backend.schedule.interop.trace_import import Measured
 from backend.schedule.order import wire
 from backend.schedule.order.ops import PAIR, B, F, I, W

@@ -1,39 +1,30 @@
-"""All runs of a server: queues requests, executes one run at a time on the runner, and stores the results.
-
-`on_change(run)` is called when a run's log has grown, `on_cluster()` when the state of the runner's cluster has
-changed, `on_kept(run)` when the database has the end of a run. Code runs in gevent's loop, where nothing changes
-between two waits; the database has a thread of its own.
-"""
+"""The runs that this process executes: queues them, executes one at a time on the runner, and stores the results."""
 
 from __future__ import annotations
 
 import logging
 import secrets
 import time
-from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import gevent
 from gevent.event import Event as Signal
 from gevent.pool import Group
 from gevent.queue import Empty, SimpleQueue
-from gevent.threadpool import ThreadPool
 
 from backend.config import PROJECT, Config
 from backend.errors import message
 from backend.limits.fair_queue import FairQueue, NoPlaceError
 from backend.runs.cluster_state import LOCAL
 from backend.runs.errors import RunError, RunFailure
-from backend.runs.estimate import OpTimes
-from backend.runs.options import PLAIN, Options
 from backend.runs.run import OVER, Run
 from backend.runs.run_log import Event
 from backend.runs.runner_client import RunnerClient
-from backend.runs.store import STOPPED, Retention, Store, StoreError, UnreadableRunError
+from backend.runs.runs import Counts, RunRequest, Runs, summary_of, unknown_run
+from backend.runs.store import STOPPED, Retention
 
 logger = logging.getLogger(__name__)
-KEEP_SIZE = 60_000_000  # characters of the rows of ended runs in memory: about 400,000 ops
 UNKEPT = message(
     "runs.not_stored", "The server could not write this run to its disk: it is lost when the server stops."
 )
@@ -49,8 +40,14 @@ ACCEPT_S = 2.0  # that the answer to an accepted run waits for a database that h
 CANCEL_S = 5.0  # from a cancellation until a runner that does not answer it is killed
 
 
-class Manager:
-    """The runs of one server: the queue, the runner, the runs in memory, and the database."""
+class Manager(Runs):
+    """The queue, the runner, the runs in memory, and the database.
+
+    `on_cluster()` is called when the state of the runner's cluster has changed, `on_kept(run)` when the database has
+    the end of a run.
+    """
+
+    client: RunnerClient
 
     def __init__(
         self,
@@ -60,29 +57,22 @@ class Manager:
         clock: Callable[[], float] = time.time,
         on_kept: Callable[[Run], None] = lambda run: None,
     ) -> None:
-        self.config, self.on_change, self.on_kept = config, on_change, on_kept
-        self.client = RunnerClient(config.runner, str(PROJECT), self._on_event, self._on_death, on_cluster)
-        self.client.engine = config.engine if config.engine != LOCAL else ""  # a command of its own may have another
+        client = RunnerClient(config.runner, str(PROJECT), self._on_event, self._on_death, on_cluster)
+        client.engine = config.engine if config.engine != LOCAL else ""  # a command of its own may have another
+        super().__init__(config, client, on_change)
+        self.on_kept = on_kept
         self.queue = FairQueue(config.queue, config.queue_per_client)
-        self.store = Store(config.database)
-        self.store_error: str | None = None
-        self.times = OpTimes()
-        self.counts = dict.fromkeys(sorted(OVER), 0)
-        self._runs: OrderedDict[str, Run] = OrderedDict()  # all live runs and the latest of the others
         self._current: Run | None = None
         self._begun = 0.0  # of the current run, by time.monotonic
         self._events: SimpleQueue[Event] = SimpleQueue()  # of the current run
         self._wake, self._ended = Signal(), Signal()
-        self._disk = ThreadPool(1)
         self._worker: Any = None
-        self._opened = False
         self._saves = Group()  # that the disk has not taken yet
-        self.stopping = False
         self._retention = Retention(config.keep_days, config.store_mb, clock)
         self._cleaner: Any = None
-        self.shared_error = None  # nothing is shared with other processes
         self._closer: Any = None
-        self.expired = 0  # runs deleted for their age or for the size of the database
+        self._expired = 0  # runs deleted for their age or for the size of the database
+        self._ends = dict.fromkeys(sorted(OVER), 0)  # of runs, by status
 
     def start(self) -> None:
         """Open the database, start the runner and execute the queue; return before the runner is ready."""
@@ -92,13 +82,11 @@ class Manager:
         if self._retention.limited:
             self._cleaner = self._cleaner or gevent.spawn(self._expire_forever)
 
-    def open(self) -> None:
-        """Open the database once; without one, runs are in memory only."""
-        if not self._opened:
-            self._opened, now = True, time.time()  # runs that are submitted during the waits below are later
-            # In one call: a request that comes during it must not find a run that is about to be closed.
-            if not self._close_left_over(now, self.store.open):
-                self._closer = gevent.spawn(self._close_left_over_later, now)
+    def _open(self) -> None:
+        now = time.time()  # runs that are submitted during the waits below are later
+        # In one call: a request that comes during it must not find a run that is about to be closed.
+        if not self._close_left_over(now, self.store.open):
+            self._closer = gevent.spawn(self._close_left_over_later, now)
 
     def drain(self, seconds: float) -> None:
         """Take no more runs, end those that wait, and let the present one go on for at most `seconds`."""
@@ -127,34 +115,20 @@ class Manager:
         self._on_disk(self.store.close)
         self._disk.kill()
 
-    def submit(
-        self,
-        client: str,
-        spec: dict[str, Any],
-        order: str,
-        options: Options = PLAIN,
-        *,
-        owner: str | None = None,
-        seconds: float | None = None,
-    ) -> Run:
-        """Put a run into the queue. ``order`` is wire.to_text of its order, ``seconds`` its estimated length. Raises
-        RunError when the queue is full.
-
-        ``client`` has the share of the queue; ``owner``, the client unless given, may change the run later.
-        """
+    def submit(self, asked: RunRequest) -> Run:
         self.open()
         if self.stopping:
-            raise RunError(
-                "full", "queue", None, message("runs.server_restarting", "The server is stopping; try again.")
-            )
+            text = message("runs.server_restarting", "The server is stopping; try again.")
+            raise RunError("full", "queue", None, text)
+        options, owner = asked.options, asked.client if asked.owner is None else asked.owner
         run = Run(
-            secrets.token_hex(5), spec, options.mode, options.unit_ms, time.time(),
-            client if owner is None else owner, order, options.chosen(),
+            secrets.token_hex(5), asked.spec, options.mode, options.unit_ms, time.time(), owner, asked.order,
+            options.chosen(),
         )  # fmt: skip
-        if seconds is not None:
-            run.facts["estimate_s"] = round(seconds, 1)
+        if asked.seconds is not None:
+            run.facts["estimate_s"] = round(asked.seconds, 1)
         try:
-            self.queue.put(client, run.id, UNKNOWN_S if seconds is None else seconds)
+            self.queue.put(asked.client, run.id, UNKNOWN_S if asked.seconds is None else asked.seconds)
         except NoPlaceError as error:
             raise self._no_place(error) from None
         self._remember(run)
@@ -163,20 +137,13 @@ class Manager:
         self._save(run).join(ACCEPT_S)  # before the answer: a run that was accepted is there after a crash
         return run
 
-    def keep(self, make: Callable[[str, float], Run]) -> Run:
-        """Store a run that is over already, such as an imported one; ``make`` receives its id and time."""
-        return self.adopt(make(secrets.token_hex(5), time.time()))
-
-    def adopt(self, run: Run) -> Run:
-        """Store a run that is over already and that this manager does not know."""
+    def adopt(self, run: Run) -> None:
         self.open()
         assert run.over
         self._remember(run)
         self._keep(run)  # before the answer, which has a link to it
-        return run
 
     def cancel(self, run_id: str) -> Run:
-        """Cancel a run, queued or in progress. Raises RunError when it is unknown or over."""
         run = self.get(run_id)
         if run.over:
             text = message("runs.already_over", "This run is over already ({status}).", status=run.status)
@@ -190,17 +157,12 @@ class Manager:
         return run
 
     def rename(self, run_id: str, name: str) -> Run:
-        """Set the name of a run; an empty one removes it."""
         run = self.get(run_id)
         run.name = name
         self._keep(run)
         return run
 
     def remove(self, run_id: str) -> None:
-        """Delete a run that is over, on disk too; also one that cannot be read.
-
-        Raises RunError when it is unknown or in progress, or cannot be deleted on disk, from where it would come back.
-        """
         try:
             over = self.get(run_id).over
         except RunError:
@@ -220,72 +182,36 @@ class Manager:
         self._runs.pop(run_id, None)
 
     def get(self, run_id: str, seq: int = 0) -> Run:
-        """Return the run of this id, from memory or disk; its log has entry `seq` if any process has it.
-
-        Raises RunError when there is none or it cannot be read.
-        """
         self.open()
-        try:
-            run = self._runs.get(run_id) or self._on_disk(self.store.load, run_id)
-        except UnreadableRunError:
-            text = message("runs.unreadable", "This run was stored, but is damaged and cannot be read; delete it.")
-            raise RunError("unknown", "id", run_id, text) from None
-        if run is None and self.store_error:
-            text = message("runs.not_loaded", "The server's disk cannot be read at present; try again.")
-            raise RunError("disk", "store", None, text)
+        run = self._runs.get(run_id) or self._stored(run_id)
         if run is None:
-            raise RunError("unknown", "id", run_id, message("runs.unknown", "There is no run with this id."))
+            raise unknown_run(run_id)
         known = self._runs.get(run_id)  # another request may have loaded it during the wait for the disk
         if known is None:
             self._remember(run)
         return known or run
 
-    def recent(self, limit: int, before: str | None) -> list[dict[str, Any]]:
-        """Return summaries, with `owner`, of at most `limit` runs, newest first, older than the run `before`."""
-        self.open()
-        start = None if before is None else self.get(before)
-        key = None if start is None else (start.created, start.id)
-        rows = {row["id"]: row for row in self._on_disk(self.store.recent, limit, key) or []}
-        for run in self._runs.values():
-            if key is None or (run.created, run.id) < key:
-                rows[run.id] = run.summary() | {"owner": run.owner}
-        return sorted(rows.values(), key=lambda row: (row["created"], row["id"]), reverse=True)[:limit]
-
-    def check_store(self) -> str | None:
-        """Return why nothing can be written to the database at present; None where it can."""
-        self.open()
-        self._on_disk(self.store.check)
-        return self.store_error
-
     def expire(self) -> None:
         """Delete the runs that are too old, or too many for the database; never one in progress."""
         live = frozenset(run.id for run in self.live())
         while gone := self._on_disk(self._retention.expire, self.store, live):
-            self.expired += len(gone)
+            self._expired += len(gone)
             self.store.unreadable.difference_update(gone)
             for run_id in gone:
                 self._runs.pop(run_id, None)
-
-    @property
-    def waiting(self) -> int:
-        """Count the runs that wait."""
-        return len(self.queue)
-
-    @property
-    def unreadable(self) -> int:
-        """Count the damaged runs found so far."""
-        return len(self.store.unreadable)
 
     def live(self) -> list[Run]:
         """Return the runs that are not over."""
         return [run for run in self._runs.values() if not run.over]
 
-    def by_status(self) -> dict[str, int]:
-        """Count the runs by status: those in progress now, those that ended since the server started."""
-        counts = dict(self.counts)
+    def counts(self) -> Counts:
+        by_status = dict(self._ends)
         for run in self.live():
-            counts[run.status] = counts.get(run.status, 0) + 1
-        return counts
+            by_status[run.status] = by_status.get(run.status, 0) + 1
+        return Counts(len(self.queue), len(self.store.unreadable), self._expired, by_status)
+
+    def _present(self) -> Iterable[dict[str, Any]]:
+        return map(summary_of, self._runs.values())
 
     def _no_place(self, error: NoPlaceError) -> RunError:
         """Return the error of a run for which there is no place, with the time until the next run begins."""
@@ -299,12 +225,11 @@ class Manager:
                 "{waiting} of your runs are waiting already; cancel one or try again soon",
                 waiting=error.waiting,
             )
-        refused = RunError(error.kind, "queue", error.waiting, text, error.limit)
         rest = 0.0
         if self._current is not None:
             rest = self._current.facts.get("estimate_s", UNKNOWN_S) - (time.monotonic() - self._begun)
-        refused.retry_after = min(max(round(rest), RETRY_S[0]), RETRY_S[1])
-        return refused
+        seconds = min(max(round(rest), RETRY_S[0]), RETRY_S[1])
+        return RunError(error.kind, "queue", error.waiting, text, error.limit, retry_after=seconds)
 
     def _close_left_over(self, before: float, first: Callable[[], None] = lambda: None) -> bool:
         """Do `first`, mark the runs failed that a server left unfinished before this time, and return whether the
@@ -431,7 +356,7 @@ class Manager:
         if run.over:
             return
         run.apply(event)
-        self.counts[run.status] += 1
+        self._ends[run.status] += 1
         self.on_change(run)
         self._save(run)
         self._ended.set()
@@ -450,9 +375,6 @@ class Manager:
             if self._runs[run_id].move(position):
                 self.on_change(self._runs[run_id])
 
-    def _remember(self, run: Run) -> None:
-        remember(self._runs, run, self.config.keep)
-
     def _save(self, run: Run) -> gevent.Greenlet:
         return self._saves.spawn(self._keep, run)
 
@@ -462,36 +384,3 @@ class Manager:
         run.unkept = UNKEPT if self.store_error else None
         if run.over and not self.store_error:
             self.on_kept(run)
-
-    def _on_disk(self, call: Callable[..., Any], *args: Any) -> Any:
-        """Call the store in its thread; a disk that fails is logged and noted in `store_error`, not fatal.
-
-        Raises UnreadableRunError.
-        """
-        result, problem = self._disk.apply(caught, (call, args))
-        if isinstance(problem, StoreError):
-            logger.error("the database of runs: %s", problem)
-            self.store_error = str(problem)
-            return None
-        self.store_error = None
-        if problem is not None:
-            raise problem
-        return result
-
-
-def remember(runs: OrderedDict[str, Run], run: Run, most: int) -> None:
-    """Hold a run in memory; of those that are over the oldest are dropped, by their number and their size."""
-    runs[run.id] = run
-    size = 0
-    for kept, old in enumerate([old for old in reversed(runs.values()) if old.over], start=1):
-        size += old.log.size + len(old.order)
-        if kept > most or (size > KEEP_SIZE and kept > 1):
-            del runs[old.id]
-
-
-def caught(call: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, StoreError | UnreadableRunError | None]:
-    """Return (result, None) or (None, error): gevent prints the traceback of whatever a thread raises."""
-    try:
-        return call(*args), None
-    except (StoreError, UnreadableRunError) as problem:
-        return None, problem

@@ -7,8 +7,8 @@ from typing import Any
 
 from backend.errors import from_codes, message
 from backend.runs.errors import RunFailure
-from backend.runs.rows import FIELDS, KINDS, RowReader
 from backend.runs.run_log import Event, RunLog
+from backend.schedule.interop.measured_rows import FIELDS, KINDS, RowReader
 
 PHASES = ("warming", "running", "verifying")
 OVER = frozenset({"finished", "failed", "cancelled"})

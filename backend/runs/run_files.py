@@ -12,13 +12,13 @@ import numpy as np
 
 from backend.errors import message
 from backend.runs.errors import RunError
-from backend.runs.rows import KINDS
 from backend.runs.run import Run
 from backend.runs.run_details import run_details, trace
 from backend.schedule.analysis.calibrate import calibrate, neutral
 from backend.schedule.errors import SpecError
 from backend.schedule.families import imported, registry
 from backend.schedule.interop import run_trace
+from backend.schedule.interop.measured_rows import KINDS
 from backend.schedule.order.order import Order
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import Timeline, simulate

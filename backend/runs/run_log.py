@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Any, cast
 
 from backend.errors import with_codes
-from backend.runs.rows import TIMES, Row, named
+from backend.schedule.interop.measured_rows import TIMES, Row, named
 
 Event = dict[str, Any]
 OPS = ("ops",)

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any
 
 from backend.errors import from_codes, message
-from backend.runs.rows import KINDS, RowReader, named
+from backend.schedule.interop.measured_rows import KINDS, RowReader, named
 
 Event = dict[str, Any]
 FINAL = ("finished", "failed", "cancelled", "error")

@@ -11,6 +11,7 @@ import os
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 import gevent
@@ -30,7 +31,20 @@ PAUSES_S = (0.0, 0.5, 2.0, 5.0, 15.0)  # before the k-th start in a row that did
 STOP_S = 1.5  # from "shutdown" to SIGKILL
 
 
-class RunnerClient:
+@dataclass(eq=False)
+class RunnerState:
+    """What a server shows of its runner."""
+
+    state: str = "off"  # off, starting, ready, down (did not start), stopped
+    why: str = ""  # a sentence: why it is not ready
+    devices: list[Any] = field(default_factory=list)
+    choices: list[Any] = field(default_factory=list)  # the devices and the mode of a run, by its number of ranks
+    engine: str = ""  # local or ray; "" until a runner has named it
+    cluster: RunnerEvent | None = None  # behind the runner, where there is one
+    starts: int = 0
+
+
+class RunnerClient(RunnerState):
     """One runner process. `on_event` receives every event of a run; `on_death(why)` is called when the process has
     ended, `on_cluster()` when the state of the cluster behind it has changed."""
 
@@ -42,15 +56,9 @@ class RunnerClient:
         on_death: Callable[[str], None],
         on_cluster: Callable[[], None] = lambda: None,
     ) -> None:
+        super().__init__()
         self.command, self.cwd = list(command), cwd
         self.on_event, self.on_death, self.on_cluster = on_event, on_death, on_cluster
-        self.state = "off"  # off, starting, ready, down (did not start), stopped
-        self.devices: list[Any] = []
-        self.choices: list[Any] = []  # the devices and the mode of a run, by its number of ranks
-        self.engine = ""  # local or ray; "" until a runner has named it
-        self.cluster: RunnerEvent | None = None  # behind the runner, where there is one
-        self.why = ""  # a sentence: why it is not ready
-        self.starts = 0
         self._failures = 0
         self._changed = Signal()
         self._got_ready = False

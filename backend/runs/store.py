@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import Any
@@ -21,9 +21,9 @@ from backend.database.database import NONE, DatabaseError, NewerSchemaError, Val
 from backend.database.database import Row as Stored
 from backend.errors import from_codes, message, with_codes
 from backend.runs.errors import RunFailure
-from backend.runs.rows import FIELDS, KINDS, Row, with_copies_apart
 from backend.runs.run import OVER, Run
 from backend.runs.run_log import RunLog
+from backend.schedule.interop.measured_rows import FIELDS, KINDS, Row
 
 logger = logging.getLogger(__name__)
 
@@ -280,3 +280,18 @@ def _summary(head: str, events: str) -> dict[str, Any]:
     """Summarize a stored run without decoding its rows."""
     run, entries = _without_log(head), json.loads(events)
     return run.summary() | {"owner": run.owner, "seq": len(entries), "op_count": sum(map(_ops, entries))}
+
+
+def with_copies_apart(rows: Iterable[Row]) -> tuple[list[Row], list[Row]]:
+    """Separate ops and copies of runs that were stored before copies had rows of their own.
+
+    There the k-th copy of a rank was among the ops with the index -1 - k, and its bytes were in the column recv_wait.
+    """
+    ops: list[Row] = []
+    copies: list[Row] = []
+    for row in rows:
+        if row[1] < 0:
+            copies.append([row[0], -1 - row[1], *row[2:]])
+        else:
+            ops.append(row)
+    return ops, copies

@@ -22,6 +22,7 @@ from backend.schedule.options.offload import OF_A_CHUNK as OFFLOAD_OF_A_CHUNK
 from backend.schedule.options.per_chunk import Modes, in_one_word
 from backend.schedule.options.recompute import MODES, kept
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
+from backend.schedule.order.order import Codes
 from backend.schedule.simulation.costs import Cost, Costs
 
 # Sizes that keep one answer under a few seconds and 400 MB; the page's sliders have lower limits. ``ops`` are those of
@@ -73,6 +74,8 @@ class Spec:
     seed: int = 1
     order: str | None = None
     costs: Costs = field(default_factory=Costs)
+    found: tuple[Codes, ...] | None = field(default=None, compare=False, repr=False)
+    """The rows of a searched order that is known already; they follow from the other fields, and only save time."""
 
     def __post_init__(self) -> None:
         """Replace modes of chunks by the word that means the same, so that equal specs are equal. A list of another
@@ -95,7 +98,7 @@ class Spec:
                 "schedule.spec_is_an_object", 'a spec is an object such as {{"family": "1f1b", "p": 4, "m": 8}}'
             )
             raise SpecError("spec", data, text)
-        known = [each.name for each in fields(Spec)]
+        known = [each.name for each in fields(Spec) if each.compare]
         reject_unknown(data, known, "spec")
         family = data.get("family", Spec.family)
         if not isinstance(family, str):
@@ -150,13 +153,13 @@ class Spec:
 
     def to_json(self) -> dict[str, Any]:
         """Return every key, as ``from_json`` reads it."""
-        plain = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "costs"}
+        plain = {each.name: getattr(self, each.name) for each in fields(self) if each.compare and each.name != "costs"}
         costs = {key: getattr(self.costs, key) for key in COST_KEYS}
         return _lists(plain) | {"costs": _lists(costs)}
 
     def with_(self, **changes: Any) -> Spec:
-        """Return the same spec with some fields changed."""
-        return replace(self, **changes)
+        """Return the same spec with some fields changed, and without rows found for this one."""
+        return replace(self, **({"found": None} | changes))
 
 
 def _costs(data: Any) -> Costs:
@@ -295,15 +298,7 @@ def integer(name: str, value: Any, low: int, high: int) -> int:
                 ),
                 nearest=nearest,
             )
-    if not low <= value <= high:
-        bound = low if value < low else high
-        raise SpecError(
-            name,
-            value,
-            message("schedule.out_of_range", "{name} must be from {low} to {high}", name=name, low=low, high=high),
-            limit=bound,
-            nearest=bound,
-        )
+    _in_range(name, value, low, high)
     return int(value)
 
 
@@ -335,6 +330,12 @@ def number(name: str, value: Any, low: float, high: float) -> float:
             ),
             nearest=low,
         )
+    _in_range(name, value, low, high)
+    return float(value)
+
+
+def _in_range(name: str, value: float, low: float, high: float) -> None:
+    """Raise SpecError unless ``value`` is from ``low`` to ``high``."""
     if not low <= value <= high:
         bound = low if value < low else high
         raise SpecError(
@@ -350,7 +351,6 @@ def number(name: str, value: Any, low: float, high: float) -> float:
             limit=bound,
             nearest=bound,
         )
-    return float(value)
 
 
 def choice(name: str, value: Any, choices: Iterable[str]) -> str:

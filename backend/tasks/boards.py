@@ -47,9 +47,7 @@ class Boards:
             most=most,
             minutes=minutes,
         )
-        error = BoardError("entries", most, why, limit=most, kind="share")
-        error.retry_after = 60 * minutes
-        raise error
+        raise BoardError("entries", most, why, limit=most, kind="share", retry_after=60 * minutes)
 
     def submit(self, graded: Graded, name: str | None) -> Submitted:
         """Keep a graded order under a name that `name_of` returned. Raises BoardError."""

@@ -42,7 +42,7 @@ from backend.web.routes.tasks import tasks
 from backend.web.services import NAME, Services
 from backend.web.sharing import Sharing
 from backend.web.sockets import events, search_events
-from backend.web.sockets.client_sockets import ClientSockets, close_silent
+from backend.web.sockets.client_sockets import ClientSockets, close_silent, use_websockets
 from backend.web.sockets.cluster_feed import ClusterFeed
 from backend.web.sockets.run_feed import Feed
 
@@ -95,6 +95,7 @@ def create_app(config: Config | None = None) -> Flask:
     )  # fmt: skip
     parts.metrics.registry.register(PartFigures(parts))
     close_silent(socketio)
+    use_websockets(socketio)
     policy, pace = Policy(config), sharing.pace()
     errors.register(app)
     security.register(app)

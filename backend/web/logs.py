@@ -22,7 +22,7 @@ ALLOWED = 20  # warnings of one place in the code in a window; a record's own `a
 ALLOWED_PACKETS = 5  # of records about packets that cannot be read
 WINDOW_S = 60.0
 KEPT_FILES = 4  # rotated log files besides the present one
-NOISY = ("bubbleline.engineio", "bubbleline.socketio", "geventwebsocket.handler")  # these log every packet at INFO
+NOISY = ("bubbleline.engineio", "bubbleline.socketio")  # these log every packet at INFO
 SECRET = 0o600
 REQUEST = ("method", "route", "status", "ms", "client")  # the fields of a record that JSON has beside its message
 

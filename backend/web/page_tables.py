@@ -13,6 +13,7 @@ from backend.address.preset import NAMES, YES_NO
 from backend.address.query import KEYS, MOST_ENTRIES
 from backend.config import PROJECT
 from backend.schedule.families import imported
+from backend.schedule.families.family import Family
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.family_names import ALIASES
 from backend.schedule.hardware.machines import MACHINE_FIELDS
@@ -23,9 +24,13 @@ from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.offload import OF_A_CHUNK
 from backend.schedule.options.recompute import MODES as RECOMPUTE
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
-from backend.schedule.spec import COST_KEYS
+from backend.schedule.spec import COST_KEYS, LIMITS
 
 PAGE_TABLES = PROJECT / "static" / "vendor" / "tables.json"
+CONSTRUCTION = (
+    *("name", "title", "placement", "v", "fields", "backward", "asynchronous", "shaped_by_costs", "vocabulary"),
+    *("ops", "table", "block", "legal"),
+)
 PER_PRESET_SETTING = ("sequence", "micro_batch")  # of a preset as a whole, not of its model
 
 
@@ -44,7 +49,15 @@ def page_tables() -> dict[str, Any]:
         "offload_of_chunk": list(OF_A_CHUNK),
         "model_aliases": MODEL_ALIASES,
         "preset_fields": _preset_fields(),
+        "families": [_constructed(family) for family in FAMILIES.values() if family.problem is None],
+        "limits": LIMITS,
     }
+
+
+def _constructed(family: Family) -> dict[str, Any]:
+    """Return what the page constructs a family's orders from."""
+    described = family.as_dict()
+    return {key: described[key] for key in CONSTRUCTION}
 
 
 def _preset_fields() -> list[tuple[str, str, str]]:

@@ -25,9 +25,9 @@ from backend.web.http.computing import POOL
 from backend.web.http.request_reader import ConnectionLimits
 from backend.web.http.server import handler_class
 from backend.web.http.socket_limits import Allowance
+from backend.web.http.websocket import FrameCache
 from backend.web.processes import numbered, stop_with_parent
 from backend.web.services import NAME, Services
-from backend.web.sockets.frames import FrameCache, SharedFrameSocket
 
 logger = logging.getLogger(__name__)
 SPARE_FILES = 128  # for the runner's pipes, the database and the log
@@ -54,12 +54,8 @@ def serve(config: Config, listener: socket.socket | None = None, name: str = "")
     audit = config.folder / FILE
     log_to(numbered(audit, name) if name else audit)
     app = create_app(config)
-    frames = FrameCache()  # shared by all connections: a text for many viewers is framed once
     parts: Services = app.extensions[NAME]
-    handler = handler_class(
-        lambda websocket, connection: SharedFrameSocket(websocket, connection, frames),
-        _limits(config), parts.connections, Allowance.of(config),
-    )  # fmt: skip
+    handler = handler_class(_limits(config), parts.connections, Allowance.of(config), FrameCache())
     server = WSGIServer(
         listener or (config.host, config.port), app, handler_class=handler, log=None, error_log=logger,
         environ={"wsgi.multiprocess": listener is not None},  # then one connection at a time is taken: others are free

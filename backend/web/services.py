@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
-from flask import current_app
+from flask import Response, current_app, request
 
 from backend.address.short_links.short_links import ShortLinks
 from backend.compute.live_searches.search_queue import SearchQueue
 from backend.config import Config
+from backend.jobs.encoding import Encoded
+from backend.limits.places import Places
 from backend.limits.rate_limit import HourlyRate
-from backend.runs.manager import Manager
+from backend.runs.runs import Runs
 from backend.tasks.boards import Boards
 from backend.web.http.cache import Cache
-from backend.web.http.large_bodies import LargeBodies
+from backend.web.http.responses import send
 from backend.web.http.server import Connections
 from backend.web.metrics import Metrics
 from backend.web.sockets.client_sockets import ClientSockets
@@ -23,10 +26,8 @@ from backend.web.sockets.cluster_feed import ClusterFeed
 from backend.web.sockets.run_feed import Feed
 from backend.web.sockets.run_snapshot import RunSnapshots
 
-if TYPE_CHECKING:
-    from backend.web.shared.remote_runs import RemoteRuns
-
 NAME = "bubbleline"
+MOST_BODIES = 8
 
 
 @dataclass(frozen=True)
@@ -37,17 +38,22 @@ class Services:
     cache: Cache
     feed: Feed
     cluster: ClusterFeed
-    runs: Manager | RemoteRuns
+    runs: Runs
     searches: SearchQueue
     links: ShortLinks
     boards: Boards
     imports: HourlyRate
     connections: Connections
     client_sockets: ClientSockets  # of pages
-    bodies: LargeBodies = field(default_factory=LargeBodies)
+    bodies: Places = field(default_factory=lambda: Places(MOST_BODIES))  # large ones that are in memory
     snapshots: RunSnapshots = field(default_factory=RunSnapshots)
     metrics: Metrics = field(default_factory=Metrics)
     started: float = field(default_factory=time.time)
+
+
+def send_cached(key: Hashable, make: Callable[[], Encoded]) -> Response:
+    """Send the answer under this key of the cache; make and keep it if there is none."""
+    return send(request, services().cache.get_or_make(key, make))
 
 
 def services() -> Services:

@@ -6,16 +6,14 @@ Without it nothing of Redis is imported.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from backend.config import Config
 from backend.limits.rate_limit import HourlyRate, Pace
 from backend.runs.manager import Manager
 from backend.runs.run import Run
+from backend.runs.runs import Runs
 from backend.web.http.cache import Cache
-
-if TYPE_CHECKING:
-    from backend.web.shared.remote_runs import RemoteRuns
 
 MINUTE_S = 60.0
 MEGABYTE = 1_000_000
@@ -32,7 +30,7 @@ class Sharing:
 
             self._client = connect(config.redis)
 
-    def runs(self, on_change: Callable[[Run], None], on_cluster: Callable[[], None]) -> Manager | RemoteRuns:
+    def runs(self, on_change: Callable[[Run], None], on_cluster: Callable[[], None]) -> Runs:
         """Return the runs: managed here, or by the process for it."""
         if self._client is None:
             return Manager(self._config, on_change, on_cluster)
@@ -54,14 +52,16 @@ class Sharing:
         most = self._config.requests_per_minute
         if self._client is None:
             return Pace(most, MINUTE_S)
-        from backend.web.shared.limits import SharedPace
+        from backend.limits.shared_rate import SharedPace
+        from backend.web.shared.connection import key
 
-        return SharedPace(self._client, "requests", most, MINUTE_S)
+        return SharedPace(self._client, key("limit", "requests"), most, MINUTE_S)
 
     def hourly(self, name: str, most: int) -> HourlyRate:
         """Return a number of actions an hour."""
         if self._client is None:
             return HourlyRate(most)
-        from backend.web.shared.limits import SharedHourlyRate
+        from backend.limits.shared_rate import SharedHourlyRate
+        from backend.web.shared.connection import key
 
-        return SharedHourlyRate(self._client, name, most)
+        return SharedHourlyRate(self._client, key("limit", name), most)

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from backend.runs.rows import OpRow, named
+from backend.schedule.interop.measured_rows import OpRow, named
 
 HEAD = 200  # characters of a message that hold its numbers
 NUMBERS = re.compile(rb'"first":(\d+),"seq":(\d+),"event":"(\w+)"')

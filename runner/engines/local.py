@@ -277,7 +277,8 @@ class LocalEngine:
             worker.process.kill()
         for worker in leaving:
             worker.process.join(5)
-            worker.process.close()
+            with suppress(ValueError):  # on a busy machine it may still be ending
+                worker.process.close()
             worker.pipe.close()
 
     def close(self) -> None:

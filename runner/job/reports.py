@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from backend.errors import message
+from backend.schedule.interop.measured_rows import FIELDS
 from runner.engines.base import JobResources
 from runner.job.outcome import busy_machine, finite, notes, outcome, resource_use, timing_details
 from runner.job.plan import JobPlan
@@ -16,7 +17,6 @@ from runner.job.watchdog import SECOND, patience_ns
 from runner.messages import Ready, Setup, StepDone
 from runner.model.verdict import TOLERANCE, Verdict
 from runner.telemetry.op_board import Board
-from runner.telemetry.rows import FIELDS
 
 
 def setups(plan: JobPlan, resources: JobResources, board: Board) -> Iterator[Setup]:

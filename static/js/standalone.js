@@ -5,11 +5,11 @@ import { byId, h, setText } from "./ui/dom.js";
 import { createEmbedView } from "./app/embed_view.js";
 import { exposeForTests } from "./app/inspection.js";
 import { loadLanguage } from "./ui/languages.js";
-import { keepOrder } from "./data/order_cache.js";
+import { keepOrder } from "./data/orders.js";
 import { IDS } from "./core/state/schedules.js";
 import { decode } from "./core/schedule/wire.js";
 import { t } from "./core/i18n/language.js";
-import { createStandaloneControls, orderKey, ownKey } from "./app/standalone/controls.js";
+import { createStandaloneControls, ownKey } from "./app/standalone/controls.js";
 import { Plans } from "./data/plans.js";
 import { createStore, naturalChunks } from "./data/store.js";
 
@@ -45,7 +45,7 @@ async function start() {
   const orders = await Promise.all(data.orders.map(inflate));
   orders.forEach((body, at) => keepOrder(ownKey(IDS[at]), decode(body)));
   addFoot(store, data.link);
-  const plans = new Plans(store, data.families, orderKey);
+  const plans = new Plans(store, data.families, ownKey);
   byId("embed-costs").append(createStandaloneControls(store, plans, data.specs, timeText));
   exposeForTests(createEmbedView(store, plans));
 }

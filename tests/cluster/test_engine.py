@@ -9,7 +9,6 @@ import importlib.util
 import os
 import re
 import signal
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +18,7 @@ import pytest
 
 from backend.schedule.families import registry
 from tests.runner.engines.test_local_engine import assert_every_op_reported_once_and_in_order
+from tests.support import PATIENCE_S, slowness, within
 from tests.support.runner.client import LAST, TINY, Event, RunnerProgram, alive, gone
 
 pytestmark = pytest.mark.skipif(
@@ -90,11 +90,10 @@ def finished(events: list[Event]) -> Event:
 
 def failed(runner: RunnerProgram, victim: int, number: signal.Signals = signal.SIGKILL) -> str:
     """The failure message of a long run when one of its processes gets a signal."""
-    os.kill(victim, number)
-    since = time.monotonic()
-    last = runner.until(*LAST, timeout=20)[-1]
+    with within(8):
+        os.kill(victim, number)
+        last = runner.until(*LAST)[-1]
     assert last["event"] == "failed", last
-    assert time.monotonic() - since < 8
     return last["failure"]["message"]
 
 
@@ -140,9 +139,9 @@ def test_schedules_run_with_the_gradients_of_a_single_process(runner: RunnerProg
     name = runner.ready["cluster"]["hosts"][0]["name"]
     assert last["hosts"] == [name] * int(str(whole["p"]))
     assert [clock["host"] for clock in last["clocks"]] == [name]
-    assert last["clock_ns"] < 1_000_000
+    assert last["clock_ns"] < 1_000_000 * slowness()
     assert {(link["from"], link["to"]) for link in last["links"]} >= {(0, 1)}
-    assert all(0 < link["latency_ns"] < 50_000_000 for link in last["links"])
+    assert all(0 < link["latency_ns"] < 50_000_000 * slowness() for link in last["links"])
     running = next(event for event in events if event["event"] == "running")
     assert running["hosts"] == last["hosts"]
     only = [event for event in events if event["event"] != "cluster"]
@@ -158,9 +157,8 @@ def test_a_cluster_run_of_several_steps_trains(runner: RunnerProgram) -> None:
 def test_the_next_run_is_in_the_same_processes(runner: RunnerProgram) -> None:
     finished(runner.run(**SHORT))
     before = forked(runner)
-    since = time.monotonic()
-    finished(runner.run(**SHORT))
-    assert time.monotonic() - since < 3
+    with within(3):
+        finished(runner.run(**SHORT))
     assert forked(runner) == before
     assert len(before) == 2 + RANKS, "the server that loads torch, the store, the ranks"
 
@@ -184,10 +182,9 @@ def test_gpus_that_the_cluster_lacks_are_refused(runner: RunnerProgram) -> None:
 
 def test_a_cancelled_cluster_run_ends_at_once_and_the_next_one_works(runner: RunnerProgram) -> None:
     start_long(runner)
-    since = time.monotonic()
-    runner.send(cmd="cancel", id=f"run-{runner.number}")
-    assert runner.until(*LAST)[-1]["event"] == "cancelled"
-    assert time.monotonic() - since < 1
+    with within(1):
+        runner.send(cmd="cancel", id=f"run-{runner.number}")
+        assert runner.until(*LAST)[-1]["event"] == "cancelled"
     finished(runner.run(**SHORT))
 
 
@@ -199,7 +196,7 @@ def test_a_process_that_is_killed_or_stopped_is_named_with_its_host_and_replaced
     finished(runner.run(**SHORT))
     victim = start_long(runner)[1]
     assert f"(its process {victim} on {name} is stopped)" in failed(runner, victim, signal.SIGSTOP)
-    assert gone([victim], within=5)
+    assert gone([victim])
     finished(runner.run(**SHORT))
 
 
@@ -228,7 +225,7 @@ def test_a_killed_server_of_ranks_ends_the_run_naming_the_host_and_the_next_run_
     start_long(runner)
     before, family = server(runner), forked(runner)
     assert f" on {runner.ready['cluster']['hosts'][0]['name']} ended" in failed(runner, before)
-    assert gone(family, within=5)
+    assert gone(family)
     finished(runner.run(**SHORT))
     assert server(runner) != before
 
@@ -238,14 +235,13 @@ def test_a_head_that_stops_ends_the_run_the_runner_and_every_process_it_started(
     family = runner.descendants() + forked(runner)
     (head,) = processes(runner, "gcs_server")
     address = runner.ready["cluster"]["address"]
-    os.kill(head, signal.SIGKILL)
-    since = time.monotonic()
-    events = runner.until(*LAST, timeout=20)
-    assert time.monotonic() - since < 8
+    with within(8):
+        os.kill(head, signal.SIGKILL)
+        events = runner.until(*LAST)
     message = f"the head of the Ray cluster at {address} has not answered for 5 s"
     assert (events[-1]["event"], events[-1]["failure"]["message"]) == ("failed", message)
     assert events[-1]["failure"]["kind"] == "engine"
     lost = [event for event in events if event["event"] == "cluster"][-1]
     assert (lost["state"], lost["why"]["message"]) == ("lost", message)
-    assert runner.process.wait(10) == 3
-    assert gone(family, within=10), [pid for pid in family if alive(pid)]
+    assert runner.process.wait(PATIENCE_S) == 3
+    assert gone(family), [pid for pid in family if alive(pid)]

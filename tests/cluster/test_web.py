@@ -21,6 +21,7 @@ from backend.runs.store import Store
 from backend.web.factory import create_app
 from backend.web.sockets.cluster_feed import ClusterFeed
 from tests.conftest import FAKE_RUNNER, Server, error_of, launch, until
+from tests.support import PATIENCE_S
 from tests.support.web_pages import Page
 
 PLACED = ("hosts", "clocks", "links")
@@ -55,11 +56,11 @@ def viewer(hosts: Server) -> Iterator[ClusterPage]:
 
 
 def ask(server: Server, path: str) -> Any:
-    return requests.get(f"{server.url}/api/{path}", timeout=20).json()
+    return requests.get(f"{server.url}/api/{path}", timeout=PATIENCE_S).json()
 
 
 def start_run(server: Server, m: int, p: int = 2, **chosen: Any) -> str:
-    answer = requests.post(f"{server.url}/api/runs", json={"spec": {"p": p, "m": m}} | chosen, timeout=20)
+    answer = requests.post(f"{server.url}/api/runs", json={"spec": {"p": p, "m": m}} | chosen, timeout=PATIENCE_S)
     assert answer.status_code == 202, answer.text
     return str(answer.json()["id"])
 
@@ -125,7 +126,7 @@ def test_a_run_that_waits_for_resources_names_them_and_is_not_considered_stalled
     run = ask(hosts, f"runs/{run_id}")
     assert (run["status"], run["waiting"][:27]) == ("warming", "2 of 4 ranks have a place; ")
     assert ask(hosts, "cluster")["waiting"] == run["waiting"]
-    requests.post(f"{hosts.url}/api/runs/{run_id}/cancel", json={}, timeout=20)
+    requests.post(f"{hosts.url}/api/runs/{run_id}/cancel", json={}, timeout=PATIENCE_S)
     assert "waiting" not in over(hosts, run_id)
     until(lambda: ask(hosts, "cluster")["waiting"] == "")
 

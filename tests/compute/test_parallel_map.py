@@ -9,22 +9,24 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 
 from backend.compute import parallel_map
-from backend.compute.parallel_map import in_processes, time_in_ops
+from backend.compute.parallel_map import in_processes
 from backend.config import PROJECT
 from backend.schedule.analysis import pareto
 from backend.schedule.analysis.compare import compare
+from backend.schedule.analysis.map_each import Map, one_by_one, time_in_ops
 from backend.schedule.analysis.sweep import cell, grid, over_m, over_v
 from backend.schedule.errors import OrderError
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import Spec
+from tests.conftest import until
 from tests.support import PATIENCE_S
 from tests.support.strategies import specs
 
@@ -36,13 +38,6 @@ def always_in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parallel_map, "cores", lambda: 4)
     monkeypatch.setattr(parallel_map, "can_fork", lambda: True)
     pareto.measured.cache_clear()
-
-
-def one_after_the_other(work: Any) -> Any:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parallel_map, "MOST_PROCESSES", 1)
-        pareto.measured.cache_clear()
-        return work()
 
 
 def test_processes_work_at_the_same_time_and_results_keep_the_order_of_the_items() -> None:
@@ -84,7 +79,7 @@ def test_an_error_is_raised_and_no_further_item_is_begun(tmp_path: Path, wrong: 
         (tmp_path / str(item)).touch()
         if item == wrong:
             raise OrderError(f"{item} is wrong", rank=item, op="2F0")
-        time.sleep(0.02)
+        time.sleep(0.2 if wrong > 50 else 0)  # the others are in their first items when that is learnt
         return item
 
     with pytest.raises(OrderError, match=f"{wrong} is wrong") as raised:
@@ -100,7 +95,7 @@ def test_a_copy_that_is_killed_is_an_error_and_none_is_left_behind(tmp_path: Pat
         if os.getpid() != here:
             (tmp_path / str(os.getpid())).touch()
             os.kill(os.getpid(), signal.SIGKILL)
-        time.sleep(0.05)
+        until(lambda: any(tmp_path.iterdir()))
         return item
 
     with pytest.raises(RuntimeError, match="ended without a result"):
@@ -144,23 +139,30 @@ def test_where_no_more_processes_may_be_started_the_others_do_the_work(monkeypat
 
 
 def test_little_work_and_other_threads_leave_all_to_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    def here(spec: Spec) -> int:
-        time.sleep(0.02)  # a copy takes some milliseconds to start
+    together = multiprocessing.get_context("fork").Barrier(2, timeout=PATIENCE_S)
+
+    def alone(spec: Spec) -> int:
         return os.getpid()
 
-    def used(specs: list[Spec]) -> set[int]:
-        return set(in_processes(here, specs, time_in_ops))
+    def with_another(spec: Spec) -> int:
+        together.wait()
+        return os.getpid()
 
-    large = [Spec("v-auto", 64, 256, 2)] * 9
-    assert len(used(large)) > 1
+    def used(specs: list[Spec], work: Callable[[Spec], int] = alone) -> set[int]:
+        return set(in_processes(work, specs, time_in_ops))
+
+    large = [Spec("v-auto", 64, 256, 2)] * 8
+    assert len(used(large, with_another)) > 1
     monkeypatch.undo()
     monkeypatch.setattr(parallel_map, "cores", lambda: 4)
     assert used([Spec("v-auto", 4, 8, 2)] * 9) == {os.getpid()}
     assert used([Spec("1f1b", 16, 32)] * 9) == {os.getpid()}
-    with_another = threading.Thread(target=time.sleep, args=(1,))
-    with_another.start()
+    over = threading.Event()
+    thread = threading.Thread(target=over.wait)
+    thread.start()
     assert used(large) == {os.getpid()}
-    with_another.join()
+    over.set()
+    thread.join()
 
 
 @given(specs(max_p=5, max_m=12))
@@ -168,38 +170,38 @@ def test_little_work_and_other_threads_leave_all_to_this_process(monkeypatch: py
 def test_curves_over_m_are_those_of_each_size_alone(asked: Spec) -> None:
     ms = [1, 2, 3, 5, 8, 13]
     expected = [each for each in (cell(asked, asked.p, m) for m in ms) if each.figures is not None]
-    assert over_m([asked, Spec("1f1b")], [ms, []]) == [expected, []]
+    assert over_m([asked, Spec("1f1b")], [ms, []], in_processes) == [expected, []]
 
 
 @given(specs(max_p=5, max_m=12))
 @settings(max_examples=6)
 def test_a_comparison_in_processes_is_the_one_without(asked: Spec) -> None:
-    def compared() -> dict[str, Any]:
-        return compare(Spec("1f1b", asked.p, asked.m, costs=asked.costs))
-
-    assert compared() == one_after_the_other(compared)
+    spec = Spec("1f1b", asked.p, asked.m, costs=asked.costs)
+    assert compare(spec, map_each=in_processes) == compare(spec)
 
 
 @given(specs(max_p=4, max_m=8))
 @settings(max_examples=6)
 def test_points_and_frontier_in_processes_are_those_without(asked: Spec) -> None:
-    asked = Spec("1f1b", asked.p, asked.m, costs=asked.costs)
+    spec = Spec("1f1b", asked.p, asked.m, costs=asked.costs)
 
-    def drawn() -> list[pareto.Point]:
-        return pareto.points(asked) + pareto.frontier(asked, None, pareto.constructed)
+    def drawn(map_each: Map) -> list[pareto.Point]:
+        pareto.measured.cache_clear()
+        points = pareto.points(spec, map_each=map_each)
+        return points + pareto.frontier(spec, None, pareto.constructed, map_each=map_each)
 
-    assert drawn() == one_after_the_other(drawn)
+    assert drawn(in_processes) == drawn(one_by_one)
 
 
 @pytest.mark.parametrize("family", ["zb-auto", "v-half", "gis"])
 def test_a_map_in_processes_has_the_figures_of_each_size_alone(family: str) -> None:
     asked = Spec(family, 4, 8, FAMILIES[family].v[1], costs=Costs(1.1, 0.9, 0.7, 0.13))
-    ps, ms, cells = grid(asked)
-    assert one_after_the_other(lambda: grid(asked)) == (ps, ms, cells)
+    ps, ms, cells = grid(asked, in_processes)
+    assert grid(asked) == (ps, ms, cells)
     for p, m in ((1, 1), (4, 8), (6, 32)):
         assert cells[ps.index(p)][ms.index(m)] == cell(asked, p, m)
 
 
 def test_loads_over_v_in_processes_are_those_without() -> None:
     asked = Spec("1f1b", 4, 8, costs=Costs(comm=0.3))
-    assert over_v(asked, "interleaved") == one_after_the_other(lambda: over_v(asked, "interleaved"))
+    assert over_v(asked, "interleaved", in_processes) == over_v(asked, "interleaved")

@@ -20,6 +20,7 @@ from backend.errors import RequestError
 from backend.web.http.computing import QUICK_WORK
 from tests.compute import jobs
 from tests.conftest import until
+from tests.support import PATIENCE_S
 
 Make = Callable[..., Pool]
 
@@ -143,7 +144,7 @@ def test_a_quick_job_that_takes_long_is_moved_and_does_not_hold_up_the_next(make
     gevent.sleep(0)
     assert pool.run("b", jobs.add, 1, 1, quick=True) == 2
     assert not slow.ready()
-    assert slow.get(timeout=10) == "slow"
+    assert slow.get(timeout=PATIENCE_S) == "slow"
 
 
 def test_a_quick_job_need_not_import_its_module_within_its_time(own_fork_server: None, make: Make):
@@ -153,7 +154,7 @@ def test_a_quick_job_need_not_import_its_module_within_its_time(own_fork_server:
     long = gevent.spawn(pool.run, "a", jobs.sleep, 60)
     wait(lambda: pool.long.busy)
     answer = gevent.spawn(pool.run, "a", jobs.loaded_after, [slow], [slow], quick=True)
-    assert answer.get(timeout=20) == [slow], "and it was not moved behind what takes a minute"
+    assert answer.get(timeout=PATIENCE_S) == [slow], "and it was not moved behind what takes a minute"
     gevent.kill(long)
 
 
@@ -172,7 +173,7 @@ def test_clients_take_turns(make: Make):
     many = [gevent.spawn(ask, "many", k) for k in range(6)]
     gevent.sleep(0)
     few = [gevent.spawn(ask, "few", 0)]
-    gevent.joinall([*many, *few], timeout=20)
+    gevent.joinall([*many, *few], timeout=PATIENCE_S)
     assert ended.index("few") <= 2  # behind the one that ran and one more
 
 
@@ -203,7 +204,7 @@ def test_the_work_of_a_client_that_left_is_ended_and_what_it_had_waiting_is_drop
     asked = [gevent.spawn(pool.run, "a", jobs.note, str(notes), 60.0 + k, left=lambda: bool(gone)) for k in range(3)]
     wait(notes.exists)
     gone.append(True)
-    gevent.joinall(asked, timeout=10)
+    gevent.joinall(asked, timeout=PATIENCE_S)
     assert all(isinstance(each.exception, ClientLeftError) for each in asked)
     wait(lambda: not alive(int(notes.read_text().split()[0])))
     assert pool.run("b", jobs.add, 1, 1) == 2
@@ -217,7 +218,7 @@ def test_requests_for_the_same_share_one_job_that_lasts_until_the_last_has_left(
     others = [gevent.spawn(pool.run, client, jobs.note, str(notes), 1.0) for client in "abc"]
     wait(notes.exists)
     gone.append(True)
-    assert [each.get(timeout=60) for each in others] == ["noted"] * 3
+    assert [each.get(timeout=PATIENCE_S) for each in others] == ["noted"] * 3
     assert isinstance(first.exception, ClientLeftError)
     assert len(notes.read_text().split()) == 1
 
@@ -233,7 +234,7 @@ def test_all_requests_get_the_outcome_that_comes_as_their_wait_runs_out():
     requests = [gevent.spawn(ask) for _ in range(4)]
     gevent.spawn_later(0.04, job.end, "done")
     gevent.spawn_later(0.02, time.sleep, 0.06)  # so that all of these times come in one round of the loop
-    assert [each.get(timeout=20) for each in requests] == ["done"] * 4
+    assert [each.get(timeout=PATIENCE_S) for each in requests] == ["done"] * 4
 
 
 def test_a_request_that_only_waits_for_so_long_gets_nothing_and_ends_its_job(make: Make):

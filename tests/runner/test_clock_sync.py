@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from runner.telemetry.clock_sync import ClockMap, Exchange, offset_of
@@ -41,7 +41,6 @@ def exchanges(asker: Clock, other: Clock, begin: int, trip: list[tuple[int, int,
     return found
 
 
-@settings(max_examples=300)
 @given(clocks, clocks, trips)
 def test_the_true_offset_lies_within_the_stated_uncertainty(
     asker: Clock, other: Clock, trip: list[tuple[int, int, int]]
@@ -51,7 +50,6 @@ def test_the_true_offset_lies_within_the_stated_uncertainty(
     assert abs(other.read(true) - asker.read(true) - found.offset) <= found.uncertainty + 1
 
 
-@settings(max_examples=300)
 @given(clocks, clocks, trips, trips, st.integers(1, 3600), st.fractions(0, 1, max_denominator=1000))
 def test_a_reading_during_the_run_is_converted_to_the_requesters_clock_within_the_stated_uncertainty(
     asker: Clock, other: Clock, first: list[tuple[int, int, int]], last: list[tuple[int, int, int]], lasts: int,
@@ -65,7 +63,6 @@ def test_a_reading_during_the_run_is_converted_to_the_requesters_clock_within_th
     assert abs(converted - asker.read(true)) <= mapping.uncertainty
 
 
-@settings(max_examples=100)
 @given(clocks, clocks, trips, st.integers(1_000, 5_000))
 def test_one_quick_exchange_among_slow_ones_decides(
     asker: Clock, other: Clock, trip: list[tuple[int, int, int]], quick: int

@@ -7,7 +7,7 @@ import os
 from typing import Any, NoReturn
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.errors import RequestError, message
@@ -118,7 +118,6 @@ COMMANDS = st.fixed_dictionaries(
 LINES = st.binary(max_size=60) | (COMMANDS | JSON).map(lambda data: json.dumps(data).encode())
 
 
-@settings(max_examples=200)
 @given(LINES)
 def test_any_line_is_a_command_or_refused(text: bytes) -> None:
     found: protocol.Command | protocol.LineError
@@ -143,7 +142,6 @@ class NoEngine:
         raise RequestError("id", run.id, message("runner.no_gpu", "there is no GPU to run on"))
 
 
-@settings(max_examples=60)
 @given(st.lists(LINES.filter(lambda text: b"shutdown" not in text), max_size=12), st.integers(1, 400))
 def test_a_service_answers_every_line_of_any_stream_and_then_works_as_before(lines: list[bytes], piece: int) -> None:
     stream = b"".join(line.replace(b"\n", b" ") + b"\n" for line in lines) + b'{"cmd": "devices"}\n'

@@ -42,7 +42,7 @@ def test_a_death_of_the_one_process_ends_the_run_and_the_next_one_works(altered_
     altered_runner.until("op_batch")
     victim = altered_runner.workers()[0]
     os.kill(victim, signal.SIGKILL)
-    last = altered_runner.until(*LAST, timeout=5)[-1]
+    last = altered_runner.until(*LAST)[-1]
     assert last["failure"]["message"] == f"the worker process of all ranks, {victim}, ended (SIGKILL)"
     assert altered_runner.run(spec={"family": "1f1b", "p": 3, "m": 3}, mode="free", seed=THREADS, model=TINY)[-1][
         "verified"

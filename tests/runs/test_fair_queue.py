@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.limits import fair_queue
@@ -136,7 +136,6 @@ CALLS = st.lists(
 )
 
 
-@settings(max_examples=60)
 @given(st.integers(1, 14), st.integers(1, 6), CALLS)
 def test_the_queue_is_bounded_and_a_client_with_nothing_waiting_finds_its_reserved_place(limit, per_client, calls):
     queue, owners = FairQueue(limit, per_client), {}
@@ -164,7 +163,6 @@ def test_the_queue_is_bounded_and_a_client_with_nothing_waiting_finds_its_reserv
         assert all(waiting.count(client) <= per_client for client in waiting)
 
 
-@settings(max_examples=40)
 @given(st.lists(st.tuples(SECONDS, SECONDS), min_size=2, max_size=5), st.data())
 def test_clients_that_always_wait_get_the_same_seconds_within_their_longest_runs(lengths, data):
     """Client k has runs estimated at lengths[k][0] that take lengths[k][1]."""
@@ -188,7 +186,6 @@ def test_clients_that_always_wait_get_the_same_seconds_within_their_longest_runs
             assert abs(served[one] - served[other]) <= longest[one] + longest[other] + 1e-6
 
 
-@settings(max_examples=30)
 @given(st.floats(1, 3600), st.floats(1, 60), st.integers(1, 6))
 def test_a_client_that_has_used_much_is_served_though_newcomers_never_end(used, each, at_once):
     queue = FairQueue(20, 4)

@@ -9,6 +9,7 @@ import requests
 from backend.schedule.families.registry import order, read
 from tests.conftest import until
 from tests.runs.test_manager import group_of
+from tests.support import PATIENCE_S
 from tests.support.web_pages import Page
 from tests.web.operation.test_serve import runner_of
 
@@ -17,12 +18,12 @@ SPEC = {"family": "1f1b", "p": 2, "m": 2}
 
 def test_a_run_requested_over_http_is_watched_live_ends_verified_and_leaves_no_process(start):
     server = start(BUBBLELINE_RUNNER=f"{sys.executable} -m runner")
-    answer = requests.post(server.url + "/api/runs", json={"spec": SPEC, "mode": "free"}, timeout=20).json()
+    answer = requests.post(server.url + "/api/runs", json={"spec": SPEC, "mode": "free"}, timeout=PATIENCE_S).json()
     page = Page(server, transports=["websocket"])
     assert page.watch(answer["id"])["ok"] is True
-    until(lambda: page.over, 60)
+    until(lambda: page.over)
     page.io.disconnect()
-    run = requests.get(f"{server.url}/api/runs/{answer['id']}", timeout=20).json()
+    run = requests.get(f"{server.url}/api/runs/{answer['id']}", timeout=PATIENCE_S).json()
     assert (run["status"], run["verified"], run["failure"]) == ("finished", True, None), run["failure"]
     assert run["max_grad_error"] < 1e-6
     assert page.rows() == run["ops"]
@@ -34,4 +35,4 @@ def test_a_run_requested_over_http_is_watched_live_ends_verified_and_leaves_no_p
     runner = runner_of(server)
     assert len(group_of(runner)) > 1  # its workers stay warm for the next run
     assert server.stop() == 0
-    until(lambda: group_of(runner) == [], 1)
+    until(lambda: group_of(runner) == [])

@@ -21,9 +21,11 @@ from backend.runs.errors import RunError
 from backend.runs.manager import Manager
 from backend.runs.options import Options
 from backend.runs.run import Run
+from backend.runs.runs import RunRequest
 from backend.runs.store import Store
 from backend.schedule.spec import Spec
 from tests.conftest import FAKE_RUNNER, until
+from tests.support import PATIENCE_S
 
 ORDER = "an order, which the fake runner does not read"
 
@@ -45,10 +47,10 @@ def manage(config: Config) -> Iterator[Callable[..., Manager]]:
 
 
 def submit(manager: Manager, m: int = 3, owner: str = "a") -> Run:
-    return manager.submit(owner, Spec(m=m).to_json(), ORDER)
+    return manager.submit(RunRequest(owner, Spec(m=m).to_json(), ORDER))
 
 
-def wait(condition: Callable[[], object], seconds: float = 5.0) -> None:
+def wait(condition: Callable[[], object], seconds: float = PATIENCE_S) -> None:
     until(condition, seconds, gevent.sleep)
 
 
@@ -135,7 +137,7 @@ def test_a_runner_that_ignores_the_cancel_is_replaced(manage, monkeypatch):
     manager.cancel(run.id)
     wait(lambda: following.over)
     assert (run.status, following.status, manager.client.starts) == ("cancelled", "finished", 2)
-    assert manager.counts["cancelled"] == 1
+    assert manager.counts().by_status["cancelled"] == 1
 
 
 @pytest.mark.parametrize("stage", ["finished", "cancelled"])
@@ -222,7 +224,7 @@ SILENT = 102  # micro-batches: a run in which the fake runner goes silent
     ],
 )
 def test_every_fault_of_a_runner_fails_one_run_with_a_reason_and_no_other(manage, m, kind, message):
-    manager = manage(silence_s=1.0 if m == SILENT else 10)
+    manager = manage(silence_s=1.0 if m == SILENT else 60)
     run, following = submit(manager, m=m), submit(manager)
     wait(lambda: following.over)
     assert run.status == "failed"
@@ -326,7 +328,7 @@ def test_the_runner_gets_the_chosen_options_and_the_run_keeps_them(manage, monke
     send = manager.client.send
     monkeypatch.setattr(manager.client, "send", lambda message: sent.append(message) or send(message))
     chosen = Options("paced", 2.0, "bfloat16", "cpu", 2, 9)
-    run = manager.submit("a", Spec(m=2).to_json(), ORDER, chosen)
+    run = manager.submit(RunRequest("a", Spec(m=2).to_json(), ORDER, chosen))
     wait(lambda: run.over)
     job = {"order": ORDER, "mode": "paced", "unit_ms": 2.0, "dtype": "bfloat16", "device": "cpu", "steps": 2, "seed": 9}
     assert [{key: message[key] for key in job} for message in sent] == [job]

@@ -349,7 +349,12 @@ app.extensions["bubbleline"].runs.stop()
 print(json.dumps([answers, [each for each in sys.modules if sys.modules[each] is not None]]))
 """
     done = subprocess.run(
-        [sys.executable, "-c", program, tmp_path], cwd=PROJECT, capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", program, tmp_path],
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE_S,
     )
     answers, modules = json.loads(done.stdout)
     assert answers == [200, 200, 200, 404, 200]

@@ -10,6 +10,7 @@ import pytest
 from backend.config import Config
 from backend.database.address import Location
 from backend.runs.manager import Manager
+from backend.runs.runs import RunRequest
 from backend.runs.store import DAY_S, MEGABYTE, Retention, Store
 from tests.runs.test_run_parts import a_finished_run, a_run
 
@@ -92,10 +93,10 @@ def test_a_server_forgets_what_it_deletes_in_memory_too_and_counts_it(manage):
     manager = manage(lambda: now, keep_days=2)
     for number in range(3):
         manager.keep(lambda run_id, _, at=number * DAY_S: a_finished_run(run_id, created=at))
-    waiting = manager.submit("a", {"m": 1}, "order")
+    waiting = manager.submit(RunRequest("a", {"m": 1}, "order"))
     waiting.created = 0.0
     now = 3.5 * DAY_S
     manager.expire()
-    assert manager.expired == 2
+    assert manager.counts().expired == 2
     assert [row["created"] for row in manager.recent(10, None)] == [2 * DAY_S, 0.0]
     assert manager.get(waiting.id) is waiting

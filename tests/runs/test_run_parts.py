@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from backend.errors import RequestError, message
 from backend.runs.options import refuse_ranks
-from backend.runs.rows import FIELDS, KINDS
 from backend.runs.run import Run
 from backend.runs.run_log import MOST_ROWS, RunLog
+from backend.schedule.interop.measured_rows import FIELDS, KINDS
 from backend.schedule.spec import Spec
 
 

@@ -10,11 +10,12 @@ import pytest
 
 from backend.errors import RequestError
 from backend.jobs.encoding import Encoded
-from backend.runs.rows import FIELDS
 from backend.runs.run import Run
+from backend.schedule.interop.measured_rows import FIELDS
 from backend.schedule.spec import Spec
 from backend.web.sockets import run_snapshot as snapshot_module
 from backend.web.sockets.run_snapshot import ROUND, RunSnapshots, rows_of
+from tests.support import PATIENCE_S
 
 LONG = 600
 
@@ -100,7 +101,7 @@ def test_all_pages_that_open_a_long_run_under_way_share_one_encoding_and_miss_no
         pages.append(gevent.spawn(snapshots.encoded, run))
         gevent.sleep(0)
         grow(run)
-    answers = [read(page.get(timeout=10)) for page in pages]
+    answers = [read(page.get(timeout=PATIENCE_S)) for page in pages]
     assert len(encodings) <= 2  # two, where a round number of entries was passed meanwhile
     for first in answers:
         assert first["seq"] % ROUND == 0

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from backend.database.address import Location
 from backend.runs.errors import RunFailure
-from backend.runs.rows import FIELDS, KINDS
 from backend.runs.run_log import RunLog
 from backend.runs.run_order import order_of
 from backend.runs.store import HEAD, STOPPED, Store, StoreError, pack, unpack
 from backend.schedule.families import registry
+from backend.schedule.interop.measured_rows import FIELDS, KINDS
 from backend.schedule.order import wire
 from backend.schedule.spec import Spec
 from tests.runs.test_run_parts import DETAILS, a_finished_run, a_run

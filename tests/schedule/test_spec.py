@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.schedule import result
@@ -87,14 +87,12 @@ def test_an_illegal_spec_names_field_and_nearest_at_once(data: dict[str, Any], f
 
 
 @given(spec=specs())
-@settings(max_examples=80)
 def test_a_spec_is_read_back_from_json_unchanged(spec: Spec) -> None:
     assert Spec.from_json(json.loads(json.dumps(spec.to_json()))) == spec
 
 
 @pytest.mark.parametrize("family", sorted(FAMILIES))
 @given(data=st.data())
-@settings(max_examples=20)
 def test_the_count_of_ops_is_that_of_the_order(family: str, data: st.DataObject) -> None:
     spec = data.draw(optioned(family, max_p=5, max_m=11))
     assert registry.op_count(spec) == len(registry.order(spec))
@@ -140,7 +138,6 @@ def test_an_order_whose_ops_are_placed_one_by_one_has_fewer_at_most(spec: Spec) 
 
 
 @given(spec=specs())
-@settings(max_examples=60)
 def test_the_wire_carries_codes_counts_and_stored_micro_batches(spec: Spec) -> None:
     order = registry.order(spec)
     body = wire.encode(order, spec.to_json())

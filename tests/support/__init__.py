@@ -1,3 +1,28 @@
-"""Helpers that several tests share."""
+"""Helpers that several tests share, and how long these may take: as long as the machine needs."""
 
-PATIENCE_S = 40.0  # of waits and requests; a busy machine takes long, and a wait that is met costs nothing
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+PATIENCE_S = 120.0  # of waits and requests; a busy machine takes long, and a wait that is met costs nothing
+LOOPS, LOOPS_S = 1_000_000, 0.05  # some work, and how long it takes at most on a core that does nothing else
+
+
+def slowness() -> float:
+    """Return how many times as long as on a quiet machine work takes here and now, at least 1."""
+    begun = time.perf_counter()
+    for _ in range(LOOPS):
+        pass
+    return max(1.0, (time.perf_counter() - begun) / LOOPS_S)
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Assert that what is done inside takes no longer than this on a quiet machine."""
+    before, begun = slowness(), time.monotonic()
+    yield
+    took = time.monotonic() - begun
+    allowed = seconds * max(before, slowness())
+    assert took < allowed, f"took {took:.2f} s instead of at most {allowed:.2f}"

@@ -14,6 +14,7 @@ import websocket
 
 from backend.runs.run import OVER
 from tests.conftest import Server
+from tests.support import PATIENCE_S
 
 QUICK = {"skip_utf8_validation": True}  # by the client library: byte by byte, a second for each megabyte
 
@@ -51,7 +52,7 @@ class Page:
         self.late += [(now - row[3]) / 1e6 for row in message.get("ops", [])]
 
     def ask(self, event: str, *data: Any) -> dict:
-        return self.io.call(event, data if len(data) != 1 else data[0], timeout=20)
+        return self.io.call(event, data if len(data) != 1 else data[0], timeout=PATIENCE_S)
 
     def watch(self, run_id: str, since: int = 0) -> dict:
         self.since = since
@@ -78,7 +79,7 @@ def rows_of(messages: list[dict]) -> list:
 def connect_raw(server: Server) -> websocket.WebSocket:
     """A socket that reads only on request, with buffers as small as the system allows."""
     raw = websocket.WebSocket(sockopt=[(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)], **QUICK)
-    raw.connect(server.url.replace("http", "ws") + "/socket.io/?EIO=4&transport=websocket", timeout=10)
+    raw.connect(server.url.replace("http", "ws") + "/socket.io/?EIO=4&transport=websocket", timeout=PATIENCE_S)
     assert raw.recv().startswith("0")
     raw.send("40")
     assert raw.recv().startswith("40")

@@ -18,7 +18,6 @@ from backend.compute import errors, fork_client, frames
 from backend.compute.live_searches import search_work
 from backend.compute.worker import Job
 from backend.errors import RequestError, message
-from backend.schedule.families import searched
 from backend.schedule.search.certificate import meets
 from backend.schedule.spec import Spec
 
@@ -59,11 +58,15 @@ class SearchState:
 
 @dataclass(eq=False)
 class SearchJob:
-    """A search of ``seconds`` for ``spec``, a legal one of a searched family. ``changed`` is called from the thread."""
+    """A search of ``seconds`` for ``spec``, a legal one of a searched family.
+
+    ``changed`` and ``keep``, with the spec that was found and has its rows, are called from the thread.
+    """
 
     spec: Spec
     seconds: float
     changed: Callable[[], None]
+    keep: Callable[[Spec], None]
     id: str = field(default_factory=lambda: secrets.token_hex(6))
     stopping: bool = False
 
@@ -89,10 +92,9 @@ class SearchJob:
         try:
             best = self._wait(self._start())
             status = "stopped" if self.stopping else "finished"
-            self.state = replace(
-                self.state, status=status, spec=best.spec, body=best.body, evaluations=best.evaluations
-            )
-            searched.remember(((best.spec, best.rows),))
+            spec = best.spec.with_(found=None)
+            self.state = replace(self.state, status=status, spec=spec, body=best.body, evaluations=best.evaluations)
+            self.keep(best.spec)
         except RequestError as error:
             self.state = replace(self.state, status="failed", error=error.as_dict())
         except Exception:

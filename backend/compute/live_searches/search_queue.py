@@ -18,6 +18,7 @@ from gevent.event import Event
 from gevent.threadpool import ThreadPool
 
 from backend.compute.live_searches.search_job import SearchJob, SearchState
+from backend.compute.searched_orders import SearchedOrders
 from backend.errors import RequestError, message
 from backend.limits.fair_queue import FairQueue, NoPlaceError
 from backend.schedule.families.registry import family_of
@@ -40,6 +41,7 @@ class SearchQueue:
         self._send, self._keep, self._at_once = send, keep, at_once
         self._jobs: dict[str, SearchJob] = {}  # viewer -> its search
         self._sent: dict[str, tuple[str, int, int, float]] = {}  # viewer -> (status, better, position, seconds) sent
+        self.found = SearchedOrders()
         self._results: OrderedDict[Spec, SearchState] = OrderedDict()  # of recent searches
         self._queue = FairQueue(MOST_WAITING, MOST_PER_CLIENT)
         self._queued: dict[str, SearchJob] = {}  # id -> job that waits
@@ -73,7 +75,7 @@ class SearchQueue:
         self.drop(viewer)
         if self._pool is None:
             self._begin()
-        job = SearchJob(spec, seconds, self._bell.send)
+        job = SearchJob(spec, seconds, self._bell.send, self.found.add)
         known = self._results.get(spec)
         if known is not None and (known.seconds >= seconds or known.as_dict()["optimal"]):
             job.state = replace(known, status="finished")  # a class that opens one link searches once
@@ -157,9 +159,9 @@ class SearchQueue:
                     "{waiting} searches of your address wait already; try again soon",
                     waiting=error.waiting,
                 )
-            refused = RequestError("search", error.waiting, why, limit=error.limit, kind=error.kind)
-            refused.retry_after = RETRY_S
-            raise refused from None
+            raise RequestError(
+                "search", error.waiting, why, limit=error.limit, kind=error.kind, retry_after=RETRY_S
+            ) from None
         self._queued[job.id] = job
         self._ready.set()
 

@@ -8,7 +8,6 @@ from backend.compute import worker
 from backend.schedule.families import registry
 from backend.schedule.families.apply_options import with_copies
 from backend.schedule.families.searched import search_order
-from backend.schedule.families.table import Row
 from backend.schedule.order import wire
 from backend.schedule.order.order import from_rows
 from backend.schedule.search.improve import Progress
@@ -30,10 +29,9 @@ class Better:
 
 @dataclass(frozen=True)
 class Best:
-    """The end of a search: its best order as rows and encoded, and the spec that builds it."""
+    """The end of a search: its best order as a spec with its rows, and encoded."""
 
     spec: Spec
-    rows: tuple[Row, ...]
     body: bytes
     evaluations: int
 
@@ -45,7 +43,7 @@ def search(spec: Spec, seconds: float) -> Best:
         spec, family, seconds, lambda progress: worker.report(_better(spec, progress)), worker.told_to_stop
     )
     body = wire.encode(order, found_spec.to_json())
-    return Best(found_spec, tuple(found.codes), body, found.evaluations)
+    return Best(found_spec, body, found.evaluations)
 
 
 def _better(asked: Spec, progress: Progress) -> Better:

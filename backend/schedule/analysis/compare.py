@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from backend.compute.parallel_map import in_processes, time_in_ops
 from backend.schedule.analysis.claims import PIPEOFFLOAD, SOURCE, claim_of
+from backend.schedule.analysis.map_each import Map, one_by_one, time_in_ops
 from backend.schedule.analysis.nearest_spec import fit, validate_sizes
 from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.families.registry import FAMILIES, family_of, order
@@ -46,7 +46,11 @@ TECHNIQUES = {
 
 
 def compare(
-    asked: Spec, names: Sequence[str] | None = None, v: int | None = None, preset: Preset | None = None
+    asked: Spec,
+    names: Sequence[str] | None = None,
+    v: int | None = None,
+    preset: Preset | None = None,
+    map_each: Map = one_by_one,
 ) -> dict[str, Any]:
     """Return ``{"rows", "notes"}`` for the named families (None: all) at the asked p, m, costs and w_share.
 
@@ -77,7 +81,7 @@ def compare(
                 )
             )
     validate_sizes(asked, [spec for spec, _ in fitted.values()])
-    rows = in_processes(lambda each: _row(*each, preset), list(fitted.values()), lambda each: time_in_ops(each[0]))
+    rows = map_each(lambda found: _row(*found, preset), list(fitted.values()), lambda found: time_in_ops(found[0]))
     return {"rows": rows, "notes": _notes(rows) + notes}
 
 

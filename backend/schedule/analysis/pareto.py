@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from backend.compute.parallel_map import in_processes, time_in_ops
 from backend.schedule.analysis.compare import parameters, priced
+from backend.schedule.analysis.map_each import Map, one_by_one, time_in_ops
 from backend.schedule.analysis.nearest_spec import fit, validate_sizes
 from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.families.registry import FAMILIES, family_of, order
@@ -81,7 +81,9 @@ class Point:
 Axes = Callable[[Point], tuple[float, float]]
 
 
-def points(asked: Spec, names: Sequence[str] | None = None, preset: Preset | None = None) -> list[Point]:
+def points(
+    asked: Spec, names: Sequence[str] | None = None, preset: Preset | None = None, map_each: Map = one_by_one
+) -> list[Point]:
     """Return a point for each named family; without names, for all that are not searched, and the asked spec as it
     is.
 
@@ -111,8 +113,8 @@ def points(asked: Spec, names: Sequence[str] | None = None, preset: Preset | Non
     def figures_of(spec: Spec) -> Figures:
         return measured(spec) if preset is None else _figures(spec, order(spec), preset)
 
-    found = in_processes(figures_of, specs, time_in_ops)
-    return [Point(spec, adjusted, None, each) for (spec, adjusted), each in zip(fitted, found, strict=True)]
+    found = map_each(figures_of, specs, time_in_ops)
+    return [Point(spec, adjusted, None, its) for (spec, adjusted), its in zip(fitted, found, strict=True)]
 
 
 def frontier(
@@ -120,14 +122,13 @@ def frontier(
     limits: Sequence[float] | None,
     search: Search,
     preset: Preset | None = None,
-    *,
-    one_by_one: bool = False,
+    map_each: Map = one_by_one,
 ) -> list[Point]:
     """Return the best order that ``search`` finds within each limit, for each placement that is searched.
 
     A limit that is too small for any step is left out, and so is one without a gain over the smaller ones: the points
-    of each placement rise in memory and in throughput. ``limits`` None means ``default_limits``. Searches run in
-    processes, unless ``one_by_one``: a search that is given a time should have the machine to itself.
+    of each placement rise in memory and in throughput. ``limits`` None means ``default_limits``. Searches that are
+    given a time run one by one: each should have the machine to itself.
     """
     validate_frontier_size(asked)
     limits = sorted(set(default_limits(asked) if limits is None else limits))
@@ -148,8 +149,8 @@ def frontier(
             return None  # no order exists within this limit
         return Point(spec, adjusted, limit, _figures(spec, built, preset))
 
-    points = list(map(point, asks)) if one_by_one else in_processes(point, asks, lambda ask: time_in_ops(ask[0]))
-    return _rising([each for each in points if each is not None])
+    points = map_each(point, asks, lambda ask: time_in_ops(ask[0]))
+    return _rising([found for found in points if found is not None])
 
 
 def _rising(points: Sequence[Point]) -> list[Point]:

@@ -17,8 +17,8 @@ from itertools import product
 
 import numpy as np
 
-from backend.compute.parallel_map import in_processes, time_in_ops
 from backend.schedule import jit
+from backend.schedule.analysis.map_each import Map, one_by_one, time_in_ops
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families.apply_options import with_copies
 from backend.schedule.families.family import Family
@@ -58,7 +58,13 @@ class TrainingSetup:
         return self.units.memory.fits
 
 
-def plans(asked: Spec, preset: Preset, limit: float | None = None, search: Search | None = None) -> list[TrainingSetup]:
+def plans(
+    asked: Spec,
+    preset: Preset,
+    limit: float | None = None,
+    search: Search | None = None,
+    map_each: Map = one_by_one,
+) -> list[TrainingSetup]:
     """Return every plan for ``asked.p`` devices and ``asked.m`` micro-batches: those that fit from the fastest, then
     the others from the least memory.
 
@@ -68,14 +74,14 @@ def plans(asked: Spec, preset: Preset, limit: float | None = None, search: Searc
     """
     _validate(asked)
     jit.compile_all()
-    found = _sorted(_measured_each(_alike(specs(asked, preset, limit)), preset, limit), asked)
+    found = _sorted(_measured_each(_alike(specs(asked, preset, limit)), preset, limit, map_each), asked)
     if search is not None:
         found = sorted([*found, *_searched_on(found, preset, limit, search)], key=_rank)
     return _one_of_each(found)
 
 
 def plans_within(
-    seconds: float, asked: Spec, preset: Preset, limit: float | None = None
+    seconds: float, asked: Spec, preset: Preset, limit: float | None = None, map_each: Map = one_by_one
 ) -> tuple[list[TrainingSetup], int]:
     """Return (the plans that can be constructed within ``seconds``, how many more would have been), sorted as those of
     ``plans``. Raises SpecError as it does.
@@ -88,10 +94,10 @@ def plans_within(
     jit.compile_all()
     end = time.monotonic() + seconds
     alike = _alike(specs(asked, preset, limit))
-    in_order = dict(sorted(alike.items(), key=lambda each: _turn(each[0])))
-    each = _measured_each(in_order, preset, limit, end)
-    left_out = sum(len(specs) for specs, found in zip(in_order.values(), each, strict=True) if found is None)
-    return _one_of_each(_sorted(each, asked)), left_out
+    in_order = dict(sorted(alike.items(), key=lambda group: _turn(group[0])))
+    measured = _measured_each(in_order, preset, limit, map_each, end)
+    left_out = sum(len(specs) for specs, found in zip(in_order.values(), measured, strict=True) if found is None)
+    return _one_of_each(_sorted(measured, asked)), left_out
 
 
 def _turn(plain: Spec) -> tuple[bool, int]:
@@ -192,7 +198,7 @@ def _alike(chosen: Iterator[Spec]) -> dict[Spec, list[Spec]]:
 
 
 def _measured_each(
-    alike: dict[Spec, list[Spec]], preset: Preset, limit: float | None, end: float | None = None
+    alike: dict[Spec, list[Spec]], preset: Preset, limit: float | None, map_each: Map, end: float | None = None
 ) -> list[list[TrainingSetup] | None]:
     """Return the plans of each group of specs; with ``end``, a time of ``time.monotonic``, None for those that would be
     begun after it, though not for the first group.
@@ -206,7 +212,7 @@ def _measured_each(
         found = (_measured(spec, with_copies(spec, built), preset, limit) for spec in alike[plain])
         return [plan for plan in found if plan is not None]
 
-    return in_processes(measured, list(alike), time_in_ops, longest_first=end is None)
+    return map_each(measured, list(alike), time_in_ops, longest_first=end is None)
 
 
 def _sorted(groups: Sequence[list[TrainingSetup] | None], asked: Spec) -> list[TrainingSetup]:

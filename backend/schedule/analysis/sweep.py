@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from backend.compute.parallel_map import in_processes, time_in_ops
 from backend.schedule import jit
 from backend.schedule.analysis.compare import message_count
+from backend.schedule.analysis.map_each import Map, one_by_one, time_in_ops
 from backend.schedule.analysis.nearest_spec import fit, spread
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families.registry import FAMILIES, family_of, op_count, order, validate
@@ -64,15 +64,15 @@ def cell(asked: Spec, p: int, m: int) -> Cell:
     return Cell(p, m, spec, figures(simulate(order(spec), spec.timing, spec.v)))
 
 
-def grid(asked: Spec) -> tuple[list[int], list[int], list[list[Cell]]]:
+def grid(asked: Spec, map_each: Map = one_by_one) -> tuple[list[int], list[int], list[list[Cell]]]:
     """Return the sizes p and m of the two axes, which include the asked size, and a row of cells for each p."""
     ps, ms = stops(P_STOPS, asked.p), stops(M_STOPS, asked.m)
     jit.compile_for(sum(min(CELL_OPS, 3 * p * m * asked.v) for p in ps for m in ms))
-    cells = _cells([(asked, p, m) for p in ps for m in ms])
+    cells = _cells([(asked, p, m) for p in ps for m in ms], map_each)
     return ps, ms, [cells[line * len(ms) : (line + 1) * len(ms)] for line in range(len(ps))]
 
 
-def _cells(sizes: Sequence[tuple[Spec, int, int]]) -> list[Cell]:
+def _cells(sizes: Sequence[tuple[Spec, int, int]], map_each: Map) -> list[Cell]:
     """Return the cell of each (family and costs, p, m)."""
 
     def time_of(size: tuple[Spec, int, int]) -> int:
@@ -80,7 +80,7 @@ def _cells(sizes: Sequence[tuple[Spec, int, int]]) -> list[Cell]:
         needed = time_in_ops(asked.with_(p=p, m=m))
         return needed if needed <= CELL_OPS or (p, m) == (asked.p, asked.m) else 0
 
-    return in_processes(lambda size: cell(*size), sizes, time_of)
+    return map_each(lambda size: cell(*size), sizes, time_of)
 
 
 def stops(known: Sequence[int], asked: int) -> list[int]:
@@ -91,10 +91,10 @@ def stops(known: Sequence[int], asked: int) -> list[int]:
     return sorted(set(sizes))[-MOST_STOPS:]
 
 
-def over_m(asked: Sequence[Spec], ms: Sequence[Sequence[int]]) -> list[list[Cell]]:
+def over_m(asked: Sequence[Spec], ms: Sequence[Sequence[int]], map_each: Map = one_by_one) -> list[list[Cell]]:
     """Compute each family at its p over its own ``ms``; an m that is not legal or too large is left out."""
-    cells = iter(_cells([(spec, spec.p, m) for spec, own in zip(asked, ms, strict=True) for m in own]))
-    return [[each for each in islice(cells, len(own)) if each.figures is not None] for own in ms]
+    cells = iter(_cells([(spec, spec.p, m) for spec, own in zip(asked, ms, strict=True) for m in own], map_each))
+    return [[built for built in islice(cells, len(own)) if built.figures is not None] for own in ms]
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Load:
     figures: Figures
 
 
-def over_v(asked: Spec, name: str) -> list[Load]:
+def over_v(asked: Spec, name: str, map_each: Map = one_by_one) -> list[Load]:
     """Compute a family over its numbers of chunks per device, at the asked p and m; sizes that cannot be built are
     left out.
     """
@@ -121,7 +121,7 @@ def over_v(asked: Spec, name: str) -> list[Load]:
         if (spec.p, spec.m, spec.v) != (asked.p, asked.m, v) or op_count(spec) > 4 * CELL_OPS:
             continue
         specs.append(spec)
-    return in_processes(_load, specs, time_in_ops)
+    return map_each(_load, specs, time_in_ops)
 
 
 def _load(spec: Spec) -> Load:

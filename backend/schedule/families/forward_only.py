@@ -15,14 +15,48 @@ from backend.schedule.order.order import Order, from_rows
 from backend.schedule.spec import Spec
 
 FIELD = "forward_only"
-V_SHAPED = ("v-zb",)  # of the V placements; the others let forwards start only when backwards have freed memory
+Condition = tuple[str, str]
+
+
+_ON_BACKWARDS = {  # options that act on the backward: (what leaves them out, why they are refused)
+    "lifo": (
+        False,
+        message(
+            "schedule.forward_only_has_no_backwards",
+            "a forward-only schedule has no backwards to reverse; leave it out",
+        ),
+    ),
+    "recompute": (
+        "none",
+        message(
+            "schedule.forward_only_recomputes_nothing",
+            "a forward-only schedule keeps no activations, so there is nothing to recompute",
+        ),
+    ),
+    "offload": (
+        "none",
+        message(
+            "schedule.forward_only_offloads_nothing",
+            "a forward-only schedule keeps no activations, so there is nothing to offload",
+        ),
+    ),
+    "vocabulary": (
+        "plain",
+        message(
+            "schedule.forward_only_output_layer",
+            "a forward-only schedule has its output layer on the last stage (vocabulary plain): the other places are "
+            "chosen for the backward",
+        ),
+    ),
+}
 
 
 def takes(family: Family) -> bool:
-    """Return whether the forwards of a family are a schedule of their own."""
-    if family.asynchronous or family.problem is not None or family.placement == "bidirectional":
-        return False
-    return family.placement == "looped" or family.name in V_SHAPED
+    """Return whether the forwards of a family are a schedule of their own: not those that overlap with backwards, nor
+    those that are constructed to start when backwards have freed memory.
+    """
+    overlaps = family.placement == "bidirectional" or "FB" in family.fields
+    return family.table is not None and not family.asynchronous and not overlaps
 
 
 def with_forward_only(family: Family) -> Family:
@@ -36,31 +70,9 @@ def validate(spec: Spec, family: Family) -> None:
     """Raise SpecError unless a forward-only spec goes with its family and has no option that acts on the backward."""
     if FIELD not in family.fields and spec.order is None:  # an imported order has its own say
         raise SpecError(FIELD, True, _why_not(family), nearest=False)
-    if spec.lifo:
-        text = message(
-            "schedule.forward_only_has_no_backwards",
-            "a forward-only schedule has no backwards to reverse; leave it out",
-        )
-        raise SpecError("lifo", True, text, nearest=False)
-    if spec.recompute != "none":
-        text = message(
-            "schedule.forward_only_recomputes_nothing",
-            "a forward-only schedule keeps no activations, so there is nothing to recompute",
-        )
-        raise SpecError("recompute", spec.recompute, text, nearest="none")
-    if spec.offload != "none":
-        text = message(
-            "schedule.forward_only_offloads_nothing",
-            "a forward-only schedule keeps no activations, so there is nothing to offload",
-        )
-        raise SpecError("offload", spec.offload, text, nearest="none")
-    if spec.vocabulary != "plain":
-        text = message(
-            "schedule.forward_only_output_layer",
-            "a forward-only schedule has its output layer on the last stage (vocabulary plain): the other places are "
-            "chosen for the backward",
-        )
-        raise SpecError("vocabulary", spec.vocabulary, text, nearest="plain")
+    for name, (default, why) in _ON_BACKWARDS.items():
+        if getattr(spec, name) != default:
+            raise SpecError(name, getattr(spec, name), why, nearest=default)
 
 
 def _why_not(family: Family) -> Message:
@@ -108,8 +120,6 @@ _WAITS = message(
     "device waits",
 )
 _NO_WAIT = message("schedule.unless_whole_groups", "some group has fewer than p micro-batches")
-_ALIKE = ("m % g == 0", message("schedule.unless_groups_divide", "the last group is smaller than the others"))
-_SEVERAL = ("p > 1 or c == 0", message("schedule.unless_several_devices", "one device has no hops"))
 _PEAK = Law(
     "peak",
     "global",
@@ -123,9 +133,10 @@ _PEAK = Law(
 
 
 def _laws(family: Family) -> tuple[Law, ...]:
+    assert family.table is not None
     if family.placement == "v":
         return (*_of_v(), _PEAK)
-    return (*(_of_one_chunk() if family.v[2] == 1 else _of_chunks(family)), _PEAK)
+    return (*(_of_one_chunk() if family.v[2] == 1 else _of_chunks(family.table.group)), _PEAK)
 
 
 def _of_one_chunk() -> tuple[Law, ...]:
@@ -135,37 +146,38 @@ def _of_one_chunk() -> tuple[Law, ...]:
     )
     return (
         Law("share", "global", "(p-1)/(m+p-1)", (UNIFORM, NO_HOPS), _SOURCE, forward=True),
-        Law("bubble", "global", "(p-1)*(f+c)", (UNIFORM,), _SOURCE, forward=True),
+        _bubble("(p-1)*(f+c)", _SOURCE),
         Law("makespan", "global", "sum_f + (m-1)*max_f + (p-1)*c", (), uneven, forward=True),
     )
 
 
-def _of_chunks(family: Family) -> tuple[Law, ...]:
-    """Return the laws of looped chunks, by the family's groups: of g micro-batches unless it has another rule."""
-    if family.name == "gis-h":  # ceil(p/2)
-        waits = "(v-1)*m/floor((p+1)/2)*(floor(p/2)*f/v + p*c)"
-        return (_waiting(f"(p-1)*(f/v+c) + {waits}", _SEVERAL),)
-    if family.name == "gis":  # p
-        return (*_without_waits(), _waiting("(p-1)*(f/v+c) + (v-1)*m*c", _SEVERAL))
-    if family.name == "interleaved-bfs":  # m
-        waits = "(v-1)*max(0, (p-m)*f/v + p*c)"
-        return (*_without_waits(("m >= p or v == 1", _NO_WAIT)), _waiting(f"(p-1)*(f/v+c) + {waits}", _SEVERAL))
-    whole = ("v == 1 or (g >= p and (m % g == 0 or m % g >= p))", _NO_WAIT)
-    waits = "(v-1)*m/g*max(0, (p-g)*f/v + p*c)"
-    return (*_without_waits(whole), _waiting(f"(p-1)*(f/v+c) + {waits}", _ALIKE, _SEVERAL))
+_SEVERAL = ("p > 1 or c == 0", message("schedule.unless_several_devices", "one device has no hops"))
+_GROUPS: dict[str, tuple[str, tuple[Condition, ...] | None, tuple[Condition, ...]]] = {
+    "g": (
+        "(v-1)*m/g*max(0, (p-g)*f/v + p*c)",
+        (("v == 1 or (g >= p and (m % g == 0 or m % g >= p))", _NO_WAIT),),
+        (("m % g == 0", message("schedule.unless_groups_divide", "the last group is smaller than the others")),),
+    ),
+    "m": ("(v-1)*max(0, (p-m)*f/v + p*c)", (("m >= p or v == 1", _NO_WAIT),), ()),
+    "p": ("(v-1)*m*c", (), ()),
+    "floor((p+1)/2)": ("(v-1)*m/floor((p+1)/2)*(floor(p/2)*f/v + p*c)", None, ()),
+}
+"""By the size of a table's groups of micro-batches: how long a device waits for groups to come back; without hops, when
+it does not wait (None: it always does); and when the first is exact."""
 
 
-def _without_waits(*where: tuple[str, str]) -> tuple[Law, Law]:
-    """Return the laws of chunks without hops, where no group is done before it comes back."""
-    conditions = (UNIFORM, NO_HOPS, *where)
-    return (
-        Law("share", "global", "(p-1)/(v*m+p-1)", conditions, _SOURCE, forward=True),
-        Law("bubble", "global", "(p-1)*f/v", conditions, _SOURCE, forward=True),
-    )
+def _of_chunks(group: str) -> tuple[Law, ...]:
+    """Return the laws of looped chunks in groups of ``group`` micro-batches, a formula."""
+    waits, unless_waits, alike = _GROUPS[group]
+    bubble = _bubble(f"(p-1)*(f/v+c) + {waits}", _WAITS, *alike, _SEVERAL)
+    if unless_waits is None:
+        return (bubble,)
+    share = Law("share", "global", "(p-1)/(v*m+p-1)", (UNIFORM, NO_HOPS, *unless_waits), _SOURCE, forward=True)
+    return share, _bubble("(p-1)*f/v", _SOURCE, NO_HOPS, *unless_waits), bubble
 
 
-def _waiting(formula: str, *where: tuple[str, str]) -> Law:
-    return Law("bubble", "global", formula, (UNIFORM, *where), _WAITS, forward=True)
+def _bubble(formula: str, source: str, *where: Condition) -> Law:
+    return Law("bubble", "global", formula, (UNIFORM, *where), source, forward=True)
 
 
 def _of_v() -> tuple[Law, ...]:
@@ -176,5 +188,5 @@ def _of_v() -> tuple[Law, ...]:
     )
     return (
         Law("share", "global", "(p-1)/(m+p-1)", (UNIFORM, NO_HOPS), ends, forward=True),
-        Law("bubble", "global", "(p-1)*f", (UNIFORM, NO_HOPS), ends, forward=True),
+        _bubble("(p-1)*f", ends, NO_HOPS),
     )

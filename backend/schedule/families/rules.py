@@ -40,7 +40,7 @@ class Rule:
         names = sizes(spec)
         value = names["g" if self.name == "group" else self.name]
         nearest = self._nearest(spec, int(value))
-        filled = compiled(*self.holes.values())(names)
+        filled = map(int, compiled(*self.holes.values())(names))
         holes = {"family": title, "nearest": nearest} | dict(zip(self.holes, filled, strict=True))
         text = self.sentence.text
         params = {name: each for name, each in holes.items() if f"{{{name}}}" in text}

@@ -1,9 +1,10 @@
-"""Searched orders: searched for a limited time, or reproduced from the effort and seed of a spec."""
+"""Searched orders: searched for a limited time, reproduced from the effort and seed of a spec, or brought by it."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -22,73 +23,25 @@ from backend.schedule.search.initial_orders import span_of
 from backend.schedule.search.problem import Problem
 from backend.schedule.spec import Spec
 
-MOST_KNOWN = 128
-MOST_RECALLED_OPS = 65_536  # of one order that is passed on
-Recalled = tuple[tuple[Spec, tuple[Row, ...]], ...]
-"""Searched orders that are passed to another process: each with its spec, which has the effort, and its rows."""
-_known: OrderedDict[Spec, list[Row]] = OrderedDict()  # recent results, so that nothing is searched twice
-_finds = [0]
-_most: OrderedDict[Spec, Spec] = OrderedDict()  # spec without effort: the spec of its longest search
-
 
 def rows(spec: Spec, problem: Problem) -> list[Row]:
-    """Return each rank's codes: constructed, or searched with the spec's effort and seed."""
+    """Return each rank's codes: constructed, those that the spec brings, or searched with its effort and seed."""
     if spec.effort is None:
         return problem.quick()
-    found = _known.get(spec)
-    if found is None:
-        found = list(problem.search(spec.seed, Budget(None, spec.effort)).codes)
-        _remember(spec, found)
-    return found
+    return list(spec.found or _searched(_Search(spec, problem)))
 
 
-def _remember(spec: Spec, found: list[Row]) -> None:
-    _known[spec] = found
-    _finds[0] += 1
-    plain = spec.with_(effort=None)
-    before = _most.pop(plain, None)
-    _most[plain] = spec if before is None or (before.effort or 0) < (spec.effort or 0) else before
-    for kept in (_known, _most):
-        if len(kept) > MOST_KNOWN:
-            kept.popitem(last=False)
+@dataclass(frozen=True)
+class _Search:
+    """A search of a given effort; its problem follows from the spec."""
+
+    spec: Spec
+    problem: Problem = field(compare=False)
 
 
-def known(spec: Spec) -> Spec:
-    """Return the spec of the longest recent search for this spec, or the spec itself: its order is available at
-    once.
-    """
-    most = _most.get(spec.with_(effort=None), spec)
-    return most if most in _known else spec
-
-
-def recall(query: bytes | None = None) -> Recalled:
-    """Return the known orders whose effort is in a query, or all without one: another process has not searched
-    them. Efforts are long numbers, so the query's order is among few.
-    """
-    chosen = (
-        (spec, tuple(found))
-        for spec, found in _known.items()
-        if query is None or (b"effort=" in query and str(spec.effort).encode() in query)
-    )
-    return tuple(each for each in chosen if sum(map(len, each[1])) <= MOST_RECALLED_OPS)
-
-
-def recall_of(spec: Spec) -> Recalled:
-    """Return the order of a spec if it is known."""
-    found = _known.get(spec)
-    return () if found is None else ((spec, tuple(found)),)
-
-
-def remember(recalled: Recalled) -> None:
-    """Take over what `recall` returned in another process."""
-    for spec, found in recalled:
-        if spec not in _known:
-            _remember(spec, list(found))
-
-
-def finds() -> int:
-    """Return the number of results so far: while it stays the same, so does the result of ``known``."""
-    return _finds[0]
+@lru_cache(maxsize=128)  # a search takes seconds, and its effort and seed give the same rows each time
+def _searched(asked: _Search) -> tuple[Row, ...]:
+    return tuple(asked.problem.search(asked.spec.seed, Budget(None, asked.spec.effort)).codes)
 
 
 def search_order(
@@ -100,13 +53,12 @@ def search_order(
 ) -> tuple[Spec, Order, Found]:
     """Search for the order of a legal spec without effort of its own; the order has the copies of its offload.
 
-    Also returns a spec that builds this order: with the effort that the search took.
+    Also returns a spec that builds this order: with the effort that the search took, and the rows that it found.
     """
     assert family.problem is not None
     problem = family.problem(spec)
     found = problem.search(spec.seed, Budget(seconds), report, stop)
-    searched = spec.with_(effort=found.evaluations)
-    _remember(searched, list(found.codes))
+    searched = spec.with_(effort=found.evaluations, found=tuple(found.codes))
     return searched, with_copies(searched, found.order(problem.instance)), found
 
 

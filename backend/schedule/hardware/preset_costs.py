@@ -7,7 +7,7 @@ stages, and an output layer that is spread over the devices, or for which layers
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from backend.schedule.errors import SpecError, message
@@ -61,7 +61,7 @@ class Preset:
         with the spec.
         """
         costs, w_share = self.costs(spec)
-        made = replace(spec, costs=costs, w_share=w_share)
+        made = spec.with_(costs=costs, w_share=w_share)
         validate(made)
         return made
 

@@ -74,5 +74,5 @@ def _specs(position: Position) -> Iterator[tuple[str, Spec]]:
         costs = position.costs if "FB" in family.fields else replace(position.costs, FB=None)
         spec = Spec(name, position.p, position.m, position.v, w_share=position.w_share, costs=costs)
         yield name, spec
-        if name == "gpipe":
+        if "lifo" in family.fields:
             yield LIFO, spec.with_(lifo=True)

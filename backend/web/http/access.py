@@ -13,8 +13,7 @@ from werkzeug.wrappers import Request
 from backend.access.audit import Audit
 from backend.access.policy import AccessError, Policy, refuse_other_owner
 from backend.access.roles import Identity, Role
-from backend.errors import RequestError, message
-from backend.limits.rate_limit import Pace
+from backend.limits.rate_limit import Pace, keep_pace
 from backend.web.http.bundle import entry
 from backend.web.http.clients import POLICY, cookie_name, identity_of, policy_of
 from backend.web.http.errors import status_of
@@ -76,22 +75,6 @@ def require_owner(owner: str, run_id: str) -> None:
 def record(what: str, run_id: str, **more: Any) -> None:
     """Write to the audit log that the present client did something to a run."""
     _audit().record(identity(), what, run_id, **more)
-
-
-def keep_pace(pace: Pace, client: str) -> None:
-    """Count a request. Raises RequestError where the client has sent too many."""
-    wait = pace.take(client)
-    if wait is None:
-        return
-    text = message(
-        "access.too_many_requests",
-        "More than {most} requests a minute came from you; try again in {seconds} s.",
-        most=pace.most,
-        seconds=wait,
-    )
-    error = RequestError("requests", pace.most, text, limit=pace.most, kind="share")
-    error.retry_after = wait
-    raise error
 
 
 def role_needed(endpoint: str | None, method: str) -> Role:

@@ -12,16 +12,16 @@ from typing import Any
 
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.wrappers import Request
+from wsproto.frame_protocol import CloseReason
 
 from backend.access.policy import Policy
 from backend.access.roles import Role
 from backend.config import LOOPBACK, Config
 from backend.errors import RequestError, message, printable
-from backend.limits.rate_limit import Pace
-from backend.web.http.access import keep_pace
+from backend.limits.rate_limit import Credit, Pace, keep_pace
 from backend.web.http.clients import identity_of
 from backend.web.http.errors import encoded, status_of
-from backend.web.http.socket_limits import Credit
+from backend.web.http.websocket import WEBSOCKET
 
 Wsgi = Callable[[dict[str, Any], Any], Iterable[bytes]]
 FORWARDED = (
@@ -30,8 +30,6 @@ FORWARDED = (
 )  # fmt: skip
 REASONS = {400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 429: "Too Many Requests"}
 HOST = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(?::\d*)?")
-POLICY_VIOLATION = 1008  # RFC 6455, section 7.4.1
-LONGEST_REASON = 123  # bytes of the reason of a closed socket
 SOCKET_WAIT_S = 5  # until a client with too many sockets may try again
 BURST_S = 1.0  # of the messages that the sockets of a client may send together, what they may send at once
 SPARE = 64  # WebSockets of a client beyond its limit, so that Socket.IO can give the reason of a refusal
@@ -95,14 +93,14 @@ class Gate:
         try:
             keep_pace(self._pace, client)
             self._policy.require(identity, Role.VIEW)
-            if "wsgi.websocket" in environ and self._open[client] >= self._most:
+            if WEBSOCKET in environ and self._open[client] >= self._most:
                 raise too_many_sockets(self._open[client])
         except RequestError as error:
             return _refuse(environ, start_response, error)
-        if "wsgi.websocket" not in environ:
+        if WEBSOCKET not in environ:
             return _with_shaped_refusals(self._inner, environ, start_response)
         self._open[client] += 1
-        websocket = environ["wsgi.websocket"]
+        websocket = environ[WEBSOCKET]
         websocket.share(self._credits.setdefault(client, Credit(self._rate, self._rate * BURST_S)))
         try:
             return _with_shaped_refusals(self._inner, environ, start_response)  # returns when the socket is closed
@@ -120,9 +118,7 @@ def too_many_sockets(count: int) -> RequestError:
         count=count,
         seconds=SOCKET_WAIT_S,
     )
-    error = RequestError("sockets", count, text, limit=count, kind="share")
-    error.retry_after = SOCKET_WAIT_S
-    return error
+    return RequestError("sockets", count, text, limit=count, kind="share", retry_after=SOCKET_WAIT_S)
 
 
 def _with_shaped_refusals(inner: Wsgi, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
@@ -142,9 +138,9 @@ def _with_shaped_refusals(inner: Wsgi, environ: dict[str, Any], start_response: 
 
 def _refuse(environ: dict[str, Any], start_response: Any, error: RequestError) -> Iterable[bytes]:
     """Answer with an error; a WebSocket, which is open already, is closed with its sentence."""
-    websocket = environ.get("wsgi.websocket")
+    websocket = environ.get(WEBSOCKET)
     if websocket is not None:
-        websocket.refuse(POLICY_VIOLATION, str(error.message)[:LONGEST_REASON])
+        websocket.close(CloseReason.POLICY_VIOLATION, str(error.message))
         return []
     status = status_of(error)
     return _send(start_response, f"{status} {REASONS[status]}", error)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 from flask import Request, Response, jsonify, request
 from flask.json.provider import DefaultJSONProvider
@@ -13,6 +15,7 @@ from backend.errors import RequestError, message, with_codes
 from backend.jobs.encoding import Encoded
 from backend.web.http.errors import ApiError
 
+P = ParamSpec("P")
 LENIENT = "handling=lenient"
 FOR_GOOD = "public, max-age=31536000, immutable"  # Cache-Control of what never changes at its address: a year
 
@@ -55,15 +58,23 @@ def built_text(path: Path) -> str:
         raise ApiError(503, "bundle", None, why) from None
 
 
-def refused(error: RequestError) -> Response:
-    """Answer an illegal spec: raise the error (400), or, for lenient handling (RFC 7240), 200 with the same body.
+def lenient(view: Callable[P, Response]) -> Callable[P, Response]:
+    """Answer an illegal spec with 200 and the same body as a 400 where lenient handling is preferred (RFC 7240).
 
-    The page prefers lenient handling: it asks for specs that a slider may reach next, legal or not, and a browser logs
-    every 400 as a failure.
+    The page prefers it: it asks for specs that a slider may reach next, legal or not, and a browser logs every 400 as a
+    failure.
     """
-    if LENIENT not in request.headers.get("Prefer", ""):
-        raise error
-    response = jsonify(error=error.as_dict())
-    response.headers["Preference-Applied"] = LENIENT
-    response.headers["Vary"] = "Prefer"
-    return response
+
+    @wraps(view)
+    def show(*args: P.args, **kwargs: P.kwargs) -> Response:
+        try:
+            return view(*args, **kwargs)
+        except RequestError as error:
+            if LENIENT not in request.headers.get("Prefer", "") or error.retry_after is not None:
+                raise
+            response = jsonify(error=error.as_dict())
+            response.headers["Preference-Applied"] = LENIENT
+            response.headers["Vary"] = "Prefer"
+            return response
+
+    return show

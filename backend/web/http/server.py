@@ -9,20 +9,19 @@ import io
 import logging
 import socket
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from http.client import HTTPException
 from typing import Any
 
 import gevent
-from geventwebsocket.handler import WebSocketHandler
-from geventwebsocket.websocket import Stream
+from gevent.pywsgi import WSGIHandler
 
 from backend.errors import RequestError, message
 from backend.web.http.clients import CONNECTION
 from backend.web.http.errors import encoded
 from backend.web.http.request_reader import ConnectionLimits, RequestReader, check_framing
-from backend.web.http.socket_limits import Allowance, LimitedWebSocket
+from backend.web.http.socket_limits import Allowance, SocketLimits
+from backend.web.http.websocket import VERSION, WEBSOCKET, FrameCache, WebSocket, accept, asked_for
 
 logger = logging.getLogger(__name__)
 requests = logging.getLogger("bubbleline.requests")
@@ -47,6 +46,10 @@ REFUSALS = {
         "414 URI Too Long",
         RequestError("query", None, message("http.address_too_long", "The address is too long."), limit=8192),
     ),
+    "426": (
+        "426 Upgrade Required",
+        RequestError("request", None, message("http.no_handshake", "This is not the handshake of a WebSocket.")),
+    ),
     "431": (
         "431 Request Header Fields Too Large",
         RequestError("headers", None, message("http.headers_too_long", "There are too many headers.")),
@@ -59,7 +62,7 @@ REFUSALS = {
         ),
     ),
 }  # fmt: skip
-Wrap = Callable[[Any, Any], Any]  # (WebSocket, its connection) -> what the app uses in the WebSocket's place
+EXTRA_HEADERS = {"426": f"\r\nSec-WebSocket-Version: {VERSION}", "503": "\r\nRetry-After: 1"}
 
 
 class Connections:
@@ -99,14 +102,13 @@ class Connections:
         self._idle.pop(handler, None)
 
 
-class Handler(WebSocketHandler):  # type: ignore[misc]  # gevent-websocket has no types
+class Handler(WSGIHandler):  # type: ignore[misc]  # gevent has no types here
     """One connection."""
 
     status: bytes | str | None
     environ: dict[str, Any]  # of the present request, once its headers have been read
-    websocket: Any  # once the connection is one
-    wrap: Wrap = staticmethod(lambda websocket, _: websocket)
     allowed: Allowance
+    frames: FrameCache
     limits = ConnectionLimits()
     connections = Connections(1000)
 
@@ -227,21 +229,34 @@ class Handler(WebSocketHandler):  # type: ignore[misc]  # gevent-websocket has n
         stated = self.environ.get("REMOTE_ADDR")
         return str(stated or (self.client_address[0] if isinstance(self.client_address, tuple) else "-"))
 
-    def upgrade_connection(self) -> Any:
-        """Turn the connection into a WebSocket with limits of what it may send."""
-        refused = super().upgrade_connection()
-        if hasattr(self, "websocket"):
-            self.reader.enter("socket")
-            self.websocket.closed = True  # or its destructor would close the connection
-            self.websocket = LimitedWebSocket(self.environ, Stream(self), self, self.allowed)
-            self.environ["wsgi.websocket"] = self.wrap(self.websocket, self.socket)
-        return refused
+    def run_application(self) -> None:
+        """Have the app answer a request, or talk on the WebSocket that the request opens."""
+        if not asked_for(self.environ):
+            super().run_application()
+            return
+        self.close_connection = True
+        opening = accept(self.environ)
+        if opening is None:
+            self.status = REFUSALS["426"][0]
+            self.socket.sendall(_refusal("426"))
+            return
+        self.status = "101 Switching Protocols"
+        self.socket.sendall(opening)
+        self.reader.enter("socket")
+        websocket = WebSocket(self.socket, self.rfile.read1, SocketLimits(self.allowed), self.frames)
+        self.environ[WEBSOCKET] = websocket
+        try:
+            self.application(self.environ, lambda status, headers, exc_info=None: None)
+        finally:
+            websocket.close()
 
 
-def handler_class(wrap: Wrap, limits: ConnectionLimits, connections: Connections, allowed: Allowance) -> type[Handler]:
-    """Return the class of connections with these limits. Their WebSockets are wrapped and may send what is allowed."""
-    own = {"wrap": staticmethod(wrap), "limits": limits, "connections": connections, "allowed": allowed}
-    return type("WrappingHandler", (Handler,), own)
+def handler_class(
+    limits: ConnectionLimits, connections: Connections, allowed: Allowance, frames: FrameCache
+) -> type[Handler]:
+    """Return the class of connections with these limits, whose WebSockets may send what is allowed."""
+    own = {"limits": limits, "connections": connections, "allowed": allowed, "frames": frames}
+    return type("LimitedHandler", (Handler,), own)
 
 
 def _refusal(status: str) -> bytes:
@@ -249,5 +264,4 @@ def _refusal(status: str) -> bytes:
     line, error = REFUSALS[status]
     body = encoded(error)
     head = f"HTTP/1.1 {line}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
-    again = "\r\nRetry-After: 1" if status == "503" else ""
-    return f"{head}{again}\r\nConnection: close\r\n\r\n".encode() + body
+    return f"{head}{EXTRA_HEADERS.get(status, '')}\r\nConnection: close\r\n\r\n".encode() + body

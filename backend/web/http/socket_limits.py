@@ -7,22 +7,18 @@ client have a rate together too, so that many of them are not many times as much
 
 from __future__ import annotations
 
-import struct
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 import gevent
-from engineio.packet import Packet
-from geventwebsocket.exceptions import WebSocketError
-from geventwebsocket.websocket import WebSocket
+from wsproto.extensions import Extension
+from wsproto.frame_protocol import CloseReason, FrameDecoder, FrameProtocol, Opcode, RsvBits
 
 from backend.config import Config
+from backend.limits.rate_limit import Credit
 
 FRAME_BYTES = 512  # a larger frame counts as several
-UNSUPPORTED, POLICY, TOO_LARGE = 1003, 1008, 1009  # RFC 6455, section 7.4.1
 
 
 @dataclass(frozen=True)
@@ -40,128 +36,60 @@ class Allowance:
         return cls(config.socket_rate, config.socket_burst, config.socket_patience_s, config.socket_kb * 1024)
 
 
-class Credit:
-    """A token bucket: `burst` frames at once, and `rate` more each second."""
+class RefusedError(Exception):
+    """Why a socket is closed."""
 
-    def __init__(self, rate: float, burst: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self.rate, self.burst = rate, burst
-        self._clock = clock
-        self._left, self._at = burst, clock()
-
-    def take(self, frames: float) -> float:
-        """Count frames and return the seconds by which they came too early."""
-        now = self._clock()
-        self._left = min(self.burst, self._left + (now - self._at) * self.rate) - frames
-        self._at = now
-        return max(0.0, -self._left / self.rate)
-
-    @property
-    def plenty(self) -> bool:
-        """Return whether half of the burst is left."""
-        return self._left >= self.burst / 2
+    def __init__(self, code: int, reason: str) -> None:
+        super().__init__(reason)
+        self.code, self.reason = code, reason
 
 
-class SocketLimits:
-    """The limits of one socket, which `read` reads a frame from and `close` closes with a code and a reason."""
+class SocketLimits(Extension):
+    """The limits of one socket: an extension of the protocol, which sees the head of each frame before the rest."""
 
     def __init__(
         self,
-        read: Callable[[], tuple[Any, bytes]],
-        close: Callable[[int, str], None],
         allowed: Allowance,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = gevent.sleep,
     ) -> None:
-        self._read, self._shut = read, close
         self._sleep = sleep
         self._allowed = allowed
         self._own = Credit(allowed.rate, allowed.burst, clock)
         self.shared: Credit | None = None  # with the client's other sockets
         self._held_back = 0.0  # seconds, since the socket last was well within its pace
-        self._size = 0  # bytes of the frames of an unfinished message
+        self._size = 0  # bytes of the frames of the present message
 
-    def read_frame(self) -> tuple[Any, bytes]:
-        """Read a frame. Closes the socket and raises WebSocketError where a limit is exceeded."""
-        header, payload = self._read()
-        if header.opcode == WebSocket.OPCODE_BINARY:
-            self._close(UNSUPPORTED, "only text is understood here")
-        if header.opcode in (WebSocket.OPCODE_TEXT, WebSocket.OPCODE_CONTINUATION):  # a ping may come between them
-            self._size += len(payload)
+    def offer(self) -> bool:
+        """Return False: the client hears nothing of it."""
+        return False
+
+    def enabled(self) -> bool:
+        """Return True: it takes part without having been offered."""
+        return True
+
+    def frame_inbound_header(
+        self, proto: FrameDecoder | FrameProtocol, opcode: Opcode, rsv: RsvBits, payload_length: int
+    ) -> RsvBits:
+        """Count a frame, and wait where it came too early. Raises RefusedError where a limit is exceeded."""
+        if opcode is Opcode.BINARY:
+            raise RefusedError(CloseReason.UNSUPPORTED_DATA, "only text is understood here")
+        if not opcode.iscontrol():  # a ping may come between the frames of a message
+            self._size = payload_length + (self._size if opcode is Opcode.CONTINUATION else 0)
             if self._size > self._allowed.largest:
-                self._close(TOO_LARGE, f"a message has at most {self._allowed.largest} bytes")
-            if header.fin:
-                self._size = 0
-        self._keep_pace(1.0 + len(payload) // FRAME_BYTES)
-        return header, payload
-
-    def read_payload(self, read: Callable[[int], bytes]) -> Callable[[int], bytes]:
-        """Return `read`, the socket's reader of bytes, for payloads within the limit only."""
-
-        def read_some(size: int) -> bytes:
-            if size > self._allowed.largest:
-                self._close(TOO_LARGE, f"a message has at most {self._allowed.largest} bytes")
-            return read(size)
-
-        return read_some
+                raise RefusedError(CloseReason.MESSAGE_TOO_BIG, f"a message has at most {self._allowed.largest} bytes")
+        self._keep_pace(1.0 + payload_length // FRAME_BYTES)
+        return RsvBits(False, False, False)  # none of the reserved bits is used
 
     def _keep_pace(self, frames: float) -> None:
         allowed, wait = self._allowed, self._own.take(frames)
         if self._own.plenty:
             self._held_back = 0.0
         if wait and self._held_back > allowed.patience_s:
-            self._close(POLICY, f"more than {allowed.rate:g} messages a second for {allowed.patience_s:g} s")
+            reason = f"more than {allowed.rate:g} messages a second for {allowed.patience_s:g} s"
+            raise RefusedError(CloseReason.POLICY_VIOLATION, reason)
         self._held_back += wait
-        together = (
-            0.0 if self.shared is None else self.shared.take(frames)
-        )  # others' doing: no reason to close this one
+        # What the client's other sockets send delays this one, but is no reason to close it.
+        together = 0.0 if self.shared is None else self.shared.take(frames)
         if wait or together:
             self._sleep(max(wait, together))
-
-    def _close(self, code: int, reason: str) -> None:
-        self._shut(code, reason)
-        raise WebSocketError(reason)
-
-
-class LimitedWebSocket(WebSocket):  # type: ignore[misc]  # gevent-websocket has no types
-    """A socket that keeps its client within the limits."""
-
-    raw_read: Callable[[int], bytes]
-
-    def __init__(self, environ: dict[str, Any], stream: Any, handler: Any, allowed: Allowance) -> None:
-        super().__init__(environ, stream, handler)
-        self._limits = SocketLimits(super().read_frame, self.refuse, allowed)
-        self.raw_read = self._limits.read_payload(self.raw_read)
-
-    def share(self, credit: Credit) -> None:
-        """Count what arrives here against the credit that all sockets of the client share."""
-        self._limits.shared = credit
-
-    def read_frame(self) -> tuple[Any, bytes]:
-        """Read a frame. Closes the socket and raises WebSocketError where a limit is exceeded."""
-        return self._limits.read_frame()
-
-    def receive(self) -> Any:
-        """Return the next message, None where the socket is closed. Close it if the message is no packet of Engine.IO:
-        its library would raise where it catches nothing, and leave the socket open and unread.
-        """
-        message = super().receive()
-        if message is None or _is_packet(message):
-            return message
-        self.refuse(UNSUPPORTED, "only packets of Engine.IO are understood here")
-        return None
-
-    def refuse(self, code: int, reason: str) -> None:
-        """Close the socket with a code and a reason, which `close` of gevent-websocket does not send together."""
-        with suppress(WebSocketError):
-            self.send_frame(struct.pack("!H", code) + reason.encode(), self.OPCODE_CLOSE)
-        self.close()
-
-
-def _is_packet(message: str | bytes) -> bool:
-    """Return whether this is a packet that Engine.IO can read: JSON that is nested too deeply it cannot. A text that
-    begins with b is binary data in base64.
-    """
-    try:
-        return not Packet(encoded_packet=message).binary
-    except (ValueError, RecursionError):
-        return False

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from backend.jobs.encoding import BINARY, JSON
 from backend.runs import options, run_files
-from backend.runs.rows import KINDS
 from backend.runs.run import MODES
+from backend.schedule.interop.measured_rows import KINDS
 from backend.web.openapi.operation import Answer, Operation, Parameter, json_answer
 from backend.web.openapi.schema import (
     NUMBER,

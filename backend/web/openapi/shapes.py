@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from backend.address.query import KEYS
-from backend.runs.rows import FIELDS as ROW_FIELDS
-from backend.runs.rows import KINDS
 from backend.runs.run import IMPORTED, MODES
+from backend.schedule.interop.measured_rows import FIELDS as ROW_FIELDS
+from backend.schedule.interop.measured_rows import KINDS
 from backend.schedule.spec import COST_KEYS
 from backend.web.openapi.schema import (
     ANY,

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, request
 
-from backend.errors import RequestError
 from backend.jobs import analyses
 from backend.jobs.training_plans import training_plans
 from backend.web.http.computing import compute
-from backend.web.http.responses import refused, send
-from backend.web.services import services
+from backend.web.http.responses import lenient, send
+from backend.web.services import send_cached, services
 
 comparisons = Blueprint("compare", __name__, url_prefix="/api")
 
@@ -20,11 +19,11 @@ def show_comparison() -> Response:
     choice.
     """
     query = request.query_string
-    answer = services().cache.get_or_make(("compare", query), lambda: compute(analyses.comparison, query))
-    return send(request, answer)
+    return send_cached(("compare", query), lambda: compute(analyses.comparison, query))
 
 
 @comparisons.get("/plans")
+@lenient
 def show_plans() -> Response:
     """Return the fastest steps of a model on a machine within a device's memory: schedule, chunks, memory limit,
     recomputation and offload in one search.
@@ -32,10 +31,7 @@ def show_plans() -> Response:
     query, cache = request.query_string, services().cache
     answer = cache.get(("plans", query))
     if answer is None:
-        try:
-            answer, complete = compute(training_plans, query)
-        except RequestError as error:
-            return refused(error)
+        answer, complete = compute(training_plans, query)
         if complete:  # of an answer that had too little time, the next request may have more
             cache.put(("plans", query), answer)
     return send(request, answer)

@@ -7,7 +7,6 @@ from typing import Any
 from flask import Blueprint, Response, request
 
 from backend.address.preset import setting_fields
-from backend.errors import RequestError
 from backend.jobs import analyses
 from backend.jobs.encoding import encode_json
 from backend.schedule.hardware.cost_model import DEFAULTS, KEYS, SETTING_BOUNDS, Setting
@@ -17,8 +16,8 @@ from backend.schedule.hardware.machines import bounds as machine_bounds
 from backend.schedule.hardware.models import MODELS, SHAPE
 from backend.schedule.hardware.models import bounds as model_bounds
 from backend.web.http.computing import compute
-from backend.web.http.responses import refused, send
-from backend.web.services import services
+from backend.web.http.responses import lenient
+from backend.web.services import send_cached
 
 costs = Blueprint("costs", __name__, url_prefix="/api")
 
@@ -26,29 +25,23 @@ costs = Blueprint("costs", __name__, url_prefix="/api")
 @costs.get("/models")
 def list_models() -> Response:
     """Return the presets with all their fields, the defaults, and the bounds of each field."""
-    return send(request, services().cache.get_or_make("models", lambda: encode_json(_presets())))
+    return send_cached("models", lambda: encode_json(_presets()))
 
 
 @costs.get("/costs")
+@lenient
 def show_costs() -> Response:
     """Return times, bytes and their derivation."""
-    try:
-        setting = Setting.read(setting_fields(request.query_string, KEYS))
-    except RequestError as error:
-        return refused(error)
-    answer = services().cache.get_or_make(("costs", setting), lambda: encode_json(estimate(setting).as_dict()))
-    return send(request, answer)
+    setting = Setting.read(setting_fields(request.query_string, KEYS))
+    return send_cached(("costs", setting), lambda: encode_json(estimate(setting).as_dict()))
 
 
 @costs.get("/balance")
+@lenient
 def show_balance() -> Response:
     """Return the even split of layers and a better one, with the schedule's figures for each."""
     query = request.query_string
-    try:
-        answer = services().cache.get_or_make(("balance", query), lambda: compute(analyses.balance, query))
-        return send(request, answer)
-    except RequestError as error:
-        return refused(error)
+    return send_cached(("balance", query), lambda: compute(analyses.balance, query))
 
 
 def _presets() -> dict[str, Any]:

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, request
 
-from backend.errors import RequestError
+from backend.address.query import efforts_of
 from backend.jobs import files
-from backend.schedule.families import searched
 from backend.web.http.computing import compute
-from backend.web.http.responses import refused
+from backend.web.http.responses import lenient
+from backend.web.services import services
 
 exports = Blueprint("export", __name__)
 
 
 @exports.get("/api/export")
+@lenient
 def export() -> Response:
     """Return the file of the spec in the address; ``format`` names its format. 400 names the field that is wrong."""
     query = request.query_string
-    try:
-        file = compute(files.exported, query, searched.recall(query))
-    except RequestError as error:
-        return refused(error)
+    file = compute(files.exported, query, services().searches.found.to_send(efforts_of(query)))
     answer = Response(file.body, mimetype=file.mimetype)
     answer.headers["Content-Disposition"] = f'attachment; filename="{file.name}"'
     return answer

@@ -43,9 +43,10 @@ def count_request(response: Response) -> Response:
 def healthz() -> Response:
     """Return that the server serves, and what the runner and the store were last known to do."""
     runs = services().runs
+    counts = runs.counts()
     runner = {"state": runs.client.state, "why": runs.client.why or None, "devices": runs.client.devices}
-    store = {"ok": runs.store_error is None, "why": runs.store_error, "unreadable": runs.unreadable}
-    shape = {"ok": True, "version": __version__, "runner": runner, "store": store, "queue": runs.waiting}
+    store = {"ok": runs.store_error is None, "why": runs.store_error, "unreadable": counts.unreadable}
+    shape = {"ok": True, "version": __version__, "runner": runner, "store": store, "queue": counts.waiting}
     return Response(json.dumps(shape) + "\n", mimetype=JSON)
 
 
@@ -80,13 +81,14 @@ class PartFigures(Collector):
     def collect(self) -> Iterable[Family]:
         """Read the figures of now."""
         parts, runs = self._parts, self._parts.runs
+        counts = runs.counts()
         by_status = GaugeMetricFamily(
             "bubbleline_runs", "Runs in progress, and ended since the start, by status.", labels=("status",)
         )
-        for status, count in runs.by_status().items():
+        for status, count in counts.by_status.items():
             by_status.add_metric((status,), count)
         yield by_status
-        yield _gauge("queue_length", "Runs that wait.", runs.waiting)
+        yield _gauge("queue_length", "Runs that wait.", counts.waiting)
         yield _gauge("searches", "Searches in progress or waiting.", len(parts.searches))
         yield _gauge("searches_waiting", "Searches that wait.", parts.searches.waiting)
         yield _gauge("sockets", "Open sockets of pages.", len(parts.client_sockets))
@@ -95,10 +97,10 @@ class PartFigures(Collector):
         yield _counter("connections_refused", "Connections refused because all were taken.", parts.connections.refused)
         yield _gauge("runner_ready", "Whether the runner is ready.", runs.client.state == "ready")
         yield _counter("runner_starts", "Runner processes started.", runs.client.starts)
-        yield _gauge("store_unreadable_runs", "Damaged runs found so far.", runs.unreadable)
+        yield _gauge("store_unreadable_runs", "Damaged runs found so far.", counts.unreadable)
         yield _gauge("store_error", "Whether the database failed when it was last used.", runs.store_error is not None)
         yield _gauge("store_bytes", "Size of the database.", _size(parts))
-        yield _counter("runs_expired", "Runs deleted for their age or for the size of the database.", runs.expired)
+        yield _counter("runs_expired", "Runs deleted for their age or for the size of the database.", counts.expired)
         yield _gauge("cache_bytes", "Encoded schedules in memory.", parts.cache.bytes)
         yield _gauge("stopping", "Whether the server is stopping.", runs.stopping)
         yield _gauge("uptime_seconds", "Seconds since the start.", round(time.time() - parts.started, 1))

@@ -13,7 +13,7 @@ from backend.web.http import access
 from backend.web.http.clients import client_of
 from backend.web.http.computing import compute_body
 from backend.web.http.errors import ApiError
-from backend.web.http.request_json import JSON_TYPE, need_json
+from backend.web.http.request_body import JSON_TYPE, large_body, need_json
 from backend.web.services import services
 
 imports = Blueprint("imports", __name__)
@@ -25,7 +25,7 @@ ORDER_MB, BODY_MB = 192, 256  # of memory to read an order, and a trace, besides
 def import_order() -> Response:
     """Return the spec of the order in {"csv": text, "placement"?: "looped" or "v"}. Stores nothing."""
     need_json(request)
-    with services().bodies.read(request, services().config.import_mb * 2**20) as body:
+    with large_body(request, services().config.import_mb * 2**20, services().bodies) as body:
         spec, query = compute_body(answers.order_of, body=body, memory_mb=ORDER_MB)
     return jsonify(spec=spec, query=query)
 
@@ -41,7 +41,7 @@ def import_run() -> tuple[Response, int]:
         raise ApiError(415, "Content-Type", request.mimetype, why)
     client, most = client_of(request), services().config.import_mb * 2**20
     owner = access.identity().owner
-    with services().bodies.read(request, most) as body:
+    with large_body(request, most, services().bodies) as body:
         _take_share(services().imports, client)
         made, notes, query = compute_body(answers.run_of_trace, most * INFLATED, owner, body=body, memory_mb=BODY_MB)
     run = services().runs.keep(lambda run_id, created: identified(made, run_id, created))
@@ -56,6 +56,4 @@ def _take_share(rate: HourlyRate, client: str) -> None:
         why = message(
             "runs.imports_share", "The limit is {most} imported runs per hour; try again later", most=rate.most
         )
-        error = RunError("share", "imports", rate.most, why, rate.most)
-        error.retry_after = 60 * minutes
-        raise error
+        raise RunError("share", "imports", rate.most, why, rate.most, retry_after=60 * minutes)

@@ -22,8 +22,7 @@ from backend.lessons.shelf import shelf_of
 from backend.schedule.spec import choice, integer
 from backend.web.http.bundle import charts_address, entry, plotly_address, preloads
 from backend.web.http.computing import compute
-from backend.web.http.responses import send
-from backend.web.services import services
+from backend.web.services import send_cached, services
 
 lessons = Blueprint("lessons", __name__)
 MOST_QUESTIONS = 999
@@ -110,6 +109,6 @@ def _assets() -> Assets:
 def _send(key: tuple[Any, ...], make: Callable[[], Encoded]) -> Response:
     """Send an answer of the cache as long as no file of a lesson, and no script, has changed."""
     state = shelf_of(_own()).stamp()
-    answer = send(request, services().cache.get_or_make(("lesson", *key, state, _assets()), make))
+    answer = send_cached(("lesson", *key, state, _assets()), make)
     answer.headers["Vary"] = "Accept, Accept-Encoding, Accept-Language"
     return answer

@@ -24,8 +24,8 @@ from backend.web.http import access
 from backend.web.http.background import run_in_background
 from backend.web.http.bundle import charts_address, entry, plotly_address, preloads
 from backend.web.http.computing import compute, compute_soon
-from backend.web.http.responses import FOR_GOOD, send
-from backend.web.services import services
+from backend.web.http.responses import FOR_GOOD
+from backend.web.services import send_cached
 
 pages = Blueprint("page", __name__)
 APPEARANCE = {"theme": ("auto", "light", "dark"), "controls": ("full", "minimal", "none")}
@@ -79,7 +79,7 @@ def show_picture() -> Response:
     """Draw the view's schedules, 1200 x 630; Bubbleline's own picture where they cannot be drawn."""
     query = request.query_string
     key = ("preview", query if is_packed(query) else previews.drawable(query))  # views differ in more than is drawn
-    answer = send(request, services().cache.get_or_make(key, lambda: compute(previews.picture, query)))
+    answer = send_cached(key, lambda: compute(previews.picture, query))
     answer.headers["Cache-Control"] = f"public, max-age={DAY}"
     answer.headers["Cross-Origin-Resource-Policy"] = "cross-origin"  # other sites may show it
     return answer
@@ -91,8 +91,7 @@ def plotly_script(release: str) -> Response:
     if release != version("plotly"):
         abort(404)
     key = ("plotly", release)
-    script = services().cache.get_or_make(key, lambda: run_in_background(_script))
-    answer = send(request, script)
+    answer = send_cached(key, lambda: run_in_background(_script))
     answer.headers["Cache-Control"] = FOR_GOOD
     return answer
 

@@ -17,7 +17,7 @@ from backend.runs.run import Run
 from backend.schedule.spec import choice, reject_unknown
 from backend.web.http import access
 from backend.web.http.computing import compute
-from backend.web.http.request_json import read_object
+from backend.web.http.request_body import read_object
 from backend.web.services import services
 
 history = Blueprint("history", __name__, url_prefix="/api")

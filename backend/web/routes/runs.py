@@ -12,15 +12,16 @@ from backend.jobs import files
 from backend.jobs.order_time import IMPORTED_MS, order_ms
 from backend.jobs.strict_json import only
 from backend.runs import estimate, options
-from backend.runs.rows import KINDS
-from backend.schedule.families import imported, registry, searched
+from backend.runs.runs import RunRequest
+from backend.schedule.families import imported, registry
+from backend.schedule.interop.measured_rows import KINDS
 from backend.schedule.spec import reject_unknown
 from backend.web.http import access
 from backend.web.http.clients import client_of
 from backend.web.http.computing import compute
-from backend.web.http.request_json import read_object
+from backend.web.http.request_body import read_object
 from backend.web.http.responses import send
-from backend.web.services import services
+from backend.web.services import send_cached, services
 from backend.web.sockets.run_snapshot import rows_of
 
 runs = Blueprint("runs", __name__, url_prefix="/api/runs")
@@ -36,15 +37,15 @@ def start_run() -> tuple[Response, int]:
     options.refuse_missing(chosen.device, services().runs.client.devices)
     options.refuse_local(chosen, services().runs.client.engine)
     runner, times = services().runs.client, services().runs.times
-    wanted = compute(
-        files.requested_run, given, chosen, runner.choices, runner.devices, _recalled(given), ms=_building_ms(given)
-    )
+    effort = given.get("effort") if isinstance(given, dict) else None
+    found = services().searches.found.to_send({effort} if isinstance(effort, int) else ())
+    wanted = compute(files.requested_run, given, chosen, runner.choices, runner.devices, found, ms=_building_ms(given))
     length = estimate.estimate(wanted.work, wanted.spec.p, chosen, wanted.setting, times)
     estimate.refuse_long(length, services().config.run_s, wanted.spec, chosen)
+    asked_by, owner = client_of(request), access.identity().owner
     run = services().runs.submit(
-        client_of(request), wanted.spec.to_json(), wanted.order, chosen,
-        owner=access.identity().owner, seconds=length.seconds,
-    )  # fmt: skip
+        RunRequest(asked_by, wanted.spec.to_json(), wanted.order, chosen, owner, length.seconds)
+    )
     access.record("run", run.id, family=wanted.spec.family)
     query = wanted.query
     url = f"/?{query}&run={run.id}" if query else f"/?run={run.id}"
@@ -86,22 +87,13 @@ def show_run(run_id: str) -> Response:
 def show_order(run_id: str) -> Response:
     """Return the order of one run, in the wire format of /api/schedule."""
     run = services().runs.get(run_id)
-    kept = services().cache.get_or_make(
-        ("run-order", run.id), lambda: compute(files.order_of_run, run, ms=files.run_ms(run))
-    )
-    return send(request, kept)
+    return send_cached(("run-order", run.id), lambda: compute(files.order_of_run, run, ms=files.run_ms(run)))
 
 
 def _building_ms(spec: Any) -> float:
     """Estimate the time of building the order that a run is asked for. Raises RequestError for an illegal spec."""
     packed = isinstance(spec, dict) and spec.get("family") == imported.NAME
     return IMPORTED_MS if packed else order_ms(registry.read(spec))
-
-
-def _recalled(spec: Any) -> searched.Recalled:
-    """Return the searched order that a run is asked for, if one is."""
-    effort = spec.get("effort") if isinstance(spec, dict) else None
-    return searched.recall(f"effort={effort}".encode()) if isinstance(effort, int) else ()
 
 
 @runs.post("/<run_id>/cancel")

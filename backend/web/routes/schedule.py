@@ -7,20 +7,18 @@ from typing import Any
 
 from flask import Blueprint, Response, request
 
-from backend.address.query import is_packed, order_query_of, spec_of
-from backend.errors import RequestError
+from backend.address.query import is_packed, spec_of
 from backend.jobs import schedules as answers
 from backend.jobs.encoding import BINARY, JSON, Encoded, encode_json
-from backend.jobs.order_time import IMPORTED_MS, WORKER_MS, base_order_ms, bound_ms, order_ms, result_ms
+from backend.jobs.order_time import IMPORTED_MS, WORKER_MS, bound_ms, order_ms, result_ms
 from backend.schedule.families import registry
-from backend.schedule.families.searched import recall_of
 from backend.schedule.order import wire
 from backend.schedule.result import law_values
 from backend.schedule.spec import LIMITS, Spec
 from backend.web.http.cache import Cache
 from backend.web.http.computing import compute
-from backend.web.http.responses import refused, send
-from backend.web.services import services
+from backend.web.http.responses import lenient
+from backend.web.services import send_cached, services
 
 schedules = Blueprint("schedule", __name__, url_prefix="/api")
 
@@ -28,27 +26,22 @@ schedules = Blueprint("schedule", __name__, url_prefix="/api")
 @schedules.get("/families")
 def list_families() -> Response:
     """Return every family with its laws as data, the limits and the default spec."""
-    return send(request, services().cache.get_or_make("families", lambda: encode_json(_families())))
+    return send_cached("families", lambda: encode_json(_families()))
 
 
 @schedules.get("/schedule")
+@lenient
 def show_schedule() -> Response:
     """Return the order of a spec in its compact form, or its Result if JSON is requested."""
     as_json = request.accept_mimetypes.best_match([BINARY, JSON], default=BINARY) == JSON
     query = request.query_string
-    try:
-        if is_packed(query):
-            make = answers.result_of_query if as_json else answers.order_of_query
-            return _send((as_json, query), lambda: compute(make, query, ms=IMPORTED_MS))
-        spec, base = (spec_of(query), False) if as_json else order_query_of(query)
-    except RequestError as error:
-        return refused(error)
-    if base:
-        return _send(
-            ("base", spec), lambda: compute(answers.base_order_of, spec, recall_of(spec), ms=base_order_ms(spec))
-        )
+    if is_packed(query):
+        make = answers.result_of_query if as_json else answers.order_of_query
+        return send_cached((as_json, query), lambda: compute(make, query, ms=IMPORTED_MS))
+    spec = spec_of(query)
+    known = services().searches.found.known(spec)
     build, ms = (answers.result_of, result_ms) if as_json else (answers.order_of, order_ms)
-    return _send((as_json, spec), lambda: compute(build, spec, recall_of(spec), ms=ms(spec)))
+    return send_cached((as_json, spec), lambda: compute(build, known, ms=ms(spec)))
 
 
 def keep_orders(cache: Cache) -> Callable[[Spec, bytes], None]:
@@ -61,18 +54,20 @@ def show_laws() -> Response:
     """Return the laws of a spec with its numbers substituted, and whether they are exact there."""
     query = request.query_string
     if is_packed(query):
-        return _send(("laws", query), lambda: compute(answers.laws_of_query, query, ms=IMPORTED_MS))
+        return send_cached(("laws", query), lambda: compute(answers.laws_of_query, query, ms=IMPORTED_MS))
     spec = spec_of(query)
-    return _send(("laws", spec), lambda: encode_json({"laws": law_values(spec)}))
+    return send_cached(("laws", spec), lambda: encode_json({"laws": law_values(spec)}))
 
 
 @schedules.get("/bound")
+@lenient
 def show_bound() -> Response:
     """Return the lower bound of a searched family's spec, and its argument."""
     return _show("bound", answers.bound_of_query, lambda query: bound_ms(spec_of(query)))
 
 
 @schedules.get("/block")
+@lenient
 def show_block() -> Response:
     """Return the building block of a family on p devices and its arithmetic. Raises RequestError, with the reason,
     for a family without one.
@@ -82,15 +77,8 @@ def show_block() -> Response:
 
 def _show(name: str, work: Callable[[bytes], Encoded], expected: Callable[[bytes], float]) -> Response:
     query = request.query_string
-    try:
-        ms = IMPORTED_MS if is_packed(query) else expected(query)
-        return _send((name, query), lambda: compute(work, query, ms=ms))
-    except RequestError as error:
-        return refused(error)
-
-
-def _send(key: Any, make: Callable[[], Encoded]) -> Response:
-    return send(request, services().cache.get_or_make(key, make))
+    ms = IMPORTED_MS if is_packed(query) else expected(query)
+    return send_cached((name, query), lambda: compute(work, query, ms=ms))
 
 
 def _families() -> dict[str, Any]:

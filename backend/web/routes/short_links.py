@@ -12,7 +12,7 @@ from backend.jobs.strict_json import only
 from backend.web.http.bundle import entry
 from backend.web.http.clients import client_of
 from backend.web.http.errors import status_of
-from backend.web.http.request_json import read_object
+from backend.web.http.request_body import read_object
 from backend.web.services import services
 
 links = Blueprint("links", __name__)

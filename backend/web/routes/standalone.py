@@ -18,13 +18,14 @@ from markupsafe import Markup
 
 from backend import __version__
 from backend.address.preview import preview_of
+from backend.address.query import efforts_of
 from backend.errors import with_codes
 from backend.jobs import files
 from backend.jobs.encoding import Encoded
-from backend.schedule.families import searched
 from backend.web.http.bundle import BUILT, entry
 from backend.web.http.computing import compute
 from backend.web.http.responses import built_text, send
+from backend.web.services import services
 
 standalone = Blueprint("standalone", __name__)
 SCRIPT, STYLE = BUILT / "js" / "standalone.js", BUILT / "css" / "embed.css"
@@ -40,7 +41,7 @@ ANY_SITE = {"Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": 
 def show_standalone() -> Response:
     """Return the view of a query as an attachment."""
     query = request.query_string
-    view = compute(files.standalone, query, searched.recall(query))
+    view = compute(files.standalone, query, services().searches.found.to_send(efforts_of(query)))
     script, style = built_text(SCRIPT), built_text(STYLE)
     script = script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
     preview = preview_of(request.host_url, request.query_string, view.texts)

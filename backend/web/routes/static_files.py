@@ -15,8 +15,8 @@ from werkzeug.security import safe_join
 from backend.jobs.encoding import Encoded
 from backend.web.http.background import run_in_background
 from backend.web.http.bundle import is_for_good
-from backend.web.http.responses import FOR_GOOD, send
-from backend.web.services import services
+from backend.web.http.responses import FOR_GOOD
+from backend.web.services import send_cached
 
 TEXT = (".js", ".css", ".svg", ".mjs")
 LEAST = 1400  # bytes; what fits into one packet gains nothing
@@ -39,7 +39,7 @@ def compress_static(app: Flask) -> None:
             return None
         file = Path(path)
         key = ("static", filename, file.stat().st_mtime_ns)
-        return send(request, services().cache.get_or_make(key, lambda: run_in_background(lambda: _encoded(file))))
+        return send_cached(key, lambda: run_in_background(lambda: _encoded(file)))
 
     app.view_functions["static"] = show
 

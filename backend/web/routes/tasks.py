@@ -15,9 +15,8 @@ from backend.tasks.task import task_of
 from backend.web.http import access
 from backend.web.http.clients import client_of
 from backend.web.http.computing import compute
-from backend.web.http.request_json import read_object
-from backend.web.http.responses import send
-from backend.web.services import services
+from backend.web.http.request_body import read_object
+from backend.web.services import send_cached, services
 
 tasks = Blueprint("tasks", __name__, url_prefix="/api/tasks")
 AN_ENTRY = message("boards.an_entry", "an entry")
@@ -29,15 +28,14 @@ CLAIMS = ("score", "makespan", "bubble", "peak", "messages", "simplicity")  # se
 @tasks.get("")
 def list_tasks() -> Response:
     """Return every task of the workbench, in order, without par."""
-    return send(request, services().cache.get_or_make("tasks", answers.list_tasks))
+    return send_cached("tasks", answers.list_tasks)
 
 
 @tasks.get("/<slug>")
 def show_task(slug: str) -> Response:
     """Return a task: its start, goals, par, the named schedules at its sizes, and a bound."""
     task_of(slug)
-    shown = services().cache.get_or_make(("task", slug), lambda: compute(answers.show_task, slug, ms=SHOWN_MS))
-    return send(request, shown)
+    return send_cached(("task", slug), lambda: compute(answers.show_task, slug, ms=SHOWN_MS))
 
 
 @tasks.get("/<slug>/board")

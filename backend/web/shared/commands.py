@@ -142,9 +142,7 @@ def no_redis() -> RunError:
 
 
 def _busy(text: str) -> RunError:
-    error = RunError("full", "server", None, text)
-    error.retry_after = RETRY_S
-    return error
+    return RunError("full", "server", None, text, retry_after=RETRY_S)
 
 
 def _command_key(command: str) -> str:
@@ -157,6 +155,4 @@ def _shape_of(error: RequestError) -> dict[str, Any]:
 
 
 def _error_of(shape: dict[str, Any]) -> RunError:
-    error = RunError(shape["kind"], shape["field"], shape["value"], shape["message"], shape["limit"])
-    error.retry_after = shape["retry_after"]
-    return error
+    return RunError(**shape)

@@ -1,31 +1,25 @@
 """The runs as a web process sees them: commands go to the process that manages them, logs come from Redis, and runs
 that are over from the database.
-
-Has the methods and attributes of runs.manager.Manager that routes use. Code runs in gevent's loop.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-import secrets
 import time
-from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import gevent
-from gevent.threadpool import ThreadPool
 
 from backend.config import Config
 from backend.errors import from_codes, message
-from backend.runs.errors import RunError
 from backend.runs.estimate import OpTimes
-from backend.runs.manager import caught, remember
-from backend.runs.options import PLAIN, Options
 from backend.runs.run import Run
-from backend.runs.store import STOPPED, Store, StoreError, UnreadableRunError
+from backend.runs.runner_client import RunnerState
+from backend.runs.runs import Counts, RunRequest, Runs, disk_error, unknown_run
+from backend.runs.store import STOPPED
 from backend.web.shared.commands import Commands, no_manager
 from backend.web.shared.connection import UNAVAILABLE, connect, shown
 from backend.web.shared.publisher import STATE, STATE_FIELD, STATE_S
@@ -39,26 +33,11 @@ ENDED_MS = 2000  # after which a run that its manager no longer has, and that ha
 
 
 @dataclass
-class RemoteRunner:
-    """The runner behind the managing process, with the attributes of RunnerClient that routes show."""
-
-    state: str = "starting"
-    why: str = ""
-    devices: list[Any] = field(default_factory=list)
-    choices: list[Any] = field(default_factory=list)
-    engine: str = ""
-    cluster: dict[str, Any] | None = None
-    starts: int = 0
-
-
-@dataclass
 class ManagerState:
     """What the managing process has last published; `heard` is when, by time.monotonic, at first that of the start."""
 
     heard: float = field(default_factory=time.monotonic)
-    waiting: int = 0
-    by_status: dict[str, int] = field(default_factory=dict)
-    expired: int = 0
+    counts: Counts = field(default_factory=Counts)
     live: dict[str, dict[str, Any]] = field(default_factory=dict)  # summaries, with `owner`, by id
 
     @property
@@ -67,8 +46,11 @@ class ManagerState:
         return time.monotonic() < self.heard + STATE_S
 
 
-class RemoteRuns:
-    """The runs of a server of several processes, in one of those that serve pages."""
+class RemoteRuns(Runs):
+    """The runs of a server of several processes, in one of those that serve pages.
+
+    `on_cluster()` is called when the state of the runner's cluster has changed.
+    """
 
     def __init__(
         self,
@@ -76,85 +58,50 @@ class RemoteRuns:
         on_change: Callable[[Run], None] = lambda run: None,
         on_cluster: Callable[[], None] = lambda: None,
     ) -> None:
-        self.config, self.on_change, self.on_cluster = config, on_change, on_cluster
-        self.client, self.times, self.store = RemoteRunner(), OpTimes(), Store(config.database)
-        self.store_error: str | None = None
-        self.shared_error = ""  # a sentence, while the state cannot be read
-        self.unreadable = 0  # damaged runs found so far
-        self.stopping = False
+        super().__init__(config, RunnerState("starting"), on_change)
+        self.on_cluster = on_cluster
+        self.shared_error = ""
         self.state = ManagerState()
         self._commands, self._redis = Commands(config.redis), connect(config.redis)
-        self._runs: OrderedDict[str, Run] = OrderedDict()  # all that are followed, and the latest of the others
         self._followed: dict[str, Any] = {}  # greenlet by run
-        self._disk = ThreadPool(1)
         self._reader: Any = None
-        self._opened = False
 
-    @property
-    def waiting(self) -> int:
-        """Count the runs that wait."""
-        return self.state.waiting
+    def counts(self) -> Counts:
+        return self.state.counts
 
-    @property
-    def expired(self) -> int:
-        """Count the runs deleted for their age or for the size of the database."""
-        return self.state.expired
+    def _present(self) -> Iterable[dict[str, Any]]:
+        return map(dict, self.state.live.values())
 
     def start(self) -> None:
-        """Open the database and read the state of the managing process from now on; return at once."""
         self.open()
         self._reader = self._reader or gevent.spawn(self._read_state_forever)
 
-    def open(self) -> None:
-        """Open the database once."""
-        if not self._opened:
-            self._opened = True
-            self._on_disk(self.store.open)
-
     def drain(self, seconds: float) -> None:
-        """Take no more requests; runs go on without this process."""
-        self.stopping = True
+        self.stopping = True  # runs go on without this process
 
     def stop(self) -> None:
-        """Close all connections."""
         self.stopping = True
         gevent.killall([each for each in (self._reader, *self._followed.values()) if each is not None])
         self._commands.stop()
         self._on_disk(self.store.close)
         self._disk.kill()
 
-    def submit(
-        self,
-        client: str,
-        spec: dict[str, Any],
-        order: str,
-        options: Options = PLAIN,
-        *,
-        owner: str | None = None,
-        seconds: float | None = None,
-    ) -> Run:
-        """Put a run into the queue; see Manager.submit. Raises RunError."""
-        made = self._command(
-            "submit", client=client, spec=spec, order=order, options=asdict(options), owner=owner, seconds=seconds
-        )
+    def submit(self, asked: RunRequest) -> Run:
+        made = self._command("submit", **asdict(asked))
         run = run_of(made["head"])
         for text in made["entries"]:
             run.follow(text)
         return self._follow(run)
 
-    def keep(self, make: Callable[[str, float], Run]) -> Run:
-        """Store a run that is over already, such as an imported one; ``make`` receives its id and time."""
+    def adopt(self, run: Run) -> None:
         self.open()
-        run = make(secrets.token_hex(5), time.time())
         assert run.over
         self._on_disk(self.store.save, run)
         if self.store_error:
-            raise self._disk_error()
-        remember(self._runs, run, self.config.keep)
-        return run
+            raise disk_error()
+        self._remember(run)
 
     def cancel(self, run_id: str) -> Run:
-        """Cancel a run, queued or in progress. Raises RunError when it is unknown or over."""
         run = self.get(run_id)
         status = self._command("cancel", run_id=run_id)["status"]
         with gevent.Timeout(PAUSE_S, False):  # for the entry that says so
@@ -163,21 +110,16 @@ class RemoteRuns:
         return run
 
     def rename(self, run_id: str, name: str) -> Run:
-        """Set the name of a run; an empty one removes it."""
         renamed = self._command("rename", run_id=run_id, name=name)["name"]
         run = self.get(run_id)
         run.name = renamed
         return run
 
     def remove(self, run_id: str) -> None:
-        """Delete a run that is over; see Manager.remove."""
         self._command("remove", run_id=run_id)
         self._runs.pop(run_id, None)
 
     def get(self, run_id: str, seq: int = 0) -> Run:
-        """Return the run of this id; its log has entry `seq` if any process has it. Raises RunError when there is none
-        or it cannot be read.
-        """
         self.open()
         known = self._runs.get(run_id)
         if known is not None and (not known.over or self._still_there(known)):
@@ -189,29 +131,8 @@ class RemoteRuns:
         if run is None or run.over:
             run = self._stored(run_id) or run
         if run is None:
-            raise RunError("unknown", "id", run_id, message("runs.unknown", "There is no run with this id."))
+            raise unknown_run(run_id)
         return self._runs.get(run_id) or self._follow(run)  # another request may have loaded it meanwhile
-
-    def recent(self, limit: int, before: str | None) -> list[dict[str, Any]]:
-        """Return summaries, with `owner`, of at most `limit` runs, newest first, older than the run `before`."""
-        self.open()
-        start = None if before is None else self.get(before)
-        key = None if start is None else (start.created, start.id)
-        rows = {row["id"]: row for row in self._on_disk(self.store.recent, limit, key) or []}
-        for run_id, summary in self.state.live.items():
-            if key is None or (summary["created"], run_id) < key:
-                rows[run_id] = dict(summary)
-        return sorted(rows.values(), key=lambda row: (row["created"], row["id"]), reverse=True)[:limit]
-
-    def check_store(self) -> str | None:
-        """Return why nothing can be written to the database at present; None where it can."""
-        self.open()
-        self._on_disk(self.store.check)
-        return self.store_error
-
-    def by_status(self) -> dict[str, int]:
-        """Count the runs by status, as the managing process does."""
-        return self.state.by_status
 
     def _command(self, command: str, **arguments: Any) -> dict[str, Any]:
         if not self.state.present:
@@ -222,7 +143,7 @@ class RemoteRuns:
         """Hold a run in memory, and keep it up to date until it is over."""
         if run.id in self._followed:
             return self._runs[run.id]
-        remember(self._runs, run, self.config.keep)
+        self._remember(run)
         if not run.over:
             self._followed[run.id] = gevent.spawn(self._follow_to_end, run)
         return run
@@ -264,16 +185,6 @@ class RemoteRuns:
         except (ValueError, KeyError, TypeError):
             logger.exception("the log of run %s", run_id)
             return None
-
-    def _stored(self, run_id: str) -> Run | None:
-        try:
-            run: Run | None = self._on_disk(self.store.load, run_id)
-        except UnreadableRunError:
-            text = message("runs.unreadable", "This run was stored, but is damaged and cannot be read; delete it.")
-            raise RunError("unknown", "id", run_id, text) from None
-        if run is None and self.store_error:
-            raise self._disk_error()
-        return run
 
     def _still_there(self, run: Run) -> bool:
         """Return whether a run that is over is still stored, and take its present name: another process may have
@@ -324,11 +235,8 @@ class RemoteRuns:
         for name, value in state["runner"].items():
             setattr(self.client, name, value)
         self.times = OpTimes.of(state["times"])
-        self.unreadable = state["unreadable"]
-        self.state = ManagerState(
-            time.monotonic(), state["waiting"], state["by_status"], state["expired"],
-            {run["id"]: run for run in state["live"]},
-        )  # fmt: skip
+        live = {run["id"]: run for run in state["live"]}
+        self.state = ManagerState(time.monotonic(), Counts(**state["counts"]), live)
         if (self.client.engine, self.client.cluster) != before:
             self.on_cluster()
 
@@ -336,15 +244,3 @@ class RemoteRuns:
         if not self.state.present and self.client.state != "down":
             self.client.state, self.client.devices, self.client.choices = "down", [], []
             self.client.why = no_manager().message
-
-    def _disk_error(self) -> RunError:
-        text = message("runs.not_loaded", "The server's disk cannot be read at present; try again.")
-        return RunError("disk", "store", None, text)
-
-    def _on_disk(self, call: Callable[..., Any], *args: Any) -> Any:
-        """Call the store in its thread. Raises UnreadableRunError; other failures are noted in `store_error`."""
-        result, problem = self._disk.apply(caught, (call, args))
-        self.store_error = str(problem) if isinstance(problem, StoreError) else None
-        if problem is not None and not isinstance(problem, StoreError):
-            raise problem
-        return result

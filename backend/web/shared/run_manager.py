@@ -10,6 +10,7 @@ import logging
 import signal
 import sys
 from collections.abc import Callable
+from dataclasses import asdict, fields
 from typing import Any
 
 import gevent
@@ -20,6 +21,8 @@ from backend.runs.estimate import OpTimes
 from backend.runs.manager import Manager
 from backend.runs.options import Options
 from backend.runs.run import Run
+from backend.runs.runner_client import RunnerState
+from backend.runs.runs import RunRequest, summary_of
 from backend.runs.store import STOPPED
 from backend.web.shared.commands import CommandServer, Handler
 from backend.web.shared.connection import UNAVAILABLE, connect, shown
@@ -71,30 +74,28 @@ class RunManager:
     def state(self) -> dict[str, Any]:
         """Return what the web processes show of this one."""
         manager, client = self.manager, self.manager.client
-        runner = {name: getattr(client, name) for name in RUNNER}
-        live = [run.summary() | {"owner": run.owner} for run in manager.live()]
+        runner = {each.name: getattr(client, each.name) for each in fields(RunnerState)}
         return {
-            "runner": runner, "waiting": manager.waiting, "store_error": manager.store_error,
-            "unreadable": manager.unreadable, "by_status": manager.by_status(),
-            "expired": manager.expired, "times": manager.times.rows(), "live": live,
+            "runner": runner, "counts": asdict(manager.counts()), "times": manager.times.rows(),
+            "live": list(map(summary_of, manager.live())),
         }  # fmt: skip
 
     def submit(self, options: dict[str, Any], **request: Any) -> dict[str, Any]:
-        """Queue a run; see Manager.submit."""
-        run = self.manager.submit(options=Options(**options), **request)
+        """Queue a run; see Runs.submit."""
+        run = self.manager.submit(RunRequest(options=Options(**options), **request))
         self.publisher.publish_now(run)  # a page that has the answer may ask any process for the run
         return self._whole(run)
 
     def cancel(self, run_id: str) -> dict[str, Any]:
-        """Cancel a run; see Manager.cancel."""
+        """Cancel a run; see Runs.cancel."""
         return {"status": self.manager.cancel(run_id).status}
 
     def rename(self, run_id: str, name: str) -> dict[str, Any]:
-        """Name a run; see Manager.rename."""
+        """Name a run; see Runs.rename."""
         return {"name": self.manager.rename(run_id, name).name}
 
     def remove(self, run_id: str) -> dict[str, Any]:
-        """Delete a run; see Manager.remove."""
+        """Delete a run; see Runs.remove."""
         self.manager.remove(run_id)
         self.publisher.remove(run_id)
         return {}
@@ -103,9 +104,6 @@ class RunManager:
     def _whole(run: Run) -> dict[str, Any]:
         """Return a run for a process that has none of it: as it was asked for, and its log."""
         return {"head": head_of(run), "entries": run.log.texts(0)}
-
-
-RUNNER = ("state", "why", "devices", "choices", "engine", "cluster", "starts")  # attributes of RunnerClient
 
 
 def manage(config: Config, name: str, on_parent: Callable[[Event], None]) -> int:

@@ -9,6 +9,7 @@ import gevent
 from flask_socketio import SocketIO
 
 from backend.web.http.gate import too_many_sockets
+from backend.web.http.websocket import WEBSOCKET
 
 ENTER_S = 10.0  # from the opening of a connection until it must have entered
 
@@ -54,3 +55,11 @@ def close_silent(socketio: SocketIO) -> None:
             server.eio.disconnect(connection)
 
     server.eio.on("connect", connect)
+
+
+def use_websockets(socketio: SocketIO) -> None:
+    """Have Engine.IO talk on the WebSockets that the server opens. Its own, of simple-websocket, would read ahead of
+    the limits, in a greenlet for each, and send a part of a large message.
+    """
+    engine = socketio.server.eio
+    engine._async = {**engine._async, "websocket": lambda talk, _: lambda environ, _: talk(environ[WEBSOCKET])}

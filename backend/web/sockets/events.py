@@ -12,8 +12,8 @@ from flask_socketio import SocketIO
 
 from backend.errors import RequestError, message
 from backend.jobs.strict_json import only
-from backend.runs.rows import TIMES
 from backend.runs.run_log import Part
+from backend.schedule.interop.measured_rows import TIMES
 from backend.web.http.clients import client_of
 from backend.web.http.errors import ApiError, shape_of
 from backend.web.services import services

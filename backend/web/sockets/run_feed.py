@@ -16,9 +16,9 @@ from gevent.event import Event
 
 from backend.errors import message
 from backend.runs.errors import RunError
-from backend.runs.rows import TIMES
 from backend.runs.run import Run
 from backend.runs.run_log import Part
+from backend.schedule.interop.measured_rows import TIMES
 
 logger = logging.getLogger(__name__)
 MOST_ROWS = 8192  # in one message: about 400 kB

@@ -15,9 +15,9 @@ from gevent.lock import BoundedSemaphore
 
 from backend.errors import RequestError, message, with_codes
 from backend.jobs.encoding import Encoded, encode_text
-from backend.runs.rows import FIELDS, KINDS
 from backend.runs.run import Run
 from backend.runs.run_log import OPS, joined
+from backend.schedule.interop.measured_rows import FIELDS, KINDS
 from backend.web.http.background import run_in_background
 from backend.web.http.cache import Cache
 

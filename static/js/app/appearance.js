@@ -61,7 +61,13 @@ export function createAppearance(store, speak = reloadIn(store)) {
   ];
   const node = h(
     "div",
-    { id: "appearance", class: "menu", popover: "auto", role: "dialog", "aria-label": t("Appearance and language") },
+    {
+      id: "appearance",
+      class: "popup menu",
+      popover: "auto",
+      role: "dialog",
+      "aria-label": t("Appearance and language"),
+    },
     ...groups.map((each) => each.node),
   );
   document.body.append(node);

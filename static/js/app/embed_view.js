@@ -21,7 +21,11 @@ export function createEmbedView(store, plans) {
 
 /** All shortcuts, over the timeline. @param {Binding[]} keys */
 function openShortcuts(keys) {
-  const dialog = h("dialog", { class: "embed-keys", "aria-label": t("All shortcuts"), onclose: () => dialog.remove() });
+  const dialog = h("dialog", {
+    class: "popup embed-keys",
+    "aria-label": t("All shortcuts"),
+    onclose: () => dialog.remove(),
+  });
   dialog.append(
     h("button", { type: "button", class: "button soft", onclick: () => dialog.close() }, t("Close")),
     createShortcuts(keys),

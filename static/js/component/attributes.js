@@ -1,5 +1,5 @@
 // The attributes of <bubble-line>: what they say, or the first of them that is wrong, with the nearest legal value.
-import { GENERATED } from "../core/families/families.js";
+import { CONSTRUCTED } from "../core/families/construct.js";
 import { refusal } from "../core/families/legal.js";
 import { t, tr } from "../core/i18n/language.js";
 import { FAMILY_NAMES } from "../core/schedule/spec_tables.js";
@@ -37,8 +37,8 @@ class Wrong extends Error {
 export function settings(attribute) {
   try {
     const family = familyOf(attribute("family"));
-    const { v: range, fields } = GENERATED[family];
-    const spec = sizes(attribute, family, range[1], fields);
+    const { v: range, fields } = CONSTRUCTED[family];
+    const spec = sizes(attribute, family, range.default, fields);
     judge(spec);
     return {
       spec,
@@ -63,7 +63,7 @@ function sizes(attribute, family, chunks, fields) {
       name,
       t("{attribute}: {family} has no such attribute; leave it out.", {
         attribute: name,
-        family: GENERATED[family].title,
+        family: CONSTRUCTED[family].title,
       }),
     );
   }
@@ -170,10 +170,10 @@ function controlsOf(text) {
 function familyOf(text) {
   if (text === null) return "1f1b";
   const name = FAMILY_NAMES[text.toLowerCase().replace(/[\s_-]/g, "")];
-  if (name && Object.hasOwn(GENERATED, name)) return name;
+  if (name && Object.hasOwn(CONSTRUCTED, name)) return name;
   const nearest =
     { "zb-auto": "zb-h1", "v-auto": "v-zb", "chimera-auto": "chimera" }[name] ??
-    nearestWord(text, Object.keys(GENERATED));
+    nearestWord(text, Object.keys(CONSTRUCTED));
   if (name)
     throw new Wrong(
       "family",
@@ -186,7 +186,7 @@ function familyOf(text) {
     "family",
     t("{given} is not one of {words}; the nearest is {nearest}.", {
       given: quoted("family", text),
-      words: Object.keys(GENERATED).join(", "),
+      words: Object.keys(CONSTRUCTED).join(", "),
       nearest,
     }),
   );

@@ -1,11 +1,11 @@
 // The sliders of <bubble-line> and its choice of families.
-import { GENERATED } from "../core/families/families.js";
+import { CONSTRUCTED } from "../core/families/construct.js";
 import { t } from "../core/i18n/language.js";
 import { formatNumber } from "../core/i18n/numbers.js";
 import { h, setText } from "../ui/dom.js";
 import { costStops, including, wholeStops } from "../ui/fields/slider_stops.js";
 
-/** @import {Spec} from "../core/schedule/types.js" */
+/** @import {ChunkRange, Spec} from "../core/schedule/types.js" */
 /** @import {Control} from "./attributes.js" */
 /** @typedef {{row: HTMLElement, write: (spec: Spec) => void}} ControlRow */
 /** @typedef {(name: string, value: string | number) => void} Change */
@@ -13,7 +13,7 @@ import { costStops, including, wholeStops } from "../ui/fields/slider_stops.js";
 const MOST = { p: 32, m: 128, v: 8 };
 
 /**
- * @param {Control[]} wanted @param {[number, number, number]} range of v: least, natural, greatest
+ * @param {Control[]} wanted @param {ChunkRange} range of v
  * @param {Change} change @returns {ControlRow[]}
  */
 export function controlRows(wanted, range, change) {
@@ -22,13 +22,14 @@ export function controlRows(wanted, range, change) {
     family: () => familyRow(change),
     p: () => slider("p", t("Devices p"), (value) => including(wholeStops(1, MOST.p), value), change),
     m: () => slider("m", t("Micro-batches m"), (value) => including(wholeStops(1, MOST.m), value), change),
-    v: () => slider("v", t("Chunks v"), (value) => including(wholeStops(1, Math.min(MOST.v, range[2])), value), change),
+    v: () =>
+      slider("v", t("Chunks v"), (value) => including(wholeStops(1, Math.min(MOST.v, range.max)), value), change),
     f: () => slider("f", t("Forward F"), costStops, change),
     i: () => slider("i", t("Input grad I"), costStops, change),
     w: () => slider("w", t("Weight grad W"), costStops, change),
     comm: () => slider("comm", t("Hop (p2p) c"), costStops, change),
   };
-  return wanted.flatMap((name) => (name === "v" && range[0] === range[2] ? [] : [makers[name]?.() ?? []])).flat();
+  return wanted.flatMap((name) => (name === "v" && range.min === range.max ? [] : [makers[name]?.() ?? []])).flat();
 }
 
 /** @param {Spec} spec @param {string} name */
@@ -63,7 +64,7 @@ function familyRow(change) {
   const select = h(
     "select",
     { "aria-label": t("Schedule"), onchange: () => change("family", select.value) },
-    ...Object.entries(GENERATED).map(([value, { title }]) => h("option", { value, text: title })),
+    ...Object.entries(CONSTRUCTED).map(([value, { title }]) => h("option", { value, text: title })),
   );
   return {
     row: h("label", {}, h("span", { text: t("Schedule") }), select),

@@ -1,5 +1,5 @@
 // The element <bubble-line>: its attributes are its whole state, and what a reader changes becomes an attribute.
-import { GENERATED, generate } from "../core/families/families.js";
+import { CONSTRUCTED, construct } from "../core/families/construct.js";
 import { legalNear } from "../core/families/legal.js";
 import { t } from "../core/i18n/language.js";
 import { formatNumber as num, formatPercent, formatTime } from "../core/i18n/numbers.js";
@@ -166,12 +166,12 @@ export class BubbleLine extends HTMLElement {
     const key = JSON.stringify(spec);
     if (key === this.#drawnFor) return;
     this.#drawnFor = key;
-    const schedule = generate(spec);
+    const schedule = construct(spec);
     const times = simulate(schedule, spec.costs);
     this.#lane = {
       ...{ id: "a", kind: "plan", schedule, times, spec, costs: spec.costs, end: times.makespan },
-      ...{ family: GENERATED[spec.family].title, stale: false, live: false },
-      asynchronous: spec.family === "pipedream",
+      ...{ family: CONSTRUCTED[spec.family].title, stale: false, live: false },
+      asynchronous: CONSTRUCTED[spec.family].asynchronous,
     };
     const { bubble, makespan } = figures(schedule, times);
     const peak = Math.max(...peakMemory(schedule, times, holding(spec)));
@@ -217,7 +217,7 @@ export class BubbleLine extends HTMLElement {
    * @param {Settings["controls"]} controls @param {Settings["spec"]} spec */
   #writeControls(controls, spec) {
     const wanted = controls.filter((name) => name !== "play" && name !== "table");
-    const range = GENERATED[spec.family].v;
+    const range = CONSTRUCTED[spec.family].v;
     const key = JSON.stringify([wanted, range]);
     this.#controls.hidden = wanted.length === 0;
     this.#controls.setAttribute("aria-label", t("Sizes and costs"));
@@ -239,20 +239,20 @@ export class BubbleLine extends HTMLElement {
     if (!this.#settings) return;
     const { spec } = this.#settings;
     const family = name === "family" ? String(value) : spec.family;
-    const range = GENERATED[family].v;
-    const keep = GENERATED[spec.family].v[2] > 1 && spec.v >= range[0] && spec.v <= range[2];
+    const range = CONSTRUCTED[family].v;
+    const keep = CONSTRUCTED[spec.family].v.max > 1 && spec.v >= range.min && spec.v <= range.max;
     const near = legalNear({
       ...spec,
       family,
-      v: keep ? spec.v : range[1],
-      group: GENERATED[family].fields.includes("group") ? spec.group : null,
+      v: keep ? spec.v : range.default,
+      group: CONSTRUCTED[family].fields.includes("group") ? spec.group : null,
       ...(["p", "m", "v"].includes(name) ? { [name]: Number(value) } : {}),
     });
     if (!near) return;
-    if (!GENERATED[family].fields.includes("group")) this.removeAttribute("group");
-    if (!GENERATED[family].fields.includes("lifo")) this.removeAttribute("lifo");
+    if (!CONSTRUCTED[family].fields.includes("group")) this.removeAttribute("group");
+    if (!CONSTRUCTED[family].fields.includes("lifo")) this.removeAttribute("lifo");
     for (const [size, to] of Object.entries({ family, p: near.p, m: near.m, v: near.v })) {
-      if (size === "v" && to === range[1]) this.removeAttribute(size);
+      if (size === "v" && to === range.default) this.removeAttribute(size);
       else this.setAttribute(size, String(to));
     }
     if (["f", "i", "w", "comm"].includes(name)) this.setAttribute(name, String(value));

@@ -119,11 +119,11 @@ export async function postJson(path, body) {
   return (await ask(path, { method: "POST", headers, body: JSON.stringify(body) })).json();
 }
 
-/** @param {string} query with its "?" @param {{signal?: AbortSignal, priority?: "high" | "low"}} [options] */
-export async function getSchedule(query, options = {}) {
+/** @param {string} query with its "?" @param {AbortSignal} signal */
+export async function getSchedule(query, signal) {
   // Lenient: the browser does not log an illegal spec as a failed request.
   const headers = { Accept: "application/vnd.bubbleline.schedule", Prefer: "handling=lenient" };
-  const response = await ask(`/api/schedule${query}`, { headers, ...options });
+  const response = await ask(`/api/schedule${query}`, { headers, signal });
   if (response.headers.get("Content-Type")?.startsWith("application/json"))
     throw new Refusal((await response.json()).error, 400);
   return response.arrayBuffer();

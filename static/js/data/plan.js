@@ -1,12 +1,12 @@
 // The plans on the screen: from a spec to an order, its times and its figures. The last good one stays until the next
 // is here.
 import { Offline, Refusal } from "./api.js";
-import { known, order } from "./order_cache.js";
+import { answerHere, answerTo } from "./orders.js";
 import { specQuery } from "../core/state/link.js";
 import { figures } from "../core/schedule/metrics.js";
 import { holding, peakInFlight, peakMemory } from "../core/schedule/memory.js";
-import { placedHere, timedWithOptions } from "../core/options/apply_options.js";
-import { shapedByOptions, timing } from "../core/schedule/effective_costs.js";
+import { timedWithOptions } from "../core/options/apply_options.js";
+import { timing } from "../core/schedule/effective_costs.js";
 import { IMPORTED } from "../core/schedule/spec_tables.js";
 import { held } from "../core/timeline/memory_strips.js";
 
@@ -19,8 +19,8 @@ import { held } from "../core/timeline/memory_strips.js";
  * @property {PlanId} id
  * @property {Spec} asked             the values of the controls
  * @property {Spec | null} shown      what is drawn
- * @property {Spec | null} answered   what the server last built or refused
- * @property {Schedule | null} order     as the server sent it
+ * @property {Spec | null} answered   what was last built or refused
+ * @property {Schedule | null} order     as it was constructed or sent
  * @property {Schedule | null} schedule  the order with what its options place in it by the costs
  * @property {Times | null} times
  * @property {Figures | null} figures
@@ -58,43 +58,38 @@ const isStale = (plan) => plan.shown !== null && plan.shown !== plan.asked;
 /** Whether what is asked for cannot be shown, and the last schedule that could be stays. @param {Plan} plan */
 export const isOutOfDate = (plan) => isStale(plan) && (plan.error !== null || plan.offline);
 
-/** @param {Spec["costs"]} costs */
-const uneven = (costs) => [costs.F, costs.I, costs.W].some((cost) => typeof cost !== "number");
-
 /** Whether a pair's own time is refused beside an option of a spec. @param {Spec} spec */
-const refusesPairTime = (spec) => spec.recompute !== "none" || spec.vocabulary !== "plain" || spec.layers !== null;
+const refusesPairTime = ({ costs, recompute, vocabulary, layers }) =>
+  costs.FB !== null && (recompute !== "none" || vocabulary !== "plain" || layers !== null);
 
 /**
- * The query of a spec's order. Costs time an order but seldom shape it, so they are left out and a cost slider asks the
- * server nothing. What an option places by the costs is left out of the order instead, and added here. Only a search
- * shapes all of its order by them, and lists are for the server to check.
- * @param {Spec} spec @param {Spec} defaults @param {boolean} shapedByCosts whether the family's order depends on them
+ * The query of a spec's order to the server. Costs time an imported order and do not shape it, so they are left out
+ * unless the server has to judge them; a cost slider then asks it nothing.
+ * @param {Spec} spec @param {Spec} defaults
  */
-export function orderQuery(spec, defaults, shapedByCosts) {
-  const placed = shapedByOptions(spec) && spec.family !== IMPORTED;
-  if (shapedByCosts || (placed && !placedHere(spec))) return specQuery(spec, defaults);
-  const plain = refusesPairTime(spec) ? { ...defaults.costs, FB: spec.costs.FB } : defaults.costs;
-  const costs = uneven(spec.costs) ? spec.costs : plain;
-  const query = specQuery({ ...spec, costs, w_share: defaults.w_share }, defaults);
-  return placed ? `${query}&base=true` : query;
+export function orderQuery(spec, defaults) {
+  const { F, I, W } = spec.costs;
+  if (spec.family !== IMPORTED || [F, I, W].some(Array.isArray) || refusesPairTime(spec))
+    return specQuery(spec, defaults);
+  return specQuery({ ...spec, costs: defaults.costs, w_share: defaults.w_share }, defaults);
 }
 
 /**
- * Ask for another spec. Calls `changed` when something may be drawn: at once if the order is here already.
+ * Ask for another spec. Calls `changed` when something may be drawn: at once if the order is here or constructed here.
  * @param {Plan} plan @param {Spec} spec @param {string} query @param {() => void} changed
  */
 export function request(plan, spec, query, changed) {
   plan.asked = spec;
   plan.fetching?.abort();
   plan.fetching = null;
-  const answer = known(query);
+  const answer = answerHere(spec, query);
   if (answer) {
     settle(plan, answer, changed);
     return;
   }
   const controller = new AbortController();
   plan.fetching = controller;
-  order(query, controller.signal)
+  answerTo(spec, query, controller.signal)
     .then(
       (got) => {
         if (plan.asked === spec) settle(plan, got, changed);
@@ -108,7 +103,7 @@ export function request(plan, spec, query, changed) {
     });
 }
 
-/** @param {Plan} plan @param {import("./order_cache.js").Answer} answer @param {() => void} changed */
+/** @param {Plan} plan @param {import("./orders.js").Answer} answer @param {() => void} changed */
 function settle(plan, answer, changed) {
   plan.offline = false;
   plan.answered = plan.asked;

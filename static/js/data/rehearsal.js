@@ -8,27 +8,24 @@
 const NEAR = 8; // stops next to the present one
 const SPREAD = 16; // and over the whole slider: rows of other heights are drawn in other ways
 const LARGE = 100_000; // ops of an order that is not worth drawing ahead
-const PATIENCE = 20; // times that the page is idle while an order is still on its way
 const SLICE = 4; // ms that must be left for a drawing to begin
 
 /**
- * @param {(plan: Plan, spec: Spec) => Lane[] | null | undefined} lanesWith the lanes on the screen with one plan
- *   changed; null: there is no such order, undefined: it is not here yet
+ * @param {(plan: Plan, spec: Spec) => Lane[] | null} lanesWith the lanes on the screen with one plan changed;
+ *   null: there is no such order here
  * @param {(lanes: Lane[]) => void} draw
  */
 export function createRehearsal(lanesWith, draw) {
   /** @type {Set<string>} the fields that were rehearsed, by family */
   const done = new Set();
-  /** @type {{plan: Plan, specs: Spec[], patience: number} | null} */
+  /** @type {{plan: Plan, specs: Spec[]} | null} */
   let now = null;
 
   /** @param {IdleDeadline} idle */
   function work(idle) {
     while (now && now.specs.length && idle.timeRemaining() > SLICE) {
-      const { plan, specs } = now;
-      const lanes = lanesWith(plan, specs[0]);
-      if (lanes === undefined && now.patience-- > 0) break;
-      specs.shift();
+      const [spec] = now.specs.splice(0, 1);
+      const lanes = lanesWith(now.plan, spec);
       if (lanes) draw(lanes);
     }
     if (now?.specs.length) requestIdleCallback(work);
@@ -44,7 +41,7 @@ export function createRehearsal(lanesWith, draw) {
       if (!window.requestIdleCallback || done.has(key) || !isSmall(asked)) return;
       done.add(key);
       if (!now) requestIdleCallback(work);
-      now = { plan, specs: rehearsed(stops, value).map(withValue).filter(isSmall), patience: PATIENCE };
+      now = { plan, specs: rehearsed(stops, value).map(withValue).filter(isSmall) };
     },
     /** The drag itself has begun. */
     end() {

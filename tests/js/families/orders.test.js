@@ -3,20 +3,21 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
 
-import { GENERATED, SHAPED_BY_COSTS, generate, isGenerated } from "../../../static/js/core/families/families.js";
+import { CONSTRUCTED, construct } from "../../../static/js/core/families/construct.js";
+import { isConstructed } from "../../../static/js/core/options/accepts.js";
 import { legalNear, refusal } from "../../../static/js/core/families/legal.js";
 import { fixture } from "../support/fixtures.js";
 import { DEFAULTS, UNIT } from "../support/helpers.js";
 
 /** @import {Spec} from "../../../static/js/core/schedule/types.js" */
 
-/** @type {{families: Record<string, any>, cases: [Record<string, any>, number[], string][]}} */
-const { families, cases } = fixture("orders");
+/** @type {{cases: [Record<string, any>, number[], string][], options: [Record<string, any>, boolean][]}} */
+const { cases, options } = fixture("orders");
 
 /** @param {Record<string, any>} data @returns {Spec} */
 const spec = (data) => ({
   ...DEFAULTS,
-  v: GENERATED[data.family].v[1],
+  v: CONSTRUCTED[data.family].v.default,
   ...data,
   costs: { ...UNIT, ...data.costs },
 });
@@ -25,7 +26,7 @@ const spec = (data) => ({
 function part(wanted) {
   const problem = refusal(wanted);
   if (problem) return Buffer.from(`${problem.field} ${problem.nearest} ${problem.message}`);
-  const { p, codes, offsets, micro } = generate(wanted);
+  const { p, codes, offsets, micro } = construct(wanted);
   const counts = Int32Array.from({ length: p }, (_, r) => offsets[r + 1] - offsets[r]);
   return Buffer.concat([codes, counts, ...micro].map((each) => Buffer.from(each.buffer)));
 }
@@ -42,31 +43,27 @@ function differing(family) {
     .map(([data]) => JSON.stringify(data));
 }
 
-for (const family of Object.keys(GENERATED)) {
+for (const family of Object.keys(CONSTRUCTED)) {
   test(`${family} made in the page is the server's, for each p, m, v and group of the grid`, () => {
     assert.ok(cases.some(([data]) => data.family === family));
     assert.deepEqual(differing(family), []);
   });
 }
 
-test("what the page knows of each family is what the server says", () => {
-  const mine = Object.entries(GENERATED).map(([name, { title, v, placement, fields }]) => [
-    name,
-    { title, v, placement, fields, shaped: SHAPED_BY_COSTS.includes(name) },
-  ]);
-  assert.deepEqual(Object.fromEntries(mine), families);
+test("orders that are searched or imported are not constructed in the page, those with options are", () => {
+  assert.ok(isConstructed(spec({ family: "1f1b", recompute: "full", vocabulary: "interlaced" })));
+  assert.ok(isConstructed(spec({ family: "interleaved", offload: "full" })));
+  for (const family of ["zb-auto", "imported"]) assert.ok(!isConstructed({ ...spec({ family: "1f1b" }), family }));
 });
 
-test("orders that a search or an option shapes are not made in the page", () => {
-  assert.ok(isGenerated(spec({ family: "1f1b", recompute: "full" })));
-  for (const [name, value] of [
-    ["family", "zb-auto"],
-    ["family", "imported"],
-    ["vocabulary", "interlaced"],
-    ["vocabulary", "parallel-1"],
-    ["offload", "full"],
-  ])
-    assert.ok(!isGenerated({ ...spec({ family: "interleaved" }), [name]: value }), `${name} ${value}`);
+test("the page constructs what the server takes, with all its options, and nothing else", () => {
+  const wrong = options.filter(([data, isLegal]) => {
+    const wanted = spec(data);
+    return isLegal !== (isConstructed(wanted) && refusal(wanted) === null);
+  });
+  assert.deepEqual(wrong, []);
+  const legal = options.filter(([, isLegal]) => isLegal).length;
+  assert.ok(legal > 100 && legal < 0.6 * options.length, `${legal} of ${options.length}`);
 });
 
 test("the legal spec near an illegal one changes one refused field after the other", () => {
@@ -90,5 +87,6 @@ test("every refusal has the code of the server's sentence", () => {
       codes.add(code);
     }
   }
-  assert.equal(codes.size, 11); // all but that of v, of which a spec has at most as many as a family takes
+  const rules = Object.values(CONSTRUCTED).flatMap(({ legal }) => legal.map(({ code }) => code));
+  assert.deepEqual(codes, new Set([...rules, "schedule.family_takes_v_exactly"]));
 });

@@ -56,7 +56,7 @@ const PROGRAM = [
   ["timeline/interact/marks.js", "mark {}"],
   ["timeline/interact/marks.js", "short bare"],
   // classes and ids
-  ["panels/controls/search.js", "verdict "],
+  ["panels/controls/search.js", "badge "],
   ["panels/compare/table.js", "explained "],
   ["panels/costs/own_values.js", "{}-problem"],
   ["timeline/draw/axis.js", "{}px "],
@@ -79,7 +79,6 @@ const PROGRAM = [
   ["component_page.js", "<"], // markup
   ["panels/share/embed.js", "<bubble-line>"], // the name of an element
   ["component/style.js", ""], // a style sheet
-  ["core/families/families.js", ""], // titles of families, as the server has them
   ["core/families/legal.js", ""], // sentences of the server, translated by their codes
 ];
 const at = (/** @type {{file: string, line: number, text: string}} */ { file, line, text }) =>

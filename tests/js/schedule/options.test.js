@@ -4,6 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { placedHere, timedWithOptions } from "../../../static/js/core/options/apply_options.js";
+import { baseOrder, completeOrder } from "../../../static/js/core/options/base_order.js";
+import { timing } from "../../../static/js/core/schedule/effective_costs.js";
 import { argsort, argsortWhole } from "../../../static/js/core/options/argsort.js";
 import { orderQuery } from "../../../static/js/data/plan.js";
 import { DEFAULTS, UNIT, oneFOneB, seeded } from "../support/helpers.js";
@@ -38,40 +40,32 @@ test("a schedule that lacks nothing stays the same object", () => {
 });
 
 /** @param {Partial<Spec>} changes */
-const query = (changes, shaped = false) => orderQuery({ ...DEFAULTS, ...changes }, DEFAULTS, shaped);
+const query = (changes) => orderQuery({ ...DEFAULTS, ...changes }, DEFAULTS);
 
-test("an order is asked for without costs that only time it, and as a base order where options place ops", () => {
+test("an imported order is asked for without costs, unless the server has to judge them", () => {
   const costs = { ...DEFAULTS.costs, F: 2, O: 3 };
-  const small = "?family=gis&p=4&m=8&v=2";
-  assert.equal(query({ family: "gis", v: 2, costs }), small);
-  assert.equal(query({ family: "gis", v: 2, costs, offload: "full" }), `${small}&offload=full&base=true`);
-  assert.equal(
-    query({ costs, vocabulary: "parallel-2", recompute: "full" }),
-    "?family=1f1b&p=4&m=8&v=1&recompute=full&vocabulary=parallel-2&base=true",
-  );
-  assert.equal(query({ costs, vocabulary: "interlaced" }), "?family=1f1b&p=4&m=8&v=1&vocabulary=interlaced");
-  assert.equal(
-    query({ family: "imported", offload: "full", order: "x", costs }),
-    "?family=imported&p=4&m=8&v=1&offload=full&order=x",
-  );
-});
-
-test("the query keeps what the server has to judge: lists, and a pair's time beside an option", () => {
+  const imported = { family: "imported", order: "x" };
+  const small = "?family=imported&p=4&m=8&v=1";
+  assert.equal(query({ ...imported, costs }), `${small}&order=x`);
+  assert.equal(query({ ...imported, costs, offload: "full" }), `${small}&offload=full&order=x`);
   const listed = { ...DEFAULTS.costs, F: [1, 2, 1, 1], W: 3 };
-  assert.equal(
-    query({ costs: listed, vocabulary: "parallel-1" }),
-    "?family=1f1b&p=4&m=8&v=1&vocabulary=parallel-1&F=1,2,1,1&W=3&base=true",
-  );
+  assert.equal(query({ ...imported, costs: listed }), `${small}&F=1,2,1,1&W=3&order=x`);
   const paired = { ...DEFAULTS.costs, F: 2, FB: 4 };
-  assert.equal(query({ costs: paired }), "?family=1f1b&p=4&m=8&v=1");
-  assert.equal(query({ costs: paired, recompute: "full" }), "?family=1f1b&p=4&m=8&v=1&recompute=full&FB=4");
+  assert.equal(query({ ...imported, costs: paired }), `${small}&order=x`);
+  assert.equal(query({ ...imported, costs: paired, recompute: "full" }), `${small}&recompute=full&F=2&FB=4&order=x`);
 });
 
-test("an order that takes long to complete, and one that a search makes, is asked for with its costs", () => {
+test("a searched order is asked for with its costs", () => {
   const costs = { ...DEFAULTS.costs, F: 2 };
-  const large = { ...DEFAULTS, costs, family: "gis", p: 64, m: 4096, v: 4, offload: "full" };
+  assert.equal(query({ family: "zb-auto", costs }), "?family=zb-auto&p=4&m=8&v=1&F=2");
+});
+
+test("an order that takes long to complete is left to a worker, which makes the same", () => {
+  const large = { ...DEFAULTS, family: "gis", p: 64, m: 4096, v: 4, offload: "full" };
+  const small = { ...large, p: 4, m: 8, v: 2 };
   assert.equal(placedHere(large), false);
-  assert.equal(placedHere({ ...large, p: 16, m: 128 }), true);
-  assert.equal(query(large), "?family=gis&p=64&m=4096&v=4&offload=full&F=2");
-  assert.equal(query({ family: "v-half", costs, vocabulary: "parallel-1" }, true).includes("F=2"), true);
+  assert.equal(placedHere(small), true);
+  const whole = completeOrder(small);
+  assert.equal(whole.base, false);
+  assert.deepEqual(whole.copies, timedWithOptions(baseOrder(small), small, timing(small)).schedule.copies);
 });

@@ -17,18 +17,12 @@ import { DEFAULTS, seeded } from "../support/helpers.js";
 const published = JSON.parse(readFileSync(new URL("../../golden/packed.json", import.meta.url), "utf8"));
 const FAMILIES = ["zb-auto", "v-half", "interleaved", "dualpipev", "gis"];
 
-test("every packed link ever published is read, in the first format and in today's", () => {
-  for (const [text, packed] of published) assert.equal(unpack(packed), text);
-  assert.ok(published.some(([, packed]) => packed.startsWith(".")));
-  assert.ok(published.some(([, packed]) => !packed.startsWith(".")));
-});
-
-test("a long query takes at most five per cent more characters than in the first format", () => {
-  const long = published.filter(([text, packed]) => text.length >= LONGEST && !packed.startsWith("."));
-  assert.ok(long.length >= 6);
-  for (const [text, packed] of long) {
-    const now = /** @type {string} */ (pack(text));
-    assert.ok(now.length <= 1.05 * packed.length, `${now.length} characters, ${packed.length} before: ${text}`);
+test("every packed link ever published is read, and today's are no longer", () => {
+  assert.ok(published.filter(([text]) => text.length >= LONGEST).length >= 6);
+  for (const [text, packed] of published) {
+    assert.equal(unpack(packed), text);
+    const now = pack(text) ?? "";
+    assert.ok(now.length <= packed.length, `${now.length} characters, ${packed.length} before: ${text}`);
   }
 });
 

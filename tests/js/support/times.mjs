@@ -1,6 +1,7 @@
 // Times schedules for tests/schedule/simulation/test_js_parity.py: one JSON case a line in, one answer a line out, in
-// order. Case: {"wire": base64, "laws": [...], "link": query, "defaults": spec, "natural": {family: v}}. Float arrays
-// go back as base64 of their bytes, so that no digit is lost.
+// order. Case: {"wire": base64, "own": bool, "laws": [...], "link": query, "defaults": spec, "natural": {family: v}};
+// own: the order is not that of the wire but the one that the page constructs, where it can. Float arrays go back as
+// base64 of their bytes, so that no digit is lost.
 import { createInterface } from "node:readline";
 
 import { judge, speaks, vars } from "../../../static/js/core/schedule/formula.js";
@@ -8,6 +9,9 @@ import { curve, holding, peakInFlight, peakMemory } from "../../../static/js/cor
 import { figures } from "../../../static/js/core/schedule/metrics.js";
 import { wasShortened } from "../../../static/js/core/schedule/periodic.js";
 import { opText } from "../../../static/js/core/schedule/ops.js";
+import { isConstructed } from "../../../static/js/core/options/accepts.js";
+import { refusal } from "../../../static/js/core/families/legal.js";
+import { baseOrder } from "../../../static/js/core/options/base_order.js";
 import { timedWithOptions } from "../../../static/js/core/options/apply_options.js";
 import { timing } from "../../../static/js/core/schedule/effective_costs.js";
 import { parse, specQuery } from "../../../static/js/core/state/link.js";
@@ -36,11 +40,12 @@ function rowText(schedule, r) {
 
 /** @param {string} line */
 function answer(line) {
-  const { wire, laws, asynchronous, link, defaults, natural } = JSON.parse(line);
+  const { wire, own, laws, asynchronous, link, defaults, natural } = JSON.parse(line);
   const bytes = Buffer.from(wire, "base64");
   const sent = decode(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
   const { spec } = sent;
-  const { schedule, times } = timedWithOptions(sent, spec, timing(spec), scratch);
+  const isOwn = own && isConstructed(spec) && refusal(spec) === null;
+  const { schedule, times } = timedWithOptions(isOwn ? baseOrder(spec) : sent, spec, timing(spec), scratch);
   scratch = times;
   const { count, p } = schedule;
   const all = count + (schedule.copies?.count ?? 0);
@@ -49,6 +54,7 @@ function answer(line) {
   const memory = curve(schedule, scratch, p - 1, holding(spec));
   const linked = parse(link, defaults, natural);
   return {
+    constructed: isOwn,
     asked: specQuery(spec, defaults),
     linked: linked.state.spec,
     problems: linked.problems,

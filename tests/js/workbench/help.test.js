@@ -18,7 +18,7 @@ import {
   rewind,
   timesOf,
 } from "../../../static/js/core/workbench/position.js";
-import { forkOf, forkOfSpec, recognise, references } from "../../../static/js/core/workbench/references.js";
+import { forkOf, recognise, references } from "../../../static/js/core/workbench/references.js";
 import { ruleLength, scoreOf } from "../../../static/js/core/workbench/score.js";
 import { DEFAULTS, UNIT, seeded } from "../support/helpers.js";
 
@@ -290,12 +290,6 @@ test("a text that is no order, or too large a one, is refused", () => {
     const found = fromText(mutant, SPEC); // no exception, and nothing out of range
     if (found) assert.ok(found.rows.every((each) => each.every((op) => ((op >> 8) & 255) < found.board.n)));
   }
-});
-
-test("a family's own spec makes the board and the order to begin with", () => {
-  const position = forkOfSpec({ ...DEFAULTS, family: "dualpipe", p: 4, m: 8 });
-  assert.equal(position.board.placement.kind, "bidirectional");
-  assert.ok(isWhole(position));
 });
 
 test("what a learner completes by list scheduling at uneven costs stays legal", () => {

@@ -18,7 +18,7 @@ from tests.support.page.queries import PATIENCE_S
 def bundle() -> None:
     """The bundle of the sources as they are now: the file and the component are made of it."""
     if not all(fresh(each) for each in (standalone.COMPONENT, standalone.SCRIPT, standalone.STYLE)):
-        subprocess.run(["npm", "run", "--silent", "bundle"], cwd=PROJECT, check=True, timeout=60)
+        subprocess.run(["npm", "run", "--silent", "bundle"], cwd=PROJECT, check=True, timeout=PATIENCE_S)
 
 
 @pytest.fixture

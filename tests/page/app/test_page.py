@@ -82,7 +82,7 @@ def test_a_typed_illegal_m_offers_the_nearest_legal_value_and_the_button_applies
     shown(page, m=12)
     expect(problem).to_be_hidden()
     expect(page.locator("#figures .out-of-date")).to_be_hidden()
-    expect(page.locator("#law .verdict.exact").first).to_be_visible()
+    expect(page.locator("#law .verdict.good").first).to_be_visible()
 
 
 def test_text_in_a_number_field_is_explained_beside_it(open_page: Open) -> None:

@@ -22,7 +22,7 @@ from tests.support.page.queries import PATIENCE_S, wait
 def file_page(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
     """The file of a lesson of the tests; it may send no request."""
     if not all(fresh(BUILT / name) for name in ("js/lesson-file.js", "css/learn.css")):
-        subprocess.run(["npm", "run", "--silent", "bundle"], cwd=PROJECT, check=True, timeout=60)
+        subprocess.run(["npm", "run", "--silent", "bundle"], cwd=PROJECT, check=True, timeout=PATIENCE_S)
     monkeypatch.setenv("BUBBLELINE_LESSONS", str(SAMPLES))
     target = tmp_path / "lesson.html"
     assert CliRunner().invoke(lessons, ["export", "bubble", "-o", str(target)]).exit_code == 0

@@ -70,7 +70,7 @@ def test_the_files_of_every_schedule_equal_those_of_the_core(open_page: Open) ->
     assert name == "zb-h1-p4-m8.csv"
     assert body.decode() == torch_csv.dump(order(read({"family": "zb-h1", "p": 4, "m": 8})))
     check(torch_csv.load(body.decode()))
-    name, body = saved(page, ".export-files .panel-row:nth-child(2) [data-format=json]")
+    name, body = saved(page, ".export-files .row:nth-child(2) [data-format=json]")
     assert name == "interleaved-p4-m8-v2.json"
     exported = json.loads(body)
     assert exported["makespan"] == state(page)["plans"][1]["figures"]["makespan"]
@@ -80,7 +80,7 @@ def test_the_files_of_every_schedule_equal_those_of_the_core(open_page: Open) ->
 
 def test_a_format_that_cannot_represent_a_schedule_is_not_offered_and_the_reason_is_there(open_page: Open) -> None:
     page = open_page("?family=dualpipe&p=4&m=8&b.family=gis&b.offload=full&c.family=gpipe&tab=export")
-    files = page.locator(".export-files .panel-row")
+    files = page.locator(".export-files .row")
     expect(files.locator("[data-format=json]")).to_have_count(3)
     expect(files.nth(0)).to_contain_text("No torch CSV: Chimera and DualPipe hold each stage on two devices.")
     expect(files.nth(1)).to_contain_text("No torch CSV: it has no text for copies to host memory.")

@@ -10,6 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.conftest import Server, launch
 from tests.page.app.test_axe import violations
+from tests.support import PATIENCE_S
 from tests.support.page.queries import Open, wait
 
 TOKEN = "token-of-the-class"
@@ -77,7 +78,7 @@ def test_another_browser_sees_my_run_but_cannot_change_it(shared: Server, open_p
 
 def test_a_page_whose_connection_is_refused_says_why_and_connects_when_it_may(shared: Server, open_page: Open) -> None:
     runs, bearer = f"{shared.url}/api/runs", {"Authorization": f"Bearer {TOKEN}"}
-    run_id = requests.post(runs, json={"spec": {"m": WARM}}, headers=bearer, timeout=20).json()["id"]
+    run_id = requests.post(runs, json={"spec": {"m": WARM}}, headers=bearer, timeout=PATIENCE_S).json()["id"]
     first = open_page(f"?run={run_id}", url=shared.url, fresh=True)
     wait(first, "bubbleline.state().run === 'warming'")
     second = open_page(f"?run={run_id}", url=shared.url, fresh=True)
@@ -85,7 +86,7 @@ def test_a_page_whose_connection_is_refused_says_why_and_connects_when_it_may(sh
     expect(second.locator("#panel-run")).to_contain_text("The connection to the server is lost")
     first.goto("about:blank")
     expect(second.locator("#panel-run")).not_to_contain_text("The connection to the server is lost")
-    requests.post(f"{runs}/{run_id}/cancel", headers=bearer, timeout=20)
+    requests.post(f"{runs}/{run_id}/cancel", headers=bearer, timeout=PATIENCE_S)
     wait(second, "bubbleline.state().run === 'cancelled'")
 
 
@@ -109,7 +110,7 @@ def test_a_page_over_its_pace_says_so_and_reads_again_by_itself(open_page: Open,
     page.click("#tab-run")
     expect(page.locator("#banner")).to_contain_text(f"{text} The page tries again by itself.")
     expect(page.locator(".run-list, .run-none").first).to_be_attached()
-    listed = requests.get(f"{server.url}/api/runs?limit=12", timeout=20).json()["runs"]
+    listed = requests.get(f"{server.url}/api/runs?limit=12", timeout=PATIENCE_S).json()["runs"]
     if listed:
         expect(row(page, listed[0]["id"])).to_be_visible()
     else:

@@ -131,7 +131,7 @@ def test_a_run_is_deleted_after_confirmation_and_removed_from_the_timeline(own: 
     expect(row(page, gone)).to_have_count(0)
     expect(row(page, stays)).to_be_visible()
     assert page.evaluate("document.activeElement.closest('tr').dataset.row")
-    assert requests.get(f"{own.url}/api/runs/{gone}", timeout=20).status_code == 404
+    assert requests.get(f"{own.url}/api/runs/{gone}", timeout=PATIENCE_S).status_code == 404
 
 
 def test_older_runs_are_loaded_on_request(own: Server, open_page: Open) -> None:
@@ -142,7 +142,7 @@ def test_older_runs_are_loaded_on_request(own: Server, open_page: Open) -> None:
     page.click("#runs-more")
     expect(row(page, ids[0])).to_be_visible()
     assert [each.get_attribute("data-row") for each in rows.all()][:13] == ids[::-1]
-    assert len(rows.all()) == len(requests.get(f"{own.url}/api/runs?limit=100", timeout=20).json()["runs"])
+    assert len(rows.all()) == len(requests.get(f"{own.url}/api/runs?limit=100", timeout=PATIENCE_S).json()["runs"])
     expect(page.locator("#runs-more")).to_be_hidden()
 
 

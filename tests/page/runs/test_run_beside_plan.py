@@ -29,7 +29,7 @@ def finished(live_server: Server) -> str:
     options = {"mode": "paced", "unit_ms": 15, "dtype": "bfloat16", "steps": 2}
     run = f"{live_server.url}/api/runs"
     started = requests.post(run, json={"spec": spec, **options}, timeout=PATIENCE_S).json()
-    until(lambda: requests.get(f"{run}/{started['id']}", timeout=PATIENCE_S).json()["status"] == "finished", 60)
+    until(lambda: requests.get(f"{run}/{started['id']}", timeout=PATIENCE_S).json()["status"] == "finished")
     return f"?family=1f1b&p=2&m=4&tab=run&run={started['id']}"
 
 
@@ -55,7 +55,7 @@ def test_a_run_has_the_chosen_options(open_page: Open, live_server: Server) -> N
     page.select_option("#run-dtype", "bfloat16")
     page.fill("#run-steps", "2")
     page.click("#run")
-    wait(page, OVER, 60)
+    wait(page, OVER)
     panel = page.locator("#panel-run")
     for words in (
         "bfloat16, 2 steps",

@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.conftest import Server
 from tests.page.runs.test_run import ended, start_paced
+from tests.support import PATIENCE_S
 from tests.support.page.queries import Open, middle, pixel, settle, state, wait
 
 
@@ -18,7 +19,7 @@ def beside(page: Page, rank: int, t: float, below: float) -> tuple[float, float]
 
 def longest_wait(page: Page, server: Server) -> list[float]:
     """The row of the message with the longest wait, its times in units of the plan."""
-    run = requests.get(f"{server.url}/api/runs/{state(page)['view']['run']}", timeout=20).json()
+    run = requests.get(f"{server.url}/api/runs/{state(page)['view']['run']}", timeout=PATIENCE_S).json()
     row = max(run["messages"], key=lambda row: row[7] - row[6])
     return [*row[:5], *(time / 1e6 / run["unit_ms"] for time in row[5:8]), row[8]]
 

@@ -9,6 +9,7 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.conftest import Server
 from tests.page.app.test_axe import violations
+from tests.support import PATIENCE_S
 from tests.support.page.gestures import drag
 from tests.support.page.queries import Open, middle, settle, state, wait, wait_url
 
@@ -352,7 +353,7 @@ def test_what_was_built_runs_and_is_verified(open_page: Open, live_server: Serve
     page.click("#bench-earlier")
     page.click("#bench-undo")
     page.click("#bench-run")
-    expect(page.locator("#bench-run-status")).to_contain_text("Verified", timeout=60_000)
+    expect(page.locator("#bench-run-status")).to_contain_text("Verified", timeout=1000 * PATIENCE_S)
     expect(page.locator("#bench-run-status")).to_contain_text("planned")
     assert [lane["id"] for lane in state(page)["lanes"]] == ["a", "run"]
 

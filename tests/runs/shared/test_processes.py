@@ -22,7 +22,7 @@ from tests.support.web_pages import Client, Page
 
 
 def start_run(server: Server, m: int = 3, p: int = 2) -> str:
-    answer = requests.post(f"{server.url}/api/runs", json={"spec": {"p": p, "m": m}}, timeout=20)
+    answer = requests.post(f"{server.url}/api/runs", json={"spec": {"p": p, "m": m}}, timeout=PATIENCE_S)
     assert answer.status_code == 202, answer.text
     return answer.json()["id"]
 
@@ -103,7 +103,7 @@ def test_a_run_goes_on_without_a_gap_while_redis_dies_and_comes_back_empty(ready
     redis_server.kill()
     before = time.monotonic()
     assert requests.get(f"{second.url}/", timeout=PATIENCE_S).ok  # pages are served all the same
-    refused = requests.post(f"{second.url}/api/runs", json={"spec": {"p": 2, "m": 3}}, timeout=20)
+    refused = requests.post(f"{second.url}/api/runs", json={"spec": {"p": 2, "m": 3}}, timeout=PATIENCE_S)
     assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
     assert requests.get(f"{second.url}/readyz", timeout=PATIENCE_S).json()["redis"]["ok"] is False
     until(lambda: time.monotonic() > before + 1)
@@ -160,7 +160,7 @@ def test_a_run_whose_manager_is_killed_ends_with_its_rows_and_the_next_one_works
     assert (run["status"], run["failure"]["code"]) == ("failed", "runs.server_stopped")
     assert run["op_count"] > 5
     until(lambda: whole(first, waiting)["status"] == "failed")
-    until(lambda: requests.post(f"{second.url}/api/runs", json={"spec": {"p": 2, "m": 3}}, timeout=20).ok)
+    until(lambda: requests.post(f"{second.url}/api/runs", json={"spec": {"p": 2, "m": 3}}, timeout=PATIENCE_S).ok)
     next_run = start_run(second)
     assert finish(first, watched(first, next_run), next_run)["status"] == "finished"
     stored = {each["id"]: each["status"] for each in listed(first).values()}
@@ -191,7 +191,7 @@ def test_all_processes_see_one_board(ready):
     rows = ["0F0 0F1 0F2 0B0 0B1 0B2", "1F0 1F1 1F2 1B0 1B1 1B2"]
     at = "api/tasks/gpipe-from-nothing"
     counts = [
-        requests.post(f"{server.url}/{at}/entries", json={"rows": rows}, timeout=20).json()["entry"]["count"]
+        requests.post(f"{server.url}/{at}/entries", json={"rows": rows}, timeout=PATIENCE_S).json()["entry"]["count"]
         for server in (first, second)
     ]
     assert counts == [1, 2]

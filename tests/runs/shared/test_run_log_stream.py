@@ -10,14 +10,15 @@ from hypothesis import strategies as st
 
 from backend.errors import message
 from backend.jobs.encoding import Encoded
+from backend.limits.shared_rate import SharedHourlyRate, SharedPace
 from backend.runs.errors import RunFailure
-from backend.runs.rows import KINDS
 from backend.runs.run import Run
+from backend.schedule.interop.measured_rows import KINDS
 from backend.web.shared.answer_cache import AnswerCache
 from backend.web.shared.connection import connect
 from backend.web.shared.lease import LEASE, Lease
-from backend.web.shared.limits import SharedHourlyRate, SharedPace
 from backend.web.shared.run_log_stream import Writer, read_further, read_run, stream_of
+from tests.support import PATIENCE_S
 
 ROWS = [[0, index, index, index + 1, index + 2, 0] for index in range(9)]
 FAILURE = RunFailure("worker", message("runs.runner_stopped", "The runner stopped just before this run; try again."), 1)
@@ -95,7 +96,7 @@ def test_a_reader_waits_for_the_next_entry_without_holding_up_others(client):
     gevent.sleep(0.05)
     run.apply({"event": "warming"})
     writer.write()
-    assert reading.get(timeout=2) == 1
+    assert reading.get(timeout=PATIENCE_S) == 1
     assert copy.status == "warming"
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.schedule.analysis.calibrate import calibrate, neutral
@@ -21,7 +21,6 @@ def ran(spec: Spec) -> Timeline:
     return simulate(registry.order(spec), spec.timing, spec.v)
 
 
-@settings(max_examples=60)
 @given(specs(max_p=5, max_m=12))
 def test_a_run_exactly_as_simulated_is_predicted_exactly_at_the_costs_read_off_it(spec: Spec) -> None:
     measured = ran(spec)
@@ -30,7 +29,6 @@ def test_a_run_exactly_as_simulated_is_predicted_exactly_at_the_costs_read_off_i
     np.testing.assert_allclose(found.residual, 0.0, atol=1e-6 * measured.end.max())
 
 
-@settings(max_examples=60)
 @given(optioned(max_p=4, max_m=8))
 def test_options_are_in_the_costs_that_are_read_off(spec: Spec) -> None:
     measured = ran(spec)
@@ -39,7 +37,6 @@ def test_options_are_in_the_costs_that_are_read_off(spec: Spec) -> None:
     assert calibrate(measured, spec.v).error == pytest.approx(0.0, abs=1e-9)
 
 
-@settings(max_examples=60)
 @given(specs(max_p=4, max_m=8), st.floats(0.1, 1e6), st.floats(0.0, 1e6))
 def test_neither_the_unit_nor_the_start_of_a_run_changes_the_costs(spec: Spec, unit: float, zero: float) -> None:
     measured = ran(spec)
@@ -56,7 +53,6 @@ def test_a_slow_stage_and_a_slow_hop_are_found() -> None:
     assert costs.comm == pytest.approx(0.25)
 
 
-@settings(max_examples=60)
 @given(specs(max_p=4, max_m=8), st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.25]))
 def test_a_run_whose_ops_vary_is_replayed_exactly(spec: Spec, seed: int, comm: float) -> None:
     order = registry.order(spec)

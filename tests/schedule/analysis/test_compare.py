@@ -223,7 +223,6 @@ def test_the_reason_names_what_changes_the_figure_and_its_new_value() -> None:
 
 
 @given(p=st.integers(1, 6), cut=st.integers(1, 3), data=st.data())
-@settings(max_examples=30)
 def test_costs_listed_by_stage_are_spread_so_that_the_model_costs_the_same(
     p: int, cut: int, data: st.DataObject
 ) -> None:

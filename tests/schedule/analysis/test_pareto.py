@@ -6,7 +6,7 @@ import json
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app import cli
@@ -32,7 +32,6 @@ def found(asked: Spec, limits: list[float] | None = None) -> list[pareto.Point]:
 
 
 @given(specs())
-@settings(max_examples=25)
 def test_a_familys_point_is_its_result(spec: Spec) -> None:
     point = pareto.points(spec, [spec.family])[0]
     shape, shown = result(spec), point.figures

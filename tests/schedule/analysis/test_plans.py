@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app import cli
@@ -98,7 +98,6 @@ def test_less_memory_never_gives_a_faster_first_plan_and_the_frontier_only_rises
 
 
 @given(name=st.sampled_from(["zb-auto", "v-auto"]), p=st.integers(2, 6), gb=st.floats(2.0, 15.0))
-@settings(max_examples=40)
 def test_the_limit_of_a_searched_order_is_one_with_which_its_memory_fits(name: str, p: int, gb: float) -> None:
     family = FAMILIES[name]
     spec = PRESET.priced(Spec(name, p, 3 * p, family.v[1]))

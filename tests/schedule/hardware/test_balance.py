@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.cli.costs import costs as command
@@ -120,7 +120,6 @@ def test_a_split_that_fits_is_taken_before_a_faster_one_that_does_not():
     heads=st.booleans(),
     zero=st.integers(0, 3),
 )
-@settings(max_examples=25, deadline=None)
 def test_a_balance_never_takes_memory_for_time(
     family: str, layers: int, vocabulary: int, part: float, heads: bool, zero: int
 ):

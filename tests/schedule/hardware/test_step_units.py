@@ -164,7 +164,7 @@ def test_the_page_computes_the_same_figures_as_the_server():
         lines.append(json.dumps({"wire": wire, "priced": answer}))
         expected.append(units(spec, preset))
     command = [str(NODE), str(TESTS / "js" / "support" / "step_units.mjs")]
-    done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(answers) == len(CASES)

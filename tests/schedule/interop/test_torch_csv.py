@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.schedule.errors import OrderError, SpecError
@@ -17,7 +17,6 @@ from tests.support.strategies import specs
 
 
 @given(spec=specs())
-@settings(max_examples=80)
 def test_import_export_import_is_the_identity(spec: Spec) -> None:
     if registry.family_of(spec).placement == "bidirectional":
         return
@@ -31,7 +30,6 @@ def test_import_export_import_is_the_identity(spec: Spec) -> None:
 
 
 @given(spec=specs(max_p=4, max_m=8))
-@settings(max_examples=40)
 def test_torch_reads_every_op_that_we_write(spec: Spec) -> None:
     from torch.distributed.pipelining.schedules import _Action  # 1.6 s, which every worker would wait for
 
@@ -80,7 +78,6 @@ def test_garbage_is_refused_with_its_line_and_cell(text: str, words: str) -> Non
 
 
 @given(text=st.text(alphabet="0123FIWB(;)OVERLAP_, \n", max_size=60))
-@settings(max_examples=200)
 def test_any_text_is_an_order_or_an_order_error(text: str) -> None:
     try:
         check(torch_csv.load(text))

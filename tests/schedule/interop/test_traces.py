@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.schedule.errors import OrderError
@@ -122,7 +122,6 @@ def test_an_arrow_goes_from_the_op_that_makes_a_value_to_the_op_on_another_rank_
 
 
 @given(spec=specs(max_p=5, max_m=10))
-@settings(max_examples=40)
 def test_every_value_is_made_before_it_is_taken(spec: Spec) -> None:
     timeline = simulate(registry.order(spec), spec.costs, spec.v)
     made_by, crosses = producers(timeline.order)
@@ -280,7 +279,6 @@ json_values = st.recursive(
 
 
 @given(events=st.lists(json_values, max_size=6))
-@settings(max_examples=200)
 def test_any_json_is_a_measurement_or_an_order_error(events: list[Any]) -> None:
     try:
         found = trace_import.load(json.dumps(events))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.schedule import result
@@ -36,14 +36,12 @@ def assert_laws_hold(spec: Spec) -> int:
 
 @pytest.mark.parametrize("family", registry.FAMILIES)
 @given(data=st.data())
-@settings(max_examples=60)
 def test_every_law_equals_the_simulation_where_it_says_exact(family: str, data: st.DataObject) -> None:
     assert_laws_hold(data.draw(specs(family)))
 
 
 @pytest.mark.parametrize("family", registry.FAMILIES)
 @given(data=st.data())
-@settings(max_examples=30)
 def test_with_enough_micro_batches_equal_f_i_and_w_and_no_hops_every_law_is_exact(
     family: str, data: st.DataObject
 ) -> None:
@@ -57,7 +55,6 @@ def test_with_enough_micro_batches_equal_f_i_and_w_and_no_hops_every_law_is_exac
 
 
 @given(data=st.data(), p=st.integers(1, 7), m=st.integers(1, 20))
-@settings(max_examples=60)
 def test_uneven_gpipe_follows_its_flow_shop_law(data: st.DataObject, p: int, m: int) -> None:
     cost = st.tuples(*[st.integers(1, 20).map(float)] * p)
     spec = Spec("gpipe", p, m, costs=Costs(data.draw(cost), data.draw(cost), data.draw(cost)))
@@ -67,7 +64,6 @@ def test_uneven_gpipe_follows_its_flow_shop_law(data: st.DataObject, p: int, m: 
 
 
 @given(data=st.data(), p=st.integers(1, 7), m=st.integers(1, 20))
-@settings(max_examples=60)
 def test_uneven_1f1b_never_beats_its_bound(data: st.DataObject, p: int, m: int) -> None:
     cost = st.tuples(*[st.integers(1, 20).map(float)] * p)
     costs = Costs(data.draw(cost), data.draw(cost), data.draw(cost))
@@ -90,7 +86,6 @@ def test_a_wider_group_hides_the_latency_of_every_hop_except_the_first(g: str, p
 
 
 @given(spec=specs("zb-h1", hops=False), c=st.sampled_from(["zb-h1", "zb-h2"]))
-@settings(max_examples=60)
 def test_zero_bubble_memory_follows_table_2_with_the_share_that_w_keeps(spec: Spec, c: str) -> None:
     p, m, share = spec.p, max(spec.m, 2 * spec.p), 0.25
     built = registry.order(spec.with_(family=c, m=m))

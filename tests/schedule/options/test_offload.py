@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.schedule.families import registry
@@ -38,7 +38,6 @@ def spec_of(family: str, p: int, v: int, k: float, mode: str, costs: Costs | Non
     mode=st.sampled_from(["selective", "full"]),
     costs=st.builds(Costs, *[st.floats(0.2, 5)] * 3),
 )
-@settings(max_examples=60)
 def test_a_lane_does_one_copy_at_a_time_and_each_after_what_it_needs(
     family: str, p: int, v: int, k: float, mode: str, costs: Costs
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.schedule import result
@@ -31,7 +31,6 @@ def run(spec: Spec) -> Timeline:
 
 
 @given(spec=optioned())
-@settings(max_examples=150)
 def test_every_family_with_any_options_gives_a_valid_schedule(spec: Spec) -> None:
     built = registry.order(spec)
     check(built)
@@ -43,7 +42,6 @@ def test_every_family_with_any_options_gives_a_valid_schedule(spec: Spec) -> Non
 
 
 @given(spec=optioned())
-@settings(max_examples=100)
 def test_memory_is_never_negative_and_nothing_is_left_at_the_end(spec: Spec) -> None:
     timeline = run(spec)
     for rank in range(spec.p):
@@ -53,7 +51,6 @@ def test_memory_is_never_negative_and_nothing_is_left_at_the_end(spec: Spec) -> 
 
 
 @given(spec=optioned())
-@settings(max_examples=100)
 def test_every_law_that_says_exact_is_exact_with_options_too(spec: Spec) -> None:
     built = registry.order(spec)
     shown = figures(simulate(built, spec.timing, spec.v))
@@ -67,7 +64,6 @@ def test_every_law_that_says_exact_is_exact_with_options_too(spec: Spec) -> None
 
 
 @given(spec=optioned())
-@settings(max_examples=100)
 def test_every_op_starts_at_the_latest_of_its_causes(spec: Spec) -> None:
     """The causes are worked out here anew, from op texts: barriers, reloads and the rank's previous op included."""
     timeline = run(spec)
@@ -126,7 +122,6 @@ def causes(order: Order, spec: Spec, ended: dict[tuple[Any, ...], float], rank: 
 
 
 @given(spec=optioned(), factor=st.sampled_from([0.5, 2.0, 8.0]))
-@settings(max_examples=60)
 def test_all_costs_scaled_scale_every_time(spec: Spec, factor: float) -> None:
     built, costs = registry.order(spec), spec.timing
     scaled = Costs(**{name: scale(getattr(costs, name), factor) for name in COST_KEYS})
@@ -142,7 +137,6 @@ def scale(cost: Any, factor: float) -> Any:
 
 
 @given(spec=optioned(), name=st.sampled_from(["S", "T", "O", "comm"]), more=st.integers(1, 9))
-@settings(max_examples=60)
 def test_no_op_of_a_given_order_gets_earlier_when_a_cost_grows(spec: Spec, name: str, more: int) -> None:
     built, costs = registry.order(spec), spec.timing
     now = getattr(costs, name) or 0.0
@@ -156,7 +150,6 @@ def scale_or_add(cost: Any, more: float) -> Any:
 
 
 @given(data=st.data())
-@settings(max_examples=60)
 def test_a_mutated_order_with_barriers_is_always_caught(data: st.DataObject) -> None:
     spec = Spec("1f1b", data.draw(st.integers(2, 5)), data.draw(st.integers(2, 8)), vocabulary="parallel-1")
     built = registry.order(spec)
@@ -255,7 +248,6 @@ def test_incompatible_options_are_refused_with_advice(data: dict[str, Any], fiel
 
 
 @given(spec=optioned())
-@settings(max_examples=60)
 def test_a_spec_with_options_is_read_back_as_it_was(spec: Spec) -> None:
     assert registry.read(spec.to_json()) == spec
 

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app import cli
@@ -48,7 +48,6 @@ def per_chunk(draw: st.DrawFn) -> Spec:
 
 
 @given(spec=specs("interleaved", max_p=4, max_m=10), word=st.sampled_from(WORDS))
-@settings(max_examples=30)
 def test_a_list_of_equal_words_is_that_word_in_all_figures_and_the_link(spec: Spec, word: str) -> None:
     plain, listed = spec.with_(recompute=word), spec.with_(recompute=(word,) * spec.v)
     assert listed == plain
@@ -77,7 +76,6 @@ def test_an_offload_of_the_first_half_of_the_chunks_is_selective(modes: tuple[st
 
 
 @given(spec=per_chunk())
-@settings(max_examples=60)
 def test_a_spec_is_the_same_in_a_link_and_in_json(spec: Spec) -> None:
     assert spec_of(query_of(spec).encode()) == spec
     assert Spec.from_json(json.loads(json.dumps(spec.to_json()))) == spec
@@ -114,7 +112,6 @@ def test_modes_that_do_not_go_with_the_chunks_are_refused_with_the_nearest(
 
 
 @given(spec=per_chunk())
-@settings(max_examples=60)
 def test_a_chunks_gradient_takes_longer_by_what_its_chunk_recomputes(spec: Spec) -> None:
     placement = registry.order(spec).placement
     base, now = (durations(placement, costs, spec.v) for costs in (spec.costs, spec.timing))
@@ -126,7 +123,6 @@ def test_a_chunks_gradient_takes_longer_by_what_its_chunk_recomputes(spec: Spec)
 
 
 @given(spec=per_chunk())
-@settings(max_examples=60)
 def test_memory_is_what_counting_each_activation_by_itself_gives(spec: Spec) -> None:
     timeline = simulate(registry.order(spec), spec.timing, spec.v)
     counted = [most_held(timeline, spec, rank) for rank in range(spec.p)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.schedule import result
@@ -18,7 +18,6 @@ from tests.support.strategies import specs
 
 
 @given(spec=specs(max_p=6, max_m=14))
-@settings(max_examples=60)
 def test_full_recomputation_is_the_same_schedule_with_i_longer_by_f(spec: Spec) -> None:
     again = spec.with_(recompute="full")
     order = registry.order(again)
@@ -30,7 +29,6 @@ def test_full_recomputation_is_the_same_schedule_with_i_longer_by_f(spec: Spec) 
 
 
 @given(spec=specs(max_p=6, max_m=14), mode=st.sampled_from(["selective", "full"]), share=st.sampled_from([0.4324, 1.0]))
-@settings(max_examples=60)
 def test_recomputation_never_holds_more_memory_and_releases_all_of_it(spec: Spec, mode: str, share: float) -> None:
     again = spec.with_(recompute=mode, w_share=share)
     order = registry.order(again)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.schedule.families import registry
@@ -27,7 +27,6 @@ def makespan(spec: Spec) -> float:
 
 @pytest.mark.parametrize("mode", SPREAD)
 @given(p=st.sampled_from([1, 2, 3, 4, 8, 16]), m=st.integers(1, 40), costs=costs)
-@settings(max_examples=40)
 def test_1f1b_takes_the_papers_time_within_one_more_micro_batch_per_barrier(
     mode: str, p: int, m: int, costs: Costs
 ) -> None:
@@ -39,7 +38,6 @@ def test_1f1b_takes_the_papers_time_within_one_more_micro_batch_per_barrier(
 
 
 @given(p=st.integers(1, 16), m=st.integers(1, 40), costs=costs)
-@settings(max_examples=40)
 def test_in_step_1f1b_takes_as_long_and_half_as_much_memory_again(p: int, m: int, costs: Costs) -> None:
     costs = Costs(costs.F, costs.F, costs.W, S=costs.S, T=costs.T)  # b >= f
     spec = Spec("1f1b", p, m, costs=costs, vocabulary="interlaced")
@@ -74,7 +72,6 @@ def test_with_a_heavy_output_layer_spreading_it_beats_moving_layers_and_that_bea
 
 
 @given(p=st.integers(1, 8), v=st.sampled_from([1, 2]), head=st.floats(0, 3), layers=st.integers(1, 6))
-@settings(max_examples=80)
 def test_redistribution_keeps_every_layer_and_makes_no_stage_slower(p: int, v: int, head: float, layers: int) -> None:
     family = "1f1b" if v == 1 else "interleaved"
     stages = p * v
@@ -107,7 +104,6 @@ def test_where_nothing_is_given_s_and_t_take_a_quarter_and_a_half_of_f() -> None
 
 
 @given(p=st.integers(1, 6), more=st.integers(0, 6), by=st.integers(0, 3))
-@settings(max_examples=40)
 def test_forwards_run_ahead_by_the_stated_number_of_micro_batches(p: int, more: int, by: int) -> None:
     m = p + by + more
     early = ahead(registry.order(Spec("1f1b", p, m + by)), m, by)

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from backend.schedule.errors import OrderError
@@ -31,7 +31,6 @@ def body_of(header: object, rest: bytes = b"\0\3") -> bytes:
     return struct.pack("<I", len(head)) + head + rest
 
 
-@settings(max_examples=150)
 @given(optioned())
 def test_the_order_of_any_legal_spec_is_decoded_to_the_same_order(spec: Spec) -> None:
     built = order(spec)
@@ -92,7 +91,6 @@ def test_a_phase_that_is_not_within_its_rows_is_refused(phases: object) -> None:
         wire.decode(body_of(PHASED | {"phases": phases}, SENT))
 
 
-@settings(max_examples=60)
 @given(optioned())
 def test_the_text_of_an_order_is_ascii_and_read_back_as_the_same_order(spec: Spec) -> None:
     built = order(spec)
@@ -103,7 +101,6 @@ def test_the_text_of_an_order_is_ascii_and_read_back_as_the_same_order(spec: Spe
     assert equal_orders(read, built)
 
 
-@settings(max_examples=150)
 @given(optioned(max_p=4, max_m=6), st.data())
 def test_a_damaged_body_is_refused_or_is_an_order_that_can_be_checked(spec: Spec, data: st.DataObject) -> None:
     body = bytearray(wire.encode(order(spec)))
@@ -116,7 +113,6 @@ def test_a_damaged_body_is_refused_or_is_an_order_that_can_be_checked(spec: Spec
         assert equal_orders(wire.decode(wire.encode(read)), read)
 
 
-@settings(max_examples=300)
 @given(st.binary(max_size=80))
 @example(b"")
 @example(struct.pack("<I", 2**32 - 1))
@@ -125,7 +121,6 @@ def test_bytes_that_are_not_an_order_are_refused(body: bytes) -> None:
         wire.decode(body)
 
 
-@settings(max_examples=200)
 @given(st.text(max_size=40))
 @example("AAAA")
 def test_texts_that_are_not_an_order_are_refused(text: str) -> None:

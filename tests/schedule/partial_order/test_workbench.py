@@ -6,7 +6,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.errors import RequestError
@@ -39,7 +39,6 @@ SIZES = st.sampled_from(
 
 
 @given(SIZES, st.integers(0, 10**6), st.sampled_from(["FB", "FIW"]))
-@settings(max_examples=40)
 def test_legal_ops_alone_lead_to_a_whole_order_that_can_run(sizes: dict[str, Any], seed: int, kinds: str):
     whole = walk(position(**sizes), seed, 10_000, kinds)
     check(whole.order())
@@ -50,7 +49,6 @@ def test_legal_ops_alone_lead_to_a_whole_order_that_can_run(sizes: dict[str, Any
 
 
 @given(SIZES, st.integers(0, 10**6), st.integers(0, 12), st.one_of(st.none(), st.sampled_from([1.0, 1.5, 2.0])))
-@settings(max_examples=40)
 def test_an_op_is_called_legal_exactly_if_the_position_with_it_can_be_played(
     sizes: dict[str, Any], seed: int, steps: int, memory: float | None
 ):
@@ -64,7 +62,6 @@ def test_an_op_is_called_legal_exactly_if_the_position_with_it_can_be_played(
 
 
 @given(SIZES, st.integers(0, 10**6), st.integers(1, 10))
-@settings(max_examples=40)
 def test_what_can_be_played_has_no_deadlock_and_what_cannot_is_named(sizes: dict[str, Any], seed: int, steps: int):
     placed = careless(position(**sizes), seed, steps)
     wrong = first_illegal(placed)

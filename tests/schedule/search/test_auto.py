@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.schedule.errors import SpecError
@@ -26,7 +26,6 @@ FAMILIES = {"zb-auto": ZB_AUTO, "v-auto": V_AUTO, "chimera-auto": CHIMERA_AUTO}
 
 @pytest.mark.parametrize("name", FAMILIES)
 @given(data=st.data(), p=st.integers(1, 7), m=st.integers(1, 14))
-@settings(max_examples=40)
 def test_any_limit_from_one_micro_batch_up_has_a_legal_order_and_the_result_is_deterministic(
     name: str, data: st.DataObject, p: int, m: int
 ) -> None:

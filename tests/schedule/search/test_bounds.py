@@ -35,7 +35,6 @@ solver = pytest.mark.skipif(not exact.available(), reason="OR-tools is not insta
 
 @pytest.mark.parametrize("name", WITHOUT_PAIRS)
 @given(data=st.data(), share=st.sampled_from([1.0, 0.4324, 0.1, 0.0]), uneven=st.booleans())
-@settings(max_examples=25)
 def test_no_family_is_below_any_bound_at_its_own_memory(
     name: str, data: st.DataObject, share: float, uneven: bool
 ) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from backend.schedule.errors import SpecError
@@ -91,7 +91,6 @@ def test_unit_costs_give_the_idle_slots_that_were_counted_on_published_orders(p:
 
 @pytest.mark.parametrize("name", BLOCKS)
 @given(p=st.integers(1, 12), m=st.integers(1, 40), f=st.integers(1, 9), same=st.booleans())
-@settings(max_examples=40)
 def test_laws_hold_where_they_are_stated_as_exact(name: str, p: int, m: int, f: int, same: bool) -> None:
     costs = Costs(12.0 * f, 12.0 * f, 12.0 * f if same else 24.0)
     family, spec = FAMILIES[name], Spec(name, p, m, 2, costs=costs)
@@ -113,7 +112,6 @@ def any_costs(draw: st.DrawFn, stages: int) -> Costs:
 
 @pytest.mark.parametrize("name", BLOCKS)
 @given(data=st.data(), p=st.integers(1, 9), m=st.integers(1, 20))
-@settings(max_examples=40)
 def test_any_costs_give_a_legal_order_within_the_blocks_peak_deterministically(
     name: str, data: st.DataObject, p: int, m: int
 ) -> None:
@@ -128,7 +126,6 @@ def test_any_costs_give_a_legal_order_within_the_blocks_peak_deterministically(
 TIMES = st.sampled_from([0.0, 0.1, 0.3, 0.5, 1.0, 1.25, 2.0, 3.0, 5.0, 10.0, 12.0])
 
 
-@settings(max_examples=40)
 @given(p=st.integers(1, 5), m=st.integers(1, 7), room=st.integers(2, 9), f=TIMES, i=TIMES, w=TIMES, comm=TIMES)
 @example(p=4, m=7, room=6, f=10.0, i=10.0, w=10.0, comm=1.0)  # a wait of 0.3 * 10 is 3 units, or nearly
 @example(p=4, m=7, room=6, f=1.0, i=1.0, w=1.0, comm=0.0)
@@ -154,7 +151,6 @@ def test_every_try_that_is_left_out_lays_an_order_that_is_laid(
 
 
 @given(data=st.data(), p=st.integers(1, 5), m=st.integers(1, 9), room=st.integers(2, 9))
-@settings(max_examples=25)
 def test_laying_and_squeezing_are_the_same_interpreted_and_compiled(
     data: st.DataObject, p: int, m: int, room: int
 ) -> None:
@@ -179,7 +175,6 @@ def test_laying_and_squeezing_are_the_same_interpreted_and_compiled(
 
 
 @given(data=st.data(), p=st.integers(1, 5), m=st.integers(1, 9), room=st.integers(2, 9))
-@settings(max_examples=40)
 def test_an_order_is_laid_if_it_is_within_the_longest_span_allowed(
     data: st.DataObject, p: int, m: int, room: int
 ) -> None:
@@ -199,7 +194,6 @@ def test_an_order_is_laid_if_it_is_within_the_longest_span_allowed(
 
 
 @given(data=st.data(), p=st.integers(1, 5), m=st.integers(1, 9), pace=st.floats(0.1, 3.0))
-@settings(max_examples=40)
 def test_the_span_of_a_paced_order_is_that_of_its_codes(data: st.DataObject, p: int, m: int, pace: float) -> None:
     instance = Instance(place("v", p, 2), m, data.draw(any_costs(2 * p)), 2, float(p + 1))
     laid = building_block.lay(instance, half_block(p), Choice(0.6, 0.3, 0.3, (), pace))
@@ -221,7 +215,6 @@ def test_constructed_orders_of_the_v_at_half_of_1f1bs_memory_and_below_are_near_
 
 
 @given(data=st.data(), p=st.integers(1, 6), m=st.integers(1, 12))
-@settings(max_examples=40)
 def test_squeezing_never_makes_a_span_longer_nor_the_peak_higher(data: st.DataObject, p: int, m: int) -> None:
     block = min_block(p)
     instance = Instance(place("v", p, 2), m, data.draw(any_costs(2 * p)), 2, float(block.peak()))

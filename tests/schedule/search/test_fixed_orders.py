@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator
 from functools import lru_cache
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.schedule.errors import SpecError
@@ -27,9 +26,6 @@ from backend.schedule.spec import Spec
 from tests.schedule.search.test_building_block import any_costs
 
 SEARCHED = {1: "zb-auto", 2: "v-auto"}  # by the number of chunks per device; test_two_streams.py has chimera-auto
-# 10,000 new ones take about a quarter of an hour:
-# SEARCHED_EXAMPLES=10000 RANDOM_EXAMPLES=1 pytest --timeout 0 tests/schedule/search/test_fixed_orders.py
-EXAMPLES = int(os.environ.get("SEARCHED_EXAMPLES", "60"))
 
 
 def span(order: Order, spec: Spec) -> float:
@@ -93,7 +89,6 @@ def test_there_are_fixed_families_to_compare_with(v: int) -> None:
 
 
 @given(spec=specs())
-@settings(max_examples=EXAMPLES)
 def test_no_constructed_order_is_longer_than_a_fixed_one_within_its_memory(spec: Spec) -> None:
     assert_no_fixed_order_is_shorter(spec)
 
@@ -104,7 +99,6 @@ def test_v_auto_with_the_memory_of_v_half_is_no_longer_than_v_half() -> None:
 
 
 @given(v=st.sampled_from([1, 2]), p=st.integers(1, 6), m=st.integers(1, 12), data=st.data())
-@settings(max_examples=40)
 def test_a_split_backward_is_never_longer_and_needs_no_more_memory(v: int, p: int, m: int, data: st.DataObject) -> None:
     spec = Spec("any", p, m, v, w_share=0.4324, group=m, costs=data.draw(any_costs(v * p)))
     for family in fixed_families(v):
@@ -131,7 +125,6 @@ def test_where_a_fixed_order_is_optimal_no_other_is_constructed(
 
 
 @given(spec=specs(8, 12))
-@settings(max_examples=25)
 def test_an_order_taken_as_optimal_is_no_longer_than_the_constructed_ones(spec: Spec) -> None:
     problem = registry.FAMILIES[spec.family].problem
     assert problem is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from backend.schedule.errors import SpecError
@@ -39,7 +39,6 @@ def span(spec: Spec) -> float:
 
 
 @given(specs())
-@settings(max_examples=60)
 def test_any_limit_from_one_micro_batch_up_has_a_legal_order_that_is_not_below_its_bound(spec: Spec) -> None:
     order = registry.order(spec)
     check(order)
@@ -52,7 +51,6 @@ def test_any_limit_from_one_micro_batch_up_has_a_legal_order_that_is_not_below_i
 
 
 @given(st.data(), st.sampled_from(["interleaved", "interleaved-zb", "gis", "gis-h"]), st.integers(2, 5))
-@settings(max_examples=40)
 def test_no_constructed_order_is_longer_than_a_fixed_family_with_as_many_chunks_and_as_much_memory(
     data: st.DataObject, name: str, v: int
 ) -> None:
@@ -93,7 +91,6 @@ def test_a_search_is_reproduced_by_its_effort_and_no_worse_than_the_construction
 
 
 @given(specs())
-@settings(max_examples=20)
 def test_one_micro_batch_after_the_other_fits_into_every_limit(spec: Spec) -> None:
     problem = registry.family_of(spec).problem
     assert problem is not None

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.schedule import jit
@@ -64,7 +64,6 @@ def checked_span(instance: Instance, codes: np.ndarray) -> float:
 
 
 @given(instance=instances(), seed=st.integers(0, 99))
-@settings(max_examples=60)
 def test_every_searched_order_is_legal_within_the_limit_and_never_below_the_bound(
     instance: Instance, seed: int
 ) -> None:
@@ -135,7 +134,6 @@ def test_a_limit_that_no_order_keeps_is_refused_with_the_least_that_works(kind: 
 
 
 @given(instance=instances(), seed=st.integers(0, 99))
-@settings(max_examples=40)
 def test_an_annealing_walk_computes_the_same_times_as_the_simulator(instance: Instance, seed: int) -> None:
     laid = next(filter(None, (lay(instance, *each) for each in tries_of(instance))))
     walk = Walk.of(instance, laid[1], random_state(seed), Heat(0.5, 0.3, 300))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from backend.cli.schedule import export, show, sweep
 from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
-from backend.schedule.families.searched import known, search_order
+from backend.schedule.families.searched import search_order
 from backend.schedule.order import wire
 from backend.schedule.result import result
 from backend.schedule.simulation.check import check
@@ -96,13 +97,13 @@ def test_sweep_and_export_search_too() -> None:
     assert csv.output.count("\n") == 2
 
 
-def test_the_longest_search_for_a_spec_is_remembered() -> None:
-    spec = Spec("zb-auto", 3, 5, memory=2.0, costs=COSTS, seed=7)
-    assert known(spec) == spec
-    for effort in (50, 400, 200):
-        registry.order(spec.with_(effort=effort))
-    assert known(spec).effort == 400
-    assert known(spec.with_(effort=1)).effort == 400
+def test_a_found_spec_brings_its_rows_until_it_is_changed() -> None:
+    found, _, _ = search_order(SPECS[0], registry.family_of(SPECS[0]), seconds=0.1)
+    assert found.found is not None
+    assert found == Spec.from_json(found.to_json()), "the rows are no part of what a spec says"
+    brought = tuple(row[::-1] for row in found.found)
+    assert np.array_equal(registry.order(found.with_(found=brought)).codes, np.concatenate(brought))
+    assert found.with_(seed=2).found is None
 
 
 def test_prove_goes_through_all_orders_of_a_small_schedule() -> None:

@@ -45,7 +45,6 @@ def start_of(instance: Instance) -> list[npt.NDArray[np.uint8]]:
 
 
 @given(instance=instances(), seed=st.integers(0, 99))
-@settings(max_examples=30)
 def test_every_order_found_is_legal_within_the_limit_and_never_below_the_bound(instance: Instance, seed: int) -> None:
     found = search(instance, passes.tries(instance), start_of(instance), seed, Budget(None, 1500))
     order = found.order(instance)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.schedule.errors import OrderError
@@ -23,7 +23,6 @@ def rows_of(order: Order) -> Rows:
 
 
 @given(spec=specs())
-@settings(max_examples=150)
 def test_every_legal_spec_passes(spec: Spec) -> None:
     order = registry.order(spec)
     check(order)
@@ -31,7 +30,6 @@ def test_every_legal_spec_passes(spec: Spec) -> None:
 
 
 @given(data=st.data(), spec=specs(max_p=4, max_m=8))
-@settings(max_examples=120)
 def test_a_dropped_op_is_named(data: st.DataObject, spec: Spec) -> None:
     order = registry.order(spec)
     rows = rows_of(order)
@@ -43,7 +41,6 @@ def test_a_dropped_op_is_named(data: st.DataObject, spec: Spec) -> None:
 
 
 @given(data=st.data(), spec=specs(max_p=4, max_m=8))
-@settings(max_examples=120)
 def test_a_doubled_op_is_named(data: st.DataObject, spec: Spec) -> None:
     order = registry.order(spec)
     rows = rows_of(order)
@@ -55,7 +52,6 @@ def test_a_doubled_op_is_named(data: st.DataObject, spec: Spec) -> None:
 
 
 @given(data=st.data(), spec=specs(max_p=4, max_m=8))
-@settings(max_examples=120)
 def test_swapped_ops_are_refused_or_still_a_schedule(data: st.DataObject, spec: Spec) -> None:
     """Two ops of a rank change places: refused exactly where a slow search for an executable order finds none."""
     order = registry.order(spec)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from backend.schedule.analysis.compare import message_count
@@ -25,7 +25,6 @@ from backend.schedule.spec import Spec
 from tests.support.strategies import nearest_legal, specs
 
 every_family = pytest.mark.parametrize("family", FAMILIES)
-few = settings(max_examples=20)
 
 
 def timed(spec: Spec, costs: Costs | None = None) -> Timeline:
@@ -52,7 +51,6 @@ def _placed(op: Op, rank: int, place: Placement) -> Op:
 
 @every_family
 @given(data=st.data())
-@few
 def test_renaming_micro_batches_changes_no_time_and_no_memory(family: str, data: st.DataObject) -> None:
     spec = data.draw(specs(family))
     built = order(spec)
@@ -74,7 +72,6 @@ def scaled(costs: Costs, by: float) -> Costs:
 
 @every_family
 @given(data=st.data(), power=st.integers(-6, 12))
-@few
 def test_a_clock_that_runs_faster_scales_every_time_and_no_share(family: str, data: st.DataObject, power: int) -> None:
     spec = data.draw(specs(family))
     by = 2.0**power  # a power of two leaves every sum exact
@@ -89,7 +86,6 @@ def test_a_clock_that_runs_faster_scales_every_time_and_no_share(family: str, da
 
 @every_family
 @given(data=st.data(), more=st.integers(1, 50))
-@few
 def test_a_slower_hop_never_helps(family: str, data: st.DataObject, more: int) -> None:
     spec = data.draw(specs(family))
     built = order(spec)
@@ -101,7 +97,6 @@ def test_a_slower_hop_never_helps(family: str, data: st.DataObject, more: int) -
 
 @every_family
 @given(data=st.data(), kind=st.sampled_from("FIW"), more=st.integers(1, 50))
-@few
 def test_a_slower_op_never_helps(family: str, data: st.DataObject, kind: str, more: int) -> None:
     spec = data.draw(specs(family))
     built = order(spec)
@@ -112,7 +107,6 @@ def test_a_slower_op_never_helps(family: str, data: st.DataObject, kind: str, mo
 
 @pytest.mark.parametrize("family", [name for name, each in FAMILIES.items() if each.placement != "bidirectional"])
 @given(data=st.data())
-@few
 def test_one_device_has_no_bubble_and_no_messages(family: str, data: st.DataObject) -> None:
     spec = nearest_legal(data.draw(specs(family)).with_(p=1))
     assert spec.p == 1
@@ -125,7 +119,6 @@ def test_one_device_has_no_bubble_and_no_messages(family: str, data: st.DataObje
 
 @every_family
 @given(data=st.data())
-@few
 def test_one_more_micro_batch_never_ends_earlier(family: str, data: st.DataObject) -> None:
     spec = data.draw(specs(family, hops=False))
     next_m = next((m for m in range(spec.m + 1, spec.m + 100) if is_legal(spec.with_(m=m))), None)
@@ -144,7 +137,6 @@ def is_legal(spec: Spec) -> bool:
 
 @every_family
 @given(data=st.data())
-@few
 def test_the_text_of_a_result_reads_back_as_the_same_order(family: str, data: st.DataObject) -> None:
     spec = data.draw(specs(family))
     built = order(spec)
@@ -162,7 +154,6 @@ def test_the_text_of_a_result_reads_back_as_the_same_order(family: str, data: st
 
 @every_family
 @given(data=st.data())
-@few
 def test_figures_of_one_timeline_keep_their_order(family: str, data: st.DataObject) -> None:
     spec = data.draw(specs(family))
     shown = figures(timed(spec))

@@ -72,7 +72,7 @@ def assert_equal(order: Order, costs: Costs, v: int) -> Timeline:
 
 
 @given(spec=long_specs())
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_a_steady_state_is_extended_to_the_times_of_the_full_loop_bit_by_bit(spec: Spec) -> None:
     event(type(assert_equal(registry.order(spec), spec.timing, spec.v)).__name__)
 
@@ -87,7 +87,7 @@ def test_long_orders_of_every_family_have_a_steady_state(name: str) -> None:
 
 
 @given(spec=long_specs(), share=st.sampled_from([0.0, 0.25, 0.4324, 1.0]), kept=st.sampled_from([1.0, 0.3]))
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_peaks_are_the_same_where_repetitions_are_skipped(spec: Spec, share: float, kept: float) -> None:
     order = registry.order(spec)
     skipping = peaks(order, share, spec.v, kept)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.schedule import jit
@@ -54,7 +54,6 @@ def _inputs(op: Op, stages: int) -> list[tuple[str, int, int]]:
 
 
 @given(spec=specs(max_p=6, max_m=14))
-@settings(max_examples=80)
 def test_every_op_starts_at_the_latest_of_its_causes(spec: Spec) -> None:
     order = registry.order(spec)
     timeline = simulate(order, spec.costs, spec.v)
@@ -63,7 +62,6 @@ def test_every_op_starts_at_the_latest_of_its_causes(spec: Spec) -> None:
 
 
 @given(spec=specs(max_p=6, max_m=14))
-@settings(max_examples=60)
 def test_compiled_and_interpreted_execution_agree_bit_by_bit(spec: Spec) -> None:
     order = registry.order(spec)
     jit.compile_all()
@@ -84,7 +82,6 @@ def test_compiled_and_interpreted_execution_agree_bit_by_bit(spec: Spec) -> None
 
 
 @given(spec=specs(), share=st.sampled_from([0.0, 0.25, 0.4324, 1.0]))
-@settings(max_examples=60)
 def test_memory_is_never_negative_and_all_released(spec: Spec, share: float) -> None:
     order = registry.order(spec)
     timeline = simulate(order, spec.costs, spec.v)
@@ -99,7 +96,6 @@ def test_memory_is_never_negative_and_all_released(spec: Spec, share: float) -> 
 
 
 @given(spec=specs(max_p=6, max_m=14), factor=st.sampled_from([0.5, 2.0, 4.0]))
-@settings(max_examples=30)
 def test_scaling_all_costs_scales_all_times(spec: Spec, factor: float) -> None:
     order, c = registry.order(spec), spec.costs
     scaled = Costs(*(float(x) * factor for x in (c.F, c.I, c.W, c.comm)))  # type: ignore[arg-type]
@@ -107,7 +103,6 @@ def test_scaling_all_costs_scales_all_times(spec: Spec, factor: float) -> None:
 
 
 @given(spec=specs(max_p=6, max_m=14), which=st.sampled_from(["F", "I", "W", "comm"]))
-@settings(max_examples=30)
 def test_a_cost_that_grows_never_makes_anything_end_earlier(spec: Spec, which: str) -> None:
     order, c = registry.order(spec), spec.costs
     grown = Costs(**{key: getattr(c, key) + (12.0 if key == which else 0.0) for key in ("F", "I", "W", "comm")})
@@ -132,7 +127,6 @@ def test_an_overlapped_pair_takes_fb_and_gives_both_results_at_its_end() -> None
 
 
 @given(spec=specs(max_p=5, max_m=10))
-@settings(max_examples=40)
 def test_stored_micro_batches_that_are_implied_are_not_stored(spec: Spec) -> None:
     order = registry.order(spec)
     again = from_ops(order.placement, order.m, [order.row(rank) for rank in range(order.p)])

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from tests.support import PATIENCE_S
 from tests.support.cluster.hosts import NAMES, Hosts
 from tests.support.runner.client import LAST, Event, RunnerProgram
 
@@ -42,7 +43,7 @@ def together(*each: Callable[[], object]) -> None:
         thread.join()
 
 
-def await_hosts(runner: RunnerProgram, *names: str, within: float = 20.0) -> Event:
+def await_hosts(runner: RunnerProgram, *names: str, within: float = PATIENCE_S) -> Event:
     """Wait for the first state of the cluster with exactly these hosts alive."""
     until = time.monotonic() + within
     while True:

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
+from tests.support import PATIENCE_S
+
 ROOT = Path(__file__).resolve().parents[3]
 NAMES = ("head", "worker-1", "worker-2")
 HIDDEN = ("runner", "backend")
@@ -244,7 +246,10 @@ class Hosts:
     def _switch(self, *command: str) -> None:
         assert self.switch is not None
         done = subprocess.run(
-            ["nsenter", "--target", str(self.switch.pid), "--net", *command], capture_output=True, text=True, timeout=20
+            ["nsenter", "--target", str(self.switch.pid), "--net", *command],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
         )
         if done.returncode:
             raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
@@ -280,8 +285,8 @@ def _end(holder: subprocess.Popen[bytes], first: int | None = None) -> None:
         os.kill(first, 9)
     holder.stdin.close()
     try:
-        holder.wait(10)
+        holder.wait(PATIENCE_S)
     except subprocess.TimeoutExpired:
         holder.kill()
-        holder.wait(10)
+        holder.wait(PATIENCE_S)
     holder.stdout.close()

@@ -21,7 +21,7 @@ def fixtures() -> dict[str, Any]:
     """Return each file's name and content."""
     return {
         "messages": message_templates.by_code(),
-        "orders": {"families": orders.families(), "cases": list(orders.cases())},
+        "orders": {"cases": list(orders.cases()), "options": list(orders.with_options())},
         "times": [times.case(spec) for spec in times.specs()],
         "workbench": [workbench.case(*each) for each in workbench.positions()],
     }

@@ -1,22 +1,22 @@
-"""Digests of the server's orders, which the page's own generators (static/js/core/families) must match byte by byte.
+"""Digests of the server's orders, which those of the page (static/js/core/families) must match byte by byte.
 
-The fixture has what the page knows of each family, and cases: a spec without its m, the list of m, and the digest of
-the orders for these m, one after the other. What one m adds is either the codes, the ops of each rank, and the stored
-micro-batches of its order (int32, little-endian), or the field, the nearest legal value and the English sentence of its
-refusal.
+A case is a spec without its m, the list of m, and the digest of the orders for these m, one after the other. What one m
+adds is either the codes, the ops of each rank, and the stored micro-batches of its order (int32, little-endian), or the
+field, the nearest legal value and the English sentence of its refusal. Beside them: specs with random options and
+costs, and whether the server takes them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from hashlib import sha256
+from random import Random
 from typing import Any
 
 import numpy as np
 
 from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
-from backend.schedule.families.family import Family
 from backend.schedule.spec import Spec
 
 P = range(1, 17)
@@ -54,22 +54,6 @@ def specs() -> Iterator[tuple[dict[str, Any], tuple[int, ...]]]:
         yield from (({"family": family, "p": p, "forward_only": True}, M) for p in (1, 4, 7))
 
 
-def families() -> dict[str, Any]:
-    """Return what the page's table says of each family that it generates."""
-    return {name: known(registry.FAMILIES[name]) for name in (*PLAIN, *CHUNKED, *SHAPED)}
-
-
-def known(family: Family) -> dict[str, Any]:
-    """Return what the page's table of families says of one."""
-    return {
-        "title": family.title,
-        "v": family.v,
-        "placement": family.placement,
-        "fields": [field for field in family.fields if field in ("group", "lifo")],
-        "shaped": family.shaped_by_costs,
-    }
-
-
 def part(data: dict[str, Any]) -> bytes:
     """Return what the order of a spec, or its refusal, adds to the digest."""
     spec = Spec.from_json(data, NATURAL)
@@ -88,3 +72,41 @@ def cases() -> Iterator[tuple[dict[str, Any], tuple[int, ...], str]]:
         for m in several:
             digest.update(part(data | {"m": m}))
         yield data, several, digest.hexdigest()[:16]
+
+
+def with_options() -> Iterator[tuple[dict[str, Any], bool]]:
+    """Yield specs of constructed families with some random fields, legal or not, and whether they are legal."""
+    rng = Random(29)
+    for name in (*PLAIN, *CHUNKED, *SHAPED) * 60:
+        p, v = rng.choice((2, 3, 4)), rng.choice((*[NATURAL[name]] * 6, 1, 2, 15))
+        stages = rng.choice((p * v, p * v, p, 3))
+        choices: dict[str, tuple[Any, ...]] = {
+            "group": (4, 8, 0, 2.5),
+            "memory": (2.5, 0),
+            "w_share": (0.5, 1.5),
+            "lifo": (True,),
+            "forward_only": (True,),
+            "recompute": ("selective", "full", ["full"] * v, ["none", "full"], "most"),
+            "layers": ([1] * stages, [0] * stages, [1.5] * stages),
+            "vocabulary": ("redistribute", "parallel-1", "parallel-2", "interlaced", "other"),
+            "offload": ("selective", "full", ["full"] * v, ["selective"] * v),
+            "shared_link": (True,),
+            "weights": (0.5, -1),
+            "effort": (10,),
+            "costs": (
+                {"F": [1] * stages},
+                {"F": [1] * stages, "I": [2] * stages},
+                {"FB": 3},
+                {"S": 1},
+                {"comm": -1},
+                {"W": 0},
+            ),
+        }
+        fields = rng.sample(list(choices), rng.choice((1, 1, 1, 2, 3)))
+        data = {"family": name, "p": p, "m": 8, "v": v} | {field: rng.choice(choices[field]) for field in fields}
+        try:
+            registry.validate(Spec.from_json(data, NATURAL))
+        except SpecError:
+            yield data, False
+        else:
+            yield data, True

@@ -16,6 +16,7 @@ from backend.schedule.families import registry
 from backend.schedule.order import wire
 from backend.schedule.order.order import Order
 from runner.protocol import Run
+from tests.support import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[3]
 TINY = {"hidden": 16, "heads": 2, "sequence": 4, "batch": 1, "vocabulary": 16}
@@ -40,7 +41,7 @@ class RunnerProgram:
     def send(self, **command: Any) -> None:
         self.write(json.dumps(command).encode())
 
-    def event(self, timeout: float = 60.0) -> Event:
+    def event(self, timeout: float = PATIENCE_S) -> Event:
         """The next event; fails instead of waiting without limit."""
         assert self.process.stdout is not None
         until = time.monotonic() + timeout
@@ -53,7 +54,7 @@ class RunnerProgram:
         line, self.rest = self.rest.split(b"\n", 1)
         return json.loads(line)
 
-    def await_silence(self, seconds: float, within: float = 30.0) -> None:
+    def await_silence(self, seconds: float, within: float = PATIENCE_S) -> None:
         """Wait until no event has come for some seconds; the events before are kept for `event`."""
         assert self.process.stdout is not None
         until = time.monotonic() + within
@@ -63,7 +64,7 @@ class RunnerProgram:
             assert data, "the runner closed its output"
             self.rest += data
 
-    def until(self, *names: str, timeout: float = 60.0) -> list[Event]:
+    def until(self, *names: str, timeout: float = PATIENCE_S) -> list[Event]:
         """All events up to the first of one of these names."""
         events = [self.event(timeout)]
         while events[-1]["event"] not in names:
@@ -100,7 +101,7 @@ class RunnerProgram:
         assert self.process.stdout is not None
         self.process.stdin.close()
         try:
-            self.process.wait(15)
+            self.process.wait(PATIENCE_S)
         finally:
             self.process.kill()
             self.process.stdout.close()
@@ -125,7 +126,7 @@ def alive(pid: int) -> bool:
         return False
 
 
-def gone(pids: list[int], within: float) -> bool:
+def gone(pids: list[int], within: float = PATIENCE_S) -> bool:
     """Whether all these processes end in time."""
     until = time.monotonic() + within
     for pid in pids:

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from backend.database.address import PostgresqlAddress
+from tests.support import PATIENCE_S
 
 NOBODY = 65534
 OWNER = "bubbleline"  # of the databases; not a superuser
@@ -82,7 +83,7 @@ class Cluster:
         """End the server and every connection to it, at once."""
         if self._process is not None:
             self._process.send_signal(signal.SIGINT)
-            self._process.wait(timeout=20)
+            self._process.wait(timeout=PATIENCE_S)
         self._process = None
 
     def remove(self) -> None:

@@ -18,6 +18,7 @@ from backend.errors import RequestError
 from backend.web.sockets import client_sockets
 from backend.web.sockets.client_sockets import ClientSockets, close_silent
 from tests.conftest import Server, launch, until
+from tests.support import PATIENCE_S
 from tests.support.web_pages import Client, Page
 
 TOKEN, ADMIN = "token-of-the-class", "token-of-its-teacher"
@@ -48,9 +49,9 @@ def test_searches_need_a_token_and_watching_does_not(shared: Server):
         refused = viewer.ask("search", {"spec": SPEC, "seconds": 0.1})
         assert refused["error"]["code"] == "access.run_needs_token"
         assert runner.ask("search", {"spec": SPEC, "seconds": 0.1})["ok"] is True
-        run_id = requests.post(f"{shared.url}/api/runs", json={"spec": {"m": 2}}, headers=BEARER, timeout=20).json()[
-            "id"
-        ]
+        run_id = requests.post(
+            f"{shared.url}/api/runs", json={"spec": {"m": 2}}, headers=BEARER, timeout=PATIENCE_S
+        ).json()["id"]
         viewer.watch(run_id)
         until(lambda: viewer.over)
     finally:
@@ -62,7 +63,7 @@ def test_one_connection_too_many_is_refused_with_the_reason_until_another_is_clo
     def connect(**headers: str) -> Client:
         client = Client(reconnection=False)
         client.on("connect_error", problems.append)
-        client.connect(shared.url, headers=headers, wait_timeout=20)
+        client.connect(shared.url, headers=headers, wait_timeout=PATIENCE_S)
         return client
 
     problems: list[Any] = []
@@ -95,15 +96,15 @@ def test_a_websocket_with_a_wrong_token_is_closed_with_the_reason(shared: Server
         shared.url.replace("http", "ws") + "/socket.io/?EIO=4&transport=websocket",
         header=["Authorization: Bearer guess"],
     )
-    raw.settimeout(5)
+    raw.settimeout(PATIENCE_S)
     opcode, data = raw.recv_data(control_frame=True)
     assert opcode == websocket.ABNF.OPCODE_CLOSE
     assert data[2:].decode().startswith("This token is not valid here")
 
 
 def test_a_server_prints_the_links_for_others_and_keeps_tokens_out_of_its_logs(shared: Server, folder: Path, start):
-    requests.post(f"{shared.url}/api/runs", json={}, timeout=20)
-    requests.get(f"{shared.url}/?token={TOKEN}", timeout=20)
+    requests.post(f"{shared.url}/api/runs", json={}, timeout=PATIENCE_S)
+    requests.get(f"{shared.url}/?token={TOKEN}", timeout=PATIENCE_S)
     log = folder / "audit.log"
     until(lambda: "signed in" in log.read_text())
     assert '"code": "access.run_needs_token"' in log.read_text()
@@ -115,8 +116,8 @@ def test_a_server_prints_the_links_for_others_and_keeps_tokens_out_of_its_logs(s
     made = start(BUBBLELINE_PROXIES="1")
     link = made.process.stdout.readline().removeprefix("To start runs: ").strip()
     with requests.Session() as session:
-        assert session.get(link, timeout=20).url == f"{made.url}/"
-        assert session.post(f"{made.url}/api/runs", json={"spec": {"m": 2}}, timeout=20).status_code == 202
+        assert session.get(link, timeout=PATIENCE_S).url == f"{made.url}/"
+        assert session.post(f"{made.url}/api/runs", json={"spec": {"m": 2}}, timeout=PATIENCE_S).status_code == 202
 
 
 def test_places_of_a_client_are_counted_and_given_back():

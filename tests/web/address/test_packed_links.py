@@ -25,7 +25,7 @@ def test_packed_links_are_read_as_they_were_published(text: str, packed: str):
 @pytest.mark.parametrize(
     "packed",
     [
-        *("", "AA", "AAAA", "ü", "nvIrumw2hbn", "A" * 3000, "A" * 2000),
+        *("", "AA", "AAAA", "ü", "nvwxr8AA", "A" * 3000),
         *(".", "..", ".AA", ".AAA", ".AAAA", ".AAAA.", ".AA.AA", ".AAAAAA.!", "." + "A" * 3000, "." + "A" * 2000),
     ],
 )
@@ -40,7 +40,7 @@ def test_a_packed_link_that_unpacks_to_more_than_any_query_is_refused():
 
 
 def test_a_partly_wrong_packed_link_is_refused():
-    text, packed = next((text, packed) for text, packed in PUBLISHED if "F=" in text and packed.startswith("."))
+    text, packed = next((text, packed) for text, packed in PUBLISHED if "F=" in text)
     changed = [packed[:k] + ("B" if packed[k] == "A" else "A") + packed[k + 1 :] for k in range(len(packed))]
     accepted = [other for other in changed if unpack(other) not in (None, text)]
     assert accepted == []

@@ -81,7 +81,7 @@ def behind_nginx(start, tmp_path: Path) -> Iterator[tuple[str, int, int]]:
         yield str(tmp_path / "chain.pem"), plain, secure
     finally:
         process.terminate()
-        process.wait(timeout=5)
+        process.wait(timeout=PATIENCE_S)
 
 
 def test_a_page_its_changes_and_its_socket_work_behind_nginx_with_tls(behind_nginx):
@@ -105,14 +105,14 @@ def test_a_page_its_changes_and_its_socket_work_behind_nginx_with_tls(behind_ngi
     assert (moved.status_code, moved.headers["Location"]) == (301, "https://localhost/?p=4")
     trusted = {"ca_certs": certificate, "cert_reqs": ssl.CERT_REQUIRED}
     address = f"wss://localhost:{secure}/socket.io/?EIO=4&transport=websocket"
-    page = websocket.create_connection(address, origin=root, sslopt=trusted, timeout=10)
+    page = websocket.create_connection(address, origin=root, sslopt=trusted, timeout=PATIENCE_S)
     assert page.recv().startswith("0{")
     page.send("40")
     assert page.recv().startswith("40{")
     page.send('420["unwatch",{"run":"nobody"}]')
     assert page.recv() == '430[{"ok":true}]'
     page.close()
-    other = websocket.create_connection(address, origin="https://elsewhere.example", sslopt=trusted, timeout=10)
+    other = websocket.create_connection(address, origin="https://elsewhere.example", sslopt=trusted, timeout=PATIENCE_S)
     assert not (other.recv() or b"").startswith(b"0"), "it is closed at once"
     other.close()
 
@@ -120,15 +120,58 @@ def test_a_page_its_changes_and_its_socket_work_behind_nginx_with_tls(behind_ngi
 def test_caddy_accepts_its_example():
     subprocess.run(
         [needs("caddy"), "validate", "--adapter", "caddyfile", "--config", DEPLOY / "Caddyfile"],
-        check=True, capture_output=True, timeout=30,
+        check=True, capture_output=True, timeout=PATIENCE_S,
     )  # fmt: skip
+
+
+def caddy_directives() -> dict[tuple[str, ...], str]:
+    """Return the directives of the example by their names and those of the blocks around them, with their arguments.
+
+    A line is a directive and its arguments, a block follows its directive's line after a brace, # begins a comment
+    (caddyserver.com/docs/caddyfile/concepts).
+    """
+    found: dict[tuple[str, ...], str] = {}
+    path: list[str] = []
+    for line in (DEPLOY / "Caddyfile").read_text().splitlines():
+        words = re.sub(r"(^|\s)#.*", "", line).split()
+        if words == ["}"]:
+            path.pop()
+        elif words:
+            opens = words[-1] == "{"
+            found[(*path, words[0])] = " ".join(words[1 : len(words) - opens])
+            if opens:
+                path.append(words[0])
+    assert path == [], "a brace is missing"
+    return found
+
+
+def test_the_example_for_caddy_says_what_the_one_for_nginx_says():
+    """Whether caddy is installed or not; caddy sets the forwarded headers and passes on sockets by itself."""
+    nginx, site = (DEPLOY / "nginx.conf").read_text(), f"{{$SITE:{NAME}}}"
+    upstream = re.findall(r"server (127\S+);", nginx)[0]
+    largest = re.findall(r"client_max_body_size (\d+)m", nginx)[0]
+    kept = re.findall(r"keepalive_timeout (\d+s)", nginx)[0]
+    private = re.findall(r"location = (\S+) +{ return 404", nginx)
+    proxy = (site, "reverse_proxy")
+    assert caddy_directives() == {
+        (site,): "",
+        (site, "encode"): "zstd gzip",
+        (site, "@private"): f"path {' '.join(private)}",
+        (site, "respond"): "@private 404",
+        (site, "request_body"): "",
+        (site, "request_body", "max_size"): f"{largest}MB",
+        proxy: f"{{$UPSTREAM:{upstream}}}",
+        (*proxy, "transport"): "http",
+        (*proxy, "transport", "keepalive"): kept,
+        (*proxy, "transport", "dial_timeout"): "5s",
+    }
 
 
 def test_systemd_accepts_the_unit(tmp_path: Path):
     unit = tmp_path / "bubbleline.service"
     unit.write_text(re.sub(r"ExecStart=\S+", "ExecStart=/bin/true", (DEPLOY / "bubbleline.service").read_text()))
     done = subprocess.run(
-        [needs("systemd-analyze"), "verify", unit], capture_output=True, text=True, check=False, timeout=30
+        [needs("systemd-analyze"), "verify", unit], capture_output=True, text=True, check=False, timeout=PATIENCE_S
     )
     ours = [line for line in done.stderr.splitlines() if "bubbleline.service" in line and "man " not in line]
     assert ours == [], "an unknown or illegal setting"

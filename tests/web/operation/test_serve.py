@@ -18,6 +18,7 @@ from click.testing import CliRunner
 from backend.config import PROJECT, Config, ConfigError
 from tests.conftest import PATIENCE_S, until
 from tests.runs.test_manager import children_of, group_of
+from tests.support import within
 from tests.support.hostile_bodies import COSTLY
 
 
@@ -42,19 +43,17 @@ def command_of(pid: int) -> str:
 
 
 def ready(server) -> bool:
-    return requests.get(server.url + "/healthz", timeout=20).json()["runner"]["state"] == "ready"
+    return requests.get(server.url + "/healthz", timeout=PATIENCE_S).json()["runner"]["state"] == "ready"
 
 
 def start_run(server, m: int) -> str:
-    return requests.post(server.url + "/api/runs", json={"spec": {"m": m}}, timeout=20).json()["id"]
+    return requests.post(server.url + "/api/runs", json={"spec": {"m": m}}, timeout=PATIENCE_S).json()["id"]
 
 
 def test_a_server_responds_long_before_its_runner_has_started(start):
-    begun = time.monotonic()
-    server = start("--start", "60")
+    server = start("--start", "3600")
     assert requests.get(server.url + "/api/schedule", timeout=PATIENCE_S).status_code == 200
-    assert time.monotonic() - begun < 20, "the runner takes a minute"
-    until(lambda: requests.get(server.url + "/healthz", timeout=20).json()["runner"]["state"] == "starting")
+    until(lambda: requests.get(server.url + "/healthz", timeout=PATIENCE_S).json()["runner"]["state"] == "starting")
 
 
 def test_the_modules_of_the_server_load_neither_torch_nor_numba():
@@ -70,12 +69,11 @@ def test_a_stopped_server_ends_within_five_seconds_and_leaves_no_process(start, 
     server = start("--worker", as_users_do=True)
     until(lambda: ready(server))
     run_id = start_run(server, 106)
-    until(lambda: requests.get(f"{server.url}/api/runs/{run_id}", timeout=20).json()["ops"])
+    until(lambda: requests.get(f"{server.url}/api/runs/{run_id}", timeout=PATIENCE_S).json()["ops"])
     runner = runner_of(server)
     assert len(group_of(runner)) == 2
-    begun = time.monotonic()
-    assert server.stop(number) == 0
-    assert time.monotonic() - begun < 5  # about one where nothing else runs
+    with within(5):  # about one
+        assert server.stop(number) == 0
     until(lambda: group_of(runner) == [])
 
 
@@ -97,7 +95,7 @@ def test_a_server_that_is_killed_outright_takes_its_workers_along_even_while_the
     until(lambda: max(map(processor_s, workers)) > 0.3)
     server.stop(signal.SIGKILL)
     until(lambda: group_of(forks) == [])
-    asking.wait(timeout=10)
+    asking.wait(timeout=PATIENCE_S)
 
 
 def processor_s(pid: int) -> float:
@@ -110,56 +108,61 @@ def processor_s(pid: int) -> float:
 def test_a_run_under_way_when_the_server_stops_is_failed_after_the_restart(start, number):
     server = start()
     run_id, waiting = start_run(server, 106), start_run(server, 2)
-    until(lambda: requests.get(f"{server.url}/api/runs/{run_id}", timeout=20).json()["ops"])
+    until(lambda: requests.get(f"{server.url}/api/runs/{run_id}", timeout=PATIENCE_S).json()["ops"])
     server.stop(number)
     again = start()
     for each in (run_id, waiting):
-        run = requests.get(f"{again.url}/api/runs/{each}", timeout=20).json()
+        run = requests.get(f"{again.url}/api/runs/{each}", timeout=PATIENCE_S).json()
         assert run["status"] == "failed"
         assert run["failure"]["message"].startswith("The server stopped")
         assert run["verified"] is None
     following = start_run(again, 2)
-    until(lambda: requests.get(f"{again.url}/api/runs/{following}", timeout=20).json()["status"] == "finished")
+    until(lambda: requests.get(f"{again.url}/api/runs/{following}", timeout=PATIENCE_S).json()["status"] == "finished")
 
 
 def test_a_finished_run_is_the_same_after_a_restart(start):
     server = start()
     run_id = start_run(server, 5)
     url = f"/api/runs/{run_id}"
-    until(lambda: requests.get(server.url + url, timeout=20).json()["status"] == "finished")
-    before = requests.get(server.url + url, timeout=20).json()
+    until(lambda: requests.get(server.url + url, timeout=PATIENCE_S).json()["status"] == "finished")
+    before = requests.get(server.url + url, timeout=PATIENCE_S).json()
     server.stop()
     again = start()
-    assert requests.get(again.url + url, timeout=20).json() == before
-    assert [run["id"] for run in requests.get(again.url + "/api/runs", timeout=20).json()["runs"]] == [run_id]
+    assert requests.get(again.url + url, timeout=PATIENCE_S).json() == before
+    assert [run["id"] for run in requests.get(again.url + "/api/runs", timeout=PATIENCE_S).json()["runs"]] == [run_id]
 
 
 def test_a_new_schedule_on_an_open_connection_does_not_wait_for_more_to_send(start):
     server = start()
     with requests.Session() as session:
-        times = []
-        for comm in range(30):
+
+        def answer_s(comm: int) -> float:
             begun = time.perf_counter()
-            session.get(f"{server.url}/api/schedule?family=interleaved&p=16&m=128&v=4&comm={comm}", timeout=20)
-            times.append(time.perf_counter() - begun)
-    assert min(times) < 0.035, "small writes that wait for more cost every answer 40 ms"
+            session.get(
+                f"{server.url}/api/schedule?family=interleaved&p=16&m=128&v=4&comm={comm / 1000}", timeout=PATIENCE_S
+            )
+            return time.perf_counter() - begun
+
+        soon = any(answer_s(comm) < 0.035 for comm in range(1000))
+    assert soon, "small writes that wait for more cost every answer 40 ms"
 
 
 def test_large_requests_do_not_hold_up_small_ones(start):
     server = start()
+    begun = time.monotonic()
     slow = subprocess.Popen(
         [sys.executable, "-c", f"import urllib.request as u; u.urlopen(u.Request('{server.url}/api/schedule"
          "?p=64&m=4096', headers={'Accept': 'application/json'})).read()"],
     )  # fmt: skip
     waits = []
-    while slow.poll() is None and len(waits) < 200:
-        begun = time.monotonic()
+    while slow.poll() is None:
+        asked = time.monotonic()
         requests.get(server.url + "/api/schedule?p=4", timeout=PATIENCE_S)
-        waits.append(time.monotonic() - begun)
+        waits.append(time.monotonic() - asked)
         time.sleep(0.01)
-    assert slow.wait(timeout=60) == 0
+    assert slow.wait() == 0
     assert len(waits) > 5
-    assert statistics.quantiles(waits, n=10)[-1] < 1.0  # nine of ten; alone, the large one takes seconds
+    assert statistics.quantiles(waits, n=10)[-1] < (time.monotonic() - begun) / 4  # nine of ten
 
 
 def test_a_port_in_use_is_reported_clearly_with_advice():
@@ -249,8 +252,8 @@ def test_a_store_that_cannot_be_opened_does_not_stop_the_server(start, tmp_path)
     (tmp_path / "file").write_text("")
     server = start(BUBBLELINE_DATABASE=str(tmp_path / "file" / "runs.sqlite3"))
     until(lambda: ready(server))
-    store = requests.get(server.url + "/healthz", timeout=20).json()["store"]
+    store = requests.get(server.url + "/healthz", timeout=PATIENCE_S).json()["store"]
     assert store["ok"] is False
     assert "runs.sqlite3" in store["why"]
     run_id = start_run(server, 2)
-    until(lambda: requests.get(f"{server.url}/api/runs/{run_id}", timeout=20).json()["status"] == "finished")
+    until(lambda: requests.get(f"{server.url}/api/runs/{run_id}", timeout=PATIENCE_S).json()["status"] == "finished")

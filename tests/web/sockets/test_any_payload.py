@@ -51,7 +51,7 @@ def page(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[SocketIOTestCl
     client.disconnect()
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.sampled_from(EVENTS) | st.text(max_size=12).filter(lambda name: name not in RESERVED),
     st.lists(PAYLOADS, max_size=2),

@@ -11,9 +11,9 @@ from itertools import pairwise
 import pytest
 
 from backend.runs.errors import RunError
-from backend.runs.rows import KINDS
 from backend.runs.run import Run
 from backend.runs.run_log import Part
+from backend.schedule.interop.measured_rows import KINDS
 from backend.schedule.spec import Spec
 from backend.web.sockets import run_feed as feed_module
 from backend.web.sockets.run_feed import MOST_WATCHES, Feed

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.config import Config
@@ -217,7 +217,6 @@ def test_a_name_that_is_not_plain_text_is_refused(client: FlaskClient, name: Any
 
 
 @given(st.text(max_size=40))
-@settings(max_examples=40)
 def test_a_name_that_is_taken_shows_as_it_is_and_is_short(text: str):
     try:
         name = name_of(text)

@@ -17,20 +17,16 @@ from backend.schedule.families.bidirectional.dualpipe import DUALPIPE
 from backend.schedule.families.family import Family
 from backend.schedule.families.fixed_orders import fixed_orders, split
 from backend.schedule.families.rules import even
-from backend.schedule.families.zero_bubble.zb_auto import FEASIBLE, limit
+from backend.schedule.families.zero_bubble.zb_auto import FEASIBLE, instance_of
 from backend.schedule.order.order import Codes
-from backend.schedule.order.placement import place
 from backend.schedule.search import passes
-from backend.schedule.search.building_block import Instance
 from backend.schedule.search.problem import Problem
 from backend.schedule.spec import Spec
 
 
 def problem(spec: Spec) -> Problem:
     """Describe the search; Chimera's and DualPipe's orders take part if they fit."""
-    instance = Instance(
-        place("bidirectional", spec.p, 2), spec.m, spec.timing, spec.v, spec.v * limit(spec), spec.w_share
-    )
+    instance = instance_of(spec, "bidirectional")
     return Problem(
         instance,
         passes.tries(instance),

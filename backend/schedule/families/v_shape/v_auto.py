@@ -20,10 +20,8 @@ from backend.schedule.families.v_shape.v_min import BLOCK as MIN_BLOCK
 from backend.schedule.families.v_shape.v_min import V_MIN
 from backend.schedule.families.v_shape.v_zb import V_ZB
 from backend.schedule.families.v_shape.zb_v_greedy import fitted
-from backend.schedule.families.zero_bubble.zb_auto import FEASIBLE, MOST_CHUNKS, limit
-from backend.schedule.order.placement import place
+from backend.schedule.families.zero_bubble.zb_auto import FEASIBLE, MOST_CHUNKS, instance_of
 from backend.schedule.search import greedy, passes
-from backend.schedule.search.building_block import Instance
 from backend.schedule.search.problem import Problem
 from backend.schedule.spec import Spec
 
@@ -35,7 +33,7 @@ OTHERS = (*QUICK, *CONSTRUCTED)
 
 def problem(spec: Spec) -> Problem:
     """Describe the search: tries from the papers' blocks too; other families on the V take part if they fit."""
-    instance = Instance(place("v", spec.p, spec.v), spec.m, spec.timing, spec.v, spec.v * limit(spec), spec.w_share)
+    instance = instance_of(spec, "v")
     if spec.v > 2:
         return Problem(instance, passes.tries(instance), lambda: [passes.one_by_one(instance)])
     paper = (HALF_BLOCK.build(spec.p), MIN_BLOCK.build(spec.p))

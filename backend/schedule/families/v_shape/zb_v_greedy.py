@@ -24,7 +24,7 @@ MOST_OPS = 200_000  # about eight orders in half a second
 # The passes of a micro-batch, one after the other, are 0 to 3: F0 down the ranks, F1 up, I1 down, I0 up. In place of an
 # object, which compiled code does not support, a tuple of arrays has the state of the construction:
 #
-#     task    cost (p, 2, 3) of F, I, W in each chunk; limits (4,): the memory in chunks, W's share of a chunk, the hop,
+#     costs   cost (p, 2, 3) of F, I, W in each chunk; limits (4,): the memory in chunks, W's share of a chunk, the hop,
 #             and the most idle time of a rank so far
 #     times   end (p, 4, m) of each pass, -1 before it ran
 #     ranks   (3, p): when each rank is free, its idle time since its first op, its chunks in memory

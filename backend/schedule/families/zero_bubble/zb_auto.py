@@ -20,7 +20,7 @@ from backend.schedule.families.interleaved.interleaved_zb import INTERLEAVED_ZB
 from backend.schedule.families.rules import Rule, Sentence
 from backend.schedule.families.zero_bubble.zb_h1 import ZB_H1
 from backend.schedule.families.zero_bubble.zb_h2 import ZB_H2
-from backend.schedule.order.placement import place
+from backend.schedule.order.placement import Kind, place
 from backend.schedule.search import greedy, passes
 from backend.schedule.search.building_block import Instance
 from backend.schedule.search.problem import Problem
@@ -49,6 +49,12 @@ FEASIBLE = Rule(
     ),
     {"least": f"{LEAST_MEMORY}"},
 )
+
+
+def instance_of(spec: Spec, kind: Kind) -> Instance:
+    """Return what a search solves for a spec whose stages are placed as ``kind`` says."""
+    placement = place(kind, spec.p, 2 if kind == "bidirectional" else spec.v)
+    return Instance(placement, spec.m, spec.timing, spec.v, spec.v * limit(spec), spec.w_share)
 
 
 def problem(spec: Spec) -> Problem:

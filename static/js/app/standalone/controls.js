@@ -1,9 +1,9 @@
 // The controls of a stand-alone file: sizes and families above, costs below, one button that takes all of them back.
-import { GENERATED, SHAPED_BY_COSTS, generate, isGenerated } from "../../core/families/families.js";
+import { CONSTRUCTED } from "../../core/families/construct.js";
+import { isConstructed } from "../../core/options/accepts.js";
 import { t } from "../../core/i18n/language.js";
 import { formatNumber, formatPercent } from "../../core/i18n/numbers.js";
 import { shapedByOptions } from "../../core/schedule/effective_costs.js";
-import { keepOrder, known } from "../../data/order_cache.js";
 import { h, setText, show } from "../../ui/dom.js";
 import { onStage } from "../../ui/frame_loop.js";
 import { createCostSliders } from "./costs.js";
@@ -15,21 +15,8 @@ import { createSizeControls } from "./sizes.js";
 /** @import {Plans} from "../../data/plans.js" */
 /** @import {Store} from "../../data/store.js" */
 
-/** The key of a file's own order in the order cache. @param {PlanId} id */
+/** The key under which a file's own order is kept. @param {PlanId} id */
 export const ownKey = (id) => `#${id}`;
-
-/**
- * The key of a schedule's order in the order cache: the file's own, or one that is made here and kept there.
- * @param {PlanId} id @param {Spec} spec
- */
-export function orderKey(id, spec) {
-  if (!isGenerated(spec)) return ownKey(id);
-  const { family, p, m, v, group, lifo } = spec;
-  const shape = { family, p, m, v, group, lifo };
-  const key = `#${JSON.stringify(SHAPED_BY_COSTS.includes(family) ? spec : shape)}`;
-  if (!known(key)) keepOrder(key, generate(spec));
-  return key;
-}
 
 /** @param {Store} store @param {Plans} plans @param {Spec[]} specs of the file
  * @param {(time: number) => string} textOf */
@@ -71,11 +58,12 @@ export function createStandaloneControls(store, plans, specs, textOf) {
 
   /** Whether the costs shaped an order that is not made here. @param {Spec} spec */
   const keepsItsOrder = (spec) =>
-    !isGenerated(spec) && (shapedByOptions(spec) || families.find(({ name }) => name === spec.family)?.shaped_by_costs);
+    !isConstructed(spec) &&
+    (shapedByOptions(spec) || families.find(({ name }) => name === spec.family)?.shaped_by_costs);
 
   /** @param {Spec} spec */
   const titleOf = ({ family }) =>
-    GENERATED[family]?.title ?? families.find(({ name }) => name === family)?.title ?? family;
+    CONSTRUCTED[family]?.title ?? families.find(({ name }) => name === family)?.title ?? family;
 
   function reset() {
     costs.reset();

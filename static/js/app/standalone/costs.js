@@ -79,7 +79,7 @@ export function createCostSliders(specs, textOf, onChange) {
       h(
         "label",
         { class: "embed-cost", title: label },
-        h("span", { class: "embed-label" }, h("b", { text: name }), ` ${label}`),
+        h("span", { class: "cut embed-label" }, h("b", { text: name }), ` ${label}`),
         out,
         input,
       ),

@@ -1,7 +1,8 @@
 // Family, p, m and v of a stand-alone file: orders are made in the page (core/families). A schedule whose order cannot
 // be made there stays as the file has it.
-import { GENERATED, isGenerated } from "../../core/families/families.js";
+import { CONSTRUCTED } from "../../core/families/construct.js";
 import { legalNear, refusal } from "../../core/families/legal.js";
+import { isConstructed } from "../../core/options/accepts.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { IDS } from "../../core/state/schedules.js";
 import { moveTo, withField } from "../../data/spec_fields.js";
@@ -19,7 +20,7 @@ const isListed = ({ costs, layers }) =>
   layers !== null || [costs.F, costs.I, costs.W, costs.O].some((cost) => Array.isArray(cost));
 
 /** Whether a schedule's p and v may change. @param {Spec} spec */
-const isFree = (spec) => isGenerated(spec) && !isListed(spec);
+const isFree = (spec) => isConstructed(spec) && !isListed(spec);
 
 /**
  * Sizes that all schedules can have together, near those that are wanted: what one of them does not take is changed for
@@ -28,12 +29,12 @@ const isFree = (spec) => isGenerated(spec) && !isListed(spec);
 export function legalTogether(specs, follows) {
   let near = specs;
   for (let at = 0; at < specs.length; at++) {
-    const legal = isGenerated(near[at]) ? legalNear(near[at]) : null;
+    const legal = isConstructed(near[at]) ? legalNear(near[at]) : null;
     if (!legal || legal === near[at]) continue;
     const both = (/** @type {number} */ k, /** @type {"p" | "m"} */ name) =>
       follows(k, name) && follows(at, name) ? { [name]: legal[name] } : {};
     near = near.map((each, k) => (k === at ? legal : { ...each, ...both(k, "p"), ...both(k, "m") }));
-    if (near.slice(0, at).some((each) => isGenerated(each) && refusal(each))) return legalTogether(near, follows);
+    if (near.slice(0, at).some((each) => isConstructed(each) && refusal(each))) return legalTogether(near, follows);
   }
   return near;
 }
@@ -51,7 +52,7 @@ export function createSizeControls(specs, families, onChange) {
   /** Whether a schedule takes what a slider says: it can, and the file gave it the first one's value.
    * @param {number} at @param {"p" | "m"} name */
   const follows = (at, name) =>
-    specs[at][name] === specs[0][name] && (name === "p" ? isFree(wanted[at]) : isGenerated(wanted[at]));
+    specs[at][name] === specs[0][name] && (name === "p" ? isFree(wanted[at]) : isConstructed(wanted[at]));
 
   /** @param {Spec[]} next */
   function want(next) {
@@ -81,14 +82,14 @@ export function createSizeControls(specs, families, onChange) {
    * @param {number} at @param {string} name */
   function moved(at, name) {
     const file = specs[at];
-    if (name === file.family) return isGenerated(file) ? { ...file, p: wanted[at].p, m: wanted[at].m } : file;
+    if (name === file.family) return isConstructed(file) ? { ...file, p: wanted[at].p, m: wanted[at].m } : file;
     const to = familyOf(name);
     if (!to) return wanted[at];
     const { p, m } = shown.find((_, k) => k !== at && follows(k, "p")) ?? wanted[at];
     const next = moveTo(wanted[at], familyOf(wanted[at].family), to);
     // what only the server puts into an order is left out of one that is made here
     const made = { ...next, p, m, vocabulary: "plain", offload: "none" };
-    return isGenerated(made) ? made : { ...made, forward_only: false };
+    return isConstructed(made) ? made : { ...made, forward_only: false };
   }
 
   const note = h("p", { class: "embed-note", role: "status", hidden: true });
@@ -100,9 +101,9 @@ export function createSizeControls(specs, families, onChange) {
       each.write(first < 0 ? null : shown[first][name]);
     });
     own.forEach(({ choice, chunks }, at) => {
-      const [least, , most] = GENERATED[shown[at].family]?.v ?? [1, 1, 1];
+      const range = CONSTRUCTED[shown[at].family]?.v;
       choice.value = shown[at].family;
-      show(chunks.row, most > least);
+      show(chunks.row, range !== undefined && range.max > range.min);
       chunks.write(isFree(shown[at]) ? shown[at].v : null);
     });
     const text = explanation();
@@ -112,9 +113,9 @@ export function createSizeControls(specs, families, onChange) {
 
   /** What was changed beside what was asked for, or why a schedule stays as it is. */
   function explanation() {
-    const problem = wanted.map((spec) => (isGenerated(spec) ? refusal(spec) : null)).find(Boolean);
+    const problem = wanted.map((spec) => (isConstructed(spec) ? refusal(spec) : null)).find(Boolean);
     if (problem) return sentence(tr(problem));
-    const fixed = wanted.findIndex((spec) => !isGenerated(spec));
+    const fixed = wanted.findIndex((spec) => !isConstructed(spec));
     if (fixed >= 0)
       return t("{title}: its order is made by the server and stays as it is in this file.", { title: titleAt(fixed) });
     const listed = wanted.findIndex(isListed);
@@ -158,13 +159,13 @@ const stopsOf = (name, spec) => including(wholeStops(1, MOST[name]), spec[name])
 function familyChoice(spec, id, familyOf, choose) {
   const option = (/** @type {string} */ value, /** @type {string} */ text) => h("option", { value, text });
   const title = familyOf(spec.family)?.title ?? spec.family;
-  const fixed = isGenerated(spec) ? [] : [option(spec.family, t("{title}, as in this file", { title }))];
-  const names = Object.keys(GENERATED).filter((name) => !(fixed.length && name === spec.family));
+  const fixed = isConstructed(spec) ? [] : [option(spec.family, t("{title}, as in this file", { title }))];
+  const names = Object.keys(CONSTRUCTED).filter((name) => !(fixed.length && name === spec.family));
   const select = h(
     "select",
     { id: `family-${id}`, onchange: () => choose(select.value), disabled: isListed(spec) },
     ...fixed,
-    ...names.map((name) => option(name, GENERATED[name].title)),
+    ...names.map((name) => option(name, CONSTRUCTED[name].title)),
   );
   select.value = spec.family;
   return select;
@@ -172,7 +173,7 @@ function familyChoice(spec, id, familyOf, choose) {
 
 /** @param {string} text @param {HTMLSelectElement} choice */
 const labelled = (text, choice) =>
-  h("label", { class: "embed-cost" }, h("span", { class: "embed-label", text }), choice);
+  h("label", { class: "embed-cost" }, h("span", { class: "cut embed-label", text }), choice);
 
 /**
  * A slider with its value right behind its label.
@@ -185,7 +186,7 @@ function slider(label, id, stops, choose) {
   const out = h("b", { class: "embed-value" });
   input.setAttribute("aria-label", label);
   input.addEventListener("input", () => choose(stops[Number(input.value)]));
-  const head = h("span", { class: "embed-label", text: label });
+  const head = h("span", { class: "cut embed-label", text: label });
   const row = h("label", { class: "embed-cost" }, head, out, input);
   return {
     row,

@@ -7,6 +7,7 @@
 //
 // Qi et al. 2024, Pipeline Parallelism with Controllable Memory, arXiv 2405.15362, sections 3 and 4.
 import { timing } from "../schedule/effective_costs.js";
+import { compile } from "../schedule/formula.js";
 import { KIND_F as F, KIND_I as I, codesPerRank } from "../schedule/ops.js";
 import { build } from "../schedule/placement.js";
 import { durations } from "../schedule/simulate.js";
@@ -14,9 +15,9 @@ import { CHOICES, ENDLESS, different, waits } from "./choices.js";
 import { spanOf, squeezed } from "./squeeze.js";
 import { unitOrder } from "./unit_slots.js";
 
-/** @import {Costs, Placement, Spec} from "../schedule/types.js" */
+/** @import {BlockTable, Costs, Placement, Spec} from "../schedule/types.js" */
 /** @import {Choice} from "./choices.js" */
-/** @import {Row} from "./rows.js" */
+/** @import {Row} from "./table.js" */
 /**
  * @typedef {{p: number, m: number, v: number, chunks: number, placement: Placement, costs: Costs, room: number,
  *   cost: Float64Array, feeds: Int32Array, lag: Float64Array}} Task
@@ -33,31 +34,25 @@ const SQUEEZED = 24; // best orders, of those by all choices and the one in unit
 const SQUEEZE_OPS = 8; // ops that could be constructed in the time in which one is squeezed
 const MOST_IN_UNIT_SLOTS = 200_000; // ops of an order that is also squeezed in unit slots
 
-/** The block of V-Min: F0 at r, F1 at 2p-r-1, I1 at 2p+e+r, I0 at 4p+e-r-1. @param {number} p */
-function vMinBlock(p) {
-  const e = p % 3 === 0 ? 2 : 0; // two ops would fall on one slot
-  return blockOf(p, (r) => [r, 4 * p + e - r - 1, 2 * p - r - 1, 2 * p + e + r]);
+/** The slots of F and I of chunk 0, then of chunk 1, of every rank in turn. @param {BlockTable} block
+ * @param {number} p */
+function dueOf({ due, let: given }, p) {
+  const names = ["p", "r", ...given.map(([name]) => name)];
+  const formulas = [...given.map(([, tree]) => tree), due.F0, due.I0, due.F1, due.I1].map((tree) =>
+    compile(tree, names),
+  );
+  const slots = formulas.slice(-4);
+  return Float64Array.from({ length: 4 * p }, (_, at) => {
+    const values = [p, Math.floor(at / 4)];
+    for (const formula of formulas.slice(0, -4)) values.push(formula(values));
+    return slots[at % 4](values);
+  });
 }
-
-/** The block of V-Half: F0 at 2r, F1 at 3p-r-2, I1 at 3p+e+2r-1, I0 at 6p+e-r-2. @param {number} p */
-function vHalfBlock(p) {
-  const e = p % 2 ? 0 : 3;
-  return blockOf(p, (r) => [2 * r, 6 * p + e - r - 2, 3 * p - r - 2, 3 * p + e + 2 * r - 1]);
-}
-
-/** The slots of F and I of chunk 0, then of chunk 1, of every rank in turn. @param {number} p
- * @param {(r: number) => [f0: number, i0: number, f1: number, i1: number]} slots */
-const blockOf = (p, slots) => Float64Array.from(Array.from({ length: p }, (_, r) => slots(r)).flat());
-
-/** @param {Spec} spec @returns {Row[]} */
-export const vMin = (spec) => repeated(spec, vMinBlock(spec.p));
-
-/** @param {Spec} spec @returns {Row[]} */
-export const vHalf = (spec) => repeated(spec, vHalfBlock(spec.p));
 
 /** The best order of a block, of those by all choices and the one in unit slots, within the block's peak.
- * @param {Spec} spec @param {Float64Array} due @returns {Row[]} */
-function repeated(spec, due) {
+ * @param {Spec} spec @param {BlockTable} block @returns {Row[]} */
+export function fromBlock(spec, block) {
+  const due = dueOf(block, spec.p);
   const task = taskOf(spec, peak(due, spec.p));
   const ops = WIDTH * spec.p * spec.m;
   const most = Math.max(1, Math.floor(EFFORT / ops));

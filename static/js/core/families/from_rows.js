@@ -2,7 +2,7 @@
 import { KIND_B, micros } from "../schedule/ops.js";
 
 /** @import {Placement, Schedule, Spec} from "../schedule/types.js" */
-/** @import {Row} from "./rows.js" */
+/** @import {Row} from "./table.js" */
 
 /**
  * An order with implied micro-batches.

@@ -1,172 +1,77 @@
-// Which p, m, v and group a family takes, with the nearest legal value: the same rules and sentences as the server's
-// (the `legal` of each family in backend/schedule/families).
-import { GENERATED } from "./families.js";
+// Which sizes a family takes, by the rules of the server, with the nearest legal value: backend/schedule/families/
+// rules.py and registry.py do the same.
+import { CONSTRUCTED } from "./construct.js";
+import { ofSizes } from "./table.js";
 import { withChunks } from "../schedule/per_chunk.js";
-import { groupSize, halfGroup } from "./interleaved.js";
 
-/** @import {Spec, SpecError} from "../schedule/types.js" */
-/** @import {Param} from "../i18n/language.js" */
+/** @import {ChunkRange, Rule, Spec, SpecError} from "../schedule/types.js" */
+
+const FARTHEST = 4096; // how far from a refused value the nearest legal one is looked for
+const MOST_STEPS = 8;
+
+/** @typedef {{v: ChunkRange, legal: Rule[]}} Sized  a family, also one that is searched */
+
+/** @type {WeakMap<Rule, (spec: Spec) => number>} */
+const conditions = new WeakMap();
+
+/** @param {Rule} rule @param {Spec} spec */
+function holds(rule, spec) {
+  let where = conditions.get(rule);
+  if (!where) conditions.set(rule, (where = ofSizes(rule.where)));
+  return where(spec) !== 0;
+}
+
+/** Whether a family takes the sizes of a spec. @param {Spec} spec @param {Sized} family */
+export function isLegal(spec, { v, legal }) {
+  return v.min <= spec.v && spec.v <= v.max && legal.every((rule) => holds(rule, spec));
+}
+
+/** The reason why a family does not take the sizes of a spec, null where it does. @param {Spec} spec
+ * @returns {SpecError | null} */
+export function refusal(spec) {
+  const { title, v, legal } = CONSTRUCTED[spec.family];
+  if (spec.v < v.min || spec.v > v.max) return refusedChunks(spec, title, v);
+  const broken = legal.find((rule) => !holds(rule, spec));
+  if (!broken) return null;
+  const value = ofSizes(broken.field === "group" ? "g" : broken.field)(spec);
+  const nearest = nearestLegal(broken, spec, value);
+  const holes = Object.entries(broken.holes).map(([name, tree]) => [name, ofSizes(tree)(spec)]);
+  return error(broken.field, value, nearest, broken.code, broken.template, {
+    ...{ family: title, nearest: nearest ?? 0 },
+    ...Object.fromEntries(holes),
+  });
+}
+
+/** @param {Spec} spec @param {string} family its title @param {{min: number, max: number}} range */
+function refusedChunks({ v }, family, { min: least, max: most }) {
+  const nearest = v < least ? least : most;
+  return least === most
+    ? error("v", v, nearest, "schedule.family_takes_v_exactly", "{family} takes v exactly {v}", { family, v: least })
+    : error("v", v, nearest, "schedule.family_takes_v_from", "{family} takes v from {least} to {most}", {
+        ...{ family, least, most },
+      });
+}
+
+/** The closest value from 1 up with which a rule holds, of two the larger one. @param {Rule} rule @param {Spec} spec
+ * @param {number} value */
+function nearestLegal(rule, spec, value) {
+  for (let distance = 1; distance < FARTHEST; distance++) {
+    for (const each of [value + distance, value - distance])
+      if (each > 0 && holds(rule, { ...spec, [rule.field]: each })) return each;
+  }
+  return null;
+}
 
 /**
  * @param {string} field @param {number} value @param {number | null} nearest @param {string} code
- * @param {string} template the server's English, with holes @param {Record<string, Param>} params
+ * @param {string} template the server's English, with holes @param {Record<string, string | number>} values
  * @returns {SpecError}
  */
-const error = (field, value, nearest, code, template, params) => ({
-  field,
-  value,
-  nearest,
-  code: `schedule.${code}`,
-  params,
-  message: template.replace(/\{(\w+)\}/g, (_, name) => String(params[name])),
-});
-
-/** The reason why a family cannot build a spec, null where it can. @param {Spec} spec @returns {SpecError | null} */
-export function refusal(spec) {
-  const { family, v } = spec;
-  const { title, v: range } = GENERATED[family];
-  const [least, , most] = range;
-  if (v >= least && v <= most) return (RULES[family] ?? (() => null))(spec);
-  const nearest = v < least ? least : most;
-  if (least === most)
-    return error("v", v, nearest, "family_takes_v_exactly", "{family} takes v exactly {v}", {
-      family: title,
-      v: least,
-    });
-  const params = { family: title, least, most };
-  return error("v", v, nearest, "family_takes_v_from", "{family} takes v from {least} to {most}", params);
+function error(field, value, nearest, code, template, values) {
+  const params = Object.fromEntries(Object.entries(values).filter(([name]) => template.includes(`{${name}}`)));
+  const message = template.replace(/\{(\w+)\}/g, (_, name) => String(params[name]));
+  return { field, value, nearest, code, params, message };
 }
-
-/** @type {Record<string, (spec: Spec) => SpecError | null>} */
-const RULES = {
-  interleaved: (spec) => groups(spec, spec.p - 1),
-  "interleaved-zb": (spec) => groups(spec, Math.floor(spec.p / 2)), // half the warm-up of interleaved 1F1B
-  gis: (spec) => wholeGroups(spec, spec.p),
-  "gis-h": (spec) => wholeGroups(spec, halfGroup(spec.p)),
-  chimera: wholeUnits,
-  dualpipe: evenAndMany,
-  dualpipev: ({ p, m }) =>
-    m < 2 * p
-      ? error(
-          "m",
-          m,
-          2 * p,
-          "dualpipev_needs_more_micro_batches",
-          "DualPipeV needs at least 2p = {least} micro-batches",
-          { least: 2 * p },
-        )
-      : null,
-};
-
-/** Chimera: p is even, and m a multiple of it. @param {Spec} spec */
-function wholeUnits({ p, m }) {
-  if (p % 2)
-    return error(
-      "p",
-      p,
-      p + 1,
-      "chimera_needs_even_p",
-      "Chimera needs an even number of devices; p = {nearest} is the nearest",
-      { nearest: p + 1 },
-    );
-  if (m % p === 0) return null;
-  const nearest = Math.max(p, halfToEven(m / p) * p);
-  return error(
-    "m",
-    m,
-    nearest,
-    "chimera_needs_whole_units",
-    "Chimera takes p micro-batches at a time, half of them in each direction; m = {nearest} is the nearest",
-    { nearest },
-  );
-}
-
-/** DualPipe: p is even, m is even, and m >= 2p. @param {Spec} spec */
-function evenAndMany({ p, m }) {
-  const odd = "DualPipe needs an even number of ";
-  if (p % 2)
-    return error("p", p, p + 1, "dualpipe_needs_even_p", `${odd}devices; p = {nearest} is the nearest`, {
-      nearest: p + 1,
-    });
-  if (m < 2 * p)
-    return error(
-      "m",
-      m,
-      2 * p,
-      "dualpipe_needs_more_micro_batches",
-      "DualPipe needs at least 2p = {least} micro-batches",
-      { least: 2 * p },
-    );
-  if (m % 2)
-    return error("m", m, m + 1, "dualpipe_needs_even_m", `${odd}micro-batches; {nearest} is the nearest`, {
-      nearest: m + 1,
-    });
-  return null;
-}
-
-/** m is a multiple of g. @param {Spec} spec @param {number} g */
-function wholeGroups({ m }, g) {
-  if (m % g === 0) return null;
-  const nearest = Math.max(g, halfToEven(m / g) * g);
-  return error(
-    "m",
-    m,
-    nearest,
-    "whole_groups_needed",
-    "micro-batches go in groups of {group}; m = {nearest} is the nearest that is whole groups",
-    { group: g, nearest },
-  );
-}
-
-/** As Python rounds: a half to the even number. @param {number} x */
-const halfToEven = (x) => (x % 1 === 0.5 ? 2 * Math.round(x / 2) : Math.round(x));
-
-/** Every group has `least` micro-batches, or there is one chunk or one group; smaller ones deadlock. With torch's own
- * group size, m must be whole groups. @param {Spec} spec @param {number} least */
-function groups(spec, least) {
-  const { p, m, v } = spec;
-  const g = groupSize(spec);
-  if (g > m) return error("group", g, m, "group_larger_than_m", "group must be at most m = {m}", { m });
-  if (runs(spec, m, least)) return null;
-  if (g < least && spec.group !== null) {
-    const nearest = Math.min(least, m);
-    return error(
-      "group",
-      g,
-      nearest,
-      "groups_deadlock",
-      "groups of {group} deadlock on {p} devices with v = {v}; {nearest} is the least that works",
-      { group: g, p, v, nearest },
-    );
-  }
-  const nearest = nearestThatRuns(spec, least);
-  return error(
-    "m",
-    m,
-    nearest,
-    "groups_leave_a_rest",
-    "groups of {group} leave {rest} of m = {m} micro-batches over; m = {nearest} is the nearest that works",
-    { group: g, rest: m % g, m, nearest },
-  );
-}
-
-/** @param {Spec} spec @param {number} least */
-function nearestThatRuns(spec, least) {
-  for (let d = 1; d <= spec.m; d++) {
-    for (const m of [spec.m - d, spec.m + d]) if (m > 0 && runs(spec, m, least)) return m;
-  }
-  return null;
-}
-
-/** @param {Spec} spec @param {number} m @param {number} least */
-function runs(spec, m, least) {
-  const g = groupSize({ ...spec, m });
-  const rest = m % g;
-  if (spec.group === null) return rest === 0;
-  return spec.v === 1 || g === m || (least <= g && g < m && (rest === 0 || rest >= least));
-}
-
-const MOST_STEPS = 8;
 
 /**
  * The legal spec next to one: refused fields take the nearest legal values, one after the other. Null where there is

@@ -4,7 +4,7 @@ import { fromRows } from "./from_rows.js";
 import { simulate } from "../schedule/simulate.js";
 
 /** @import {Laid, Task} from "./building_block.js" */
-/** @import {Row} from "./rows.js" */
+/** @import {Row} from "./table.js" */
 /** @typedef {{rows: Row[], start: Float64Array, end: Float64Array}} Timed */
 
 const ROUNDS = 6; // most squeezes of one order; usually nothing moves after two or three

@@ -12,7 +12,7 @@ import { simulate } from "../schedule/simulate.js";
 import { fromRows } from "./from_rows.js";
 
 /** @import {Costs} from "../schedule/types.js" */
-/** @import {Row} from "./rows.js" */
+/** @import {Row} from "./table.js" */
 /**
  * @typedef {Int8Array[]} Grid  which op is in each slot of each rank: a pass of a micro-batch (F0, F1, I1, I0, one
  *   after the other, the even ones down the ranks and the odd ones up), a W of either chunk, or none

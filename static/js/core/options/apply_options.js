@@ -1,5 +1,5 @@
-// What options place in an order by the costs, added to a base order of the server: S and T first, then copies beside
-// the ops. The same as backend/schedule/families/apply_options.py.
+// What options place in an order by the costs, added to a base order: S and T first, then copies beside the ops. The
+// same as backend/schedule/families/apply_options.py.
 
 import { barriersOf, shapedByOptions } from "../schedule/effective_costs.js";
 import { simulate } from "../schedule/simulate.js";
@@ -8,11 +8,11 @@ import { withShards } from "./vocabulary.js";
 
 /** @import {Costs, Schedule, Spec, Times} from "../schedule/types.js" */
 
-const MOST_MS = 100; // of a frame that adds them; above that the server does
+const MOST_MS = 100; // of a frame that adds them; above that a worker does
 const OFFLOAD_US = 0.6; // of an op
 const SHARDS_US = 0.005; // of an op and a rank, all of which are looked at for each op
 
-/** Whether the page adds to an order what the options of a spec place in it by the costs. @param {Spec} spec */
+/** Whether a frame has time to place in an order what the options of a spec add by the costs. @param {Spec} spec */
 export function placedHere(spec) {
   const { p, m, v, offload } = spec;
   const us = offload === "none" ? SHARDS_US * p : OFFLOAD_US;

@@ -11,41 +11,50 @@ function mod(a, b) {
   return rest !== 0 && rest < 0 !== b < 0 ? rest + b : rest;
 }
 
-/** @type {Record<string, (...xs: number[]) => number>} */
-const APPLY = {
-  "+": (...xs) => xs.reduce((a, b) => a + b),
-  "-": (...xs) => (xs.length === 1 ? -xs[0] : xs.reduce((a, b) => a - b)),
-  "*": (...xs) => xs.reduce((a, b) => a * b),
-  "/": (...xs) => xs.reduce((a, b) => a / b),
-  mod: (a, b) => mod(a, b),
-  floor: Math.floor,
-  max: Math.max,
-  min: Math.min,
-  "<=": (a, b) => Number(a <= b),
-  ">=": (a, b) => Number(a >= b),
-  "==": (a, b) => Number(a === b),
-  "<": (a, b) => Number(a < b),
-  ">": (a, b) => Number(a > b),
+/** @typedef {(values: ArrayLike<number>) => number} Formula  of the values of its names, in the order of compile */
+
+/** @type {Record<string, (a: Formula, b: Formula) => Formula>} */
+const BINARY = {
+  "+": (a, b) => (x) => a(x) + b(x),
+  "-": (a, b) => (x) => a(x) - b(x),
+  "*": (a, b) => (x) => a(x) * b(x),
+  "/": (a, b) => (x) => a(x) / b(x),
+  mod: (a, b) => (x) => mod(a(x), b(x)),
+  max: (a, b) => (x) => Math.max(a(x), b(x)),
+  min: (a, b) => (x) => Math.min(a(x), b(x)),
+  "<=": (a, b) => (x) => Number(a(x) <= b(x)),
+  ">=": (a, b) => (x) => Number(a(x) >= b(x)),
+  "==": (a, b) => (x) => Number(a(x) === b(x)),
+  "<": (a, b) => (x) => Number(a(x) < b(x)),
+  ">": (a, b) => (x) => Number(a(x) > b(x)),
 };
 
-/**
- * The value of a tree; conditions give 1 or 0.
- * @param {Tree} tree @param {Vars} names @returns {number}
- */
-export function evaluate(tree, names) {
-  if (typeof tree === "number") return tree;
+/** @type {Record<string, (a: Formula) => Formula>} */
+const UNARY = { floor: (a) => (x) => Math.floor(a(x)), "-": (a) => (x) => -a(x) };
+
+/** A tree as a function of the values of its names; conditions give
+ * 1 or 0. @param {Tree} tree @param {string[]} names @returns {Formula} */
+export function compile(tree, names) {
+  if (typeof tree === "number") return () => tree;
   if (typeof tree === "string") {
-    if (!Object.hasOwn(names, tree)) throw new Error(`the formula names ${tree}, which has no value`);
-    return names[tree];
+    const at = names.indexOf(tree);
+    if (at < 0) throw new Error(`the formula names ${tree}, which has no value`);
+    return (x) => x[at];
   }
-  const [op, ...parts] = tree;
+  const [op, ...operands] = tree;
+  const parts = operands.map((each) => compile(each, names));
+  const [first, second, third] = parts;
   // Lazy, because a branch that is not taken may divide by zero.
-  if (op === "if") return evaluate(evaluate(parts[0], names) ? parts[1] : parts[2], names);
-  if (op === "and") return Number(parts.every((part) => evaluate(part, names)));
-  if (op === "or") return Number(parts.some((part) => evaluate(part, names)));
-  if (!Object.hasOwn(APPLY, op)) throw new Error(`the formula has an unknown operator ${op}`);
-  return APPLY[op](...parts.map((part) => evaluate(part, names)));
+  if (op === "if") return (x) => (first(x) ? second(x) : third(x));
+  if (op === "and") return (x) => Number(parts.every((part) => part(x)));
+  if (op === "or") return (x) => Number(parts.some((part) => part(x)));
+  if (!Object.hasOwn(parts.length === 1 ? UNARY : BINARY, op))
+    throw new Error(`the formula has an operator ${op} that nobody knows`);
+  return parts.length === 1 ? UNARY[op](first) : parts.reduce((left, right) => BINARY[op](left, right));
 }
+
+/** The value of a tree; conditions give 1 or 0. @param {Tree} tree @param {Vars} names */
+export const evaluate = (tree, names) => compile(tree, Object.keys(names))(Object.values(names));
 
 /** @type {Record<string, number>} */
 const TIGHTNESS = { or: 0, and: 1, "<=": 2, ">=": 2, "==": 2, "<": 2, ">": 2, "+": 3, "-": 3, "*": 4, "/": 4, mod: 4 };

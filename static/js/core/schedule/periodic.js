@@ -93,7 +93,7 @@ export function withBlocks(sent, offsets, phases, blocks) {
 
 /** Fill [end, until) with whole copies of [begin, end), twice as many each time. @param {Uint8Array} codes
  * @param {number} begin @param {number} end @param {number} until */
-function repeat(codes, begin, end, until) {
+export function repeat(codes, begin, end, until) {
   for (let to = end; to < until;) {
     const length = Math.min(to - begin, until - to);
     codes.copyWithin(to, begin, begin + length);

@@ -1,6 +1,14 @@
 // Tables that the page shares with the server; `python -m backend.web.page_tables` writes them at set-up.
 import tables from "../../../vendor/tables.json" with { type: "json" };
 
+/** @import {Constructed} from "./types.js" */
+
+/** Families whose orders are constructed, not searched, in the order of the picker. @type {Constructed[]} */
+export const CONSTRUCTED_FAMILIES = /** @type {any} */ (tables.families);
+
+/** The largest sizes, and the most ops of an order. @type {Record<string, number>} */
+export const LIMITS = tables.limits;
+
 /** Fields of a spec, in the order of the query. @type {string[]} */
 export const SPEC_FIELDS = tables.spec_fields;
 

@@ -42,10 +42,22 @@
  * @typedef {import("../i18n/language.js").Message | string} Text  a sentence or label of the server, for tr()
  *
  * @typedef {{min: number, default: number, max: number}} ChunkRange
+ *
+ * @typedef {{rows: [Tree, string][], slots: [string, Tree][], let: [string, Tree][], group: Tree,
+ *   mirrored: Tree, last_first: Tree}} Table  the rows of a family, see backend/schedule/families/table.py
+ * @typedef {{due: Record<string, Tree>, period: number, lag: Tree, let: [string, Tree][]}} BlockTable
+ *   the slots of F and I of micro-batch 0, as F0, I0, F1, I1
+ * @typedef {{field: "p" | "m" | "group" | "memory", where: Tree, code: string, template: string,
+ *   holes: Record<string, Tree>}} Rule  holds for every legal spec; else the field is refused
+ * @typedef {{name: string, title: string, placement: PlacementKind, v: ChunkRange, fields: string[],
+ *   backward: "full" | "split" | "both", asynchronous: boolean, shaped_by_costs: boolean, vocabulary: string[],
+ *   ops: Tree|null, table: Table|null, block: BlockTable|null, legal: Rule[]}} Constructed
+ *   a family whose orders the page constructs, from its table or, without one, from its block
+ *
  * @typedef {{name: string, title: string, year: number, source: Text, used_by: Text, group: Text, summary: Text,
  *   backward: "full" | "split" | "both", complexity: Text, placement: string, fields: string[], v: ChunkRange,
- *   asynchronous: boolean, shaped_by_costs: boolean, block: boolean, searched: boolean, vocabulary: string[],
- *   laws: Law[]}} Family  as /api/families lists it
+ *   asynchronous: boolean, shaped_by_costs: boolean, block: BlockTable|null, legal: Rule[],
+ *   searched: boolean, vocabulary: string[], laws: Law[]}} Family  as /api/families lists it
  * @typedef {{families: Family[], defaults: Spec}} Catalogue  the answer of /api/families
  *
  * @typedef {{field: string, value: unknown, message: string, code?: string, params?: Record<string, any>,

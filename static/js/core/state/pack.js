@@ -8,12 +8,11 @@
 // dictionary, in base64url. fflate, not the browser's CompressionStream: that one is asynchronous, while links are read
 // and written within one event, and it takes no dictionary, without which a query of 130 characters grows.
 //
-// DICTIONARY and every width here are the format: once published they stay. Links that do not begin with a point are of
-// the first format (arithmetic_code.js). backend/address/packed.py reads the same.
+// DICTIONARY and every width here are the format: once published they stay. backend/address/packed.py reads the same.
 
 import { deflateSync, inflateSync } from "../../../vendor/fflate.js";
-import { ALPHABET, checksum, unpackArithmetic } from "./arithmetic_code.js";
 
+export const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const NUMBER_TAKEN = "\x01";
 /** What a query usually holds, the most usual last; "#" where numbers were taken out. */
 const DICTIONARY = new TextEncoder().encode(
@@ -54,7 +53,6 @@ export function pack(text) {
 
 /** The text of a packed form; null if it is malformed or truncated. @param {string} packed @returns {string | null} */
 export function unpack(packed) {
-  if (!packed.startsWith(".")) return unpackArithmetic(packed);
   const parts = /^\.([\w-]{2})([\w-]+)(?:\.([\w-]+))?$/.exec(packed);
   if (!parts || packed.length > MOST_CHARACTERS) return null;
   const [, sum, deflated, numbers = ""] = parts;
@@ -65,6 +63,13 @@ export function unpack(packed) {
   } catch {
     return null; // not deflated data, or fewer bits than numbers
   }
+}
+
+/** Twelve bits in two characters. @param {string} text */
+function checksum(text) {
+  let sum = 7;
+  for (const char of text) sum = (sum * 31 + char.charCodeAt(0)) % 4093;
+  return ALPHABET[Math.floor(sum / 64)] + ALPHABET[sum % 64];
 }
 
 /** @param {string} characters */

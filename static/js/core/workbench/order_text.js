@@ -4,7 +4,7 @@
 import { deflateSync, inflateSync } from "../../../vendor/fflate.js";
 import { codesPerRank, micros } from "../schedule/ops.js";
 import { withChunks } from "../schedule/per_chunk.js";
-import { ALPHABET } from "../state/arithmetic_code.js";
+import { ALPHABET } from "../state/pack.js";
 import { MOST, createBoard, fromSchedule, scheduleOf } from "./position.js";
 
 /** @import {PlacementKind, Schedule, Spec} from "../schedule/types.js" */

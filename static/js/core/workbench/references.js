@@ -1,8 +1,8 @@
 // The families' orders at a board's sizes: to fork from, to compare with, and to recognise what was built.
 import { t } from "../i18n/language.js";
-import { GENERATED, SHAPED_BY_COSTS, generate } from "../families/families.js";
-import { refusal } from "../families/legal.js";
-import { createBoard, fromSchedule } from "./position.js";
+import { CONSTRUCTED, construct } from "../families/construct.js";
+import { isLegal } from "../families/legal.js";
+import { fromSchedule } from "./position.js";
 
 /** @import {PlacementKind, Schedule, Spec} from "../schedule/types.js" */
 /** @import {Board, Position} from "./position.js" */
@@ -10,7 +10,7 @@ import { createBoard, fromSchedule } from "./position.js";
 /** @typedef {{exact: string[], prefix: string[]}} Recognised  names of families: whose order it is, and those of which
  *   every rank has a beginning */
 
-const MOST_SHAPED = 800; // ops of an order that is found by many tries; larger ones come from the server
+const MOST_SHAPED = 800; // ops of an order that is found by many tries; larger ones are made aside
 const LIFO = "gpipe-lifo"; // GPipe with its backwards from the last micro-batch to the first
 
 /** The spec of a family at a board's sizes and costs. @param {Board} board @param {string} family @returns {Spec} */
@@ -20,31 +20,32 @@ export const familySpec = (board, family) => ({
   order: null,
   group: null,
   lifo: false,
-  v: GENERATED[family]?.placement === "bidirectional" ? 1 : board.v,
+  v: CONSTRUCTED[family]?.placement === "bidirectional" ? 1 : board.v,
 });
 
 /** Whether a family has an order of this placement and these sizes. @param {Board} board @param {string} family */
 function fits(board, family) {
-  const { placement, v } = GENERATED[family];
-  if (placement !== board.placement.kind || board.v < v[0] || board.v > v[2]) return false;
-  if (board.v === 1 && v[1] > 1) return false; // with one chunk it is another family, under another name
-  return refusal(familySpec(board, family)) === null;
+  const { placement, v } = CONSTRUCTED[family];
+  if (placement !== board.placement.kind || board.v < v.min || board.v > v.max) return false;
+  if (board.v === 1 && v.default > 1) return false; // with one chunk it is another family, under another name
+  return isLegal(familySpec(board, family), CONSTRUCTED[family]);
 }
 
-/** Whether an order takes too long to be made here, now. @param {Board} board @param {string} family */
-const isFar = (board, family) => SHAPED_BY_COSTS.includes(family) && 3 * board.p * board.chunks * board.n > MOST_SHAPED;
+/** Whether an order takes too long to be made now. @param {Board} board @param {string} family */
+const isFar = (board, family) =>
+  CONSTRUCTED[family].shaped_by_costs && 3 * board.p * board.chunks * board.n > MOST_SHAPED;
 
 /** The families whose orders can be made here, now. @param {Board} board */
 export const familiesFor = (board) =>
-  Object.keys(GENERATED).filter((family) => fits(board, family) && !isFar(board, family));
+  Object.keys(CONSTRUCTED).filter((family) => fits(board, family) && !isFar(board, family));
 
-/** The families of a board whose orders have to come from the server and are not here. @param {Board} board */
+/** The families of a board whose orders are made aside and are not here. @param {Board} board */
 export const farFamilies = (board) =>
-  Object.keys(GENERATED).filter(
+  Object.keys(CONSTRUCTED).filter(
     (family) => fits(board, family) && isFar(board, family) && !references(board).some(({ name }) => name === family),
   );
 
-/** Take an order that came from the server among the references of a board. @param {Board} board
+/** Take an order that was made aside among the references of a board. @param {Board} board
  * @param {string} family @param {Schedule} schedule */
 export function addReference(board, family, schedule) {
   const found = references(board);
@@ -55,18 +56,11 @@ export function addReference(board, family, schedule) {
 /** @param {Board} board @param {string} family @returns {Position} */
 export function forkOf(board, family) {
   const spec = family === LIFO ? { ...familySpec(board, "gpipe"), lifo: true } : familySpec(board, family);
-  return fromSchedule(board, generate(spec));
-}
-
-/** The board and the order of a family's own spec, to begin with. @param {Spec} spec a legal one, of GENERATED
- * @returns {Position} */
-export function forkOfSpec(spec) {
-  const schedule = generate(spec);
-  return fromSchedule(createBoard({ ...spec, group: null, lifo: false }, schedule.placement.kind), schedule);
+  return fromSchedule(board, construct(spec));
 }
 
 /** @param {string} name of a family whose orders the page can make; of any other the name is the title */
-export const titleOf = (name) => (name === LIFO ? t("GPipe, last backward first") : (GENERATED[name]?.title ?? name));
+export const titleOf = (name) => (name === LIFO ? t("GPipe, last backward first") : (CONSTRUCTED[name]?.title ?? name));
 
 /** @type {Map<string, Reference[]>} */
 const kept = new Map();

@@ -1,14 +1,12 @@
 // The workbench's address: the query of an imported order, whole or not, which the main page reads as well, and keys of
 // its own: free (free mode), ghost (the order that is shown faintly), task.
-import { order } from "../order_cache.js";
+import { answerTo } from "../orders.js";
 import { tr, t } from "../../core/i18n/language.js";
-import { refusal } from "../../core/families/legal.js";
-import { isGenerated } from "../../core/families/families.js";
+import { shapedByOptions } from "../../core/schedule/effective_costs.js";
 import { IMPORTED } from "../../core/schedule/spec_tables.js";
 import { format, specQuery } from "../../core/state/link.js";
 import { fromText, isSize, toText } from "../../core/workbench/order_text.js";
 import { createBoard, emptyPosition, fromSchedule } from "../../core/workbench/position.js";
-import { forkOfSpec } from "../../core/workbench/references.js";
 
 /** @import {Spec} from "../../core/schedule/types.js" */
 /** @import {ViewState} from "../../core/state/link.js" */
@@ -91,20 +89,11 @@ export async function openSpec(spec, defaults) {
 /** A family's order at its own sizes, as a position. Throws an Error with a sentence where there is none.
  * @param {Spec} spec @param {Spec} defaults @returns {Promise<Position>} */
 export async function fork(spec, defaults) {
-  if (isGenerated(spec)) {
-    const refused = refusal(spec);
-    if (refused) throw new Error(tr(refused));
-    if (isSmall(spec.p, spec.m, spec.v)) {
-      const found = forkOfSpec(spec);
-      const board = createBoard(bare(spec, defaults), found.board.placement.kind);
-      return { ...found, board };
-    }
-  }
   if (!isSmall(spec.p, spec.m, spec.v)) throw new Error(tooLarge());
-  const answer = await order(specQuery(spec, defaults), new AbortController().signal);
+  const answer = await answerTo(spec, specQuery(spec, defaults), new AbortController().signal);
   if (!answer.schedule) throw new Error(tr(answer.error));
   const { schedule } = answer;
-  if (schedule.barriers || schedule.copies)
+  if (shapedByOptions(spec) || schedule.barriers || schedule.copies)
     throw new Error(t("An order with a sharded output layer or with copies cannot be edited in the workbench."));
   return fromSchedule(createBoard(bare(spec, defaults), schedule.placement.kind), schedule);
 }

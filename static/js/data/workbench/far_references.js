@@ -1,5 +1,5 @@
-// Orders to compare a large board with that take too long to be made in the page: requested once for each board.
-import { order } from "../order_cache.js";
+// Orders to compare a large board with that take too long to be made at once: made once for each board.
+import { answerTo } from "../orders.js";
 import { specQuery } from "../../core/state/link.js";
 import { addReference, familySpec, farFamilies } from "../../core/workbench/references.js";
 
@@ -17,16 +17,17 @@ export function createFarReferences(defaults, found) {
 
   /** @param {Board} board @param {string} family */
   async function ask(board, family) {
-    const query = specQuery(familySpec(board, family), defaults);
+    const spec = familySpec(board, family);
+    const query = specQuery(spec, defaults);
     if (underway.has(query)) return;
     underway.add(query);
     try {
-      const { schedule } = await order(query, new AbortController().signal);
+      const { schedule } = await answerTo(spec, query, new AbortController().signal);
       if (!schedule) return;
       addReference(board, family, schedule);
       found();
     } catch {
-      // the server does not answer: with the next move it is asked again
+      // the server does not answer, where it is not the page that makes it: with the next move it is asked again
     } finally {
       underway.delete(query);
     }

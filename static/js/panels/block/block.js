@@ -178,11 +178,11 @@ class BlockPanel {
     const heading = (lead) =>
       h(
         "div",
-        { class: "block-top" },
+        { class: "row block-top" },
         h(
           "h2",
           {},
-          mark ? h("span", { class: "block-mark", text: mark }) : null,
+          mark ? h("span", { class: "plan-mark", text: mark }) : null,
           family?.title ?? spec.family,
           h("small", { text: `p ${spec.p}` }),
         ),
@@ -197,7 +197,7 @@ class BlockPanel {
       heading(tr(answer.sentence)),
       parts,
       h("p", {
-        class: "block-note",
+        class: "footnote block-note",
         text:
           tr(answer.note) +
           t(" ") +
@@ -205,7 +205,7 @@ class BlockPanel {
             ? t("A slot is one op of a chunk; here F, I and W take one each.")
             : t("A slot is one op of a device; here F, I and W take one each.")),
       }),
-      note ? h("p", { class: "block-note is-remark", text: note }) : null,
+      note ? h("p", { class: "footnote block-note is-remark", text: note }) : null,
       this.#slots(answer, title),
     );
   }
@@ -275,7 +275,7 @@ class BlockPanel {
       "div",
       { class: "block-none" },
       h("p", { text: sentence(tr(error)) }),
-      h("div", { class: "panel-row" }, h("span", { text: t("These have one:") }), ...buttons),
+      h("div", { class: "row" }, h("span", { text: t("These have one:") }), ...buttons),
     );
   }
 

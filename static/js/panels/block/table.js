@@ -75,7 +75,7 @@ export function slotTable(answer, title) {
   ).flat();
   return h(
     "table",
-    { class: "grid-table block-slots" },
+    { class: "lined grid-table block-slots" },
     h("caption", {
       text: t("{title}: the slot in which each op of micro-batch k starts; the next one's is {period} later", {
         title,

@@ -10,7 +10,7 @@ const FEW = 2; // variants that are buttons; more are a menu
 
 export class Choice {
   #title = h("h2", { class: "charts-title" });
-  #says = h("p", { class: "charts-says" });
+  #says = h("p", { class: "fine" });
   #heights = h("div", { class: "charts-choice" });
   #shown = "";
 
@@ -50,7 +50,7 @@ export class Choice {
       ),
     );
     this.list.addEventListener("keydown", (event) => this.#onKey(event));
-    this.head = h("div", { class: "charts-head" }, this.menu, this.#title, this.#says, this.#heights);
+    this.head = h("div", { class: "row charts-head" }, this.menu, this.#title, this.#says, this.#heights);
   }
 
   /** @param {Kind} kind @param {[string, string][]} heights its variants @param {string} y the one that is shown */

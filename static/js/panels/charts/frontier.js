@@ -60,7 +60,7 @@ export class FrontierSearch {
     title: t("Search {seconds} s for a better order at each memory limit", { seconds: SECONDS }),
     onclick: () => (this.#stop ? this.halt() : this.#start()),
   });
-  #status = h("span", { class: "charts-seeking", role: "status" });
+  #status = h("span", { class: "fine cut charts-seeking", role: "status" });
   node = h("div", { class: "charts-seek" }, this.#status, this.#button);
   /** @type {(() => void) | null} */
   #stop = null;

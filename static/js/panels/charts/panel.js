@@ -41,7 +41,7 @@ export class Panel {
     this.node = h(
       "div",
       { class: "charts" },
-      h("div", { class: "charts-top" }, head, seek, this.#files),
+      h("div", { class: "row charts-top" }, head, seek, this.#files),
       this.#problem,
       h("div", { class: "charts-body" }, list, this.#reads, this.home, this.beside),
     );

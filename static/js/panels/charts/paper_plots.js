@@ -34,7 +34,7 @@ export function paperPlots(store) {
   return h(
     "p",
     {
-      class: "paper-plots",
+      class: "row fine paper-plots",
       title: t(
         "Models, devices and machine of the paper. Micro-batch 1, two micro-batches a device and 45 % efficiency are " +
           "assumed.",

@@ -157,7 +157,7 @@ function unit(about) {
 function dataRow(row, at, acts) {
   const [first, ...rest] = row.cells;
   const name = typeof first === "string" ? tr(first) : cellText(first);
-  const mark = row.mark ? h("span", { class: "charts-mark", text: row.mark }) : null;
+  const mark = row.mark ? h("span", { class: "plan-mark", text: row.mark }) : null;
   const button = row.change
     ? h(
         "button",

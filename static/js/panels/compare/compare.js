@@ -28,7 +28,7 @@ const MOST_OTHERS = IDS.length - 1;
 const LONG_WAIT = 250; // ms; sooner than this, saying that one waits would only flicker
 
 class Compare {
-  #lead = h("p", { class: "comparison-lead" });
+  #lead = h("p", { class: "muted" });
   #why = h("p", { class: "comparison-why", role: "status" });
   #beside = h("div", {
     class: "difference",
@@ -67,7 +67,7 @@ class Compare {
     this.panel = h(
       "div",
       { class: "comparison" },
-      h("div", { class: "comparison-top" }, this.choice.node, this.#lead),
+      h("div", { class: "row comparison-top" }, this.choice.node, this.#lead),
       this.#beside,
       this.#why,
       this.#scroll,
@@ -148,7 +148,7 @@ class Compare {
       this.#scroll,
       table,
       saveLinks(answer),
-      ...answer.notes.slice(1).map((note) => h("p", { class: "comparison-note", text: tr(note) })),
+      ...answer.notes.slice(1).map((note) => h("p", { class: "footnote comparison-note", text: tr(note) })),
     );
     this.#scroll.classList.remove("is-waiting");
     this.#say(null);
@@ -207,7 +207,7 @@ class Compare {
       shown.length > 1
         ? h(
             "p",
-            { class: "difference-more" },
+            { class: "muted difference-more" },
             h(
               "button",
               { type: "button", class: "link", id: "compare-run", onclick: this.parts.runAll },
@@ -218,7 +218,7 @@ class Compare {
         : null,
       h(
         "p",
-        { class: "difference-more" },
+        { class: "muted difference-more" },
         h(
           "button",
           { type: "button", class: "link", id: "compare-import", onclick: () => this.parts.openImport() },
@@ -246,7 +246,7 @@ function saveLinks(answer) {
     );
   return h(
     "p",
-    { class: "comparison-note comparison-save" },
+    { class: "footnote comparison-note comparison-save" },
     t("Save the table:"),
     " ",
     link("csv", "text/csv", () => comparisonCsv(answer)),

@@ -73,7 +73,7 @@ export function differenceTable(shown, plans, measured = [], unitsOf = () => nul
   if (priced) heads.push(t("tokens / s"), t("MFU"), t("fits"));
   return h(
     "table",
-    { class: "difference-table" },
+    { class: "lined difference-table" },
     h("caption", { class: "visually-hidden", text: t("Schedules on the screen against the first") }),
     h("thead", {}, h("tr", {}, ...heads.map((text) => h("th", { scope: "col", text })))),
     h(

@@ -35,7 +35,7 @@ export function createChoice(families, onScreen, changed) {
       { class: "choices" },
       h(
         "div",
-        { class: "panel-row" },
+        { class: "row" },
         h(
           "button",
           { type: "button", class: "link", onclick: () => choose(families.map((family) => family.name)) },

@@ -159,13 +159,13 @@ function cellOf(row, column, best, acts) {
 /** @param {Row} row @param {Column} column @param {Acts} acts */
 function claimOf(row, column, acts) {
   const claim = column.claim?.(row);
-  if (!claim || !column.say) return h("td", { class: "claimed", "data-claim": column.id });
+  if (!claim || !column.say) return h("td", { class: "fine claimed", "data-claim": column.id });
   const text = spoken(claim, column.say);
   const of =
     column.id === "span" ? t("{family}, bubble", { family: row.title }) : t("{family}, memory", { family: row.title });
   return h(
     "td",
-    { class: "claimed", "data-claim": column.id },
+    { class: "fine claimed", "data-claim": column.id },
     claim.differs ? explained(text, t("{family}: {text}.", { family: of, text: tr(claim.differs) }), "", acts) : text,
   );
 }

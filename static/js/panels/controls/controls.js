@@ -9,6 +9,7 @@ import { modesName } from "../../data/option_names.js";
 import { Options } from "./options.js";
 import { specQuery } from "../../core/state/link.js";
 import { t, tr } from "../../core/i18n/language.js";
+import { isLegal } from "../../core/families/legal.js";
 import { ofStages } from "../../core/schedule/per_chunk.js";
 import { IMPORTED, RECOMPUTE } from "../../core/schedule/spec_tables.js";
 import { IDS, letter, mapSpecs, specAt, specsOf } from "../../core/state/schedules.js";
@@ -22,8 +23,6 @@ import { onRest } from "../../ui/rest.js";
 /** @import {FieldOptions, Value, Way} from "../../ui/fields/field.js" */
 /** @import {Plan} from "../../data/plan.js" */
 /** @import {Store} from "../../data/store.js" */
-
-const AHEAD_AFTER = 60; // ms of rest before the neighbours are fetched
 
 /** An imported order has one p, one m and one v. @param {Spec} spec @param {string} name */
 const fixed = (spec, name) => spec.family === IMPORTED && SHAPES.includes(name);
@@ -65,7 +64,7 @@ export class Controls {
     t("Reset the costs"),
   );
   #locked = h("p", {
-    class: "locked",
+    class: "footnote locked",
     id: "locked",
     hidden: true,
     text: t("p, m and v are fixed by the imported order."),
@@ -73,7 +72,6 @@ export class Controls {
   #edit = h("a", { class: "link edit-order", id: "edit-order", href: "/build" }, t("Edit this order in the workbench"));
   /** @type {Map<string, Field>} */
   #fields = new Map();
-  #timer = 0;
   /** @type {Options} */
   #options;
   #stages = new StageTable(
@@ -100,7 +98,6 @@ export class Controls {
     this.picker = new Picker(
       plans.families,
       (family) => this.#put(moveTo(this.#spec, this.#family, family), "push"),
-      (family) => plans.fetchAhead(moveTo(this.#spec, this.#family, family)),
       () => openImport(this.#at),
     );
     for (const options of fieldList(
@@ -195,31 +192,28 @@ export class Controls {
     );
     const legal = way === "typed" || typeof value !== "number" ? null : this.#legalStop(options, value, way);
     this.#put(legal === null ? next : withField(next, options.name, legal), "gesture", options.name);
-    clearTimeout(this.#timer);
-    this.#timer = window.setTimeout(() => this.#near(options), AHEAD_AFTER);
   }
 
-  /** Where a slider should rest instead of an illegal stop: the nearest one that is known to be legal, for an arrow key
-   * the next one in its direction; null when nothing is known. */
+  /** Where a slider should rest instead of an illegal stop: the nearest legal one, for an arrow key the next one in its
+   * direction; null where there is none. */
   /** @param {FieldOptions} options @param {number} value @param {Way} way */
   #legalStop(options, value, way) {
     const { name } = options;
     const spec = this.#spec;
-    /** @param {number} x */
-    const answer = (x) => this.plans.answerTo(withField(spec, name, x));
-    if (!SHAPES.includes(name) || !answer(value)?.error) return null;
+    const family = this.#family;
+    const isFine = (/** @type {number} */ x) => family !== null && isLegal(withField(spec, name, x), family);
+    if (!SHAPES.includes(name) || isFine(value)) return null;
     const before = Number(fieldOf(spec, name));
     const beyond = options.stops().filter((x) => way === "dragged" || (value > before ? x > value : x < value));
     const near = beyond.sort((x, y) => Math.abs(x - value) - Math.abs(y - value));
-    return near.find((x) => answer(x)?.schedule) ?? null;
+    return near.find(isFine) ?? null;
   }
 
-  /** The reader's hand is on a field: fetch what it may ask for, and draw it unseen. @param {FieldOptions} options */
+  /** The reader's hand is on a field: draw unseen what it may lead to. @param {FieldOptions} options */
   #near({ name, stops }) {
     const spec = this.#spec;
     const plan = this.plans.all[this.#at];
     if (fixed(spec, name)) return;
-    if (SHAPES.includes(name)) this.plans.prefetch(plan, name, stops());
     const value = fieldOf(spec, name);
     if (typeof value === "number")
       this.plans.rehearsal.begin(plan, name, (stop) => withField(spec, name, stop), stops(), value);
@@ -310,7 +304,7 @@ export class Controls {
     replace(this.#switcher, ...buttons);
   }
 
-  /** What the server refused, beside the field it named. */
+  /** What was refused, beside the field that is named. */
   complain() {
     for (const field of this.#fields.values()) field.complain(null);
     show(this.#other, false);

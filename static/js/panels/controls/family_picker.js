@@ -27,7 +27,7 @@ export class Picker {
   });
   #panel = h(
     "div",
-    { class: "picker", role: "dialog", "aria-label": t("Family of schedules"), hidden: true },
+    { class: "popup picker", role: "dialog", "aria-label": t("Family of schedules"), hidden: true },
     this.#list,
   );
   /** @type {{family: Family, node: HTMLElement}[]} */
@@ -35,12 +35,11 @@ export class Picker {
   #current = "";
   #active = 0;
 
-  /** @param {Family[]} families @param {(family: Family) => void} pick @param {(family: Family) => void} fetchAhead
+  /** @param {Family[]} families @param {(family: Family) => void} pick
    * @param {() => void} openImport opens the import dialog */
-  constructor(families, pick, fetchAhead, openImport) {
+  constructor(families, pick, openImport) {
     this.families = [...families, importedFamily()];
     this.pick = pick;
-    this.fetchAhead = fetchAhead;
     this.openImport = openImport;
     for (const { title, families: members } of familyGroups(families)) {
       const box = h(
@@ -87,7 +86,6 @@ export class Picker {
         id: `family-${family.name}`,
         "data-family": family.name,
         onclick: () => this.#choose(at),
-        onpointerenter: () => this.#fetchAheadOnly(family),
       },
       h("b", { text: family.title }),
       " ",
@@ -102,15 +100,9 @@ export class Picker {
   #activate(at) {
     this.#active = (at + this.#options.length) % this.#options.length;
     this.#options.forEach(({ node }, k) => node.setAttribute("aria-selected", String(k === this.#active)));
-    const { node, family } = this.#options[this.#active];
+    const { node } = this.#options[this.#active];
     this.#list.setAttribute("aria-activedescendant", node.id);
     node.scrollIntoView({ block: "nearest" });
-    this.#fetchAheadOnly(family);
-  }
-
-  /** @param {Family} family */
-  #fetchAheadOnly(family) {
-    if (family.name !== IMPORTED) this.fetchAhead(family);
   }
 
   #open() {

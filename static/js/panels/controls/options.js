@@ -40,7 +40,7 @@ const offloadMeans = () => ({
 });
 
 export class Options {
-  #summary = h("span", { class: "dim" });
+  #summary = h("span", { class: "cut dim" });
   #vocabulary = select("vocabulary", vocabularyMeans(), vocabularyName, (value) => this.#pickVocabulary(value));
   #vocabularyRow = row(t("output layer"), this.#vocabulary);
   #offload = new ModesField({
@@ -68,13 +68,13 @@ export class Options {
   });
   #forwardOnlyRow = h("label", { class: "check" }, this.#forwardOnly, t("Forward only (inference)"));
   #forwardOnlyMeans = h("p", {
-    class: "hint",
+    class: "footnote hint",
     id: "forward-only-means",
     text: t("Each stage runs one F per micro-batch. Nothing is kept for a backward pass."),
   });
-  #means = h("p", { class: "hint", id: "vocabulary-means" });
-  #ratio = h("p", { class: "hint", id: "offload-means" });
-  node = h("details", { class: "options", id: "options" });
+  #means = h("p", { class: "footnote hint", id: "vocabulary-means" });
+  #ratio = h("p", { class: "footnote hint", id: "offload-means" });
+  node = h("details", { class: "fold options", id: "options" });
   #layers = new StageTable(
     "stage-layers",
     t("Edit layers per stage"),

@@ -4,7 +4,7 @@ import { h, setText, show } from "../../ui/dom.js";
 import { onStage } from "../../ui/frame_loop.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { connect } from "../../data/runs/client.js";
-import { keepOrder } from "../../data/order_cache.js";
+import { keepOrder } from "../../data/orders.js";
 import { formatCount, formatNumber, formatPercent } from "../../core/i18n/numbers.js";
 import { putAt, specAt, specsOf } from "../../core/state/schedules.js";
 import { decode } from "../../core/schedule/wire.js";
@@ -41,9 +41,9 @@ const isOptimal = (plan, bound) =>
 
 export class Search {
   node = h("section", { class: "search", id: "search", hidden: true, "aria-labelledby": "search-title" });
-  #verdict = h("span", { class: "verdict", id: "search-verdict" });
-  #bound = h("p", { class: "source" });
-  #status = h("p", { class: "search-status", role: "status", id: "search-status" });
+  #verdict = h("span", { class: "badge verdict", id: "search-verdict" });
+  #bound = h("p", { class: "footnote source" });
+  #status = h("p", { class: "footnote search-status", role: "status", id: "search-status" });
   #bar = h("progress", { max: 1, value: 0, hidden: true, "aria-label": t("Time of the search") });
   #go = h(
     "button",
@@ -113,7 +113,7 @@ export class Search {
       this.#verdict,
       optimal ? t("optimal") : Number.isNaN(gap) ? "…" : t("{gap} above the bound", { gap: formatPercent(gap) }),
     );
-    this.#verdict.className = `verdict ${optimal ? "exact" : "not"}`;
+    this.#verdict.className = optimal ? "badge good verdict" : "badge verdict";
     setText(
       this.#bound,
       bound

@@ -67,7 +67,7 @@ export function createArithmetic(store, plan, open) {
     replace(
       panel,
       h("h2", { text: t("{preset}: from the model to milliseconds and bytes", { preset: titlesOf(preset) }) }),
-      h("p", { class: "counted", text: t("Included: {what}.", { what: mathText(tr(priced.counted)) }) }),
+      h("p", { class: "footnote counted", text: t("Included: {what}.", { what: mathText(tr(priced.counted)) }) }),
       h("div", { class: "arithmetic" }, steps(priced), memoryOf(priced, stepUnits(priced, plan())?.memory)),
       letters(priced),
     );
@@ -100,7 +100,7 @@ function steps({ arithmetic }) {
   );
   return h(
     "table",
-    { class: "steps-table", id: "arithmetic" },
+    { class: "lined steps-table", id: "arithmetic" },
     h("thead", {}, head),
     h("tbody", {}, ...arithmetic.map(row)),
   );
@@ -124,7 +124,7 @@ function letters({ names }) {
   const used = Object.entries(letterNames()).filter(([name]) => name in names);
   return h(
     "dl",
-    { class: "letters" },
+    { class: "footnote row letters" },
     ...used.map(([name, text]) =>
       h("div", {}, h("dt", { text: name }), h("dd", { text: `${text} ${letterValue(name, names[name])}` })),
     ),
@@ -148,7 +148,7 @@ const stateNames = () => ({ weights: t("weights"), gradients: t("gradients"), op
 function memoryOf({ vocabulary_ratio, memory_note }, memory) {
   const ratio = h(
     "p",
-    { class: "ratio", id: "vocabulary-ratio" },
+    { class: "footnote ratio", id: "vocabulary-ratio" },
     ...filled(
       t("Vocabulary ratio {ratio}: the output layer has that many times the parameters of a transformer layer."),
       { ratio: h("b", { text: vocabulary_ratio.toFixed(2) }) },

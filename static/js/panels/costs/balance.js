@@ -182,7 +182,7 @@ export class Balance {
         this.#result,
         h(
           "p",
-          { class: "split" },
+          { class: "footnote split" },
           ...filled(t("Layers are {layers}, balanced for other settings. {again}"), {
             layers: h("b", { text: runs(layers) }),
             again: h("button", { type: "button", class: "link", onclick: () => this.#even() }, t("Even layers again")),
@@ -220,7 +220,7 @@ export class Balance {
       h("div", { class: "bars", "aria-hidden": "true" }, bars(before, after, before), bars(after, after, before)),
       h(
         "p",
-        { class: "split" },
+        { class: "footnote split" },
         ...(same
           ? filled(t("Layers {layers} are the best split already."), {
               layers: h("span", { text: runs(before.layers) }),

@@ -41,7 +41,7 @@ export class OwnFields {
    */
   constructor(legend, fields, truths, acts) {
     this.acts = acts;
-    this.#hint = h("p", { class: "own-hint", id: `own-hint-${fields[0].name}` });
+    this.#hint = h("p", { class: "footnote own-hint", id: `own-hint-${fields[0].name}` });
     this.#rows = fields.map((field) => this.#row(field));
     this.#truths = truths.map(([name]) => [
       name,

@@ -46,7 +46,7 @@ export class CostsSection {
   #percent = h("output", { for: "preset-efficiency" });
   #heads = h("input", { type: "checkbox", id: "preset-heads" });
   #problem = h("div", { class: "problem", id: "preset-problem", role: "alert", hidden: true });
-  #verdict = h("p", { class: "verdict-line", id: "preset-fits" });
+  #verdict = h("p", { class: "footnote verdict-line", id: "preset-fits" });
   #apply = h(
     "button",
     { type: "button", class: "button primary", id: "preset-apply", onclick: () => this.#put("push") },
@@ -69,7 +69,7 @@ export class CostsSection {
   );
   node = h(
     "details",
-    { class: "pricing", id: "pricing" },
+    { class: "fold pricing", id: "pricing" },
     h("summary", {}, h("span", { text: t("Model and machine") }), this.#presetName),
     this.#form,
   );

@@ -92,7 +92,7 @@ export class ExportPanel {
         h("div", { class: "export-choices" }, ...choices.map(({ node }) => node)),
         h(
           "div",
-          { class: "panel-row" },
+          { class: "row" },
           button("export-svg", t("SVG"), () => this.#svg(), "primary"),
           button("export-png", t("PNG, three times as sharp"), () => this.#png()),
           button("export-print", t("Print"), () => print()),
@@ -171,7 +171,7 @@ export class ExportPanel {
     const status = h("span", { class: "problem", role: "status", hidden: true });
     return h(
       "div",
-      { class: "panel-row", role: "group", "aria-label": title },
+      { class: "row", role: "group", "aria-label": title },
       h("span", { class: "export-name", text: this.plans.onScreen().length > 1 ? `${letter(at)} · ${title}` : title }),
       ...FORMATS.filter((form) => form !== TORCH_CSV || !noCsv).map((form) =>
         h(

@@ -44,7 +44,7 @@ export function createBoundaries(plans) {
 /** @param {Facts} facts */
 const draw = ({ title, list, old }) => [
   title === null ? null : h("h3", { text: title }),
-  old ? h("p", { class: "source", text: t("of the last valid schedule") }) : null,
+  old ? h("p", { class: "footnote source", text: t("of the last valid schedule") }) : null,
   ...list.map(({ text, source }) =>
     h("p", { class: "meaning" }, text, source ? h("span", { class: "cite" }, " ", paperLink(source)) : null),
   ),

@@ -169,7 +169,7 @@ export function createFigures({ plans, search, measuredPeak, unitsOf }) {
   const [boundaries, bubbleTable, proof] = [createBoundaries(plans), createBubbleTable(), createProof(plans)];
   const fit = createFit();
   const outOfDate = h("p", {
-    class: "out-of-date",
+    class: "footnote out-of-date",
     hidden: true,
     text: t("Of the last valid schedule, not of what is asked for."),
   });

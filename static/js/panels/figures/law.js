@@ -163,7 +163,7 @@ function lawNode({ law, value, exact, why }, simulated, names, whose, old) {
       law.quantity === "bubble" ? h("span", { class: "per-device", text: t("idle per device") }) : null,
       old
         ? h("span", { class: "verdict", text: t("of the last valid schedule") })
-        : h("span", { class: exact && agrees ? "verdict exact" : "verdict not", text: verdict }),
+        : h("span", { class: exact && agrees ? "badge good verdict" : "badge warn verdict", text: verdict }),
     ),
   );
   const reason = exact
@@ -173,8 +173,8 @@ function lawNode({ law, value, exact, why }, simulated, names, whose, old) {
       t("The simulation gives {value}.", {
         value: valueText(law, simulated),
       });
-  if (reason) node.append(h("p", { class: "why", text: reason }));
-  if (law.source) node.append(h("p", { class: "source", text: sentence(tr(law.source)) }));
+  if (reason) node.append(h("p", { class: "footnote why", text: reason }));
+  if (law.source) node.append(h("p", { class: "footnote source", text: sentence(tr(law.source)) }));
   const parts = [...node.children].map(({ tagName, className }) => tagName + className).join();
   return { key: [whose, law.quantity, law.window, maths.innerHTML, parts].join("|"), node, numbers };
 }

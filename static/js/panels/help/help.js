@@ -16,7 +16,7 @@ export function createHelp({ tour, shortcuts }) {
     { class: "help" },
     h(
       "div",
-      { class: "help-head" },
+      { class: "row help-head" },
       h("a", { class: "button primary", id: "help-learn", href: "/learn" }, t("Open the lessons")),
       h("button", { type: "button", class: "button soft", id: "tour-start", onclick: tour }, t("Take the tour")),
       h("p", { text: t("Nine steps through the schedules; your view comes back at the end.") }),
@@ -55,7 +55,7 @@ function entryNodes({ term, text, paper, view }) {
 const paperNode = (key) =>
   h(
     "span",
-    { class: "paper", lang: "en" }, // as it is printed, in every language
+    { class: "footnote paper", lang: "en" }, // as it is printed, in every language
     `${PAPERS[key].authors} ${PAPERS[key].year}, `,
     paperLink(key),
     ` doi:${PAPERS[key].doi}`,

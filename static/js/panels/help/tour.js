@@ -28,7 +28,7 @@ function createCard({ store, plans, play }) {
   let at = -1; // no step: the tour is over
   /** @type {State | null} */
   let before = null;
-  const count = h("span", { class: "tour-count" });
+  const count = h("span", { class: "fine tour-count" });
   const title = h("h2", { id: "tour-title", tabindex: -1 });
   const text = h("p", { "aria-live": "polite" });
   const back = button("tour-back", t("Back"), () => go(at - 1), "soft");

@@ -78,7 +78,7 @@ class ImportDialog {
         {},
         h(
           "p",
-          { class: "share-text" },
+          { class: "muted share-text" },
           t(
             "An order in torch's CSV (one line a rank), or a trace of a run: from torch's profiler, one file for " +
               "each rank, or Chrome's format with ops named 2F0.",
@@ -86,10 +86,10 @@ class ImportDialog {
         ),
         h(
           "div",
-          { class: "import-give" },
+          { class: "row import-give" },
           choose,
           this.#pick,
-          h("span", { class: "import-or", text: t("or drop it on the page, or paste it:") }),
+          h("span", { class: "muted", text: t("or drop it on the page, or paste it:") }),
         ),
         h("label", { class: "visually-hidden", for: "import-text", text: t("Text of the order or the trace") }),
         this.#text,
@@ -106,7 +106,7 @@ class ImportDialog {
     );
     this.node = h(
       "dialog",
-      { class: "share import", id: "import-dialog", "aria-labelledby": "import-title" },
+      { class: "popup share import", id: "import-dialog", "aria-labelledby": "import-title" },
       h("div", { class: "share-head" }, h("h2", { id: "import-title", text: t("Open an order or a trace") }), close),
       form,
     );

@@ -56,14 +56,14 @@ export function afterRun(run, { replay, calibrate, useHop }, toggles) {
         );
   return h(
     "div",
-    { class: "panel-row run-after" },
+    { class: "row run-after" },
     again,
     button,
     hops,
     toggles,
     h(
       "span",
-      { class: "run-files" },
+      { class: "row run-files" },
       t("Export the run"),
       file(run, "chrome-trace", t("Chrome trace")),
       file(run, "json", "JSON"),

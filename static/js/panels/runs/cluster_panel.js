@@ -11,8 +11,8 @@ const CELLS = 16; // cores or GPUs of a host; with more, its bar has no cell for
 const OPEN = 8; // hops; a longer list is closed at first
 
 export function createClusterPanel() {
-  const about = h("span", { class: "cluster-about" });
-  const address = h("span", { class: "cluster-address", title: t("Address of the cluster") });
+  const about = h("span", { class: "muted" });
+  const address = h("span", { class: "fine", title: t("Address of the cluster") });
   const trouble = h("p", { class: "note bad", role: "alert", hidden: true });
   const waiting = h("p", { class: "note cluster-waiting", role: "status", hidden: true });
   const hosts = h("div", { class: "cluster-hosts" });
@@ -22,7 +22,7 @@ export function createClusterPanel() {
   const node = h(
     "section",
     { class: "cluster", id: "cluster", "aria-label": t("Cluster"), hidden: true },
-    h("div", { class: "cluster-head" }, h("h2", { text: t("Cluster") }), address, about),
+    h("div", { class: "row cluster-head" }, h("h2", { text: t("Cluster") }), address, about),
     trouble,
     waiting,
     hosts,
@@ -108,7 +108,7 @@ function hostTable(all) {
   const heads = [t("host"), t("CPU cores"), ...(gpus ? ["GPU"] : []), t("ranks")];
   return h(
     "table",
-    { class: "hosts" },
+    { class: "lined hosts" },
     h("caption", {
       class: "visually-hidden",
       text: t("Hosts of the cluster, their use, and the ranks of the present or last run"),
@@ -125,7 +125,7 @@ function hostRow({ name, address, alive, why, head, cpus, gpus: cards, memory, r
     "th",
     { scope: "row" },
     h("b", { text: name }),
-    head && name !== "head" ? h("span", { class: "host-tag", text: t("head") }) : "",
+    head && name !== "head" ? h("span", { class: "badge host-tag", text: t("head") }) : "",
     h("small", {
       text: [address, free].filter(Boolean).join(" · "),
       title: memory?.total ? t("{bytes} of memory in total", { bytes: formatBytes(memory.total) }) : null,
@@ -198,7 +198,7 @@ function hop(link, most) {
     "li",
     { class: from === to ? null : "apart" },
     h("span", { class: "hop-ranks" }, chip(link.from), h("span", { "aria-hidden": "true", text: "→" }), chip(link.to)),
-    h("span", { class: "hop-where", text: where, title: where || null }),
+    h("span", { class: "cut hop-where", text: where, title: where || null }),
     h("span", { class: "hop-bar", "aria-hidden": "true" }, bar),
     h("b", {
       text: latencyText(link),

@@ -8,7 +8,7 @@ import { modeName } from "../../data/runs/run_titles.js";
 
 /** A list that opens on demand; hidden until the runner has reported its devices. */
 export function createDeviceList() {
-  const body = h("div", { class: "devices-body" });
+  const body = h("div", { class: "row devices-body" });
   const node = h(
     "details",
     { class: "devices", id: "run-devices", hidden: true },
@@ -81,7 +81,7 @@ function choiceTable(choices) {
 const table = (names, rows) =>
   h(
     "table",
-    { class: "sweep" },
+    { class: "lined sweep" },
     h("thead", {}, h("tr", {}, ...names.map((text) => (text ? h("th", { scope: "col", text }) : h("td"))))),
     h("tbody", {}, ...rows),
   );

@@ -13,7 +13,7 @@ const SHOWN_LOSSES = 4; // of a run of many steps: the first, and the last ones
 
 /** @param {Run} run @param {number | null} planned peak memory of its plan, in one micro-batch's activations */
 export function facts(run, planned) {
-  const list = h("dl", { class: "run-facts" });
+  const list = h("dl", { class: "row run-facts" });
   /** @type {Add} */
   const add = (name, value, more) =>
     list.append(

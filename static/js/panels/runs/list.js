@@ -45,8 +45,8 @@ class RunList {
     { type: "button", class: "button soft", id: "runs-compare", onclick: () => this.acts.only([...this.#chosen]) },
     t("Compare the chosen runs"),
   );
-  #hint = h("span", { class: "run-hint", text: t("Choose two to four runs to compare them on the timeline.") });
-  #bar = h("div", { class: "panel-row run-bar" }, this.#compare, this.#hint);
+  #hint = h("span", { class: "fine", text: t("Choose two to four runs to compare them on the timeline.") });
+  #bar = h("div", { class: "row run-bar" }, this.#compare, this.#hint);
   #more = h(
     "button",
     { type: "button", class: "button soft", id: "runs-more", onclick: () => this.#page() },
@@ -54,7 +54,7 @@ class RunList {
   );
   #none = h(
     "div",
-    { class: "run-none", hidden: true },
+    { class: "muted run-none", hidden: true },
     h("strong", { text: t("No run yet") }),
     h("p", {
       text: t(
@@ -70,7 +70,7 @@ class RunList {
     const heads = widths().map(({ cls, text }) => h("th", { scope: "col", class: cls, text }));
     this.table = h(
       "table",
-      { class: "run-list", hidden: true },
+      { class: "lined run-list", hidden: true },
       h("caption", { class: "visually-hidden", text: t("Earlier runs") }),
       h("thead", {}, h("tr", {}, h("td"), ...heads, h("td"))),
       this.#rows,

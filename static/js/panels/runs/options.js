@@ -32,8 +32,8 @@ const devices = () => ({ auto: t("automatic"), cpu: "CPU", cuda: "GPU" });
 
 /** @param {() => void} changed @param {(p: number) => void} takeRanks gives the schedule that many devices */
 export function createRunOptions(changed, takeRanks) {
-  const where = h("p", { class: "run-where", id: "run-where" });
-  const length = h("p", { class: "run-where", id: "run-length" });
+  const where = h("p", { class: "muted run-where", id: "run-where" });
+  const length = h("p", { class: "muted run-where", id: "run-length" });
   const refusal = h("p", { class: "note bad", id: "run-refusal", role: "status", hidden: true });
   const have = createDeviceList();
   const mode = list("mode", t("Pace"), modes(), changed);
@@ -81,7 +81,7 @@ export function createRunOptions(changed, takeRanks) {
   for (const { label } of placed) label.hidden = true; // until there is a cluster
   const node = h(
     "fieldset",
-    { class: "run-options", "aria-describedby": [where.id, length.id].join(" ") },
+    { class: "row run-options", "aria-describedby": [where.id, length.id].join(" ") },
     h("legend", { class: "visually-hidden", text: t("Options of the next run") }),
     ...[mode, unit, dtype, device, steps, seed, ...placed].map((each) => each.label),
     refusal,

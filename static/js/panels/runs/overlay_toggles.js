@@ -31,7 +31,7 @@ export function createOverlayToggles(store) {
     },
     t("Colour by lateness"),
   );
-  const node = h("span", { class: "run-shows" }, planned, late);
+  const node = h("span", { class: "row run-shows" }, planned, late);
 
   function sync() {
     const { view } = store.get();

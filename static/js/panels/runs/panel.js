@@ -103,7 +103,7 @@ export function createRunPanel(acts) {
       hint ? h("p", { text: hint }) : "",
       h(
         "p",
-        { class: "panel-row" },
+        { class: "row" },
         better,
         h("button", { type: "button", class: "button soft", onclick: () => acts.start(false) }, t("Try again")),
         h("button", { type: "button", class: "button", onclick: acts.leave }, t("Back to the plan")),
@@ -132,14 +132,7 @@ export function createRunPanel(acts) {
         : [];
     replace(
       panel,
-      h(
-        "div",
-        { class: "panel-row" },
-        steps(run),
-        moving ? meter.node : "",
-        h("span", { class: "top-space" }),
-        ...acting,
-      ),
+      h("div", { class: "row" }, steps(run), moving ? meter.node : "", h("span", { class: "top-space" }), ...acting),
       lost
         ? h("p", {
             class: "note",
@@ -154,7 +147,7 @@ export function createRunPanel(acts) {
       sentence(run),
       run.unkept ? h("p", { class: "note", role: "status", text: tr(run.unkept) }) : "",
       run.status === "finished" ? afterRun(run, acts, acts.toggles()) : "",
-      calibration ? h("p", { class: "run-calibrated", role: "status", text: calibrationText(run, calibration) }) : "",
+      calibration ? h("p", { class: "muted run-text", role: "status", text: calibrationText(run, calibration) }) : "",
       details(run, planned, residuals, acts.pick),
       over ? options.node : "",
       over ? all : "",
@@ -184,7 +177,7 @@ const whyMode = (why) => asSentence(tr(why));
 function steps(run) {
   if (run.mode === "imported")
     return h("p", {
-      class: "run-elsewhere",
+      class: "muted",
       text:
         run.device === "simulated"
           ? t("Simulated by Bubbleline, read from a trace.")
@@ -276,7 +269,7 @@ function sentence(run) {
  * @param {Run} run @param {number | null} planned @param {Residuals | null} residuals @param {RunActs["pick"]} pick */
 function details(run, planned, residuals, pick) {
   const parts = [
-    run.why ? h("p", { class: "run-why", text: whyMode(run.why) }) : "",
+    run.why ? h("p", { class: "muted run-text", text: whyMode(run.why) }) : "",
     facts(run, planned),
     residuals ? residualLists(residuals, pick) : "",
   ];

@@ -47,7 +47,7 @@ export function residualsOf(lane, lanes) {
 export function residualLists({ far, lost: own }, pick) {
   return h(
     "div",
-    { class: "residuals" },
+    { class: "row residuals" },
     list(t("Largest deviation of the end from the plan"), far, pick),
     list(t("Largest deviation in op duration"), own, pick),
   );

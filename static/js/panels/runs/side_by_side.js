@@ -74,7 +74,7 @@ export function createRunTable(acts) {
   ];
   const table = h(
     "table",
-    { class: "sweep" },
+    { class: "lined sweep" },
     h("caption", { class: "visually-hidden", text: t("Runs on the timeline, predicted and measured") }),
     h(
       "thead",

@@ -61,7 +61,7 @@ export function createEmbedPart(store) {
     status,
     h(
       "p",
-      { class: "share-text" },
+      { class: "muted share-text" },
       t("Or one element, with one script and no server:"),
       " ",
       h("a", { href: "/component", target: "_blank" }, h("code", { text: "<bubble-line>" })),

@@ -35,7 +35,7 @@ function createDialog(store) {
   );
   const node = h(
     "dialog",
-    { class: "share", id: "share-dialog", "aria-labelledby": "share-title" },
+    { class: "popup share", id: "share-dialog", "aria-labelledby": "share-title" },
     h("div", { class: "share-head" }, h("h2", { id: "share-title", text: t("Share this view") }), close),
     h("section", {}, link.node, status),
     short.node,
@@ -86,7 +86,13 @@ function createShortPart(query) {
     "form",
     { class: "share-row", onsubmit: submit },
     h("label", { for: "share-name", text: t("Short link, with an optional name") }),
-    h("div", { class: "share-take" }, h("span", { class: "share-prefix", text: `${location.host}/s/` }), name, make),
+    h(
+      "div",
+      { class: "share-take" },
+      h("span", { class: "cut share-prefix", text: `${location.host}/s/` }),
+      name,
+      make,
+    ),
   );
   made.node.hidden = true;
 
@@ -160,7 +166,7 @@ function createFilePart(store) {
     { class: "share-more", id: "share-file-part" },
     h("summary", { text: t("Stand-alone HTML file") }),
     h("p", {
-      class: "share-text",
+      class: "muted share-text",
       text: t(
         "One file with the timeline, playback, the choice of a schedule, and sliders for sizes and costs. It opens " +
           "from a disk and needs neither a server nor a network: for a lecture, a thesis, an archive.",

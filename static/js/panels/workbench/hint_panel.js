@@ -27,7 +27,7 @@ export function createHints({ session, followed, title, shown }) {
     { class: "bench-help", "aria-label": t("Hints") },
     h("h2", { text: t("Hints") }),
     list,
-    h("div", { class: "bench-buttons" }, more, act),
+    h("div", { class: "row bench-buttons" }, more, act),
   );
   /** @type {Hint | null} */
   let present = null;

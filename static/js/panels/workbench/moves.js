@@ -39,14 +39,14 @@ export function createMoves({ session, area, selected, select, setGhost, tell })
     edit.node,
     h(
       "div",
-      { class: "bench-buttons" },
+      { class: "row bench-buttons" },
       button("bench-rule", t("Go on by the rule"), t("Each rank repeats the pattern at the end of its row"), byRule),
       button("bench-strange", t("Run until something strange"), t("Place ops until one is worth a look"), strange),
       button("bench-rest", t("Complete it"), t("Place all the rest, always the op that can start first"), rest),
     ),
     h(
       "div",
-      { class: "bench-stamp" },
+      { class: "row bench-stamp" },
       button("bench-stamp", t("Stamp the selection"), t("Repeat the selected ops for the next micro-batches"), stampIt),
       h("label", { for: "bench-copies" }, t("times"), " ", copies),
     ),
@@ -148,7 +148,7 @@ function createEdit(session, selected, select) {
   const name = h("span", { id: "bench-selected" });
   const node = h(
     "div",
-    { class: "bench-edit", id: "bench-edit", hidden: true, role: "group", "aria-label": t("The selected op") },
+    { class: "row bench-edit", id: "bench-edit", hidden: true, role: "group", "aria-label": t("The selected op") },
     name,
     button("bench-earlier", t("Earlier"), t("Move it before the op in front of it"), () => shift(-1)),
     button("bench-later", t("Later"), t("Move it behind the op that follows it"), () => shift(1)),

@@ -24,7 +24,7 @@ export function createPalette({ session, rankAt }) {
     { class: "palette", id: "palette" },
     h(
       "div",
-      { class: "palette-row" },
+      { class: "row palette-row" },
       h("span", { class: "palette-rank" }, h("span", { text: t("Rank") }), " ", rank),
       button("bench-rank-up", "▲", t("The rank above (↑)"), () => session.setRank(session.rank - 1)),
       button("bench-rank-down", "▼", t("The rank below (↓)"), () => session.setRank(session.rank + 1)),

@@ -27,7 +27,7 @@ export function createRunPanel({ session, store, runs, mayRun }) {
   const open = link("bench-open", t("Open in the whole page"));
   const csv = link("bench-csv", t("torch's CSV"), { download: "order.csv" });
   const json = link("bench-json", t("JSON"), { download: "order.json" });
-  const files = h("div", { class: "bench-buttons", id: "bench-files" }, open, csv, json);
+  const files = h("div", { class: "row bench-buttons", id: "bench-files" }, open, csv, json);
   const note = h("p", {
     class: "note",
     text: t("A complete order can be run, opened in the whole page and exported."),
@@ -36,7 +36,7 @@ export function createRunPanel({ session, store, runs, mayRun }) {
     "section",
     { "aria-label": t("Run and export") },
     h("h2", { text: t("Run and export") }),
-    h("div", { class: "bench-buttons" }, start),
+    h("div", { class: "row bench-buttons" }, start),
     status,
     note,
     files,

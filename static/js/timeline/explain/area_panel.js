@@ -94,7 +94,7 @@ function panelNode(body, acts, resized) {
   const more = button(t("By kind"), expand, { class: "button soft more", "aria-expanded": "false" });
   const node = h(
     "section",
-    { class: "area-panel", id: "area", "aria-label": t("Selected area"), hidden: true },
+    { class: "popup area-panel", id: "area", "aria-label": t("Selected area"), hidden: true },
     body,
     h(
       "div",

@@ -44,7 +44,7 @@ const kindNames = () => [
 
 /** @param {HTMLElement} plot @param {() => Lane[]} lanes all on the timeline */
 export function createCard(plot, lanes) {
-  const node = h("div", { class: "card", id: "card", hidden: true });
+  const node = h("div", { class: "popup card", id: "card", hidden: true });
   plot.append(node);
   /** @type {Trace | null} */
   let shown = null;

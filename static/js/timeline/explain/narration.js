@@ -22,8 +22,8 @@ const OFTEN = 150; // ms between two lists while it plays
 /** @param {Parts} parts */
 export function createNarration(parts) {
   const { store, lanes, playback, tell, stepper } = parts;
-  const line = h("p", { class: "narration", id: "narration", "aria-live": "polite" });
-  const chips = h("span", { class: "narration-chips", "aria-hidden": "true" });
+  const line = h("p", { class: "cut narration", id: "narration", "aria-live": "polite" });
+  const chips = h("span", { class: "cut narration-chips", "aria-hidden": "true" });
   const more = h(
     "button",
     {
@@ -37,7 +37,7 @@ export function createNarration(parts) {
     h("span", { class: "narration-arrow", "aria-hidden": "true" }),
   );
   const panel = h("div", {
-    class: "narration-panel",
+    class: "popup narration-panel",
     id: "narration-panel",
     hidden: true,
     role: "region",

@@ -31,7 +31,7 @@ export class Find {
     "aria-label": t("Find ops by text, such as 2F5"),
     "aria-describedby": "find-status",
   });
-  #status = h("output", { id: "find-status", class: "find-status", for: "find-text" });
+  #status = h("output", { id: "find-status", class: "cut find-status", for: "find-text" });
   /** @type {Query | null} */
   #query = null;
   /** @type {WeakMap<object, Hits>} by schedule, for the query of now */
@@ -48,7 +48,7 @@ export class Find {
     };
     this.node = h(
       "form",
-      { class: "find", id: "find", role: "search", hidden: true },
+      { class: "popup find", id: "find", role: "search", hidden: true },
       this.#input,
       this.#status,
       button(UP, t("Previous match (Shift + Enter)"), () => this.#go(-1)),

@@ -66,7 +66,7 @@ export class Field {
       },
       t("mean"),
     );
-    this.stages = h("div", { class: "stages", hidden: true }, this.range, `${t("per stage")} · `, one);
+    this.stages = h("div", { class: "cut stages", hidden: true }, this.range, `${t("per stage")} · `, one);
     this.node = h(
       "div",
       { class: `field${options.stacked ? " stacked" : options.caption ? " captioned" : ""}`, title: options.label },

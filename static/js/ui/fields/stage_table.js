@@ -20,7 +20,7 @@ export class StageTable {
   #problem = h("div", { class: "problem", role: "alert", hidden: true });
   #scroll;
   #tooMany = h("p", {
-    class: "hint",
+    class: "footnote hint",
     hidden: true,
     text: t("Too many stages for a table: paste a list into the field."),
   });
@@ -70,7 +70,10 @@ export class StageTable {
         },
         t("All equal"),
       ),
-      h("p", { class: "hint", text: t("Paste a list such as 1,2,3 or columns of a spreadsheet into any box.") }),
+      h("p", {
+        class: "footnote hint",
+        text: t("Paste a list such as 1,2,3 or columns of a spreadsheet into any box."),
+      }),
     );
     this.node.addEventListener("toggle", () => this.sync());
   }

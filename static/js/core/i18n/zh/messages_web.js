@@ -38,6 +38,7 @@ export const WEB_MESSAGES = {
   "http.server_error": "出错的是服务器，不是你的请求；服务器日志中的编号为 {name}。",
   "http.slow_request": "请求未能及时到达。",
   "http.takes_an_object": "{what}需要含有 {keys} 的对象",
+  "http.no_handshake": "这不是 WebSocket 的握手请求。",
   "http.unreadable_request": "无法读取此 HTTP 请求。",
   "lessons.all_ops_once": "每个 op 都必须恰好出现一次。",
   "lessons.anchor_twice": "{given} 用作两个步骤的名称",

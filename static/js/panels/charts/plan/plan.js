@@ -79,7 +79,7 @@ class PlanTab {
       "div",
       { class: "plan" },
       this.setup.node,
-      h("div", { class: "plan-state" }, this.#lead, this.#longer, this.#progress, this.#csv),
+      h("div", { class: "row plan-state" }, this.#lead, this.#longer, this.#progress, this.#csv),
       h("div", { class: "plan-body", hidden: true }, this.#scroll, this.#home),
     );
     store.subscribe((state, before) => {

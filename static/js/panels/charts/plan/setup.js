@@ -49,12 +49,12 @@ export class Setup {
     );
     this.node = h(
       "div",
-      { class: "plan-setup" },
+      { class: "row plan-setup" },
       labelled(t("Model"), this.#model),
       labelled(t("Machine"), this.#machine),
       labelled(t("GB a device"), this.#gigabytes),
       this.#find,
-      h("span", { class: "plan-more" }, this.#devices, " ", more),
+      h("span", { class: "fine" }, this.#devices, " ", more),
       this.#why,
     );
     this.#find.setAttribute("aria-describedby", "plan-why");

@@ -1,7 +1,7 @@
-"""The rows that a run measures: their fields by name. The server reads and checks them only here.
+"""The rows that a run measures: their fields by name, for the runner that sends them and the server that reads them.
 
 A row crosses process boundaries as a list of whole numbers. The runner states the fields of its rows in the event
-`running`; the log, the database and the page have them in the order of FIELDS.
+`running`; the log, the database and the page have them in the order of FIELDS. Times are in ns since the run's start.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from backend.errors import message
+from backend.schedule.errors import message
 
 Row = Sequence[int]
 
 
 class OpRow(NamedTuple):
-    """One op: its rank, its index in the rank's row, times in ns of the run's clock."""
+    """One op: its rank, its index in the rank's row, and for how long it waited for messages."""
 
     rank: int
     index: int  # type: ignore[assignment]  # the field hides tuple.index, which is not used
@@ -38,7 +38,9 @@ class CopyRow(NamedTuple):
 
 
 class BytesRow(NamedTuple):
-    """The bytes of one op: of its messages, and of the activations alive on its rank after it."""
+    """The bytes of one op: of the messages that it received and sent, and of the activations that are alive on its
+    rank's device after it.
+    """
 
     rank: int
     index: int  # type: ignore[assignment]  # the field hides tuple.index, which is not used
@@ -48,10 +50,8 @@ class BytesRow(NamedTuple):
 
 
 class MessageRow(NamedTuple):
-    """One message.
-
-    `gradient` is 0 for activations; `stage` is the receiving stage; times in ns of the run's clock: when its sender
-    posted it, when the receiver asked for it, when the receiver had it.
+    """One message: `gradient` is 1 for a gradient, 0 for an activation; `stage` is the receiving stage; when its sender
+    posted it, when the receiver asked for it, and when the receiver had it; `bytes` with its header.
     """
 
     source: int
@@ -69,6 +69,12 @@ TYPES: dict[str, Any] = {"ops": OpRow, "copies": CopyRow, "bytes": BytesRow, "me
 KINDS = tuple(TYPES)
 FIELDS: dict[str, list[str]] = {kind: list(row._fields) for kind, row in TYPES.items()}
 TIMES = ("ops", "copies")  # what the timeline of a run needs; bytes and messages are twice as much
+
+
+def named(kind: str, rows: Iterable[Row]) -> list[Any]:
+    """Return rows in the order of FIELDS as named tuples: OpRow, CopyRow, BytesRow or MessageRow."""
+    make = TYPES[kind]._make
+    return [make(row) for row in rows]
 
 
 class RowReader:
@@ -108,24 +114,3 @@ class RowReader:
             raise ValueError(text)
         columns = self._columns[kind]
         return found if columns is None else [[row[at] for at in columns] for row in found]
-
-
-def named(kind: str, rows: Iterable[Row]) -> list[Any]:
-    """Return rows in the order of FIELDS as named tuples: OpRow, CopyRow, BytesRow or MessageRow."""
-    make = TYPES[kind]._make
-    return [make(row) for row in rows]
-
-
-def with_copies_apart(rows: Iterable[Row]) -> tuple[list[Row], list[Row]]:
-    """Separate ops and copies of runs that were stored before copies had rows of their own.
-
-    There the k-th copy of a rank was among the ops with the index -1 - k, and its bytes were in the column recv_wait.
-    """
-    ops: list[Row] = []
-    copies: list[Row] = []
-    for row in rows:
-        if row[1] < 0:
-            copies.append([row[0], -1 - row[1], *row[2:]])
-        else:
-            ops.append(row)
-    return ops, copies

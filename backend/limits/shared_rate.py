@@ -1,4 +1,4 @@
-"""The limits of backend/limits, counted in Redis for all processes together; alone by each while Redis is away.
+"""Rates that are counted in Redis for all processes together; alone by each process while Redis is away.
 
 Redis' own clock counts, so that machines need not agree on the time.
 """
@@ -11,8 +11,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from redis import RedisError
+
 from backend.limits.rate_limit import HOUR, HourlyRate, Pace
-from backend.web.shared.connection import UNAVAILABLE, key
 
 logger = logging.getLogger(__name__)
 PAUSE_S = 2.0  # without a question after a failure: requests must not wait for a network that is down
@@ -46,7 +47,7 @@ return '0'
 
 
 class SharedPace(Pace):
-    """A Pace for all processes: `name` tells it from others."""
+    """A Pace for all processes, under keys that begin with `name`."""
 
     def __init__(self, client: Any, name: str, most: int, period_s: float) -> None:
         super().__init__(most, period_s)
@@ -59,7 +60,7 @@ class SharedPace(Pace):
 
 
 class SharedHourlyRate(HourlyRate):
-    """An HourlyRate for all processes: `name` tells it from others."""
+    """An HourlyRate for all processes, under keys that begin with `name`."""
 
     def __init__(self, client: Any, name: str, most: int) -> None:
         super().__init__(most)
@@ -85,8 +86,8 @@ class _Script:
         if self._clock() < self._asked_again:
             return None
         try:
-            return float(self._run(keys=[key("limit", self._name, client)], args=arguments))
-        except UNAVAILABLE as error:
+            return float(self._run(keys=[f"{self._name}:{client}"], args=arguments))
+        except (RedisError, OSError) as error:
             logger.warning("limits are counted by each process alone, Redis: %s", error)
             self._asked_again = self._clock() + PAUSE_S
             return None
