@@ -33,7 +33,7 @@ export default [
           patterns: [
             {
               regex:
-                "^(?!\\./|\\.\\./(schedule|explain|families|timeline|drawing|measured|state|i18n)/|" +
+                "^(?!\\./|\\.\\./(schedule|options|explain|families|timeline|drawing|measured|state|i18n)/|" +
                 "\\.\\./memoized\\.js$|.*/vendor/(fflate\\.js|tables\\.json)$)",
               message: "core imports only core, the tables of the server and fflate, which knows no DOM either",
             },

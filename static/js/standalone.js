@@ -5,7 +5,7 @@ import { byId, h, setText } from "./ui/dom.js";
 import { createEmbedView } from "./app/embed_view.js";
 import { exposeForTests } from "./app/inspection.js";
 import { loadLanguage } from "./ui/languages.js";
-import { keepOrder } from "./data/orders.js";
+import { keepOrder } from "./data/orders/orders.js";
 import { IDS } from "./core/state/schedules.js";
 import { decode } from "./core/schedule/wire.js";
 import { t } from "./core/i18n/language.js";

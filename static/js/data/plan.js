@@ -1,7 +1,7 @@
 // The plans on the screen: from a spec to an order, its times and its figures. The last good one stays until the next
 // is here.
 import { Offline, Refusal } from "./api.js";
-import { answerHere, answerTo } from "./orders.js";
+import { answerHere, answerTo } from "./orders/orders.js";
 import { specQuery } from "../core/state/link.js";
 import { figures } from "../core/schedule/metrics.js";
 import { holding, peakInFlight, peakMemory } from "../core/schedule/memory.js";
@@ -103,7 +103,7 @@ export function request(plan, spec, query, changed) {
     });
 }
 
-/** @param {Plan} plan @param {import("./orders.js").Answer} answer @param {() => void} changed */
+/** @param {Plan} plan @param {import("./orders/orders.js").Answer} answer @param {() => void} changed */
 function settle(plan, answer, changed) {
   plan.offline = false;
   plan.answered = plan.asked;

@@ -2,7 +2,7 @@
 // the frame, and become lane groups.
 import { invalidate } from "../ui/frame_loop.js";
 import { importedFamily } from "./imported.js";
-import { answerHere } from "./orders.js";
+import { answerHere } from "./orders/orders.js";
 import { createPlan, isOutOfDate, orderQuery, planAhead, request, timePlan } from "./plan.js";
 import { createRehearsal } from "./rehearsal.js";
 import { IDS, specsOf } from "../core/state/schedules.js";

@@ -169,7 +169,7 @@ test("a weight gradient needs its own input gradient, which unblocks it", () => 
 });
 
 test("needs and unblocks mirror each other in every schedule that is sent", () => {
-  for (const schedule of sentSchedules()) {
+  for (const schedule of sentSchedules().filter(({ copies }) => !copies)) {
     const planned = simulate(schedule, UNIT);
     const forth = new Set();
     const back = new Set();

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { test } from "node:test";
 
 import { CONSTRUCTED, construct } from "../../../static/js/core/families/construct.js";
-import { isConstructed } from "../../../static/js/core/options/accepts.js";
+import { isConstructed } from "../../../static/js/core/families/accepts.js";
 import { legalNear, refusal } from "../../../static/js/core/families/legal.js";
 import { fixture } from "../support/fixtures.js";
 import { DEFAULTS, UNIT } from "../support/helpers.js";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { placedHere, timedWithOptions } from "../../../static/js/core/options/apply_options.js";
-import { baseOrder, completeOrder } from "../../../static/js/core/options/base_order.js";
+import { baseOrder, completeOrder } from "../../../static/js/core/families/base_order.js";
 import { timing } from "../../../static/js/core/schedule/effective_costs.js";
 import { argsort, argsortWhole } from "../../../static/js/core/options/argsort.js";
 import { orderQuery } from "../../../static/js/data/plan.js";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { find, opText } from "../../../static/js/core/schedule/ops.js";
-import { baseOrder } from "../../../static/js/core/options/base_order.js";
+import { baseOrder } from "../../../static/js/core/families/base_order.js";
 import { timedWithOptions } from "../../../static/js/core/options/apply_options.js";
 import { timing } from "../../../static/js/core/schedule/effective_costs.js";
 import { durations, simulate } from "../../../static/js/core/schedule/simulate.js";

@@ -9,9 +9,9 @@ import { curve, holding, peakInFlight, peakMemory } from "../../../static/js/cor
 import { figures } from "../../../static/js/core/schedule/metrics.js";
 import { wasShortened } from "../../../static/js/core/schedule/periodic.js";
 import { opText } from "../../../static/js/core/schedule/ops.js";
-import { isConstructed } from "../../../static/js/core/options/accepts.js";
+import { isConstructed } from "../../../static/js/core/families/accepts.js";
 import { refusal } from "../../../static/js/core/families/legal.js";
-import { baseOrder } from "../../../static/js/core/options/base_order.js";
+import { baseOrder } from "../../../static/js/core/families/base_order.js";
 import { timedWithOptions } from "../../../static/js/core/options/apply_options.js";
 import { timing } from "../../../static/js/core/schedule/effective_costs.js";
 import { parse, specQuery } from "../../../static/js/core/state/link.js";

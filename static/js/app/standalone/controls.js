@@ -1,6 +1,6 @@
 // The controls of a stand-alone file: sizes and families above, costs below, one button that takes all of them back.
 import { CONSTRUCTED } from "../../core/families/construct.js";
-import { isConstructed } from "../../core/options/accepts.js";
+import { isConstructed } from "../../core/families/accepts.js";
 import { t } from "../../core/i18n/language.js";
 import { formatNumber, formatPercent } from "../../core/i18n/numbers.js";
 import { shapedByOptions } from "../../core/schedule/effective_costs.js";

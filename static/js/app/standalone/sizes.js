@@ -2,7 +2,7 @@
 // be made there stays as the file has it.
 import { CONSTRUCTED } from "../../core/families/construct.js";
 import { legalNear, refusal } from "../../core/families/legal.js";
-import { isConstructed } from "../../core/options/accepts.js";
+import { isConstructed } from "../../core/families/accepts.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { IDS } from "../../core/state/schedules.js";
 import { moveTo, withField } from "../../data/spec_fields.js";

@@ -1,6 +1,6 @@
 // The workbench's address: the query of an imported order, whole or not, which the main page reads as well, and keys of
 // its own: free (free mode), ghost (the order that is shown faintly), task.
-import { answerTo } from "../orders.js";
+import { answerTo } from "../orders/orders.js";
 import { tr, t } from "../../core/i18n/language.js";
 import { shapedByOptions } from "../../core/schedule/effective_costs.js";
 import { IMPORTED } from "../../core/schedule/spec_tables.js";

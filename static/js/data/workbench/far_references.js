@@ -1,5 +1,5 @@
 // Orders to compare a large board with that take too long to be made at once: made once for each board.
-import { answerTo } from "../orders.js";
+import { answerTo } from "../orders/orders.js";
 import { specQuery } from "../../core/state/link.js";
 import { addReference, familySpec, farFamilies } from "../../core/workbench/references.js";
 

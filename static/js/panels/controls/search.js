@@ -4,7 +4,7 @@ import { h, setText, show } from "../../ui/dom.js";
 import { onStage } from "../../ui/frame_loop.js";
 import { t, tr } from "../../core/i18n/language.js";
 import { connect } from "../../data/runs/client.js";
-import { keepOrder } from "../../data/orders.js";
+import { keepOrder } from "../../data/orders/orders.js";
 import { formatCount, formatNumber, formatPercent } from "../../core/i18n/numbers.js";
 import { putAt, specAt, specsOf } from "../../core/state/schedules.js";
 import { decode } from "../../core/schedule/wire.js";

@@ -1,7 +1,7 @@
 // Whether a family surely takes the costs and options of a spec, so that the page can construct its order without the
 // server. What is not sure is for the server to answer or to refuse, with its reason.
-import { CONSTRUCTED } from "../families/construct.js";
-import { isLastFirst, ofSizes } from "../families/table.js";
+import { CONSTRUCTED } from "./construct.js";
+import { isLastFirst, ofSizes } from "./table.js";
 import { barriersOf } from "../schedule/effective_costs.js";
 import { codesPerRank } from "../schedule/ops.js";
 import { offloadOfChunks, ofStages } from "../schedule/per_chunk.js";

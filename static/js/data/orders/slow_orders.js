@@ -1,11 +1,11 @@
 // Constructs orders that take long in a worker, one after the other. Where there are no workers (a stand-alone file),
 // or the worker's sources cannot be had any more, they are constructed in the page: slower, and the same orders.
-import { completeOrder } from "../core/options/base_order.js";
+import { completeOrder } from "../../core/families/base_order.js";
 
-/** @import {Schedule, Spec} from "../core/schedule/types.js" */
+/** @import {Schedule, Spec} from "../../core/schedule/types.js" */
 /** @typedef {{spec: Spec, resolve: (schedule: Schedule) => void, since: number}} Job */
 
-const SOURCE = "/static/js/order_worker.js"; // by its own address, whether the page is bundled or not
+const SOURCE = "/static/js/data/orders/order_worker.js"; // by its own address, whether the page is bundled or not
 const PATIENCE = 1000; // ms that a job whose order nobody waits for any more may go on
 
 /** @type {Worker | null} */

@@ -1,16 +1,16 @@
 // The order of a spec: constructed in the page, or asked of the server where it is searched, imported, or not surely
 // legal. Orders are kept, bounded by ops, oldest out first.
-import { Offline, Refusal, getSchedule } from "./api.js";
+import { Offline, Refusal, getSchedule } from "../api.js";
 import { constructAside } from "./slow_orders.js";
-import { CONSTRUCTED } from "../core/families/construct.js";
-import { refusal } from "../core/families/legal.js";
-import { isConstructed } from "../core/options/accepts.js";
-import { placedHere } from "../core/options/apply_options.js";
-import { baseOrder } from "../core/options/base_order.js";
-import { barriersOf, shapedByOptions } from "../core/schedule/effective_costs.js";
-import { decode } from "../core/schedule/wire.js";
+import { CONSTRUCTED } from "../../core/families/construct.js";
+import { refusal } from "../../core/families/legal.js";
+import { isConstructed } from "../../core/families/accepts.js";
+import { placedHere } from "../../core/options/apply_options.js";
+import { baseOrder } from "../../core/families/base_order.js";
+import { barriersOf, shapedByOptions } from "../../core/schedule/effective_costs.js";
+import { decode } from "../../core/schedule/wire.js";
 
-/** @import {Schedule, Spec, SpecError} from "../core/schedule/types.js" */
+/** @import {Schedule, Spec, SpecError} from "../../core/schedule/types.js" */
 /** @typedef {{schedule: Schedule, error: null} | {schedule: null, error: SpecError}} Answer */
 
 const LIMIT_OPS = 12_000_000;

@@ -1,8 +1,8 @@
 // The order of a spec whose family is constructed, without what its options place in it by the costs
 // (apply_options.js): as backend/schedule/families/apply_options.py and options/vocabulary.py.
-import { timedWithOptions } from "./apply_options.js";
-import { construct } from "../families/construct.js";
-import { fromRows } from "../families/from_rows.js";
+import { timedWithOptions } from "../options/apply_options.js";
+import { construct } from "./construct.js";
+import { fromRows } from "./from_rows.js";
 import { barriersOf, timing } from "../schedule/effective_costs.js";
 import { KIND_B, KIND_F, codesPerRank, kindOf, micros } from "../schedule/ops.js";
 import { build } from "../schedule/placement.js";
