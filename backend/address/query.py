@@ -14,11 +14,10 @@ from backend.schedule.spec import COST_KEYS, LIMITS, Spec, reject_unknown
 
 SPEC_KEYS = tuple(key for key in Spec().to_json() if key != "costs")
 KEYS = SPEC_KEYS + COST_KEYS
-ORDER_KEYS = (*KEYS, "base")  # base: without what options place in the order by the costs
 LISTS = frozenset({"F", "I", "W", "layers"})
 WORDS = frozenset({"family", "vocabulary", "order"})
 PER_CHUNK = frozenset({"recompute", "offload"})  # a word, or a list of words
-FLAGS = frozenset({"lifo", "forward_only", "shared_link", "base"})
+FLAGS = frozenset({"lifo", "forward_only", "shared_link"})
 TRUTHS = {"true": True, "1": True, "false": False, "0": False}
 # JSON's own numbers: no spaces, underscores, hex, NaN or infinity, and short enough to read at once.
 NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,4})?", re.ASCII)
@@ -33,15 +32,6 @@ ADDRESS = message("web.the_address", "the address")  # where keys were given, fo
 def spec_of(query: bytes) -> Spec:
     """Read a legal spec from a query string. Raises RequestError naming the key that is wrong."""
     return read(nested(fields_of(query, KEYS, value_of)))
-
-
-def order_query_of(query: bytes) -> tuple[Spec, bool]:
-    """Read a legal spec, and whether only its base order is requested. Raises RequestError naming the key that is
-    wrong.
-    """
-    data = fields_of(query, ORDER_KEYS, value_of)
-    base = bool(data.pop("base", False))
-    return read(nested(data)), base
 
 
 def is_packed(query: bytes) -> bool:
@@ -68,7 +58,7 @@ def fields_of(query: bytes, known: Collection[str], value: Callable[[str, str], 
 
 def repeated(key: str) -> str:
     """Return the sentence for a repeated key."""
-    return message("web.repeated_key", "{key} stands more than once in the address", key=key)
+    return message("web.repeated_key", "{key} is more than once in the address", key=key)
 
 
 def nested(data: dict[str, Any]) -> dict[str, Any]:
@@ -132,7 +122,7 @@ def list_of(key: str, text: str, entry_of: Callable[[str, str], T]) -> T | list[
     for part in text.split(","):
         times, star, each = part.rpartition("*")
         count = number_of(key, times) if star else 1
-        # Judged before the list grows: a short address must not make a long one.
+        # Checked before the list grows: a short address must not make a long one.
         if not isinstance(count, int) or count < 1 or len(entries) + count > MOST_ENTRIES:
             why = message(
                 "web.bad_repetition",

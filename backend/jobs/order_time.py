@@ -24,14 +24,6 @@ RESULT_US = 3.0  # of an op, for its times and its text
 
 def order_ms(spec: Spec) -> float:
     """Estimate the milliseconds for the order of a legal spec. Does not unpack an imported one."""
-    ms = base_order_ms(spec)
-    if spec.family != imported.NAME and (spec.vocabulary != "plain" or spec.offload != "none"):
-        ms += WORKER_MS + 3 * spec.p * spec.m * spec.v * OPTION_US / 1000
-    return ms
-
-
-def base_order_ms(spec: Spec) -> float:
-    """Estimate the milliseconds for an order without what its options place by the costs, as ``order_ms``."""
     if spec.family == imported.NAME:
         return IMPORTED_MS
     family = registry.family_of(spec)
@@ -42,6 +34,8 @@ def base_order_ms(spec: Spec) -> float:
         ms = WORKER_MS + ops * CONSTRUCTION_US / 1000 + trials
     elif family.shaped_by_costs:
         ms = WORKER_MS + ops * BLOCK_US / 1000
+    if spec.vocabulary != "plain" or spec.offload != "none":
+        ms += WORKER_MS + ops * OPTION_US / 1000
     return ms
 
 

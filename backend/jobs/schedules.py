@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backend.address.query import fields_of, order_query_of, spec_of, value_of
+from backend.address.query import fields_of, spec_of, value_of
 from backend.errors import message
 from backend.jobs.encoding import BINARY, Encoded, encode_json, encode_plain_json
 from backend.schedule.analysis.steady_state import steady_state
@@ -21,21 +21,14 @@ def order_of(spec: Spec) -> Encoded:
     return Encoded.of(wire.compress(wire.encode(registry.order(spec), spec.to_json())), BINARY)
 
 
-def base_order_of(spec: Spec) -> Encoded:
-    """Return the order of a legal spec without what its options place by the costs; else as ``order_of``."""
-    order, lacks = registry.base_order(spec)
-    return Encoded.of(wire.compress(wire.encode(order, spec.to_json(), base=lacks)), BINARY)
-
-
 def result_of(spec: Spec) -> Encoded:
     """Return the Result of a legal spec as JSON."""
     return encode_plain_json(result(spec))
 
 
 def order_of_query(query: bytes) -> Encoded:
-    """Return the order of the spec in a query, or its base order."""
-    spec, base = order_query_of(query)
-    return base_order_of(spec) if base else order_of(spec)
+    """Return the order of the spec in a query."""
+    return order_of(spec_of(query))
 
 
 def result_of_query(query: bytes) -> Encoded:

@@ -12,7 +12,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from backend.address.chart_query import APPEARANCE
-from backend.address.query import ORDER_KEYS
+from backend.address.query import KEYS
 from backend.runs import options
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.hardware.cost_model import KEYS as SETTING_KEYS
@@ -50,7 +50,7 @@ def names() -> set[str]:
     charts = ["bubble-m", "split", "messages", "bubble", "guide", "machine"]
     ways = [name for family in FAMILIES.values() for name in (*family.vocabulary, family.placement)]
     ways += [*options.KEYS, *options.DTYPES, *options.DEVICES]
-    return set(re.findall(WORD, " ".join([*titled, *ORDER_KEYS, *SETTING_KEYS, *APPEARANCE, *charts, *ways, "limit"])))
+    return set(re.findall(WORD, " ".join([*titled, *KEYS, *SETTING_KEYS, *APPEARANCE, *charts, *ways, "limit"])))
 
 
 @pytest.mark.skipif(NODE is None, reason="the page's modules run in node")

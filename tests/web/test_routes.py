@@ -57,42 +57,6 @@ def test_the_order_of_every_family_is_sent_in_the_compact_form(client: FlaskClie
     assert json.loads(body[4 : 4 + size])["spec"] == spec.to_json()
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"family": "interleaved", "p": "4", "m": "8", "v": "2", "offload": "full"},
-        {"family": "1f1b", "p": "4", "m": "8", "vocabulary": "parallel-1"},
-    ],
-)
-def test_a_base_order_is_the_same_for_all_costs_and_lacks_what_options_place_by_them(
-    client: FlaskClient, options: dict[str, str]
-) -> None:
-    plain = header_of(client.get("/api/schedule", query_string=options).data)
-    one, other = (
-        client.get("/api/schedule", query_string=options | {"base": "true"} | costs).data
-        for costs in ({}, {"F": "7", "comm": "0.5"})
-    )
-    base = header_of(one)
-    assert (base["base"], base["barriers"], base["copies"]) == (True, 0, 0)
-    assert "base" not in plain
-    assert plain["barriers"] or plain["copies"]
-    assert wire.decode(one).codes.tolist() == wire.decode(other).codes.tolist()
-
-
-def test_a_base_order_is_judged_with_its_options_and_a_schedule_that_lacks_nothing_does_not_say_so(
-    client: FlaskClient,
-) -> None:
-    refused = client.get("/api/schedule?family=gis&p=3&m=6&offload=full&shared_link=true&base=true")
-    assert (refused.status_code, error_of(refused)["field"]) == (400, "shared_link")
-    for query in ("family=1f1b&p=4", "family=1f1b&p=4&vocabulary=interlaced"):
-        base, plain = (client.get(f"/api/schedule?{query}{more}").data for more in ("&base=true", ""))
-        assert base == plain
-    assert error_of(client.get("/api/schedule?p=4&base=maybe"))["field"] == "base"
-    for path, accept in (("/api/laws", "*/*"), ("/api/schedule", "application/json")):
-        wrong = client.get(f"{path}?p=4&base=true", headers={"Accept": accept})
-        assert error_of(wrong)["code"] == "schedule.unknown_key"
-
-
 def test_a_client_without_deflate_gets_the_same_bytes_plain(client: FlaskClient):
     plain = client.get("/api/schedule?p=3", headers={"Accept-Encoding": "identity"})
     packed = client.get("/api/schedule?p=3", headers=DEFLATE)

@@ -30,7 +30,7 @@ from backend.schedule.families.zero_bubble.zb_h2 import ZB_H2
 from backend.schedule.order.order import Order
 from backend.schedule.spec import Spec
 
-__all__ = ["FAMILIES", "Family", "base_order", "describe", "family_of", "op_count", "order", "read", "validate"]
+__all__ = ["FAMILIES", "Family", "describe", "family_of", "op_count", "order", "read", "validate"]
 
 FAMILIES: dict[str, Family] = {
     each.name: apply_options.with_options(each)
@@ -119,16 +119,6 @@ def order(spec: Spec) -> Order:
     """Build the order of a spec. Raises SpecError for an illegal one."""
     validate(spec)
     return imported.order(spec) if spec.family == imported.NAME else apply_options.order(spec, FAMILIES[spec.family])
-
-
-def base_order(spec: Spec) -> tuple[Order, bool]:
-    """Build the order of a spec without what its options place by the costs (apply_options.py), and return whether
-    that is anything; an imported order is complete. Raises SpecError for an illegal spec.
-    """
-    validate(spec)
-    if spec.family == imported.NAME:
-        return imported.order(spec), False
-    return apply_options.base_order(spec, FAMILIES[spec.family]), apply_options.places_by_costs(spec)
 
 
 def describe() -> list[dict[str, Any]]:

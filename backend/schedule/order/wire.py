@@ -43,10 +43,8 @@ PHASE = ("period", "more", "begin", "end")  # the keys of a phase
 NOT_AN_ORDER = message("schedule.not_an_order", "these bytes are not an encoded order, or a part of them is missing")
 
 
-def encode(order: Order, spec: Mapping[str, Any] | None = None, *, base: bool = False) -> bytes:
-    """Encode an order, before compression. ``spec`` is the spec's JSON, which the page needs; ``base`` says that what
-    the spec's options place by the costs is not in the order.
-    """
+def encode(order: Order, spec: Mapping[str, Any] | None = None) -> bytes:
+    """Encode an order, before compression. ``spec`` is the spec's JSON, which the page needs."""
     copies = order.copies
     stored = 0 if order.micro is None else 1 if bool((order.micro[:, 1] < 0).all()) else 2
     header: dict[str, Any] = {
@@ -61,8 +59,6 @@ def encode(order: Order, spec: Mapping[str, Any] | None = None, *, base: bool = 
     }
     if spec is not None:
         header["spec"] = spec
-    if base:
-        header["base"] = True
     phases = None if stored else order.repeats
     if phases is not None:
         header["phases"] = _phases(phases)

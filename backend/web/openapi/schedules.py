@@ -28,7 +28,6 @@ from backend.web.openapi.schema import (
     array,
     choice,
     either,
-    flag,
     nullable,
     number,
     record,
@@ -175,12 +174,6 @@ MORE_PLANS = _prefixed(
 )  # fmt: skip
 A_SETTING = _prefixed(SETTING, ("m",), "A model on a machine: each key of /api/costs after `m.`.")
 
-BASE = Parameter(
-    "base",
-    flag(False),
-    "Leave out what options place by the costs: S and T of a spread output layer, and copies. A Result has no base.",
-)
-
 OPERATIONS: dict[str, Operation] = {
     "schedule.list_families": Operation(
         TAG,
@@ -200,7 +193,7 @@ OPERATIONS: dict[str, Operation] = {
     "schedule.show_schedule": Operation(
         TAG,
         {200: Answer("The order.", {BINARY: {}, JSON: _or_error(ref("Result"))})},
-        (*spec_query(), BASE),
+        spec_query(),
         LENIENT,
         refusals=(304,),
         more="`Accept: application/json` gives the Result. docs/contracts.md describes the binary form.",

@@ -7,10 +7,10 @@ from typing import Any
 
 from flask import Blueprint, Response, request
 
-from backend.address.query import is_packed, order_query_of, spec_of
+from backend.address.query import is_packed, spec_of
 from backend.jobs import schedules as answers
 from backend.jobs.encoding import BINARY, JSON, Encoded, encode_json
-from backend.jobs.order_time import IMPORTED_MS, WORKER_MS, base_order_ms, bound_ms, order_ms, result_ms
+from backend.jobs.order_time import IMPORTED_MS, WORKER_MS, bound_ms, order_ms, result_ms
 from backend.schedule.families import registry
 from backend.schedule.order import wire
 from backend.schedule.result import law_values
@@ -38,10 +38,8 @@ def show_schedule() -> Response:
     if is_packed(query):
         make = answers.result_of_query if as_json else answers.order_of_query
         return send_cached((as_json, query), lambda: compute(make, query, ms=IMPORTED_MS))
-    spec, base = (spec_of(query), False) if as_json else order_query_of(query)
+    spec = spec_of(query)
     known = services().searches.found.known(spec)
-    if base:
-        return send_cached(("base", spec), lambda: compute(answers.base_order_of, known, ms=base_order_ms(spec)))
     build, ms = (answers.result_of, result_ms) if as_json else (answers.order_of, order_ms)
     return send_cached((as_json, spec), lambda: compute(build, known, ms=ms(spec)))
 

@@ -32,7 +32,7 @@ export function createStatus(store, plans, plot) {
         cover,
         h("strong", { text: t("The server does not answer") }),
         h("p", {
-          text: t("The server of this page builds the schedules. The page tries again every few seconds."),
+          text: t("The server searches this schedule or reads it. The page tries again every few seconds."),
         }),
         h("button", { type: "button", class: "button soft", onclick: retry }, t("Try now")),
       );
@@ -64,7 +64,7 @@ export function createStatus(store, plans, plot) {
       replace(
         banner,
         h("span", {
-          text: t("The server does not answer. Playback, zoom and costs still work; other schedules do not."),
+          text: t("The server does not answer. Constructed schedules still work; searched and imported ones do not."),
         }),
         h("button", { type: "button", class: "button", onclick: retry }, t("Try now")),
       );

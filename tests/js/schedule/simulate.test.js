@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { find, opText } from "../../../static/js/core/schedule/ops.js";
+import { baseOrder } from "../../../static/js/core/options/base_order.js";
 import { timedWithOptions } from "../../../static/js/core/options/apply_options.js";
 import { timing } from "../../../static/js/core/schedule/effective_costs.js";
 import { durations, simulate } from "../../../static/js/core/schedule/simulate.js";
@@ -17,9 +18,10 @@ for (const { name, wire, end } of sent) {
   test(`${name} ends, op by op, at the server's float64 times`, () => {
     const decoded = decode(bytes(wire));
     const costs = timing(decoded.spec);
-    const { schedule: whole, times } = timedWithOptions(decoded, decoded.spec, costs);
+    const { schedule: made, times } = timedWithOptions(baseOrder(decoded.spec), decoded.spec, costs);
+    assert.deepEqual([made.codes, made.copies, made.micro], [decoded.codes, decoded.copies, decoded.micro]);
     assert.deepEqual(new Uint8Array(times.end.buffer), new Uint8Array(bytes(end)));
-    assert.deepEqual(times, simulate(whole, costs));
+    assert.deepEqual(times, simulate(decoded, costs));
   });
 }
 

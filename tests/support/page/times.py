@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from backend.schedule.families.registry import base_order, order, read
+from backend.schedule.families.registry import order, read
 from backend.schedule.order.wire import encode
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
@@ -32,13 +32,12 @@ def specs() -> list[Spec]:
 
 
 def case(spec: Spec) -> dict[str, Any]:
-    """Return one case as JSON: the encoded base order and the ends of its ops and copies, both in base64."""
-    built, lacks = base_order(spec)
-    timeline = simulate(order(spec), spec.timing, spec.v)
+    """Return one case as JSON: the encoded order and the ends of its ops and copies, both in base64."""
+    built = order(spec)
+    timeline = simulate(built, spec.timing, spec.v)
     ends = np.concatenate((timeline.end, timeline.copy_end)).astype("<f8")
-    options = {"vocabulary": spec.vocabulary, "offload": spec.offload} if lacks else {}
     return {
-        "name": " ".join((f"{spec.family} p={spec.p} m={spec.m} v={spec.v}", *options.values())),
-        "wire": base64.b64encode(encode(built, spec.to_json(), base=lacks)).decode(),
+        "name": f"{spec.family} p={spec.p} m={spec.m} v={spec.v} {spec.vocabulary} {spec.offload}",
+        "wire": base64.b64encode(encode(built, spec.to_json())).decode(),
         "end": base64.b64encode(ends.tobytes()).decode(),
     }

@@ -8,7 +8,7 @@ import { blocksOf, notePhases, withBlocks } from "./periodic.js";
 /** @import {PlacementKind, Schedule, Spec} from "./types.js" */
 /** @typedef {Phase & {more: number}} SentPhase */
 /** @typedef {{spec: Spec, placement: PlacementKind, chunks: number, counts: number|number[], stored: number,
- *   barriers: number, copies: number|number[], phases?: SentPhase[], base?: boolean}} Header */
+ *   barriers: number, copies: number|number[], phases?: SentPhase[]}} Header */
 
 /** @param {unknown} x @param {number} least */
 const isCount = (x, least) => Number.isInteger(x) && /** @type {number} */ (x) >= least;
@@ -147,7 +147,6 @@ export function decode(buffer) {
     count,
     barriers: header.barriers,
     copies,
-    base: header.base === true,
   };
   return notePhases(schedule, phases);
 }

@@ -174,12 +174,12 @@ export const FRAME = {
     "{title}：其代价或层数是逐阶段列出的，因此 p 与 v 保持此文件中的值。",
   // status.js
   "Loading the first schedule …": "正在加载第一个调度 …",
-  "The server of this page builds the schedules. The page tries again every few seconds.":
-    "调度由提供本页的服务器构造。每隔几秒会自动重试。",
+  "The server searches this schedule or reads it. The page tries again every few seconds.":
+    "此调度由服务器搜索或读取。每隔几秒会自动重试。",
   "Try now": "立即重试",
   "No such schedule": "没有这样的调度",
-  "The server does not answer. Playback, zoom and costs still work; other schedules do not.":
-    "服务器没有响应。播放、缩放与代价仍可使用；其他调度不可用。",
+  "The server does not answer. Constructed schedules still work; searched and imported ones do not.":
+    "服务器没有响应。构造的调度仍可使用；搜索的和导入的不可用。",
   // templates/component.html
   "A pipeline schedule in your own page": "在你自己的网页中展示流水线调度",
   "One script and one element. No framework, no server, no network once the script is loaded.":

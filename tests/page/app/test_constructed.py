@@ -1,0 +1,99 @@
+"""Schedules that the page constructs itself: their sliders ask the server for nothing, also when there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from backend.schedule.families.registry import FAMILIES
+from tests.conftest import Server
+from tests.support.page.queries import GO, Open, frames, settle, state, wait
+
+CONSTRUCTED = [name for name, family in FAMILIES.items() if family.problem is None]
+ENDS = {"p": 0.35, "m": 0.55, "v": 0.6, "group": 0.4}
+OPTIONS = (
+    "family=1f1b&vocabulary=parallel-1",
+    "family=1f1b&vocabulary=interlaced",
+    "family=interleaved&v=2&offload=full&recompute=selective",
+    "family=zb-h1&forward_only=1",
+    "family=gpipe&lifo=1",
+    "family=v-half&vocabulary=parallel-2&F=1.5",
+)
+
+
+def drag(page: Page, field: str, end: float) -> None:
+    """Drag a slider to and fro, and leave it at a part of its length."""
+    box = page.locator(f"#field-{field}-slider").bounding_box()
+    assert box
+    y = box["y"] + box["height"] / 2
+    now = float(page.evaluate(f"(s => s.value / s.max)(document.querySelector('#field-{field}-slider'))"))
+    page.mouse.move(box["x"] + 8 + now * (box["width"] - 16), y)
+    page.mouse.down()
+    for part in (0.05, 0.5, end):
+        page.mouse.move(box["x"] + 8 + part * (box["width"] - 16), y, steps=3)
+    page.mouse.up()
+
+
+def drag_all(page: Page, query: str) -> None:
+    """Drag each size that the family has; after each the page shows what is asked for, and it is another schedule."""
+    for field, end in ENDS.items():
+        if page.locator(f"#field-{field}-slider").is_hidden():
+            continue
+        before, asked = state(page)["lanes"], state(page)["spec"][field]
+        drag(page, field, end)
+        frames(page)
+        wait(page, "!bubbleline.state().plans[0].stale")
+        spec, (plan,) = state(page)["spec"], state(page)["plans"]
+        assert spec[field] != asked, f"{query}: {field}"
+        assert (plan["error"], plan["offline"]) == (None, False), f"{query}: {field} = {spec[field]}"
+        assert state(page)["lanes"] != before or field == "group", f"{query}: {field} = {spec[field]}"
+
+
+@pytest.fixture(scope="module")
+def queries() -> list[str]:
+    sizes = "p=2&m=32"
+    return [*(f"family={name}&{sizes}" for name in CONSTRUCTED), *(f"{options}&{sizes}" for options in OPTIONS)]
+
+
+def test_sliders_of_constructed_schedules_send_no_request_and_go_on_when_the_server_is_away(
+    open_page: Open, start: Callable[..., Server], queries: list[str]
+) -> None:
+    server = start()
+    page = open_page(url=server.url, forgive="ERR_CONNECTION")
+    settle(page)
+    server.stop()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    for query in queries:
+        page.evaluate(GO, f"?{query}")
+        settle(page)
+        drag_all(page, query)
+        expect(page.locator("#banner")).to_be_hidden()
+    assert [url for url in asked if "/api/" in url] == []
+    page.click("#family")
+    page.click("#family-zb-auto")
+    expect(page.locator("#banner")).to_contain_text("Constructed schedules still work")
+    page.click("#family")
+    page.click("#family-gpipe")
+    wait(page, "bubbleline.state().plans[0].shown.family === 'gpipe'")
+    expect(page.locator("#banner")).to_be_hidden()
+
+
+def test_an_order_that_takes_long_is_constructed_beside_the_page(open_page: Open) -> None:
+    page = open_page("?family=v-min&p=16&m=64")
+    first = state(page)["plans"][0]["figures"]["makespan"]
+    page.fill("#field-m", "80")
+    page.keyboard.press("Enter")
+    wait(page, f"bubbleline.state().plans[0].shown.m === 80 && bubbleline.state().plans[0].figures.makespan > {first}")
+
+
+def test_what_the_page_cannot_be_sure_of_the_server_refuses_once_it_rests(open_page: Open) -> None:
+    page = open_page("?family=1f1b&p=4&m=8&F=1,2,1,1")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    drag(page, "p", 0.3)
+    expect(page.locator("#field-F-problem")).to_contain_text("one entry per stage")
+    assert len([url for url in asked if "/api/schedule" in url]) == 1
+    assert state(page)["plans"][0]["shown"]["p"] == 4
