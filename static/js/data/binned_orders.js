@@ -10,7 +10,7 @@
 const DIRECT = 300_000; // ops; up to this many are binned within a frame, as they are drawn
 /** Visible ops from which a pyramid, where there is one, is faster. */
 export const QUICKER = 100_000;
-const SOURCE = "/static/js/pyramid_worker.js"; // by its own address, whether the page is bundled or not
+const SOURCE = "/static/vendor/app/js/pyramid_worker.js";
 
 /** @type {WeakMap<Times, Pyramid>} */
 const made = new WeakMap();

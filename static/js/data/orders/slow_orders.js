@@ -5,7 +5,7 @@ import { completeOrder } from "../../core/families/base_order.js";
 /** @import {Schedule, Spec} from "../../core/schedule/types.js" */
 /** @typedef {{spec: Spec, resolve: (schedule: Schedule) => void, since: number}} Job */
 
-const SOURCE = "/static/js/data/orders/order_worker.js"; // by its own address, whether the page is bundled or not
+const SOURCE = "/static/vendor/app/js/order_worker.js";
 const PATIENCE = 1000; // ms that a job whose order nobody waits for any more may go on
 
 /** @type {Worker | null} */
