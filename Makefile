@@ -29,7 +29,7 @@ UV := UV_CACHE_DIR=.venv/.uv UV_FIND_LINKS="$$($(PY) -m pip config get global.fi
 install = $(PIP) uv && { $(UV) $(1) || $(PIP) $(1); } && rm -rf .venv/.uv
 VENDOR := static/vendor/fflate.js
 BUNDLE := static/vendor/app/js/main.js
-SOURCES := $(shell find static/js static/css -name '*.js' -o -name '*.css')
+SOURCES := $(shell find static/js static/css -name '*.ts' -o -name '*.css')
 TABLES := static/vendor/tables.json
 FIXTURES := tests/js/fixtures/.made
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -179,7 +179,7 @@ test-python: setup-test .venv/.kernels
 
 bench: setup-test
 	for each in bench/*.py; do echo "== $$each"; $(PY) $$each || exit 1; done
-	for each in bench/*.mjs; do echo "== $$each"; node $$each || exit 1; done
+	for each in bench/*.ts; do echo "== $$each"; node tests/js/run.mjs $$each || exit 1; done
 
 clean:
 	rm -rf .venv node_modules tests/js/fixtures static/vendor/app $(TABLES) $(VENDOR) static/vendor/*.d.ts static/vendor/socket.io.esm.min.js .pytest_cache .mypy_cache .ruff_cache .hypothesis
