@@ -5,7 +5,7 @@ python app.py serve --host 0.0.0.0 --port 80   serve elsewhere
 python app.py show zb-h1 -p 4 -m 8             print a timeline, its figures and its law
 python app.py sweep < specs.jsonl              one Result a line
 python app.py export 1f1b --format torch-csv   write it for another program
-python app.py check FILE.csv                   judge an order in torch's CSV
+python app.py check FILE.csv                   validate an order in torch's CSV
 python app.py compare -p 8 -m 32               all families at one setting
 python app.py pareto -p 8 -m 24                memory against throughput, families and searched orders
 python app.py costs llama3-70b --machine H100  times, bytes and their arithmetic for a model on a machine

@@ -34,7 +34,7 @@ export default [
             {
               regex:
                 "^(?!\\./|\\.\\./(schedule|options|explain|families|timeline|drawing|measured|state|i18n)/|" +
-                ".*/vendor/(fflate\\.js|tables\\.json)$)",
+                "\\.\\./memoized\\.js$|.*/vendor/(fflate\\.js|tables\\.json)$)",
               message: "core imports only core, the tables of the server and fflate, which knows no DOM either",
             },
           ],

@@ -142,7 +142,7 @@ def _command(name: str, text: str) -> tuple[str, ...]:
 
 
 def _setting(default: Any, read: Reader, meaning: str, secret: bool = False) -> Any:
-    """Describe a setting: everything that is known of it stands here. The value of a secret one is never printed."""
+    """Describe a setting: its only description. The value of a secret one is never printed."""
     return field(default=default, repr=not secret, metadata={"read": read, "meaning": meaning, "secret": secret})
 
 

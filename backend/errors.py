@@ -102,19 +102,25 @@ class RequestError(ValueError):
 
     ``field`` names the wrong field (None if it is no single one), ``value`` is the given value, ``message`` gives the
     reason and a way out, ``limit`` is the bound that was exceeded and ``nearest`` a legal value close to the given
-    one. ``retry_after`` is set where the same request can be met later.
+    one. ``retry_after`` is in how many seconds the same request may be met, None where it never will.
     """
 
-    kind: Kind = "bad"
-    retry_after: int | None = None  # seconds until the same request may succeed
     domain: ClassVar[str] = "request"
 
     def __init__(
-        self, field: str | None, value: Any, message: str, *, limit: Any = None, nearest: Any = None, kind: Kind = "bad"
+        self,
+        field: str | None,
+        value: Any,
+        message: str,
+        *,
+        limit: Any = None,
+        nearest: Any = None,
+        kind: Kind = "bad",
+        retry_after: int | None = None,
     ) -> None:
         super().__init__(str(message))
         self.field, self.value, self.message = field, value, message
-        self.limit, self.nearest, self.kind = limit, nearest, kind
+        self.limit, self.nearest, self.kind, self.retry_after = limit, nearest, kind, retry_after
 
     def __reduce__(self) -> tuple[Any, ...]:
         state = self.__dict__ | {"value": printable(self.value)}  # what an error shows of a value, however large it is

@@ -46,7 +46,7 @@ def answer(chart: str, query: str) -> Encoded:
     analyses._frontier.cache_clear()
     repeated_block.constructed.cache_clear()
     if chart == "pareto":
-        return analyses.frontier(query.encode(), 0, ())
+        return analyses.frontier(query.encode(), ())
     return analyses.comparison(query.encode()) if chart == "compare" else analyses.chart(chart, query.encode(), ())
 
 

@@ -38,7 +38,7 @@ from tests.support.hostile_bodies import resident_mb
 EVERY_S = 0.04
 BACK_WITHIN = 0.2  # of the memory before, after the odd requests
 SHOWN = 10  # lines of errors in the log
-IN_WORKER = 4  # one request in so many is for an order that a worker constructs
+IN_WORKER = 4  # every fourth request is for an order that a worker constructs
 
 
 def attack_from_here(name: str, url: str, stop: Stop, ready: Connection[str, str]) -> None:

@@ -48,7 +48,7 @@ PACKETS = (
 
 
 def odd_requests(url: str, requests: int, messages: int) -> str:
-    """Send so many of both and return what became of them, by status."""
+    """Send this many of both and return how many got each status."""
     chance = random.Random(1)
     address = urlsplit(url)
     client = HTTPConnection(str(address.hostname), address.port, timeout=120)

@@ -17,6 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from backend.cli.options import built
+from backend.compute.parallel_map import in_processes
 from backend.schedule import jit
 from backend.schedule.analysis.plans import TrainingSetup, plans
 from backend.schedule.families.registry import family_of
@@ -46,7 +47,7 @@ def compare(model: str, p: int, seconds: float) -> None:
     preset = Preset.of({"model": model, "machine": "a100", "heads": True})
     start = time.perf_counter()
     search = (lambda spec: built(spec, seconds)) if seconds > 0.0 else None
-    found = plans(Spec(p=p, m=MICRO_BATCHES * p), preset, None, search)
+    found = plans(Spec(p=p, m=MICRO_BATCHES * p), preset, None, search, in_processes)
     print(f"\n{model} on {p} devices, {MICRO_BATCHES * p} micro-batches: {len(found)} plans", end="")
     print(f" in {time.perf_counter() - start:.1f} s")
     head = f"{'of the plot':18} {'GB':>6} {'MFU':>6}   {'fastest with no more memory':58}"

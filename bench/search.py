@@ -141,7 +141,7 @@ def solve(instance: Instance, seconds: float) -> Outcome:
     start = time.perf_counter()
     found = problem.search(spec.seed, Budget(seconds), report)
     outcome = Outcome(found, times[0], times[-1], time.perf_counter() - start)
-    judge(instance, found)
+    check_found(instance, found)
     return outcome
 
 
@@ -160,7 +160,7 @@ def best_family(instance: Instance) -> str:
     return "{1} {0:.4f}".format(*min(found)) if found else "none"
 
 
-def judge(instance: Instance, found: Found) -> None:
+def check_found(instance: Instance, found: Found) -> None:
     """Check that the order is legal, within the limit, and timed correctly by the simulator."""
     order = found.order(instance)
     check(order)

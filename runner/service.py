@@ -15,7 +15,8 @@ from backend.errors import RequestError, message
 from runner import protocol
 from runner.engines.base import Engine, EngineError, EngineEvent, EngineLost, RankLost, RankReply
 from runner.job import failure_texts
-from runner.job.job import Job, State
+from runner.job.job import Job
+from runner.job.states import Planning
 
 log = logging.getLogger("runner")
 CHUNK = 65536
@@ -69,21 +70,21 @@ class Service:
         job = self.job
         for event in self.engine.events(happened):
             self.handle(event)
-        if job is not None and self.job is job and job.state is not State.OVER:
+        if job is not None and self.job is job and not job.over:
             job.tick()
-        if self.job is not None and self.job.state is State.OVER:
+        if self.job is not None and self.job.over:
             self.job = None
         if self.source in happened:
             self.read()
 
     def handle(self, event: EngineEvent) -> None:
         """Handle an event of the engine. The loss of a rank goes to the job; between jobs, new ranks are started."""
-        job = self.job if self.job is not None and self.job.state is not State.OVER else None
+        job = self.job if self.job is not None and not self.job.over else None
         if isinstance(event, RankReply):
             if job is not None:
                 job.reply(event.rank, event.reply)
         elif isinstance(event, RankLost):
-            if job is not None and job.state is not State.PLANNING:
+            if job is not None and not isinstance(job.state, Planning):
                 job.lost(event)
             else:
                 self.engine.renew()
@@ -133,7 +134,7 @@ class Service:
 
     def start(self, run: protocol.Run) -> None:
         """Start a job, unless one is in progress."""
-        if self.job is not None and self.job.state is not State.OVER:
+        if self.job is not None and not self.job.over:
             reason = message("runner.busy", "the runner is busy with run {run}", run=self.job.run.id)
             self.refuse(RequestError("cmd", "run", reason), None if run.id == self.job.run.id else run.id)
             return
@@ -146,7 +147,7 @@ class Service:
 
     def cancel(self, command: protocol.Cancel) -> None:
         """Cancel the job in progress, if it has this id."""
-        if self.job is None or self.job.state is State.OVER or self.job.run.id != command.id:
+        if self.job is None or self.job.over or self.job.run.id != command.id:
             reason = message("runner.no_such_run", "no run of this id is in progress")
             self.refuse(RequestError("id", command.id, reason), command.id)
             return

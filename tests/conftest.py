@@ -19,7 +19,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from hypothesis import settings
 
-from backend.compute.pool import Pool
+from backend.compute.pool import Limits, Pool
 from backend.config import PROJECT, Config
 from backend.database.address import Location, PostgresqlAddress
 from backend.schedule import jit
@@ -102,7 +102,7 @@ def compiled() -> None:
 
 @pytest.fixture
 def config(tmp_path: Path) -> Config:
-    return Config(port=0, database=tmp_path / "runs.sqlite3", runner=FAKE_RUNNER, silence_s=10)
+    return Config(port=0, database=tmp_path / "runs.sqlite3", runner=FAKE_RUNNER, silence_s=60)
 
 
 @pytest.fixture(scope="session")
@@ -131,7 +131,7 @@ def location(request: pytest.FixtureRequest, tmp_path: Path) -> Location:
 @pytest.fixture(scope="session")
 def pool() -> Iterator[Pool]:
     """Worker processes for the apps of all tests, as the session of a test process needs them."""
-    shared = Pool()
+    shared = Pool(Limits(seconds=600))
     yield shared
     shared.close()
 
@@ -168,7 +168,8 @@ def launch(folder: Path, *runner_options: str, port: int = 0, as_users_do: bool 
     It is forked from a process that has imported what it needs, unless it is to be started as users do.
     """
     runner = " ".join([*FAKE_RUNNER, *runner_options])
-    settings = {"RUNNER": runner, "DATABASE": str(folder / "runs.sqlite3"), "STOP_S": "0", "WORKERS_AFTER_S": "3600"}
+    settings = {"RUNNER": runner, "DATABASE": str(folder / "runs.sqlite3"), "STOP_S": "0"}
+    settings |= {"WORKERS_AFTER_S": "3600", "WORKER_SECONDS": "600"}  # none before they are needed, and time to end
     env = os.environ | {f"BUBBLELINE_{name}": value for name, value in settings.items()} | environ
     command = ["serve", "--port", str(port)]
     with (folder / "server.log").open("a") as log:

@@ -58,11 +58,11 @@ class Keys:
         return {Role.RUN: self._fingerprint(self.token), Role.ADMIN: self._fingerprint(self.admin_token)}
 
     def role_of_token(self, token: str) -> Role:
-        """Return the role that a token gives, in constant time; nobody's for a wrong one."""
+        """Return the role that a token gives, in constant time; NOBODY for a wrong one."""
         return self.role_of_grant(self._fingerprint(token)) if token else Role.NOBODY
 
     def role_of_grant(self, grant: str) -> Role:
-        """Return the role that a fingerprint gives, in constant time; nobody's for a wrong one."""
+        """Return the role that a fingerprint gives, in constant time; NOBODY for a wrong one."""
         equal = [role for role, own in self._grants.items() if hmac.compare_digest(own.encode(), grant.encode())]
         return max(equal, default=Role.NOBODY)
 

@@ -1,4 +1,4 @@
-"""Roles, and who a client is: what it may do, by what it is counted, and whose the runs are that it makes."""
+"""Roles and identities: a client's role, the key its limits count by, and the owner of its runs."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ class Role(IntEnum):
 
 @dataclass(frozen=True)
 class Identity:
-    """One client: `client` is by what its limits count, `owner` whose the runs are that it makes.
+    """One client: its limits are counted by `client`, and the runs that it makes belong to `owner`.
 
-    `browser` is the id that its cookie has or shall have, "" for scripts with a token and for named users; `fresh` says
-    that it has no cookie yet. `shown` says that it has shown a token or has a user name, `wrong` that its token is not
-    valid.
+    `browser` is the id in its cookie, or in the one that it will get, "" for scripts with a token and for named users;
+    `fresh`: it has no cookie yet; `shown`: it has sent a token or has a user name; `wrong`: its token is not valid.
     """
 
     role: Role

@@ -58,7 +58,7 @@ def fields_of(query: bytes, known: Collection[str], value: Callable[[str, str], 
 
 def repeated(key: str) -> str:
     """Return the sentence for a repeated key."""
-    return message("web.repeated_key", "{key} stands more than once in the address", key=key)
+    return message("web.repeated_key", "{key} is more than once in the address", key=key)
 
 
 def nested(data: dict[str, Any]) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def list_of(key: str, text: str, entry_of: Callable[[str, str], T]) -> T | list[
     for part in text.split(","):
         times, star, each = part.rpartition("*")
         count = number_of(key, times) if star else 1
-        # Judged before the list grows: a short address must not make a long one.
+        # Checked before the list grows: a short address must not make a long one.
         if not isinstance(count, int) or count < 1 or len(entries) + count > MOST_ENTRIES:
             why = message(
                 "web.bad_repetition",

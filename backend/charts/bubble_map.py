@@ -185,13 +185,13 @@ def _notes(plan: ChartSeries, cells: list[list[Cell]], at: tuple[int, int], appe
     sentences = [
         message(
             "charts.squares_darker",
-            "Each square is {family} at so many devices and micro-batches; the darker, the larger the bubble.",
+            "Each square is {family} for one number of devices and micro-batches; the darker, the larger the bubble.",
             family=plan.title,
         )
         if light
         else message(
             "charts.squares_brighter",
-            "Each square is {family} at so many devices and micro-batches; the brighter, the larger the bubble.",
+            "Each square is {family} for one number of devices and micro-batches; the brighter, the larger the bubble.",
             family=plan.title,
         ),
         DEFINITIONS[appearance.y],

@@ -117,8 +117,8 @@ def _through_a_new_file(
 def _swap(new: Path, database: Path, kept: Path) -> None:
     """Put a new database in the place of one that a server may be writing to.
 
-    Its lock is held meanwhile: nobody is in the middle of a transaction, and what a server that crashed has left in its
-    journal is undone, which SQLite would otherwise do to the new file.
+    Its lock is held meanwhile, so that no transaction is under way. What a crashed server has left in its journal is
+    rolled back first: SQLite would otherwise roll it back in the new file.
     """
     with closing(sqlite3.connect(database, timeout=10 * BUSY_S, isolation_level=None)) as old:
         try:

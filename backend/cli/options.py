@@ -37,7 +37,7 @@ class CostType(click.ParamType):  # type: ignore[type-arg]  # generic only from 
     name = "number[,number...]"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | list[float]:
-        """Read the text; the spec judges the range."""
+        """Read the text; the spec checks the range."""
         try:
             return _cost(value) if isinstance(value, str) else value
         except ValueError:
@@ -50,7 +50,7 @@ class SetType(click.ParamType):  # type: ignore[type-arg]  # generic only from c
     name = "field=value"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
-        """Read the text; the setting judges the field and its range."""
+        """Read the text; the setting checks the field and its range."""
         field, _, text = value.partition("=")
         try:
             return field, json.loads(text)
@@ -64,7 +64,7 @@ class LayersType(click.ParamType):  # type: ignore[type-arg]  # generic only fro
     name = "count,..."
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[int]:
-        """Read the text; the spec judges the count."""
+        """Read the text; the spec checks the count."""
         try:
             return [int(part) for part in value.split(",")] if isinstance(value, str) else value
         except ValueError:
@@ -77,7 +77,7 @@ class ModesType(click.ParamType):  # type: ignore[type-arg]  # generic only from
     name = "word[,word...]"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str | list[str]:
-        """Read the text; the spec judges the words and their number."""
+        """Read the text; the spec checks the words and their number."""
         return value.split(",") if isinstance(value, str) and "," in value else value
 
 

@@ -120,7 +120,7 @@ def export(form: str, output: Path | None, seconds: float, **given: Any) -> None
     "--placement", type=click.Choice(["looped", "v"]), help="where stages live (default: what the file shows)"
 )
 def check(file: Path, placement: str | None) -> None:
-    """Judge an order in torch's CSV: print its first violation, or its figures at unit costs."""
+    """Validate an order in torch's CSV: print its first violation, or its figures at unit costs."""
     try:
         order = torch_csv.read(file.read_text(), placement)
     except (OrderError, UnicodeDecodeError) as error:

@@ -15,7 +15,7 @@ from backend.schedule.errors import OrderError
 from backend.schedule.partial_order.legality import first_illegal
 from backend.schedule.partial_order.position import text_rows
 from backend.tasks.boards import Boards
-from backend.tasks.judge import judge
+from backend.tasks.grade import grade
 from backend.tasks.reference import Contender, reference
 from backend.tasks.task import TableError, Task
 from backend.tasks.task import tasks as all_tasks
@@ -42,7 +42,7 @@ def list_tasks() -> None:
 
 @tasks.command("check")
 def check_tasks() -> None:
-    """Play every task's start and its par order, and judge whether par meets the goals; leave with 1 if one fails."""
+    """Play every task's start and its par order, and check whether par meets the goals; leave with 1 if one fails."""
     bad = False
     for task in _tasks():
         for problem in problems(task):
@@ -59,11 +59,11 @@ def problems(task: Task) -> Iterator[str]:
         yield f"its start cannot be played: {wrong.message}"
     found = reference(task)
     try:
-        judged = judge(task, None, text_rows(found.par.rows))
+        graded = grade(task, None, text_rows(found.par.rows))
     except (RequestError, OrderError) as error:
         yield f"par is not an answer: {error.message}"
         return
-    yield from (f"par misses the goal {goal}" for goal in judged.goals if not goal["met"])
+    yield from (f"par misses the goal {goal}" for goal in graded.goals if not goal["met"])
     if found.bound is not None and found.score.makespan < found.bound.value * (1 - 1e-9):
         yield f"par is shorter than the bound {found.bound.value:g}"
     beaten = [each for each in found.named if _beats(each, found.score.makespan)]

@@ -12,7 +12,7 @@ class ComputeError(RequestError):
 
 
 class ClientLeftError(ComputeError):
-    """The client of a computation has closed its connection, so that nobody receives an answer."""
+    """The client of a computation has closed its connection: an answer would reach no one."""
 
 
 class TooLargeError(ComputeError):
@@ -77,6 +77,4 @@ def left() -> ClientLeftError:
 
 
 def _busy(kind: Kind, waiting: int | None, text: str, retry_after: int) -> ComputeError:
-    error = ComputeError("computations", waiting, text, limit=waiting, kind=kind)
-    error.retry_after = retry_after
-    return error
+    return ComputeError("computations", waiting, text, limit=waiting, kind=kind, retry_after=retry_after)

@@ -63,10 +63,10 @@ class QueuedJob:
         self.over.set()
 
     def wait(self, seconds: float) -> bool:
-        """Wait for the outcome, at most so long; return whether there is one.
+        """Wait for the outcome for at most ``seconds``; return whether there is one.
 
-        gevent's Event never wakes all of several greenlets that call its `wait` between its being set and its waking
-        the others, as those do whose time is up in just that round of the loop; one that is set is not waited for.
+        An event that is set is not waited for: of several greenlets that call `wait` after gevent's Event is set and
+        before it has woken the others, it does not wake all.
         """
         return self.over.is_set() or bool(self.over.wait(seconds))
 
@@ -141,7 +141,7 @@ class Lane:
             self._idle.pop().end()
 
     def _soon(self, waiting: int) -> int:
-        """Return the seconds after which so many jobs are probably done."""
+        """Return the seconds after which this number of jobs is probably done."""
         return max(1, min(600, round(waiting * self.usual / self.size)))
 
     def _next(self) -> None:

@@ -12,7 +12,7 @@ SECRETS = "server_secrets"
 
 @dataclass(frozen=True)
 class Table:
-    """A table; its first column is the primary key. So many rows are in memory at once."""
+    """A table; its first column is the primary key."""
 
     name: str
     columns: tuple[str, ...]

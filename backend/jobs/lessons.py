@@ -9,7 +9,7 @@ from typing import Any
 from backend.errors import RequestError, message
 from backend.jobs.encoding import Encoded, encode_json
 from backend.lessons import page
-from backend.lessons.judge import judge, shown_answer
+from backend.lessons.grade import grade, shown_answer
 from backend.lessons.lesson import Broken, Lesson, Question
 from backend.lessons.page import Assets
 from backend.lessons.page_sources import html_of
@@ -56,8 +56,8 @@ def lesson_data(own: Path | None, slug: str, language: str) -> Encoded:
     )
 
 
-def judged(own: Path | None, slug: str, language: str, number: int, given: str, tries: int) -> Encoded:
-    """Judge an answer. A wrong one gets its reason; from the second on, as a right one, also the explanation.
+def graded(own: Path | None, slug: str, language: str, number: int, given: str, tries: int) -> Encoded:
+    """Grade an answer. A wrong one gets its reason; from the second on, as a right one, also the explanation.
 
     Raises RequestError where there is no such question.
     """
@@ -67,7 +67,7 @@ def judged(own: Path | None, slug: str, language: str, number: int, given: str, 
         most = len(lesson.questions)
         why = message("lessons.no_such_question", "this lesson has questions 1 to {most}", most=most)
         raise RequestError("question", number, why, limit=most, nearest=max(1, min(number, most)))
-    verdict = judge(question, given)
+    verdict = grade(question, given)
     answer: dict[str, Any] = {"right": verdict.right, "reason": html_of(verdict.reason, language)}
     if verdict.right or tries >= 2:
         place = question.place.query if question.place else None

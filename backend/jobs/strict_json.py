@@ -44,9 +44,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     unique: dict[str, Any] = {}
     for key, value in pairs:
         if key in unique:
-            raise RequestError(
-                key[:80], value, message("http.repeated_key", "this key stands more than once in the body")
-            )
+            raise RequestError(key[:80], value, message("http.repeated_key", "this key is more than once in the body"))
         unique[key] = value
     return unique
 

@@ -7,7 +7,7 @@ from typing import Any
 from backend.jobs.encoding import Encoded, encode_json
 from backend.schedule.order.order_codec import unpack
 from backend.schedule.partial_order.position import text_rows
-from backend.tasks.judge import Judged, judge
+from backend.tasks.grade import Graded, grade
 from backend.tasks.reference import reference
 from backend.tasks.store import Entry
 from backend.tasks.task import Task, task_of, tasks
@@ -38,9 +38,9 @@ def show_task(slug: str) -> Encoded:
     return encode_json(_head(task) | shape)
 
 
-def judge_entry(slug: str, order: Any, rows: Any) -> Judged:
-    """Judge a submitted order. Raises TaskError and OrderError."""
-    return judge(task_of(slug), order, rows)
+def grade_entry(slug: str, order: Any, rows: Any) -> Graded:
+    """Grade a submitted order. Raises TaskError and OrderError."""
+    return grade(task_of(slug), order, rows)
 
 
 def entry_as_dict(entry: Entry) -> dict[str, Any]:

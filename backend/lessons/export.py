@@ -1,7 +1,7 @@
 """A lesson as one HTML file: it opens from a disk, sends no request, and its own policy forbids any.
 
 Its views are the component <bubble-line>, whose script is inlined once; a view that the component cannot make (a
-searched family, an option) is a picture. Answers are in the file, encoded, and the file's own script judges them.
+searched family, an option) is a picture. Answers are in the file, encoded, and the file's own script grades them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from backend import __version__
 from backend.address.chart_query import chart_query_of
 from backend.charts.catalogue import KINDS
 from backend.errors import message
-from backend.lessons.judge import REASONS, shown_answer
+from backend.lessons.grade import REASONS, shown_answer
 from backend.lessons.lesson import Figure, Lesson, Question
 from backend.lessons.page import render
 from backend.lessons.page_sources import template_of, tr
@@ -96,7 +96,7 @@ def _sealed(lesson: Lesson, language: str) -> dict[str, Any]:
 
 
 def sealed(question: Question, language: str) -> dict[str, Any]:
-    """Return what the file's script needs to judge an answer (static/js/app/learn/judge.js)."""
+    """Return what the file's script needs to grade an answer (static/js/app/learn/judge.js)."""
     place = _place(question)
     return {
         "number": question.number, "kind": question.kind, "answer": question.answer, "unit": question.unit,

@@ -1,4 +1,4 @@
-"""What a lesson says of a task of the workbench: its title, and its goals in words with the figures of par."""
+"""The link from a lesson to a workbench task: its title, and its goals with the reference's figures."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-MOST_CLIENTS = 10_000  # without items whose service is remembered
+MOST_CLIENTS = 10_000  # without items, whose service time is kept
 SHORTEST_S = 0.001  # so that items of no length cannot be served without end
 
 

@@ -60,6 +60,27 @@ class Pace:
         return wait
 
 
+class Credit:
+    """One client's token bucket, which may be overdrawn: `burst` at once, and `rate` more each second."""
+
+    def __init__(self, rate: float, burst: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.rate, self.burst = rate, burst
+        self._clock = clock
+        self._left, self._at = burst, clock()
+
+    def take(self, count: float) -> float:
+        """Count some and return the seconds by which they came too early."""
+        now = self._clock()
+        self._left = min(self.burst, self._left + (now - self._at) * self.rate) - count
+        self._at = now
+        return max(0.0, -self._left / self.rate)
+
+    @property
+    def plenty(self) -> bool:
+        """Return whether half of the burst is left."""
+        return self._left >= self.burst / 2
+
+
 def keep_pace(pace: Pace, client: str) -> None:
     """Count a request. Raises RequestError where the client has sent too many."""
     wait = pace.take(client)
@@ -71,6 +92,4 @@ def keep_pace(pace: Pace, client: str) -> None:
         most=pace.most,
         seconds=wait,
     )
-    error = RequestError("requests", pace.most, text, limit=pace.most, kind="share")
-    error.retry_after = wait
-    raise error
+    raise RequestError("requests", pace.most, text, limit=pace.most, kind="share", retry_after=wait)

@@ -12,8 +12,10 @@ from backend.errors import Kind, Message, RequestError, from_codes, message
 class RunError(RequestError):
     """A request about a run that cannot be met; `kind` is one of full, share, unknown, over, bad."""
 
-    def __init__(self, kind: Kind, field: str, value: Any, message: str, limit: Any = None) -> None:
-        super().__init__(field, value, message, limit=limit, kind=kind)
+    def __init__(
+        self, kind: Kind, field: str, value: Any, message: str, limit: Any = None, retry_after: int | None = None
+    ) -> None:
+        super().__init__(field, value, message, limit=limit, kind=kind, retry_after=retry_after)
 
 
 def failure(field: str | None, value: Any, message: str, limit: Any = None) -> dict[str, Any]:

@@ -225,12 +225,11 @@ class Manager(Runs):
                 "{waiting} of your runs are waiting already; cancel one or try again soon",
                 waiting=error.waiting,
             )
-        refused = RunError(error.kind, "queue", error.waiting, text, error.limit)
         rest = 0.0
         if self._current is not None:
             rest = self._current.facts.get("estimate_s", UNKNOWN_S) - (time.monotonic() - self._begun)
-        refused.retry_after = min(max(round(rest), RETRY_S[0]), RETRY_S[1])
-        return refused
+        seconds = min(max(round(rest), RETRY_S[0]), RETRY_S[1])
+        return RunError(error.kind, "queue", error.waiting, text, error.limit, retry_after=seconds)
 
     def _close_left_over(self, before: float, first: Callable[[], None] = lambda: None) -> bool:
         """Do `first`, mark the runs failed that a server left unfinished before this time, and return whether the

@@ -56,7 +56,7 @@ class Series:
             self.process.stdin.flush()
         for line in self.process.stdout:
             event: Event = json.loads(line)
-            if event["event"] != "op_batch":  # whose rows are many and hold no sentences
+            if event["event"] != "op_batch":  # its many rows hold no sentences
                 event = from_codes(event)
             if event["event"] in answers:
                 return event

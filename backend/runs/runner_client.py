@@ -187,7 +187,7 @@ class RunnerClient(RunnerState):
             try:
                 event = json.loads(line)
                 name = event["event"]
-                if name != "op_batch":  # whose rows are many and hold no sentences
+                if name != "op_batch":  # its many rows hold no sentences
                     event = from_codes(event)
             except (ValueError, TypeError, KeyError):
                 logger.warning("the runner wrote a line that is not an event: %.200r", line)

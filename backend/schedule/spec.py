@@ -298,15 +298,7 @@ def integer(name: str, value: Any, low: int, high: int) -> int:
                 ),
                 nearest=nearest,
             )
-    if not low <= value <= high:
-        bound = low if value < low else high
-        raise SpecError(
-            name,
-            value,
-            message("schedule.out_of_range", "{name} must be from {low} to {high}", name=name, low=low, high=high),
-            limit=bound,
-            nearest=bound,
-        )
+    _in_range(name, value, low, high)
     return int(value)
 
 
@@ -338,6 +330,12 @@ def number(name: str, value: Any, low: float, high: float) -> float:
             ),
             nearest=low,
         )
+    _in_range(name, value, low, high)
+    return float(value)
+
+
+def _in_range(name: str, value: float, low: float, high: float) -> None:
+    """Raise SpecError unless ``value`` is from ``low`` to ``high``."""
     if not low <= value <= high:
         bound = low if value < low else high
         raise SpecError(
@@ -353,7 +351,6 @@ def number(name: str, value: Any, low: float, high: float) -> float:
             limit=bound,
             nearest=bound,
         )
-    return float(value)
 
 
 def choice(name: str, value: Any, choices: Iterable[str]) -> str:

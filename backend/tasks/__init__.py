@@ -1,1 +1,1 @@
-"""The workbench's tasks, what a submitted order is judged by, and the boards of orders in the database."""
+"""The workbench's tasks, the grading of submitted orders, and the boards of orders in the database."""

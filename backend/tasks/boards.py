@@ -1,4 +1,4 @@
-"""The boards of a server: keeps judged orders, limits how often a client submits, and shows a task's board."""
+"""The boards of a server: keeps graded orders, limits how often a client submits, and shows a task's board."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from backend.errors import message
 from backend.limits.rate_limit import HourlyRate
 from backend.tasks import histogram
 from backend.tasks.errors import BoardError
-from backend.tasks.judge import ID_LENGTH, Judged
+from backend.tasks.grade import ID_LENGTH, Graded
 from backend.tasks.names import name_of
 from backend.tasks.store import Board, BoardStore, Entry, Submitted
 from backend.tasks.task import task_of
@@ -47,15 +47,13 @@ class Boards:
             most=most,
             minutes=minutes,
         )
-        error = BoardError("entries", most, why, limit=most, kind="share")
-        error.retry_after = 60 * minutes
-        raise error
+        raise BoardError("entries", most, why, limit=most, kind="share", retry_after=60 * minutes)
 
-    def submit(self, judged: Judged, name: str | None) -> Submitted:
-        """Keep a judged order under a name that `name_of` returned. Raises BoardError."""
-        bins = histogram.bins_of(task_of(judged.task).position, judged.score)
-        entry = Entry(judged.id, judged.packed, name_of(name), judged.score, 1, time.time())
-        kept: Submitted = self._on_disk(lambda: self.store.submit(judged.task, entry, bins))
+    def submit(self, graded: Graded, name: str | None) -> Submitted:
+        """Keep a graded order under a name that `name_of` returned. Raises BoardError."""
+        bins = histogram.bins_of(task_of(graded.task).position, graded.score)
+        entry = Entry(graded.id, graded.packed, name_of(name), graded.score, 1, time.time())
+        kept: Submitted = self._on_disk(lambda: self.store.submit(graded.task, entry, bins))
         return kept
 
     def board(self, slug: str) -> Board:

@@ -49,7 +49,7 @@ class Goal:
             return {"metric": self.metric, "at_most": self.at_most}
         return {"metric": self.metric} | ({"as": list(self.names)} if self.names else {})
 
-    def judge(self, position: Position, found: Score) -> tuple[bool, Any]:
+    def grade(self, position: Position, found: Score) -> tuple[bool, Any]:
         """Return whether a complete order meets the goal, and its value."""
         if self.at_most is not None:
             value = getattr(found, self.metric)

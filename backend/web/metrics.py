@@ -20,7 +20,7 @@ EVERY_S = 0.25  # between two measurements of the loop's lag
 SECONDS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 PAGE_BYTES = resource.getpagesize()
 
-disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series for each counter, which nobody reads
+disable_created_metrics()  # type: ignore[no-untyped-call]  # an unused second series for each counter
 
 
 class Metrics:

@@ -157,7 +157,7 @@ class Engine(Protocol):
         """Return a sentence if a rank's process is stopped; empty if it is not."""
 
     def dying(self) -> bool:
-        """Return whether a rank may be lost whose loss has not been reported yet."""
+        """Return whether a rank may be lost but not reported as lost yet."""
 
     def facts(self, over: bool) -> dict[str, Any]:
         """Return the fields of `running` and, if the run is `over`, of `finished` on the hosts of ranks and their

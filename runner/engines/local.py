@@ -228,7 +228,7 @@ class LocalEngine:
         return message("runner.process_stopped", "its process, {pid}, is stopped", pid=pid)
 
     def dying(self) -> bool:
-        """Return whether a worker has ended whose sentinel has not reported it yet."""
+        """Return whether a worker has ended but its sentinel has not reported it yet."""
         return any(_state(worker.pid) in ("Z", "X", "") for worker in self.workers)
 
     def facts(self, over: bool) -> dict[str, Any]:

@@ -32,7 +32,7 @@ class Scratch:
         path = os.path.join(self.name, OWNER)
         self._lock = os.open(path + ".new", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
-        os.rename(path + ".new", path)  # only now it has its name: nobody finds it unlocked while its owner lives
+        os.rename(path + ".new", path)  # named only now, so that no process finds it unlocked while its owner lives
 
     def cleanup(self) -> None:
         """Remove the folder; safe to call twice."""

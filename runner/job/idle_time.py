@@ -56,6 +56,6 @@ def idle(offsets: Ints, times: Ints, reload: Flags, paced: bool, record_ns: floa
 
 
 def slowest(measured: Sequence[float], planned: Sequence[float]) -> int:
-    """Return the rank whose ops took longest relative to the plan; `measured` and `planned` (p,) busy times."""
+    """Return the rank with the longest ops relative to the plan; `measured` and `planned` (p,) busy times."""
     ratio = [busy / max(plan, 1e-30) for busy, plan in zip(measured, planned, strict=True)]
     return int(np.argmax(ratio))

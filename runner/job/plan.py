@@ -159,7 +159,7 @@ def _decoded(text: str) -> Order:
 
 
 def _spec(run: Run, order: Order) -> Spec:
-    """Read the spec that goes with an order, whose sizes are the order's. Raises RequestError where it names others, or
+    """Read the spec that goes with an order; its sizes are the order's. Raises RequestError where it names others, or
     options that the order does not have."""
     sizes = {"p": order.p, "m": order.m, "v": order.chunks // order.placement.streams}
     spec = Spec.from_json(sizes | {"forward_only": order.forward_only} | dict(run.spec))
@@ -214,8 +214,8 @@ def _spec(run: Run, order: Order) -> Spec:
 
 
 def layers_of(spec: Spec) -> tuple[int, ...] | None:
-    """Return the layers of each stage: as given, or with fewer on the last, whose output layer takes time too. None:
-    the same number each."""
+    """Return the layers of each stage: as given, or with fewer on the last, because its output layer takes time too.
+    None: the same number each."""
     given, timing = spec.costs, spec.timing
     costs = [cost for cost in (given.F, given.I, given.W) if not isinstance(cost, tuple)]
     if spec.vocabulary != "redistribute" or len(costs) < 3:

@@ -83,16 +83,16 @@ class Report:
     ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         """Return the fields of `verified` and of `finished`. `losses` are those of each micro-batch of each step."""
         dtype = plan.training.dtype
-        judgement = {"verified": verdict.verified, "max_grad_error": verdict.max_grad_error}
-        judgement |= {"tolerance": TOLERANCE[dtype]}
-        judgement |= {"loss": finite(verdict.loss), "reference_loss": finite(verdict.reference_loss)}
+        verified = {"verified": verdict.verified, "max_grad_error": verdict.max_grad_error}
+        verified |= {"tolerance": TOLERANCE[dtype]}
+        verified |= {"loss": finite(verdict.loss), "reference_loss": finite(verdict.reference_loss)}
         unit_ns = None if plan.unit_ms is None else plan.unit_ms * 1e6
         measured = outcome(plan.timeline, board.times, unit_ns)
         details = timing_details(plan, board, self.record_ns, measured)
         late = busy_machine(plan, measured, details)
         finished = {
             "status": "finished",
-            **judgement,
+            **verified,
             "device": self.device,
             "mode": plan.mode,
             "dtype": dtype,
@@ -105,4 +105,4 @@ class Report:
             **notes(plan, measured, verdict, results, losses, late),
             **details,
         }
-        return judgement | {"worst": verdict.worst}, finished | self._hop(plan)
+        return verified | {"worst": verdict.worst}, finished | self._hop(plan)

@@ -68,7 +68,7 @@ def _apply(function: Any, *arguments: object) -> Tensor:
 def leave(x: Tensor, given: list[Tensor]) -> Tensor:
     """Return an end () for the graph of x (any shape). A backward from it takes the gradient of x from `given`.
 
-    With a gradient as an argument, torch's `backward` checks its shape with symbolic shapes, whose import takes each
+    With a gradient as an argument, torch's `backward` checks its shape with symbolic shapes: importing these takes each
     new process half a second; autograd's own check of what a function returns remains.
     """
     return _apply(_Leave, x, given)

@@ -142,7 +142,7 @@ class DeferredStage:
 
 
 def _enter(anchor: Tensor, x: Tensor, gradients: list[Tensor]) -> Tensor:
-    entered: Tensor = _Enter.apply(anchor, x, gradients)  # type: ignore[no-untyped-call]
+    entered: Tensor = _Enter.apply(anchor, x, gradients)
     return entered
 
 

@@ -1,7 +1,7 @@
 """The definition of the model: its parameters by name, their initial values, and its data, all made from a seed.
 
 Every process, every replica of a stage and the reference build the same ones. Defines no computation: a run computes
-with stage.py, and the reference, which judges it, with code of its own.
+with stage.py, and the reference, which verifies it, with code of its own.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _block(shape: Shape, random: torch.Generator) -> dict[str, Tensor]:
     """Return the parameters of one transformer block: matrices (out, in), norms and biases (out,).
 
     The query-key-value projection has no bias: a key bias has a gradient of exactly zero, which no relative error
-    could judge.
+    can measure.
     """
     hidden = shape.hidden
     return {

@@ -1,10 +1,9 @@
-"""The reference training: the same model on the same data in one process, by which a run is judged.
+"""The reference training: the same model on the same data in one process, with which a run is compared.
 
-Independent of what it judges. Shared with a run are only the definitions in config.py and parameters.py (sizes, names,
-initial values, tokens); the computation is written again here, as plain functions of a dictionary of parameters under
-ordinary autograd, one micro-batch after the other: no stage, no deferred gradient, no recomputation, no message, no
-order. In bfloat16 it rounds where a run does: parameters are float32, and cast to the activations' type where they are
-used.
+It shares with a run only the definitions in config.py and parameters.py (sizes, names, initial values, tokens). The
+computation is written again here, as plain functions of a dictionary of parameters under ordinary autograd, one
+micro-batch after the other: no stage, no deferred gradient, no recomputation, no message, no order. In
+bfloat16 it rounds where a run does: parameters are float32, and cast to the activations' type where they are used.
 """
 
 from __future__ import annotations

@@ -175,7 +175,7 @@ class Ledger:
         self.zero = 0
 
     def reset(self) -> None:
-        """Begin again with nothing recorded, after a step whose times are not reported."""
+        """Begin again with nothing recorded, after a step that is not reported."""
         self.next, self.next_copy, self.next_message = self.first
         for counter in (_AT.ops, _AT.copies, _AT.messages):
             self.words[self.base + counter] = 0

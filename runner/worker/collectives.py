@@ -17,17 +17,16 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
+from torch.distributed import ReduceOp
 
 from runner.model.embedding_shard import EmbeddingShard
 from runner.model.output_shard import ShardStatistics
 from runner.program.instructions import EMBEDDED, EMBEDDING, GRADIENT, HIDDEN, STATISTICS, CollectiveInput, Output
 from runner.telemetry.clock import common
+from runner.transport.gloo import Parcel
 
-HEADER = 16  # floats, of which the first two hold a time: 64 bytes, so that the payload stays aligned
-SHIFTS, MASK = (0, 21, 42), 2**21 - 1  # a time in pieces that a float holds exactly
 AHEAD = 8  # micro-batches whose embedded tokens wait for the first stage
 Part = tuple[Any, int]
 
@@ -75,7 +74,7 @@ class Collectives:
         """Run the collectives of every chain once with all ranks, which connects those that need a connection; then
         start the threads."""
         for chain, group in self.groups.items():
-            empty = torch.zeros(HEADER)
+            empty = torch.zeros(1)
             root = self.output.first if chain in (EMBEDDED, EMBEDDING) else self.output.root
             if chain in (HIDDEN, EMBEDDING):
                 group.broadcast(empty, root).wait()
@@ -128,15 +127,14 @@ class Collectives:
 
     def _broadcast(self, group: Any, micro: int) -> None:
         """Run C0: broadcast the last stage's output (batch, sequence, hidden) to all other ranks."""
-        buffer = torch.empty(HEADER + self.tokens * self.shape[-1])
+        parcel = Parcel(self.shape, torch.float32)
         if self.rank == self.output.root:
             hidden, due = self.parts[HIDDEN].get()
-            buffer.numpy()[:2].view(np.int64)[0] = due - common.ahead
-            buffer[HEADER:].view(self.shape).copy_(hidden)
-        group.broadcast(buffer, self.output.root).wait()
+            parcel.times[0] = due - common.ahead
+            parcel.payload.copy_(hidden)
+        group.broadcast(parcel.buffer, self.output.root).wait()
         if self.rank != self.output.root:
-            due = int(buffer.numpy()[:2].view(np.int64)[0]) + common.ahead
-            self._publish(HIDDEN, micro, buffer[HEADER:].view(self.shape), due)
+            self._publish(HIDDEN, micro, parcel.payload, int(parcel.times[0]) + common.ahead)
 
     def _statistics(self, group: Any, micro: int) -> None:
         """Run C1: reduce the statistics (2, tokens): the logarithm of the sum of exponentials over all shards, and
@@ -147,13 +145,12 @@ class Collectives:
         """
         part, due = self.parts[STATISTICS].get()
         local: ShardStatistics = part
-        own = torch.empty(HEADER + 3 * self.tokens)  # header, largest, total, target
-        own.numpy()[:2].view(np.int64)[0] = due - common.ahead
-        own[HEADER:] = torch.cat([local.largest, local.total, local.target]).cpu()
-        parts = [torch.empty_like(own) for _ in range(self.ranks)]
-        group.allgather([parts], [own]).wait()
-        latest = max(int(one.numpy()[:2].view(np.int64)[0]) for one in parts) + common.ahead
-        maxima, totals, targets = torch.stack(parts)[:, HEADER:].view(self.ranks, 3, self.tokens).unbind(1)
+        own, *parcels = (Parcel((3, self.tokens), torch.float32) for _ in range(1 + self.ranks))
+        own.times[0] = due - common.ahead
+        own.payload.copy_(torch.stack([local.largest, local.total, local.target]))
+        group.allgather([[each.buffer for each in parcels]], [own.buffer]).wait()
+        latest = max(int(each.times[0]) for each in parcels) + common.ahead
+        maxima, totals, targets = torch.stack([each.payload for each in parcels], dim=1)
         largest = maxima.amax(0)
         weights = torch.exp(maxima - largest)
         total = (totals * weights).sum(0)
@@ -169,17 +166,12 @@ class Collectives:
         self._reduce(group, micro, gradient.cpu(), due)
 
     def _reduce(self, group: Any, micro: int, gradient: Tensor, due: int) -> None:
-        """Add up the ranks' gradients (tokens, hidden) for the last stage's rank. Their times go with them, each in
-        floats of its own, to which the other ranks add zeros, so that they stay exact."""
-        times = torch.zeros(self.ranks, len(SHIFTS))
-        times[self.rank] = torch.tensor([due - common.ahead >> shift & MASK for shift in SHIFTS])
-        buffer = torch.cat([times.flatten(), gradient.flatten()])
-        group.reduce(buffer, self.output.root).wait()
-        if self.rank == self.output.root:
-            times, gradient = buffer[: times.numel()], buffer[times.numel() :]
-            pieces = times.long().view(self.ranks, len(SHIFTS)).tolist()
-            latest = max(sum(piece << shift for piece, shift in zip(row, SHIFTS, strict=True)) for row in pieces)
-            self._publish(GRADIENT, micro, gradient.view(self.shape), latest + common.ahead)
+        """Add up the ranks' gradients (tokens, hidden) for the last stage's rank, and tell it when the last was due."""
+        root, latest, total = self.output.root, torch.tensor([due - common.ahead]), gradient.clone()
+        for work in (group.reduce(latest, root, ReduceOp.MAX), group.reduce(total, root)):
+            work.wait()
+        if self.rank == root:
+            self._publish(GRADIENT, micro, total.view(self.shape), int(latest) + common.ahead)
 
     def _embedded(self, group: Any, micro: int) -> None:
         """Sum the first stage's input (batch, sequence, hidden), for its rank; due before the step began."""

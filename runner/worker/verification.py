@@ -19,7 +19,7 @@ SHARD = "shard"  # in place of a chunk, before the names of results that are a r
 
 
 def verify(command: Verify, beat: Callable[[], None] = no_beat) -> Verdict:
-    """Train the reference, or run it forward, and judge the results of all ranks, which are in files of the job's
+    """Train the reference, or run it forward, and compare the results of all ranks, which are in files of the job's
     folder. `beat` is called after each micro-batch."""
     device = torch.device(command.device)
     replicas: list[Mapping[str, Tensor]] = []
@@ -52,14 +52,14 @@ def verify(command: Verify, beat: Callable[[], None] = no_beat) -> Verdict:
         name = f"{LOSS}{step + 1}/{micro}"
         reference[name] = torch.tensor(expected[step][micro], dtype=torch.float64)
         replicas.append({name: found[step, micro]})
-    verdict = judge(float(found[-1].mean()), replicas, mean(expected[-1]), reference, training.dtype, ranks)
+    verdict = compare(float(found[-1].mean()), replicas, mean(expected[-1]), reference, training.dtype, ranks)
     return counted(verdict, contributions, replicas) if verdict.verified else verdict
 
 
 def counted(verdict: Verdict, contributions: Contributions, replicas: Sequence[Mapping[str, Tensor]]) -> Verdict:
-    """Return the verdict on a run whose errors are within the tolerance, not verified if a micro-batch is not once in
-    its gradients: of many micro-batches in bfloat16, one may be less than their roundings. Replicas of a stage have the
-    same sum, so one of them is looked at.
+    """Check a run within the tolerance further: not verified unless each micro-batch is in its gradients once. Of many
+    micro-batches in bfloat16, one may weigh less than their roundings. Replicas of a stage have the same sum, so one of
+    them is checked.
     """
     found = contributions.wrong({name: result for results in replicas for name, result in results.items()})
     if found is None:
@@ -79,7 +79,7 @@ def wrong_loss(found: Tensor, expected: Tensor, dtype: str) -> tuple[int, int] |
     return divmod(worst, errors.shape[1]) if float(errors.flatten()[worst]) > TOLERANCE[dtype] else None
 
 
-def judge(
+def compare(
     loss: float,
     replicas: Sequence[Mapping[str, Tensor]],
     reference_loss: float,
@@ -88,7 +88,7 @@ def judge(
     ranks: Sequence[int] = (),
 ) -> Verdict:
     """Compare results with their reference by name, each of the same shape as there; replicas of a parameter are in
-    different dictionaries, so that they are judged one by one. `ranks` are those of the first dictionaries; no single
+    different dictionaries, so that they are compared one by one. `ranks` are those of the first dictionaries; no single
     rank has the results in the others."""
     worst, largest, at = "", -1.0, -1
     for number, results in enumerate(replicas):

@@ -14,20 +14,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from backend.charts.previews.card import SIZE, brand_card, card, timed
+from backend.charts.previews.card import SIZE, TimedPlan, brand_card, card, timed
 from backend.charts.previews.colours import ink_on, palette, tints
 from backend.schedule.families.registry import FAMILIES, read
-from backend.schedule.order.ops import B, F
+from backend.schedule.order.ops import B, F, I, W
 from backend.web.factory import create_app
+from backend.web.routes import page
+from tests.support import PATIENCE_S
 
 VIEW = "?family=zb-h1&p=8&m=32"
 BROWSER = {"Sec-Fetch-Dest": "document"}
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have pages wait for their preview's texts however busy the machine is."""
+    monkeypatch.setattr(page, "PREVIEW_S", PATIENCE_S)
+
+
 def meta_content(client: FlaskClient, query: str, name: str = "og:title", **options: object) -> str:
-    page = client.get(f"/{query}", **options)
-    assert page.status_code == 200
-    found = re.search(f'<meta (?:property|name)="{name}" content="([^"]*)">', page.text)
+    answer = client.get(f"/{query}", **options)
+    assert answer.status_code == 200
+    found = re.search(f'<meta (?:property|name)="{name}" content="([^"]*)">', answer.text)
     assert found, name
     return unescape(found[1])
 
@@ -135,15 +143,29 @@ def test_many_ops_are_binned_and_cover_their_share_of_the_time():
     assert share_of(timeline, tints("light", B, 0, 0, 1)[0]) == pytest.approx(busy * 2 / 3, rel=0.05)
 
 
+def boxes_share(part: np.ndarray, plan: TimedPlan) -> float:
+    """The share of a part of a light picture that has the colour of an op."""
+    chunks = plan.timeline.order.placement.chunks
+    colours = {tints("light", kind, chunk, chunk, chunks)[0] for kind in (F, I, W, B) for chunk in range(chunks)}
+    return sum(share_of(part, colour) for colour in colours)
+
+
 @pytest.mark.parametrize("name", FAMILIES)
-def test_every_family_has_a_picture(name: str):
-    pixels(card([timed(read({"family": name, "p": 2, "m": 4}))]))
+def test_a_picture_of_every_family_has_its_name_and_boxes_for_the_time_that_its_ranks_work(name: str):
+    plan = timed(read({"family": name, "p": 4, "m": 8}))
+    picture = pixels(card([plan]))
+    busy = 1 - plan.bubble
+    assert 0.55 * busy < boxes_share(picture[130:556, 48:1152], plan) <= busy, "the rest are numbers and gaps"
+    assert share_of(picture[40:130, 48:600], palette("light")["ink"]) > 0.01
 
 
 def test_several_schedules_are_stacked():
     plans = [timed(read({"family": name, "p": 4, "m": 8})) for name in ("gpipe", "1f1b", "zb-h1", "v-half")]
-    for count in range(1, 5):
-        pixels(card(plans[:count]))
+    for count in range(2, 5):
+        picture = pixels(card(plans[:count]))
+        each = (556 - 40) // count
+        for k, plan in enumerate(plans[:count]):
+            assert boxes_share(picture[40 + k * each : 40 + (k + 1) * each], plan) > 0.15, (count, plan.title)
 
 
 def test_numbers_can_be_read_on_every_colour():
@@ -170,6 +192,6 @@ VALUES = st.one_of(
 
 @given(st.dictionaries(KEYS, VALUES, max_size=5))
 def test_no_query_breaks_the_page(plain_client: FlaskClient, asked: dict[str, str]):
-    page = plain_client.get("/", query_string=asked)
-    assert page.status_code == 200
-    assert page.text.count("<script") == 1
+    answer = plain_client.get("/", query_string=asked)
+    assert answer.status_code == 200
+    assert answer.text.count("<script") == 1

@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
@@ -19,10 +20,11 @@ import pytest
 
 from runner.engines.ray import fork_server, host_process
 from runner.engines.ray.host_process import HostProcess, HostServer
+from tests.support import PATIENCE_S
 from tests.support.runner.client import gone
 
 FORKED = "tests.support.cluster.forked"
-WITHIN_S = 10.0
+WITHIN_S = PATIENCE_S
 
 
 @pytest.fixture
@@ -151,13 +153,24 @@ def test_a_server_that_cannot_load_what_it_should_is_an_error_and_no_endless_att
     ours.close()
 
 
-def test_an_unused_server_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_ends_when_it_has_been_unused_for_its_time_and_not_while_an_actor_is_connected(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(fork_server, "KEEP_S", 0.05)
     raylet = os.pidfd_open(os.getpid())
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
             listener.bind("")  # a name of the kernel's choice
             listener.listen()
-            fork_server.ForkServer(listener, raylet).serve()
+            with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as actor:
+                actor.connect(listener.getsockname())
+                server = threading.Thread(target=fork_server.ForkServer(listener, raylet).serve)
+                server.start()
+                server.join(4 * fork_server.KEEP_S)
+                assert server.is_alive()
+            unused = time.monotonic()
+            server.join(PATIENCE_S)
+            assert not server.is_alive()
+            assert time.monotonic() - unused >= fork_server.KEEP_S / 2
     finally:
         os.close(raylet)

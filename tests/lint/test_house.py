@@ -285,13 +285,6 @@ def test_every_local_link_of_the_documents_has_a_target():
     assert not problems, report(problems)
 
 
-def test_every_file_that_the_architecture_names_exists():
-    named = re.findall(r"`([a-z_]+(?:/[\w.]+)+\.(?:py|js|css))`", (ROOT / "docs" / "architecture.md").read_text())
-    missing = [name for name in dict.fromkeys(named) if not (ROOT / name).exists()]
-    assert len(named) > 50
-    assert not missing, f"docs/architecture.md: correct the steps of {missing}"
-
-
 def test_every_exception_is_still_needed_and_has_a_reason():
     lengths = {name: length for name, _, length in [*python_functions(), *javascript_functions()]}
     assert [name for name in LONG_FUNCTIONS if lengths.get(name, 0) <= longest(name)] == []

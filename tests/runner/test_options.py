@@ -9,7 +9,7 @@ from backend.schedule.interop import torch_csv
 from runner.job.plan import plan
 from runner.model.config import MOST_BLOCKS, TINY, Shape, blocks_of
 from runner.model.reference import train_stale
-from runner.worker.verification import judge, relative_error
+from runner.worker.verification import compare, relative_error
 from tests.support.runner.client import TINY as MODEL
 from tests.support.runner.client import Event, RunnerProgram, planned_run
 
@@ -115,7 +115,7 @@ def test_a_reference_with_other_staleness_trains_other_weights() -> None:
     losses, right = train_stale(training, used)
     fresh_losses, fresh = train_stale(training, [range(4)] * 2)
     assert losses[0] == fresh_losses[0]
-    verdict = judge(0.0, [right], 0.0, fresh)
+    verdict = compare(0.0, [right], 0.0, fresh)
     assert not verdict.verified
     assert max(relative_error(right[name], fresh[name]) for name in right if name.startswith("updated")) > 1e-3
 

@@ -18,8 +18,8 @@ from backend.schedule.simulation.simulate import simulate
 from runner.devices import this_machine
 from runner.engines.base import JobResources, RankLost, RankRequest
 from runner.failure import RunFailure
-from runner.job import job, watchdog
-from runner.job.job import Job, State
+from runner.job import job, states, watchdog
+from runner.job.job import Job
 from runner.job.outcome import outcome
 from runner.job.plan import JobPlan, plan
 from runner.messages import RankError, Ready, StepDone
@@ -29,7 +29,7 @@ from runner.model.verdict import Verdict, reasons
 from runner.telemetry.op_board import WAITING, WORKING, Board, Ledger
 from runner.transport.mailbox import MailboxNeeds
 from runner.worker.replicas import sum_replicas
-from runner.worker.verification import judge, wrong_loss
+from runner.worker.verification import compare, wrong_loss
 from tests.support.runner.client import planned_run
 
 UNIT_NS = 2_000_000
@@ -217,14 +217,14 @@ def running(start: Callable[..., Running]) -> Running:
     one, events, engine = start()
     for rank in range(2):
         one.reply(rank, Ready("cpu"))
-    assert one.state is State.RUNNING
+    assert isinstance(one.state, states.Running)
     return one, events, engine
 
 
 def test_an_error_in_a_worker_ends_the_run_and_names_rank_and_op(running: Any) -> None:
     one, events, engine = running
     one.reply(1, RankError("exception", "RuntimeError: no such luck"))
-    assert one.state is State.RUNNING
+    assert isinstance(one.state, states.Running)
     one.tick()
     failure = events[-1]["failure"]
     assert (events[-1]["event"], failure["kind"], failure["rank"], failure["op"]) == ("failed", "exception", 1, "1F0")
@@ -237,7 +237,7 @@ def test_a_death_explains_the_errors_that_it_causes_elsewhere(running: Any) -> N
     engine.doomed = True  # this process learns of the death later
     one.reply(1, RankError("exception", "RuntimeError: connection closed by peer"))
     one.tick()
-    assert one.state is State.RUNNING
+    assert isinstance(one.state, states.Running)
     ended = message(
         "runner.process_ended", "rank {rank}'s worker process {pid} ended ({cause})", rank=0, pid=7, cause="SIGKILL"
     )
@@ -253,7 +253,7 @@ def test_progress_is_reported_as_long_as_ranks_get_on_and_only_then(
 ) -> None:
     monkeypatch.setattr(job, "PROGRESS_NS", 0)
     one, events, _ = start(mode="free", steps=3)
-    ledgers = [Ledger(one.board.path, rank, 2, one.board.first_rows(rank)) for rank in range(2)]
+    ledgers = [Ledger(one.state.board.path, rank, 2, one.state.board.first_rows(rank)) for rank in range(2)]
     reported: list[tuple[Any, ...]] = []
 
     def look() -> list[tuple[Any, ...]]:
@@ -278,7 +278,7 @@ def test_progress_is_reported_as_long_as_ranks_get_on_and_only_then(
         for rank, ledger in enumerate(ledgers):
             ledger.reset()
             one.reply(rank, StepDone({0: 1.0, 1: 1.0} if rank else {}, 0, 0, 1, 0))
-    assert one.state is State.VERIFYING
+    assert isinstance(one.state, states.Verifying)
     assert look()[:1] == [("verifying", 1, 0, 6)]
     for done, step in ((1, 1), (2, 2), (5, 3), (6, 3)):
         while sum(ledger.words[ledger.base + 3] for ledger in ledgers) < 1 + done:
@@ -298,7 +298,7 @@ def paced(start: Callable[..., Running]) -> tuple[Job, list[dict[str, Any]]]:
 
 def test_a_run_that_reports_ops_sends_no_progress_besides(start: Callable[..., Running]) -> None:
     one, events = paced(start)
-    Ledger(one.board.path, 0, 2, one.board.first_rows(0)).record(0, 1, 2, 0, 0)
+    Ledger(one.state.board.path, 0, 2, one.state.board.first_rows(0)).record(0, 1, 2, 0, 0)
     one.last_batch = 0
     one.tick()
     assert events[-1]["event"] == "op_batch"
@@ -309,17 +309,17 @@ def test_a_verification_that_gets_on_is_waited_for_and_one_that_does_not_is_ende
 ) -> None:
     one, events = paced(start)
     monkeypatch.setattr(job, "PROGRESS_NS", 0)
-    ledger = Ledger(one.board.path, 0, 2, one.board.first_rows(0))
+    ledger = Ledger(one.state.board.path, 0, 2, one.state.board.first_rows(0))
     for rank in range(2):
         one.reply(rank, StepDone({0: 1.0, 1: 1.0} if rank else {}, 0, 0, 1, 0))
-    assert one.state is State.VERIFYING
+    assert isinstance(one.state, states.Verifying)
     time = job.clock.now()
     for _ in range(4):
         time += 40 * job.SECOND
         monkeypatch.setattr(job.clock, "now", lambda time=time: time)
         ledger.beat()
         one.tick()
-        assert one.state is State.VERIFYING
+        assert isinstance(one.state, states.Verifying)
     monkeypatch.setattr(job.clock, "now", lambda: time + 40 * job.SECOND)
     one.tick()
     assert (events[-1]["event"], events[-1]["failure"]["kind"]) == ("failed", "no_answer")
@@ -336,7 +336,7 @@ def test_copies_of_a_stage_end_with_the_sum_of_their_gradients() -> None:
 
 
 def test_a_wrong_loss_is_not_blamed_on_a_gradient() -> None:
-    verdict = judge(2.0, [{"stage0.head": torch.ones(3)}], 1.0, {"stage0.head": torch.ones(3)})
+    verdict = compare(2.0, [{"stage0.head": torch.ones(3)}], 1.0, {"stage0.head": torch.ones(3)})
     assert (verdict.verified, verdict.max_grad_error) == (False, 0.0)
     (sentence,) = reasons(verdict, [[2.0]], "float32")
     assert sentence.code == "runner.loss_differs"
@@ -346,7 +346,7 @@ def test_a_wrong_loss_is_not_blamed_on_a_gradient() -> None:
 
 
 def test_a_wrong_gradient_is_named_and_a_right_loss_is_not() -> None:
-    verdict = judge(1.0, [{"stage0.head": torch.full((3,), 1.5)}], 1.0, {"stage0.head": torch.ones(3)})
+    verdict = compare(1.0, [{"stage0.head": torch.full((3,), 1.5)}], 1.0, {"stage0.head": torch.ones(3)})
     (sentence,) = reasons(verdict, [[1.0]], "float32")
     assert (sentence.code, sentence.params["name"]) == ("runner.gradient_differs", "stage0.head")
 
@@ -360,20 +360,20 @@ def test_a_wrong_result_is_named_with_its_rank_and_not_that_of_a_copy_that_is_ri
     right, false = torch.ones(3), torch.full((3,), wrong)
     reference = {"stage0.head": right, "stage1.head": right}
     replicas = [{"stage0.head": right}, {"stage1.head": right}, {"stage1.head": false}, {"stage0.head": right}]
-    verdict = judge(1.0, replicas, 1.0, reference, ranks=[0, 1, 2, 3])
+    verdict = compare(1.0, replicas, 1.0, reference, ranks=[0, 1, 2, 3])
     (sentence,) = reasons(verdict, [[1.0]], "float32")
     assert (sentence.code, sentence.params["name"], sentence.params["rank"]) == (code, "stage1.head", 2)
 
 
 def test_a_result_in_shards_on_all_ranks_is_named_without_a_rank() -> None:
-    verdict = judge(1.0, [{"a": torch.ones(3)}, {"b": torch.zeros(3)}], 1.0, dict.fromkeys("ab", torch.ones(3)),
+    verdict = compare(1.0, [{"a": torch.ones(3)}, {"b": torch.zeros(3)}], 1.0, dict.fromkeys("ab", torch.ones(3)),
                     ranks=[0])  # fmt: skip
     (sentence,) = reasons(verdict, [[1.0]], "float32")
     assert (sentence.code, "rank" in sentence.params) == ("runner.gradient_differs", False)
 
 
 def test_a_wrong_loss_and_a_wrong_gradient_are_both_named() -> None:
-    verdict = judge(2.0, [{"stage0.head": torch.full((3,), 1.5)}], 1.0, {"stage0.head": torch.ones(3)})
+    verdict = compare(2.0, [{"stage0.head": torch.full((3,), 1.5)}], 1.0, {"stage0.head": torch.ones(3)})
     codes = [sentence.code for sentence in reasons(verdict, [[2.0]], "float32")]
     assert codes == ["runner.gradient_differs", "runner.loss_differs"]
 
@@ -395,7 +395,7 @@ def test_two_wrong_losses_are_found_though_they_leave_the_mean_of_their_step() -
     [("loss 2/5", "runner.loss_of_micro_batch_differs"), ("updated stage0.head", "runner.weights_differ")],
 )
 def test_the_loss_of_a_micro_batch_and_updated_weights_are_not_called_gradients(name: str, code: str) -> None:
-    verdict = judge(1.0, [{name: torch.full((3,), 1.5)}], 1.0, {name: torch.ones(3)})
+    verdict = compare(1.0, [{name: torch.full((3,), 1.5)}], 1.0, {name: torch.ones(3)})
     assert [sentence.code for sentence in reasons(verdict, [[1.0]], "float32")] == [code]
 
 
@@ -407,13 +407,13 @@ def test_the_loss_of_a_micro_batch_and_updated_weights_are_not_called_gradients(
 def test_a_missing_result_is_distinguished_from_one_that_is_not_a_number(
     results: dict[str, torch.Tensor], code: str
 ) -> None:
-    verdict = judge(1.0, [results], 1.0, {"stage0.head": torch.ones(3)})
+    verdict = compare(1.0, [results], 1.0, {"stage0.head": torch.ones(3)})
     assert not verdict.verified
     assert [sentence.code for sentence in reasons(verdict, [[1.0]], "float32")] == [code]
 
 
 def test_a_verified_run_needs_no_reasons() -> None:
-    verdict = judge(1.0, [{"stage0.head": torch.ones(3)}], 1.0, {"stage0.head": torch.ones(3)})
+    verdict = compare(1.0, [{"stage0.head": torch.ones(3)}], 1.0, {"stage0.head": torch.ones(3)})
     assert verdict.verified
     assert reasons(verdict, [[1.0]], "float32") == []
 

@@ -25,6 +25,7 @@ from backend.runs.runs import RunRequest
 from backend.runs.store import Store
 from backend.schedule.spec import Spec
 from tests.conftest import FAKE_RUNNER, until
+from tests.support import PATIENCE_S
 
 ORDER = "an order, which the fake runner does not read"
 
@@ -49,7 +50,7 @@ def submit(manager: Manager, m: int = 3, owner: str = "a") -> Run:
     return manager.submit(RunRequest(owner, Spec(m=m).to_json(), ORDER))
 
 
-def wait(condition: Callable[[], object], seconds: float = 5.0) -> None:
+def wait(condition: Callable[[], object], seconds: float = PATIENCE_S) -> None:
     until(condition, seconds, gevent.sleep)
 
 
@@ -223,7 +224,7 @@ SILENT = 102  # micro-batches: a run in which the fake runner goes silent
     ],
 )
 def test_every_fault_of_a_runner_fails_one_run_with_a_reason_and_no_other(manage, m, kind, message):
-    manager = manage(silence_s=1.0 if m == SILENT else 10)
+    manager = manage(silence_s=1.0 if m == SILENT else 60)
     run, following = submit(manager, m=m), submit(manager)
     wait(lambda: following.over)
     assert run.status == "failed"

@@ -171,7 +171,7 @@ class Searches:
         until(lambda: len(self.queue._queue) == self.queue._queue.serving == 0, sleep=gevent.sleep)
 
     def begun_after(self, number: int) -> list[float]:
-        """Wait until so many have begun; returns their seconds, by which they are known."""
+        """Wait until `number` have begun; returns their seconds, by which they are known."""
         until(lambda: len(self.begun) >= number, sleep=gevent.sleep)
         return self.begun
 

@@ -19,7 +19,7 @@ SHORTEST_NAME, LONGEST_NAME = 3, 40
 LONGEST_QUERY = 8000  # a server reads addresses of up to 8192
 MOST_KEYS = 200
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*", re.ASCII)
-# What RFC 3986 lets stand in a query, and no more: no spaces, line ends, quotes, fragments or second question marks.
+# What RFC 3986 allows in a query, and no more: no spaces, line ends, quotes, fragments or second question marks.
 QUERY = re.compile(r"\?(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*", re.ASCII)
 KEY = re.compile(r"[A-Za-z][A-Za-z0-9_.]{0,31}", re.ASCII)
 
@@ -48,7 +48,7 @@ def name_of(text: object) -> str:
 
 
 def query_of(text: object) -> str:
-    """Return a query that a redirect may go to. Raises LinkError for anything else; values are judged by the page."""
+    """Return a query that a redirect may go to. Raises LinkError for anything else; the page checks the values."""
     if not isinstance(text, str):
         why = message("links.query_is_text", 'query is the text behind the page\'s address, such as "?family=zb-h1"')
         raise LinkError("query", None, why)

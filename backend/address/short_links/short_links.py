@@ -42,9 +42,7 @@ class ShortLinks:
                 most=most,
                 minutes=minutes,
             )
-            error = LinkError("links", most, why, limit=most, kind="share")
-            error.retry_after = 60 * minutes
-            raise error
+            raise LinkError("links", most, why, limit=most, kind="share", retry_after=60 * minutes)
         link: Link = self._on_disk(lambda: self.store.make(text, wanted))
         return link
 

@@ -159,15 +159,15 @@ class SearchQueue:
                     "{waiting} searches of your address wait already; try again soon",
                     waiting=error.waiting,
                 )
-            refused = RequestError("search", error.waiting, why, limit=error.limit, kind=error.kind)
-            refused.retry_after = RETRY_S
-            raise refused from None
+            raise RequestError(
+                "search", error.waiting, why, limit=error.limit, kind=error.kind, retry_after=RETRY_S
+            ) from None
         self._queued[job.id] = job
         self._ready.set()
 
     def _run_searches(self, pool: ThreadPool) -> None:
-        """Run one search after the other. Only here is a thread asked for: `spawn` of a pool whose threads are all at
-        work blocks its caller until one is free.
+        """Run one search after the other. Threads are requested only here, because `spawn` blocks its caller until a
+        thread of the pool is free.
         """
         while True:
             job_id = self._queue.pop()

@@ -11,7 +11,7 @@ from backend.charts.catalogue import KINDS
 from backend.errors import RequestError, message
 from backend.lessons.answers import awaited_op, next_op, row_part, shuffled
 from backend.lessons.format.markdown import Text
-from backend.lessons.judge import number_text
+from backend.lessons.grade import number_text
 from backend.lessons.lesson import Block, Figure, Link, Note, Option, Place, Question, Scene, Source
 from backend.lessons.page_sources import papers
 from backend.lessons.task_link import task_link

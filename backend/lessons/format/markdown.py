@@ -161,7 +161,7 @@ class Text:
         for token in tokens:
             if token.type == "colon_fence":
                 line = first_line + (token.map or [0])[0]
-                raise LessonError(message("lessons.nested", "a directive cannot stand inside another one"), line)
+                raise LessonError(message("lessons.nested", "a directive cannot be inside another one"), line)
             if token.type.startswith("math_block"):
                 self._check_formula(token, first_line + (token.map or [0])[0])
         return self.html_of(tokens).strip()

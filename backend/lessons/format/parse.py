@@ -142,7 +142,7 @@ class _Reader:
         )
 
     def _head(self, token: Token | None) -> dict[str, Any]:
-        """Return the head's fields; what is missing is reported, and has a stand-in."""
+        """Return the head's fields; a missing one is reported and replaced."""
         stand_in = {"title": "?", "minutes": 1, "summary": "?"}
         if token is None:
             self.found.report(

@@ -12,7 +12,7 @@ import numpy as np
 
 from backend.schedule.analysis.claims import PIPEOFFLOAD, SOURCE, claim_of
 from backend.schedule.analysis.map_each import Map, one_by_one, time_in_ops
-from backend.schedule.analysis.nearest_spec import fit, judge_sizes
+from backend.schedule.analysis.nearest_spec import fit, validate_sizes
 from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.families.registry import FAMILIES, family_of, order
 from backend.schedule.hardware.preset_costs import Preset
@@ -61,8 +61,8 @@ def compare(
     With a ``preset`` each family has the costs of its own stages, unless costs are given as well, and its row has
     ``units``: the step in seconds, tokens, FLOP utilisation and bytes.
     """
-    _judge_names(names or ())
-    _judge_lists(asked)
+    _validate_names(names or ())
+    _validate_lists(asked)
     fitted: dict[str, tuple[Spec, Message | None]] = {}
     notes = []
     for name in names or FAMILIES:
@@ -80,7 +80,7 @@ def compare(
                     reason=error.message,
                 )
             )
-    judge_sizes(asked, [spec for spec, _ in fitted.values()])
+    validate_sizes(asked, [spec for spec, _ in fitted.values()])
     rows = map_each(lambda found: _row(*found, preset), list(fitted.values()), lambda found: time_in_ops(found[0]))
     return {"rows": rows, "notes": _notes(rows) + notes}
 
@@ -90,7 +90,7 @@ def priced(spec: Spec, asked: Spec, preset: Preset | None) -> Spec:
     return spec if preset is None or asked.costs != Spec().costs else preset.priced(spec)
 
 
-def _judge_names(names: Sequence[str]) -> None:
+def _validate_names(names: Sequence[str]) -> None:
     for at, name in enumerate(names):
         family_of(Spec(family=name))
         if name in names[:at]:
@@ -99,7 +99,7 @@ def _judge_names(names: Sequence[str]) -> None:
             )
 
 
-def _judge_lists(asked: Spec) -> None:
+def _validate_lists(asked: Spec) -> None:
     """Raise SpecError unless lists have one entry per stage of some cut of the model over p devices."""
     for name in ("F", "I", "W"):
         cost = getattr(asked.costs, name)

@@ -212,7 +212,7 @@ HEAD = """# Laws
 
 Written by `python app.py laws` from the laws in the code; a test fails when this page is not what the code says.
 
-Each law is a formula and the conditions under which it is exact. Here every law stands beside the simulation:
+Each law is a formula and the conditions under which it is exact. Here every law is compared with the simulation:
 {grid}
 
 The first line of a law counts the specs where all its conditions hold; there it must be equal in every one. The lines

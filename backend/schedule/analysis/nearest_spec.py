@@ -104,7 +104,7 @@ def _validate_size(spec: Spec) -> None:
         )
 
 
-def judge_sizes(asked: Spec, specs: Sequence[Spec]) -> None:
+def validate_sizes(asked: Spec, specs: Sequence[Spec]) -> None:
     """Raise SpecError for more ops in total than one answer may have; compile the kernels if the size justifies it."""
     whole = sum(op_count(spec) for spec in specs)
     if whole > LIMITS["placed_ops"]:

@@ -19,7 +19,7 @@ import numpy as np
 
 from backend.schedule.analysis.compare import parameters, priced
 from backend.schedule.analysis.map_each import Map, one_by_one, time_in_ops
-from backend.schedule.analysis.nearest_spec import fit, judge_sizes
+from backend.schedule.analysis.nearest_spec import fit, validate_sizes
 from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.families.registry import FAMILIES, family_of, order
 from backend.schedule.families.zero_bubble.zb_auto import LEAST_MEMORY
@@ -108,7 +108,7 @@ def points(
         except SpecError:
             continue
     specs = [spec for spec, _ in fitted]
-    judge_sizes(asked, specs)
+    validate_sizes(asked, specs)
 
     def figures_of(spec: Spec) -> Figures:
         return measured(spec) if preset is None else _figures(spec, order(spec), preset)
@@ -130,7 +130,7 @@ def frontier(
     of each placement rise in memory and in throughput. ``limits`` None means ``default_limits``. Searches that are
     given a time run one by one: each should have the machine to itself.
     """
-    judge_frontier_size(asked)
+    validate_frontier_size(asked)
     limits = sorted(set(default_limits(asked) if limits is None else limits))
     settings: list[tuple[Spec, Message | None]] = []
     for name in SEARCHED:
@@ -188,7 +188,7 @@ def setting_of(asked: Spec) -> Spec:
     return plain.with_(costs=replace(plain.costs, FB=None))
 
 
-def judge_frontier_size(asked: Spec) -> None:
+def validate_frontier_size(asked: Spec) -> None:
     """Raise SpecError for more ops than can be searched in a few seconds."""
     size = _frontier_ops(asked)
     if size > MOST_FRONTIER_OPS:

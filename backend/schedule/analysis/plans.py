@@ -72,7 +72,7 @@ def plans(
     orders; without it they are only constructed. Raises SpecError for a forward-only setting, and where nothing can be
     built.
     """
-    _judge(asked)
+    _validate(asked)
     jit.compile_all()
     found = _sorted(_measured_each(_alike(specs(asked, preset, limit)), preset, limit, map_each), asked)
     if search is not None:
@@ -90,7 +90,7 @@ def plans_within(
     recomputation, then with it, each from the fewest ops: every family has its plans early. The first order is built
     however late it is.
     """
-    _judge(asked)
+    _validate(asked)
     jit.compile_all()
     end = time.monotonic() + seconds
     alike = _alike(specs(asked, preset, limit))
@@ -271,7 +271,7 @@ def needs_a_model() -> SpecError:
     return SpecError("model", None, text, nearest="llama3-70b")
 
 
-def _judge(asked: Spec) -> None:
+def _validate(asked: Spec) -> None:
     if asked.forward_only:
         text = message("analysis.forward_only_is_not_trained", "a plan is for training, which has backwards")
         raise SpecError("forward_only", True, text, nearest=False)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from backend.schedule.errors import SpecError, message
+from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.families import forward_only
 from backend.schedule.families.family import Family
 from backend.schedule.laws.law import Law
@@ -42,14 +42,11 @@ def validate(spec: Spec, family: Family) -> None:
                 ),
                 nearest=default,
             )
-    if spec.costs.FB is not None and "FB" not in family.fields:
-        raise SpecError(
-            "FB",
-            spec.costs.FB,
-            message(
-                "schedule.family_has_no_pairs", "{family} has no overlapped pairs; leave FB out", family=family.title
-            ),
+    if "FB" not in family.fields:
+        text = message(
+            "schedule.family_has_no_pairs", "{family} has no overlapped pairs; leave FB out", family=family.title
         )
+        _refuse_pair_time(spec, text)
     if spec.forward_only:
         forward_only.validate(spec, family)
     _validate_stages(spec, spec.p if family.placement == "bidirectional" else spec.p * spec.v)
@@ -76,6 +73,11 @@ def validate(spec: Spec, family: Family) -> None:
             family=family.title,
         )
         raise SpecError("weights", spec.weights, text, nearest=None)
+
+
+def _refuse_pair_time(spec: Spec, why: Message) -> None:
+    if spec.costs.FB is not None:
+        raise SpecError("FB", spec.costs.FB, why)
 
 
 def _validate_stages(spec: Spec, stages: int) -> None:
@@ -110,14 +112,11 @@ def _validate_stages(spec: Spec, stages: int) -> None:
         )
         nearest = list(spread_layers(spec.layers, stages))
         raise SpecError("layers", list(spec.layers), text, limit=stages, nearest=nearest)
-    if spec.layers is not None and spec.costs.FB is not None:
-        raise SpecError(
-            "FB",
-            spec.costs.FB,
-            message(
-                "schedule.pair_time_with_layers", "with layers a pair's time follows from F, I and W; leave FB out"
-            ),
+    if spec.layers is not None:
+        text = message(
+            "schedule.pair_time_with_layers", "with layers a pair's time follows from F, I and W; leave FB out"
         )
+        _refuse_pair_time(spec, text)
 
 
 def _validate_length(spec: Spec, name: str) -> None:
@@ -138,15 +137,11 @@ def _validate_length(spec: Spec, name: str) -> None:
 
 def _validate_recompute(spec: Spec) -> None:
     """Raise SpecError unless I is given as F is (what runs again is a part of F), and a pair's time is not given."""
-    if spec.costs.FB is not None:
-        raise SpecError(
-            "FB",
-            spec.costs.FB,
-            message(
-                "schedule.pair_time_with_recomputation",
-                "with recomputation a pair's time follows from F, I and W; leave FB out",
-            ),
-        )
+    text = message(
+        "schedule.pair_time_with_recomputation",
+        "with recomputation a pair's time follows from F, I and W; leave FB out",
+    )
+    _refuse_pair_time(spec, text)
     if isinstance(spec.costs.F, tuple) != isinstance(spec.costs.I, tuple):
         raise SpecError(
             "I",
@@ -157,15 +152,11 @@ def _validate_recompute(spec: Spec) -> None:
 
 def _validate_vocabulary(spec: Spec, family: Family) -> None:
     mode = spec.vocabulary
-    if spec.costs.FB is not None:
-        raise SpecError(
-            "FB",
-            spec.costs.FB,
-            message(
-                "schedule.pair_time_with_output_layer",
-                "with an output layer a pair's time follows from F, I and W; leave FB out",
-            ),
-        )
+    text = message(
+        "schedule.pair_time_with_output_layer",
+        "with an output layer a pair's time follows from F, I and W; leave FB out",
+    )
+    _refuse_pair_time(spec, text)
     if spec.barriers == 0:
         return
     if mode not in family.vocabulary:

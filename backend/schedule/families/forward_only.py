@@ -18,6 +18,39 @@ FIELD = "forward_only"
 Condition = tuple[str, str]
 
 
+_ON_BACKWARDS = {  # options that act on the backward: (what leaves them out, why they are refused)
+    "lifo": (
+        False,
+        message(
+            "schedule.forward_only_has_no_backwards",
+            "a forward-only schedule has no backwards to reverse; leave it out",
+        ),
+    ),
+    "recompute": (
+        "none",
+        message(
+            "schedule.forward_only_recomputes_nothing",
+            "a forward-only schedule keeps no activations, so there is nothing to recompute",
+        ),
+    ),
+    "offload": (
+        "none",
+        message(
+            "schedule.forward_only_offloads_nothing",
+            "a forward-only schedule keeps no activations, so there is nothing to offload",
+        ),
+    ),
+    "vocabulary": (
+        "plain",
+        message(
+            "schedule.forward_only_output_layer",
+            "a forward-only schedule has its output layer on the last stage (vocabulary plain): the other places are "
+            "chosen for the backward",
+        ),
+    ),
+}
+
+
 def takes(family: Family) -> bool:
     """Return whether the forwards of a family are a schedule of their own: not those that overlap with backwards, nor
     those that are constructed to start when backwards have freed memory.
@@ -37,31 +70,9 @@ def validate(spec: Spec, family: Family) -> None:
     """Raise SpecError unless a forward-only spec goes with its family and has no option that acts on the backward."""
     if FIELD not in family.fields and spec.order is None:  # an imported order has its own say
         raise SpecError(FIELD, True, _why_not(family), nearest=False)
-    if spec.lifo:
-        text = message(
-            "schedule.forward_only_has_no_backwards",
-            "a forward-only schedule has no backwards to reverse; leave it out",
-        )
-        raise SpecError("lifo", True, text, nearest=False)
-    if spec.recompute != "none":
-        text = message(
-            "schedule.forward_only_recomputes_nothing",
-            "a forward-only schedule keeps no activations, so there is nothing to recompute",
-        )
-        raise SpecError("recompute", spec.recompute, text, nearest="none")
-    if spec.offload != "none":
-        text = message(
-            "schedule.forward_only_offloads_nothing",
-            "a forward-only schedule keeps no activations, so there is nothing to offload",
-        )
-        raise SpecError("offload", spec.offload, text, nearest="none")
-    if spec.vocabulary != "plain":
-        text = message(
-            "schedule.forward_only_output_layer",
-            "a forward-only schedule has its output layer on the last stage (vocabulary plain): the other places are "
-            "chosen for the backward",
-        )
-        raise SpecError("vocabulary", spec.vocabulary, text, nearest="plain")
+    for name, (default, why) in _ON_BACKWARDS.items():
+        if getattr(spec, name) != default:
+            raise SpecError(name, getattr(spec, name), why, nearest=default)
 
 
 def _why_not(family: Family) -> Message:

@@ -120,7 +120,7 @@ class _Search:
             self.tried += 1
             jit.compile_for(self.tried * len(self.order))
             memory = self._memory(layers, self.order, self._held)
-            self._known[layers] = (self._class(memory), *self._judge(self.order, self._costs(layers)))
+            self._known[layers] = (self._class(memory), *self._score(self.order, self._costs(layers)))
         return self._known[layers]
 
     def rank(self, split: Split) -> Worth:
@@ -131,7 +131,7 @@ class _Search:
         """Return a split with the makespan of the order that the family builds for it."""
         costs = self._costs(layers)
         order = registry.order(self.spec.with_(costs=costs))
-        return Split(layers, costs, *self._judge(order, costs), self._memory(layers, order, self._peaks(order)))
+        return Split(layers, costs, *self._score(order, costs), self._memory(layers, order, self._peaks(order)))
 
     def starts(self) -> list[Layers]:
         """Return the given split, the one with the smallest heaviest stage, the one with the smallest heaviest
@@ -179,7 +179,7 @@ class _Search:
     def _peaks(self, order: Order) -> Floats:
         return peaks(order, self.spec.w_share, self.spec.v)[1]
 
-    def _judge(self, order: Order, costs: Costs) -> tuple[float, float]:
+    def _score(self, order: Order, costs: Costs) -> tuple[float, float]:
         timeline = simulate(order, costs, self.spec.v)
         heaviest = max(map(sum, zip(costs.F, costs.I, costs.W, strict=True)))  # type: ignore[arg-type]  # lists here
         return float(timeline.end.max() - timeline.start.min()), heaviest

@@ -80,7 +80,7 @@ class Setting:
             float(p) if given["in_flight"] is None else number("in_flight", given["in_flight"], 0.0, 1e6),
             integer("data", given["data"], *WHOLE_BOUNDS["data"]),
             integer("zero", given["zero"], *WHOLE_BOUNDS["zero"]),
-        )._judged()  # fmt: skip
+        )._validated()  # fmt: skip
 
     @property
     def stages(self) -> int:
@@ -96,7 +96,7 @@ class Setting:
         stages: list[int] = place("v" if self.placement == "v" else "looped", self.p, self.v).stage_of[rank].tolist()
         return stages
 
-    def _judged(self) -> Setting:
+    def _validated(self) -> Setting:
         """Return this setting. Raises SpecError if a stage is left without work."""
         for stage, share in enumerate(self.layers):
             if share == 0 and not (self.heads and stage in (0, self.stages - 1)):

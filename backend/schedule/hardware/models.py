@@ -185,11 +185,11 @@ def model_of(name: Any, changes: Mapping[str, Any]) -> Model:
     if any(field in read and read[field] != getattr(model, field) for field in SHAPE):
         read = {"parameters": None, "stored": None} | read  # what was published is of another shape
     made = replace(model, **read)
-    _judge(made)
+    _validate(made)
     return made
 
 
-def _judge(model: Model) -> None:
+def _validate(model: Model) -> None:
     """Raise SpecError for fields that are legal on their own but not together."""
     heads, keys = model.attention_heads, model.kv_heads
     if keys is not None and (keys > heads or heads % keys):

@@ -63,7 +63,7 @@ def load(text: str, kind: str | None = None, most: int | None = None) -> Order:
             )
         )
     if most is not None:
-        _judge_length(text, most)
+        _check_length(text, most)
     rows: list[list[Op | Pair]] = []
     rest = most
     for number, cells in _lines(text):
@@ -137,7 +137,7 @@ def _texts(cell: str) -> tuple[str, ...]:
     return () if op is None else (op.text(), *(half.text() for half in halves(op)))
 
 
-def _judge_length(text: str, most: int) -> None:
+def _check_length(text: str, most: int) -> None:
     """Raise OrderError for a text of certainly more than ``most`` ops, before its lines are split.
 
     An op has one letter of FIWB, a pair has four. A schedule has rarely more idle slots than ops.
@@ -151,7 +151,7 @@ def _too_many_ops(most: int | None) -> OrderError:
     return OrderError(
         message(
             "schedule.csv_too_many_ops",
-            "the file has more than {most} ops, the most that a link holds; python app.py check FILE.csv judges it, "
+            "the file has more than {most} ops, the most that a link holds; python app.py check FILE.csv checks it, "
             "and python app.py run --csv FILE.csv runs it, whatever its length",
             most=f"{most:,}",
         )

@@ -60,7 +60,7 @@ SPREAD = ("parallel-1", "parallel-2")
 
 
 def ahead(order: Order, m: int, by: int) -> Order:
-    """Build the order for ``m`` micro-batches whose forwards run ``by`` further ahead, from an order for ``m + by``
+    """Build the order for ``m`` micro-batches with forwards that run ``by`` further ahead, from an order for ``m + by``
     or more.
 
     Each backward takes the position of the one ``by`` micro-batches later.

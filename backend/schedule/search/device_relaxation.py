@@ -32,7 +32,7 @@ Ints = npt.NDArray[np.int64]
 LABELS = 16  # most labels of a state; at low limits only a few are not dropped
 LABEL = 6  # interpreted, a label takes as long as simulating this many ops
 MOST = 1_000_000  # most states times ops: some tenths of a second
-MOST_STATES = 5_000  # whose labels take some tens of MB
+MOST_STATES = 5_000  # their labels take some tens of MB
 ROUNDING = 1e-9
 
 

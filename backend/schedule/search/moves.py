@@ -253,7 +253,7 @@ def load(game: Any, state: Any, trial: Any, plan: Any) -> float:
 def walk(game: Any, state: Any, trial: Any, best: Any, path: Any, seed: Any, plan: Any, more: int) -> int:
     """Walk on until ``more`` moves are timed; returns the number timed.
 
-    ``plan``: the span of ``best``; what the walk stands at; the temperature and the factor by which a move cools it;
+    ``plan``: the span of ``best``; the walk's present value; the temperature and the factor by which a move cools it;
     the memory limit; the mean sum of ops; reach, part on the path, weight of the mean; the length of the path known.
     """
     (_, _, _, _, _, busy), strings = game, state[0]

@@ -25,7 +25,7 @@ from backend.schedule.order.repeats import Repeats, without_blocks
 from backend.schedule.simulation.timeline import Floats, Ints, PeriodicTimeline, SteadyState, Timeline
 
 KEPT = 3  # times the ranks, micro-batches that are kept at first: the pipeline fills, and a block repeats
-MORE = 8  # times what is kept, micro-batches of an order that is tried again with more: in vain that costs an eighth
+MORE = 8  # times what is kept, micro-batches of an order that is tried again with more: a failure costs an eighth
 
 Advance = Callable[[Order], tuple[Timeline, Ints, Floats]]
 

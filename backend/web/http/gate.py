@@ -18,10 +18,9 @@ from backend.access.policy import Policy
 from backend.access.roles import Role
 from backend.config import LOOPBACK, Config
 from backend.errors import RequestError, message, printable
-from backend.limits.rate_limit import Pace, keep_pace
+from backend.limits.rate_limit import Credit, Pace, keep_pace
 from backend.web.http.clients import identity_of
 from backend.web.http.errors import encoded, status_of
-from backend.web.http.socket_limits import Credit
 from backend.web.http.websocket import WEBSOCKET
 
 Wsgi = Callable[[dict[str, Any], Any], Iterable[bytes]]
@@ -119,9 +118,7 @@ def too_many_sockets(count: int) -> RequestError:
         count=count,
         seconds=SOCKET_WAIT_S,
     )
-    error = RequestError("sockets", count, text, limit=count, kind="share")
-    error.retry_after = SOCKET_WAIT_S
-    return error
+    return RequestError("sockets", count, text, limit=count, kind="share", retry_after=SOCKET_WAIT_S)
 
 
 def _with_shaped_refusals(inner: Wsgi, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:

@@ -57,9 +57,9 @@ def large_body(request: Request, most: int, places: Places) -> Iterator[bytearra
                 "http.imports_full", "{most} imports are being read; try again in {seconds} s",
                 most=error.limit, seconds=RETRY_S,
             )  # fmt: skip
-        refused = RequestError("imports", error.waiting, why, limit=error.limit, kind=error.kind)
-        refused.retry_after = RETRY_S
-        raise refused from None
+        raise RequestError(
+            "imports", error.waiting, why, limit=error.limit, kind=error.kind, retry_after=RETRY_S
+        ) from None
     try:
         yield _received(request, most)
     finally:

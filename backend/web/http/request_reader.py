@@ -1,6 +1,6 @@
 """What a connection may send before and with a request: how fast, how many headers, and with which framing.
 
-A client that sends a byte now and then would hold its connection for ever; one that frames its body in two ways could
+A client that sends a byte now and then would hold its connection forever; one that frames its body in two ways could
 hide a request in it from a proxy in front of the server.
 """
 

@@ -179,8 +179,8 @@ class Handler(WSGIHandler):  # type: ignore[misc]  # gevent has no types here
         return headers
 
     def handle_one_response(self) -> None:
-        """Have the app answer. A connection whose request could not be read to its end is closed: what follows might be
-        taken for another request.
+        """Have the app answer. Close a connection whose request could not be read to its end: the rest might be taken
+        for another request.
         """
         super().handle_one_response()
         if self.reader.failure or self.wsgi_input._chunked_input_error:

@@ -16,6 +16,7 @@ from wsproto.extensions import Extension
 from wsproto.frame_protocol import CloseReason, FrameDecoder, FrameProtocol, Opcode, RsvBits
 
 from backend.config import Config
+from backend.limits.rate_limit import Credit
 
 FRAME_BYTES = 512  # a larger frame counts as several
 
@@ -33,27 +34,6 @@ class Allowance:
     def of(cls, config: Config) -> Allowance:
         """Return what the settings allow."""
         return cls(config.socket_rate, config.socket_burst, config.socket_patience_s, config.socket_kb * 1024)
-
-
-class Credit:
-    """A token bucket: `burst` frames at once, and `rate` more each second."""
-
-    def __init__(self, rate: float, burst: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self.rate, self.burst = rate, burst
-        self._clock = clock
-        self._left, self._at = burst, clock()
-
-    def take(self, frames: float) -> float:
-        """Count frames and return the seconds by which they came too early."""
-        now = self._clock()
-        self._left = min(self.burst, self._left + (now - self._at) * self.rate) - frames
-        self._at = now
-        return max(0.0, -self._left / self.rate)
-
-    @property
-    def plenty(self) -> bool:
-        """Return whether half of the burst is left."""
-        return self._left >= self.burst / 2
 
 
 class RefusedError(Exception):

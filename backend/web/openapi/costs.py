@@ -48,12 +48,8 @@ PLAIN: dict[str, Schema] = {
     **{key: number(*bounds) for key, bounds in RANGES.items()},
     "per_node": whole(*PER_NODE),
 }
-SETTING: dict[str, Schema] = {
-    key: either(PLAIN[key], LIST if key == "layers" else choice((NONE,)))
-    if key == "layers" or key in MAY_LACK
-    else PLAIN[key]
-    for key in KEYS
-}
+BESIDE: dict[str, Schema] = {**dict.fromkeys(MAY_LACK, choice((NONE,))), "layers": LIST}  # values of another form
+SETTING: dict[str, Schema] = {key: either(PLAIN[key], BESIDE[key]) if key in BESIDE else PLAIN[key] for key in KEYS}
 """Each key of a model on a machine in a query."""
 SETTING_MEANINGS = {
     "model": "preset; other keys change its fields",

@@ -25,7 +25,7 @@ PART = record(
         "questions": array(COUNT),
     }
 )
-JUDGED = record(
+GRADED = record(
     {"right": TRUTH, "reason": TEXT},
     {"explanation": TEXT, "place": nullable(TEXT), "answer": TEXT, "option": nullable(COUNT)},
 )
@@ -60,9 +60,9 @@ OPERATIONS: dict[str, Operation] = {
         refusals=(304, 404),
         strict=False,
     ),
-    "lessons.judge_answer": Operation(
+    "lessons.grade_answer": Operation(
         "lessons",
-        json_answer("The verdict.", JUDGED),
+        json_answer("The verdict.", GRADED),
         (
             Parameter("question", whole(1, MOST_QUESTIONS, 1)),
             Parameter("answer", text(most=LONGEST_ANSWER), "a number, the index of an option, or ops in order"),

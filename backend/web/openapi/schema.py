@@ -53,7 +53,7 @@ def array(items: Schema, least: int | None = None, most: int | None = None) -> S
 
 
 def record(fields: Mapping[str, Schema], optional: Mapping[str, Schema] | None = None, more: bool = False) -> Schema:
-    """Describe an object with `fields`, all required, and `optional` ones; `more`: others may stand beside them."""
+    """Describe an object with `fields`, all required, and `optional` ones; `more`: others may be beside them."""
     return {
         "type": "object",
         "properties": {**fields, **(optional or {})},

@@ -64,7 +64,7 @@ RUN: dict[str, Schema] = {
     "failure": nullable(ref("Failure")),
     **dict.fromkeys(RUN_FACTS, ANY),
 }
-"""What every run has; its facts are null until the runner has reported them, and others may stand beside them."""
+"""What every run has; its facts are null until the runner has reported them, and others may be beside them."""
 PROGRESS: dict[str, Schema] = {
     "position": nullable(WHOLE),
     "seq": COUNT,

@@ -6,7 +6,7 @@ from backend.schedule.order.placement import KINDS as PLACEMENTS
 from backend.schedule.partial_order.position import LIMITS
 from backend.schedule.partial_order.score import METRICS
 from backend.schedule.spec import MOST_ORDER
-from backend.tasks.judge import ID_LENGTH
+from backend.tasks.grade import ID_LENGTH
 from backend.tasks.names import LONGEST_NAME
 from backend.tasks.task import GOALS, KINDS, LANGUAGES, LEVELS
 from backend.web.openapi.operation import Answer, Operation, json_answer
@@ -49,7 +49,7 @@ HEAD: dict[str, Schema] = {
 }
 GOAL_FIELDS: dict[str, Schema] = {"at_most": NUMBER, "as": array(TEXT)}
 GOAL = record({"metric": choice(GOALS)}, GOAL_FIELDS)
-JUDGED_GOAL = record({"metric": choice(GOALS), "met": TRUTH, "value": either(NUMBER, array(TEXT))}, GOAL_FIELDS)
+GRADED_GOAL = record({"metric": choice(GOALS), "met": TRUTH, "value": either(NUMBER, array(TEXT))}, GOAL_FIELDS)
 TASK = record(
     HEAD
     | {
@@ -112,7 +112,7 @@ OPERATIONS: dict[str, Operation] = {
         json_answer(
             "The order is on the board.",
             record(
-                {"entry": ENTRY, "new": TRUTH, "solved": TRUTH, "goals": array(JUDGED_GOAL), "place": whole(1, 10**9)}
+                {"entry": ENTRY, "new": TRUTH, "solved": TRUTH, "goals": array(GRADED_GOAL), "place": whole(1, 10**9)}
             ),
             201,
         ),

@@ -56,6 +56,4 @@ def _take_share(rate: HourlyRate, client: str) -> None:
         why = message(
             "runs.imports_share", "The limit is {most} imported runs per hour; try again later", most=rate.most
         )
-        error = RunError("share", "imports", rate.most, why, rate.most)
-        error.retry_after = 60 * minutes
-        raise error
+        raise RunError("share", "imports", rate.most, why, rate.most, retry_after=60 * minutes)

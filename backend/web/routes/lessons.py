@@ -67,8 +67,8 @@ def describe_lesson(slug: str) -> Response:
 
 
 @lessons.get("/api/lessons/<slug>/answers")
-def judge_answer(slug: str) -> Response:
-    """Judge an answer to a question. A wrong one gets its reason; a right one, and the second wrong one, the
+def grade_answer(slug: str) -> Response:
+    """Grade an answer to a question. A wrong one gets its reason; a right one, and the second wrong one, the
     explanation.
     """
     data = fields_of(request.query_string, ("question", "answer", "try", "lang"), lambda key, text: text)
@@ -81,7 +81,7 @@ def judge_answer(slug: str) -> Response:
     slug = slug[:80]
     return _send(
         ("answer", slug, language, number, given, min(tries, 2)),
-        lambda: compute(answers.judged, _own(), slug, language, number, given, min(tries, 2)),
+        lambda: compute(answers.graded, _own(), slug, language, number, given, min(tries, 2)),
     )
 
 

@@ -21,8 +21,8 @@ from backend.web.services import send_cached, services
 tasks = Blueprint("tasks", __name__, url_prefix="/api/tasks")
 AN_ENTRY = message("boards.an_entry", "an entry")
 SHOWN_MS = 2000.0  # the first time: some par orders are searched
-JUDGED_MS = 100.0
-CLAIMS = ("score", "makespan", "bubble", "peak", "messages", "simplicity")  # what a client may say, and nobody reads
+GRADED_MS = 100.0
+CLAIMS = ("score", "makespan", "bubble", "peak", "messages", "simplicity")  # sent by a client and ignored
 
 
 @tasks.get("")
@@ -63,13 +63,13 @@ def submit_entry(slug: str) -> tuple[Response, int]:
     task_of(slug)
     name = name_of(body.get("name"))
     services().boards.admit(client_of(request))
-    judged = compute(answers.judge_entry, slug, body.get("order"), body.get("rows"), ms=JUDGED_MS)
-    kept = services().boards.submit(judged, name)
+    graded = compute(answers.grade_entry, slug, body.get("order"), body.get("rows"), ms=GRADED_MS)
+    kept = services().boards.submit(graded, name)
     shape: dict[str, Any] = {
         "entry": answers.entry_as_dict(kept.entry),
         "new": kept.new,
-        "solved": judged.solved,
-        "goals": list(judged.goals),
+        "solved": graded.solved,
+        "goals": list(graded.goals),
         "place": kept.place,
     }
     return jsonify(shape), 201

@@ -56,7 +56,7 @@ class AnswerCache(Cache):
 
 
 def _name_of(answer: Hashable) -> str:
-    """Return the key of an answer. Keys are values whose text tells them apart: names, numbers, queries and specs."""
+    """Return the key of an answer. Keys are values that differ in their text: names, numbers, queries and specs."""
     return redis_key("answer", _sources(), blake2b(repr(answer).encode(), digest_size=16).hexdigest())
 
 

@@ -1,7 +1,7 @@
 """Commands to the process that manages the runs, and its answers, through lists in Redis.
 
-A command is a key that Redis deletes after ANSWER_S, and its id in a list. The manager takes the id, then the key: a
-command that nobody has taken in time is gone, so a manager that was away does not start runs that nobody waits for.
+A command is a key that Redis deletes after ANSWER_S, and its id in a list. The manager takes the id, then the key. A
+command that is not taken in time is gone, so a manager that was away starts no run whose client has given up.
 """
 
 from __future__ import annotations
@@ -142,9 +142,7 @@ def no_redis() -> RunError:
 
 
 def _busy(text: str) -> RunError:
-    error = RunError("full", "server", None, text)
-    error.retry_after = RETRY_S
-    return error
+    return RunError("full", "server", None, text, retry_after=RETRY_S)
 
 
 def _command_key(command: str) -> str:
@@ -157,6 +155,4 @@ def _shape_of(error: RequestError) -> dict[str, Any]:
 
 
 def _error_of(shape: dict[str, Any]) -> RunError:
-    error = RunError(shape["kind"], shape["field"], shape["value"], shape["message"], shape["limit"])
-    error.retry_after = shape["retry_after"]
-    return error
+    return RunError(**shape)

@@ -23,7 +23,7 @@ UNAVAILABLE = (redis.RedisError, OSError)
 
 
 class GeventConnection(redis.Connection):
-    """A TCP connection whose waiting lets other greenlets go on."""
+    """A TCP connection that lets other greenlets run while it waits."""
 
     def _connect(self) -> Any:
         address = (self.host, self.port)

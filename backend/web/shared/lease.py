@@ -1,6 +1,6 @@
 """Which of several processes manages the runs: the one that holds the lease in Redis.
 
-Others stand by and take it when it is not renewed. While Redis is away nobody can take it, and its holder goes on.
+The others take it when it is not renewed. While Redis is away none can take it, and its holder goes on.
 """
 
 from __future__ import annotations

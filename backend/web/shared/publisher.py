@@ -32,7 +32,7 @@ STATE_ROUND_S = 0.2  # between two looks for a changed state
 
 
 class Publisher:
-    """Publishes the runs that it is told of; `state` returns the state, JSON but for its messages."""
+    """Publishes the runs passed to it; `state` returns the state, JSON but for its messages."""
 
     def __init__(self, url: str, state: Callable[[], dict[str, Any]]) -> None:
         self._client, self._state = connect(url), state

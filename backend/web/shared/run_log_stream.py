@@ -23,7 +23,7 @@ from backend.web.shared.connection import UNAVAILABLE, key
 HEAD_ID, HEAD_FIELD, ENTRY_FIELD = "0-1", b"run", b"entry"
 AT_ONCE = 64  # entries in one call: some 3 s of a run
 ENDED_S = 600  # for which the stream of an ended run stays, for processes that still read it
-LIVE_S = 86_400  # after which a stream that nobody writes to or renews is forgotten
+LIVE_S = 86_400  # after which a stream is deleted that is neither written to nor renewed
 
 
 def stream_of(run_id: str) -> str:

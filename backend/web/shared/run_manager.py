@@ -1,7 +1,7 @@
 """The process that manages the runs where several serve the page: the queue, the runner, and what is published.
 
-One such process is at work at a time, whatever the number of machines; the others stand by. It serves no page: commands
-come from the web processes through Redis, and they read the logs of runs there.
+One such process is at work at a time, whatever the number of machines; the others wait to replace it. It serves no
+page: commands come from the web processes through Redis, and they read the logs of runs there.
 """
 
 from __future__ import annotations
@@ -158,4 +158,4 @@ def _holds(lease: Lease) -> bool:
     try:
         return lease.take()
     except UNAVAILABLE:
-        return True  # nobody else can take it either
+        return True  # no other process can take it either

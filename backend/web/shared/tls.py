@@ -24,7 +24,7 @@ class TlsError(redis.RedisError):
 
 
 class TlsConnection(redis.SSLConnection, GeventConnection):
-    """A TCP connection with TLS whose waiting lets other greenlets go on.
+    """A TCP connection with TLS that lets other greenlets run while it waits.
 
     The certificate and the host name are checked unless the settings say otherwise. Where they name authorities, only
     those count, not the system's too.

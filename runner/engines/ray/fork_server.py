@@ -58,13 +58,9 @@ class ForkServer:
         self.used = time.monotonic()
 
     def serve(self) -> None:
-        """Serve until the host's part of Ray ends, or nobody has needed this server for KEEP_S."""
-        while True:
-            if self.new or self.children:
-                self.used = time.monotonic()
-            left = self.used + KEEP_S - time.monotonic()
-            if left <= 0:
-                return
+        """Serve until the host's part of Ray ends, or this server was unused for KEEP_S."""
+        while (left := self.used + KEEP_S - time.monotonic()) > 0:
+            in_use = bool(self.new or self.children)
             for key, _ in self.selector.select(left):
                 if key.fileobj == self.raylet:
                     return
@@ -74,6 +70,8 @@ class ForkServer:
                     self._reap(key.fileobj)
                 elif isinstance(key.fileobj, socket.socket):
                     self._read(key.fileobj)
+            if in_use or self.new:
+                self.used = time.monotonic()
 
     def _accept(self) -> None:
         connection, _ = self.listener.accept()

@@ -15,7 +15,7 @@ import { hit } from "../core/timeline/layout.js";
 /** The picture whose colours the palette has: elements of a page may differ in their themes.
  * @type {Picture | null} */
 let painter = null;
-/** As many rows as a group's title takes in the page: here it stands above the plot. */
+/** As many rows as a group's title takes in the page: here it is above the plot. */
 const NO_TITLE = 28;
 
 export class Picture {

@@ -58,7 +58,7 @@ export const summary = ({ family, spec }, { bubble, makespan, peak }) =>
     },
   );
 
-/** What stands at a place. @param {Lane} lane @param {number} rank @param {number} at @returns {Said | null} */
+/** The op, copy or gap at a place. @param {Lane} lane @param {number} rank @param {number} at @returns {Said | null} */
 export function saidAt(lane, rank, at) {
   const found = traceAt(lane, rank, at);
   if (found?.op) return saidOf(lane, rank, found.op.i);

@@ -125,7 +125,7 @@ function fail(plan, problem, changed) {
   changed();
 }
 
-/** A plan that is timed though nobody asks for it. @param {PlanId} id @param {Spec} spec @param {Schedule} sent */
+/** A plan that is timed ahead of a request. @param {PlanId} id @param {Spec} spec @param {Schedule} sent */
 export function planAhead(id, spec, sent) {
   const plan = { ...createPlan(id, spec), order: sent, schedule: sent, shown: spec, fresh: true };
   timePlan(plan);

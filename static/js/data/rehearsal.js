@@ -1,4 +1,4 @@
-// What the reader may drag to next is timed and drawn once where nobody sees it, while the page is idle. The first
+// What the reader may drag to next is timed and drawn once off the screen, while the page is idle. The first
 // frames of a drag would otherwise wait while code is compiled, fonts are loaded and memory is obtained.
 
 /** @import {Lane} from "./lanes.js" */

@@ -228,7 +228,7 @@ export class Timeline {
   }
 
   /**
-   * Draw lanes where nobody sees them, whole and as they would stand in the plot: what has been drawn once is drawn
+   * Draw lanes off the screen, whole and as they would be in the plot: what has been drawn once is drawn
    * sooner.
    * @param {Lane[]} lanes
    */

@@ -161,20 +161,23 @@ export function pictureColours(scheme) {
   };
 }
 
+/** Paints of class 0 only, which no op has. @returns {Paints} */
+const noPaints = () => ({
+  fill: [""],
+  ink: [""],
+  inkUp: [""],
+  ahead: { ink: [""], inkUp: [""] },
+  edge: [""],
+  top: new Uint32Array(CLASSES),
+  bottom: new Uint32Array(CLASSES),
+  rim: new Uint32Array(CLASSES),
+});
+
 /** The paints of a schedule with this many chunks a rank. @param {number} chunks @returns {Paints} */
 export function paintsFor(chunks) {
   let found = paints.get(chunks);
   if (!found) {
-    found = {
-      fill: [""],
-      ink: [""],
-      inkUp: [""],
-      ahead: { ink: [""], inkUp: [""] },
-      edge: [""],
-      top: new Uint32Array(CLASSES),
-      bottom: new Uint32Array(CLASSES),
-      rim: new Uint32Array(CLASSES),
-    };
+    found = noPaints();
     for (let cls = 1; cls < CLASSES; cls++) {
       const kind = kindOfClass(cls);
       const shade = shadeOfClass(cls);
@@ -202,16 +205,7 @@ export function paintsFor(chunks) {
 export function copyPaints() {
   let found = paints.get(0);
   if (!found) {
-    found = {
-      fill: [""],
-      ink: [""],
-      inkUp: [""],
-      ahead: { ink: [""], inkUp: [""] },
-      edge: [""],
-      top: new Uint32Array(CLASSES),
-      bottom: new Uint32Array(CLASSES),
-      rim: new Uint32Array(CLASSES),
-    };
+    found = noPaints();
     for (let cls = 1; cls <= COPY_LETTERS.length * SHADES; cls++) {
       const c = parse(colours[COPIES[kindOfClass(cls)]]);
       found.fill.push(css(c));

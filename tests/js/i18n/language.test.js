@@ -56,7 +56,7 @@ const PROGRAM = [
   ["timeline/interact/marks.js", "mark {}"],
   ["timeline/interact/marks.js", "short bare"],
   // classes and ids
-  ["panels/controls/search.js", "verdict "],
+  ["panels/controls/search.js", "badge "],
   ["panels/compare/table.js", "explained "],
   ["panels/costs/own_values.js", "{}-problem"],
   ["timeline/draw/axis.js", "{}px "],

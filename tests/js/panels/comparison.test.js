@@ -2,31 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { columns, comparisonUrl, inOrder, leastOf } from "../../../static/js/panels/compare/comparison.js";
+import { DEFAULTS } from "../support/helpers.js";
 
 /** @typedef {import("../../../static/js/panels/compare/comparison.js").Row} Row */
-/** @typedef {import("../../../static/js/core/schedule/types.js").Spec} Spec */
 
-const DEFAULTS = /** @type {Spec} */ ({
-  family: "1f1b",
-  p: 4,
-  m: 8,
-  v: 1,
-  group: null,
-  memory: null,
-  w_share: 1,
-  lifo: false,
-  forward_only: false,
-  recompute: "none",
-  layers: null,
-  vocabulary: "plain",
-  offload: "none",
-  shared_link: false,
-  weights: null,
-  effort: null,
-  seed: 1,
-  order: null,
-  costs: { F: 1, I: 1, W: 1, comm: 0, FB: null, S: null, T: null, O: null },
-});
 const fixed = /** @type {any} */ ({ v: { min: 1, default: 1, max: 1 } });
 const free = /** @type {any} */ ({ v: { min: 1, default: 2, max: 64 } });
 

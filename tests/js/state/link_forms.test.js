@@ -10,7 +10,7 @@ const ON_A_V = ["interleaved", "interleaved-bfs", "dualpipev", "gis", "v-zb", "v
 const NATURAL = { "1f1b": 1, ...Object.fromEntries(ON_A_V.map((family) => [family, 2])) };
 
 /** @typedef {Record<string, unknown>} Shown */
-/** @type {[string, Shown, Shown[]?, Shown?][]} queries, and what they say of the first schedule, the others, the view */
+/** @type {[string, Shown, Shown[]?, Shown?][]} queries; what they say of the first schedule, the others, the view */
 const FORMS = [
   ["?family=1f1b", { family: "1f1b", p: 4, m: 8, v: 1 }, [], { theme: "auto" }],
   ["?p=3", { family: "1f1b", p: 3 }],

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from playwright.sync_api import Page, expect
 
 from tests.conftest import Server
+from tests.support import slowness
 from tests.support.page.queries import Open, figure, state, wait
 
 NOTE_COUNTS = """() => {
@@ -19,14 +20,15 @@ OPS = 96
 
 
 def start_paced(page: Page, unit_ms: int = 15) -> None:
+    """Start a run that the page can follow however slow the machine is now."""
     page.select_option("#run-mode", "paced")
-    page.fill("#run-unit", str(unit_ms))
+    page.fill("#run-unit", str(round(unit_ms * slowness())))
     page.click("#run")
 
 
-def ended(page: Page, seconds: float = 30) -> str:
+def ended(page: Page) -> str:
     over = "(s => ['finished', 'failed', 'cancelled'].includes(s) && s)(bubbleline.state().run)"
-    found: str = wait(page, over, seconds)
+    found: str = wait(page, over)
     return found
 
 
@@ -71,7 +73,7 @@ def test_a_finished_run_opens_by_its_link(open_page: Open, live_server: Server) 
     page.click("#run")
     assert ended(page) == "finished"
     again = open_page(page.url[page.url.index("?") :], url=live_server.url)
-    assert ended(again, 5) == "finished"
+    assert ended(again) == "finished"
     expect(again.locator("#panel-run")).to_contain_text("verified")
     again.get_by_role("button", name="Close the run").click()
     wait(again, "bubbleline.state().lanes.length === 1")

@@ -55,7 +55,7 @@ def test_a_run_has_the_chosen_options(open_page: Open, live_server: Server) -> N
     page.select_option("#run-dtype", "bfloat16")
     page.fill("#run-steps", "2")
     page.click("#run")
-    wait(page, OVER, 60)
+    wait(page, OVER)
     panel = page.locator("#panel-run")
     for words in (
         "bfloat16, 2 steps",

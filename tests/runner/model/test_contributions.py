@@ -22,7 +22,7 @@ from runner.model.parameters import Data
 from runner.model.reference import train
 from runner.model.verdict import TOLERANCE, Verdict
 from runner.worker import verification
-from runner.worker.verification import judge, relative_error, verify
+from runner.worker.verification import compare, relative_error, verify
 from tests.support.runner.client import TINY as MODEL
 from tests.support.runner.client import RunnerProgram
 
@@ -122,7 +122,7 @@ def test_in_float32_a_norm_alone_finds_one_micro_batch_of_many() -> None:
     left_out = {name: value - (sums[8][name.removeprefix("stage0.")] - sums[7][name.removeprefix("stage0.")])
                 for name, value in reference.items()}  # fmt: skip
     loss = sum(losses) / len(losses)
-    verdict = judge(loss, [left_out], loss, reference)
+    verdict = compare(loss, [left_out], loss, reference)
     assert verdict.max_grad_error is not None
     assert verdict.max_grad_error > 100 * TOLERANCE["float32"]
 

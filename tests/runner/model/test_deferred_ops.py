@@ -17,7 +17,7 @@ from runner.model.deferred_stage import DeferredStage
 from runner.model.parameters import Data
 from runner.model.reference import mean, train
 from runner.model.stage import Stage
-from runner.worker.verification import judge, relative_error
+from runner.worker.verification import compare, relative_error
 
 SHAPE = Shape(hidden=16, heads=2, sequence=6, batch=2, vocabulary=24, layers=2)
 MICROS = 3
@@ -58,7 +58,7 @@ def test_deferred_gradients_equal_plain_autograd(stages: int, recompute: str) ->
     (losses,), reference = train(training_of(stages))
     copies = [part.results() for part in model]
     loss = mean([float(model[-1].losses[micro]) for micro in range(MICROS)])
-    verdict = judge(loss, copies, mean(losses), reference)
+    verdict = compare(loss, copies, mean(losses), reference)
     assert verdict.verified, verdict
     assert sum(len(one) for one in copies) == len(reference) == sum(len(list(p.stage.parameters())) for p in model)
 
@@ -128,7 +128,7 @@ def test_a_wrong_gradient_is_found_and_named() -> None:
     loss = mean(losses)
     spoiled = {name: gradient.clone() for name, gradient in reference.items()}
     spoiled["stage1.blocks.1.up"][0, 0] += 1e-3 * reference["stage1.blocks.1.up"].norm()
-    verdict = judge(loss, [spoiled], loss, reference)
+    verdict = compare(loss, [spoiled], loss, reference)
     assert not verdict.verified
     assert verdict.worst == "stage1.blocks.1.up"
     assert verdict.max_grad_error == pytest.approx(1e-3, rel=1e-2)
@@ -138,7 +138,7 @@ def test_a_parameter_without_a_gradient_is_not_verified() -> None:
     (losses,), reference = train(training_of(1, 1))
     loss = mean(losses)
     partial = {name: gradient for name, gradient in reference.items() if name != "stage0.positions"}
-    verdict = judge(loss, [partial], loss, reference)
+    verdict = compare(loss, [partial], loss, reference)
     assert not verdict.verified
     assert verdict.worst == "stage0.positions"
 
@@ -147,7 +147,7 @@ def test_a_gradient_that_is_not_a_number_is_the_worst_and_not_verified() -> None
     (losses,), reference = train(training_of(1, 1))
     loss = mean(losses)
     broken = reference | {"stage0.head": torch.full_like(reference["stage0.head"], float("nan"))}
-    verdict = judge(loss, [broken], loss, reference)
+    verdict = compare(loss, [broken], loss, reference)
     assert not verdict.verified
     assert verdict.worst == "stage0.head"
     assert verdict.max_grad_error is None

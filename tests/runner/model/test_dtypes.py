@@ -14,7 +14,7 @@ from runner.model.parameters import Data
 from runner.model.reference import mean, train
 from runner.model.verdict import TOLERANCE
 from runner.program.traffic import HEADER_BYTES
-from runner.worker.verification import judge
+from runner.worker.verification import compare
 from tests.support.runner.client import TINY as MODEL
 from tests.support.runner.client import RunnerProgram
 
@@ -71,8 +71,8 @@ def gradients(training: Training, micros: range) -> list[dict[str, torch.Tensor]
 def test_the_tolerance_of_bfloat16_still_finds_a_micro_batch_left_out() -> None:
     (losses,), reference = train(HALF)
     loss = mean(losses)
-    assert judge(loss, gradients(HALF, range(8)), loss, reference, "bfloat16").verified
-    verdict = judge(loss, gradients(HALF, range(7)), loss, reference, "bfloat16")
+    assert compare(loss, gradients(HALF, range(8)), loss, reference, "bfloat16").verified
+    verdict = compare(loss, gradients(HALF, range(7)), loss, reference, "bfloat16")
     assert not verdict.verified
     assert verdict.max_grad_error is not None
     assert verdict.max_grad_error > 2 * TOLERANCE["bfloat16"]
@@ -84,7 +84,7 @@ def test_weights_and_their_gradients_stay_float32_and_bfloat16_is_near_float32()
     assert {gradient.dtype for gradient in reference.values()} == {torch.float32}
     (losses,), gradients_exact = train(replace(HALF, dtype="float32"))
     exact = mean(losses)
-    verdict = judge(loss, [reference], exact, gradients_exact)
+    verdict = compare(loss, [reference], exact, gradients_exact)
     assert verdict.max_grad_error is not None
     assert TOLERANCE["float32"] < verdict.max_grad_error < 2 * TOLERANCE["bfloat16"]
 

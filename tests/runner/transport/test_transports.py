@@ -65,7 +65,7 @@ def test_a_receiver_sleeps_until_its_message_arrives_whatever_else_wakes_it(spin
 
     def answer() -> None:
         for turn in range(100):
-            ends[1].send(transfer(300 + turn, 1, 0), torch.zeros(SHAPE), 0)  # rings, though nobody waits for it yet
+            ends[1].send(transfer(300 + turn, 1, 0), torch.zeros(SHAPE), 0)  # rings before anything waits for it
             tensor = ends[1].receive(transfer(turn))[0]
             ends[1].send(transfer(100 + turn, 1, 0), tensor + 1, 0)
 

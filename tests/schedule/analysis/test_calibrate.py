@@ -95,7 +95,7 @@ def test_one_disturbed_op_is_a_residual_and_not_a_cost() -> None:
     spec = registry.read({"p": 3, "m": 9, "family": "1f1b"})
     plain = ran(spec)
     start, end = plain.start.copy(), plain.end.copy()
-    last = int(plain.order.offsets[1]) - 1  # rank 0's last op, which nobody waits for
+    last = int(plain.order.offsets[1]) - 1  # rank 0's last op, which no op waits for
     end[last] += 5.0
     found = calibrate(Timeline(plain.order, start, end), 1)
     assert found.costs == replace(calibrate(plain, 1).costs)

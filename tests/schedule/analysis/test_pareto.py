@@ -136,7 +136,7 @@ def test_a_setting_too_large_to_search_names_the_largest_possible() -> None:
     with pytest.raises(SpecError) as refusal:
         found(Spec(p=16, m=192))
     assert refusal.value.field == "m"
-    pareto.judge_frontier_size(Spec(p=16, m=refusal.value.nearest))
+    pareto.validate_frontier_size(Spec(p=16, m=refusal.value.nearest))
 
 
 def test_a_large_setting_is_searched_at_fewer_limits() -> None:

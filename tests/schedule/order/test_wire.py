@@ -189,7 +189,7 @@ def test_a_decoded_order_that_deadlocks_is_refused_by_the_check() -> None:
 
 
 def zeros(parts: int) -> bytes:
-    """A zlib stream of that many times 16 MiB of zeros; a part is compressed once, because each stands for itself."""
+    """A zlib stream of that many times 16 MiB of zeros; a part is compressed once, because each is independent."""
     deflate = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
     part = deflate.compress(bytes(2**24)) + deflate.flush(zlib.Z_FULL_FLUSH)
     sums = struct.pack(">HH", (parts * 2**24) % 65521, 1)  # Adler-32 of zeros

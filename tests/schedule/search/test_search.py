@@ -53,7 +53,7 @@ def instances(draw: st.DrawFn, max_p: int = 6, max_m: int = 12) -> Instance:
     return instance_of(kind, p, m, room, draw(any_costs(v * p)), share)
 
 
-def judged(instance: Instance, codes: np.ndarray) -> float:
+def checked_span(instance: Instance, codes: np.ndarray) -> float:
     """The span of an order that is legal and keeps the limit."""
     from backend.schedule.order.order import from_rows
 
@@ -68,7 +68,7 @@ def test_every_searched_order_is_legal_within_the_limit_and_never_below_the_boun
     instance: Instance, seed: int
 ) -> None:
     found = search(instance, tries_of(instance), seed=seed, budget=Budget(None, 1500))
-    span = judged(instance, found.codes)
+    span = checked_span(instance, found.codes)
     assert found.span == pytest.approx(span, rel=1e-12)
     assert span >= found.lower_bound * (1 - 1e-9)
     assert found.lower_bound == lower_bound(instance).value
@@ -97,7 +97,7 @@ def test_a_stopped_search_returns_the_best_so_far_and_its_evaluations_reproduce_
     assert found.span == reports[-1].span
     better = [each for each in reports if each.codes is not None]
     assert [each.span for each in better] == sorted({each.span for each in reports}, reverse=True)
-    assert all(judged(instance, each.codes) == pytest.approx(each.span) for each in better)
+    assert all(checked_span(instance, each.codes) == pytest.approx(each.span) for each in better)
     assert [each.evaluations for each in reports] == sorted(each.evaluations for each in reports)
     assert {each.bound for each in reports} == {lower_bound(instance)}
     again = search(instance, tries_of(instance), budget=Budget(None, found.evaluations))
@@ -112,7 +112,7 @@ def test_a_search_is_no_worse_than_any_of_its_starts(kind: str) -> None:
     found = search(instance, tries_of(instance), [given_one], budget=Budget(None, 3000))
     assert found.span <= min(span for span, _ in starts)
     alone = search(instance, tries_of(instance)[:1], [given_one], budget=Budget(None, 1))
-    assert alone.span == pytest.approx(judged(instance, given_one))
+    assert alone.span == pytest.approx(checked_span(instance, given_one))
 
 
 def test_a_handcrafted_order_over_the_limit_is_not_a_start() -> None:
@@ -130,7 +130,7 @@ def test_a_limit_that_no_order_keeps_is_refused_with_the_least_that_works(kind: 
         search(instance, tries_of(instance))
     assert (caught.value.field, caught.value.nearest) == ("memory", least)
     instance = instance_of(kind, 4, 8, least * instance.v, Costs())
-    judged(instance, search(instance, tries_of(instance), budget=Budget(None, 1)).codes)
+    checked_span(instance, search(instance, tries_of(instance), budget=Budget(None, 1)).codes)
 
 
 @given(instance=instances(), seed=st.integers(0, 99))
@@ -139,7 +139,7 @@ def test_an_annealing_walk_computes_the_same_times_as_the_simulator(instance: In
     walk = Walk.of(instance, laid[1], random_state(seed), Heat(0.5, 0.3, 300))
     for _ in range(3):
         walk.go(100)
-        assert walk.span == pytest.approx(judged(instance, walk.codes), rel=1e-12)
+        assert walk.span == pytest.approx(checked_span(instance, walk.codes), rel=1e-12)
         standing = walk.state[4][:, -1] - walk.game[4]
         assert standing.max() >= walk.span - 1e-9
 
@@ -171,7 +171,7 @@ def test_a_short_order_made_longer_keeps_its_memory_and_its_idle_time(kind: str,
     assert few is not None
     found = search(few, tries_of(few), budget=Budget(None, 4000))
     spans = [
-        judged(instance, codes)
+        checked_span(instance, codes)
         for codes in extend.longer(instance, few, found.codes)
         if span_of(instance, codes) < 1e12
     ]

@@ -1,4 +1,4 @@
-"""The unit of a paced run that nobody has chosen: readable, and such that one can watch the step."""
+"""The default unit of a paced run: readable, and such that one can watch the step."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def carry(ends: tuple[int, int], delay: float, until: int) -> None:
             _, end, frame = way.popleft()
             try:
                 os.write(end, frame)
-            except OSError:  # nobody is plugged in there: lost, as on a cable
+            except OSError:  # nothing is plugged in there: lost, as on a cable
                 continue
 
 

@@ -1,7 +1,7 @@
 """Write what the tests of tests/js compare the page with, from the server's own code.
 
 `make fixtures` runs `python -m tests.support.page.fixtures`, and `make test-js` does so where the server is newer. The
-files are made anew on every machine: nobody can review them, and the server is there to ask.
+files are made anew on every machine: they are too long for a review, and the server can make them.
 """
 
 from __future__ import annotations

@@ -64,21 +64,21 @@ SETTLE = """(async () => {
   const frame = () => new Promise((done) => requestAnimationFrame(done));
   const end = performance.now() + %f;
   for (let idle = 0; idle < 3 && performance.now() < end; ) {
-    await frame();
+    await (pendingWork() ? new Promise((done) => plainTimeout(done, 20)) : frame());
     idle = pendingWork() ? 0 : idle + 1;
   }
   return pendingWork();
 })()"""
 
 
-# Asks in the page itself every 10 ms, by the page's own timer and not the one that is counted.
+# Asks in the page itself every 10 ms, later less often, by the page's own timer and not the one that is counted.
 WAIT = """(async () => {
   const holds = () => (%s);
   const end = performance.now() + %f;
-  for (;;) {
+  for (let rest = 10; ; rest = Math.min(1.2 * rest, 60)) {
     const value = await holds();
     if (value || performance.now() > end) return value;
-    await new Promise((done) => (window.plainTimeout ?? setTimeout)(done, 10));
+    await new Promise((done) => (window.plainTimeout ?? setTimeout)(done, rest));
   }
 })()"""
 

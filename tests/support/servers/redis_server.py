@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import PATIENCE_S
+
 PROGRAM = "redis-server"
 
 
@@ -49,7 +51,7 @@ class RedisServer:
     def start(self) -> None:
         """Start it and wait until it answers."""
         self.process = subprocess.Popen(self._command)
-        end = time.monotonic() + 10
+        end = time.monotonic() + PATIENCE_S
         while True:
             try:
                 with closing(self._connection()) as client:
@@ -66,5 +68,5 @@ class RedisServer:
         self.process.wait()
 
     def _connection(self) -> socket.socket:
-        plain = socket.create_connection(("127.0.0.1", self.port), timeout=1)
+        plain = socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE_S)
         return plain if self._context is None else self._context.wrap_socket(plain, server_hostname="127.0.0.1")

@@ -11,9 +11,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from backend.config import Config
+from backend.limits.rate_limit import Credit
 from backend.web.factory import create_app
 from backend.web.http import gate
-from backend.web.http.socket_limits import Credit
 from tests.conftest import error_of
 
 POLLING = "/socket.io/?EIO=4&transport=polling"

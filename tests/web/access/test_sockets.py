@@ -63,7 +63,7 @@ def test_one_connection_too_many_is_refused_with_the_reason_until_another_is_clo
     def connect(**headers: str) -> Client:
         client = Client(reconnection=False)
         client.on("connect_error", problems.append)
-        client.connect(shared.url, headers=headers, wait_timeout=20)
+        client.connect(shared.url, headers=headers, wait_timeout=PATIENCE_S)
         return client
 
     problems: list[Any] = []

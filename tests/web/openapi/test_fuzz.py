@@ -102,7 +102,7 @@ def test_every_answer_is_one_that_is_described_and_nothing_is_logged(
         response = case.call(app=subject.app, headers=FORMS[len(sent) % 2])
         sent.append(response.status_code)
         subject.statuses[response.status_code] += 1
-        judge(case, response)
+        check(case, response)
 
     with caplog.at_level(logging.WARNING):
         ask()
@@ -133,7 +133,7 @@ def test_any_characters_as_a_query_get_a_described_answer(
 ):
     path, method = place(subject.app, endpoint)
     raw = "z=." + query if packed else query
-    judge_raw(subject, endpoint, subject.app.test_client().open(path, method=method, query_string=raw, headers=PLAIN))
+    check_raw(subject, endpoint, subject.app.test_client().open(path, method=method, query_string=raw, headers=PLAIN))
     assert not caplog.records, caplog.text
 
 
@@ -144,7 +144,7 @@ def test_any_bytes_as_a_body_get_a_described_answer(
 ):
     path, method = place(subject.app, endpoint)
     client = subject.app.test_client()
-    judge_raw(subject, endpoint, client.open(path, method=method, data=body, content_type=kind, headers=PLAIN))
+    check_raw(subject, endpoint, client.open(path, method=method, data=body, content_type=kind, headers=PLAIN))
     assert not caplog.records, caplog.text
 
 
@@ -162,7 +162,7 @@ def place(app: Flask, endpoint: str) -> tuple[str, str]:
     return rule.rule.replace("<run_id>", "unknown").replace("<name>", "memory"), methods(rule)[0]
 
 
-def judge_raw(subject: Subject, endpoint: str, response: TestResponse) -> None:
+def check_raw(subject: Subject, endpoint: str, response: TestResponse) -> None:
     """Check an answer to a request that schemathesis did not make."""
     subject.statuses[response.status_code] += 1
     described = OPERATIONS[endpoint].as_dict(endpoint, "")["responses"]
@@ -172,7 +172,7 @@ def judge_raw(subject: Subject, endpoint: str, response: TestResponse) -> None:
         error_of(response)
 
 
-def judge(case: Case, response: Response) -> None:
+def check(case: Case, response: Response) -> None:
     """Check one answer."""
     case.validate_response(response, checks=CHECKS)
     kind = response.headers.get("content-type", [""])[0]

@@ -124,6 +124,49 @@ def test_caddy_accepts_its_example():
     )  # fmt: skip
 
 
+def caddy_directives() -> dict[tuple[str, ...], str]:
+    """Return the directives of the example by their names and those of the blocks around them, with their arguments.
+
+    A line is a directive and its arguments, a block follows its directive's line after a brace, # begins a comment
+    (caddyserver.com/docs/caddyfile/concepts).
+    """
+    found: dict[tuple[str, ...], str] = {}
+    path: list[str] = []
+    for line in (DEPLOY / "Caddyfile").read_text().splitlines():
+        words = re.sub(r"(^|\s)#.*", "", line).split()
+        if words == ["}"]:
+            path.pop()
+        elif words:
+            opens = words[-1] == "{"
+            found[(*path, words[0])] = " ".join(words[1 : len(words) - opens])
+            if opens:
+                path.append(words[0])
+    assert path == [], "a brace is missing"
+    return found
+
+
+def test_the_example_for_caddy_says_what_the_one_for_nginx_says():
+    """Whether caddy is installed or not; caddy sets the forwarded headers and passes on sockets by itself."""
+    nginx, site = (DEPLOY / "nginx.conf").read_text(), f"{{$SITE:{NAME}}}"
+    upstream = re.findall(r"server (127\S+);", nginx)[0]
+    largest = re.findall(r"client_max_body_size (\d+)m", nginx)[0]
+    kept = re.findall(r"keepalive_timeout (\d+s)", nginx)[0]
+    private = re.findall(r"location = (\S+) +{ return 404", nginx)
+    proxy = (site, "reverse_proxy")
+    assert caddy_directives() == {
+        (site,): "",
+        (site, "encode"): "zstd gzip",
+        (site, "@private"): f"path {' '.join(private)}",
+        (site, "respond"): "@private 404",
+        (site, "request_body"): "",
+        (site, "request_body", "max_size"): f"{largest}MB",
+        proxy: f"{{$UPSTREAM:{upstream}}}",
+        (*proxy, "transport"): "http",
+        (*proxy, "transport", "keepalive"): kept,
+        (*proxy, "transport", "dial_timeout"): "5s",
+    }
+
+
 def test_systemd_accepts_the_unit(tmp_path: Path):
     unit = tmp_path / "bubbleline.service"
     unit.write_text(re.sub(r"ExecStart=\S+", "ExecStart=/bin/true", (DEPLOY / "bubbleline.service").read_text()))

@@ -1,4 +1,4 @@
-"""A server that stops: the present run may end, its viewers are told, queued ones are failed, no process remains."""
+"""A server that stops: the present run may end, its viewers get notice, queued ones fail, no process remains."""
 
 from __future__ import annotations
 

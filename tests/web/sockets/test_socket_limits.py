@@ -14,7 +14,8 @@ import websocket
 from wsproto.frame_protocol import FrameProtocol, Opcode, RsvBits
 
 from backend.config import Config
-from backend.web.http.socket_limits import Allowance, Credit, RefusedError, SocketLimits
+from backend.limits.rate_limit import Credit
+from backend.web.http.socket_limits import Allowance, RefusedError, SocketLimits
 from tests.conftest import Server
 from tests.support import PATIENCE_S, slowness
 from tests.support.web_pages import connect_raw

@@ -27,7 +27,7 @@ from backend.schedule.simulation.check import check
 from backend.schedule.simulation.simulate import simulate
 from backend.tasks import task as task_module
 from backend.tasks.errors import BoardError
-from backend.tasks.judge import judge
+from backend.tasks.grade import grade
 from backend.tasks.names import LONGEST_NAME, name_of
 from backend.tasks.reference import reference
 from backend.tasks.task import TableError, read_task, tasks
@@ -64,9 +64,9 @@ def test_the_start_of_a_task_can_be_played_and_its_par_reached(slug: str):
     task = tasks()[slug]
     assert first_illegal(task.position) is None
     found = reference(task)
-    judged = judge(task, None, par_rows(slug))
-    assert judged.solved
-    assert judged.score == found.score
+    graded = grade(task, None, par_rows(slug))
+    assert graded.solved
+    assert graded.score == found.score
     if found.bound is not None:
         assert found.score.makespan >= found.bound.value * (1 - 1e-9)
     within = [each.score.makespan for each in found.named if each.within]
@@ -84,11 +84,11 @@ def test_no_submission_gets_a_better_score_than_its_order_has(slug: str):
         whole = walk(task.position, seed, 10_000, task.kinds)
         if not complete(whole.order()):
             continue  # a memory limit can end a careless order early
-        judged = judge(task, None, text_rows(whole.rows))
-        assert judged.score == score(whole) == judge(task, judged.packed, None).score
-        assert judged.score.makespan == float(simulate(whole.order(), whole.costs, whole.v).end.max())
-        assert found.bound is None or judged.score.makespan >= found.bound.value * (1 - 1e-9)
-        assert task.position.memory is None or judged.score.peak <= task.position.memory + 1e-9
+        graded = grade(task, None, text_rows(whole.rows))
+        assert graded.score == score(whole) == grade(task, graded.packed, None).score
+        assert graded.score.makespan == float(simulate(whole.order(), whole.costs, whole.v).end.max())
+        assert found.bound is None or graded.score.makespan >= found.bound.value * (1 - 1e-9)
+        assert task.position.memory is None or graded.score.peak <= task.position.memory + 1e-9
 
 
 def complete(order: Order) -> bool:
@@ -114,7 +114,7 @@ def test_a_task_is_shown_with_its_start_par_named_schedules_and_bound(client: Fl
     assert client.get("/api/tasks/nothing/board").status_code == 404
 
 
-def test_an_entry_is_judged_kept_and_shown_on_the_board(client: FlaskClient):
+def test_an_entry_is_graded_kept_and_shown_on_the_board(client: FlaskClient):
     rows = par_rows("one-forward-one-backward")
     made = submit(client, "one-forward-one-backward", rows=rows, name="  Ada   L. ")
     assert made.status_code == 201

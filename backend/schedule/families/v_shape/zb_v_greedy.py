@@ -38,8 +38,8 @@ STATE = (
 
 
 def fitted(instance: Instance) -> Iterator[Codes]:
-    """Yield the codes (p, steps) of each greedy order for a V; none if the warm-up exceeds the limit, or
-    for an order of more than MOST_OPS.
+    """Yield the codes (p, steps) of each greedy order on the V; none if the warm-up exceeds the limit, or for more than
+    MOST_OPS.
 
     Two choices: whether before an F, and before an I1, a rank runs a W so as not to have the most idle time. Each order
     is constructed again with the idle times that it came to as allowed ones, as long as that helps.

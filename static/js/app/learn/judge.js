@@ -1,4 +1,4 @@
-// Judges an answer in a lesson's file, which has no server: as backend/lessons/judge.py does; a test compares both.
+// Judges an answer in a lesson's file, which has no server: as backend/lessons/grade.py does; a test compares both.
 
 /**
  * @typedef {object} Sealed  a question with its answer, as backend/lessons/export.py writes it

@@ -30,7 +30,7 @@ export function createSteps(article, progress, view) {
       known = true;
       follow();
     },
-    // Far above the window everything counts as seen, so that each mark is told of once on its way.
+    // Far above the window everything counts as seen, so that each mark is reported once on its way.
     { rootMargin: `1000000px 0px -${Math.round(100 * (1 - LINE))}% 0px` },
   );
   for (const { node } of marks) observer.observe(node);

@@ -176,7 +176,7 @@ const labelled = (text, choice) =>
   h("label", { class: "embed-cost" }, h("span", { class: "cut embed-label", text }), choice);
 
 /**
- * A slider whose value stands right behind its label.
+ * A slider with its value right behind its label.
  * @param {string} label @param {string} id @param {number[]} stops @param {(value: number) => void}
  *   choose
  * @returns {Slider}
@@ -193,7 +193,7 @@ function slider(label, id, stops, choose) {
     write(value) {
       input.disabled = value === null;
       if (value === null) return;
-      // a legal value between two stops: the thumb stands at the stop above it
+      // a legal value between two stops: the thumb is at the stop above it
       const stop = stops.findIndex((each) => each >= value);
       input.value = String(stop < 0 ? stops.length - 1 : stop);
       input.setAttribute("aria-valuetext", String(value));

@@ -1,6 +1,7 @@
 // What keeps a rank from running ahead: while it waits, its next forward may be ready and still not start, because the
 // memory limit, or the most micro-batches that the order ever lets the rank hold, is reached.
 
+import { memoized } from "../memoized.js";
 import { sources } from "../schedule/dependencies.js";
 import { holding, keptByChunk } from "../schedule/memory.js";
 import { KIND_B, KIND_F, KIND_PAIR, KIND_W, chunkOf, kindOf, opText, rankOf } from "../schedule/ops.js";
@@ -70,16 +71,8 @@ export function heldBack(schedule, times, costs, spec, i, from, by) {
   };
 }
 
-/** @type {WeakMap<Schedule, InFlight>} */
-const counted = new WeakMap();
-
-/** How many chunks of micro-batches each rank has in flight: a forward adds one, a W or a full backward removes one.
- * @param {Schedule} schedule @returns {InFlight} */
-function inFlight(schedule) {
-  let found = counted.get(schedule);
-  if (!found) counted.set(schedule, (found = countInFlight(schedule)));
-  return found;
-}
+/** How many chunks of micro-batches each rank has in flight: a forward adds one, a W or a full backward removes one. */
+const inFlight = memoized(countInFlight);
 
 /** @param {Schedule} schedule @returns {InFlight} */
 function countInFlight({ p, chunks, codes, offsets, count: all }) {

@@ -1,4 +1,4 @@
-// How long a unit of the costs lasts in a paced run, where nobody has chosen it: the rule of
+// How long a unit of the costs lasts in a paced run, unless the reader has chosen it: the rule of
 // backend/schedule/simulation/pace.py, to which tests/golden/units.json holds both.
 
 /** @import {Times} from "../schedule/types.js" */

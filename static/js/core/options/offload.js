@@ -1,6 +1,7 @@
 // Which copies the lanes beside compute do, and when: the same plan as backend/schedule/options/offload.py, op by op.
 // The sums are in the same order and ties go to the same side.
 
+import { memoized } from "../memoized.js";
 import { KIND_B, KIND_F, KIND_I, chunkOf, kindOf, shareMicros } from "../schedule/ops.js";
 import { OFFLOAD, RELOAD } from "../schedule/copies.js";
 import { offloadOfChunks } from "../schedule/per_chunk.js";
@@ -86,18 +87,10 @@ function copyOf({ start, end, makespan }, count, into) {
  * The flat indices of a rank's forwards and of its backwards, by chunk * n + micro-batch.
  * @typedef {{forwards: Int32Array, backwards: Int32Array}} Cells
  */
-/** @type {WeakMap<Schedule, Cells[]>} by rank */
-const cellsFound = new WeakMap();
-
-/** @param {Schedule} schedule @returns {Cells[]} by rank */
-function cellsOf(schedule) {
-  let found = cellsFound.get(schedule);
-  if (!found) {
-    found = Array.from({ length: schedule.p }, (_, r) => findCells(schedule, r));
-    cellsFound.set(schedule, found);
-  }
-  return found;
-}
+/** The cells of each rank. */
+const cellsOf = memoized((/** @type {Schedule} */ schedule) =>
+  Array.from({ length: schedule.p }, (_, r) => findCells(schedule, r)),
+);
 
 /** @param {Schedule} schedule @param {number} rank @returns {Cells} */
 function findCells({ chunks, codes, n, offsets }, rank) {

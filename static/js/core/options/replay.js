@@ -1,6 +1,7 @@
 // The times of an order over and over, with other costs and other copies: what does not depend on them is found once.
 // The sums of core/schedule/simulate.js, which times orders of every kind, for those of F, I, W, B and copies.
 
+import { memoized } from "../memoized.js";
 import { makers } from "../schedule/dependencies.js";
 import { KIND_F, KIND_PAIR, KIND_W, chunkOf, codesPerRank, kindOf, micros } from "../schedule/ops.js";
 import { durations, share } from "../schedule/simulate.js";
@@ -12,18 +13,10 @@ import { durations, share } from "../schedule/simulate.js";
  * the flat index of the op on another rank that it waits for, or pastAll; at, its rank and code as a place in a table.
  * @typedef {{op: Int32Array, rank: Int32Array, source: Int32Array, at: Int32Array}} Sequence
  */
-/** @type {WeakMap<Schedule, Sequence>} */
-const sequences = new WeakMap();
-
 /** A flat index that no op and no copy has: what waits for nothing waits for this. @param {Schedule} schedule */
 const pastAll = ({ count, p, chunks, n }) => count + 2 * p * chunks * n;
 
-/** @param {Schedule} schedule without S and T @returns {Sequence} */
-function sequenceOf(schedule) {
-  let found = sequences.get(schedule);
-  if (!found) sequences.set(schedule, (found = findSequence(schedule)));
-  return found;
-}
+const sequenceOf = memoized(findSequence);
 
 /** @param {Schedule} schedule @returns {Sequence} */
 function findSequence(schedule) {

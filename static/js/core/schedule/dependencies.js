@@ -1,5 +1,6 @@
 // Which op makes what, and who waits for it: the dependency rule as links between ops.
 
+import { memoized } from "../memoized.js";
 import { OFFLOAD, RELOAD, copyAt, copyOf } from "./copies.js";
 import {
   KIND_B,
@@ -30,15 +31,7 @@ import {
  *   hops: 1 between ranks, else 0; giver, taker: op texts, of a pair the half that is meant
  */
 
-/** @type {WeakMap<Schedule, Makers>} */
-const cache = new WeakMap();
-
-/** @param {Schedule} schedule @returns {Makers} */
-export function makers(schedule) {
-  let found = cache.get(schedule);
-  if (!found) cache.set(schedule, (found = index(schedule)));
-  return found;
-}
+export const makers = memoized(index);
 
 /** @param {Schedule} schedule @returns {Makers} */
 function index(schedule) {

@@ -3,6 +3,7 @@
 // takes before the B gives back. Ops of a rank run one at a time, so peaks need no times, but where copies move
 // activations to host memory and back. A forward-only schedule keeps nothing.
 
+import { memoized } from "../memoized.js";
 import { RELOAD } from "./copies.js";
 import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_W, chunkOf, kindOf } from "./ops.js";
 import { valuesOf } from "./per_chunk.js";
@@ -59,18 +60,10 @@ export function backs(chunks, wShare) {
   return back;
 }
 
-/** @type {WeakMap<Schedule, boolean>} */
-const forwards = new WeakMap();
-
-/** Whether all ops are forwards: inference. @param {Schedule} schedule */
-export function isForwardOnly(schedule) {
-  let found = forwards.get(schedule);
-  if (found === undefined) {
-    const { codes, chunks } = schedule;
-    forwards.set(schedule, (found = codes.length > 0 && codes.every((code) => code < chunks)));
-  }
-  return found;
-}
+/** Whether all ops are forwards: inference. */
+export const isForwardOnly = memoized(
+  (/** @type {Schedule} */ { codes, chunks }) => codes.length > 0 && codes.every((code) => code < chunks),
+);
 
 /** @param {Schedule} schedule @param {Float64Array} take by code @param {Float64Array} back by code
  * @returns {Float64Array} highest level of each rank */

@@ -1,6 +1,7 @@
 // The messages between ranks: which op sends what to which, by sender and by receiver, and how long each is in flight.
 // A barrier is no message (all ranks meet in it).
 
+import { memoized } from "../memoized.js";
 import { makers } from "./dependencies.js";
 import { KIND_B, KIND_F, KIND_I, KIND_PAIR, chunkOf, kindOf, micros } from "./ops.js";
 
@@ -15,17 +16,10 @@ import { KIND_B, KIND_F, KIND_I, KIND_PAIR, chunkOf, kindOf, micros } from "./op
  * @typedef {{list: Int32Array, offsets: Int32Array}} Inbox numbers of messages by receiver, in the order they are sent
  */
 
-/** @type {WeakMap<Schedule, Messages>} */
-const sent = new WeakMap();
 /** @type {WeakMap<Times, Inbox>} */
 const received = new WeakMap();
 
-/** @param {Schedule} schedule @returns {Messages} */
-export function messagesOf(schedule) {
-  let found = sent.get(schedule);
-  if (!found) sent.set(schedule, (found = collect(schedule)));
-  return found;
-}
+export const messagesOf = memoized(collect);
 
 /** @param {Schedule} schedule @returns {Messages} */
 function collect(schedule) {

@@ -1,4 +1,4 @@
-// The address without a view: a first visit shows GPipe above 1F1B, so that nobody begins with a choice. Every link
+// The address without a view: a first visit shows GPipe above 1F1B, so that no reader begins with a choice. Every link
 // names its schedule, so that it opens the same wherever it is opened.
 import { APPEARANCE, isLinkKey } from "./link.js";
 

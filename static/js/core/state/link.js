@@ -18,20 +18,30 @@ import { MOST_MARKS, MOST_PINS, readMarks, readPins } from "./marks.js";
 /** @import {Spec} from "../schedule/types.js" */
 /** @import {Preset} from "./link_preset.js" */
 /**
- * @typedef {{t0: number|null, t1: number|null, at: number|null, sel: string|null, theme: "auto"|"light"|"dark", tab:
- *   string|null, run: string|null, families: string|null, mem: string|null, chart: string|null, crit: string|null,
- *   micro: number|null, lane: string|null, story: string|null, planned: string|null, late: string|null, area:
- *   string|null, marks: string|null, pin: string|null, gb: number|null, colours: string|null, hatch: string|null, lang:
- *   string|null}} ViewState
- *   t0, t1: zoom window; at: playhead; sel: the selected op, "2F5", or "2F5@b" in another lane; families: those
- *   compared, "1f1b,zb-h1", or "-gpipe" for all but that, or "none"; null for all; mem: memory strips, "1" shown
- *   or "0" hidden; null for where they matter; chart: "pareto", or with what goes up "pareto:bubble"; null for the
- *   first; crit: "1" draws the critical path; micro: the micro-batch that is followed; lane: "comm" shows messages
- *   under each row; story: "0" no line that tells what happens, "ranks" also what each rank does; null for the line
- *   alone; planned: "1" shows where the plan had measured ops; late: "1" colours them by how late they were; area: a
- *   selected area, "12-30@0-3" (see area.js); marks: times, "3,10.5"; pin: pinned ranks, "0,7" or "b.3"; gb: memory of
- *   a device in GB for training plans, null for the machine's; colours: "paper"; hatch: "1" hatches the kinds; lang:
- *   the language, null for the browser's
+ * @typedef {object} ViewState  what of the page is in its address; null: as by default
+ * @property {number|null} t0 begin and
+ * @property {number|null} t1 end of the zoom window
+ * @property {number|null} at the playhead's time
+ * @property {string|null} sel the selected op: "2F5", or "2F5@b" of another schedule
+ * @property {"auto"|"light"|"dark"} theme
+ * @property {string|null} tab the open tab of the drawer
+ * @property {string|null} run the run shown
+ * @property {string|null} families those compared: "1f1b,zb-h1", "-gpipe" for all but that, "none"
+ * @property {string|null} mem memory strips: "1" shown, "0" hidden; by default where they matter
+ * @property {string|null} chart "pareto", or with what goes up "pareto:bubble"; by default the first
+ * @property {string|null} crit "1" draws the critical path
+ * @property {number|null} micro the micro-batch that is followed
+ * @property {string|null} lane "comm" shows messages under each row
+ * @property {string|null} story the narration: "0" none, "ranks" also what each rank does; by default one line
+ * @property {string|null} planned "1" shows where the plan had measured ops
+ * @property {string|null} late "1" colours measured ops by how late they were
+ * @property {string|null} area a selected area, "12-30@0-3" (area.js)
+ * @property {string|null} marks times, "3,10.5"
+ * @property {string|null} pin pinned ranks, "0,7" or "b.3"
+ * @property {number|null} gb memory of a device in GB for training plans; by default the machine's
+ * @property {string|null} colours "paper"
+ * @property {string|null} hatch "1" hatches the kinds
+ * @property {string|null} lang the language; by default the browser's
  */
 /** @typedef {{spec: Spec, others: Spec[], preset: Preset|null, origin?: Preset, view: ViewState}} State
  *   preset: where the costs come from; origin: where they came from before some were changed by hand */

@@ -5,6 +5,7 @@
 // The search knows, for each micro-batch that is under way, how many forwards and gradients are done. Gradients and
 // weight gradients only give memory back, so they run as soon as they can; what is left to choose is which micro-batch
 // goes one stage further. Micro-batches at the same point are alike, so a state is a count of points.
+import { memoized } from "../memoized.js";
 import { keptByChunk } from "../schedule/memory.js";
 import { KIND_B, KIND_F } from "../schedule/ops.js";
 import { Draft } from "./draft.js";
@@ -20,15 +21,7 @@ import { violations } from "./violations.js";
 
 const MOST_STATES = 3000;
 
-/** @type {WeakMap<Position, Completable>} */
-const known = new WeakMap();
-
-/** @param {Position} position @returns {Completable} */
-export function canComplete(position) {
-  let found = known.get(position);
-  if (!found) known.set(position, (found = judge(position)));
-  return found;
-}
+export const canComplete = memoized(judge);
 
 /** @param {Position} position @returns {Completable} */
 function judge(position) {

@@ -1,5 +1,6 @@
 // A position of the workbench: which ops have been placed on each rank, in which order. Never changed: a move makes a
 // new position, which shares the rows of all other ranks with the one before, so that undo is a list of positions.
+import { memoized } from "../memoized.js";
 import { backs, holding, takes } from "../schedule/memory.js";
 import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_W, chunkOf, codesPerRank, kindOf, micros } from "../schedule/ops.js";
 import { build } from "../schedule/placement.js";
@@ -114,15 +115,9 @@ export function rewind(position, moment) {
 export const wholeCounts = ({ p, chunks, n }) => [2 * p * chunks * n, 3 * p * chunks * n];
 
 /** @typedef {{schedule: Schedule, timed: {times: Times, at: Int32Array} | null}} Derived */
-/** @type {WeakMap<Position, Derived>} */
-const derived = new WeakMap();
-
-/** @param {Position} position @returns {Derived} */
-function derive(position) {
-  let found = derived.get(position);
-  if (!found) derived.set(position, (found = { schedule: makeSchedule(position), timed: null }));
-  return found;
-}
+const derive = memoized(
+  (/** @type {Position} */ position) => /** @type {Derived} */ ({ schedule: makeSchedule(position), timed: null }),
+);
 
 /** The rows as a schedule, its micro-batches stored. @param {Position} position */
 export const scheduleOf = (position) => derive(position).schedule;
@@ -181,30 +176,13 @@ export const [HAS_F, HAS_I, HAS_W, HAS_B] = [1, 2, 4, 8];
  *   each rank holds after its last op, peak: the most it held, in units of one chunk's activations
  */
 
-/** @type {WeakMap<Position, Tables>} */
-const tabled = new WeakMap();
+export const tablesOf = memoized(makeTables);
 
-/** @param {Position} position @returns {Tables} */
-export function tablesOf(position) {
-  let found = tabled.get(position);
-  if (!found) tabled.set(position, (found = makeTables(position)));
-  return found;
-}
-
-/** @type {WeakMap<Board, {takes: Float64Array, gives: Float64Array}>} */
-const known = new WeakMap();
-
-/** What each op takes at its start and gives back at its end, by code, in units of one chunk's activations.
- * @param {Board} board */
-export function effects(board) {
-  let found = known.get(board);
-  if (!found) {
-    const { chunks, how } = board;
-    found = { takes: takes(chunks, how.kept), gives: backs(chunks, how.wShare) };
-    known.set(board, found);
-  }
-  return found;
-}
+/** What each op takes at its start and gives back at its end, by code, in units of one chunk's activations. */
+export const effects = memoized((/** @type {Board} */ { chunks, how }) => ({
+  takes: takes(chunks, how.kept),
+  gives: backs(chunks, how.wShare),
+}));
 
 const BIT = [HAS_F, HAS_I, HAS_W, HAS_B];
 

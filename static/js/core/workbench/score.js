@@ -1,4 +1,5 @@
 // The score of a position: makespan, bubble, memory, messages, and how short a rule can describe it.
+import { memoized } from "../memoized.js";
 import { KIND_F, KIND_I, KIND_PAIR, KIND_W, chunkOf, kindOf } from "../schedule/ops.js";
 import { figures } from "../schedule/metrics.js";
 import { halvesOf } from "./legality.js";
@@ -11,15 +12,8 @@ import { codeOf, firstOf, scheduleOf, secondOf, tablesOf, timesOf } from "./posi
  *   the shortest rule in symbols (ruleLength)
  */
 
-/** @type {WeakMap<Position, Score>} */
-const scored = new WeakMap();
-
-/** A position that is not whole is scored by what can run so far. @param {Position} position @returns {Score} */
-export function scoreOf(position) {
-  let found = scored.get(position);
-  if (!found) scored.set(position, (found = makeScore(position)));
-  return found;
-}
+/** A position that is not whole is scored by what can run so far. */
+export const scoreOf = memoized(makeScore);
 
 /** @param {Position} position @returns {Score} */
 function makeScore(position) {

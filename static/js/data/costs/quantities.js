@@ -28,7 +28,7 @@ export function bytesText(count, binary = false) {
 /** Bytes in GB however many, so that figures side by side have one unit. @param {number} count */
 export const gigabytesText = (count) => `${three(count / 1e9)} GB`;
 
-/** "412 k": so many in a second. @param {number} x */
+/** A rate per second: "412 k". @param {number} x */
 export function rateText(x) {
   const large = LARGE.find(([size]) => x >= size);
   return large ? `${three(x / large[1])} ${large[2]}` : three(x);

@@ -265,7 +265,7 @@ function sentence(run) {
   return notes.length ? list : "";
 }
 
-/** What stands behind the result, and is in sight while there is none. Unfolded once, it stays so.
+/** The details behind the result, in sight while there is none. Unfolded once, it stays so.
  * @param {Run} run @param {number | null} planned @param {Residuals | null} residuals @param {RunActs["pick"]} pick */
 function details(run, planned, residuals, pick) {
   const parts = [

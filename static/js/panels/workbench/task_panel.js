@@ -53,7 +53,7 @@ export function createTaskPanel({ session, go, load, board }) {
   const narrow = matchMedia("(max-width: 899px)");
   narrow.addEventListener("change", stand);
 
-  /** On a phone an open task stands above the board, where it is read first. */
+  /** On a phone an open task is above the board, where it is read first. */
   function stand() {
     const place = byId(narrow.matches && task ? "task-place" : "figures");
     if (node.parentElement && node.parentElement !== place) place.prepend(node);

@@ -102,7 +102,7 @@ function fillLayers({ top, bottom, rim }, columns, count, bar) {
   }
 }
 
-/** Where a row stands in its image. @param {Place} row @param {Sheet} sheet @param {number} dpr */
+/** Where a row is in its image. @param {Place} row @param {Sheet} sheet @param {number} dpr */
 function linesOf(row, { first, lines }, dpr) {
   const y = Math.round(row.y * dpr);
   const tall = Math.round((row.y + row.h) * dpr) - y;

@@ -1,4 +1,4 @@
-// What the marks of the critical path, a followed micro-batch and the lanes of messages mean. Stands in the legend
+// What the marks of the critical path, a followed micro-batch and the lanes of messages mean: in the legend
 // where its last line has room, so that a switch never moves the timeline, and in the list above the telling line
 // always.
 import { byId, context, h, replace } from "../../ui/dom.js";

@@ -1,4 +1,5 @@
 // What the colours and the bars mean, for the kinds on the screen. The swatches are drawn as the timeline draws ops.
+import { memoized } from "../../core/memoized.js";
 import { hasRoom } from "../draw/barriers.js";
 import { isDense } from "../draw/boxes.js";
 import { drawArrow } from "../draw/copy_lanes.js";
@@ -28,20 +29,11 @@ const KINDS = [KIND_F, KIND_I, KIND_W, KIND_B, KIND_PAIR, KIND_S, KIND_T];
 const [WIDE, TALL] = [44, 24]; // px of a swatch, drawn at half that
 let shown = "";
 
-/** @type {WeakMap<Lane["schedule"], number[]>} */
-const kindsIn = new WeakMap();
-
-/** @param {Lane["schedule"]} schedule */
-function kindsOf(schedule) {
-  let found = kindsIn.get(schedule);
-  if (!found) {
-    const seen = new Uint8Array(256);
-    for (let i = 0; i < schedule.count; i++) seen[schedule.codes[i]] = 1;
-    found = KINDS.filter((kind) => seen.some((is, code) => is && kindOf(code, schedule.chunks) === kind));
-    kindsIn.set(schedule, found);
-  }
-  return found;
-}
+const kindsOf = memoized((/** @type {Lane["schedule"]} */ { codes, chunks, count }) => {
+  const seen = new Uint8Array(256);
+  for (let i = 0; i < count; i++) seen[codes[i]] = 1;
+  return KINDS.filter((kind) => seen.some((is, code) => is && kindOf(code, chunks) === kind));
+});
 
 /** @param {Scene} scene @param {boolean} [again] colours changed */
 export function drawLegend(scene, again) {

@@ -14,7 +14,7 @@ export class TypedBox {
     return document.activeElement === this.box && this.box.value !== this.#settled;
   }
 
-  /** The text as it stands has been taken. */
+  /** The present text has been taken. */
   take() {
     this.#settled = this.box.value;
   }

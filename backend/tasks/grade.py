@@ -1,4 +1,4 @@
-"""Judge a submitted order: whether it answers its task, and its score, computed here and nowhere else."""
+"""Grade a submitted order: whether it answers its task, and its score, computed here and nowhere else."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ID_LENGTH = 24  # hexadecimal digits
 
 
 @dataclass(frozen=True)
-class Judged:
+class Graded:
     """A legal answer to a task: its identity, its packed order, its score, and each goal with whether it is met."""
 
     task: str
@@ -39,8 +39,8 @@ class Judged:
         return all(goal["met"] for goal in self.goals)
 
 
-def judge(task: Task, order: Any, rows: Any) -> Judged:
-    """Judge an order, given as packed text or as rows of op texts. Raises TaskError or OrderError for one that is not
+def grade(task: Task, order: Any, rows: Any) -> Graded:
+    """Grade an order, given as packed text or as rows of op texts. Raises TaskError or OrderError for one that is not
     a complete order of the task's sizes, within its memory limit, of its kinds of op, from its start.
     """
     if (order is None) == (rows is None):
@@ -65,10 +65,10 @@ def judge(task: Task, order: Any, rows: Any) -> Judged:
     found = score(given)
     goals = []
     for goal in reference(task).goals:
-        met, value = goal.judge(given, found)
+        met, value = goal.grade(given, found)
         goals.append(goal.as_dict() | {"met": met, "value": value})
     texts = text_rows(given.rows)
-    return Judged(task.slug, identity(task.slug, texts), pack(given.order()), tuple(texts), found, tuple(goals))
+    return Graded(task.slug, identity(task.slug, texts), pack(given.order()), tuple(texts), found, tuple(goals))
 
 
 def identity(slug: str, rows: list[str]) -> str:

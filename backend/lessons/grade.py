@@ -1,6 +1,6 @@
-"""What a reader is told of an answer: whether it is right, else why not, as far as the answer itself tells.
+"""Grade the answer to a question: whether it is right, and otherwise why not, as far as the answer shows.
 
-A lesson's file judges in the same way (static/js/app/learn/judge.js); a test compares both.
+A lesson's file grades in the same way (static/js/app/learn/judge.js); a test compares both.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def choose_one() -> Message:
 
 def all_ops_once() -> Message:
     """Refuse what is no order of these ops."""
-    return message("lessons.all_ops_once", "Each of the ops must stand there once.")
+    return message("lessons.all_ops_once", "Give each of the ops once.")
 
 
 def gradient_first(op: str, before: str) -> Message:
@@ -86,16 +86,16 @@ class Verdict:
     reason: str
 
 
-def judge(question: Question, given: str) -> Verdict:
-    """Judge an answer: a number, the index of an option, or ops with spaces between."""
+def grade(question: Question, given: str) -> Verdict:
+    """Grade an answer: a number, the index of an option, or ops with spaces between."""
     if question.kind == "predict":
-        return _judge_number(question, given)
+        return _grade_number(question, given)
     if question.kind == "choose":
-        return _judge_option(question, given)
-    return _judge_order(question, given.split())
+        return _grade_option(question, given)
+    return _grade_order(question, given.split())
 
 
-def _judge_number(question: Question, text: str) -> Verdict:
+def _grade_number(question: Question, text: str) -> Verdict:
     text = text.replace("\u00a0", " ").strip().removesuffix("%").removesuffix(question.unit).strip()
     if GROUPED.fullmatch(text):
         text = text.replace(",", "")
@@ -114,13 +114,13 @@ def _judge_number(question: Question, text: str) -> Verdict:
     return Verdict(False, too_low(text) if value < question.answer else too_high(text))
 
 
-def _judge_option(question: Question, text: str) -> Verdict:
+def _grade_option(question: Question, text: str) -> Verdict:
     if not (text.isascii() and text.isdigit()) or len(text) > 3 or int(text) >= len(question.options):
         return Verdict(False, choose_one())
     return Verdict(int(text) == question.right, question.options[int(text)].reason)
 
 
-def _judge_order(question: Question, ops: list[str]) -> Verdict:
+def _grade_order(question: Question, ops: list[str]) -> Verdict:
     if sorted(ops) != sorted(question.ops):
         return Verdict(False, all_ops_once())
     if tuple(ops) == question.ops:

@@ -1,4 +1,4 @@
-"""What a reader is told of an answer, by the server and by a lesson's file alike."""
+"""Grading an answer: the server and a lesson's file agree."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from backend.config import PROJECT
 from backend.lessons.export import sealed
-from backend.lessons.judge import REASONS, judge
+from backend.lessons.grade import REASONS, grade
 from backend.lessons.lesson import Question
 from backend.lessons.page_sources import catalogue, html_of, template_of
 from tests.lessons.support import SAMPLES, parsed
@@ -40,8 +40,8 @@ CASES: list[tuple[int, str, bool, str]] = [
     (ORDER, "0F0 0F1 0F2 0B0 0B1 0B2", True, ""),
     (ORDER, "0F0 0F1 0B0 0F2 0B1 0B2", False, "The first 2 are right; number 3 is not."),
     (ORDER, "0B0 0F0 0F1 0F2 0B1 0B2", False, "0B0 cannot come before 0F0"),
-    (ORDER, "0F0 0F1", False, "Each of the ops must stand there once."),
-    (ORDER, "0F0 0F0 0F2 0B0 0B1 0B2", False, "Each of the ops must stand there once."),
+    (ORDER, "0F0 0F1", False, "Give each of the ops once."),
+    (ORDER, "0F0 0F0 0F2 0B0 0B1 0B2", False, "Give each of the ops once."),
 ]
 """Question, answer, whether it is right, and a part of the reason."""
 
@@ -53,14 +53,14 @@ def questions() -> list[Question]:
 
 @pytest.mark.parametrize(("number", "given", "right", "reason"), CASES)
 def test_an_answer_gets_its_verdict_and_a_wrong_one_its_reason(number: int, given: str, right: bool, reason: str):
-    verdict = judge(questions()[number], given)
+    verdict = grade(questions()[number], given)
     assert verdict.right == right
     assert reason.replace(" %", "\u00a0%") in verdict.reason
     assert bool(verdict.reason) or right
 
 
 @pytest.mark.skipif(NODE is None, reason="the page's modules run in node")
-def test_a_lessons_file_judges_as_the_server_does():
+def test_a_lessons_file_grades_as_the_server_does():
     asked = questions()
     program = """
       import { judge } from "./static/js/app/learn/judge.js";
@@ -75,7 +75,7 @@ def test_a_lessons_file_judges_as_the_server_does():
         input=json.dumps({"cases": cases, "reasons": reasons}),
     )  # fmt: skip
     for (number, given, _, _), answer in zip(CASES, json.loads(found.stdout), strict=True):
-        verdict = judge(asked[number], given)
+        verdict = grade(asked[number], given)
         assert answer == {"right": verdict.right, "reason": html_of(verdict.reason, "zh")}, given
 
 
