@@ -83,7 +83,7 @@ def calibration_of(order: Order, rows: Rows, v: int) -> Calibration:
 
 def calibration_lines(calibration: Calibration) -> list[str]:
     """Return lines with the costs, the makespan that they predict, and the op that is farthest from it."""
-    order, costs = calibration.measured.order, calibration.costs_json()
+    order, costs = calibration.measured.order, calibration.costs.to_json()
     lines = ["costs measured, in ms:"]
     for name, cost in costs.items():
         if cost is not None:

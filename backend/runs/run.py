@@ -31,6 +31,12 @@ CARRIED = {
     "failed": ("failure",),
     "cancelled": (),
 }  # fmt: skip
+STATUSES = ("queued", *CARRIED)
+FACTS = (
+    "device", "overlapped", "clock_ns", "predicted", "measured", "verified", "max_grad_error", "loss", "reference_loss",
+    "worst", "largest_residual", "failure", "slowest", "why", "tolerance", "calibrated",
+)  # fmt: skip
+"""What every run has in a list, null until the runner has reported it."""
 
 
 @dataclass(slots=True)
@@ -154,15 +160,11 @@ class Run:
 
     def summary(self) -> dict[str, Any]:
         """Return the run without its rows: what a list shows."""
-        facts = dict.fromkeys(
-            ("device", "overlapped", "clock_ns", "predicted", "measured", "verified", "max_grad_error", "loss",
-             "reference_loss", "worst", "largest_residual", "failure", "slowest", "why", "tolerance", "calibrated")
-        )  # fmt: skip
         return {
             "id": self.id, "name": self.name, "status": self.status, "position": self.position, "spec": self.spec,
             "mode": None, "unit_ms": self.unit_ms, "asked_mode": self.asked_mode, "asked": self.asked,
             "created": self.created, "seq": self.log.seq, "op_count": self.log.ops, "unkept": self.unkept,
-            **facts, **self.facts, **({"waiting": self.waiting} if self.waiting else {}),
+            **dict.fromkeys(FACTS), **self.facts, **({"waiting": self.waiting} if self.waiting else {}),
             **({"progress": self.progress} if self.progress and not self.over else {}),
             **({"notice": self.notice} if self.notice and not self.over else {}),
         }  # fmt: skip

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import threading
 from collections.abc import Callable
-from typing import Any, Generic, ParamSpec, TypeVar, get_args, get_type_hints
+from typing import Any, ClassVar, Generic, ParamSpec, TypeVar, get_args, get_type_hints
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -82,6 +82,31 @@ class Inner(Kernel[P, R]):
 def inner(*signature: str | type) -> Callable[[Callable[P, R]], Inner[P, R]]:
     """Mark a function as a kernel that other kernels call."""
     return lambda function: Inner(function, signature)
+
+
+class Inline(Generic[P, R]):
+    """A function that numba copies into the kernels of its own file that call it, so that a call in an inner loop does
+    not count references to the arrays passed.
+    """
+
+    targetoptions: ClassVar = {"inline": "always"}  # read by numba
+
+    def __init__(self, function: Callable[P, R]) -> None:
+        self.interpreted = function
+        self.py_func = function  # read by numba
+        self._dispatcher: Any = None  # kept, because a type refers to it weakly
+        self.__doc__ = function.__doc__
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self.interpreted(*args, **kwargs)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """Return a type for the object itself, which is no longer called where it was inlined."""
+        import numba
+
+        self._dispatcher = self._dispatcher or numba.njit(self.interpreted)
+        return numba.typeof(self._dispatcher)  # type: ignore[no-untyped-call]
 
 
 def ready() -> bool:

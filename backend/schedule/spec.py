@@ -154,8 +154,8 @@ class Spec:
     def to_json(self) -> dict[str, Any]:
         """Return every key, as ``from_json`` reads it."""
         plain = {each.name: getattr(self, each.name) for each in fields(self) if each.compare and each.name != "costs"}
-        costs = {key: getattr(self.costs, key) for key in COST_KEYS}
-        return _lists(plain) | {"costs": _lists(costs)}
+        lists = {name: list(value) for name, value in plain.items() if isinstance(value, tuple)}
+        return plain | lists | {"costs": self.costs.to_json()}
 
     def with_(self, **changes: Any) -> Spec:
         """Return the same spec with some fields changed, and without rows found for this one."""
@@ -176,11 +176,6 @@ def _costs(data: Any) -> Costs:
         comm=number("comm", data.get("comm", 0.0), 0.0, MAX_TIME),
         **{key: optional(number, key, data.get(key), 0.0, MAX_TIME) for key in ("FB", "S", "T", "O")},
     )
-
-
-def _lists(values: dict[str, Any]) -> dict[str, Any]:
-    """Replace tuples by lists, as in JSON."""
-    return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
 
 
 def _layers(value: Any) -> tuple[int, ...] | None:

@@ -10,7 +10,6 @@ too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -58,17 +57,11 @@ class Calibration:
     def as_dict(self) -> dict[str, Any]:
         """Return costs, predicted figures and their errors as JSON, in the unit of the run."""
         return {
-            "costs": {key: value for key, value in self.costs_json().items() if value is not None},
+            "costs": {key: value for key, value in self.costs.to_json().items() if value is not None},
             "predicted": figures(self.predicted).as_dict(),
             "error": self.error,
             "replayed": {"makespan": self._makespan(self.replayed), "error": self.replay_error},
         }
-
-    def costs_json(self) -> Mapping[str, float | list[float] | None]:
-        """Return the costs as JSON, as in a spec."""
-        of = self.costs
-        every = {"F": of.F, "I": of.I, "W": of.W, "comm": of.comm, "FB": of.FB, "S": of.S, "T": of.T, "O": of.O}
-        return {key: list(cost) if isinstance(cost, tuple) else cost for key, cost in every.items()}
 
     def _off(self, timeline: Timeline) -> float:
         return self._makespan(timeline) / self._makespan(self.measured) - 1.0
@@ -110,7 +103,7 @@ def neutral(spec: Spec, calibration: Calibration, unit: float = 1.0) -> Spec:
     """
     costs: dict[str, Any] = {
         key: [each / unit for each in cost] if isinstance(cost, list) else cost / unit
-        for key, cost in calibration.costs_json().items()
+        for key, cost in calibration.costs.to_json().items()
         if cost is not None
     }
     if isinstance(costs.get("O"), list):  # a spec gives a device's whole share, which a shared link doubles

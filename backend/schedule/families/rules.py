@@ -44,7 +44,8 @@ class Rule:
         holes = {"family": title, "nearest": nearest} | dict(zip(self.holes, filled, strict=True))
         text = self.sentence.text
         params = {name: each for name, each in holes.items() if f"{{{name}}}" in text}
-        raise SpecError(self.name, value, Message(self.sentence.code, text, params), nearest=nearest)
+        limit = nearest if parse(self.where)[0] in ("<=", ">=") else None
+        raise SpecError(self.name, value, Message(self.sentence.code, text, params), limit=limit, nearest=nearest)
 
     def _holds(self, spec: Spec) -> bool:
         return bool(compiled(self.where)(sizes(spec))[0])

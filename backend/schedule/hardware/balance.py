@@ -24,7 +24,7 @@ import numpy.typing as npt
 from backend.schedule import jit
 from backend.schedule.families import registry
 from backend.schedule.hardware.cost_model import Setting
-from backend.schedule.hardware.estimate import Estimate, costs_json, estimate
+from backend.schedule.hardware.estimate import Estimate, estimate
 from backend.schedule.hardware.step_units import DeviceMemory, device_memory
 from backend.schedule.order.order import Order
 from backend.schedule.simulation.costs import Costs
@@ -54,7 +54,7 @@ class Split:
     def as_dict(self) -> dict[str, Any]:
         """Return the split as JSON."""
         plain = {"layers": list(self.layers), "makespan": self.makespan, "heaviest_stage": self.heaviest}
-        return plain | {"costs": costs_json(self.costs), "memory": self.memory.as_dict()}
+        return plain | {"costs": self.costs.to_json(), "memory": self.memory.as_dict()}
 
 
 @dataclass(frozen=True)

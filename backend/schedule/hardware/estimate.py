@@ -7,7 +7,7 @@ norms, softmax, optimizer and the all-reduces of tensor parallelism are what the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import groupby
 from typing import Any
@@ -75,7 +75,7 @@ class Estimate:
         return {
             "model": self.setting.model.name,
             "machine": self.setting.machine.name,
-            "costs": costs_json(self.costs),
+            "costs": self.costs.to_json(),
             "w_share": self.footprint.w_share,
             "options": self.options.as_dict(),
             "unit": UNIT,
@@ -91,12 +91,6 @@ class Estimate:
             "names": self.ledger.names,
             "setting": self.setting.as_dict(),
         }
-
-
-def costs_json(costs: Costs) -> dict[str, Any]:
-    """Return the costs as JSON, as in a spec."""
-    plain = {each.name: getattr(costs, each.name) for each in fields(costs)}
-    return {key: list(cost) if isinstance(cost, tuple) else cost for key, cost in plain.items()}
 
 
 @dataclass(frozen=True)

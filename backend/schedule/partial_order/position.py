@@ -110,13 +110,13 @@ class Position:
 
     def to_json(self) -> dict[str, Any]:
         """Return every key, as ``from_json`` reads it."""
-        costs = {key: getattr(self.costs, key) for key in COSTS if getattr(self.costs, key) is not None}
+        costs = self.costs.to_json()
         return {
             "placement": self.placement.kind,
             "p": self.p,
             "m": self.m,
             "v": self.v,
-            "costs": {key: list(value) if isinstance(value, tuple) else value for key, value in costs.items()},
+            "costs": {key: costs[key] for key in COSTS if costs[key] is not None},
             "w_share": self.w_share,
             "memory": self.memory,
             "rows": text_rows(self.rows),

@@ -227,7 +227,8 @@ def _laid(
     place, (to, way) = instance.placement, instance.chains
     codes = np.zeros((place.p, 3 * place.chunks * instance.n), np.uint8)
     window, room, wait = np.empty((place.p, 2)), np.array(limit, np.float64), np.array(waits, np.float64)
-    if construction.fill(due, period, to, way, instance.cost, room, wait, most, codes, window, *decided) < codes.size:
+    given = construction.FillInput(due, period, to, way, instance.cost, room, wait, most)
+    if construction.fill(tuple(given), tuple(construction.FillOutput(codes, window, *decided))) < codes.size:
         return None
     if waits[3] > 0.0:
         return timed(instance, codes)[0], codes  # the order itself makes no op wait for the pace

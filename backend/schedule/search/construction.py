@@ -1,12 +1,12 @@
 """The kernels that construct and squeeze an order (building_block.py).
 
-A *row* is the ops F or I of a slot, numbered 2 * slot + kind. In the loop of ``fill`` no other kernel is called:
-compiled code counts references to every array that it passes on, which takes as long as the work itself.
+A *row* is the ops F or I of a slot, numbered 2 * slot + kind. The loop of ``fill`` calls only functions that numba
+inlines (jit.Inline), and none with many arrays: counting references to them would take as long as the work itself.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -40,9 +40,11 @@ def _queue(p: int) -> Any:
 
 @jit.kernel("void(int64[::1], float64[::1], float64[:, ::1], int64, int64[:, ::1], float64[:, ::1])")
 def chains(feeds: Any, lag: Any, cost: Any, p: int, to: Any, way: Any) -> None:
-    """Fill for each row ``to`` (rows, 3): the row that it feeds, or -1, the rank of that, and the rank that has the
-    last I of its micro-batches; and ``way`` (rows, 4): the delay of its result, its cost, the least time from its end
-    to the end of that last I's W, and the longest op on this way, itself included.
+    """Fill ``to`` and ``way`` for each row.
+
+    ``to`` (rows, 3): the row that it feeds, or -1; the rank of that; and the rank of the last I of its micro-batches.
+    ``way`` (rows, 4): the delay of its result; its cost; the least time from its end to the end of that last I's W; and
+    the longest op on this way, itself included.
     """
     rows, width = to.shape[0], to.shape[0] // p
     fed, chain = np.zeros(rows, np.bool_), np.zeros(rows, np.int64)
@@ -71,9 +73,11 @@ def chains(feeds: Any, lag: Any, cost: Any, p: int, to: Any, way: Any) -> None:
 
 @jit.inner(f"int64({INTS}, float64, {FLOATS}, {FLOATS}, {FLOATS})")
 def _enter(to: Any, pace: Any, due: Any, came: Any, coming: Any) -> int:
-    """Fill ``came`` (rows, n + 1), when inputs arrive: at first only those of the rows that no op feeds, one of each
-    stream, ``pace`` after one another; and ``coming`` (rows, 2), when the next op of a row arrives and is due. Returns
-    the number of streams.
+    """Fill ``came`` (rows, n + 1), when each input arrives, and ``coming`` (rows, 2), when the next one of a row
+    arrives and is due.
+
+    At first only the inputs of rows that no op feeds arrive, one row in each stream, ``pace`` after one another.
+    Returns the number of streams.
     """
     rows, streams = to.shape[0], 0
     fed = np.zeros(rows, np.bool_)
@@ -90,72 +94,118 @@ def _enter(to: Any, pace: Any, due: Any, came: Any, coming: Any) -> int:
     return streams
 
 
-@jit.kernel(
-    f"int64({FLOATS}, float64, {INTS}, {FLOATS}, {FLOATS}, float64[::1], float64[::1], float64, uint8[:, ::1],"
-    f" {FLOATS}, {FLOATS}, int32[:, ::1])"
-)
-def fill(
-    due: Any,
-    period: float,
-    to: Any,
-    way: Any,
-    cost: Any,
-    room: Any,
-    wait: Any,
-    most: float,
-    codes: Any,
-    window: Any,
-    between: Any,
-    ahead: Any,
-) -> int:
+class FillInput(NamedTuple):
+    """What ``fill`` constructs an order from: rows and slots as in building_block.py, times in the costs' unit."""
+
+    due: Annotated[Any, "float64[:, ::1]"]  # (slots, 2), the slots of F and I in the block
+    period: Annotated[float, "float64"]
+    to: Annotated[Any, "int64[:, ::1]"]  # as in `chains`
+    way: Annotated[Any, "float64[:, ::1]"]
+    cost: Annotated[Any, "float64[:, ::1]"]  # (slots, 3)
+    room: Annotated[Any, "float64[::1]"]  # the limit in chunks, and W's share of a chunk
+    wait: Annotated[Any, "float64[::1]"]  # a Choice's waits: three of a device, and that between micro-batches
+    most: Annotated[float, "float64"]  # the longest window of a device
+
+
+class FillOutput(NamedTuple):
+    """The order that ``fill`` constructs, and what was decided, by which ``as_before`` compares tries."""
+
+    codes: Annotated[Any, "uint8[:, ::1]"]  # (p, steps)
+    window: Annotated[Any, "float64[:, ::1]"]  # (p, 2), each device's first start and last end
+    between: Annotated[Any, "float64[:, ::1]"]  # (3, 2), of each wait the longest time waited, the shortest not waited
+    # (rows, 2 * chunks), by how many micro-batches a row was at least ahead of each of its rank that it ran before
+    ahead: Annotated[Any, "int32[:, ::1]"]
+
+
+@jit.inner(FillInput, "int64", "int64")
+def _start(given: Any, p: int, n: int) -> Any:
+    """Return the state before the first op: ``came`` and ``coming`` as in ``_enter``; ``turn`` (rows,), the next
+    micro-batch of each; ``owed`` (p, chunks * n), the chunks of I's without their W; ``opened`` (p, streams),
+    micro-batches in each stream's last chunk; ``spare`` (p,), how long each device may still be idle.
+    """
+    due, _, to, _, cost, _, wait, most = given
+    rows, chunks = to.shape[0], cost.shape[0] // p
+    came, coming, turn = np.empty((rows, n + 1)), np.empty((rows, 2)), np.zeros(rows, np.int64)
+    streams = _enter(to, wait[3], due, came, coming)
+    owed, opened = np.zeros((p, chunks * n), np.uint8), np.zeros((p, streams), np.int64)
+    spare = np.full(p, most * (1.0 + CLOSE))
+    for slot in range(cost.shape[0]):
+        for kind in range(3):
+            spare[slot // chunks] -= n * cost[slot, kind]
+    return came, coming, turn, owed, opened, spare
+
+
+@jit.Inline
+def _last_chunk(turn: Any, opened: Any, r: int, base: int, width: int, n: int) -> int:
+    """Return the only row of F for which a device's last room is reserved, or NONE, or ANY.
+
+    If a stream with more F to come has no micro-batch in its last chunk here, only that chunk leads to an I and so to
+    room. With one stream that is the rank's last chunk, with two each is its own last.
+    """
+    only, streams = ANY, opened.shape[1]
+    for stream in range(streams):
+        last = base + (width - 2 if streams == 1 else 2 * stream)
+        if opened[r, stream] == 0 and turn[last] < n:
+            only = last if only == ANY else NONE
+    return only
+
+
+@jit.Inline
+def _wake_earlier(wake: Any, bits: Any, winner: Any, leaves: int, rank: int, moment: float) -> None:
+    """Let a rank wake earlier: matches may be won until one is lost."""
+    node = leaves + rank
+    wake[node] = moment
+    first = bits[node]
+    while node > 1 and first < bits[node ^ 1] + 1 - (node & 1):
+        node >>= 1
+        bits[node], winner[node] = first, rank
+
+
+@jit.Inline
+def _wake_later(wake: Any, bits: Any, winner: Any, leaves: int, rank: int, moment: float) -> None:
+    """Let the rank that has won wake later: all its matches are played again."""
+    node, who = leaves + rank, rank
+    wake[node] = moment
+    first = bits[node]
+    while node > 1:
+        rival = bits[node ^ 1]
+        if rival < first + (node & 1):
+            first, who = rival, winner[node ^ 1]
+        node >>= 1
+        bits[node], winner[node] = first, who
+
+
+@jit.kernel(FillInput, FillOutput)
+def fill(given: Any, output: Any) -> int:
     """Let the device that is free first run the most overdue op that it can run, repeatedly; return how many ops ran:
     fewer than all in a deadlock, or once a device's window must become longer than ``most``.
 
     Of the ops whose input arrives within a wait the most overdue runs, or else a W, or the first that arrives.
-    ``due`` (slots, 2); ``to`` and ``way`` as in ``chains``; ``room`` the limit in chunks and W's share of a chunk;
-    ``wait`` a Choice's waits, in time: three of a device, and that between micro-batches.
-
-    Fills ``codes`` (p, steps) and ``window`` (p, 2), each device's first start and last end; and what was decided:
-    ``between`` (3, 2), of each wait of a device the longest time waited and the shortest not waited, and ``ahead``
-    (rows, 2 * chunks), by how many micro-batches each row was least ahead of each row of its rank when it ran before
-    it, counted from that one's.
     """
-    p, rows, at = codes.shape[0], to.shape[0], 0
-    width, chunks, n = rows // p, rows // p // 2, codes.shape[1] // (rows // p // 2 * 3)
-    came, coming, turn = np.empty((rows, n + 1)), np.empty((rows, 2)), np.zeros(rows, np.int64)
-    streams = _enter(to, wait[3], due, came, coming)
-    owed, opened = np.zeros((p, chunks * n), np.uint8), np.zeros((p, streams), np.int64)
+    (due, period, to, way, cost, room, wait, most), (codes, window, between, ahead) = given, output
+    p, width, at = codes.shape[0], to.shape[0] // codes.shape[0], 0
+    chunks, n = width // 2, codes.shape[1] // (width // 2 * 3)
+    came, coming, turn, owed, opened, spare = _start(given, p, n)
     step, made, paid = np.zeros(p, np.int64), np.zeros(p, np.int64), np.zeros(p, np.int64)
-    clock, level, spare = np.zeros(p), np.zeros(p), np.full(p, most * (1.0 + CLOSE))
-    for slot in range(cost.shape[0]):
-        for kind in range(3):
-            spare[slot // chunks] -= n * cost[slot, kind]
+    clock, level, streams = np.zeros(p), np.zeros(p), opened.shape[1]
     share, latest = room[1], most * (1.0 + CLOSE)
     window[:, 0], between[:, 0], between[:, 1], ahead[:, :] = np.inf, 0.0, np.inf, NEVER
     wake, bits, winner = _queue(p)
     leaves = len(wake) // 2
-    while at < codes.size:
+    while at < codes.size and wake[1] < np.inf:
         r, now = winner[1], wake[1]
-        if now == np.inf:
-            break
         base, waiting = r * width, made[r] - paid[r]
         stage = 2 if turn[base] == n else 1
-        # The last room is reserved: if a stream with more F to come has none in its last chunk here, only that chunk
-        # leads to an I and so to room. With one stream that is the rank's last chunk, with two each is its own last.
         until, left, only = now + wait[stage], room[0] - level[r] - 1.0 + 1e-9, ANY
         if left < 0.0:
             only = NONE
         elif left + share * waiting < 1.0 and wait[stage] < np.inf:
-            for stream in range(streams):
-                last = base + (width - 2 if streams == 1 else 2 * stream)
-                if opened[r, stream] == 0 and turn[last] < n:
-                    only = last if only == ANY else NONE
+            only = _last_chunk(turn, opened, r, base, width, n)
         pick, pick_late, pick_due, begin, soon, ripe = 0, np.inf, np.inf, np.inf, np.inf, 0
         for q in range(base, base + width):
-            arrival, when = coming[q, 0], coming[q, 1]
+            arrival, when, late = coming[q, 0], coming[q, 1], 0.0
             if q & 1 == 0 and only != ANY and q != only:
                 arrival = np.inf
-            late = 0.0
             if arrival > until:
                 late = arrival
                 if arrival < soon:
@@ -181,44 +231,39 @@ def fill(
             between[0, 1] = min(between[0, 1], begin - now)
         elif waiting > 0 and begin < np.inf:
             between[0, 0] = max(between[0, 0], begin - now)
-        if weight or ready:
-            if weight:
-                begin, kind, chunk = now, 2, np.int64(owed[r, paid[r]])
-                wakes = now + cost[r * chunks + chunk, 2]
-                paid[r] += 1
-                level[r] -= share
+        if weight:
+            begin, kind, chunk = now, 2, np.int64(owed[r, paid[r]])
+            wakes = now + cost[r * chunks + chunk, 2]
+            paid[r] += 1
+            level[r] -= share
+        elif ready:
+            kind, chunk, k = pick & 1, (pick - base) >> 1, turn[pick]
+            wakes = begin + way[pick, 1]
+            stream, last = (chunk, 1) if streams == 2 else (0, np.int64(chunk == chunks - 1))
+            if kind == 0:
+                level[r] += 1.0
+                opened[r, stream] += last
             else:
-                kind, chunk, k = pick & 1, (pick - base) >> 1, turn[pick]
-                wakes = begin + way[pick, 1]
-                stream, last = (chunk, 1) if streams == 2 else (0, np.int64(chunk == chunks - 1))
-                if kind == 0:
-                    level[r] += 1.0
-                    opened[r, stream] += last
-                else:
-                    level[r] -= 1.0 - share
-                    opened[r, stream] -= last
-                    owed[r, made[r]] = chunk
-                    made[r] += 1
-                fed, other, over = to[pick, 0], to[pick, 1], to[pick, 2]
-                # the micro-batches that follow need the same time as this one, one after the other
-                if wakes + way[pick, 2] + (n - 1 - k) * way[pick, 3] - window[over, 0] > latest:
-                    return at
-                turn[pick] = k + 1
-                coming[pick, 0] = came[pick, k + 1]
-                coming[pick, 1] = due[pick >> 1, kind] + period * (k + 1) if k + 1 < n else np.inf
-                if fed >= 0:
-                    arrival = wakes + way[pick, 0]
-                    came[fed, k] = arrival
-                    if turn[fed] == k:
-                        coming[fed, 0] = arrival
-                    node = leaves + other
-                    moment = max(clock[other], arrival)
-                    if moment < wake[node] and other != r:  # it wakes earlier: matches may be won until one is lost
-                        wake[node] = moment
-                        first = bits[node]
-                        while node > 1 and first < bits[node ^ 1] + 1 - (node & 1):
-                            node >>= 1
-                            bits[node], winner[node] = first, other
+                level[r] -= 1.0 - share
+                opened[r, stream] -= last
+                owed[r, made[r]] = chunk
+                made[r] += 1
+            fed, other, over = to[pick, 0], to[pick, 1], to[pick, 2]
+            # the micro-batches that follow need the same time as this one, one after the other
+            if wakes + way[pick, 2] + (n - 1 - k) * way[pick, 3] - window[over, 0] > latest:
+                return at
+            turn[pick] = k + 1
+            coming[pick, 0] = came[pick, k + 1]
+            coming[pick, 1] = due[pick >> 1, kind] + period * (k + 1) if k + 1 < n else np.inf
+            if fed >= 0:
+                arrival = wakes + way[pick, 0]
+                came[fed, k] = arrival
+                if turn[fed] == k:
+                    coming[fed, 0] = arrival
+                moment = max(clock[other], arrival)
+                if other != r and moment < wake[leaves + other]:
+                    _wake_earlier(wake, bits, winner, leaves, other, moment)
+        if weight or ready:
             if step[r] == 0:
                 window[r, 0] = begin
             else:
@@ -227,17 +272,8 @@ def fill(
                     return at
             codes[r, step[r]], clock[r] = kind * chunks + chunk, wakes
             step[r], at = step[r] + 1, at + 1
-        node, who = leaves + r, r  # it wakes later: the matches that it had won, which is all, are played again
-        wake[node] = wakes
-        first = bits[node]
-        while node > 1:
-            rival = bits[node ^ 1]
-            if rival < first + (node & 1):
-                first, who = rival, winner[node ^ 1]
-            node >>= 1
-            bits[node], winner[node] = first, who
-    for r in range(p):
-        window[r, 1] = clock[r]
+        _wake_later(wake, bits, winner, leaves, r, wakes)
+    window[:, 1] = clock
     return at
 
 

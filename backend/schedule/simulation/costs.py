@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +42,11 @@ class Costs:
     def uniform(self) -> bool:
         """Return whether all stages cost the same."""
         return not any(isinstance(cost, tuple) and len(set(cost)) > 1 for cost in (self.F, self.I, self.W))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return every cost by its name, a list for a tuple."""
+        costs = ((each.name, getattr(self, each.name)) for each in fields(self))
+        return {name: list(cost) if isinstance(cost, tuple) else cost for name, cost in costs}
 
 
 def per_stage(cost: Cost, stages: int, v: int) -> Floats:

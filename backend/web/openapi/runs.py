@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from backend.jobs.encoding import BINARY, JSON
 from backend.runs import options, run_files
-from backend.runs.run import MODES
+from backend.runs.run import MODES, STATUSES
 from backend.schedule.interop.measured_rows import KINDS
 from backend.web.openapi.operation import Answer, Operation, Parameter, json_answer
 from backend.web.openapi.schema import (
@@ -22,7 +22,6 @@ from backend.web.openapi.schema import (
     text,
     whole,
 )
-from backend.web.openapi.shapes import STATUSES
 from backend.web.routes.run_history import LONGEST_NAME
 from backend.web.routes.runs import MOST_LISTED
 from backend.web.sockets.run_snapshot import NONE

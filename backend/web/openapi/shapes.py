@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from backend.address.query import KEYS
-from backend.runs.run import IMPORTED, MODES
+from backend.runs.run import FACTS, IMPORTED, MODES, STATUSES
 from backend.schedule.interop.measured_rows import FIELDS as ROW_FIELDS
 from backend.schedule.interop.measured_rows import KINDS
 from backend.schedule.spec import COST_KEYS
@@ -24,7 +24,6 @@ from backend.web.openapi.schema import (
 )
 from backend.web.openapi.specs import query_schema, spec_json, without_required
 
-STATUSES = ("queued", "warming", "running", "verified", "finished", "failed", "cancelled")
 SPEC = spec_json(COST_KEYS)
 CODED: dict[str, Schema] = {"code": TEXT, "params": {"type": "object"}, "message": TEXT}
 BUBBLE = record({"of_total": NUMBER, "of_ideal": NUMBER})
@@ -47,10 +46,6 @@ def _law(sentence: Schema) -> Schema:
     )
 
 
-RUN_FACTS = (
-    "device", "overlapped", "clock_ns", "predicted", "measured", "verified", "max_grad_error", "loss",
-    "reference_loss", "worst", "largest_residual", "slowest", "why", "tolerance", "calibrated",
-)  # fmt: skip
 RUN: dict[str, Schema] = {
     "id": TEXT,
     "name": TEXT,
@@ -61,10 +56,10 @@ RUN: dict[str, Schema] = {
     "asked_mode": TEXT,
     "asked": nullable({"type": "object"}),
     "created": {"type": "number", "description": "Unix time in seconds"},
+    **dict.fromkeys(FACTS, ANY),
     "failure": nullable(ref("Failure")),
-    **dict.fromkeys(RUN_FACTS, ANY),
 }
-"""What every run has; its facts are null until the runner has reported them, and others may be beside them."""
+"""What every run has; others of its facts may be beside them."""
 PROGRESS: dict[str, Schema] = {
     "position": nullable(WHOLE),
     "seq": COUNT,

@@ -173,7 +173,8 @@ test("needs and unblocks mirror each other in every schedule that is sent", () =
     const planned = simulate(schedule, UNIT);
     const forth = new Set();
     const back = new Set();
-    for (let i = 0; i < schedule.count; i++) {
+    const everything = schedule.count + (schedule.copies?.count ?? 0);
+    for (let i = 0; i < everything; i++) {
       for (const { ref } of needs(schedule, planned, UNIT, refOf(schedule, i))) forth.add(`${ref.i} ${i}`);
       for (const { ref } of unblocks(schedule, planned, UNIT, refOf(schedule, i))) back.add(`${i} ${ref.i}`);
     }

@@ -15,7 +15,7 @@ from backend.cli.costs import costs as command
 from backend.schedule.families import registry
 from backend.schedule.hardware.balance import MOST_SPLITS, balance_of
 from backend.schedule.hardware.cost_model import Setting, even
-from backend.schedule.hardware.estimate import Estimate, costs_json, estimate
+from backend.schedule.hardware.estimate import Estimate, estimate
 from backend.schedule.simulation.simulate import simulate
 
 PLAIN = {"model": "custom", "machine": "custom", "flops": 1e12, "efficiency": 0.5, "hidden": 64, "attention_heads": 4,
@@ -53,7 +53,7 @@ def test_a_balance_keeps_all_layers_costs_no_more_and_is_deterministic(family: s
     assert one.tried <= MOST_SPLITS
     again = of(model="gemma2-9b", heads=True, p=8, v=v, layers=list(one.after.layers)).costs
     assert again == one.after.costs
-    assert one.as_dict()["after"]["costs"] == costs_json(again)
+    assert one.as_dict()["after"]["costs"] == again.to_json()
 
 
 def test_a_balance_of_equal_stages_changes_nothing():

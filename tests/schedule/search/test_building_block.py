@@ -21,6 +21,7 @@ from backend.schedule.families.v_shape.v_half import BLOCK as HALF_BLOCK
 from backend.schedule.families.v_shape.v_half import V_HALF
 from backend.schedule.families.v_shape.v_min import BLOCK as MIN_BLOCK
 from backend.schedule.families.v_shape.v_min import V_MIN
+from backend.schedule.jit import Kernel
 from backend.schedule.laws.law import names
 from backend.schedule.order.placement import place
 from backend.schedule.search import building_block, construction, greedy
@@ -157,7 +158,7 @@ def test_laying_and_squeezing_are_the_same_interpreted_and_compiled(
     choice = data.draw(st.sampled_from([Choice(0.3, 0.6, 0.6), Choice(0.3, ENDLESS, 0.6)]))
     fast = building_block.lay(instance, half_block(p), choice)
     fast_squeezed = None if fast is None else building_block.squeeze(instance, fast[1])
-    kernels = (construction.chains, construction._enter, construction._queue, construction.fill, construction.squeeze)
+    kernels = [each for each in vars(construction).values() if isinstance(each, Kernel)]
     kept = [each.compiled for each in kernels]
     try:
         for each in kernels:

@@ -15,7 +15,7 @@ from backend.schedule import jit
 from backend.schedule.errors import SpecError
 from backend.schedule.families.v_shape.v_half import BLOCK as HALF_BLOCK
 from backend.schedule.families.v_shape.v_min import BLOCK as MIN_BLOCK
-from backend.schedule.jit import Inner
+from backend.schedule.jit import Inline, Inner
 from backend.schedule.order.placement import place
 from backend.schedule.search import extend, greedy
 from backend.schedule.search.anneal import Heat, Walk
@@ -196,4 +196,5 @@ def test_a_kernel_is_called_by_others_only_in_its_own_file() -> None:
     for found in pkgutil.iter_modules(package.__path__):
         module = importlib.import_module(f"{package.__name__}.{found.name}")
         inner = {name: each for name, each in vars(module).items() if isinstance(each, Inner)}
+        inner |= {name: each for name, each in vars(module).items() if isinstance(each, Inline)}
         assert {name for name, each in inner.items() if each.interpreted.__module__ != module.__name__} == set()
