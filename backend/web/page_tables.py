@@ -55,9 +55,9 @@ def page_tables() -> dict[str, Any]:
 
 
 def _constructed(family: Family) -> dict[str, Any]:
-    """Return what the page constructs a family's orders from."""
+    """Return what the page constructs a family's orders from: its table or, without one, its block."""
     described = family.as_dict()
-    return {key: described[key] for key in CONSTRUCTION}
+    return {key: described[key] for key in CONSTRUCTION} | ({} if family.table is None else {"block": None})
 
 
 def _preset_fields() -> list[tuple[str, str, str]]:

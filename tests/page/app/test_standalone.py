@@ -99,9 +99,9 @@ def test_the_files_own_sliders_and_families_give_the_servers_orders(bare_page: P
     page.fill("#cost-W", "1.5")
     assert shown_makespan(page, 1) == makespan(family="v-half", p=6, m=13, costs={"W": 1.5})
     page.select_option("#family-a", "interleaved")
-    expect(page.locator("#embed-costs .embed-note").first).to_contain_text("m = 12 is the nearest")
+    expect(page.locator("#embed-costs .embed-note").first).to_contain_text("m = 14 is the nearest")
     choose(page, "v-a", 3)
-    wanted = makespan(family="interleaved", p=6, m=12, v=3, costs={"W": 1.5})
+    wanted = makespan(family="interleaved", p=6, m=14, v=3, costs={"W": 1.5})
     assert shown_makespan(page) == wanted
     expect(page.locator(".embed-figures")).to_contain_text("Interleaved 1F1B: bubble")
     expect(page.locator(".embed-figures")).to_contain_text(f"step time {round(wanted, 4):g}")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.schedule.analysis.compare import compare
@@ -37,7 +37,6 @@ def forwards(draw: st.DrawFn) -> Spec:
 
 
 @given(spec=forwards())
-@settings(max_examples=50)
 def test_every_stage_does_one_f_per_micro_batch_in_the_familys_order(spec: Spec) -> None:
     built, whole = registry.order(spec), registry.order(spec.with_(forward_only=False))
     check(built)
@@ -54,7 +53,6 @@ def test_every_stage_does_one_f_per_micro_batch_in_the_familys_order(spec: Spec)
 
 
 @given(spec=forwards())
-@settings(max_examples=50)
 def test_every_forward_only_law_equals_the_simulation_where_it_says_exact(spec: Spec) -> None:
     built = registry.order(spec)
     shown = figures(simulate(built, spec.costs, spec.v))

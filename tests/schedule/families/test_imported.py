@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from backend.address.link_state import plans_of
@@ -38,14 +38,12 @@ def packed_of(body: bytes, letter: str = "l") -> str:
     return letter + base64.urlsafe_b64encode(deflate.compress(body) + deflate.flush()).decode().rstrip("=")
 
 
-@settings(max_examples=150)
 @given(optioned())
 def test_the_order_of_any_legal_spec_packs_and_unpacks_to_the_same_order(spec: Spec) -> None:
     built = order(spec)
     assert equal_orders(unpack(pack(built)), built)
 
 
-@settings(max_examples=60)
 @given(optioned())
 def test_an_imported_spec_has_the_times_and_the_memory_of_the_order_it_was_made_of(spec: Spec) -> None:
     built = order(spec)
@@ -66,7 +64,6 @@ def test_an_imported_spec_has_the_times_and_the_memory_of_the_order_it_was_made_
     assert right["law"] is None
 
 
-@settings(max_examples=60)
 @given(optioned())
 def test_a_link_holds_an_imported_spec_on_the_routes_and_on_the_page(spec: Spec) -> None:
     made = read(imported.spec_of(order(spec)).to_json())
@@ -82,7 +79,6 @@ def test_a_link_holds_an_imported_spec_on_the_routes_and_on_the_page(spec: Spec)
     assert plans_of(f"{first}&b.family=gpipe&b.vocabulary=plain&b.offload=none".encode())[1].order is None
 
 
-@settings(max_examples=400)
 @given(st.text(st.sampled_from("lvbABCabc019-_"), min_size=1, max_size=60) | st.text(max_size=40))
 def test_texts_that_are_not_an_order_are_refused_without_a_crash(text: str) -> None:
     with pytest.raises(SpecError) as refused:
@@ -90,7 +86,6 @@ def test_texts_that_are_not_an_order_are_refused_without_a_crash(text: str) -> N
     assert refused.value.field == "order"
 
 
-@settings(max_examples=300)
 @given(st.binary(max_size=80), st.sampled_from("lvb"))
 @example(bytes([1, 1, 1, 32, 2, 0, 3]), "l")  # which is a legal one: p 1, m 1, F and B
 def test_bytes_that_are_not_an_order_are_refused_without_a_crash(body: bytes, letter: str) -> None:
@@ -100,7 +95,6 @@ def test_bytes_that_are_not_an_order_are_refused_without_a_crash(body: bytes, le
     assert found is None or first_wrong(found) is None
 
 
-@settings(max_examples=120)
 @given(optioned(max_p=4, max_m=6), st.data())
 def test_a_damaged_order_is_refused_with_a_reason_or_still_legal(spec: Spec, data: st.DataObject) -> None:
     packed = pack(order(spec))
@@ -114,7 +108,6 @@ def test_a_damaged_order_is_refused_with_a_reason_or_still_legal(spec: Spec, dat
         assert equal_orders(unpack(pack(found)), found)
 
 
-@settings(max_examples=120)
 @given(optioned(max_p=4, max_m=6), st.data())
 def test_the_quick_check_of_a_rank_and_the_one_with_messages_agree(spec: Spec, data: st.DataObject) -> None:
     built = order(spec)

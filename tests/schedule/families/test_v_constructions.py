@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.schedule.families.v_shape import v_half, v_min, zb_v_greedy
@@ -53,7 +53,6 @@ def test_rank_0_of_v_half_in_unit_slots_is_that_of_the_published_generator() -> 
 
 
 @given(p=st.integers(1, 7), m=st.integers(1, 20), part=st.sampled_from([0.5, 1.0, 1.3, 2.0]), data=st.data())
-@settings(max_examples=60)
 def test_greedy_zb_v_orders_are_legal_and_within_the_limit(p: int, m: int, part: float, data: st.DataObject) -> None:
     share = data.draw(st.sampled_from([1.0, 0.4324, 0.0]))
     instance = Instance(place("v", p, 2), m, data.draw(any_costs(2 * p)), 2, max(2.0, 2 * p * part), share)
