@@ -85,7 +85,7 @@ def test_the_order_or_the_memory_limit_is_named_exactly_where_it_delays_forwards
 
 
 def test_a_path_through_a_pipeline_crosses_ranks_only_where_hops_are() -> None:
-    (alone,) = answers([read({"family": "gpipe", "p": 1, "m": 4})])
+    (alone,) = explained_by_page([read({"family": "gpipe", "p": 1, "m": 4})])
     assert alone["hops"] == 0
-    (four,) = answers([read({"family": "gpipe", "p": 4, "m": 4})])
+    (four,) = explained_by_page([read({"family": "gpipe", "p": 4, "m": 4})])
     assert four["hops"] == 2 * 3, "down to the last stage and back up"
