@@ -27,6 +27,7 @@ from backend.web.http.computing import POOL
 from tests.support import PATIENCE_S
 from tests.support.servers.forked import ForkedServer, ServerForks
 from tests.support.servers.postgresql import Cluster
+from tests.support.strategies import NEW_EXAMPLES, few
 from tests.support.whole_run.processor_time import ProcessorTime
 
 if TYPE_CHECKING:
@@ -40,8 +41,7 @@ FOLDERS = (
 )  # fmt: skip
 
 # A few examples, the same each time, whatever the machine's speed; RANDOM_EXAMPLES=1000 looks for that many new ones.
-NEW_EXAMPLES = int(os.environ.get("RANDOM_EXAMPLES", "0"))
-settings.register_profile("bubbleline", deadline=None, derandomize=not NEW_EXAMPLES, max_examples=NEW_EXAMPLES or 25)
+settings.register_profile("bubbleline", few(20), deadline=None, derandomize=not NEW_EXAMPLES)
 settings.load_profile("bubbleline")
 
 FAKE_RUNNER = (sys.executable, str(Path(__file__).parent / "support" / "runner" / "fake_runner.py"))

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from backend.compute import parallel_map
 from backend.compute.parallel_map import in_processes
@@ -28,7 +28,7 @@ from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import Spec
 from tests.conftest import until
 from tests.support import PATIENCE_S
-from tests.support.strategies import specs
+from tests.support.strategies import few, specs
 
 
 @pytest.fixture(autouse=True)
@@ -166,7 +166,7 @@ def test_little_work_and_other_threads_leave_all_to_this_process(monkeypatch: py
 
 
 @given(specs(max_p=5, max_m=12))
-@settings(max_examples=15)
+@few(15)
 def test_curves_over_m_are_those_of_each_size_alone(asked: Spec) -> None:
     ms = [1, 2, 3, 5, 8, 13]
     expected = [each for each in (cell(asked, asked.p, m) for m in ms) if each.figures is not None]
@@ -174,14 +174,14 @@ def test_curves_over_m_are_those_of_each_size_alone(asked: Spec) -> None:
 
 
 @given(specs(max_p=5, max_m=12))
-@settings(max_examples=6)
+@few(6)
 def test_a_comparison_in_processes_is_the_one_without(asked: Spec) -> None:
     spec = Spec("1f1b", asked.p, asked.m, costs=asked.costs)
     assert compare(spec, map_each=in_processes) == compare(spec)
 
 
 @given(specs(max_p=4, max_m=8))
-@settings(max_examples=6)
+@few(6)
 def test_points_and_frontier_in_processes_are_those_without(asked: Spec) -> None:
     spec = Spec("1f1b", asked.p, asked.m, costs=asked.costs)
 

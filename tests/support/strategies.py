@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from backend.schedule.errors import SpecError
@@ -17,6 +19,14 @@ from backend.schedule.spec import Spec
 
 # 12 divides by every v up to 4, so that durations per chunk are whole and sums in float64 exact.
 UNIT = 12
+
+# RANDOM_EXAMPLES=1000 looks for that many new examples in each test.
+NEW_EXAMPLES = int(os.environ.get("RANDOM_EXAMPLES", "0"))
+
+
+def few(examples: int) -> settings:
+    """Return the settings of a test that is worth this many examples on every run."""
+    return settings(max_examples=NEW_EXAMPLES or examples)
 
 
 @st.composite

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from backend.cli.compare import compare as command
@@ -24,7 +24,7 @@ from backend.schedule.families import registry
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import LIMITS, Spec
-from tests.support.strategies import whole_costs
+from tests.support.strategies import few, whole_costs
 
 SETTING = Spec(p=8, m=32)
 
@@ -34,7 +34,7 @@ def rows(asked: Spec, *names: str, v: int | None = None) -> dict[str, dict]:
 
 
 @given(p=st.integers(1, 5), m=st.integers(1, 16), v=st.none() | st.integers(1, 4), costs=whole_costs())
-@settings(max_examples=12)
+@few(6)
 def test_every_family_has_a_row_that_is_its_own_result(p: int, m: int, v: int | None, costs: Costs) -> None:
     shown = rows(Spec(p=p, m=m, costs=costs), v=v)
     assert list(shown) == list(FAMILIES)
@@ -131,7 +131,7 @@ def test_claims_are_the_talks_with_their_values_here() -> None:
 
 @given(p=st.integers(2, 5), m=st.integers(1, 16), costs=whole_costs(), share=st.sampled_from([1.0, 0.5]))
 @example(p=2, m=14, costs=Costs(12.0, 12.0, 12.0, comm=5.0), share=1.0)  # 0.0869565 where 0.0868852 is claimed
-@settings(max_examples=15)
+@few(8)
 def test_a_difference_from_a_claim_has_a_reason_and_only_a_difference_has(
     p: int, m: int, costs: Costs, share: float
 ) -> None:

@@ -42,7 +42,7 @@ def found() -> list[plans.TrainingSetup]:
 def test_every_plan_is_legal_and_has_the_figures_of_its_own_order(found: list[plans.TrainingSetup]) -> None:
     for plan in found:
         validate(plan.spec)
-        assert PRESET.units(plan.spec, simulate(order(plan.spec), plan.spec.timing, plan.spec.v)) == plan.units
+        assert PRESET.units(plan.spec, simulate(plans.order(plan.spec), plan.spec.timing, plan.spec.v)) == plan.units
 
 
 def test_plans_that_fit_come_first_by_time_and_the_others_by_memory() -> None:

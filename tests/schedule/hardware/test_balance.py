@@ -27,7 +27,7 @@ def of(**data: Any) -> Estimate:
     return estimate(Setting.read(data))
 
 
-@pytest.mark.parametrize("family", ["gpipe", "1f1b", "zb-h1", "zb-h2"])
+@pytest.mark.parametrize("family", ["1f1b", "zb-h1"])
 def test_a_small_balance_is_the_best_of_all_splits(family: str):
     found = balance_of({**UNEVEN, "family": family, "m": 8})
     spec = found.spec

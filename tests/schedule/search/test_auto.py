@@ -20,12 +20,14 @@ from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 from tests.schedule.search.test_building_block import SPANS, any_costs, name_of, span
+from tests.support.strategies import few
 
 FAMILIES = {"zb-auto": ZB_AUTO, "v-auto": V_AUTO, "chimera-auto": CHIMERA_AUTO}
 
 
 @pytest.mark.parametrize("name", FAMILIES)
 @given(data=st.data(), p=st.integers(1, 7), m=st.integers(1, 14))
+@few(10)
 def test_any_limit_from_one_micro_batch_up_has_a_legal_order_and_the_result_is_deterministic(
     name: str, data: st.DataObject, p: int, m: int
 ) -> None:

@@ -29,6 +29,7 @@ from backend.schedule.simulation.memory import peaks
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 from tests.schedule.search.test_building_block import any_costs
+from tests.support.strategies import few
 
 PAPER_6B = Costs(29.718, 29.444, 19.927, 0.527)  # Zero Bubble (arXiv 2401.10241), table 9: p = 8, m = 24
 PAPER_2B = Costs(18.522, 18.086, 9.337, 0.601)
@@ -64,6 +65,7 @@ def checked_span(instance: Instance, codes: np.ndarray) -> float:
 
 
 @given(instance=instances(), seed=st.integers(0, 99))
+@few(12)
 def test_every_searched_order_is_legal_within_the_limit_and_never_below_the_bound(
     instance: Instance, seed: int
 ) -> None:
@@ -77,11 +79,11 @@ def test_every_searched_order_is_legal_within_the_limit_and_never_below_the_boun
 @pytest.mark.parametrize(("kind", "room"), [("linear", 6.0), ("v", 8.0)])
 def test_the_same_seed_and_evaluations_give_the_same_order_and_more_only_improve(kind: str, room: float) -> None:
     instance = instance_of(kind, 8, 24, room, PAPER_6B)
-    few, again, more = (search(instance, tries_of(instance), budget=Budget(None, n)) for n in (3_000, 3_000, 9_000))
+    few, again, more = (search(instance, tries_of(instance), budget=Budget(None, n)) for n in (1_000, 1_000, 3_000))
     assert np.array_equal(few.codes, again.codes)
-    assert few.evaluations == again.evaluations >= 3_000
+    assert few.evaluations == again.evaluations >= 1_000
     assert more.span <= few.span
-    other = search(instance, tries_of(instance), seed=2, budget=Budget(None, 3_000))
+    other = search(instance, tries_of(instance), seed=2, budget=Budget(None, 1_000))
     assert not np.array_equal(other.codes, few.codes)
 
 

@@ -7,7 +7,7 @@ from itertools import combinations, product
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.schedule.errors import SpecError
@@ -28,6 +28,7 @@ from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 from tests.schedule.search.test_building_block import any_costs
+from tests.support.strategies import few
 
 solver = pytest.mark.skipif(not exact.available(), reason="OR-tools is not installed: pip install ortools")
 
@@ -45,6 +46,7 @@ def start_of(instance: Instance) -> list[npt.NDArray[np.uint8]]:
 
 
 @given(instance=instances(), seed=st.integers(0, 99))
+@few(12)
 def test_every_order_found_is_legal_within_the_limit_and_never_below_the_bound(instance: Instance, seed: int) -> None:
     found = search(instance, passes.tries(instance), start_of(instance), seed, Budget(None, 1500))
     order = found.order(instance)
@@ -70,7 +72,7 @@ def all_rows(instance: Instance) -> list[npt.NDArray[np.uint8]]:
 
 
 @given(costs=any_costs(2), room=st.sampled_from([1.0, 1.5, 2.0, 2.6]), share=st.sampled_from([1.0, 0.4324, 0.0]))
-@settings(max_examples=15)
+@few(15)
 def test_in_an_exhaustive_search_no_order_is_below_the_bound_or_better_than_the_one_found(
     costs: Costs, room: float, share: float
 ) -> None:
