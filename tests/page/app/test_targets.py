@@ -7,6 +7,8 @@ from playwright.sync_api import expect
 
 from tests.support.page.queries import Open, settle
 
+pytestmark = pytest.mark.one_document
+
 LEAST = 24  # px of either side, by WCAG 2.5.8
 TABS = ("", "compare", "charts", "block", "costs", "run", "export", "keys")
 

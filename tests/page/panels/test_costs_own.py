@@ -9,6 +9,8 @@ from playwright.sync_api import Page, expect
 
 from tests.support.page.queries import Open, figure, hold, release, settle, state, wait, wait_until, wait_url
 
+pytestmark = pytest.mark.one_document  # anew: links that must say all, and first visits
+
 MODEL = "m.model=llama3-70b&m.tp=8"
 COSTS = "bubbleline.state().spec.costs"
 DRAWN = "bubbleline.state().plans.every(plan => plan.figures && !plan.stale)"
@@ -62,7 +64,7 @@ def test_the_link_of_a_custom_model_has_only_the_differences_from_the_preset(ope
     priced = asked(page, "model=llama3-70b&tp=8&p=8&hidden=5120&layers=48&sequence=4096")
     wait(page, f"{COSTS}.F === {priced['costs']['F']:.6g}")
     expect(page.locator("#pricing > summary")).to_contain_text("Own model on H100, ms")
-    again = open_page(link(page))
+    again = open_page(link(page), anew=True)
     assert state(again)["spec"] == state(page)["spec"]
     again.click("#pricing > summary")
     expect(again.locator("#own-layers")).to_have_value("48")
@@ -95,7 +97,7 @@ def test_costs_that_arrive_do_not_overwrite_a_number_that_is_being_typed(open_pa
 
 
 def test_a_number_reset_to_its_preset_is_no_longer_in_the_link(open_page: Open) -> None:
-    page = open_page(f"?{MODEL}&m.vocab=50304")
+    page = open_page(f"?{MODEL}&m.vocab=50304", anew=True)
     page.click("#pricing > summary")
     enter(page, "vocabulary", "128256")
     assert keys(page) == {"m.model": "llama3-70b", "m.tp": "8"}
@@ -142,7 +144,7 @@ def test_an_error_that_only_the_server_detects_is_shown_at_its_field_too(open_pa
     field = page.locator(".own-field:has(#own-kv_heads)")
     expect(field.locator(".problem")).to_contain_text("Key/value heads must divide attention heads, 60 here.")
     expect(page.locator("#preset-problem")).to_be_hidden()
-    again = open_page(link(page))
+    again = open_page(link(page), anew=True)
     expect(again.locator("#pricing > summary")).to_contain_text("not possible")
     expect(figure(again, "Step time"), "the plain costs that are drawn are no milliseconds").not_to_contain_text("ms")
     field.get_by_role("button", name="Use Key/value heads = 6").click()
@@ -163,7 +165,7 @@ def test_arrow_keys_step_a_number_and_escape_takes_a_text_back(open_page: Open) 
 
 
 def test_before_apply_custom_numbers_change_nothing(open_page: Open) -> None:
-    page = open_page()
+    page = open_page(anew=True)
     page.click("#pricing > summary")
     page.select_option("#preset-model", "zb-1.5b")
     own(page)
@@ -190,7 +192,7 @@ def test_two_schedules_of_32_balanced_stages_stay_under_300_characters_and_are_r
     assert "m.layers=" in query
     assert "F=" not in query, "costs follow from the model"
     assert len(set(state(page)["spec"]["costs"]["F"])) > 2
-    again = open_page(query)
+    again = open_page(query, anew=True)
     wait(again, DRAWN)
     for part in ("spec", "others"):
         assert state(again)[part] == state(page)[part], part
@@ -217,7 +219,9 @@ def test_an_old_link_with_a_model_and_its_costs_shows_the_times_that_it_showed(o
 
 
 def test_a_cost_changed_by_hand_is_in_the_link_and_the_others_still_follow_from_the_model(open_page: Open) -> None:
-    page = open_page(f"?{MODEL}&m.heads=1&family=dualpipev&p=16&m=32&b.family=zb-h1&b.p=32&m.layers=30*2,10,10")
+    page = open_page(
+        f"?{MODEL}&m.heads=1&family=dualpipev&p=16&m=32&b.family=zb-h1&b.p=32&m.layers=30*2,10,10", anew=True
+    )
     page.click("#pricing > summary")
     page.fill("#field-comm", "0.5")
     page.keyboard.press("Enter")
@@ -226,7 +230,7 @@ def test_a_cost_changed_by_hand_is_in_the_link_and_the_others_still_follow_from_
     assert len(query) < 200
     assert {"comm", "m.off"} <= set(keys(page))
     assert "F" not in keys(page)
-    again = open_page(query)
+    again = open_page(query, anew=True)
     for part in ("spec", "others"):
         assert state(again)[part] == state(page)[part], part
     assert link(again) == query
@@ -262,7 +266,7 @@ def test_costs_that_a_link_could_not_distinguish_from_the_models_are_written_in_
     query = link(page)
     assert "*" in query
     assert "m." not in query
-    assert state(open_page(query))["spec"] == state(page)["spec"]
+    assert state(open_page(query, anew=True))["spec"] == state(page)["spec"]
 
 
 def test_once_all_lists_are_changed_the_model_is_out_of_the_link(open_page: Open) -> None:
@@ -300,7 +304,7 @@ def test_layers_are_balanced_for_the_schedule_that_is_chosen(open_page: Open) ->
     even = state(page)["spec"]["costs"]["F"]
     assert even[1] == even[6]
     wait(page, "new Set(bubbleline.state().others[0].costs.F).size > 2")  # requested once the layers are known
-    again = open_page(link(page))
+    again = open_page(link(page), anew=True)
     again.click("#pricing > summary")
     expect(again.locator(".balance [data-slot='1']")).to_have_attribute("aria-pressed", "true")
     expect(again.locator("#balance")).to_have_text("Even layers again")
@@ -326,7 +330,7 @@ def test_the_families_compared_are_in_the_link(open_page: Open) -> None:
     page.get_by_role("button", name="Those on the screen").click()
     page.check(".comparison-choice input[value=zb-h1]")
     assert keys(page)["families"] == "1f1b,zb-h1"
-    again = open_page(link(page))
+    again = open_page(link(page), anew=True)
     wait(again, "document.querySelectorAll('.comparison-table tbody tr').length === 2")
     again.click(".comparison-choice summary")
     again.get_by_role("button", name="All", exact=True).click()

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from backend.schedule.families.registry import order, read
@@ -14,6 +15,8 @@ from backend.schedule.simulation.simulate import simulate
 from tests.conftest import Server
 from tests.page.app.test_axe import violations
 from tests.support.page.queries import Open, figure, middle, pixel, settle, state, wait, wait_url
+
+pytestmark = pytest.mark.one_document
 
 BAD = "0F0,0F1,0B0,0B1\n1F0,1B0,1F0,1B1\n"
 GOOD = "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n"
@@ -105,7 +108,7 @@ def test_a_link_with_an_imported_order_beside_a_planned_one_opens(open_page: Ope
     bring(page, csv_of(family="1f1b", p=4, m=8), "add")
     wait(page, "bubbleline.state().lanes.length === 2")
     wait_url(page, "b.order=", "b.family=imported")
-    again = open_page(page.url[page.url.index("?") :])
+    again = open_page(page.url[page.url.index("?") :], anew=True)
     assert [plan["shown"]["family"] for plan in state(again)["plans"]] == ["zb-h1", "imported"]
     assert [lane["end"] for lane in state(again)["lanes"]] == [27, 33]
     again.fill("#field-m", "12")  # shared by all except the order with a fixed m
@@ -193,7 +196,7 @@ def test_an_incomplete_trace_is_refused_naming_the_missing_ops(open_page: Open, 
 def test_three_measured_lanes_share_the_axis_and_each_can_be_removed(
     open_page: Open, server: Server, tmp_path: Path
 ) -> None:
-    page = open_page("?family=1f1b&p=2&m=4")
+    page = open_page("?family=1f1b&p=2&m=4", anew=True)
     for m in (4, 5, 6):
         page.click("#tab-compare")
         page.click("#compare-import")
@@ -202,7 +205,7 @@ def test_three_measured_lanes_share_the_axis_and_each_can_be_removed(
         wait(page, f"bubbleline.state().lanes.length === {m - 2}")
     assert [lane["id"] for lane in state(page)["lanes"]] == ["a", "run", "run2", "run3"]
     wait(page, "new URLSearchParams(location.search).get('run').split(',').length === 3")
-    again = open_page(page.url[page.url.index("?") :])
+    again = open_page(page.url[page.url.index("?") :], anew=True)
     wait(again, "bubbleline.state().lanes.length === 4")
     ends = [lane["end"] for lane in state(again)["lanes"]]
     assert ends[:2] == [15, 15]

@@ -72,7 +72,7 @@ def all_rows(instance: Instance) -> list[npt.NDArray[np.uint8]]:
 
 
 @given(costs=any_costs(2), room=st.sampled_from([1.0, 1.5, 2.0, 2.6]), share=st.sampled_from([1.0, 0.4324, 0.0]))
-@few(15)
+@few(8)
 def test_in_an_exhaustive_search_no_order_is_below_the_bound_or_better_than_the_one_found(
     costs: Costs, room: float, share: float
 ) -> None:
