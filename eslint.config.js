@@ -1,6 +1,7 @@
 // ESLint for the page and its tests: what prettier does not decide.
 import js from "@eslint/js";
 import globals from "globals";
+import typescript from "typescript-eslint";
 
 // Rules for every file. tests/lint/test_house.py has the limits of files and functions.
 const house = {
@@ -10,31 +11,42 @@ const house = {
   "prefer-const": "error",
   "no-var": "error",
   eqeqeq: "error",
-  "no-shadow": "error",
+  "@typescript-eslint/no-shadow": "error",
   "no-implicit-globals": "error",
   "no-console": "error",
   "no-else-return": "error",
-  "no-unused-vars": ["error", { argsIgnorePattern: "^_" }],
+  "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_" }],
+  "@typescript-eslint/consistent-type-definitions": ["error", "type"],
+  "@typescript-eslint/no-this-alias": "off",
+  "@typescript-eslint/no-explicit-any": "off", // JSON of the server, before it is read
 };
 
 export default [
   { ignores: ["static/vendor/", "node_modules/"] },
   js.configs.recommended,
-  { files: ["**/*.js", "**/*.mjs"], languageOptions: { ecmaVersion: 2025, sourceType: "module" }, rules: house },
-  { files: ["static/js/**/*.js"], ignores: ["static/js/core/**"], languageOptions: { globals: globals.browser } },
+  ...typescript.configs.recommended,
+  { rules: house },
+  {
+    files: ["static/js/**"],
+    ignores: ["static/js/core/**"],
+    languageOptions: { globals: globals.browser, parserOptions: { lib: ["es2022", "dom"] } },
+    rules: { "no-undef": "error" },
+  },
   {
     // Pure modules know no DOM: only what the language, workers and Node share.
-    files: ["static/js/core/**/*.js"],
+    files: ["static/js/core/**"],
     languageOptions: { globals: { TextDecoder: "readonly", TextEncoder: "readonly", URLSearchParams: "readonly" } },
     rules: {
+      "no-undef": "error",
       "no-restricted-imports": [
         "error",
         {
           patterns: [
             {
               regex:
-                "^(?!\\./|\\.\\./(schedule|options|explain|families|timeline|drawing|measured|state|i18n)/|" +
-                "\\.\\./memoized\\.js$|.*/vendor/(fflate\\.js|tables\\.json)$)",
+                "^(?!\\./|(\\.\\./)+(language|memoized)\\.ts$|" +
+                "\\.\\./(schedule|options|explain|families|timeline|drawing|measured|state|i18n)/|" +
+                ".*/vendor/(fflate\\.js|tables\\.json)$)",
               message: "core imports only core, the tables of the server and fflate, which knows no DOM either",
             },
           ],
@@ -42,5 +54,5 @@ export default [
       ],
     },
   },
-  { files: ["tests/js/**"], languageOptions: { globals: globals.node }, rules: { "no-console": "off" } },
+  { files: ["tests/js/**", "bench/**"], languageOptions: { globals: globals.node }, rules: { "no-console": "off" } },
 ];

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.browser.floor import open_floor
 from bench.browser.frames import Frames, memory, pan, zoom
-from bench.browser.opened import bundled, drawn, quantiles, query, server
+from bench.browser.opened import drawn, quantiles, query, server
 from bench.browser.sliders import collect, drag, press
 from tests.support.page.browser import launch_browser
 
@@ -228,8 +228,6 @@ def main() -> None:
         options.add_argument(f"-{name}", type=int, default=value)
     spec = vars(options.parse_args())
     with server() as address, sync_playwright() as playwright:
-        if not bundled(address):
-            print("The page is sent as its many sources, which take longer to open: `make setup` bundles them.\n")
         browser = launch_browser(playwright)
         least = sliders(browser, address, spec)
         asking(browser, address, least)

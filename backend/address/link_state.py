@@ -1,6 +1,6 @@
 """A view's query as the server reads it: the schedules it shows, with all their costs.
 
-The page's own reading is static/js/core/state/link.js; the server needs it for previews and files. The page takes the
+The page's own reading is static/js/core/state/link.ts; the server needs it for previews and files. The page takes the
 default where a value is bad; here that raises RequestError.
 """
 

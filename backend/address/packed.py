@@ -1,4 +1,4 @@
-"""Read ``z=...``, the packed form of a query that would be too long; static/js/core/state/pack.js writes it.
+"""Read ``z=...``, the packed form of a query that would be too long; static/js/core/state/pack.ts writes it.
 
 ``z=.TEXT`` or ``z=.TEXT.NUMBERS``: TEXT is a checksum of two characters and the query, deflated with DICTIONARY as
 preset dictionary, in base64url. A character 1 in the query marks a removed number or list of numbers; NUMBERS has

@@ -1,6 +1,6 @@
 """A model on a machine in addresses: the keys of /api/costs, and a view's ``m.`` keys with the costs they imply.
 
-The costs of a view are derived as the page's link_preset.js does: six digits of each, and a link's own costs win.
+The costs of a view are derived as the page's link_preset.ts does: six digits of each, and a link's own costs win.
 """
 
 from __future__ import annotations

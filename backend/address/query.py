@@ -153,7 +153,7 @@ def _text(value: Any) -> str:
 
 
 def _packed(entries: list[str]) -> str:
-    """Write a list with equal neighbours as k*x where that is shorter; link_fields.js writes the same."""
+    """Write a list with equal neighbours as k*x where that is shorter; link_fields.ts writes the same."""
     if len(entries) == 1:
         return f"1*{entries[0]}"  # alone it would read as a plain number
     runs = ((each, len(list(run))) for each, run in groupby(entries))

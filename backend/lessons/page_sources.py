@@ -16,7 +16,7 @@ from backend.config import PROJECT
 from backend.errors import Message
 
 SCRIPTS = PROJECT / "static" / "js"
-PAPERS = SCRIPTS / "core" / "explain" / "papers.js"
+PAPERS = SCRIPTS / "core" / "explain" / "papers.ts"
 PAPER_ENTRY = re.compile(
     r'^  (\w+): \{\s*title: "([^"]+)",\s*authors: "([^"]+)",\s*year: (\d+),\s*doi: (?:arxiv\("([^"]+)"\)|"([^"]+)"),',
     re.MULTILINE,
@@ -65,7 +65,7 @@ PIECE = re.compile(r""""((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'""")
 def catalogue(language: str) -> Mapping[str, str]:
     """Return the templates of a language by the codes of messages; none for English, which is in the code."""
     found: dict[str, str] = {}
-    for path in sorted((CATALOGUES / language).glob("messages_*.js")):
+    for path in sorted((CATALOGUES / language).glob("messages_*.ts")):
         for code, text in SENTENCE.findall(path.read_text(encoding="utf-8")):
             found[code] = "".join(json.loads(f'"{one}"') if one else two for one, two in PIECE.findall(text))
     return found

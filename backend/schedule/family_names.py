@@ -1,7 +1,7 @@
 """Other names of the families: titles, torch's classes, names of papers. Every place that reads a family accepts them.
 
 Case, spaces, hyphens and underscores do not count: "ZB-V", "zb_v" and "ZBV" are one name. The page has the same table
-(static/js/core/schedule/spec_tables.js).
+(static/js/core/schedule/spec_tables.ts).
 """
 
 from __future__ import annotations

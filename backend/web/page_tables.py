@@ -1,7 +1,7 @@
 """Write the tables that the page shares with the server into a file that the page's bundle includes.
 
 `python -m backend.web.page_tables` writes static/vendor/tables.json; set-up does so. The page reads it in
-static/js/core/schedule/spec_tables.js, which says what each table is.
+static/js/core/schedule/spec_tables.ts, which says what each table is.
 """
 
 from __future__ import annotations

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,12 +35,6 @@ def server() -> Iterator[str]:
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(timeout=10)
-
-
-def bundled(url: str) -> bool:
-    """Whether the server sends the bundled page; from its many sources it takes twice as long to open."""
-    with urllib.request.urlopen(url, timeout=10) as answer:
-        return b"/static/vendor/app/" in answer.read()
 
 
 def drawn(browser: Browser, url: str, width: int, height: int) -> tuple[Page, float, float]:

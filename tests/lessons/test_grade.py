@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import subprocess
-
 import pytest
 
-from backend.config import PROJECT
 from backend.lessons.export import sealed
 from backend.lessons.grade import REASONS, grade
 from backend.lessons.lesson import Question
 from backend.lessons.page_sources import catalogue, html_of, template_of
 from tests.lessons.support import SAMPLES, parsed
 from tests.support import message_templates
+from tests.support.node import answers, needs_node
 
-NODE = shutil.which("node")
 PREDICT, CHOOSE, PEAK, ORDER = range(4)
 CASES: list[tuple[int, str, bool, str]] = [
     (PREDICT, "27.3", True, ""),
@@ -59,22 +54,13 @@ def test_an_answer_gets_its_verdict_and_a_wrong_one_its_reason(number: int, give
     assert bool(verdict.reason) or right
 
 
-@pytest.mark.skipif(NODE is None, reason="the page's modules run in node")
+@needs_node
 def test_a_lessons_file_grades_as_the_server_does():
     asked = questions()
-    program = """
-      import { judge } from "./static/js/app/learn/judge.js";
-      import { readFileSync } from "node:fs";
-      const { cases, reasons } = JSON.parse(readFileSync(0, "utf8"));
-      console.log(JSON.stringify(cases.map(([question, given]) => judge(question, given, reasons))));
-    """
     cases = [(sealed(asked[number], "zh"), given) for number, given, _, _ in CASES]
     reasons = {code: template_of(text, "zh") for code, text in REASONS.items()}
-    found = subprocess.run(
-        [str(NODE), "--input-type=module", "-e", program], cwd=PROJECT, capture_output=True, text=True, check=True,
-        input=json.dumps({"cases": cases, "reasons": reasons}),
-    )  # fmt: skip
-    for (number, given, _, _), answer in zip(CASES, json.loads(found.stdout), strict=True):
+    found = answers("grade", [{"cases": cases, "reasons": reasons}])[0]
+    for (number, given, _, _), answer in zip(CASES, found, strict=True):
         verdict = grade(asked[number], given)
         assert answer == {"right": verdict.right, "reason": html_of(verdict.reason, "zh")}, given
 

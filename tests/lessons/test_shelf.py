@@ -69,7 +69,7 @@ def test_there_is_one_list_of_papers_for_lessons_and_help():
     assert {"gpipe", "pipedream", "zero", "offload"} <= papers().keys()
     assert papers()["gpipe"].href == "https://doi.org/10.48550/arXiv.1811.06965"
     assert papers()["pipedream"].doi == "10.1145/3341301.3359646"
-    text = (OWN.parents[1] / "static/js/core/explain/papers.js").read_text()
+    text = (OWN.parents[1] / "static/js/core/explain/papers.ts").read_text()
     assert len(papers()) == text.count('title: "') == text.count("year: 20")
 
 

@@ -1,4 +1,4 @@
-"""Layers of the page: which folder of static/js may import which, for values and for JSDoc types alike."""
+"""Layers of the page: which folder of static/js may import which, for values and for types alike."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from tests.support.sources import (
     Import,
     Layers,
     first_circle,
-    javascript_imports,
     page_files,
     relative,
     report,
+    script_imports,
     violations,
 )
 
-ENTRIES = tuple(path.name for path in sorted(PAGE.glob("*.js")))
+ENTRIES = tuple(path.name for path in sorted(PAGE.glob("*.ts")))
 PANELS = tuple(f"panels/{path.name}" for path in sorted(PAGE.glob("panels/*")))
 
 PAGE_LAYERS = Layers(
@@ -50,7 +50,7 @@ ALLOWED: dict[tuple[str, str], str] = {}
 
 
 def imports() -> list[Import]:
-    return [each for path in page_files() for each in javascript_imports(path)]
+    return [each for path in page_files() for each in script_imports(path)]
 
 
 def test_imports_go_from_a_layer_of_the_page_to_a_lower_one():
@@ -99,14 +99,14 @@ def test_the_imports_of_the_page_are_found():
 
 
 def test_an_import_against_the_layers_is_found():
-    path = PAGE / "main.js"
+    path = PAGE / "main.ts"
     cases = {
-        ("static/js/panels/costs/a.js", "static/js/panels/charts/b.js"): "same layer",
-        ("static/js/timeline/a.js", "static/js/panels/charts/b.js"): "higher layer",
-        ("static/js/app/a.js", "static/js/main.js"): "higher layer",
-        ("static/js/ui/a.js", "static/js/data/b.js"): "higher layer",
+        ("static/js/panels/costs/a.ts", "static/js/panels/charts/b.ts"): "same layer",
+        ("static/js/timeline/a.ts", "static/js/panels/charts/b.ts"): "higher layer",
+        ("static/js/app/a.ts", "static/js/main.ts"): "higher layer",
+        ("static/js/ui/a.ts", "static/js/data/b.ts"): "higher layer",
     }
     for (importer, imported), words in cases.items():
         assert words in (PAGE_LAYERS.violation(Import(importer, imported, 1, path)) or "")
-    assert PAGE_LAYERS.violation(Import("static/js/panels/costs/a.js", "static/js/timeline/b.js", 1, path)) is None
-    assert CORE_LAYERS.violation(Import("static/js/core/schedule/a.js", "static/js/core/state/b.js", 1, path))
+    assert PAGE_LAYERS.violation(Import("static/js/panels/costs/a.ts", "static/js/timeline/b.ts", 1, path)) is None
+    assert CORE_LAYERS.violation(Import("static/js/core/schedule/a.ts", "static/js/core/state/b.ts", 1, path))

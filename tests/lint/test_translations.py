@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
-import pytest
 from flask.testing import FlaskClient
 
 from backend.address.chart_query import APPEARANCE
@@ -18,10 +15,10 @@ from backend.schedule.families.registry import FAMILIES
 from backend.schedule.hardware.cost_model import KEYS as SETTING_KEYS
 from backend.schedule.hardware.machines import MACHINES
 from backend.schedule.hardware.models import MODELS
+from tests.support.node import answers, needs_node
 from tests.support.server_answers import texts
 
 TESTS = Path(__file__).parents[1]
-NODE = shutil.which("node")
 WORD = re.compile(r"[A-Za-z](?:[A-Za-z0-9'./_-]*[A-Za-z0-9])?")
 CITATION = re.compile(r"arXiv|SOSP|^Sea AI Lab, DualPipe could")
 
@@ -53,20 +50,13 @@ def names() -> set[str]:
     return set(re.findall(WORD, " ".join([*titled, *KEYS, *SETTING_KEYS, *APPEARANCE, *charts, *ways, "limit"])))
 
 
-@pytest.mark.skipif(NODE is None, reason="the page's modules run in node")
+@needs_node
 def test_every_response_of_the_server_is_translated_to_chinese(client: FlaskClient):
     encoded = {json.dumps(text, sort_keys=True) for text in texts(client) if text}
     asked = [json.loads(text) for text in sorted(encoded)]
     assert len(asked) > 1500, "the questions have lost their answers"
-    found = subprocess.run(
-        [str(NODE), str(TESTS / "js" / "support" / "translate.mjs")],
-        input=json.dumps(asked),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
     known, lacking = names() | KEPT, []
-    for text, chinese in zip(asked, json.loads(found.stdout), strict=True):
+    for text, chinese in zip(asked, answers("translate", [asked])[0], strict=True):
         left = {word for word in re.findall(WORD, chinese.replace("<br>", " ")) if re.search("[a-z]{2}", word)} - known
         if left and not CITATION.search(text if isinstance(text, str) else text["message"]):
             lacking.append((text, chinese, left))

@@ -27,6 +27,7 @@ from playwright.sync_api import (
 
 from tests.conftest import Server, launch
 from tests.support.page.browser import launch_browser
+from tests.support.page.bundle import make_bundle
 from tests.support.page.queries import COUNT_PENDING, GO, PATIENCE_S, Open, settle, wait, without_first_visit
 
 expect.set_options(timeout=1000 * PATIENCE_S)
@@ -51,6 +52,12 @@ class OpenedPage:
     fresh: bool
     permitted: bool
     own_server: bool
+
+
+@pytest.fixture(scope="package", autouse=True)
+def bundle() -> None:
+    """The bundle of the sources as they are now."""
+    make_bundle()
 
 
 @pytest.fixture(scope="package")

@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import gevent
 import pytest
+from gevent.queue import Empty, SimpleQueue
 
 from backend.config import Config
 from backend.runs import manager as manager_module
@@ -182,18 +185,39 @@ def test_an_idle_runner_that_is_killed_is_replaced_before_the_next_run(manage):
     assert (run.status, manager.client.starts) == ("finished", 2)
 
 
-def test_a_run_that_reports_progress_only_is_not_taken_for_hung_and_viewers_see_its_steps(manage):
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """The events that managers have taken, in a time that goes on by a quarter of a second with each: silence is
+    then a number of events, however fast the machine is."""
+    events: list[dict[str, Any]] = []
+
+    class Events(SimpleQueue):
+        def get(self, block: bool = True, timeout: float | None = None) -> Any:
+            if timeout == 0:
+                raise Empty
+            events.append(super().get(block, PATIENCE_S))
+            return events[-1]
+
+    monkeypatch.setattr(manager_module, "SimpleQueue", Events)
+    now = SimpleNamespace(monotonic=lambda: len(events) / 4, time=time.time)
+    monkeypatch.setattr(manager_module, "time", now)
+    return events
+
+
+def test_a_run_that_reports_progress_only_is_not_taken_for_hung_and_viewers_see_its_steps(manage, taken):
     manager = manage(silence_s=0.6)
+    listed: list[Any] = []  # the progress in the list of runs, after each event
+    manager.on_change = lambda _: listed.append(manager.recent(1, None)[0].get("progress"))
     run = submit(manager, m=111)
-    wait(lambda: run.progress == {"phase": "running", "step": 2, "steps": 3})
-    assert manager.recent(1, None)[0]["progress"] == run.progress
     wait(lambda: run.over)
     assert run.status == "finished"
+    assert sum(event["event"] == "progress" for event in taken) == 24
     assert [entry["progress"]["step"] for entry in run.log.entries() if entry["event"] == "progress"] == [1, 2, 3]
+    assert {"phase": "running", "step": 2, "steps": 3} in listed
     assert "progress" not in run.summary()
 
 
-def test_progress_that_repeats_itself_is_no_sign_of_life(manage):
+def test_progress_that_repeats_itself_is_no_sign_of_life(manage, taken):
     manager = manage(silence_s=0.6)
     run, following = submit(manager, m=112), submit(manager)
     wait(lambda: following.over)
@@ -226,6 +250,8 @@ SILENT = 102  # micro-batches: a run in which the fake runner goes silent
 def test_every_fault_of_a_runner_fails_one_run_with_a_reason_and_no_other(manage, m, kind, message):
     manager = manage(silence_s=1.0 if m == SILENT else 60)
     run, following = submit(manager, m=m), submit(manager)
+    wait(lambda: run.status != "queued")
+    manager.config = replace(manager.config, silence_s=60)  # for the following run, on a machine that stalls
     wait(lambda: following.over)
     assert run.status == "failed"
     assert run.facts["failure"]["kind"] == kind

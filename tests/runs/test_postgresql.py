@@ -28,6 +28,7 @@ from backend.database.connect import check_setup, database_at
 from backend.database.database import DatabaseError, SetupError
 from backend.runs import manager as manager_module
 from backend.runs.manager import Manager
+from backend.runs.runs import RunRequest
 from backend.runs.store import Store, StoreError
 from backend.web.factory import create_app
 from tests.conftest import PATIENCE_S, error_of, until
@@ -135,7 +136,7 @@ def test_a_run_submitted_while_the_database_is_being_opened_is_not_taken_for_one
     manager.store.open = open_slowly
     opening = gevent.spawn(manager.open)
     gevent.sleep(0)
-    submitting = gevent.spawn(manager.submit, "a", {"m": 1}, "order")
+    submitting = gevent.spawn(manager.submit, RunRequest("a", {"m": 1}, "order"))
     gevent.sleep(0)
     may_open.set()
     gevent.joinall([opening, submitting], raise_error=True)

@@ -216,7 +216,7 @@ def _chart(answer: Any) -> Iterator[Text]:
 
 
 def _drawn(part: Any) -> Iterator[Text]:
-    """Yield a figure's texts line by line, as static/js/panels/charts/answers.js looks them up."""
+    """Yield a figure's texts line by line, as static/js/panels/charts/answers.ts looks them up."""
     for key, value in part.items() if isinstance(part, dict) else enumerate(part):
         if isinstance(value, dict) and "code" in value:
             yield value

@@ -14,8 +14,12 @@ PYTHON_ROOTS = ("backend", "runner", "tests", "bench")
 PAGE = ROOT / "static" / "js"
 NOT_OURS = {"vendor", "node_modules", "__pycache__"}
 
-# `import x from "./y.js"`, `export ... from "./y.js"`, `import("./y.js")` and JSDoc's `{import("./y.js").Type}`.
-JS_IMPORT = re.compile(r"""(?:\bfrom\s*|\bimport\s*\(?\s*)["'](\.[^"']*)["']""")
+# `import { x } from "./y.ts"` and `export ... from "./y.ts"` over any number of lines, `import type ...`;
+# `import "./y.ts"` and `import("./y.ts")`.
+SCRIPT_IMPORT = re.compile(
+    r'''^(?:import|export)\s(?P<type>type\s)?[^;"]*?\bfrom\s"(?P<from>\.[^"]+)"|\bimport[ (]"(?P<whole>\.[^"]+)"''',
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True)
@@ -51,14 +55,14 @@ def python_files() -> list[Path]:
 
 @cache
 def page_files() -> list[Path]:
-    """The page's own JavaScript."""
-    return files("static/js", kinds=(".js", ".mjs"))
+    """The page's own TypeScript."""
+    return files("static/js", kinds=(".ts",))
 
 
 @cache
-def javascript_files() -> list[Path]:
-    """All JavaScript: the page's and its tests'."""
-    return [*page_files(), *files("tests", kinds=(".js", ".mjs")), ROOT / "eslint.config.js"]
+def script_files() -> list[Path]:
+    """All scripts: the page's, its tests' and its tools'."""
+    return [*page_files(), *files("tests", "bench", kinds=(".ts", ".mjs")), ROOT / "eslint.config.js"]
 
 
 @cache
@@ -129,18 +133,17 @@ def imports_at_load(path: Path) -> Iterator[Import]:
 
 
 @cache
-def javascript_imports(path: Path) -> tuple[Import, ...]:
-    """All imports of a page module of our own files, JSDoc's imports of types included; names are paths."""
-    return tuple(_javascript_imports(path))
+def script_imports(path: Path) -> tuple[Import, ...]:
+    """All imports of a page module of our own files, those of types included; names are paths."""
+    return tuple(_script_imports(path))
 
 
-def _javascript_imports(path: Path) -> Iterator[Import]:
-    for number, line in enumerate(text(path).splitlines(), start=1):
-        for target in JS_IMPORT.findall(line):
-            other = (path.parent / target).resolve()
-            if not NOT_OURS & set(other.relative_to(ROOT).parts):
-                comment = line.lstrip().startswith(("*", "//", "/*"))
-                yield Import(relative(path), relative(other), number, path, types_only=comment)
+def _script_imports(path: Path) -> Iterator[Import]:
+    for found in SCRIPT_IMPORT.finditer(text(path)):
+        other = (path.parent / (found["from"] or found["whole"])).resolve()
+        if not NOT_OURS & set(other.relative_to(ROOT).parts):
+            line = text(path).count("\n", 0, found.start()) + 1
+            yield Import(relative(path), relative(other), line, path, types_only=found["type"] is not None)
 
 
 def under(name: str, *prefixes: str, separator: str = ".") -> bool:

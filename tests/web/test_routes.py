@@ -18,6 +18,7 @@ from backend.schedule.families.registry import FAMILIES, order, read
 from backend.schedule.order import wire
 from backend.schedule.result import result
 from backend.schedule.spec import Spec
+from backend.web.http import bundle
 from backend.web.http.cache import Cache
 from backend.web.routes import schedule as schedule_routes
 from tests.conftest import error_of
@@ -144,10 +145,10 @@ def test_a_page_of_another_origin_may_not_open_a_socket(client: FlaskClient):
 
 
 def test_files_are_revalidated_each_time_but_sent_only_when_changed(client: FlaskClient):
-    first = client.get("/static/js/core/schedule/wire.js")
+    first = client.get("/static/vendor/app/js/main.js")
     assert first.mimetype == "text/javascript"
     assert "no-cache" in first.headers["Cache-Control"]
-    again = client.get("/static/js/core/schedule/wire.js", headers={"If-None-Match": first.headers["ETag"]})
+    again = client.get("/static/vendor/app/js/main.js", headers={"If-None-Match": first.headers["ETag"]})
     assert again.status_code == 304
 
 
@@ -222,18 +223,17 @@ def test_the_cache_keeps_within_its_bytes_and_evicts_the_least_recently_used():
 
 
 def test_scripts_are_sent_compressed_once_and_not_again_while_they_are_unchanged(client: FlaskClient) -> None:
-    path, accept = "/static/js/main.js", {"Accept-Encoding": "gzip, deflate"}
-    plain = (PROJECT / "static" / "js" / "main.js").read_bytes()
-    answer = client.get("/static/js/core/schedule/simulate.js", headers=accept)
-    source = (PROJECT / "static" / "js" / "core" / "schedule" / "simulate.js").read_bytes()
+    path, accept = "/static/vendor/app/js/main.js", {"Accept-Encoding": "gzip, deflate"}
+    answer = client.get(path, headers=accept)
+    source = (PROJECT / path[1:]).read_bytes()
     assert answer.headers["Content-Encoding"] == "deflate"
     assert zlib.decompress(answer.data) == source
     assert len(answer.data) < len(source) / 2
-    again = client.get(
-        "/static/js/core/schedule/simulate.js", headers=accept | {"If-None-Match": answer.headers["ETag"]}
-    )
+    again = client.get(path, headers=accept | {"If-None-Match": answer.headers["ETag"]})
     assert (again.status_code, again.data) == (304, b"")
-    assert client.get(path).data == plain, "a short file, and one for whoever takes no compression, goes as it is"
+    assert client.get(path).data == source, "for whoever takes no compression a file goes as it is"
+    short = "/static/img/icon.svg"
+    assert client.get(short, headers=accept).data == (PROJECT / short[1:]).read_bytes(), "and a short one always"
     assert client.get("/static/js/../../app.py", headers=accept).status_code == 404
     assert client.get("/static/js/none.js", headers=accept).status_code == 404
 
@@ -242,6 +242,12 @@ def test_the_page_asks_for_all_parts_of_its_script_at_once(client: FlaskClient) 
     text = client.get("/").text
     chunks = re.findall(r'<link rel="modulepreload" href="([^"]+)"', text)
     assert '<link rel="preload" href="/api/families" as="fetch"' in text
-    for chunk in chunks:  # none where the page comes as its sources
-        assert client.get(chunk).status_code == 200
-    assert bool(chunks) == ("/static/vendor/app/js/main.js?v=" in text)
+    assert chunks
+    assert all(client.get(chunk).status_code == 200 for chunk in chunks)
+
+
+def test_without_a_bundle_the_page_is_refused_with_the_way_out(client: FlaskClient, monkeypatch) -> None:
+    monkeypatch.setattr(bundle, "BUILT", PROJECT / "none")
+    missing = client.get("/")
+    assert missing.status_code == 503
+    assert "make setup" in error_of(missing)["message"]

@@ -126,7 +126,7 @@ def clusters(plot: ParetoPlot) -> dict[int, list[int]]:
 def front(plot: ParetoPlot, at: int) -> int:
     """Return the point that represents those at one place: a family before a searched one.
 
-    The page's core/drawing/chart_points.js does the same.
+    The page's core/drawing/chart_points.ts does the same.
     """
     if plot.points[at].limit is None:
         return at

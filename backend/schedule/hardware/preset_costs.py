@@ -1,6 +1,6 @@
 """Apply a model and a machine to specs: the costs that a page or a command derives from one preset.
 
-The costs are those of the page's derive.js: six digits of each. Layers that were balanced belong to one number of
+The costs are those of the page's derive.ts: six digits of each. Layers that were balanced belong to one number of
 stages, and an output layer that is spread over the devices, or for which layers move, is not the last stage's.
 """
 

@@ -2,7 +2,7 @@
 
 The memory of a device is that of its stages' weights, gradients and optimizer state, and of the activations that the
 simulated schedule holds at its peak. The chunks of a device are counted as equally large. The page computes the same
-(static/js/data/costs/step_units.js), and a test compares both.
+(static/js/data/costs/step_units.ts), and a test compares both.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 In this order: layers spread over the stages, the forward that recomputation runs again, the output layer on the last
 stage, and the natural times of S, T and O if none were given. The page computes the same sums in the same order
-(static/js/core/schedule/effective_costs.js), so that times are equal bit by bit. Knows no order.
+(static/js/core/schedule/effective_costs.ts), so that times are equal bit by bit. Knows no order.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Chunk c of every device is the same part of the model, stages c*p to (c + 1)*p - 1, whether stages are placed looped or
 in a V. A list that means the same as a word is replaced by it, so that equal specs are equal. The page does the same
-(static/js/core/schedule/per_chunk.js). Recomputation and offload are chosen this way.
+(static/js/core/schedule/per_chunk.ts). Recomputation and offload are chosen this way.
 """
 
 from __future__ import annotations

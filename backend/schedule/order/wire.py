@@ -12,7 +12,7 @@ true where the page adds S, T and copies by the costs.
 ops of a block, ``begin`` and ``end``, where it is in each rank's row, and ``more``, how many blocks before ``end`` are
 not among the N bytes. Each of their ops is the one ``period`` before it. The rows of ``counts`` have them.
 
-The page gets these bytes deflated and reads them in static/js/core/schedule/wire.js. The runner gets ``to_text``: the
+The page gets these bytes deflated and reads them in static/js/core/schedule/wire.ts. The runner gets ``to_text``: the
 bytes without a spec, deflated (zlib), in base64. Deflated because codes repeat in smaller orders and in groups too.
 Reading is strict and bounded: hostile bytes raise OrderError.
 """

@@ -1,6 +1,6 @@
 """Which ops may come next in a position, and why another may not.
 
-The page has the same rules (static/js/core/workbench), and tests/js/workbench/server_rules.test.js compares both. An op
+The page has the same rules (static/js/core/workbench), and tests/js/workbench/server_rules.test.ts compares both. An op
 is legal if it may follow its rank's earlier ops, its input is placed, and the memory limit admits it. So no legal
 position deadlocks.
 """

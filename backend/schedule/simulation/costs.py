@@ -59,7 +59,7 @@ def per_stage(cost: Cost, stages: int, v: int) -> Floats:
 def durations(placement: Placement, costs: Costs, v: int) -> Floats:
     """Return (p, codes): time of each op code on each rank; B = I + W, a pair FB or F + B.
 
-    The page computes the same sums in the same order (static/js/core/schedule/simulate.js), so that times are equal
+    The page computes the same sums in the same order (static/js/core/schedule/simulate.ts), so that times are equal
     bit by bit.
     """
     return _durations(placement, costs, v).copy()

@@ -1,6 +1,6 @@
 """Choose how long a unit of the costs lasts in a paced run if the user has not.
 
-The server, the runner and the page (static/js/core/measured/pace.js) use the same rule; tests/golden/units.json holds
+The server, the runner and the page (static/js/core/measured/pace.ts) use the same rule; tests/golden/units.json holds
 both implementations to it.
 """
 

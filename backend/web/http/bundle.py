@@ -1,4 +1,4 @@
-"""Addresses of the page's files: the bundles made at set-up, or the sources where a bundle is missing or stale.
+"""Addresses and texts of the page's files: the bundles that set-up makes of static/js and static/css.
 
 An address of a file has a digest of its bytes, and the name of a chunk has one already: a browser that has the file
 need not ask whether it is still the same. A second visit then only asks for the page and its data.
@@ -7,25 +7,41 @@ need not ask whether it is still the same. A second visit then only asks for the
 from __future__ import annotations
 
 import re
-import time
 from functools import lru_cache
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
 
 from backend.config import PROJECT
+from backend.errors import RequestError, message
 
 STATIC = PROJECT / "static"
 BUILT = STATIC / "vendor" / "app"
 CHUNK = re.compile(r'from"\./(chunk-[A-Z0-9]+\.js)"')
 CHUNK_ADDRESS = re.compile(r"vendor/app/js/chunk-[A-Z0-9]+\.js")
-LOOK_S = 0.5  # between two looks at whether a source is newer than its bundle
 
 
 def entry(kind: str, name: str) -> str:
-    """Return the address of an entry file: entry("js", "main"), entry("css", "main")."""
-    built = BUILT / kind / f"{name}.{kind}"
-    return address(built if fresh(built) else STATIC / kind / f"{name}.{kind}")
+    """Return the address of an entry file: entry("js", "main"). Raises RequestError where there is no bundle."""
+    try:
+        return address(BUILT / kind / f"{name}.{kind}")
+    except OSError:
+        raise _missing() from None
+
+
+def built_text(path: Path) -> str:
+    """Return a file of the bundle. Raises RequestError where it is missing."""
+    try:
+        return path.read_text()
+    except OSError:
+        raise _missing() from None
+
+
+def _missing() -> RequestError:
+    why = message(
+        "web.no_bundle", "The page's bundle is missing; the administrator of this server can make it: make setup"
+    )
+    return RequestError("bundle", None, why, kind="disk")
 
 
 def address(file: Path) -> str:
@@ -58,23 +74,7 @@ def _chunks(built: Path, changed: int) -> list[str]:
 def preloads(name: str) -> list[str]:
     """Return what a bundled script imports, so that a page can ask for it before the script has come."""
     built = BUILT / "js" / f"{name}.js"
-    return _chunks(built, built.stat().st_mtime_ns) if fresh(built) else []
-
-
-def fresh(built: Path) -> bool:
-    """Return whether a bundled file exists and no source is newer."""
-    try:
-        built_at = built.stat().st_mtime
-    except OSError:
-        return False
-    return _newest_source(STATIC, int(time.monotonic() / LOOK_S)) <= built_at
-
-
-@lru_cache(maxsize=1)
-def _newest_source(static: Path, look: int) -> float:
-    """Return when a source was last changed; ``look`` numbers the looks, for the cache."""
-    sources = (path for folder in ("js", "css") for path in (static / folder).rglob("*.*"))
-    return max((path.stat().st_mtime for path in sources), default=0.0)
+    return _chunks(built, built.stat().st_mtime_ns)
 
 
 def plotly_address() -> str:

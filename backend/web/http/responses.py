@@ -5,15 +5,13 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable
 from functools import wraps
-from pathlib import Path
 from typing import Any, ParamSpec
 
 from flask import Request, Response, jsonify, request
 from flask.json.provider import DefaultJSONProvider
 
-from backend.errors import RequestError, message, with_codes
+from backend.errors import RequestError, with_codes
 from backend.jobs.encoding import Encoded
-from backend.web.http.errors import ApiError
 
 P = ParamSpec("P")
 LENIENT = "handling=lenient"
@@ -45,17 +43,6 @@ def send(request: Request, encoded: Encoded) -> Response:
     response.headers["Cache-Control"] = "no-cache"
     response.make_conditional(request)
     return response
-
-
-def built_text(path: Path) -> str:
-    """Return a file of the bundle that has no source to stand in for it. Raises ApiError where it is missing."""
-    try:
-        return path.read_text()
-    except OSError:
-        why = message(
-            "web.no_bundle", "The page's bundle is missing; the administrator of this server can make it: make setup"
-        )
-        raise ApiError(503, "bundle", None, why) from None
 
 
 def lenient(view: Callable[P, Response]) -> Callable[P, Response]:

@@ -22,9 +22,9 @@ from backend.address.query import efforts_of
 from backend.errors import with_codes
 from backend.jobs import files
 from backend.jobs.encoding import Encoded
-from backend.web.http.bundle import BUILT, entry
+from backend.web.http.bundle import BUILT, built_text, entry
 from backend.web.http.computing import compute
-from backend.web.http.responses import built_text, send
+from backend.web.http.responses import send
 from backend.web.services import services
 
 standalone = Blueprint("standalone", __name__)

@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page
 
-from backend.config import PROJECT
-from backend.web.http.bundle import fresh
-from backend.web.routes import standalone
 from tests.support.page.queries import PATIENCE_S
-
-
-@pytest.fixture(scope="module")
-def bundle() -> None:
-    """The bundle of the sources as they are now: the file and the component are made of it."""
-    if not all(fresh(each) for each in (standalone.COMPONENT, standalone.SCRIPT, standalone.STYLE)):
-        subprocess.run(["npm", "run", "--silent", "bundle"], cwd=PROJECT, check=True, timeout=PATIENCE_S)
 
 
 @pytest.fixture

@@ -178,7 +178,7 @@ def test_dialogs_and_menus_are_chinese(open_page: Open) -> None:
 
 
 def test_without_its_server_the_page_is_chinese_too(open_page: Open) -> None:
-    page = open_page("?lang=zh&family=zb-h1&p=4&m=8&tab=block", forgive="ERR_")
+    page = open_page("?lang=zh&family=zb-auto&p=4&m=8&tab=block", forgive="ERR_")
     page.route("**/api/**", lambda route: route.abort())
     page.fill("#field-m", "9")
     page.keyboard.press("Enter")

@@ -57,7 +57,7 @@ def lesson(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         yield address
 
 
-def test_in_a_page_of_another_site_it_draws_the_servers_schedules(bundle, bare_page: Page, lesson: str):
+def test_in_a_page_of_another_site_it_draws_the_servers_schedules(bare_page: Page, lesson: str):
     page = bare_page
     page.goto(lesson)
     assert shown(page) == makespan(family="1f1b", p=4, m=8)
@@ -113,7 +113,7 @@ def test_a_wrong_attribute_is_explained_with_its_name_and_the_nearest_value(comp
 
 
 @pytest.fixture(scope="module")
-def component_folder(tmp_path_factory: pytest.TempPathFactory, bundle) -> Path:
+def component_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a page and the script beside it, as somebody saved them."""
     folder = tmp_path_factory.mktemp("saved")
     (folder / "bubble-line.js").write_bytes(standalone.COMPONENT.read_bytes())
@@ -181,7 +181,7 @@ def test_it_fills_its_box_and_follows_it(component_page: Page):
     page.evaluate("document.querySelector('#a').remove()")  # while it is watched
 
 
-def test_its_documentation_passes_axe_and_shows_the_code_of_its_example(open_page: Open, bundle):
+def test_its_documentation_passes_axe_and_shows_the_code_of_its_example(open_page: Open):
     page = open_page("component", drawn=False)
     page.get_by_label("Devices p").press("ArrowRight")
     expect(page.locator("#snippet")).to_contain_text('<bubble-line family="1f1b" p="5" m="8"')

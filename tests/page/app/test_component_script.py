@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from html import unescape
 
-import pytest
 from flask.testing import FlaskClient
 
 from backend.schedule.families import registry
@@ -13,9 +12,6 @@ from tests.conftest import error_of
 
 LARGEST_SCRIPT = 120_000  # bytes, before compression
 LARGEST_FILE = 1_000_000
-
-
-pytestmark = pytest.mark.usefixtures("bundle")
 
 
 def test_any_site_may_load_the_script_and_a_browser_asks_for_it_once_a_day(client: FlaskClient):

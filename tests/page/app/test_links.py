@@ -38,7 +38,7 @@ FORMS: list[Form] = [
 ]  # fmt: skip
 """A form of each kind with what it shows: of the first schedule, the others and the view.
 
-tests/js/state/link_forms.test.js has every one that was ever published."""
+tests/js/state/link_forms.test.ts has every one that was ever published."""
 
 
 def assert_shown(expected: dict[str, Any], shown: dict[str, Any]) -> None:

@@ -32,7 +32,7 @@ def open_saved(server: Server, page: Page, query: str, folder: Path) -> str:
 
 
 def test_the_file_plays_zooms_and_follows_its_costs_without_a_server(
-    open_page: Open, bare_page: Page, server: Server, bundle, tmp_path
+    open_page: Open, bare_page: Page, server: Server, tmp_path
 ):
     query = "?family=zb-h1&p=6&m=12&b.family=interleaved&comm=0.25&sel=2F3"
     planned = state(open_page(query))
@@ -56,9 +56,7 @@ def test_the_file_plays_zooms_and_follows_its_costs_without_a_server(
     assert asked == [file]
 
 
-def test_the_files_times_are_the_servers_for_the_same_costs(
-    open_page: Open, bare_page: Page, server: Server, bundle, tmp_path
-):
+def test_the_files_times_are_the_servers_for_the_same_costs(open_page: Open, bare_page: Page, server: Server, tmp_path):
     wanted = state(open_page("?family=1f1b&p=4&m=8&F=2&W=1.5"))["plans"][0]["figures"]
     page = bare_page
     open_saved(server, page, "?family=1f1b&p=4&m=8", tmp_path)
@@ -89,7 +87,7 @@ def shown_makespan(page: Page, at: int = 0) -> float:
     return float(state(page)["plans"][at]["figures"]["makespan"])
 
 
-def test_the_files_own_sliders_and_families_give_the_servers_orders(bare_page: Page, server: Server, bundle, tmp_path):
+def test_the_files_own_sliders_and_families_give_the_servers_orders(bare_page: Page, server: Server, tmp_path):
     page = bare_page
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -115,7 +113,7 @@ def test_the_files_own_sliders_and_families_give_the_servers_orders(bare_page: P
 
 
 def test_a_searched_order_stays_as_in_the_file_until_another_family_is_chosen(
-    bare_page: Page, server: Server, bundle, tmp_path
+    bare_page: Page, server: Server, tmp_path
 ):
     page = bare_page
     open_saved(server, page, "?family=zb-auto&p=3&m=6", tmp_path)
@@ -130,7 +128,7 @@ def test_a_searched_order_stays_as_in_the_file_until_another_family_is_chosen(
 
 
 @pytest.mark.parametrize("width", [1440, 360])
-def test_each_value_stands_behind_its_own_label(bare_page: Page, server: Server, bundle, tmp_path, width: int):
+def test_each_value_stands_behind_its_own_label(bare_page: Page, server: Server, tmp_path, width: int):
     page = bare_page
     page.set_viewport_size({"width": width, "height": 740})
     open_saved(server, page, "?family=interleaved&p=4&m=8", tmp_path)
@@ -151,7 +149,7 @@ def test_each_value_stands_behind_its_own_label(bare_page: Page, server: Server,
     assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
-def test_an_order_searched_for_its_costs_is_kept_with_a_note(bare_page: Page, server: Server, bundle, tmp_path):
+def test_an_order_searched_for_its_costs_is_kept_with_a_note(bare_page: Page, server: Server, tmp_path):
     page = bare_page
     open_saved(server, page, "?family=v-auto&p=4&m=8&theme=dark", tmp_path)
     note = page.locator("#embed-costs .embed-note").last
@@ -163,7 +161,7 @@ def test_an_order_searched_for_its_costs_is_kept_with_a_note(bare_page: Page, se
     assert page.evaluate("document.documentElement.dataset.theme") != "dark"
 
 
-def test_nothing_in_a_query_becomes_code_in_the_file(client: FlaskClient, bundle):
+def test_nothing_in_a_query_becomes_code_in_the_file(client: FlaskClient):
     text = client.get("/api/standalone?p=3&x=</script><script>alert(1)</script>&theme=%22%3E").text
     assert "<script>alert" not in text
     assert text.count("<script") == 2

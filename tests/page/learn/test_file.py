@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,9 +9,7 @@ import pytest
 from click.testing import CliRunner
 from playwright.sync_api import Browser, Page, expect
 
-from backend.cli.lessons import BUILT, lessons
-from backend.config import PROJECT
-from backend.web.http.bundle import fresh
+from backend.cli.lessons import lessons
 from tests.lessons.support import SAMPLES
 from tests.page.app.test_axe import violations
 from tests.support.page.queries import PATIENCE_S, wait
@@ -21,8 +18,6 @@ from tests.support.page.queries import PATIENCE_S, wait
 @pytest.fixture
 def file_page(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
     """The file of a lesson of the tests; it may send no request."""
-    if not all(fresh(BUILT / name) for name in ("js/lesson-file.js", "css/learn.css")):
-        subprocess.run(["npm", "run", "--silent", "bundle"], cwd=PROJECT, check=True, timeout=PATIENCE_S)
     monkeypatch.setenv("BUBBLELINE_LESSONS", str(SAMPLES))
     target = tmp_path / "lesson.html"
     assert CliRunner().invoke(lessons, ["export", "bubble", "-o", str(target)]).exit_code == 0

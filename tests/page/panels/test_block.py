@@ -73,13 +73,13 @@ def test_it_follows_devices_and_family_and_names_the_most_loaded(open_page: Open
 
 def test_two_schedules_are_drawn_on_one_scale_and_one_block_once(open_page: Open) -> None:
     page = opened(open_page, "?family=v-min&p=4&b.family=1f1b")
-    expect(page.locator(".block-mark")).to_have_text(["A", "B"])
+    expect(page.locator(".block-section .plan-mark")).to_have_text(["A", "B"])
     widths = page.evaluate(
         "[...document.querySelectorAll('.block-drawing .bracket')].map((node) => node.getBBox().width)"
     )
     assert widths[0] == pytest.approx(widths[1]), "six slots of half a device's work are three of a whole one's"
     page.goto(page.url.replace("b.family=1f1b", "b.m=12"))
-    wait(page, "document.querySelector('.block-mark')?.textContent === 'A, B'")
+    wait(page, "document.querySelector('.block-section .plan-mark')?.textContent === 'A, B'")
     expect(page.locator(DRAWING)).to_have_count(1)
 
 

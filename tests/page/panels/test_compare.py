@@ -67,7 +67,7 @@ def test_a_click_on_a_row_adds_it_below_the_first_and_another_click_removes_it(o
     assert state(page)["plans"][1]["shown"]["m"] == 32
     expect(page.locator("[data-family=zb-h2] .plan-mark")).to_have_text("B")
     expect(page.locator("[data-family=zb-h1] .plan-mark")).to_have_text("A")
-    expect(page.locator(".comparison-lead")).to_contain_text("take the same time")
+    expect(page.locator(".comparison-top > .muted")).to_contain_text("take the same time")
     page.locator("[data-family=zb-h2] .put").focus()
     page.keyboard.press("Enter")
     wait(page, "bubbleline.state().plans.length === 1")

@@ -155,4 +155,6 @@ def test_an_odd_size_of_a_search_in_two_directions_names_the_nearest_even_one(op
     page = open_patient("?family=chimera-auto&p=4&m=8")
     page.fill("#field-m", "9")
     page.press("#field-m", "Enter")
-    expect(page.locator("#field-m-problem")).to_contain_text("Two directions need an even m; 10 is the nearest")
+    expect(page.locator("#field-m-problem")).to_contain_text(
+        "Chimera-auto needs an even number of micro-batches; 10 is the nearest"
+    )

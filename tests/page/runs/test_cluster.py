@@ -115,6 +115,6 @@ def test_a_lost_host_is_shown_with_its_ranks_and_a_lost_server_is_shown(
     expect(page.locator("#panel-run")).to_contain_text("host worker-2 (10.77.0.3) was lost")
     expect(page.locator("#cluster [data-host='worker-2']")).to_contain_text("✗ lost")
     assert host_row(page, "worker-2") == "worker-2 10.77.0.3 ✗ lost its health check failed rank 2 rank 3"
-    expect(page.locator(".cluster-about")).to_have_text("2 of 3 hosts · 4 of 4 cores free")
+    expect(page.locator(".cluster-head > .muted")).to_have_text("2 of 3 hosts · 4 of 4 cores free")
     server.stop()
     expect(page.locator(".cluster-waiting")).to_contain_text("connection to the server is lost")

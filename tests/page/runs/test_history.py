@@ -176,7 +176,7 @@ def test_a_calibrated_plan_matches_its_run_op_by_op_and_back_restores_the_old_pl
     wait(page, "bubbleline.state().lanes.length === 2")
     assert state(page)["plans"][0]["figures"]["makespan"] == 18
     page.click("#calibrate")
-    expect(page.locator(".run-calibrated")).to_contain_text("the schedule explains the run")
+    expect(page.locator(".run-text[role=status]")).to_contain_text("the schedule explains the run")
     wait(page, "bubbleline.state().plans[0].shown.costs.F.length === 3")
     assert state(page)["plans"][0]["asked"]["costs"]["F"] == [1, 1.5, 1]
     for op in ("0F0", "1F2", "2B3", "0B3"):
@@ -186,7 +186,7 @@ def test_a_calibrated_plan_matches_its_run_op_by_op_and_back_restores_the_old_pl
         wait(page, f"['x', 'w'].every((side) => Math.abs({plan}[side] - {run}[side]) <= 2)")
     page.go_back()
     wait(page, "bubbleline.state().plans[0].figures?.makespan === 18")
-    expect(page.locator(".run-calibrated")).to_have_count(0)
+    expect(page.locator(".run-text[role=status]")).to_have_count(0)
 
 
 def test_the_card_of_a_measured_op_shows_its_deviation_from_the_plan(own: Server, open_page: Open) -> None:

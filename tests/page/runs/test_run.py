@@ -124,17 +124,19 @@ def test_a_link_to_an_unknown_run_is_reported_and_the_plan_is_kept(open_page: Op
     expect(figure(page, "Step time")).to_have_text("33")
 
 
-def test_without_the_server_the_page_keeps_its_last_schedule_and_costs_still_work(
+def test_without_the_server_the_page_keeps_its_last_searched_schedule_and_constructs_others(
     open_page: Open, start: Callable[..., Server]
 ) -> None:
     server = start()
-    page = open_page("", url=server.url, forgive="net::ERR_")
+    page = open_page("?family=zb-auto", url=server.url, forgive="net::ERR_")  # searched, so by the server
     server.stop()
     page.fill("#field-m", "17")
     page.keyboard.press("Enter")
     expect(page.locator("#banner")).to_contain_text("does not answer")
     assert state(page)["plans"][0]["shown"]["m"] == 8
     expect(page.locator(".lane-head[data-lane=a] .badge")).to_contain_text("last schedule")
+    page.click("#family")
+    page.click("#family-1f1b")
     page.fill("#field-m", "8")
     page.keyboard.press("Enter")
     page.fill("#field-F", "2")

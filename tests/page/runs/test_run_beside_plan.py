@@ -164,7 +164,7 @@ def test_calibrating_the_plan_of_one_run_leaves_the_other_plans(open_page: Open,
     run_all(page, 2)
     page.locator(".which.runs button").nth(1).click()
     page.click("#calibrate")
-    expect(page.locator(".run-calibrated")).to_contain_text("Bubble in the global window")
+    expect(page.locator(".run-text[role=status]")).to_contain_text("Bubble in the global window")
     wait(page, "bubbleline.state().plans[1].figures.makespan !== 15")
     plans = state(page)["plans"]
     assert [plan["asked"]["family"] for plan in plans] == ["1f1b", "gpipe"]

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +16,9 @@ from backend.schedule.hardware.step_units import StepUnits, step_units
 from backend.schedule.order.wire import encode
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
+from tests.support.node import answers, needs_node
 
 TESTS = Path(__file__).parents[2]
-NODE = shutil.which("node")
 PLAIN = {"model": "custom", "machine": "custom", "flops": 1e12, "efficiency": 0.5, "hidden": 64, "attention_heads": 4,
          "layers": 8, "sequence": 32, "vocabulary": 1000, "inter_latency": 0, "intra_latency": 0}  # fmt: skip
 
@@ -153,22 +150,17 @@ CASES: list[tuple[dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.skipif(NODE is None, reason="the page's modules run in node")
+@needs_node
 def test_the_page_computes_the_same_figures_as_the_server():
-    lines, expected = [], []
+    asked, expected = [], []
     for shape, fields in CASES:
         preset = Preset.of(fields)
         spec = preset.priced(registry.read(shape))
         answer = preset.estimate(spec).as_dict()
         wire = base64.b64encode(encode(registry.order(spec), spec.to_json())).decode()
-        lines.append(json.dumps({"wire": wire, "priced": answer}))
+        asked.append({"wire": wire, "priced": answer})
         expected.append(units(spec, preset))
-    command = [str(NODE), str(TESTS / "js" / "support" / "step_units.mjs")]
-    done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(answers) == len(CASES)
-    for ours, page in zip(expected, answers, strict=True):
+    for ours, page in zip(expected, answers("step_units", asked), strict=True):
         for name in ("seconds", "tokens", "mfu", "devices"):
             assert page[name] == pytest.approx(getattr(ours, name), rel=1e-12)
         memory = page["memory"]

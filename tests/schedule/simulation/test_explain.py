@@ -1,15 +1,12 @@
 """The page's explanations of a schedule (causes of idle time, critical path, path of a micro-batch, messages, phases,
-narration) against the times of every family and option, checked by tests/js/support/explain_all.mjs."""
+narration) against the times of every family and option, checked by tests/js/support/explain_all.ts."""
 
 from __future__ import annotations
 
 import base64
-import json
 import random
-import subprocess
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,11 +14,10 @@ import pytest
 from backend.schedule.families.registry import FAMILIES, order, read
 from backend.schedule.order.wire import encode
 from backend.schedule.spec import Spec
-from tests.schedule.simulation.test_js_parity import NODE, random_spec
+from tests.schedule.simulation.test_js_parity import random_spec
+from tests.support.node import answers, needs_node
 
-TESTS = Path(__file__).parents[2]
-
-pytestmark = pytest.mark.skipif(NODE is None, reason="the page's modules run in node")
+pytestmark = needs_node
 
 FIXED: tuple[dict[str, Any], ...] = (
     *({"family": name, "p": 4, "m": 8} for name in FAMILIES),
@@ -37,22 +33,19 @@ FIXED: tuple[dict[str, Any], ...] = (
 )
 
 
-def answers(specs: Sequence[Spec]) -> list[dict[str, Any]]:
-    lines = [
-        json.dumps({"wire": base64.b64encode(encode(order(spec), spec.to_json())).decode(), "spec": spec.to_json()})
-        for spec in specs
-    ]
-    command = [str(NODE), str(TESTS / "js" / "support" / "explain_all.mjs")]
-    done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    found = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(found) == len(specs)
-    return found
+def explained_by_page(specs: Sequence[Spec]) -> list[dict[str, Any]]:
+    return answers(
+        "explain_all",
+        [
+            {"wire": base64.b64encode(encode(order(spec), spec.to_json())).decode(), "spec": spec.to_json()}
+            for spec in specs
+        ],
+    )
 
 
 def test_explanations_of_every_family_and_option_agree_with_its_times() -> None:
     specs = [read(data) for data in FIXED]
-    for spec, answer in zip(specs, answers(specs), strict=True):
+    for spec, answer in zip(specs, explained_by_page(specs), strict=True):
         assert answer["problems"] == [], spec
         assert answer["kinds"].get("overhead", 0) == 0, f"a plan has no overhead: {spec}"
         if spec.p > 1 and spec.costs.comm == 0 and spec.family in ("gpipe", "1f1b", "zb-h1"):
@@ -67,7 +60,7 @@ def explained() -> dict[str, list[tuple[Spec, dict[str, Any]]]]:
         rng = random.Random(f"explain {name}")
         specs += [random_spec(rng, name) for _ in range(4)]
     found: dict[str, list[tuple[Spec, dict[str, Any]]]] = {name: [] for name in FAMILIES}
-    for spec, answer in zip(specs, answers(specs), strict=True):
+    for spec, answer in zip(specs, explained_by_page(specs), strict=True):
         found[spec.family].append((spec, answer))
     return found
 
@@ -85,14 +78,14 @@ def test_the_order_or_the_memory_limit_is_named_exactly_where_it_delays_forwards
     limited = {"family": "v-auto", "p": 4, "m": 12, "memory": 2.5}
     names = ("1f1b", "gpipe")
     specs = [*(read({"family": name, "p": 4, "m": 8}) for name in names), read(limited)]
-    counts = [Counter(answer["kinds"]) for answer in answers(specs)]
+    counts = [Counter(answer["kinds"]) for answer in explained_by_page(specs)]
     assert counts[0]["limit"] > 0, "1F1B stops at p micro-batches in flight"
     assert counts[1]["limit"] == counts[1]["cap"] == 0, "GPipe holds all of them"
     assert counts[2]["cap"] > 0, "a limit of 2.5 binds"
 
 
 def test_a_path_through_a_pipeline_crosses_ranks_only_where_hops_are() -> None:
-    (alone,) = answers([read({"family": "gpipe", "p": 1, "m": 4})])
+    (alone,) = explained_by_page([read({"family": "gpipe", "p": 1, "m": 4})])
     assert alone["hops"] == 0
-    (four,) = answers([read({"family": "gpipe", "p": 4, "m": 4})])
+    (four,) = explained_by_page([read({"family": "gpipe", "p": 4, "m": 4})])
     assert four["hops"] == 2 * 3, "down to the last stage and back up"

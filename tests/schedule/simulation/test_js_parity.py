@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import base64
-import json
 import random
-import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -29,11 +26,11 @@ from backend.schedule.simulation.memory import curve
 from backend.schedule.simulation.simulate import Timeline, simulate
 from backend.schedule.simulation.timeline import PeriodicTimeline
 from backend.schedule.spec import COST_KEYS, Spec
+from tests.support.node import answers, needs_node
 
 TESTS = Path(__file__).parents[2]
-NODE = shutil.which("node")
 
-pytestmark = pytest.mark.skipif(NODE is None, reason="the page's modules run in node")
+pytestmark = needs_node
 
 COSTS = (0.1, 0.3, 0.7, 1.0, 1.7, 18.522, 18.086, 9.337, 1 / 3)  # sums of these round, so an order of adding shows
 
@@ -110,8 +107,8 @@ def page_answers(cases: Sequence[tuple[Spec, Order]], *, own: bool = False) -> l
     """
     defaults = Spec().to_json()
     natural = {name: family.v[1] for name, family in FAMILIES.items()}
-    lines = [
-        json.dumps({
+    asked = [
+        {
             "defaults": defaults,
             "natural": natural,
             "link": f"?{query_of(spec)}",
@@ -119,15 +116,10 @@ def page_answers(cases: Sequence[tuple[Spec, Order]], *, own: bool = False) -> l
             "own": own,
             "laws": [law.as_dict() for law in family_of(spec).laws],
             "asynchronous": family_of(spec).asynchronous,
-        })
+        }
         for spec, built in cases
-    ]  # fmt: skip
-    command = [str(NODE), str(TESTS / "js" / "support" / "times.mjs")]
-    done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(answers) == len(cases)
-    return answers
+    ]
+    return answers("times", asked)
 
 
 def floats(text: str) -> np.ndarray:

@@ -207,7 +207,7 @@ class FakeRunner:
         self.until_cancelled(run)
 
     def do_get_on(self, run: str, spec: dict) -> None:
-        """Send nothing but progress for 1.2 s, of which only the steps after the first are seen by viewers."""
+        """Send 24 reports of progress and nothing else, of which only the steps after the first are seen by viewers."""
         self.begin(run)
         for done in range(1, 25):
             step = 1 + done // 10

@@ -1,0 +1,296 @@
+// Wires the workbench: the board on the timeline, the palette under it, and the panels beside it.
+import { createAppearance } from "./appearance.ts";
+import { TimelineView } from "./timeline_view.ts";
+import { Refusal, getJson } from "../data/api.ts";
+import { inPairs } from "../data/matched_plan.ts";
+import { RunsOnScreen } from "../data/runs/runs_on_screen.ts";
+import { addressOf, fork, type Own } from "../data/workbench/address.ts";
+import { createFarReferences } from "../data/workbench/far_references.ts";
+import { BoardPlans } from "../data/workbench/board_plans.ts";
+import { getTask, getTaskBoard, getTasks, openTask, textOf } from "../data/workbench/tasks.ts";
+import { createBoardLayer } from "../panels/workbench/board.ts";
+import { createForm } from "../panels/workbench/form.ts";
+import { createHints } from "../panels/workbench/hint_panel.ts";
+import { createMoves } from "../panels/workbench/moves.ts";
+import { createPalette } from "../panels/workbench/palette.ts";
+import { createRows } from "../panels/workbench/rows.ts";
+import { createRunPanel } from "../panels/workbench/run_panel.ts";
+import { createScorePanel } from "../panels/workbench/score_panel.ts";
+import { createStatePanel } from "../panels/workbench/state_panel.ts";
+import { createTaskBoard } from "../panels/workbench/task_board.ts";
+import { createTaskPanel } from "../panels/workbench/task_panel.ts";
+import { createTable } from "../timeline/table.ts";
+import { byId } from "../ui/dom.ts";
+import { invalidate } from "../ui/frame_loop.ts";
+import { listenKeys, type Binding } from "../ui/keyboard.ts";
+import { announce } from "../ui/live_region.ts";
+import { remember } from "../ui/remembered.ts";
+import { onRest, restSoon } from "../ui/rest.ts";
+import { t, tr } from "../core/i18n/language.ts";
+import { readArea } from "../core/timeline/area.ts";
+import { specQuery } from "../core/state/link.ts";
+import { positionOfRows } from "../core/workbench/op_texts.ts";
+import { scheduleOf, type Board, type Position } from "../core/workbench/position.ts";
+import { isOfBoard } from "../core/workbench/references.ts";
+import { Session, type Event } from "../core/workbench/session.ts";
+import type { Started } from "./start.ts";
+import type { Timeline } from "../timeline/timeline.ts";
+
+export const SAVED = "build"; // what the browser remembers of the board
+const NOTICE = 5000; // ms
+/** Keys of the timeline that the board needs itself, or for which it has no use. */
+const TAKEN = /^(ArrowUp|ArrowDown|ArrowLeft|ArrowRight|Enter|f|F|w|W|s|S|i|I|b|B|z|Z|y|\?)$/;
+
+export class BuildView {
+  store: Started["store"];
+  own: Own;
+  session: Session;
+  plans: BoardPlans;
+  runs: RunsOnScreen;
+  view: TimelineView;
+  timeline: Timeline;
+  playback: TimelineView["playback"];
+  form: ReturnType<typeof createForm>;
+  moves: ReturnType<typeof createMoves>;
+  hints: ReturnType<typeof createHints>;
+  state: ReturnType<typeof createStatePanel>;
+  scores: ReturnType<typeof createScorePanel>;
+  running: ReturnType<typeof createRunPanel>;
+  rows: ReturnType<typeof createRows>;
+  askForReferences: ReturnType<typeof createFarReferences>;
+  task: ReturnType<typeof createTaskPanel>;
+  board: ReturnType<typeof createBoardLayer>;
+  palette: ReturnType<typeof createPalette>;
+
+  /** problem: of the link. */
+  constructor({ store, plans }: Started, own: Own, position: Position, problem: string) {
+    this.store = store;
+    this.own = own;
+    this.session = new Session(position);
+    this.session.free = own.free;
+    store.set({ spec: position.board.spec, others: [], preset: null, origin: undefined }, "none");
+    this.plans = new BoardPlans(store, plans.families, position);
+    this.runs = new RunsOnScreen({ store, plans: this.plans });
+    this.view = new TimelineView(store, this.plans, {
+      showShortcuts: () => {},
+      arrange: (planned) => inPairs(planned, this.runs.lanes),
+      measured: () => this.runs.headings(),
+      measuredTitle: (id) => this.runs.titleOf(id),
+      remove: (id) => this.runs.removeLane(id),
+    });
+    this.timeline = this.view.timeline;
+    this.playback = this.view.playback;
+    const { session, runs } = this;
+    const { families } = this.plans;
+    const settings = byId("controls");
+    const side = byId("figures");
+    this.form = createForm({ session, families, fork: (spec) => fork(spec, store.defaults) });
+    this.moves = createMoves({
+      session,
+      area: () => this.#area(),
+      selected: () => this.#selected(),
+      select: (i) => this.#select(i),
+      setGhost: (name) => this.#setGhost(name),
+      tell: (text) => this.view.status.toast(text, NOTICE),
+    });
+    this.hints = createHints({
+      session,
+      followed: () => this.moves.followed(),
+      title: () => this.moves.title(),
+      shown: () => this.board.redraw(),
+    });
+    this.state = createStatePanel({
+      families,
+      goTo: ({ rank, index }) => this.#select(scheduleOf(session.position).offsets[rank] + index),
+    });
+    this.scores = createScorePanel({
+      session,
+      serverBound: (board) => this.#serverBound(board),
+    });
+    this.running = createRunPanel({ session, store, runs, mayRun: document.documentElement.dataset.role !== "view" });
+    this.rows = createRows(session);
+    this.askForReferences = createFarReferences(store.defaults, restSoon);
+    const entries = createTaskBoard({ load: getTaskBoard, replay: (rows) => this.#replay(rows) });
+    this.task = createTaskPanel({ session, go: (slug) => void this.#openTask(slug), load: getTasks, board: entries });
+    this.board = createBoardLayer({
+      session,
+      timeline: this.timeline,
+      ghost: () => this.moves.followed(),
+      marked: () => this.state.violations(),
+      hinted: () => this.hints.op(),
+    });
+    this.palette = createPalette({ session, rankAt: (x, y) => this.board.rankAt(x, y) });
+    settings.append(this.form.node, this.moves.node);
+    side.append(this.task.node, this.state.node, this.scores.node, this.hints.node, this.running.node);
+    byId("palette-place").append(this.palette.node);
+    byId("rows-place").append(this.rows.node);
+    this.#addTable();
+    this.session.onChange((event) => this.#onChange(event));
+    onRest(() => this.#settle());
+    store.subscribe((state, before) => {
+      this.moves.showSelected();
+      if (state.view !== before.view) this.#writeAddress();
+    });
+    createAppearance(store);
+    listenKeys(this.#keys());
+    this.moves.follow(own.ghost);
+    if (store.get().view.story === null) store.setView({ story: "0" }, "none"); // the arrows are for the board
+    this.view.begin();
+    this.runs.sync();
+    this.#settle();
+    if (problem) this.view.status.toast(problem, NOTICE);
+    if (own.task) void this.#openTask(own.task, position.count > 0 ? position : null);
+  }
+
+  /** Put an entry of a task on the board, as one step that can be undone, and play it. */
+  #replay(rows: string[]) {
+    this.session.go(positionOfRows(this.session.position.board, rows), t("The entry is on the board."));
+    this.playback.seek(0);
+    this.playback.play();
+  }
+
+  /** The schedule as a table, for readers who prefer text. */
+  #addTable() {
+    const table = createTable(
+      () => this.timeline.lanes,
+      (id) => this.view.titleOf(id),
+      () => this.timeline.visible(),
+      () => this.view.tools.pins.current(),
+    );
+    onRest(() => table.refresh());
+  }
+
+  #onChange({ sentence, refused, moved }: Event) {
+    const { session, board } = this;
+    announce(sentence);
+    if (refused) board.refuse(refused.rank, refused.sentence);
+    else board.hideRefusal();
+    if (moved) {
+      this.plans.show(session.position);
+      this.store.set({ spec: session.board.spec, others: [], preset: null, origin: undefined }, "none");
+      if (this.store.get().view.area) this.store.setView({ area: null }, "none");
+    }
+    if (moved || this.own.free !== session.free) {
+      this.own.free = session.free;
+      restSoon();
+    }
+    board.redraw();
+    byId("stage").dataset.rank = String(session.rank);
+  }
+
+  /** What may follow a moment later: panels, address, what the browser remembers. */
+  #settle() {
+    const { position } = this.session;
+    this.askForReferences(position.board);
+    this.moves.sync();
+    this.state.sync(position);
+    this.task.sync(position);
+    this.scores.sync(position);
+    this.running.sync();
+    this.rows.sync();
+    this.moves.showSelected();
+    this.board.redraw();
+    this.#writeAddress();
+  }
+
+  #writeAddress() {
+    const query = addressOf(this.store, this.session.position, this.own);
+    const address = `${location.pathname}${query}`;
+    if (address !== location.pathname + location.search) history.replaceState(history.state, "", address);
+    remember(SAVED, query);
+  }
+
+  /** Open a task, or leave it. An order of the link is kept where it is one of the task's board. */
+  async #openTask(slug: string, given: Position | null = null) {
+    const { session, own } = this;
+    own.task = slug;
+    if (!slug) {
+      this.task.put(null);
+      session.begin(session.position, t("The task is left; its board stays."));
+      return;
+    }
+    try {
+      const task = await getTask(slug);
+      if (own.task !== slug) return; // another was chosen meanwhile
+      const { start } = openTask(task, this.store.defaults);
+      session.beginTask(start, task.kinds, task.fixed, textOf(task.title));
+      const rows = given && isOfBoard(scheduleOf(given), start.board) ? given.rows : null;
+      if (given && rows) session.go({ ...given, board: start.board }, textOf(task.title));
+      this.task.put(task);
+    } catch (problem) {
+      own.task = "";
+      this.view.status.toast(problem instanceof Refusal ? tr(problem) : t("The server does not answer."), NOTICE);
+    }
+  }
+
+  #setGhost(name: string) {
+    this.own.ghost = name;
+    this.hints.reset();
+    this.board.redraw();
+    this.#writeAddress();
+  }
+
+  /** The selected area, if it is of the board. */
+  #area() {
+    const text = this.store.get().view.area;
+    const area = text ? readArea(text) : null;
+    if (!area || area.from.lane !== "a" || area.to.lane !== "a") return null;
+    const [first, last] = [area.from.rank, area.to.rank].sort((a, b) => a - b);
+    return { t0: area.t0, t1: area.t1, first, last };
+  }
+
+  /** The flat index of the selected op; -1 for none. */
+  #selected() {
+    const trace = this.view.selection.current();
+    return trace?.op && trace.lane.id === "a" ? trace.op.i : -1;
+  }
+
+  #select(i: number) {
+    invalidate("plan");
+    const [lane] = this.plans.lanes();
+    this.timeline.show(inPairs([lane], this.runs.lanes));
+    this.view.goTo(lane, i);
+  }
+
+  /** A bound from the server, which also knows the memory limit; 0 where it has none. */
+  async #serverBound(board: Board) {
+    const { kind } = board.placement;
+    if (kind === "bidirectional") return 0;
+    const family = kind === "v" ? "v-auto" : "zb-auto";
+    const query = specQuery({ ...board.spec, family, order: null }, this.store.defaults);
+    const { lower_bound: value } = await getJson(`/api/bound${query}`);
+    return Number(value) || 0;
+  }
+
+  /** The keys of the board, and those of the timeline that it leaves. */
+  #keys(): Binding[] {
+    const { session } = this;
+    const section = t("Build");
+    const key = (
+      keys: string[],
+      label: string,
+      description: string,
+      act: () => void,
+      more: Partial<Binding> = {},
+    ): Binding => ({ section, keys, label, description, act, ...more });
+    return [
+      key(["ArrowUp"], "↑", t("the rank above"), () => session.setRank(session.rank - 1)),
+      key(["ArrowDown"], "↓", t("the rank below"), () => session.setRank(session.rank + 1)),
+      key(["ArrowLeft"], "←", t("the op before in the palette"), () => session.chooseBy(-1)),
+      key(["ArrowRight"], "→", t("the next op in the palette"), () => session.chooseBy(1)),
+      ...["F", "I", "W", "B"].map((letter) =>
+        key([letter.toLowerCase(), letter], letter, t("choose {kind}; again, its next chunk", { kind: letter }), () =>
+          session.chooseKind(letter),
+        ),
+      ),
+      key(["Enter"], "Enter", t("place what is chosen on the rank"), () => session.placePick()),
+      key(["Backspace"], "Backspace", t("take back the rank's last op"), () => session.takeBack()),
+      key(["z"], "Ctrl Z", t("undo"), () => session.undo(), { ctrl: true }),
+      key(["Z", "y"], "Ctrl ⇧ Z", t("redo"), () => session.redo(), { ctrl: true }),
+      key(["+", "="], "+", t("zoom in"), () => this.timeline.zoom(1.35)),
+      key(["-"], "-", t("zoom out"), () => this.timeline.zoom(1 / 1.35)),
+      key(["0"], "0", t("show all"), () => this.timeline.look({ t0: 0, t1: this.timeline.total() })),
+      ...this.view.keys().filter((each) => !each.keys.some((name) => TAKEN.test(name) && !each.shift)),
+    ];
+  }
+}

@@ -1,0 +1,81 @@
+// The charts of a lesson, drawn in their places when a reader comes near; a point that is chosen goes on the timeline.
+import { answerOf, requestChart, withLook, type ChartAnswer } from "../../panels/charts/answers.ts";
+import { Figure } from "../../panels/charts/figure.ts";
+import { plotly } from "../../panels/charts/plotly.ts";
+import { rowTable } from "../../panels/charts/tables.ts";
+import { t, tr } from "../../core/i18n/language.ts";
+import { onRecolour } from "../../ui/appearance.ts";
+import { h, replace, sentence } from "../../ui/dom.ts";
+import type { Spec } from "../../core/schedule/types.ts";
+import type { Store } from "../../data/store.ts";
+
+const NEAR = "400px 0px";
+const HEIGHT = 320; // px
+
+export function createCharts(store: Store, article: HTMLElement) {
+  const places = [...article.querySelectorAll(".chart")].map((node) => createPlace(store, node as HTMLElement));
+  const observer = new IntersectionObserver(
+    (entries) => {
+      for (const { target, isIntersecting } of entries)
+        if (isIntersecting) places.find(({ node }) => node === target)?.draw();
+    },
+    { rootMargin: NEAR },
+  );
+  for (const { node } of places) observer.observe(node);
+  onRecolour(() => places.forEach(({ redraw }) => redraw()));
+  return {
+    /** Draw every chart, as for printing. */
+    drawAll: async () => {
+      await Promise.all(places.map(({ draw }) => draw()));
+    },
+  };
+}
+
+function createPlace(store: Store, node: HTMLElement) {
+  const home = node.querySelector(".chart-home") as HTMLElement;
+  const { chart: name = "", query = "" } = node.dataset;
+  const title = (node.querySelector("figcaption > p")?.textContent ?? name).replace(/[.。]$/, "");
+  const said = h("p", { class: "chart-said", "aria-live": "polite" });
+  let answer: ChartAnswer | null = null;
+  const figure = new Figure({
+    put: (at) => put(at),
+    tell: (at) => replace(said, at === null || !answer ? "" : answer.describe(at)),
+  });
+  const numbers = h("details", {}, h("summary", { text: t("Numbers") }));
+  let drawn: Promise<void> | null = null;
+
+  function put(at: number) {
+    const change = answer?.put(at);
+    if (!change) return;
+    const { spec } = store.get();
+    const changed = { ...spec, ...change, costs: { ...spec.costs, ...change.costs } } as Spec;
+    store.set({ spec: changed, others: [] }, "none");
+  }
+
+  async function drawNow() {
+    try {
+      const size = { width: home.clientWidth || 600, height: HEIGHT };
+      const chart = await requestChart(withLook(`/api/charts/${name}${query}`, "", store.get().view, size));
+      const drawer = await plotly();
+      answer = answerOf(chart);
+      if (!figure.node.isConnected) replace(home, figure.node, said, numbers);
+      if ("rows" in chart)
+        numbers.replaceChildren(
+          h("summary", { text: t("Numbers") }),
+          h("div", { class: "chart-table" }, rowTable(chart, title, { put, point: (at) => figure.point(at) })),
+        );
+      await figure.draw(drawer, chart, answer, title, []);
+    } catch (problem) {
+      drawn = null;
+      replace(home, h("p", { class: "problem", text: sentence(tr(problem as any)) }));
+    }
+  }
+
+  return {
+    node,
+    draw: () => (drawn ??= drawNow()),
+    redraw: () => {
+      if (drawn) drawn = drawNow();
+    },
+  };
+}

@@ -1,0 +1,81 @@
+// Judges an answer in a lesson's file, which has no server: as backend/lessons/grade.py does; a test compares both.
+
+/** A question with its answer, as backend/lessons/export.py writes it. */
+export type Sealed = {
+  number: number;
+  kind: "predict" | "choose" | "order";
+  answer: number;
+  unit: string;
+  tolerance: number;
+  others: [string, number][];
+  reasons: string[]; // of the options, as HTML
+  right: number;
+  ops: string[];
+  explanation: string;
+  place: Record<string, string> | null;
+  shown: string;
+};
+/** reason: as HTML. */
+type Verdict = { right: boolean; reason: string };
+/** Templates by their codes. */
+export type Reasons = Record<string, string>;
+
+const EPSILON = 1e-9;
+const NUMBER = /^[+-]?[0-9]{1,12}([.,][0-9]{1,9})?(e[+-]?[0-9]{1,3})?$/;
+const GROUPED = /^[0-9]{1,3}(,[0-9]{3})+$/;
+const OP = /^([0-9]+)([FIWB])([0-9]+)$/;
+
+const escaped = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+
+function wrong(reasons: Reasons, name: string, values: Record<string, string | number> = {}): Verdict {
+  const template = reasons[`lessons.${name}`] ?? "";
+  const text = template.replace(/\{(\w+)\}/g, (hole, key) => String(values[key] ?? hole));
+  return { right: false, reason: escaped(text) };
+}
+
+const sorted = (ops: string[]) => [...ops].sort().join();
+
+const RIGHT = { right: true, reason: "" };
+
+export function judge(question: Sealed, given: string, reasons: Reasons): Verdict {
+  if (question.kind === "predict") return judgeNumber(question, given, reasons);
+  if (question.kind === "choose") return judgeOption(question, given, reasons);
+  return judgeOrder(question, given.split(/\s+/).filter(Boolean), reasons);
+}
+
+function judgeNumber(question: Sealed, given: string, reasons: Reasons): Verdict {
+  let text = given.replaceAll("\u00a0", " ").trim();
+  for (const end of ["%", question.unit]) if (end && text.endsWith(end)) text = text.slice(0, -end.length);
+  text = text.trim();
+  if (GROUPED.test(text)) text = text.replaceAll(",", "");
+  if (!NUMBER.test(text)) return wrong(reasons, "not_a_number");
+  const share = question.unit === "%" ? 100 : 1;
+  const number = Number(text.replace(",", "."));
+  const value = number / share;
+  const near = question.tolerance + EPSILON;
+  if (Math.abs(value - question.answer) <= near) return RIGHT;
+  for (const [name, other] of question.others)
+    if (Math.abs(value - other) <= near)
+      return wrong(reasons, "another_value", { given: `${text}\u00a0${question.unit}`.trim(), name });
+  if (share > 1 && Math.abs(number - question.answer) <= near) return wrong(reasons, "as_percent");
+  return wrong(reasons, value < question.answer ? "too_low" : "too_high", { given: text });
+}
+
+function judgeOption(question: Sealed, given: string, reasons: Reasons): Verdict {
+  if (!/^[0-9]{1,3}$/.test(given) || Number(given) >= question.reasons.length) return wrong(reasons, "choose_one");
+  return { right: Number(given) === question.right, reason: question.reasons[Number(given)] };
+}
+
+function judgeOrder(question: Sealed, ops: string[], reasons: Reasons): Verdict {
+  if (sorted(ops) !== sorted(question.ops)) return wrong(reasons, "all_ops_once");
+  if (ops.join() === question.ops.join()) return RIGHT;
+  const done = new Set();
+  for (const op of ops) {
+    const found = OP.exec(op);
+    const before = found && found[2] !== "F" ? `${found[1]}F${found[3]}` : "";
+    if (question.ops.includes(before) && !done.has(before)) return wrong(reasons, "gradient_first", { op, before });
+    done.add(op);
+  }
+  const same = ops.findIndex((op, at) => op !== question.ops[at]);
+  return wrong(reasons, "right_up_to", { count: same, wrong: same + 1 });
+}

@@ -1,0 +1,64 @@
+// A lesson's page: the text and, beside it, the live timeline, which shows the scene whose text is being read.
+import { createCharts } from "./charts.ts";
+import { createLook, createLookMenu, lookQuery } from "./look.ts";
+import { createProgress } from "./progress.ts";
+import { createQuestions } from "./questions.ts";
+import { createSizes } from "./sizes.ts";
+import { createSteps } from "./steps.ts";
+import { SceneView } from "./scene_view.ts";
+import { exposeForTests } from "../inspection.ts";
+import { start } from "../start.ts";
+import { TimelineView } from "../timeline_view.ts";
+import { getJson } from "../../data/api.ts";
+import { applyAppearance } from "../../ui/appearance.ts";
+import { byId } from "../../ui/dom.ts";
+import { listenKeys } from "../../ui/keyboard.ts";
+import { loadLanguage } from "../../ui/languages.ts";
+
+const WITHOUT_SCENE = "?family=1f1b&p=4&m=8";
+
+export async function startLesson() {
+  const article = byId("lesson");
+  const { slug = "" } = article.dataset;
+  const language = document.documentElement.dataset.language ?? "en";
+  const scenes = [...article.querySelectorAll(".scene")] as HTMLElement[];
+  const look = createLook();
+  applyAppearance(look.get().view);
+  await loadLanguage(`?lang=${language}`);
+  createLookMenu(look);
+  const progress = createProgress(slug);
+  const first = scenes[0]?.dataset.query ?? WITHOUT_SCENE;
+  const started = await start(first + lookQuery(look.get().view));
+  let scene: SceneView | null = null;
+  createQuestions({
+    ask(number, given, tries) {
+      const query = { question: String(number), answer: given, try: String(tries), lang: language };
+      return getJson(`/api/lessons/${slug}/answers?${new URLSearchParams(query)}`);
+    },
+    show: (place) => scene?.visit(place),
+    keep: progress.keep,
+    kept: progress.kept,
+  });
+  if (!started) return;
+  const { store, plans } = started;
+  const view = new TimelineView(store, plans, { showShortcuts: () => {} });
+  listenKeys(view.keys(), byId("stage"));
+  look.subscribe(({ view: { theme, colours, hatch } }) => store.setView({ theme, colours, hatch }, "none"));
+  createSizes(store, plans, byId("lesson-sliders"));
+  scene = new SceneView(view);
+  const charts = createCharts(store, article);
+  createSteps(article, progress, scene);
+  view.begin();
+  createPrint(charts.drawAll);
+  exposeForTests(view);
+}
+
+/** The handout: the text with a picture of each scene, and the charts, which are drawn first. */
+function createPrint(ready: () => Promise<void>) {
+  const button = byId("lesson-print");
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    await ready();
+    window.print();
+  });
+}

@@ -1,0 +1,38 @@
+// How far a reader has come, kept in this browser: the steps that were reached, the last one, and what was answered.
+import { recall, remember } from "../../ui/remembered.ts";
+import type { Answered } from "./questions.ts";
+
+type Progress = { at: string; seen: string[]; answers: Record<string, Answered> };
+
+const nameOf = (slug: string) => `lesson.${slug}`;
+
+/** What is kept of a lesson; what another version of this page wrote may lack parts. */
+export function progressOf(slug: string): Progress {
+  let kept;
+  try {
+    kept = JSON.parse(recall(nameOf(slug)) ?? "{}");
+  } catch {
+    kept = {};
+  }
+  const seen = Array.isArray(kept?.seen) ? kept.seen.filter((each: unknown) => typeof each === "string") : [];
+  const answers = kept?.answers && typeof kept.answers === "object" ? kept.answers : {};
+  return { at: typeof kept?.at === "string" ? kept.at : "", seen, answers };
+}
+
+export function createProgress(slug: string) {
+  const progress = progressOf(slug);
+  const keep = () => remember(nameOf(slug), JSON.stringify(progress));
+  return {
+    reach(anchor: string) {
+      progress.at = anchor;
+      if (!progress.seen.includes(anchor)) progress.seen.push(anchor);
+      keep();
+    },
+    keep(number: number, answered: Answered) {
+      progress.answers[number] = answered;
+      keep();
+    },
+    kept: (number: number): Answered | null =>
+      typeof progress.answers[number]?.given === "string" ? progress.answers[number] : null,
+  };
+}

@@ -1,0 +1,148 @@
+// The questions of a lesson: an answer is judged, a wrong one gets its reason and a second try, then the explanation.
+// Works on the HTML that the server made, in a lesson's page and in its file; its texts are in that HTML too.
+import { createOrder } from "./order_list.ts";
+import { h, replace } from "../../ui/dom.ts";
+
+type Judged = {
+  right: boolean;
+  reason: string; // as HTML
+  explanation?: string; // as HTML; after a right answer, or the second wrong one
+  place?: any; // where the answer is on the timeline
+  answer?: string;
+  option?: number | null; // the right one
+};
+export type Answered = { given: string; right: boolean };
+type Acts = {
+  ask: (number: number, given: string, tries: number) => Promise<Judged>;
+  show: (place: any) => void;
+  keep: (number: number, answered: Answered) => void; // a question that is over
+  kept: (number: number) => Answered | null;
+};
+
+const TRIES = 2;
+
+/** What a text of the server contains. */
+const nodesOf = (html: string) => [...new DOMParser().parseFromString(html, "text/html").body.childNodes];
+
+/** The page's words for answers. */
+const words = () => (document.getElementById("lesson-words") as HTMLElement).dataset;
+
+export function createQuestions(acts: Acts) {
+  for (const form of document.querySelectorAll("form.question")) createQuestion(form as HTMLFormElement, acts);
+}
+
+function createQuestion(form: HTMLFormElement, acts: Acts) {
+  const number = Number(form.dataset.number);
+  const fieldset = form.querySelector("fieldset") as HTMLFieldSetElement;
+  const said = form.querySelector(".said") as HTMLElement;
+  const hint = form.querySelector(".hint") as HTMLElement;
+  const hintButton = form.querySelector("[data-hint]") as HTMLButtonElement;
+  const placeButton = form.querySelector("[data-place]") as HTMLButtonElement;
+  const check = form.querySelector("[type=submit]") as HTMLButtonElement;
+  const list = form.querySelector(".order") as HTMLElement | null;
+  if (list) createOrder(list, (op, place) => replace(said, `${op} ${words().moved} ${place}`));
+  let tries = 0;
+  let asking = false;
+  let place: any = null;
+
+  hintButton.addEventListener("click", () => {
+    hint.hidden = false;
+    hintButton.hidden = true;
+  });
+  placeButton.addEventListener("click", () => acts.show(place));
+
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const given = answerOf(form);
+    if (asking || check.hidden) return;
+    if (!given) {
+      replace(said, words().empty);
+      return;
+    }
+    asking = true;
+    try {
+      const judged = await acts.ask(number, given, tries + 1);
+      tries += 1;
+      tell(judged, given, true);
+    } catch {
+      replace(said, words().offline);
+    } finally {
+      asking = false;
+    }
+  });
+
+  /** fresh: not one of an earlier visit. */
+  function tell(judged: Judged, given: string, fresh: boolean) {
+    const { right, reason, explanation } = judged;
+    const over = right || tries >= TRIES;
+    const { right: yes, wrong: no, again, answer: itIs } = words();
+    const answer = !right && over && judged.answer ? ` ${itIs} ${judged.answer}.` : "";
+    form.dataset.result = right ? "right" : "wrong";
+    replace(
+      said,
+      h("p", {}, h("strong", { text: right ? yes : no }), " ", ...nodesOf(reason), answer, over ? "" : ` ${again}`),
+    );
+    if (!over) {
+      if (hint.childNodes.length) hint.hidden = hintButton.hidden = false;
+      hintButton.hidden = true;
+      return;
+    }
+    if (explanation) said.append(h("div", { class: "explanation" }, ...nodesOf(explanation)));
+    markRight(form, judged);
+    form.dataset.over = "";
+    form.dispatchEvent(new CustomEvent("answered", { bubbles: true }));
+    check.hidden = hintButton.hidden = true;
+    fieldset.querySelectorAll("input, .order button").forEach((node) => node.setAttribute("disabled", ""));
+    place = judged.place ?? null;
+    placeButton.hidden = place === null;
+    if (!fresh) return;
+    acts.keep(number, { given, right });
+    if (!right && place) acts.show(place);
+  }
+
+  restore(form, acts.kept(number));
+
+  /** As an earlier visit left it. */
+  async function restore(node: HTMLFormElement, kept: Answered | null) {
+    if (!kept) return;
+    tries = TRIES;
+    fill(node, kept.given);
+    try {
+      tell(await acts.ask(number, kept.given, TRIES), kept.given, false);
+    } catch {
+      tries = 0; // it can be answered again
+    }
+  }
+}
+
+/** Returns "" for none. */
+function answerOf(form: HTMLFormElement): string {
+  if (form.dataset.kind === "order")
+    return [...form.querySelectorAll("[data-op]")].map((row) => (row as HTMLElement).dataset.op).join(" ");
+  return String(new FormData(form).get("answer") ?? "").trim();
+}
+
+function fill(form: HTMLFormElement, given: string) {
+  if (form.dataset.kind === "order") arrange(form, given.split(" "));
+  else if (form.dataset.kind === "choose") {
+    const option = form.querySelectorAll("input")[Number(given)] as HTMLInputElement | undefined;
+    if (option) option.checked = true;
+  } else {
+    const box = form.querySelector("input");
+    if (box) box.value = given;
+  }
+}
+
+/** Put the ops of an order into this one. */
+function arrange(form: HTMLFormElement, ops: string[]) {
+  const rows = [...form.querySelectorAll("[data-op]")];
+  for (const op of ops) {
+    const row = rows.find((each) => (each as HTMLElement).dataset.op === op);
+    row?.parentElement?.append(row);
+  }
+}
+
+function markRight(form: HTMLFormElement, { option, right, answer }: Judged) {
+  if (typeof option === "number") form.querySelectorAll(".options li")[option]?.classList.add("is-right");
+  if (form.dataset.kind === "order" && !right && answer) arrange(form, answer.split(" "));
+}

@@ -1,0 +1,113 @@
+// The steps of a lesson: which one is being read decides the scene, the address and the progress; keys go between them.
+import { byId, setText } from "../../ui/dom.ts";
+import type { createProgress } from "./progress.ts";
+import type { SceneView } from "./scene_view.ts";
+
+const FIRST = "start"; // the introduction's anchor, which no address needs
+const LINE = 0.45; // of the window's height: what is above has been reached
+
+export function createSteps(article: HTMLElement, progress: ReturnType<typeof createProgress>, view: SceneView) {
+  const steps = [...article.querySelectorAll(".step")] as HTMLElement[];
+  const bar = byId("lesson-steps");
+  const count = bar.querySelector(".step-count") as HTMLElement;
+  const marks = steps.flatMap(marksOf);
+  const reached = new Set<Element>();
+  let at = -1;
+  let known = false; // where the marks are
+
+  const observer = new IntersectionObserver(
+    (entries) => {
+      for (const { target, boundingClientRect, rootBounds } of entries) {
+        const above = boundingClientRect.top < (rootBounds?.bottom ?? innerHeight * LINE);
+        if (above) reached.add(target);
+        else reached.delete(target);
+      }
+      known = true;
+      follow();
+    },
+    // Far above the window everything counts as seen, so that each mark is reported once on its way.
+    { rootMargin: `1000000px 0px -${Math.round(100 * (1 - LINE))}% 0px` },
+  );
+  for (const { node } of marks) observer.observe(node);
+  const questions = new IntersectionObserver(follow, { threshold: [0, 0.5, 1] });
+  for (const question of article.querySelectorAll(".question")) questions.observe(question);
+  article.addEventListener("answered", follow);
+
+  function follow() {
+    if (!known) return;
+    const passed = marks.filter((each) => reached.has(each.node) && !isHeldBack(each)).reverse();
+    const mark = passed[0] ?? marks[0];
+    const { scene } = passed.find((each) => each.scene) ?? marks.find((each) => each.scene) ?? mark;
+    if (scene) view.take(scene);
+    const now = mark ? steps.indexOf(mark.step) : 0;
+    if (now === at) return;
+    at = now;
+    const { id } = steps[at];
+    progress.reach(id);
+    if (at > 0 || location.hash) {
+      const address = new URL(location.href);
+      address.hash = id === FIRST ? "" : id;
+      if (address.href !== location.href) history.replaceState(history.state, "", address);
+    }
+    setText(count, `${at + 1} / ${steps.length}`);
+    for (const button of bar.querySelectorAll("button"))
+      button.disabled = !steps[at + Number((button as HTMLElement).dataset.way)];
+  }
+
+  function go(way: number) {
+    const step = steps[at + way];
+    if (!step) return;
+    step.scrollIntoView();
+    step.focus({ preventScroll: true });
+  }
+
+  bar.hidden = false;
+  bar.addEventListener("click", (event) => {
+    const button = (event.target as HTMLElement).closest("button");
+    if (button) go(Number(button.dataset.way));
+  });
+  document.addEventListener("keydown", (event) => {
+    const target = event.target as HTMLElement;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (target.closest("input, select, textarea, #stage, [popover], dialog, [role=application]")) return;
+    if (event.key === "n") go(1);
+    else if (event.key === "b") go(-1);
+  });
+  article.addEventListener("click", (event) => {
+    const button = (event.target as HTMLElement).closest(".scene-show");
+    const scene = (button?.closest(".scene") ?? null) as HTMLElement | null;
+    if (scene) view.take(scene, true);
+  });
+}
+
+type Mark = {
+  node: HTMLElement;
+  step: HTMLElement;
+  scene: HTMLElement | null;
+  after: HTMLElement | null; // the question before the scene, in the same step
+};
+
+/** Whether a scene would show the answer of a question that is still being read. */
+function isHeldBack({ after }: Mark) {
+  if (!after || "over" in after.dataset) return false;
+  const { top, height } = after.getBoundingClientRect();
+  return top + height / 2 > parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop);
+}
+
+/**
+ * Where the view changes: at a step's heading, to its first scene unless a question comes before that, and at each
+ * scene.
+ */
+function marksOf(step: HTMLElement): Mark[] {
+  const parts = [...step.querySelectorAll(".scene, .question")] as HTMLElement[];
+  const begin = parts[0]?.classList.contains("scene") ? parts[0] : null;
+  const heading = { node: step.firstElementChild as HTMLElement, step, scene: begin, after: null };
+  const marks = [heading];
+  parts.forEach((node, at) => {
+    if (!node.classList.contains("scene") || node === begin) return;
+    const before = parts[at - 1];
+    const after = before?.classList.contains("question") ? before : null;
+    marks.push({ node, step, scene: node, after } as any);
+  });
+  return marks;
+}

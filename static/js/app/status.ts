@@ -1,0 +1,82 @@
+// What the timeline shows while there is nothing to draw: loading, a refused first spec, no server. Also brief notices.
+import { byId, h, replace, sentence, show } from "../ui/dom.ts";
+import { t, tr } from "../core/i18n/language.ts";
+import type { Plan } from "../data/plan.ts";
+import type { Plans } from "../data/plans.ts";
+import type { Store } from "../data/store.ts";
+
+/** What the controls call a field, where that is not its name. */
+const SYMBOLS: Record<string, string> = { group: "g", comm: "c", F: "f", I: "i", W: "w" };
+
+const RETRY = 4000; // ms
+
+export function createStatus(store: Store, plans: Plans, plot: HTMLElement) {
+  const cover = h("div", { class: "plot-state" }, h("strong", { text: t("Loading the first schedule …") }));
+  plot.append(cover);
+  byId("stage").classList.add("is-empty");
+  const banner = byId("banner");
+  let timer = 0;
+  const retry = () => plans.sync(true);
+  const apply = (field: string, value: any) => store.set({ spec: { ...store.get().spec, [field]: value } });
+
+  /** Why there is nothing to draw, in place of the timeline. */
+  function showCover(plan: Plan) {
+    show(cover, !plan.order);
+    byId("stage").classList.toggle("is-empty", !plan.order);
+    if (plan.order) return;
+    if (plan.offline) {
+      replace(
+        cover,
+        h("strong", { text: t("The server does not answer") }),
+        h("p", {
+          text: t("The server searches this schedule or reads it. The page tries again every few seconds."),
+        }),
+        h("button", { type: "button", class: "button soft", onclick: retry }, t("Try now")),
+      );
+    } else if (plan.error) {
+      const { field, nearest } = plan.error;
+      replace(
+        cover,
+        h("strong", { text: t("No such schedule") }),
+        h("p", { text: sentence(tr(plan.error)) }),
+        nearest === undefined
+          ? ""
+          : h(
+              "button",
+              { type: "button", class: "button primary", onclick: () => apply(field, nearest) },
+              t("Use {field} = {value}", { field: SYMBOLS[field] ?? field, value: nearest }),
+            ),
+      );
+    } else {
+      replace(cover, h("strong", { text: t("Loading the first schedule …") }));
+    }
+  }
+
+  plans.onAnswer(() => {
+    showCover(plans.first);
+    const offline = plans.onScreen().some((plan) => plan.offline);
+    const drawn = plans.first.order !== null;
+    show(banner, offline && drawn);
+    if (offline && drawn) {
+      replace(
+        banner,
+        h("span", {
+          text: t("The server does not answer. Constructed schedules still work; searched and imported ones do not."),
+        }),
+        h("button", { type: "button", class: "button", onclick: retry }, t("Try now")),
+      );
+    }
+    clearTimeout(timer);
+    if (offline) timer = window.setTimeout(retry, RETRY);
+  });
+
+  return {
+    /** Show a brief notice. ms: how long it stays. */
+    toast(text: string, ms = 2000) {
+      replace(banner, h("span", { text }));
+      show(banner, true);
+      clearTimeout(timer);
+      timer = window.setTimeout(() => show(banner, false), ms);
+    },
+  };
+}

@@ -1,4 +1,0 @@
-// Defines <bubble-line> for any page: one script, no server, no framework.
-import { BubbleLine } from "./component/element.js";
-
-if (!customElements.get("bubble-line")) customElements.define("bubble-line", BubbleLine);

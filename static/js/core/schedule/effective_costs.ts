@@ -1,0 +1,117 @@
+// The costs that ops really have: what the options of a spec make of the costs that were given. The same sums in the
+// same order as backend/schedule/options/effective_costs.py, so that times are equal bit by bit. Knows no order.
+import { ofStages } from "./per_chunk.ts";
+import { BARRIERS, RECOMPUTE } from "./spec_tables.ts";
+import type { Costs, Spec } from "./types.ts";
+
+export const LAYERS_A_STAGE = 4; // where layers are redistributed and none were given
+
+/** How often all ranks wait for each other around S and T, for each micro-batch. */
+export const barriersOf = (spec: Spec) => BARRIERS[spec.vocabulary] ?? 0;
+
+/** Does the order itself, not only its times, follow from the costs? */
+export const shapedByOptions = (spec: Spec) =>
+  (barriersOf(spec) > 0 && spec.vocabulary !== "interlaced") || spec.offload !== "none";
+
+/** The natural times of S, T and O, each a device's. */
+export function natural(spec: Spec) {
+  const [f, i, w] = [spec.costs.F, spec.costs.I, spec.costs.W].map((cost) => device(cost, spec.p));
+  return { S: f / 4, T: f / 2, O: (f + i + w) / 2 };
+}
+
+/** Every option counted; S, T and O are numbers where ops of that kind exist. */
+export function timing(spec: Spec): Costs {
+  const { costs, p, v, vocabulary } = spec;
+  const plain =
+    vocabulary === "plain" && costs.S === null && costs.T === null && spec.offload === "none" && spec.layers === null;
+  if (plain && spec.recompute === "none") return costs;
+  const [f, i, w] = [costs.F, costs.I, costs.W].map((cost) => device(cost, p));
+  let { S, T, O } = costs;
+  if (vocabulary !== "plain") {
+    S ??= f / 4;
+    T ??= f / 2;
+  }
+  if (spec.offload !== "none") {
+    O ??= (f + i + w) / 2;
+    if (spec.shared_link) O = times(O, 2);
+  }
+  const head = p * ((S ?? 0) + (T ?? 0));
+  const layers = vocabulary === "redistribute" ? fewerOnTheLast(spec, (f + i + w) / v, head) : spec.layers;
+  let out: Costs = { ...costs, S, T, O };
+  if (layers) {
+    const over = (cost: number | number[]) => spread(cost, v, layers);
+    out = { ...out, F: over(out.F), I: over(out.I), W: over(out.W), O: O === null ? null : over(O) };
+  }
+  out = withRecomputation(out, spec);
+  return barriersOf(spec) > 0 ? out : withHead(out, p, v, S ?? 0, T ?? 0);
+}
+
+/**
+ * The layers of each stage so that the slowest is as fast as it can be; the others share what the last one has not.
+ * stage: time of a stage with its even share; head: the output layer's.
+ */
+function fewerOnTheLast(spec: Spec, stage: number, head: number) {
+  const stages = spec.p * spec.v;
+  const total = spec.layers ? spec.layers.reduce((a, b) => a + b, 0) : LAYERS_A_STAGE * stages;
+  if (stages === 1) return [total];
+  const layer = (stage * stages) / total;
+  let best = 0;
+  let least = Infinity;
+  for (let last = 0; last <= Math.floor(total / stages); last++) {
+    const slowest = Math.max(layer * Math.ceil((total - last) / (stages - 1)), layer * last + head);
+    if (slowest <= least) {
+      best = last;
+      least = slowest;
+    }
+  }
+  const each = Math.floor((total - best) / (stages - 1));
+  const more = (total - best) % (stages - 1);
+  return [...new Array(more).fill(each + 1), ...new Array(stages - 1 - more).fill(each), best];
+}
+
+/** A device's whole share. */
+function device(cost: number | number[], p: number) {
+  if (typeof cost === "number") return cost;
+  let total = 0;
+  for (const each of cost) total += each;
+  return total / p;
+}
+
+/** One entry a stage, by its layers. */
+function spread(cost: number | number[], v: number, layers: number[]) {
+  if (typeof cost !== "number") return cost;
+  const total = layers.reduce((a, b) => a + b, 0);
+  return layers.map((n) => (cost / v) * ((n * layers.length) / total));
+}
+
+const times = (cost: number | number[], factor: number) =>
+  typeof cost === "number" ? cost * factor : cost.map((each) => each * factor);
+
+/** One entry a stage. */
+const each = (cost: number | number[], p: number, v: number): number[] =>
+  typeof cost === "number" ? new Array(p * v).fill(cost / v) : cost;
+
+/**
+ * With I also the part of F that runs again: a number if all chunks recompute the same part of numbers, else a list.
+ */
+function withRecomputation(costs: Costs, { recompute, p, v }: Spec): Costs {
+  const { F, I } = costs;
+  if (recompute === "none") return costs;
+  if (Array.isArray(F) !== Array.isArray(I)) throw new Error("with recomputation F and I are both lists or numbers");
+  if (typeof recompute === "string" && typeof F === "number" && typeof I === "number")
+    return { ...costs, I: I + RECOMPUTE[recompute].extra * F };
+  const forward = each(F, p, v);
+  const extra = ofStages(recompute, forward.length).map((mode) => RECOMPUTE[mode].extra);
+  return { ...costs, I: each(I, p, v).map((i, stage) => i + extra[stage] * forward[stage]) };
+}
+
+/** The whole output layer on the last stage: S with its F, half of T with its I, half with its W. */
+function withHead(costs: Costs, p: number, v: number, s: number, t: number): Costs {
+  if (s === 0 && t === 0) return costs;
+  const last = (cost: number | number[], more: number) => {
+    const out = each(cost, p, v).slice();
+    out[out.length - 1] += more;
+    return out;
+  };
+  return { ...costs, F: last(costs.F, p * s), I: last(costs.I, (p * t) / 2), W: last(costs.W, (p * t) / 2) };
+}

@@ -1,0 +1,220 @@
+// Activations held by each rank: chunks in flight, and in units of one micro-batch's activations on a device.
+// A chunk's activation is taken when its F starts and given back when its W (or full B) ends; inside a pair the F
+// takes before the B gives back. Ops of a rank run one at a time, so peaks need no times, but where copies move
+// activations to host memory and back. A forward-only schedule keeps nothing.
+
+import { memoized } from "../memoized.ts";
+import { RELOAD } from "./copies.ts";
+import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_W, chunkOf, kindOf } from "./ops.ts";
+import { valuesOf } from "./per_chunk.ts";
+import { RECOMPUTE } from "./spec_tables.ts";
+import { versions } from "./weight_versions.ts";
+import type { Schedule, Spec, Times } from "./types.ts";
+
+export type Holding = {
+  wShare: number; // the part of an activation that W still needs after I
+  v: number;
+  kept: number | number[]; // the part that is held until the backward, of all chunks or of each
+  weights: number; // what each stashed weight version costs
+};
+
+const CODES = 256;
+const KEPT = Object.fromEntries(Object.entries(RECOMPUTE).map(([mode, { kept }]) => [mode, kept]));
+
+/** How a spec's memory is counted. */
+export const holding = (spec: Spec): Holding => ({
+  wShare: spec.w_share,
+  v: spec.v,
+  kept: valuesOf(spec.recompute, KEPT),
+  weights: spec.weights ?? 0,
+});
+
+/** The part of an activation that is held until the backward, by chunk. */
+export const keptByChunk = (kept: Holding["kept"], chunks: number): number[] =>
+  typeof kept === "number" ? new Array(chunks).fill(kept) : kept;
+
+/** What each op takes at its start, by code: a forward what it keeps, a backward the rest, by recomputing. */
+export function takes(chunks: number, kept: Holding["kept"]) {
+  const held = keptByChunk(kept, chunks);
+  const take = new Float64Array(CODES); // looked up by code: a slider asks for the curves of all ranks in each frame
+  for (let code = 0; code < CODES; code++) {
+    const kind = kindOf(code, chunks);
+    const chunk = chunkOf(code, chunks);
+    if (kind === KIND_F) take[code] = held[chunk];
+    else if (kind === KIND_I || kind === KIND_B) take[code] = 1 - held[chunk];
+    else if (kind === KIND_PAIR) take[code] = 1 + (held[chunk] - held[code % chunks]); // exactly 1 where both are alike
+  }
+  return take;
+}
+
+/** What each op gives back at its end, by code. wShare: the part of an activation that W still needs after I. */
+export function backs(chunks: number, wShare: number) {
+  const back = new Float64Array(CODES);
+  for (let code = 0; code < CODES; code++) {
+    const kind = kindOf(code, chunks);
+    if (kind === KIND_I) back[code] = 1 - wShare;
+    else if (kind === KIND_W) back[code] = wShare;
+    else if (kind === KIND_B || kind === KIND_PAIR) back[code] = 1;
+  }
+  return back;
+}
+
+/** Whether all ops are forwards: inference. */
+export const isForwardOnly = memoized(
+  ({ codes, chunks }: Schedule) => codes.length > 0 && codes.every((code) => code < chunks),
+);
+
+/** take: by code; back: by code; Returns highest level of each rank. */
+function peaks(schedule: Schedule, take: Float64Array, back: Float64Array): Float64Array {
+  const { p, codes, offsets } = schedule;
+  const top = new Float64Array(p);
+  if (isForwardOnly(schedule)) return top;
+  for (let r = 0; r < p; r++) {
+    let level = 0;
+    for (let i = offsets[r]; i < offsets[r + 1]; i++) {
+      level += take[codes[i]];
+      if (level > top[r]) top[r] = level;
+      level -= back[codes[i]];
+    }
+  }
+  return top;
+}
+
+/** The most chunks in flight on each rank; an I gives nothing back. */
+export const peakInFlight = (schedule: Schedule) =>
+  Int32Array.from(peaks(schedule, takes(schedule.chunks, 1), backs(schedule.chunks, 1)));
+
+/**
+ * The most memory of each rank, in units of one micro-batch's activations on a device (1F1B's peak is min(p, m)).
+ * times: needed where there are copies or stashed weights.
+ */
+export function peakMemory(schedule: Schedule, times: Times | null, how: Holding) {
+  if (times && (schedule.copies || how.weights > 0)) {
+    return Float64Array.from({ length: schedule.p }, (_, r) =>
+      curve(schedule, times, r, how).y.reduce((a, b) => Math.max(a, b), 0),
+    );
+  }
+  const { chunks } = schedule;
+  return peaks(schedule, takes(chunks, how.kept), backs(chunks, how.wShare)).map((x) => x / how.v);
+}
+
+/**
+ * One rank's memory over time as steps: level y[k] holds from t[k] on, 0 before t[0]. Stops at the first op that has
+ * not run yet.
+ */
+export function curve(
+  schedule: Schedule,
+  times: Times,
+  rank: number,
+  { wShare, v, kept, weights }: Holding,
+  into?: { t: Float64Array; y: Float64Array }, // its memory is reused where it is large enough
+): { t: Float64Array; y: Float64Array } {
+  const { chunks, codes, offsets } = schedule;
+  if (isForwardOnly(schedule)) return { t: new Float64Array(0), y: new Float64Array(0) };
+  const { start, end } = times;
+  const take = takes(chunks, kept);
+  const back = backs(chunks, wShare);
+  const stashed = weights > 0 ? versions(schedule).stashed : null;
+  const from = offsets[rank];
+  let to = from;
+  while (to < offsets[rank + 1] && end[to] < Infinity) to++;
+  const copies = copyMoves(schedule, times, rank, kept, from, to);
+  const most = 2 * (to - from) + copies.count;
+  const [t, y] = into ? [roomIn(into.t, most), roomIn(into.y, most)] : [new Float64Array(most), new Float64Array(most)];
+  let size = 0;
+  let level = 0;
+  let next = 0;
+  for (let move = 0; move <= 2 * (to - from); move++) {
+    for (; next < copies.count && copies.among[next] === move; next++) {
+      level += copies.change[next];
+      t[size] = copies.when[next];
+      y[size++] = level / v;
+    }
+    const i = from + (move >> 1);
+    if (i === to) break;
+    const begins = move % 2 === 0;
+    let change = begins ? take[codes[i]] : -back[codes[i]];
+    if (stashed && !begins) change += weights * v * (stashed[i] - (i > from ? stashed[i - 1] : 0));
+    if (change === 0) continue;
+    level += change;
+    t[size] = begins ? start[i] : end[i];
+    y[size++] = level / v;
+  }
+  return { t: t.subarray(0, size), y: y.subarray(0, size) };
+}
+
+/** All the memory of an array, or new memory if that is too little. */
+const roomIn = ({ buffer }: Float64Array, length: number) =>
+  buffer.byteLength >= 8 * length ? new Float64Array(buffer) : new Float64Array(length);
+
+const roomForMoves = (length: number) => ({
+  among: new Int32Array(length),
+  when: new Float64Array(length),
+  change: new Float64Array(length),
+});
+let moves = roomForMoves(0); // of one rank after the other
+
+/**
+ * The moves of a rank's copies among the 2 * (to - from) of its ops: an offload gives at its end, a reload takes at its
+ * start. Of moves at one time an offload's comes first and a reload's last; copies that take no time stand where they
+ * are issued. The same as backend/schedule/simulation/memory.py. Returns in the order of among; the arrays are longer,
+ * and the next call's.
+ */
+function copyMoves(
+  { copies, chunks, count: ops }: Schedule,
+  { start, end }: Times,
+  rank: number,
+  kept: Holding["kept"],
+  from: number,
+  to: number,
+): { count: number; among: Int32Array; when: Float64Array; change: Float64Array } {
+  const [first, stop] = copies ? [copies.offsets[rank], copies.offsets[rank + 1]] : [0, 0];
+  if (moves.among.length < stop - first) moves = roomForMoves(stop - first);
+  const { among, when, change } = moves;
+  let count = 0;
+  const held = keptByChunk(kept, chunks);
+  let sorted = true;
+  let [at, last] = [0, -Infinity]; // a lane's copies come one after the other, so that the search goes on from the last
+  for (let i = first; copies && i < stop; i++) {
+    const reload = copies.codes[i - ops] >= RELOAD * chunks;
+    const time = reload ? start[i] : end[i];
+    if (time === Infinity) continue; // of a live run, not reported yet
+    if (time < last || (time === last && !reload)) at = 0;
+    at = place(start, end, from, to, time, reload, at);
+    last = time;
+    among[count] = end[i] > start[i] ? at : 2 * copies.issued[i - ops];
+    when[count] = time;
+    const moved = held[copies.codes[i - ops] % chunks];
+    change[count] = reload ? moved : -moved;
+    if (count > 0 && among[count] < among[count - 1]) sorted = false;
+    count++;
+  }
+  return sorted ? { count, among, when, change } : inOrder({ count, among, when, change });
+}
+
+function inOrder({ count, among, when, change }: ReturnType<typeof copyMoves>): ReturnType<typeof copyMoves> {
+  // stable: copies of one place stay in their order
+  const order = Array.from({ length: count }, (_, k) => k).sort((a, b) => among[a] - among[b]);
+  return {
+    count,
+    among: Int32Array.from(order, (k) => among[k]),
+    when: Float64Array.from(order, (k) => when[k]),
+    change: Float64Array.from(order, (k) => change[k]),
+  };
+}
+
+/** The number of a rank's starts and ends before a time, or up to it, of which there are `least`. */
+function place(
+  start: Float64Array,
+  end: Float64Array,
+  from: number,
+  to: number,
+  when: number,
+  upTo: boolean,
+  least: number,
+) {
+  let i = from + (least >> 1);
+  for (; i < to && (upTo ? end[i] <= when : end[i] < when); i++);
+  const begun = i < to && (upTo ? start[i] <= when : start[i] < when);
+  return Math.max(least, 2 * (i - from) + (begun ? 1 : 0));
+}

@@ -1,0 +1,132 @@
+// The messages between ranks: which op sends what to which, by sender and by receiver, and how long each is in flight.
+// A barrier is no message (all ranks meet in it).
+
+import { memoized } from "../memoized.ts";
+import { makers } from "./dependencies.ts";
+import { KIND_B, KIND_F, KIND_I, KIND_PAIR, chunkOf, kindOf, micros } from "./ops.ts";
+import type { Costs, Schedule, Times } from "./types.ts";
+
+/**
+ * By number, in the order of the givers' flat indices, so that those of a rank stand together, rank r's from offsets[r]
+ * to offsets[r + 1], and are sent in ascending order of time.
+ */
+export type Messages = {
+  giver: Int32Array;
+  taker: Int32Array;
+  gradient: Uint8Array; // 1, or 0 for an activation
+  from: Int32Array; // from, to: ranks
+  to: Int32Array;
+  count: number;
+  offsets: Int32Array;
+};
+/** Numbers of messages by receiver, in the order they are sent. */
+type Inbox = { list: Int32Array; offsets: Int32Array };
+
+const received = new WeakMap<Times, Inbox>();
+
+export const messagesOf = memoized(collect);
+
+function collect(schedule: Schedule): Messages {
+  const { p, n, chunks, codes, offsets: rows, count, placement, barriers } = schedule;
+  const { forward, gradient, shard } = makers(schedule);
+  const { first, second } = micros(schedule);
+  const kinds = Uint8Array.from({ length: 256 }, (_, code) => kindOf(code, chunks));
+  const room = 2 * count + (barriers ? p * n : 0);
+  const out = {
+    giver: new Int32Array(room),
+    taker: new Int32Array(room),
+    gradient: new Uint8Array(room),
+    from: new Int32Array(room),
+    to: new Int32Array(room),
+  };
+  const offsets = new Int32Array(p + 1);
+  let size = 0;
+  const send = (giver: number, taker: number, back: number, from: number, to: number) => {
+    if (taker < 0 || from === to) return;
+    out.giver[size] = giver;
+    out.taker[size] = taker;
+    out.gradient[size] = back;
+    out.from[size] = from;
+    out.to[size++] = to;
+  };
+  for (let r = 0; r < p; r++) {
+    for (let i = rows[r]; i < rows[r + 1]; i++) {
+      const kind = kinds[codes[i]];
+      if (kind === KIND_F || kind === KIND_PAIR) {
+        const next = placement.next[r * chunks + chunkOf(codes[i], chunks)];
+        if (next >= 0) send(i, forward[next * n + first[i]], 0, r, Math.floor(next / chunks));
+        else for (let home = 0; barriers && home < p; home++) send(i, shard[2 * home * n + first[i]], 0, r, home);
+      }
+      if (kind === KIND_I || kind === KIND_B || kind === KIND_PAIR) {
+        const previous = placement.prev[r * chunks + (codes[i] % chunks)];
+        const k = kind === KIND_PAIR && second ? second[i] : first[i];
+        if (previous >= 0) send(i, gradient[previous * n + k], 1, r, Math.floor(previous / chunks));
+      }
+    }
+    offsets[r + 1] = size;
+  }
+  return {
+    giver: out.giver.subarray(0, size),
+    taker: out.taker.subarray(0, size),
+    gradient: out.gradient.subarray(0, size),
+    from: out.from.subarray(0, size),
+    to: out.to.subarray(0, size),
+    count: size,
+    offsets,
+  };
+}
+
+/** Until when a message is in flight: a measured one is there, at the latest, when its op begins. */
+export function arrives({ giver, taker }: Messages, { start, end }: Times, costs: Costs, at: number) {
+  const left = end[giver[at]];
+  return Math.min(left + costs.comm, Math.max(left, start[taker[at]]));
+}
+
+/** What each rank receives. */
+export function inbox(schedule: Schedule, times: Times): Inbox {
+  let found = received.get(times);
+  if (!found) received.set(times, (found = sortIn(schedule, times)));
+  return found;
+}
+
+/** Those of one sender are in order already; a receiver has few senders, so its lists are merged. */
+function sortIn(schedule: Schedule, { end }: Times): Inbox {
+  const { p } = schedule;
+  const { giver, from, to, count } = messagesOf(schedule);
+  /** By receiver, then by sender. */
+  const heaps: Map<number, number[]>[] = Array.from({ length: p }, () => new Map());
+  for (let at = 0; at < count; at++) {
+    const of = heaps[to[at]];
+    const list = of.get(from[at]);
+    if (list) list.push(at);
+    else of.set(from[at], [at]);
+  }
+  const offsets = new Int32Array(p + 1);
+  const list = new Int32Array(count);
+  heaps.forEach((heap, r) => {
+    const merged = [...heap.values()].reduce((a, b) => merge(a, b, (at) => end[giver[at]]), [] as number[]);
+    list.set(merged, offsets[r]);
+    offsets[r + 1] = offsets[r] + merged.length;
+  });
+  return { list, offsets };
+}
+
+function merge(a: number[], b: number[], when: (at: number) => number): number[] {
+  if (!a.length) return b;
+  const out = new Array(a.length + b.length);
+  for (let x = 0, y = 0, at = 0; at < out.length; at++) {
+    out[at] = y >= b.length || (x < a.length && when(a[x]) <= when(b[y])) ? a[x++] : b[y++];
+  }
+  return out;
+}
+
+/** The first place in an ascending list whose time is t or later. hi: the list's bounds; when: by place. */
+export function firstFrom(lo: number, hi: number, when: (place: number) => number, t: number) {
+  let [a, b] = [lo, hi];
+  while (a < b) {
+    const mid = (a + b) >>> 1;
+    if (when(mid) >= t) b = mid;
+    else a = mid + 1;
+  }
+  return a;
+}

@@ -1,0 +1,45 @@
+// Tables that the page shares with the server; `python -m backend.web.page_tables` writes them at set-up.
+import tables from "../../../vendor/tables.json" with { type: "json" };
+import type { Constructed } from "./types.ts";
+
+/** Families whose orders are constructed, not searched, in the order of the picker. */
+export const CONSTRUCTED_FAMILIES: Constructed[] = tables.families as any;
+
+/** The largest sizes, and the most ops of an order. */
+export const LIMITS: Record<string, number> = tables.limits;
+
+/** Fields of a spec, in the order of the query. */
+export const SPEC_FIELDS: string[] = tables.spec_fields;
+
+/** Fields of a spec's costs. */
+export const COST_KEYS: string[] = tables.cost_keys;
+
+/** The family of an order that is in the link itself. */
+export const IMPORTED: string = tables.imported;
+
+/** Families by any of their names, in lower case without spaces, hyphens and underscores. */
+export const FAMILY_NAMES: Record<string, string> = tables.family_names;
+
+/** Families whose every backward updates the weights. */
+export const ASYNCHRONOUS: string[] = tables.asynchronous;
+
+/** Entries of the longest list: one per stage. */
+export const MOST_STAGES: number = tables.most_stages;
+
+/** Recomputation: the part of F that runs again with I, the part of its activations held until then. */
+export const RECOMPUTE: Record<string, { extra: number; kept: number }> = tables.recompute;
+
+/** Barriers per micro-batch around S and T, by the place of the output layer. */
+export const BARRIERS: Record<string, number> = tables.barriers;
+
+/** Modes of offload. */
+export const OFFLOAD: string[] = tables.offload;
+
+/** Modes of offload of one chunk. */
+export const OFFLOAD_OF_CHUNK: string[] = tables.offload_of_chunk;
+
+/** Names that models had before, which old links have. */
+export const MODEL_ALIASES: Record<string, string> = tables.model_aliases;
+
+/** Fields of a model or a machine: the server's name, the link's key, the form of its value. */
+export const PRESET_FIELDS: string[][] = tables.preset_fields;

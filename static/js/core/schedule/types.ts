@@ -1,0 +1,169 @@
+// The shapes that the pure modules share.
+
+import type { Message } from "../i18n/language.ts";
+
+/** A number is a device's whole share of layers (an op takes 1/v of it); a list has one entry per stage. */
+export type Costs = {
+  F: number | number[];
+  I: number | number[];
+  W: number | number[];
+  comm: number;
+  FB: number | null;
+  S: number | null; // S, T: a rank's shard of the output layer and its gradients
+  T: number | null;
+  O: number | number[] | null; // one copy to or from host memory
+};
+/** One word for all chunks of a device, or one of each (per_chunk.ts). */
+export type Modes = string | string[];
+export type Spec = {
+  family: string;
+  p: number;
+  m: number;
+  v: number;
+  group: number | null;
+  memory: number | null;
+  w_share: number;
+  lifo: boolean;
+  forward_only: boolean;
+  recompute: Modes;
+  layers: number[] | null;
+  vocabulary: string;
+  offload: Modes;
+  shared_link: boolean;
+  weights: number | null;
+  effort: number | null;
+  seed: number;
+  order: string | null;
+  costs: Costs;
+};
+export type PlacementKind = "looped" | "v" | "bidirectional";
+/** Arrays by slot = rank * chunks + chunk; prev and next are the neighbouring slots in the same stream, -1 for none. */
+export type Placement = {
+  kind: PlacementKind;
+  p: number;
+  chunks: number;
+  stages: number;
+  streams: number;
+  stage: Int32Array;
+  stream: Int8Array;
+  prev: Int32Array;
+  next: Int32Array;
+};
+/** One byte per op; rank r is codes[offsets[r]:offsets[r+1]]. micro is [] when the micro-batches are implied. */
+export type Schedule = {
+  spec: Spec;
+  placement: Placement;
+  p: number;
+  m: number;
+  n: number;
+  v: number;
+  chunks: number;
+  codes: Uint8Array;
+  offsets: Int32Array;
+  micro: Int32Array[];
+  count: number;
+  barriers: number;
+  copies: Copies | null;
+  base?: boolean; // it lacks what the spec's options place by the costs (../options/apply_options.ts)
+};
+/**
+ * What the copy lanes do: codes are kind * chunks + chunk, kind 0 offload, 1 reload; Flat indices of copies go on where
+ * those of the schedule's ops end: rank r's are offsets[r] to offsets[r+1], and offsets[0] is the schedule's count.
+ */
+export type Copies = {
+  codes: Uint8Array;
+  offsets: Int32Array;
+  issued: Int32Array; // how many compute ops its rank has done when a copy is issued
+  count: number;
+};
+/**
+ * By flat op index. Arrays may be longer than the schedule. An op of a live run that has not been reported yet has
+ * start = end = Infinity, so a rank's ends always ascend.
+ */
+export type Times = { start: Float64Array; end: Float64Array; makespan: number };
+/** A formula: a number, a name, or [op, operand, ...]. */
+export type Tree = number | string | [string, ...any[]];
+export type Vars = Record<string, number>;
+export type Law = {
+  formula: Tree;
+  where: [Tree, string][];
+  name?: string;
+  quantity?: string;
+  window?: string;
+  source?: string;
+  when?: Tree | null;
+};
+/** A sentence or label of the server, for tr(). */
+export type Text = Message | string;
+export type ChunkRange = { min: number; default: number; max: number };
+/** The rows of a family, see backend/schedule/families/table.py. */
+export type Table = {
+  rows: [Tree, string][];
+  slots: [string, Tree][];
+  let: [string, Tree][];
+  group: Tree;
+  mirrored: Tree;
+  last_first: Tree;
+};
+/** The slots of F and I of micro-batch 0, as F0, I0, F1, I1. */
+export type BlockTable = { due: Record<string, Tree>; period: number; lag: Tree; let: [string, Tree][] };
+/** Holds for every legal spec; else the field is refused. */
+export type Rule = {
+  field: "p" | "m" | "group" | "memory";
+  where: Tree;
+  code: string;
+  template: string;
+  holes: Record<string, Tree>;
+};
+/** A family whose orders the page constructs, from its table or, without one, from its block. */
+export type Constructed = {
+  name: string;
+  title: string;
+  placement: PlacementKind;
+  v: ChunkRange;
+  fields: string[];
+  backward: "full" | "split" | "both";
+  asynchronous: boolean;
+  shaped_by_costs: boolean;
+  vocabulary: string[];
+  ops: Tree | null;
+  table: Table | null;
+  block: BlockTable | null;
+  legal: Rule[];
+};
+/** As /api/families lists it. */
+export type Family = {
+  name: string;
+  title: string;
+  year: number;
+  source: Text;
+  used_by: Text;
+  group: Text;
+  summary: Text;
+  backward: "full" | "split" | "both";
+  complexity: Text;
+  placement: string;
+  fields: string[];
+  v: ChunkRange;
+  asynchronous: boolean;
+  shaped_by_costs: boolean;
+  block: BlockTable | null;
+  legal: Rule[];
+  searched: boolean;
+  vocabulary: string[];
+  laws: Law[];
+};
+/** The answer of /api/families. */
+export type Catalogue = { families: Family[]; defaults: Spec };
+/** A refused request. */
+export type SpecError = {
+  field: string;
+  value: unknown;
+  message: string;
+  code?: string;
+  params?: Record<string, any>;
+  limit?: unknown;
+  nearest?: unknown; // the nearest legal value, null for none
+};
+/** index = position in the rank's row, i = flat index. */
+export type OpRef = { rank: number; index: number; i: number };

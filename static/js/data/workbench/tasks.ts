@@ -1,0 +1,74 @@
+// The workbench's tasks: what the server lists, a task as a board with goals, and entries to its board.
+import { getJson, postJson } from "../api.ts";
+import { language } from "../../core/i18n/language.ts";
+import { IMPORTED } from "../../core/schedule/spec_tables.ts";
+import { positionOfRows } from "../../core/workbench/op_texts.ts";
+import { toText } from "../../core/workbench/order_text.ts";
+import { createBoard, type Position } from "../../core/workbench/position.ts";
+import type { PlacementKind, Spec } from "../../core/schedule/types.ts";
+import type { Score } from "../../core/workbench/score.ts";
+
+type Text = { en: string; zh: string };
+export type Goal =
+  { metric: keyof Score; at_most: number } | { metric: "recognised"; as: string[] } | { metric: "unrecognised" };
+export type Listed = { slug: string; number: number; level: number; title: Text };
+/**
+ * kinds: FB, FIW or FBIW; fixed: the ops of the start stay; named: the families' orders at these sizes; within: one
+ * keeps the limit and the kinds.
+ */
+export type Task = Listed & {
+  text: Text;
+  kinds: string;
+  fixed: boolean;
+  goals: Goal[];
+  next: string | null;
+  previous: string | null;
+  position: {
+    placement: PlacementKind;
+    p: number;
+    m: number;
+    v: number;
+    costs: Partial<Spec["costs"]>;
+    w_share: number;
+    memory: number | null;
+    rows: string[];
+  };
+  par: { source: string; name: string | null; rows: string[]; score: Score };
+  named: { family: string; title: import("../../core/schedule/types.ts").Text; score: Score; within: boolean }[];
+};
+export type BoardEntry = { id: string; score: Score; name: string | null; count: number; rows: string[] };
+export type TaskBoard = {
+  entries: number;
+  submissions: number;
+  histograms: Record<keyof Score, { width: number; counts: number[] }>;
+  front: BoardEntry[];
+  best: BoardEntry[];
+};
+/** place: on the board, from 1. */
+type Entered = { solved: boolean; new: boolean; place: number | null };
+
+/** A text in the reader's language. */
+export const textOf = (text: Text) => (language() === "zh" ? text.zh : text.en);
+
+export const getTasks = async (): Promise<Listed[]> => (await getJson("/api/tasks")).tasks;
+
+export const getTask = (slug: string): Promise<Task> => getJson(`/api/tasks/${encodeURIComponent(slug)}`);
+
+export const getTaskBoard = (slug: string): Promise<TaskBoard> =>
+  getJson(`/api/tasks/${encodeURIComponent(slug)}/board`);
+
+/** Submit an order to a task; the server checks and scores it. name: shown on the board; "" for none. */
+export const submit = (slug: string, position: Position, name: string): Promise<Entered> =>
+  postJson(`/api/tasks/${encodeURIComponent(slug)}/entries`, {
+    order: toText(position),
+    ...(name ? { name } : {}),
+  });
+
+/** The board of a task, its start and its par. */
+export function openTask({ position, par }: Task, defaults: Spec): { start: Position; par: Position } {
+  const { placement, p, m, v, costs, w_share, memory, rows } = position;
+  const given = { ...defaults.costs, FB: null, ...costs, S: null, T: null, O: null };
+  const spec = { ...defaults, family: IMPORTED, p, m, v, w_share, memory, order: null, costs: given };
+  const board = createBoard(spec, placement);
+  return { start: positionOfRows(board, rows), par: positionOfRows(board, par.rows) };
+}

@@ -1,0 +1,111 @@
+// Chooses a chart: a list in groups where there is room, a menu where there is not, and its variants beside its title.
+import { h, replace, setText } from "../../ui/dom.ts";
+import { groups, type Kind } from "./kinds.ts";
+import { t } from "../../core/i18n/language.ts";
+
+type Picks = { chart: (id: string) => void; height: (id: string) => void };
+
+const FEW = 2; // variants that are buttons; more are a menu
+
+export class Choice {
+  picks: Picks;
+  menu: HTMLSelectElement;
+  list: HTMLElement;
+  head: HTMLDivElement;
+
+  #title = h("h2", { class: "charts-title" });
+  #says = h("p", { class: "fine" });
+  #heights = h("div", { class: "charts-choice" });
+  #shown = "";
+
+  constructor(picks: Picks) {
+    this.picks = picks;
+    this.menu = h(
+      "select",
+      { class: "charts-menu", "aria-label": t("Chart"), onchange: () => picks.chart(this.menu.value) },
+      ...groups().map(({ title, kinds }) => {
+        const group = h("optgroup", { label: title });
+        group.append(...kinds.map(({ id, title: name }) => h("option", { value: id, text: name })));
+        return group;
+      }),
+    );
+    this.list = h(
+      "nav",
+      { class: "charts-list", "aria-label": t("Charts") },
+      ...groups().map(({ title, kinds }) =>
+        h(
+          "div",
+          { role: "group", "aria-label": title },
+          h("h3", { text: title }),
+          ...kinds.map((kind) =>
+            h(
+              "button",
+              {
+                type: "button",
+                "data-chart": kind.id,
+                title: t("{title}: {text}", { title: kind.title, text: kind.says }),
+                onclick: () => picks.chart(kind.id),
+              },
+              kind.short,
+            ),
+          ),
+        ),
+      ),
+    );
+    this.list.addEventListener("keydown", (event) => this.#onKey(event));
+    this.head = h("div", { class: "row charts-head" }, this.menu, this.#title, this.#says, this.#heights);
+  }
+
+  /** heights: its variants; y: the one that is shown. */
+  show(kind: Kind, heights: [string, string][], y: string) {
+    const key = JSON.stringify([kind.id, heights, y]);
+    if (key === this.#shown) return;
+    const focused = this.#heights.contains(document.activeElement);
+    this.#shown = key;
+    this.menu.value = kind.id;
+    for (const button of this.list.querySelectorAll("button"))
+      button.setAttribute("aria-current", String(button.dataset.chart === kind.id));
+    setText(this.#title, kind.title);
+    setText(this.#says, kind.says);
+    replace(
+      this.#heights,
+      heights.length < 2 ? null : heights.length > FEW ? this.#menuOf(heights, y) : this.#buttonsOf(heights, y),
+    );
+    if (focused) (this.#heights.querySelector("[aria-pressed=true], select") as HTMLElement | null)?.focus();
+  }
+
+  #buttonsOf(heights: [string, string][], y: string) {
+    return h(
+      "div",
+      { class: "which", role: "group", "aria-label": t("What is drawn") },
+      ...heights.map(([id, title]) =>
+        h(
+          "button",
+          { type: "button", "aria-pressed": String(id === y), "data-choice": id, onclick: () => this.picks.height(id) },
+          title,
+        ),
+      ),
+    );
+  }
+
+  #menuOf(heights: [string, string][], y: string) {
+    const menu: HTMLSelectElement = h(
+      "select",
+      { class: "charts-variant", "aria-label": t("What is drawn"), onchange: () => this.picks.height(menu.value) },
+      ...heights.map(([id, title]) => h("option", { value: id, text: title })),
+    );
+    menu.value = y;
+    return menu;
+  }
+
+  /** Up and down go through the list, as in a menu. */
+  #onKey(event: KeyboardEvent) {
+    const way = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    if (!way) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const all = [...this.list.querySelectorAll("button")];
+    const at = all.indexOf(document.activeElement as any);
+    all[(at + way + all.length) % all.length].focus();
+  }
+}

@@ -1,0 +1,323 @@
+// The training plan: the fastest step of the model on the machine within a device's memory. The server builds the
+// plans; they are a table and a figure of time over memory, and any of them can be put on the screen.
+import { Refusal, getAnswer } from "../../../data/api.ts";
+import { gigabytesText } from "../../../data/costs/quantities.ts";
+import { modesName } from "../../../data/option_names.ts";
+import { onRecolour } from "../../../ui/appearance.ts";
+import { h, keepFocus, replace, sentence, setText, show } from "../../../ui/dom.ts";
+import { coloursNow } from "../../../ui/palette.ts";
+import { onRest } from "../../../ui/rest.ts";
+import { saveBlob } from "../../../ui/save_file.ts";
+import { Figure } from "../figure.ts";
+import { plotly } from "../plotly.ts";
+import { Setup } from "./setup.ts";
+import { planTable, type Figures } from "./table.ts";
+import { putOver } from "../../../core/drawing/chart_points.ts";
+import { GROUPS, planFigure, type Paint } from "../../../core/drawing/plan_figure.ts";
+import { placeOf, plansCsv, type TrainingPlans } from "../../../core/drawing/training_plans.ts";
+import { t, tr } from "../../../core/i18n/language.ts";
+import { formatNumber, formatPercent } from "../../../core/i18n/numbers.ts";
+import { presetEntries, type Preset } from "../../../core/state/link_preset.ts";
+import { IDS } from "../../../core/state/schedules.ts";
+import type { Spec } from "../../../core/schedule/types.ts";
+import type { StepUnits } from "../../../data/costs/step_units.ts";
+import type { Plan } from "../../../data/plan.ts";
+import type { Plans } from "../../../data/plans.ts";
+import type { Store } from "../../../data/store.ts";
+
+type Parts = {
+  store: Store;
+  plans: Plans;
+  unitsOf: (plan: Plan) => StepUnits | null;
+  reveal: () => void; // opens all settings of the model and the machine
+};
+/** path: what was asked, without its seconds. */
+type Found = { path: string; preset: Preset; answer: TrainingPlans };
+
+const SECONDS = 10; // for which plans are built
+const MORE_SECONDS = 20; // where that was too short
+const FORM = "csv";
+const INKS = ["ink", "ink-2", "ink-3", "line", "plot-grid", "raised", "accent", "bad"];
+
+class PlanTab {
+  store: Store;
+  plans: Plans;
+  unitsOf: (plan: Plan) => StepUnits | null;
+  setup: Setup;
+  figure: Figure;
+  node: HTMLDivElement;
+
+  #lead = h("p", { class: "plan-lead", role: "status" });
+  #progress = h("progress", { class: "plan-progress", hidden: true, "aria-label": t("Plans are being built") });
+  #longer = h(
+    "button",
+    { type: "button", class: "link", id: "plan-longer", hidden: true, onclick: () => this.#find(MORE_SECONDS) },
+    t("Search longer"),
+  );
+  #csv = h(
+    "button",
+    { type: "button", class: "button soft", "data-save": FORM, hidden: true, onclick: () => this.#save() },
+    FORM.toUpperCase(),
+  );
+  #scroll = h("div", { class: "comparison-scroll", role: "region", "aria-label": t("Plans"), tabindex: 0 });
+  #home = h("div", { class: "charts-home plan-figure" });
+  #found: Found | null = null;
+  /** Of the request under way. */
+  #asking: AbortController | null = null;
+  #ticking = 0;
+  #drawn = "";
+  #size = { width: 0, height: 0 };
+
+  constructor({ store, plans, unitsOf, reveal }: Parts) {
+    this.store = store;
+    this.plans = plans;
+    this.unitsOf = unitsOf;
+    this.setup = new Setup(store, {
+      find: () => this.#find(SECONDS),
+      stop: () => this.#asking?.abort(),
+      reveal,
+      changed: () => this.show(),
+    });
+    this.figure = new Figure({ put: (at, under) => this.#put(at, under), tell: () => {} });
+    this.#home.append(this.figure.node);
+    this.node = h(
+      "div",
+      { class: "plan" },
+      this.setup.node,
+      h("div", { class: "row plan-state" }, this.#lead, this.#longer, this.#progress, this.#csv),
+      h("div", { class: "plan-body", hidden: true }, this.#scroll, this.#home),
+    );
+    store.subscribe((state, before) => {
+      if (state.preset !== before.preset || state.spec !== before.spec || state.view.gb !== before.view.gb) this.show();
+    });
+    onRest(() => this.show()); // the figures of the schedule on the screen follow its order
+    onRecolour(() => this.#drawFigure());
+    new ResizeObserver(([{ contentRect }]) => {
+      this.#size = { width: Math.floor(contentRect.width), height: Math.floor(contentRect.height) };
+      this.#drawFigure();
+    }).observe(this.#home);
+  }
+
+  /** Follow the state. */
+  show() {
+    if (!this.node.isConnected || this.node.closest("[hidden]")) return;
+    this.setup.load();
+    this.setup.sync(this.#asking !== null);
+    if (this.#found) this.#draw();
+    else if (!this.#asking && !this.#lead.textContent)
+      this.#say(t("One search over schedule, chunks, memory limit, recomputation and offload for the fastest step."));
+  }
+
+  /** The request of the state, without its seconds; null without a model. */
+  #path() {
+    const { preset, spec, view } = this.store.get();
+    if (!preset) return null;
+    const query = new URLSearchParams([
+      ["p", String(spec.p)],
+      ["m", String(spec.m)],
+      ...(view.gb === null ? [] : [["gb", String(view.gb)]]),
+      ...presetEntries(preset, false).map(([key, text]) => [`m.${key}`, text]),
+    ]);
+    return `/api/plans?${query}`;
+  }
+
+  async #find(seconds: number) {
+    const path = this.#path();
+    const { preset } = this.store.get();
+    if (!path || !preset || this.#asking) return;
+    this.#asking = new AbortController();
+    this.#wait(seconds);
+    try {
+      const answer = await getAnswer(`${path}&seconds=${seconds}`, this.#asking.signal);
+      this.#found = { path, preset, answer };
+      this.#drawn = "";
+      this.#endWait();
+      this.#draw();
+    } catch (problem) {
+      const aborted = this.#asking.signal.aborted;
+      this.#endWait();
+      this.#fail(problem, aborted);
+    }
+    this.show();
+  }
+
+  #wait(seconds: number) {
+    const begun = performance.now();
+    this.#progress.max = seconds;
+    this.#progress.value = 0;
+    show(this.#progress, true);
+    show(this.#longer, false);
+    this.#say(t("Building each schedule with recomputation and offload, at most {seconds} s …", { seconds }));
+    this.#ticking = window.setInterval(() => {
+      this.#progress.value = (performance.now() - begun) / 1000;
+    }, 250);
+    this.setup.sync(true);
+  }
+
+  #endWait() {
+    clearInterval(this.#ticking);
+    this.#asking = null;
+    show(this.#progress, false);
+  }
+
+  /** aborted: by the reader. */
+  #fail(problem: unknown, aborted: boolean) {
+    this.#drawn = "";
+    if (aborted && this.#found) return this.#draw();
+    this.#say(
+      aborted
+        ? t("Stopped.")
+        : problem instanceof Refusal
+          ? sentence(tr(problem.error))
+          : t("The server does not answer."),
+    );
+  }
+
+  #say(text: string) {
+    setText(this.#lead, text);
+  }
+
+  /** The schedule on the screen, where its step is the one that was planned. */
+  #now() {
+    const plan = this.plans.first;
+    const units = plan.shown && !plan.shown.forward_only ? this.unitsOf(plan) : null;
+    if (!plan.shown || !units || this.#isStale()) return null;
+    const { seconds, tokens, mfu, memory } = units;
+    const figures: Figures = { seconds, tokens_per_second: tokens / seconds, mfu, memory: memory.most };
+    return { spec: plan.shown, figures };
+  }
+
+  /** Whether the plans are for another setting than the one on the screen. */
+  #isStale() {
+    return this.#found !== null && this.#path() !== this.#found.path;
+  }
+
+  /** The table and the figure, where they are not there already. */
+  #draw() {
+    const found = this.#found;
+    if (!found || this.#asking) return;
+    const { plans, limit } = found.answer;
+    const now = this.#now();
+    const place = now ? placeOf(plans, now.spec) : -1;
+    const key = JSON.stringify([found.path, found.answer.tried, now, place, this.#isStale()]);
+    if (key === this.#drawn) return;
+    this.#drawn = key;
+    this.#say(this.#isStale() ? t("The setting has changed since these plans were found.") : leadText(found.answer));
+    show(this.#longer, found.answer.left_out > 0 && !this.#isStale());
+    show(this.#csv, true);
+    show(this.node.lastElementChild as HTMLElement, true);
+    this.#scroll.classList.toggle("is-waiting", this.#isStale());
+    const shown = { plans, now, place, limit, titleOf: (spec: Spec) => this.#titleOf(spec) };
+    const acts = {
+      put: (at: number, under: boolean) => this.#put(at, under),
+      point: (at: number | null) => this.figure.point(at),
+    };
+    const { scrollTop, scrollLeft } = this.#scroll;
+    keepFocus(this.#scroll, () => replace(this.#scroll, planTable(shown, acts)));
+    this.#scroll.scrollTo(scrollLeft, scrollTop);
+    this.#drawFigure();
+  }
+
+  async #drawFigure() {
+    const found = this.#found;
+    if (!found || !this.#size.width || !this.#size.height) return;
+    const { plans, limit } = found.answer;
+    const now = this.#now();
+    const group = (at: number) => groupOf(this.plans, plans[at].spec);
+    const figure = planFigure(
+      {
+        plans,
+        now: now && { seconds: now.figures.seconds, memory: now.figures.memory },
+        limit,
+        name: (at) => this.#titleOf(plans[at].spec),
+        lines: (at) => this.#linesOf(at),
+        group,
+        groupName: tr,
+      },
+      this.#size,
+      paint(),
+    );
+    const order = plans.map((_, at) => at).sort((a, b) => plans[a].units.memory.most - plans[b].units.memory.most);
+    await this.figure.draw(
+      await plotly(),
+      { figure } as any,
+      {
+        order,
+        front: (at: number) => at,
+        put: (at: number) => plans[at]?.spec ?? null,
+      } as any,
+      t("Time of a step against memory"),
+      [],
+    );
+  }
+
+  #titleOf({ family }: Spec) {
+    return this.plans.family(family)?.title ?? family;
+  }
+
+  #linesOf(at: number): string[] {
+    const { spec, units } = (this.#found as Found).answer.plans[at];
+    const limit = spec.memory === null ? [] : [t("memory limit {limit}", { limit: formatNumber(spec.memory) })];
+    return [
+      `${this.#titleOf(spec)}, v ${spec.v}`,
+      ...limit,
+      t("recompute {recompute}, offload {offload}", {
+        recompute: modesName(spec.recompute),
+        offload: modesName(spec.offload),
+      }),
+      t("{seconds} s, MFU {mfu}, {memory}", {
+        seconds: units.seconds.toPrecision(4),
+        mfu: formatPercent(units.mfu),
+        memory: gigabytesText(units.memory.most),
+      }),
+    ];
+  }
+
+  /** Put a plan on the screen, or below the schedules that are there, with the model that it is for. */
+  #put(at: number, under: boolean) {
+    const plan = this.#found?.answer.plans[at];
+    if (!plan || !this.#found) return;
+    const { spec, others } = this.store.get();
+    const preset = this.#isStale() ? { preset: this.#found.preset } : {};
+    const next = putOver(plan.spec, spec);
+    if (under) this.store.set({ ...preset, others: [...others.slice(0, IDS.length - 2), next] }, "push");
+    else this.store.set({ ...preset, spec: next }, "push");
+  }
+
+  #save() {
+    if (!this.#found) return;
+    const { p, m, plans } = this.#found.answer;
+    saveBlob(`bubbleline-plans-p${p}-m${m}.csv`, new Blob([plansCsv(plans)], { type: "text/csv" }));
+  }
+}
+
+function leadText({ plans, tried, left_out: left, limit }: TrainingPlans) {
+  const fit = plans.filter(({ units }) => units.memory.fits).length;
+  const first = fit
+    ? t("{tried} settings built; the best of each schedule, {fit} of {shown} within {limit}.", {
+        tried,
+        fit,
+        shown: plans.length,
+        limit: gigabytesText(limit),
+      })
+    : t("None of {tried} settings fits in {limit}; the one with the least memory needs {least}.", {
+        tried,
+        limit: gigabytesText(limit),
+        least: gigabytesText(plans[0].units.memory.most),
+      });
+  return left ? `${first}${t(" ")}${t("Not built in time: {left}.", { left })}` : first;
+}
+
+function groupOf(plans: Plans, { family }: Spec) {
+  const group = plans.family(family)?.group ?? "";
+  return typeof group === "string" ? group : group.message;
+}
+
+function paint(): Paint {
+  const names = GROUPS.map((group) => `g-${group.replace(" ", "-").toLowerCase()}`);
+  const found = coloursNow([...INKS, ...names]);
+  const groups = Object.fromEntries(GROUPS.map((group, at) => [group, found[names[at]]]));
+  return { ...found, groups, font: getComputedStyle(document.body).fontFamily } as any;
+}
+
+export const createPlan = (parts: Parts) => new PlanTab(parts);

@@ -1,0 +1,121 @@
+// Training plans as a table, the schedule on the screen first for comparison; a click puts a plan on the screen.
+import { gigabytesText, rateText } from "../../../data/costs/quantities.ts";
+import { modesName } from "../../../data/option_names.ts";
+import { h } from "../../../ui/dom.ts";
+import { t } from "../../../core/i18n/language.ts";
+import { formatNumber, formatPercent } from "../../../core/i18n/numbers.ts";
+import { longer, signedPercent, type TrainingPlan } from "../../../core/drawing/training_plans.ts";
+import type { Spec } from "../../../core/schedule/types.ts";
+
+/** s, 1/s, 1, bytes. */
+export type Figures = { seconds: number; tokens_per_second: number; mfu: number; memory: number };
+type Shown = {
+  plans: TrainingPlan[];
+  now: { spec: Spec; figures: Figures } | null; // the schedule on the screen
+  place: number; // its position among the plans, -1 for none
+  limit: number; // of a device, in bytes
+  titleOf: (spec: Spec) => string;
+};
+type Acts = { put: (at: number, under: boolean) => void; point: (at: number | null) => void };
+
+const TEXTS = new Set([3, 4, 10]); // columns of words
+
+/** Returns name and meaning. */
+const columns = (): [string, string][] => [
+  [t("schedule"), t("name of the family")],
+  [t("chunks"), t("model chunks on a device, v")],
+  [t("limit"), t("memory limit of a searched order, in one micro-batch's activations")],
+  [t("recompute"), t("what is run again before the backward, of all chunks or chunk by chunk")],
+  [t("offload"), t("what goes to host memory, of all chunks or chunk by chunk")],
+  [t("step s"), t("first start to last end")],
+  [t("against now"), t("time of the step, against the schedule on the screen")],
+  [t("tokens / s"), t("tokens of all replicas in a second")],
+  [t("MFU"), t("model FLOP utilisation: the model's FLOP over what the devices could compute, without recomputation")],
+  [t("memory"), t("weights, gradients, optimizer and activations on the device with the most")],
+  [t("fits"), t("whether every device has enough memory")],
+];
+
+export function planTable(shown: Shown, acts: Acts) {
+  const { plans, now } = shown;
+  const head = columns().map(([text, title], k) =>
+    h("th", { scope: "col", title, text, class: TEXTS.has(k) ? "text" : null }),
+  );
+  return h(
+    "table",
+    { class: "comparison-table plan-table" },
+    h("caption", { class: "visually-hidden", text: t("Plans that fit from the fastest, then the others") }),
+    h("thead", {}, h("tr", {}, ...head)),
+    h("tbody", {}, now ? nowRow(now, shown) : null, ...plans.map((_, at) => planRow(at, shown, acts))),
+  );
+}
+
+const nowRow = ({ spec, figures }: { spec: Spec; figures: Figures }, shown: Shown) =>
+  h(
+    "tr",
+    { class: "is-shown plan-now" },
+    h("th", { scope: "row", title: t("on the screen") }, shown.titleOf(spec), mark()),
+    ...cells(spec, figures, figures, shown),
+  );
+
+const mark = () => h("span", { class: "plan-mark", text: "A" });
+
+function planRow(at: number, shown: Shown, acts: Acts) {
+  const { spec, units, frontier } = shown.plans[at];
+  const here = at === shown.place;
+  const put = h(
+    "button",
+    {
+      type: "button",
+      class: "put",
+      id: `plan-put-${at}`,
+      "aria-pressed": String(here),
+      title: t("Put it on the screen; with Shift, below what is there"),
+      onfocus: () => acts.point(at),
+      onblur: () => acts.point(null),
+    },
+    shown.titleOf(spec),
+  );
+  const figures = { ...units, memory: units.memory.most };
+  return h(
+    "tr",
+    {
+      "data-at": at,
+      class: [here && "is-shown", frontier && "is-frontier"].filter(Boolean).join(" ") || null,
+      onclick: (event: MouseEvent) => acts.put(at, event.shiftKey),
+      onmouseenter: () => acts.point(at),
+      onmouseleave: () => acts.point(null),
+    },
+    h("th", { scope: "row" }, put, here ? mark() : null),
+    ...cells(spec, figures, shown.now?.figures ?? null, shown),
+  );
+}
+
+function cells(
+  spec: Spec,
+  { seconds, tokens_per_second, mfu, memory }: Figures,
+  now: Figures | null, // what they are compared with
+  { limit }: Shown,
+) {
+  const gain = now && now.seconds !== seconds ? longer(seconds, now.seconds) : null;
+  const fits = memory <= limit;
+  const texts = [
+    String(spec.v),
+    spec.memory === null ? "–" : formatNumber(spec.memory),
+    modesName(spec.recompute),
+    modesName(spec.offload),
+    seconds.toPrecision(4),
+    gain === null ? "–" : signedPercent(gain),
+    rateText(tokens_per_second),
+    formatPercent(mfu),
+    gigabytesText(memory),
+    fits ? t("yes") : t("no"),
+  ];
+  return texts.map((text, k) => {
+    const kinds = [
+      TEXTS.has(k + 1) && "text",
+      k === 5 && gain !== null && gain < 0 && "is-gain",
+      k >= 8 && !fits && "over",
+    ].filter(Boolean);
+    return h("td", { class: kinds.join(" ") || null, text });
+  });
+}

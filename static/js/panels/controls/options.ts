@@ -1,0 +1,234 @@
+// The options on top of a family: forwards alone, where the output layer is, what goes to host memory, layers of each
+// stage.
+import { h, replace, setText, show } from "../../ui/dom.ts";
+import { withField, withoutBackwards } from "../../data/spec_fields.ts";
+import { modesName, vocabularyName } from "../../data/option_names.ts";
+import { t } from "../../core/i18n/language.ts";
+import { ModesField } from "../../ui/fields/modes.ts";
+import { StageTable } from "../../ui/fields/stage_table.ts";
+import { LAYERS_A_STAGE, natural } from "../../core/schedule/effective_costs.ts";
+import { offloadOfChunks, ofStages } from "../../core/schedule/per_chunk.ts";
+import { BARRIERS, IMPORTED, OFFLOAD_OF_CHUNK } from "../../core/schedule/spec_tables.ts";
+import { formatNumber } from "../../core/i18n/numbers.ts";
+import type { Field } from "../../ui/fields/field.ts";
+import type { Family, Modes, Spec } from "../../core/schedule/types.ts";
+
+type OptionActs = { spec: () => Spec; family: () => Family | null; put: (next: Spec, field: string) => void };
+
+/** What a place for the output layer means; the words are the paper's. */
+const vocabularyMeans = (): Record<string, string> => ({
+  plain: t("The last stage has the whole output layer."),
+  redistribute: t("The last stage has the whole output layer, and fewer transformer layers for it."),
+  "parallel-1": t(
+    "Every device has a shard of the vocabulary: S makes its logits, T their gradients. All wait for each other " +
+      "after both: two barriers.",
+  ),
+  "parallel-2": t(
+    "Every device has a shard of the vocabulary. S makes the input gradient's products too, so one barrier is " +
+      "enough, and T may run late.",
+  ),
+  interlaced: t(
+    "Every device has a shard of the vocabulary, and all do S and T of a micro-batch at the same time. That " +
+      "takes half as much memory again.",
+  ),
+});
+const offloadMeans = (): Record<string, string> => ({
+  none: t("Every activation stays on its device."),
+  selective: t("The first half of a device's chunks, whose activations live longest, go to host memory and back."),
+  full: t("The activations of all chunks that live long enough go to host memory and back."),
+});
+
+export class Options {
+  acts: OptionActs;
+
+  #summary = h("span", { class: "cut dim" });
+  #vocabulary = select("vocabulary", vocabularyMeans(), vocabularyName, (value) => this.#pickVocabulary(value));
+  #vocabularyRow = row(t("output layer"), this.#vocabulary);
+  #offload = new ModesField({
+    id: "offload",
+    label: t("offload"),
+    ofEach: t("offload of each chunk"),
+    describedBy: "offload-means",
+    words: offloadMeans(),
+    ofChunk: OFFLOAD_OF_CHUNK,
+    name: modesName,
+    spread: offloadOfChunks,
+    put: (modes) => this.#pickOffload(modes),
+  });
+  #link = h("input", {
+    type: "checkbox",
+    id: "shared-link",
+    onchange: () => this.acts.put(withField(this.acts.spec(), "shared_link", this.#link.checked), "shared_link"),
+  });
+  #linkRow = h("label", { class: "check" }, this.#link, t("Two devices share one link to host memory"));
+  #forwardOnly = h("input", {
+    type: "checkbox",
+    id: "forward-only",
+    "aria-describedby": "forward-only-means",
+    onchange: () => this.acts.put(withoutBackwards(this.acts.spec(), this.#forwardOnly.checked), "forward_only"),
+  });
+  #forwardOnlyRow = h("label", { class: "check" }, this.#forwardOnly, t("Forward only (inference)"));
+  #forwardOnlyMeans = h("p", {
+    class: "footnote hint",
+    id: "forward-only-means",
+    text: t("Each stage runs one F per micro-batch. Nothing is kept for a backward pass."),
+  });
+  #means = h("p", { class: "footnote hint", id: "vocabulary-means" });
+  #ratio = h("p", { class: "footnote hint", id: "offload-means" });
+  node = h("details", { class: "fold options", id: "options" });
+  #layers = new StageTable(
+    "stage-layers",
+    t("Edit layers per stage"),
+    [{ name: "layers", symbol: t("layers"), whole: true }],
+    {
+      read: () => [layersOf(this.acts.spec())],
+      put: ([{ list }]) => this.acts.put(withField(this.acts.spec(), "layers", list), "layers"),
+    },
+  );
+  /** What is shown. */
+  #synced: unknown[] = [];
+
+  constructor(acts: OptionActs, fields: Map<string, Field>) {
+    this.acts = acts;
+    const node = (name: string) => (fields.get(name) as Field).node;
+    this.node.append(
+      h("summary", {}, h("span", { text: t("Options") }), this.#summary),
+      h(
+        "div",
+        { class: "options-form" },
+        this.#forwardOnlyRow,
+        this.#forwardOnlyMeans,
+        this.#vocabularyRow,
+        this.#means,
+        node("S"),
+        node("T"),
+        this.#offload.node,
+        node("O"),
+        this.#ratio,
+        this.#linkRow,
+        node("weights"),
+        node("layers"),
+        this.#layers.node,
+      ),
+    );
+  }
+
+  /** Work for S and T comes with the choice, so that a schedule beside this one has the same output layer to do. */
+  #pickVocabulary(mode: string) {
+    let spec = withField(withField(this.acts.spec(), "vocabulary", mode), "FB", null);
+    const own = natural(spec);
+    for (const name of ["S", "T"] as const) {
+      if (mode !== "plain" && spec.costs[name] === null) spec = withField(spec, name, Number(own[name].toPrecision(6)));
+    }
+    if (BARRIERS[mode] > 0) spec = { ...spec, lifo: false, offload: "none", shared_link: false };
+    this.acts.put(mode === "redistribute" ? { ...spec, costs: evened(spec) } : spec, "vocabulary");
+  }
+
+  /** What is copied is not recomputed in full as well. */
+  #pickOffload(modes: Modes) {
+    const spec = withField(this.acts.spec(), "offload", modes);
+    const copied = offloadOfChunks(modes, spec.v);
+    const recomputed = ofStages(spec.recompute, spec.v);
+    const either = recomputed.map((mode, chunk) => (mode === "full" && copied[chunk] === "full" ? "none" : mode));
+    const shared_link = spec.offload !== "none" && spec.shared_link;
+    const vocabulary = spec.offload !== "none" && BARRIERS[spec.vocabulary] > 0 ? "plain" : spec.vocabulary;
+    this.acts.put({ ...withField(spec, "recompute", either), shared_link, vocabulary }, "offload");
+  }
+
+  /** Update the options from the state. */
+  sync() {
+    const spec = this.acts.spec();
+    const family = this.acts.family();
+    const { forward_only, vocabulary, offload, recompute, shared_link, layers, weights, costs, p, v } = spec;
+    this.#layers.sync();
+    const now = [family, forward_only, vocabulary, offload, recompute, shared_link, layers, weights, costs, p, v];
+    if (now.every((each, at) => each === this.#synced[at])) return; // a drag of m changes nothing here
+    this.#synced = now;
+    const alone = Boolean(family?.fields.includes("forward_only"));
+    this.#forwardOnly.checked = forward_only;
+    this.#forwardOnly.disabled = spec.family === IMPORTED;
+    show(this.#forwardOnlyRow, alone || forward_only);
+    show(this.#forwardOnlyMeans, forward_only);
+    show(this.#vocabularyRow, !forward_only);
+    const spread = family?.vocabulary ?? [];
+    for (const option of this.#vocabulary.options) {
+      const able = BARRIERS[option.value] === 0 || spread.includes(option.value);
+      option.hidden = option.disabled = !able && option.value !== spec.vocabulary;
+    }
+    this.#vocabulary.value = spec.vocabulary;
+    const head = spec.costs.S !== null || spec.costs.T !== null;
+    show(this.#means, spec.vocabulary !== "plain" || head);
+    setText(this.#means, vocabularyMeans()[spec.vocabulary] ?? "");
+    this.#offload.set(offload, v);
+    this.#offload.row.title = typeof offload === "string" ? (offloadMeans()[offload] ?? "") : "";
+    show(this.#offload.node, !forward_only && (offload !== "none" || Boolean(family?.fields.includes("offload"))));
+    show(this.#linkRow, spec.offload !== "none");
+    this.#link.checked = spec.shared_link;
+    show(this.#ratio, spec.offload !== "none");
+    if (spec.offload !== "none") setText(this.#ratio, ratioText(spec));
+    const active = activeOptions(spec);
+    replace(this.#summary, active.join(t(", ")));
+    if (active.length) this.node.open = true;
+  }
+}
+
+/** Layers of each stage; where none are given, as many as redistribution begins with. */
+const layersOf = ({ layers, p, v }: Spec) =>
+  layers && layers.length === p * v ? layers : new Array(p * v).fill(LAYERS_A_STAGE);
+
+/** What is chosen, for the closed group. */
+function activeOptions(spec: Spec) {
+  const out = [];
+  if (spec.forward_only) out.push(t("forward only"));
+  if (spec.vocabulary !== "plain") out.push(vocabularyName(spec.vocabulary));
+  else if (spec.costs.S !== null || spec.costs.T !== null) out.push(t("output layer"));
+  if (spec.offload !== "none") out.push(t("offload {how}", { how: modesName(spec.offload) }));
+  if (spec.layers !== null) out.push(t("layers"));
+  if (spec.weights !== null) out.push(t("stashed weights"));
+  return out;
+}
+
+/** k, the copies' time over the compute's (PipeOffload). */
+function ratioText(spec: Spec) {
+  const own = natural(spec);
+  const one = (typeof spec.costs.O === "number" ? spec.costs.O : own.O) * (spec.shared_link ? 2 : 1);
+  const k = one / own.O;
+  const whole = t("k = {k}: both copies against compute.", { k: formatNumber(Number(k.toPrecision(3))) });
+  if (spec.offload === "selective")
+    return whole + t(" ") + t("Half of the chunks are copied, so up to k = 2 the copies keep up.");
+  if (typeof spec.offload !== "string") {
+    const count = spec.offload.filter((mode) => mode === "full").length;
+    const most = formatNumber(Number((spec.v / count).toPrecision(3)));
+    const some = t("{count} of {v} chunks are copied, so up to k = {most} the copies keep up.", {
+      count,
+      v: spec.v,
+      most,
+    });
+    return whole + t(" ") + some;
+  }
+  return whole + t(" ") + (k <= 1 ? t("Up to k = 1 the copies keep up.") : t("Above k = 1 compute waits for them."));
+}
+
+/** One number where there was one a stage: layers spread a device's whole share. */
+function evened({ costs, p }: Spec): Spec["costs"] {
+  const one = (cost: number | number[]) =>
+    Array.isArray(cost) ? Number((cost.reduce((sum, x) => sum + x, 0) / p).toPrecision(6)) : cost;
+  return { ...costs, F: one(costs.F), I: one(costs.I), W: one(costs.W) };
+}
+
+function select(
+  id: string,
+  words: Record<string, string>,
+  name: (value: string) => string,
+  pick: (value: string) => void,
+) {
+  const node = h(
+    "select",
+    { id, onchange: () => pick(node.value), "aria-describedby": `${id}-means` },
+    ...Object.entries(words).map(([value, title]) => h("option", { value, text: name(value), title })),
+  );
+  return node;
+}
+
+const row = (label: string, control: HTMLElement) =>
+  h("label", { class: "choice" }, h("span", { text: label }), control);

@@ -1,0 +1,196 @@
+// The arithmetic: from a model and a machine to milliseconds and bytes, each step with its formula and its numbers.
+import { ask, detailPath, known, shelf, titlesOf, type Priced, type Step } from "../../data/costs/api.ts";
+import { stepUnits, type DeviceMemory } from "../../data/costs/step_units.ts";
+import { bytesText, mathText, quantity } from "../../data/costs/quantities.ts";
+import { filled, h, replace } from "../../ui/dom.ts";
+import { t, tr } from "../../core/i18n/language.ts";
+import { formatNumber } from "../../core/i18n/numbers.ts";
+import type { Plan } from "../../data/plan.ts";
+import type { Store } from "../../data/store.ts";
+
+/** The letters of the formulas. */
+const letterNames = (): Record<string, string> => ({
+  s: t("sequence"),
+  b: t("micro-batch"),
+  h: t("hidden size"),
+  a: t("heads"),
+  k: t("key and value heads"),
+  d: t("feed-forward size"),
+  g: t("head width"),
+  V: t("vocabulary"),
+  L: t("layers"),
+  Z: t("parameters of a layer, printed"),
+  p: t("devices"),
+  v: t("chunks"),
+  t: t("tensor-parallel degree"),
+  e: t("efficiency"),
+  P: t("peak rate"),
+  H: t("memory bandwidth"),
+  X: t("link"),
+  y: t("latency of a hop"),
+  q: t("micro-batches held at most"),
+  n: t("data-parallel replicas"),
+});
+
+/** plan: the first schedule; open: the section where a model is chosen. */
+export function createArithmetic(store: Store, plan: () => Plan, open: () => void) {
+  const panel = h("div");
+  let shown = "";
+
+  function show() {
+    if (panel.hidden) return;
+    const { preset, spec } = store.get();
+    if (!preset) {
+      if (shown !== "nothing") replace(panel, nothing(open));
+      shown = "nothing";
+      return;
+    }
+    const { memory, schedule, shown: drawn } = plan();
+    if (!schedule || drawn?.p !== spec.p || drawn?.v !== spec.v) return; // until the schedule is here
+    const path = detailPath(preset, spec, memory);
+    const priced = known(path);
+    if (!priced) {
+      if (!shown) replace(panel, h("p", { text: t("Loading the arithmetic …") }));
+      ask(path).then(show, () => {});
+      return;
+    }
+    const now = [path, drawn.family, drawn.w_share, shelf() !== undefined].join(" ");
+    if (now === shown) return;
+    shown = now;
+    replace(
+      panel,
+      h("h2", { text: t("{preset}: from the model to milliseconds and bytes", { preset: titlesOf(preset) }) }),
+      h("p", { class: "footnote counted", text: t("Included: {what}.", { what: mathText(tr(priced.counted)) }) }),
+      h("div", { class: "arithmetic" }, steps(priced), memoryOf(priced, stepUnits(priced, plan())?.memory)),
+      letters(priced),
+    );
+  }
+
+  return { panel, show };
+}
+
+const nothing = (open: () => void) =>
+  h(
+    "p",
+    { class: "note" },
+    ...filled(
+      t(
+        "The costs are numbers without a unit. {choose} to see them in milliseconds, with every step of the " +
+          "arithmetic.",
+      ),
+      { choose: h("button", { type: "button", class: "link", onclick: open }, t("Choose a model and a machine")) },
+    ),
+  );
+
+function steps({ arithmetic }: Priced) {
+  const head = h(
+    "tr",
+    {},
+    ...[t("Quantity"), t("Formula"), t("With the numbers")].map((text) => h("th", { scope: "col", text })),
+    h("th", { scope: "col", class: "value", text: t("Value") }),
+  );
+  return h(
+    "table",
+    { class: "lined steps-table", id: "arithmetic" },
+    h("thead", {}, head),
+    h("tbody", {}, ...arithmetic.map(row)),
+  );
+}
+
+function row({ name, symbol, formula, numbers, value, unit }: Step) {
+  const letter = symbol && symbol.length < 4 ? h("i", { text: `${symbol} = ` }) : "";
+  return h(
+    "tr",
+    {},
+    h("th", { scope: "row", text: tr(name) }),
+    h("td", { class: "formula" }, letter, mathText(formula)),
+    h("td", { class: "formula", text: mathText(numbers) }),
+    h("td", { class: "value", title: `${value} ${tr(unit)}`, text: quantity(value, unit) }),
+  );
+}
+
+function letters({ names }: Priced) {
+  const used = Object.entries(letterNames()).filter(([name]) => name in names);
+  return h(
+    "dl",
+    { class: "footnote row letters" },
+    ...used.map(([name, text]) =>
+      h("div", {}, h("dt", { text: name }), h("dd", { text: `${text} ${letterValue(name, names[name])}` })),
+    ),
+  );
+}
+
+const LETTER_UNITS: Record<string, string> = { P: "FLOP/s", H: "B/s", X: "B/s" };
+
+function letterValue(letter: string, value: number) {
+  if (letter === "y") return `${Number((value * 1e6).toPrecision(4))} µs`;
+  const unit = LETTER_UNITS[letter];
+  return unit ? quantity(value, unit) : mathText(String(Number(value.toPrecision(6))));
+}
+
+/** What a device keeps for each parameter. */
+const stateNames = (): Record<string, string> => ({
+  weights: t("weights"),
+  gradients: t("gradients"),
+  optimizer: t("optimizer"),
+});
+
+/** What the fullest device holds against what it has. */
+function memoryOf({ vocabulary_ratio, memory_note }: Priced, memory?: DeviceMemory) {
+  const ratio = h(
+    "p",
+    { class: "footnote ratio", id: "vocabulary-ratio" },
+    ...filled(
+      t("Vocabulary ratio {ratio}: the output layer has that many times the parameters of a transformer layer."),
+      { ratio: h("b", { text: vocabulary_ratio.toFixed(2) }) },
+    ),
+  );
+  if (!memory) return h("section", { class: "bytes" }, ratio);
+  const { rank, held, parts, most: total, limit, fits } = memory;
+  const whole = Math.max(total, limit);
+  const bar = h(
+    "div",
+    { class: "bytes-bar", "aria-hidden": "true" },
+    ...parts.map(([, size], at) => {
+      const part = h("i", { class: `part-${at}` });
+      part.style.width = `${(100 * size) / whole}%`;
+      return part;
+    }),
+    h("u"),
+  );
+  bar.style.setProperty("--limit", `${(100 * limit) / whole}%`);
+  const list = parts.map(([name, size], at) =>
+    h(
+      "div",
+      {},
+      h(
+        "dt",
+        {},
+        h("i", { class: `part-${at}` }),
+        name === "activations" ? t("activations, {held} held", { held: formatNumber(held) }) : stateNames()[name],
+      ),
+      h("dd", { text: bytesText(size) }),
+    ),
+  );
+  return h(
+    "section",
+    { class: "bytes", id: "bytes" },
+    h("h3", { text: t("Memory of the fullest device, rank {rank}", { rank }) }),
+    bar,
+    h(
+      "dl",
+      {},
+      ...list,
+      h("div", { class: "sum" }, h("dt", { text: t("total") }), h("dd", { text: bytesText(total) })),
+      h("div", {}, h("dt", { text: t("the device has") }), h("dd", { text: bytesText(limit) })),
+    ),
+    h("p", {
+      class: fits ? "within" : "over",
+      text: fits
+        ? t("Fits, with {size} to spare.", { size: bytesText(limit - total) })
+        : t("Does not fit: {size} too much.", { size: bytesText(total - limit) }),
+    }),
+    tr(memory_note) ? h("p", { class: "memory-note", text: tr(memory_note) }) : null,
+    ratio,
+  );
+}

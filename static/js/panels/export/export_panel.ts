@@ -1,0 +1,264 @@
+// The export tab: the schedules on the screen as a picture for print or slides, and as files for other programs.
+import { Offline, Refusal } from "../../data/api.ts";
+import { onRest } from "../../ui/rest.ts";
+import { saveBlob } from "../../ui/save_file.ts";
+import { context, h, replace, sentence, setText } from "../../ui/dom.ts";
+import { pictureOf } from "./pictures.ts";
+import { t, tr } from "../../core/i18n/language.ts";
+import { letter } from "../../core/state/schedules.ts";
+import { specQuery } from "../../core/state/link.ts";
+import type { Plans } from "../../data/plans.ts";
+import type { Plan } from "../../data/plan.ts";
+import type { Schedule } from "../../core/schedule/types.ts";
+import type { Store } from "../../data/store.ts";
+import type { Timeline } from "../../timeline/timeline.ts";
+
+const MM = 96 / 25.4; // px
+const SHARP = 3; // pixels of a PNG for each of the picture's
+const MOST_PIXELS = 16_000; // of a PNG's side; browsers draw no larger canvas
+/** Widths by name: px, and mm for a file with a size in mm. */
+const WIDTHS: Record<string, { px: number; mm?: number }> = {
+  column: { px: Math.round(84 * MM), mm: 84 },
+  page: { px: Math.round(174 * MM), mm: 174 },
+  slide: { px: 1280 },
+  wide: { px: 1920 },
+};
+/** What other programs read. */
+const TORCH_CSV = "torch-csv";
+const FORMATS = [TORCH_CSV, "chrome-trace", "json"];
+
+export class ExportPanel {
+  store: Store;
+  plans: Plans;
+  timeline: Timeline;
+  panel: HTMLDivElement;
+
+  #window = select("export-window", t("Show"), [
+    ["sight", t("current view")],
+    ["all", t("the whole step")],
+  ]);
+  #width = select("export-width", t("Width"), [
+    ["page", t("a page, 174 mm")],
+    ["column", t("a column, 84 mm")],
+    ["slide", t("a slide, 1280 px")],
+    ["wide", t("wide, 1920 px")],
+  ]);
+  #row = select("export-row", t("Rows"), [
+    ["0", t("as many as fit a page")],
+    ["8", t("low")],
+    ["14", t("medium")],
+    ["22", t("tall")],
+  ]);
+  #scheme = select("export-scheme", t("Background"), [
+    ["light", t("light")],
+    ["dark", t("dark")],
+    ["none", t("none, for light paper")],
+  ]);
+  #numbers = box("export-numbers", t("Micro-batch numbers"), true);
+  #legend = box("export-legend", t("Legend"), true);
+  #title = box("export-title", t("Headings"), true);
+  #source = box("export-source", t("Address of the view"), false);
+  #preview = h("div", { class: "export-preview", role: "img", "aria-label": t("Preview of the picture") });
+  #status = h("p", { class: "note", role: "status", id: "export-status" });
+  #files = h("div", { class: "export-files" });
+  #address = "";
+
+  /** share: opens its dialog. */
+  constructor({
+    store,
+    plans,
+    timeline,
+    share,
+  }: {
+    store: Store;
+    plans: Plans;
+    timeline: Timeline;
+    share: () => void;
+  }) {
+    this.store = store;
+    this.plans = plans;
+    this.timeline = timeline;
+    const choices = [
+      this.#window,
+      this.#width,
+      this.#row,
+      this.#scheme,
+      this.#numbers,
+      this.#legend,
+      this.#title,
+      this.#source,
+    ];
+    for (const { input } of choices) input.addEventListener("change", () => this.show());
+    onRest(() => this.show());
+    const button = (id: string, text: string, act: () => void, kind = "soft") =>
+      h("button", { type: "button", class: `button ${kind}`, id, onclick: act }, text);
+    this.panel = h(
+      "div",
+      { class: "export" },
+      h(
+        "section",
+        { class: "export-picture" },
+        h("h2", { text: t("Picture") }),
+        h("div", { class: "export-choices" }, ...choices.map(({ node }) => node)),
+        h(
+          "div",
+          { class: "row" },
+          button("export-svg", t("SVG"), () => this.#svg(), "primary"),
+          button("export-png", t("PNG, three times as sharp"), () => this.#png()),
+          button("export-print", t("Print"), () => print()),
+        ),
+        this.#status,
+      ),
+      this.#preview,
+      h(
+        "section",
+        {},
+        h("h2", { text: t("Order and times") }),
+        this.#files,
+        h("h2", { text: t("Stand-alone HTML file") }),
+        h("p", {
+          class: "note",
+          text: t(
+            "One file with this view, playback and cost sliders, which needs no server; also code to embed it, " +
+              "and short links.",
+          ),
+        }),
+        button("export-share", t("Share …"), share),
+      ),
+    );
+  }
+
+  /** The current picture; with `file` its size is in millimetres if the reader chose them. */
+  #draw() {
+    const { px, mm } = WIDTHS[this.#width.input.value];
+    const all = { t0: 0, t1: this.timeline.total() };
+    const drawn = pictureOf(this.plans, {
+      window: this.#window.input.value === "all" ? all : this.timeline.visible(),
+      width: px,
+      row: Number(this.#row.input.value),
+      scheme: this.#scheme.input.value,
+      numbers: this.#numbers.input.checked,
+      legend: this.#legend.input.checked,
+      title: this.#title.input.checked,
+      link: this.#source.input.checked ? this.store.link() : "",
+    });
+    const file = mm
+      ? drawn.svg.replace(/ width="\d+" height="\d+"/, ` width="${mm}mm" height="${(drawn.height / MM).toFixed(2)}mm"`)
+      : drawn.svg;
+    return { ...drawn, file };
+  }
+
+  /** The preview and the list of files, as the schedules are now. */
+  show() {
+    if (this.panel.hidden) return;
+    const { svg, width, height } = this.#draw();
+    const mine = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+    URL.revokeObjectURL(this.#address);
+    this.#address = mine;
+    replace(this.#preview, h("img", { src: mine, width, height, alt: "" }));
+    setText(
+      this.#status,
+      t("{width} × {height} px, {size} kB as SVG; text stays editable.", {
+        width,
+        height,
+        size: Math.ceil(svg.length / 1000),
+      }),
+    );
+    replace(this.#files, ...this.plans.onScreen().map((plan) => this.#filesOf(plan)));
+  }
+
+  #filesOf(plan: Plan) {
+    const spec = plan.shown ?? plan.asked;
+    const at = this.plans.onScreen().indexOf(plan);
+    const names = {
+      "torch-csv": t("Order as torch's CSV"),
+      "chrome-trace": t("Chrome trace"),
+      json: t("JSON with all times"),
+    };
+    const title = this.plans.family(spec.family)?.title ?? spec.family;
+    const noCsv = plan.schedule ? whyNoCsv(plan.schedule) : null;
+    const status = h("span", { class: "problem", role: "status", hidden: true });
+    return h(
+      "div",
+      { class: "row", role: "group", "aria-label": title },
+      h("span", { class: "export-name", text: this.plans.onScreen().length > 1 ? `${letter(at)} · ${title}` : title }),
+      ...FORMATS.filter((form) => form !== TORCH_CSV || !noCsv).map((form) =>
+        h(
+          "button",
+          { type: "button", class: "button soft", "data-format": form, onclick: () => this.#file(plan, form, status) },
+          names[form as keyof typeof names],
+        ),
+      ),
+      status,
+      noCsv ? h("p", { class: "note", text: noCsv }) : "",
+    );
+  }
+
+  async #file(plan: Plan, form: string, status: HTMLElement) {
+    status.hidden = true;
+    try {
+      const { name, blob } = await download(
+        `/api/export${specQuery(plan.shown ?? plan.asked, this.store.defaults)}&format=${form}`,
+      );
+      saveBlob(name, blob);
+    } catch (problem) {
+      status.hidden = false;
+      setText(status, problem instanceof Refusal ? sentence(tr(problem)) : t("The server does not answer."));
+    }
+  }
+
+  #name() {
+    const { family, p, m } = this.store.get().spec;
+    return `bubbleline-${[family, ...this.store.get().others.map((other) => other.family)].join("-")}-p${p}-m${m}`;
+  }
+
+  #svg() {
+    saveBlob(`${this.#name()}.svg`, new Blob([this.#draw().file], { type: "image/svg+xml" }));
+  }
+
+  async #png() {
+    const { svg, width, height } = this.#draw();
+    const sharp = Math.min(SHARP, MOST_PIXELS / Math.max(width, height));
+    const address = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+    const image = new Image(width, height);
+    image.src = address;
+    await image.decode();
+    const canvas = h("canvas", { width: Math.round(width * sharp), height: Math.round(height * sharp) });
+    context(canvas).drawImage(image, 0, 0, canvas.width, canvas.height);
+    URL.revokeObjectURL(address);
+    canvas.toBlob((blob) => {
+      if (blob) saveBlob(`${this.#name()}.png`, blob);
+    });
+  }
+}
+
+/** A file from the server under the name that it gives it. */
+async function download(path: string) {
+  let response: Response;
+  try {
+    response = await fetch(path, { headers: { Prefer: "handling=lenient" } });
+  } catch {
+    throw new Offline();
+  }
+  const name = /filename="([^"]+)"/.exec(response.headers.get("Content-Disposition") ?? "")?.[1];
+  if (!response.ok || !name) throw new Refusal((await response.json()).error, response.status);
+  return { name, blob: await response.blob() };
+}
+
+/** Why torch's CSV cannot hold an order, null where it can. */
+function whyNoCsv({ placement, barriers, copies }: Schedule) {
+  if (placement.streams > 1)
+    return t("No torch CSV: Chimera and DualPipe hold each stage on two devices. DualPipeV can be exported.");
+  if (barriers > 0) return t("No torch CSV: it has no text for the ops of a sharded output layer.");
+  return copies === null ? null : t("No torch CSV: it has no text for copies to host memory.");
+}
+
+function select(id: string, label: string, options: [string, string][]) {
+  const input = h("select", { id }, ...options.map(([value, text]) => h("option", { value, text })));
+  return { node: h("label", { class: "choice" }, h("span", { text: label }), input), input };
+}
+
+function box(id: string, label: string, checked: boolean) {
+  const input = h("input", { type: "checkbox", id, checked });
+  return { node: h("label", { class: "check" }, input, label), input };
+}

@@ -1,0 +1,58 @@
+// The Help tab: the lessons, the tour, what the words mean, with papers, and all shortcuts.
+import { PAPERS } from "../../core/explain/papers.ts";
+import { h } from "../../ui/dom.ts";
+import { paperLink } from "../../ui/paper_link.ts";
+import { t } from "../../core/i18n/language.ts";
+import { glossary, type Entry } from "./glossary.ts";
+
+export function createHelp({ tour, shortcuts }: { tour: () => void; shortcuts: HTMLElement }) {
+  const words = h("div", { class: "glossary" });
+  const keys = h("h2", { text: t("Shortcuts") });
+  const panel = h(
+    "div",
+    { class: "help" },
+    h(
+      "div",
+      { class: "row help-head" },
+      h("a", { class: "button primary", id: "help-learn", href: "/learn" }, t("Open the lessons")),
+      h("button", { type: "button", class: "button soft", id: "tour-start", onclick: tour }, t("Take the tour")),
+      h("p", { text: t("Nine steps through the schedules; your view comes back at the end.") }),
+      h(
+        "button",
+        { type: "button", class: "button soft", id: "help-keys", onclick: () => keys.scrollIntoView() },
+        t("Shortcuts"),
+      ),
+      h("a", { class: "button soft", id: "help-build", href: "/build" }, t("Build a schedule yourself")),
+    ),
+    h("h2", { text: t("What things mean") }),
+    words,
+    keys,
+    shortcuts,
+  );
+  return {
+    panel,
+    /** The texts are made when they are first shown. */
+    show() {
+      if (words.childElementCount) return;
+      for (const { title, entries } of glossary())
+        words.append(h("section", {}, h("h3", { text: title }), h("dl", {}, ...entries.flatMap(entryNodes))));
+    },
+  };
+}
+
+function entryNodes({ term, text, paper, view }: Entry) {
+  return [
+    h("dt", {}, term, view ? h("a", { href: view, class: "glossary-view", text: t("show it") }) : ""),
+    h("dd", {}, text, paper ? paperNode(paper) : ""),
+  ];
+}
+
+/** A paper's title as a link, its DOI as text, which survives printing. */
+const paperNode = (key: keyof typeof PAPERS) =>
+  h(
+    "span",
+    { class: "footnote paper", lang: "en" }, // as it is printed, in every language
+    `${PAPERS[key].authors} ${PAPERS[key].year}, `,
+    paperLink(key),
+    ` doi:${PAPERS[key].doi}`,
+  );

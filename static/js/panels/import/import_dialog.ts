@@ -1,0 +1,265 @@
+// The import dialog: a file or a pasted text, what it is taken for, and where it goes. A refusal leaves all as it was
+// given.
+import { Offline, Refusal } from "../../data/api.ts";
+import { byId, h, replace, sentence, setText, show } from "../../ui/dom.ts";
+import { areTraces, askOrder, askRun, readFile, type Given } from "./read.ts";
+import { putImported } from "../../data/imported.ts";
+import { t, tr } from "../../core/i18n/language.ts";
+import { IDS, letter, specsOf } from "../../core/state/schedules.ts";
+import type { Plans } from "../../data/plans.ts";
+import type { Store } from "../../data/store.ts";
+
+type Parts = {
+  store: Store;
+  plans: Plans;
+  addRun: (id: string) => string; // the runs of the link with one more
+  announce: (text: string) => void; // shows a brief notice
+};
+
+const TYPES = ".csv,.txt,.json,.gz,text/csv,application/json,application/gzip";
+const EXAMPLE = "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1";
+const PASTED = 400_000; // characters of a file that are shown; a larger one is named only
+
+/** Returns opens it: for a schedule's place, or with files. */
+export function createImport(parts: Parts): (at?: number | null, files?: File[]) => void {
+  let dialog: ImportDialog | null = null;
+  const open = (at: number | null = null, files: File[] = []) => {
+    dialog ??= new ImportDialog(parts);
+    dialog.open(at, files);
+  };
+  listenToDrops((files) => open(null, files));
+  return open;
+}
+
+class ImportDialog {
+  parts: Parts;
+  node: HTMLDialogElement;
+
+  /** What files gave; empty where the text was typed. */
+  #files: Given[] = [];
+  #at = 0;
+  #usualPlace = "add";
+  /** The place the reader chose, which the format of a file read later does not change. */
+  #chosenPlace: string | null = null;
+  #asking = false;
+  #text = h("textarea", {
+    id: "import-text",
+    rows: 6,
+    spellcheck: "false",
+    autocapitalize: "none",
+    autocomplete: "off",
+    placeholder: EXAMPLE,
+    "aria-describedby": "import-status",
+  });
+  #pick = h("input", { type: "file", id: "import-file", multiple: true, accept: TYPES, hidden: true });
+  #status = h("p", { class: "share-status", id: "import-status", role: "status" });
+  #wrong = h("p", { class: "problem", id: "import-wrong", role: "alert", hidden: true });
+  #where = h("select", { id: "import-where" });
+  #take = h("button", { type: "submit", class: "button primary", id: "import-take" }, t("Import"));
+
+  constructor(parts: Parts) {
+    this.parts = parts;
+    const close = h(
+      "button",
+      { type: "button", class: "button icon", "aria-label": t("Close"), onclick: () => this.node.close() },
+      "×",
+    );
+    const choose = h(
+      "button",
+      { type: "button", class: "button soft", onclick: () => this.#pick.click() },
+      t("Choose a file …"),
+    );
+    const form = h(
+      "form",
+      { onsubmit: (event: Event) => this.#submit(event) },
+      h(
+        "section",
+        {},
+        h(
+          "p",
+          { class: "muted share-text" },
+          t(
+            "An order in torch's CSV (one line a rank), or a trace of a run: from torch's profiler, one file for " +
+              "each rank, or Chrome's format with ops named 2F0.",
+          ),
+        ),
+        h(
+          "div",
+          { class: "row import-give" },
+          choose,
+          this.#pick,
+          h("span", { class: "muted", text: t("or drop it on the page, or paste it:") }),
+        ),
+        h("label", { class: "visually-hidden", for: "import-text", text: t("Text of the order or the trace") }),
+        this.#text,
+        this.#status,
+        this.#wrong,
+      ),
+      h(
+        "section",
+        { class: "import-end" },
+        h("label", { for: "import-where", text: t("Place") }),
+        this.#where,
+        this.#take,
+      ),
+    );
+    this.node = h(
+      "dialog",
+      { class: "popup share import", id: "import-dialog", "aria-labelledby": "import-title" },
+      h("div", { class: "share-head" }, h("h2", { id: "import-title", text: t("Open an order or a trace") }), close),
+      form,
+    );
+    this.node.addEventListener("keydown", (event) => event.stopPropagation()); // the timeline's keys rest
+    this.node.addEventListener("click", (event) => {
+      if (event.target === this.node) this.node.close();
+    });
+    this.#pick.addEventListener("change", () => {
+      this.#read([...(this.#pick.files ?? [])]);
+      this.#pick.value = "";
+    });
+    this.#where.addEventListener("change", () => (this.#chosenPlace = this.#where.value));
+    this.#text.addEventListener("input", () => {
+      this.#files = [];
+      this.#text.placeholder = EXAMPLE;
+      this.#look();
+    });
+    document.body.append(this.node);
+  }
+
+  /** at: the schedule whose place it may take, null for one more. */
+  open(at: number | null, files: File[]) {
+    this.#at = at ?? 0;
+    this.#usualPlace = at === null ? "add" : "replace";
+    this.#chosenPlace = null;
+    show(this.#wrong, false);
+    this.#look();
+    if (!this.node.open) this.node.showModal();
+    if (files.length) this.#read(files);
+  }
+
+  #given(): Given[] {
+    if (this.#files.length) return this.#files;
+    return this.#text.value.trim() ? [{ name: t("The text"), text: this.#text.value }] : [];
+  }
+
+  async #read(files: File[]) {
+    if (!files.length) return;
+    show(this.#wrong, false);
+    setText(this.#status, t("Reading …"));
+    this.#take.disabled = true; // what is there now is not what was chosen
+    try {
+      this.#files = await Promise.all(files.map(readFile));
+      const [one] = this.#files;
+      const shown = this.#files.length === 1 && one.text.length <= PASTED;
+      this.#text.value = shown ? one.text : "";
+      this.#text.placeholder = shown
+        ? EXAMPLE
+        : this.#files.map(({ name, text }) => `${name} (${Math.ceil(text.length / 1000)} kB)`).join("\n");
+      this.#look();
+      this.#take.focus();
+    } catch (problem) {
+      this.#look();
+      this.#complain(problem);
+    }
+  }
+
+  /** Show the detected format, and offer the places it can go to; a place that was chosen stays if it is possible. */
+  #look() {
+    const given = this.#given();
+    const traces = areTraces(given);
+    const state = this.parts.store.get();
+    const full = state.others.length === IDS.length - 1;
+    const title = this.parts.plans.family(specsOf(state)[this.#at].family)?.title ?? "";
+    const place = h("option", {
+      value: "replace",
+      text: t("in place of {letter}, {title}", { letter: letter(this.#at), title }),
+    });
+    const more = h("option", {
+      value: "add",
+      disabled: full,
+      text: full ? t("as one more schedule (four are on the screen)") : t("as one more schedule"),
+    });
+    replace(this.#where, traces ? h("option", { value: "run", text: t("its times only, under A") }) : "", more, place);
+    const possible = (each: string) => (each === "run" ? traces : each !== "add" || !full);
+    const usual = traces ? "run" : this.#usualPlace;
+    this.#where.value = [this.#chosenPlace ?? usual, usual, "replace"].find(possible) ?? "replace";
+    const names = this.#files.map(({ name }) => name).join(", ");
+    const what = traces ? t("a trace: its times become a measured lane") : t("an order in torch's CSV");
+    setText(
+      this.#status,
+      !given.length ? "" : names ? t("{names}: {what}", { names, what }) : t("Recognized as {what}", { what }),
+    );
+    this.#take.disabled = !given.length || this.#asking;
+  }
+
+  async #submit(event: Event) {
+    event.preventDefault();
+    const given = this.#given();
+    if (!given.length || this.#asking) return;
+    this.#asking = true;
+    this.#take.disabled = true;
+    setText(this.#status, t("Asking …"));
+    show(this.#wrong, false);
+    try {
+      await (areTraces(given) ? this.#takeTrace(given) : this.#takeOrder(given));
+      this.#files = [];
+      this.#text.value = "";
+      this.#text.placeholder = EXAMPLE;
+      this.node.close();
+    } catch (problem) {
+      this.#complain(problem);
+    } finally {
+      this.#asking = false;
+      this.#look();
+    }
+  }
+
+  async #takeOrder(given: Given[]) {
+    const spec = await askOrder(given);
+    putImported(this.parts.store, spec, this.#where.value === "replace" ? this.#at : null, {});
+    this.parts.announce(t("The order is in the link: p {p}, m {m}, v {v}.", { p: spec.p, m: spec.m, v: spec.v }));
+  }
+
+  async #takeTrace(given: Given[]) {
+    const { store } = this.parts;
+    const where = this.#where.value;
+    const { id, spec } = await askRun(given);
+    const view = { run: this.parts.addRun(id), tab: "run" };
+    if (where === "run") store.setView(view, "push");
+    else putImported(store, spec, where === "replace" ? this.#at : null, view, spec.costs);
+    this.parts.announce(t("The trace is kept as a run: p {p}, m {m}.", { p: spec.p, m: spec.m }));
+  }
+
+  #complain(problem: unknown) {
+    const text =
+      problem instanceof Refusal
+        ? sentence(tr(problem))
+        : problem instanceof Offline
+          ? t("The server does not answer. Your input is still here; try again in a moment.")
+          : sentence(problem instanceof Error ? problem.message : String(problem));
+    setText(this.#wrong, text);
+    show(this.#wrong, true);
+    this.#wrong.scrollIntoView({ block: "nearest" });
+  }
+}
+
+/** Files may be dropped anywhere on the page; elsewhere the browser would leave it. */
+function listenToDrops(take: (files: File[]) => void) {
+  const hint = h("div", { class: "drop-hint", hidden: true }, h("strong", { text: t("Drop an order or a trace") }));
+  byId("stage").append(hint);
+  let timer = 0;
+  window.addEventListener("dragover", (event) => {
+    if (!event.dataTransfer?.types.includes("Files")) return;
+    event.preventDefault();
+    event.dataTransfer.dropEffect = "copy";
+    show(hint, true);
+    clearTimeout(timer); // dragover comes again and again while a file hangs over the page
+    timer = window.setTimeout(() => show(hint, false), 300);
+  });
+  window.addEventListener("drop", (event) => {
+    if (!event.dataTransfer?.files.length) return;
+    event.preventDefault();
+    show(hint, false);
+    take([...event.dataTransfer.files]);
+  });
+}

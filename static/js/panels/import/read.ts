@@ -1,0 +1,52 @@
+// Files and pasted texts to import: unzipped, recognized as orders or traces, and sent to the server.
+import { postJson } from "../../data/api.ts";
+import { t } from "../../core/i18n/language.ts";
+import { looksLikeTrace, slim } from "../../core/measured/trace_events.ts";
+import type { Spec } from "../../core/schedule/types.ts";
+
+/** A file, or what was pasted. */
+export type Given = { name: string; text: string };
+type ImportedRun = { id: string; spec: Spec; notes: string[] };
+
+const LARGEST = 512 * 2 ** 20; // bytes of a file; a browser would not take its text
+
+export async function readFile(file: File): Promise<Given> {
+  if (file.size > LARGEST) throw new Error(t("{name} is larger than this page can read.", { name: file.name }));
+  const head = new Uint8Array(await file.slice(0, 2).arrayBuffer());
+  const packed = head[0] === 0x1f && head[1] === 0x8b;
+  try {
+    const text = packed
+      ? await new Response(file.stream().pipeThrough(new DecompressionStream("gzip"))).text()
+      : await file.text();
+    return { name: file.name, text };
+  } catch {
+    throw new Error(t("{name} cannot be read.", { name: file.name }));
+  }
+}
+
+/** Whether all of it is traces. */
+export const areTraces = (given: Given[]) => given.length > 0 && given.every(({ text }) => looksLikeTrace(text));
+
+/** given: one file. */
+export async function askOrder(given: Given[]): Promise<Spec> {
+  if (given.length > 1) throw new Error(t("torch's CSV is one file for all ranks; traces may be one file for each."));
+  return (await postJson("/api/orders", { csv: given[0].text })).spec;
+}
+
+/** given: one for all ranks, or one for each. */
+export async function askRun(given: Given[]): Promise<ImportedRun> {
+  const traces = given.map(({ name, text }) => {
+    try {
+      return slim(JSON.parse(text));
+    } catch (problem) {
+      throw new Error(
+        t("{name} is not JSON: {problem}", {
+          name,
+          problem: problem instanceof Error ? problem.message : String(problem),
+        }),
+        { cause: problem },
+      );
+    }
+  });
+  return postJson("/api/runs/import", { traces });
+}

@@ -1,0 +1,75 @@
+// Hints in three steps: where to look, which rank, which op; and the op can be placed from there.
+import { t } from "../../core/i18n/language.ts";
+import { hint, type Hint } from "../../core/workbench/hints.ts";
+import { h, replace, show } from "../../ui/dom.ts";
+import type { Position } from "../../core/workbench/position.ts";
+import type { Session } from "../../core/workbench/session.ts";
+
+type Parts = {
+  session: Session;
+  followed: () => Position | null;
+  title: () => string;
+  shown: () => void; // called when another step is shown
+};
+
+const STEPS = 3;
+
+export function createHints({ session, followed, title, shown }: Parts) {
+  const list = h("ol", { class: "bench-hints", id: "bench-hints", "aria-live": "polite" });
+  const more = h("button", { type: "button", class: "button soft", id: "bench-hint", onclick: next });
+  const act = h("button", {
+    type: "button",
+    class: "button primary",
+    id: "bench-hint-place",
+    hidden: true,
+    onclick: place,
+  });
+  const node = h(
+    "section",
+    { class: "bench-help", "aria-label": t("Hints") },
+    h("h2", { text: t("Hints") }),
+    list,
+    h("div", { class: "row bench-buttons" }, more, act),
+  );
+  let present: Hint | null = null;
+  let step = 0;
+
+  function next() {
+    if (!present) present = hint(session.position, followed(), title());
+    step = Math.min(STEPS, step + 1);
+    write();
+    shown();
+  }
+
+  function place() {
+    if (present && present.aside === null) session.place(present.rank, present.op);
+  }
+
+  function write() {
+    replace(list, ...(present?.sentences.slice(0, step) ?? []).map((text) => h("li", { text })));
+    if (step > 0 && !present) replace(list, h("li", { text: t("Nothing is left to place.") }));
+    more.textContent = [t("Hint: where to look"), t("Which rank?"), t("Which op?"), ""][step];
+    show(more, step < STEPS);
+    more.disabled = step > 0 && !present;
+    act.textContent = t("Place it");
+    show(act, step >= STEPS && present !== null && present.aside === null);
+  }
+
+  session.onChange(({ moved }) => {
+    if (!moved) return;
+    present = null;
+    step = 0;
+    write();
+  });
+  write();
+  return {
+    node,
+    /** The op that a hint names, once it does. */
+    op: () => (step >= STEPS && present && present.aside === null ? present : null),
+    reset() {
+      present = null;
+      step = 0;
+      write();
+    },
+  };
+}

@@ -1,0 +1,161 @@
+// A task: what to do, its goals as they are met, and the entry to its board, which the server checks.
+import { Refusal } from "../../data/api.ts";
+import { submit, textOf, type Goal, type Listed, type Task } from "../../data/workbench/tasks.ts";
+import { t, tr } from "../../core/i18n/language.ts";
+import { formatNumber as num, formatPercent } from "../../core/i18n/numbers.ts";
+import { isWhole, type Position } from "../../core/workbench/position.ts";
+import { recognise, references, titleOf } from "../../core/workbench/references.ts";
+import { scoreOf } from "../../core/workbench/score.ts";
+import { violations } from "../../core/workbench/violations.ts";
+import { byId, h, replace, sentence, setText, show } from "../../ui/dom.ts";
+import type { Session } from "../../core/workbench/session.ts";
+import type { createTaskBoard } from "./task_board.ts";
+
+type TaskBoardPanel = ReturnType<typeof createTaskBoard>;
+
+const LONGEST_NAME = 24;
+const DUST = 1e-9;
+
+/** go: opens a task, "" leaves the present one; load: requests the list of tasks. */
+export function createTaskPanel({
+  session,
+  go,
+  load,
+  board,
+}: {
+  session: Session;
+  go: (slug: string) => void;
+  load: () => Promise<Listed[]>;
+  board: TaskBoardPanel;
+}) {
+  const choice = h("select", { id: "bench-task", onchange: () => go(choice.value) });
+  const title = h("h2", { id: "task-title" });
+  const text = h("p", { id: "task-text" });
+  const goals = h("ul", { class: "task-goals", id: "task-goals", "aria-label": t("Goals") });
+  const name = h("input", { type: "text", id: "task-name", maxlength: LONGEST_NAME, autocomplete: "nickname" });
+  const enter = h(
+    "button",
+    { type: "button", class: "button primary", id: "task-enter", onclick: send },
+    t("Enter it"),
+  );
+  const status = h("p", { id: "task-status", role: "status" });
+  const entry = h(
+    "div",
+    { class: "task-entry" },
+    h(
+      "label",
+      { class: "bench-field", for: "task-name" },
+      h("span", { text: t("Name on the board (if you like)") }),
+      name,
+    ),
+    enter,
+  );
+  const body = h("div", { class: "task", id: "task", hidden: true }, title, text, goals, entry, status, board.node);
+  const pick = h("label", { class: "bench-field wide", for: "bench-task" }, h("span", { text: t("Task") }), choice);
+  const open = h("button", { type: "button", class: "button soft", id: "bench-tasks", onclick: list }, t("Tasks …"));
+  const failed = h("p", { class: "problem", role: "alert", hidden: true });
+  const node = h("section", { "aria-label": t("Task") }, open, pick, failed, body);
+  show(pick, false);
+  let task: Task | null = null;
+  const narrow = matchMedia("(max-width: 899px)");
+  narrow.addEventListener("change", stand);
+
+  /** On a phone an open task is above the board, where it is read first. */
+  function stand() {
+    const place = byId(narrow.matches && task ? "task-place" : "figures");
+    if (node.parentElement && node.parentElement !== place) place.prepend(node);
+  }
+
+  /** Put the list of tasks in the place of its button. */
+  async function list() {
+    open.disabled = true;
+    try {
+      const listed = await load();
+      replace(
+        choice,
+        h("option", { value: "", text: t("none: an own board") }),
+        ...listed.map((each) => h("option", { value: each.slug, text: `${each.number} · ${textOf(each.title)}` })),
+      );
+      choice.value = task?.slug ?? "";
+      show(pick, true);
+      show(open, false);
+      show(failed, false);
+      choice.focus();
+    } catch (problem) {
+      setText(failed, sentence(problem instanceof Refusal ? tr(problem) : t("The server does not answer.")));
+      show(failed, true);
+    }
+    open.disabled = false;
+  }
+
+  async function send() {
+    if (!task) return;
+    const { slug } = task;
+    enter.disabled = true;
+    try {
+      const { solved, place } = await submit(slug, session.position, name.value.trim());
+      const where = place === null ? "" : `${t(" ")}${t("Place {place} on its board.", { place })}`;
+      void board.refresh();
+      setText(status, `${solved ? t("Solved: the server agrees.") : t("Entered; not all goals are met.")}${where}`);
+    } catch (problem) {
+      setText(status, sentence(problem instanceof Refusal ? tr(problem) : t("The server does not answer.")));
+    }
+    enter.disabled = false;
+  }
+
+  function sync(position: Position) {
+    if (!task) return;
+    const done = isWhole(position) && violations(position).length === 0;
+    replace(
+      goals,
+      ...task.goals.map((goal) => {
+        const met = done && isMet(goal, position);
+        return h(
+          "li",
+          { class: met ? "is-met" : "", "data-metric": goal.metric },
+          h("span", { "aria-hidden": "true", text: met ? "✓ " : "○ " }),
+          goalText(goal),
+          met ? h("span", { class: "visually-hidden", text: t(" (met)") }) : "",
+        );
+      }),
+    );
+    show(entry, done);
+  }
+
+  return {
+    node,
+    sync,
+    put(next: Task | null) {
+      task = next;
+      board.put(next);
+      stand();
+      show(body, next !== null);
+      choice.value = next?.slug ?? "";
+      setText(status, "");
+      if (!next) return;
+      setText(title, textOf(next.title));
+      setText(text, textOf(next.text));
+      sync(session.position);
+    },
+  };
+}
+
+function isMet(goal: Goal, position: Position) {
+  if ("at_most" in goal) return scoreOf(position)[goal.metric] <= goal.at_most * (1 + DUST) + DUST;
+  const { exact } = recognise(position, references(position.board));
+  return goal.metric === "recognised" ? exact.some((family) => goal.as.includes(family)) : exact.length === 0;
+}
+
+function goalText(goal: Goal) {
+  if (!("at_most" in goal))
+    return goal.metric === "recognised"
+      ? t("It is {family}.", { family: titleOf(goal.as[0]) })
+      : t("It is none of the known orders.");
+  const most = num(goal.at_most);
+  if (goal.metric === "makespan") return t("The step takes at most {most}.", { most });
+  if (goal.metric === "bubble")
+    return t("At most {most} of the step are bubble.", { most: formatPercent(goal.at_most) });
+  if (goal.metric === "peak") return t("No rank holds more than {most} micro-batches.", { most });
+  if (goal.metric === "messages") return t("At most {most} messages.", { most });
+  return t("A rule of at most {most} symbols writes it.", { most });
+}

@@ -1,0 +1,295 @@
+// Draws the ops. Few enough: rectangles grouped by colour, with labels on their own pass. Too many: binned to pixels.
+import { paintBarriers } from "./barriers.ts";
+import { drawBinned } from "./binned_ops.ts";
+import { boxEnd, boxes, gather, inset, isDense } from "./boxes.ts";
+import { binCopies, paintCopies } from "./copy_lanes.ts";
+import { colour, hatchPattern, hatchTile, latePattern, paintsFor } from "../../ui/palette.ts";
+import { lateStart } from "../../core/measured/late_starts.ts";
+import { RELOAD, copyAt } from "../../core/schedule/copies.ts";
+import { copyRows, copyTimes } from "../../core/timeline/copy_rows.ts";
+import { opsInWindow, type Row } from "../../core/timeline/layout.ts";
+import { KIND_F, KIND_I, KIND_PAIR, KIND_S, KIND_T, KIND_W, chunkOf, kindOf, micros } from "../../core/schedule/ops.ts";
+import { hatched, paintHatch } from "./hatch_pattern.ts";
+import { LEAST_LABELLED, drawLabels } from "./labels.ts";
+import { binResiduals, paintPlanned, paintResiduals } from "./residuals.ts";
+import { plannedTimes } from "../../data/matched_plan.ts";
+import { QUICKER, pyramidOf } from "../../data/binned_orders.ts";
+import type { Lane, Scene } from "../../data/lanes.ts";
+
+const LEAST_LATE = 0.5; // px; a narrower one is not drawn, a wider one is at least 1 px wide
+
+export function paintOps(scene: Scene, ctx: CanvasRenderingContext2D, dpr: number) {
+  const { layout, lanes, t0, t1 } = scene;
+  const sight = lanes.map((_, at) => rowsInSight(layout.groups[at].rows, ctx.canvas.height / dpr));
+  const visible = lanes.reduce((sum, lane, at) => sum + countVisible(lane, sight[at], t0, t1), 0);
+  const dense = isDense(
+    visible,
+    sight.reduce((sum, rows) => sum + rows.length, 0),
+    layout.plotWidth * dpr,
+  );
+  lanes.forEach((lane, at) => {
+    const rows = sight[at];
+    const plan =
+      lane.kind === "run" && (scene.late || rows.some(({ footH }) => footH)) ? plannedTimes(lane, lanes) : null;
+    const late = plan && scene.late ? scene.late : 0;
+    if (!dense || late) paintBubbles(ctx, lane, rows, scene, dpr);
+    if (dense) {
+      if (plan && late) binResiduals(ctx, lane, plan, late, rows, scene, dpr);
+      else binOps(ctx, lane, rows, scene, dpr, visible > QUICKER);
+      binCopies(ctx, lane, rows, scene, dpr);
+      if (plan) paintPlanned(ctx, lane, plan, rows, scene, dpr, true);
+      return;
+    }
+    for (const part of byHeight(rows)) {
+      paintLateStarts(ctx, lane, part, scene, dpr);
+      gather(lane.schedule, lane.times, part, scene, dpr);
+      const inkOf = plan && late ? paintResiduals(ctx, lane, plan, late, part[0].h) : null;
+      paintBoxes(ctx, lane, part[0].h, dpr, inkOf !== null);
+      if (lane.costs.comm > 0 && lane.kind === "plan") paintMessages(ctx, lane, scene, part[0].h);
+      drawLabels(ctx, lane, part[0].h, micros(lane.schedule), layout.plotWidth / (t1 - t0), inkOf);
+      paintCopies(ctx, lane, part, scene, dpr);
+      if (plan) paintPlanned(ctx, lane, plan, part, scene, dpr, false);
+    }
+    paintBarriers(ctx, lane, layout.groups[at].rows, scene);
+  });
+}
+
+/**
+ * Draw the labels of planned ops again in a window that a veil covers, in ink that can be read on it. Nothing where ops
+ * are too many for labels. from: a time.
+ */
+export function paintLabelsAhead(scene: Scene, ctx: CanvasRenderingContext2D, dpr: number, from: number) {
+  const { layout, lanes, t0, t1 } = scene;
+  const sight = lanes.map((_, at) => rowsInSight(layout.groups[at].rows, ctx.canvas.height / dpr));
+  const visible = lanes.reduce((sum, lane, at) => sum + countVisible(lane, sight[at], t0, t1), 0);
+  const all = sight.reduce((sum, rows) => sum + rows.length, 0);
+  if (isDense(visible, all, layout.plotWidth * dpr)) return;
+  const left = layout.plotLeft + Math.max(0, ((from - t0) / (t1 - t0)) * layout.plotWidth);
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(left, 0, layout.plotLeft + layout.plotWidth - left, ctx.canvas.height / dpr);
+  ctx.clip();
+  lanes.forEach((lane, at) => {
+    if (lane.kind === "run") return;
+    for (const part of byHeight(sight[at])) {
+      if (part[0].h < LEAST_LABELLED) continue;
+      gather(lane.schedule, lane.times, part, scene, dpr);
+      drawLabels(ctx, lane, part[0].h, micros(lane.schedule), layout.plotWidth / (t1 - t0), null, true);
+    }
+  });
+  ctx.restore();
+}
+
+/** Rows of one height each: pinned ranks stand on top and may be taller. */
+function byHeight(rows: Row[]) {
+  const thin = rows.findIndex(({ h }) => h !== rows[0].h);
+  if (thin < 0) return rows.length ? [rows] : [];
+  return [rows.slice(0, thin), rows.slice(thin)];
+}
+
+/** height: of the plot. */
+const rowsInSight = (rows: Row[], height: number) => rows.filter((row) => row.y < height && row.copyY + row.copyH > 0);
+
+function countVisible(lane: Lane, rows: Row[], t0: number, t1: number) {
+  const { schedule, times } = lane;
+  const copies = copyRows(schedule);
+  const copied = copyTimes(schedule, times);
+  let n = 0;
+  for (const { rank } of rows) {
+    const [lo, hi] = opsInWindow(schedule, times, rank, t0, t1);
+    const [from, to] = copies ? opsInWindow(copies, copied, rank, t0, t1) : [0, 0];
+    n += hi - lo + to - from;
+  }
+  return n;
+}
+
+function binOps(
+  ctx: CanvasRenderingContext2D,
+  lane: Lane,
+  rows: Row[],
+  { layout, t0, t1 }: Scene,
+  dpr: number,
+  many: boolean, // enough that a pyramid is quicker
+) {
+  const { id, schedule, times } = lane;
+  const until = (rank: number) => (lane.open ? Math.min(lane.end, rowEnd(lane, rank)) : lane.end);
+  const band = {
+    ground: { tile: hatchTile(dpr), until },
+    key: id,
+    source: schedule,
+    owner: times,
+    times,
+    paints: paintsFor(schedule.chunks),
+    pyramid: many ? pyramidOf(times) : null,
+  };
+  drawBinned(ctx, band, rows, {
+    left: layout.plotLeft,
+    width: layout.plotWidth,
+    t0,
+    t1,
+    dpr,
+    bar: barOf(layout.laneHeight),
+  });
+}
+
+/** How tall the bars are that tell kinds apart, 0 where there is no room. height: of a row. */
+const barOf = (height: number) => (height >= 12 ? Math.min(4, Math.max(2, Math.round(height / 9))) : 0);
+
+/** Draw the hatch under a whole row, from the first moment to the last; ops cover it. */
+function paintBubbles(ctx: CanvasRenderingContext2D, lane: Lane, rows: Row[], { layout, t0, t1 }: Scene, dpr: number) {
+  const k = layout.plotWidth / (t1 - t0);
+  const from = Math.max(0, -t0 * k);
+  const to = Math.min(layout.plotWidth, (lane.end - t0) * k);
+  if (to <= from) return;
+  ctx.fillStyle = hatchPattern(dpr) ?? colour("plot-row");
+  ctx.save();
+  ctx.scale(1 / dpr, 1 / dpr); // the pattern's tile is in device pixels
+  for (const row of rows) {
+    const end = lane.open ? Math.min(to, (rowEnd(lane, row.rank) - t0) * k) : to;
+    if (end > from) ctx.fillRect((layout.plotLeft + from) * dpr, row.y * dpr, (end - from) * dpr, row.h * dpr);
+  }
+  ctx.restore();
+}
+
+/** When the last op of a rank that has a time ends. */
+function rowEnd({ schedule, times }: Lane, rank: number) {
+  const [lo, hi] = opsInWindow(schedule, times, rank, 0, Infinity);
+  return hi > lo ? times.end[hi - 1] : 0;
+}
+
+/** Hatch the late starts of a paced run, from the moment from which an op could have run to its start. */
+function paintLateStarts(
+  ctx: CanvasRenderingContext2D,
+  { schedule, times, noted }: Lane,
+  rows: Row[],
+  { layout, t0, t1 }: Scene,
+  dpr: number,
+) {
+  const pattern = noted?.paced ? latePattern(dpr) : null;
+  if (!pattern) return;
+  const k = layout.plotWidth / (t1 - t0);
+  ctx.save();
+  ctx.scale(1 / dpr, 1 / dpr); // the pattern's tile is in device pixels
+  ctx.fillStyle = pattern;
+  for (const row of rows) {
+    const [lo, hi] = opsInWindow(schedule, times, row.rank, t0, t1);
+    const last = Math.min(hi + 1, schedule.offsets[row.rank + 1]); // the late start of the op after may be in sight
+    for (let i = lo; i < last; i++) {
+      const late = lateStart(times, noted, i);
+      if (late * k < LEAST_LATE) continue;
+      const end = layout.plotLeft + Math.min(layout.plotWidth, (times.start[i] - t0) * k);
+      const begin = Math.max(layout.plotLeft, Math.min(end - 1, layout.plotLeft + (times.start[i] - late - t0) * k));
+      if (end > begin) ctx.fillRect(begin * dpr, row.y * dpr, (end - begin) * dpr, row.h * dpr);
+    }
+  }
+  ctx.restore();
+}
+
+/** filled: already, with colours that do not tell kinds: only what else tells them is drawn. */
+function paintBoxes(ctx: CanvasRenderingContext2D, lane: Lane, height: number, dpr: number, filled: boolean) {
+  const lines = hatched();
+  const paints = paintsFor(lane.schedule.chunks);
+  const { chunks, codes } = lane.schedule;
+  const bar = barOf(height);
+  for (let at = 0; at < boxes.n; at = boxEnd(at)) {
+    const cls = boxes.cls[boxes.order[at]];
+    const to = boxEnd(at);
+    const kind = kindOf(codes[boxes.op[boxes.order[at]]], chunks);
+    ctx.fillStyle = paints.fill[cls];
+    for (let n = filled ? to : at; n < to; n++) {
+      const b = boxes.order[n];
+      ctx.fillRect(boxes.x[b], boxes.y[b], inset(boxes.w[b]), height);
+    }
+    if (lines) paintHatch(ctx, at, to, height, kind, paints.ink[cls], dpr);
+    if (kind === KIND_PAIR && !filled) paintForwardHalves(ctx, at, to, height, paintsFor(chunks), cls);
+    else if (bar) paintBars(ctx, at, to, height, bar, kind, filled ? colour("plot-ink") : paints.edge[cls]);
+  }
+}
+
+/** Kind without colour: I has a bar below, W above, the full backward both, since B = I + W; F has none. S has a corner
+ * above, T one below. */
+function paintBars(
+  ctx: CanvasRenderingContext2D,
+  from: number,
+  to: number,
+  height: number,
+  bar: number,
+  kind: number,
+  edge: string,
+) {
+  if (kind === KIND_F || kind === KIND_PAIR) return;
+  ctx.fillStyle = edge;
+  if (kind === KIND_S || kind === KIND_T) {
+    paintCorners(ctx, from, to, height, kind);
+    return;
+  }
+  for (let n = from; n < to; n++) {
+    const b = boxes.order[n];
+    if (boxes.w[b] < 3) continue;
+    if (kind !== KIND_W) ctx.fillRect(boxes.x[b], boxes.y[b] + height - bar, inset(boxes.w[b]), bar);
+    if (kind !== KIND_I) ctx.fillRect(boxes.x[b], boxes.y[b], inset(boxes.w[b]), bar);
+  }
+}
+
+function paintCorners(ctx: CanvasRenderingContext2D, from: number, to: number, height: number, kind: number) {
+  const size = Math.min(8, Math.round(height / 3));
+  ctx.beginPath();
+  for (let n = from; n < to; n++) {
+    const b = boxes.order[n];
+    if (boxes.w[b] < 5) continue;
+    const wide = Math.min(size, boxes.w[b] / 2);
+    const right = boxes.x[b] + inset(boxes.w[b]);
+    const corner = kind === KIND_S ? boxes.y[b] : boxes.y[b] + height;
+    ctx.moveTo(right - wide, corner);
+    ctx.lineTo(right, corner);
+    ctx.lineTo(right, kind === KIND_S ? corner + size : corner - size);
+  }
+  ctx.fill();
+}
+
+/** The forward half of an overlapped pair: the upper left of a split diagonal. */
+function paintForwardHalves(
+  ctx: CanvasRenderingContext2D,
+  from: number,
+  to: number,
+  height: number,
+  paints: { top: Uint32Array },
+  cls: number,
+) {
+  const c = paints.top[cls];
+  ctx.fillStyle = `rgb(${c & 255}, ${(c >> 8) & 255}, ${(c >> 16) & 255})`;
+  ctx.beginPath();
+  for (let n = from; n < to; n++) {
+    const b = boxes.order[n];
+    ctx.moveTo(boxes.x[b], boxes.y[b]);
+    ctx.lineTo(boxes.x[b] + inset(boxes.w[b]), boxes.y[b]);
+    ctx.lineTo(boxes.x[b], boxes.y[b] + height);
+  }
+  ctx.fill();
+}
+
+/** Does an op begin because its activation is back? Then no message came last. */
+function reloadedLast({ schedule, times }: Lane, slot: number, i: number) {
+  const { chunks, codes } = schedule;
+  const back = copyAt(schedule, RELOAD, slot + chunkOf(codes[i], chunks), micros(schedule).first[i]);
+  return back >= 0 && kindOf(codes[i], chunks) !== KIND_F && times.end[back] >= times.start[i];
+}
+
+/** A wait always ends with a message's arrival (or a reload's end), so the last hop of it is a message in flight. */
+function paintMessages(ctx: CanvasRenderingContext2D, lane: Lane, { layout, t0, t1 }: Scene, height: number) {
+  const { schedule, times, costs } = lane;
+  const k = layout.plotWidth / (t1 - t0);
+  const { start, end } = times;
+  const tall = Math.max(2, Math.round(height / 3));
+  ctx.fillStyle = colour("k-c");
+  for (let b = 0; b < boxes.n; b++) {
+    const i = boxes.op[b];
+    const first = schedule.offsets[boxes.slot[b] / schedule.chunks] === i;
+    const idleFrom = first ? 0 : end[i - 1];
+    if (start[i] - idleFrom <= 1e-9 || (schedule.copies && reloadedLast(lane, boxes.slot[b], i))) continue;
+    const wide = Math.min(costs.comm, start[i] - idleFrom) * k;
+    const x = layout.plotLeft + (start[i] - t0) * k - wide;
+    const cut = Math.max(layout.plotLeft, x);
+    if (cut < x + wide) ctx.fillRect(cut, boxes.y[b] + (height - tall) / 2, x + wide - cut, tall);
+  }
+}

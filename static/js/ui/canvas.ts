@@ -1,0 +1,38 @@
+// A canvas that is as large as the page shows it and as sharp as the screen.
+import { context } from "./dom.ts";
+
+export type Surface = {
+  node: HTMLCanvasElement;
+  ctx: CanvasRenderingContext2D;
+  width: number;
+  height: number;
+  dpr: number;
+};
+
+export function surface(node: HTMLCanvasElement, options?: CanvasRenderingContext2DSettings): Surface {
+  return { node, ctx: context(node, options), width: 0, height: 0, dpr: 1 };
+}
+
+/** Fit to a size in CSS pixels; true when it changed. */
+export function resize(s: Surface, width: number, height: number) {
+  const dpr = Math.min(3, window.devicePixelRatio || 1);
+  if (s.width === width && s.height === height && s.dpr === dpr) return false;
+  s.width = width;
+  s.height = height;
+  s.dpr = dpr;
+  s.node.width = Math.max(1, Math.round(width * dpr));
+  s.node.height = Math.max(1, Math.round(height * dpr));
+  s.node.style.width = `${width}px`;
+  s.node.style.height = `${height}px`;
+  return true;
+}
+
+/** Start a drawing in CSS pixels on a clean sheet. ground: its colour, if any. */
+export function begin(s: Surface, ground?: string) {
+  s.ctx.setTransform(s.dpr, 0, 0, s.dpr, 0, 0);
+  if (ground) {
+    s.ctx.fillStyle = ground;
+    s.ctx.fillRect(0, 0, s.width, s.height);
+  } else s.ctx.clearRect(0, 0, s.width, s.height);
+  return s.ctx;
+}

@@ -1,0 +1,91 @@
+// Small helpers for the DOM: make, find, and write only what changed.
+import { language, t } from "../core/i18n/language.ts";
+
+type Child = string | number | Node | null | undefined | false;
+
+/** Make an element. Keys that start with "on" are listeners, "text" is its text, the rest are attributes. */
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  props: Record<string, any> = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  const node = document.createElement(tag);
+  for (const [key, value] of Object.entries(props)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
+    else if (key === "text") node.textContent = String(value);
+    else node.setAttribute(key, value === true ? "" : String(value));
+  }
+  append(node, children);
+  return node;
+}
+
+function append(node: Element, children: Child[]) {
+  for (const child of children) {
+    if (child === null || child === undefined || child === false) continue;
+    node.append(child instanceof Node ? child : String(child));
+  }
+}
+
+export function replace(node: Element, ...children: Child[]) {
+  node.replaceChildren();
+  append(node, children);
+}
+
+/**
+ * Change what is inside a node, and focus the element with the same id again if the focused one was replaced or moved.
+ */
+export function keepFocus(node: HTMLElement, change: () => void) {
+  const focused = document.activeElement;
+  const id = focused && node.contains(focused) ? focused.id : "";
+  change();
+  if (id && document.activeElement?.id !== id) document.getElementById(id)?.focus({ preventScroll: true });
+}
+
+export function byId(id: string): HTMLElement {
+  const node = document.getElementById(id);
+  if (!node) throw new Error(`the page has no #${id}`);
+  return node;
+}
+
+/**
+ * A text with elements in its holes: what t("Layers {before} become {after}") is made of. parts: by the names of the
+ * holes.
+ */
+export const filled = (text: string, parts: Record<string, Child>): Child[] =>
+  text.split(/\{(\w+)\}/).map((piece, at) => (at % 2 ? parts[piece] : piece));
+
+/** Write text only when it differs, so that an unchanged figure costs no layout. */
+export function setText(node: Node, text: string) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+export function show(node: HTMLElement, shown: boolean) {
+  if (node.hidden === shown) node.hidden = !shown;
+}
+
+/** A 2d context that is known to exist. */
+export function context(canvas: HTMLCanvasElement, options?: CanvasRenderingContext2DSettings) {
+  const ctx = canvas.getContext("2d", options);
+  if (!ctx) throw new Error("this browser gives no 2d canvas");
+  return ctx;
+}
+
+/** An svg icon of one path on a 16 x 16 grid. */
+export function icon(path: string) {
+  const ns = "http://www.w3.org/2000/svg";
+  const svg = document.createElementNS(ns, "svg");
+  svg.setAttribute("viewBox", "0 0 16 16");
+  svg.setAttribute("aria-hidden", "true");
+  const shape = document.createElementNS(ns, "path");
+  shape.setAttribute("d", path);
+  svg.append(shape);
+  return svg;
+}
+
+/** A message as a sentence: capital, unless it begins with a field's symbol such as m, and full stop. */
+export const sentence = (text: string) =>
+  text
+    ? (/^\w\b/.test(text) || language() !== "en" ? text : text[0].toUpperCase() + text.slice(1)) +
+      (/[.?!。？！]$/.test(text) ? "" : t("."))
+    : "";

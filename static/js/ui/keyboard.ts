@@ -1,0 +1,42 @@
+// Keyboard shortcuts: finds the binding of a pressed key, unless the focused control needs that key itself.
+
+export type Binding = {
+  keys: string[]; // as KeyboardEvent.key names them
+  label: string; // how the key is shown
+  description: string; // what it does, for the Shortcuts tab
+  section: string; // the heading in that tab
+  act: (event: KeyboardEvent) => void;
+  shift?: boolean; // with the shift key held, for keys that shift does not change
+  ctrl?: boolean; // with Ctrl or ⌘ held; text fields keep such keys for themselves
+};
+
+const NAMED = /^(Arrow|Page|Home|End)/; // keys that shift does not change
+
+/** Listen to keys everywhere, or inside an element, except where a text field or another control needs them. */
+export function listenKeys(table: Binding[], home: Document | HTMLElement = document) {
+  home.addEventListener("keydown", (given) => {
+    const event = given as KeyboardEvent;
+    if (event.altKey || event.defaultPrevented || document.querySelector("dialog:modal")) return;
+    if (event.key === "Escape" && document.querySelector(":popover-open")) return; // it closes what is open
+    const target = event.target instanceof Element ? event.target : null;
+    const needed = keysNeededBy(target);
+    const ctrl = event.ctrlKey || event.metaKey;
+    const binding = table.find(
+      (each) =>
+        each.keys.includes(event.key) &&
+        (each.ctrl ?? false) === ctrl &&
+        (!NAMED.test(event.key) || (each.shift ?? false) === event.shiftKey),
+    );
+    if (!binding || needed === "all" || (needed === "some" && !/^([a-zA-Z?.,/[\]]|Escape)$/.test(event.key))) return;
+    event.preventDefault();
+    binding.act(event);
+  });
+}
+
+/** Which keys the focused control needs itself: all (text), some (those that act on a control), or none. */
+function keysNeededBy(node: Element | null) {
+  if (!node || node.id === "plot" || node === document.body) return "none";
+  if (node instanceof HTMLInputElement && node.type === "text") return "all";
+  if (node.closest(".picker")) return "all";
+  return node.closest("input, select, button, a, summary, [role=tab], [tabindex]") ? "some" : "none";
+}

@@ -1,0 +1,48 @@
+// The page sends exactly the parts of a trace that an import reads.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { looksLikeTrace, slim } from "../../../static/js/core/measured/trace_events.ts";
+
+const op = { ph: "X", pid: 0, tid: 1, name: "PP:2F0", ts: 1, dur: 2 };
+
+test("ops, names and one kernel are kept, everything else is dropped", () => {
+  const kernels = Array.from({ length: 50 }, (_, k) => ({ ph: "X", cat: "kernel", name: `gemm${k}`, ts: k, dur: 1 }));
+  const name = { ph: "M", name: "thread_name", args: { name: "rank 0" } };
+  const events = [
+    op,
+    ...kernels,
+    name,
+    { ph: "X", name: "aten::mm", ts: 0, dur: 1 },
+    { ph: "i", name: "2F0" },
+    { ...op, name: "(0F7;7B3)OVERLAP_F_B" },
+  ];
+  const small = slim({
+    traceEvents: events,
+    deviceProperties: [{ name: "GPU" }],
+    schemaVersion: 1,
+    baseTimeNanoseconds: 5,
+  });
+  assert.deepEqual(small, {
+    deviceProperties: [{ name: "GPU" }],
+    baseTimeNanoseconds: 5,
+    traceEvents: [op, kernels[0], name, { ...op, name: "(0F7;7B3)OVERLAP_F_B" }],
+  });
+});
+
+test("begin and end events stay in pairs, whatever their names", () => {
+  const events = [{ ph: "B", name: "step" }, { ph: "B", name: "0F0" }, { ph: "E" }, { ph: "E" }];
+  assert.deepEqual(slim(events), { traceEvents: events });
+});
+
+test("text that is not a trace is passed on unchanged, for the server to reject", () => {
+  for (const other of [null, 3, "x", {}, { traceEvents: 3 }]) assert.deepEqual(slim(other), other);
+  assert.deepEqual(slim([3, null]), { traceEvents: [3, null] });
+});
+
+test("the text of an order is not a trace", () => {
+  assert.ok(looksLikeTrace(' \n{"traceEvents"'));
+  assert.ok(looksLikeTrace("[{"));
+  assert.ok(!looksLikeTrace("0F0,0F1"));
+  assert.ok(!looksLikeTrace("(0F7;7B3)OVERLAP_F_B"));
+});

@@ -1,0 +1,161 @@
+// Small schedules made here, without a server, and a seeded generator for property tests.
+
+import { build } from "../../../static/js/core/schedule/placement.ts";
+import type { Costs, PlacementKind, Schedule, Spec } from "../../../static/js/core/schedule/types.ts";
+
+export const UNIT: Costs = { F: 1, I: 1, W: 1, comm: 0, FB: null, S: null, T: null, O: null };
+
+export const DEFAULTS: Spec = {
+  family: "1f1b",
+  p: 4,
+  m: 8,
+  v: 1,
+  group: null,
+  memory: null,
+  w_share: 1,
+  lifo: false,
+  forward_only: false,
+  recompute: "none",
+  layers: null,
+  vocabulary: "plain",
+  offload: "none",
+  shared_link: false,
+  weights: null,
+  effort: null,
+  seed: 1,
+  order: null,
+  costs: UNIT,
+};
+
+/** A schedule with implied micro-batches from each rank's codes. */
+export function schedule(
+  kind: PlacementKind,
+  chunks: number,
+  m: number,
+  rows: number[][],
+  spec: Partial<Spec> = {},
+): Schedule {
+  const p = rows.length;
+  const placement = build(kind, p, chunks);
+  const offsets = new Int32Array(p + 1);
+  rows.forEach((row, r) => {
+    offsets[r + 1] = offsets[r] + row.length;
+  });
+  const v = kind === "bidirectional" ? 1 : chunks;
+  return {
+    spec: { ...DEFAULTS, p, m, v, ...spec },
+    placement,
+    p,
+    m,
+    n: m / placement.streams,
+    v,
+    chunks,
+    codes: Uint8Array.from(rows.flat()),
+    offsets,
+    micro: [],
+    count: offsets[p],
+    barriers: 0,
+    copies: null,
+  };
+}
+
+const repeat = (count: number, pattern: number[]) => Array.from({ length: Math.max(0, count) }, () => pattern).flat();
+
+const [F, I, W, B] = [0, 1, 2, 3];
+
+export const oneFOneB = (p: number, m: number) =>
+  schedule(
+    "looped",
+    1,
+    m,
+    Array.from({ length: p }, (_, r) => {
+      const warm = Math.min(m, p - 1 - r);
+      return [...repeat(warm, [F]), ...repeat(m - warm, [F, B]), ...repeat(warm, [B])];
+    }),
+  );
+
+/** m: at least p. */
+export const zbH1 = (p: number, m: number) =>
+  schedule(
+    "looped",
+    1,
+    m,
+    Array.from({ length: p }, (_, r) => {
+      const warm = p - 1 - r;
+      return [
+        ...repeat(warm, [F]),
+        ...repeat(r, [F, I]),
+        ...repeat(m - warm - r, [F, I, W]),
+        ...repeat(warm, [I, W]),
+        ...repeat(r, [W]),
+      ];
+    }),
+    { family: "zb-h1" },
+  );
+
+/** Breadth first over v chunks: all forwards, then all backwards. */
+export const breadthFirst = (p: number, m: number, v: number) =>
+  schedule(
+    "looped",
+    v,
+    m,
+    Array.from({ length: p }, () => [
+      ...Array.from({ length: v }, (_, c) => repeat(m, [F * v + c])).flat(),
+      ...Array.from({ length: v }, (_, c) => repeat(m, [B * v + (v - 1 - c)])).flat(),
+    ]),
+    { family: "interleaved", v },
+  );
+
+/** Two ranks, two micro-batches, a shard of the output layer on each. */
+export const spread = (barriers: 1 | 2) => {
+  const [S, T] = [5, 6];
+  const order = schedule(
+    "looped",
+    1,
+    2,
+    [
+      [F, F, S, T, S, T, B, B],
+      [F, S, F, S, T, T, B, B],
+    ],
+    { vocabulary: barriers === 2 ? "parallel-1" : "parallel-2" },
+  );
+  return { ...order, barriers };
+};
+
+/** One rank, two micro-batches, whose activations go out and come back. */
+export const offloaded = () => ({
+  ...schedule("looped", 1, 2, [[F, F, B, B]], { offload: "full" }),
+  copies: {
+    codes: Uint8Array.of(0, 0, 1, 1),
+    offsets: Int32Array.of(4, 8),
+    issued: Int32Array.of(1, 2, 2, 3),
+    count: 4,
+  },
+});
+
+/** Numbers in [0, 1) that are the same in every run (mulberry32). */
+export function seeded(seed: number) {
+  let a = seed >>> 0;
+  return () => {
+    a = (a + 0x6d2b79f5) >>> 0;
+    let t = a;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+/** The bytes of base64 as their own buffer. */
+export function bytes(text: string): ArrayBuffer {
+  const data = Buffer.from(text, "base64");
+  return data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength);
+}
+
+/** A wire body. */
+export function wireBody(header: object | string, codes: number[], micro: number[] = []): ArrayBuffer {
+  const head = Buffer.from(typeof header === "string" ? header : JSON.stringify(header));
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(head.length);
+  const columns = Buffer.from(Int32Array.from(micro).buffer);
+  return bytes(Buffer.concat([length, head, Buffer.from(codes), columns]).toString("base64"));
+}

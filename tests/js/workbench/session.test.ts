@@ -1,0 +1,145 @@
+// One person's work on a board: what is placed, refused, taken back and undone.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { makespanBound } from "../../../static/js/core/workbench/bound.ts";
+import { complete } from "../../../static/js/core/workbench/greedy.ts";
+import { opOfText, positionOfRows } from "../../../static/js/core/workbench/op_texts.ts";
+import {
+  createBoard,
+  emptyPosition,
+  isWhole,
+  move,
+  scheduleOf,
+  timesOf,
+} from "../../../static/js/core/workbench/position.ts";
+import { forkOf, references } from "../../../static/js/core/workbench/references.ts";
+import { Session } from "../../../static/js/core/workbench/session.ts";
+import { scoreOf } from "../../../static/js/core/workbench/score.ts";
+import { opText } from "../../../static/js/core/schedule/ops.ts";
+import { DEFAULTS, UNIT } from "../support/helpers.ts";
+import type { PlacementKind, Spec } from "../../../static/js/core/schedule/types.ts";
+
+const board = (spec: Partial<Spec>, kind: PlacementKind = "looped") =>
+  createBoard({ ...DEFAULTS, family: "imported", ...spec }, kind);
+
+function begin(spec: Partial<Spec>, kind?: PlacementKind) {
+  const session = new Session(emptyPosition(board(spec, kind)));
+  const told: string[] = [];
+  session.onChange(({ sentence }) => told.push(sentence));
+  const place = (rank: number, text: string) => session.place(rank, opOfText(session.board, rank, text));
+  return { session, told, place };
+}
+
+test("a legal op is placed with its times, an illegal one refused with the reason", () => {
+  const { session, told, place } = begin({ p: 2, m: 2 });
+  assert.ok(place(0, "0F0"));
+  assert.equal(told.at(-1), "0F0 is placed on rank 0, from 0 to 1.");
+  assert.ok(!place(1, "1F1"));
+  assert.equal(told.at(-1), "Rank 1 cannot do 1F1 yet: its input 0F1 on rank 0 is not placed.");
+  assert.equal(session.position.count, 1);
+});
+
+test("taking an op back takes back what needs it, and one undo brings all of it again", () => {
+  const { session, told, place } = begin({ p: 2, m: 1 });
+  for (const [rank, text] of [
+    [0, "0F0"],
+    [1, "1F0"],
+    [1, "1B0"],
+  ] as [number, string][])
+    place(rank, text);
+  session.takeBack(0);
+  assert.equal(told.at(-1), "0F0 is taken back, and 2 ops that need it.");
+  assert.equal(session.position.count, 0);
+  session.undo();
+  assert.equal(session.position.count, 3);
+  session.redo();
+  assert.equal(session.position.count, 0);
+});
+
+test("a forward that leaves no way on under the limit is refused", () => {
+  // two chunks a rank: with the first chunk of two micro-batches in memory no second chunk fits any more
+  const { session, told, place } = begin({ p: 1, m: 2, v: 2, memory: 1 });
+  assert.ok(place(0, "0F0"));
+  assert.ok(!session.legal(0).some(({ op }) => op === opOfText(session.board, 0, "0F1")));
+  assert.ok(!place(0, "0F1"));
+  assert.match(told.at(-1) ?? "", /^After 0F1 the rest could not be completed/);
+  assert.ok(place(0, "1F0"));
+});
+
+test("in free mode the same forward may be placed", () => {
+  const { session, place } = begin({ p: 1, m: 2, v: 2, memory: 1 });
+  session.setFree(true);
+  assert.ok(place(0, "0F0") && place(0, "0F1"));
+});
+
+test("an edit that breaks the order is refused, and made in free mode", () => {
+  const whole = forkOf(board({ p: 2, m: 3 }), "1f1b");
+  const session = new Session(whole);
+  assert.ok(!session.edit(move(whole, 1, 1, 0), 1, "moved"));
+  assert.equal(session.position, whole);
+  session.setFree(true);
+  assert.ok(session.edit(move(whole, 1, 1, 0), 1, "moved"));
+});
+
+test("the palette goes through what may come next, and choosing a kind again takes its next chunk", () => {
+  const { session, place } = begin({ p: 1, m: 2, v: 2 });
+  session.chooseKind("F");
+  assert.equal(session.pick, "F0");
+  place(0, "0F0");
+  session.chooseKind("F");
+  assert.equal(session.pick, "F1");
+  session.chooseBy(1);
+  assert.equal(session.pick, "B0");
+  place(0, "0F1");
+  session.choose("F0");
+  place(0, "1F0");
+  assert.notEqual(
+    session.options().find(({ id }) => id === session.pick)?.op,
+    -1,
+    "what is used up is not kept chosen",
+  );
+});
+
+test("a task keeps its first ops and allows only its kinds", () => {
+  const start = positionOfRows(board({ p: 2, m: 2 }), ["0F0", ""]);
+  const session = new Session(emptyPosition(board({ p: 1, m: 1 })));
+  session.beginTask(start, "FB", true, "task");
+  assert.deepEqual([...new Set(session.options().map(({ kind }) => kind))], [0, 3]);
+  assert.ok(!session.takeBack(0));
+  assert.equal(session.position, start);
+  assert.ok(session.placePick(0));
+  assert.ok(session.takeBack(0));
+});
+
+test("rows of texts are the position, and an op that a rank does not have is an error", () => {
+  const on = board({ p: 2, m: 4 }, "bidirectional");
+  const whole = forkOf(board({ p: 2, m: 4 }, "bidirectional"), "dualpipe");
+  const schedule = scheduleOf(whole);
+  const rows = whole.rows.map((row, r) =>
+    Array.from(row, (_, k) => opText(schedule, schedule.offsets[r] + k)).join(" "),
+  );
+  assert.deepEqual(positionOfRows(on, rows).rows, whole.rows);
+  assert.throws(() => positionOfRows(board({ p: 2, m: 2 }), ["1F0", ""]), /rank 0 has no stage 1/);
+  assert.throws(() => positionOfRows(board({ p: 2, m: 2 }), ["0X0", ""]), /no op/);
+});
+
+test("no family is faster than the bound, and the best reach it", () => {
+  for (const [p, m, v, kind] of [
+    [4, 8, 1, "looped"],
+    [4, 8, 2, "looped"],
+    [3, 7, 2, "v"],
+    [4, 8, 1, "bidirectional"],
+  ] as [number, number, number, PlacementKind][]) {
+    for (const costs of [UNIT, { ...UNIT, F: 1.5, W: 0.5, comm: 0.25 }, { ...UNIT, comm: 2 }]) {
+      const on = board({ p, m, v, costs }, kind);
+      const bound = makespanBound(on);
+      for (const { name, position } of references(on)) {
+        assert.ok(timesOf(position).times.makespan >= bound - 1e-9, `${name} ${kind} ${JSON.stringify(costs)}`);
+      }
+      const made = complete(emptyPosition(on), "split");
+      assert.ok(isWhole(made) && scoreOf(made).makespan >= bound - 1e-9);
+    }
+  }
+  const unit = board({ p: 4, m: 8 });
+  assert.equal(makespanBound(unit), scoreOf(forkOf(unit, "zb-h1")).makespan);
+});
