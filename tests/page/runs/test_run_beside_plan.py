@@ -171,11 +171,31 @@ def test_calibrating_the_plan_of_one_run_leaves_the_other_plans(open_page: Open,
     assert plans[0]["figures"]["makespan"] == 15
 
 
-def test_cancelling_all_runs_cancels_also_those_that_wait(open_page: Open, live_server: Server) -> None:
+def test_cancelling_all_runs_cancels_also_those_that_wait_and_one_whose_state_has_not_arrived(
+    open_page: Open, live_server: Server
+) -> None:
     page = open_page("?family=1f1b&p=2&m=4&b.family=gpipe&c.family=zb-h1&tab=run", url=live_server.url)
+    seen: list[str] = []
+    held: list[Route] = []
+
+    def hold_second(route: Route) -> None:
+        run = route.request.url.split("/")[-1].split("?")[0]
+        if run not in seen:
+            seen.append(run)
+        if seen.index(run) == 1 and not cancelled:
+            held.append(route)
+        else:
+            route.continue_()
+
+    cancelled = False
+    page.route("**/api/runs/*?rows=*", hold_second)
     page.select_option("#run-mode", "paced")
     page.fill("#run-unit", "200")
     page.click("#run-all")
     wait(page, "bubbleline.state().run === 'running'")
     page.click("#cancel-all")
+    cancelled = True
+    assert held
+    for route in held:
+        route.continue_()
     expect(page.locator(".sweep-box tbody tr .run-word")).to_have_text(["cancelled"] * 3)

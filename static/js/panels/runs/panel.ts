@@ -31,7 +31,7 @@ type Context = { lost: boolean; calibration: Calibration | null; planned: number
 const LONG_S = 90; // from which on a run's expected length is shown
 const STEPS = ["queued", "warming", "running", "verified", "finished"] as const;
 
-let unfolded = false; // the details of results
+let latestDetails: HTMLDetailsElement | null = null; // of a result: the next ones are open if these were left open
 
 const stepNames = () => ({
   queued: t("queued"),
@@ -258,16 +258,9 @@ function details(run: Run, planned: number | null, residuals: Residuals | null, 
     residuals ? residualLists(residuals, pick) : "",
   ];
   if (run.status !== "finished") return h("div", {}, ...parts);
-  const unfold = () => {
-    unfolded = node.open;
-  };
-  const node = h(
-    "details",
-    { class: "run-details", open: unfolded, ontoggle: unfold },
-    h("summary", { text: t("Details") }),
-    ...parts,
-  );
-  return node;
+  const open = latestDetails?.open ?? false;
+  latestDetails = h("details", { class: "run-details", open }, h("summary", { text: t("Details") }), ...parts);
+  return latestDetails;
 }
 
 /** The sentence that leads the result. */

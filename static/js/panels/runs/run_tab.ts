@@ -180,8 +180,11 @@ export class RunTab {
   }
 
   #cancelAll() {
-    for (const { run } of this.runs.all)
-      if (run && !isOver(run) && mayChange(run)) cancelRun(run.id).catch((problem) => this.#showProblem(problem));
+    for (const { id, run } of this.runs.all) {
+      if (!run)
+        cancelRun(id).catch(() => {}); // just started, or gone: its state has not arrived yet
+      else if (!isOver(run) && mayChange(run)) cancelRun(id).catch((problem) => this.#showProblem(problem));
+    }
   }
 
   /** Go to an op of the run that the panel is about. */
