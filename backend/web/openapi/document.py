@@ -36,7 +36,6 @@ ABOUT = (
     "HEAD. Runs and searches are watched over Socket.IO, which docs/contracts.md describes."
 )
 CONVERTED = re.compile(r"<(?:[^<>:]+:)?([^<>]+)>")
-UNTOLD = {"static": "Return a file of the page."}  # endpoints of Flask's own
 
 
 def document(app: Flask) -> dict[str, Any]:
@@ -46,10 +45,9 @@ def document(app: Flask) -> dict[str, Any]:
         endpoint = rule.endpoint
         if endpoint not in OPERATIONS:
             continue  # a test fails for it; the others are described all the same
-        told = UNTOLD.get(endpoint) or app.view_functions[endpoint].__doc__ or ""
         at = paths.setdefault(address(rule), {})
         for method in methods(rule):
-            at[method.lower()] = OPERATIONS[endpoint].as_dict(endpoint, told)
+            at[method.lower()] = OPERATIONS[endpoint].as_dict(endpoint, app.view_functions[endpoint])
     return {
         "openapi": "3.1.0",
         "info": {"title": "Bubbleline", "version": __version__, "description": ABOUT},

@@ -28,6 +28,7 @@ def compress_static(app: Flask) -> None:
     assert folder is not None
 
     def show(filename: str) -> Response:
+        """Return a file of the page."""
         path = safe_join(folder, filename)
         answer = compressed(filename, path) or app.send_static_file(filename)
         if path is not None and is_for_good(filename, Path(path), request.args.get("v")):
