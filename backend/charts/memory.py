@@ -25,9 +25,10 @@ from backend.charts.chart import (
     short,
 )
 from backend.charts.theme import TEXT, Appearance
-from backend.charts.theme_tokens import rgb, tokens
+from backend.charts.theme_tokens import mixed, tokens
 from backend.errors import message
 from backend.schedule.families.registry import order
+from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.simulation.memory import curve
 from backend.schedule.simulation.simulate import Timeline, simulate
 
@@ -39,7 +40,7 @@ GAP = 0.1  # of the height, between two plots
 LIMIT = message("charts.limit", "limit")
 
 
-def memory(plans: Sequence[ChartSeries], appearance: Appearance) -> Chart:
+def memory(plans: Sequence[ChartSeries], appearance: Appearance, setting: Setting | None = None) -> Chart:
     """Draw the figure; its rows are the ranks with their peaks and the times of these."""
     timed = [simulate(order(plan.spec), plan.spec.timing, plan.spec.v) for plan in plans]
     levels = [_levels(plan, each) for plan, each in zip(plans, timed, strict=True)]
@@ -138,10 +139,8 @@ def _line(
 def _shade(appearance: Appearance, rank: int, p: int) -> str:
     """Return a rank's colour, from the accent at rank 0 to the warning colour at the last."""
     token = tokens(appearance.theme)
-    part = rank / max(1, p - 1)
-    one, other = (rgb(token[name]) for name in ("accent", "warn"))
-    mixed = [round(a + (b - a) * part) for a, b in zip(one, other, strict=True)]
-    return f"rgb({mixed[0]},{mixed[1]},{mixed[2]})"
+    parts = mixed(token["accent"], token["warn"], rank / max(1, p - 1))
+    return f"rgb({','.join(str(round(part)) for part in parts)})"
 
 
 def _rank_labels(appearance: Appearance, at: int, ranks: Sequence[tuple[Floats, Floats]]) -> list[dict[str, Any]]:

@@ -32,6 +32,11 @@ def font() -> str:
     return " ".join(match[1].split())
 
 
+def mixed(one: str, other: str, share: float) -> tuple[float, ...]:
+    """Return the parts of a colour between two, ``share`` of the way from one to the other."""
+    return tuple(a + (b - a) * share for a, b in zip(rgb(one), rgb(other), strict=True))
+
+
 def rgb(colour: str) -> tuple[int, int, int]:
     """Return the parts of a colour: #0080ff is (0, 128, 255)."""
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)

@@ -11,6 +11,8 @@ from backend.address.chart_query import chart_query_of, frontier_query_of
 from backend.address.preset import setting_fields, split_preset
 from backend.address.query import KEYS, fields_of, nested, value_of
 from backend.charts.catalogue import KINDS
+from backend.charts.pareto.pareto import figure
+from backend.charts.pareto.pareto_axes import axes_of, drawable
 from backend.compute.parallel_map import in_processes
 from backend.compute.searched_orders import SearchedOrders
 from backend.errors import RequestError
@@ -71,9 +73,6 @@ def chart(name: str, query: bytes, found: Sequence[Spec]) -> Encoded:
 
 def frontier(query: bytes, found: Sequence[Spec]) -> Encoded:
     """Return memory against throughput, with the best of the ``found`` orders if searched ones are asked for."""
-    from backend.charts.pareto.pareto import figure  # plotly takes half a second to import
-    from backend.charts.pareto.pareto_axes import axes_of, drawable
-
     asked = frontier_query_of(query)
     preset, bare = asked.preset, asked.spec
     spec = bare if preset is None else preset.asked(bare)

@@ -10,7 +10,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from backend.charts.axes import ENTRY, LEFT, RIGHT, round_ticks, ticks
-from backend.charts.chart import joined_lines, limit_label
+from backend.charts.chart import LEGEND, axis, joined_lines, limit_label, plain_layout
 from backend.charts.label_placement import RIM, Box, PointLabel, place, width_of
 from backend.charts.pareto.pareto_axes import MEMORY_TITLES, TITLES, in_units
 from backend.charts.pareto.pareto_plot import (
@@ -23,7 +23,7 @@ from backend.charts.pareto.pareto_plot import (
     notes,
     pareto_plot,
 )
-from backend.charts.theme import CLEAR, TEXT, Appearance, template
+from backend.charts.theme import CLEAR, TEXT, Appearance
 from backend.charts.theme_tokens import tokens
 from backend.errors import Message, message
 from backend.schedule.analysis.pareto import SEARCHED as SEARCHED_FAMILIES
@@ -73,25 +73,15 @@ def _layout(plot: ParetoPlot) -> dict[str, Any]:
     at = round_ticks(*frame.x, wide, TICK_ROOM) if units else ticks(*frame.x, wide, TICK_ROOM)
     title, brief = TITLES[plot.appearance.y]
     memory, memory_brief = MEMORY_TITLES[plot.appearance.y] if units else (MEMORY, BRIEF_MEMORY)
-    return {
-        "template": template(plot.appearance.theme), "width": frame.width, "height": frame.height,
-        "hovermode": "closest", "hoverdistance": 24,
-        "margin": {"l": LEFT, "r": RIGHT, "t": frame.top, "b": frame.height - frame.top - high, "autoexpand": False},
-        "xaxis": {
-            "type": "log", "range": [math.log10(each) for each in frame.x], "tickvals": at,
-            "ticktext": [f"{each:g}" if units else f"{_part(each)}<br>{each * p:.3g}" for each in at],
-            "title": {"text": memory if wide > NARROW else memory_brief, "standoff": 6},
-        },
-        "yaxis": {
-            "range": list(frame.y), "nticks": max(3, high // 40),
-            "ticksuffix": "" if plot.appearance.y == "tokens" else " %",
-            "title": {"text": title if high > LOW else brief, "standoff": 6},
-        },
-        "legend": {
-            "orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yref": "container", "yanchor": "top",
-            "entrywidth": ENTRY - 34, "entrywidthmode": "pixels", "bgcolor": CLEAR,
-        },
-    }  # fmt: skip
+    x = axis(
+        memory if wide > NARROW else memory_brief,
+        type="log", range=[math.log10(each) for each in frame.x], tickvals=at,
+        ticktext=[f"{each:g}" if units else f"{_part(each)}<br>{each * p:.3g}" for each in at],
+    )  # fmt: skip
+    suffix = "" if plot.appearance.y == "tokens" else " %"
+    y = axis(title if high > LOW else brief, range=list(frame.y), nticks=max(3, high // 40), ticksuffix=suffix)
+    layout = plain_layout(plot.appearance, x, y, LEFT, RIGHT, frame.top, frame.height - frame.top - high)
+    return layout | {"legend": LEGEND | {"entrywidth": ENTRY - 34}}
 
 
 def _part(part: float) -> str:
@@ -152,14 +142,10 @@ def _ring(plot: ParetoPlot) -> list[go.Scatter]:
     if plot.now is None:
         return []
     x, y = plot.xy(plot.now)
-    ring = {
-        "symbol": "circle-open",
-        "size": 2 * BIG,
-        "color": tokens(plot.appearance.theme)["ink"],
-        "line": {"width": 2},
-    }
+    ink = tokens(plot.appearance.theme)["ink"]
+    marker = {"symbol": "circle-open", "size": 2 * BIG, "color": ink, "line": {"width": 2}}
     return [
-        go.Scatter(x=[x], y=[y], mode="markers", name="A", marker=ring, hoverinfo="skip", showlegend=False, zorder=2)
+        go.Scatter(x=[x], y=[y], mode="markers", name="A", marker=marker, hoverinfo="skip", showlegend=False, zorder=2)
     ]
 
 
