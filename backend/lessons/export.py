@@ -17,12 +17,11 @@ from markupsafe import Markup
 from backend import __version__
 from backend.address.chart_query import chart_query_of
 from backend.charts.catalogue import KINDS
-from backend.errors import message
 from backend.lessons.grade import REASONS, shown_answer
 from backend.lessons.lesson import Figure, Lesson, Question
 from backend.lessons.page import render
 from backend.lessons.page_sources import template_of, tr
-from backend.lessons.values import Budget, LessonError
+from backend.lessons.values import Budget, LessonError, mistake
 from backend.lessons.views import view_of
 from backend.schedule.spec import Spec
 
@@ -122,8 +121,7 @@ def built(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except OSError:
-        why = message("lessons.no_bundle", "the bundle of the page is missing; make it with: make setup")
-        raise LessonError(why) from None
+        raise mistake("lessons.no_bundle", "the bundle of the page is missing; make it with: make setup") from None
 
 
 def _hash(text: str) -> str:

@@ -13,7 +13,7 @@ from backend.errors import message
 from backend.lessons.format.directives import block_of, read
 from backend.lessons.format.markdown import Text
 from backend.lessons.lesson import Block, Broken, Lesson, Problem, Prose, Question, Step
-from backend.lessons.values import Budget, LessonError
+from backend.lessons.values import Budget, LessonError, mistake
 
 MOST_BYTES = 128 * 1024
 MOST_HEAD = 2000  # characters
@@ -72,23 +72,23 @@ def lesson_of(source: bytes, file: str, language: str) -> Lesson | Broken:
 
 def _decoded(source: bytes) -> str:
     if len(source) > MOST_BYTES:
-        raise LessonError(
-            message("lessons.file_too_large", "a lesson has at most {most} kilobytes", most=MOST_BYTES // 1024)
-        )
+        raise mistake("lessons.file_too_large", "a lesson has at most {most} kilobytes", most=MOST_BYTES // 1024)
     try:
         text = source.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = source.count(b"\n", 0, error.start) + 1
-        raise LessonError(message("lessons.not_utf8", "this file is not UTF-8 text"), line) from None
+        raise mistake("lessons.not_utf8", "this file is not UTF-8 text", line=line) from None
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     length = 0
     for number, written in enumerate(text.split("\n"), start=1):
         length = length + len(written) + 1 if written.strip() else 0
         if length > LONGEST_PARAGRAPH:  # some texts take time with the square of their length
-            why = message(
-                "lessons.paragraph_too_long", "a paragraph has at most {most} characters", most=LONGEST_PARAGRAPH
+            raise mistake(
+                "lessons.paragraph_too_long",
+                "a paragraph has at most {most} characters",
+                line=number,
+                most=LONGEST_PARAGRAPH,
             )
-            raise LessonError(why, number)
     return text
 
 
@@ -228,11 +228,9 @@ class _Reader:
         self.count += 1
         try:
             if self.count > MOST_BLOCKS:
-                raise LessonError(
-                    message("lessons.too_many_blocks", "a lesson has at most {most} directives", most=MOST_BLOCKS)
-                )
+                raise mistake("lessons.too_many_blocks", "a lesson has at most {most} directives", most=MOST_BLOCKS)
             if set(lines[end - 1].strip()) != {":"} or end - first < 2:
-                raise LessonError(message("lessons.not_closed", "this directive is not closed by a line with :::"))
+                raise mistake("lessons.not_closed", "this directive is not closed by a line with :::")
             block = block_of(read(token.info, token.content, first + 1), self.text, self.questions + 1)
         except LessonError as error:
             self.found.report(error.line or first + 1, error.cause)
