@@ -23,7 +23,7 @@ from backend.charts.chart import (
     size_axis,
 )
 from backend.charts.theme import TEXT, Appearance
-from backend.charts.theme_tokens import mixed, tokens
+from backend.charts.theme_tokens import mixed, needs_white, tokens
 from backend.compute.parallel_map import in_processes
 from backend.errors import message
 from backend.schedule.analysis.sweep import Cell, grid
@@ -51,7 +51,10 @@ def bubble(plans: Sequence[ChartSeries], appearance: Appearance, setting: Settin
     flat = [each for line in cells for each in line]
     rows = [_row(each, plan, appearance.y) for each in flat]
     place = [[line * len(ms) + at for at in range(len(ms))] for line in range(len(ps))]
-    shares = [[_share(each, appearance.y) for each in line] for line in cells]
+    shares = [
+        [None if each.figures is None else 100 * value_of(each.figures, appearance.y) for each in line]
+        for line in cells
+    ]
     figure = go.Figure(layout=_layout(appearance, ps, ms))
     narrow = (appearance.width - LEFT - BAR) / len(ms) < WIDE or (appearance.height - 70) / len(ps) < TALL
     figure.add_trace(_legal(appearance, shares, place, rows))
@@ -78,10 +81,6 @@ def value_of(figures: Figures, y: str) -> float:
     """Return the bubble by one of the four definitions."""
     bubble = figures.span_bubble if y.startswith("span") else figures.global_bubble
     return bubble.of_ideal if y.endswith("ideal") else bubble.of_total
-
-
-def _share(cell: Cell, y: str) -> float | None:
-    return None if cell.figures is None else 100 * value_of(cell.figures, y)
 
 
 def _row(cell: Cell, plan: ChartSeries, y: str) -> Row:
@@ -133,18 +132,12 @@ def _labels(appearance: Appearance, shares: list[list[float | None]]) -> go.Scat
     """Draw the values over the cells, white on those that are dark enough for it and black on the others."""
     token, most = tokens(appearance.theme), _most(shares)
     spots = [(x, y, each) for y, line in enumerate(shares) for x, each in enumerate(line) if each is not None]
-    inks = [_ink(mixed(token["accent-soft"], token["accent"], share / most)) for _, _, share in spots]
+    grounds = [mixed(token["accent-soft"], token["accent"], share / most) for _, _, share in spots]
+    inks = ["#ffffff" if needs_white(ground) else "#000000" for ground in grounds]
     return go.Scatter(
         x=[x for x, _, _ in spots], y=[y for _, y, _ in spots], text=[f"{share:.0f}" for _, _, share in spots],
         mode="text", textfont={"size": TEXT - 1, "color": inks}, hoverinfo="skip", showlegend=False,
     )  # fmt: skip
-
-
-def _ink(ground: tuple[float, ...]) -> str:
-    """Return the ink whose contrast on a colour is at least 4.5 (WCAG): one of black and white always has it."""
-    parts = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in (each / 255 for each in ground)]
-    luminance = 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
-    return "#ffffff" if 1.05 / (luminance + 0.05) >= 4.5 else "#000000"
 
 
 def _illegal(appearance: Appearance, cells: list[list[Cell]], place: Any, rows: list[Row]) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
@@ -35,6 +36,13 @@ def font() -> str:
 def mixed(one: str, other: str, share: float) -> tuple[float, ...]:
     """Return the parts of a colour between two, ``share`` of the way from one to the other."""
     return tuple(a + (b - a) * share for a, b in zip(rgb(one), rgb(other), strict=True))
+
+
+def needs_white(colour: Iterable[float]) -> bool:
+    """Return whether white has a contrast of 4.5 on a colour (WCAG 2); else black has."""
+    parts = (part / 255 for part in colour)
+    r, g, b = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 1.05 / (0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05) >= 4.5
 
 
 def rgb(colour: str) -> tuple[int, int, int]:

@@ -10,8 +10,8 @@ import click
 
 from backend.cli.columns import columns
 from backend.cli.options import (
+    COSTS,
     UNIT_HEAD,
-    CostType,
     built,
     fail,
     preset_data,
@@ -34,7 +34,7 @@ HEAD = ["schedule", "p", "m", "v", "memory", "of p", "throughput", "bubble (span
 @click.command("pareto")
 @spec_options(optional=True)
 @preset_options
-@click.option("--limits", type=CostType(), help="memory limits to search within (default: parts of p from 1/3 to 2)")
+@click.option("--limits", type=COSTS, help="memory limits to search within (default: parts of p from 1/3 to 2)")
 @click.option(
     "--seconds", type=click.FloatRange(0, 3600), default=0.0, help="how long to search within each limit (0: construct)"
 )
@@ -53,7 +53,8 @@ def pareto_command(limits: float | list[float] | None, seconds: float, as_json: 
         asked = registry.read(data)
         if seconds > 0.0:
             jit.compile_all()
-        memory_limits = None if limits is None else _read(limits)
+        given_limits = limits if isinstance(limits, list) else [limits]
+        memory_limits = None if limits is None else [number("limits", each, 1e-3, MAX_TIME) for each in given_limits]
         points = pareto.points(asked, None, preset, in_processes)
         points += pareto.frontier(
             asked,
@@ -68,11 +69,6 @@ def pareto_command(limits: float | list[float] | None, seconds: float, as_json: 
     rows = pareto.described(points, asked)
     shape = {"spec": shown.to_json(), "points": rows}
     click.echo(json.dumps(shape) if as_json else "\n".join(_table(rows, preset is not None)))
-
-
-def _read(limits: float | list[float]) -> list[float]:
-    each = limits if isinstance(limits, list) else [limits]
-    return [number("limits", limit, 1e-3, MAX_TIME) for limit in each]
 
 
 def _table(rows: Sequence[dict[str, Any]], with_units: bool) -> list[str]:

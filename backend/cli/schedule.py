@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from backend.cli.options import built, fail, seconds_option, spec_data, spec_options
+from backend.cli.options import built, fail, seconds_option, spec_data, spec_options, write_file
 from backend.config import PROJECT
 from backend.errors import RequestError, message
 from backend.schedule import result
@@ -108,10 +108,7 @@ def export(form: str, output: Path | None, seconds: float, **given: Any) -> None
     if output is None:
         click.echo(body, nl=False)
         return
-    try:
-        output.write_text(body)
-    except OSError as error:
-        raise click.FileError(str(output), error.strerror) from None
+    write_file(output, body)
 
 
 @click.command()

@@ -120,7 +120,7 @@ class Lane:
             self._idle.append(Process(self.niceness))
 
     def put(self, job: QueuedJob, refuse: bool = True) -> None:
-        """Add a job. Raises ComputeError if there is no place for it or its client."""
+        """Add a job. Raises RequestError if there is no place for it or its client."""
         mine, all_ = self.turns.waiting(job.client), len(self.turns)
         if refuse and mine >= self.limits.waiting_of_client:
             raise errors.share(mine, self._soon(mine))
@@ -229,8 +229,8 @@ class Pool:
         """Have ``work(*args)`` done by a worker and return the result.
 
         ``body`` is passed as a last argument without a copy, and such jobs are not shared. ``left`` tells whether
-        the client has gone. After ``patience`` seconds the result is None. Raises what the work raises, if it is a
-        RequestError, and ComputeError for a full queue or an exceeded limit.
+        the client has gone. After ``patience`` seconds the result is None. Raises RequestError: the work's own, or one
+        for a full queue or an exceeded limit.
         """
         packed = frames.pack(Job(work, args, memory_mb or self.limits.memory_mb, body is not None))
         job = self._jobs.get(packed) if body is None else None

@@ -128,9 +128,10 @@ class Runs(ABC):
     def _open(self) -> None:
         self._on_disk(self.store.open)
 
-    def keep(self, make: Callable[[str, float], Run]) -> Run:
-        """Store a run that is over already, such as an imported one; ``make`` receives its id and time."""
-        run = make(secrets.token_hex(5), time.time())
+    def keep(self, run: Run) -> Run:
+        """Store a run that is over already, such as an imported one, under a new id and with the time of now."""
+        run.id = run.log.run_id = secrets.token_hex(5)
+        run.created = time.time()
         self.adopt(run)
         return run
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import logging
-import logging.handlers
-import os
 import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from backend.access.audit import PrivateFile
 
 LONGEST = 2000  # characters of a record's text
 ALLOWED = 20  # warnings of one place in the code in a window; a record's own `allowed` takes precedence
@@ -23,7 +23,6 @@ ALLOWED_PACKETS = 5  # of records about packets that cannot be read
 WINDOW_S = 60.0
 KEPT_FILES = 4  # rotated log files besides the present one
 NOISY = ("bubbleline.engineio", "bubbleline.socketio")  # these log every packet at INFO
-SECRET = 0o600
 REQUEST = ("method", "route", "status", "ms", "client")  # the fields of a record that JSON has beside its message
 
 
@@ -158,16 +157,6 @@ def _time(record: logging.LogRecord) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created)) + f".{int(record.msecs):03d}Z"
 
 
-class _PrivateFile(logging.handlers.RotatingFileHandler):
-    """A rotated log file that only its owner can read: it has addresses of clients."""
-
-    def _open(self) -> Any:
-        def private(path: str, flags: int) -> int:
-            return os.open(path, flags, SECRET)
-
-        return open(self.baseFilename, self.mode, encoding="utf-8", opener=private)
-
-
 def _rotating(file: Path, file_mb: int) -> logging.Handler:
     file.parent.mkdir(parents=True, exist_ok=True)
-    return _PrivateFile(file, maxBytes=file_mb * 1_000_000, backupCount=KEPT_FILES)
+    return PrivateFile(file, maxBytes=file_mb * 1_000_000, backupCount=KEPT_FILES, encoding="utf-8")

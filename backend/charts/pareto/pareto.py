@@ -47,6 +47,7 @@ SEARCHED = {
     "v-auto": message("charts.found_v", "found, V"),
     "chimera-auto": message("charts.found_two_directions", "found, two directions"),
 }
+# Multiples of p as papers write them: ½p, p, 2p.
 PARTS = {1 / 3: "⅓", 0.25: "¼", 0.5: "½", 0.75: "¾", 1.5: "1½", 1.0: ""}
 BIG, SMALL = 10, 8  # px of a marker
 FAINT = 0.45
@@ -76,17 +77,12 @@ def _layout(plot: ParetoPlot) -> dict[str, Any]:
     x = axis(
         memory if wide > NARROW else memory_brief,
         type="log", range=[math.log10(each) for each in frame.x], tickvals=at,
-        ticktext=[f"{each:g}" if units else f"{_part(each)}<br>{each * p:.3g}" for each in at],
+        ticktext=[f"{each:g}" if units else f"{PARTS.get(each, f'{each:g}')}p<br>{each * p:.3g}" for each in at],
     )  # fmt: skip
     suffix = "" if plot.appearance.y == "tokens" else " %"
     y = axis(title if high > LOW else brief, range=list(frame.y), nticks=max(3, high // 40), ticksuffix=suffix)
     layout = plain_layout(plot.appearance, x, y, LEFT, RIGHT, frame.top, frame.height - frame.top - high)
     return layout | {"legend": LEGEND | {"entrywidth": ENTRY - 34}}
-
-
-def _part(part: float) -> str:
-    """Write a multiple of p as papers do: ½p, p, 2p."""
-    return f"{PARTS.get(part, f'{part:g}')}p"
 
 
 def _best(plot: ParetoPlot) -> go.Scatter:

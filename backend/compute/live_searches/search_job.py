@@ -149,15 +149,8 @@ class SearchJob:
 
     def _update(self, better: search_work.Better) -> None:
         """Take over the search's progress."""
-        state = replace(
-            self.state,
-            span=better.span,
-            lower_bound=better.lower_bound,
-            bound=better.bound,
-            evaluations=better.evaluations,
-            seconds=better.seconds,
-        )
-        if better.spec is not None:
-            state = replace(state, spec=better.spec, body=better.body, better=state.better + 1)
-        self.state = state
+        found = vars(better)
+        if better.spec is None:
+            found = {name: value for name, value in found.items() if name not in ("spec", "body")}
+        self.state = replace(self.state, **found, better=self.state.better + (better.spec is not None))
         self.changed()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from backend.jobs.encoding import BINARY
 from backend.runs import options, run_files
-from backend.runs.run import MODES, STATUSES
+from backend.runs.run import STATUSES
 from backend.schedule.interop.measured_rows import KINDS
 from backend.web.openapi.operation import Operation, Parameter, answer, nothing
 from backend.web.openapi.schema import (
@@ -27,13 +27,10 @@ from backend.web.sockets.run_snapshot import NONE
 TAG = "runs"
 RUN_ID = {"run_id": {"type": "string", "pattern": "^[^/]+$", "examples": ["0f3a9c2e11"]}}
 OPTIONS = {
-    "mode": choice(MODES, options.PLAIN.mode),
     "unit_ms": nullable(number(*options.UNIT_MS)),
-    "dtype": choice(options.DTYPES, options.PLAIN.dtype),
-    "device": choice(options.DEVICES, options.PLAIN.device),
     "steps": whole(1, options.MOST_STEPS, options.PLAIN.steps),
     "seed": whole(0, options.MOST_SEED, options.PLAIN.seed),
-    **{key: choice(words, words[0]) for key, words in options.CLUSTER.items()},
+    **{key: choice(words, words[0]) for key, words in options.CHOICES.items()},
 }
 """The options of a run beside its spec."""
 STATUS = choice(STATUSES)

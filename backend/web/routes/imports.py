@@ -8,7 +8,6 @@ from backend.errors import message, with_codes
 from backend.jobs import imports as answers
 from backend.limits.rate_limit import HourlyRate
 from backend.runs.errors import RunError
-from backend.runs.imported_run import identified
 from backend.web.http import access
 from backend.web.http.clients import client_of
 from backend.web.http.computing import compute_body
@@ -44,7 +43,7 @@ def import_run() -> tuple[Response, int]:
     with large_body(request, most, services().bodies) as body:
         _take_share(services().imports, client)
         made, notes, query = compute_body(answers.run_of_trace, most * INFLATED, owner, body=body, memory_mb=BODY_MB)
-    run = services().runs.keep(lambda run_id, created: identified(made, run_id, created))
+    run = services().runs.keep(made)
     access.record("import", run.id, family=run.spec.get("family"))
     url = f"/?{query}&run={run.id}"
     return jsonify(id=run.id, status=run.status, url=url, spec=run.spec, notes=with_codes(notes)), 201

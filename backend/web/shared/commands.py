@@ -59,7 +59,7 @@ class Commands:
         finally:
             del self._waiting[number]
         if "error" in answer:
-            raise _error_of(answer["error"])
+            raise RunError(**answer["error"])
         return answer
 
     def stop(self) -> None:
@@ -152,7 +152,3 @@ def _command_key(command: str) -> str:
 def _shape_of(error: RequestError) -> dict[str, Any]:
     names = ("kind", "field", "message", "limit", "retry_after")
     return {name: getattr(error, name) for name in names} | {"value": printable(error.value)}
-
-
-def _error_of(shape: dict[str, Any]) -> RunError:
-    return RunError(**shape)

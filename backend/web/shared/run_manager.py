@@ -20,7 +20,6 @@ from backend.config import Config
 from backend.runs.estimate import OpTimes
 from backend.runs.manager import Manager
 from backend.runs.options import Options
-from backend.runs.run import Run
 from backend.runs.runner_client import RunnerState
 from backend.runs.runs import RunRequest, summary_of
 from backend.runs.store import STOPPED
@@ -84,7 +83,7 @@ class RunManager:
         """Queue a run; see Runs.submit."""
         run = self.manager.submit(RunRequest(options=Options(**options), **request))
         self.publisher.publish_now(run)  # a page that has the answer may ask any process for the run
-        return self._whole(run)
+        return {"head": head_of(run), "entries": run.log.texts(0)}  # for a process that has none of it
 
     def cancel(self, run_id: str) -> dict[str, Any]:
         """Cancel a run; see Runs.cancel."""
@@ -99,11 +98,6 @@ class RunManager:
         self.manager.remove(run_id)
         self.publisher.remove(run_id)
         return {}
-
-    @staticmethod
-    def _whole(run: Run) -> dict[str, Any]:
-        """Return a run for a process that has none of it: as it was asked for, and its log."""
-        return {"head": head_of(run), "entries": run.log.texts(0)}
 
 
 def manage(config: Config, name: str, on_parent: Callable[[Event], None]) -> int:
