@@ -101,10 +101,8 @@ def sealed(question: Question, language: str) -> dict[str, Any]:
 
 
 def _place(question: Question) -> dict[str, str] | None:
-    if question.place is None:
-        return None
     try:
-        found = elements(question.place.query)
+        found = elements(question.place) if question.place else None
     except LessonError:
         return None
     return found[0] if found else None

@@ -18,11 +18,6 @@ class RunError(RequestError):
         super().__init__(field, value, message, limit=limit, kind=kind, retry_after=retry_after)
 
 
-def failure(field: str | None, value: Any, message: str, limit: Any = None) -> dict[str, Any]:
-    """Return one error in the shape of every route and event."""
-    return RequestError(field, value, message, limit=limit).as_dict()
-
-
 @dataclass(frozen=True, slots=True)
 class RunFailure:
     """The failure of a run: its kind (the runner's own kinds, or refused, runner, server, unknown), the rank and the
@@ -48,16 +43,12 @@ class RunFailure:
         )
 
     @classmethod
-    def refused(cls, error: Any) -> RunFailure:
-        """Return the failure of a run that the runner refused; `error` has the shape of every request's error."""
+    def of_error(cls, kind: str, error: Any) -> RunFailure:
+        """Return the failure of a run that the runner has refused, or that was stored when failures were errors of
+        fields; `error` has the shape of every request's error.
+        """
         data = error if isinstance(error, Mapping) else {}
-        return cls("refused", _message(data) if data.get("message") else NO_REASON)
-
-    @classmethod
-    def stored(cls, error: Any) -> RunFailure:
-        """Return the failure of a run that was stored when failures were errors of fields."""
-        data = error if isinstance(error, Mapping) else {}
-        return cls("unknown", _message(data) if data.get("message") else NO_REASON)
+        return cls(kind, _message(data) if data.get("message") else NO_REASON)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the failure as JSON: ``{"kind", "rank", "op", "code", "params", "message"}``."""

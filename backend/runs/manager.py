@@ -330,7 +330,7 @@ class Manager(Runs):
         if event["event"] == "died":
             event = {"event": "failed", "failure": RunFailure("runner", event["why"]).as_dict()}
         elif event["event"] == "error":  # the runner refused the job itself
-            event = {"event": "failed", "failure": RunFailure.refused(event["error"]).as_dict()}
+            event = {"event": "failed", "failure": RunFailure.of_error("refused", event["error"]).as_dict()}
         if event["event"] in OVER:
             self._end(run, event)
         else:

@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from backend.database.address import Location
 from backend.errors import RequestError, message
@@ -17,7 +17,6 @@ from backend.tasks.names import name_of
 from backend.tasks.store import Board, BoardStore, Entry, Submitted
 from backend.tasks.task import task_of
 
-T = TypeVar("T")
 BEST = 20  # entries that a board shows
 ID = re.compile(f"[0-9a-f]{{{ID_LENGTH}}}", re.ASCII)
 
@@ -30,10 +29,10 @@ class Boards:
         location: Location,
         most: int,
         rate: HourlyRate,
-        on_disk: Callable[[Callable[[], T]], T] = lambda work: work(),
+        on_disk: Callable[[Callable[[], Any]], Any] = lambda work: work(),
     ) -> None:
         self.store, self.rate = BoardStore(location, most), rate
-        self._on_disk: Callable[[Callable[[], Any]], Any] = on_disk
+        self._on_disk = on_disk
 
     def admit(self, client: str) -> None:
         """Count a submission. Raises RequestError (kind "share") where the client has sent too many within an hour."""

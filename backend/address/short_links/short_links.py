@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from backend.address.short_links.codes import name_of, normalized, query_of
 from backend.address.short_links.store import Link, LinkStore
 from backend.database.address import Location
 from backend.errors import RequestError, message
 from backend.limits.rate_limit import HourlyRate
-
-T = TypeVar("T")
 
 
 class ShortLinks:
@@ -22,10 +20,10 @@ class ShortLinks:
         location: Location,
         most: int,
         rate: HourlyRate,
-        on_disk: Callable[[Callable[[], T]], T] = lambda work: work(),
+        on_disk: Callable[[Callable[[], Any]], Any] = lambda work: work(),
     ) -> None:
         self.store, self.rate = LinkStore(location, most), rate
-        self._on_disk: Callable[[Callable[[], Any]], Any] = on_disk
+        self._on_disk = on_disk
 
     def make(self, client: str, query: object, name: object = None) -> Link:
         """Return the link of a view, existing or new. Raises RequestError if there can be none."""

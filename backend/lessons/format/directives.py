@@ -12,7 +12,7 @@ from backend.errors import RequestError
 from backend.lessons.answers import awaited_op, next_op, row_part, shuffled
 from backend.lessons.format.markdown import Text
 from backend.lessons.grade import number_text
-from backend.lessons.lesson import Block, Figure, Link, Note, Option, Place, Question, Scene, Source
+from backend.lessons.lesson import Block, Figure, Link, Note, Option, Question, Scene, Source
 from backend.lessons.page_sources import papers
 from backend.lessons.task_link import task_link
 from backend.lessons.values import LessonError, compute, mistake
@@ -156,7 +156,7 @@ def _predict(it: Directive, text: Text, number: int) -> Block:
         if not 0 <= tolerance < 1e12:
             raise mistake("lessons.bad_tolerance", "tolerance must be a number of 0 or more")
     return Question(
-        "predict", number, it.line, asked, hint, explanation, Place(value.query) if value.query else None,
+        "predict", number, it.line, asked, hint, explanation, value.query,
         answer=value.number, shown=number_text(value.number, unit), unit=unit, tolerance=tolerance, others=value.others,
     )  # fmt: skip
 
@@ -171,7 +171,7 @@ def _choose(it: Directive, text: Text, number: int) -> Block:
             most=MOST_OPTIONS,
             mark="- [ ]",
         )
-    answer, place = it.options["answer"], None
+    answer, place = it.options["answer"], ""
     name, _, rest = answer.partition(" ")
     if name in COMPUTED:
         found = COMPUTED[name](rest, text.budget)
@@ -183,7 +183,7 @@ def _choose(it: Directive, text: Text, number: int) -> Block:
                 op=found.op,
                 count=labels.count(found.op),
             )
-        right, place = labels.index(found.op), Place(found.query)
+        right, place = labels.index(found.op), found.query
     elif answer.isdigit() and len(answer) < 3 and 1 <= int(answer) <= len(written):
         right = int(answer) - 1
     else:
@@ -221,7 +221,7 @@ def _order(it: Directive, text: Text, number: int) -> Block:
     asked, hint, explanation = _question(it, text, number)
     ops, query = row_part(it.options["answer"], text.budget)
     return Question(
-        "order", number, it.line, asked, hint, explanation, Place(query), ops=ops, shuffled=shuffled(ops)
+        "order", number, it.line, asked, hint, explanation, query, ops=ops, shuffled=shuffled(ops)
     )  # fmt: skip
 
 

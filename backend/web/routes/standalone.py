@@ -41,20 +41,17 @@ def show_standalone() -> Response:
     """Return the view of a query as an attachment."""
     query = request.query_string
     view = compute(files.standalone, query, services().searches.found.to_send(efforts_of(query)))
-    preview = preview_of(request.host_url, request.query_string, view.texts)
+    preview = preview_of(request.host_url, query, view.texts)
+    search = "".join(preview.url.partition("?")[1:])
     text = render_template(
         "standalone.html",
         version=__version__, title=preview.title, description=preview.description,
         theme=view.theme if view.theme in THEMES else "auto", **inlined(built_text(SCRIPT), built_text(STYLE)),
-        data=_embedded(view.data | _link(preview.url) | {"ms": view.in_ms}),
+        data=_embedded(view.data | {"search": search, "link": preview.url, "ms": view.in_ms}),
     )  # fmt: skip
     answer = Response(text, mimetype="text/html")
     answer.headers["Content-Disposition"] = f'attachment; filename="{view.name}"'
     return answer
-
-
-def _link(url: str) -> dict[str, Any]:
-    return {"search": url.partition("?")[2] and f"?{url.partition('?')[2]}", "link": url}
 
 
 def _embedded(data: dict[str, Any]) -> Markup:
