@@ -170,6 +170,7 @@ def _extra(
     """Draw the limit, and with offload the level of the fullest rank without copies."""
     token = tokens(appearance.theme)
     end, traces = float(timeline.end.max()), []
+    silent = {"hoverinfo": "skip", "showlegend": False, "yaxis": _axis("y", at)}
     if plan.spec.memory is not None:
         traces.append(
             go.Scatter(
@@ -180,9 +181,7 @@ def _extra(
                 text=["", limit_label(plan.spec.memory)],
                 textposition="top left",
                 textfont={"color": token["bad"], "size": TEXT - 1},
-                hoverinfo="skip",
-                showlegend=False,
-                yaxis=_axis("y", at),
+                **silent,
                 line={"color": token["plot-cap"], "width": 1.5, "dash": "longdash"},
             )
         )
@@ -197,9 +196,7 @@ def _extra(
                 y=held.tolist(),
                 mode="lines",
                 name=message("charts.without_copies", "without copies"),
-                hoverinfo="skip",
-                showlegend=False,
-                yaxis=_axis("y", at),
+                **silent,
                 line={"shape": "hv", "color": token["ink-3"], "width": 1.2, "dash": "dot"},
             )
         )

@@ -17,26 +17,21 @@ class WorkerError(Exception):
     """A defect in a computation, with the worker's traceback; not the request's fault."""
 
 
-def full(waiting: int, retry_after: int) -> RequestError:
-    """Return the error of a queue without a place."""
-    text = message(
+def no_place(kind: Kind, waiting: int, seconds: int) -> RequestError:
+    """Return the error of a queue without a place ("full"), or of a client whose places are taken ("share")."""
+    full = message(
         "compute.full",
         "{waiting} computations are waiting already; try again in {seconds} s",
         waiting=waiting,
-        seconds=retry_after,
+        seconds=seconds,
     )
-    return _busy("full", waiting, text, retry_after)
-
-
-def share(waiting: int, retry_after: int) -> RequestError:
-    """Return the error of a client whose places are taken."""
-    text = message(
+    share = message(
         "compute.share",
         "{waiting} of your computations are waiting already; try again in {seconds} s",
         waiting=waiting,
-        seconds=retry_after,
+        seconds=seconds,
     )
-    return _busy("share", waiting, text, retry_after)
+    return _busy(kind, waiting, full if kind == "full" else share, seconds)
 
 
 def too_long(seconds: float) -> RequestError:

@@ -123,9 +123,9 @@ class Lane:
         """Add a job. Raises RequestError if there is no place for it or its client."""
         mine, all_ = self.turns.waiting(job.client), len(self.turns)
         if refuse and mine >= self.limits.waiting_of_client:
-            raise errors.share(mine, self._soon(mine))
+            raise errors.no_place("share", mine, self._soon(mine))
         if refuse and all_ >= self.limits.waiting:
-            raise errors.full(all_, self._soon(all_))
+            raise errors.no_place("full", all_, self._soon(all_))
         job.lane = self
         self.turns.put(job.client, job)
         self._next()
@@ -163,7 +163,10 @@ class Lane:
                 reply = process.ask(job.packed, job.beside)
                 self.usual += 0.1 * (time.monotonic() - begun - self.usual)
                 kept = compiled and not reply.spent
-                self._end(job, reply)
+                try:
+                    job.end(reply.result())
+                except Exception as error:
+                    job.end(error=error)
             if not job.over.is_set() and self.slower is None:
                 job.end(error=errors.too_long(self.seconds))
         except (EOFError, OSError, gevent.Timeout):
@@ -188,16 +191,6 @@ class Lane:
         if job.waiters and not job.over.is_set() and self.slower is not None:
             self.slower.put(job, refuse=False)
         self._next()
-
-    def _end(self, job: QueuedJob, reply: Reply) -> None:
-        if reply.outcome == "done":
-            job.end(reply.value)
-        elif reply.outcome == "refused":
-            job.end(error=reply.value)
-        elif reply.outcome == "memory":
-            job.end(error=errors.too_large(int(reply.value)))
-        else:
-            job.end(error=errors.WorkerError(str(reply.value)))
 
 
 class Pool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
 import time
 import traceback
 from collections.abc import Callable
@@ -26,12 +27,16 @@ NOISY = ("bubbleline.engineio", "bubbleline.socketio")  # these log every packet
 REQUEST = ("method", "route", "status", "ms", "client")  # the fields of a record that JSON has beside its message
 
 
-def set_up(level: str, form: str, file: Path | None, file_mb: int) -> None:
+def set_up(level: str, form: str, file: Path | None, file_mb: int) -> bool:
     """Send all records of this process to standard error, or to a file that is rotated at `file_mb` megabytes.
 
-    Raises OSError where the file cannot be written.
+    Prints why, and returns False, where the file cannot be written.
     """
-    handler: logging.Handler = logging.StreamHandler() if file is None else _rotating(file, file_mb)
+    try:
+        handler: logging.Handler = logging.StreamHandler() if file is None else _rotating(file, file_mb)
+    except OSError as error:
+        print(f"The log cannot be written to {file}: {error.strerror}.", file=sys.stderr)
+        return False
     handler.setFormatter(JsonLine() if form == "json" else TextLine())
     handler.addFilter(Repetitions())
     logging.raiseExceptions = False  # a full disk would otherwise print a traceback for every record
@@ -39,6 +44,7 @@ def set_up(level: str, form: str, file: Path | None, file_mb: int) -> None:
     for name in NOISY:
         logging.getLogger(name).addFilter(PACKETS)
         logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLevelName(level.upper())))
+    return True
 
 
 def log_exception(context: object, kind: Any, error: Any, trace: Any) -> None:

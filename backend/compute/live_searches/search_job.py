@@ -131,17 +131,10 @@ class SearchJob:
                     if not select.select([sock], [], [], LOOK_S)[0]:
                         continue
                     reply, _ = frames.receive(sock)
-                    if reply.outcome == "progress":
-                        self._update(reply.value)
-                    elif reply.outcome == "done":
-                        best: search_work.Best = reply.value
+                    if reply.outcome != "progress":
+                        best: search_work.Best = reply.result()
                         return best
-                    elif reply.outcome == "refused":
-                        raise reply.value
-                    elif reply.outcome == "memory":
-                        raise errors.too_large(MEMORY_MB)
-                    else:
-                        raise errors.WorkerError(reply.value)
+                    self._update(reply.value)
         except EOFError:
             raise errors.died() from None
         finally:

@@ -40,10 +40,10 @@ class RunManager:
     def __init__(self, config: Config) -> None:
         self.publisher = Publisher(config.redis, self.state)
         self.manager = Manager(config, self.publisher.change, on_kept=lambda run: self.publisher.kept(run.id))
-        handlers: dict[str, Handler] = {
+        handlers: dict[str, Handler] = {  # each takes and returns what Runs' method of its name does, as JSON
             "submit": self.submit,
-            "cancel": self.cancel,
-            "rename": self.rename,
+            "cancel": lambda run_id: {"status": self.manager.cancel(run_id).status},
+            "rename": lambda run_id, name: {"name": self.manager.rename(run_id, name).name},
             "remove": self.remove,
         }
         self.commands = CommandServer(config.redis, handlers)
@@ -84,14 +84,6 @@ class RunManager:
         run = self.manager.submit(RunRequest(options=Options(**options), **request))
         self.publisher.publish_now(run)  # a page that has the answer may ask any process for the run
         return {"head": head_of(run), "entries": run.log.texts(0)}  # for a process that has none of it
-
-    def cancel(self, run_id: str) -> dict[str, Any]:
-        """Cancel a run; see Runs.cancel."""
-        return {"status": self.manager.cancel(run_id).status}
-
-    def rename(self, run_id: str, name: str) -> dict[str, Any]:
-        """Name a run; see Runs.rename."""
-        return {"name": self.manager.rename(run_id, name).name}
 
     def remove(self, run_id: str) -> dict[str, Any]:
         """Delete a run; see Runs.remove."""
