@@ -14,7 +14,7 @@ from gevent.pool import Group
 from gevent.queue import Empty, SimpleQueue
 
 from backend.config import PROJECT, Config
-from backend.errors import message
+from backend.errors import RequestError, message
 from backend.limits.fair_queue import FairQueue, NoPlaceError
 from backend.runs.cluster_state import LOCAL
 from backend.runs.errors import RunError, RunFailure
@@ -213,23 +213,19 @@ class Manager(Runs):
     def _present(self) -> Iterable[dict[str, Any]]:
         return map(summary_of, self._runs.values())
 
-    def _no_place(self, error: NoPlaceError) -> RunError:
+    def _no_place(self, error: NoPlaceError) -> RequestError:
         """Return the error of a run for which there is no place, with the time until the next run begins."""
-        if error.kind == "full":
-            text = message(
-                "runs.queue_full", "{waiting} runs are waiting already; try again soon", waiting=error.waiting
-            )
-        else:
-            text = message(
-                "runs.queue_share",
-                "{waiting} of your runs are waiting already; cancel one or try again soon",
-                waiting=error.waiting,
-            )
+        full = message("runs.queue_full", "{waiting} runs are waiting already; try again soon", waiting=error.waiting)
+        share = message(
+            "runs.queue_share",
+            "{waiting} of your runs are waiting already; cancel one or try again soon",
+            waiting=error.waiting,
+        )
         rest = 0.0
         if self._current is not None:
             rest = self._current.facts.get("estimate_s", UNKNOWN_S) - (time.monotonic() - self._begun)
         seconds = min(max(round(rest), RETRY_S[0]), RETRY_S[1])
-        return RunError(error.kind, "queue", error.waiting, text, error.limit, retry_after=seconds)
+        return error.refusal("queue", full, share, seconds)
 
     def _close_left_over(self, before: float, first: Callable[[], None] = lambda: None) -> bool:
         """Do `first`, mark the runs failed that a server left unfinished before this time, and return whether the

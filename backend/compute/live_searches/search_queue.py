@@ -151,17 +151,13 @@ class SearchQueue:
         try:
             self._queue.put(client, job.id, job.seconds)
         except NoPlaceError as error:
-            if error.kind == "full":
-                why = message("web.searches_full", "{most} searches wait already; try again soon", most=error.limit)
-            else:
-                why = message(
-                    "web.searches_share",
-                    "{waiting} searches of your address wait already; try again soon",
-                    waiting=error.waiting,
-                )
-            raise RequestError(
-                "search", error.waiting, why, limit=error.limit, kind=error.kind, retry_after=RETRY_S
-            ) from None
+            full = message("web.searches_full", "{most} searches wait already; try again soon", most=error.limit)
+            share = message(
+                "web.searches_share",
+                "{waiting} searches of your address wait already; try again soon",
+                waiting=error.waiting,
+            )
+            raise error.refusal("search", full, share, RETRY_S) from None
         self._queued[job.id] = job
         self._ready.set()
 
