@@ -8,7 +8,6 @@ ValueError
 └── RequestError       any request that cannot be met; `kind` decides the HTTP status
     ├── SpecError      backend.schedule: a field of a spec (or of its costs, model or machine) is illegal
     ├── OrderError     backend.schedule: an order of ops that cannot run
-    ├── RunError       backend.runs: a request about runs
     ├── AccessError    backend.access: a request that this client may not make
     └── ApiError       backend.web: a request that is wrong by HTTP, its body or its origin
 """

@@ -31,7 +31,7 @@ from backend.charts.chart import (
 )
 from backend.charts.pareto.pareto import SYMBOLS
 from backend.charts.theme import TEXT, Appearance
-from backend.charts.theme_tokens import mixed, tokens
+from backend.charts.theme_tokens import mixed, rgb, tokens
 from backend.compute.parallel_map import in_processes
 from backend.errors import message
 from backend.schedule import jit
@@ -149,7 +149,7 @@ def _colour(appearance: Appearance, curve: Curve) -> str:
     """Return the group's colour, nearer to the ink for each further member, so that names stay readable."""
     token = tokens(appearance.theme)
     group = token[f"g-{curve.group.replace(' ', '-').lower()}"]
-    parts = mixed(group, token["ink"], min(SHADE * curve.member, MOST_SHADE))
+    parts = mixed(rgb(group), rgb(token["ink"]), min(SHADE * curve.member, MOST_SHADE))
     return "#" + "".join(f"{round(part):02x}" for part in parts)
 
 

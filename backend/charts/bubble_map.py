@@ -23,7 +23,7 @@ from backend.charts.chart import (
     size_axis,
 )
 from backend.charts.theme import TEXT, Appearance
-from backend.charts.theme_tokens import mixed, needs_white, tokens
+from backend.charts.theme_tokens import mixed, needs_white, rgb, tokens
 from backend.compute.parallel_map import in_processes
 from backend.errors import message
 from backend.schedule.analysis.sweep import Cell, grid
@@ -132,7 +132,8 @@ def _labels(appearance: Appearance, shares: list[list[float | None]]) -> go.Scat
     """Draw the values over the cells, white on those that are dark enough for it and black on the others."""
     token, most = tokens(appearance.theme), _most(shares)
     spots = [(x, y, each) for y, line in enumerate(shares) for x, each in enumerate(line) if each is not None]
-    grounds = [mixed(token["accent-soft"], token["accent"], share / most) for _, _, share in spots]
+    low, high = rgb(token["accent-soft"]), rgb(token["accent"])
+    grounds = [mixed(low, high, share / most) for _, _, share in spots]
     inks = ["#ffffff" if needs_white(ground) else "#000000" for ground in grounds]
     return go.Scatter(
         x=[x for x, _, _ in spots], y=[y for _, y, _ in spots], text=[f"{share:.0f}" for _, _, share in spots],

@@ -25,7 +25,7 @@ from backend.charts.chart import (
     short,
 )
 from backend.charts.theme import TEXT, Appearance
-from backend.charts.theme_tokens import mixed, tokens
+from backend.charts.theme_tokens import mixed, rgb, tokens
 from backend.errors import message
 from backend.schedule.families.registry import order
 from backend.schedule.hardware.cost_model import Setting
@@ -139,7 +139,7 @@ def _line(
 def _shade(appearance: Appearance, rank: int, p: int) -> str:
     """Return a rank's colour, from the accent at rank 0 to the warning colour at the last."""
     token = tokens(appearance.theme)
-    parts = mixed(token["accent"], token["warn"], rank / max(1, p - 1))
+    parts = mixed(rgb(token["accent"]), rgb(token["warn"]), rank / max(1, p - 1))
     return f"rgb({','.join(str(round(part)) for part in parts)})"
 
 

@@ -227,6 +227,15 @@ def fail(data: dict[str, Any], error: RequestError, as_json: bool) -> NoReturn:
 
 
 @contextmanager
+def failing(data: dict[str, Any], as_json: bool) -> Iterator[None]:
+    """Leave with a RequestError about this data as `fail` does."""
+    try:
+        yield
+    except RequestError as error:
+        fail(data, error, as_json)
+
+
+@contextmanager
 def reported(*kinds: type[Exception]) -> Iterator[None]:
     """Leave with an error of these kinds as a sentence and exit code 1."""
     try:

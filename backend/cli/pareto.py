@@ -13,7 +13,7 @@ from backend.cli.options import (
     COSTS,
     UNIT_HEAD,
     built,
-    fail,
+    failing,
     preset_data,
     preset_options,
     spec_data,
@@ -21,7 +21,6 @@ from backend.cli.options import (
     unit_cells,
 )
 from backend.compute.parallel_map import in_processes
-from backend.errors import RequestError
 from backend.schedule import jit
 from backend.schedule.analysis import pareto
 from backend.schedule.analysis.map_each import one_by_one
@@ -47,9 +46,9 @@ def pareto_command(limits: float | list[float] | None, seconds: float, as_json: 
     column "better" a dash is the frontier: nothing holds less and is as fast.
     """
     data: dict[str, Any] = {}
-    try:
+    with failing(data, as_json):
         preset = preset_data(given)
-        data = spec_data(given)
+        data |= spec_data(given)
         asked = registry.read(data)
         if seconds > 0.0:
             jit.compile_all()
@@ -64,8 +63,6 @@ def pareto_command(limits: float | list[float] | None, seconds: float, as_json: 
             one_by_one if seconds > 0.0 else in_processes,
         )
         shown = asked if preset is None else preset.asked(asked)
-    except RequestError as error:
-        fail(data, error, as_json)
     rows = pareto.described(points, asked)
     shape = {"spec": shown.to_json(), "points": rows}
     click.echo(json.dumps(shape) if as_json else "\n".join(_table(rows, preset is not None)))

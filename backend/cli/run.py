@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import click
 
-from backend.cli.options import fail, runner, spec_data, spec_options
+from backend.cli.options import failing, reported, runner, spec_data, spec_options
 from backend.cli.report import (
     as_shape,
     calibration_lines,
@@ -65,13 +65,9 @@ def run(csv_file: Path | None, calibrating: bool, trace: Path | None, as_json: b
     options = {key: given.pop(key) for key in OPTIONS}
     data, unit_ms = spec_data(given), options["unit_ms"]
     job = {key: value for key, value in options.items() if value is not None}
-    try:
+    with failing(data, as_json), reported(OrderError, UnicodeDecodeError):
         optional(number, "unit_ms", unit_ms, 0.001, 60_000)
         order, job = _order(csv_file, data, job)
-    except (OrderError, UnicodeDecodeError) as error:
-        raise click.ClickException(str(error)) from None
-    except RequestError as error:
-        fail(data, error, as_json)
     quiet = as_json or not sys.stderr.isatty()
     if not quiet and data.get("family"):
         _announce_long(registry.read(data), order, options)

@@ -8,11 +8,10 @@ from typing import Any
 
 import click
 
-from backend.cli.options import fail, runner, spec_data, spec_options
+from backend.cli.options import failing, runner, spec_data, spec_options
 from backend.cli.report import calibration_of, failure_text, unfinished
 from backend.runs.options import CHOICES
 from backend.runs.run_series import Series
-from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
 from backend.schedule.order import wire
 from backend.schedule.spec import Spec
@@ -38,20 +37,17 @@ def run_sweep(family: tuple[str, ...], as_json: bool, **given: Any) -> None:
     """
     options = {key: given.pop(key) for key in ("mode", "unit_ms", "dtype")}
     job = {key: value for key, value in options.items() if value is not None}
-    specs = [_spec(name, spec_data(given), as_json) for name in family]
+    specs = []
+    for name in family:
+        data = spec_data(given) | {"family": name}
+        with failing(data, as_json):
+            specs.append(registry.read(data))
     rows = []
     with runner() as series:
         for spec in specs:
             rows.append(_row(series, spec, job))
             click.echo(json.dumps(rows[-1]) if as_json else _line(rows[-1], head=len(rows) == 1))
     sys.exit(0 if all(row.get("verified") for row in rows) else 1)
-
-
-def _spec(name: str, data: dict[str, Any], as_json: bool) -> Spec:
-    try:
-        return registry.read(data | {"family": name})
-    except SpecError as error:
-        fail(data | {"family": name}, error, as_json)
 
 
 def _row(series: Series, spec: Spec, job: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Errors of requests about runs, and failures of runs. Knows no HTTP: the web maps each kind to its status."""
+"""Failures of runs."""
 
 from __future__ import annotations
 
@@ -6,16 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from backend.errors import Kind, Message, RequestError, from_codes, message
-
-
-class RunError(RequestError):
-    """A request about a run that cannot be met; `kind` is one of full, share, unknown, over, bad."""
-
-    def __init__(
-        self, kind: Kind, field: str, value: Any, message: str, limit: Any = None, retry_after: int | None = None
-    ) -> None:
-        super().__init__(field, value, message, limit=limit, kind=kind, retry_after=retry_after)
+from backend.errors import Message, from_codes, message
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from backend.config import PROJECT, Config
 from backend.errors import RequestError, message
 from backend.limits.fair_queue import FairQueue, NoPlaceError
 from backend.runs.cluster_state import LOCAL
-from backend.runs.errors import RunError, RunFailure
+from backend.runs.errors import RunFailure
 from backend.runs.run import OVER, Run
 from backend.runs.run_log import Event
 from backend.runs.runner_client import RunnerClient
@@ -119,7 +119,7 @@ class Manager(Runs):
         self.open()
         if self.stopping:
             text = message("runs.server_restarting", "The server is stopping; try again.")
-            raise RunError("full", "queue", None, text)
+            raise RequestError("queue", None, text, kind="full")
         options, owner = asked.options, asked.client if asked.owner is None else asked.owner
         run = Run(
             secrets.token_hex(5), asked.spec, options.mode, options.unit_ms, time.time(), owner, asked.order,
@@ -147,7 +147,7 @@ class Manager(Runs):
         run = self.get(run_id)
         if run.over:
             text = message("runs.already_over", "This run is over already ({status}).", status=run.status)
-            raise RunError("over", "id", run_id, text)
+            raise RequestError("id", run_id, text, kind="over")
         if self.queue.remove(run_id):
             self._end(run, {"event": "cancelled"})
             self._renumber()
@@ -165,19 +165,19 @@ class Manager(Runs):
     def remove(self, run_id: str) -> None:
         try:
             over = self.get(run_id).over
-        except RunError:
+        except RequestError:
             over = run_id in self.store.unreadable
             if not over:
                 raise
         if not over:
             text = message("runs.in_progress", "This run is in progress; cancel it first.")
-            raise RunError("over", "id", run_id, text)
+            raise RequestError("id", run_id, text, kind="over")
         self._on_disk(self.store.remove, run_id)
         if self.store_error:
             text = message(
                 "runs.not_deleted", "The server's disk cannot be written at present, so nothing was deleted; try again."
             )
-            raise RunError("disk", "store", None, text)
+            raise RequestError("store", None, text, kind="disk")
         self.store.unreadable.discard(run_id)
         self._runs.pop(run_id, None)
 

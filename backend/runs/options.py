@@ -21,7 +21,7 @@ MOST_SEED = 2**31 - 1
 CLUSTER = {"spread": ("pack", "spread"), "arrange": ("given", "latency"), "hops": ("given", "measured")}
 CHOICES = {"mode": MODES, "dtype": ("float32", "bfloat16"), "device": ("auto", "cpu", "cuda"), **CLUSTER}
 """The words of each option that is one of several; the default comes first."""
-KEYS = ("unit_ms", "steps", "seed", *CHOICES)
+KEYS = ("mode", "unit_ms", "dtype", "device", "steps", "seed", *CLUSTER)
 
 
 @dataclass(frozen=True, slots=True)

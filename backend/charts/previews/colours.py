@@ -5,11 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Literal
 
-from backend.charts.theme_tokens import needs_white, rgb, tokens
+from backend.charts.theme_tokens import Rgb, mixed, needs_white, rgb, tokens
 from backend.schedule.order.ops import PAIR, B, F
 
 Theme = Literal["light", "dark"]
-Rgb = tuple[int, int, int]
 KINDS = ("k-f", "k-i", "k-w", "k-b", "", "k-s", "k-t")  # by kind; a pair has two
 SHADES = 8
 WHITE: Rgb = (255, 255, 255)
@@ -24,7 +23,7 @@ def palette(theme: Theme) -> dict[str, Rgb]:
 
 def mix(one: Rgb, other: Rgb, part: float) -> Rgb:
     """Blend two colours; ``part`` 0 is the first, 1 the other."""
-    r, g, b = (round(x + (y - x) * part) for x, y in zip(one, other, strict=True))
+    r, g, b = map(round, mixed(one, other, part))
     return r, g, b
 
 

@@ -109,7 +109,7 @@ def _follow(token: str) -> Response:
     parts = request.query_string.decode("ascii", "replace").split("&")
     rest = "&".join(part for part in parts if part.partition("=")[0] != "token")
     answer = make_response(redirect(f"{request.path}?{rest}" if rest else request.path, 302))
-    if policy.local:  # there are no tokens here
+    if policy.config.local:  # there are no tokens here
         return answer
     who = identity()
     role = policy.keys.role_of_token(token)

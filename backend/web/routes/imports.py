@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, jsonify, request
 
-from backend.errors import message, with_codes
+from backend.errors import RequestError, message, with_codes
 from backend.jobs import imports as answers
 from backend.limits.rate_limit import HourlyRate
-from backend.runs.errors import RunError
 from backend.web.http import access
 from backend.web.http.clients import client_of
 from backend.web.http.computing import compute_body
@@ -55,4 +54,4 @@ def _take_share(rate: HourlyRate, client: str) -> None:
         why = message(
             "runs.imports_share", "The limit is {most} imported runs per hour; try again later", most=rate.most
         )
-        raise RunError("share", "imports", rate.most, why, rate.most, retry_after=60 * minutes)
+        raise RequestError("imports", rate.most, why, limit=rate.most, kind="share", retry_after=60 * minutes)
