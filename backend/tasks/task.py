@@ -47,11 +47,6 @@ class Task:
     par: str | int
     goals: tuple[str, ...]
 
-    @property
-    def full(self) -> bool:
-        """Return whether every backward is one op."""
-        return self.kinds == "FB"
-
 
 class TableError(Exception):
     """A task of a table that is wrong, with its slug and the reason."""

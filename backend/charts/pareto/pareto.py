@@ -19,7 +19,6 @@ from backend.charts.pareto.pareto_plot import (
     front,
     hover_lines,
     joined,
-    limit_of,
     notes,
     pareto_plot,
 )
@@ -184,23 +183,22 @@ def _obstacles(plot: ParetoPlot) -> list[Box]:
     boxes = []
     for (x0, y0), (x1, y1) in pairwise(line):
         boxes += [Box((x0 + x1) / 2, y0, x1 - x0, 2.0), Box(x1, (y0 + y1) / 2, 2.0, abs(y1 - y0))]
-    if _limit_of(plot) is not None:
-        x, high = _limit_at(plot), plot.frame.inner[1]
+    if plot.limit is not None:
+        x, high = plot.frame.at(plot.limit, 0.0)[0], plot.frame.inner[1]
         boxes += [Box(x, high / 2, 2.0, high), Box(x, high - 8.0, 2 * width_of("limit 99"), 16.0)]
     return boxes
 
 
 def _limit(plot: ParetoPlot) -> list[dict[str, Any]]:
     """Draw the memory limit, labelled at its line's foot."""
-    limit = _limit_of(plot)
-    if limit is None:
+    if plot.limit is None:
         return []
     token = tokens(plot.appearance.theme)
-    x = math.log10(limit)
+    x = math.log10(plot.limit)
     label = limit_label(plot.asked.memory or 0.0)
     if in_units(plot.appearance):
-        label = message("charts.device_limit", "limit {limit} GB", limit=f"{limit:.4g}")
-    side = "right" if _limit_at(plot) > plot.frame.inner[0] * 0.8 else "left"
+        label = message("charts.device_limit", "limit {limit} GB", limit=f"{plot.limit:.4g}")
+    side = "right" if plot.frame.at(plot.limit, 0.0)[0] > plot.frame.inner[0] * 0.8 else "left"
     low, high = plot.frame.y
     return [
         {
@@ -212,16 +210,6 @@ def _limit(plot: ParetoPlot) -> list[dict[str, Any]]:
             "text": label, "font": {"color": token["bad"], "size": TEXT},
         },
     ]  # fmt: skip
-
-
-def _limit_of(plot: ParetoPlot) -> float | None:
-    return limit_of(plot.asked, plot.points, plot.appearance)
-
-
-def _limit_at(plot: ParetoPlot) -> float:
-    limit = _limit_of(plot)
-    assert limit is not None
-    return plot.frame.at(limit, 0.0)[0]
 
 
 def _colour(plot: ParetoPlot, group: str) -> str:

@@ -49,6 +49,11 @@ class ParetoPlot:
         spec = self.points[at].spec
         return (spec.p, spec.m) != (self.asked.p, self.asked.m)
 
+    @property
+    def limit(self) -> float | None:
+        """Return where the memory limit is on the axis; None for none."""
+        return limit_of(self.asked, self.points, self.appearance)
+
     def group(self, at: int) -> str:
         """Return the group of a point's family."""
         return family_of(self.points[at].spec).group

@@ -218,11 +218,9 @@ def _inline(text: Text, source: str, line: int) -> str:
 
 
 def _order(it: Directive, text: Text, number: int) -> Block:
-    asked, hint, explanation = _question(it, text, number)
+    question = _question(it, text, number)
     ops, query = row_part(it.options["answer"], text.budget)
-    return Question(
-        "order", number, it.line, asked, hint, explanation, query, ops=ops, shuffled=shuffled(ops)
-    )  # fmt: skip
+    return Question("order", number, it.line, *question, query, ops=ops, shuffled=shuffled(ops))
 
 
 def _build(it: Directive, text: Text, number: int) -> Block:
