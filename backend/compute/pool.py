@@ -166,7 +166,7 @@ class Lane:
                 try:
                     job.end(reply.result())
                 except Exception as error:
-                    job.end(error=error)
+                    job.end(error=error.with_traceback(None))
             if not job.over.is_set() and self.slower is None:
                 job.end(error=errors.too_long(self.seconds))
         except (EOFError, OSError, gevent.Timeout):
