@@ -44,7 +44,7 @@ export default [
           patterns: [
             {
               regex:
-                "^(?!\\./|(\\.\\./)+(language|memoized)\\.ts$|" +
+                "^(?!\\./|(\\.\\./)+(memoized|first_where)\\.ts$|" +
                 "\\.\\./(schedule|options|explain|families|timeline|drawing|measured|state|i18n)/|" +
                 ".*/vendor/(fflate\\.js|tables\\.json)$)",
               message: "core imports only core, the tables of the server and fflate, which knows no DOM either",

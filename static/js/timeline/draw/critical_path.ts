@@ -3,6 +3,7 @@
 // pixel.
 import { xOf, type RowBoxOf } from "./axis.ts";
 import { colour } from "../../ui/palette.ts";
+import { firstWhere } from "../../core/first_where.ts";
 import { rankOf } from "../../core/schedule/ops.ts";
 import type { Lane, Scene } from "../../data/lanes.ts";
 import type { Path } from "../../core/explain/critical_path.ts";
@@ -101,12 +102,6 @@ function runsOf(scene: Scene, { schedule }: Lane, { steps }: Path, place: RowBox
 
 /** The first step that ends in sight. */
 function firstIn(steps: Path["steps"], t0: number) {
-  let lo = 0;
-  let hi = steps.length;
-  while (lo < hi) {
-    const mid = (lo + hi) >>> 1;
-    if (steps[mid].to >= t0) hi = mid;
-    else lo = mid + 1;
-  }
-  return Math.max(0, lo - 1); // its link begins at the one before
+  const first = firstWhere(0, steps.length, (at) => steps[at].to >= t0);
+  return Math.max(0, first - 1); // its link begins at the one before
 }

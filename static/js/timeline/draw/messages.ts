@@ -4,8 +4,9 @@
 // What takes no time, or none that is known, is a tick; a gradient is hollow.
 import { timeAt, xOf, type Box } from "./axis.ts";
 import { colour } from "../../ui/palette.ts";
+import { firstWhere } from "../../core/first_where.ts";
 import { sidesOf, type Details } from "../../core/measured/run_details.ts";
-import { arrives, firstFrom, inbox, messagesOf, type Messages } from "../../core/schedule/message_flow.ts";
+import { arrives, inbox, messagesOf, type Messages } from "../../core/schedule/message_flow.ts";
 import type { Lane, Scene } from "../../data/lanes.ts";
 import type { Row } from "../../core/timeline/layout.ts";
 import type { Trace } from "../trace.ts";
@@ -66,8 +67,8 @@ function measuredSide({ schedule, noted }: Lane, details: Details, rank: number,
 
 /** Those of a side that show in [t0, t1]. */
 function shown({ lo, hi, begin, longest }: MessageSide, t0: number, t1: number) {
-  const from = firstFrom(lo, hi, begin, t0 - longest);
-  return [from, firstFrom(from, hi, begin, t1)];
+  const from = firstWhere(lo, hi, (index) => begin(index) >= t0 - longest);
+  return [from, firstWhere(from, hi, (index) => begin(index) >= t1)];
 }
 
 const laneBoxOf = (row: Row, sends: boolean) => {
@@ -150,7 +151,10 @@ function drawSide(scene: Scene, ctx: Ctx, lane: Lane, row: Row, sends: boolean) 
     if (x1 - x0 < APART && x0 <= to + 0.5) {
       to = Math.max(to, x1);
       // On to the last one that touches what is drawn already: the cost goes with the pixels, not with the messages.
-      if (dense) index = Math.max(index, firstFrom(index, hi, side.begin, timeAt(scene, to + 0.5)) - 2);
+      if (dense) {
+        const beyond = timeAt(scene, to + 0.5);
+        index = Math.max(index, firstWhere(index, hi, (other) => side.begin(other) >= beyond) - 2);
+      }
       continue;
     }
     if (to > from) ctx.fillRect(from, y, to - from, h);

@@ -5,7 +5,7 @@ import { createAreaPanel } from "../explain/area_panel.ts";
 import { colour } from "../../ui/palette.ts";
 import { areaText, readArea, rankRanges, upright, type Area, type Place } from "../../core/timeline/area.ts";
 import { nearestRow } from "../../core/timeline/layout.ts";
-import { nextEdge } from "../../core/timeline/snap.ts";
+import { edgeOfRow } from "../../core/timeline/edges.ts";
 import { zoomTo } from "../../core/timeline/viewport.ts";
 import type { Scene } from "../../data/lanes.ts";
 import type { PointerState, Snap } from "./snap.ts";
@@ -173,7 +173,8 @@ export class AreaTool {
     const lane = this.timeline.lanes.find(({ id }) => id === grown.to.lane);
     if (dt && lane) {
       const from = grown.t > grown.t0 && grown.t < grown.t1 ? (dt > 0 ? grown.t1 : grown.t0) : grown.t;
-      grown.t = nextEdge(lane.schedule, lane.times, grown.to.rank, from, dt) ?? from;
+      const edge = edgeOfRow(lane.schedule.offsets, lane.times, grown.to.rank, from, dt);
+      grown.t = Number.isFinite(edge) ? edge : from;
     }
     this.set({ t0: Math.min(grown.t0, grown.t), t1: Math.max(grown.t1, grown.t), from: grown.from, to: grown.to });
     grown.text = this.store.get().view.area;

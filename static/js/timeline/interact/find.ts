@@ -3,6 +3,7 @@ import { xOf } from "../draw/axis.ts";
 import { byId, h, icon, setText, show } from "../../ui/dom.ts";
 import { invalidate } from "../../ui/frame_loop.ts";
 import { colour } from "../../ui/palette.ts";
+import { firstWhere } from "../../core/first_where.ts";
 import { ordinal, readQuery, search, step } from "../../core/timeline/find.ts";
 import { t } from "../../core/i18n/language.ts";
 import { reveal } from "./reveal.ts";
@@ -192,16 +193,8 @@ export class Find {
 }
 
 /** The first of a row's hits whose value reaches a bound. */
-function indexFrom({ at, offsets }: Rows, rank: number, bound: number, value: (i: number) => number) {
-  let lo = offsets[rank];
-  let hi = offsets[rank + 1];
-  while (lo < hi) {
-    const mid = (lo + hi) >>> 1;
-    if (value(at[mid]) >= bound) hi = mid;
-    else lo = mid + 1;
-  }
-  return lo;
-}
+const indexFrom = ({ at, offsets }: Rows, rank: number, bound: number, value: (i: number) => number) =>
+  firstWhere(offsets[rank], offsets[rank + 1], (n) => value(at[n]) >= bound);
 
 /**
  * Rings around the hits of a row that are wide enough; the others join to bars above the row, so that the cost is one
