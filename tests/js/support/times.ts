@@ -4,7 +4,7 @@
 // base64 of their bytes, so that no digit is lost.
 import { createInterface } from "node:readline";
 
-import { judge, speaks, vars } from "../../../static/js/core/schedule/formula.ts";
+import { evaluateLaw, speaks, vars } from "../../../static/js/core/schedule/formula.ts";
 import { curve, holding, peakInFlight, peakMemory } from "../../../static/js/core/schedule/memory.ts";
 import { figures } from "../../../static/js/core/schedule/metrics.ts";
 import { wasShortened } from "../../../static/js/core/schedule/periodic.ts";
@@ -74,7 +74,7 @@ function answer(line: string) {
     periodic: wasShortened(schedule),
     order: Array.from({ length: p }, (_, r) => rowText(schedule, r)),
     versions: asynchronous ? Object.values(versions(schedule)).map((each) => Array.from(each)) : null,
-    laws: laws.filter((law: Law) => speaks(law, names)).map((law: Law) => judge(law, names)),
+    laws: laws.filter((law: Law) => speaks(law, names)).map((law: Law) => evaluateLaw(law, names)),
   };
 }
 
