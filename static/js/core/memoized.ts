@@ -2,7 +2,7 @@
 
 /**
  * The function that computes once for each object, its first argument; the others must follow from that. Its results
- * must never be undefined.
+ * must never be undefined. Calls marked PURE are left out of bundles that do not use what they make.
  */
 export function memoized<K extends object, Rest extends unknown[], V>(
   compute: (key: K, ...rest: Rest) => V,

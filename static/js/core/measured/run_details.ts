@@ -84,7 +84,7 @@ function numberOf(schedule: Schedule, { source, target, gradient, stage, micro }
 }
 
 /** Slots by stage and stream; numbers of messages by the op that takes them, activations and gradients apart. */
-const table = memoized((schedule: Schedule) => {
+const table = /* @__PURE__ */ memoized((schedule: Schedule) => {
   const { placement, count } = schedule;
   const slots = new Int32Array(placement.stages * placement.streams).fill(-1);
   placement.stage.forEach((stage, slot) => {
@@ -106,7 +106,7 @@ export const wasAwaited = ({ posted, asked, taken }: Details, at: number) =>
 /** The messages of all ranks by direction. */
 export const sidesOf = (schedule: Schedule, details: Details) => sides(details, schedule);
 
-const sides = memoized((details: Details, schedule: Schedule) => {
+const sides = /* @__PURE__ */ memoized((details: Details, schedule: Schedule) => {
   const { from, to } = messagesOf(schedule);
   const { posted, asked, taken } = details;
   const arrived = (at: number) => (wasAwaited(details, at) ? taken[at] : posted[at]);

@@ -56,7 +56,9 @@ export function compile(tree: Tree, names: string[]): Formula {
 /** The value of a tree; conditions give 1 or 0. */
 export const evaluate = (tree: Tree, names: Vars) => compile(tree, Object.keys(names))(Object.values(names));
 
-const TIGHTNESS: Record<string, number> = {
+/** How tightly operators bind. */
+export const TIGHTNESS: Record<string, number> = {
+  if: -1,
   or: 0,
   and: 1,
   "<=": 2,

@@ -22,7 +22,7 @@ export type Messages = {
 /** Numbers of messages by receiver, in the order they are sent. */
 type Inbox = { list: Int32Array; offsets: Int32Array };
 
-export const messagesOf = memoized(collect);
+export const messagesOf = /* @__PURE__ */ memoized(collect);
 
 function collect(schedule: Schedule): Messages {
   const { p, n, chunks, codes, offsets: rows, count, placement, barriers } = schedule;
@@ -83,7 +83,7 @@ export function arrives({ giver, taker }: Messages, { start, end }: Times, costs
 /** What each rank receives. */
 export const inbox = (schedule: Schedule, times: Times) => received(times, schedule);
 
-const received = memoized(sortIn);
+const received = /* @__PURE__ */ memoized(sortIn);
 
 /** Those of one sender are in order already; a receiver has few senders, so its lists are merged. */
 function sortIn({ end }: Times, schedule: Schedule): Inbox {

@@ -79,8 +79,8 @@ function lawsOf(plan: Plan, plans: Plans, two: boolean): (Shown | HTMLElement)[]
 const namesOf = (spec: Spec, schedule: Schedule) => vars(spec, { stages: schedule.placement.stages, n: schedule.n });
 
 /**
- * The laws that apply, evaluated: the textbook's first, and one for each quantity and window, the exact one where a family
- * has several.
+ * The laws that apply, evaluated: the textbook's first, and one for each quantity and window, the exact one where a
+ * family has several.
  */
 function ranked(spec: Spec, schedule: Schedule, plans: Plans) {
   const names = namesOf(spec, schedule);

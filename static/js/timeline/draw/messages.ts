@@ -2,7 +2,7 @@
 // each is a bar from the end of the op that makes it until it is there. Of a run those it sends are bars from when
 // they were posted until they are known to have come, those it receives bars for as long as the rank waited for them.
 // What takes no time, or none that is known, is a tick; a gradient is hollow.
-import { timeAt, xOf, type Box } from "./axis.ts";
+import { rowOf, timeAt, xOf, type Box } from "./axis.ts";
 import { colour } from "../../ui/palette.ts";
 import { firstWhere } from "../../core/first_where.ts";
 import { sidesOf, type Details } from "../../core/measured/run_details.ts";
@@ -172,7 +172,7 @@ function drawSide(scene: Scene, ctx: Ctx, lane: Lane, row: Row, sends: boolean) 
 
 /** The message under a point of a lane of messages. */
 export function messageAt(scene: Scene, lane: Lane, rank: number, x: number, y: number): Trace | null {
-  const row = scene.layout.groups.find((group) => group.id === lane.id)?.rows.find((each) => each.rank === rank);
+  const row = rowOf(scene, lane.id, rank);
   if (!row) return null;
   const side = sideOf(lane, rank, y < row.commY + row.commH / 2);
   const [t0, t1] = [timeAt(scene, x - TOLERANCE), timeAt(scene, x + TOLERANCE)];
@@ -197,12 +197,9 @@ function endsOf(
   message: number,
 ): { from: Box; to: Box } | null {
   const { from, to } = messagesOf(schedule);
-  const rows = scene.layout.groups.find((group) => group.id === id)?.rows;
-  const [sender, receiver] = [from[message], to[message]].map((rank) =>
-    rows?.find((row) => row.rank === rank && row.commH > 0),
-  );
+  const [sender, receiver] = [from[message], to[message]].map((rank) => rowOf(scene, id, rank));
   const unit = (noted?.unit || 1) * 1e6; // ns
-  if (!sender || !receiver || Number.isNaN(taken[message])) return null;
+  if (!sender?.commH || !receiver?.commH || Number.isNaN(taken[message])) return null;
   return {
     from: { x: xOf(scene, posted[message] / unit), w: 0, ...laneBoxOf(sender, true) },
     to: { x: xOf(scene, taken[message] / unit), w: 0, ...laneBoxOf(receiver, false) },

@@ -1,5 +1,6 @@
 // Where the plan had the measured op that is pointed at or selected: its outline, dashed, and how far it moved.
-import { font, xOf, type Box } from "./axis.ts";
+import { xOf, type Box } from "./axis.ts";
+import { TAG, drawTag, strokeHaloed } from "./halo.ts";
 import { colour } from "../../ui/palette.ts";
 import { t } from "../../core/i18n/language.ts";
 import { formatNumber } from "../../core/i18n/numbers.ts";
@@ -9,7 +10,6 @@ import type { OpRef } from "../../core/schedule/types.ts";
 
 type Ctx = CanvasRenderingContext2D;
 
-const TAG = 13; // px of height
 const NEAR = 2; // px that are no distance
 
 /** here: where it was. */
@@ -21,16 +21,8 @@ export function drawPlannedMark(scene: Scene, ctx: Ctx, lane: Lane, op: OpRef, h
   const x = Math.max(layout.plotLeft, a);
   const w = Math.min(layout.plotLeft + layout.plotWidth, b) - x;
   if (w <= 0) return;
-  for (const [ink, width, dash] of [
-    [colour("surface"), 3.5, []],
-    [colour("mark-here"), 1.5, [4, 3]],
-  ] as [string, number, number[]][]) {
-    ctx.strokeStyle = ink;
-    ctx.lineWidth = width;
-    ctx.setLineDash(dash);
-    ctx.strokeRect(x + 0.5, here.y + 0.5, Math.max(2, w - 1), here.h - 1);
-  }
-  ctx.setLineDash([]);
+  const stroke = () => ctx.strokeRect(x + 0.5, here.y + 0.5, Math.max(2, w - 1), here.h - 1);
+  strokeHaloed(ctx, stroke, { ink: colour("mark-here"), width: 1.5, dash: [4, 3] });
   if (Math.abs(here.x + here.w - (x + w)) > NEAR || Math.abs(here.x - x) > NEAR)
     write(ctx, scene, x, here.y, lane.times.end[op.i] - plan.end[op.i]);
 }
@@ -38,13 +30,5 @@ export function drawPlannedMark(scene: Scene, ctx: Ctx, lane: Lane, op: OpRef, h
 function write(ctx: Ctx, { layout }: Scene, x: number, y: number, late: number) {
   const size = formatNumber(Number(Math.abs(late).toPrecision(3)));
   const text = late >= 0 ? t("planned; {time} late", { time: size }) : t("planned; {time} early", { time: size });
-  ctx.font = font(10);
-  const wide = Math.round(ctx.measureText(text).width + 8);
-  const left = Math.max(layout.plotLeft, Math.min(x, layout.plotLeft + layout.plotWidth - wide));
-  ctx.fillStyle = colour("mark-here");
-  ctx.fillRect(left, y - TAG, wide, TAG);
-  ctx.fillStyle = colour("surface");
-  ctx.textAlign = "left";
-  ctx.textBaseline = "middle";
-  ctx.fillText(text, left + 4, y - TAG / 2 + 0.5);
+  drawTag(layout, ctx, x, y - TAG, text, colour("mark-here"));
 }

@@ -1,6 +1,7 @@
 // The selected area: drawn by shift-drag or a long press, resized by its edges, grown by keys; in the link as
 // area=12-30@0-3.
 import { timeAt, xOf, type Box } from "../draw/axis.ts";
+import { strokeHaloed } from "../draw/halo.ts";
 import { createAreaPanel } from "../explain/area_panel.ts";
 import { colour } from "../../ui/palette.ts";
 import { areaText, readArea, rankRanges, upright, type Area, type Place } from "../../core/timeline/area.ts";
@@ -252,14 +253,7 @@ function drawBox(ctx: CanvasRenderingContext2D, { x, y, w, h }: Box, { layout }:
   ctx.fillStyle = colour("accent");
   ctx.fillRect(x, y, w, h);
   ctx.globalAlpha = 1;
-  for (const [style, width] of [
-    ["surface", 4],
-    ["accent", 2],
-  ] as [string, number][]) {
-    ctx.strokeStyle = colour(style);
-    ctx.lineWidth = width;
-    ctx.strokeRect(x, y, w, h);
-  }
+  strokeHaloed(ctx, () => ctx.strokeRect(x, y, w, h), { ink: colour("accent"), width: 2 });
   const tall = Math.min(22, h - 8);
   if (tall < 6 || w < 24) return;
   for (const side of [x, x + w]) {

@@ -1,5 +1,6 @@
 // The find field: ops by text, how many there are, one after the other, and rings around them on the timeline.
 import { xOf } from "../draw/axis.ts";
+import { strokeHaloed } from "../draw/halo.ts";
 import { byId, h, icon, setText, show } from "../../ui/dom.ts";
 import { invalidate } from "../../ui/frame_loop.ts";
 import { colour } from "../../ui/palette.ts";
@@ -174,14 +175,7 @@ export class Find {
         if (copies && row.copyH) ringRow(scene, ctx, bars, copies, lane, row, row.copyY, row.copyH);
       }
     });
-    for (const [style, width] of [
-      ["surface", 4.5],
-      ["mark-find", 2.5],
-    ] as [string, number][]) {
-      ctx.strokeStyle = colour(style);
-      ctx.lineWidth = width;
-      ctx.stroke();
-    }
+    strokeHaloed(ctx, () => ctx.stroke(), { ink: colour("mark-find"), width: 2.5 });
     ctx.fillStyle = colour("mark-find");
     ctx.fill(bars);
   }
