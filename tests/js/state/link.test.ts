@@ -5,34 +5,10 @@ import { test } from "node:test";
 import { format, parse, specQuery, type State, type ViewState } from "../../../static/js/core/state/link.ts";
 import { inWords } from "../../../static/js/core/schedule/per_chunk.ts";
 import { plainPreset, presetEntries, type Preset } from "../../../static/js/core/state/link_preset.ts";
-import { DEFAULTS, seeded } from "../support/helpers.ts";
+import { DEFAULTS, UNIT, seeded } from "../support/helpers.ts";
 import type { Spec } from "../../../static/js/core/schedule/types.ts";
 
-const VIEW: ViewState = {
-  t0: null,
-  t1: null,
-  at: null,
-  sel: null,
-  theme: "auto",
-  tab: null,
-  run: null,
-  families: null,
-  mem: null,
-  chart: null,
-  crit: null,
-  micro: null,
-  lane: null,
-  story: null,
-  planned: null,
-  late: null,
-  area: null,
-  marks: null,
-  pin: null,
-  gb: null,
-  colours: null,
-  hatch: null,
-  lang: null,
-};
+const VIEW = parse("", DEFAULTS).state.view;
 const NATURAL = { "1f1b": 1, interleaved: 2, dualpipev: 2 };
 const state = (
   spec: Partial<Spec>,
@@ -130,6 +106,13 @@ const forms: [string, State][] = [
   ["?families=-gpipe", state({}, null, { families: "-gpipe" })],
   ["?sel=(0F7;7B3)OVERLAP_F_B", state({}, null, { sel: "(0F7;7B3)OVERLAP_F_B" })],
 ];
+test("a plain view has only a theme", () => {
+  assert.deepEqual(
+    Object.entries(VIEW).filter(([, value]) => value !== null),
+    [["theme", "auto"]],
+  );
+});
+
 for (const [search, expected] of forms) {
   test(`${search || "no query"} is read and written back unchanged`, () => {
     const { state: got, problems } = read(search);
@@ -149,57 +132,44 @@ test("numbers may also be written in full, escaped, or with a comma list", () =>
   assert.deepEqual(got.spec, { ...DEFAULTS, p: 8, lifo: true, costs: { ...DEFAULTS.costs, F: [1, 2, 3, 4] } });
 });
 
-const bad: [string, string][] = [
-  ["p", "zero"],
-  ["p", "0"],
-  ["p", "-3"],
-  ["p", "2.5"],
-  ["p", "NaN"],
-  ["p", "1e999"],
-  ["p", "0x10"],
-  ["m", ""],
-  ["v", "Infinity"],
-  ["group", "x"],
-  ["memory", "0"],
-  ["w_share", "1.01"],
-  ["lifo", "yes"],
-  ["F", "1,,2"],
-  ["F", "9999999*1"],
-  ["F", "1.5*2"],
-  ["F", "-1"],
-  ["comm", "1,2"],
-  ["FB", "-1"],
-  ["family", "<b>"],
-  ["t0", "-1"],
-  ["at", "soon"],
-  ["sel", "<script>"],
-  ["theme", "pink"],
-  ["tab", "No such"],
-  ["run", "../x"],
-  ["b.p", "none"],
-  ["b.family", "A B"],
-  ["chart", "Pareto"],
-  ["chart", "pareto:"],
-  ["mem", "2"],
-  ["mem", "yes"],
-  ["families", "A,b"],
-  ["families", "-"],
-  ["families", "gpipe,"],
-  ["m.model", "<b>"],
-  ["m.tp", "0"],
-  ["m.data", "0"],
-  ["m.zero", "4"],
-  ["m.hidden", "0"],
-  ["m.hidden", "none"],
-  ["m.kv", "2.5"],
-  ["m.flops", "0"],
-  ["m.intra_s", "-1"],
-  ["m.gated", "no"],
-  ["m.efficiency", "1.5"],
-  ["m.heads", "yes"],
-  ["m.layers", "1.5"],
-];
-for (const [field, value] of bad) {
+const bad: Record<string, string[]> = {
+  p: ["zero", "0", "-3", "2.5", "NaN", "1e999", "0x10"],
+  m: [""],
+  v: ["Infinity"],
+  group: ["x"],
+  memory: ["0"],
+  w_share: ["1.01"],
+  lifo: ["yes"],
+  F: ["1,,2", "9999999*1", "1.5*2", "-1"],
+  comm: ["1,2"],
+  FB: ["-1"],
+  family: ["<b>"],
+  t0: ["-1"],
+  at: ["soon"],
+  sel: ["<script>"],
+  theme: ["pink"],
+  tab: ["No such"],
+  run: ["../x"],
+  "b.p": ["none"],
+  "b.family": ["A B"],
+  chart: ["Pareto", "pareto:"],
+  mem: ["2", "yes"],
+  families: ["A,b", "-", "gpipe,"],
+  "m.model": ["<b>"],
+  "m.tp": ["0"],
+  "m.data": ["0"],
+  "m.zero": ["4"],
+  "m.hidden": ["0", "none"],
+  "m.kv": ["2.5"],
+  "m.flops": ["0"],
+  "m.intra_s": ["-1"],
+  "m.gated": ["no"],
+  "m.efficiency": ["1.5"],
+  "m.heads": ["yes"],
+  "m.layers": ["1.5"],
+};
+const badOnes = Object.entries(bad).flatMap(([field, values]) => values.map((value) => [field, value]));
+for (const [field, value] of badOnes) {
   test(`${field}=${value || "nothing"} is reported by name and its default taken`, () => {
     const { state: got, problems } = read(`?${new URLSearchParams({ m: "9", [field]: value })}`);
     const mine = problems.filter((problem) => problem.field === field);
@@ -373,7 +343,7 @@ const FULL_VIEW: Partial<ViewState> = {
   run: "0f3a9c2e",
 };
 const uneven = [3.25, ...new Array(126).fill(1), 4.25];
-const even = { F: 18.52, I: 18.09, W: 9.337, comm: 0.601, FB: null, S: null, T: null, O: null };
+const even = { ...UNIT, F: 18.52, I: 18.09, W: 9.337, comm: 0.601 };
 const large: [string, Partial<Spec>, Partial<Spec>][] = [
   [
     "uneven stages",
@@ -396,7 +366,7 @@ const large: [string, Partial<Spec>, Partial<Spec>][] = [
       m: 512,
       v: 2,
       w_share: 0.4324,
-      costs: { F: 11.25, I: 12.5, W: 3.125, comm: 0.55, FB: 46.12, S: null, T: null, O: null },
+      costs: { ...UNIT, F: 11.25, I: 12.5, W: 3.125, comm: 0.55, FB: 46.12 },
     },
   ],
   [
@@ -417,14 +387,8 @@ for (const [name, first, second] of large) {
 test("a comparison whose costs come from a model with its layers balanced stays under 300 characters", () => {
   const of = (first: number, each: number, last: number) => [first, ...new Array(14).fill(each), last];
   const costs = {
-    F: of(64.123, 71.234, 55.345),
-    I: of(66.123, 72.234, 57.345),
-    W: of(54.123, 61.234, 45.345),
-    comm: 0.3355,
-    FB: null,
-    S: null,
-    T: null,
-    O: null,
+    ...UNIT,
+    ...{ F: of(64.123, 71.234, 55.345), I: of(66.123, 72.234, 57.345), W: of(54.123, 61.234, 45.345), comm: 0.3355 },
   };
   const before = state(
     { family: "interleaved", p: 8, m: 64, v: 2, w_share: 0.4324, costs },

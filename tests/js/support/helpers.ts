@@ -1,6 +1,9 @@
-// Small schedules made here, without a server, and a seeded generator for property tests.
+// Small schedules made here, without a server, a seeded generator for property tests, and answers to tests in Python.
+
+import { createInterface } from "node:readline";
 
 import { build } from "../../../static/js/core/schedule/placement.ts";
+import { createBoard } from "../../../static/js/core/workbench/position.ts";
 import type { Costs, PlacementKind, Schedule, Spec } from "../../../static/js/core/schedule/types.ts";
 
 export const UNIT: Costs = { F: 1, I: 1, W: 1, comm: 0, FB: null, S: null, T: null, O: null };
@@ -133,6 +136,21 @@ export const offloaded = () => ({
   },
 });
 
+/** A board of the workbench. */
+export const board = (spec: Partial<Spec>, kind: PlacementKind = "looped") =>
+  createBoard({ ...DEFAULTS, family: "imported", ...spec }, kind);
+
+/** Boards of every placement. */
+export const boards = (costs: Costs = UNIT) =>
+  (
+    [
+      [1, "looped"],
+      [2, "looped"],
+      [2, "v"],
+      [1, "bidirectional"],
+    ] as [number, PlacementKind][]
+  ).map(([v, kind]) => board({ p: 4, m: 8, v, costs }, kind));
+
 /** Numbers in [0, 1) that are the same in every run (mulberry32). */
 export function seeded(seed: number) {
   let a = seed >>> 0;
@@ -149,6 +167,12 @@ export function seeded(seed: number) {
 export function bytes(text: string): ArrayBuffer {
   const data = Buffer.from(text, "base64");
   return data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength);
+}
+
+/** Answers each line of JSON on the standard input with one on the standard output, in order. */
+export async function answerLines(answer: (asked: any) => unknown) {
+  for await (const line of createInterface({ input: process.stdin }))
+    if (line.trim()) process.stdout.write(`${JSON.stringify(answer(JSON.parse(line)))}\n`);
 }
 
 /** A wire body. */
