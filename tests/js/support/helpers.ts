@@ -3,7 +3,8 @@
 import { createInterface } from "node:readline";
 
 import { build } from "../../../static/js/core/schedule/placement.ts";
-import { createBoard } from "../../../static/js/core/workbench/position.ts";
+import { candidates } from "../../../static/js/core/workbench/legality.ts";
+import { createBoard, type Position } from "../../../static/js/core/workbench/position.ts";
 import type { Costs, PlacementKind, Schedule, Spec } from "../../../static/js/core/schedule/types.ts";
 
 export const UNIT: Costs = { F: 1, I: 1, W: 1, comm: 0, FB: null, S: null, T: null, O: null };
@@ -150,6 +151,10 @@ export const boards = (costs: Costs = UNIT) =>
       [1, "bidirectional"],
     ] as [number, PlacementKind][]
   ).map(([v, kind]) => board({ p: 4, m: 8, v, costs }, kind));
+
+/** The next ops that a rank may do. */
+export const legalNext = (position: Position, rank: number) =>
+  candidates(position, rank).filter(({ reason }) => !reason);
 
 /** Numbers in [0, 1) that are the same in every run (mulberry32). */
 export function seeded(seed: number) {

@@ -6,7 +6,7 @@ import { blocksWithin, goOn, patternOf, stamp } from "../../../static/js/core/wo
 import { gapsOf, idleOf } from "../../../static/js/core/workbench/delays.ts";
 import { complete } from "../../../static/js/core/workbench/greedy.ts";
 import { hint, runUntilStrange } from "../../../static/js/core/workbench/hints.ts";
-import { legalNext, textOf } from "../../../static/js/core/workbench/legality.ts";
+import { textOf } from "../../../static/js/core/workbench/legality.ts";
 import { fromText, toText } from "../../../static/js/core/workbench/order_text.ts";
 import {
   emptyPosition,
@@ -19,7 +19,7 @@ import {
 } from "../../../static/js/core/workbench/position.ts";
 import { forkOf, recognise, references } from "../../../static/js/core/workbench/references.ts";
 import { ruleLength, scoreOf } from "../../../static/js/core/workbench/score.ts";
-import { DEFAULTS, UNIT, board, boards, seeded } from "../support/helpers.ts";
+import { DEFAULTS, UNIT, board, boards, legalNext, seeded } from "../support/helpers.ts";
 import type { PlacementKind } from "../../../static/js/core/schedule/types.ts";
 
 const [F, I, W, B] = [0, 1, 2, 3];

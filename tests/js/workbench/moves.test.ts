@@ -7,7 +7,6 @@ import { complete } from "../../../static/js/core/workbench/greedy.ts";
 import {
   candidate,
   candidates,
-  legalNext,
   pairCandidate,
   reasonAgainst,
   textOf,
@@ -28,7 +27,7 @@ import {
 import { forkOf, references } from "../../../static/js/core/workbench/references.ts";
 import { scoreOf } from "../../../static/js/core/workbench/score.ts";
 import { simulate } from "../../../static/js/core/schedule/simulate.ts";
-import { UNIT, board, boards, seeded } from "../support/helpers.ts";
+import { UNIT, board, boards, legalNext, seeded } from "../support/helpers.ts";
 import type { PlacementKind } from "../../../static/js/core/schedule/types.ts";
 
 const [F, , W, B] = [0, 1, 2, 3];

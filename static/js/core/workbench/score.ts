@@ -2,8 +2,7 @@
 import { memoized } from "../memoized.ts";
 import { KIND_F, KIND_I, KIND_PAIR, KIND_W, chunkOf, kindOf } from "../schedule/ops.ts";
 import { figures } from "../schedule/metrics.ts";
-import { halvesOf } from "./legality.ts";
-import { codeOf, firstOf, scheduleOf, secondOf, tablesOf, timesOf, type Position } from "./position.ts";
+import { codeOf, firstOf, halvesOf, scheduleOf, secondOf, tablesOf, timesOf, type Position } from "./position.ts";
 
 export type Score = {
   makespan: number;

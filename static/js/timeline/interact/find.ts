@@ -1,7 +1,7 @@
 // The find field: ops by text, how many there are, one after the other, and rings around them on the timeline.
 import { xOf } from "../draw/axis.ts";
 import { strokeHaloed } from "../draw/halo.ts";
-import { byId, h, icon, setText, show } from "../../ui/dom.ts";
+import { byId, h, iconButton, setText, show } from "../../ui/dom.ts";
 import { invalidate } from "../../ui/frame_loop.ts";
 import { colour } from "../../ui/palette.ts";
 import { firstWhere } from "../../core/first_where.ts";
@@ -44,19 +44,14 @@ export class Find {
   constructor(timeline: Timeline, selection: Selection) {
     this.timeline = timeline;
     this.selection = selection;
-    const button = (path: string, name: string, act: () => void) => {
-      const node = h("button", { type: "button", class: "button icon", "aria-label": name, title: name, onclick: act });
-      node.append(icon(path));
-      return node;
-    };
     this.node = h(
       "form",
       { class: "popup find", id: "find", role: "search", hidden: true },
       this.#input,
       this.#status,
-      button(UP, t("Previous match (Shift + Enter)"), () => this.#go(-1)),
-      button(DOWN, t("Next match (Enter)"), () => this.#go(1)),
-      button(CLOSE, t("Close (Esc)"), () => this.close()),
+      iconButton(UP, t("Previous match (Shift + Enter)"), () => this.#go(-1)),
+      iconButton(DOWN, t("Next match (Enter)"), () => this.#go(1)),
+      iconButton(CLOSE, t("Close (Esc)"), () => this.close()),
     );
     byId("legend-row").append(this.node);
     this.node.addEventListener("submit", (event) => event.preventDefault());
