@@ -34,16 +34,6 @@ test("1F1B takes (m + p - 1) times forward plus backward", () => {
     assert.equal(simulate(oneFOneB(p, m), UNIT).makespan, 3 * (m + p - 1));
 });
 
-test("ZB-H1 at p = 8, m = 32 takes 103, as all peers agree", () => {
-  assert.equal(simulate(zbH1(8, 32), UNIT).makespan, 103);
-});
-
-test("with hops 1F1B idles (p-1)(f+b+2c) + 2c floor((m-1)(p-1)/p)", () => {
-  const [p, m, c] = [4, 9, 0.25];
-  const bubble = (p - 1) * (3 + 2 * c) + 2 * c * Math.floor(((m - 1) * (p - 1)) / p);
-  assert.equal(simulate(oneFOneB(p, m), { ...UNIT, comm: c }).makespan, 3 * m + bubble);
-});
-
 test("a cost list gives each stage its own time and an op of a chunk takes 1/v of a single cost", () => {
   const order = breadthFirst(2, 2, 2);
   const costs = { ...UNIT, F: [1, 2, 3, 4], W: 3 };
