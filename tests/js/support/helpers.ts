@@ -2,6 +2,7 @@
 
 import { createInterface } from "node:readline";
 
+import { fromRows } from "../../../static/js/core/families/from_rows.ts";
 import { build } from "../../../static/js/core/schedule/placement.ts";
 import { candidates } from "../../../static/js/core/workbench/legality.ts";
 import { createBoard, type Position } from "../../../static/js/core/workbench/position.ts";
@@ -40,27 +41,9 @@ export function schedule(
   spec: Partial<Spec> = {},
 ): Schedule {
   const p = rows.length;
-  const placement = build(kind, p, chunks);
-  const offsets = new Int32Array(p + 1);
-  rows.forEach((row, r) => {
-    offsets[r + 1] = offsets[r] + row.length;
-  });
   const v = kind === "bidirectional" ? 1 : chunks;
-  return {
-    spec: { ...DEFAULTS, p, m, v, ...spec },
-    placement,
-    p,
-    m,
-    n: m / placement.streams,
-    v,
-    chunks,
-    codes: Uint8Array.from(rows.flat()),
-    offsets,
-    micro: [],
-    count: offsets[p],
-    barriers: 0,
-    copies: null,
-  };
+  const codes = rows.map((row) => Uint8Array.from(row));
+  return fromRows(build(kind, p, chunks), m, v, codes, { ...DEFAULTS, p, m, v, ...spec });
 }
 
 const repeat = (count: number, pattern: number[]) => Array.from({ length: Math.max(0, count) }, () => pattern).flat();

@@ -5,7 +5,7 @@ import { deflateSync, inflateSync } from "../../../vendor/fflate.js";
 import { codesPerRank, micros } from "../schedule/ops.ts";
 import { withChunks } from "../schedule/per_chunk.ts";
 import { fromBase64url, toBase64url } from "../state/base64url.ts";
-import { MOST, createBoard, fromSchedule, scheduleOf, type Position } from "./position.ts";
+import { MOST, createBoard, fromSchedule, isCounted, scheduleOf, type Position } from "./position.ts";
 import type { PlacementKind, Schedule, Spec } from "../schedule/types.ts";
 
 const LETTERS: Record<string, PlacementKind> = { l: "looped", v: "v", b: "bidirectional" };
@@ -17,11 +17,7 @@ export function toText(position: Position): string {
   const { p, m, chunks, codes, offsets, micro, placement } = schedule;
   const counts = Array.from({ length: p }, (_, r) => offsets[r + 1] - offsets[r]);
   const alike = counts.every((count) => count === counts[0]);
-  const implied = micros({ ...schedule, micro: [] });
-  const isImplied = [implied.first, implied.second].every(
-    (column, at) => micro[at] === undefined || micro[at].every((k, i) => column !== null && k === column[i]),
-  );
-  const columns = isImplied ? [] : micro;
+  const columns = isCounted(schedule) ? [] : micro;
   const bytes = [p, m, chunks, columns.length | (alike ? ALIKE : 0), ...(alike ? counts.slice(0, 1) : counts)].flatMap(
     varint,
   );

@@ -268,9 +268,12 @@ export function backwardOf({ board, rows }: Position): "full" | "split" | null {
 export function shownSchedule(position: Position): Schedule {
   const schedule = scheduleOf(position);
   if (!isWhole(position)) return schedule;
-  const bare = { ...schedule, micro: [] };
-  const implied = micros(bare);
-  const same = (a: Int32Array | undefined, b: Int32Array | null) =>
-    !a ? b === null : b !== null && a.every((k, i) => k === b[i]);
-  return same(schedule.micro[0], implied.first) && same(schedule.micro[1], implied.second) ? bare : schedule;
+  return isCounted(schedule) ? { ...schedule, micro: [] } : schedule;
+}
+
+/** Whether the stored micro-batches are those that follow by counting. */
+export function isCounted(schedule: Schedule) {
+  const { first, second } = micros({ ...schedule, micro: [] });
+  const same = (stored: Int32Array, counted: Int32Array | null) => stored.every((k, i) => k === counted?.[i]);
+  return schedule.micro.every((stored, at) => same(stored, at ? second : first));
 }
