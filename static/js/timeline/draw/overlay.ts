@@ -4,13 +4,14 @@ import { boxOf, rowOf, xOf, type Box } from "./axis.ts";
 import { drawBarriers, nameBarriers } from "./barriers.ts";
 import { inset } from "./boxes.ts";
 import { TAG, drawTag, strokeHaloed } from "./halo.ts";
-import { laneOf, type Scene } from "../../data/lanes.ts";
+import { laneOf, type Lane, type Scene } from "../../data/lanes.ts";
 import { messagePath } from "./messages.ts";
 import { colour } from "../../ui/palette.ts";
-import { drawPlannedMark } from "./planned_outline.ts";
 import { t } from "../../core/i18n/language.ts";
+import { formatNumber } from "../../core/i18n/numbers.ts";
 import { messagesOf } from "../../core/schedule/message_flow.ts";
 import { KIND_S, kindOf } from "../../core/schedule/ops.ts";
+import { plannedTimes } from "../../data/matched_plan.ts";
 import type { Trace } from "../trace.ts";
 import type { OpRef } from "../../core/schedule/types.ts";
 
@@ -84,6 +85,29 @@ function drawOp(scene: Scene, ctx: Ctx, trace: Trace, op: OpRef, selected: boole
       label(scene, ctx, box, name, mark);
   }
   nameBarriers(scene, ctx, trace);
+}
+
+const NEAR = 2; // px that are no distance
+
+/** Where the plan had a measured op: its outline, dashed, and how far it moved. here: where it was measured. */
+function drawPlannedMark(scene: Scene, ctx: Ctx, lane: Lane, op: OpRef, here: Box) {
+  if (op.i >= lane.schedule.count) return;
+  const plan = plannedTimes(lane, scene.lanes);
+  const { layout } = scene;
+  const [a, b] = [xOf(scene, plan.start[op.i]), xOf(scene, plan.end[op.i])];
+  const x = Math.max(layout.plotLeft, a);
+  const w = Math.min(layout.plotLeft + layout.plotWidth, b) - x;
+  if (w <= 0) return;
+  const stroke = () => ctx.strokeRect(x + 0.5, here.y + 0.5, Math.max(2, w - 1), here.h - 1);
+  strokeHaloed(ctx, stroke, { ink: colour("mark-here"), width: 1.5, dash: [4, 3] });
+  if (Math.abs(here.x + here.w - (x + w)) > NEAR || Math.abs(here.x - x) > NEAR)
+    writeDelay(ctx, scene, x, here.y, lane.times.end[op.i] - plan.end[op.i]);
+}
+
+function writeDelay(ctx: Ctx, { layout }: Scene, x: number, y: number, late: number) {
+  const size = formatNumber(Number(Math.abs(late).toPrecision(3)));
+  const text = late >= 0 ? t("planned; {time} late", { time: size }) : t("planned; {time} early", { time: size });
+  drawTag(layout, ctx, x, y - TAG, text, colour("mark-here"));
 }
 
 /** Whether an op's output passes a barrier, whose line then replaces the lines of all ranks. */
