@@ -8,7 +8,6 @@ export const WORDS = {
   classic: "经典",
   costs: "代价（costs）",
   devices: "设备数",
-  "frame too large": "帧过大",
   full: "完整",
   global: "全局",
   group: "组",
@@ -26,6 +25,5 @@ export const WORDS = {
   share: "占比",
   span: "跨度",
   split: "拆分",
-  "the socket is closed": "连接已关闭",
   "zero bubble": "零气泡",
 };
