@@ -31,7 +31,7 @@ def test_import_export_import_is_the_identity(spec: Spec) -> None:
 
 @given(spec=specs(max_p=4, max_m=8))
 def test_torch_reads_every_op_that_we_write(spec: Spec) -> None:
-    from torch.distributed.pipelining.schedules import _Action  # 1.6 s, which every worker would wait for
+    from torch.distributed.pipelining.schedules import _Action  # takes 2 s, at collection in every worker
 
     if registry.family_of(spec).placement == "bidirectional":
         return
