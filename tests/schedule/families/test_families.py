@@ -33,8 +33,8 @@ def grid(sizes: list[tuple[int, int]], chunks: tuple[int, ...] = (1,)) -> list[t
     return [(p, m, v) for (p, m), v in product(sizes, chunks)]
 
 
-SIZES = [(p, m) for p in (1, 2, 3, 4, 5, 8) for m in (1, 2, 3, 4, 5, 6, 8, 9, 12, 15, 16, 24)]
-ENOUGH = [(p, m) for p in (1, 2, 3, 4, 5, 8) for m in (2 * p, 2 * p + 1, 2 * p + 4, 3 * p + 3)]
+SIZES = [(p, m) for p in (1, 2, 3, 4, 8) for m in (1, 2, 3, 4, 5, 6, 8, 9, 12, 16)]
+ENOUGH = [(p, m) for p in (1, 2, 3, 4, 8) for m in (2 * p, 2 * p + 1, 2 * p + 4, 3 * p + 3)]
 
 
 @pytest.mark.parametrize(("p", "m"), SIZES)
@@ -55,7 +55,7 @@ def test_1f1b_is_torchs_1f1b_except_for_its_known_wrong_last_rank(p: int, m: int
     ("family", "torch_name"),
     [("interleaved", "ScheduleInterleaved1F1B"), ("interleaved-zb", "ScheduleInterleavedZeroBubble")],
 )
-@pytest.mark.parametrize(("p", "m", "v"), grid(SIZES, (1, 2, 3, 4)))
+@pytest.mark.parametrize(("p", "m", "v"), grid(SIZES, (1, 2, 3)))
 def test_interleaved_is_torchs_and_illegal_where_torch_refuses_it(
     family: str, torch_name: str, p: int, m: int, v: int
 ) -> None:
