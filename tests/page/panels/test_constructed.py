@@ -12,7 +12,7 @@ from tests.conftest import Server
 from tests.support.page.queries import GO, Open, frames, settle, state, wait
 
 CONSTRUCTED = [name for name, family in FAMILIES.items() if family.problem is None]
-ENDS = {"p": 0.35, "m": 0.55, "v": 0.6, "group": 0.4}
+ENDS = {"p": 0.15, "m": 0.35, "v": 0.2, "group": 0.4}
 OPTIONS = (
     "family=1f1b&vocabulary=parallel-1",
     "family=1f1b&vocabulary=interlaced",
@@ -31,8 +31,8 @@ def drag(page: Page, field: str, end: float) -> None:
     now = float(page.evaluate(f"(s => s.value / s.max)(document.querySelector('#field-{field}-slider'))"))
     page.mouse.move(box["x"] + 8 + now * (box["width"] - 16), y)
     page.mouse.down()
-    for part in (0.05, 0.5, end):
-        page.mouse.move(box["x"] + 8 + part * (box["width"] - 16), y, steps=3)
+    for part in (0.05, end):
+        page.mouse.move(box["x"] + 8 + part * (box["width"] - 16), y, steps=2)
     page.mouse.up()
 
 
