@@ -55,7 +55,7 @@ def test_1f1b_is_torchs_1f1b_except_for_its_known_wrong_last_rank(p: int, m: int
     ("family", "torch_name"),
     [("interleaved", "ScheduleInterleaved1F1B"), ("interleaved-zb", "ScheduleInterleavedZeroBubble")],
 )
-@pytest.mark.parametrize(("p", "m", "v"), grid(SIZES, (1, 2, 3)))
+@pytest.mark.parametrize(("p", "m", "v"), grid(SIZES, (1, 2, 3, 4)))
 def test_interleaved_is_torchs_and_illegal_where_torch_refuses_it(
     family: str, torch_name: str, p: int, m: int, v: int
 ) -> None:
@@ -76,7 +76,7 @@ def test_zb_v_is_torchs_zb_v_for_few_micro_batches_too(p: int, m: int) -> None:
     assert registry.order(Spec("v-zb", p, m, 2)).text() == torch_rows("ScheduleZBVZeroBubble", place("v", p, 2), m)
 
 
-@pytest.mark.parametrize(("p", "m", "v"), grid(SIZES, (1, 2, 3)))
+@pytest.mark.parametrize(("p", "m", "v"), grid(SIZES, (1, 2, 3, 4)))
 def test_breadth_first_is_torchs_looped_bfs(p: int, m: int, v: int) -> None:
     spec = Spec("interleaved-bfs", p, m, v)
     assert registry.order(spec).text() == torch_rows("ScheduleLoopedBFS", place("looped", p, v), m)
