@@ -24,8 +24,8 @@ from backend.errors import with_codes
 from backend.schedule.analysis import pareto
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.spec import Spec
+from tests.charts.contrast import contrast
 from tests.conftest import error_of
-from tests.support.contrast import contrast
 
 ASKED = Spec("zb-h1", 4, 8, memory=3.0)
 LOOK = Appearance("light", 900, 400, "throughput")

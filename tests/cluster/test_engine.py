@@ -19,7 +19,8 @@ import pytest
 from backend.schedule.families import registry
 from tests.runner.engines.test_local_engine import assert_every_op_reported_once_and_in_order
 from tests.support import PATIENCE_S, slowness, within
-from tests.support.runner.client import LAST, TINY, Event, RunnerProgram, alive, gone
+from tests.support.processes import alive, gone
+from tests.support.runner.client import LAST, TINY, Event, RunnerProgram
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("ray") is None, reason="Ray is not installed: pip install -r requirements-cluster.txt"

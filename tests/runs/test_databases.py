@@ -18,7 +18,7 @@ from backend.database.connect import database_at
 from backend.database.database import Database, NewerSchemaError
 from backend.database.migrations import MIGRATIONS, SCHEMA, ByKind
 from backend.runs.store import Store, StoreError
-from tests.runs.test_run_parts import a_finished_run
+from tests.runs.stored import a_finished_run
 
 T = TypeVar("T")
 AT_ONCE = 4

@@ -13,8 +13,8 @@ import socketio
 import websocket
 
 from backend.runs.run import OVER
-from tests.conftest import Server
 from tests.support import PATIENCE_S
+from tests.support.servers.server import Server
 
 QUICK = {"skip_utf8_validation": True}  # by the client library: byte by byte, a second for each megabyte
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import time
 import zlib
 
@@ -14,7 +13,6 @@ from backend.errors import message
 from backend.jobs.encoding import encode_json, encode_plain_json
 from backend.web.routes import schedule as schedule_routes
 from tests.conftest import error_of
-from tests.support import PATIENCE_S
 
 BAD_QUERIES = [
     ("q=4", "q"),
@@ -146,8 +144,7 @@ def test_the_sockets_refusals_have_the_common_error_shape_too(client: FlaskClien
     ],
 )
 def test_a_malformed_request_still_gets_the_common_error_shape(server, sent, status, field):
-    host, port = server.url.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=PATIENCE_S) as raw:
+    with server.connect() as raw:
         raw.sendall(sent)
         head, _, body = raw.makefile("rb").read().partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 %d " % status)

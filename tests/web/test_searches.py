@@ -11,7 +11,6 @@ from typing import Any
 
 import gevent
 import pytest
-import requests
 
 from backend.compute.live_searches.search_job import SearchJob
 from backend.compute.live_searches.search_queue import MOST_PER_CLIENT, MOST_WAITING, RETRY_S, SearchQueue
@@ -19,7 +18,6 @@ from backend.errors import RequestError
 from backend.schedule.families import registry
 from backend.schedule.order import wire
 from tests.conftest import Server, until
-from tests.support import PATIENCE_S
 from tests.support.web_pages import Page
 
 HARD = {"family": "zb-auto", "p": 6, "m": 18, "memory": 4, "costs": {"F": 18.5, "I": 18.1, "W": 9.3, "comm": 0.6}}
@@ -75,7 +73,7 @@ def test_the_searched_order_is_the_schedule_of_its_spec_at_once(server: Server, 
     costs = last["spec"]["costs"]
     query = {"family": "zb-auto", "p": 6, "m": 18, "memory": 4, "effort": last["spec"]["effort"], "seed": 1}
     query |= {key: costs[key] for key in ("F", "I", "W", "comm")}
-    answer = requests.get(f"{server.url}/api/schedule", params=query, timeout=PATIENCE_S)
+    answer = server.get("/api/schedule", params=query)
     assert answer.content == last["order"]
     length = struct.unpack("<I", answer.content[:4])[0]
     assert len(answer.content) == 4 + length + 3 * 6 * 18
@@ -235,7 +233,7 @@ def test_the_server_responds_to_other_requests_during_a_search(server: Server, s
     page.search(HARD | {"m": 19}, seconds=60)  # an earlier test may have searched the other
     until(lambda: any(each["status"] == "running" for each in list(page.events)))
     for _ in range(20):
-        assert requests.get(f"{server.url}/healthz", timeout=PATIENCE_S).status_code == 200
+        assert server.get("/healthz").status_code == 200
     page.page.ask("search_stop")
     assert page.last()["status"] == "stopped", "it was still under way"
 
@@ -270,11 +268,5 @@ def test_a_searched_order_is_run_without_another_search(server: Server, seeker: 
     page = seeker()
     page.search(HARD | {"p": 2, "m": 5, "memory": 1.5}, seconds=0.5)
     found = page.last()["spec"]
-    answer = requests.post(f"{server.url}/api/runs", json={"spec": found}, timeout=PATIENCE_S)
-    assert answer.status_code == 202, answer.text
-    until(
-        lambda: (
-            requests.get(f"{server.url}/api/runs/{answer.json()['id']}", timeout=PATIENCE_S).json()["status"]
-            == "finished"
-        )
-    )
+    run_id = server.post("/api/runs", {"spec": found}).json()["id"]
+    until(lambda: server.run(run_id)["status"] == "finished")
