@@ -133,7 +133,7 @@ def make_app(config: Config, pool: Pool) -> Iterator[MakeApp]:
 
     yield make
     for each in made:
-        end(each)
+        end_app(each)
 
 
 def app_of(config: Config, pool: Pool) -> Flask:
@@ -146,7 +146,7 @@ def app_of(config: Config, pool: Pool) -> Flask:
     return made
 
 
-def end(app: Flask) -> None:
+def end_app(app: Flask) -> None:
     """Close what an app has opened."""
     services = app.extensions["bubbleline"]
     services.runs.stop()
@@ -168,7 +168,7 @@ def reader(pool: Pool, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fla
     """A client of one app for all tests that change nothing in it, and count nothing."""
     made = app_of(Config(port=0, database=tmp_path_factory.mktemp("reader") / "runs.sqlite3", runner=FAKE_RUNNER), pool)
     yield made.test_client(use_cookies=False)
-    end(made)
+    end_app(made)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -12,11 +12,9 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from backend.config import Config
 from backend.runs import cluster_state
-from backend.web.factory import create_app
 from backend.web.sockets.cluster_feed import ClusterFeed
-from tests.conftest import FAKE_RUNNER, Server, error_of, launch, until
+from tests.conftest import MakeApp, Server, error_of, launch, until
 from tests.runs.stored import a_run, opened
 from tests.support.web_pages import Page
 
@@ -164,12 +162,10 @@ def test_options_of_a_cluster_are_refused_by_a_local_engine_with_advice(
     assert error_of(client.post("/api/runs", json=asked | {key: "far"}))["field"] == key
 
 
-def test_a_server_for_a_cluster_shows_this_before_its_runner_has_started(tmp_path: Path) -> None:
-    made = create_app(Config(port=0, database=tmp_path / "runs.sqlite3", engine="ray", runner=FAKE_RUNNER))
-    asked = made.test_client()
+def test_a_server_for_a_cluster_shows_this_before_its_runner_has_started(make_app: MakeApp) -> None:
+    asked = make_app(engine="ray").test_client()
     assert asked.get("/api/cluster").get_json() == {"engine": "ray"}
     assert asked.get("/api/devices").get_json()["engine"] == "ray"
-    made.extensions["bubbleline"].runs.stop()
 
 
 def test_measured_hops_need_a_pace(client: FlaskClient) -> None:

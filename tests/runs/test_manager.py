@@ -194,6 +194,23 @@ def test_progress_that_repeats_itself_is_no_sign_of_life(manage, taken):
     assert following.status == "finished"
 
 
+def test_a_run_that_waits_for_resources_may_be_silent_without_limit(manage, monkeypatch):
+    limits: list[float | None] = []  # of the waits for an event
+
+    class Events(SimpleQueue):
+        def get(self, block: bool = True, timeout: float | None = None) -> Any:
+            limits.append(timeout)
+            return super().get(block, timeout)
+
+    monkeypatch.setattr(manager_module, "SimpleQueue", Events)
+    manager = manage()
+    run = submit(manager, m=109)
+    wait(lambda: run.waiting and limits[-1] is None)
+    manager.cancel(run.id)
+    wait(lambda: run.over)
+    assert run.status == "cancelled"
+
+
 def test_a_run_is_paid_for_with_the_time_that_it_took(manage):
     manager = manage("--pause", "0.02")
     first = submit(manager, m=20)  # estimated at a minute

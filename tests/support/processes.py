@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import select
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -35,23 +35,26 @@ def stat_of(pid: int) -> Stat:
     return Stat(pid, int(fields[1]), int(fields[2]), own, own + user_below + system_below, fields[0] == "Z")
 
 
-def processes() -> Iterator[Stat]:
-    """Every process that has not ended."""
+def listed() -> Iterator[Stat]:
+    """Every process, ended ones included until their parents have waited for them."""
     for entry in os.listdir("/proc"):
         if entry.isdigit():
             with suppress(*ENDED):
-                found = stat_of(int(entry))
-                if not found.ended:
-                    yield found
+                yield stat_of(int(entry))
+
+
+def processes() -> Iterator[Stat]:
+    """Every process that has not ended."""
+    return (each for each in listed() if not each.ended)
 
 
 def children_of(parent: int) -> list[int]:
     return [each.pid for each in processes() if each.parent == parent]
 
 
-def descendants_of(root: int) -> list[int]:
+def descendants_of(root: int, among: Iterable[Stat] | None = None) -> list[int]:
     """Every process that a process has started, directly or not."""
-    parents = {each.pid: each.parent for each in processes()}
+    parents = {each.pid: each.parent for each in (processes() if among is None else among)}
     family = {root}
     while more := {pid for pid, parent in parents.items() if parent in family} - family:
         family |= more
