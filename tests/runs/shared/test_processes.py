@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 import requests
+from click.testing import CliRunner
 
-from backend.config import PROJECT
+from app import cli
 from backend.runs.run import OVER
 from tests.conftest import PATIENCE_S, Server, until
 from tests.support.processes import children_of, command_of
@@ -197,9 +196,7 @@ def test_no_process_outlives_a_server_that_is_killed(start, redis_server: RedisS
     ],
 )
 def test_settings_that_cannot_be_are_refused_without_showing_a_password(settings, words):
-    done = subprocess.run(
-        [sys.executable, "app.py", "serve"], cwd=PROJECT, env=os.environ | settings, text=True, capture_output=True
-    )
-    assert done.returncode == 1
-    assert words in done.stderr
-    assert "secret" not in done.stderr
+    done = CliRunner(env=settings).invoke(cli, ["serve"])
+    assert done.exit_code == 1
+    assert words in done.output
+    assert "secret" not in done.output

@@ -107,20 +107,31 @@ def launch(folder: Path, *runner_options: str, port: int = 0, as_users_do: bool 
 
     It is forked from a process that has imported what it needs, unless it is to be started as users do.
     """
-    runner = " ".join([*FAKE_RUNNER, *runner_options])
-    settings = {"RUNNER": runner, "DATABASE": str(folder / "runs.sqlite3"), "STOP_S": "0"}
-    settings |= {"WORKERS_AFTER_S": "3600", "WORKER_SECONDS": "600"}  # none before they are needed, and time to end
-    env = os.environ | {f"BUBBLELINE_{name}": value for name, value in settings.items()} | environ
-    command = ["serve", "--port", str(port)]
-    with (folder / "server.log").open("a") as log:
-        process: ForkedServer | subprocess.Popen[str]
-        if as_users_do:
-            command = [sys.executable, "app.py", *command]
-            process = subprocess.Popen(command, cwd=PROJECT, env=env, text=True, stdout=subprocess.PIPE, stderr=log)
-        else:
-            process = FORKS.start(command, env, log)
+    environ = {"BUBBLELINE_RUNNER": " ".join([*FAKE_RUNNER, *runner_options])} | environ
+    process = _started(folder, ["serve", "--port", str(port)], environ, as_users_do)
     assert process.stdout is not None
     line = process.stdout.readline()
     address = re.search(r"http://[0-9.:]+", line)
     assert address, f"the server printed {line!r}: {(folder / 'server.log').read_text()}"
     return Server(process, address[0])
+
+
+def refusal(folder: Path, *options: str) -> tuple[int, str]:
+    """Start a server that finds out that it cannot serve; returns its exit code and what it has written."""
+    process = _started(folder, ["serve", *options], {})
+    assert process.stdout is not None
+    with process.stdout:
+        return process.wait(PATIENCE_S), (folder / "server.log").read_text()
+
+
+def _started(
+    folder: Path, command: list[str], environ: dict[str, str], as_users_do: bool = False
+) -> ForkedServer | subprocess.Popen[str]:
+    settings = {"DATABASE": str(folder / "runs.sqlite3"), "STOP_S": "0"}
+    settings |= {"WORKERS_AFTER_S": "3600", "WORKER_SECONDS": "600"}  # none before they are needed, and time to end
+    env = os.environ | {f"BUBBLELINE_{name}": value for name, value in settings.items()} | environ
+    with (folder / "server.log").open("a") as log:
+        if not as_users_do:
+            return FORKS.start(command, env, log)
+        command = [sys.executable, "app.py", *command]
+        return subprocess.Popen(command, cwd=PROJECT, env=env, text=True, stdout=subprocess.PIPE, stderr=log)

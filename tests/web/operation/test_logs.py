@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -131,7 +132,9 @@ def test_a_full_disk_does_not_stop_what_is_logged_about(untouched, capfd):
 
 def test_a_server_logs_each_request_as_json_and_a_flood_of_bad_ones_in_few_bytes(start, tmp_path: Path):
     server = start(BUBBLELINE_LOG_LEVEL="info", BUBBLELINE_LOG_FORMAT="json")
+    asked = time.monotonic()
     server.get("/api/schedule?p=0&name=%0Aforged")
+    took_ms = 1000 * (time.monotonic() - asked)
     for _ in range(60):
         with server.connect() as raw:
             raw.sendall(b"BAD\x1b[31m\x07 request\r\n\r\n")
@@ -143,7 +146,7 @@ def test_a_server_logs_each_request_as_json_and_a_flood_of_bad_ones_in_few_bytes
     until(lambda: sum(line.get("status") == "400" for line in lines()) >= 61)
     (found,) = [line for line in lines() if line.get("route") == "/api/schedule"]
     assert (found["method"], found["status"], found["client"]) == ("GET", "400", "127.0.0.1")
-    assert 0 <= found["ms"] < 5000
+    assert 0 <= found["ms"] < took_ms
     assert sum("cannot be read" in line["message"] for line in lines()) == logs.ALLOWED
     assert "forged" not in (tmp_path / "server.log").read_text()
 

@@ -9,6 +9,7 @@ import statistics
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 import requests
@@ -19,6 +20,7 @@ from tests.conftest import PATIENCE_S, until
 from tests.support import within
 from tests.support.hostile_bodies import COSTLY
 from tests.support.processes import children_of, group_of, stat_of
+from tests.support.servers.server import refusal
 
 
 def test_a_server_responds_long_before_its_runner_has_started(start):
@@ -49,7 +51,7 @@ def test_a_stopped_server_ends_within_five_seconds_and_leaves_no_process(start, 
 
 
 def test_a_server_that_is_killed_outright_takes_its_runner_along(start):
-    server = start(as_users_do=True)
+    server = start()
     until(server.ready)
     runner = server.runner()
     server.stop(signal.SIGKILL)
@@ -57,16 +59,14 @@ def test_a_server_that_is_killed_outright_takes_its_runner_along(start):
 
 
 def test_a_server_that_is_killed_outright_takes_its_workers_along_even_while_they_compute(start):
-    server = start(as_users_do=True, BUBBLELINE_WORKERS_AFTER_S="0.05")
+    server = start(BUBBLELINE_WORKERS_AFTER_S="0.05")
     forks = server.fork_server()
     until(lambda: len(children_of(forks)) == 3)  # one for quick work, two for long
-    asking = subprocess.Popen([sys.executable, "-c", f"import requests; requests.get('{server.url}{COSTLY}')"],
-                              stderr=subprocess.DEVNULL)  # fmt: skip
-    workers = children_of(forks)
-    until(lambda: max(stat_of(each).own_s for each in workers) > 0.3)
-    server.stop(signal.SIGKILL)
+    with server.connect() as asking:
+        asking.sendall(f"GET {COSTLY} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        until(lambda: max(stat_of(each).own_s for each in children_of(forks)) > 0.3)
+        server.stop(signal.SIGKILL)
     until(lambda: group_of(forks) == [])
-    asking.wait(timeout=PATIENCE_S)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
@@ -130,29 +130,21 @@ def test_large_requests_do_not_hold_up_small_ones(start):
     assert statistics.quantiles(waits, n=10)[-1] < (time.monotonic() - begun) / 4  # nine of ten
 
 
-def test_a_port_in_use_is_reported_clearly_with_advice():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
+def test_a_port_in_use_is_reported_clearly_with_advice(tmp_path: Path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        done = subprocess.run(
-            [sys.executable, "app.py", "serve", "--port", str(port)], cwd=PROJECT, capture_output=True, text=True,
-            timeout=PATIENCE_S, check=False,
-        )  # fmt: skip
-    assert done.returncode == 1
-    assert f"Port {port} on 127.0.0.1 is taken" in done.stderr
-    assert "--port" in done.stderr
-    assert "Traceback" not in done.stderr
+        code, said = refusal(tmp_path, "--port", str(port))
+    assert code == 1
+    assert f"Port {port} on 127.0.0.1 is taken" in said
+    assert "--port" in said
+    assert "Traceback" not in said
 
 
-def test_an_address_of_another_machine_is_reported_clearly():
-    done = subprocess.run(
-        [sys.executable, "app.py", "serve", "--host", "203.0.113.7"], cwd=PROJECT, capture_output=True, text=True,
-        timeout=PATIENCE_S, check=False,
-    )  # fmt: skip
-    assert done.returncode == 1
-    assert "Cannot listen on 203.0.113.7" in done.stderr
-    assert "Traceback" not in done.stderr
+def test_an_address_of_another_machine_is_reported_clearly(tmp_path: Path):
+    code, said = refusal(tmp_path, "--host", "203.0.113.7")
+    assert code == 1
+    assert "Cannot listen on 203.0.113.7" in said
+    assert "Traceback" not in said
 
 
 def test_the_program_without_a_command_serves(monkeypatch):
