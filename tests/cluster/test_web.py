@@ -41,9 +41,8 @@ class ClusterPage(Page):
 
 @pytest.fixture
 def viewer(hosts: Server) -> Iterator[ClusterPage]:
-    page = ClusterPage(hosts)
-    yield page
-    page.io.disconnect()
+    with ClusterPage(hosts) as page:
+        yield page
 
 
 def ask(server: Server, path: str) -> Any:

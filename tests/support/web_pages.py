@@ -6,7 +6,7 @@ import socket
 import time
 from bisect import insort
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import engineio
 import socketio
@@ -45,6 +45,12 @@ class Page:
         self.io = Client(reconnection=False, websocket_extra_options=QUICK)
         self.io.on("run", self._take)
         self.io.connect(server.url, **options)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.io.disconnect()
 
     def _take(self, message: dict) -> None:
         now = time.monotonic_ns()

@@ -40,17 +40,12 @@ def shared(folder: Path) -> Iterator[Server]:
 
 
 def test_searches_need_a_token_and_watching_does_not(shared: Server):
-    viewer, runner = Page(shared), Page(shared, headers=BEARER)
-    try:
+    with Page(shared) as viewer, Page(shared, headers=BEARER) as runner:
         refused = viewer.ask("search", {"spec": SPEC, "seconds": 0.1})
         assert refused["error"]["code"] == "access.run_needs_token"
         assert runner.ask("search", {"spec": SPEC, "seconds": 0.1})["ok"] is True
-        run_id = shared.start_run(m=2, headers=BEARER)
-        viewer.watch(run_id)
+        viewer.watch(shared.start_run(m=2, headers=BEARER))
         until(lambda: viewer.over)
-    finally:
-        viewer.io.disconnect()
-        runner.io.disconnect()
 
 
 def test_one_connection_too_many_is_refused_with_the_reason_until_another_is_closed(shared: Server):

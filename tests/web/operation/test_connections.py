@@ -119,19 +119,13 @@ def test_too_many_or_too_large_headers_are_refused(server: Server, sent):
     assert (status, error["field"]) == (431, "headers")
 
 
-def test_headers_that_arrive_a_byte_at_a_time_end_with_408(impatient: Server):
+@pytest.mark.parametrize("sent", [GET + b"X-Slow: " + b"a" * 200, b"GET /" + b"a" * 200], ids=["headers", "address"])
+def test_a_request_that_arrives_a_byte_at_a_time_ends_with_408(impatient: Server, sent: bytes):
     with impatient.connect() as raw:
-        assert drip(raw, GET + b"X-Slow: " + b"a" * 200)
+        assert drip(raw, sent)
         raw.settimeout(PATIENCE_S)
         status, error = answer(raw)
     assert (status, error["code"]) == (408, "http.slow_request")
-
-
-def test_a_request_line_that_arrives_a_byte_at_a_time_ends_with_408(impatient: Server):
-    with impatient.connect() as raw:
-        assert drip(raw, b"GET /" + b"a" * 200)
-        raw.settimeout(PATIENCE_S)
-        assert answer(raw)[0] == 408
 
 
 @pytest.mark.parametrize("sent", [b"", GET + b"\r\n"], ids=["new", "after a request"])

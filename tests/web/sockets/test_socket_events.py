@@ -8,9 +8,8 @@ import statistics
 import struct
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -22,15 +21,8 @@ from tests.support.web_pages import Page, connect_raw, rows_of
 @pytest.fixture
 def page(server: Server) -> Iterator[Callable[..., Page]]:
     """Open pages that close with the test."""
-    opened: list[Page] = []
-
-    def open_page(at: Server = server, **options: Any) -> Page:
-        opened.append(Page(at, **options))
-        return opened[-1]
-
-    yield open_page
-    for each in opened:
-        each.io.disconnect()
+    with ExitStack() as opened:
+        yield lambda at=server, **options: opened.enter_context(Page(at, **options))
 
 
 @pytest.mark.parametrize("transports", [["websocket"], ["polling"], None])
@@ -211,9 +203,8 @@ def test_a_bad_event_gets_the_common_error_shape_and_the_socket_stays_open(serve
 
 @pytest.fixture(scope="module")
 def shared_page(server: Server) -> Iterator[Page]:
-    made = Page(server, transports=["websocket"])
-    yield made
-    made.io.disconnect()
+    with Page(server, transports=["websocket"]) as made:
+        yield made
 
 
 def test_a_since_beyond_the_end_returns_the_end(server, page):
