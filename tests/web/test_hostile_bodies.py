@@ -12,7 +12,7 @@ import requests
 
 from tests.support import PATIENCE_S, slowness, until
 from tests.support.hostile_bodies import ATTACKS, COSTLY
-from tests.support.processes import processes, resident_mb, stat_of
+from tests.support.processes import listed, resident_mb, stat_of
 from tests.support.servers.server import Server, Start, launch
 
 JSON = {"Content-Type": "application/json"}
@@ -33,7 +33,7 @@ def memory_mb(server: Server) -> float:
 def used_s(server: Server) -> float:
     """The processor time of the server's processes so far, in s, with that of workers that have ended."""
     counted = (server.process.pid, server.fork_server())
-    return sum(each.used_s for each in processes() if each.pid in counted or each.parent == counted[1])
+    return sum(each.used_s for each in listed() if each.pid in counted or each.parent == counted[1])
 
 
 class Bystander(threading.Thread):
