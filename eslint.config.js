@@ -21,6 +21,9 @@ const house = {
   "@typescript-eslint/no-explicit-any": "off", // JSON of the server, before it is read
 };
 
+/** What the language, browsers, workers and Node share. */
+const SHARED = ["TextDecoder", "TextEncoder", "URLSearchParams", "atob", "btoa"];
+
 export default [
   { ignores: ["static/vendor/", "node_modules/"] },
   js.configs.recommended,
@@ -33,9 +36,9 @@ export default [
     rules: { "no-undef": "error" },
   },
   {
-    // Pure modules know no DOM: only what the language, workers and Node share.
+    // Pure modules know no DOM.
     files: ["static/js/core/**"],
-    languageOptions: { globals: { TextDecoder: "readonly", TextEncoder: "readonly", URLSearchParams: "readonly" } },
+    languageOptions: { globals: Object.fromEntries(SHARED.map((name) => [name, "readonly"])) },
     rules: {
       "no-undef": "error",
       "no-restricted-imports": [
@@ -44,7 +47,7 @@ export default [
           patterns: [
             {
               regex:
-                "^(?!\\./|(\\.\\./)+(language|memoized)\\.ts$|" +
+                "^(?!\\./|(\\.\\./)+(memoized|first_where)\\.ts$|" +
                 "\\.\\./(schedule|options|explain|families|timeline|drawing|measured|state|i18n)/|" +
                 ".*/vendor/(fflate\\.js|tables\\.json)$)",
               message: "core imports only core, the tables of the server and fflate, which knows no DOM either",

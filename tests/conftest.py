@@ -51,7 +51,6 @@ gc.disable()  # until the tests are collected: what they are made of stays to th
 
 def pytest_collection_finish() -> None:
     """Leave what was imported and collected out of every later collection of garbage."""
-    gc.collect()
     gc.freeze()
     gc.enable()
 

@@ -17,9 +17,8 @@ import numpy as np
 
 from backend.errors import RequestError, message
 from backend.schedule.interop import torch_csv, trace_import
-from backend.schedule.interop.op_rows import halves
 from backend.schedule.interop.trace_import import Measured
-from backend.schedule.order.ops import Pair
+from backend.schedule.order.ops import Pair, halves
 from backend.schedule.order.order import Order
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.simulation.memory import peaks

@@ -89,7 +89,7 @@ def _cell(cell: Any, language: str) -> str:
 
 
 def sealed(question: Question, language: str) -> dict[str, Any]:
-    """Return what the file's script needs to grade an answer (static/js/app/learn/judge.ts)."""
+    """Return what the file's script needs to grade an answer (static/js/app/learn/grade.ts)."""
     place = _place(question)
     return {
         "number": question.number, "kind": question.kind, "answer": question.answer, "unit": question.unit,

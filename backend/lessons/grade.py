@@ -1,6 +1,6 @@
 """Grade the answer to a question: whether it is right, and otherwise why not, as far as the answer shows.
 
-A lesson's file grades in the same way (static/js/app/learn/judge.ts); a test compares both.
+A lesson's file grades in the same way (static/js/app/learn/grade.ts); a test compares both.
 """
 
 from __future__ import annotations

@@ -54,11 +54,9 @@ def law_names(spec: Spec) -> dict[str, float]:
     """Return the names that formulas use, at one spec: sizes and costs (law.py), then the options: barriers per
     micro-batch, and four conditions as 0 or 1.
     """
-    family = family_of(spec)
-    stages = spec.p if family.placement == "bidirectional" else spec.p * spec.v
     truths = {"lifo": spec.lifo, "interlaced": spec.vocabulary == "interlaced", "copies": spec.offload != "none"}
     truths["forward_only"] = spec.forward_only
-    sizes = names(spec.p, spec.m, spec.v, spec.group_size, stages, spec.timing)
+    sizes = names(spec.p, spec.m, spec.v, spec.group_size, family_of(spec).stages(spec), spec.timing)
     return sizes | {"barriers": float(spec.barriers)} | {name: float(truth) for name, truth in truths.items()}
 
 

@@ -102,12 +102,8 @@ class Spec:
         reject_unknown(data, known, "spec")
         family = data.get("family", Spec.family)
         if not isinstance(family, str):
-            raise SpecError(
-                "family",
-                family,
-                message("schedule.family_is_a_name", "family must be a name such as 1f1b"),
-                nearest=Spec.family,
-            )
+            text = message("schedule.family_is_a_name", "family must be a name such as 1f1b")
+            raise SpecError("family", family, text, nearest=Spec.family)
         family = canonical(family)
         return Spec(
             family=family,
@@ -183,18 +179,12 @@ def _layers(value: Any) -> tuple[int, ...] | None:
     if value is None:
         return None
     if not isinstance(value, list | tuple) or not 1 <= len(value) <= LIMITS["p"] * LIMITS["v"]:
-        raise SpecError(
-            "layers",
-            value,
-            message("schedule.layers_is_a_list", "layers is a list with one whole number for each stage"),
-        )
+        text = message("schedule.layers_is_a_list", "layers is a list with one whole number for each stage")
+        raise SpecError("layers", value, text)
     layers = entries_of(value, lambda each: integer("layers", each, 0, MOST_LAYERS))
     if sum(layers) == 0:
-        raise SpecError(
-            "layers",
-            list(layers),
-            message("schedule.layers_all_zero", "layers must not all be 0; leave it out for equal stages"),
-        )
+        text = message("schedule.layers_all_zero", "layers must not all be 0; leave it out for equal stages")
+        raise SpecError("layers", list(layers), text)
     return layers
 
 
@@ -239,16 +229,13 @@ def _cost(name: str, value: Any) -> Cost:
     if not isinstance(value, list | tuple):
         return number(name, value, 0.0, MAX_TIME)
     if not 1 <= len(value) <= LIMITS["p"] * LIMITS["v"]:
-        raise SpecError(
-            name,
-            len(value),
-            message(
-                "schedule.list_needs_entries",
-                "{name} as a list has one entry per stage, not {given}",
-                name=name,
-                given=len(value),
-            ),
+        text = message(
+            "schedule.list_needs_entries",
+            "{name} as a list has one entry per stage, not {given}",
+            name=name,
+            given=len(value),
         )
+        raise SpecError(name, len(value), text)
     return entries_of(value, lambda each: number(name, each, 0.0, MAX_TIME))
 
 
@@ -266,33 +253,25 @@ def reject_unknown(data: Mapping[str, Any], known: Any, where: Message | str) ->
 def integer(name: str, value: Any, low: int, high: int) -> int:
     """Return ``value`` as a whole number. Raises SpecError unless it is one from ``low`` to ``high``."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise SpecError(
-            name,
-            value,
-            message(
-                "schedule.must_be_whole",
-                "{name} must be a whole number from {low} to {high}",
-                name=name,
-                low=low,
-                high=high,
-            ),
-            nearest=low,
+        text = message(
+            "schedule.must_be_whole",
+            "{name} must be a whole number from {low} to {high}",
+            name=name,
+            low=low,
+            high=high,
         )
+        raise SpecError(name, value, text, nearest=low)
     if isinstance(value, float):
         number(name, value, low, high)  # NaN and infinity first, then the range
         if value != math.floor(value):
             nearest = min(max(round(value), low), high)
-            raise SpecError(
-                name,
-                value,
-                message(
-                    "schedule.not_whole",
-                    "{name} must be a whole number; {nearest} is the nearest",
-                    name=name,
-                    nearest=nearest,
-                ),
+            text = message(
+                "schedule.not_whole",
+                "{name} must be a whole number; {nearest} is the nearest",
+                name=name,
                 nearest=nearest,
             )
+            raise SpecError(name, value, text, nearest=nearest)
     _in_range(name, value, low, high)
     return int(value)
 
@@ -300,31 +279,23 @@ def integer(name: str, value: Any, low: int, high: int) -> int:
 def number(name: str, value: Any, low: float, high: float) -> float:
     """Return ``value`` as a finite number. Raises SpecError unless it is one from ``low`` to ``high``."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise SpecError(
-            name,
-            value,
-            message(
-                "schedule.must_be_a_number",
-                "{name} must be a number from {low} to {high}",
-                name=name,
-                low=f"{low:g}",
-                high=f"{high:g}",
-            ),
-            nearest=low,
+        text = message(
+            "schedule.must_be_a_number",
+            "{name} must be a number from {low} to {high}",
+            name=name,
+            low=f"{low:g}",
+            high=f"{high:g}",
         )
+        raise SpecError(name, value, text, nearest=low)
     if isinstance(value, float) and not math.isfinite(value):
-        raise SpecError(
-            name,
-            value,
-            message(
-                "schedule.must_be_finite",
-                "{name} must be a finite number from {low} to {high}",
-                name=name,
-                low=f"{low:g}",
-                high=f"{high:g}",
-            ),
-            nearest=low,
+        text = message(
+            "schedule.must_be_finite",
+            "{name} must be a finite number from {low} to {high}",
+            name=name,
+            low=f"{low:g}",
+            high=f"{high:g}",
         )
+        raise SpecError(name, value, text, nearest=low)
     _in_range(name, value, low, high)
     return float(value)
 
@@ -333,19 +304,14 @@ def _in_range(name: str, value: float, low: float, high: float) -> None:
     """Raise SpecError unless ``value`` is from ``low`` to ``high``."""
     if not low <= value <= high:
         bound = low if value < low else high
-        raise SpecError(
-            name,
-            value,
-            message(
-                "schedule.out_of_range",
-                "{name} must be from {low} to {high}",
-                name=name,
-                low=low if isinstance(low, int) else f"{low:g}",
-                high=high if isinstance(high, int) else f"{high:g}",
-            ),
-            limit=bound,
-            nearest=bound,
+        text = message(
+            "schedule.out_of_range",
+            "{name} must be from {low} to {high}",
+            name=name,
+            low=low if isinstance(low, int) else f"{low:g}",
+            high=high if isinstance(high, int) else f"{high:g}",
         )
+        raise SpecError(name, value, text, limit=bound, nearest=bound)
 
 
 def choice(name: str, value: Any, choices: Iterable[str]) -> str:
@@ -360,12 +326,8 @@ def choice(name: str, value: Any, choices: Iterable[str]) -> str:
 def boolean(name: str, value: Any) -> bool:
     """Return ``value``. Raises SpecError unless it is true or false."""
     if not isinstance(value, bool):
-        raise SpecError(
-            name,
-            value,
-            message("schedule.must_be_true_or_false", "{name} must be true or false", name=name),
-            nearest=False,
-        )
+        text = message("schedule.must_be_true_or_false", "{name} must be true or false", name=name)
+        raise SpecError(name, value, text, nearest=False)
     return value
 
 

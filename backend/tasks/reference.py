@@ -7,8 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from backend.errors import with_codes
-from backend.schedule.interop.op_rows import halves
-from backend.schedule.order.ops import Pair
+from backend.schedule.order.ops import Pair, halves
 from backend.schedule.partial_order.bound import makespan_bound
 from backend.schedule.partial_order.legality import first_illegal
 from backend.schedule.partial_order.position import Position, text_rows

@@ -14,7 +14,7 @@ from typing import Any
 
 from backend.errors import Message, RequestError, message
 from backend.schedule.order.copy_lanes import LETTERS
-from backend.schedule.order.ops import Op, Pair
+from backend.schedule.order.ops import Op, Pair, halves
 from backend.schedule.order.order import Order
 from runner.program.instructions import (
     EMBEDDED,
@@ -181,8 +181,7 @@ def _match_ends(sender: tuple[int, Step, Transfer], receiver: tuple[int, Step, T
 
 
 def _tasks(order: Order, rank: int, entry: Op | Pair) -> tuple[OpTask, ...]:
-    halves = (entry.forward, entry.backward) if isinstance(entry, Pair) else (entry,)
-    return tuple(_task(order, rank, op) for op in halves)
+    return tuple(_task(order, rank, op) for op in halves(entry))
 
 
 def _task(order: Order, rank: int, op: Op) -> OpTask:

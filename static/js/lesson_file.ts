@@ -1,5 +1,5 @@
-// The script of a lesson's file: the component for its scenes, and its questions, judged here. Sends no request.
-import { judge, type Reasons, type Sealed } from "./app/learn/judge.ts";
+// The script of a lesson's file: the component for its scenes, and its questions, graded here. Sends no request.
+import { grade, type Reasons, type Sealed } from "./app/learn/grade.ts";
 import { createQuestions } from "./app/learn/questions.ts";
 import { BubbleLine } from "./component/element.ts";
 
@@ -30,7 +30,7 @@ document.documentElement.classList.add("is-live");
 createQuestions({
   async ask(number, given, tries) {
     const question = sealed.questions.find((each) => each.number === number) as Sealed;
-    const verdict = judge(question, given, sealed.reasons);
+    const verdict = grade(question, given, sealed.reasons);
     if (!verdict.right && tries < TRIES) return verdict;
     const { explanation, place, shown, kind, right } = question;
     return {

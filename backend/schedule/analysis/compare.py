@@ -18,6 +18,7 @@ from backend.schedule.families.registry import FAMILIES, family_of, order
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.order.order import Order
 from backend.schedule.simulation.memory import peak_memory, peaks
+from backend.schedule.simulation.message_flow import message_count
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec, with_length
@@ -140,15 +141,6 @@ def _row(spec: Spec, adjusted: Message | None, preset: Preset | None) -> dict[st
             "units": None if units is None else units.as_dict(),
         }
     )
-
-
-def message_count(built: Order) -> int:
-    """Count the values sent between different ranks in a step: each boundary between ranks, forward and, unless the
-    order is forward-only, backward."""
-    place = built.placement
-    slot = np.arange(place.p * place.chunks)
-    crosses = (place.before >= 0) & (place.before // place.chunks != slot // place.chunks)
-    return (1 if built.forward_only else 2) * int(crosses.sum()) * built.n
 
 
 def parameters(built: Order, spec: Spec) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Do independent constructions and simulations: the map that analyses take, and how long an item takes.
+"""Do independent constructions and simulations: the map and the search that analyses take, and how long an item takes.
 
 backend/compute/parallel_map.py has a map that works in several processes.
 """
@@ -9,10 +9,13 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
 from backend.schedule.families.registry import family_of, op_count
+from backend.schedule.order.order import Order
 from backend.schedule.spec import Spec
 
 T = TypeVar("T")
 R = TypeVar("R")
+Search = Callable[[Spec], tuple[Spec, Order]]
+"""From the spec of a searched family to an order within its memory, and the spec that builds this order again."""
 SHAPED = 20  # constructing an order for given costs takes about as long as building and timing a fixed one this often
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from backend.schedule import jit
 from backend.schedule.errors import Message, SpecError, message
+from backend.schedule.families.apply_options import FAMILYS_OWN
 from backend.schedule.families.registry import family_of, op_count, validate
 from backend.schedule.options.effective_costs import spread_layers
 from backend.schedule.simulation.costs import Cost, Costs
@@ -32,16 +33,15 @@ def fit(asked: Spec, name: str, v: int | None = None) -> tuple[Spec, Message | N
     family = family_of(asked.with_(family=name))
     least, natural, most = family.v
     chunks = natural if v is None else min(max(v, least), most)
-    own = {"group": None, "lifo": False, "effort": None, "seed": 1, "order": None}
-    plain = {key: getattr(asked, key) for key in own if key in family.fields}
-    spec = asked.with_(family=name, v=chunks, **(own | plain))
+    plain = {key: value for key, value in FAMILYS_OWN.items() if key not in family.fields}
+    spec = asked.with_(family=name, v=chunks, **plain)
     if "FB" not in family.fields:
         spec = spec.with_(costs=replace(spec.costs, FB=None))
     reasons: dict[str, str] = {}
     if not family.asynchronous:
         spec = spec.with_(weights=None)
     for _ in range(MOST_STEPS):
-        stages = _stages(spec)
+        stages = family.stages(spec)
         spec = spec.with_(costs=spread(asked.costs, stages, spec.costs.FB), layers=_spread_layers(asked, stages))
         try:
             _validate_size(spec)
@@ -55,13 +55,10 @@ def fit(asked: Spec, name: str, v: int | None = None) -> tuple[Spec, Message | N
             spec = spec.with_(**{error.field: error.nearest})
         else:
             return spec, _adjustments(asked, spec, reasons)
-    raise SpecError(
-        "family",
-        name,
-        message(
-            "analysis.no_legal_schedule_near", "{family} has no legal schedule near this setting", family=family.title
-        ),
+    text = message(
+        "analysis.no_legal_schedule_near", "{family} has no legal schedule near this setting", family=family.title
     )
+    raise SpecError("family", name, text)
 
 
 def spread(costs: Costs, stages: int, pair: float | None) -> Costs:
@@ -82,26 +79,19 @@ def _spread(cost: Cost, stages: int) -> Cost:
     return tuple(float(part) for part in np.diff(np.interp(cuts, np.arange(len(cost) + 1), below)))
 
 
-def _stages(spec: Spec) -> int:
-    return spec.p if family_of(spec).placement == "bidirectional" else spec.p * spec.v
-
-
 def _validate_size(spec: Spec) -> None:
     """Raise SpecError, without a nearest value, if a family's own v makes too many ops: a smaller m would not be
     comparable.
     """
     most = family_of(spec).most_ops(spec)
     if op_count(spec) > most:
-        raise SpecError(
-            "m",
-            spec.m,
-            message(
-                "analysis.too_many_ops",
-                "{ops} ops are over the limit of {most}",
-                ops=f"{op_count(spec):,}",
-                most=f"{most:,}",
-            ),
+        text = message(
+            "analysis.too_many_ops",
+            "{ops} ops are over the limit of {most}",
+            ops=f"{op_count(spec):,}",
+            most=f"{most:,}",
         )
+        raise SpecError("m", spec.m, text)
 
 
 def validate_sizes(asked: Spec, specs: Sequence[Spec]) -> None:
@@ -132,23 +122,24 @@ def _adjustments(asked: Spec, spec: Spec, reasons: dict[str, str]) -> Message | 
         )
         for key, reason in reasons.items()
     ]
+    stages = family_of(spec).stages(spec)
     lists = [cost for cost in (asked.costs.F, asked.costs.I, asked.costs.W) if isinstance(cost, tuple)]
-    if lists and any(len(cost) != _stages(spec) for cost in lists):
+    if lists and any(len(cost) != stages for cost in lists):
         parts.append(
             message(
                 "analysis.costs_spread",
                 "costs listed for {listed} stages are spread over {stages}",
                 listed=len(lists[0]),
-                stages=_stages(spec),
+                stages=stages,
             )
         )
-    if asked.layers is not None and len(asked.layers) != _stages(spec):
+    if asked.layers is not None and len(asked.layers) != stages:
         parts.append(
             message(
                 "analysis.layers_spread",
                 "layers listed for {listed} stages are spread over {stages}",
                 listed=len(asked.layers),
-                stages=_stages(spec),
+                stages=stages,
             )
         )
     if not parts:

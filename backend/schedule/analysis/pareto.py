@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from backend.schedule.analysis.compare import parameters, priced
-from backend.schedule.analysis.map_each import Map, one_by_one, time_in_ops
+from backend.schedule.analysis.map_each import Map, Search, one_by_one, time_in_ops
 from backend.schedule.analysis.nearest_spec import fit, validate_sizes
 from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.families.registry import FAMILIES, family_of, order
@@ -31,9 +31,6 @@ from backend.schedule.simulation.memory import peak_memory
 from backend.schedule.simulation.metrics import Bubble, figures
 from backend.schedule.simulation.simulate import Timeline, simulate
 from backend.schedule.spec import Spec
-
-Search = Callable[[Spec], tuple[Spec, Order]]
-"""From the spec of a searched family to an order within its memory, and the spec that builds this order again."""
 
 SEARCHED = ("zb-auto", "v-auto", "chimera-auto")  # one chunk per device, the V, and two directions
 PARTS = (1 / 3, 1 / 2, 3 / 4, 1.0, 5 / 4, 3 / 2, 2.0)  # the default limits of the search, as parts of p
@@ -276,10 +273,7 @@ def described(points: Sequence[Point], asked: Spec, axes: Axes = plain_axes) -> 
             "memory": point.figures.memory,
             "of_p": point.figures.memory / asked.p,
             "throughput": point.figures.throughput,
-            "bubble": {
-                "span": {"of_total": point.figures.span.of_total, "of_ideal": point.figures.span.of_ideal},
-                "global": {"of_total": point.figures.whole.of_total, "of_ideal": point.figures.whole.of_ideal},
-            },
+            "bubble": {"span": point.figures.span._asdict(), "global": point.figures.whole._asdict()},
             "weights": point.figures.weights,
             "dominated_by": better,
             "adjusted": point.adjusted,

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
 
 from backend.schedule import jit
-from backend.schedule.analysis.map_each import Map, one_by_one, time_in_ops
+from backend.schedule.analysis.map_each import Map, Search, one_by_one, time_in_ops
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families.apply_options import with_copies
 from backend.schedule.families.family import Family
@@ -33,9 +33,6 @@ from backend.schedule.order.order import Order
 from backend.schedule.search.bounds import lower_bound
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
-
-Search = Callable[[Spec], tuple[Spec, Order]]
-"""From the spec of a searched family to an order within its memory, and the spec that builds this order again."""
 
 CHUNKS = (1, 2, 3, 4, 6, 8)  # per device, where a family has a choice
 CHUNKS_SEARCHED = (1, 2, 4)  # and of searched families, which take longer to construct

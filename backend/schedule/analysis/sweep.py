@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from itertools import islice
 
 from backend.schedule import jit
-from backend.schedule.analysis.compare import message_count
 from backend.schedule.analysis.map_each import Map, one_by_one, time_in_ops
 from backend.schedule.analysis.nearest_spec import fit, spread
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families.registry import FAMILIES, family_of, op_count, order, validate
 from backend.schedule.options.effective_costs import spread_layers
+from backend.schedule.simulation.message_flow import message_count
 from backend.schedule.simulation.metrics import Figures, figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
@@ -42,7 +42,7 @@ class Cell:
 
 def resized(asked: Spec, p: int, m: int) -> Spec:
     """Return the same family and costs at another size. Raises SpecError if the family cannot be built there."""
-    stages = p if family_of(asked).placement == "bidirectional" else p * asked.v
+    stages = family_of(asked).stages(asked.with_(p=p))
     layers = None if asked.layers is None else spread_layers(asked.layers, stages)
     if (p, m) == (asked.p, asked.m):
         return asked

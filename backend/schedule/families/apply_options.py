@@ -18,7 +18,7 @@ from backend.schedule.options.per_chunk import of_stages, over_chunks
 from backend.schedule.order.order import MAX_PAIR_CHUNKS, Order
 from backend.schedule.spec import Spec, with_length
 
-_FAMILYS_OWN = {"group": None, "lifo": False, "effort": None, "seed": 1, "order": None}
+FAMILYS_OWN = {"group": None, "lifo": False, "effort": None, "seed": 1, "order": None}
 MOST_TIMED = 10**11  # most ops of all orders that one search times: about half an hour
 _NO_SHARDS = (
     "barriers == 0",
@@ -29,19 +29,15 @@ _NO_COPIES = ("copies == 0", message("schedule.unless_no_copies", "a backward ma
 
 def validate(spec: Spec, family: Family) -> None:
     """Raise SpecError unless the spec's options and costs go with its family and with each other."""
-    for name, default in _FAMILYS_OWN.items():
+    for name, default in FAMILYS_OWN.items():
         if name not in family.fields and getattr(spec, name) != default:
-            raise SpecError(
-                name,
-                getattr(spec, name),
-                message(
-                    "schedule.family_has_no_such_field",
-                    "{family} has no {name}; leave it out",
-                    family=family.title,
-                    name=name,
-                ),
-                nearest=default,
+            text = message(
+                "schedule.family_has_no_such_field",
+                "{family} has no {name}; leave it out",
+                family=family.title,
+                name=name,
             )
+            raise SpecError(name, getattr(spec, name), text, nearest=default)
     if "FB" not in family.fields:
         text = message(
             "schedule.family_has_no_pairs", "{family} has no overlapped pairs; leave FB out", family=family.title
@@ -49,7 +45,7 @@ def validate(spec: Spec, family: Family) -> None:
         _refuse_pair_time(spec, text)
     if spec.forward_only:
         forward_only.validate(spec, family)
-    _validate_stages(spec, spec.p if family.placement == "bidirectional" else spec.p * spec.v)
+    _validate_stages(spec, family.stages(spec))
     for name in ("recompute", "offload"):
         _validate_length(spec, name)
     if spec.recompute != "none":
@@ -60,12 +56,10 @@ def validate(spec: Spec, family: Family) -> None:
     timed = (spec.effort or 0) * 3 * spec.p * spec.m * spec.v
     if timed > MOST_TIMED:
         nearest = MOST_TIMED // (3 * spec.p * spec.m * spec.v)
-        raise SpecError(
-            "effort",
-            spec.effort,
-            message("schedule.effort_too_large", "at these sizes effort is at most {nearest}", nearest=f"{nearest:,}"),
-            nearest=nearest,
+        text = message(
+            "schedule.effort_too_large", "at these sizes effort is at most {nearest}", nearest=f"{nearest:,}"
         )
+        raise SpecError("effort", spec.effort, text, nearest=nearest)
     if spec.weights is not None and not family.asynchronous:
         text = message(
             "schedule.one_version_of_weights",
@@ -143,11 +137,8 @@ def _validate_recompute(spec: Spec) -> None:
     )
     _refuse_pair_time(spec, text)
     if isinstance(spec.costs.F, tuple) != isinstance(spec.costs.I, tuple):
-        raise SpecError(
-            "I",
-            spec.to_json()["costs"]["I"],
-            message("schedule.recomputation_of_lists", "with recomputation F and I are both lists or both numbers"),
-        )
+        text = message("schedule.recomputation_of_lists", "with recomputation F and I are both lists or both numbers")
+        raise SpecError("I", spec.to_json()["costs"]["I"], text)
 
 
 def _validate_vocabulary(spec: Spec, family: Family) -> None:
@@ -173,18 +164,19 @@ def _validate_vocabulary(spec: Spec, family: Family) -> None:
         )
         raise SpecError("v", spec.v, text, limit=MAX_PAIR_CHUNKS, nearest=MAX_PAIR_CHUNKS)
     if spec.lifo:
-        raise SpecError(
-            "lifo",
-            True,
-            message(
-                "schedule.spread_vocabulary_is_fifo", "with a spread vocabulary the backwards run first in, first out"
-            ),
-            nearest=False,
+        text = message(
+            "schedule.spread_vocabulary_is_fifo", "with a spread vocabulary the backwards run first in, first out"
         )
+        raise SpecError("lifo", True, text, nearest=False)
 
 
 def _validate_offload(spec: Spec, family: Family) -> None:
-    if spec.offload != "none" and "offload" not in family.fields:
+    if spec.offload == "none":
+        if spec.shared_link:
+            text = message("schedule.shared_link_without_offload", "shared_link affects offload only; leave it out")
+            raise SpecError("shared_link", True, text, nearest=False)
+        return
+    if "offload" not in family.fields:
         text = message(
             "schedule.family_cannot_offload",
             "{family} keeps its activations on the device; choose a schedule whose backwards run first in, first out, "
@@ -192,27 +184,16 @@ def _validate_offload(spec: Spec, family: Family) -> None:
             family=family.title,
         )
         raise SpecError("offload", spec.offload, text, nearest="none")
-    if spec.offload != "none" and spec.barriers:
+    if spec.barriers:
         text = message(
             "schedule.offload_with_spread_vocabulary",
             "offload and an output layer spread over the devices do not go together; use one of the two",
         )
         raise SpecError("offload", spec.offload, text, nearest="none")
     _validate_offload_of_recomputed(spec)
-    if spec.shared_link and spec.offload == "none":
-        raise SpecError(
-            "shared_link",
-            True,
-            message("schedule.shared_link_without_offload", "shared_link affects offload only; leave it out"),
-            nearest=False,
-        )
     if spec.shared_link and spec.p % 2:
-        raise SpecError(
-            "shared_link",
-            True,
-            message("schedule.shared_link_of_odd_p", "pairs of devices share a link, and p = {p} is odd", p=spec.p),
-            nearest=False,
-        )
+        text = message("schedule.shared_link_of_odd_p", "pairs of devices share a link, and p = {p} is odd", p=spec.p)
+        raise SpecError("shared_link", True, text, nearest=False)
 
 
 def _validate_offload_of_recomputed(spec: Spec) -> None:

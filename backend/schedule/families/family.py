@@ -6,14 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-
 from backend.schedule.families.rules import Rule
-from backend.schedule.families.table import BlockTable, Row, Table, sizes
-from backend.schedule.laws.formula import compiled, parse
+from backend.schedule.families.table import BlockTable, Table, compile_formulas, sizes
+from backend.schedule.laws.formula import parse
 from backend.schedule.laws.law import Law
-from backend.schedule.order.ops import B
-from backend.schedule.order.order import Order, from_rows, micro_numbers
+from backend.schedule.order.order import Codes, Order, from_rows
 from backend.schedule.order.placement import Kind, Placement, place
 from backend.schedule.search.problem import Problem
 from backend.schedule.spec import LIMITS, Spec
@@ -40,7 +37,7 @@ class Family:
     placement: Kind
     laws: tuple[Law, ...]
     table: Table | None = None
-    construct: Callable[[Spec], list[Row]] | None = None
+    construct: Callable[[Spec], list[Codes]] | None = None
     problem: Callable[[Spec], Problem] | None = None
     legal: tuple[Rule, ...] = ()
     fields: tuple[str, ...] = ()
@@ -54,36 +51,39 @@ class Family:
     """The ways to spread the output layer over the ranks that the family's order can take in (vocabulary.py)."""
     asynchronous: bool = False
     """Whether weights change after every backward instead of once a step; each F then has a weight version."""
-    shaped_by_costs: bool = False
-    """Whether the order, not only its times, depends on the costs: a search or a squeeze."""
     block: BlockTable | None = None
     """One micro-batch's ops, repeated at a constant pace: the steady state at equal F, I and W, or what a family that
     is shaped by the costs is constructed from. None where nothing repeats micro-batch by micro-batch."""
 
+    @property
+    def shaped_by_costs(self) -> bool:
+        """Return whether the order, not only its times, depends on the costs: a search or a squeeze."""
+        return self.construct is not None
+
     def placement_of(self, spec: Spec) -> Placement:
         """Return where the stages of a spec are."""
         return place(self.placement, spec.p, 2 if self.placement == "bidirectional" else spec.v)
+
+    def stages(self, spec: Spec) -> int:
+        """Return the number of stages of a spec."""
+        return spec.p if self.placement == "bidirectional" else spec.p * spec.v
 
     def validate(self, spec: Spec) -> None:
         """Raise SpecError unless the family takes the sizes of a spec."""
         for rule in self.legal:
             rule.validate(spec, self.title)
 
-    def rows(self, spec: Spec) -> list[Row]:
-        """Build each rank's op codes, with implied micro-batches."""
-        if self.table is not None:
-            return self.table.build(spec, self.placement_of(spec))
-        assert self.construct is not None
-        return self.construct(spec)
-
     def order(self, spec: Spec) -> Order:
         """Build the order of a legal spec."""
-        order = from_rows(self.placement_of(spec), spec.m, self.rows(spec))
-        return backwards_from_the_last(order) if self.numbered(spec) else order
+        placement = self.placement_of(spec)
+        if self.table is None:
+            assert self.construct is not None
+            return from_rows(placement, spec.m, self.construct(spec))
+        return self.table.build(spec, placement)
 
     def numbered(self, spec: Spec) -> bool:
         """Return whether the order stores its micro-batch numbers, because they are not first in, first out."""
-        return self.table is not None and self.table.is_last_first(spec)
+        return self.table is not None and self.table.is_last_first(sizes(spec))
 
     def op_count(self, spec: Spec) -> int:
         """Count the ops in the order of a spec with its options, without building it.
@@ -95,7 +95,7 @@ class Family:
             return spec.p * spec.m * spec.v
         shards = 2 * spec.p * spec.m if spec.barriers else 0
         if self.ops is not None:
-            return int(compiled(self.ops)(sizes(spec))[0]) + shards
+            return int(compile_formulas(self.ops)(*sizes(spec))[0]) + shards
         return (2 if self.backward == "full" else 3) * spec.p * spec.m * spec.v + shards
 
     def most_ops(self, spec: Spec) -> int:
@@ -123,14 +123,3 @@ class Family:
             "v": {"min": least, "default": natural, "max": most},
             "laws": [law.as_dict() for law in self.laws],
         }
-
-
-def backwards_from_the_last(order: Order) -> Order:
-    """Return the same order with each chunk's full backwards from the last micro-batch to the first."""
-    if order.n == 1:
-        return order  # a single micro-batch: nothing to reverse
-    full = order.codes // order.chunks == B
-    first = np.concatenate([micro_numbers(order, rank)[0] for rank in range(order.p)])
-    numbers = np.where(full, order.n - 1 - first, first)
-    micro = np.stack((numbers, np.full_like(numbers, -1)), 1).astype(np.int32)
-    return Order(order.placement, order.m, order.codes, order.offsets, micro)

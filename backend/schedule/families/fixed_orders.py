@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from backend.schedule.errors import SpecError
 from backend.schedule.families.family import Family
-from backend.schedule.families.table import Row
 from backend.schedule.order.ops import PAIR, B, F, I, W
 from backend.schedule.order.order import MAX_CHUNKS, Codes, code_count, decode, encode
 from backend.schedule.spec import Spec
@@ -36,14 +35,14 @@ def _built(spec: Spec, families: Sequence[Family]) -> Iterator[Codes]:
             family.validate(same)
         except SpecError:
             continue  # too few micro-batches, for example
-        chunks = family.placement_of(same).chunks
-        yield np.stack([split(row, chunks) for row in family.rows(same)])
+        order = family.order(same)
+        yield split(order.codes, order.chunks).reshape(order.p, -1)
 
 
-def split(row: Row, chunks: int) -> Row:
-    """Return a rank's codes with F, I and W in place of every full backward and pair."""
+def split(codes: Codes, chunks: int) -> Codes:
+    """Return codes with F, I and W in place of every full backward and pair."""
     counts, parts = _parts(chunks)
-    return parts[row][np.arange(parts.shape[1]) < counts[row][:, None]]
+    return parts[codes][np.arange(parts.shape[1]) < counts[codes][:, None]]
 
 
 @lru_cache(maxsize=MAX_CHUNKS)

@@ -122,9 +122,7 @@ _WAITS = message(
 _NO_WAIT = message("schedule.unless_whole_groups", "some group has fewer than p micro-batches")
 _PEAK = Law(
     "peak",
-    "global",
     "0",
-    (),
     message(
         "schedule.law_forward_only_peak", "nothing is kept for a backward; an op's own working memory is not counted"
     ),
@@ -145,9 +143,9 @@ def _of_one_chunk() -> tuple[Law, ...]:
         "schedule.law_forward_only_uneven", "one micro-batch passes every stage, and the others the slowest one"
     )
     return (
-        Law("share", "global", "(p-1)/(m+p-1)", (UNIFORM, NO_HOPS), _SOURCE, forward=True),
+        Law("share", "(p-1)/(m+p-1)", _SOURCE, (UNIFORM, NO_HOPS), forward=True),
         _bubble("(p-1)*(f+c)", _SOURCE),
-        Law("makespan", "global", "sum_f + (m-1)*max_f + (p-1)*c", (), uneven, forward=True),
+        Law("makespan", "sum_f + (m-1)*max_f + (p-1)*c", uneven, forward=True),
     )
 
 
@@ -172,12 +170,12 @@ def _of_chunks(group: str) -> tuple[Law, ...]:
     bubble = _bubble(f"(p-1)*(f/v+c) + {waits}", _WAITS, *alike, _SEVERAL)
     if unless_waits is None:
         return (bubble,)
-    share = Law("share", "global", "(p-1)/(v*m+p-1)", (UNIFORM, NO_HOPS, *unless_waits), _SOURCE, forward=True)
+    share = Law("share", "(p-1)/(v*m+p-1)", _SOURCE, (UNIFORM, NO_HOPS, *unless_waits), forward=True)
     return share, _bubble("(p-1)*f/v", _SOURCE, NO_HOPS, *unless_waits), bubble
 
 
 def _bubble(formula: str, source: str, *where: Condition) -> Law:
-    return Law("bubble", "global", formula, (UNIFORM, *where), source, forward=True)
+    return Law("bubble", formula, source, (UNIFORM, *where), forward=True)
 
 
 def _of_v() -> tuple[Law, ...]:
@@ -187,6 +185,6 @@ def _of_v() -> tuple[Law, ...]:
         "a V brings no shorter bubble: every micro-batch ends on the device where it began",
     )
     return (
-        Law("share", "global", "(p-1)/(m+p-1)", (UNIFORM, NO_HOPS), ends, forward=True),
+        Law("share", "(p-1)/(m+p-1)", ends, (UNIFORM, NO_HOPS), forward=True),
         _bubble("(p-1)*f", ends, NO_HOPS),
     )

@@ -28,7 +28,7 @@ from backend.schedule.families.zero_bubble.zb_auto import ZB_AUTO
 from backend.schedule.families.zero_bubble.zb_h1 import ZB_H1
 from backend.schedule.families.zero_bubble.zb_h2 import ZB_H2
 from backend.schedule.order.order import Order
-from backend.schedule.spec import Spec
+from backend.schedule.spec import LIMITS, Spec
 
 __all__ = ["FAMILIES", "Family", "describe", "family_of", "op_count", "order", "read", "validate"]
 
@@ -100,8 +100,7 @@ def op_count(spec: Spec) -> int:
 def _validate_size(spec: Spec, family: Family) -> None:
     """Raise SpecError for more ops than one order may have, with the most micro-batches that fit."""
     count = family.op_count(spec)
-    most = family.most_ops(spec)
-    if count <= most:
+    if count <= LIMITS["placed_ops"] or count <= (most := family.most_ops(spec)):
         return
     fixed = family.op_count(spec.with_(m=0))  # the count is linear in m
     nearest = max(1, (most - fixed) * spec.m // (count - fixed))

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from backend.schedule.errors import Message, SpecError
-from backend.schedule.families.table import sizes
-from backend.schedule.laws.formula import compiled, parse
+from backend.schedule.families.table import compile_formulas, sizes
+from backend.schedule.laws.formula import parse
 from backend.schedule.spec import Spec
 
 FARTHEST = 4096  # how far from a refused value the nearest legal one is looked for; twice the most devices would do
@@ -38,9 +38,9 @@ class Rule:
         if self._holds(spec):
             return
         names = sizes(spec)
-        value = names["g" if self.name == "group" else self.name]
+        value = names.g if self.name == "group" else getattr(names, self.name)
         nearest = self._nearest(spec, int(value))
-        filled = map(int, compiled(*self.holes.values())(names))
+        filled = map(int, compile_formulas(*self.holes.values())(*names))
         holes = {"family": title, "nearest": nearest} | dict(zip(self.holes, filled, strict=True))
         text = self.sentence.text
         params = {name: each for name, each in holes.items() if f"{{{name}}}" in text}
@@ -48,7 +48,7 @@ class Rule:
         raise SpecError(self.name, value, Message(self.sentence.code, text, params), limit=limit, nearest=nearest)
 
     def _holds(self, spec: Spec) -> bool:
-        return bool(compiled(self.where)(sizes(spec))[0])
+        return bool(compile_formulas(self.where)(*sizes(spec))[0])
 
     def _nearest(self, spec: Spec, value: int) -> int | None:
         """Return the closest value from 1 up with which the rule holds, of two the larger one."""

@@ -13,8 +13,7 @@ import numpy as np
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families.apply_options import with_copies
 from backend.schedule.families.family import Family
-from backend.schedule.families.table import Row
-from backend.schedule.order.order import Order
+from backend.schedule.order.order import Codes, Order
 from backend.schedule.search import exact
 from backend.schedule.search.bounds import lower_bound
 from backend.schedule.search.certificate import Found, meets
@@ -24,7 +23,7 @@ from backend.schedule.search.problem import Problem
 from backend.schedule.spec import Spec
 
 
-def rows(spec: Spec, problem: Problem) -> list[Row]:
+def rows(spec: Spec, problem: Problem) -> list[Codes]:
     """Return each rank's codes: constructed, those that the spec brings, or searched with its effort and seed."""
     if spec.effort is None:
         return problem.quick()
@@ -40,7 +39,7 @@ class _Search:
 
 
 @lru_cache(maxsize=128)  # a search takes seconds, and its effort and seed give the same rows each time
-def _searched(asked: _Search) -> tuple[Row, ...]:
+def _searched(asked: _Search) -> tuple[Codes, ...]:
     return tuple(asked.problem.search(asked.spec.seed, Budget(None, asked.spec.effort)).codes)
 
 
@@ -67,15 +66,12 @@ def proved(spec: Spec, family: Family, order: Order) -> tuple[Spec, Order, dict[
     no solver or the instance is too large for it.
     """
     if family.problem is None:
-        raise SpecError(
-            "prove",
-            spec.family,
-            message(
-                "schedule.prove_of_one_order",
-                "{family} has one order; only a searched order can be proved",
-                family=family.title,
-            ),
+        text = message(
+            "schedule.prove_of_one_order",
+            "{family} has one order; only a searched order can be proved",
+            family=family.title,
         )
+        raise SpecError("prove", spec.family, text)
     instance = family.problem(spec).instance
     if not exact.available():
         text = message(

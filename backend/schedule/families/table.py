@@ -16,22 +16,44 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
+from operator import mul
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from backend.schedule.laws.formula import Tree, compiled, parse
-from backend.schedule.order.ops import KINDS, PAIR, I, W
-from backend.schedule.order.order import encode
+from backend.schedule.order.ops import KINDS, PAIR, B, F, I, W
+from backend.schedule.order.order import Order, encode, micro_numbers, offsets_of
 from backend.schedule.order.placement import Placement
 from backend.schedule.search.building_block import Block
 from backend.schedule.spec import Spec
 
-Row = npt.NDArray[np.uint8]
-Names = dict[str, Any]
 Formulas = Mapping[str, str]
+Values = Callable[..., tuple[Any, ...]]
+
+
+class Sizes(NamedTuple):
+    """What the formulas of tables and rules name: sizes, and fields of a spec as numbers, 0 for none."""
+
+    p: int
+    m: int
+    v: int
+    g: int
+    group: int
+    memory: float
+    lifo: int
+
+
+def sizes(spec: Spec) -> Sizes:
+    """Return the values of these names."""
+    return Sizes(spec.p, spec.m, spec.v, spec.group_size, spec.group or 0, spec.memory or 0, int(spec.lifo))
+
+
+@cache
+def compile_formulas(*formulas: str, let: tuple[tuple[str, str], ...] = ()) -> Values:
+    """Compile formulas to a function of ``*Sizes``, the rank ``r`` and the micro-batch ``i``."""
+    return compiled(formulas, f"{', '.join(Sizes._fields)}, r=0, i=0", let)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +72,10 @@ class BlockTable:
         """Build the block on p devices."""
         chunks = len(self.due) // 2
         at = [(int(token[1]), "FI".index(token[0])) for token in self.due]
-        values = compiled(*self.due.values(), self.lag, let=tuple(self.let.items()))
+        values = compiled((*self.due.values(), self.lag), "p, r", self.let.items())
         due, lag = np.empty((p, chunks, 2)), np.empty((p, chunks))
         for r in range(p):
-            *slots, lag[r] = values({"p": p, "r": r})
+            *slots, lag[r] = values(p, r)
             for (chunk, kind), slot in zip(at, slots, strict=True):
                 due[r, chunk, kind] = slot
         return Block(due, float(self.period), lag if self.lag != "0" else None)
@@ -84,43 +106,51 @@ class Table:
     last_first: str = "0"
     """Whether each chunk's full backwards run from the last micro-batch to the first."""
 
-    def build(self, spec: Spec, placement: Placement) -> list[Row]:
-        """Build the op codes of each rank, with implied micro-batches."""
-        chunks, n, let = placement.chunks, spec.m // placement.streams, tuple(self.let.items())
-        if self.slots:
-            codes = np.repeat(np.array([_code(token, chunks) for token in self.slots], np.uint8), n)
-            slots = compiled(*self.slots.values(), let=let)
-            given = sizes(spec) | {"i": np.arange(n)}
-            return [
-                codes[np.argsort(np.concatenate(slots(given | {"r": r})), kind="stable")] for r in range(placement.p)
-            ]
-        counts = compiled(self.mirrored, *(count for count, _ in self.rows), let=let)
-        names, row = sizes(spec), self._rows_of(spec, chunks, n)
-        return [row(*counts(names | {"r": r})) for r in range(placement.p)]
+    def build(self, spec: Spec, placement: Placement) -> Order:
+        """Build the order of a spec."""
+        names, n = sizes(spec), spec.m // placement.streams
+        rows = self._rows_of_slots(names, placement) if self.slots else self._rows(names, placement)
+        most = 3 * n * placement.chunks
+        rows = [row if len(row) <= most else _without_surplus(row, n) for row in rows]
+        codes = np.frombuffer(bytearray().join(rows), np.uint8)
+        order = Order(placement, spec.m, codes, offsets_of([len(row) for row in rows]))
+        return _backwards_from_the_last(order) if self.is_last_first(names) else order
 
-    def _rows_of(self, spec: Spec, chunks: int, n: int) -> Callable[..., Row]:
-        """Return a function that builds a row, with ``n`` micro-batches in each chunk, from ``mirrored`` and the counts
-        of its phases. Ranks with the same counts share a row.
-        """
-        patterns = tuple(pattern for _, pattern in self.rows)
-        free = chunks > 1 and not set(KINDS).isdisjoint(" ".join(patterns).split())
-        next_of = _sequences(self._chunk_sequence(spec, chunks), chunks) if free else {}
+    def _rows_of_slots(self, names: Sizes, placement: Placement) -> list[bytearray]:
+        """Build each rank's row from the slots of its ops."""
+        p, n = placement.p, names.m // placement.streams
+        slots = self._values(*names, np.arange(p)[:, None], np.arange(n))
+        codes = np.repeat(np.array([_code(token, placement.chunks) for token in self.slots], np.uint8), n)
+        return [bytearray(row) for row in codes[np.argsort(np.concatenate(slots, axis=1), kind="stable")]]
 
-        @cache
-        def row(mirrored: float, *counts: float) -> Row:
-            read = _phases(patterns, chunks, bool(mirrored))
-            phases = [(int(count), phase) for count, phase in zip(counts, read, strict=True) if count > 0]
+    def _rows(self, names: Sizes, placement: Placement) -> list[bytearray]:
+        """Build each rank's row from the counts of its phases."""
+        plain, mirrored, free = _read(self._patterns, placement.chunks)
+        g = int(compile_formulas(self.group)(*names)[0]) if free else 0
+        next_of = {kind: _sequence(kind, placement.chunks, names.m, g) for kind in free}
+        rows = []
+        for r in range(placement.p):
+            turned, *counts = map(int, self._values(*names, r))
+            phases = mirrored if turned else plain
+            row = bytearray().join(map(mul, phases.codes, counts))
             if free:
-                made = _with_chunks(phases, next_of, chunks)
-            else:
-                made = np.frombuffer(b"".join(phase.codes * count for count, phase in phases), np.uint8)
-            return made if len(made) <= 3 * n * chunks else _without_surplus(made, n)
+                _fill_chunks(row, phases, counts, next_of)
+            rows.append(row)
+        return rows
 
-        return row
+    @cached_property
+    def _patterns(self) -> tuple[str, ...]:
+        return tuple(pattern for _, pattern in self.rows)
 
-    def is_last_first(self, spec: Spec) -> bool:
-        """Return whether the full backwards of a spec run from the last micro-batch to the first."""
-        return self.last_first != "0" and bool(compiled(self.last_first)(sizes(spec))[0])
+    @cached_property
+    def _values(self) -> Values:
+        """Return the function that gives the slots, or ``mirrored`` and the counts of the phases."""
+        formulas = self.slots.values() or (self.mirrored, *(count for count, _ in self.rows))
+        return compile_formulas(*formulas, let=tuple(self.let.items()))
+
+    def is_last_first(self, names: Sizes) -> bool:
+        """Return whether the full backwards run from the last micro-batch to the first at these sizes."""
+        return self.last_first != "0" and bool(compile_formulas(self.last_first)(*names)[0])
 
     def as_dict(self) -> dict[str, Any]:
         """Return the table as JSON, with trees for its formulas; ``let`` and ``slots`` are in order."""
@@ -131,20 +161,7 @@ class Table:
             **{name: parse(getattr(self, name)) for name in ("group", "mirrored", "last_first")},
         }
 
-    def _chunk_sequence(self, spec: Spec, chunks: int) -> Row:
-        """Return (m*v,) the chunk of each forward that names none."""
-        g = int(compiled(self.group)(sizes(spec))[0])
-        each = np.arange(chunks, dtype=np.uint8)
-        return np.concatenate((np.tile(np.repeat(each, g), spec.m // g), np.repeat(each, spec.m % g)))
 
-
-def sizes(spec: Spec) -> Names:
-    """Return the names that formulas of tables and rules use: sizes, and fields of a spec as numbers, 0 for none."""
-    names = {"p": spec.p, "m": spec.m, "v": spec.v, "g": spec.group_size}
-    return names | {"group": spec.group or 0, "memory": spec.memory or 0, "lifo": int(spec.lifo)}
-
-
-@cache
 def _code(token: str, chunks: int, mirrored: bool = False) -> int:
     """Return the code of a token, with chunk 0 if it names none."""
     forward, _, backward = token.partition("&")
@@ -152,61 +169,84 @@ def _code(token: str, chunks: int, mirrored: bool = False) -> int:
     return encode(PAIR, a, chunks, b) if backward else encode(KINDS.index(forward[0]), a, chunks)
 
 
-class Phase(NamedTuple):
-    """A pattern: its ``codes``, with chunk 0 for ops that name none, the columns and kinds of these, and the chunks of
-    the I that name one.
+class Phases(NamedTuple):
+    """The patterns of all phases, in columns: the ``codes`` of each, with chunk 0 for ops that name none; of these the
+    places and kinds (``free``); and the codes of W after each I that names its chunk.
     """
 
-    codes: bytes
-    free: tuple[tuple[int, str], ...]
-    inputs: bytes
+    codes: list[bytes]
+    free: list[list[tuple[int, int]]]
+    weights: list[bytes]
 
 
 @cache
-def _phases(patterns: tuple[str, ...], chunks: int, mirrored: bool) -> list[Phase]:
-    """Read the patterns of all phases."""
-    phases = []
+def _read(patterns: tuple[str, ...], chunks: int) -> tuple[Phases, Phases, frozenset[int]]:
+    """Read patterns: as they are, mirrored, and the kinds of the ops that have to look for their chunk."""
+    plain, mirrored = (_phases(patterns, chunks, turned) for turned in (False, True))
+    return plain, mirrored, frozenset(kind for places in plain.free for _, kind in places)
+
+
+def _phases(patterns: tuple[str, ...], chunks: int, mirrored: bool) -> Phases:
+    phases = Phases([], [], [])
     for tokens in (pattern.split() for pattern in patterns):
-        codes = bytes(_code(token, chunks, mirrored) for token in tokens)
-        inputs = bytes(code - I * chunks for code, token in zip(codes, tokens, strict=True) if token[:-1] == "I")
-        phases.append(Phase(codes, tuple((at, each) for at, each in enumerate(tokens) if each in KINDS), inputs))
+        codes = [_code(token, chunks, mirrored) for token in tokens]
+        named = [code for code, token in zip(codes, tokens, strict=True) if token[:-1] == "I"]
+        free = [(at, KINDS.index(token)) for at, token in enumerate(tokens) if token in KINDS]
+        phases.codes.append(bytes(codes))
+        phases.free.append(free if chunks > 1 else [])  # with one chunk there is nothing to look for
+        phases.weights.append(bytes(code + (W - I) * chunks for code in named))
     return phases
 
 
-def _sequences(forward: Row, chunks: int) -> dict[str, Row]:
-    """Return the codes of the ops of each kind that name no chunk, from the chunks of the forwards."""
-    backward = chunks - 1 - forward
-    return {kind: (forward if kind == "F" else backward) + k * chunks for k, kind in enumerate(KINDS)}
+def _sequence(kind: int, chunks: int, m: int, g: int) -> bytearray:
+    """Return (m*v,) the codes of the ops of a kind that name no chunk, in groups of g micro-batches."""
+    codes = range(kind * chunks, (kind + 1) * chunks)
+
+    def group(size: int) -> bytearray:
+        return bytearray().join(bytes([code]) * size for code in (codes if kind == F else reversed(codes)))
+
+    return group(g) * (m // g) + group(m % g)
 
 
-def _with_chunks(phases: list[tuple[int, Phase]], next_of: dict[str, Row], chunks: int) -> Row:
-    """Build a row in which an op that names no chunk is the next of its kind; B and I are of one kind here.
+def _fill_chunks(row: bytearray, phases: Phases, counts: list[int], next_of: dict[int, bytearray]) -> None:
+    """Let each op that names no chunk be the next of its kind, in place; B and I are of one kind here.
 
     W follows the I: those that name their chunk, or else the sequence.
     """
-    inputs = b"".join(phase.inputs * count for count, phase in phases)
-    weights = np.frombuffer(inputs, np.uint8) + W * chunks if inputs else next_of["W"]
-    taken = {"F": 0, "B": 0, "W": 0}
-    parts = []
-    for count, phase in phases:
-        part = np.empty((count, len(phase.codes)), np.uint8)
-        if len(phase.free) < len(phase.codes):
-            part[:] = np.frombuffer(phase.codes, np.uint8)
-        for column, kind in phase.free:
-            counter = "B" if kind == "I" else kind
+    named = bytearray().join(map(mul, phases.weights, counts))
+    if named:
+        next_of = next_of | {W: named}
+    taken, begin = [0] * len(KINDS), 0
+    for codes, free, count in zip(phases.codes, phases.free, counts, strict=True):
+        if count <= 0:
+            continue
+        end = begin + count * len(codes)
+        for place, kind in free:
+            counter = I if kind == B else kind
             first = taken[counter]
-            part[:, column] = (weights if kind == "W" else next_of[kind])[first : first + count]
-            taken[counter] = first + count
-        parts.append(part.ravel())
-    return np.concatenate(parts)
+            taken[counter] = last = first + count
+            row[begin + place : end : len(codes)] = next_of[kind][first:last]
+        begin = end
 
 
-def _without_surplus(row: Row, n: int) -> Row:
+def _without_surplus(row: bytearray, n: int) -> bytearray:
     """Return a row without the ops after the first n of each code."""
-    kept = np.ones(len(row), bool)
-    for code in np.flatnonzero(np.bincount(row) > n):
-        kept[np.flatnonzero(row == code)[n:]] = False
-    return row[kept]
+    codes = np.frombuffer(row, np.uint8)
+    kept = np.ones(len(codes), bool)
+    for code in np.flatnonzero(np.bincount(codes) > n):
+        kept[np.flatnonzero(codes == code)[n:]] = False
+    return bytearray(codes[kept])
+
+
+def _backwards_from_the_last(order: Order) -> Order:
+    """Return the same order with each chunk's full backwards from the last micro-batch to the first."""
+    if order.n == 1:
+        return order  # a single micro-batch: nothing to reverse
+    full = order.codes // order.chunks == B
+    first = np.concatenate([micro_numbers(order, rank)[0] for rank in range(order.p)])
+    numbers = np.where(full, order.n - 1 - first, first)
+    micro = np.stack((numbers, np.full_like(numbers, -1)), 1).astype(np.int32)
+    return Order(order.placement, order.m, order.codes, order.offsets, micro)
 
 
 def _pairs(formulas: Formulas) -> list[tuple[str, Tree]]:

@@ -11,9 +11,9 @@ import io
 from collections.abc import Iterator
 
 from backend.schedule.errors import Message, OrderError, SpecError, message
-from backend.schedule.interop.op_rows import assemble, halves
+from backend.schedule.interop.op_rows import assemble
 from backend.schedule.order.ops import KINDS as KIND_LETTERS
-from backend.schedule.order.ops import Op, Pair, parse
+from backend.schedule.order.ops import Op, Pair, halves, parse
 from backend.schedule.order.order import Order
 from backend.schedule.order.placement import KINDS
 from backend.schedule.simulation.check import check
@@ -26,16 +26,12 @@ IDLE_SLOTS = 16  # cells for an op, at most
 def dump(order: Order) -> str:
     """Write an order as CSV text. Raises SpecError for an order with two replicas, S and T, or copies."""
     if order.placement.streams > 1:
-        raise SpecError(
-            "format",
-            "torch-csv",
-            message(
-                "schedule.csv_has_no_dualpipe",
-                "torch's CSV gives each stage one rank; Chimera and DualPipe hold every stage on two, so they cannot "
-                "be written there (DualPipeV can)",
-            ),
-            nearest="json",
+        text = message(
+            "schedule.csv_has_no_dualpipe",
+            "torch's CSV gives each stage one rank; Chimera and DualPipe hold every stage on two, so they cannot "
+            "be written there (DualPipeV can)",
         )
+        raise SpecError("format", "torch-csv", text, nearest="json")
     if order.barriers or order.copies is not None:
         text = message("schedule.csv_has_no_copies", "torch's CSV has no text for copies to host memory")
         if order.barriers:
@@ -54,14 +50,13 @@ def load(text: str, kind: str | None = None, most: int | None = None) -> Order:
     whether the order can run is checked by check.check.
     """
     if len(text) > MAX_BYTES:
-        raise OrderError(
-            message(
-                "schedule.csv_too_large",
-                "the file has {size} bytes; {most} is the most",
-                size=f"{len(text):,}",
-                most=f"{MAX_BYTES:,}",
-            )
+        problem = message(
+            "schedule.csv_too_large",
+            "the file has {size} bytes; {most} is the most",
+            size=f"{len(text):,}",
+            most=f"{MAX_BYTES:,}",
         )
+        raise OrderError(problem)
     if most is not None:
         _check_length(text, most)
     rows: list[list[Op | Pair]] = []
@@ -71,19 +66,17 @@ def load(text: str, kind: str | None = None, most: int | None = None) -> Order:
             rows.append(_parse_line(number, cells, rest, most))
             rest = None if rest is None else rest - len(rows[-1])
     if kind is not None and kind not in KINDS[:2]:
-        raise OrderError(
-            message(
-                "schedule.csv_placement",
-                "placement {placement} cannot be read from a CSV; it is looped or v",
-                placement=repr(kind),
-            )
+        problem = message(
+            "schedule.csv_placement",
+            "placement {placement} cannot be read from a CSV; it is looped or v",
+            placement=repr(kind),
         )
+        raise OrderError(problem)
     if not rows or not any(rows):
-        raise OrderError(
-            message(
-                "schedule.csv_without_ops", "the file has no ops: expected one line per rank, such as 0F0,0F1,0B0,0B1"
-            )
+        problem = message(
+            "schedule.csv_without_ops", "the file has no ops: expected one line per rank, such as 0F0,0F1,0B0,0B1"
         )
+        raise OrderError(problem)
     return assemble(rows, KINDS[:2] if kind is None else (kind,))
 
 

@@ -69,13 +69,12 @@ def document(number: int, file: Any) -> dict[str, Any]:
     if isinstance(data, list):
         data = {"traceEvents": data}
     if not isinstance(data, dict) or not isinstance(data.get("traceEvents"), list):
-        raise OrderError(
-            message(
-                "schedule.not_a_trace",
-                'file {number} is no Chrome trace: expected a list of events or an object with "traceEvents"',
-                number=number,
-            )
+        text = message(
+            "schedule.not_a_trace",
+            'file {number} is no Chrome trace: expected a list of events or an object with "traceEvents"',
+            number=number,
         )
+        raise OrderError(text)
     return data
 
 
@@ -113,37 +112,31 @@ def read(documents: Sequence[dict[str, Any]]) -> tuple[list[Track], int]:
 
 def _parsed(number: int, text: str) -> Any:
     if len(text) > MAX_BYTES:
-        raise OrderError(
-            message(
-                "schedule.trace_too_large",
-                "file {number} has {size} bytes; {most} is the most",
-                number=number,
-                size=f"{len(text):,}",
-                most=f"{MAX_BYTES:,}",
-            )
+        problem = message(
+            "schedule.trace_too_large",
+            "file {number} has {size} bytes; {most} is the most",
+            number=number,
+            size=f"{len(text):,}",
+            most=f"{MAX_BYTES:,}",
         )
+        raise OrderError(problem)
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise OrderError(
-            message(
-                "schedule.trace_not_json",
-                "file {number} is not JSON: {problem}",
-                number=number,
-                problem=str(error)[:120],
-            )
-        ) from None
+        problem = message(
+            "schedule.trace_not_json", "file {number} is not JSON: {problem}", number=number, problem=str(error)[:120]
+        )
+        raise OrderError(problem) from None
 
 
 def _take(file: _File, number: int, event: Any) -> None:
     if not isinstance(event, dict) or not isinstance(event.get("ph"), str):
-        raise OrderError(
-            message(
-                "schedule.not_a_trace_event",
-                'event {number} is no trace event: expected an object with "ph"',
-                number=number,
-            )
+        text = message(
+            "schedule.not_a_trace_event",
+            'event {number} is no trace event: expected an object with "ph"',
+            number=number,
         )
+        raise OrderError(text)
     phase, key = event["ph"], (str(event.get("pid", "")), str(event.get("tid", "")))
     file.kernels = file.kernels or event.get("cat") == "kernel"
     if phase == "M":
@@ -156,14 +149,13 @@ def _take(file: _File, number: int, event: Any) -> None:
             return
         start, length = _time(event, "ts", number), _time(event, "dur", number)
         if length < 0:
-            raise OrderError(
-                message(
-                    "schedule.trace_negative_duration",
-                    "event {number} ({name}) has a negative dur",
-                    number=number,
-                    name=event["name"],
-                )
+            text = message(
+                "schedule.trace_negative_duration",
+                "event {number} ({name}) has a negative dur",
+                number=number,
+                name=event["name"],
             )
+            raise OrderError(text)
         _add(file, event, key, op, start, start + length)
     elif phase == "B":
         op = _op(event.get("name"))
@@ -171,15 +163,14 @@ def _take(file: _File, number: int, event: Any) -> None:
         file.open.setdefault(key, []).append((op, 0.0 if op is None else _time(event, "ts", number)))
     elif phase == "E":
         if not file.open.get(key):
-            raise OrderError(
-                message(
-                    "schedule.trace_end_without_begin",
-                    "event {number} ends what never began on thread {thread} of process {process}",
-                    number=number,
-                    thread=key[1],
-                    process=key[0],
-                )
+            text = message(
+                "schedule.trace_end_without_begin",
+                "event {number} ends what never began on thread {thread} of process {process}",
+                number=number,
+                thread=key[1],
+                process=key[0],
             )
+            raise OrderError(text)
         op, start = file.open[key].pop()
         if op is not None:
             _add(file, event, key, op, start, _time(event, "ts", number))

@@ -16,9 +16,9 @@ import numpy as np
 
 from backend.schedule.errors import OrderError, message
 from backend.schedule.interop import run_trace
-from backend.schedule.interop.op_rows import assemble, halves
+from backend.schedule.interop.op_rows import assemble
 from backend.schedule.interop.trace_events import Slice, Track, device_of, document, forward_only, read
-from backend.schedule.order.ops import Op, Pair
+from backend.schedule.order.ops import Op, Pair, halves
 from backend.schedule.order.placement import KINDS
 from backend.schedule.simulation.check import check
 from backend.schedule.simulation.message_flow import without_waits
@@ -67,13 +67,12 @@ def load(*files: Any) -> Measured:
     documents = [document(number, file) for number, file in enumerate(files, 1)]
     tracks, ignored = read(documents)
     if not tracks:
-        raise OrderError(
-            message(
-                "schedule.trace_without_ops",
-                "none of the {ignored} events is an op: expected names such as 2F0 or, from torch's profiler, PP:2F0",
-                ignored=ignored,
-            )
+        text = message(
+            "schedule.trace_without_ops",
+            "none of the {ignored} events is an op: expected names such as 2F0 or, from torch's profiler, PP:2F0",
+            ignored=ignored,
         )
+        raise OrderError(text)
     ranked = _in_rank_order(tracks)
     cut = [_last_step(track) for _, track in ranked]
     zero = min(slices[0].start for slices, _ in cut)
@@ -104,15 +103,13 @@ def _in_rank_order(tracks: Sequence[Track]) -> list[tuple[int, Track]]:
         named = [min(half.stage for each in track.slices for half in halves(each.op)) for track in tracks]
     if len(set(named)) < len(named):
         twice = next(rank for rank in named if named.count(rank) > 1)
-        raise OrderError(
-            message(
-                "schedule.trace_of_same_rank",
-                "{tracks} tracks have stage {stage} as their lowest: give the ranks of one pipeline only, and "
-                "each once",
-                tracks=named.count(twice),
-                stage=twice,
-            )
+        text = message(
+            "schedule.trace_of_same_rank",
+            "{tracks} tracks have stage {stage} as their lowest: give the ranks of one pipeline only, and each once",
+            tracks=named.count(twice),
+            stage=twice,
         )
+        raise OrderError(text)
     return sorted(zip(named, tracks, strict=True), key=lambda pair: pair[0])
 
 
@@ -144,17 +141,14 @@ def _lane(rank: int, slices: Sequence[Slice], zero: float) -> Lane:
     late = np.flatnonzero(end[:-1] > start[1:] + OVERLAP_MS)
     if len(late):
         one, two = (slices[int(late[0]) + step].op.text() for step in (0, 1))
-        raise OrderError(
-            message(
-                "schedule.trace_ops_overlap",
-                "rank {rank}: {op} begins before {before} has ended",
-                rank=rank,
-                op=two,
-                before=one,
-            ),
+        text = message(
+            "schedule.trace_ops_overlap",
+            "rank {rank}: {op} begins before {before} has ended",
             rank=rank,
             op=two,
+            before=one,
         )
+        raise OrderError(text, rank=rank, op=two)
     return Lane(rank, tuple(each.op for each in slices), start, end)
 
 

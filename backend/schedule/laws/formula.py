@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -62,18 +62,23 @@ def _tree(node: ast.expr) -> Tree:
     raise ValueError(f"not part of a formula: {ast.unparse(node)}")
 
 
-@cache
-def compiled(*formulas: str, let: tuple[tuple[str, str], ...] = ()) -> Callable[[dict[str, Any]], tuple[Any, ...]]:
-    """Compile expressions to one function, which returns their values at the given names and adds those of ``let``.
+def compiled(
+    formulas: Iterable[str], parameters: str, let: Iterable[tuple[str, str]] = ()
+) -> Callable[..., tuple[Any, ...]]:
+    """Compile expressions to one function, which returns their values.
 
-    ``let`` are names with their expressions, which may use the names before them. Values may be arrays for expressions
-    without ``min``, ``max`` and ``if``. Raises ValueError for anything except the operators above.
+    ``parameters`` are those of the function, written as in its definition; ``let`` are more names with their
+    expressions, which may use the names before them. Arguments may be arrays for expressions without ``min``, ``max``
+    and ``if``. Raises ValueError for anything except the operators above.
     """
+    lines = [f"def values({parameters}):", *(f"{name} = {source}" for name, source in let)]
+    lines.append(f"return ({''.join(f'{source},' for source in formulas)})")
     for source in (*formulas, *(source for _, source in let)):
         parse(source)
-    terms = [*(f"({name} := {source})" for name, source in let), *formulas]
-    code = compile(f"({''.join(f'{term},' for term in terms)})", "<formula>", "eval")
-    return lambda names: eval(code, _FUNCTIONS, names)[len(let) :]
+    namespace: dict[str, Any] = dict(_FUNCTIONS)
+    exec("\n    ".join(lines), namespace)
+    values: Callable[..., tuple[Any, ...]] = namespace["values"]
+    return values
 
 
 def evaluate(tree: Tree, names: Vars) -> float:

@@ -22,10 +22,10 @@ class Law:
     """
 
     quantity: Literal["bubble", "share", "makespan", "peak"]
-    window: Literal["global", "span"]
     formula: str
+    source: str
     where: tuple[tuple[str, str], ...] = ()
-    source: str = ""
+    window: Literal["global", "span"] = "global"
     when: str | None = None
     """A condition without which the law does not apply to a spec and is left out."""
     shards: bool = False

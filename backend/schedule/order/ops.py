@@ -59,6 +59,11 @@ class Pair:
         return f"({self.forward.text()};{self.backward.text()})OVERLAP_F_B"
 
 
+def halves(op: Op | Pair) -> tuple[Op, ...]:
+    """Return the single ops of an op: one, or a pair's two."""
+    return (op.forward, op.backward) if isinstance(op, Pair) else (op,)
+
+
 def parse(text: str) -> Op | Pair:
     """Read one op text. Raises OrderError, with the expected form, for any other text.
 
@@ -71,10 +76,9 @@ def parse(text: str) -> Op | Pair:
     if pair:
         return Pair(Op("F", int(pair[1]), int(pair[2])), Op("B", int(pair[3]), int(pair[4])))
     shown = text if len(text) <= 60 else text[:57] + "..."
-    raise OrderError(
-        message(
-            "schedule.not_an_op",
-            "{text} is not an op: expected one such as 2F0 (kinds F I W B) or (0F7;7B3)OVERLAP_F_B",
-            text=repr(shown),
-        )
+    problem = message(
+        "schedule.not_an_op",
+        "{text} is not an op: expected one such as 2F0 (kinds F I W B) or (0F7;7B3)OVERLAP_F_B",
+        text=repr(shown),
     )
+    raise OrderError(problem)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
@@ -178,7 +179,7 @@ def from_ops(placement: Placement, m: int, rows: Sequence[Sequence[Op | Pair]], 
 
 def offsets_of(lengths: Sequence[int]) -> npt.NDArray[np.int64]:
     """Return (rows + 1,) the offset of each row in the concatenation of all rows, and the end of the last."""
-    return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+    return np.array([*accumulate(lengths, initial=0)], np.int64)
 
 
 def micro_numbers(order: Order, rank: int) -> tuple[Micro, Micro]:

@@ -62,6 +62,12 @@ class Placement:
         return slots
 
     @cached_property
+    def chunk_of(self) -> dict[tuple[int, int, int], int]:
+        """Return the chunk of each (rank, stage, stream)."""
+        where = zip(self.stage_of.ravel().tolist(), self.stream_of.ravel().tolist(), strict=True)
+        return {(k // self.chunks, *each): k % self.chunks for k, each in enumerate(where)}
+
+    @cached_property
     def before(self) -> Ints:
         """Return (slots,): the slot of the previous stage in the same stream, -1 for the first stage."""
         return self._neighbour(-1)

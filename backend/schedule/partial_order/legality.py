@@ -10,8 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from backend.schedule.errors import Message, OrderError, message
-from backend.schedule.interop.op_rows import halves
-from backend.schedule.order.ops import Op, Pair
+from backend.schedule.order.ops import Op, Pair, halves
 from backend.schedule.partial_order.position import Position
 from backend.schedule.simulation.check import out_of_range, wrong_before
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from backend.schedule.errors import OrderError, SpecError, message
-from backend.schedule.interop.op_rows import halves
+from backend.schedule.interop.op_rows import with_chunks
 from backend.schedule.order.ops import Op, Pair, parse
 from backend.schedule.order.order import Order, from_ops
 from backend.schedule.order.placement import KINDS, Kind, Placement, place
@@ -139,25 +139,5 @@ def read_rows(placement: Placement, m: int, given: Any) -> tuple[Row, ...]:
         if len(line) > 40 * most or line.count(" ") > most:
             text = message("workbench.row_too_long", "rank {rank} has more ops than these sizes have", rank=rank)
             raise OrderError(text, rank=rank)
-        rows.append(tuple(_with_chunks(placement, m, rank, parse(word)) for word in line.split()))
+        rows.append(tuple(with_chunks(map(parse, line.split()), placement, m, rank)))
     return tuple(rows)
-
-
-def _with_chunks(placement: Placement, m: int, rank: int, op: Op | Pair) -> Op | Pair:
-    """Return the op with the chunk that its rank has of its stage. Raises OrderError where it has none."""
-    if isinstance(op, Pair):
-        both = [_with_chunks(placement, m, rank, half) for half in halves(op)]
-        return Pair(cast(Op, both[0]), cast(Op, both[1]))
-    stream = min(op.micro * placement.streams // m, placement.streams - 1)
-    for chunk in range(placement.chunks):
-        if (placement.stage(rank, chunk), placement.stream(rank, chunk)) == (op.stage, stream):
-            return Op(op.kind, op.stage, op.micro, chunk)
-    text = message(
-        "schedule.stage_on_wrong_rank",
-        "rank {rank} does {op}, but with {placement} placement it holds {stages}",
-        rank=rank,
-        op=op.text(),
-        placement=placement.kind,
-        stages=sorted(set(placement.stage_of[rank].tolist())),
-    )
-    raise OrderError(text, rank=rank, op=op.text())

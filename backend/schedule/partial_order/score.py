@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from backend.schedule.order.dependencies import rules_of
-from backend.schedule.order.order import Order
 from backend.schedule.partial_order.position import Position
 from backend.schedule.partial_order.rule_length import simplicity
 from backend.schedule.simulation.check import check
 from backend.schedule.simulation.memory import peaks
+from backend.schedule.simulation.message_flow import message_count
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 
@@ -47,12 +46,5 @@ def score(position: Position) -> Score:
     check(order)
     timeline = simulate(order, position.costs, position.v)
     found = figures(timeline)
-    _, memory = peaks(order, position.w_share, position.v)
-    return Score(found.makespan, found.global_bubble.of_total, float(memory.max()), messages(order), simplicity(order))
-
-
-def messages(order: Order) -> int:
-    """Count the inputs that come from another rank; both halves of a pair may have one."""
-    hops = rules_of(order).hops
-    spans = zip(order.offsets[:-1].tolist(), order.offsets[1:].tolist(), strict=True)
-    return sum(int(hops[rank, order.codes[begin:end]].sum()) for rank, (begin, end) in enumerate(spans))
+    peak = float(peaks(order, position.w_share, position.v)[1].max())
+    return Score(found.makespan, found.global_bubble.of_total, peak, message_count(order), simplicity(order))

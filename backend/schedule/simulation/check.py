@@ -5,7 +5,8 @@ The same rules apply to orders of families, of searches and of imported files.
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
+from itertools import chain
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from backend.schedule.errors import Message, OrderError, message
 from backend.schedule.order.copy_lanes import LETTERS as COPIES
 from backend.schedule.order.copy_lanes import O
 from backend.schedule.order.dependencies import FORWARD, rules_of
-from backend.schedule.order.ops import KIND_NAMES, KINDS, Op, Pair
+from backend.schedule.order.ops import KIND_NAMES, KINDS, Op, halves
 from backend.schedule.order.order import Order, micro_numbers
 from backend.schedule.order.placement import Placement
 from backend.schedule.order.row_check import first_wrong
@@ -46,7 +47,7 @@ def _check_rank(order: Order, rank: int) -> None:
     barriers also S, then T, of each micro-batch. An order in which no rank has a backward is forward-only.
     """
     seen: set[tuple[str, int, int]] = set()
-    for op in _halves(order.row(rank)):
+    for op in _ops(order, rank):
         _check_range(order, rank, op)
         key = (op.kind, op.chunk, op.micro)
         if key in seen:
@@ -59,8 +60,9 @@ def _check_rank(order: Order, rank: int) -> None:
     _check_complete(order, rank, seen)
 
 
-def _halves(row: list[Op | Pair]) -> list[Op]:
-    return [half for op in row for half in ((op.forward, op.backward) if isinstance(op, Pair) else (op,))]
+def _ops(order: Order, rank: int) -> Iterator[Op]:
+    """Yield the single ops of a rank."""
+    return chain.from_iterable(map(halves, order.row(rank)))
 
 
 def _check_range(order: Order, rank: int, op: Op) -> None:
@@ -159,37 +161,35 @@ def check_copies(order: Order) -> None:
     """
     assert order.copies is not None
     for rank in range(order.p):
-        at = {(op.kind, op.chunk, op.micro): k for k, each in enumerate(order.row(rank)) for op in _halves([each])}
+        at = {(op.kind, op.chunk, op.micro): k for k, each in enumerate(order.row(rank)) for op in halves(each)}
         seen: dict[tuple[int, int], set[int]] = {}
         before = 0
         for kind, chunk, micro, issued in order.copies.row(rank, order.chunks):
-            text = f"{order.placement.stage(rank, chunk)}{COPIES[kind]}{micro}"
+            made = at.get(("F", chunk, micro), len(at))
+            wanted = at.get(("I", chunk, micro), at.get(("B", chunk, micro), -1))
+            text, problem = f"{order.placement.stage(rank, chunk)}{COPIES[kind]}{micro}", None
             if not before <= issued <= len(at):
                 problem = message(
                     "schedule.copy_out_of_turn", "rank {rank} issues {copy} out of turn", rank=rank, copy=text
                 )
-                raise OrderError(problem, rank=rank, op=text)
-            before = issued
-            made = at.get(("F", chunk, micro), len(at))
-            wanted = at.get(("I", chunk, micro), at.get(("B", chunk, micro), -1))
-            if kind == O and issued <= made:
+            elif kind == O and issued <= made:
                 problem = message(
                     "schedule.offload_too_early", "rank {rank} issues {copy} before its forward", rank=rank, copy=text
                 )
-                raise OrderError(problem, rank=rank, op=text)
-            if kind != O and issued > wanted:
+            elif kind != O and issued > wanted:
                 problem = message(
                     "schedule.reload_too_late", "rank {rank} issues {copy} after its backward", rank=rank, copy=text
                 )
-                raise OrderError(problem, rank=rank, op=text)
-            if kind != O and micro not in seen.get((O, chunk), ()):
+            elif kind != O and micro not in seen.get((O, chunk), ()):
                 problem = message(
                     "schedule.reload_too_early",
                     "rank {rank} issues {copy} before it is offloaded",
                     rank=rank,
                     copy=text,
                 )
+            if problem is not None:
                 raise OrderError(problem, rank=rank, op=text)
+            before = issued
             seen.setdefault((kind, chunk), set()).add(micro)
         for (kind, chunk), done in seen.items():
             if len(done) != order.n or len(seen.get((1 - kind, chunk), ())) != order.n:
@@ -254,5 +254,5 @@ def _awaited(order: Order, rank: int, at: int, done: Floats) -> tuple[str, str, 
 def _gradient(order: Order, place: Placement, rank: int, chunk: int, k: int) -> str:
     """Return the kind of op, I or B, by which that rank makes this gradient."""
     micro = k + order.n * place.stream(rank, chunk)
-    split = any(op.kind == "I" and op.chunk == chunk and op.micro == micro for op in _halves(order.row(rank)))
+    split = any(op.kind == "I" and op.chunk == chunk and op.micro == micro for op in _ops(order, rank))
     return "I" if split else "B"

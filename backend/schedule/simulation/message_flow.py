@@ -33,6 +33,15 @@ def producers(order: Order) -> tuple[Ints, npt.NDArray[np.bool_]]:
     return out, rule.hops[rank, order.codes] > 0
 
 
+def message_count(order: Order) -> int:
+    """Count the values sent between different ranks in a step: each boundary between ranks, forward and, unless the
+    order is forward-only, backward."""
+    place = order.placement
+    slot = np.arange(place.p * place.chunks)
+    crosses = (place.before >= 0) & (place.before // place.chunks != slot // place.chunks)
+    return (1 if order.forward_only else 2) * int(crosses.sum()) * order.n
+
+
 def without_waits(timeline: Timeline) -> tuple[Timeline, float]:
     """Return measured times in which each op begins no earlier than its inputs were made, and the longest time by
     which an op ended before its input was made (0 if the ranks' clocks agree).

@@ -8,13 +8,12 @@ total* time, or idle time relative to the *ideal* (no idle at all).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from backend.schedule.simulation.simulate import Timeline
 
 
-@dataclass(frozen=True)
-class Bubble:
+class Bubble(NamedTuple):
     """Idle time as a share of the window (``of_total``) and relative to the mean busy time (``of_ideal``)."""
 
     of_total: float
@@ -36,10 +35,7 @@ class Figures:
         return {
             "makespan": self.makespan,
             "longest_stage": self.longest_stage,
-            "bubble": {
-                "global": {"of_total": self.global_bubble.of_total, "of_ideal": self.global_bubble.of_ideal},
-                "span": {"of_total": self.span_bubble.of_total, "of_ideal": self.span_bubble.of_ideal},
-            },
+            "bubble": {"global": self.global_bubble._asdict(), "span": self.span_bubble._asdict()},
         }
 
 

@@ -35,7 +35,7 @@ export function settings(attribute: (name: string) => string | null): Settings |
     const family = familyOf(attribute("family"));
     const { v: range, fields } = CONSTRUCTED[family];
     const spec = sizes(attribute, family, range.default, fields);
-    judge(spec);
+    validate(spec);
     return {
       spec,
       theme: choice("theme", attribute("theme"), THEMES),
@@ -77,7 +77,7 @@ function sizes(attribute: (name: string) => string | null, family: string, chunk
 }
 
 /** Refuse what the family cannot build, and what is too large to be drawn. */
-function judge(spec: Spec) {
+function validate(spec: Spec) {
   const problem = refusal(spec);
   if (problem) throw new Wrong(problem.field, `${quoted(problem.field, problem.value)}: ${tr(problem)}${t(".")}`);
   const most = Math.max(1, Math.floor(LIMITS.ops / (3 * spec.p * spec.v)));

@@ -59,7 +59,7 @@ const refusesPairTime = ({ costs, recompute, vocabulary, layers }: Spec) =>
 
 /**
  * The query of a spec's order to the server. Costs time an imported order and do not shape it, so they are left out
- * unless the server has to judge them; a cost slider then asks it nothing.
+ * unless the server has to validate them; a cost slider then asks it nothing.
  */
 export function orderQuery(spec: Spec, defaults: Spec) {
   const { F, I, W } = spec.costs;

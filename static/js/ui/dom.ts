@@ -83,6 +83,10 @@ export function icon(path: string) {
   return svg;
 }
 
+/** A button of an icon alone. */
+export const iconButton = (path: string, name: string, onclick: () => void, title: string = name) =>
+  h("button", { type: "button", class: "button icon", "aria-label": name, title, onclick }, icon(path));
+
 /** A message as a sentence: capital, unless it begins with a field's symbol such as m, and full stop. */
 export const sentence = (text: string) =>
   text

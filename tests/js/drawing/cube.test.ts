@@ -14,6 +14,8 @@ import {
   roomFor,
   sidesOf,
   turned,
+  type Box,
+  type View,
 } from "../../../static/js/core/drawing/cube.ts";
 import { opText } from "../../../static/js/core/schedule/ops.ts";
 import { simulate } from "../../../static/js/core/schedule/simulate.ts";
@@ -83,18 +85,15 @@ test("an overlapped pair is two boxes at one time, the second direction on top o
 });
 
 test("nearer boxes are painted later", () => {
-  const spots = paintOrder(cube, PLAIN)
-    .filter((item) => !("goal" in item))
-    .map((item) => item as any);
+  const boxesIn = (view: View) => paintOrder(cube, view).filter((item) => !("goal" in item)) as Box[];
+  const spots = boxesIn(PLAIN);
   for (let k = 1; k < spots.length; k++) {
     const [a, b] = [spots[k - 1], spots[k]];
     assert.ok(
       a.stage < b.stage || (a.stage === b.stage && (a.micro < b.micro || (a.micro === b.micro && a.start <= b.start))),
     );
   }
-  const left = paintOrder(cube, { turn: -0.5, tilt: 0.5 })
-    .filter((item) => !("goal" in item))
-    .map((item) => item as any);
+  const left = boxesIn({ turn: -0.5, tilt: 0.5 });
   assert.ok(
     left.every(
       (item, k) =>

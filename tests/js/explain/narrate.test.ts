@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { firstWhere } from "../../../static/js/core/first_where.ts";
 import { nextEdge } from "../../../static/js/core/timeline/edges.ts";
 import { whyIdle } from "../../../static/js/core/explain/why_idle.ts";
 import { follow, microsOf } from "../../../static/js/core/explain/micro_batch_path.ts";
-import { arrives, firstFrom, inbox, messagesOf } from "../../../static/js/core/schedule/message_flow.ts";
+import { arrives, inbox, messagesOf } from "../../../static/js/core/schedule/message_flow.ts";
 import { copyingText, doing, doingText, momentOf, narrate } from "../../../static/js/core/explain/narrate.ts";
 import { find, opText } from "../../../static/js/core/schedule/ops.ts";
 import { phaseOf, phaseOfAll, phases } from "../../../static/js/core/explain/phases.ts";
@@ -217,7 +218,7 @@ test("every rank's messages are listed by when they are sent, and a measured one
   times.start[all.taker[0]] = times.end[all.giver[0]] + 0.2;
   assert.equal(arrives(all, times, costs, 0), times.start[all.taker[0]]);
   assert.deepEqual(
-    [0, 2, 4, 9].map((time) => firstFrom(0, 5, (at) => [1, 2, 2, 5, 8][at], time)),
+    [0, 2, 4, 9].map((time) => firstWhere(0, 5, (at) => [1, 2, 2, 5, 8][at] >= time)),
     [0, 1, 3, 5],
   );
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { evaluate, judge, text, vars } from "../../../static/js/core/schedule/formula.ts";
+import { evaluate, evaluateLaw, text, vars } from "../../../static/js/core/schedule/formula.ts";
 import { mathmlTerms } from "../../../static/js/core/explain/mathml.ts";
 import { DEFAULTS, UNIT } from "../support/helpers.ts";
 import type { Tree, Vars } from "../../../static/js/core/schedule/types.ts";
@@ -130,9 +130,9 @@ test("a law is exact where all conditions hold and otherwise names the first tha
       [[">=", "m", "p"], "too few micro-batches"],
     ],
   };
-  assert.deepEqual(judge(law, NAMES), { value: 10.5, exact: false, why: "hops take time" });
-  assert.deepEqual(judge(law, { ...NAMES, c: 0 }), { value: 10.5, exact: true, why: null });
-  assert.equal(judge(law, { ...NAMES, c: 0, m: 4 }).why, "too few micro-batches");
+  assert.deepEqual(evaluateLaw(law, NAMES), { value: 10.5, exact: false, why: "hops take time" });
+  assert.deepEqual(evaluateLaw(law, { ...NAMES, c: 0 }), { value: 10.5, exact: true, why: null });
+  assert.equal(evaluateLaw(law, { ...NAMES, c: 0, m: 4 }).why, "too few micro-batches");
 });
 
 test("a spec names sizes, costs, torch's group and whether stages are alike", () => {

@@ -39,7 +39,7 @@ test("a schedule that lacks nothing stays the same object", () => {
 
 const query = (changes: Partial<Spec>) => orderQuery({ ...DEFAULTS, ...changes }, DEFAULTS);
 
-test("an imported order is asked for without costs, unless the server has to judge them", () => {
+test("an imported order is asked for without costs, unless the server has to validate them", () => {
   const costs = { ...DEFAULTS.costs, F: 2, O: 3 };
   const imported = { family: "imported", order: "x" };
   const small = "?family=imported&p=4&m=8&v=1";

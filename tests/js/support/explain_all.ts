@@ -1,8 +1,6 @@
 // Checks why-idle sentences, critical paths, phases, journeys, messages and narration against a schedule's times, for
 // tests/schedule/simulation/test_explain.py: one line {"wire": base64, "spec"} in, one line {"kinds", "problems", ...}
 // out, in order.
-import { createInterface } from "node:readline";
-
 import { before, criticalPath } from "../../../static/js/core/explain/critical_path.ts";
 import { whyIdle } from "../../../static/js/core/explain/why_idle.ts";
 import { follow, microsOf } from "../../../static/js/core/explain/micro_batch_path.ts";
@@ -14,6 +12,7 @@ import { phases } from "../../../static/js/core/explain/phases.ts";
 import { simulate } from "../../../static/js/core/schedule/simulate.ts";
 import { timing } from "../../../static/js/core/schedule/effective_costs.ts";
 import { decode } from "../../../static/js/core/schedule/wire.ts";
+import { answerLines, bytes } from "./helpers.ts";
 import type { Costs, Schedule, Spec, Times } from "../../../static/js/core/schedule/types.ts";
 
 type Case = { schedule: Schedule; times: Times; costs: Costs; spec: Spec; dust: number };
@@ -228,10 +227,8 @@ function story(one: Case, check: Check) {
   }
 }
 
-function answer(line: string) {
-  const { wire, spec } = JSON.parse(line);
-  const bytes = Buffer.from(wire, "base64");
-  const schedule = decode(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+await answerLines(({ wire, spec }) => {
+  const schedule = decode(bytes(wire));
   const costs = timing(spec);
   const times = simulate(schedule, costs);
   const one = { schedule, times, costs, spec, dust: 1e-9 * Math.max(1, times.makespan) };
@@ -245,8 +242,4 @@ function answer(line: string) {
   checkMessages(one, check);
   story(one, check);
   return { kinds, hops, problems };
-}
-
-for await (const line of createInterface({ input: process.stdin })) {
-  if (line.trim()) process.stdout.write(`${JSON.stringify(answer(line))}\n`);
-}
+});

@@ -1,6 +1,11 @@
-// Small schedules made here, without a server, and a seeded generator for property tests.
+// Small schedules made here, without a server, a seeded generator for property tests, and answers to tests in Python.
 
+import { createInterface } from "node:readline";
+
+import { fromRows } from "../../../static/js/core/families/from_rows.ts";
 import { build } from "../../../static/js/core/schedule/placement.ts";
+import { candidates } from "../../../static/js/core/workbench/legality.ts";
+import { createBoard, type Position } from "../../../static/js/core/workbench/position.ts";
 import type { Costs, PlacementKind, Schedule, Spec } from "../../../static/js/core/schedule/types.ts";
 
 export const UNIT: Costs = { F: 1, I: 1, W: 1, comm: 0, FB: null, S: null, T: null, O: null };
@@ -36,27 +41,9 @@ export function schedule(
   spec: Partial<Spec> = {},
 ): Schedule {
   const p = rows.length;
-  const placement = build(kind, p, chunks);
-  const offsets = new Int32Array(p + 1);
-  rows.forEach((row, r) => {
-    offsets[r + 1] = offsets[r] + row.length;
-  });
   const v = kind === "bidirectional" ? 1 : chunks;
-  return {
-    spec: { ...DEFAULTS, p, m, v, ...spec },
-    placement,
-    p,
-    m,
-    n: m / placement.streams,
-    v,
-    chunks,
-    codes: Uint8Array.from(rows.flat()),
-    offsets,
-    micro: [],
-    count: offsets[p],
-    barriers: 0,
-    copies: null,
-  };
+  const codes = rows.map((row) => Uint8Array.from(row));
+  return fromRows(build(kind, p, chunks), m, v, codes, { ...DEFAULTS, p, m, v, ...spec });
 }
 
 const repeat = (count: number, pattern: number[]) => Array.from({ length: Math.max(0, count) }, () => pattern).flat();
@@ -133,6 +120,25 @@ export const offloaded = () => ({
   },
 });
 
+/** A board of the workbench. */
+export const board = (spec: Partial<Spec>, kind: PlacementKind = "looped") =>
+  createBoard({ ...DEFAULTS, family: "imported", ...spec }, kind);
+
+/** Boards of every placement. */
+export const boards = (costs: Costs = UNIT) =>
+  (
+    [
+      [1, "looped"],
+      [2, "looped"],
+      [2, "v"],
+      [1, "bidirectional"],
+    ] as [number, PlacementKind][]
+  ).map(([v, kind]) => board({ p: 4, m: 8, v, costs }, kind));
+
+/** The next ops that a rank may do. */
+export const legalNext = (position: Position, rank: number) =>
+  candidates(position, rank).filter(({ reason }) => !reason);
+
 /** Numbers in [0, 1) that are the same in every run (mulberry32). */
 export function seeded(seed: number) {
   let a = seed >>> 0;
@@ -149,6 +155,12 @@ export function seeded(seed: number) {
 export function bytes(text: string): ArrayBuffer {
   const data = Buffer.from(text, "base64");
   return data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength);
+}
+
+/** Answers each line of JSON on the standard input with one on the standard output, in order. */
+export async function answerLines(answer: (asked: any) => unknown) {
+  for await (const line of createInterface({ input: process.stdin }))
+    if (line.trim()) process.stdout.write(`${JSON.stringify(answer(JSON.parse(line)))}\n`);
 }
 
 /** A wire body. */

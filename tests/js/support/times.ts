@@ -2,9 +2,7 @@
 // order. Case: {"wire": base64, "own": bool, "laws": [...], "link": query, "defaults": spec, "natural": {family: v}};
 // own: the order is not that of the wire but the one that the page constructs, where it can. Float arrays go back as
 // base64 of their bytes, so that no digit is lost.
-import { createInterface } from "node:readline";
-
-import { judge, speaks, vars } from "../../../static/js/core/schedule/formula.ts";
+import { evaluateLaw, speaks, vars } from "../../../static/js/core/schedule/formula.ts";
 import { curve, holding, peakInFlight, peakMemory } from "../../../static/js/core/schedule/memory.ts";
 import { figures } from "../../../static/js/core/schedule/metrics.ts";
 import { wasShortened } from "../../../static/js/core/schedule/periodic.ts";
@@ -17,6 +15,7 @@ import { timing } from "../../../static/js/core/schedule/effective_costs.ts";
 import { parse, specQuery } from "../../../static/js/core/state/link.ts";
 import { versions } from "../../../static/js/core/schedule/weight_versions.ts";
 import { decode } from "../../../static/js/core/schedule/wire.ts";
+import { answerLines, bytes } from "./helpers.ts";
 import type { Law, Schedule, Times } from "../../../static/js/core/schedule/types.ts";
 
 const base64 = (floats: Float64Array) =>
@@ -37,10 +36,8 @@ function rowText(schedule: Schedule, r: number) {
   return out.join(" ");
 }
 
-function answer(line: string) {
-  const { wire, own, laws, asynchronous, link, defaults, natural } = JSON.parse(line);
-  const bytes = Buffer.from(wire, "base64");
-  const sent = decode(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+await answerLines(({ wire, own, laws, asynchronous, link, defaults, natural }) => {
+  const sent = decode(bytes(wire));
   const { spec } = sent;
   const isOwn = own && isConstructed(spec) && refusal(spec) === null;
   const { schedule, times } = timedWithOptions(isOwn ? baseOrder(spec) : sent, spec, timing(spec), scratch);
@@ -74,10 +71,6 @@ function answer(line: string) {
     periodic: wasShortened(schedule),
     order: Array.from({ length: p }, (_, r) => rowText(schedule, r)),
     versions: asynchronous ? Object.values(versions(schedule)).map((each) => Array.from(each)) : null,
-    laws: laws.filter((law: Law) => speaks(law, names)).map((law: Law) => judge(law, names)),
+    laws: laws.filter((law: Law) => speaks(law, names)).map((law: Law) => evaluateLaw(law, names)),
   };
-}
-
-for await (const line of createInterface({ input: process.stdin })) {
-  if (line.trim()) process.stdout.write(`${JSON.stringify(answer(line))}\n`);
-}
+});

@@ -48,14 +48,8 @@ function looks(bins: Bins, x: number, layers = 8) {
 }
 
 const someCosts = (random: () => number) => ({
-  F: 0.2 + random(),
-  I: 0.2 + random(),
-  W: 0.2 + random(),
-  comm: random() * 3,
-  FB: null,
-  S: null,
-  T: null,
-  O: null,
+  ...UNIT,
+  ...{ F: 0.2 + random(), I: 0.2 + random(), W: 0.2 + random(), comm: random() * 3 },
 });
 
 /** The share of every bin by kind, op by op. */

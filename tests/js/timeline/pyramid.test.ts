@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { FULL, binRank, emptyBins, kindsIn, type Bins } from "../../../static/js/core/timeline/bins.ts";
 import { buildPyramid, levelFor, sample } from "../../../static/js/core/timeline/pyramid.ts";
 import { simulate } from "../../../static/js/core/schedule/simulate.ts";
-import { breadthFirst, oneFOneB, seeded, zbH1 } from "../support/helpers.ts";
+import { UNIT, breadthFirst, oneFOneB, seeded, zbH1 } from "../support/helpers.ts";
 
 const ORDERS = [oneFOneB(3, 900), zbH1(4, 700), breadthFirst(3, 300, 3)];
 
@@ -14,16 +14,8 @@ function windows(seed: number, check: (from: Bins, ops: Bins, where: string) => 
   const random = seeded(seed);
   for (let round = 0; round < 60; round++) {
     const s = ORDERS[round % ORDERS.length];
-    const times = simulate(s, {
-      F: 0.2 + random(),
-      I: 0.2 + random(),
-      W: 0.2 + random(),
-      comm: random(),
-      FB: null,
-      S: null,
-      T: null,
-      O: null,
-    });
+    const [F, I, W, comm] = [0.2 + random(), 0.2 + random(), 0.2 + random(), random()];
+    const times = simulate(s, { ...UNIT, F, I, W, comm });
     const pyramid = buildPyramid(s, times, times.makespan);
     const width = 20 + Math.floor(random() * 200);
     const step = (times.makespan * (0.2 + random())) / width;
@@ -51,7 +43,7 @@ test("bins from the pyramid equal bins from the ops, to their edges", () => {
 
 test("every level contains all the time of each kind", () => {
   const s = zbH1(4, 700);
-  const times = simulate(s, { F: 1.1, I: 0.7, W: 0.4, comm: 0.3, FB: null, S: null, T: null, O: null });
+  const times = simulate(s, { ...UNIT, F: 1.1, I: 0.7, W: 0.4, comm: 0.3 });
   const { kinds, levels } = buildPyramid(s, times, times.makespan);
   assert.ok(levels.length >= 3);
   for (const { count, cover } of levels) {
@@ -97,7 +89,7 @@ test("every level contains one short op among a thousand long ones of another ki
 
 test("bins beyond the end of time are empty, and a screen finer than all levels has none", () => {
   const s = oneFOneB(2, 50);
-  const times = simulate(s, { F: 1, I: 1, W: 1, comm: 0, FB: null, S: null, T: null, O: null });
+  const times = simulate(s, UNIT);
   const pyramid = buildPyramid(s, times, times.makespan);
   const bins = emptyBins(pyramid.kinds, 10);
   sample(pyramid, pyramid.levels[0], 0, 10, times.makespan / 10, bins);

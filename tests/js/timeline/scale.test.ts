@@ -4,7 +4,6 @@ import { test } from "node:test";
 
 import { formatNumber, formatPercent, formatTime } from "../../../static/js/core/i18n/numbers.ts";
 import { tickStep, ticks } from "../../../static/js/core/timeline/scale.ts";
-import { clamp, fit, pan, zoomAt, zoomTo } from "../../../static/js/core/timeline/viewport.ts";
 import { seeded } from "../support/helpers.ts";
 
 test("ticks are round, within the range, ascending and free of rounding error", () => {
@@ -52,44 +51,4 @@ test("numbers in prose have at most four decimals", () => {
     "0",
     "0",
   ]);
-});
-
-test("zooming keeps the time under the pointer in its place", () => {
-  const view = zoomAt({ t0: 20, t1: 60 }, 30, 2, 100, 1);
-  assert.deepEqual(view, { t0: 25, t1: 45 });
-  assert.deepEqual(zoomAt(view, 30, 0.5, 100, 1), { t0: 20, t1: 60 });
-});
-
-test("zooming in stops at the least span and zooming out at the whole", () => {
-  const near = zoomAt({ t0: 20, t1: 22 }, 21, 100, 100, 1);
-  assert.deepEqual(near, { t0: 20.5, t1: 21.5 });
-  assert.deepEqual(zoomAt(near, 21, 1e-9, 100, 1), fit(100));
-});
-
-test("panning stops at both ends", () => {
-  assert.deepEqual(pan({ t0: 10, t1: 20 }, -50, 100), { t0: 0, t1: 10 });
-  assert.deepEqual(pan({ t0: 10, t1: 20 }, 500, 100), { t0: 90, t1: 100 });
-});
-
-test("a view of a longer timeline is moved into a shorter one", () => {
-  assert.deepEqual(clamp({ t0: 90, t1: 110 }, 100), { t0: 80, t1: 100 });
-  assert.deepEqual(clamp({ t0: 90, t1: 310 }, 100), fit(100));
-  assert.deepEqual(clamp({ t0: NaN, t1: 3 }, 100), fit(100));
-});
-
-test("a selection is shown with a small margin, whichever end came first", () => {
-  assert.deepEqual(zoomTo(60, 10, 100), { t0: 9, t1: 61 });
-  assert.deepEqual(zoomTo(5, 5, 100), fit(100));
-});
-
-test("no sequence of zooms and pans leaves the timeline", () => {
-  const random = seeded(9);
-  let view = fit(103);
-  for (let round = 0; round < 3000; round++) {
-    view =
-      random() < 0.5
-        ? pan(view, (random() - 0.5) * 80, 103)
-        : zoomAt(view, random() * 103, 2 ** (random() * 4 - 2), 103, 0.5);
-    assert.ok(view.t0 >= 0 && view.t1 <= 103 && view.t1 - view.t0 >= 0.5 - 1e-9, JSON.stringify(view));
-  }
 });

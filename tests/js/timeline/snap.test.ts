@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { dragged, gripAt } from "../../../static/js/core/timeline/viewport.ts";
-import { nearestEdge, nextEdge } from "../../../static/js/core/timeline/snap.ts";
+import { edgeOfRow } from "../../../static/js/core/timeline/edges.ts";
+import { nearestEdge } from "../../../static/js/core/timeline/snap.ts";
 import { simulate } from "../../../static/js/core/schedule/simulate.ts";
 import { UNIT, oneFOneB, seeded, zbH1 } from "../support/helpers.ts";
 
@@ -45,23 +46,12 @@ test("stepping from edge to edge visits every edge of a row, forwards and back",
   for (const lane of lanesOf()) {
     for (let rank = 0; rank < lane.schedule.p; rank++) {
       const all = edgesOf(lane, rank).filter((t, at, each) => at === 0 || t - each[at - 1] > 1e-9);
-      const walked = [];
-      for (
-        let t = nextEdge(lane.schedule, lane.times, rank, -1, 1);
-        t !== null;
-        t = nextEdge(lane.schedule, lane.times, rank, t, 1)
-      )
-        walked.push(t);
-      const back = [];
-      for (
-        let t = nextEdge(lane.schedule, lane.times, rank, 1e6, -1);
-        t !== null;
-        t = nextEdge(lane.schedule, lane.times, rank, t, -1)
-      )
-        back.push(t);
-      for (const steps of [walked, back.reverse()]) {
-        assert.equal(steps.length, all.length);
-        steps.forEach((t, at) => assert.ok(Math.abs(t - all[at]) < 1e-9));
+      for (const way of [1, -1] as const) {
+        const next = (t: number) => edgeOfRow(lane.schedule.offsets, lane.times, rank, t, way);
+        const walked = [];
+        for (let t = next(way > 0 ? -1 : 1e6); Number.isFinite(t); t = next(t)) walked.push(t);
+        assert.equal(walked.length, all.length);
+        walked.forEach((t, at) => assert.ok(Math.abs(t - all.at(way > 0 ? at : -1 - at)!) < 1e-9));
       }
     }
   }

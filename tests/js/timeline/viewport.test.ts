@@ -40,6 +40,12 @@ test("a window that is already within is left where it is, and one wider than th
     assert.deepEqual(clamp({ t0: view.t0, t1: view.t0 + total * (1 + random()) }, total), fit(total), where);
   });
   for (const bad of [NaN, 0, -1]) assert.deepEqual(clamp({ t0: 1, t1: 1 + bad }, 10), fit(10));
+  assert.deepEqual(clamp({ t0: 90, t1: 110 }, 100), { t0: 80, t1: 100 });
+});
+
+test("a pan stops at both ends", () => {
+  assert.deepEqual(pan({ t0: 10, t1: 20 }, -50, 100), { t0: 0, t1: 10 });
+  assert.deepEqual(pan({ t0: 10, t1: 20 }, 500, 100), { t0: 90, t1: 100 });
 });
 
 test("zooming leaves the moment under the pointer where it is on the screen, unless the window meets an end", () => {
@@ -101,4 +107,5 @@ test("a zoom to an interval shows all of it and little else, whichever end is na
     assert.ok(view.t1 - view.t0 <= 1.05 * (t1 - t0), where);
   });
   assert.deepEqual(zoomTo(3, 3, 10), fit(10));
+  assert.deepEqual(zoomTo(60, 10, 100), { t0: 9, t1: 61 });
 });

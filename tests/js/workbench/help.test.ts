@@ -6,10 +6,9 @@ import { blocksWithin, goOn, patternOf, stamp } from "../../../static/js/core/wo
 import { gapsOf, idleOf } from "../../../static/js/core/workbench/delays.ts";
 import { complete } from "../../../static/js/core/workbench/greedy.ts";
 import { hint, runUntilStrange } from "../../../static/js/core/workbench/hints.ts";
-import { legalNext, textOf } from "../../../static/js/core/workbench/legality.ts";
+import { textOf } from "../../../static/js/core/workbench/legality.ts";
 import { fromText, toText } from "../../../static/js/core/workbench/order_text.ts";
 import {
-  createBoard,
   emptyPosition,
   isWhole,
   move,
@@ -20,13 +19,11 @@ import {
 } from "../../../static/js/core/workbench/position.ts";
 import { forkOf, recognise, references } from "../../../static/js/core/workbench/references.ts";
 import { ruleLength, scoreOf } from "../../../static/js/core/workbench/score.ts";
-import { DEFAULTS, UNIT, seeded } from "../support/helpers.ts";
-import type { PlacementKind, Spec } from "../../../static/js/core/schedule/types.ts";
+import { DEFAULTS, UNIT, board, boards, legalNext, seeded } from "../support/helpers.ts";
+import type { PlacementKind } from "../../../static/js/core/schedule/types.ts";
 
 const [F, I, W, B] = [0, 1, 2, 3];
 const SPEC = { ...DEFAULTS, family: "imported" };
-
-const board = (spec: Partial<Spec>, kind: PlacementKind = "looped") => createBoard({ ...SPEC, ...spec }, kind);
 
 /** text: of F, I, W and B, of one chunk. */
 const row = (text: string) => {
@@ -51,13 +48,8 @@ test("1F1B and what it begins with are recognised, and another order is not", ()
 });
 
 test("every family's own order is recognised by its name", () => {
-  for (const [p, m, v, kind] of [
-    [4, 8, 1, "looped"],
-    [4, 8, 2, "looped"],
-    [4, 8, 2, "v"],
-    [4, 8, 1, "bidirectional"],
-  ] as [number, number, number, PlacementKind][]) {
-    const known = references(board({ p, m, v }, kind));
+  for (const on of boards()) {
+    const known = references(on);
     for (const { name, position } of known) assert.ok(recognise(position, known).exact.includes(name), name);
   }
 });

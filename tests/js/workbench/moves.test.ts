@@ -7,13 +7,11 @@ import { complete } from "../../../static/js/core/workbench/greedy.ts";
 import {
   candidate,
   candidates,
-  legalNext,
   pairCandidate,
   reasonAgainst,
   textOf,
 } from "../../../static/js/core/workbench/legality.ts";
 import {
-  createBoard,
   emptyPosition,
   isWhole,
   move,
@@ -29,13 +27,10 @@ import {
 import { forkOf, references } from "../../../static/js/core/workbench/references.ts";
 import { scoreOf } from "../../../static/js/core/workbench/score.ts";
 import { simulate } from "../../../static/js/core/schedule/simulate.ts";
-import { DEFAULTS, UNIT, seeded } from "../support/helpers.ts";
-import type { PlacementKind, Spec } from "../../../static/js/core/schedule/types.ts";
+import { UNIT, board, boards, legalNext, seeded } from "../support/helpers.ts";
+import type { PlacementKind } from "../../../static/js/core/schedule/types.ts";
 
 const [F, , W, B] = [0, 1, 2, 3];
-
-const board = (spec: Partial<Spec>, kind: PlacementKind = "looped") =>
-  createBoard({ ...DEFAULTS, family: "imported", ...spec }, kind);
 
 /** Place ops by kind and rank, each for the next micro-batch of chunk 0. text: such as "F0 F1 B1". */
 const played = (position: Position, text: string): Position =>
@@ -102,15 +97,9 @@ test("a pair needs what both of its halves need", () => {
 });
 
 test("a fork of every family is whole, legal and as fast as the family", () => {
-  for (const [p, m, v, kind] of [
-    [4, 8, 1, "looped"],
-    [4, 8, 2, "looped"],
-    [4, 8, 2, "v"],
-    [4, 8, 1, "bidirectional"],
-  ] as [number, number, number, PlacementKind][]) {
-    const on = board({ p, m, v }, kind);
+  for (const on of boards()) {
     const known = references(on);
-    assert.ok(known.length > 0, kind);
+    assert.ok(known.length > 0, on.placement.kind);
     for (const { name, position } of known) {
       assert.deepEqual(violations(position), [], name);
       assert.ok(isWhole(position), name);

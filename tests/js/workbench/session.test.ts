@@ -4,23 +4,13 @@ import { test } from "node:test";
 import { makespanBound } from "../../../static/js/core/workbench/bound.ts";
 import { complete } from "../../../static/js/core/workbench/greedy.ts";
 import { opOfText, positionOfRows } from "../../../static/js/core/workbench/op_texts.ts";
-import {
-  createBoard,
-  emptyPosition,
-  isWhole,
-  move,
-  scheduleOf,
-  timesOf,
-} from "../../../static/js/core/workbench/position.ts";
+import { emptyPosition, isWhole, move, scheduleOf, timesOf } from "../../../static/js/core/workbench/position.ts";
 import { forkOf, references } from "../../../static/js/core/workbench/references.ts";
 import { Session } from "../../../static/js/core/workbench/session.ts";
 import { scoreOf } from "../../../static/js/core/workbench/score.ts";
 import { opText } from "../../../static/js/core/schedule/ops.ts";
-import { DEFAULTS, UNIT } from "../support/helpers.ts";
+import { UNIT, board, boards } from "../support/helpers.ts";
 import type { PlacementKind, Spec } from "../../../static/js/core/schedule/types.ts";
-
-const board = (spec: Partial<Spec>, kind: PlacementKind = "looped") =>
-  createBoard({ ...DEFAULTS, family: "imported", ...spec }, kind);
 
 function begin(spec: Partial<Spec>, kind?: PlacementKind) {
   const session = new Session(emptyPosition(board(spec, kind)));
@@ -124,17 +114,14 @@ test("rows of texts are the position, and an op that a rank does not have is an 
 });
 
 test("no family is faster than the bound, and the best reach it", () => {
-  for (const [p, m, v, kind] of [
-    [4, 8, 1, "looped"],
-    [4, 8, 2, "looped"],
-    [3, 7, 2, "v"],
-    [4, 8, 1, "bidirectional"],
-  ] as [number, number, number, PlacementKind][]) {
-    for (const costs of [UNIT, { ...UNIT, F: 1.5, W: 0.5, comm: 0.25 }, { ...UNIT, comm: 2 }]) {
-      const on = board({ p, m, v, costs }, kind);
+  for (const costs of [UNIT, { ...UNIT, F: 1.5, W: 0.5, comm: 0.25 }, { ...UNIT, comm: 2 }]) {
+    for (const on of [...boards(costs), board({ p: 3, m: 7, v: 2, costs }, "v")]) {
       const bound = makespanBound(on);
       for (const { name, position } of references(on)) {
-        assert.ok(timesOf(position).times.makespan >= bound - 1e-9, `${name} ${kind} ${JSON.stringify(costs)}`);
+        assert.ok(
+          timesOf(position).times.makespan >= bound - 1e-9,
+          `${name} ${on.placement.kind} ${JSON.stringify(costs)}`,
+        );
       }
       const made = complete(emptyPosition(on), "split");
       assert.ok(isWhole(made) && scoreOf(made).makespan >= bound - 1e-9);

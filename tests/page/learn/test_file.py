@@ -37,7 +37,7 @@ def file_page(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert problems == []
 
 
-def test_its_scenes_are_live_and_its_questions_are_judged_without_a_server(file_page: Page) -> None:
+def test_its_scenes_are_live_and_its_questions_are_graded_without_a_server(file_page: Page) -> None:
     page = file_page
     assert page.evaluate("document.querySelector('bubble-line').figures.bubble.toFixed(3)") == "0.429"
     page.locator("bubble-line").first.get_by_label("Micro-batches m").press("ArrowRight")

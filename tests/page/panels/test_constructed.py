@@ -9,10 +9,11 @@ from playwright.sync_api import Page, expect
 
 from backend.schedule.families.registry import FAMILIES
 from tests.conftest import Server
-from tests.support.page.queries import GO, Open, frames, settle, state, wait
+from tests.support.page.queries import GO, Open, frames, held_timers, settle, state, wait
 
 CONSTRUCTED = [name for name, family in FAMILIES.items() if family.problem is None]
-ENDS = {"p": 0.35, "m": 0.55, "v": 0.6, "group": 0.4}
+ENDS = {"p": 0.1, "m": 0.4, "v": 0.2, "group": 0.4}
+REST_MS = 150  # delay before the server is asked
 OPTIONS = (
     "family=1f1b&vocabulary=parallel-1",
     "family=1f1b&vocabulary=interlaced",
@@ -31,24 +32,26 @@ def drag(page: Page, field: str, end: float) -> None:
     now = float(page.evaluate(f"(s => s.value / s.max)(document.querySelector('#field-{field}-slider'))"))
     page.mouse.move(box["x"] + 8 + now * (box["width"] - 16), y)
     page.mouse.down()
-    for part in (0.05, 0.5, end):
-        page.mouse.move(box["x"] + 8 + part * (box["width"] - 16), y, steps=3)
+    for part in (0.05, end):
+        page.mouse.move(box["x"] + 8 + part * (box["width"] - 16), y, steps=2)
     page.mouse.up()
 
 
 def drag_all(page: Page, query: str) -> None:
     """Drag each size that the family has; after each the page shows what is asked for, and it is another schedule."""
+    now = state(page)
     for field, end in ENDS.items():
         if page.locator(f"#field-{field}-slider").is_hidden():
             continue
-        before, asked = state(page)["lanes"], state(page)["spec"][field]
+        before = now
         drag(page, field, end)
         frames(page)
         wait(page, "!bubbleline.state().plans[0].stale")
-        spec, (plan,) = state(page)["spec"], state(page)["plans"]
-        assert spec[field] != asked, f"{query}: {field}"
-        assert (plan["error"], plan["offline"]) == (None, False), f"{query}: {field} = {spec[field]}"
-        assert state(page)["lanes"] != before or field == "group", f"{query}: {field} = {spec[field]}"
+        now = state(page)
+        value, (plan,) = now["spec"][field], now["plans"]
+        assert value != before["spec"][field], f"{query}: {field}"
+        assert (plan["error"], plan["offline"]) == (None, False), f"{query}: {field} = {value}"
+        assert now["lanes"] != before["lanes"] or field == "group", f"{query}: {field} = {value}"
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +96,8 @@ def test_what_the_page_cannot_be_sure_of_the_server_refuses_once_it_rests(open_p
     page = open_page("?family=1f1b&p=4&m=8&F=1,2,1,1")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    drag(page, "p", 0.3)
+    with held_timers(page, REST_MS):
+        drag(page, "p", 0.3)
     expect(page.locator("#field-F-problem")).to_contain_text("one entry per stage")
     assert len([url for url in asked if "/api/schedule" in url]) == 1
     assert state(page)["plans"][0]["shown"]["p"] == 4

@@ -36,9 +36,9 @@ def test_the_middle_ranks_hold_p_micro_batches_and_those_at_the_ends_half_and_on
 @pytest.mark.parametrize(("p", "n"), [(2, 5), (4, 2), (4, 7), (8, 12), (14, 30)])
 def test_no_two_ops_of_a_rank_have_the_same_slot(p: int, n: int) -> None:
     assert CHIMERA.table is not None
-    slots_of = compiled(*CHIMERA.table.slots.values(), let=tuple(CHIMERA.table.let.items()))
+    slots_of = compiled(CHIMERA.table.slots.values(), "p, r, i", CHIMERA.table.let.items())
     for r in range(p):
-        slots = np.concatenate(slots_of({"p": p, "r": r, "i": np.arange(n)}))
+        slots = np.concatenate(slots_of(p, r, np.arange(n)))
         assert len(np.unique(slots)) == len(slots) == 4 * n
 
 

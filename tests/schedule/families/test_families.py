@@ -33,8 +33,8 @@ def grid(sizes: list[tuple[int, int]], chunks: tuple[int, ...] = (1,)) -> list[t
     return [(p, m, v) for (p, m), v in product(sizes, chunks)]
 
 
-SIZES = [(p, m) for p in (1, 2, 3, 4, 5, 8) for m in (1, 2, 3, 4, 5, 6, 8, 9, 12, 15, 16, 24)]
-ENOUGH = [(p, m) for p in (1, 2, 3, 4, 5, 8) for m in (2 * p, 2 * p + 1, 2 * p + 4, 3 * p + 3)]
+SIZES = [(p, m) for p in (1, 2, 3, 4, 8) for m in (1, 2, 3, 4, 5, 6, 8, 9, 12, 16)]
+ENOUGH = [(p, m) for p in (1, 2, 3, 4, 8) for m in (2 * p, 2 * p + 1, 2 * p + 4, 3 * p + 3)]
 
 
 @pytest.mark.parametrize(("p", "m"), SIZES)
@@ -76,7 +76,7 @@ def test_zb_v_is_torchs_zb_v_for_few_micro_batches_too(p: int, m: int) -> None:
     assert registry.order(Spec("v-zb", p, m, 2)).text() == torch_rows("ScheduleZBVZeroBubble", place("v", p, 2), m)
 
 
-@pytest.mark.parametrize(("p", "m", "v"), grid(SIZES, (1, 2, 3)))
+@pytest.mark.parametrize(("p", "m", "v"), grid(SIZES, (1, 2, 3, 4)))
 def test_breadth_first_is_torchs_looped_bfs(p: int, m: int, v: int) -> None:
     spec = Spec("interleaved-bfs", p, m, v)
     assert registry.order(spec).text() == torch_rows("ScheduleLoopedBFS", place("looped", p, v), m)

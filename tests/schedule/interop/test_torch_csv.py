@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.schedule.errors import OrderError, SpecError
+from backend.schedule.errors import OrderError
 from backend.schedule.families import registry
 from backend.schedule.interop import torch_csv, trace_export
 from backend.schedule.simulation.check import check
@@ -31,19 +31,13 @@ def test_import_export_import_is_the_identity(spec: Spec) -> None:
 
 @given(spec=specs(max_p=4, max_m=8))
 def test_torch_reads_every_op_that_we_write(spec: Spec) -> None:
-    from torch.distributed.pipelining.schedules import _Action  # 1.6 s, which every worker would wait for
+    from torch.distributed.pipelining.schedules import _Action  # takes 2 s, at collection in every worker
 
     if registry.family_of(spec).placement == "bidirectional":
         return
     for line in torch_csv.dump(registry.order(spec)).splitlines():
         for cell in line.split(","):
             assert _Action.from_str(cell) is not None
-
-
-@pytest.mark.parametrize("family", ["dualpipe", "chimera"])
-def test_an_export_of_two_replicas_is_refused_with_the_reason(family: str) -> None:
-    with pytest.raises(SpecError, match="hold every stage on two"):
-        torch_csv.dump(registry.order(Spec(family, 2, 4)))
 
 
 def test_empty_cells_are_idle_slots_and_the_v_placement_is_found() -> None:

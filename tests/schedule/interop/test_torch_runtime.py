@@ -1,9 +1,13 @@
-"""Torch's own runtime runs our CSV files as they are, and its profiler's traces come back as measured timelines."""
+"""Torch's own runtime runs our CSV files as they are, and its profiler's traces come back as measured timelines.
+
+Torch's pipelines are imported by the tests that use them: each worker of pytest imports this file, and they take 2 s.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,14 +16,6 @@ from click.testing import CliRunner
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from torch import nn
-from torch.distributed.pipelining._backward import stage_backward_input
-from torch.distributed.pipelining.schedules import (
-    ScheduleDualPipeV,
-    ScheduleZBVZeroBubble,
-    _Action,
-    _validate_schedule,
-    get_schedule_class,
-)
 
 from backend.cli.import_files import import_files
 from backend.schedule.errors import OrderError, SpecError
@@ -90,6 +86,8 @@ def test_torch_runs_every_op_of_our_file_in_our_order(torchs: Pool, name: str) -
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_an_order_that_torch_cannot_represent_is_refused_by_us_and_by_torch(name: str) -> None:
+    from torch.distributed.pipelining.schedules import _Action, _validate_schedule
+
     order = order_of(name, 4, 8)
     with pytest.raises(SpecError, match=REFUSED[name]):
         torch_csv.dump(order)
@@ -101,13 +99,15 @@ def test_an_order_that_torch_cannot_represent_is_refused_by_us_and_by_torch(name
 def test_a_wrong_file_fails_in_torch_too(torchs: Pool) -> None:
     """Shows that the tests above can fail: the last backward of stage 1 is missing."""
     job = job_of(order_of("1f1b", 2, 2))
-    broken = Job(job.csv.replace(",1B1", ""), job.m, job.stages)
+    broken = replace(job, csv=job.csv.replace(",1B1", ""))
     assert broken.csv != job.csv
     assert all("AssertionError" in each.error for each in torchs.run(broken))
 
 
 def test_torchs_split_backward_fails_where_a_stage_returns_a_view() -> None:
     """The reason why, by docs/interop.md, a stage must not end in a view if the order has I and W."""
+    from torch.distributed.pipelining._backward import stage_backward_input
+
     layer = nn.Linear(4, 4)
     x = torch.ones(2, 4, requires_grad=True)
     with pytest.raises(RuntimeError, match="Failed to run stage backward input") as failed:
@@ -142,6 +142,8 @@ def test_torch_runs_the_halves_of_a_pair_one_after_the_other(torchs: Pool) -> No
 
 
 def test_torchs_reader_drops_what_follows_an_op_and_ours_does_not() -> None:
+    from torch.distributed.pipelining.schedules import _Action
+
     assert str(_Action.from_str("0F1hello")) == "0F1"
     with pytest.raises(OrderError, match="line 1, cell 1"):
         torch_csv.load("0F1hello\n")
@@ -149,6 +151,8 @@ def test_torchs_reader_drops_what_follows_an_op_and_ours_does_not() -> None:
 
 def test_torch_names_exactly_two_schedules_with_v_placement() -> None:
     """The names that docs/interop.md gives: torchtitan takes the placement from the class, not from the file."""
+    from torch.distributed.pipelining.schedules import ScheduleDualPipeV, ScheduleZBVZeroBubble, get_schedule_class
+
     assert get_schedule_class("ZBVZeroBubble") is ScheduleZBVZeroBubble
     assert get_schedule_class("DualPipeV") is ScheduleDualPipeV
     for name in ("PipelineScheduleMulti", "PipelineScheduleSingle", "1F1B"):

@@ -13,7 +13,7 @@ from backend.schedule.simulation.memory import peaks
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
-from tests.support.strategies import specs
+from tests.support.strategies import few, specs
 
 
 def measured(spec: Spec, quantity: str, window: str) -> float:
@@ -36,12 +36,14 @@ def assert_laws_hold(spec: Spec) -> int:
 
 @pytest.mark.parametrize("family", registry.FAMILIES)
 @given(data=st.data())
+@few(12)
 def test_every_law_equals_the_simulation_where_it_says_exact(family: str, data: st.DataObject) -> None:
     assert_laws_hold(data.draw(specs(family)))
 
 
 @pytest.mark.parametrize("family", registry.FAMILIES)
 @given(data=st.data())
+@few(12)
 def test_with_enough_micro_batches_equal_f_i_and_w_and_no_hops_every_law_is_exact(
     family: str, data: st.DataObject
 ) -> None:

@@ -81,7 +81,7 @@ def _peak(row: npt.NDArray[np.uint8], share: float) -> float:
     share=st.sampled_from([1.0, 0.4324, 0.0]),
 )  # fmt: skip
 @few(12)
-def test_in_an_exhaustive_search_no_order_is_below_the_bound_or_better_than_the_searched_one(
+def test_in_an_exhaustive_search_no_order_is_below_the_bounds_or_better_than_the_searched_one(
     costs: Costs, m: int, room: float, share: float
 ) -> None:
     instance = instance_of("linear", 2, m, room, costs, share)
@@ -89,6 +89,8 @@ def test_in_an_exhaustive_search_no_order_is_below_the_bound_or_better_than_the_
     assert lower_bound(instance).value <= least * (1.0 + 1e-9)
     found = search(instance, tries_of(instance), budget=Budget(None, 3000))
     assert found.span == pytest.approx(least, rel=1e-9, abs=1e-9)
+    if share > 0.0:  # the group of all devices leaves nothing out
+        assert shortest(instance, Alone.of(instance), [0, 1]) == pytest.approx(least, rel=1e-9, abs=1e-9)
 
 
 @solver
@@ -153,19 +155,6 @@ def test_memory_below_the_need_of_one_round_trip_is_bounded_by_lifetimes() -> No
     assert bound.value == pytest.approx(6 * (4 * 5.0 + 6 * 0.5 + 1.0))
 
 
-@given(
-    costs=any_costs(2), m=st.integers(1, 3), room=st.sampled_from([1.0, 1.5, 2.0, 2.6, 3.0]),
-    share=st.sampled_from([1.0, 0.4324]),
-)  # fmt: skip
-@few(12)
-def test_the_group_of_all_devices_leaves_nothing_out_and_so_gives_the_least_span(
-    costs: Costs, m: int, room: float, share: float
-) -> None:
-    instance = instance_of("linear", 2, m, room, costs, share)
-    least = min(span_of(instance, codes) for codes in all_orders(instance))
-    assert shortest(instance, Alone.of(instance), [0, 1]) == pytest.approx(least, rel=1e-9, abs=1e-9)
-
-
 @given(data=st.data(), kind=st.sampled_from(["linear", "v"]), m=st.integers(1, 6))
 @few(12)
 def test_a_larger_group_bounds_no_lower_and_fewer_labels_no_higher(data: st.DataObject, kind: str, m: int) -> None:
@@ -198,7 +187,7 @@ def test_only_whole_chunks_count_where_w_keeps_all() -> None:
 
 def test_the_more_memory_the_lower_the_bound() -> None:
     for kind, top in (("linear", 18), ("v", 34)):
-        values = [lower_bound(instance_of(kind, 8, 24, float(room), PAPER_6B)).value for room in range(2, top, 2)]
+        values = [lower_bound(instance_of(kind, 8, 24, float(room), PAPER_6B)).value for room in range(2, top, 4)]
         assert values == sorted(values, reverse=True)
 
 

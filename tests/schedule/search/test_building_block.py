@@ -1,4 +1,4 @@
-"""Building blocks and their families: memory from lifespans, laws, legality, and published spans."""
+"""Building blocks and their families: memory from lifespans, legality, and published spans."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from backend.schedule.families.v_shape.v_half import V_HALF
 from backend.schedule.families.v_shape.v_min import BLOCK as MIN_BLOCK
 from backend.schedule.families.v_shape.v_min import V_MIN
 from backend.schedule.jit import Kernel
-from backend.schedule.laws.law import names
 from backend.schedule.order.placement import place
 from backend.schedule.search import building_block, construction, greedy
 from backend.schedule.search.bounds import lower_bound
@@ -56,15 +55,6 @@ def test_a_blocks_lifespans_over_its_period_are_its_memory(name: str, p: int) ->
     assert in_flight.max() == block.peak()
 
 
-@pytest.mark.parametrize("name", BLOCKS)
-@pytest.mark.parametrize("p", [1, 2, 3, 4, 6, 7, 9, 12])
-def test_a_blocks_ops_never_overlap_when_it_repeats(name: str, p: int) -> None:
-    shown = BLOCKS[name](p).as_dict()
-    for device in shown["slots"]:
-        slots = [slot % shown["period"] for chunk in device for slot in chunk]
-        assert sorted(slots) == list(range(6))
-
-
 def name_of(case: dict[str, Any]) -> str:
     """The family, sizes and F of a published span, and its memory if that is given."""
     memory = f"-{case['memory']:g}" if "memory" in case else ""
@@ -87,19 +77,6 @@ def test_unit_costs_give_the_idle_slots_that_were_counted_on_published_orders(p:
         assert least == (4 * p - 5 if p % 3 else 4 * p - 7)
         half = span(V_HALF, Spec("v-half", p, m, 2, costs=unit)) - 6 * m
         assert half == (3 * p - 4 if p % 2 else 3 * p - 7)
-
-
-@pytest.mark.parametrize("name", BLOCKS)
-@given(p=st.integers(1, 12), m=st.integers(1, 40), f=st.integers(1, 9), same=st.booleans())
-def test_laws_hold_where_they_are_stated_as_exact(name: str, p: int, m: int, f: int, same: bool) -> None:
-    costs = Costs(12.0 * f, 12.0 * f, 12.0 * f if same else 24.0)
-    family, spec = FAMILIES[name], Spec(name, p, m, 2, costs=costs)
-    order = family.order(spec)
-    shown = figures(simulate(order, costs, 2))
-    found = {"bubble": shown.longest_stage - shown.busy, "peak": float(peaks(order)[0].max())}
-    for law in family.laws:
-        judged = law.evaluate(names(p, m, 2, p, 2 * p, costs))
-        assert not judged["exact"] or found[law.quantity] == judged["value"]
 
 
 @st.composite

@@ -156,7 +156,7 @@ Answered = list[tuple[Spec, Order, dict[str, Any]]]
 def answered() -> Answered:
     """Random specs of every family with their orders and the page's answers, from one process of node."""
     rng = random.Random(20240607)
-    specs = [random_spec(rng, name) for name in FAMILIES for _ in range(20)]
+    specs = [random_spec(rng, name) for name in FAMILIES for _ in range(10)]
     cases = [(spec, order(spec)) for spec in specs]
     return [(*case, answer) for case, answer in zip(cases, page_answers(cases, own=True), strict=True)]
 
@@ -169,7 +169,7 @@ def test_the_page_times_every_family_as_the_server_does_bit_for_bit(answered: An
 
 
 def test_queries_of_the_page_and_links_of_the_server_mean_the_same_spec_on_both_sides(answered: Answered) -> None:
-    assert len(answered) >= 20 * len(FAMILIES)
+    assert len(answered) == 10 * len(FAMILIES)
     for spec, _, answer in answered:
         assert spec_of(answer["asked"].removeprefix("?").encode()) == spec
         assert answer["problems"] == []
@@ -178,7 +178,7 @@ def test_queries_of_the_page_and_links_of_the_server_mean_the_same_spec_on_both_
 
 def test_an_order_with_written_out_micro_batches_is_timed_alike() -> None:
     rng = random.Random(7)
-    specs = [random_spec(rng, name) for name in FAMILIES for _ in range(5)]
+    specs = [random_spec(rng, name) for name in FAMILIES for _ in range(3)]
     cases = [(spec, stored(order(spec))) for spec in specs]
     assert {built.micro is not None for _, built in cases} == {True}
     for (spec, built), answer in zip(cases, page_answers(cases), strict=True):
@@ -189,7 +189,7 @@ def test_a_forward_only_schedule_is_timed_alike_and_keeps_nothing() -> None:
     rng = random.Random(11)
     names = [name for name, family in FAMILIES.items() if "forward_only" in family.fields]
     plain = {"recompute": "none", "vocabulary": "plain", "offload": "none", "shared_link": False, "lifo": False}
-    specs = [random_spec(rng, name).with_(forward_only=True, **plain) for name in names for _ in range(5)]
+    specs = [random_spec(rng, name).with_(forward_only=True, **plain) for name in names for _ in range(3)]
     cases = [(spec, order(spec)) for spec in specs]
     for (spec, built), answer in zip(cases, page_answers(cases, own=True), strict=True):
         assert_equal(spec, simulate(built, spec.timing, spec.v), answer)
@@ -272,9 +272,9 @@ def nearest_legal(data: dict[str, Any]) -> Spec:
 
 
 def test_the_page_places_copies_and_the_sharded_output_layer_as_the_server_does_op_by_op() -> None:
-    specs = specs_with_options(random.Random(1603), 5)
+    specs = specs_with_options(random.Random(1603), 3)
     cases = [(spec, order(spec)) for spec in specs]
-    assert sum(built.copies is not None for _, built in cases) > 50
+    assert sum(built.copies is not None for _, built in cases) > 30
     assert {built.barriers for _, built in cases} == {0, 1, 2}
     for (spec, built), answer in zip(cases, page_answers(cases, own=True), strict=True):
         assert answer["constructed"]
@@ -289,7 +289,8 @@ def test_large_orders_are_timed_alike_by_the_steady_states_that_their_tables_say
             continue
         for v in {family.v[1], min(4, family.v[2])}:
             for more in ({}, {"forward_only": True}) if "forward_only" in family.fields else ({},):
-                data = {"family": name, "p": 4, "m": 9000 // v + rng.randint(0, 9), "v": v} | more
+                least = 1 if more or "FB" in family.fields else 2  # ops of a micro-batch in a stage; a pair is one
+                data = {"family": name, "p": 4, "m": 9000 // (least * v) + rng.randint(0, 9), "v": v} | more
                 costs = rng.choice((Costs(1.0, 2.0, 1.0, 0.5), Costs(0.25, 1.5, 0.75)))
                 spec = nearest_legal(data).with_(costs=costs)
                 cases.append((spec, order(spec)))

@@ -1,4 +1,7 @@
-"""The simulator: every op starts at the latest of its causes, compiled equals interpreted, memory ends at zero."""
+"""The simulator: compiled equals interpreted, memory ends at zero, costs of stages and pairs, the dependency rule.
+
+That every op starts at the latest of its causes is tested with all options, in tests/schedule/options/test_options.py.
+"""
 
 from __future__ import annotations
 
@@ -10,55 +13,13 @@ from hypothesis import strategies as st
 from backend.schedule import jit
 from backend.schedule.families import registry
 from backend.schedule.order import dependencies
-from backend.schedule.order.ops import Op, Pair
-from backend.schedule.order.order import Order, from_ops
+from backend.schedule.order.order import from_ops
 from backend.schedule.simulation.costs import Costs, durations
 from backend.schedule.simulation.memory import _peaks, curve, peaks
 from backend.schedule.simulation.metrics import figures
-from backend.schedule.simulation.simulate import Timeline, simulate
+from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 from tests.support.strategies import specs
-
-
-def causes(order: Order, timeline: Timeline, comm: float) -> dict[tuple[int, int], list[float]]:
-    """For each op the times before which it cannot start, from the op texts alone: a second, slow implementation of the
-    rule, independent of the simulator's tables.
-    """
-    place, ends, where = order.placement, {}, {}
-    rows = [order.row(rank) for rank in range(order.p)]
-    for rank, row in enumerate(rows):
-        for op, end in zip(row, timeline.rank(rank)[1].tolist(), strict=True):
-            for half in (op.forward, op.backward) if isinstance(op, Pair) else (op,):
-                key = ("F" if half.kind == "F" else "W" if half.kind == "W" else "G", half.stage, half.micro)
-                ends[key], where[key] = end, rank
-    found = {}
-    for rank, row in enumerate(rows):
-        free = 0.0
-        for index, (op, end) in enumerate(zip(row, timeline.rank(rank)[1].tolist(), strict=True)):
-            bounds = [free]
-            for half in (op.forward, op.backward) if isinstance(op, Pair) else (op,):
-                for key in _inputs(half, place.stages):
-                    bounds.append(ends[key] + (comm if where[key] != rank else 0.0))
-            found[rank, index] = bounds
-            free = end
-    return found
-
-
-def _inputs(op: Op, stages: int) -> list[tuple[str, int, int]]:
-    if op.kind == "F":
-        return [("F", op.stage - 1, op.micro)] if op.stage else []
-    if op.kind == "W":
-        return [("G", op.stage, op.micro)]
-    later = [("G", op.stage + 1, op.micro)] if op.stage < stages - 1 else []
-    return [("F", op.stage, op.micro), *later]
-
-
-@given(spec=specs(max_p=6, max_m=14))
-def test_every_op_starts_at_the_latest_of_its_causes(spec: Spec) -> None:
-    order = registry.order(spec)
-    timeline = simulate(order, spec.costs, spec.v)
-    for (rank, index), bounds in causes(order, timeline, spec.costs.comm).items():
-        assert timeline.rank(rank)[0][index] == max(bounds)
 
 
 @given(spec=specs(max_p=6, max_m=14))
@@ -93,20 +54,6 @@ def test_memory_is_never_negative_and_all_released(spec: Spec, share: float) -> 
         assert level.max() == pytest.approx(memory[rank])
     assert (in_flight <= spec.m * order.chunks).all()
     assert (in_flight >= memory * spec.v - 1e-9).all()
-
-
-@given(spec=specs(max_p=6, max_m=14), factor=st.sampled_from([0.5, 2.0, 4.0]))
-def test_scaling_all_costs_scales_all_times(spec: Spec, factor: float) -> None:
-    order, c = registry.order(spec), spec.costs
-    scaled = Costs(*(float(x) * factor for x in (c.F, c.I, c.W, c.comm)))  # type: ignore[arg-type]
-    assert np.array_equal(simulate(order, c, spec.v).end * factor, simulate(order, scaled, spec.v).end)
-
-
-@given(spec=specs(max_p=6, max_m=14), which=st.sampled_from(["F", "I", "W", "comm"]))
-def test_a_cost_that_grows_never_makes_anything_end_earlier(spec: Spec, which: str) -> None:
-    order, c = registry.order(spec), spec.costs
-    grown = Costs(**{key: getattr(c, key) + (12.0 if key == which else 0.0) for key in ("F", "I", "W", "comm")})
-    assert (simulate(order, grown, spec.v).end >= simulate(order, c, spec.v).end).all()
 
 
 def test_uneven_stages_have_the_cost_of_their_entry() -> None:

@@ -77,7 +77,7 @@ def test_a_cookie_that_this_server_has_not_signed_counts_as_none(policy: Policy,
 def test_a_new_token_ends_what_the_old_one_gave_but_not_whose_the_runs_are(policy: Policy):
     cookie = policy.keys.sign(Cookie("me", policy.keys.grant_of(policy.keys.token)))
     before = policy.identify("10.0.0.1", cookie)
-    changed = Policy(replace(policy._config, token="another-token-of-the-class"))
+    changed = Policy(replace(policy.config, token="another-token-of-the-class"))
     after = changed.identify("10.0.0.1", cookie)
     assert (before.role, after.role) == (Role.RUN, Role.VIEW)
     assert before.owner == after.owner
@@ -108,14 +108,14 @@ def test_on_a_local_server_everybody_administrates_and_tokens_mean_nothing(tmp_p
 
 
 def test_where_viewing_is_closed_a_client_without_a_token_may_nothing(policy: Policy):
-    closed = Policy(replace(policy._config, view_open=False))
+    closed = Policy(replace(policy.config, view_open=False))
     with pytest.raises(AccessError) as refused:
         closed.require(closed.identify("10.0.0.1"), Role.VIEW)
     assert refused.value.code == "access.view_needs_token"
 
 
 def test_a_proxy_names_users_and_some_of_them_administrate(policy: Policy):
-    named = Policy(replace(policy._config, proxies=1, user_header="X-Forwarded-User", admins=("ann",)))
+    named = Policy(replace(policy.config, proxies=1, user_header="X-Forwarded-User", admins=("ann",)))
     ann, bob = named.identify("10.0.0.1", user="ann"), named.identify("10.0.0.1", user="bob")
     assert (ann.role, bob.role) == (Role.ADMIN, Role.RUN)
     assert (ann.client, bob.owner) == ("user:ann", "user:bob")

@@ -18,25 +18,18 @@ from backend.schedule.laws.law import NO_HOPS, UNIFORM, Law
 LAWS = (
     Law(
         "bubble",
-        "global",
         "(p-2)*(b + (m/p-1)*(b-f))",
+        message(
+            "schedule.law_chimera_bubble",
+            "a basic unit leaves p-2 slots of B idle; between two units a longer B leaves the difference to F",
+        ),
         (
             UNIFORM,
             NO_HOPS,
             ("b >= f", message("schedule.unless_b_not_shorter_than_f", "the backward is shorter than F")),
         ),
-        message(
-            "schedule.law_chimera_bubble",
-            "a basic unit leaves p-2 slots of B idle; between two units a longer B leaves the difference to F",
-        ),
     ),
-    Law(
-        "peak",
-        "global",
-        "p",
-        (),
-        message("schedule.law_chimera_peak", "the two ranks in the middle; p/2 + 1 at the ends"),
-    ),
+    Law("peak", "p", message("schedule.law_chimera_peak", "the two ranks in the middle; p/2 + 1 at the ends")),
 )
 
 CHIMERA = Family(

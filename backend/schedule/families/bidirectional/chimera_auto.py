@@ -8,8 +8,6 @@ orders take part if they keep the limit.
 
 from __future__ import annotations
 
-import numpy as np
-
 from backend.schedule.errors import message
 from backend.schedule.families import searched
 from backend.schedule.families.bidirectional.chimera import CHIMERA
@@ -36,7 +34,7 @@ def problem(spec: Spec) -> Problem:
 
 def _chimera(spec: Spec) -> Codes:
     """Return the codes (p, steps) of Chimera with the backward split; the last basic unit may be incomplete."""
-    return np.stack([split(row, 2) for row in CHIMERA.rows(spec)])
+    return split(CHIMERA.order(spec).codes, 2).reshape(spec.p, -1)
 
 
 CHIMERA_AUTO = Family(
@@ -55,7 +53,6 @@ CHIMERA_AUTO = Family(
     backward="split",
     complexity=message("schedule.complexity_greedy_construction_then_search", "greedy construction, then a search"),
     placement="bidirectional",
-    shaped_by_costs=True,
     construct=lambda spec: searched.rows(spec, problem(spec)),
     problem=problem,
     legal=(even("p"), even("m"), FEASIBLE),

@@ -64,8 +64,8 @@ def laws(share: str = "") -> tuple[Law, ...]:
     return (
         Law(
             "bubble",
-            "global",
             f"(S/2-1)*(FB+b-3*w){share}",
+            message("schedule.law_dualpipe_bubble", "DeepSeek's table: (PP/2-1)(F&B + B - 3W), B the full backward"),
             (
                 UNIFORM,
                 NO_HOPS,
@@ -73,12 +73,11 @@ def laws(share: str = "") -> tuple[Law, ...]:
                 SHORT_W,
                 FULL_PAIR,
             ),
-            message("schedule.law_dualpipe_bubble", "DeepSeek's table: (PP/2-1)(F&B + B - 3W), B the full backward"),
         ),
         Law(
             "bubble",
-            "global",
             f"(S/2-1)*(2*f+i-w){share}",
+            message("schedule.law_dualpipe_bubble_long_f", "the same where F takes longer than I"),
             (
                 UNIFORM,
                 NO_HOPS,
@@ -86,15 +85,8 @@ def laws(share: str = "") -> tuple[Law, ...]:
                 SHORT_W,
                 FULL_PAIR,
             ),
-            message("schedule.law_dualpipe_bubble_long_f", "the same where F takes longer than I"),
         ),
-        Law(
-            "peak",
-            "global",
-            "S+1",
-            (),
-            message("schedule.law_dualpipe_peak", "DeepSeek's table: PP + 1, on every rank"),
-        ),
+        Law("peak", "S+1", message("schedule.law_dualpipe_peak", "DeepSeek's table: PP + 1, on every rank")),
     )
 
 

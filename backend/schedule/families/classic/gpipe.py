@@ -34,23 +34,21 @@ GPIPE = Family(
     laws=(
         Law(
             "bubble",
-            "global",
             "(p-1)*(f+b+2*c)",
-            (UNIFORM, NO_SHARD_HOPS),
             message("schedule.law_gpipe_bubble", "GPipe section 2.3, with a hop's latency added"),
+            (UNIFORM, NO_SHARD_HOPS),
             shards=True,
         ),
         Law(
             "share",
-            "global",
             "(p-1)/(m+p-1)",
-            (UNIFORM, NO_HOPS),
             message("schedule.law_gpipe_share", "GPipe section 2.3: K partitions are our p devices, M is our m"),
+            (UNIFORM, NO_HOPS),
         ),
         Law(
             "makespan",
-            "global",
             "sum_f + (m-1)*max_f + sum_b + (m-1)*max_b",
+            message("schedule.law_gpipe_makespan", "flow-shop: fill, then the slowest stage"),
             (
                 NO_HOPS,
                 (
@@ -61,13 +59,10 @@ GPIPE = Family(
                     ),
                 ),
             ),
-            message("schedule.law_gpipe_makespan", "flow-shop: fill, then the slowest stage"),
         ),
         Law(
             "peak",
-            "global",
             "m",
-            (),
             message("schedule.law_forwards_before_backwards", "every forward comes before every backward"),
             shards=True,
         ),

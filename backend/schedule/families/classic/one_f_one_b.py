@@ -22,29 +22,24 @@ BLOCK = BlockTable({"F0": "r", "I0": "3*p - 2 - 2*r"}, period=3)
 VOCABULARY_LAWS = (
     Law(
         "makespan",
-        "global",
         "m*(f+b+s+t) + (p-1)*(f+b)",
-        (UNIFORM, NO_HOPS, IN_STEP),
         message(
             "schedule.law_spread_makespan",
             "arXiv 2411.05288: S and T are work that all ranks share, and the barriers hide behind the "
             "forwards run ahead",
         ),
+        (UNIFORM, NO_HOPS, IN_STEP),
         when="barriers > 0",
     ),
     Law(
         "peak",
-        "global",
         "min(p + barriers, m)",
-        (),
         message("schedule.law_spread_peak", "one more for each barrier"),
         when="barriers > 0 and interlaced == 0",
     ),
     Law(
         "peak",
-        "global",
         "min(p + floor(p/2), m)",
-        (),
         message("schedule.law_interlaced_peak", "in step: half as many more"),
         when="interlaced == 1",
     ),
@@ -75,30 +70,26 @@ ONE_F_ONE_B = Family(
     laws=(
         Law(
             "bubble",
-            "global",
             "(p-1)*(f+b+2*c) + 2*c*floor((m-1)*(p-1)/p)",
-            (UNIFORM, NO_SHARD_HOPS, IN_STEP),
             message(
                 "schedule.law_1f1b_bubble",
                 "the second term is the hop that each steady F-B exchange waits for; textbooks leave it out",
             ),
+            (UNIFORM, NO_SHARD_HOPS, IN_STEP),
             shards=True,
         ),
         Law(
             "share",
-            "global",
             "(p-1)/(m+p-1)",
-            (UNIFORM, NO_HOPS),
             message(
                 "schedule.law_1f1b_share",
                 "GPipe's; arXiv 2104.04473 gives (p-1)/m, which is idle time over work, not over the whole step",
             ),
+            (UNIFORM, NO_HOPS),
         ),
         Law(
             "peak",
-            "global",
             "min(p, m)",
-            (),
             message("schedule.law_1f1b_peak", "rank 0 holds its warm-up and one more"),
             when="barriers == 0",
         ),

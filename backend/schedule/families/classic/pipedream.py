@@ -39,21 +39,14 @@ PIPEDREAM = Family(
     laws=(
         Law(
             "bubble",
-            "global",
             "(p-1)*(f+b+2*c) + 2*c*floor((m-1)*(p-1)/p)",
-            (UNIFORM,),
             message(
                 "schedule.law_pipedream_bubble",
                 "the fill at the start and the drain at the end of all m steps drawn; none in between, where "
                 "1F1B pays it once a step",
             ),
+            (UNIFORM,),
         ),
-        Law(
-            "peak",
-            "global",
-            "min(p, m)",
-            (),
-            message("schedule.law_pipedream_peak", "also the weight versions that stage 0 holds"),
-        ),
+        Law("peak", "min(p, m)", message("schedule.law_pipedream_peak", "also the weight versions that stage 0 holds")),
     ),
 )

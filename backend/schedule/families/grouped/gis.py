@@ -52,12 +52,11 @@ GIS = Family(
     laws=(
         Law(
             "bubble",
-            "global",
             "(p-1)*(f+i)/v",
-            (UNIFORM, NO_HOPS),
             message("schedule.law_gis_bubble", "one F down and one I up the ranks of one chunk"),
+            (UNIFORM, NO_HOPS),
         ),
-        Law("peak", "global", "p*v", (), message("schedule.law_gis_peak", "warm-up and one more")),
+        Law("peak", "p*v", message("schedule.law_gis_peak", "warm-up and one more")),
     ),
 )
 
@@ -81,21 +80,14 @@ GIS_H = Family(
     laws=(
         Law(
             "bubble",
-            "global",
             "(2*(p-1) + floor(p/2)*(v-1))*f/v",
+            message("schedule.law_gis_h_bubble", "2(p-1) + (p-g)(v-1) chunk times with g = ceil(p/2)"),
             (
                 UNIFORM,
                 NO_HOPS,
                 ("f == i and i == w", message("schedule.unless_equal_ops", "F, I and W take different times")),
             ),
-            message("schedule.law_gis_h_bubble", "2(p-1) + (p-g)(v-1) chunk times with g = ceil(p/2)"),
         ),
-        Law(
-            "peak",
-            "global",
-            "min(m*v, floor((p+1)/2)*(v-1) + p)",
-            (),
-            message("schedule.law_gis_peak", "warm-up and one more"),
-        ),
+        Law("peak", "min(m*v, floor((p+1)/2)*(v-1) + p)", message("schedule.law_gis_peak", "warm-up and one more")),
     ),
 )

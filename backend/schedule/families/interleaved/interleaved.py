@@ -89,37 +89,33 @@ INTERLEAVED = Family(
     laws=(
         Law(
             "bubble",
-            "global",
             "(p-1)*(f+b)/v",
-            (UNIFORM, NO_HOPS, WHOLE_GROUPS),
             message("schedule.law_interleaved_bubble", "arXiv 2104.04473, section 2.2"),
+            (UNIFORM, NO_HOPS, WHOLE_GROUPS),
         ),
         Law(
             "bubble",
-            "global",
             "(p-1)*(f+b)/v + 2*(p-1)*c + (v-1)*(max(0, p*c-(g-p)*f/v) + max(0, p*c-(g-p)*b/v))",
-            (UNIFORM, WHOLE_GROUPS, SHORT_HOPS),
             message(
                 "schedule.law_interleaved_bubble_with_hops",
                 "with g = p each change of chunk waits for p hops; every micro-batch more in the group hides f/v of it",
             ),
+            (UNIFORM, WHOLE_GROUPS, SHORT_HOPS),
         ),
         Law(
             "share",
-            "global",
             "(p-1)/(v*m+p-1)",
-            (UNIFORM, NO_HOPS, WHOLE_GROUPS),
             message(
                 "schedule.law_interleaved_share",
                 "arXiv 2104.04473, section 2.2, gives (p-1)/(v*m), which is idle time over work",
             ),
+            (UNIFORM, NO_HOPS, WHOLE_GROUPS),
         ),
         Law(
             "peak",
-            "global",
             "min(m*v, 2*(p-1) + (v-1)*g + 1)",
-            (("g >= p", message("schedule.unless_large_groups", "the group is smaller than p")),),
             message("schedule.law_interleaved_peak", "warm-up of rank 0 and one more"),
+            (("g >= p", message("schedule.unless_large_groups", "the group is smaller than p")),),
         ),
     ),
 )

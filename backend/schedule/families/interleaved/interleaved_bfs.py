@@ -48,16 +48,13 @@ INTERLEAVED_BFS = Family(
     laws=(
         Law(
             "bubble",
-            "global",
             "(p-1)*(f+b)/v",
-            (UNIFORM, NO_HOPS, ENOUGH),
             message("schedule.law_interleaved_bfs_bubble", "arXiv 2211.05953, section 3"),
+            (UNIFORM, NO_HOPS, ENOUGH),
         ),
         Law(
             "peak",
-            "global",
             "m*v",
-            (),
             message("schedule.law_forwards_before_backwards", "every forward comes before every backward"),
         ),
     ),

@@ -40,24 +40,22 @@ INTERLEAVED_ZB = Family(
     laws=(
         Law(
             "bubble",
-            "global",
             "(p-1)*max(f, i, f+i-w)/v",
-            (UNIFORM, NO_HOPS, WHOLE_GROUPS),
             message("schedule.law_interleaved_zb_bubble", "ZB-H1's, divided by v"),
+            (UNIFORM, NO_HOPS, WHOLE_GROUPS),
         ),
         Law(
             "bubble",
-            "span",
             "(p-1)*max(i, f+i-w)/v",
-            (UNIFORM, NO_HOPS, WHOLE_GROUPS),
             message("schedule.law_by_own_window", "by each device's own window"),
+            (UNIFORM, NO_HOPS, WHOLE_GROUPS),
+            window="span",
         ),
         Law(
             "peak",
-            "global",
             "min(m*v, p + (v-1)*g)",
-            (("g >= p", message("schedule.unless_large_groups", "the group is smaller than p")),),
             message("schedule.law_interleaved_zb_peak", "warm-up"),
+            (("g >= p", message("schedule.unless_large_groups", "the group is smaller than p")),),
         ),
     ),
 )

@@ -10,10 +10,11 @@ from functools import lru_cache
 
 from backend.schedule.errors import Message, message
 from backend.schedule.families.family import Family
-from backend.schedule.families.table import BlockTable, Row
+from backend.schedule.families.table import BlockTable
 from backend.schedule.families.v_shape.unit_slots import unit_order
 from backend.schedule.laws.law import NO_HOPS, UNIFORM, Law
 from backend.schedule.options.vocabulary import SPREAD
+from backend.schedule.order.order import Codes
 from backend.schedule.order.placement import place
 from backend.schedule.search import building_block
 from backend.schedule.search.building_block import ENDLESS, Choice, Instance
@@ -47,7 +48,7 @@ CHOICES = (_KEPT[0], _FREE[0], *_KEPT[1:], *_FREE[1:])
 MOST_IN_UNIT_SLOTS = 200_000  # ops of an order that is also squeezed in unit slots, in a tenth of a second
 
 
-def rows(spec: Spec, block: BlockTable) -> list[Row]:
+def rows(spec: Spec, block: BlockTable) -> list[Codes]:
     """Build each rank's row: the block repeated for all micro-batches, within the block's peak.
 
     The best at the spec's costs of the orders that follow from the choices and of the one in unit slots.
@@ -56,7 +57,7 @@ def rows(spec: Spec, block: BlockTable) -> list[Row]:
 
 
 @lru_cache(maxsize=8)  # V-auto takes part in a chart with several limits, and begins with these orders at each
-def constructed(block: BlockTable, p: int, m: int, costs: Costs) -> tuple[Row, ...]:
+def constructed(block: BlockTable, p: int, m: int, costs: Costs) -> tuple[Codes, ...]:
     """Construct what ``rows`` returns."""
     own = block.build(p)
     instance = Instance(place("v", p, 2), m, costs, 2, own.peak())
@@ -82,7 +83,6 @@ def repeated_block(
         backward="split",
         complexity=message("schedule.complexity_block_of_six_ops", "a block of six ops, repeated"),
         placement="v",
-        shaped_by_costs=True,
         block=block,
         construct=lambda spec: rows(spec, block),
         fields=("offload",),
@@ -90,18 +90,12 @@ def repeated_block(
         laws=(
             Law(
                 "bubble",
-                "span",
                 idle,
-                (UNIFORM, NO_HOPS, EQUAL, ENOUGH, MORE),
                 message("schedule.law_counted_on_orders", "counted on orders for p = 3 to 32 and m = 3p to 10p"),
+                (UNIFORM, NO_HOPS, EQUAL, ENOUGH, MORE),
+                window="span",
             ),
-            Law(
-                "peak",
-                "global",
-                peak,
-                (),
-                message("schedule.law_counted_in_block", "counted in the block, slot by slot"),
-            ),
+            Law("peak", peak, message("schedule.law_counted_in_block", "counted in the block, slot by slot")),
         ),
         v=(2, 2, 2),
     )

@@ -61,7 +61,6 @@ V_AUTO = Family(
     backward="split",
     complexity=message("schedule.complexity_greedy_construction_then_search", "greedy construction, then a search"),
     placement="v",
-    shaped_by_costs=True,
     construct=lambda spec: searched.rows(spec, problem(spec)),
     problem=problem,
     legal=(FEASIBLE,),

@@ -48,16 +48,16 @@ V_ZB = Family(
     laws=(
         Law(
             "bubble",
-            "span",
             "0",
+            message("schedule.law_zb_v_span", "by each device's own window, as the paper counts"),
             (
                 UNIFORM,
                 NO_HOPS,
                 ("f == i and i == w", message("schedule.unless_made_for_equal_ops", "the order is made for F = I = W")),
                 ("m >= 2*p - 1", message("schedule.unless_enough_for_zb_v", "fewer than 2p - 1 micro-batches")),
             ),
-            message("schedule.law_zb_v_span", "by each device's own window, as the paper counts"),
+            window="span",
         ),
-        Law("peak", "global", "min(2*p, 2*m)", (), message("schedule.law_zb_v_peak", "2p chunks, 1F1B's memory")),
+        Law("peak", "min(2*p, 2*m)", message("schedule.law_zb_v_peak", "2p chunks, 1F1B's memory")),
     ),
 )

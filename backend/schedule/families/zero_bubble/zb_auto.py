@@ -88,7 +88,6 @@ ZB_AUTO = Family(
     backward="split",
     complexity=message("schedule.complexity_greedy_construction_then_search", "greedy construction, then a search"),
     placement="looped",
-    shaped_by_costs=True,
     construct=lambda spec: searched.rows(spec, problem(spec)),
     problem=problem,
     legal=(FEASIBLE,),

@@ -41,35 +41,20 @@ ZB_H1 = Family(
     laws=(
         Law(
             "bubble",
-            "global",
             "(p-1)*max(f, i, f+i-w)",
-            (
-                UNIFORM,
-                NO_HOPS,
-                ENOUGH,
-            ),
             message(
                 "schedule.law_zb_h1_bubble",
                 "arXiv 2401.10241 table 1 gives (p-1)(f+i-w), which needs w <= f and w <= i",
             ),
+            (UNIFORM, NO_HOPS, ENOUGH),
         ),
         Law(
             "bubble",
-            "span",
             "(p-1)*max(i, f+i-w)",
-            (
-                UNIFORM,
-                NO_HOPS,
-                ENOUGH,
-            ),
             message("schedule.law_zb_h1_span", "the same, by each device's own window"),
+            (UNIFORM, NO_HOPS, ENOUGH),
+            window="span",
         ),
-        Law(
-            "peak",
-            "global",
-            "min(p, m)",
-            (),
-            message("schedule.law_zb_h1_peak", "W lags by r what the warm-up is shorter by"),
-        ),
+        Law("peak", "min(p, m)", message("schedule.law_zb_h1_peak", "W lags by r what the warm-up is shorter by")),
     ),
 )

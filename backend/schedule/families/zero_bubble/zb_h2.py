@@ -41,24 +41,21 @@ ZB_H2 = Family(
     laws=(
         Law(
             "bubble",
-            "span",
             "(p-1)*max(0, i-f, f+i-2*w)",
-            (UNIFORM, NO_HOPS, ENOUGH),
             message(
                 "schedule.law_zb_h2_span",
                 "by each device's own window, as the paper counts: the optimizer step must need no global "
                 "synchronisation",
             ),
+            (UNIFORM, NO_HOPS, ENOUGH),
+            window="span",
         ),
         Law(
             "bubble",
-            "global",
             "(p-1)*max(f, i-f, f+i-2*w)",
-            (UNIFORM, NO_HOPS, ENOUGH),
             message("schedule.law_zb_h2_bubble", "first start to last end"),
+            (UNIFORM, NO_HOPS, ENOUGH),
         ),
-        Law(
-            "peak", "global", "min(2*p-1, m)", (), message("schedule.law_zb_h2_peak", "twice the warm-up and one more")
-        ),
+        Law("peak", "min(2*p-1, m)", message("schedule.law_zb_h2_peak", "twice the warm-up and one more")),
     ),
 )

@@ -1,9 +1,9 @@
-// The questions of a lesson: an answer is judged, a wrong one gets its reason and a second try, then the explanation.
+// The questions of a lesson: an answer is graded, a wrong one gets its reason and a second try, then the explanation.
 // Works on the HTML that the server made, in a lesson's page and in its file; its texts are in that HTML too.
 import { createOrder } from "./order_list.ts";
 import { h, replace } from "../../ui/dom.ts";
 
-type Judged = {
+type Graded = {
   right: boolean;
   reason: string; // as HTML
   explanation?: string; // as HTML; after a right answer, or the second wrong one
@@ -13,7 +13,7 @@ type Judged = {
 };
 export type Answered = { given: string; right: boolean };
 type Acts = {
-  ask: (number: number, given: string, tries: number) => Promise<Judged>;
+  ask: (number: number, given: string, tries: number) => Promise<Graded>;
   show: (place: any) => void;
   keep: (number: number, answered: Answered) => void; // a question that is over
   kept: (number: number) => Answered | null;
@@ -61,9 +61,9 @@ function createQuestion(form: HTMLFormElement, acts: Acts) {
     }
     asking = true;
     try {
-      const judged = await acts.ask(number, given, tries + 1);
+      const graded = await acts.ask(number, given, tries + 1);
       tries += 1;
-      tell(judged, given, true);
+      tell(graded, given, true);
     } catch {
       replace(said, words().offline);
     } finally {
@@ -72,11 +72,11 @@ function createQuestion(form: HTMLFormElement, acts: Acts) {
   });
 
   /** fresh: not one of an earlier visit. */
-  function tell(judged: Judged, given: string, fresh: boolean) {
-    const { right, reason, explanation } = judged;
+  function tell(graded: Graded, given: string, fresh: boolean) {
+    const { right, reason, explanation } = graded;
     const over = right || tries >= TRIES;
     const { right: yes, wrong: no, again, answer: itIs } = words();
-    const answer = !right && over && judged.answer ? ` ${itIs} ${judged.answer}.` : "";
+    const answer = !right && over && graded.answer ? ` ${itIs} ${graded.answer}.` : "";
     form.dataset.result = right ? "right" : "wrong";
     replace(
       said,
@@ -88,12 +88,12 @@ function createQuestion(form: HTMLFormElement, acts: Acts) {
       return;
     }
     if (explanation) said.append(h("div", { class: "explanation" }, ...nodesOf(explanation)));
-    markRight(form, judged);
+    markRight(form, graded);
     form.dataset.over = "";
     form.dispatchEvent(new CustomEvent("answered", { bubbles: true }));
     check.hidden = hintButton.hidden = true;
     fieldset.querySelectorAll("input, .order button").forEach((node) => node.setAttribute("disabled", ""));
-    place = judged.place ?? null;
+    place = graded.place ?? null;
     placeButton.hidden = place === null;
     if (!fresh) return;
     acts.keep(number, { given, right });
@@ -142,7 +142,7 @@ function arrange(form: HTMLFormElement, ops: string[]) {
   }
 }
 
-function markRight(form: HTMLFormElement, { option, right, answer }: Judged) {
+function markRight(form: HTMLFormElement, { option, right, answer }: Graded) {
   if (typeof option === "number") form.querySelectorAll(".options li")[option]?.classList.add("is-right");
   if (form.dataset.kind === "order" && !right && answer) arrange(form, answer.split(" "));
 }

@@ -2,8 +2,8 @@
 //
 // The frontier has points with figures; every other chart has rows, with the server's texts and spec changes.
 
-import { t, tr, type Message } from "../i18n/language.ts";
-import type { Spec } from "../schedule/types.ts";
+import { t, tr } from "../i18n/language.ts";
+import type { Spec, Text } from "../schedule/types.ts";
 
 type Share = { of_total: number; of_ideal: number };
 export type Point = {
@@ -30,9 +30,6 @@ export type Units = {
   mfu: number;
   memory: { most: number; rank: number; limit: number; fits: boolean; activations: number[] };
 };
-
-/** Of the server. */
-export type Text = Message | string;
 type Cell = Text | number | null;
 /** What a click changes in a spec. */
 export type Put = Partial<Omit<Spec, "costs">> & { costs?: Partial<Spec["costs"]> };
@@ -103,56 +100,43 @@ export function spoken(points: Point[], point: Point) {
 /** At most four digits. */
 export const short = (x: number) => String(Number(x.toPrecision(4)));
 
-const HEAD = [
-  "schedule",
-  "family",
-  "p",
-  "m",
-  "v",
-  "limit",
-  "memory",
-  "memory_of_p",
-  "throughput",
-  "bubble_span_of_total",
-  "bubble_global_of_total",
-  "weights",
-  "better",
+/** The columns of the file of points. */
+const COLUMNS: [string, (point: Point, points: Point[]) => string | number][] = [
+  ["schedule", ({ label }) => label],
+  ["family", ({ family }) => family],
+  ["p", ({ spec }) => spec.p],
+  ["m", ({ spec }) => spec.m],
+  ["v", ({ spec }) => spec.v],
+  ["limit", ({ limit }) => limit ?? ""],
+  ["memory", ({ memory }) => memory],
+  ["memory_of_p", ({ of_p: ofP }) => ofP],
+  ["throughput", ({ throughput }) => throughput],
+  ["bubble_span_of_total", ({ bubble }) => bubble.span.of_total],
+  ["bubble_global_of_total", ({ bubble }) => bubble.global.of_total],
+  ["weights", ({ weights }) => weights],
+  ["better", (point, points) => rank(points, point)],
 ];
 
-const UNIT_HEAD = ["step_s", "tokens_per_s", "mfu", "memory_bytes", "activation_bytes", "limit_bytes", "fits"];
-
-const unitCells = ({ units }: Point) =>
-  units
-    ? [
-        units.seconds,
-        units.tokens_per_second,
-        units.mfu,
-        units.memory.most,
-        Math.max(...units.memory.activations),
-        units.memory.limit,
-        String(units.memory.fits),
-      ]
-    : UNIT_HEAD.map(() => "");
+/** Those of points with a model and a machine. */
+const UNIT_COLUMNS: [string, (units: Units) => string | number][] = [
+  ["step_s", ({ seconds }) => seconds],
+  ["tokens_per_s", ({ tokens_per_second: tokens }) => tokens],
+  ["mfu", ({ mfu }) => mfu],
+  ["memory_bytes", ({ memory }) => memory.most],
+  ["activation_bytes", ({ memory }) => Math.max(...memory.activations)],
+  ["limit_bytes", ({ memory }) => memory.limit],
+  ["fits", ({ memory }) => String(memory.fits)],
+];
 
 export function csv(points: Point[]) {
-  const units = points.some((point) => point.units);
-  const rows = points.map((point) => [
-    point.label,
-    point.family,
-    point.spec.p,
-    point.spec.m,
-    point.spec.v,
-    point.limit ?? "",
-    point.memory,
-    point.of_p,
-    point.throughput,
-    point.bubble.span.of_total,
-    point.bubble.global.of_total,
-    point.weights,
-    rank(points, point),
-    ...(units ? unitCells(point) : []),
+  const more = points.some((point) => point.units) ? UNIT_COLUMNS : [];
+  return lines([
+    [...COLUMNS, ...more].map(([name]) => name),
+    ...points.map((point) => [
+      ...COLUMNS.map(([, value]) => value(point, points)),
+      ...more.map(([, value]) => (point.units ? value(point.units) : "")),
+    ]),
   ]);
-  return lines([units ? [...HEAD, ...UNIT_HEAD] : HEAD, ...rows]);
 }
 
 export const rowsCsv = ({ columns, rows }: Rows) =>

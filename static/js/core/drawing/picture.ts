@@ -7,6 +7,8 @@
 import { OFFLOAD, RELOAD } from "../schedule/copies.ts";
 import { copyRows, copyTimes } from "../timeline/copy_rows.ts";
 import { HATCHES, TILE } from "./hatches.ts";
+import { kindNames } from "./kind_names.ts";
+import { kindsIn } from "../timeline/bins.ts";
 import { opsInWindow, type Rows } from "../timeline/layout.ts";
 import { t } from "../i18n/language.ts";
 import {
@@ -68,7 +70,6 @@ const DIGIT = 0.6; // of a font's size
 const FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif";
 const [IDLE, MESSAGE, COPY] = [-1, -2, -3]; // in the legend, beside the kinds; COPY - 1 is the other kind of copy
 const SHADES = 100; // words alone
-const KINDS = [KIND_F, KIND_I, KIND_W, KIND_B, KIND_PAIR, KIND_S, KIND_T];
 
 /** Short enough for a file, exact to a hundredth of a pixel. */
 const n = (x: number) => String(Math.round(x * 100) / 100);
@@ -329,20 +330,7 @@ function number(
 
 /** The kinds that there are, as the page names them. */
 function legendEntries(parts: Part[]): { kind: number; text: string }[] {
-  const names = [
-    t("F forward"),
-    t("I input gradient"),
-    t("W weight gradient"),
-    t("B full backward = I + W"),
-    t("F and B overlapped"),
-    t("S output layer's shard"),
-    t("T its gradients"),
-  ];
-  const seen = new Set();
-  for (const { schedule } of parts) {
-    const codes = new Set(schedule.codes.subarray(0, schedule.count));
-    for (const code of codes) seen.add(kindOf(code, schedule.chunks));
-  }
+  const seen = new Set(parts.flatMap(({ schedule }) => kindsIn(schedule)));
   const messages = parts.some(({ comm }) => comm > 0) ? [{ kind: MESSAGE, text: t("message in flight") }] : [];
   const copies = parts.some(({ schedule }) => schedule.copies)
     ? [
@@ -351,7 +339,7 @@ function legendEntries(parts: Part[]): { kind: number; text: string }[] {
       ]
     : [];
   return [
-    ...KINDS.filter((kind) => seen.has(kind)).map((kind) => ({ kind, text: names[KINDS.indexOf(kind)] })),
+    ...kindNames().flatMap((text, kind) => (seen.has(kind) ? [{ kind, text }] : [])),
     { kind: IDLE, text: t("bubble") },
     ...messages,
     ...copies,

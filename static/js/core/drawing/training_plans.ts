@@ -40,43 +40,26 @@ export function signedPercent(x: number) {
   return `${sign}${(Math.abs(tenths) / 10).toFixed(1)} %`;
 }
 
-const HEAD = [
-  "family",
-  "p",
-  "m",
-  "v",
-  "memory_limit_micro_batches",
-  "recompute",
-  "offload",
-  "step_s",
-  "tokens_per_s",
-  "mfu",
-  "memory_bytes",
-  "limit_bytes",
-  "fits",
-  "frontier",
+/** The columns of the file of plans. */
+const COLUMNS: [string, (plan: TrainingPlan) => string | number][] = [
+  ["family", ({ spec }) => spec.family],
+  ["p", ({ spec }) => spec.p],
+  ["m", ({ spec }) => spec.m],
+  ["v", ({ spec }) => spec.v],
+  ["memory_limit_micro_batches", ({ spec }) => spec.memory ?? ""],
+  ["recompute", ({ spec }) => word(spec.recompute)],
+  ["offload", ({ spec }) => word(spec.offload)],
+  ["step_s", ({ units }) => units.seconds],
+  ["tokens_per_s", ({ units }) => units.tokens_per_second],
+  ["mfu", ({ units }) => units.mfu],
+  ["memory_bytes", ({ units }) => units.memory.most],
+  ["limit_bytes", ({ units }) => units.memory.limit],
+  ["fits", ({ units }) => String(units.memory.fits)],
+  ["frontier", ({ frontier }) => String(frontier)],
 ];
 
 export const plansCsv = (plans: TrainingPlan[]) =>
-  lines([
-    HEAD,
-    ...plans.map(({ spec, units, frontier }) => [
-      spec.family,
-      spec.p,
-      spec.m,
-      spec.v,
-      spec.memory ?? "",
-      word(spec.recompute),
-      word(spec.offload),
-      units.seconds,
-      units.tokens_per_second,
-      units.mfu,
-      units.memory.most,
-      units.memory.limit,
-      String(units.memory.fits),
-      String(frontier),
-    ]),
-  ]);
+  lines([COLUMNS.map(([name]) => name), ...plans.map((plan) => COLUMNS.map(([, value]) => value(plan)))]);
 
 /** As the command line reads it. */
 const word = (modes: Spec["recompute"]) => (typeof modes === "string" ? modes : modes.join(","));

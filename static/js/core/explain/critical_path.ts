@@ -6,6 +6,7 @@
 // the same every time. Where an op began later than all it needs was there (in a measured run), the time between is a
 // gap of its own rank.
 
+import { memoized } from "../memoized.ts";
 import { OFFLOAD, copyOf } from "../schedule/copies.ts";
 import { sources } from "../schedule/dependencies.ts";
 import { KIND_T, kindOf, rankOf, rowsOf } from "../schedule/ops.ts";
@@ -82,15 +83,11 @@ function ender({ p, offsets }: Schedule, { end }: Times) {
   return found;
 }
 
-const cache = new WeakMap<Times, Path>();
+export const criticalPath = (schedule: Schedule, times: Times, costs: Costs) => walked(times, schedule, costs);
 
-export function criticalPath(schedule: Schedule, times: Times, costs: Costs): Path {
-  let path = cache.get(times);
-  if (!path) cache.set(times, (path = walk(schedule, times, costs)));
-  return path;
-}
+const walked = memoized(walk);
 
-function walk(schedule: Schedule, times: Times, costs: Costs): Path {
+function walk(times: Times, schedule: Schedule, costs: Costs): Path {
   const { start, end } = times;
   const steps: Step[] = [];
   let i = ender(schedule, times);

@@ -2,6 +2,7 @@
 
 import { t } from "../i18n/language.ts";
 import { formatNumber } from "../i18n/numbers.ts";
+import { TIGHTNESS } from "../schedule/formula.ts";
 import type { Tree, Vars } from "../schedule/types.ts";
 
 /** How names are written where it is not as they stand. */
@@ -21,20 +22,6 @@ const SIGNS: Record<string, string> = {
   "<": "&lt;",
   ">": "&gt;",
   mod: "mod",
-};
-const TIGHTNESS: Record<string, number> = {
-  if: -1,
-  or: 0,
-  and: 1,
-  "<=": 2,
-  ">=": 2,
-  "==": 2,
-  "<": 2,
-  ">": 2,
-  "+": 3,
-  "-": 3,
-  "*": 4,
-  mod: 4,
 };
 const ATOM = 9; // fractions, functions, names and numbers never need brackets
 
@@ -87,7 +74,7 @@ function operand(op: string, part: Tree, at: number, names: Vars | null) {
   const shown = draw(part, names);
   if (!Array.isArray(part)) return at > 0 && isNegative(part, names) ? brackets(shown) : shown;
   const outer = TIGHTNESS[op];
-  const inner = TIGHTNESS[part[0]] ?? ATOM;
+  const inner = part[0] === "/" ? ATOM : (TIGHTNESS[part[0]] ?? ATOM);
   return inner < outer || (inner === outer && at > 0 && (op === "-" || op === "mod")) ? brackets(shown) : shown;
 }
 

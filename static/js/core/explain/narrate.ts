@@ -58,9 +58,10 @@ export function phaseText(phase: Phase | "turn") {
   return phase === "cool-down" ? t("cool-down") : t("from warm-up to cool-down");
 }
 
-/** An op's text without a pair's suffix. */
-export const shortText = (schedule: Schedule, i: number) =>
-  opText(schedule, i).replace(/^\((.*);(.*)\)OVERLAP_F_B$/, "$1 & $2");
+/** The text of an op, of a pair without its suffix. */
+export const withoutSuffix = (text: string) => text.replace(/^\((.*);(.*)\)OVERLAP_F_B$/, "$1 & $2");
+
+export const shortText = (schedule: Schedule, i: number) => withoutSuffix(opText(schedule, i));
 
 /** What a rank does, in a few words. */
 export function doingText({ schedule }: Planned, { i, from, to, idle }: Doing) {

@@ -10,6 +10,7 @@
 // in cool-down while any rank is and none warms up; where some do the one and some the other it turns around, and it is
 // steady when all ranks are.
 
+import { memoized } from "../memoized.ts";
 import { isForwardOnly } from "../schedule/memory.ts";
 import { KIND_B, KIND_F, KIND_I, KIND_PAIR, kindOf } from "../schedule/ops.ts";
 import type { Schedule, Times } from "../schedule/types.ts";
@@ -18,15 +19,11 @@ export type Phase = "warm-up" | "steady" | "cool-down";
 /** By rank: when its warm-up ends, when its cool-down begins. */
 type Phases = { warm: Float64Array; cool: Float64Array };
 
-const cache = new WeakMap<Times, Phases>();
+export const phases = (schedule: Schedule, times: Times) => measured(times, schedule);
 
-export function phases(schedule: Schedule, times: Times): Phases {
-  let found = cache.get(times);
-  if (!found) cache.set(times, (found = measure(schedule, times)));
-  return found;
-}
+const measured = memoized(measure);
 
-function measure(schedule: Schedule, { start, end }: Times): Phases {
+function measure({ start, end }: Times, schedule: Schedule): Phases {
   const { p, chunks, codes, offsets } = schedule;
   const inference = isForwardOnly(schedule);
   const kinds = Uint8Array.from({ length: 256 }, (_, code) => kindOf(code, chunks));

@@ -48,13 +48,11 @@ const arrival = (end: number, link: Link, costs: Costs) => (link.hops ? end + co
  */
 function travel(end: number, link: Link, costs: Costs, by: number = Infinity) {
   if (end === Infinity) return t("has not ended yet");
-  if (!link.hops || costs.comm === 0) return t("ends at {end}", { end: num(end) });
-  if (end + costs.comm > by) return t("ends at {end} and arrives by {by}", { end: num(end), by: num(by) });
-  return t("ends at {end} and arrives at {there} after a hop of {hop}", {
-    end: num(end),
-    there: num(end + costs.comm),
-    hop: num(costs.comm),
-  });
+  const [there, hop] = [end + costs.comm, costs.comm];
+  if (!link.hops || hop === 0) return t("ends at {end}", { end: num(end) });
+  if (there > by) return t("ends at {end} and arrives by {by}", { end: num(end), by: num(by) });
+  const values = { end: num(end), there: num(there), hop: num(hop) };
+  return t("ends at {end} and arrives at {there} after a hop of {hop}", values);
 }
 
 /** What an op needs before it can start: the values from other ops, and its rank's previous op. */
@@ -242,61 +240,37 @@ function overhead(schedule: Schedule, i: number, from: number, to: number, there
 
 /** Why the next forward may not begin although its input has arrived. */
 function capText({ by, forward, holds, most, chunked }: HeldBack, family: string) {
-  const [n, limit] = [num(holds), num(most)];
+  const values = { family, forward, n: num(holds), limit: num(most) };
   if (by === "memory")
-    return t("memory cap: it holds {n}, and with {forward} it would be above its limit of {limit}", {
-      n,
-      limit,
-      forward,
-    });
+    return t("memory cap: it holds {n}, and with {forward} it would be above its limit of {limit}", values);
   if (chunked)
     return t(
       "{family} admits at most {n} chunks in flight here, so {forward} may not start yet " +
         "(the order's rule, not the GPU's)",
-      { family, n, forward },
+      values,
     );
   return t(
     "{family} admits at most {n} in flight here, so {forward} may not start yet (the order's rule, not the GPU's)",
-    { family, n, forward },
+    values,
   );
 }
 
-/** What an idle rank waits for. */
-function awaited(schedule: Schedule, link: Link, filling: boolean, came: string) {
-  const { giver, taker } = link;
-  const other = rankOf(schedule, link.i);
-  if (link.cargo === "barrier")
-    return t("{taker} waits for the barrier, to which {giver} on rank {other} comes last, which {travel}", {
-      taker,
-      giver,
-      other,
-      travel: came,
-    });
-  if (link.cargo === "copy")
-    return t("{taker} waits for its activation to come back: the copy lane does {giver}, which {travel}", {
-      taker,
-      giver,
-      travel: came,
-    });
+/** What an idle rank waits for. came: when that ended and arrived. */
+function awaited(schedule: Schedule, { giver, taker, cargo, i }: Link, filling: boolean, came: string) {
+  const values = { giver, taker, other: rankOf(schedule, i), travel: came };
+  if (cargo === "barrier")
+    return t("{taker} waits for the barrier, to which {giver} on rank {other} comes last, which {travel}", values);
+  if (cargo === "copy")
+    return t("{taker} waits for its activation to come back: the copy lane does {giver}, which {travel}", values);
   if (filling)
     return t(
       "fill: it waits for the first micro-batch. {taker}'s input is the output of {giver} on rank {other}, which " +
         "{travel}",
-      { taker, giver, other, travel: came },
+      values,
     );
-  if (link.cargo === "activation")
-    return t("it waits for {taker}'s input, the output of {giver} on rank {other}, which {travel}", {
-      taker,
-      giver,
-      other,
-      travel: came,
-    });
-  return t("it waits for {taker}'s gradient, the output of {giver} on rank {other}, which {travel}", {
-    taker,
-    giver,
-    other,
-    travel: came,
-  });
+  if (cargo === "activation")
+    return t("it waits for {taker}'s input, the output of {giver} on rank {other}, which {travel}", values);
+  return t("it waits for {taker}'s gradient, the output of {giver} on rank {other}, which {travel}", values);
 }
 
 /** What held the awaited op back, when it started only after the gap began. */

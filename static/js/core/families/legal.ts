@@ -1,5 +1,6 @@
 // Which sizes a family takes, by the rules of the server, with the nearest legal value: backend/schedule/families/
 // rules.py and registry.py do the same.
+import { memoized } from "../memoized.ts";
 import { CONSTRUCTED } from "./construct.ts";
 import { ofSizes } from "./table.ts";
 import { withChunks } from "../schedule/per_chunk.ts";
@@ -11,13 +12,9 @@ const MOST_STEPS = 8;
 /** A family, also one that is searched. */
 type Sized = { v: ChunkRange; legal: Rule[] };
 
-const conditions = new WeakMap<Rule, (spec: Spec) => number>();
+const condition = memoized((rule: Rule) => ofSizes(rule.where));
 
-function holds(rule: Rule, spec: Spec) {
-  let where = conditions.get(rule);
-  if (!where) conditions.set(rule, (where = ofSizes(rule.where)));
-  return where(spec) !== 0;
-}
+const holds = (rule: Rule, spec: Spec) => condition(rule)(spec) !== 0;
 
 /** Whether a family takes the sizes of a spec. */
 export function isLegal(spec: Spec, { v, legal }: Sized) {

@@ -1,5 +1,6 @@
 // Builds the rows of a family from its table, the one that the server builds them from: phases of ops, each a count
 // and a pattern to repeat, or a slot for every op. backend/schedule/families/table.py says what a table has.
+import { memoized } from "../memoized.ts";
 import { compile, type Formula } from "../schedule/formula.ts";
 import { KIND_F, KIND_I, KIND_PAIR, KIND_W, LETTERS } from "../schedule/ops.ts";
 import { repeat, type Phase } from "../schedule/periodic.ts";
@@ -56,13 +57,7 @@ export function ofSizes(tree: Tree): (spec: Spec) => number {
   return (spec) => formula(sizes(spec));
 }
 
-const compiled = new WeakMap<Table, Compiled>();
-
-function compiledOf(table: Table): Compiled {
-  let found = compiled.get(table);
-  if (!found) compiled.set(table, (found = compileTable(table)));
-  return found;
-}
+const compiledOf = memoized(compileTable);
 
 function compileTable({ rows, slots, let: given, group, mirrored, last_first }: Table): Compiled {
   const names = [...OF_RANK, ...given.map(([name]) => name)];

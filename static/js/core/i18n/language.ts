@@ -37,10 +37,7 @@ export function t(text: string, values?: Record<string, unknown>) {
   return values ? fill(template, values) : template;
 }
 
-/**
- * A sentence of the server as it is sent: its code, what fills its holes, and its English. A sentence of the server as
- * it is sent: its code, what fills its holes, and its English.
- */
+/** A sentence of the server as it is sent: its code, what fills its holes, and its English. */
 export type Message = { code: string; params: Record<string, Param>; message: string };
 type Param = string | number | boolean | null | Message | (string | number | Message)[];
 

@@ -1,6 +1,7 @@
 // The bytes and messages of a measured run by op and by message: the bytes that each op received and sent, the
 // activations alive after it, and when each message was posted by its sender, asked for and had by its receiver.
 
+import { memoized } from "../memoized.ts";
 import { makers } from "../schedule/dependencies.ts";
 import { messagesOf } from "../schedule/message_flow.ts";
 import type { Schedule } from "../schedule/types.ts";
@@ -31,9 +32,6 @@ type MessageSide = {
 };
 
 const MOMENT = 0.1;
-
-const tables = new WeakMap<Schedule, { slots: Int32Array; numbers: Int32Array }>();
-const sides = new WeakMap<Details, { sent: MessageSide; received: MessageSide }>();
 
 const unknown = (count: number) => new Float64Array(count).fill(NaN);
 
@@ -86,21 +84,17 @@ function numberOf(schedule: Schedule, { source, target, gradient, stage, micro }
 }
 
 /** Slots by stage and stream; numbers of messages by the op that takes them, activations and gradients apart. */
-function table(schedule: Schedule) {
-  let known = tables.get(schedule);
-  if (!known) {
-    const { placement, count } = schedule;
-    const slots = new Int32Array(placement.stages * placement.streams).fill(-1);
-    placement.stage.forEach((stage, slot) => {
-      slots[stage * placement.streams + placement.stream[slot]] = slot;
-    });
-    const numbers = new Int32Array(2 * count).fill(-1);
-    const all = messagesOf(schedule);
-    for (let at = 0; at < all.count; at++) numbers[2 * all.taker[at] + all.gradient[at]] = at;
-    tables.set(schedule, (known = { slots, numbers }));
-  }
-  return known;
-}
+const table = /* @__PURE__ */ memoized((schedule: Schedule) => {
+  const { placement, count } = schedule;
+  const slots = new Int32Array(placement.stages * placement.streams).fill(-1);
+  placement.stage.forEach((stage, slot) => {
+    slots[stage * placement.streams + placement.stream[slot]] = slot;
+  });
+  const numbers = new Int32Array(2 * count).fill(-1);
+  const all = messagesOf(schedule);
+  for (let at = 0; at < all.count; at++) numbers[2 * all.taker[at] + all.gradient[at]] = at;
+  return { slots, numbers };
+});
 
 /**
  * Whether the receiver was waiting for a message, so that it arrived when it was taken. Taking one that had arrived
@@ -110,25 +104,18 @@ export const wasAwaited = ({ posted, asked, taken }: Details, at: number) =>
   taken[at] - asked[at] > (taken[at] - posted[at]) * MOMENT;
 
 /** The messages of all ranks by direction. */
-export function sidesOf(schedule: Schedule, details: Details) {
-  let known = sides.get(details);
-  if (!known) {
-    const { from, to } = messagesOf(schedule);
-    const { posted, asked, taken } = details;
-    const arrived = (at: number) => (wasAwaited(details, at) ? taken[at] : posted[at]);
-    known = {
-      sent: side(schedule.p, from, (at) => posted[at], arrived),
-      received: side(
-        schedule.p,
-        to,
-        (at) => asked[at],
-        (at) => Math.max(asked[at], taken[at]),
-      ),
-    };
-    sides.set(details, known);
-  }
-  return known;
-}
+export const sidesOf = (schedule: Schedule, details: Details) => sides(details, schedule);
+
+const sides = /* @__PURE__ */ memoized((details: Details, schedule: Schedule) => {
+  const { from, to } = messagesOf(schedule);
+  const { posted, asked, taken } = details;
+  const arrived = (at: number) => (wasAwaited(details, at) ? taken[at] : posted[at]);
+  const had = (at: number) => Math.max(asked[at], taken[at]);
+  return {
+    sent: side(schedule.p, from, (at) => posted[at], arrived),
+    received: side(schedule.p, to, (at) => asked[at], had),
+  };
+});
 
 /** rank: by message. */
 function side(p: number, rank: Int32Array, begin: (at: number) => number, end: (at: number) => number): MessageSide {

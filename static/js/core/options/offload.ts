@@ -80,16 +80,11 @@ function copyOf({ start, end, makespan }: Times, count: number, into?: Times): T
 
 /**
  * The copies of a rank: its chunks that live long enough, the time of one copy of each, and the flat indices of their
- * forwards and backwards, by position among the chunks * n + micro-batch. The copies of a rank: its chunks that live
- * long enough, the time of one copy of each, and the flat indices of their forwards and backwards, by position among
- * the chunks * n + micro-batch.
+ * forwards and backwards, by position among the chunks * n + micro-batch.
  */
 type Lane = { rank: number; chunks: Int32Array; copy: Float64Array; forwards: Int32Array; backwards: Int32Array };
 
-/**
- * The flat indices of a rank's forwards and of its backwards, by chunk * n + micro-batch. The flat indices of a rank's
- * forwards and of its backwards, by chunk * n + micro-batch.
- */
+/** The flat indices of a rank's forwards and of its backwards, by chunk * n + micro-batch. */
 type Cells = { forwards: Int32Array; backwards: Int32Array };
 /** The cells of each rank. */
 const cellsOf = memoized((schedule: Schedule) => Array.from({ length: schedule.p }, (_, r) => findCells(schedule, r)));

@@ -10,8 +10,6 @@ import type { Copies, Costs, Schedule, Times } from "../schedule/types.ts";
 /**
  * By position in a sequence in which every op comes after those that it waits for: op, its flat index; rank; source,
  * the flat index of the op on another rank that it waits for, or pastAll; at, its rank and code as a place in a table.
- * By position in a sequence in which every op comes after those that it waits for: op, its flat index; rank; source,
- * the flat index of the op on another rank that it waits for, or pastAll; at, its rank and code as a place in a table.
  */
 type Sequence = { op: Int32Array; rank: Int32Array; source: Int32Array; at: Int32Array };
 /** A flat index that no op and no copy has: what waits for nothing waits for this. */

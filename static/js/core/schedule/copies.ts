@@ -1,5 +1,6 @@
 // The copies of an order that offloads activations: what each of them is.
 
+import { memoized } from "../memoized.ts";
 import type { Schedule } from "./types.ts";
 
 /** Kind 0 offload, 1 reload. */
@@ -9,26 +10,21 @@ export const OFFLOAD = 0;
 export const RELOAD = 1;
 export const COPY_LETTERS = "OR";
 
-const cache = new WeakMap<Schedule, { micro: Int32Array; at: Map<number, number> }>();
-
 /** Micro-batches of the copies, first in, first out; and the flat index of each (kind, slot, micro). */
-function counted(schedule: Schedule) {
-  let found = cache.get(schedule);
-  if (!found) {
-    found = { micro: new Int32Array(schedule.copies?.count ?? 0), at: new Map() };
-    const { p, chunks, copies, count } = schedule;
-    for (let r = 0; copies && r < p; r++) {
-      const done = new Int32Array(2 * chunks);
-      for (let i = copies.offsets[r]; i < copies.offsets[r + 1]; i++) {
-        const code = copies.codes[i - count];
-        found.at.set(key(schedule, (code / chunks) | 0, r * chunks + (code % chunks), done[code]), i);
-        found.micro[i - count] = done[code]++;
-      }
+const counted = memoized((schedule: Schedule) => {
+  const { p, chunks, copies, count } = schedule;
+  const micro = new Int32Array(copies?.count ?? 0);
+  const at = new Map<number, number>();
+  for (let r = 0; copies && r < p; r++) {
+    const done = new Int32Array(2 * chunks);
+    for (let i = copies.offsets[r]; i < copies.offsets[r + 1]; i++) {
+      const code = copies.codes[i - count];
+      at.set(key(schedule, (code / chunks) | 0, r * chunks + (code % chunks), done[code]), i);
+      micro[i - count] = done[code]++;
     }
-    cache.set(schedule, found);
   }
-  return found;
-}
+  return { micro, at };
+});
 
 const key = ({ p, chunks, n }: Schedule, kind: number, slot: number, micro: number) =>
   (kind * p * chunks + slot) * n + micro;

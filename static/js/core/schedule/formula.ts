@@ -1,4 +1,4 @@
-// Laws as data: evaluates and prints formula trees, and judges a law at one point. ../explain/mathml.ts draws them.
+// Laws as data: evaluates and prints formula trees, and evaluates a law at one point. ../explain/mathml.ts draws them.
 
 import { barriersOf, timing } from "./effective_costs.ts";
 import { formatNumber } from "../i18n/numbers.ts";
@@ -56,7 +56,9 @@ export function compile(tree: Tree, names: string[]): Formula {
 /** The value of a tree; conditions give 1 or 0. */
 export const evaluate = (tree: Tree, names: Vars) => compile(tree, Object.keys(names))(Object.values(names));
 
-const TIGHTNESS: Record<string, number> = {
+/** How tightly operators bind. */
+export const TIGHTNESS: Record<string, number> = {
+  if: -1,
   or: 0,
   and: 1,
   "<=": 2,
@@ -102,7 +104,7 @@ function operand(op: string, part: Tree, names: Vars | undefined, right: boolean
 export const speaks = (law: Law, names: Vars) => !law.when || Boolean(evaluate(law.when, names));
 
 /** The law at one point. exact: every condition holds; why: the sentence of the first that does not. */
-export function judge(law: Law, names: Vars): { value: number; exact: boolean; why: string | null } {
+export function evaluateLaw(law: Law, names: Vars): { value: number; exact: boolean; why: string | null } {
   const broken = law.where.find(([condition]) => !evaluate(condition, names));
   return { value: evaluate(law.formula, names), exact: broken === undefined, why: broken ? broken[1] : null };
 }

@@ -22,9 +22,7 @@ export type Messages = {
 /** Numbers of messages by receiver, in the order they are sent. */
 type Inbox = { list: Int32Array; offsets: Int32Array };
 
-const received = new WeakMap<Times, Inbox>();
-
-export const messagesOf = memoized(collect);
+export const messagesOf = /* @__PURE__ */ memoized(collect);
 
 function collect(schedule: Schedule): Messages {
   const { p, n, chunks, codes, offsets: rows, count, placement, barriers } = schedule;
@@ -83,14 +81,12 @@ export function arrives({ giver, taker }: Messages, { start, end }: Times, costs
 }
 
 /** What each rank receives. */
-export function inbox(schedule: Schedule, times: Times): Inbox {
-  let found = received.get(times);
-  if (!found) received.set(times, (found = sortIn(schedule, times)));
-  return found;
-}
+export const inbox = (schedule: Schedule, times: Times) => received(times, schedule);
+
+const received = /* @__PURE__ */ memoized(sortIn);
 
 /** Those of one sender are in order already; a receiver has few senders, so its lists are merged. */
-function sortIn(schedule: Schedule, { end }: Times): Inbox {
+function sortIn({ end }: Times, schedule: Schedule): Inbox {
   const { p } = schedule;
   const { giver, from, to, count } = messagesOf(schedule);
   /** By receiver, then by sender. */
@@ -118,15 +114,4 @@ function merge(a: number[], b: number[], when: (at: number) => number): number[]
     out[at] = y >= b.length || (x < a.length && when(a[x]) <= when(b[y])) ? a[x++] : b[y++];
   }
   return out;
-}
-
-/** The first place in an ascending list whose time is t or later. hi: the list's bounds; when: by place. */
-export function firstFrom(lo: number, hi: number, when: (place: number) => number, t: number) {
-  let [a, b] = [lo, hi];
-  while (a < b) {
-    const mid = (a + b) >>> 1;
-    if (when(mid) >= t) b = mid;
-    else a = mid + 1;
-  }
-  return a;
 }

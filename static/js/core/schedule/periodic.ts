@@ -2,6 +2,8 @@
 // backend/schedule/simulation/periodic.py, which says why it holds and for which costs it is exact. Where the rows of a
 // large order repeat a block, the server has found (backend/schedule/order/repeats.py).
 
+import { firstWhere } from "../first_where.ts";
+import { memoized } from "../memoized.ts";
 import type { Tables } from "./simulate.ts";
 import type { Schedule, Times } from "./types.ts";
 
@@ -97,7 +99,6 @@ export function repeat(codes: Uint8Array, begin: number, end: number, until: num
   }
 }
 
-const cuts: WeakMap<Schedule, Cut | null> = new WeakMap();
 /** The shorter order that the last costs of an order were timed on. */
 const shorter = new WeakMap<Schedule, Schedule>();
 
@@ -119,8 +120,7 @@ function sumsAreExact(took: Float64Array, comm: number, ops: number) {
 /** The times of an order, by a shorter one; null where there is no steady state, or sums are rounded. */
 export function timePeriodic(schedule: Schedule, table: Tables, loop: Loop, room: () => Times): Times | null {
   if (phasesOf(schedule).length === 0 || !sumsAreExact(loop.took, loop.comm, schedule.count)) return null;
-  let cut = cuts.get(schedule);
-  if (cut === undefined) cuts.set(schedule, (cut = cutOf(schedule, table)));
+  const cut = cutOf(schedule, table);
   if (!cut) return null;
   const { phases, micros } = cut;
   let multiple = micros.reduce(lcm);
@@ -132,7 +132,7 @@ export function timePeriodic(schedule: Schedule, table: Tables, loop: Loop, room
     const short = shortened(schedule, cut, fewer);
     const ran = loop.run(short);
     if (ran.at.some((i, r) => i < short.offsets[r + 1])) return null; // a deadlock
-    const cycles = phases.map((_, i) => cycleOf(short, ran, cut as Cut, i, fewer));
+    const cycles = phases.map((_, i) => cycleOf(short, ran, cut, i, fewer));
     if (cycles.includes(null)) {
       kept *= 4;
       if (MORE * kept > schedule.n) return null;
@@ -150,7 +150,7 @@ const gcd = (a: number, b: number): number => (b === 0 ? a : gcd(b, a % b));
 const lcm = (a: number, b: number) => (a / gcd(a, b)) * b;
 
 /** The phases if every slot does its forwards in one of them, and its gradients in one; else null. */
-function cutOf(schedule: Schedule, table: Tables): Cut | null {
+const cutOf = memoized((schedule: Schedule, table: Tables): Cut | null => {
   const { p, chunks, n, codes, offsets, micro, copies, barriers } = schedule;
   if (micro.length > 0 || copies || barriers > 0) return null;
   const phases = phasesOf(schedule);
@@ -185,7 +185,7 @@ function cutOf(schedule: Schedule, table: Tables): Cut | null {
   }
   const rows = codes.every((code) => code < chunks) ? inPhases.subarray(0, slots) : inPhases; // forwards come first
   return rows.every((count) => count === 1) ? { phases, micros, give, taker, width } : null;
-}
+});
 
 /** The order with fewer micro-batches in every phase. */
 function shortened(schedule: Schedule, { phases, micros }: Cut, fewer: number): Schedule {
@@ -216,7 +216,9 @@ function cycleOf(short: Schedule, { times, cells }: Ran, cut: Cut, which: number
     const after = offsets[r] + end[r] - all;
     moment = Math.min(moment, after < offsets[r + 1] ? times.start[after] : times.end[after - 1]);
   }
-  const at = Int32Array.from({ length: p }, (_, r) => firstFrom(times.start, offsets[r], offsets[r + 1], moment));
+  const at = Int32Array.from({ length: p }, (_, r) =>
+    firstWhere(offsets[r], offsets[r + 1], (i) => times.start[i] >= moment),
+  );
   let blocks = Infinity;
   for (let r = 0; r < p; r++) {
     blocks = Math.min(blocks, Math.floor((at[r] - offsets[r] - begin[r] + all - leftOut[which]) / period));
@@ -231,16 +233,6 @@ function cycleOf(short: Schedule, { times, cells }: Ran, cut: Cut, which: number
     return { begin: inRow(before), end: inRow(at), blocks: back, period: shift };
   }
   return null;
-}
-
-/** The first op from lo to hi that starts at a moment or later, hi if none does. */
-function firstFrom(start: Float64Array, lo: number, hi: number, moment: number) {
-  while (lo < hi) {
-    const middle = (lo + hi) >> 1;
-    if (start[middle] < moment) lo = middle + 1;
-    else hi = middle;
-  }
-  return lo;
 }
 
 /**

@@ -51,9 +51,7 @@ function duration(kind: number, stage: number, backStage: number, costs: Costs, 
 /**
  * What each (rank, code) reads and writes, as places on a board of ends: slots * n of F's, as many of gradients, as
  * many of reloads, then 2 p n of S's and T's, then 2 n of the barriers C1 and C2; -1 = none. Lag is the hop from
- * another rank. What each (rank, code) reads and writes, as places on a board of ends: slots * n of F's, as many of
- * gradients, as many of reloads, then 2 p n of S's and T's, then 2 n of the barriers C1 and C2; -1 = none. Lag is the
- * hop from another rank.
+ * another rank.
  */
 export type Tables = {
   inA: Int32Array;
@@ -163,10 +161,7 @@ function clearBoard(size: number) {
   return board;
 }
 
-/**
- * What advancing a rank reads and fills: one object of a fixed shape, because a rank often advances by one op only.
- * What advancing a rank reads and fills: one object of a fixed shape, because a rank often advances by one op only.
- */
+/** What advancing a rank reads and fills: one object of a fixed shape, because a rank often advances by one op only. */
 type Run = Omit<Tables, "joins" | "size"> & {
   codes: Uint8Array;
   offsets: Int32Array;

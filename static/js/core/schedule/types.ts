@@ -115,8 +115,8 @@ export type Rule = {
   template: string;
   holes: Record<string, Tree>;
 };
-/** A family whose orders the page constructs, from its table or, without one, from its block. */
-export type Constructed = {
+/** What the page knows of every family. */
+type AnyFamily = {
   name: string;
   title: string;
   placement: PlacementKind;
@@ -126,31 +126,20 @@ export type Constructed = {
   asynchronous: boolean;
   shaped_by_costs: boolean;
   vocabulary: string[];
-  ops: Tree | null;
-  table: Table | null;
   block: BlockTable | null;
   legal: Rule[];
 };
+/** A family whose orders the page constructs, from its table or, without one, from its block. */
+export type Constructed = AnyFamily & { ops: Tree | null; table: Table | null };
 /** As /api/families lists it. */
-export type Family = {
-  name: string;
-  title: string;
+export type Family = AnyFamily & {
   year: number;
   source: Text;
   used_by: Text;
   group: Text;
   summary: Text;
-  backward: "full" | "split" | "both";
   complexity: Text;
-  placement: string;
-  fields: string[];
-  v: ChunkRange;
-  asynchronous: boolean;
-  shaped_by_costs: boolean;
-  block: BlockTable | null;
-  legal: Rule[];
   searched: boolean;
-  vocabulary: string[];
   laws: Law[];
 };
 /** The answer of /api/families. */

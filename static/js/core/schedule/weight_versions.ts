@@ -1,20 +1,17 @@
 // Weight versions of an asynchronous schedule (PipeDream): which weights each op uses, how late its gradient is, and
 // how many versions a rank keeps. The same rule as backend/schedule/order/weight_versions.py.
+import { memoized } from "../memoized.ts";
 import { KIND_B, KIND_F, kindOf, micros } from "./ops.ts";
 import type { Schedule } from "./types.ts";
 
 /** By op, by op (0 for a forward), by op: versions besides the newest once it has ended, and by rank. */
 type Versions = { used: Int32Array; late: Int32Array; stashed: Int32Array; held: Int32Array };
 
-const known = new WeakMap<Schedule, Versions>();
-
 /**
  * A forward begins with the newest weights, its backward uses the same ones, and every backward is an update. schedule:
  * one chunk per rank, full backwards.
  */
-export function versions(schedule: Schedule): Versions {
-  const found = known.get(schedule);
-  if (found) return found;
+export const versions = memoized((schedule: Schedule): Versions => {
   const { codes, offsets, chunks, p, n, count } = schedule;
   const made = {
     used: new Int32Array(count),
@@ -46,6 +43,5 @@ export function versions(schedule: Schedule): Versions {
       made.held[rank] = Math.max(made.held[rank], made.stashed[i] + 1);
     }
   }
-  known.set(schedule, made);
   return made;
-}
+});

@@ -53,31 +53,6 @@ export type Problem = { field: string; value: string; message: string };
 /** v of a family when the query names none. */
 type NaturalV = Record<string, number>;
 
-const PLAIN_VIEW: ViewState = {
-  t0: null,
-  t1: null,
-  at: null,
-  sel: null,
-  theme: "auto",
-  tab: null,
-  run: null,
-  families: null,
-  mem: null,
-  chart: null,
-  crit: null,
-  micro: null,
-  lane: null,
-  story: null,
-  planned: null,
-  late: null,
-  area: null,
-  marks: null,
-  pin: null,
-  gb: null,
-  colours: null,
-  hatch: null,
-  lang: null,
-};
 /** Memory of a device in GB, as `gb` of /api/plans. */
 export const [LEAST_GB, MOST_GB] = [0.001, 1e6];
 const PREFIXES = IDS.slice(1).map((id) => `${id}.`);
@@ -104,8 +79,8 @@ const matching =
 
 const readFamilies = matching(/^-?[a-z0-9][a-z0-9-]{0,39}(,[a-z0-9][a-z0-9-]{0,39}){0,63}$/);
 
-/** Each view key: its reader (null for a bad value) and a description of legal values. */
-const VIEW_FIELDS: Record<string, [(text: string) => unknown, () => string]> = {
+/** Each view key, in the order of a link: its reader (null for a bad value) and a description of legal values. */
+const VIEW_FIELDS: Record<keyof ViewState, [(text: string) => unknown, () => string]> = {
   t0: [readTime, () => t("a time of 0 or more")],
   t1: [readTime, () => t("a time of 0 or more")],
   at: [readTime, () => t("a time of 0 or more")],
@@ -128,6 +103,12 @@ const VIEW_FIELDS: Record<string, [(text: string) => unknown, () => string]> = {
     matching(/^[a-z][a-z0-9-]{0,23}(:[a-z0-9-]{1,24})?$/),
     () => t("the name of a chart such as pareto or pareto:bubble"),
   ],
+  crit: [matching(/^1$/), () => t("1 for the critical path")],
+  micro: [readCount, () => t("the number of a micro-batch")],
+  lane: [matching(/^comm$/), () => t("comm for the lanes of messages")],
+  story: [matching(/^(0|ranks)$/), () => t("0 for no narration, or ranks for what each rank does")],
+  planned: [matching(/^1$/), () => t("1 for where the plan had measured ops")],
+  late: [matching(/^1$/), () => t("1 for measured ops coloured by how late they were")],
   area: [(text) => (readArea(text) ? text : null), () => t("a time range and ranks such as 12-30@0-3")],
   marks: [
     (text) => (readMarks(text) ? text : null),
@@ -135,16 +116,12 @@ const VIEW_FIELDS: Record<string, [(text: string) => unknown, () => string]> = {
   ],
   pin: [(text) => (readPins(text) ? text : null), () => t("at most {most} ranks such as 0,7", { most: MOST_PINS })],
   gb: [readGigabytes, () => t("a memory in GB from {least} to {most}", { least: LEAST_GB, most: MOST_GB })],
-  crit: [matching(/^1$/), () => t("1 for the critical path")],
-  micro: [readCount, () => t("the number of a micro-batch")],
-  planned: [matching(/^1$/), () => t("1 for where the plan had measured ops")],
-  late: [matching(/^1$/), () => t("1 for measured ops coloured by how late they were")],
   colours: [matching(/^paper$/), () => t("paper for colours as papers print them")],
   hatch: [matching(/^1$/), () => t("1 for hatching of the kinds")],
   lang: [matching(/^(en|zh)$/), () => t("en or zh")],
-  lane: [matching(/^comm$/), () => t("comm for the lanes of messages")],
-  story: [matching(/^(0|ranks)$/), () => t("0 for no narration, or ranks for what each rank does")],
 };
+const VIEW_KEYS = Object.keys(VIEW_FIELDS) as (keyof ViewState)[];
+const PLAIN_VIEW = { ...Object.fromEntries(VIEW_KEYS.map((key) => [key, null])), theme: "auto" } as ViewState;
 
 /** The keys of a query, each once. */
 function entries(search: string, problems: Problem[]) {
@@ -236,7 +213,7 @@ export function parse(
   const source = readPreset(given, problems);
   const view = readView(given, problems);
   for (const [field, value] of given) {
-    const close = nearestKey(field, PREFIXES, SPEC_FIELDS, Object.keys(VIEW_FIELDS));
+    const close = nearestKey(field, PREFIXES, SPEC_FIELDS, VIEW_KEYS);
     if (close !== null)
       problems.push({
         field,
@@ -254,9 +231,7 @@ export const APPEARANCE: string[] = ["theme", "colours", "hatch", "lang"];
 
 /** Whether a view differs from the plain one in its appearance at most. */
 export const isPlainView = (view: ViewState) =>
-  (Object.keys(PLAIN_VIEW) as (keyof ViewState)[]).every(
-    (key) => APPEARANCE.includes(key) || view[key] === PLAIN_VIEW[key],
-  );
+  VIEW_KEYS.every((key) => APPEARANCE.includes(key) || view[key] === PLAIN_VIEW[key]);
 
 /** Whether a key of a query is one of ours. */
 export const isLinkKey = (key: string) =>
@@ -284,7 +259,7 @@ export function format({ spec, others, preset, origin, view }: State, defaults: 
     parts.push(...(differs.length ? differs : [`${PREFIXES[at]}family=${escape(other.family)}`]));
   });
   parts.push(...presetParts(preset, origin).map(([key, text]) => `${key}=${escape(text)}`));
-  for (const name of Object.keys(PLAIN_VIEW) as (keyof ViewState)[]) {
+  for (const name of VIEW_KEYS) {
     const value = view[name];
     if (value === null || value === PLAIN_VIEW[name]) continue;
     parts.push(`${name}=${escape(typeof value === "number" ? String(rounded(value)) : value)}`);

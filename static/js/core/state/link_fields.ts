@@ -18,7 +18,7 @@ export type Read = { value: unknown } | { wanted: string };
 
 // The m.* keys of a link are no fields of a spec: link_preset.ts has them.
 
-const NONE = "none";
+export const NONE = "none";
 const LONGEST_KEY = 24; // letters
 
 /** Returns NaN for anything but a plain finite number of 0 or more. */
@@ -34,13 +34,19 @@ export const numberWith =
     return accept(value) ? { value } : { wanted: wanted() };
   };
 
-const optional =
+/** Reads none as null. */
+export const orNone =
   (read: (text: string) => Read): ((text: string) => Read) =>
   (text) => {
-    if (text === NONE || text === "") return { value: null };
+    if (text === NONE) return { value: null };
     const got = read(text);
     return "wanted" in got ? { wanted: t("{wanted}, or {none}", { wanted: got.wanted, none: NONE }) } : got;
   };
+
+const optional = (read: (text: string) => Read) => {
+  const readGiven = orNone(read);
+  return (text: string) => readGiven(text === "" ? NONE : text);
+};
 
 /** "1.5,62*1,1.5". */
 function costs(text: string): Read {
@@ -64,11 +70,11 @@ function entriesOf(text: string): string[] | null {
   return list;
 }
 
-const wholeNumber = numberWith(
+export const wholeNumber = numberWith(
   (x) => Number.isInteger(x) && x >= 1,
   () => t("a whole number of 1 or more"),
 );
-const atLeastZero = numberWith(
+export const atLeastZero = numberWith(
   (x) => x >= 0,
   () => t("a number of 0 or more"),
 );

@@ -9,7 +9,16 @@
 
 import { t } from "../i18n/language.ts";
 import { MODEL_ALIASES, PRESET_FIELDS } from "../schedule/spec_tables.ts";
-import { countsFrom, numberWith, packed, type Read } from "./link_fields.ts";
+import {
+  NONE,
+  atLeastZero,
+  countsFrom,
+  numberWith,
+  orNone,
+  packed,
+  wholeNumber as whole,
+  type Read,
+} from "./link_fields.ts";
 import type { Problem } from "./link.ts";
 
 /** By the server's names; null: it follows from the other fields. */
@@ -30,18 +39,9 @@ export type Preset = {
 };
 
 const PREFIX = "m.";
-const NONE = "none";
-const whole = numberWith(
-  (x) => Number.isInteger(x) && x >= 1,
-  () => t("a whole number of 1 or more"),
-);
 const positive = numberWith(
   (x) => x > 0,
   () => t("a number above 0"),
-);
-const atLeastZero = numberWith(
-  (x) => x >= 0,
-  () => t("a number of 0 or more"),
 );
 
 const name = (text: string): Read =>
@@ -52,14 +52,6 @@ function modelName(text: string): Read {
   return "wanted" in got ? got : { value: MODEL_ALIASES[text.toLowerCase()] ?? text };
 }
 const truth = (text: string): Read => (/^[01]$/.test(text) ? { value: text === "1" } : { wanted: t("1 or 0") });
-
-const orNone =
-  (read: (text: string) => Read): ((text: string) => Read) =>
-  (text) => {
-    if (text === NONE) return { value: null };
-    const got = read(text);
-    return "wanted" in got ? { wanted: t("{wanted}, or {none}", { wanted: got.wanted, none: NONE }) } : got;
-  };
 
 /** A number alone is the model's layers, a list those of each stage. */
 const layers = (text: string) => (/[,*]/.test(text) ? countsFrom(text) : whole(text));

@@ -11,8 +11,9 @@
 // DICTIONARY and every width here are the format: once published they stay. backend/address/packed.py reads the same.
 
 import { deflateSync, inflateSync } from "../../../vendor/fflate.js";
+import { fromBase64url, toBase64url } from "./base64url.ts";
 
-export const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const NUMBER_TAKEN = "\x01";
 /** What a query usually holds, the most usual last; "#" where numbers were taken out. */
 const DICTIONARY = new TextEncoder().encode(
@@ -47,8 +48,7 @@ export function pack(text: string): string | null {
     return before + NUMBER_TAKEN;
   });
   const deflated = deflateSync(new TextEncoder().encode(rest), { level: 9, dictionary: DICTIONARY });
-  const bytes = Array.from(deflated, (byte) => binary(byte, 8)).join("");
-  return `.${checksum(text)}${charactersOf(bytes)}${bits ? `.${charactersOf(bits)}` : ""}`;
+  return `.${checksum(text)}${toBase64url(deflated)}${bits ? `.${charactersOf(bits)}` : ""}`;
 }
 
 /** The text of a packed form; null if it is malformed or truncated. */
@@ -56,12 +56,11 @@ export function unpack(packed: string): string | null {
   const parts = /^\.([\w-]{2})([\w-]+)(?:\.([\w-]+))?$/.exec(packed);
   if (!parts || packed.length > MOST_CHARACTERS) return null;
   const [, sum, deflated, numbers = ""] = parts;
-  if (deflated.length % 4 === 1) return null; // no number of bytes
   try {
     const text = withNumbers(inflated(deflated), bitsOf(numbers));
     return checksum(text) === sum ? text : null;
   } catch {
-    return null; // not deflated data, or fewer bits than numbers
+    return null; // no bytes, not deflated data, or fewer bits than numbers
   }
 }
 
@@ -73,9 +72,8 @@ function checksum(text: string) {
 }
 
 function inflated(characters: string) {
-  const bytes = Uint8Array.from(bitsOf(characters).match(/[01]{8}/g) ?? [], (byte) => parseInt(byte, 2));
   const out = new Uint8Array(MOST_CHARACTERS); // what is longer is cut off, and the checksum then differs
-  return new TextDecoder().decode(inflateSync(bytes, { dictionary: DICTIONARY, out }));
+  return new TextDecoder().decode(inflateSync(fromBase64url(characters), { dictionary: DICTIONARY, out }));
 }
 
 /**

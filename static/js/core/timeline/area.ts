@@ -3,6 +3,7 @@
 // As text, in the link: "12-30@0-3" is time 12 to 30 on ranks 0 to 3 of the first plan; "12-30@b.0-3" on those of
 // plan b; "12-30@2-b.1" from the first plan's rank 2 down to plan b's rank 1.
 
+import { memoized } from "../memoized.ts";
 import { copyRows, copyTimes } from "./copy_rows.ts";
 import { opsInWindow, type Rows } from "./layout.ts";
 import { kindOf } from "../schedule/ops.ts";
@@ -80,37 +81,29 @@ const KINDS = 7;
 
 /** Sums before every 256th op, by kind. */
 type Ledger = { kinds: Uint8Array; time: Float64Array; ops: Float64Array };
-const ledgers = new WeakMap<Times, Ledger>();
 
 /** Ops that have not run yet take no time. */
 const took = ({ start, end }: Times, i: number) => (end[i] < Infinity ? end[i] - start[i] : 0);
 
 /** Made once for times that are asked about. */
-function ledgerOf({ codes, chunks }: Rows, count: number, times: Times) {
-  let found = ledgers.get(times);
-  if (!found) {
-    const kinds = Uint8Array.from({ length: 256 }, (_, code) => Math.min(KINDS - 1, kindOf(code, chunks)));
-    const blocks = Math.floor(count / BLOCK) + 1;
-    found = { kinds, time: new Float64Array(blocks * KINDS), ops: new Float64Array(blocks * KINDS) };
-    const time = new Float64Array(KINDS);
-    const ops = new Float64Array(KINDS);
-    for (let i = 0; i < count; i++) {
-      if (i % BLOCK === 0) {
-        found.time.set(time, (i / BLOCK) * KINDS);
-        found.ops.set(ops, (i / BLOCK) * KINDS);
-      }
-      const kind = kinds[codes[i]];
-      time[kind] += took(times, i);
-      ops[kind]++;
+const ledgerOf = memoized((times: Times, { codes, chunks }: Rows, count: number): Ledger => {
+  const kinds = Uint8Array.from({ length: 256 }, (_, code) => Math.min(KINDS - 1, kindOf(code, chunks)));
+  const blocks = Math.floor(count / BLOCK) + 1;
+  const made = { kinds, time: new Float64Array(blocks * KINDS), ops: new Float64Array(blocks * KINDS) };
+  const time = new Float64Array(KINDS);
+  const ops = new Float64Array(KINDS);
+  for (let i = 0; i <= count; i++) {
+    if (i % BLOCK === 0) {
+      made.time.set(time, (i / BLOCK) * KINDS);
+      made.ops.set(ops, (i / BLOCK) * KINDS);
     }
-    if (count % BLOCK === 0) {
-      found.time.set(time, (count / BLOCK) * KINDS);
-      found.ops.set(ops, (count / BLOCK) * KINDS);
-    }
-    ledgers.set(times, found);
+    if (i === count) break;
+    const kind = kinds[codes[i]];
+    time[kind] += took(times, i);
+    ops[kind]++;
   }
-  return found;
-}
+  return made;
+});
 
 /** Add, or with sign -1 take away, all ops before flat index i. */
 function addBefore(
@@ -135,7 +128,7 @@ function addBefore(
 
 /** Shares by kind of what runs on ranks first to last in [t0, t1), and how many are cut by an edge. */
 function shares(rows: Rows, count: number, times: Times, { first, last }: RankRange, t0: number, t1: number) {
-  const ledger = ledgerOf(rows, count, times);
+  const ledger = ledgerOf(times, rows, count);
   const by = Array.from({ length: KINDS }, (_, kind) => ({ kind, time: 0, ops: 0 }));
   let cut = 0;
   for (let rank = first; rank <= last; rank++) {
@@ -152,14 +145,12 @@ function shares(rows: Rows, count: number, times: Times, { first, last }: RankRa
 }
 
 /** A subarray is a new object each time, and the ledger hangs on the object. */
-const copyTimesOf = new WeakMap<Times, Times>();
+const copyTimesOf = memoized((times: Times, schedule: Schedule) => copyTimes(schedule, times));
 
 function copyShares(schedule: Schedule, times: Times, range: RankRange, t0: number, t1: number) {
   const rows = copyRows(schedule);
   if (!rows || !schedule.copies) return [];
-  let own = copyTimesOf.get(times);
-  if (!own) copyTimesOf.set(times, (own = copyTimes(schedule, times)));
-  return shares(rows, schedule.copies.count, own, range, t0, t1).by;
+  return shares(rows, schedule.copies.count, copyTimesOf(times, schedule), range, t0, t1).by;
 }
 
 /**

@@ -1,4 +1,5 @@
 // When barriers open: C1 when every rank's S of a micro-batch has ended, C2 when every T has.
+import { memoized } from "../memoized.ts";
 import { barrier } from "../schedule/dependencies.ts";
 import { KIND_B, KIND_I, KIND_S, KIND_T, chunkOf, kindOf, micros, rankOf } from "../schedule/ops.ts";
 import type { Schedule, Times } from "../schedule/types.ts";
@@ -12,26 +13,22 @@ export type Join = {
   last: number; // which one that is
 };
 
-const cache = new WeakMap<Times, Float64Array[]>();
-
 /**
  * When each barrier opens, by micro-batch: one list a barrier, each in ascending order, since every rank does its S,
  * and its T, in the order of the micro-batches.
  */
-export function openings(schedule: Schedule, times: Times): Float64Array[] {
-  let found = cache.get(times);
-  if (!found) {
-    found = Array.from({ length: schedule.barriers }, () => new Float64Array(schedule.n));
-    const { codes, chunks, count } = schedule;
-    const { first } = micros(schedule);
-    for (let i = 0; found.length && i < count; i++) {
-      const list = found[kindOf(codes[i], chunks) - KIND_S];
-      if (list && times.end[i] > list[first[i]]) list[first[i]] = times.end[i];
-    }
-    cache.set(times, found);
+export const openings = (schedule: Schedule, times: Times) => opened(times, schedule);
+
+const opened = memoized(({ end }: Times, schedule: Schedule) => {
+  const { codes, chunks, count, barriers, n } = schedule;
+  const lists = Array.from({ length: barriers }, () => new Float64Array(n));
+  const { first } = micros(schedule);
+  for (let i = 0; barriers && i < count; i++) {
+    const list = lists[kindOf(codes[i], chunks) - KIND_S];
+    if (list && end[i] > list[first[i]]) list[first[i]] = end[i];
   }
-  return found;
-}
+  return lists;
+});
 
 function join(schedule: Schedule, times: Times, kind: number, micro: number): Join {
   const ops = barrier(schedule, kind, micro);

@@ -8,6 +8,7 @@
 // op narrower than itself is mixed: all its kinds show, stacked by their shares, the least a little, so that short
 // ops neither vanish nor flicker. Any other shows what covers most of it.
 
+import { memoized } from "../memoized.ts";
 import { KIND_T, chunkOf, kindOf } from "../schedule/ops.ts";
 import { opsInWindow, type Rows } from "./layout.ts";
 import type { Times } from "../schedule/types.ts";
@@ -50,25 +51,15 @@ export function classTable(chunks: number) {
   return table;
 }
 
-const present = new WeakMap<Uint8Array, number[]>();
-
 /** The kinds that there are among ops, ascending. */
-export function kindsIn({ codes, chunks }: Rows): number[] {
-  let kinds = present.get(codes);
-  if (!kinds) {
-    const seen = new Uint8Array(256);
-    for (let i = 0; i < codes.length; i++) seen[codes[i]] = 1;
-    const table = classTable(chunks);
-    const found = new Set(
-      Array.from(seen.keys())
-        .filter((code) => seen[code])
-        .map((code) => kindOfClass(table[code])),
-    );
-    kinds = [...found].sort((a, b) => a - b);
-    present.set(codes, kinds);
-  }
-  return kinds;
-}
+export const kindsIn = ({ codes, chunks }: Pick<Rows, "codes" | "chunks">) => kindsOf(codes, chunks);
+
+const kindsOf = memoized((codes: Uint8Array, chunks: number) => {
+  const seen = new Uint8Array(KINDS);
+  const kinds = classTable(chunks).map(kindOfClass);
+  for (let i = 0; i < codes.length; i++) seen[kinds[codes[i]]] = 1;
+  return Array.from(seen.keys()).filter((kind) => seen[kind]);
+});
 
 /** Bins that hold nothing yet. */
 export const emptyBins = (kinds: number[], width: number): Bins => ({

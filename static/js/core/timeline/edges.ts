@@ -1,37 +1,30 @@
-// The moments at which something starts or ends: where playback steps to.
+// The moments at which something starts or ends: where playback and the edge of an area step to.
 
+import { firstWhere } from "../first_where.ts";
 import type { Schedule, Times } from "../schedule/types.ts";
 
-/**
- * The first value beyond t in an ascending stretch, or the last one before it. Returns Infinity, or -Infinity, where
- * there is none.
- */
-function beyond(values: Float64Array, lo: number, hi: number, t: number, way: 1 | -1): number {
-  let a = lo;
-  let b = hi;
-  while (a < b) {
-    const mid = (a + b) >>> 1;
-    if (way > 0 ? values[mid] > t : values[mid] >= t) b = mid;
-    else a = mid + 1;
-  }
-  if (way > 0) return a < hi ? values[a] : Infinity;
-  return a > lo ? values[a - 1] : -Infinity;
-}
+type Way = 1 | -1;
+
+const nearest = (edges: number[], way: Way) => (way > 0 ? Math.min(...edges) : Math.max(...edges));
 
 /**
- * The next (or the previous) moment at which an op or a copy of any rank starts or ends; ±Infinity for none. Moments
- * nearer than a billionth of t count as the same one.
+ * The first start or end beyond t in a rank's row of ops or copies, or the last one before it; ±Infinity for none.
+ * Moments nearer than a billionth of t count as the same one.
  */
-export function nextEdge({ p, offsets, copies }: Schedule, { start, end }: Times, t: number, way: 1 | -1): number {
-  const from = t + way * 1e-9 * Math.max(1, t);
-  let best = way * Infinity;
-  for (const rows of copies ? [offsets, copies.offsets] : [offsets]) {
-    for (let r = 0; r < p; r++) {
-      for (const values of [start, end]) {
-        const edge = beyond(values, rows[r], rows[r + 1], from, way);
-        best = way > 0 ? Math.min(best, edge) : Math.max(best, edge);
-      }
-    }
-  }
-  return best;
+export function edgeOfRow(offsets: Int32Array, { start, end }: Times, rank: number, t: number, way: Way): number {
+  const from = t + way * 1e-9 * Math.max(1, Math.abs(t));
+  const [lo, hi] = [offsets[rank], offsets[rank + 1]];
+  const edges = [start, end].map((values) => {
+    const i = firstWhere(lo, hi, (at) => (way > 0 ? values[at] > from : values[at] >= from));
+    if (way > 0) return i < hi ? values[i] : Infinity;
+    return i > lo ? values[i - 1] : -Infinity;
+  });
+  return nearest(edges, way);
+}
+
+/** The same over all ranks, copies included. */
+export function nextEdge({ p, offsets, copies }: Schedule, times: Times, t: number, way: Way): number {
+  const rows = copies ? [offsets, copies.offsets] : [offsets];
+  const edges = rows.flatMap((each) => Array.from({ length: p }, (_, rank) => edgeOfRow(each, times, rank, t, way)));
+  return nearest(edges, way);
 }

@@ -3,6 +3,7 @@
 // "2F5" is one op; any part may be left out: "F5" is micro-batch 5's forward on every stage, "2F" all forwards of
 // stage 2, "F" all forwards, "5" every op of micro-batch 5.
 
+import { firstWhere } from "../first_where.ts";
 import { COPY_LETTERS } from "../schedule/copies.ts";
 import { KIND_B, KIND_F, KIND_PAIR, LETTERS, chunkOf, codesPerRank, kindOf, micros } from "../schedule/ops.ts";
 import type { Schedule, Times } from "../schedule/types.ts";
@@ -113,16 +114,9 @@ export function search(schedule: Schedule, query: Query): Hits {
  * of it on its own row. order: below 0: this row is above the hit's.
  */
 function before({ at, offsets }: Rows, rank: number, start: Float64Array, hit: Hit, order: number): number {
-  let lo = offsets[rank];
-  let hi = offsets[rank + 1];
-  while (lo < hi) {
-    const mid = (lo + hi) >>> 1;
-    const i = at[mid];
-    const earlier = order === 0 ? i < hit.i : start[i] < hit.start || (start[i] === hit.start && order < 0);
-    if (earlier) lo = mid + 1;
-    else hi = mid;
-  }
-  return lo - offsets[rank];
+  const isEarlier = (i: number) =>
+    order === 0 ? i < hit.i : start[i] < hit.start || (start[i] === hit.start && order < 0);
+  return firstWhere(offsets[rank], offsets[rank + 1], (n) => !isEarlier(at[n])) - offsets[rank];
 }
 
 function eachRow(lanes: Found[], visit: (rows: Rows, rank: number, times: Times, lane: number, row: number) => void) {

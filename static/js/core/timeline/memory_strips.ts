@@ -1,4 +1,5 @@
 // The memory strips: what each rank holds over time, and its maximum in each pixel.
+import { firstWhere } from "../first_where.ts";
 import { curve, holding } from "../schedule/memory.ts";
 import type { Schedule, Spec, Times } from "../schedule/types.ts";
 
@@ -32,16 +33,7 @@ function highest(levels: Float64Array) {
 }
 
 /** The number of steps at or before t. */
-function upTo(at: Float64Array, t: number) {
-  let lo = 0;
-  let hi = at.length;
-  while (lo < hi) {
-    const mid = (lo + hi) >>> 1;
-    if (at[mid] <= t) lo = mid + 1;
-    else hi = mid;
-  }
-  return lo;
-}
+const upTo = (at: Float64Array, t: number) => firstWhere(0, at.length, (k) => at[k] > t);
 
 /** The step that holds at time t, -1 before the first. */
 export const stepAt = ({ t: at }: Steps, t: number) => upTo(at, t) - 1;

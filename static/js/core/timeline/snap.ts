@@ -1,4 +1,4 @@
-// The edges of ops: which one is nearest to a time, and which comes next.
+// The edge of an op that is nearest to a time.
 import { firstEndingAfter } from "./layout.ts";
 import type { Schedule, Times } from "../schedule/types.ts";
 import type { RankRange } from "./area.ts";
@@ -38,25 +38,4 @@ function edgesAround({ offsets }: Schedule, { start, end }: Times, rank: number,
   if (i > offsets[rank]) out.push(end[i - 1]);
   if (i < offsets[rank + 1] && start[i] < Infinity) out.push(start[i], end[i]);
   return out;
-}
-
-/** The next edge after t on a rank, or the last one before it; null for none. */
-export function nextEdge(schedule: Schedule, times: Times, rank: number, t: number, way: 1 | -1) {
-  const dust = 1e-9 * Math.max(1, Math.abs(t));
-  const [lo, hi] = [schedule.offsets[rank], schedule.offsets[rank + 1]];
-  if (way > 0) {
-    const i = firstEndingAfter(schedule, times, rank, t + dust);
-    if (i >= hi || times.start[i] === Infinity) return null;
-    return times.start[i] > t + dust ? times.start[i] : times.end[i];
-  }
-  // The last op that starts before t: of the ends before t only its own can be after its start.
-  let a = lo;
-  let b = hi;
-  while (a < b) {
-    const mid = (a + b) >>> 1;
-    if (times.start[mid] < t - dust) a = mid + 1;
-    else b = mid;
-  }
-  if (a === lo) return null;
-  return times.end[a - 1] < t - dust ? times.end[a - 1] : times.start[a - 1];
 }

@@ -19,9 +19,9 @@ type Point = { f: number; b: number; stream: number };
 
 const MOST_STATES = 3000;
 
-export const canComplete = memoized(judge);
+export const canComplete = memoized(decide);
 
-function judge(position: Position): Completable {
+function decide(position: Position): Completable {
   const { board } = position;
   const { at } = timesOf(position);
   const { offsets } = scheduleOf(position);

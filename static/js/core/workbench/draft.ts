@@ -1,11 +1,10 @@
 // A position that is being built: many ops are placed one after the other without making a position of each. It holds
 // what a position derives from its rows and keeps it up to date.
 import { KIND_F, KIND_I, KIND_PAIR, KIND_W, chunkOf, codesPerRank, kindOf } from "../schedule/ops.ts";
-import { HAS_B, HAS_F, HAS_I, HAS_W, codeOf, effects, firstOf, opOf, secondOf, tablesOf } from "./position.ts";
+import { BITS, HAS_B, HAS_F, HAS_I, HAS_W, codeOf, effects, halvesOf, opOf, tablesOf } from "./position.ts";
 import type { Board, Position } from "./position.ts";
 
 const DUST = 1e-9;
-const BIT = [HAS_F, HAS_I, HAS_W, HAS_B];
 export const NONE = -1;
 
 export class Draft {
@@ -74,15 +73,9 @@ export class Draft {
 
   /** Whether an op may come next on a rank: the rules of legality.ts without their sentences. */
   allows(rank: number, op: number) {
-    const code = codeOf(op);
-    const kind = this.kinds[code];
-    const { chunks } = this.board;
-    const takes = this.effects.takes[code];
+    const takes = this.effects.takes[codeOf(op)];
     if (takes > 0 && this.level[rank] + takes > this.most) return false;
-    const back = rank * chunks + (code % chunks);
-    if (kind !== KIND_PAIR) return this.#ready(kind, back, firstOf(op));
-    const slot = rank * chunks + chunkOf(code, chunks);
-    return this.#ready(KIND_F, slot, firstOf(op)) && this.#ready(KIND_I, back, secondOf(op));
+    return halvesOf(this.board, rank, op).every(({ kind, slot, k }) => this.#ready(kind, slot, k));
   }
 
   #ready(kind: number, slot: number, k: number) {
@@ -100,18 +93,13 @@ export class Draft {
 
   push(rank: number, op: number) {
     const code = codeOf(op);
-    const kind = this.kinds[code];
-    const { n, chunks } = this.board;
-    const back = rank * chunks + (code % chunks);
+    const { n } = this.board;
     this.rows[rank].push(op);
     this.count++;
     this.level[rank] += this.effects.takes[code] - this.effects.gives[code];
-    if (kind === KIND_PAIR) {
-      this.done[(rank * chunks + chunkOf(code, chunks)) * n + firstOf(op)] |= HAS_F;
-      this.done[back * n + secondOf(op)] |= HAS_B;
-    } else {
-      this.done[back * n + firstOf(op)] |= BIT[kind];
-      if (kind === KIND_I) this.split[back].push(firstOf(op));
+    for (const { kind, slot, k } of halvesOf(this.board, rank, op)) {
+      this.done[slot * n + k] |= BITS[kind];
+      if (kind === KIND_I) this.split[slot].push(k);
     }
   }
 

@@ -1,10 +1,10 @@
 // A schedule by list scheduling: always the op that can start first; of several that could, gradients before forwards
 // before weight gradients. What comes next where there is no order to follow.
-import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_W, chunkOf, codesPerRank } from "../schedule/ops.ts";
+import { KIND_B, KIND_F, KIND_I, KIND_W, codesPerRank } from "../schedule/ops.ts";
 import { durations } from "../schedule/simulate.ts";
 import { canComplete } from "./completable.ts";
 import { Draft, NONE } from "./draft.ts";
-import { backwardOf, codeOf, firstOf, scheduleOf, secondOf, timesOf, type Position } from "./position.ts";
+import { backwardOf, codeOf, firstOf, halvesOf, scheduleOf, timesOf, type Position } from "./position.ts";
 
 export type Step = {
   rank: number;
@@ -43,28 +43,14 @@ export class TimedDraft extends Draft {
   }
 
   #note(rank: number, op: number, end: number) {
-    const { chunks, n } = this.board;
-    const code = codeOf(op);
-    const kind = this.kinds[code];
-    const back = (rank * chunks + (code % chunks)) * n;
-    if (kind === KIND_F) this.forward[back + firstOf(op)] = end;
-    else if (kind === KIND_I || kind === KIND_B) this.gradient[back + firstOf(op)] = end;
-    else if (kind === KIND_PAIR) {
-      this.forward[(rank * chunks + chunkOf(code, chunks)) * n + firstOf(op)] = end;
-      this.gradient[back + secondOf(op)] = end;
-    }
+    for (const { kind, slot, k } of halvesOf(this.board, rank, op))
+      if (kind !== KIND_W) (kind === KIND_F ? this.forward : this.gradient)[slot * this.board.n + k] = end;
     this.clock[rank] = end;
   }
 
   /** When the input of an op is there. */
   ready(rank: number, op: number) {
-    const { chunks } = this.board;
-    const code = codeOf(op);
-    const kind = this.kinds[code];
-    const back = rank * chunks + (code % chunks);
-    if (kind !== KIND_PAIR) return this.#inputAt(kind, back, firstOf(op));
-    const slot = rank * chunks + chunkOf(code, chunks);
-    return Math.max(this.#inputAt(KIND_F, slot, firstOf(op)), this.#inputAt(KIND_B, back, secondOf(op)));
+    return Math.max(...halvesOf(this.board, rank, op).map(({ kind, slot, k }) => this.#inputAt(kind, slot, k)));
   }
 
   #inputAt(kind: number, slot: number, k: number) {

@@ -3,13 +3,14 @@
 import { t, tr } from "../i18n/language.ts";
 import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_W, LETTERS, chunkOf, kindOf } from "../schedule/ops.ts";
 import {
+  BITS,
   HAS_B,
   HAS_F,
   HAS_I,
-  HAS_W,
   codeOf,
   effects,
   firstOf,
+  halvesOf,
   nextMicro,
   opOf,
   secondOf,
@@ -53,18 +54,6 @@ function rule(code: string, message: string, params: Record<string, string | num
   return { code, text: tr({ code, params, message: english }) };
 }
 
-/** The halves of an op. */
-export function halvesOf({ chunks }: Board, rank: number, op: number): { kind: number; slot: number; k: number }[] {
-  const code = codeOf(op);
-  const kind = kindOf(code, chunks);
-  const back = rank * chunks + (code % chunks);
-  if (kind !== KIND_PAIR) return [{ kind, slot: back, k: firstOf(op) }];
-  return [
-    { kind: KIND_F, slot: rank * chunks + chunkOf(code, chunks), k: firstOf(op) },
-    { kind: KIND_B, slot: back, k: secondOf(op) },
-  ];
-}
-
 /**
  * What breaks a rule of the rank's own row: an op done twice, or before what it needs of the same stage. done: bits of
  * what comes before it.
@@ -83,8 +72,7 @@ export function rowReason(board: Board, done: Uint8Array, rank: number, op: numb
       );
     }
     const bits = done[slot * board.n + k];
-    if (bits & [HAS_F, HAS_I, HAS_W, HAS_B][kind])
-      return rule("schedule.op_twice", "rank {rank} does {op} twice", { rank, op: text });
+    if (bits & BITS[kind]) return rule("schedule.op_twice", "rank {rank} does {op} twice", { rank, op: text });
     if (kind === KIND_F) continue;
     if ((kind === KIND_I && bits & HAS_B) || (kind === KIND_B && bits & HAS_I))
       return rule(
@@ -201,7 +189,3 @@ export const candidates = (position: Position, rank: number) =>
   Array.from({ length: position.board.chunks }, (_, chunk) => chunk).flatMap((chunk) =>
     KINDS.map((kind) => candidate(position, rank, kind, chunk)),
   );
-
-/** The next ops that a rank may do. */
-export const legalNext = (position: Position, rank: number) =>
-  candidates(position, rank).filter(({ reason }) => !reason);

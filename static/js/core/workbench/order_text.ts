@@ -4,8 +4,8 @@
 import { deflateSync, inflateSync } from "../../../vendor/fflate.js";
 import { codesPerRank, micros } from "../schedule/ops.ts";
 import { withChunks } from "../schedule/per_chunk.ts";
-import { ALPHABET } from "../state/pack.ts";
-import { MOST, createBoard, fromSchedule, scheduleOf, type Position } from "./position.ts";
+import { fromBase64url, toBase64url } from "../state/base64url.ts";
+import { MOST, createBoard, fromSchedule, isCounted, scheduleOf, type Position } from "./position.ts";
 import type { PlacementKind, Schedule, Spec } from "../schedule/types.ts";
 
 const LETTERS: Record<string, PlacementKind> = { l: "looped", v: "v", b: "bidirectional" };
@@ -17,11 +17,7 @@ export function toText(position: Position): string {
   const { p, m, chunks, codes, offsets, micro, placement } = schedule;
   const counts = Array.from({ length: p }, (_, r) => offsets[r + 1] - offsets[r]);
   const alike = counts.every((count) => count === counts[0]);
-  const implied = micros({ ...schedule, micro: [] });
-  const isImplied = [implied.first, implied.second].every(
-    (column, at) => micro[at] === undefined || micro[at].every((k, i) => column !== null && k === column[i]),
-  );
-  const columns = isImplied ? [] : micro;
+  const columns = isCounted(schedule) ? [] : micro;
   const bytes = [p, m, chunks, columns.length | (alike ? ALIKE : 0), ...(alike ? counts.slice(0, 1) : counts)].flatMap(
     varint,
   );
@@ -29,7 +25,7 @@ export function toText(position: Position): string {
   const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   parts.reduce((at, part) => (whole.set(part, at), at + part.length), 0);
   const letter = Object.keys(LETTERS).find((each) => LETTERS[each] === placement.kind);
-  return `${letter}${base64(deflateSync(whole, { level: 9 }))}`;
+  return `${letter}${toBase64url(deflateSync(whole, { level: 9 }))}`;
 }
 
 /**
@@ -46,7 +42,7 @@ export function fromText(text: string, spec: Spec): Position | null {
 
 function read(text: string, spec: Spec) {
   const kind = LETTERS[text[0]];
-  const body = new Body(inflateSync(fromBase64(text.slice(1)), { out: new Uint8Array(MOST_BYTES) }));
+  const body = new Body(inflateSync(fromBase64url(text.slice(1)), { out: new Uint8Array(MOST_BYTES) }));
   const [p, m, chunks, flags] = [body.varint(), body.varint(), body.varint(), body.varint()];
   const v = kind === "bidirectional" ? chunks / 2 : chunks;
   if (!kind || !isSize(kind, p, m, v) || (flags & ~(STORED | ALIKE)) !== 0) return null;
@@ -141,28 +137,4 @@ function sums({ p, codes, offsets }: Schedule, column: Int32Array) {
     for (let i = offsets[r]; i < offsets[r + 1]; i++) out[i] = last[codes[i]] += column[i];
   }
   return out;
-}
-
-/** Returns base64url without padding. */
-function base64(bytes: Uint8Array): string {
-  let text = "";
-  for (let at = 0; at < bytes.length; at += 3) {
-    const three = (bytes[at] << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0);
-    const characters = [18, 12, 6, 0].map((shift) => ALPHABET[(three >> shift) & 63]).join("");
-    text += characters.slice(0, Math.min(4, bytes.length - at + 1));
-  }
-  return text;
-}
-
-function fromBase64(text: string) {
-  const bytes = new Uint8Array(Math.floor((6 * text.length) / 8));
-  let [bits, held, at] = [0, 0, 0];
-  for (const char of text) {
-    const six = ALPHABET.indexOf(char);
-    if (six < 0) throw new RangeError("no base64url");
-    bits = ((bits << 6) | six) & 0xffff;
-    held += 6;
-    if (held >= 8) bytes[at++] = (bits >> (held -= 8)) & 255;
-  }
-  return bytes;
 }

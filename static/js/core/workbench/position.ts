@@ -160,8 +160,22 @@ export function fromSchedule(board: Board, schedule: Schedule): Position {
   return { board, rows, count };
 }
 
+/** The halves of an op. */
+export function halvesOf({ chunks }: Board, rank: number, op: number): { kind: number; slot: number; k: number }[] {
+  const code = codeOf(op);
+  const kind = kindOf(code, chunks);
+  const back = rank * chunks + (code % chunks);
+  if (kind !== KIND_PAIR) return [{ kind, slot: back, k: firstOf(op) }];
+  return [
+    { kind: KIND_F, slot: rank * chunks + chunkOf(code, chunks), k: firstOf(op) },
+    { kind: KIND_B, slot: back, k: secondOf(op) },
+  ];
+}
+
 /** Bits of what has been placed of a micro-batch in a slot. */
 export const [HAS_F, HAS_I, HAS_W, HAS_B] = [1, 2, 4, 8];
+/** By kind of op. */
+export const BITS = [HAS_F, HAS_I, HAS_W, HAS_B];
 type Tables = {
   done: Uint8Array; // bits by slot * n + micro-batch
   split: number[][]; // by slot, the micro-batches whose gradient is an I, in the order of the row
@@ -177,8 +191,6 @@ export const effects = memoized(({ chunks, how }: Board) => ({
   takes: takes(chunks, how.kept),
   gives: backs(chunks, how.wShare),
 }));
-
-const BIT = [HAS_F, HAS_I, HAS_W, HAS_B];
 
 function makeTables({ board, rows }: Position): Tables {
   const { p, n, chunks } = board;
@@ -200,7 +212,7 @@ function makeTables({ board, rows }: Position): Tables {
         done[(r * chunks + chunkOf(code, chunks)) * n + firstOf(op)] |= HAS_F;
         done[(r * chunks + (code % chunks)) * n + secondOf(op)] |= HAS_B;
       } else {
-        done[(r * chunks + (code % chunks)) * n + firstOf(op)] |= BIT[kind];
+        done[(r * chunks + (code % chunks)) * n + firstOf(op)] |= BITS[kind];
         if (kind === KIND_I) split[r * chunks + (code % chunks)].push(firstOf(op));
       }
     }
@@ -256,9 +268,12 @@ export function backwardOf({ board, rows }: Position): "full" | "split" | null {
 export function shownSchedule(position: Position): Schedule {
   const schedule = scheduleOf(position);
   if (!isWhole(position)) return schedule;
-  const bare = { ...schedule, micro: [] };
-  const implied = micros(bare);
-  const same = (a: Int32Array | undefined, b: Int32Array | null) =>
-    !a ? b === null : b !== null && a.every((k, i) => k === b[i]);
-  return same(schedule.micro[0], implied.first) && same(schedule.micro[1], implied.second) ? bare : schedule;
+  return isCounted(schedule) ? { ...schedule, micro: [] } : schedule;
+}
+
+/** Whether the stored micro-batches are those that follow by counting. */
+export function isCounted(schedule: Schedule) {
+  const { first, second } = micros({ ...schedule, micro: [] });
+  const same = (stored: Int32Array, counted: Int32Array | null) => stored.every((k, i) => k === counted?.[i]);
+  return schedule.micro.every((stored, at) => same(stored, at ? second : first));
 }

@@ -3,7 +3,7 @@ import { t } from "../i18n/language.ts";
 import { CONSTRUCTED, construct } from "../families/construct.ts";
 import { isLegal } from "../families/legal.ts";
 import { fromSchedule, type Board, type Position } from "./position.ts";
-import type { PlacementKind, Schedule, Spec } from "../schedule/types.ts";
+import type { Schedule, Spec } from "../schedule/types.ts";
 
 /** A family's order at the board's sizes. */
 type Reference = { name: string; title: string; position: Position };
@@ -95,5 +95,3 @@ export function recognise(position: Position, known: Reference[]): Recognised {
 /** board: whether an order can be put on a board. */
 export const isOfBoard = ({ placement, p, m }: Schedule, board: Board) =>
   placement.kind === board.placement.kind && placement.chunks === board.chunks && p === board.p && m === board.m;
-
-export const PLACEMENTS: PlacementKind[] = ["looped", "v", "bidirectional"];

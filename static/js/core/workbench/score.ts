@@ -2,8 +2,7 @@
 import { memoized } from "../memoized.ts";
 import { KIND_F, KIND_I, KIND_PAIR, KIND_W, chunkOf, kindOf } from "../schedule/ops.ts";
 import { figures } from "../schedule/metrics.ts";
-import { halvesOf } from "./legality.ts";
-import { codeOf, firstOf, scheduleOf, secondOf, tablesOf, timesOf, type Position } from "./position.ts";
+import { codeOf, firstOf, halvesOf, scheduleOf, secondOf, tablesOf, timesOf, type Position } from "./position.ts";
 
 export type Score = {
   makespan: number;
@@ -51,19 +50,14 @@ function messagesOf({ board, rows }: Position) {
   return count;
 }
 
-const lengths = new WeakMap<Int32Array, number>();
-
 /**
  * How many symbols the shortest rule of a row has. A rule is a list of blocks: a block of ops done once counts its ops,
  * a block repeated k > 1 times its ops and one for the number; "F F F B B B" is 3 x F, 3 x B: 4 symbols. Micro-batches
  * that follow by counting are left out; in a row of others an op is told from another by its step to the next one.
  */
-export function ruleLength(row: Int32Array, chunks: number) {
-  let found = lengths.get(row);
-  if (found === undefined)
-    lengths.set(row, (found = shortest(isCounted(row, chunks) ? Uint16Array.from(row, codeOf) : stepped(row))));
-  return found;
-}
+export const ruleLength = memoized((row: Int32Array, chunks: number) =>
+  shortest(isCounted(row, chunks) ? Uint16Array.from(row, codeOf) : stepped(row)),
+);
 
 /** Whether every op of a row has the micro-batch that follows by counting (core/schedule/ops.ts). */
 function isCounted(row: Int32Array, chunks: number) {

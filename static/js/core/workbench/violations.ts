@@ -1,23 +1,10 @@
 // What is wrong with a position in which anything may be placed: ops against a rule of their row, ranks that wait for
 // each other in a circle, and memory over the limit, each with its rank and op.
 import { t } from "../i18n/language.ts";
-import { KIND_F, KIND_W, chunkOf, kindOf } from "../schedule/ops.ts";
+import { KIND_F, KIND_W } from "../schedule/ops.ts";
 import { makers } from "../schedule/dependencies.ts";
-import { halvesOf, inputReason, memoryReason, rowReason, textOf, type Reason } from "./legality.ts";
-import {
-  HAS_B,
-  HAS_F,
-  HAS_I,
-  HAS_W,
-  codeOf,
-  effects,
-  firstOf,
-  scheduleOf,
-  secondOf,
-  tablesOf,
-  timesOf,
-  type Position,
-} from "./position.ts";
+import { inputReason, memoryReason, rowReason, textOf, type Reason } from "./legality.ts";
+import { BITS, codeOf, effects, halvesOf, scheduleOf, tablesOf, timesOf, type Position } from "./position.ts";
 
 export type Violation = {
   rank: number;
@@ -25,8 +12,6 @@ export type Violation = {
   op: number;
   reason: Reason;
 };
-
-const BITS = [HAS_F, HAS_I, HAS_W, HAS_B];
 
 /**
  * All violations, by rank and place. An op that waits for an op which is not placed yet is none: it has only no time.
@@ -45,14 +30,8 @@ function inRow(position: Position, rank: number): Violation[] {
   rows[rank].forEach((op, index) => {
     const reason = rowReason(board, done, rank, op) ?? memoryReason(board, rank, op, level);
     if (reason) found.push({ rank, index, op, reason });
-    const kind = kindOf(codeOf(op), chunks);
     level += takes[codeOf(op)] - gives[codeOf(op)];
-    const back = rank * chunks + (codeOf(op) % chunks);
-    if (kind < BITS.length) done[back * n + firstOf(op)] |= BITS[kind];
-    else {
-      done[(rank * chunks + chunkOf(codeOf(op), chunks)) * n + firstOf(op)] |= HAS_F;
-      done[back * n + secondOf(op)] |= HAS_B;
-    }
+    for (const { kind, slot, k } of halvesOf(board, rank, op)) done[slot * n + k] |= BITS[kind];
   });
   return found;
 }

@@ -15,7 +15,7 @@ export type Answer = { schedule: Schedule; error: null } | { schedule: null; err
 
 const LIMIT_OPS = 12_000_000;
 const LIMIT_ANSWERS = 200;
-const REST = 150; // ms until the server judges a spec that the page is not sure of: a drag has many of them
+const REST = 150; // ms until the server validates a spec that the page is not sure of: a drag has many of them
 const LONG_MS = 50; // an order that takes longer is constructed in a worker
 const ROWS_US = 0.02; // of an op of an order from a table's rows
 const SLOTS_US = 0.4; // from slots

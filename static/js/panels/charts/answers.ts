@@ -10,8 +10,8 @@ import { specQuery, type State } from "../../core/state/link.ts";
 import { presetEntries } from "../../core/state/link_preset.ts";
 import { IDS } from "../../core/state/schedules.ts";
 import type { Kind } from "./kinds.ts";
-import type { Point, Put, Rows, Text } from "../../core/drawing/chart_points.ts";
-import type { Spec, SpecError } from "../../core/schedule/types.ts";
+import type { Point, Put, Rows } from "../../core/drawing/chart_points.ts";
+import type { Spec, SpecError, Text } from "../../core/schedule/types.ts";
 
 type PlotlyFigure = { data: any[]; layout: any };
 /** The frontier. */

@@ -1,7 +1,7 @@
 // The laws of a family as mathematics: with names, with the numbers put in, the value, and whether the simulation
 // agrees. The textbook's formula of the bubble comes first, the general law of the idle time after it.
 import { h, replace } from "../../ui/dom.ts";
-import { judge, speaks, vars } from "../../core/schedule/formula.ts";
+import { evaluateLaw, speaks, vars } from "../../core/schedule/formula.ts";
 import { mathmlTerms } from "../../core/explain/mathml.ts";
 import { language, t, tr } from "../../core/i18n/language.ts";
 import { formatNumber, formatPercent } from "../../core/i18n/numbers.ts";
@@ -79,19 +79,19 @@ function lawsOf(plan: Plan, plans: Plans, two: boolean): (Shown | HTMLElement)[]
 const namesOf = (spec: Spec, schedule: Schedule) => vars(spec, { stages: schedule.placement.stages, n: schedule.n });
 
 /**
- * The laws that apply, judged: the textbook's first, and one for each quantity and window, the exact one where a family
- * has several.
+ * The laws that apply, evaluated: the textbook's first, and one for each quantity and window, the exact one where a
+ * family has several.
  */
 function ranked(spec: Spec, schedule: Schedule, plans: Plans) {
   const names = namesOf(spec, schedule);
   const laws = plans.family(spec.family)?.laws ?? [];
-  const judged = laws.filter((law) => speaks(law, names)).map((law) => ({ law, ...judge(law, names) }));
-  const best = judged.filter(
+  const evaluated = laws.filter((law) => speaks(law, names)).map((law) => ({ law, ...evaluateLaw(law, names) }));
+  const best = evaluated.filter(
     (each, at) =>
-      judged.findIndex(
+      evaluated.findIndex(
         (other) =>
           sameKind(other.law, each.law) &&
-          (other.exact || !judged.some((any) => any.exact && sameKind(any.law, each.law))),
+          (other.exact || !evaluated.some((any) => any.exact && sameKind(any.law, each.law))),
       ) === at,
   );
   return best.sort((a, b) => Number(b.law.quantity === FIRST) - Number(a.law.quantity === FIRST));

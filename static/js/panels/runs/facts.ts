@@ -54,8 +54,8 @@ export function facts(run: Run, planned: number | null) {
 }
 
 /**
- * Gradients, or outputs where nothing is trained, and loss, each judged by itself: which of them is wrong is not to be
- * guessed.
+ * Gradients, or outputs where nothing is trained, and loss, each verified by itself, so that it is clear which of them
+ * is wrong.
  */
 function verdicts(run: Run, add: Add) {
   const { mode, status, verified, max_grad_error: error, tolerance, loss, reference_loss: reference } = run;

@@ -3,7 +3,7 @@ import { unit } from "../../data/costs/time_unit.ts";
 import { colour } from "../../ui/palette.ts";
 import { formatTime } from "../../core/i18n/numbers.ts";
 import { tickStep, ticks } from "../../core/timeline/scale.ts";
-import type { Scene } from "../../data/lanes.ts";
+import { laneOf, type Scene } from "../../data/lanes.ts";
 import type { Layout, Row } from "../../core/timeline/layout.ts";
 
 export type Box = { x: number; y: number; w: number; h: number };
@@ -20,13 +20,16 @@ export function timeAt({ layout, t0, t1 }: Scene, x: number) {
   return t0 + ((x - layout.plotLeft) / layout.plotWidth) * (t1 - t0);
 }
 
+/** The row of a rank, where its lane is on the screen. */
+export const rowOf = ({ layout }: Scene, lane: string | null, rank: number) =>
+  layout.groups.find(({ id }) => id === lane)?.rows.find((row) => row.rank === rank);
+
 /** The box of an op or a copy, cut to the plot; null when it is out of sight. */
 export function boxOf(scene: Scene, laneId: string, rank: number, i: number): Box | null {
-  const at = scene.lanes.findIndex((lane) => lane.id === laneId);
-  if (at < 0) return null;
-  const { schedule, times } = scene.lanes[at];
-  const row = scene.layout.groups[at].rows.find((r) => r.rank === rank);
-  if (!row || !Number.isFinite(times.end[i])) return null;
+  const lane = laneOf(scene.lanes, laneId);
+  const row = rowOf(scene, laneId, rank);
+  if (!lane || !row || !Number.isFinite(lane.times.end[i])) return null;
+  const { schedule, times } = lane;
   const left = scene.layout.plotLeft;
   const right = left + scene.layout.plotWidth;
   const a = xOf(scene, times.start[i]);

@@ -2,7 +2,9 @@
 // goes on to another rank. Neighbours on one rank are one ring, and what is narrower than a pixel is drawn once a
 // pixel.
 import { xOf, type RowBoxOf } from "./axis.ts";
+import { strokeHaloed } from "./halo.ts";
 import { colour } from "../../ui/palette.ts";
+import { firstWhere } from "../../core/first_where.ts";
 import { rankOf } from "../../core/schedule/ops.ts";
 import type { Lane, Scene } from "../../data/lanes.ts";
 import type { Path } from "../../core/explain/critical_path.ts";
@@ -25,30 +27,28 @@ export function drawCritical(scene: Scene, ctx: Ctx, lane: Lane, path: Path, pla
   for (const { x0, x1, y, h } of runs) ctx.clearRect(x0, y, Math.max(1, x1 - x0), h);
   const mark = colour("mark-path");
   ctx.lineJoin = "round";
-  for (const [ink, wide] of [
-    [colour("surface"), 5],
-    [mark, 2.5],
-  ] as [string, number][]) {
-    ctx.strokeStyle = ink;
-    ctx.lineWidth = wide;
-    ctx.beginPath();
-    let last = NaN;
-    for (let at = 1; at < runs.length; at++) {
-      const [a, b] = [runs[at - 1], runs[at]];
-      if (Math.round(b.x0) === last && b.x0 - a.x1 < 1) continue; // this pixel has its line
-      last = Math.round(b.x0);
-      ctx.moveTo(a.x1, a.y + a.h / 2);
-      if (b.gap > 1) ctx.lineTo(b.x0 - b.gap, b.y + b.h / 2);
-      ctx.lineTo(b.x0, b.y + b.h / 2);
-    }
-    ctx.stroke();
-  }
+  strokeHaloed(ctx, () => strokeLinks(ctx, runs), { ink: mark, width: 2.5, halo: 2.5 });
   ctx.lineWidth = 2;
   ctx.beginPath();
   for (const { x0, x1, y, h } of runs) if (x1 - x0 > 3) ctx.rect(x0 + 1, y + 1, x1 - x0 - 2, h - 2);
   ctx.stroke();
   ctx.fillStyle = mark;
   for (let at = 1; at < runs.length && runs.length < MOST_HEADS; at++) head(ctx, runs[at - 1], runs[at]);
+}
+
+/** A line from each stretch to the next. */
+function strokeLinks(ctx: Ctx, runs: Run[]) {
+  ctx.beginPath();
+  let last = NaN;
+  for (let at = 1; at < runs.length; at++) {
+    const [a, b] = [runs[at - 1], runs[at]];
+    if (Math.round(b.x0) === last && b.x0 - a.x1 < 1) continue; // this pixel has its line
+    last = Math.round(b.x0);
+    ctx.moveTo(a.x1, a.y + a.h / 2);
+    if (b.gap > 1) ctx.lineTo(b.x0 - b.gap, b.y + b.h / 2);
+    ctx.lineTo(b.x0, b.y + b.h / 2);
+  }
+  ctx.stroke();
 }
 
 /** Draw a link's direction: a head in its middle, away from ops. */
@@ -101,12 +101,6 @@ function runsOf(scene: Scene, { schedule }: Lane, { steps }: Path, place: RowBox
 
 /** The first step that ends in sight. */
 function firstIn(steps: Path["steps"], t0: number) {
-  let lo = 0;
-  let hi = steps.length;
-  while (lo < hi) {
-    const mid = (lo + hi) >>> 1;
-    if (steps[mid].to >= t0) hi = mid;
-    else lo = mid + 1;
-  }
-  return Math.max(0, lo - 1); // its link begins at the one before
+  const first = firstWhere(0, steps.length, (at) => steps[at].to >= t0);
+  return Math.max(0, first - 1); // its link begins at the one before
 }

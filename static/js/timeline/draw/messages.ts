@@ -2,10 +2,11 @@
 // each is a bar from the end of the op that makes it until it is there. Of a run those it sends are bars from when
 // they were posted until they are known to have come, those it receives bars for as long as the rank waited for them.
 // What takes no time, or none that is known, is a tick; a gradient is hollow.
-import { timeAt, xOf, type Box } from "./axis.ts";
+import { rowOf, timeAt, xOf, type Box } from "./axis.ts";
 import { colour } from "../../ui/palette.ts";
+import { firstWhere } from "../../core/first_where.ts";
 import { sidesOf, type Details } from "../../core/measured/run_details.ts";
-import { arrives, firstFrom, inbox, messagesOf, type Messages } from "../../core/schedule/message_flow.ts";
+import { arrives, inbox, messagesOf, type Messages } from "../../core/schedule/message_flow.ts";
 import type { Lane, Scene } from "../../data/lanes.ts";
 import type { Row } from "../../core/timeline/layout.ts";
 import type { Trace } from "../trace.ts";
@@ -66,8 +67,8 @@ function measuredSide({ schedule, noted }: Lane, details: Details, rank: number,
 
 /** Those of a side that show in [t0, t1]. */
 function shown({ lo, hi, begin, longest }: MessageSide, t0: number, t1: number) {
-  const from = firstFrom(lo, hi, begin, t0 - longest);
-  return [from, firstFrom(from, hi, begin, t1)];
+  const from = firstWhere(lo, hi, (index) => begin(index) >= t0 - longest);
+  return [from, firstWhere(from, hi, (index) => begin(index) >= t1)];
 }
 
 const laneBoxOf = (row: Row, sends: boolean) => {
@@ -150,7 +151,10 @@ function drawSide(scene: Scene, ctx: Ctx, lane: Lane, row: Row, sends: boolean) 
     if (x1 - x0 < APART && x0 <= to + 0.5) {
       to = Math.max(to, x1);
       // On to the last one that touches what is drawn already: the cost goes with the pixels, not with the messages.
-      if (dense) index = Math.max(index, firstFrom(index, hi, side.begin, timeAt(scene, to + 0.5)) - 2);
+      if (dense) {
+        const beyond = timeAt(scene, to + 0.5);
+        index = Math.max(index, firstWhere(index, hi, (other) => side.begin(other) >= beyond) - 2);
+      }
       continue;
     }
     if (to > from) ctx.fillRect(from, y, to - from, h);
@@ -168,7 +172,7 @@ function drawSide(scene: Scene, ctx: Ctx, lane: Lane, row: Row, sends: boolean) 
 
 /** The message under a point of a lane of messages. */
 export function messageAt(scene: Scene, lane: Lane, rank: number, x: number, y: number): Trace | null {
-  const row = scene.layout.groups.find((group) => group.id === lane.id)?.rows.find((each) => each.rank === rank);
+  const row = rowOf(scene, lane.id, rank);
   if (!row) return null;
   const side = sideOf(lane, rank, y < row.commY + row.commH / 2);
   const [t0, t1] = [timeAt(scene, x - TOLERANCE), timeAt(scene, x + TOLERANCE)];
@@ -193,12 +197,9 @@ function endsOf(
   message: number,
 ): { from: Box; to: Box } | null {
   const { from, to } = messagesOf(schedule);
-  const rows = scene.layout.groups.find((group) => group.id === id)?.rows;
-  const [sender, receiver] = [from[message], to[message]].map((rank) =>
-    rows?.find((row) => row.rank === rank && row.commH > 0),
-  );
+  const [sender, receiver] = [from[message], to[message]].map((rank) => rowOf(scene, id, rank));
   const unit = (noted?.unit || 1) * 1e6; // ns
-  if (!sender || !receiver || Number.isNaN(taken[message])) return null;
+  if (!sender?.commH || !receiver?.commH || Number.isNaN(taken[message])) return null;
   return {
     from: { x: xOf(scene, posted[message] / unit), w: 0, ...laneBoxOf(sender, true) },
     to: { x: xOf(scene, taken[message] / unit), w: 0, ...laneBoxOf(receiver, false) },

@@ -1,6 +1,7 @@
 // Draws the path of one micro-batch: its ops are clear of the veil, a line leads down the stages through its forwards
 // (solid) and back up through its backwards (dashed), and dotted lines lead to its weight gradients and copies.
 import { font, xOf, type RowBoxOf } from "./axis.ts";
+import { strokeHaloed } from "./halo.ts";
 import { colour } from "../../ui/palette.ts";
 import { rankOf } from "../../core/schedule/ops.ts";
 import type { Lane, Scene } from "../../data/lanes.ts";
@@ -46,13 +47,7 @@ function rings(ctx: Ctx, list: Box[], dash: number[], wide: number) {
 
 /** From each op's end to the next one's start, bent so that it leaves and comes in level. */
 function line(ctx: Ctx, list: Box[], dash: number[], wide: number) {
-  for (const [ink, width, pattern] of [
-    [colour("surface"), wide + 2.5, []],
-    [colour("mark-way"), wide, dash],
-  ] as [string, number, number[]][]) {
-    ctx.strokeStyle = ink;
-    ctx.lineWidth = width;
-    ctx.setLineDash(pattern);
+  const stroke = () => {
     ctx.beginPath();
     for (let at = 1; at < list.length; at++) {
       const [a, b] = [list[at - 1], list[at]];
@@ -64,8 +59,8 @@ function line(ctx: Ctx, list: Box[], dash: number[], wide: number) {
       ctx.bezierCurveTo(a.x1 + bend, ya + sag, b.x0 - bend, yb + sag, b.x0, yb);
     }
     ctx.stroke();
-  }
-  ctx.setLineDash([]);
+  };
+  strokeHaloed(ctx, stroke, { ink: colour("mark-way"), width: wide, halo: 2.5, dash });
 }
 
 /** A dot where it enters and one where it is done, with its number. */

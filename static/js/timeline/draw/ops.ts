@@ -20,13 +20,7 @@ const LEAST_LATE = 0.5; // px; a narrower one is not drawn, a wider one is at le
 
 export function paintOps(scene: Scene, ctx: CanvasRenderingContext2D, dpr: number) {
   const { layout, lanes, t0, t1 } = scene;
-  const sight = lanes.map((_, at) => rowsInSight(layout.groups[at].rows, ctx.canvas.height / dpr));
-  const visible = lanes.reduce((sum, lane, at) => sum + countVisible(lane, sight[at], t0, t1), 0);
-  const dense = isDense(
-    visible,
-    sight.reduce((sum, rows) => sum + rows.length, 0),
-    layout.plotWidth * dpr,
-  );
+  const { sight, visible, dense } = sightOf(scene, ctx.canvas.height / dpr, dpr);
   lanes.forEach((lane, at) => {
     const rows = sight[at];
     const plan =
@@ -60,10 +54,8 @@ export function paintOps(scene: Scene, ctx: CanvasRenderingContext2D, dpr: numbe
  */
 export function paintLabelsAhead(scene: Scene, ctx: CanvasRenderingContext2D, dpr: number, from: number) {
   const { layout, lanes, t0, t1 } = scene;
-  const sight = lanes.map((_, at) => rowsInSight(layout.groups[at].rows, ctx.canvas.height / dpr));
-  const visible = lanes.reduce((sum, lane, at) => sum + countVisible(lane, sight[at], t0, t1), 0);
-  const all = sight.reduce((sum, rows) => sum + rows.length, 0);
-  if (isDense(visible, all, layout.plotWidth * dpr)) return;
+  const { sight, dense } = sightOf(scene, ctx.canvas.height / dpr, dpr);
+  if (dense) return;
   const left = layout.plotLeft + Math.max(0, ((from - t0) / (t1 - t0)) * layout.plotWidth);
   ctx.save();
   ctx.beginPath();
@@ -87,8 +79,14 @@ function byHeight(rows: Row[]) {
   return [rows.slice(0, thin), rows.slice(thin)];
 }
 
-/** height: of the plot. */
-const rowsInSight = (rows: Row[], height: number) => rows.filter((row) => row.y < height && row.copyY + row.copyH > 0);
+/** The rows of each lane that are in sight, how many ops they show, and whether these are to be binned. */
+function sightOf({ layout, lanes, t0, t1 }: Scene, height: number, dpr: number) {
+  const isInSight = (row: Row) => row.y < height && row.copyY + row.copyH > 0;
+  const sight = lanes.map((_, at) => layout.groups[at].rows.filter(isInSight));
+  const visible = lanes.reduce((sum, lane, at) => sum + countVisible(lane, sight[at], t0, t1), 0);
+  const rows = sight.reduce((sum, { length }) => sum + length, 0);
+  return { sight, visible, dense: isDense(visible, rows, layout.plotWidth * dpr) };
+}
 
 function countVisible(lane: Lane, rows: Row[], t0: number, t1: number) {
   const { schedule, times } = lane;

@@ -1,15 +1,17 @@
 // The layer over the ops that changes often: the playhead and what is ahead of it, outlines of the traced op and its
 // links.
-import { boxOf, font, xOf, type Box } from "./axis.ts";
+import { boxOf, rowOf, xOf, type Box } from "./axis.ts";
 import { drawBarriers, nameBarriers } from "./barriers.ts";
 import { inset } from "./boxes.ts";
-import { laneOf, type Scene } from "../../data/lanes.ts";
+import { TAG, drawTag, strokeHaloed } from "./halo.ts";
+import { laneOf, type Lane, type Scene } from "../../data/lanes.ts";
 import { messagePath } from "./messages.ts";
 import { colour } from "../../ui/palette.ts";
-import { drawPlannedMark } from "./planned_outline.ts";
 import { t } from "../../core/i18n/language.ts";
+import { formatNumber } from "../../core/i18n/numbers.ts";
 import { messagesOf } from "../../core/schedule/message_flow.ts";
 import { KIND_S, kindOf } from "../../core/schedule/ops.ts";
+import { plannedTimes } from "../../data/matched_plan.ts";
 import type { Trace } from "../trace.ts";
 import type { OpRef } from "../../core/schedule/types.ts";
 
@@ -80,9 +82,32 @@ function drawOp(scene: Scene, ctx: Ctx, trace: Trace, op: OpRef, selected: boole
     if (here && into && boxes.some(({ joined }) => joined)) drawHead(ctx, here, mark);
     for (const { box } of boxes) (into ? drawDot : drawHead)(ctx, box, mark);
     for (const { box } of boxes.filter(({ joined }) => joined || !here).slice(0, NAMED))
-      drawTag(scene, ctx, box, name, mark);
+      label(scene, ctx, box, name, mark);
   }
   nameBarriers(scene, ctx, trace);
+}
+
+const NEAR = 2; // px that are no distance
+
+/** Where the plan had a measured op: its outline, dashed, and how far it moved. here: where it was measured. */
+function drawPlannedMark(scene: Scene, ctx: Ctx, lane: Lane, op: OpRef, here: Box) {
+  if (op.i >= lane.schedule.count) return;
+  const plan = plannedTimes(lane, scene.lanes);
+  const { layout } = scene;
+  const [a, b] = [xOf(scene, plan.start[op.i]), xOf(scene, plan.end[op.i])];
+  const x = Math.max(layout.plotLeft, a);
+  const w = Math.min(layout.plotLeft + layout.plotWidth, b) - x;
+  if (w <= 0) return;
+  const stroke = () => ctx.strokeRect(x + 0.5, here.y + 0.5, Math.max(2, w - 1), here.h - 1);
+  strokeHaloed(ctx, stroke, { ink: colour("mark-here"), width: 1.5, dash: [4, 3] });
+  if (Math.abs(here.x + here.w - (x + w)) > NEAR || Math.abs(here.x - x) > NEAR)
+    writeDelay(ctx, scene, x, here.y, lane.times.end[op.i] - plan.end[op.i]);
+}
+
+function writeDelay(ctx: Ctx, { layout }: Scene, x: number, y: number, late: number) {
+  const size = formatNumber(Number(Math.abs(late).toPrecision(3)));
+  const text = late >= 0 ? t("planned; {time} late", { time: size }) : t("planned; {time} early", { time: size });
+  drawTag(layout, ctx, x, y - TAG, text, colour("mark-here"));
 }
 
 /** Whether an op's output passes a barrier, whose line then replaces the lines of all ranks. */
@@ -91,7 +116,7 @@ const atBarrier = ({ schedule }: Trace["lane"], i: number) =>
 
 /** How long a level of memory holds. */
 function drawStep(scene: Scene, ctx: Ctx, { lane, rank, step }: Trace) {
-  const row = scene.layout.groups.find((group) => group.id === lane.id)?.rows.find((each) => each.rank === rank);
+  const row = rowOf(scene, lane.id, rank);
   if (!row || !step) return;
   const left = scene.layout.plotLeft;
   const x = Math.max(left, xOf(scene, step.from));
@@ -114,20 +139,11 @@ const DASHED = [5, 3];
 function outline(ctx: Ctx, box: Box, mark: string, dash: number[], width: number) {
   const x = box.x - 1;
   const w = Math.max(2, inset(box.w)) + 2;
-  ctx.setLineDash(SOLID);
-  ctx.lineWidth = width + 2;
-  ctx.strokeStyle = colour("surface");
-  ctx.strokeRect(x, box.y - 1, w, box.h + 2);
-  ctx.setLineDash(dash);
-  ctx.lineWidth = width;
-  ctx.strokeStyle = mark;
-  ctx.strokeRect(x, box.y - 1, w, box.h + 2);
-  ctx.setLineDash(SOLID);
+  strokeHaloed(ctx, () => ctx.strokeRect(x, box.y - 1, w, box.h + 2), { ink: mark, width, dash });
 }
 
 const SAG = 22; // px
 const NAMED = 3; // ops whose part is written beside them; a barrier has one for each rank
-const TAG = 13; // px of height
 
 /** A curve from one op's end to another's start; within a row it sags, so that it strikes no label out. */
 function drawLink(ctx: Ctx, from: Box, to: Box, mark: string, dash: number[]) {
@@ -136,16 +152,10 @@ function drawLink(ctx: Ctx, from: Box, to: Box, mark: string, dash: number[]) {
   const y1 = to.y + to.h / 2;
   const bend = Math.max(10, Math.abs(to.x - x0) / 2);
   const sag = Math.abs(y1 - y0) < 1 && to.x - x0 > from.h / 2 ? Math.min(SAG, from.h) : 0;
-  for (const pass of [colour("surface"), mark]) {
-    ctx.strokeStyle = pass;
-    ctx.lineWidth = pass === mark ? 2 : 3.5;
-    ctx.setLineDash(pass === mark ? dash : SOLID);
-    ctx.beginPath();
-    ctx.moveTo(x0, y0);
-    ctx.bezierCurveTo(x0 + bend, y0 + sag, to.x - bend, y1 + sag, to.x, y1);
-    ctx.stroke();
-  }
-  ctx.setLineDash(SOLID);
+  ctx.beginPath();
+  ctx.moveTo(x0, y0);
+  ctx.bezierCurveTo(x0 + bend, y0 + sag, to.x - bend, y1 + sag, to.x, y1);
+  strokeHaloed(ctx, () => ctx.stroke(), { ink: mark, width: 2, halo: 1.5, dash });
 }
 
 /** The head of an arrow that comes in at an op's start. */
@@ -173,17 +183,9 @@ function drawDot(ctx: Ctx, box: Box, mark: string) {
 }
 
 /** What an op is to the traced one, in a word on its upper edge: colour and dashes are not all that tells. */
-function drawTag({ layout }: Scene, ctx: Ctx, box: Box, text: string, mark: string) {
-  ctx.font = font(10);
-  const wide = Math.round(ctx.measureText(text).width + 8);
-  const x = Math.max(layout.plotLeft, Math.min(box.x - 2, layout.plotLeft + layout.plotWidth - wide));
+function label({ layout }: Scene, ctx: Ctx, box: Box, text: string, mark: string) {
   const y = Math.max(layout.axisHeight, box.y - (box.h > 2 * TAG ? TAG / 2 : TAG));
-  ctx.fillStyle = mark;
-  ctx.fillRect(x, y, wide, TAG);
-  ctx.fillStyle = colour("surface");
-  ctx.textAlign = "left";
-  ctx.textBaseline = "middle";
-  ctx.fillText(text, x + 4, y + TAG / 2 + 0.5);
+  drawTag(layout, ctx, box.x - 2, y, text, mark);
 }
 
 /** A message: the op that sends it, the op that takes it, and the path between. */
@@ -199,13 +201,13 @@ function drawMessage(scene: Scene, ctx: Ctx, { lane, message = -1 }: Trace) {
   if (from && to) drawLink(ctx, from, to, mark, dash);
   if (to) drawHead(ctx, to, mark);
   if (path) drawDot(ctx, path.from, mark);
-  if (sender) drawTag(scene, ctx, sender, t("sends"), mark);
-  if (receiver) drawTag(scene, ctx, receiver, t("receives"), mark);
+  if (sender) label(scene, ctx, sender, t("sends"), mark);
+  if (receiver) label(scene, ctx, receiver, t("receives"), mark);
 }
 
 /** Where idle time is on the screen, as far as it is in sight. */
 export function idleBox(scene: Scene, { lane, rank, idle }: Trace) {
-  const row = scene.layout.groups.find(({ id }) => id === lane.id)?.rows.find((each) => each.rank === rank);
+  const row = rowOf(scene, lane.id, rank);
   if (!idle || !row) return null;
   const left = scene.layout.plotLeft;
   const x = Math.max(left, xOf(scene, idle.from));
@@ -224,5 +226,5 @@ function drawIdle(scene: Scene, ctx: Ctx, trace: Trace) {
   outline(ctx, awaited, colour("mark-needs"), SOLID, 2);
   drawHead(ctx, end, colour("mark-needs"));
   drawDot(ctx, awaited, colour("mark-needs"));
-  drawTag(scene, ctx, awaited, t("awaited"), colour("mark-needs"));
+  label(scene, ctx, awaited, t("awaited"), colour("mark-needs"));
 }

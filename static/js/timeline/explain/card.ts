@@ -14,7 +14,7 @@ import { OFFLOAD, copyOf } from "../../core/schedule/copies.ts";
 import { whyIdle, type Idle } from "../../core/explain/why_idle.ts";
 import { t } from "../../core/i18n/language.ts";
 import { arrives, messagesOf } from "../../core/schedule/message_flow.ts";
-import { shortText } from "../../core/explain/narrate.ts";
+import { shortText, withoutSuffix } from "../../core/explain/narrate.ts";
 import { KIND_F, KIND_PAIR, KIND_S, chunkOf, kindOf, opText, partText, rankOf } from "../../core/schedule/ops.ts";
 import { formatNumber } from "../../core/i18n/numbers.ts";
 import { held, levelAt } from "../../core/timeline/memory_strips.ts";
@@ -308,15 +308,12 @@ function planned(name: string, time: number, more: number) {
   );
 }
 
-/** A pair without its suffix: the card names its kind. */
-const short = (text: string) => text.replace(/^\((.*);(.*)\)OVERLAP_F_B$/, "$1 & $2");
-
 function list(cls: string, title: string, links: Trace["needs"]) {
   const once = links.filter((link, at) => links.findIndex((other) => other.ref.i === link.ref.i) === at);
   const some = once.slice(0, MOST).map((link) =>
     h("div", {
       text: t("{op} on rank {rank}, arrives at {time}", {
-        op: short(link.text),
+        op: withoutSuffix(link.text),
         rank: link.ref.rank,
         time: timeNumber(link.arrives),
       }),

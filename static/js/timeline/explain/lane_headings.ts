@@ -19,6 +19,17 @@ type Head = {
   close: HTMLElement;
 };
 
+/** bubble, makespan: NaN where they are not known. */
+type Heading = {
+  title: string;
+  sizes: string;
+  bubble: number;
+  makespan: number;
+  badge: string;
+  tone: string;
+  many?: boolean; // several schedules are on the screen
+};
+
 /** drop: takes a plan off the screen. */
 export function createHeads(plot: HTMLElement, drop: (id: string) => void) {
   const headings = new Map<string, Head>();
@@ -57,26 +68,7 @@ export function createHeads(plot: HTMLElement, drop: (id: string) => void) {
         if (group) each.node.style.transform = `translateY(${group.titleY + 2}px)`;
       }
     },
-    write(
-      id: string,
-      {
-        title,
-        sizes,
-        bubble,
-        makespan,
-        badge,
-        tone,
-        many = false,
-      }: {
-        title: string;
-        sizes: string;
-        bubble: number;
-        makespan: number;
-        badge: string;
-        tone: string;
-        many?: boolean;
-      },
-    ) {
+    write(id: string, { title, sizes, bubble, makespan, badge, tone, many = false }: Heading) {
       const each = head(id);
       setText(each.title, title);
       setText(each.sizes, sizes);
@@ -106,7 +98,7 @@ function optionsOf(spec: Spec) {
   return words;
 }
 
-export function headText(plan: Plan, plans: Plans, two: boolean) {
+export function headText(plan: Plan, plans: Plans, two: boolean): Heading {
   const spec = plan.shown ?? plan.asked;
   const family = plans.family(spec.family);
   const sizes = [`p ${spec.p}`, `m ${spec.m}`];

@@ -1,5 +1,5 @@
 // What the colours and the bars mean, for the kinds on the screen. The swatches are drawn as the timeline draws ops.
-import { memoized } from "../../core/memoized.ts";
+import { kindNames } from "../../core/drawing/kind_names.ts";
 import { hasRoom } from "../draw/barriers.ts";
 import { isDense } from "../draw/boxes.ts";
 import { drawArrow } from "../draw/copy_lanes.ts";
@@ -7,40 +7,24 @@ import { byId, context, h, replace } from "../../ui/dom.ts";
 import { fitHighlightKey } from "./highlight_legend.ts";
 import { hatched, kindPattern } from "../draw/hatch_pattern.ts";
 import { colour, copyPaints, hatchPattern, latePattern, paintsFor } from "../../ui/palette.ts";
-import { SHADES } from "../../core/timeline/bins.ts";
+import { SHADES, kindsIn } from "../../core/timeline/bins.ts";
 import { OFFLOAD, RELOAD } from "../../core/schedule/copies.ts";
-import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_S, KIND_T, KIND_W, kindOf } from "../../core/schedule/ops.ts";
+import { KIND_B, KIND_I, KIND_PAIR, KIND_S, KIND_T, KIND_W } from "../../core/schedule/ops.ts";
 import { alive } from "../../core/measured/live_memory.ts";
 import { formatBytes, formatNumber } from "../../core/i18n/numbers.ts";
 import { t } from "../../core/i18n/language.ts";
-import type { Lane, Scene } from "../../data/lanes.ts";
+import type { Scene } from "../../data/lanes.ts";
 
-const names = () => [
-  t("F forward"),
-  t("I input gradient"),
-  t("W weight gradient"),
-  t("B full backward = I + W"),
-  t("F and B overlapped"),
-  t("S output layer's shard"),
-  t("T its gradients"),
-]; // by kind
-const KINDS = [KIND_F, KIND_I, KIND_W, KIND_B, KIND_PAIR, KIND_S, KIND_T];
 const [WIDE, TALL] = [44, 24]; // px of a swatch, drawn at half that
 let shown = "";
-
-const kindsOf = memoized(({ codes, chunks, count }: Lane["schedule"]) => {
-  const seen = new Uint8Array(256);
-  for (let i = 0; i < count; i++) seen[codes[i]] = 1;
-  return KINDS.filter((kind) => seen.some((is, code) => is && kindOf(code, chunks) === kind));
-});
 
 /** again: colours changed. */
 export function drawLegend(scene: Scene, again?: boolean) {
   const { lanes } = scene;
-  const kinds = new Set(lanes.flatMap((lane) => kindsOf(lane.schedule)));
+  const kinds = new Set(lanes.flatMap((lane) => kindsIn(lane.schedule)));
   const chunks = Math.max(1, ...lanes.map((lane) => lane.schedule.chunks));
   const both = lanes.some((lane) => lane.schedule.placement.kind === "bidirectional");
-  const parts = KINDS.filter((kind) => kinds.has(kind)).map((kind) => entry(`k${kind}`, names()[kind]));
+  const parts = kindNames().flatMap((name, kind) => (kinds.has(kind) ? [entry(`k${kind}`, name)] : []));
   if (lanes.some((lane) => lane.costs.comm > 0)) parts.push(entry("message", t("message in flight")));
   parts.push(entry("bubble", t("bubble")));
   if (lanes.some((lane) => lane.noted?.paced)) parts.push(entry("late", t("late start")));

@@ -57,33 +57,22 @@ export function journeySentence(
   { micro, rank, enters, forwardDone, backward, backwardDone, weightsDone, weights, longest }: Journey,
 ) {
   const at = (time: number) => (Number.isFinite(time) ? timeNumber(time) : t("not yet"));
+  const values = {
+    ...{ micro, rank, enters: at(enters), forward: at(forwardDone) },
+    ...{ backward: at(backwardDone), weights: at(weightsDone) },
+  };
   const head = weights.length
     ? t(
         "Micro-batch {micro} enters at {enters} on rank {rank}; forward done at {forward}, backward at {backward}, " +
           "weight gradients at {weights}.",
-        {
-          micro,
-          enters: at(enters),
-          rank,
-          forward: at(forwardDone),
-          backward: at(backwardDone),
-          weights: at(weightsDone),
-        },
+        values,
       )
     : backward.length
-      ? t("Micro-batch {micro} enters at {enters} on rank {rank}; forward done at {forward}, backward at {backward}.", {
-          micro,
-          enters: at(enters),
-          rank,
-          forward: at(forwardDone),
-          backward: at(backwardDone),
-        })
-      : t("Micro-batch {micro} enters at {enters} on rank {rank}; done at {forward}.", {
-          micro,
-          enters: at(enters),
-          rank,
-          forward: at(forwardDone),
-        });
+      ? t(
+          "Micro-batch {micro} enters at {enters} on rank {rank}; forward done at {forward}, backward at {backward}.",
+          values,
+        )
+      : t("Micro-batch {micro} enters at {enters} on rank {rank}; done at {forward}.", values);
   if (!longest) return head + t(" ") + t("It never waits.");
   return (
     head +

@@ -1,6 +1,6 @@
 // The switches of what the timeline explains on demand: critical path, a followed micro-batch, messages, narration.
 // Buttons and keys do the same; the state is the link's.
-import { byId, h, icon, setText } from "../../ui/dom.ts";
+import { byId, h, icon, iconButton, setText } from "../../ui/dom.ts";
 import { microsOf } from "../../core/explain/micro_batch_path.ts";
 import { t } from "../../core/i18n/language.ts";
 import type { Binding } from "../../ui/keyboard.ts";
@@ -62,18 +62,9 @@ export function createToggles(parts: Parts) {
   );
   const messages = toggle("mail", t("Messages"), t("Messages of each rank under its row (L)"), MESSAGES, acts.mail);
   byId("transport").append(crit, followed, messages);
-  const story = h(
-    "button",
-    {
-      type: "button",
-      class: "button icon tell",
-      id: "tell",
-      "aria-label": t("Narration"),
-      title: t("Describe what happens (N)"),
-      onclick: acts.tell,
-    },
-    icon(TELL),
-  );
+  const story = iconButton(TELL, t("Narration"), acts.tell, t("Describe what happens (N)"));
+  story.id = "tell";
+  story.classList.add("tell");
   const { stepper, number } = createStepper(acts.other);
 
   return {
@@ -118,25 +109,17 @@ function createStepper(other: (way: 1 | -1) => void) {
 
 function keysOf({ path, follow, other, mail, tell }: ReturnType<typeof createActs>): Binding[] {
   const section = t("Explain");
+  const key = (label: string, description: string, act: () => void): Binding => {
+    const keys = [...new Set([label.toLowerCase(), label])];
+    return { section, keys, label, description, act };
+  };
   return [
-    { section, keys: ["c", "C"], label: "C", description: t("the critical path: show and hide"), act: path },
-    {
-      section,
-      keys: ["t", "T"],
-      label: "T",
-      description: t("follow the micro-batch of the op under the pointer, or of the selected one"),
-      act: follow,
-    },
-    { section, keys: ["["], label: "[", description: t("follow the previous micro-batch"), act: () => other(-1) },
-    { section, keys: ["]"], label: "]", description: t("follow the next micro-batch"), act: () => other(1) },
-    { section, keys: ["l", "L"], label: "L", description: t("the messages of each rank: show and hide"), act: mail },
-    {
-      section,
-      keys: ["n", "N"],
-      label: "N",
-      description: t("tell what happens at the playhead: on and off"),
-      act: tell,
-    },
+    key("C", t("the critical path: show and hide"), path),
+    key("T", t("follow the micro-batch of the op under the pointer, or of the selected one"), follow),
+    key("[", t("follow the previous micro-batch"), () => other(-1)),
+    key("]", t("follow the next micro-batch"), () => other(1)),
+    key("L", t("the messages of each rank: show and hide"), mail),
+    key("N", t("tell what happens at the playhead: on and off"), tell),
   ];
 }
 

@@ -1,11 +1,12 @@
 // The selected area: drawn by shift-drag or a long press, resized by its edges, grown by keys; in the link as
 // area=12-30@0-3.
 import { timeAt, xOf, type Box } from "../draw/axis.ts";
+import { strokeHaloed } from "../draw/halo.ts";
 import { createAreaPanel } from "../explain/area_panel.ts";
 import { colour } from "../../ui/palette.ts";
 import { areaText, readArea, rankRanges, upright, type Area, type Place } from "../../core/timeline/area.ts";
 import { nearestRow } from "../../core/timeline/layout.ts";
-import { nextEdge } from "../../core/timeline/snap.ts";
+import { edgeOfRow } from "../../core/timeline/edges.ts";
 import { zoomTo } from "../../core/timeline/viewport.ts";
 import type { Scene } from "../../data/lanes.ts";
 import type { PointerState, Snap } from "./snap.ts";
@@ -173,7 +174,8 @@ export class AreaTool {
     const lane = this.timeline.lanes.find(({ id }) => id === grown.to.lane);
     if (dt && lane) {
       const from = grown.t > grown.t0 && grown.t < grown.t1 ? (dt > 0 ? grown.t1 : grown.t0) : grown.t;
-      grown.t = nextEdge(lane.schedule, lane.times, grown.to.rank, from, dt) ?? from;
+      const edge = edgeOfRow(lane.schedule.offsets, lane.times, grown.to.rank, from, dt);
+      grown.t = Number.isFinite(edge) ? edge : from;
     }
     this.set({ t0: Math.min(grown.t0, grown.t), t1: Math.max(grown.t1, grown.t), from: grown.from, to: grown.to });
     grown.text = this.store.get().view.area;
@@ -251,14 +253,7 @@ function drawBox(ctx: CanvasRenderingContext2D, { x, y, w, h }: Box, { layout }:
   ctx.fillStyle = colour("accent");
   ctx.fillRect(x, y, w, h);
   ctx.globalAlpha = 1;
-  for (const [style, width] of [
-    ["surface", 4],
-    ["accent", 2],
-  ] as [string, number][]) {
-    ctx.strokeStyle = colour(style);
-    ctx.lineWidth = width;
-    ctx.strokeRect(x, y, w, h);
-  }
+  strokeHaloed(ctx, () => ctx.strokeRect(x, y, w, h), { ink: colour("accent"), width: 2 });
   const tall = Math.min(22, h - 8);
   if (tall < 6 || w < 24) return;
   for (const side of [x, x + w]) {

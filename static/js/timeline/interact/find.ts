@@ -1,8 +1,10 @@
 // The find field: ops by text, how many there are, one after the other, and rings around them on the timeline.
 import { xOf } from "../draw/axis.ts";
-import { byId, h, icon, setText, show } from "../../ui/dom.ts";
+import { strokeHaloed } from "../draw/halo.ts";
+import { byId, h, iconButton, setText, show } from "../../ui/dom.ts";
 import { invalidate } from "../../ui/frame_loop.ts";
 import { colour } from "../../ui/palette.ts";
+import { firstWhere } from "../../core/first_where.ts";
 import { ordinal, readQuery, search, step } from "../../core/timeline/find.ts";
 import { t } from "../../core/i18n/language.ts";
 import { reveal } from "./reveal.ts";
@@ -42,19 +44,14 @@ export class Find {
   constructor(timeline: Timeline, selection: Selection) {
     this.timeline = timeline;
     this.selection = selection;
-    const button = (path: string, name: string, act: () => void) => {
-      const node = h("button", { type: "button", class: "button icon", "aria-label": name, title: name, onclick: act });
-      node.append(icon(path));
-      return node;
-    };
     this.node = h(
       "form",
       { class: "popup find", id: "find", role: "search", hidden: true },
       this.#input,
       this.#status,
-      button(UP, t("Previous match (Shift + Enter)"), () => this.#go(-1)),
-      button(DOWN, t("Next match (Enter)"), () => this.#go(1)),
-      button(CLOSE, t("Close (Esc)"), () => this.close()),
+      iconButton(UP, t("Previous match (Shift + Enter)"), () => this.#go(-1)),
+      iconButton(DOWN, t("Next match (Enter)"), () => this.#go(1)),
+      iconButton(CLOSE, t("Close (Esc)"), () => this.close()),
     );
     byId("legend-row").append(this.node);
     this.node.addEventListener("submit", (event) => event.preventDefault());
@@ -173,14 +170,7 @@ export class Find {
         if (copies && row.copyH) ringRow(scene, ctx, bars, copies, lane, row, row.copyY, row.copyH);
       }
     });
-    for (const [style, width] of [
-      ["surface", 4.5],
-      ["mark-find", 2.5],
-    ] as [string, number][]) {
-      ctx.strokeStyle = colour(style);
-      ctx.lineWidth = width;
-      ctx.stroke();
-    }
+    strokeHaloed(ctx, () => ctx.stroke(), { ink: colour("mark-find"), width: 2.5 });
     ctx.fillStyle = colour("mark-find");
     ctx.fill(bars);
   }
@@ -192,16 +182,8 @@ export class Find {
 }
 
 /** The first of a row's hits whose value reaches a bound. */
-function indexFrom({ at, offsets }: Rows, rank: number, bound: number, value: (i: number) => number) {
-  let lo = offsets[rank];
-  let hi = offsets[rank + 1];
-  while (lo < hi) {
-    const mid = (lo + hi) >>> 1;
-    if (value(at[mid]) >= bound) hi = mid;
-    else lo = mid + 1;
-  }
-  return lo;
-}
+const indexFrom = ({ at, offsets }: Rows, rank: number, bound: number, value: (i: number) => number) =>
+  firstWhere(offsets[rank], offsets[rank + 1], (n) => value(at[n]) >= bound);
 
 /**
  * Rings around the hits of a row that are wide enough; the others join to bars above the row, so that the cost is one

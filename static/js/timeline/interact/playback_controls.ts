@@ -1,5 +1,5 @@
 // The row of buttons under the timeline. Reads and drives playback, holds no state of its own.
-import { byId, h, icon, setText } from "../../ui/dom.ts";
+import { byId, h, iconButton, setText } from "../../ui/dom.ts";
 import { SPEEDS, type Playback } from "./playback.ts";
 import { t } from "../../core/i18n/language.ts";
 import { formatTime } from "../../core/i18n/numbers.ts";
@@ -18,6 +18,8 @@ export function createTransport(
   total: () => number,
   onScrub: (time: number, tolerance: number) => void,
 ) {
+  const button = (name: string, key: string, path: string, act: () => void) =>
+    iconButton(path, name, act, `${name} (${key})`);
   const toggle = button(t("Play"), t("Space"), PLAY, () => playback.toggle());
   const playPath = toggle.querySelector("path") as SVGPathElement;
   const back = button(t("Back to where an op starts or ends"), "←", BACK, () => playback.step(-1));
@@ -92,16 +94,4 @@ function listenScrub(
     event.preventDefault();
     playback.step(way);
   });
-}
-
-function button(name: string, key: string, path: string, act: () => void) {
-  const node = h("button", {
-    type: "button",
-    class: "button icon",
-    "aria-label": name,
-    title: `${name} (${key})`,
-    onclick: act,
-  });
-  node.append(icon(path));
-  return node;
 }

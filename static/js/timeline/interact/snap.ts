@@ -1,5 +1,5 @@
 // Times under the pointer snap to the edges of ops nearby, marked by a thin line. Alt or Ctrl disables snapping.
-import { xOf } from "../draw/axis.ts";
+import { rowOf, xOf } from "../draw/axis.ts";
 import { invalidate } from "../../ui/frame_loop.ts";
 import { colour } from "../../ui/palette.ts";
 import { tickStep } from "../../core/timeline/scale.ts";
@@ -80,7 +80,7 @@ export class Snap {
     ctx.lineTo(Math.round(x) + 0.5, Math.min(height, layout.contentHeight));
     ctx.stroke();
     ctx.setLineDash([]);
-    const row = layout.groups.find(({ id }) => id === hint.lane)?.rows.find(({ rank }) => rank === hint.rank);
+    const row = rowOf(scene, hint.lane, hint.rank);
     if (!row) return;
     ctx.fillStyle = colour("accent");
     ctx.fillRect(Math.round(x) - 1, row.y, 3, row.h);

@@ -1,7 +1,7 @@
 // Timeline tools: area, marks, find, pins and snapping, with their keys and buttons.
 import { AreaTool } from "./area.ts";
 import { timeAt } from "../draw/axis.ts";
-import { byId, h, icon } from "../../ui/dom.ts";
+import { byId, h, iconButton } from "../../ui/dom.ts";
 import { announce } from "../../ui/live_region.ts";
 import { Find } from "./find.ts";
 import { invalidate } from "../../ui/frame_loop.ts";
@@ -145,16 +145,6 @@ function freshPointer(plot: HTMLElement) {
 /** The buttons over the timeline's right end. */
 function addButtons(list: { name: string; key: string; path: string; act: () => void }[]) {
   const bar = h("div", { class: "tools", id: "tools", role: "group", "aria-label": t("Timeline tools") });
-  for (const { name, key, path, act } of list) {
-    const button = h("button", {
-      type: "button",
-      class: "button icon",
-      "aria-label": name,
-      title: `${name} (${key})`,
-      onclick: act,
-    });
-    button.append(icon(path));
-    bar.append(button);
-  }
+  for (const { name, key, path, act } of list) bar.append(iconButton(path, name, act, `${name} (${key})`));
   byId("legend-row").append(bar);
 }

@@ -1,8 +1,6 @@
 // Messages of the server by their codes: comparisons, claims, sweeps, imports and exports.
 
-import type { Catalogue } from "../language.ts";
-
-export const ANALYSIS_MESSAGES: Catalogue = {
+export const ANALYSIS_MESSAGES = {
   "analysis.because_of_hops": "1F1B 稳态中 F 与 B 的交替要等待跳",
   "analysis.because_stages_differ": "各阶段代价不同",
   "analysis.block_is_exact": "F、I、W 相等时，这就是该执行顺序的稳态，逐个时隙一致。",

@@ -1,8 +1,6 @@
 // Messages of the server by their codes: the charts' titles, axes, readings and tables.
 
-import type { Catalogue } from "../language.ts";
-
-export const CHARTS_MESSAGES: Catalogue = {
+export const CHARTS_MESSAGES = {
   "charts.activations_unit": "一个设备上的微批次激活值个数",
   "charts.all_fit": "全部激活值的拷贝都能被计算掩盖",
   "charts.also_here": "同在此处：{names}",

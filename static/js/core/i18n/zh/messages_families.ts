@@ -1,8 +1,6 @@
 // Why a schedule cannot have a size: what <bubble-line> says too.
 
-import type { Catalogue } from "../language.ts";
-
-export const FAMILIES_MESSAGES: Catalogue = {
+export const FAMILIES_MESSAGES = {
   "schedule.chimera_needs_whole_units": "Chimera 每次取 p 个微批次，两个方向各一半；最接近的是 m = {nearest}",
   "schedule.family_takes_v_exactly": "{family} 的 v 只能是 {v}",
   "schedule.family_takes_v_from": "{family} 的 v 从 {least} 到 {most}",

@@ -1,8 +1,6 @@
 // Messages of the server by their codes: models, machines, estimates and balance.
 
-import type { Catalogue } from "../language.ts";
-
-export const HARDWARE_MESSAGES: Catalogue = {
+export const HARDWARE_MESSAGES = {
   "hardware.a100_source":
     "NVIDIA A100 数据手册，NVLink 双向 600 GB/s；200 Gb/s InfiniBand；延迟与主机链路（PCIe x16）为假定值",
   "hardware.activated_parameters": "一层中每个 token 经过的参数量",

@@ -1,8 +1,6 @@
 // Messages of the server by their codes: runs as the runner and its engines report them.
 
-import type { Catalogue } from "../language.ts";
-
-export const RUNNER_MESSAGES: Catalogue = {
+export const RUNNER_MESSAGES = {
   "runner.activation": "激活值",
   "runner.activation_away": "需要某个激活值时，它还在主机内存中",
   "runner.allocation_refused": "一次内存分配被拒绝",

@@ -1,8 +1,6 @@
 // Messages of the server by their codes: the queue, the runner's process, stored runs, their files, imports.
 
-import type { Catalogue } from "../language.ts";
-
-export const RUNS_MESSAGES: Catalogue = {
+export const RUNS_MESSAGES = {
   // the queue
   "database.busy": "已被锁定，或响应时间过长",
 

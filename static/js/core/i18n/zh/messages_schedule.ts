@@ -1,8 +1,6 @@
 // Messages of the server by their codes: orders, specs, options, families, searches and laws.
 
-import type { Catalogue } from "../language.ts";
-
-export const SCHEDULE_MESSAGES: Catalogue = {
+export const SCHEDULE_MESSAGES = {
   "schedule.bound_exhaustive_search": "穷尽搜索",
   "schedule.bound_devices_alone": "仅少数设备",
   "schedule.bound_fill_and_drain": "填充与排空",
@@ -11,7 +9,6 @@ export const SCHEDULE_MESSAGES: Catalogue = {
   "schedule.chimera_auto_source": "Li 与 Hoefler 的 Chimera（arXiv 2107.06925）的放置方式；执行顺序在此搜索",
   "schedule.chimera_auto_summary": "两份模型副本沿相反方向运行；在显存上限内为这些开销搜索最佳执行顺序。",
   "schedule.chimera_auto_used_by": "本项目的搜索；尚未见于任何框架",
-  "schedule.chimera_needs_whole_units": "Chimera 每次取 p 个微批次，两个方向各一半；最接近的是 m = {nearest}",
   "schedule.chimera_source": "Li 与 Hoefler，Chimera（双向流水线），arXiv 2107.06925",
   "schedule.chimera_summary": "两份模型副本沿相反方向运行；一个方向空出的时隙由另一个方向使用。",
   "schedule.chimera_used_by": "论文的实现",

@@ -1,8 +1,6 @@
 // Messages of the server by their codes: requests, links, pages, the command line, the workbench and its boards.
 
-import type { Catalogue } from "../language.ts";
-
-export const WEB_MESSAGES: Catalogue = {
+export const WEB_MESSAGES = {
   "access.bad_token": "此令牌在这里无效：请打开服务器上次启动时输出的链接。",
   "access.needs_admin": "只有此服务器的管理员可以这样做：请打开服务器输出的管理员链接。",
   "access.not_yours": "只有发起此运行的浏览器或管理员可以更改或删除它。",

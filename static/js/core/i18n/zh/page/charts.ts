@@ -1,9 +1,6 @@
 // The tabs of charts and building blocks.
 
-import type { Catalogue } from "../../language.ts";
-
-export const CHARTS: Catalogue = {
-  // block.ts
+export const CHARTS = {
   ["Strong: one micro-batch, k. Faint: those before and after it, a period apart; together they fill every slot. " +
   "Bars: how long a device keeps the activations, from F to the end of W."]:
     "深色：一个微批次 k。浅色：它前后的微批次，彼此相隔一个周期；合起来填满每个时隙。横条：设备保留激活值的时间，从 F 开始到 W 结束。",
@@ -20,12 +17,10 @@ export const CHARTS: Catalogue = {
   "Show p = {p}": "显示 p = {p}",
   "These have one:": "以下调度族有构件：",
   "Every slot as a table": "以表格列出每个时隙",
-  // draw.ts
   "period {slots} slots": "周期 {slots} 个时隙",
   "building block": "构件",
   "{title}: one micro-batch's ops. Left and right step along a rank, up and down between ranks.":
     "{title}：一个微批次的 op。左右方向键沿 rank 移动，上下方向键切换 rank。",
-  // table.ts
   "1 micro-batch": "1 个微批次",
   "{worth} micro-batches": "{worth} 个微批次",
   "most at once: {peak} chunks = {micro}": "同时最多：{peak} 个分块 = {micro}",
@@ -41,7 +36,6 @@ export const CHARTS: Catalogue = {
   "{kind}, chunk {chunk}": "{kind}，分块 {chunk}",
   "{title}: the slot in which each op of micro-batch k starts; the next one's is {period} later":
     "{title}：微批次 k 的每个 op 开始的时隙；下一个微批次晚 {period} 个时隙",
-  // charts.ts
   "Ops in the order of time": "按时间顺序列出 op",
   "Even one micro-batch has more ops here than the {most} that a cube can show.":
     "这里即使只有一个微批次，op 也比立方图能显示的 {most} 个多。",
@@ -51,11 +45,9 @@ export const CHARTS: Catalogue = {
   "Search results are not shown: {why}": "搜索结果无法显示：{why}",
   "Use {field} = {value}": "改用 {field} = {value}",
   "by stage": "逐阶段",
-  // choice.ts
   Chart: "图",
   Charts: "图表",
   "What is drawn": "画什么",
-  // cube.ts
   cube: "立方图",
   ["The schedule as a cube: time to the right, stages into the depth, micro-batches upward. Arrow keys turn it. " +
   "The table has every op."]: "立方图中的调度：时间向右，阶段向纵深，微批次向上。方向键旋转。表格列有每个 op。",
@@ -75,13 +67,10 @@ export const CHARTS: Catalogue = {
     "只画出 {all} 个微批次中的 {shown} 个，即每个方向最前面的：再多就分辨不清了。",
   "{shown} of {all} micro-batches are drawn, the first: more ops could not be told apart.":
     "只画出 {all} 个微批次中的前 {shown} 个：再多就分辨不清了。",
-  // cube_paint.ts
   "time, in the unit of the costs": "时间，单位与代价相同",
-  // figure.ts
   chart: "图",
   "{title}. Left and right step from point to point, Enter puts one on the timeline, Shift and Enter under it.":
     "{title}。左右方向键在点之间移动，Enter 把它放上时间线，Shift 加 Enter 放在其下。",
-  // kinds.ts
   "Busiest device's window, share of time": "最忙设备的窗口，占时间",
   "Whole step, share of time": "整个训练步，占时间",
   "Busiest device's window, against work": "最忙设备的窗口，比工作",
@@ -119,22 +108,18 @@ export const CHARTS: Catalogue = {
   "Output layer of known models": "已知模型的输出层",
   "Output layer": "输出层",
   "how many transformer layers it weighs": "相当于多少个 Transformer 层",
-  // panel.ts
   "Save the chart": "保存图表",
   "Points of the chart": "图中的点",
   "The numbers as a table": "数字表格",
   "The figure as a picture": "图片",
-  // row_table.js
   "The first {shown} of {all} rows; the CSV has all of them.": "共 {all} 行，显示前 {shown} 行；CSV 中有全部。",
   "Show it on the timeline": "显示在时间线上",
-  // frontier_search.js
   "Search {seconds} s for a better order at each memory limit":
     "在每种显存上限下各搜索 {seconds} 秒，寻找更好的执行顺序",
   Stop: "停止",
   "Search longer": "继续搜索",
   "{family} within {memory}: {at} of {all}": "{family}，显存 {memory} 以内：{at} / {all}",
   "Searched at every memory limit.": "每种显存上限都已搜索。",
-  // point_table.js
   memory: "显存",
   throughput: "吞吐量",
   "share of what a pipeline without bubbles reaches": "与没有气泡的流水线相比",
@@ -148,7 +133,6 @@ export const CHARTS: Catalogue = {
   "{name} as schedule {letter}": "把 {name} 作为调度 {letter}",
   "Remove schedule {letter}": "去掉调度 {letter}",
   "Add it as schedule {letter}": "作为调度 {letter} 添加",
-  // core/drawing/building_block.ts
   recomputation: "重计算",
   "With m = {m} the last micro-batch begins before the first is done, so this steady state is not reached.":
     "m = {m} 时，第一个微批次尚未完成，最后一个就已开始，因此达不到这里的稳态。",
@@ -175,7 +159,6 @@ export const CHARTS: Catalogue = {
   "{name} of micro-batch {micro} {where}: slots {at} and {next}; {tail}.":
     "微批次 {micro} 的{name}，{where}：时隙 {at} 与 {next}；{tail}。",
   "{name} of micro-batch {micro} {where}: slot {at}; {tail}.": "微批次 {micro} 的{name}，{where}：时隙 {at}；{tail}。",
-  // core/drawing/chart_points.ts
   "at p {p}, m {m}": "p {p}、m {m}",
   "on the line": "在前沿上",
   "drawn {where}, not ranked": "按{where}画出，不参与排名",

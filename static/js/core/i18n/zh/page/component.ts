@@ -1,8 +1,6 @@
 // What <bubble-line> says too: all that it needs, so that it need not bring the other texts.
 
-import type { Catalogue } from "../../language.ts";
-
-export const COMPONENT: Catalogue = {
+export const COMPONENT = {
   // names of fields, figures and ops
   "Forward F": "前向 F",
   "Input grad I": "输入梯度 I",
@@ -15,7 +13,6 @@ export const COMPONENT: Catalogue = {
   ", ": "、",
   "peak memory": "峰值显存",
   "step time": "训练步时间",
-  // component/attributes.ts
   "{attribute}: {family} has no such attribute; leave it out.": "{attribute}：{family} 没有此属性；请去掉它。",
   "{given}: too many ops to draw at this p and v; at most {nearest}.":
     "{given}：在此 p 与 v 下 op 太多，无法绘制；至多为 {nearest}。",
@@ -26,10 +23,8 @@ export const COMPONENT: Catalogue = {
   "{given} is not one of {words}; the nearest is {nearest}.": "{given} 不在 {words} 之中；最接近的是 {nearest}。",
   "{given} is searched or imported, which takes a server; the nearest is {nearest}.":
     "{given} 需要由服务器搜索或导入；最接近的是 {nearest}。",
-  // component/element.ts
   "{text} Arrow keys choose an op, space plays.": "{text}方向键选择 op，空格键播放。",
   "Read as a table": "以表格阅读",
-  // component/words.ts
   ["{family} on {p} devices with {m} micro-batches: a step takes {time}, {bubble} of it is idle, and a device holds " +
   "at most {peak} micro-batches' activations."]:
     "{family}，{p} 个设备，{m} 个微批次：一个训练步用时 {time}，其中 {bubble} 空闲，一个设备最多持有 {peak} 个微批次的激活值。",
@@ -69,7 +64,6 @@ export const COMPONENT: Catalogue = {
   "the end": "末尾",
   "t {at} / {end}": "t {at} / {end}",
   Rank: "rank",
-  // core/explain/why_idle.ts
   output: "输出",
   loss: "损失",
   "part in the barrier": "屏障中的一份",

@@ -1,9 +1,6 @@
 // The left column and the link: fields, options, models and machines, and what is wrong with them.
 
-import type { Catalogue } from "../../language.ts";
-
-export const CONTROLS: Catalogue = {
-  // controls.ts
+export const CONTROLS = {
   "Same devices, micro-batches and costs for all": "所有调度使用相同的设备数、微批次数与代价",
   "Backwards from the last micro-batch to the first": "反向从最后一个微批次到第一个",
   "Which schedule to change": "要修改哪个调度",
@@ -18,7 +15,6 @@ export const CONTROLS: Catalogue = {
   "{family}: {text}": "{family}：{text}",
   "; ": "；",
   "The link: {problems}.": "链接有误：{problems}。",
-  // section.ts
   Apply: "应用",
   "Show the arithmetic": "显示计算过程",
   "Model and machine": "模型与机器",
@@ -42,10 +38,8 @@ export const CONTROLS: Catalogue = {
   "Own model": "自定义模型",
   "Own machine": "自定义机器",
   "{own} …": "{own} …",
-  // api.ts
   "own machine": "自定义机器",
   "{model} on {machine}": "{machine} 上的 {model}",
-  // balance.ts
   "Which schedule to balance the layers for": "为哪个调度均衡各层",
   "Balance the layers": "均衡各层",
   "Even layers again": "恢复均匀分层",
@@ -58,13 +52,11 @@ export const CONTROLS: Catalogue = {
   "Step, ms": "一步，ms",
   "Layers {layers} are the best split already.": "层数 {layers} 已是最佳划分。",
   "Layers {before} become {after}.": "层数由 {before} 变为 {after}。",
-  // own_values.ts
   "Starting from {preset}.": "以 {preset} 的数值为起点。",
   "{name}: {range}; {hint}.": "{name}：{range}；{hint}。",
   "{name}: {range}.": "{name}：{range}。",
   "Leave {symbol} out": "不填 {symbol}",
   "Back to {preset}": "恢复为 {preset}",
-  // arithmetic_table.ts
   "peak rate": "峰值算力",
   "memory bandwidth": "显存带宽",
   link: "链路",
@@ -101,17 +93,14 @@ export const CONTROLS: Catalogue = {
   "the device has": "设备容量",
   "Fits, with {size} to spare.": "放得下，还余 {size}。",
   "Does not fit: {size} too much.": "放不下：多出 {size}。",
-  // field.ts
   "One number for all stages: their mean": "所有阶段用一个数：它们的均值",
   "{symbol}: one number for all stages, their mean": "{symbol}：所有阶段用一个数，即均值",
   mean: "取均值",
   "per stage": "逐阶段",
   "{symbol} must be a number, or a list with one for each stage": "{symbol} 须为一个数，或每个阶段一个数的列表",
   "{symbol} must be a number": "{symbol} 须为一个数",
-  // modes.ts
   "per chunk": "逐分块",
   "chunk {chunk}": "分块 {chunk}",
-  // spec_fields.ts
   "Pair F & B": "成对 F 与 B",
   "Group g": "组 g",
   "Devices (pipeline ranks)": "设备数（流水线 rank 数）",
@@ -141,7 +130,6 @@ export const CONTROLS: Catalogue = {
   "Activation kept until W": "保留到 W 的激活值",
   "Part of an activation that is kept until the weight gradient W; it changes memory, not times":
     "保留到权重梯度 W 的那部分激活值；只影响显存，不影响时间",
-  // option_names.ts
   plain: "普通",
   redistribute: "重新分配",
   "parallel-1": "并行-1",
@@ -149,7 +137,6 @@ export const CONTROLS: Catalogue = {
   interlaced: "交错",
   selective: "选择性",
   full: "完全",
-  // options.ts
   "The last stage has the whole output layer.": "整个输出层都在最后一个阶段。",
   "Forward only (inference)": "仅前向（推理）",
   "Each stage runs one F per micro-batch. Nothing is kept for a backward pass.":
@@ -182,14 +169,12 @@ export const CONTROLS: Catalogue = {
     "{v} 个分块中有 {count} 个被送出，因此 k 不超过 {most} 时拷贝跟得上。",
   "Up to k = 1 the copies keep up.": "k 不超过 1 时拷贝跟得上。",
   "Above k = 1 compute waits for them.": "k 超过 1 时计算要等待拷贝。",
-  // family_picker.ts
   "Family of schedules": "调度族",
   "From a file": "来自文件",
   "Open an order or a trace …": "打开执行顺序或轨迹 …",
   "torch's CSV or a trace, from a file or pasted; the link holds it.":
     "torch CSV 或轨迹，来自文件或粘贴；内容保存在链接中。",
   "No family has this name.": "没有这个名称的调度族。",
-  // core/state/own_values.ts
   Layers: "层数",
   "Hidden size": "隐藏维度",
   Heads: "头数",
@@ -242,7 +227,6 @@ export const CONTROLS: Catalogue = {
   "{name} must be {kind}, {range}": "{name} 须为{kind}，{range}",
   "{name} must be {range}": "{name} 须为 {range}",
   "{name} must be {kind}": "{name} 须为{kind}",
-  // core/state/link.ts
   "a time of 0 or more": "不小于 0 的时间",
   "Part of this link could not be read. See Schedule and costs for details.":
     "此链接有一部分无法读取；详情见“调度与代价”一栏。",
@@ -271,7 +255,6 @@ export const CONTROLS: Catalogue = {
   "t1 must be greater than t0, which is {t0}": "t1 须大于 t0，而 t0 为 {t0}",
   "{field} is no key of a link; did you mean {close}?": "{field} 不是链接的键，是否想写 {close}？",
   "{field} is no part of a link; it is ignored": "{field} 不是链接的一部分，已忽略",
-  // core/state/link_fields.ts
   "{wanted}, or {none}": "{wanted}，或 {none}",
   "a number of 0 or more, or a list with one for each stage": "不小于 0 的数，或每个阶段一个数的列表",
   "{words}, or a list of {each} with one for each chunk": "{words}，或每个分块一个的列表，取自 {each}",
@@ -284,7 +267,6 @@ export const CONTROLS: Catalogue = {
   "a whole number of 0 or more": "不小于 0 的整数",
   "the packed text of an imported order, all of it": "导入的执行顺序的完整打包文本",
   "whole numbers, one for each stage": "整数，每个阶段一个",
-  // core/state/link_preset.ts
   "a number above 0": "大于 0 的数",
   "a name such as llama3-70b": "名称，例如 llama3-70b",
   "1 or 0": "1 或 0",

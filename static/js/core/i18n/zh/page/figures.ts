@@ -1,9 +1,6 @@
 // Figures, laws, search, and the comparison.
 
-import type { Catalogue } from "../../language.ts";
-
-export const FIGURES: Catalogue = {
-  // compare.ts
+export const FIGURES = {
   "Run both schedules": "运行两个调度",
   "Schedules on the screen against the first": "屏幕上的各调度与第一个相比",
   Comparison: "对比",
@@ -12,7 +9,6 @@ export const FIGURES: Catalogue = {
   "Add a schedule to compare": "添加一个调度进行比较",
   ", or click a row.": "，或点击一行。",
   " to compare it.": "，与之比较。",
-  // comparison.ts
   "full (B)": "完整 (B)",
   "split (I, W)": "拆分 (I, W)",
   both: "两者兼有",
@@ -43,12 +39,10 @@ export const FIGURES: Catalogue = {
   "who trains with it": "谁用它训练",
   year: "年份",
   "first published": "首次发表",
-  // family_choice.ts
   All: "全部",
   "Those on the screen": "屏幕上的",
   "All {count} families": "全部 {count} 个调度族",
   "{count} of {all} families": "{all} 个调度族中的 {count} 个",
-  // table.ts
   "Families at p {p}, m {m}": "p {p}、m {m} 时的调度族",
   "name of the family": "调度族名称",
   claimed: "论文声称",
@@ -61,7 +55,6 @@ export const FIGURES: Catalogue = {
   adjusted: "已调整",
   "{family}, bubble": "{family}，气泡",
   "{family}, memory": "{family}，显存",
-  // differences.ts
   "They differ in devices or micro-batches, so their times are for different work.":
     "它们的设备数或微批次数不同，因此时间对应的工作量不同。",
   "All take the same time": "全部耗时相同",
@@ -73,7 +66,6 @@ export const FIGURES: Catalogue = {
   "{time}; {memory}.": "{time}；{memory}。",
   "settings changed": "改动的设置",
   "against A": "与 A 相比",
-  // figures.ts
   "Against work": "比工作",
   "Idle time over work, from the first start to the last end.": "空闲时间除以工作时间，从最早开始到最晚结束。",
   "Busiest device": "最忙设备",
@@ -104,14 +96,12 @@ export const FIGURES: Catalogue = {
   "updates late, so the training is no longer plain SGD."]:
     "每次反向后立即更新权重：步与步之间不排空，而 1F1B 每步都要冲刷并付出一次气泡。代价是：阶段 s 要保留 p − s 个权重版本，其梯度最多陈旧 p − 1 − s 次更新，因此训练不再是普通的 SGD。",
   "There is no B: the schedule has forwards only, as in inference.": "没有 B：该调度只有前向，如同推理。",
-  // bubble_table.ts
   "Bubble with more micro-batches": "更多微批次时的气泡",
   "Micro-batches": "微批次",
   "of the step": "占一步",
   "of the work": "与工作量之比",
   "By this formula. With very many devices m = {times}p gives {step} of the step, {work} of the work.":
     "按此公式。设备非常多时，m = {times}p 的气泡占一步的 {step}，为工作量的 {work}。",
-  // boundaries.ts
   "What crosses the boundaries": "跨越边界的内容",
   "One device: nothing crosses a boundary.": "只有一个设备：没有内容跨越边界。",
   "Each boundary between two devices takes m = {m} messages per step: the activations of every micro-batch.":
@@ -140,7 +130,6 @@ export const FIGURES: Catalogue = {
   "devices."]: "输出层已切分：每个微批次还需要广播最后一个阶段的输出，以及在所有设备上的{n}。",
   "one all-reduce": "一次 all-reduce",
   "two all-reduces": "两次 all-reduce",
-  // proof.ts
   "What is proved, and how": "证明了什么，如何证明",
   ["The certificate is a lower bound: at these costs and within this memory, no order of the same stages has a " +
   "shorter window of its busiest device. If the order reaches the bound, it is proved optimal; if not, the gap is " +
@@ -160,7 +149,6 @@ export const FIGURES: Catalogue = {
     "反向拆分为 I（输入梯度）与 W（权重梯度）。零气泡论文把这里的 I 写作 B；在本页 B 表示两者之和，b = i + w。",
   ["B is the full backward pass as in DeepSeek's papers, b = i + w; where it is split, I is the input gradient " +
   "and W the weight gradient."]: "B 与 DeepSeek 论文一致，是完整反向，b = i + w；拆分时 I 为输入梯度，W 为权重梯度。",
-  // law.ts, core/explain/mathml.ts
   "idle per device": "每个设备空闲",
   barriers: "屏障数",
   "{family} has no closed formula; the times come from the simulation.": "{family} 没有闭式公式；时间由仿真给出。",
@@ -176,12 +164,10 @@ export const FIGURES: Catalogue = {
   "Idle time per device, whole step": "每个设备的空闲时间，整个训练步",
   "Step time, busiest device's window": "训练步时间，最忙设备的窗口",
   "Step time, first start to last end": "训练步时间，从最早开始到最晚结束",
-  // memory.ts
   "over the limit": "超出上限",
   "within the limit": "在上限之内",
   "{family}: holds {held}, may hold {limit}: {verdict}": "{family}：占用 {held}，上限 {limit}：{verdict}",
   "holds {held}, may hold {limit}: {verdict}": "占用 {held}，上限 {limit}：{verdict}",
-  // search.ts
   "Time of the search": "搜索用时",
   "Search {seconds} s": "搜索 {seconds} 秒",
   "{seconds} s": "{seconds} 秒",
@@ -205,7 +191,6 @@ export const FIGURES: Catalogue = {
   "its idle ÷ work": "其空闲 ÷ 工作",
   "of {limit}": "共 {limit}",
   "Tokens per second": "每秒 token 数",
-  MFU: "MFU 利用率",
   "Peak activations": "激活值峰值",
   "model FLOP utilisation: the model's FLOP over what the devices could compute, without recomputation":
     "模型 FLOP 利用率：模型的 FLOP 与设备可计算量之比，不计重计算",

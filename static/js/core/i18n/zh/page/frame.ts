@@ -1,13 +1,8 @@
 // The page's frame: header, tabs, states between, sharing, exporting, importing.
 
-import type { Catalogue } from "../../language.ts";
-
-export const FRAME: Catalogue = {
-  // api.ts
+export const FRAME = {
   "The server does not answer.": "服务器没有响应。",
-  // page_view.ts
   "The page tries again by itself.": "页面会自动重试。",
-  // appearance.ts
   Theme: "主题",
   System: "跟随系统",
   Light: "浅色",
@@ -20,19 +15,14 @@ export const FRAME: Catalogue = {
   "Also hatched": "再加斜纹",
   Language: "语言",
   "Appearance and language": "外观与语言",
-  // drawer.ts
   "Height of the tab": "标签页的高度",
   "Drag, or use the arrow keys; a double click resets the height": "拖动，或使用方向键；双击恢复默认高度",
   "{n} pixels": "{n} 像素",
-  // embed.js
   "The server does not answer": "服务器没有响应",
   "Open full view": "打开完整视图",
   "The measured run is in the full view.": "实测的运行请在完整视图中查看。",
-  // import_dialog.ts
   "Open an order or a trace": "打开执行顺序或轨迹",
-  // embed_view.ts
   Close: "关闭",
-  // export_panel.ts
   Show: "显示",
   "current view": "当前视图",
   "the whole step": "整个训练步",
@@ -41,7 +31,6 @@ export const FRAME: Catalogue = {
   "a column, 84 mm": "单栏，84 mm",
   "a slide, 1280 px": "幻灯片，1280 px",
   "wide, 1920 px": "宽，1920 px",
-  Rows: "行高",
   "as many as fit a page": "一页能容纳的行数",
   low: "低",
   medium: "中",
@@ -72,7 +61,6 @@ export const FRAME: Catalogue = {
   "Order as torch's CSV": "torch CSV 格式的执行顺序",
   "Chrome trace": "Chrome 轨迹",
   "JSON with all times": "含全部时间的 JSON",
-  // import_dialog.ts
   Import: "导入",
   "Choose a file …": "选择文件 …",
   ["An order in torch's CSV (one line a rank), or a trace of a run: from torch's profiler, one file for each " +
@@ -80,7 +68,6 @@ export const FRAME: Catalogue = {
     "torch CSV 格式的执行顺序（每个 rank 一行），或一次运行的轨迹：torch profiler 的轨迹（每个 rank 一个文件），或 op 命名如 2F0 的 Chrome 格式。",
   "or drop it on the page, or paste it:": "或拖放到页面上，或粘贴到这里：",
   "Text of the order or the trace": "执行顺序或轨迹的文本",
-  Place: "位置",
   "The text": "该文本",
   "Reading …": "正在读取 …",
   "in place of {letter}, {title}": "替换 {letter}，即 {title}",
@@ -96,26 +83,20 @@ export const FRAME: Catalogue = {
   "The server does not answer. Your input is still here; try again in a moment.":
     "服务器没有响应。您输入的内容仍在这里，请稍后再试。",
   "Drop an order or a trace": "拖入执行顺序或轨迹",
-  // read.ts
   "{name} is larger than this page can read.": "{name} 太大，本页无法读取。",
   "{name} cannot be read.": "无法读取 {name}。",
   "torch's CSV is one file for all ranks; traces may be one file for each.":
     "torch CSV 是所有 rank 共用一个文件；轨迹可以每个 rank 一个文件。",
   "{name} is not JSON: {problem}": "{name} 不是 JSON：{problem}",
-  // imported.ts
   "Imported order": "导入的执行顺序",
   "An order from elsewhere, stored in the link.": "来自别处的执行顺序，保存在链接中。",
   "At most four schedules fit on one screen": "一个屏幕最多放四个调度",
   "One link cannot hold this many imported orders. Remove one from the screen first, or replace it by this one.":
     "一个链接放不下这么多导入的执行顺序。请先从屏幕上去掉一个，或用这个替换它。",
-  // main.js
   "It served this page and no longer responds. Start it again, or check the connection.":
     "它给出本页后就不再响应。请重新启动它，或检查连接。",
-  // pictures.ts
   "bubble {bubble}, step time {makespan}": "气泡 {bubble}，训练步时间 {makespan}",
-  // print.ts
   Bubbleline: "Bubbleline",
-  // share.ts
   "Link to this view": "此视图的链接",
   "Copied. It is {n} characters long, which some programs cut; a short link is safer.":
     "已复制。它有 {n} 个字符，有些程序会截断；短链接更稳妥。",
@@ -131,7 +112,6 @@ export const FRAME: Catalogue = {
   "The server does not answer. The link above works without a short one.":
     "服务器没有响应。上面的链接无需短链接即可使用。",
   "Use {name}": "改用 {name}",
-  // embed.js
   "Code for your page": "用于您页面的代码",
   "as the reader's system": "跟随读者的系统",
   Controls: "控件",
@@ -143,37 +123,30 @@ export const FRAME: Catalogue = {
   "Embed in a page": "嵌入页面",
   "Or one element, with one script and no server:": "也可只用一个元素加一个脚本，无需服务器：",
   "Pipeline schedule": "流水线调度",
-  // file.js
   Download: "下载",
   "Stand-alone HTML file": "独立的 HTML 文件",
   ["One file with the timeline, playback, the choice of a schedule, and sliders for sizes and costs. It opens from a " +
   "disk and needs neither a server nor a network: for a lecture, a thesis, an archive."]:
     "包含时间线、播放、调度选择以及规模与代价滑块的单个文件。可从磁盘打开，无需服务器与网络：适合课堂、论文与存档。",
   "{n} kB": "{n} kB",
-  // link_row.ts
   Copy: "复制",
   "Copied.": "已复制。",
   "This browser does not allow copying. The text is selected: press Ctrl+C.":
     "此浏览器不允许自动复制。文字已选中：请按 Ctrl+C。",
-  // standalone.js
   "Theme: as the system": "主题：跟随系统",
   "Theme: light": "主题：浅色",
   "Theme: dark": "主题：深色",
-  // standalone_controls.js
   "{title}: bubble {bubble}, step time {time}, peak memory {memory} micro-batches' activations":
     "{title}：气泡 {bubble}，训练步时间 {time}，峰值显存 {memory} 个微批次的激活值",
   "{title}: the order was made for the costs of this file and stays the same; only its times change.":
     "{title}：执行顺序是按此文件自带的代价得出的，保持不变；只有时间随之变化。",
   Reset: "重置",
-  // standalone_costs.js
   "latency of a hop": "一跳的延迟",
-  // standalone_sizes.js
   "{title}, as in this file": "{title}（此文件自带）",
   "{title}: its order is made by the server and stays as it is in this file.":
     "{title}：其执行顺序由服务器构造，在此文件中保持不变。",
   "{title}: its costs or layers are listed for each stage, so p and v stay as in this file.":
     "{title}：其代价或层数是逐阶段列出的，因此 p 与 v 保持此文件中的值。",
-  // status.ts
   "Loading the first schedule …": "正在加载第一个调度 …",
   "The server searches this schedule or reads it. The page tries again every few seconds.":
     "此调度由服务器搜索或读取。每隔几秒会自动重试。",
@@ -181,7 +154,6 @@ export const FRAME: Catalogue = {
   "No such schedule": "没有这样的调度",
   "The server does not answer. Constructed schedules still work; searched and imported ones do not.":
     "服务器没有响应。构造的调度仍可使用；搜索的和导入的不可用。",
-  // templates/component.html
   "A pipeline schedule in your own page": "在你自己的网页中展示流水线调度",
   "One script and one element. No framework, no server, no network once the script is loaded.":
     "一个脚本加一个元素。无需框架，无需服务器；脚本加载之后也无需网络。",
@@ -233,11 +205,9 @@ export const FRAME: Catalogue = {
   ["The script needs script-src for the place it is loaded from, and nothing else: no inline style, no eval, no " +
   "request, no worker, no cookie. Its orders are the server's, byte by byte; searched families need the server."]:
     "脚本只需要 script-src 允许其来源，此外别无所需：没有内联样式、eval、请求、worker 或 cookie。其执行顺序与服务器的逐字节相同；需要搜索的调度族仍需服务器。",
-  // templates/embed_body.html
   Timeline: "时间线",
   "Timeline. Space plays, full stop and comma choose the next and previous op, question mark lists all keys.":
     "时间线。空格键播放，句点与逗号选择下一个与上一个 op，问号列出全部按键。",
-  // templates/index.html
   "Skip to the timeline": "跳到时间线",
   "pipeline-parallel schedules, drawn and run": "流水线并行调度，可画可跑",
   "+ Compare": "+ 对比",
@@ -252,10 +222,7 @@ export const FRAME: Catalogue = {
   "Timeline. Up and down choose a row, full stop and comma the next and previous op, question mark lists all keys.":
     "时间线。上下方向键选择行，句点与逗号选择下一个与上一个 op，问号列出全部按键。",
   Figures: "数据",
-  Details: "详情",
-  // toolbar.ts
   "Show the run": "显示运行",
-  // page_view.ts
   Compare: "对比",
   Costs: "代价",
   "Building block": "构件",

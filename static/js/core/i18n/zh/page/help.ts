@@ -1,9 +1,6 @@
 // The first visit's line, the tour and the help.
 
-import type { Catalogue } from "../../language.ts";
-
-export const HELP: Catalogue = {
-  // welcome.ts
+export const HELP = {
   "Both waste {a} of the step; both hold {held} micro-batches in memory.":
     "两者都浪费训练步的 {a}；显存中都保留 {held} 个微批次。",
   "Both waste {a} of the step; GPipe holds {held} micro-batches in memory, 1F1B {less}.":
@@ -15,9 +12,7 @@ export const HELP: Catalogue = {
   Learn: "学习",
   Teach: "教学",
   "Plan a training run": "规划一次训练",
-  // learn/charts.ts
   Numbers: "数值",
-  // help.ts
   "Open the lessons": "打开课程",
   Help: "帮助",
   "Help: what things mean, shortcuts, a tour (?)": "帮助：术语、快捷键、导览 (?)",
@@ -25,7 +20,6 @@ export const HELP: Catalogue = {
   "Nine steps through the schedules; your view comes back at the end.": "九步看懂各种调度；结束后回到您的视图。",
   "What things mean": "术语",
   "show it": "查看",
-  // glossary.ts
   "A pipeline": "流水线",
   Time: "时间",
   "Memory and messages": "显存与消息",
@@ -58,7 +52,6 @@ export const HELP: Catalogue = {
   "Warm-up, steady state, cool-down": "预热、稳态、冷却",
   "The pipeline fills, then works in a repeating pattern, then drains. Bubbles come from the first and last.":
     "流水线先填充，再按重复的模式工作，最后排空。气泡来自首尾两段。",
-  "Hop c": "跳 c",
   "The time a message takes from one device to the next, point to point (p2p).":
     "一条消息从一个设备到下一个设备所需的时间，点对点（p2p）。",
   "Critical path": "关键路径",
@@ -106,13 +99,11 @@ export const HELP: Catalogue = {
     "每个设备两个分块，按 V 形放置：显存为 1F1B 的三分之一、一半或相同。",
   "Micro-batches from both ends; a forward and a backward overlap to hide their messages.":
     "微批次从两端进入；一个前向与一个反向重叠，以掩盖它们的消息。",
-  // tour.ts
   Back: "上一步",
   Next: "下一步",
   Done: "完成",
   "End the tour": "结束导览",
   "{at} of {all}": "第 {at} 步，共 {all} 步",
-  // tour_steps.ts
   "A row is a device, a box is an op": "一行是一个设备，一个方块是一个 op",
   ["Four devices hold a quarter of the model each. Four micro-batches go forward (blue) from device 0 to 3, and " +
   "their gradients come back (vermilion). The number is the micro-batch; time runs to the right."]:

@@ -1,10 +1,7 @@
 // The tab of training plans.
 
-import type { Catalogue } from "../../language.ts";
-
-export const PLAN: Catalogue = {
+export const PLAN = {
   "Training plan": "训练方案",
-  // plan.ts
   "Plans are being built": "正在构建方案",
   Plans: "方案",
   "One search over schedule, chunks, memory limit, recomputation and offload for the fastest step.":
@@ -22,7 +19,6 @@ export const PLAN: Catalogue = {
   "None of {tried} settings fits in {limit}; the one with the least memory needs {least}.":
     "{tried} 种设置都放不进 {limit}；显存最少的需要 {least}。",
   "Not built in time: {left}.": "来不及构建的：{left} 种。",
-  // setup.ts
   "Tensor and data parallel, ZeRO, sequence, efficiency": "张量并行、数据并行、ZeRO、序列长度、效率",
   "More settings …": "更多设置 …",
   "GB a device": "每设备 GB",
@@ -36,7 +32,6 @@ export const PLAN: Catalogue = {
     "请选择模型：训练步时间与显存由模型和机器得出。",
   "{preset}: {factors} = {all} devices.": "{preset}：{factors} = {all} 个设备。",
   "your own numbers": "自定义数值",
-  // table.ts
   "model chunks on a device, v": "一个设备上的模型分块数 v",
   limit: "上限",
   "memory limit of a searched order, in one micro-batch's activations":
@@ -50,7 +45,6 @@ export const PLAN: Catalogue = {
   "Plans that fit from the fastest, then the others": "放得下的方案从最快的开始，然后是其余方案",
   "on the screen": "在屏幕上",
   "Put it on the screen; with Shift, below what is there": "放到屏幕上；按住 Shift 则放在现有调度下方",
-  // plan_figure.ts
   "limit {limit} GB": "上限 {limit} GB",
   fastest: "最快",
   "memory of the fullest device, GB": "显存最满的设备的显存，GB",

@@ -1,9 +1,6 @@
 // Runs of a schedule on real devices: options, runs side by side, deviations from the plan, the cluster and its hosts.
 
-import type { Catalogue } from "../../language.ts";
-
-export const RUNS: Catalogue = {
-  // list.ts
+export const RUNS = {
   "Earlier runs": "早先的运行",
   when: "时间",
   "Earlier runs on this server": "此服务器上早先的运行",
@@ -11,7 +8,6 @@ export const RUNS: Catalogue = {
   "on the timeline": "在时间线上",
   Add: "添加",
   "Only this": "只看它",
-  // result.ts
   "Verified.": "已验证。",
   "NOT verified.": "未通过验证。",
   "Imported.": "已导入。",
@@ -33,11 +29,9 @@ export const RUNS: Catalogue = {
   "One unit is {unit} ms, so the step takes {time}.": "一个单位为 {unit} ms，因此一步用时 {time}。",
   "One unit is {unit} ms, so a step takes {time}, and {steps} steps {all}.":
     "一个单位为 {unit} ms，因此一步用时 {time}，{steps} 步用时 {all}。",
-  // after.ts
   "Calibrate the plan": "校准计划",
   "Export the run": "导出运行",
   "Imported trace": "导入的轨迹",
-  // panel.ts
   "This page may only look: starting runs and searches needs the link that the server printed.":
     "此页面只能查看：启动运行和搜索需要服务器输出的带令牌的链接。",
   queued: "排队",
@@ -90,7 +84,6 @@ export const RUNS: Catalogue = {
   "predicted {value}": "预测为 {value}",
   "Bubble, measured": "气泡，实测",
   "one unit is {ms} ms": "一个单位为 {ms} ms",
-  // run_view.js
   "The server does not answer, so the run cannot be shown.": "服务器没有响应，无法显示此运行。",
   "The plan above needs no server; try again in a moment.": "上面的计划不需要服务器；请稍后再试。",
   "There is no run of that name here.": "这里没有这个名称的运行。",
@@ -100,7 +93,6 @@ export const RUNS: Catalogue = {
   "not verified": "未验证",
   live: "实时",
   "not overlapped": "未重叠",
-  // core/measured/devices.ts
   "The runner is starting; a run waits for it.": "runner 正在启动；运行会等它就绪。",
   "{p} ranks are more than the runner here takes.": "{p} 个 rank 超出了此处 runner 能容纳的数量。",
   "{gpus} × {name} for {p} ranks: {mode}": "{gpus} × {name}，用于 {p} 个 rank：{mode}",
@@ -112,13 +104,11 @@ export const RUNS: Catalogue = {
   "free, as chosen; ranks that share a core hold each other up.": "按所选，自由；共用一个核的 rank 会互相拖慢。",
   "free, since each rank has its own.": "自由，因为每个 rank 有自己的设备。",
   "paced, since ranks that share a core would hold each other up.": "按节拍，因为共用一个核的 rank 会互相拖慢。",
-  // list.ts
   "Compare the chosen runs": "比较所选的运行",
   "Show older runs": "显示更早的运行",
   "No run yet": "还没有运行",
   "{n} chosen": "已选 {n} 个",
   "The run is deleted.": "运行已删除。",
-  // row.ts
   "mode, device": "模式、设备",
   outcome: "结果",
   "Compare {run}": "比较 {run}",
@@ -130,7 +120,6 @@ export const RUNS: Catalogue = {
   "a name, such as: before lunch": "名称，例如：午饭前",
   "Delete for good": "永久删除",
   "Keep it": "保留",
-  // options.ts
   automatic: "自动",
   Unit: "单位",
   "How long one unit of the costs lasts in a paced run": "按节拍运行时，代价的一个单位持续多久",
@@ -139,33 +128,25 @@ export const RUNS: Catalogue = {
   "Options of the next run": "下一次运行的选项",
   "A free run has no pace": "自由运行没有节拍",
   "Where every rank has a GPU of its own, a run is one step": "每个 rank 独占一块 GPU 时，一次运行只有一个训练步",
-  // core/measured/devices.ts
   "{gpus} × {name} shared by {p} ranks, threads of one process: {mode}":
     "{gpus} × {name}，由 {p} 个 rank 作为同一进程的线程共用：{mode}",
   "free; ranks that share a GPU hold each other up.": "自由；共用一块 GPU 的 rank 会互相拖慢。",
   "GPU: none here": "GPU：此处没有",
-  // panel.ts, run_view.js, start.ts
   "One after the other on the same workers, each drawn under its plan":
     "在同一组 worker 上依次运行，各自画在其计划之下",
   "Run all {n} schedules": "运行全部 {n} 个调度",
   "Use {value}": "使用 {value}",
-  // compare.ts
   " one after the other and compare the measurements.": "，依次进行并比较实测结果。",
-  // side_by_side.ts
   "Cancel all": "全部取消",
   "bubble by span": "跨度气泡",
   predicted: "预测",
-  // figures.ts
   "Measured peak": "实测峰值",
   "in the run": "运行中",
-  // facts.ts
   "{n} steps": "{n} 步",
   "seed {n}": "种子 {n}",
   "Loss of each step": "各训练步的损失",
   "largest error {error}, {most} allowed": "最大误差 {error}，允许 {most}",
   "planned {n} micro-batches, so {bytes} each": "计划为 {n} 个微批次，即每个 {bytes}",
-  // residuals.ts
-  // overlay_toggles.ts, highlight_legend.ts, planned_outline.ts, core/state/link.ts
   "Colours measured ops by how much later or earlier than planned they ended (R)":
     "按比计划晚或早结束多少为实测 op 着色 (R)",
   "Colour by lateness": "按延迟着色",
@@ -173,10 +154,8 @@ export const RUNS: Catalogue = {
   "{full} early to {full} late": "早 {full} 到晚 {full}",
   "1 for where the plan had measured ops": "1 表示显示实测 op 在计划中的位置",
   "1 for measured ops coloured by how late they were": "1 表示按延迟为实测 op 着色",
-  // core/measured/waits.ts
   "late start": "开始延迟",
   "Measured: {list}.": "实测：{list}。",
-  // card_details.ts
   " Received {received}, sent {sent}; activations alive after it: {live}.":
     "接收 {received}，发送 {sent}；之后存活的激活值：{live}。",
   copied: "拷贝了",
@@ -199,7 +178,6 @@ export const RUNS: Catalogue = {
     "激活值，实测，从 {from} 到 {to}；op 结束后的最大值为 {most}",
   "The line is what the plan counts: {counted} here, where 1 is drawn as high as {one}.":
     "线条是计划所计的量：此处为 {counted}，其中 1 与 {one} 画得一样高。",
-  // device_list.ts
   "Devices of this server": "此服务器的设备",
   "{n} cores": "{n} 个核",
   "compute capability {version}": "计算能力 {version}",
@@ -209,12 +187,10 @@ export const RUNS: Catalogue = {
   "runs on": "运行于",
   mode: "模式",
   why: "原因",
-  "{from} to {to}": "{from} 到 {to}",
   "ranks share cores, so each op is held to its planned time": "多个 rank 共用核心，因此每个 op 按计划时长执行",
   "each rank has its own": "每个 rank 各有其一",
   "{share} of the step": "占该步的 {share}",
   "under 0.1 %": "低于 0.1 %",
-  // cluster_panel.ts, core/measured/cluster.ts
   Cluster: "集群",
   "Address of the cluster": "集群地址",
   "The cluster is lost: {why}": "集群已失联：{why}",
@@ -232,10 +208,8 @@ export const RUNS: Catalogue = {
   "{total} free": "{total} 个空闲",
   "within {host}": "{host} 之内",
   "{least} to {most} µs": "{least} 到 {most} µs",
-  // core/measured/devices.ts
   "On a cluster every rank has a GPU of its own; there are {gpus} for {p} ranks.":
     "在集群上每个 rank 独占一块 GPU；{p} 个 rank 只有 {gpus} 块。",
-  // hosts.js, card.ts, pointer.ts
   "{n} hosts": "{n} 台主机",
   "Ranks on hosts": "各主机上的 rank",
   "Hops between neighbours": "相邻 rank 之间的跳",
@@ -243,10 +217,8 @@ export const RUNS: Catalogue = {
   "Clocks agree within": "时钟误差不超过",
   ", host {host}": "，主机 {host}",
   "Rank {rank} on {host}": "rank {rank} 在 {host} 上",
-  // panel.ts, after.ts
   "The run waits for a place on the cluster.": "运行正在等待集群中的位置。",
   "Use measured hop time": "采用实测跳时间",
-  // options.ts
   Placement: "放置",
   "pack: few hosts": "集中：少数主机",
   "spread: many hosts": "分散：多台主机",

@@ -1,9 +1,6 @@
 // The timeline and its tools, and what it explains: headings, legend, keys, card, area, marks, playback, narration.
 
-import type { Catalogue } from "../../language.ts";
-
-export const TIMELINE: Catalogue = {
-  // area_panel.ts
+export const TIMELINE = {
   "By kind": "按种类",
   "Selected area": "选中的区域",
   "Zoom to it ({key})": "缩放到此区域 ({key})",
@@ -28,7 +25,6 @@ export const TIMELINE: Catalogue = {
   measured: "实测",
   "{duration} on {ranks}: busy {busy}, idle {idle}, bubble {bubble}, {ops} ops.":
     "{ranks} 上共 {duration}：忙碌 {busy}，空闲 {idle}，气泡 {bubble}，{ops} 个 op。",
-  // card.ts
   Forward: "前向",
   "Input gradient": "输入梯度",
   "Weight gradient": "权重梯度",
@@ -94,7 +90,6 @@ export const TIMELINE: Catalogue = {
   "needs barrier {join}": "依赖屏障：{join}",
   ",": "，",
   "planned:": "计划：",
-  // find.ts
   "Find ops by text, such as 2F5": "按文本查找 op，例如 2F5",
   "Previous match (Shift + Enter)": "上一个匹配 (Shift + Enter)",
   "Next match (Enter)": "下一个匹配 (Enter)",
@@ -105,7 +100,6 @@ export const TIMELINE: Catalogue = {
   "{at} of {n}": "第 {at} 个，共 {n} 个",
   "1 match": "1 个匹配",
   "{n} matches": "{n} 个匹配",
-  // lane_headings.ts
   "Take {title} off the screen": "从屏幕上去掉 {title}",
   "offload {how}": "卸载：{how}",
   "recompute {what}": "重计算：{what}",
@@ -114,7 +108,6 @@ export const TIMELINE: Catalogue = {
   "of the last valid schedule": "属于上一个合法的调度",
   "Of the last valid schedule, not of what is asked for.": "属于上一个合法的调度，而不是当前所请求的。",
   "Showing the last valid schedule": "显示的是上一个合法的调度",
-  // shortcuts_panel.js
   "Mouse and pen": "鼠标与触控笔",
   Touch: "触摸",
   "Marks: ● solid red, what the op needs. ▶ dashed green, what it unblocks.":
@@ -128,7 +121,6 @@ export const TIMELINE: Catalogue = {
   ["A corner above marks a shard of the output layer (S), one below its gradients (T). On a copy lane ▲ goes to " +
   "host memory and ▼ comes back."]:
     "上方的角标表示输出层分片 (S)，下方的表示其梯度 (T)。拷贝通道上 ▲ 送往主机内存，▼ 取回。",
-  // keys.js
   Space: "空格",
   "play and pause": "播放与暂停",
   "playhead back to where an op or a copy starts or ends": "播放头退到上一个 op 或拷贝开始或结束的时刻",
@@ -194,7 +186,6 @@ export const TIMELINE: Catalogue = {
   zoom: "缩放",
   "Press and hold": "长按",
   "then drag: select an area": "然后拖动：选择区域",
-  // legend.ts
   ", measured {bytes}": "，实测 {bytes}",
   "as the plan counts": "按计划所计",
   "S output layer's shard": "S 输出层分片",
@@ -210,13 +201,11 @@ export const TIMELINE: Catalogue = {
   "activations held and stashed weights; full height {all}": "保留的激活值与暂存的权重；满高为 {all}",
   "activations held; full height {all}": "保留的激活值；满高为 {all}",
   "above its limit": "超出其上限",
-  // highlight_legend.ts
   "critical path": "关键路径",
   "forward path": "前向路径",
   "backward path": "反向路径",
   "weight gradient, copies": "权重梯度、拷贝",
   "activation: sent above, received below": "激活值：上方发出，下方收到",
-  // toggles.ts
   Critical: "关键路径",
   ["Critical path: the chain of ops that decides how long the step takes; only a shorter op on it can shorten the " +
   "step (C)"]: "关键路径：决定训练步有多长的一串 op；只有缩短其中的 op 才能缩短训练步 (C)",
@@ -233,7 +222,6 @@ export const TIMELINE: Catalogue = {
   "follow the next micro-batch": "跟踪下一个微批次",
   "the messages of each rank: show and hide": "每个 rank 的消息：显示与隐藏",
   "tell what happens at the playhead: on and off": "说明播放头处发生的事：开与关",
-  // marks.ts
   Marks: "标记",
   "At most {n} marks: click one to remove it.": "最多 {n} 个标记：单击一个可移除。",
   "Mark added at {time}.": "已在 {time} 添加标记。",
@@ -241,17 +229,13 @@ export const TIMELINE: Catalogue = {
   "Mark at {time}. Press to remove it.": "{time} 处的标记。按下可移除。",
   "Mark at {time}, {gap} after the one before. Press to remove it.":
     "{time} 处的标记，在前一个之后 {gap}。按下可移除。",
-  // pins.js
   "At most {n} ranks can be pinned.": "最多固定 {n} 个 rank。",
   "Rank {rank} is pinned on top.": "rank {rank} 已固定在顶部。",
   "Rank {rank} is no longer pinned.": "rank {rank} 不再固定。",
-  // pointer.ts
   "Unpin rank {rank}": "取消固定 rank {rank}",
   "Pin rank {rank} on top": "把 rank {rank} 固定在顶部",
-  // memory_strips.ts
   "Memory that each rank holds over time (H)": "每个 rank 随时间占用的显存 (H)",
   "Memory strips": "显存条",
-  // table.ts
   "Read the schedule as a table": "以表格阅读调度",
   "The schedule as a table": "调度表格",
   "Ops between {from} and {to}, which is what the timeline shows.": "{from} 与 {to} 之间的 op，即时间线所显示的部分。",
@@ -265,7 +249,6 @@ export const TIMELINE: Catalogue = {
   "Each op, its start and its end": "每个 op 及其开始与结束",
   "Copies of rank {rank}": "rank {rank} 的拷贝",
   "{op} {start} to {end}": "{op} {start} 到 {end}",
-  // tools.ts
   "Point at the timeline, select an op or move the playhead: the mark goes there.":
     "请指向时间线、选中一个 op 或移动播放头：标记将放在那里。",
   "Select an op, or click a rank's number: that rank is pinned.":
@@ -275,11 +258,9 @@ export const TIMELINE: Catalogue = {
   "Find ops": "查找 op",
   "Add or remove a mark": "添加或移除标记",
   "Timeline tools": "时间线工具",
-  // playback_controls.ts
   "Back to where an op starts or ends": "退到 op 开始或结束的时刻",
   "On to where an op starts or ends": "进到 op 开始或结束的时刻",
   Speed: "速度",
-  // narration.ts
   Ranks: "各 rank",
   "What each rank does": "每个 rank 在做什么",
   "{title}: {text}": "{title}：{text}",
@@ -292,7 +273,6 @@ export const TIMELINE: Catalogue = {
   Why: "原因",
   "At {at}": "时刻 {at}",
   "and {n} more ranks": "以及另外 {n} 个 rank",
-  // core/explain/narrate.ts
   "warm-up": "预热",
   steady: "稳态",
   "cool-down": "冷却",
@@ -314,7 +294,6 @@ export const TIMELINE: Catalogue = {
   "At {at} the step is over.": "到 {at}，训练步结束。",
   "{busy} of {p} ranks work": "{p} 个 rank 中有 {busy} 个在工作",
   "At {at}, {phase}: {what}.": "时刻 {at}，{phase}：{what}。",
-  // path_sentences.ts
   "overlapped F and B": "重叠的 F 与 B",
   "waiting for the same rank": "等待同一 rank",
   "{name} {part}": "{name} {part}",

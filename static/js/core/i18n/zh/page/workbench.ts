@@ -1,8 +1,6 @@
 // Simplified Chinese: the texts of the workbench.
 
-import type { Catalogue } from "../../language.ts";
-
-export const WORKBENCH: Catalogue = {
+export const WORKBENCH = {
   Build: "构建",
   "the rank above": "上一个 rank",
   "the rank below": "下一个 rank",
@@ -224,7 +222,6 @@ export const WORKBENCH: Catalogue = {
   "At most {most} messages.": "至多 {most} 条消息。",
   "A rule of at most {most} symbols writes it.": "用至多 {most} 个符号的规则即可写出。",
   "Tasks …": "任务 …",
-  // task_board.ts
   "The entry is on the board.": "该提交已放到棋盘上。",
   "Symbols of the rule": "规则的符号数",
   "Different orders: {entries}. Entries: {submissions}.": "不同的执行顺序：{entries}。提交次数：{submissions}。",

@@ -1,4 +1,4 @@
-// Judges an answer in a lesson's file, which has no server: as backend/lessons/grade.py does; a test compares both.
+// Grades an answer in a lesson's file, which has no server: as backend/lessons/grade.py does; a test compares both.
 
 /** A question with its answer, as backend/lessons/export.py writes it. */
 export type Sealed = {
@@ -37,13 +37,13 @@ const sorted = (ops: string[]) => [...ops].sort().join();
 
 const RIGHT = { right: true, reason: "" };
 
-export function judge(question: Sealed, given: string, reasons: Reasons): Verdict {
-  if (question.kind === "predict") return judgeNumber(question, given, reasons);
-  if (question.kind === "choose") return judgeOption(question, given, reasons);
-  return judgeOrder(question, given.split(/\s+/).filter(Boolean), reasons);
+export function grade(question: Sealed, given: string, reasons: Reasons): Verdict {
+  if (question.kind === "predict") return gradeNumber(question, given, reasons);
+  if (question.kind === "choose") return gradeOption(question, given, reasons);
+  return gradeOrder(question, given.split(/\s+/).filter(Boolean), reasons);
 }
 
-function judgeNumber(question: Sealed, given: string, reasons: Reasons): Verdict {
+function gradeNumber(question: Sealed, given: string, reasons: Reasons): Verdict {
   let text = given.replaceAll("\u00a0", " ").trim();
   for (const end of ["%", question.unit]) if (end && text.endsWith(end)) text = text.slice(0, -end.length);
   text = text.trim();
@@ -61,12 +61,12 @@ function judgeNumber(question: Sealed, given: string, reasons: Reasons): Verdict
   return wrong(reasons, value < question.answer ? "too_low" : "too_high", { given: text });
 }
 
-function judgeOption(question: Sealed, given: string, reasons: Reasons): Verdict {
+function gradeOption(question: Sealed, given: string, reasons: Reasons): Verdict {
   if (!/^[0-9]{1,3}$/.test(given) || Number(given) >= question.reasons.length) return wrong(reasons, "choose_one");
   return { right: Number(given) === question.right, reason: question.reasons[Number(given)] };
 }
 
-function judgeOrder(question: Sealed, ops: string[], reasons: Reasons): Verdict {
+function gradeOrder(question: Sealed, ops: string[], reasons: Reasons): Verdict {
   if (sorted(ops) !== sorted(question.ops)) return wrong(reasons, "all_ops_once");
   if (ops.join() === question.ops.join()) return RIGHT;
   const done = new Set();
