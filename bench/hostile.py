@@ -32,8 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.attackers import ATTACKS, ODD, WARM_UP, Stop, Target
 from tests.conftest import Server, launch
-from tests.runs.test_manager import children_of
-from tests.support.hostile_bodies import resident_mb
+from tests.support.processes import children_of, resident_mb
 
 EVERY_S = 0.04
 BACK_WITHIN = 0.2  # of the memory before, after the odd requests

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import gc
-import os
-import re
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +15,15 @@ from flask.testing import FlaskClient
 from hypothesis import settings
 
 from backend.compute.pool import Limits, Pool
-from backend.config import PROJECT, Config
+from backend.config import Config
 from backend.database.address import Location, PostgresqlAddress
 from backend.schedule import jit
 from backend.web.http.computing import POOL
-from tests.support import PATIENCE_S
-from tests.support.servers.forked import ForkedServer, ServerForks
+from tests.support import PATIENCE_S as PATIENCE_S  # the tests import these from here
+from tests.support import until as until
 from tests.support.servers.postgresql import Cluster
+from tests.support.servers.server import FAKE_RUNNER, FORKS, Start, launch
+from tests.support.servers.server import Server as Server
 from tests.support.strategies import NEW_EXAMPLES, few
 from tests.support.whole_run.processor_time import ProcessorTime
 
@@ -43,8 +40,6 @@ FOLDERS = (
 # A few examples, the same each time, whatever the machine's speed; RANDOM_EXAMPLES=1000 looks for that many new ones.
 settings.register_profile("bubbleline", few(20), deadline=None, derandomize=not NEW_EXAMPLES)
 settings.load_profile("bubbleline")
-
-FAKE_RUNNER = (sys.executable, str(Path(__file__).parent / "support" / "runner" / "fake_runner.py"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -79,18 +74,6 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FolderSchedu
     from tests.support.whole_run.distribution import FolderScheduling
 
     return FolderScheduling(config, log)
-
-
-@dataclass
-class Server:
-    """A process of `python app.py serve`; `url` is the address that it printed."""
-
-    process: ForkedServer | subprocess.Popen[str]
-    url: str
-
-    def stop(self, number: int = signal.SIGTERM) -> int:
-        self.process.send_signal(number)
-        return self.process.wait(timeout=PATIENCE_S)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -135,15 +118,43 @@ def pool() -> Iterator[Pool]:
     shared.close()
 
 
+MakeApp = Callable[..., Flask]
+
+
 @pytest.fixture
-def app(config: Config, pool: Pool) -> Iterator[Flask]:
+def make_app(config: Config, pool: Pool) -> Iterator[MakeApp]:
+    """Make apps with these settings, which end with the test; their runner is not started."""
+    made: list[Flask] = []
+
+    def make(**settings: Any) -> Flask:
+        made.append(app_of(replace(config, **settings), pool))
+        return made[-1]
+
+    yield make
+    for each in made:
+        end_app(each)
+
+
+def app_of(config: Config, pool: Pool) -> Flask:
+    """Return an app that computes in a pool of the tests."""
     from backend.web.factory import create_app
 
-    application = create_app(config)
-    application.extensions[POOL] = pool
-    application.testing = False  # errors get the answer that readers get
-    yield application
-    application.extensions["bubbleline"].runs.stop()
+    made = create_app(config)
+    made.extensions[POOL] = pool
+    made.testing = False  # errors get the answer that readers get
+    return made
+
+
+def end_app(app: Flask) -> None:
+    """Close what an app has opened."""
+    services = app.extensions["bubbleline"]
+    services.runs.stop()
+    services.links.store.close()
+
+
+@pytest.fixture
+def app(make_app: MakeApp) -> Flask:
+    return make_app()
 
 
 @pytest.fixture
@@ -151,7 +162,12 @@ def client(app: Flask) -> FlaskClient:
     return app.test_client()
 
 
-FORKS = ServerForks()
+@pytest.fixture(scope="session")
+def reader(pool: Pool, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
+    """A client of one app for all tests that change nothing in it, and count nothing."""
+    made = app_of(Config(port=0, database=tmp_path_factory.mktemp("reader") / "runs.sqlite3", runner=FAKE_RUNNER), pool)
+    yield made.test_client(use_cookies=False)
+    end_app(made)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -161,65 +177,18 @@ def forks() -> Iterator[None]:
     FORKS.close()
 
 
-def launch(folder: Path, *runner_options: str, port: int = 0, as_users_do: bool = False, **environ: str) -> Server:
-    """Start a server on a free port or on a given one, and wait until it has printed its address.
-
-    It is forked from a process that has imported what it needs, unless it is to be started as users do.
-    """
-    runner = " ".join([*FAKE_RUNNER, *runner_options])
-    settings = {"RUNNER": runner, "DATABASE": str(folder / "runs.sqlite3"), "STOP_S": "0"}
-    settings |= {"WORKERS_AFTER_S": "3600", "WORKER_SECONDS": "600"}  # none before they are needed, and time to end
-    env = os.environ | {f"BUBBLELINE_{name}": value for name, value in settings.items()} | environ
-    command = ["serve", "--port", str(port)]
-    with (folder / "server.log").open("a") as log:
-        process: ForkedServer | subprocess.Popen[str]
-        if as_users_do:
-            command = [sys.executable, "app.py", *command]
-            process = subprocess.Popen(command, cwd=PROJECT, env=env, text=True, stdout=subprocess.PIPE, stderr=log)
-        else:
-            process = FORKS.start(command, env, log)
-    assert process.stdout is not None
-    line = process.stdout.readline()
-    address = re.search(r"http://[0-9.:]+", line)
-    assert address, f"the server printed {line!r}: {(folder / 'server.log').read_text()}"
-    return Server(process, address[0])
-
-
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Callable[..., Server]]:
+def start(tmp_path: Path) -> Iterator[Start]:
     """Start servers that end with the test."""
-    started: list[Server] = []
-
-    def launch_here(*runner_options: str, **options: Any) -> Server:
-        started.append(launch(tmp_path, *runner_options, **options))
-        return started[-1]
-
-    yield launch_here
-    for server in started:
-        if server.process.poll() is None:
-            server.stop()
-        server.process.stdout.close()
+    with ExitStack() as started:
+        yield lambda *runner_options, **options: started.enter_context(launch(tmp_path, *runner_options, **options))
 
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One server with a fake runner, for all tests that do not change it."""
-    shared = launch(tmp_path_factory.mktemp("server"))
-    yield shared
-    shared.stop()
-    assert shared.process.stdout is not None
-    shared.process.stdout.close()
-
-
-def until(
-    true: Callable[[], object], seconds: float = PATIENCE_S, sleep: Callable[[float], object] = time.sleep
-) -> None:
-    """Wait until something holds; the longer it takes, the less often it is asked."""
-    begun = time.monotonic()
-    while not true():
-        waited = time.monotonic() - begun
-        assert waited < seconds, f"not within {seconds} s"
-        sleep(min(0.01 + waited / 10, 0.1))
+    with launch(tmp_path_factory.mktemp("server")) as shared:
+        yield shared
 
 
 def error_of(response) -> dict:

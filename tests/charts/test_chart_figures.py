@@ -33,7 +33,7 @@ from backend.schedule.simulation.memory import curve, peak_memory
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
-from tests.support.contrast import contrast
+from tests.charts.contrast import contrast
 
 LOOK = Appearance("light", 900, 400, "span")
 

@@ -18,8 +18,7 @@ from backend.database.connect import database_at
 from backend.database.copy import TABLES
 from backend.database.database import DatabaseError, Row
 from backend.database.migrations import SCHEMA
-from backend.runs.store import Store
-from tests.runs.test_run_parts import a_finished_run
+from tests.runs.stored import a_finished_run, opened
 
 ODD_ROWS: dict[str, list[Row]] = {
     "runs": [
@@ -68,13 +67,12 @@ def fill(location: Location, rows: dict[str, list[Row]]) -> None:
 def file(tmp_path: Path) -> Path:
     """An SQLite file with two runs and a link."""
     made = tmp_path / "server" / "runs.sqlite3"
-    store, links = Store(made), LinkStore(made, 10)
-    store.open()
-    for number in range(2):
-        store.save(a_finished_run(f"r{number}", created=100.0 + number))
-    links.make("family=gpipe", "lesson")
+    links = LinkStore(made, 10)
+    with opened(made) as store:
+        for number in range(2):
+            store.save(a_finished_run(f"r{number}", created=100.0 + number))
+        links.make("family=gpipe", "lesson")
     links.close()
-    store.close()
     return made
 
 
@@ -101,10 +99,8 @@ def test_a_copied_server_has_its_runs_links_tokens_and_cookies(file: Path, tmp_p
     assert tokens.token not in done.output
     assert call(address, tmp_path / "copy.sqlite3").exit_code == 0
     assert keys.load(tmp_path) == tokens
-    store = Store(tmp_path / "copy.sqlite3")
-    store.open()
-    assert store.load("r1").status == "finished"
-    store.close()
+    with opened(tmp_path / "copy.sqlite3") as store:
+        assert store.load("r1").status == "finished"
     other = tmp_path / "elsewhere" / "copy.sqlite3"
     keys.load(other.parent)
     assert "has other tokens, which stay" in call(address, other).output

@@ -16,7 +16,7 @@ from backend.address.short_links.store import LinkStore
 from backend.cli import database as database_module
 from backend.database.migrations import SCHEMA
 from backend.runs.store import Store
-from tests.runs.test_run_parts import a_finished_run, a_run
+from tests.runs.stored import a_finished_run, a_run, opened
 
 
 @pytest.fixture
@@ -27,15 +27,13 @@ def database(tmp_path: Path) -> Path:
 @pytest.fixture
 def store(database: Path):
     """The database of a server that runs, with the runs r0 to r2 and a link."""
-    made = Store(database)
-    made.open()
-    for number in range(3):
-        made.save(a_finished_run(f"r{number}", created=100.0 + number))
     links = LinkStore(database, 10)
-    links.make("family=gpipe", "lesson")
-    links.close()
-    yield made
-    made.close()
+    with opened(database) as made:
+        for number in range(3):
+            made.save(a_finished_run(f"r{number}", created=100.0 + number))
+        links.make("family=gpipe", "lesson")
+        links.close()
+        yield made
 
 
 def call(database: Path, *arguments: object):
@@ -60,10 +58,8 @@ def test_a_backup_of_a_running_server_is_whole_private_and_can_be_restored_under
     assert sorted(ids(store)) == ["r0", "r1", "r2"], "the open store reads the restored file"
     assert stat.S_IMODE(database.stat().st_mode) == 0o600
     (kept,) = database.parent.glob("*.before-*")
-    old = Store(kept)
-    old.open()
-    assert sorted(ids(old)) == ["later", "r1", "r2"], "the file before is beside it"
-    old.close()
+    with opened(kept) as old:
+        assert sorted(ids(old)) == ["later", "r1", "r2"], "the file before is beside it"
     assert [path.name for path in database.parent.iterdir() if path.name.startswith(".")] == []
 
 

@@ -19,7 +19,9 @@ import pytest
 from backend.schedule.families import registry
 from tests.runner.engines.test_local_engine import assert_every_op_reported_once_and_in_order
 from tests.support import PATIENCE_S, slowness, within
-from tests.support.runner.client import LAST, TINY, Event, RunnerProgram, alive, gone
+from tests.support.processes import alive, command_of, gone, stat_of
+from tests.support.processes import processes as running
+from tests.support.runner.client import LAST, TINY, Event, RunnerProgram
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("ray") is None, reason="Ray is not installed: pip install -r requirements-cluster.txt"
@@ -38,36 +40,24 @@ def runner() -> Iterator[RunnerProgram]:
 
 def processes(runner: RunnerProgram, part: str) -> list[int]:
     """Ids of the processes that the runner started, directly or not, with a word in their command line."""
-    found = []
-    for pid in runner.descendants():
-        try:
-            if part in Path(f"/proc/{pid}/cmdline").read_text():
-                found.append(pid)
-        except OSError:
-            continue
-    return found
-
-
-def parent(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+    return [pid for pid in runner.descendants() if part in command_of(pid)]
 
 
 def forked(runner: RunnerProgram) -> list[int]:
     """The server of this host that forks ranks, and all that it has forked; it is no descendant of the runner."""
     (raylet,) = processes(runner, "raylet/raylet")
     found = []
-    for entry in Path("/proc").iterdir():
+    for pid in (each.pid for each in running() if "ray.fork_server" in command_of(each.pid)):
         with suppress(OSError):
-            known = entry.name.isdigit() and "ray.fork_server" in (entry / "cmdline").read_text()
-            if known and f"RAY_RAYLET_PID={raylet}" in (entry / "environ").read_text().split("\0"):
-                found.append(int(entry.name))
+            if f"RAY_RAYLET_PID={raylet}" in Path(f"/proc/{pid}/environ").read_text().split("\0"):
+                found.append(pid)
     return sorted(found)
 
 
 def server(runner: RunnerProgram) -> int:
     """The server that forks ranks, which is the only one."""
     family = forked(runner)
-    (first,) = [pid for pid in family if parent(pid) not in family]
+    (first,) = [pid for pid in family if stat_of(pid).parent not in family]
     return first
 
 

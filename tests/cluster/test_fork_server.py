@@ -21,7 +21,7 @@ import pytest
 from runner.engines.ray import fork_server, host_process
 from runner.engines.ray.host_process import HostProcess, HostServer
 from tests.support import PATIENCE_S
-from tests.support.runner.client import gone
+from tests.support.processes import gone
 
 FORKED = "tests.support.cluster.forked"
 WITHIN_S = PATIENCE_S

@@ -4,24 +4,18 @@ The runner is a fake that sends the events of one on Ray."""
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import requests
 from flask import Flask
 from flask.testing import FlaskClient
 
-from backend.config import Config
 from backend.runs import cluster_state
-from backend.runs.run import Run
-from backend.runs.store import Store
-from backend.web.factory import create_app
 from backend.web.sockets.cluster_feed import ClusterFeed
-from tests.conftest import FAKE_RUNNER, Server, error_of, launch, until
-from tests.support import PATIENCE_S
+from tests.conftest import MakeApp, Server, error_of, launch, until
+from tests.runs.stored import a_run, opened
 from tests.support.web_pages import Page
 
 PLACED = ("hosts", "clocks", "links")
@@ -31,12 +25,9 @@ HOSTS = ["head", "worker-1", "worker-2"]
 @pytest.fixture(scope="module")
 def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server whose runner has a cluster."""
-    made = launch(tmp_path_factory.mktemp("hosts"), "--cluster", "--pause", "0.05", BUBBLELINE_SILENCE_S="0.5")
-    until(lambda: ask(made, "devices")["state"] == "ready")
-    yield made
-    made.stop()
-    assert made.process.stdout is not None
-    made.process.stdout.close()
+    with launch(tmp_path_factory.mktemp("hosts"), "--cluster", "--pause", "0.05") as made:
+        until(made.ready)
+        yield made
 
 
 class ClusterPage(Page):
@@ -50,19 +41,12 @@ class ClusterPage(Page):
 
 @pytest.fixture
 def viewer(hosts: Server) -> Iterator[ClusterPage]:
-    page = ClusterPage(hosts)
-    yield page
-    page.io.disconnect()
+    with ClusterPage(hosts) as page:
+        yield page
 
 
 def ask(server: Server, path: str) -> Any:
-    return requests.get(f"{server.url}/api/{path}", timeout=PATIENCE_S).json()
-
-
-def start_run(server: Server, m: int, p: int = 2, **chosen: Any) -> str:
-    answer = requests.post(f"{server.url}/api/runs", json={"spec": {"p": p, "m": m}} | chosen, timeout=PATIENCE_S)
-    assert answer.status_code == 202, answer.text
-    return str(answer.json()["id"])
+    return server.get(f"/api/{path}").json()
 
 
 def over(server: Server, run_id: str) -> dict[str, Any]:
@@ -92,48 +76,46 @@ def test_a_viewer_of_the_cluster_receives_its_state_and_every_change(hosts: Serv
     assert viewer.ask("watch_cluster") == {"ok": True}
     until(lambda: viewer.states)
     assert viewer.states[0] == ask(hosts, "cluster")
-    over(hosts, start_run(hosts, m=2, spread="spread"))
+    over(hosts, hosts.start_run(p=2, m=2, spread="spread"))
     until(lambda: len(viewer.states) > 2)
     assert [free(states) for states in viewer.states] == [[0, 4, 4], [0, 3, 3], [0, 4, 4]]
     assert [host["ranks"] for host in viewer.states[1]["hosts"]] == [[], [0], [1]]
     assert viewer.ask("unwatch_cluster") == {"ok": True}
     before = len(viewer.states)
-    over(hosts, start_run(hosts, m=1, spread="spread"))
+    over(hosts, hosts.start_run(p=2, m=1, spread="spread"))
     assert len(viewer.states) == before
 
 
 def test_a_run_keeps_its_hosts_clocks_and_links_also_on_disk(hosts: Server, tmp_path: Path) -> None:
-    run = over(hosts, start_run(hosts, m=1, spread="spread", hops="measured"))
+    run = over(hosts, hosts.start_run(p=2, m=1, spread="spread", hops="measured"))
     assert run["hosts"] == ["worker-1", "worker-2"]
     assert [clock["host"] for clock in run["clocks"]] == run["hosts"]
     assert run["links"] == [{"from": 0, "to": 1, "hosts": run["hosts"], "latency_ns": 182_000, "uncertainty_ns": 9_000}]
     assert (run["asked"]["spread"], run["asked"]["hops"]) == ("spread", "measured")
     assert "arrange" not in run["asked"], "default options are not listed"
-    kept, store = Run("a", run["spec"], "auto", None, 0.0), Store(tmp_path / "runs.sqlite3")
+    kept = a_run()
     kept.apply({"event": "finished"} | run)
-    store.open()
-    store.save(kept)
-    again = store.load("a")
+    with opened(tmp_path / "runs.sqlite3") as store:
+        store.save(kept)
+        again = store.load(kept.id)
     assert again is not None
     assert {key: again.summary()[key] for key in PLACED} == {key: run[key] for key in PLACED}
-    store.close()
 
 
-def test_a_run_that_waits_for_resources_names_them_and_is_not_considered_stalled(hosts: Server) -> None:
-    run_id = start_run(hosts, m=109)
+def test_a_run_that_waits_for_resources_names_them(hosts: Server) -> None:
+    run_id = hosts.start_run(p=2, m=109)
     until(lambda: ask(hosts, f"runs/{run_id}").get("waiting"))
-    time.sleep(0.8)  # more than the silence after which a run counts as hung
     run = ask(hosts, f"runs/{run_id}")
     assert (run["status"], run["waiting"][:27]) == ("warming", "2 of 4 ranks have a place; ")
     assert ask(hosts, "cluster")["waiting"] == run["waiting"]
-    requests.post(f"{hosts.url}/api/runs/{run_id}/cancel", json={}, timeout=PATIENCE_S)
+    hosts.post(f"/api/runs/{run_id}/cancel", {})
     assert "waiting" not in over(hosts, run_id)
     until(lambda: ask(hosts, "cluster")["waiting"] == "")
 
 
 def test_a_lost_host_is_named_and_its_devices_are_removed(start: Callable[..., Server]) -> None:
     server = start("--cluster")
-    run = over(server, start_run(server, m=110, spread="spread"))
+    run = over(server, server.start_run(p=2, m=110, spread="spread"))
     assert (run["status"], run["failure"]["kind"], run["failure"]["rank"]) == ("failed", "host_lost", 1)
     assert "worker-2" in run["failure"]["message"]
     assert [host["alive"] for host in ask(server, "cluster")["hosts"]] == [True, True, False]
@@ -146,7 +128,7 @@ def test_when_a_runner_dies_the_cluster_is_lost_until_the_next_runner_connects(
     server = start("--cluster", "--start", "0.3")
     page = ClusterPage(server)
     page.ask("watch_cluster")
-    over(server, start_run(server, m=101))
+    over(server, server.start_run(p=2, m=101))
     until(lambda: [states.get("state") for states in page.states][-2:] == ["lost", "up"])
     assert "exit code 3" in page.states[-2]["why"]["message"]
     page.io.disconnect()
@@ -154,7 +136,7 @@ def test_when_a_runner_dies_the_cluster_is_lost_until_the_next_runner_connects(
 
 def test_a_run_on_a_cluster_that_refuses_connections_fails_with_the_reason(start: Callable[..., Server]) -> None:
     server = start("--cluster", "--never")
-    run = over(server, start_run(server, m=1))
+    run = over(server, server.start_run(p=2, m=1))
     assert (run["status"], run["failure"]["message"]) == ("failed", "no Ray cluster answers at 10.77.0.1:6379")
     states = ask(server, "cluster")
     assert (states["engine"], states["state"], states["why"]) == ("ray", "lost", run["failure"]["message"])
@@ -179,12 +161,10 @@ def test_options_of_a_cluster_are_refused_by_a_local_engine_with_advice(
     assert error_of(client.post("/api/runs", json=asked | {key: "far"}))["field"] == key
 
 
-def test_a_server_for_a_cluster_shows_this_before_its_runner_has_started(tmp_path: Path) -> None:
-    made = create_app(Config(port=0, database=tmp_path / "runs.sqlite3", engine="ray", runner=FAKE_RUNNER))
-    asked = made.test_client()
+def test_a_server_for_a_cluster_shows_this_before_its_runner_has_started(make_app: MakeApp) -> None:
+    asked = make_app(engine="ray").test_client()
     assert asked.get("/api/cluster").get_json() == {"engine": "ray"}
     assert asked.get("/api/devices").get_json()["engine"] == "ray"
-    made.extensions["bubbleline"].runs.stop()
 
 
 def test_measured_hops_need_a_pace(client: FlaskClient) -> None:

@@ -72,12 +72,18 @@ def count_lists(body: bytearray) -> int:
     return len([[] for _ in range(len(body))])
 
 
-def note(path: str, seconds: float) -> str:
-    """Append the process id to a file, then take this long."""
+def await_file(path: str, note: str = "") -> str:
+    """Take until there is a file of this name."""
+    while not Path(path).exists():
+        time.sleep(0.005)
+    return note
+
+
+def note(path: str, end: str) -> str:
+    """Append the process id to a file, then take until there is another."""
     with Path(path).open("a") as file:
         file.write(f"{os.getpid()}\n")
-    time.sleep(seconds)
-    return "noted"
+    return await_file(end, "noted")
 
 
 def die() -> None:

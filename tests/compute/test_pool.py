@@ -6,7 +6,6 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import gevent
@@ -21,6 +20,7 @@ from backend.web.http.computing import QUICK_WORK
 from tests.compute import jobs
 from tests.conftest import until
 from tests.support import PATIENCE_S
+from tests.support.processes import alive, stat_of
 
 Make = Callable[..., Pool]
 
@@ -45,13 +45,6 @@ def own_fork_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(fork_client, "_modules", ())
     yield
     fork_client._forget()
-
-
-def alive(pid: int) -> bool:
-    with suppress(ProcessLookupError):
-        os.kill(pid, 0)
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    return False
 
 
 def wait(true: Callable[[], object]) -> None:
@@ -131,19 +124,19 @@ def test_a_process_that_is_killed_is_replaced_and_its_client_may_try_again(make:
 def test_a_fork_server_that_is_killed_is_replaced(make: Make):
     pool = make(workers=1)
     worker = pool.run("a", jobs.pid)
-    server = int(Path(f"/proc/{worker}/stat").read_text().rpartition(")")[2].split()[1])
-    os.kill(server, signal.SIGKILL)
+    os.kill(stat_of(worker).parent, signal.SIGKILL)
     wait(lambda: not alive(worker))  # it has gone with its server
     assert pool.run("a", jobs.add, 1, 1) == 2
 
 
-def test_a_quick_job_that_takes_long_is_moved_and_does_not_hold_up_the_next(make: Make):
+def test_a_quick_job_that_takes_long_is_moved_and_does_not_hold_up_the_next(make: Make, tmp_path: Path):
     pool = make(workers=1)
     pool.run("a", jobs.add, 0, 0, quick=True)
-    slow = gevent.spawn(pool.run, "a", jobs.sleep, 1.2, "slow", quick=True)
+    slow = gevent.spawn(pool.run, "a", jobs.await_file, str(tmp_path / "end"), "slow", quick=True)
     gevent.sleep(0)
     assert pool.run("b", jobs.add, 1, 1, quick=True) == 2
     assert not slow.ready()
+    (tmp_path / "end").touch()
     assert slow.get(timeout=PATIENCE_S) == "slow"
 
 
@@ -201,7 +194,7 @@ def test_what_is_over_the_limits_is_refused_with_the_seconds_to_wait(make: Make)
 
 def test_the_work_of_a_client_that_left_is_ended_and_what_it_had_waiting_is_dropped(make: Make, tmp_path: Path):
     pool, notes, gone = make(workers=1), tmp_path / "notes", list[bool]()
-    asked = [gevent.spawn(pool.run, "a", jobs.note, str(notes), 60.0 + k, left=lambda: bool(gone)) for k in range(3)]
+    asked = [gevent.spawn(pool.run, "a", jobs.note, str(notes), f"never{k}", left=lambda: bool(gone)) for k in range(3)]
     wait(notes.exists)
     gone.append(True)
     gevent.joinall(asked, timeout=PATIENCE_S)
@@ -214,10 +207,13 @@ def test_the_work_of_a_client_that_left_is_ended_and_what_it_had_waiting_is_drop
 
 def test_requests_for_the_same_share_one_job_that_lasts_until_the_last_has_left(make: Make, tmp_path: Path):
     pool, notes, gone = make(workers=2), tmp_path / "notes", list[bool]()
-    first = gevent.spawn(pool.run, "a", jobs.note, str(notes), 1.0, left=lambda: bool(gone))
-    others = [gevent.spawn(pool.run, client, jobs.note, str(notes), 1.0) for client in "abc"]
+    job = (jobs.note, str(notes), str(tmp_path / "end"))
+    first = gevent.spawn(pool.run, "a", *job, left=lambda: bool(gone))
+    others = [gevent.spawn(pool.run, client, *job) for client in "abc"]
     wait(notes.exists)
     gone.append(True)
+    first.join(PATIENCE_S)
+    (tmp_path / "end").touch()
     assert [each.get(timeout=PATIENCE_S) for each in others] == ["noted"] * 3
     assert isinstance(first.exception, ClientLeftError)
     assert len(notes.read_text().split()) == 1

@@ -11,7 +11,7 @@ from backend.errors import RequestError
 from backend.lessons.lesson import Broken, Lesson
 from backend.lessons.page_sources import papers
 from backend.lessons.picture import picture
-from backend.lessons.shelf import OWN, Shelf, read, shelf_of
+from backend.lessons.shelf import OWN, Shelf
 from tests.lessons.support import HEAD, SAMPLES
 
 SCENE = ":::{scene} ?family=gpipe&p=2&m=2\nA caption.\n:::\n"
@@ -21,12 +21,6 @@ def write(folder: Path, name: str, text: str) -> None:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
-
-
-@pytest.mark.parametrize("file", shelf_of(None).files(), ids=lambda file: file.name)
-def test_each_lesson_of_bubbleline_has_no_mistake(file):
-    entry = read(file)
-    assert isinstance(entry, Lesson), entry
 
 
 def test_a_lecturers_lesson_replaces_or_adds_and_a_missing_language_is_the_other(tmp_path: Path):

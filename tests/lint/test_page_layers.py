@@ -45,21 +45,18 @@ CORE_LAYERS = Layers(
     separator="/",
 )
 
-# Single imports against the layers, each with its reason; a test fails for one that no longer exists.
-ALLOWED: dict[tuple[str, str], str] = {}
-
 
 def imports() -> list[Import]:
     return [each for path in page_files() for each in script_imports(path)]
 
 
 def test_imports_go_from_a_layer_of_the_page_to_a_lower_one():
-    problems = violations(PAGE_LAYERS, imports(), ALLOWED)
+    problems = violations(PAGE_LAYERS, imports())
     assert not problems, report(problems)
 
 
 def test_imports_of_the_core_go_from_a_folder_to_a_lower_one():
-    problems = violations(CORE_LAYERS, imports(), ALLOWED)
+    problems = violations(CORE_LAYERS, imports())
     assert not problems, report(problems)
 
 
@@ -85,12 +82,6 @@ def test_no_modules_of_the_page_import_each_other_in_a_circle():
             graph[each.importer].add(each.imported)
     circle = first_circle(graph)
     assert not circle, " -> ".join(circle) + ": move what two of them need into a module below both"
-
-
-def test_every_allowed_import_is_there_and_has_a_reason():
-    present = {(each.importer, each.imported) for each in imports()}
-    assert ALLOWED.keys() <= present, "remove the entries of imports that are gone"
-    assert all(len(reason) > 20 for reason in ALLOWED.values())
 
 
 def test_the_imports_of_the_page_are_found():

@@ -85,9 +85,6 @@ RUNNER = Layers(
     ),
 )
 
-# Single imports against the layers, each with its reason; a test fails for one that no longer exists.
-ALLOWED: dict[tuple[str, str], str] = {}
-
 PROCESSES = ("ctypes", "multiprocessing", "os", "signal", "socket", "subprocess")
 WEB_PACKAGES = ("flask", "flask_socketio", "gevent")
 FORBIDDEN = {  # part -> packages from outside that it may not import
@@ -118,7 +115,7 @@ def imports_of(*parts: str) -> list[Import]:
 
 @pytest.mark.parametrize("layers", [BACKEND, SCHEDULE, WEB, RUNNER], ids=lambda layers: layers.root)
 def test_imports_go_from_a_layer_to_a_lower_one(layers: Layers):
-    problems = violations(layers, imports_of(layers.root), ALLOWED)
+    problems = violations(layers, imports_of(layers.root))
     assert not problems, report(problems)
 
 
@@ -187,12 +184,6 @@ def test_no_modules_import_each_other_in_a_circle():
     }
     circle = first_circle(graph)
     assert not circle, " -> ".join(circle) + ": move what two of them need into a module below both"
-
-
-def test_every_allowed_import_is_there_and_has_a_reason():
-    present = {(each.importer, each.imported) for each in imports_of("backend", "runner")}
-    assert ALLOWED.keys() <= present, "remove the entries of imports that are gone"
-    assert all(len(reason) > 20 for reason in ALLOWED.values())
 
 
 @pytest.mark.parametrize("layers", [BACKEND, SCHEDULE, WEB, RUNNER], ids=lambda layers: layers.root)

@@ -8,7 +8,8 @@ import signal
 import pytest
 
 from tests.support import PATIENCE_S, within
-from tests.support.runner.client import LAST, TINY, RunnerProgram, alive, gone
+from tests.support.processes import alive, gone
+from tests.support.runner.client import LAST, TINY, RunnerProgram
 
 # Long enough to be interrupted, never waited for.
 LONG = {"spec": {"family": "1f1b", "p": 3, "m": 200}, "mode": "paced", "unit_ms": 20, "model": TINY}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from backend.database.address import Location
 from backend.database.connect import database_at
 from backend.runs.store import Store, StoreError, UnreadableRunError
 from tests.conftest import error_of
-from tests.runs.test_run_parts import a_finished_run, a_run
+from tests.runs.stored import a_finished_run, a_run, opened
 
 DAMAGES = {
     "head is not JSON": ("head", "{"),
@@ -33,26 +34,15 @@ def damage(location: Location, run_id: str, column: str, value: str | bytes) -> 
 
 
 @pytest.fixture
-def store(location: Location):
-    """A store in each kind of database."""
-    made = Store(location)
-    made.open()
-    yield made
-    made.close()
-
-
-@pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "runs.sqlite3"
 
 
 @pytest.fixture
-def in_file(path: Path):
+def in_file(path: Path) -> Iterator[Store]:
     """A store in an SQLite file."""
-    made = Store(path)
-    made.open()
-    yield made
-    made.close()
+    with opened(path) as made:
+        yield made
 
 
 @pytest.mark.parametrize(("column", "value"), DAMAGES.values(), ids=DAMAGES)
@@ -75,12 +65,10 @@ def test_a_damaged_run_that_was_under_way_does_not_keep_the_others_from_being_en
         store.save(run)
     damage(store.database.location, "damaged", "head", "{")
     store.close()
-    again = Store(store.database.location)
-    again.open()
-    assert again.close_left_over() == 1
-    assert again.load("whole").status == "failed"
-    assert again.unreadable == {"damaged"}
-    again.close()
+    with opened(store.database.location) as again:
+        assert again.close_left_over() == 1
+        assert again.load("whole").status == "failed"
+        assert again.unreadable == {"damaged"}
 
 
 def test_a_database_is_readable_by_its_owner_only(in_file: Store, path: Path):
@@ -101,17 +89,13 @@ def test_a_database_that_is_deleted_or_replaced_while_open_is_opened_again(
     in_file.save(a_finished_run("before"))
     path.unlink()
     if replacement == "another database":
-        other = Store(path.with_name("other.sqlite3"))
-        other.open()
-        other.save(a_finished_run("theirs"))
-        other.close()
+        with opened(path.with_name("other.sqlite3")) as other:
+            other.save(a_finished_run("theirs"))
         path.with_name("other.sqlite3").rename(path)
     in_file.save(a_finished_run("after"))
-    again = Store(path)
-    again.open()
     expected = {"after"} | ({"theirs"} if replacement == "another database" else set())
-    assert {row["id"] for row in again.recent(5, None)} == expected
-    again.close()
+    with opened(path) as again:
+        assert {row["id"] for row in again.recent(5, None)} == expected
 
 
 def test_a_database_that_another_program_has_locked_is_reported_and_works_again_afterwards(in_file: Store, path: Path):
@@ -127,12 +111,10 @@ def test_a_database_that_another_program_has_locked_is_reported_and_works_again_
 @pytest.fixture
 def listed(client: FlaskClient, config: Config) -> Path:
     """The database of the client's server, with the runs "whole" and "damaged"."""
-    store = Store(config.database)
-    store.open()
-    for run_id in ("whole", "damaged"):
-        store.save(a_finished_run(run_id))
+    with opened(config.database) as store:
+        for run_id in ("whole", "damaged"):
+            store.save(a_finished_run(run_id))
     damage(config.database, "damaged", "head", "{")
-    store.close()
     return config.database
 
 

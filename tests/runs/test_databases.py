@@ -6,6 +6,7 @@ import secrets
 import sqlite3
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,7 +19,7 @@ from backend.database.database import Database, NewerSchemaError
 from backend.database.migrations import MIGRATIONS, SCHEMA, ByKind
 from backend.errors import RequestError
 from backend.runs.store import Store, StoreError
-from tests.runs.test_run_parts import a_finished_run
+from tests.runs.stored import a_finished_run
 
 T = TypeVar("T")
 AT_ONCE = 4
@@ -26,21 +27,15 @@ AT_ONCE = 4
 
 def at_once(*calls: Callable[[], T]) -> list[T | Exception]:
     """Call all in threads that begin together; return what each returned or raised."""
-    barrier, results = threading.Barrier(len(calls)), [None] * len(calls)
+    barrier = threading.Barrier(len(calls))
 
-    def call(number: int) -> None:
+    def call(each: Callable[[], T]) -> T:
         barrier.wait()
-        try:
-            results[number] = calls[number]()
-        except Exception as error:
-            results[number] = error
+        return each()
 
-    threads = [threading.Thread(target=call, args=(number,)) for number in range(len(calls))]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
-    return results
+    with ThreadPoolExecutor(len(calls)) as threads:
+        called = [threads.submit(call, each) for each in calls]
+    return [each.exception() or each.result() for each in called]
 
 
 @pytest.fixture

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import sys
 
-import requests
-
 from backend.schedule.families.registry import order, read
 from tests.conftest import until
-from tests.runs.test_manager import group_of
-from tests.support import PATIENCE_S
+from tests.support.processes import group_of
 from tests.support.web_pages import Page
-from tests.web.operation.test_serve import runner_of
 
 SPEC = {"family": "1f1b", "p": 2, "m": 2}
 
 
 def test_a_run_requested_over_http_is_watched_live_ends_verified_and_leaves_no_process(start):
     server = start(BUBBLELINE_RUNNER=f"{sys.executable} -m runner")
-    answer = requests.post(server.url + "/api/runs", json={"spec": SPEC, "mode": "free"}, timeout=PATIENCE_S).json()
+    answer = server.post("/api/runs", {"spec": SPEC, "mode": "free"}).json()
     page = Page(server, transports=["websocket"])
     assert page.watch(answer["id"])["ok"] is True
     until(lambda: page.over)
     page.io.disconnect()
-    run = requests.get(f"{server.url}/api/runs/{answer['id']}", timeout=PATIENCE_S).json()
+    run = server.get(f"/api/runs/{answer['id']}").json()
     assert (run["status"], run["verified"], run["failure"]) == ("finished", True, None), run["failure"]
     assert run["max_grad_error"] < 1e-6
     assert page.rows() == run["ops"]
@@ -32,7 +28,7 @@ def test_a_run_requested_over_http_is_watched_live_ends_verified_and_leaves_no_p
     assert {(row[0], row[1]) for row in run["ops"]} == expected
     assert all(ready >= 0 and start_ < end for _, _, ready, start_, end, _ in run["ops"])
     assert run["predicted"].keys() == run["measured"].keys()
-    runner = runner_of(server)
+    runner = server.runner()
     assert len(group_of(runner)) > 1  # its workers stay warm for the next run
     assert server.stop() == 0
     until(lambda: group_of(runner) == [])

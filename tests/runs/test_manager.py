@@ -7,9 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -28,7 +26,9 @@ from backend.runs.runs import RunRequest
 from backend.runs.store import Store
 from backend.schedule.spec import Spec
 from tests.conftest import FAKE_RUNNER, until
+from tests.runs.stored import opened
 from tests.support import PATIENCE_S
+from tests.support.processes import children_of, gone, group_of
 
 ORDER = "an order, which the fake runner does not read"
 
@@ -61,43 +61,12 @@ def events(run: Run) -> list[str]:
     return [entry["event"] for entry in run.log.entries()]
 
 
-def processes() -> Iterator[tuple[int, int, int]]:
-    """For every process that has not ended: its id, its parent's and its group's."""
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            with suppress(FileNotFoundError, ProcessLookupError):
-                state, parent, group = (entry / "stat").read_text().rpartition(")")[2].split()[:3]
-                if state != "Z":
-                    yield int(entry.name), int(parent), int(group)
-
-
-def group_of(runner: int) -> list[int]:
-    """The runner and every process it started: the group of its session."""
-    return [pid for pid, _, group in processes() if group == runner]
-
-
-def children_of(parent: int) -> list[int]:
-    return [pid for pid, above, _ in processes() if above == parent]
-
-
 def test_a_run_goes_from_queued_to_finished_with_all_its_ops(manage):
     run = submit(manage())
     wait(lambda: run.over)
     assert events(run) == ["queued", "warming", "running", "op_batch", "op_batch", "op_batch", "verified", "finished"]
     assert [row[1] for row in run.log.rows()] == list(range(9))
     assert run.facts["verified"] is True
-
-
-def test_a_finished_run_can_be_opened_by_its_id_from_disk(manage, config):
-    manager = manage()
-    run = submit(manager)
-    wait(lambda: run.over)
-    stored = run.as_dict()
-    manager.stop()
-    store = Store(config.database)
-    store.open()
-    assert store.load(run.id).as_dict() == stored
-    store.close()
 
 
 def test_runs_wait_in_turn_with_positions_that_count_down(manage):
@@ -110,6 +79,7 @@ def test_runs_wait_in_turn_with_positions_that_count_down(manage):
     assert [entry["position"] for entry in runs[-1].log.entries() if entry["event"] == "queued"] == [3, 4, 3, 2, 1]
     starts = [run.log.rows()[0][3] for run in (runs[0], late, runs[1], runs[2])]
     assert starts == sorted(starts)
+    assert {run.status for run in (*runs, late)} == {"finished"}
 
 
 def test_a_waiting_run_is_cancelled_at_once_and_the_others_move_up(manage):
@@ -120,16 +90,15 @@ def test_a_waiting_run_is_cancelled_at_once_and_the_others_move_up(manage):
     assert (first.position, third.position) == (1, 2)
 
 
-def test_a_run_under_way_is_cancelled_and_the_next_one_works(manage):
+@pytest.mark.parametrize(("m", "last"), [(108, "warming"), (5000, "op_batch")])
+def test_a_run_is_cancelled_while_it_warms_up_as_while_it_runs_and_the_next_one_works(manage, m, last):
     manager = manage("--pause", "0.02")
-    run, following = submit(manager, m=5000), submit(manager)
-    wait(lambda: run.log.ops)
+    run, following = submit(manager, m=m), submit(manager)
+    wait(lambda: events(run)[-1] == last)
     manager.cancel(run.id)
-    wait(lambda: run.over)
-    assert run.status == "cancelled"
     wait(lambda: following.over)
-    assert following.status == "finished"
-    assert manager.client.starts == 1
+    assert (run.status, following.status, manager.client.starts) == ("cancelled", "finished", 1)
+    assert manager.store.load(run.id).status == "cancelled"
 
 
 def test_a_runner_that_ignores_the_cancel_is_replaced(manage, monkeypatch):
@@ -169,11 +138,11 @@ def test_a_killed_runner_is_noticed_though_a_worker_holds_its_output_open(manage
     wait(lambda: run.log.ops)
     old = manager.client._process.pid
     os.kill(old, signal.SIGKILL)
-    wait(lambda: run.over, 2.0)
+    wait(lambda: run.over)
     assert "SIGKILL" in run.facts["failure"]["message"]
     wait(lambda: following.over)
     assert following.status == "finished"
-    wait(lambda: group_of(old) == [], 1)  # killed processes take a moment to end
+    assert gone(group_of(old))
 
 
 def test_an_idle_runner_that_is_killed_is_replaced_before_the_next_run(manage):
@@ -223,6 +192,23 @@ def test_progress_that_repeats_itself_is_no_sign_of_life(manage, taken):
     wait(lambda: following.over)
     assert "has sent nothing for 0.6 s" in run.facts["failure"]["message"]
     assert following.status == "finished"
+
+
+def test_a_run_that_waits_for_resources_may_be_silent_without_limit(manage, monkeypatch):
+    limits: list[float | None] = []  # of the waits for an event
+
+    class Events(SimpleQueue):
+        def get(self, block: bool = True, timeout: float | None = None) -> Any:
+            limits.append(timeout)
+            return super().get(block, timeout)
+
+    monkeypatch.setattr(manager_module, "SimpleQueue", Events)
+    manager = manage()
+    run = submit(manager, m=109)
+    wait(lambda: run.waiting and limits[-1] is None)
+    manager.cancel(run.id)
+    wait(lambda: run.over)
+    assert run.status == "cancelled"
 
 
 def test_a_run_is_paid_for_with_the_time_that_it_took(manage):
@@ -295,14 +281,12 @@ def test_stopping_fails_what_is_under_way_and_leaves_no_process(manage, config):
     pid = manager.client._process.pid
     assert len(group_of(pid)) == 2
     manager.stop()
-    wait(lambda: group_of(pid) == [], 1)
-    store = Store(config.database)
-    store.open()
-    assert store.close_left_over() == 0
-    for each in (run, waiting):
-        assert store.load(each.id).facts["failure"]["message"].startswith("The server stopped")
-    assert store.load(run.id).log.ops > 0
-    store.close()
+    assert gone(group_of(pid))
+    with opened(config.database) as store:
+        assert store.close_left_over() == 0
+        for each in (run, waiting):
+            assert store.load(each.id).facts["failure"]["message"].startswith("The server stopped")
+        assert store.load(run.id).log.ops > 0
 
 
 def test_stopping_during_a_start_leaves_no_process(config):
@@ -312,7 +296,7 @@ def test_stopping_during_a_start_leaves_no_process(config):
         manager.start()
         gevent.sleep(pause / 2000)
         manager.stop()
-        wait(lambda: children_of(os.getpid()) == before, 1)
+        wait(lambda: children_of(os.getpid()) == before)
 
 
 def test_a_disk_that_fails_is_reported_and_runs_continue_in_memory(manage, tmp_path):
@@ -323,6 +307,46 @@ def test_a_disk_that_fails_is_reported_and_runs_continue_in_memory(manage, tmp_p
     wait(lambda: run.over)
     assert (run.status, manager.get(run.id)) == ("finished", run)
     assert [row["id"] for row in manager.recent(10, None)] == [run.id]
+
+
+def fill_disk(store: Store) -> None:
+    """Allow no further page: SQLite then raises the same error as on a full disk."""
+    connection = store.database.connection()
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    connection.execute(f"PRAGMA max_page_count = {pages}")
+
+
+def test_a_disk_that_fills_up_during_a_run_is_reported_and_the_run_is_shown_to_its_end(manage, config):
+    manager = manage("--rows", "400")
+    run = submit(manager, m=40)
+    assert run.summary()["unkept"] is None
+    wait(lambda: run.log.ops)
+    fill_disk(manager.store)
+    wait(lambda: run.over and run.unkept)
+    assert (run.status, run.log.ops) == ("finished", 16_000)
+    assert "could not write this run" in run.summary()["unkept"]
+    assert "full" in manager.store_error
+    following = submit(manager, m=2)
+    wait(lambda: following.over)
+    assert following.status == "finished"
+    manager.stop()
+    with opened(config.database) as store:
+        assert store.close_left_over() == 1  # the disk had only its request
+        kept = store.load(run.id)
+    assert (kept.status, kept.log.ops, kept.facts.get("verified")) == ("failed", 0, None)
+
+
+def test_a_disk_with_room_again_stores_the_run_at_its_next_change(manage):
+    manager = manage("--rows", "400")
+    wait(lambda: manager.client.state == "ready")
+    fill_disk(manager.store)
+    run = submit(manager, m=40)
+    wait(lambda: run.over and run.unkept)
+    manager.store.database.connection().execute("PRAGMA max_page_count = 1000000")
+    manager.rename(run.id, "kept after all")
+    assert run.unkept is None
+    kept = manager.store.load(run.id)
+    assert (kept.name, kept.status, kept.log.ops) == ("kept after all", "finished", 16_000)
 
 
 def test_memory_keeps_the_latest_runs_and_the_disk_the_others(manage):

@@ -13,9 +13,7 @@ from pathlib import Path
 
 import gevent
 import pytest
-import requests
 from click.testing import CliRunner
-from flask import Flask
 
 from app import cli
 from backend.access import keys
@@ -30,10 +28,9 @@ from backend.runs import manager as manager_module
 from backend.runs.manager import Manager
 from backend.runs.runs import RunRequest
 from backend.runs.store import Store, StoreError
-from backend.web.factory import create_app
 from tests.conftest import PATIENCE_S, error_of, until
+from tests.runs.stored import a_finished_run, a_run
 from tests.runs.test_databases import at_once
-from tests.runs.test_run_parts import a_finished_run, a_run
 from tests.support.servers.postgresql import LOCKED, Cluster
 
 PASSWORD = "s3cret%2Fword"
@@ -47,24 +44,8 @@ def stopped(postgresql: Cluster) -> Iterator[Callable[[], None]]:
         postgresql.start()
 
 
-@pytest.fixture
-def serve(config: Config) -> Iterator[Callable[..., Flask]]:
-    """Make apps with these settings, whose runner is not started."""
-    apps: list[Flask] = []
-
-    def make(**settings: object) -> Flask:
-        apps.append(create_app(replace(config, **settings)))
-        return apps[-1]
-
-    yield make
-    for each in apps:
-        parts = each.extensions["bubbleline"]
-        parts.runs.stop()
-        parts.links.store.close()
-
-
-def test_a_server_outlives_a_restart_of_postgresql(address, postgresql: Cluster, stopped, serve):
-    app = serve(database=address)
+def test_a_server_outlives_a_restart_of_postgresql(address, postgresql: Cluster, stopped, make_app):
+    app = make_app(database=address)
     client, runs = app.test_client(), app.extensions["bubbleline"].runs
     runs.keep(a_finished_run())
     link = client.post("/api/links", json={"query": "?p=4"}).get_json()["url"]
@@ -107,7 +88,7 @@ def test_a_connection_that_is_cut_during_a_statement_is_an_error_and_the_next_ca
 
 
 def test_a_server_that_starts_before_its_database_ends_the_runs_of_the_last_one_later(
-    address, postgresql: Cluster, stopped, serve, monkeypatch
+    address, postgresql: Cluster, stopped, make_app, monkeypatch
 ):
     store = Store(address)
     store.open()
@@ -117,7 +98,7 @@ def test_a_server_that_starts_before_its_database_ends_the_runs_of_the_last_one_
     store.close()
     monkeypatch.setattr(manager_module, "REOPEN_S", 0.05)
     stopped()
-    runs = serve(database=address).extensions["bubbleline"].runs
+    runs = make_app(database=address).extensions["bubbleline"].runs
     runs.open()
     assert "cannot be reached" in runs.store_error
     postgresql.start()
@@ -148,7 +129,7 @@ def test_a_run_submitted_while_the_database_is_being_opened_is_not_taken_for_one
 def test_a_wrong_password_is_named_at_the_start_and_never_shown(address, postgresql: Cluster, start, tmp_path: Path):
     uri = postgresql.uri(address.name, f"{LOCKED}:{PASSWORD}")
     server = start(BUBBLELINE_DATABASE=uri, BUBBLELINE_DATA_FOLDER=str(tmp_path / "data"))
-    ready = requests.get(server.url + "/readyz", timeout=PATIENCE_S)
+    ready = server.get("/readyz")
     assert ready.status_code == 503
     assert (
         ready.json()["store"]["why"]
@@ -208,11 +189,11 @@ def test_servers_that_share_a_database_take_each_others_tokens_and_cookies(addre
 
 
 def test_without_its_database_a_server_gives_out_no_cookies_and_later_finds_its_tokens(
-    address, postgresql: Cluster, stopped, serve
+    address, postgresql: Cluster, stopped, make_app
 ):
     kept = Policy(Config(host="0.0.0.0", database=address)).keys
     stopped()
-    app = serve(database=address, host="0.0.0.0", hosts=("localhost",))
+    app = make_app(database=address, host="0.0.0.0", hosts=("localhost",))
     assert "Set-Cookie" not in app.test_client().get("/", headers={"Host": "localhost"}).headers
     now = 0.0
     shared = SharedKeys(database_at(address), "", "", lambda: now)
@@ -230,11 +211,11 @@ def test_links_with_tokens_are_printed_once_the_database_is_there(address, postg
     stopped()
     shared = {"BUBBLELINE_DATABASE": address.uri, "BUBBLELINE_HOSTS": "schedules.example,127.0.0.1"}
     server = start(**shared, BUBBLELINE_PROXIES="1")
-    assert server.process.stdout.readline().endswith("the links follow.\n")
+    assert server.printed().endswith("the links follow.\n")
     postgresql.start()
     root = "https://schedules.example/?token="
-    assert server.process.stdout.readline() == f"To start runs: {root}{kept.token}\n"
-    assert server.process.stdout.readline() == f"To administrate: {root}{kept.admin_token}\n"
+    assert server.printed() == f"To start runs: {root}{kept.token}\n"
+    assert server.printed() == f"To administrate: {root}{kept.admin_token}\n"
     server.stop()
     assert server.process.stdout.read() == ""
 

@@ -8,19 +8,10 @@ from dataclasses import replace
 import pytest
 
 from backend.config import Config
-from backend.database.address import Location
 from backend.runs.manager import Manager
 from backend.runs.runs import RunRequest
 from backend.runs.store import DAY_S, MEGABYTE, Retention, Store
-from tests.runs.test_run_parts import a_finished_run, a_run
-
-
-@pytest.fixture
-def store(location: Location) -> Iterator[Store]:
-    made = Store(location)
-    made.open()
-    yield made
-    made.close()
+from tests.runs.stored import a_finished_run, a_run
 
 
 def ids(store: Store) -> list[str]:

@@ -13,7 +13,7 @@ from backend.runs.options import refuse_ranks
 from backend.runs.run import Run
 from backend.runs.run_log import MOST_ROWS, RunLog
 from backend.schedule.interop.measured_rows import FIELDS, KINDS
-from backend.schedule.spec import Spec
+from tests.runs.stored import DETAILS, a_finished_run, a_run
 
 
 def log_of(*batches: int) -> RunLog:
@@ -58,9 +58,6 @@ def test_a_message_is_at_most_its_limit_but_never_empty():
     assert [(part.seq, len(json.loads(part.text)["ops"])) for part in parts] == [(3, 100)]
 
 
-DETAILS = {"bytes": [[0, 0, 8, 16, 4096], [1, 0, 0, 8, 64]], "messages": [[0, 1, 0, 1, 0, 30, 25, 41, 8]]}
-
-
 def test_bytes_and_messages_are_sent_on_request_under_the_same_entry_numbers():
     log = RunLog("r")
     log.extend({"ops": [[0, 0, 1, 2, 3, 0]], **DETAILS})
@@ -87,23 +84,6 @@ def test_many_rows_at_the_end_of_a_long_run_become_entries_of_bounded_length():
     assert max(len(part["bytes"]) for part in parts) <= MOST_ROWS
     assert [row[1] for row in log.rows("bytes")] == list(range(count))
     assert [list(row) for row in log.rows("messages")] == DETAILS["messages"]
-
-
-def a_run(run_id: str = "abc", created: float = 100.0) -> Run:
-    return Run(run_id, Spec().to_json(), "auto", None, created)
-
-
-def a_finished_run(run_id: str = "abc", created: float = 100.0, rows: int = 3) -> Run:
-    run = a_run(run_id, created)
-    run.move(1)
-    run.apply({"event": "warming", "id": run_id})
-    run.apply({"event": "running", "mode": "paced", "device": "cpu", "overlapped": True, "unit_ms": 2.0, "clock_ns": 9})
-    for k in range(rows):
-        run.apply({"event": "op_batch", "ops": [[0, k, 10**15 + k, 20 + k, 30 + k, -1]]})
-    run.apply({"event": "op_batch", "ops": [], **DETAILS})
-    run.apply({"event": "verified", "verified": True, "max_grad_error": 0.0, "loss": 1.5})
-    run.apply({"event": "finished", "verified": True, "measured": {"makespan": 3.5}, "predicted": {"makespan": 3.0}})
-    return run
 
 
 def test_a_run_contains_what_the_runner_reported():

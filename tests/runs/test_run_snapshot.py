@@ -12,9 +12,9 @@ from backend.errors import RequestError
 from backend.jobs.encoding import Encoded
 from backend.runs.run import Run
 from backend.schedule.interop.measured_rows import FIELDS
-from backend.schedule.spec import Spec
 from backend.web.sockets import run_snapshot as snapshot_module
 from backend.web.sockets.run_snapshot import ROUND, RunSnapshots, rows_of
+from tests.runs.stored import a_run, grow, ops_of
 from tests.support import PATIENCE_S
 
 LONG = 600
@@ -25,22 +25,12 @@ def shorter(monkeypatch) -> None:
     monkeypatch.setattr(snapshot_module, "LONG", LONG)
 
 
-def a_run(ops: int = 0, batch: int = 100) -> Run:
-    run = Run("r", Spec().to_json(), "auto", None, 0.0)
+def a_run_of(ops: int, batch: int = 100) -> Run:
+    run = a_run()
     run.apply({"event": "running", "mode": "paced", "device": "cpu"})
     for at in range(0, ops, batch):
         grow(run, min(batch, ops - at))
     return run
-
-
-def grow(run: Run, ops: int = 2) -> None:
-    at = run.log.ops
-    run.apply({"event": "op_batch", "ops": [[0, at + k, 1, 2, 3, 0] for k in range(ops)]})
-
-
-def ops_of(run: Run) -> list:
-    """All ops of a run as a page has them."""
-    return [list(row) for row in run.log.rows()]
 
 
 def read(answer: Encoded) -> dict:
@@ -68,14 +58,14 @@ def encodings(monkeypatch) -> list[int]:
 
 
 def test_a_short_run_is_returned_in_its_current_state():
-    run = a_run(7, batch=2)
+    run = a_run_of(7, batch=2)
     first = read(RunSnapshots().encoded(run))
     assert (first["seq"], first["op_count"], first["ops"]) == (run.log.seq, 7, ops_of(run))
     assert first == run.as_dict() | {"mine": True}
 
 
 def test_a_run_is_returned_with_the_requested_rows():
-    run, snapshots = a_run(7), RunSnapshots()
+    run, snapshots = a_run_of(7), RunSnapshots()
     run.apply({"event": "op_batch", "ops": [], "bytes": [[0, 0, 1, 2, 3]]})
     plain, details = (
         read(snapshots.encoded(run, rows_of("ops"))),
@@ -95,7 +85,7 @@ def test_unknown_kinds_of_rows_are_refused(rows):
 
 
 def test_all_pages_that_open_a_long_run_under_way_share_one_encoding_and_miss_nothing(encodings):
-    run, snapshots = a_run(LONG, batch=5), RunSnapshots()
+    run, snapshots = a_run_of(LONG, batch=5), RunSnapshots()
     pages = []
     for _ in range(ROUND // 2):
         pages.append(gevent.spawn(snapshots.encoded, run))
@@ -110,7 +100,7 @@ def test_all_pages_that_open_a_long_run_under_way_share_one_encoding_and_miss_no
 
 
 def test_pages_that_open_it_much_later_get_the_later_run(encodings):
-    run, snapshots = a_run(LONG, batch=5), RunSnapshots()
+    run, snapshots = a_run_of(LONG, batch=5), RunSnapshots()
     before = read(snapshots.encoded(run))
     for _ in range(ROUND):
         grow(run)
@@ -120,7 +110,7 @@ def test_pages_that_open_it_much_later_get_the_later_run(encodings):
 
 
 def test_a_long_run_that_is_over_is_returned_to_its_end_and_encoded_again_when_it_changes(encodings):
-    run, snapshots = a_run(LONG), RunSnapshots()
+    run, snapshots = a_run_of(LONG), RunSnapshots()
     run.apply({"event": "finished", "verified": True})
     for _ in range(3):
         first = read(snapshots.encoded(run))
@@ -131,7 +121,7 @@ def test_a_long_run_that_is_over_is_returned_to_its_end_and_encoded_again_when_i
 
 
 def test_when_encoding_fails_the_next_page_tries_again(monkeypatch):
-    run, snapshots = a_run(LONG), RunSnapshots()
+    run, snapshots = a_run_of(LONG), RunSnapshots()
 
     def fail(text: str, level: int) -> Encoded:
         raise MemoryError

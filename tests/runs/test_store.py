@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.database.address import Location
 from backend.runs.errors import RunFailure
 from backend.runs.run_log import RunLog
 from backend.runs.run_order import order_of
@@ -19,7 +19,7 @@ from backend.schedule.families import registry
 from backend.schedule.interop.measured_rows import FIELDS, KINDS
 from backend.schedule.order import wire
 from backend.schedule.spec import Spec
-from tests.runs.test_run_parts import DETAILS, a_finished_run, a_run
+from tests.runs.stored import DETAILS, a_finished_run, a_run, opened
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -47,109 +47,79 @@ def test_rows_pack_small():
     assert [len(pack(log, kind)) < 10 * len(span) for kind in KINDS] == [True] * 4
 
 
-@pytest.fixture
-def store(location: Location):
-    made = Store(location)
-    made.open()
-    yield made
-    made.close()
-
-
 def test_a_run_is_loaded_completely_after_a_restart(store):
     run = a_finished_run()
     store.save(run)
     store.close()
-    again = Store(store.database.location)
-    again.open()
-    assert again.close_left_over() == 0
-    back = again.load(run.id)
-    again.close()
+    with opened(store.database.location) as again:
+        assert again.close_left_over() == 0
+        back = again.load(run.id)
     assert back.as_dict() == run.as_dict()
     assert back.log.parts(0, 1) == run.log.parts(0, 1)
 
 
-def test_runs_of_an_older_database_are_loaded_without_bytes_and_messages(tmp_path):
-    run = a_finished_run()
-    log = RunLog("old")
-    log.extend({"ops": run.log.rows()})
-    head = {key: getattr(run, key) for key in HEAD}
-    events = [{"event": "op_batch", "n": 3}, {"event": "finished"}]
-    connection = sqlite3.connect(tmp_path / "old.sqlite3")
-    connection.execute(
-        "CREATE TABLE runs (id TEXT PRIMARY KEY, created REAL NOT NULL, status TEXT NOT NULL, head TEXT NOT NULL, "
-        "events TEXT NOT NULL, ops BLOB NOT NULL)"
-    )
-    row = (run.id, run.created, run.status, json.dumps(head), json.dumps(events), pack(log, "ops"))
-    connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)", row)
-    connection.execute("PRAGMA user_version = 2")
-    connection.commit()
-    connection.close()
-    store = Store(tmp_path / "old.sqlite3")
-    store.open()
-    assert store.close_left_over() == 0
-    back = store.load(run.id)
-    assert (back.log.rows(), back.log.rows("bytes"), back.log.rows("messages")) == (run.log.rows(), [], [])
-    assert store.recent(5, None)[0]["op_count"] == 3
-    store.save(a_finished_run("new"))
-    assert store.load("new").as_dict() == a_finished_run("new").as_dict()
-    store.close()
-    again = Store(tmp_path / "old.sqlite3")
-    again.open()
-    assert [list(row) for row in again.load("new").log.rows("messages")] == DETAILS["messages"]
-    again.close()
-
-
-def old_database(path: Path, status: str, facts: dict, events: list[dict], ops: bytes) -> None:
-    """A database of schema 3 with one run, "old"."""
+def old_database(path: Path, schema: int, status: str, facts: dict, events: list[dict], ops: bytes) -> Path:
+    """Make a database of schema 2 or 3 with one run, "old"."""
     head = {key: getattr(a_run("old"), key) for key in HEAD} | {"status": status, "facts": facts}
-    connection = sqlite3.connect(path)
-    connection.execute(
-        "CREATE TABLE runs (id TEXT PRIMARY KEY, created REAL NOT NULL, status TEXT NOT NULL, head TEXT NOT NULL, "
-        "events TEXT NOT NULL, ops BLOB NOT NULL, bytes BLOB, messages BLOB)"
-    )
-    row = ("old", 100.0, status, json.dumps(head), json.dumps(events), ops)
-    connection.execute("INSERT INTO runs (id, created, status, head, events, ops) VALUES (?, ?, ?, ?, ?, ?)", row)
-    connection.execute("PRAGMA user_version = 3")
-    connection.commit()
-    connection.close()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(
+            "CREATE TABLE runs (id TEXT PRIMARY KEY, created REAL NOT NULL, status TEXT NOT NULL, head TEXT NOT NULL, "
+            "events TEXT NOT NULL, ops BLOB NOT NULL" + (", bytes BLOB, messages BLOB)" if schema > 2 else ")")
+        )
+        row = ("old", 100.0, status, json.dumps(head), json.dumps(events), ops)
+        connection.execute("INSERT INTO runs (id, created, status, head, events, ops) VALUES (?, ?, ?, ?, ?, ?)", row)
+        connection.execute(f"PRAGMA user_version = {schema}")
+    return path
 
 
-def test_copies_among_the_ops_of_an_older_database_get_rows_of_their_own(tmp_path):
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "old.sqlite3"
+
+
+def test_runs_of_an_older_database_are_loaded_without_bytes_and_messages(file: Path):
+    log = RunLog("old")
+    log.extend({"ops": a_finished_run().log.rows()})
+    events = [{"event": "op_batch", "n": 3}, {"event": "finished"}]
+    with opened(old_database(file, 2, "finished", {}, events, pack(log, "ops"))) as store:
+        assert store.close_left_over() == 0
+        back = store.load("old")
+        assert (back.log.rows(), back.log.rows("bytes"), back.log.rows("messages")) == (log.rows(), [], [])
+        assert store.recent(5, None)[0]["op_count"] == 3
+        store.save(a_finished_run("new"))
+        assert store.load("new").as_dict() == a_finished_run("new").as_dict()
+    with opened(file) as again:
+        assert [list(row) for row in again.load("new").log.rows("messages")] == DETAILS["messages"]
+
+
+def test_copies_among_the_ops_of_an_older_database_get_rows_of_their_own(file: Path):
     log = RunLog("old")
     log.extend({"ops": [[0, 3, 1, 2, 9, 0], [0, -1, 9, 10, 14, 4096], [1, -6, 7, 8, 9, 64]]})
-    old_database(tmp_path / "old.sqlite3", "finished", {}, [{"event": "op_batch", "ops": 3}], pack(log, "ops"))
-    store = Store(tmp_path / "old.sqlite3")
-    store.open()
-    back = store.load("old")
-    assert back.log.rows("ops") == [(0, 3, 1, 2, 9, 0)]
-    assert back.log.rows("copies") == [(0, 0, 9, 10, 14, 4096), (1, 5, 7, 8, 9, 64)]
-    store.save(back)
-    assert store.load("old").as_dict() == back.as_dict()
-    store.close()
+    events = [{"event": "op_batch", "ops": 3}]
+    with opened(old_database(file, 3, "finished", {}, events, pack(log, "ops"))) as store:
+        back = store.load("old")
+        assert back.log.rows("ops") == [(0, 3, 1, 2, 9, 0)]
+        assert back.log.rows("copies") == [(0, 0, 9, 10, 14, 4096), (1, 5, 7, 8, 9, 64)]
+        store.save(back)
+        assert store.load("old").as_dict() == back.as_dict()
 
 
-def test_the_error_of_a_failed_run_of_an_older_database_is_a_failure_of_unknown_kind(tmp_path):
+def test_the_error_of_a_failed_run_of_an_older_database_is_a_failure_of_unknown_kind(file: Path):
     error = {"field": "rank", "value": 1, "message": "rank 1 ran out of memory"}
     events = [{"event": "warming"}, {"event": "failed", "error": error}]
-    old_database(tmp_path / "old.sqlite3", "failed", {"error": error}, events, pack(RunLog("old"), "ops"))
-    store = Store(tmp_path / "old.sqlite3")
-    store.open()
     failure = RunFailure("unknown", "rank 1 ran out of memory").as_dict()
-    back = store.load("old")
-    assert (back.facts, store.recent(1, None)[0]["failure"]) == ({"failure": failure}, failure)
+    with opened(old_database(file, 3, "failed", {"error": error}, events, pack(RunLog("old"), "ops"))) as store:
+        back = store.load("old")
+        assert (back.facts, store.recent(1, None)[0]["failure"]) == ({"failure": failure}, failure)
     assert list(back.log.entries())[-1] == {"event": "failed", "failure": failure}
-    store.close()
 
 
-def test_the_order_of_a_run_that_was_stored_without_one_is_built_from_its_spec(tmp_path):
-    old_database(tmp_path / "old.sqlite3", "finished", {}, [], pack(RunLog("old"), "ops"))
-    store = Store(tmp_path / "old.sqlite3")
-    store.open()
-    back = store.load("old")
+def test_the_order_of_a_run_that_was_stored_without_one_is_built_from_its_spec(file: Path):
+    with opened(old_database(file, 3, "finished", {}, [], pack(RunLog("old"), "ops"))) as store:
+        back = store.load("old")
     assert back.order == ""
     assert order_of(back).text() == registry.order(Spec()).text()
     assert wire.from_text(back.order).text() == registry.order(Spec()).text()
-    store.close()
 
 
 def test_a_run_is_stored_with_its_order(store):
@@ -164,13 +134,11 @@ def test_a_run_under_way_when_the_server_stopped_is_failed_at_the_next_start_and
     run.apply({"event": "warming"})
     store.save(run)
     store.close()
-    again = Store(store.database.location)
-    again.open()
-    assert again.load(run.id).status == "warming", "another process may execute it"
-    assert again.close_left_over(run.created) == 0, "it is not from before that time"
-    assert again.close_left_over() == 1
-    back = again.load(run.id)
-    again.close()
+    with opened(store.database.location) as again:
+        assert again.load(run.id).status == "warming", "another process may execute it"
+        assert again.close_left_over(run.created) == 0, "it is not from before that time"
+        assert again.close_left_over() == 1
+        back = again.load(run.id)
     assert back.status == "failed"
     assert back.facts["failure"] == STOPPED.as_dict()
     assert [entry["event"] for entry in back.log.entries()] == ["warming", "failed"]
@@ -191,15 +159,6 @@ def test_an_unknown_id_is_none(store):
     assert store.load("a\0b") is None
 
 
-def test_a_database_of_a_newer_version_is_not_touched_and_is_reported(tmp_path):
-    path = tmp_path / "new.sqlite3"
-    connection = sqlite3.connect(path)
-    connection.execute("PRAGMA user_version = 99")
-    connection.close()
-    with pytest.raises(StoreError, match="newer Bubbleline"):
-        Store(path).open()
-
-
 @pytest.mark.parametrize("make", [lambda p: p.write_text("not a database, " * 100), lambda p: p.mkdir()])
 def test_a_file_that_is_not_a_database_is_reported_with_its_name(tmp_path, make):
     path = tmp_path / "runs.sqlite3"
@@ -209,11 +168,9 @@ def test_a_file_that_is_not_a_database_is_reported_with_its_name(tmp_path, make)
 
 
 def test_a_full_disk_is_reported_and_stored_runs_are_kept(tmp_path):
-    store = Store(tmp_path / "runs.sqlite3")
-    store.open()
-    store.save(a_finished_run("small"))
-    store.database.connection().execute("PRAGMA max_page_count = 1")
-    with pytest.raises(StoreError, match="full"):
-        store.save(a_finished_run("large", rows=20_000))
-    assert store.load("small").status == "finished"
-    store.close()
+    with opened(tmp_path / "runs.sqlite3") as store:
+        store.save(a_finished_run("small"))
+        store.database.connection().execute("PRAGMA max_page_count = 1")
+        with pytest.raises(StoreError, match="full"):
+            store.save(a_finished_run("large", rows=20_000))
+        assert store.load("small").status == "finished"

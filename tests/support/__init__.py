@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 PATIENCE_S = 120.0  # of waits and requests; a busy machine takes long, and a wait that is met costs nothing
@@ -26,3 +26,14 @@ def within(seconds: float) -> Iterator[None]:
     took = time.monotonic() - begun
     allowed = seconds * max(before, slowness())
     assert took < allowed, f"took {took:.2f} s instead of at most {allowed:.2f}"
+
+
+def until(
+    true: Callable[[], object], seconds: float = PATIENCE_S, sleep: Callable[[float], object] = time.sleep
+) -> None:
+    """Wait until something holds; the longer it takes, the less often it is asked."""
+    begun = time.monotonic()
+    while not true():
+        waited = time.monotonic() - begun
+        assert waited < seconds, f"not within {seconds} s"
+        sleep(min(0.01 + waited / 10, 0.1))

@@ -39,15 +39,3 @@ ATTACKS = {
 """Name -> (route, function that makes the body)."""
 COSTLY = "/api/schedule?family=zb-auto&p=6&m=18&memory=4&F=18.5&I=18.1&W=9.3&effort=300000000"
 """A legal schedule that takes hours to build. A value of comm makes it another one."""
-
-
-def resident_mb(pids: list[int]) -> float:
-    """The memory of processes without what they share with others, in MB."""
-    total = 0
-    for pid in pids:
-        try:
-            with open(f"/proc/{pid}/status") as lines:
-                total += sum(int(line.split()[1]) for line in lines if line.startswith(("RssAnon", "RssShmem")))
-        except OSError:
-            continue
-    return total / 1024

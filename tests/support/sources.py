@@ -207,10 +207,9 @@ class Layers:
         )
 
 
-def violations(layers: Layers, imports: list[Import], allowed: dict[tuple[str, str], str]) -> list[str]:
-    """The sentences of all imports that break the layers, except the allowed ones."""
-    broken = ((each, layers.violation(each)) for each in imports)
-    return [why for each, why in broken if why and (each.importer, each.imported) not in allowed]
+def violations(layers: Layers, imports: list[Import]) -> list[str]:
+    """The sentences of all imports that break the layers."""
+    return [why for each in imports if (why := layers.violation(each))]
 
 
 def report(problems: list[str]) -> str:

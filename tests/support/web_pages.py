@@ -6,15 +6,15 @@ import socket
 import time
 from bisect import insort
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import engineio
 import socketio
 import websocket
 
 from backend.runs.run import OVER
-from tests.conftest import Server
 from tests.support import PATIENCE_S
+from tests.support.servers.server import Server
 
 QUICK = {"skip_utf8_validation": True}  # by the client library: byte by byte, a second for each megabyte
 
@@ -45,6 +45,12 @@ class Page:
         self.io = Client(reconnection=False, websocket_extra_options=QUICK)
         self.io.on("run", self._take)
         self.io.connect(server.url, **options)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.io.disconnect()
 
     def _take(self, message: dict) -> None:
         now = time.monotonic_ns()

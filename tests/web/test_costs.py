@@ -17,14 +17,15 @@ from backend.schedule.hardware.estimate import estimate
 from backend.schedule.hardware.machines import MACHINE_FIELDS
 from backend.schedule.hardware.models import MODEL_FIELDS
 from backend.schedule.laws.formula import evaluate, parse
+from tests.support import slowness
 
 
 def plain(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
-def test_the_shelf_has_every_preset_with_all_its_fields(client: FlaskClient):
-    shelf = client.get("/api/models").get_json()
+def test_the_shelf_has_every_preset_with_all_its_fields(reader: FlaskClient):
+    shelf = reader.get("/api/models").get_json()
     assert [model["name"] for model in shelf["models"]][:2] == ["llama3-8b", "llama3-70b"]
     assert [machine["name"] for machine in shelf["machines"]] == ["a100", "h100", "h200", "b200", "custom"]
     assert all(set(model) == {"name", "title", "tied", "note", *MODEL_FIELDS} for model in shelf["models"])
@@ -32,14 +33,14 @@ def test_the_shelf_has_every_preset_with_all_its_fields(client: FlaskClient):
     assert (shelf["defaults"]["efficiency"], shelf["defaults"]["machine"]) == (0.45, "h100")
 
 
-def test_an_empty_request_uses_the_listed_defaults(client: FlaskClient):
-    shelf = client.get("/api/models").get_json()
+def test_an_empty_request_uses_the_listed_defaults(reader: FlaskClient):
+    shelf = reader.get("/api/models").get_json()
     given = "&".join(
         f"{key}={int(value) if isinstance(value, bool) else value}"
         for key, value in shelf["defaults"].items()
         if value is not None
     )
-    assert client.get("/api/costs").get_json() == client.get(f"/api/costs?{given}").get_json()
+    assert reader.get("/api/costs").get_json() == reader.get(f"/api/costs?{given}").get_json()
 
 
 @pytest.mark.parametrize(
@@ -56,14 +57,14 @@ def test_an_empty_request_uses_the_listed_defaults(client: FlaskClient):
          {"p": 4, "layers": [9, 8, 8, 7], "sequence": 1024, "micro_batch": 4}),
     ],
 )  # fmt: skip
-def test_costs_equal_those_of_the_core(client: FlaskClient, query: str, data: dict[str, Any]):
-    answer = client.get(f"/api/costs?{query}")
+def test_costs_equal_those_of_the_core(reader: FlaskClient, query: str, data: dict[str, Any]):
+    answer = reader.get(f"/api/costs?{query}")
     assert answer.status_code == 200
     assert answer.get_json() == plain(with_codes(estimate(Setting.read(data)).as_dict()))
 
 
-def test_costs_have_the_keys_that_the_page_reads(client: FlaskClient):
-    shape = client.get("/api/costs?model=llama3-70b&heads=1&p=4").get_json()
+def test_costs_have_the_keys_that_the_page_reads(reader: FlaskClient):
+    shape = reader.get("/api/costs?model=llama3-70b&heads=1&p=4").get_json()
     assert {"model", "machine", "costs", "w_share", "unit", "bytes", "arithmetic", "fits", "memory",
             "vocabulary_ratio"} <= set(shape)  # fmt: skip
     assert (shape["model"], shape["machine"], shape["unit"]) == ("llama3-70b", "h100", "ms")
@@ -77,16 +78,16 @@ def test_costs_have_the_keys_that_the_page_reads(client: FlaskClient):
         )
 
 
-def test_costs_can_be_pasted_into_a_schedule(client: FlaskClient):
-    shape = client.get("/api/costs?model=llama3-70b&heads=1&p=4&v=2").get_json()
+def test_costs_can_be_pasted_into_a_schedule(reader: FlaskClient):
+    shape = reader.get("/api/costs?model=llama3-70b&heads=1&p=4&v=2").get_json()
     spec = registry.read(
         {"family": "interleaved", "p": 4, "m": 8, "v": 2, "costs": shape["costs"], "w_share": shape["w_share"]}
     )
     assert spec.to_json()["costs"] == shape["costs"]
 
 
-def test_a_balance_shows_both_splits(client: FlaskClient):
-    shape = client.get("/api/balance?model=gemma2-9b&heads=1&p=4&v=1&family=1f1b&m=16").get_json()
+def test_a_balance_shows_both_splits(reader: FlaskClient):
+    shape = reader.get("/api/balance?model=gemma2-9b&heads=1&p=4&v=1&family=1f1b&m=16").get_json()
     assert shape == plain(
         balance_of({"model": "gemma2-9b", "heads": True, "p": 4, "family": "1f1b", "m": 16}).as_dict()
     )
@@ -95,17 +96,17 @@ def test_a_balance_shows_both_splits(client: FlaskClient):
     assert shape["after"]["makespan"] < shape["before"]["makespan"]
     assert shape["saved"] == 1 - shape["after"]["makespan"] / shape["before"]["makespan"]
     layers = ",".join(map(str, shape["after"]["layers"]))
-    priced = client.get(f"/api/costs?model=gemma2-9b&heads=1&p=4&layers={layers}").get_json()
+    priced = reader.get(f"/api/costs?model=gemma2-9b&heads=1&p=4&layers={layers}").get_json()
     assert priced["costs"] == shape["after"]["costs"]
 
 
 @pytest.mark.parametrize(("family", "v"), [("1f1b", 1), ("zb-h1", 1), ("interleaved", 4), ("v-zb", 2)])
-def test_a_balance_on_eight_devices_takes_under_a_second_of_work(client: FlaskClient, family: str, v: int):
+def test_a_balance_on_eight_devices_takes_under_a_second_of_work(reader: FlaskClient, family: str, v: int):
     query = f"model=llama3-70b&heads=1&p=8&v={v}&family={family}&m=32"
-    client.get(f"/api/balance?{query}&efficiency=0.4")  # whatever is loaded and compiled only once
+    reader.get(f"/api/balance?{query}&efficiency=0.4")  # whatever is loaded and compiled only once
     start = time.process_time()
-    assert client.get(f"/api/balance?{query}").status_code == 200
-    assert time.process_time() - start < 1
+    assert reader.get(f"/api/balance?{query}").status_code == 200
+    assert time.process_time() - start < slowness()
 
 
 @pytest.mark.parametrize(
@@ -141,8 +142,8 @@ def test_a_balance_on_eight_devices_takes_under_a_second_of_work(client: FlaskCl
         ("%ff=1", "\ufffd"),
     ],
 )
-def test_a_bad_question_is_refused_with_its_field(client: FlaskClient, query: str, field: str):
-    answer = client.get(f"/api/costs?{query}")
+def test_a_bad_question_is_refused_with_its_field(reader: FlaskClient, query: str, field: str):
+    answer = reader.get(f"/api/costs?{query}")
     assert answer.status_code == 400
     error = answer.get_json()["error"]
     assert {"field", "value", "message"} <= set(error)
@@ -155,21 +156,6 @@ def test_a_bad_question_is_refused_with_its_field(client: FlaskClient, query: st
     [("family=2f2b", "family"), ("family=dualpipe&p=3", "p"), ("m=0", "m"), ("v=2", "v"), ("w_share=1", "w_share"),
      ("m=1&m=1", "m"), ("group=2", "group"), ("p=64", "p")],
 )  # fmt: skip
-def test_a_bad_balance_is_refused_with_its_field(client: FlaskClient, query: str, field: str):
-    answer = client.get(f"/api/balance?{query}")
+def test_a_bad_balance_is_refused_with_its_field(reader: FlaskClient, query: str, field: str):
+    answer = reader.get(f"/api/balance?{query}")
     assert (answer.status_code, answer.get_json()["error"]["field"]) == (400, field)
-
-
-@pytest.mark.parametrize("path", ["/api/costs?p=0", "/api/balance?family=dualpipe&p=3"])
-def test_a_client_that_prefers_lenient_handling_gets_a_refusal_with_status_200(client: FlaskClient, path: str):
-    lenient = client.get(path, headers={"Prefer": "handling=lenient"})
-    assert (lenient.status_code, lenient.get_json()) == (200, client.get(path).get_json())
-    assert lenient.get_json()["error"]["field"] == "p"
-
-
-@pytest.mark.parametrize("path", ["/api/models", "/api/costs", "/api/balance"])
-def test_costs_are_only_read_and_not_sent_twice(client: FlaskClient, path: str):
-    assert client.post(path).status_code == 405
-    first = client.get(path)
-    again = client.get(path, headers={"If-None-Match": first.headers["ETag"]})
-    assert (again.status_code, again.data) == (304, b"")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import time
 import zlib
 
@@ -14,7 +13,6 @@ from backend.errors import message
 from backend.jobs.encoding import encode_json, encode_plain_json
 from backend.web.routes import schedule as schedule_routes
 from tests.conftest import error_of
-from tests.support import PATIENCE_S
 
 BAD_QUERIES = [
     ("q=4", "q"),
@@ -79,18 +77,18 @@ BAD_QUERIES = [
 
 @pytest.mark.parametrize("route", ["/api/schedule", "/api/laws"])
 @pytest.mark.parametrize(("query", "field"), BAD_QUERIES, ids=[query[:30] for query, _ in BAD_QUERIES])
-def test_a_bad_query_is_refused_at_once_and_the_key_is_named(client: FlaskClient, route: str, query: str, field: str):
-    client.get(f"{route}?family=gpipe")  # a process's first request imports what it needs
+def test_a_bad_query_is_refused_at_once_and_the_key_is_named(reader: FlaskClient, route: str, query: str, field: str):
+    reader.get(f"{route}?family=gpipe")  # a process's first request imports what it needs
     begun = time.process_time()
-    response = client.get(f"{route}?{query}")
+    response = reader.get(f"{route}?{query}")
     assert time.process_time() - begun < 0.5
     assert response.status_code == 400
     assert error_of(response)["field"] == field
     assert len(response.data) < 1000
 
 
-def test_a_misspelt_family_is_refused_with_the_closest_one(client: FlaskClient):
-    assert error_of(client.get("/api/schedule?family=zbhh1"))["nearest"] == "zb-h1"
+def test_a_misspelt_family_is_refused_with_the_closest_one(reader: FlaskClient):
+    assert error_of(reader.get("/api/schedule?family=zbhh1"))["nearest"] == "zb-h1"
 
 
 @pytest.mark.parametrize(
@@ -107,22 +105,22 @@ def test_a_misspelt_family_is_refused_with_the_closest_one(client: FlaskClient):
         ("GET", "/api/runs/abc/cancel", 405, "method"),
     ],
 )
-def test_unknown_addresses_get_the_common_error_shape(client: FlaskClient, method, path, status, field):
-    response = client.open(path, method=method)
+def test_unknown_addresses_get_the_common_error_shape(reader: FlaskClient, method, path, status, field):
+    response = reader.open(path, method=method)
     assert response.status_code == status
     assert error_of(response)["field"] == field
 
 
-def test_a_browser_gets_a_page_for_an_unknown_address_and_programs_get_json(client: FlaskClient):
+def test_a_browser_gets_a_page_for_an_unknown_address_and_programs_get_json(reader: FlaskClient):
     browser = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "Accept-Language": "zh-CN"}
-    page = client.get("/nonesuch/<script>x</script>", headers=browser)
+    page = reader.get("/nonesuch/<script>x</script>", headers=browser)
     assert (page.status_code, page.mimetype, page.headers["Vary"]) == (404, "text/html", "Accept")
     assert "<script" not in page.text
     assert "/nonesuch/&lt;script&gt;" in page.text
     assert 'href="/"' in page.text
     assert "没有这个页面" in page.text
     for path, headers in (("/nonesuch", {"Accept": "*/*"}), ("/nonesuch", {}), ("/api/nonesuch", browser)):
-        assert error_of(client.get(path, headers=headers))["code"] == "http.no_such_address"
+        assert error_of(reader.get(path, headers=headers))["code"] == "http.no_such_address"
 
 
 @pytest.mark.parametrize(
@@ -130,8 +128,8 @@ def test_a_browser_gets_a_page_for_an_unknown_address_and_programs_get_json(clie
     ["", "EIO=3&transport=polling", "EIO=4&transport=carrier-pigeon", "EIO=4&transport=websocket",
      "EIO=4&transport=polling&sid=unknown", "EIO=4&transport=polling&j=x"],
 )  # fmt: skip
-def test_the_sockets_refusals_have_the_common_error_shape_too(client: FlaskClient, query):
-    response = client.get("/socket.io/?" + query)
+def test_the_sockets_refusals_have_the_common_error_shape_too(reader: FlaskClient, query):
+    response = reader.get("/socket.io/?" + query)
     assert response.status_code == 400
     assert error_of(response)["field"] == "socket"
 
@@ -146,8 +144,7 @@ def test_the_sockets_refusals_have_the_common_error_shape_too(client: FlaskClien
     ],
 )
 def test_a_malformed_request_still_gets_the_common_error_shape(server, sent, status, field):
-    host, port = server.url.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=PATIENCE_S) as raw:
+    with server.connect() as raw:
         raw.sendall(sent)
         head, _, body = raw.makefile("rb").read().partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 %d " % status)

@@ -16,8 +16,8 @@ from tests.conftest import error_of
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_a_file_equals_that_of_the_command_line_and_is_named_by_family_and_sizes(client: FlaskClient, form: str):
-    answer = client.get(f"/api/export?family=interleaved&p=2&m=4&v=2&format={form}")
+def test_a_file_equals_that_of_the_command_line_and_is_named_by_family_and_sizes(reader: FlaskClient, form: str):
+    answer = reader.get(f"/api/export?family=interleaved&p=2&m=4&v=2&format={form}")
     spec = read({"family": "interleaved", "p": 2, "m": 4, "v": 2})
     ending, mimetype, _ = FORMATS[form]
     assert answer.text == render(spec, registry.order(spec), form)
@@ -25,11 +25,11 @@ def test_a_file_equals_that_of_the_command_line_and_is_named_by_family_and_sizes
     assert answer.headers["Content-Disposition"] == f'attachment; filename="interleaved-p2-m4-v2.{ending}"'
 
 
-def test_a_format_that_cannot_represent_an_order_is_refused_with_the_reason(client: FlaskClient):
-    refused = client.get("/api/export?family=dualpipe&p=4&m=8&format=torch-csv")
+def test_a_format_that_cannot_represent_an_order_is_refused_with_the_reason(reader: FlaskClient):
+    refused = reader.get("/api/export?family=dualpipe&p=4&m=8&format=torch-csv")
     assert refused.status_code == 400
     assert "hold every stage on two" in error_of(refused)["message"]
-    assert error_of(client.get("/api/export?format=x"))["field"] == "format"
+    assert error_of(reader.get("/api/export?format=x"))["field"] == "format"
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -41,8 +41,8 @@ def test_a_file_that_would_be_too_large_is_refused_before_it_is_built(form: str)
     assert (refused.value.field, refused.value.nearest) == ("m", 8)
 
 
-def test_the_limit_of_a_file_holds_in_the_route(client: FlaskClient):
-    error = error_of(client.get("/api/export?family=1f1b&p=64&m=32768&format=json"))
+def test_the_limit_of_a_file_holds_in_the_route(reader: FlaskClient):
+    error = error_of(reader.get("/api/export?family=1f1b&p=64&m=32768&format=json"))
     assert error["code"] == "web.file_too_large"
 
 
@@ -61,8 +61,8 @@ def test_a_searched_order_is_never_built_on_the_event_loop():
 
 
 def test_a_refusal_in_a_worker_gets_a_response_and_no_traceback_in_the_log(
-    client: FlaskClient, capfd: pytest.CaptureFixture[str]
+    reader: FlaskClient, capfd: pytest.CaptureFixture[str]
 ):
-    refused = client.get("/api/export?family=dualpipe&p=8&m=4000&format=torch-csv")  # the order is built first
+    refused = reader.get("/api/export?family=dualpipe&p=8&m=4000&format=torch-csv")  # the order is built first
     assert refused.status_code == 400
     assert "Traceback" not in capfd.readouterr().err

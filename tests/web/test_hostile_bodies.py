@@ -2,55 +2,38 @@
 
 from __future__ import annotations
 
-import os
-import socket
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from pathlib import Path
 
 import pytest
 import requests
 
-from tests.conftest import PATIENCE_S, Server, launch, until
-from tests.runs.test_manager import children_of
-from tests.support import slowness
-from tests.support.hostile_bodies import ATTACKS, COSTLY, resident_mb
-from tests.web.operation.test_serve import fork_server_of, processor_s
+from tests.support import PATIENCE_S, slowness, until
+from tests.support.hostile_bodies import ATTACKS, COSTLY
+from tests.support.processes import listed, resident_mb, stat_of
+from tests.support.servers.server import Server, Start, launch
 
 JSON = {"Content-Type": "application/json"}
 
 
 @pytest.fixture(scope="module")
 def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    server = launch(tmp_path_factory.mktemp("attacked"), BUBBLELINE_WORKERS_AFTER_S="0.05")
-    until(lambda: len(workers_of(server)) == 3)
-    requests.get(f"{server.url}/api/compare?p=2&m=4", timeout=PATIENCE_S)
-    yield server
-    server.stop()
-    assert server.process.stdout is not None
-    server.process.stdout.close()
-
-
-def workers_of(server: Server) -> list[int]:
-    return children_of(fork_server_of(server))
+    with launch(tmp_path_factory.mktemp("attacked"), BUBBLELINE_WORKERS_AFTER_S="0.05") as server:
+        until(lambda: len(server.workers()) == 3)
+        server.get("/api/compare?p=2&m=4")
+        yield server
 
 
 def memory_mb(server: Server) -> float:
-    return resident_mb([server.process.pid, fork_server_of(server), *workers_of(server)])
+    return resident_mb([server.process.pid, server.fork_server(), *server.workers()])
 
 
 def used_s(server: Server) -> float:
     """The processor time of the server's processes so far, in s, with that of workers that have ended."""
-    forks, total = fork_server_of(server), 0
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):  # a process that ends meanwhile
-            fields = path.read_text().rpartition(")")[2].split()
-            if int(path.parent.name) in (server.process.pid, forks) or int(fields[1]) == forks:
-                total += sum(map(int, fields[11:15]))  # its own, and of children that were waited for
-    return total / os.sysconf("SC_CLK_TCK")
+    counted = (server.process.pid, server.fork_server())
+    return sum(each.used_s for each in listed() if each.pid in counted or each.parent == counted[1])
 
 
 class Bystander(threading.Thread):
@@ -78,7 +61,7 @@ def test_a_body_that_is_large_to_read_is_refused_soon_and_nobody_waits_for_it(at
     bystander, slow = Bystander(attacked), slowness()
     bystander.start()
     used = used_s(attacked)
-    answer = requests.post(attacked.url + path, data=body, headers=JSON, timeout=PATIENCE_S)
+    answer = attacked.post(path, data=body, headers=JSON)
     used = used_s(attacked) - used
     bystander.over.set()
     bystander.join()
@@ -92,13 +75,12 @@ def test_a_body_that_is_large_to_read_is_refused_soon_and_nobody_waits_for_it(at
 
 
 def test_a_client_has_one_import_at_a_time_and_is_told_when_to_try_again(attacked: Server):
-    host, port = attacked.url.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port))) as slow:
-        slow.sendall(b"POST /api/orders HTTP/1.1\r\nHost: " + host.encode() + b"\r\nContent-Type: application/json\r\n"
+    with attacked.connect() as slow:
+        slow.sendall(b"POST /api/orders HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                      b"Content-Length: 1000\r\n\r\n{")  # fmt: skip
 
         def refused() -> bool:
-            answer = requests.post(attacked.url + "/api/orders", json={"csv": "0F0,0B0"}, timeout=PATIENCE_S)
+            answer = attacked.post("/api/orders", {"csv": "0F0,0B0"})
             return answer.status_code == 429 and int(answer.headers["Retry-After"]) > 0
 
         until(refused)
@@ -106,41 +88,34 @@ def test_a_client_has_one_import_at_a_time_and_is_told_when_to_try_again(attacke
 
 
 def test_the_work_of_a_client_that_left_ends_and_its_worker_is_replaced(attacked: Server):
-    host, port = attacked.url.removeprefix("http://").split(":")
-    before = {pid: processor_s(pid) for pid in workers_of(attacked)}
-    with socket.create_connection((host, int(port))) as leaving:
-        leaving.sendall(f"GET {COSTLY} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
-        until(lambda: any(processor_s(pid) > used + 0.2 for pid, used in before.items()))
-    until(lambda: set(before) - set(workers_of(attacked)))
+    before = {pid: stat_of(pid).own_s for pid in attacked.workers()}
+    with attacked.connect() as leaving:
+        leaving.sendall(f"GET {COSTLY} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        until(lambda: any(stat_of(pid).own_s > used + 0.2 for pid, used in before.items()))
+    until(lambda: set(before) - set(attacked.workers()))
 
 
-def test_a_full_queue_is_refused_with_the_seconds_to_wait_and_pages_and_links_are_served(tmp_path: Path):
-    server = launch(
-        tmp_path, BUBBLELINE_WORKERS="1", BUBBLELINE_COMPUTATIONS="2", BUBBLELINE_COMPUTATIONS_PER_CLIENT="2"
-    )
-    try:
-        with ThreadPoolExecutor(4) as clients:
-            asked = [clients.submit(_abandoned, f"{server.url}{COSTLY}&comm=0.{k}1") for k in range(3)]
-            refused: list[requests.Response] = []
+def test_a_full_queue_is_refused_with_the_seconds_to_wait_and_pages_and_links_are_served(start: Start):
+    server = start(BUBBLELINE_WORKERS="1", BUBBLELINE_COMPUTATIONS="2", BUBBLELINE_COMPUTATIONS_PER_CLIENT="2")
+    with ThreadPoolExecutor(4) as clients:
+        asked = [clients.submit(_abandoned, f"{server.url}{COSTLY}&comm=0.{k}1") for k in range(3)]
+        refused: list[requests.Response] = []
 
-            def is_refused() -> bool:
-                refused.append(requests.get(f"{server.url}{COSTLY}&comm=0.9", timeout=2))
-                return refused[-1].status_code == 429
+        def is_refused() -> bool:
+            refused.append(server.get(f"{COSTLY}&comm=0.9", timeout=2))
+            return refused[-1].status_code == 429
 
+        try:
             until(lambda: _soon(is_refused))
             assert int(refused[-1].headers["Retry-After"]) > 0
             assert refused[-1].json()["error"]["code"] == "compute.share"
             for path in ("/", "/healthz", "/api/families", "/api/schedule?family=zb-auto&p=4&m=8"):
-                assert requests.get(server.url + path, timeout=PATIENCE_S).status_code == 200
-            link = requests.post(f"{server.url}/api/links", json={"query": "p=4&m=9"}, timeout=PATIENCE_S).json()
-            assert requests.get(server.url + link["url"], timeout=PATIENCE_S).url.endswith("p=4&m=9")
+                assert server.get(path).status_code == 200
+            link = server.post("/api/links", {"query": "p=4&m=9"}).json()
+            assert server.get(link["url"]).url.endswith("p=4&m=9")
+        finally:
             server.stop()
-            assert [each.result(timeout=PATIENCE_S) for each in asked] == [None] * 3
-    finally:
-        if server.process.poll() is None:
-            server.stop()
-        assert server.process.stdout is not None
-        server.process.stdout.close()
+        assert [each.result(timeout=PATIENCE_S) for each in asked] == [None] * 3
 
 
 def _soon(true) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,15 +11,13 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from backend.config import Config
 from backend.schedule.errors import OrderError
 from backend.schedule.families import registry
 from backend.schedule.families.registry import order, read
 from backend.schedule.interop import torch_csv, trace_export
 from backend.schedule.order.order_codec import MOST_OPS
 from backend.schedule.simulation.simulate import simulate
-from backend.web.factory import create_app
-from tests.conftest import error_of
+from tests.conftest import MakeApp, error_of
 
 CSV = "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n"
 
@@ -228,8 +225,8 @@ def test_hostile_bodies_are_refused_in_the_common_error_shape(client: FlaskClien
     assert client.get("/api/runs").get_json()["runs"] == []
 
 
-def test_a_body_that_is_or_unpacks_to_more_than_is_read_is_refused(config: Config) -> None:
-    small = create_app(replace(config, import_mb=1)).test_client()
+def test_a_body_that_is_or_unpacks_to_more_than_is_read_is_refused(make_app: MakeApp) -> None:
+    small = make_app(import_mb=1).test_client()
     for body, says in ((gzip.compress(bytes(9 * 2**20)), "over 8 MB"), (bytes(2**20 + 1), "over the limit")):
         answer = small.post("/api/runs/import", data=body, content_type="application/json")
         assert says in error_of(answer)["message"]

@@ -5,13 +5,12 @@ from __future__ import annotations
 import struct
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import Any
 
 import gevent
 import pytest
-import requests
 
 from backend.compute.live_searches.search_job import SearchJob
 from backend.compute.live_searches.search_queue import MOST_PER_CLIENT, MOST_WAITING, RETRY_S, SearchQueue
@@ -19,48 +18,44 @@ from backend.errors import RequestError
 from backend.schedule.families import registry
 from backend.schedule.order import wire
 from tests.conftest import Server, until
-from tests.support import PATIENCE_S
 from tests.support.web_pages import Page
 
 HARD = {"family": "zb-auto", "p": 6, "m": 18, "memory": 4, "costs": {"F": 18.5, "I": 18.1, "W": 9.3, "comm": 0.6}}
 
 
-@pytest.fixture
-def seeker(server: Server) -> Iterator[Callable[[], Seeker]]:
-    opened: list[Seeker] = []
-
-    def make() -> Seeker:
-        opened.append(Seeker(server))
-        return opened[-1]
-
-    yield make
-    for each in opened:
-        each.page.io.disconnect()
-
-
-class Seeker:
+class Seeker(Page):
     """A page that searches and keeps the events it receives."""
 
     def __init__(self, server: Server) -> None:
+        super().__init__(server)
         self.events: list[dict[str, Any]] = []
-        self.page = Page(server)
-        self.page.io.on("search", self.events.append)
+        self.io.on("search", self.events.append)
 
     def search(self, spec: dict[str, Any] = HARD, seconds: float = 0.6) -> dict[str, Any]:
-        return self.page.ask("search", {"spec": spec, "seconds": seconds})
+        return self.ask("search", {"spec": spec, "seconds": seconds})
 
     def last(self) -> dict[str, Any]:
         until(lambda: any(each["status"] in ("finished", "stopped", "failed") for each in list(self.events)))
         return next(each for each in self.events if each["status"] in ("finished", "stopped", "failed"))
 
 
-def test_a_search_reports_every_better_order_and_its_gap_to_the_bound(seeker: Callable[[], Seeker]) -> None:
+@pytest.fixture
+def seeker(server: Server) -> Iterator[Callable[[], Seeker]]:
+    with ExitStack() as opened:
+        yield lambda: opened.enter_context(Seeker(server))
+
+
+def test_a_search_reports_every_better_order_and_its_gap_to_the_bound_until_it_is_stopped(
+    seeker: Callable[[], Seeker],
+) -> None:
     page = seeker()
     assert page.search(seconds=60)["ok"] is True
     until(lambda: len({each["span"] for each in list(page.events) if each.get("order")}) > 1)  # it gets better
-    page.page.ask("search_stop")
+    assert page.ask("search_stop") == {"ok": True, "stopped": True}
     last = page.last()
     assert last["status"] == "stopped"
+    assert last["order"], "its best so far"
+    assert page.ask("search_stop") == {"ok": True, "stopped": False}
     spans = [each["span"] for each in page.events if each.get("order")]
     assert spans == sorted(spans, reverse=True)
     assert last["span"] >= last["lower_bound"] > 0
@@ -75,7 +70,7 @@ def test_the_searched_order_is_the_schedule_of_its_spec_at_once(server: Server, 
     costs = last["spec"]["costs"]
     query = {"family": "zb-auto", "p": 6, "m": 18, "memory": 4, "effort": last["spec"]["effort"], "seed": 1}
     query |= {key: costs[key] for key in ("F", "I", "W", "comm")}
-    answer = requests.get(f"{server.url}/api/schedule", params=query, timeout=PATIENCE_S)
+    answer = server.get("/api/schedule", params=query)
     assert answer.content == last["order"]
     length = struct.unpack("<I", answer.content[:4])[0]
     assert len(answer.content) == 4 + length + 3 * 6 * 18
@@ -92,17 +87,6 @@ def test_every_order_of_a_search_has_the_copies_of_its_offload(seeker: Callable[
     assert wire.encode(orders[-1]) == wire.encode(found)
 
 
-def test_a_stopped_search_reports_its_best_order(seeker: Callable[[], Seeker]) -> None:
-    page = seeker()
-    page.search(seconds=60)
-    until(lambda: any(each["better"] for each in list(page.events)))
-    assert page.page.ask("search_stop") == {"ok": True, "stopped": True}
-    last = page.last()
-    assert last["status"] == "stopped"
-    assert last["order"]
-    assert page.page.ask("search_stop") == {"ok": True, "stopped": False}
-
-
 def test_a_new_search_replaces_the_old_one(seeker: Callable[[], Seeker]) -> None:
     page = seeker()
     first = page.search(seconds=60)["id"]
@@ -114,27 +98,17 @@ def test_a_new_search_replaces_the_old_one(seeker: Callable[[], Seeker]) -> None
     assert first != second
 
 
-def test_two_pages_take_turns_and_the_second_receives_its_queue_position(seeker: Callable[[], Seeker]) -> None:
-    one, two = seeker(), seeker()
-    one.search(seconds=60)
-    until(lambda: any(each["status"] == "running" for each in list(one.events)))
-    two.search(HARD | {"m": 17}, seconds=0.3)
-    until(lambda: any(each["status"] == "queued" for each in list(two.events)))
-    one.page.io.disconnect()  # a page that leaves frees the core
-    assert two.last()["status"] == "finished"
-
-
 def test_three_searches_at_once_are_acknowledged_at_once_with_their_positions(seeker: Callable[[], Seeker]) -> None:
     pages = [seeker() for _ in range(4)]
     answers = [
         page.search(HARD | {"m": 12 + number}, seconds=0.2 if number else 60) for number, page in enumerate(pages)
     ]
     assert [answer["position"] for answer in answers] == [0, 1, 2, 3]
-    assert pages[3].page.ask("unwatch", {"run": "a"}) == {"ok": True}  # its socket is served while it waits
+    assert pages[3].ask("unwatch", {"run": "a"}) == {"ok": True}  # its socket is served while it waits
     until(lambda: any(each["position"] == 3 for each in list(pages[3].events)))
-    pages[1].page.io.disconnect()  # one that leaves while it waits frees its place
+    pages[1].io.disconnect()  # one that leaves while it waits frees its place
     until(lambda: pages[3].events[-1]["position"] == 2)
-    pages[0].page.io.disconnect()  # one that leaves while it runs frees the core
+    pages[0].io.disconnect()  # one that leaves while it runs frees the core
     ends = [page.last() for page in pages[2:]]
     assert [end["status"] for end in ends] == ["finished", "finished"]
     assert {end["id"] for end in ends} == {answer["id"] for answer in answers[2:]}
@@ -235,8 +209,8 @@ def test_the_server_responds_to_other_requests_during_a_search(server: Server, s
     page.search(HARD | {"m": 19}, seconds=60)  # an earlier test may have searched the other
     until(lambda: any(each["status"] == "running" for each in list(page.events)))
     for _ in range(20):
-        assert requests.get(f"{server.url}/healthz", timeout=PATIENCE_S).status_code == 200
-    page.page.ask("search_stop")
+        assert server.get("/healthz").status_code == 200
+    page.ask("search_stop")
     assert page.last()["status"] == "stopped", "it was still under way"
 
 
@@ -252,7 +226,7 @@ def test_the_server_responds_to_other_requests_during_a_search(server: Server, s
     ],
 )
 def test_a_bad_search_is_refused_with_its_field(seeker: Callable[[], Seeker], data: dict[str, Any], field: str) -> None:
-    answer = seeker().page.ask("search", data)
+    answer = seeker().ask("search", data)
     assert answer["error"]["field"] == field
 
 
@@ -270,11 +244,5 @@ def test_a_searched_order_is_run_without_another_search(server: Server, seeker: 
     page = seeker()
     page.search(HARD | {"p": 2, "m": 5, "memory": 1.5}, seconds=0.5)
     found = page.last()["spec"]
-    answer = requests.post(f"{server.url}/api/runs", json={"spec": found}, timeout=PATIENCE_S)
-    assert answer.status_code == 202, answer.text
-    until(
-        lambda: (
-            requests.get(f"{server.url}/api/runs/{answer.json()['id']}", timeout=PATIENCE_S).json()["status"]
-            == "finished"
-        )
-    )
+    run_id = server.post("/api/runs", {"spec": found}).json()["id"]
+    until(lambda: server.run(run_id)["status"] == "finished")

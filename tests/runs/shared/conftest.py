@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
 
 import pytest
 import redis
-import requests
 
 from backend.runs.run import OVER
-from tests.conftest import PATIENCE_S, Server, launch, until
+from tests.conftest import Server, launch, until
 from tests.support.servers.postgresql import OWNER, Cluster
 from tests.support.servers.redis_server import RedisServer
 
@@ -48,26 +46,19 @@ def machines(
         postgresql: Cluster = request.getfixturevalue("postgresql")
         postgresql.execute(f"CREATE DATABASE machines OWNER {OWNER} TEMPLATE template0")
         shared["BUBBLELINE_DATABASE"] = postgresql.uri("machines")
-    first = launch(folder, *PAUSED, **shared, BUBBLELINE_PROCESSES="2", BUBBLELINE_LINKS_PER_HOUR="3")
-    second = launch(folder, *PAUSED, **shared, BUBBLELINE_RUN_MANAGER="0", BUBBLELINE_LINKS_PER_HOUR="3")
-    yield first, second
-    for server in (second, first):
-        server.stop()
-        assert server.process.stdout is not None
-        server.process.stdout.close()
+    with (
+        launch(folder, *PAUSED, **shared, BUBBLELINE_PROCESSES="2", BUBBLELINE_LINKS_PER_HOUR="3") as first,
+        launch(folder, *PAUSED, **shared, BUBBLELINE_RUN_MANAGER="0", BUBBLELINE_LINKS_PER_HOUR="3") as second,
+    ):
+        yield first, second
 
 
 @pytest.fixture
 def ready(machines: tuple[Server, Server]) -> tuple[Server, Server]:
     """Both servers, when each can start runs."""
     for server in machines:
-        for run in requests.get(f"{server.url}/api/runs", timeout=PATIENCE_S).json()["runs"]:  # of a test that failed
+        for run in server.get("/api/runs").json()["runs"]:  # of a test that failed
             if run["status"] not in OVER:
-                requests.post(f"{server.url}/api/runs/{run['id']}/cancel", timeout=PATIENCE_S)
-        until(lambda url=server.url: requests.get(f"{url}/readyz", timeout=PATIENCE_S).ok and _runner_ready(url))
+                server.post(f"/api/runs/{run['id']}/cancel")
+        until(lambda server=server: server.get("/readyz").ok and server.ready())
     return machines
-
-
-def _runner_ready(url: str) -> bool:
-    answer: dict[str, Any] = requests.get(f"{url}/api/devices", timeout=PATIENCE_S).json()
-    return answer["state"] == "ready"

@@ -5,43 +5,24 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 import requests
+from click.testing import CliRunner
 
-from backend.config import PROJECT
+from app import cli
 from backend.runs.run import OVER
 from tests.conftest import PATIENCE_S, Server, until
-from tests.runs.test_manager import children_of
+from tests.support.processes import children_of, command_of
 from tests.support.servers.redis_server import RedisServer
 from tests.support.web_pages import Client, Page
 
 
-def start_run(server: Server, m: int = 3, p: int = 2) -> str:
-    answer = requests.post(f"{server.url}/api/runs", json={"spec": {"p": p, "m": m}}, timeout=PATIENCE_S)
-    assert answer.status_code == 202, answer.text
-    return answer.json()["id"]
-
-
-def whole(server: Server, run_id: str) -> dict:
-    return requests.get(f"{server.url}/api/runs/{run_id}", timeout=PATIENCE_S).json()
-
-
 def listed(server: Server) -> dict[str, dict]:
-    runs = requests.get(f"{server.url}/api/runs", timeout=PATIENCE_S).json()["runs"]
+    runs = server.get("/api/runs").json()["runs"]
     return {run["id"]: run for run in runs}
-
-
-def command_of(pid: int) -> str:
-    """The command line of a process, "" for one that has ended."""
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().decode().replace("\0", " ")
-    except OSError:
-        return ""
 
 
 def processes_of(server: Server, words: str) -> list[int]:
@@ -58,8 +39,8 @@ def watched(server: Server, run_id: str) -> Page:
 def finish(server: Server, page: Page, run_id: str) -> dict:
     """Wait for the end of a run and return it, after a check that the page has all of it."""
     until(lambda: page.over)
-    until(lambda: whole(server, run_id)["status"] in OVER)  # another process may be a moment behind
-    run = whole(server, run_id)
+    until(lambda: server.run(run_id)["status"] in OVER)  # another process may be a moment behind
+    run = server.run(run_id)
     assert page.rows() == run["ops"]
     assert page.messages[0]["first"] == 1
     assert page.messages[-1]["seq"] == run["seq"]
@@ -69,56 +50,56 @@ def finish(server: Server, page: Page, run_id: str) -> dict:
 
 def test_a_run_started_on_one_machine_is_watched_listed_and_changed_through_another(ready):
     first, second = ready
-    run_id = start_run(second)
+    run_id = second.start_run(p=2)
     pages = [watched(server, run_id) for server in (first, second)]
     runs = [finish(server, page, run_id) for server, page in zip(ready, pages, strict=True)]
     assert runs[0] == runs[1]
     assert runs[0]["status"] == "finished"
     assert requests.patch(f"{first.url}/api/runs/{run_id}", json={"name": "shared"}, timeout=PATIENCE_S).ok
-    assert whole(second, run_id)["name"] == listed(second)[run_id]["name"] == "shared"
+    assert second.run(run_id)["name"] == listed(second)[run_id]["name"] == "shared"
     assert requests.delete(f"{second.url}/api/runs/{run_id}", timeout=PATIENCE_S).status_code == 204
     for server in ready:
-        assert requests.get(f"{server.url}/api/runs/{run_id}", timeout=PATIENCE_S).status_code == 404
+        assert server.get(f"/api/runs/{run_id}").status_code == 404
         assert run_id not in listed(server)
 
 
 def test_a_run_is_cancelled_through_another_machine_and_an_error_of_the_manager_arrives_whole(ready):
     first, second = ready
-    run_id = start_run(first, m=8000)
+    run_id = first.start_run(p=2, m=8000)
     page = watched(second, run_id)
     until(lambda: len(page.rows()) > 3)
     assert listed(second)[run_id]["status"] == "running"
-    assert requests.post(f"{second.url}/api/runs/{run_id}/cancel", timeout=PATIENCE_S).status_code == 202
+    assert second.cancel(run_id).status_code == 202
     assert finish(first, page, run_id)["status"] == "cancelled"
-    again = requests.post(f"{second.url}/api/runs/{run_id}/cancel", timeout=PATIENCE_S)
+    again = second.cancel(run_id)
     assert (again.status_code, again.json()["error"]["code"]) == (409, "runs.already_over")
     assert "cancelled" in again.json()["error"]["message"]
 
 
 def test_a_run_goes_on_without_a_gap_while_redis_dies_and_comes_back_empty(ready, redis_server: RedisServer):
     first, second = ready
-    run_id = start_run(first, m=60)
+    run_id = first.start_run(p=2, m=60)
     pages = [watched(server, run_id) for server in ready]
     until(lambda: all(len(page.rows()) > 5 for page in pages))
     redis_server.kill()
     before = time.monotonic()
-    assert requests.get(f"{second.url}/", timeout=PATIENCE_S).ok  # pages are served all the same
-    refused = requests.post(f"{second.url}/api/runs", json={"spec": {"p": 2, "m": 3}}, timeout=PATIENCE_S)
+    assert second.get("/").ok  # pages are served all the same
+    refused = second.post("/api/runs", {"spec": {"p": 2, "m": 3}})
     assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
-    assert requests.get(f"{second.url}/readyz", timeout=PATIENCE_S).json()["redis"]["ok"] is False
+    assert second.get("/readyz").json()["redis"]["ok"] is False
     until(lambda: time.monotonic() > before + 1)
     redis_server.start()
     for server, page in zip(ready, pages, strict=True):
         assert finish(server, page, run_id)["status"] == "finished"
     assert finish(second, watched(second, run_id), run_id)["op_count"] == 180
-    until(lambda: all(requests.get(f"{server.url}/readyz", timeout=PATIENCE_S).ok for server in ready))
-    next_run = start_run(second)
+    until(lambda: all(server.get("/readyz").ok for server in ready))
+    next_run = second.start_run(p=2)
     assert finish(first, watched(first, next_run), next_run)["status"] == "finished"
 
 
 def test_a_page_whose_process_is_killed_goes_on_with_another_and_the_run_with_it(ready):
     first, _ = ready
-    run_id = start_run(first, m=120)
+    run_id = first.start_run(p=2, m=120)
     rows: list[list] = []
     seen = {"seq": 0, "connections": 0}
     io = Client(reconnection_delay=0.1, reconnection_delay_max=0.2)
@@ -144,24 +125,24 @@ def test_a_page_whose_process_is_killed_goes_on_with_another_and_the_run_with_it
         count = len(rows)
         until(lambda count=count: len(rows) > count)
     until(lambda: seen["connections"] > 1)
-    until(lambda: whole(first, run_id)["status"] == "finished" and len(rows) == 360)
-    assert rows == whole(first, run_id)["ops"]
+    until(lambda: first.run(run_id)["status"] == "finished" and len(rows) == 360)
+    assert rows == first.run(run_id)["ops"]
     io.disconnect()
 
 
 def test_a_run_whose_manager_is_killed_ends_with_its_rows_and_the_next_one_works(ready):
     first, second = ready
-    run_id = start_run(second, m=8000)
-    waiting = start_run(second, m=3)
+    run_id = second.start_run(p=2, m=8000)
+    waiting = second.start_run(p=2, m=3)
     page = watched(second, run_id)
     until(lambda: len(page.rows()) > 5)
     os.kill(processes_of(first, "process runs")[0], signal.SIGKILL)
     run = finish(second, page, run_id)
     assert (run["status"], run["failure"]["code"]) == ("failed", "runs.server_stopped")
     assert run["op_count"] > 5
-    until(lambda: whole(first, waiting)["status"] == "failed")
-    until(lambda: requests.post(f"{second.url}/api/runs", json={"spec": {"p": 2, "m": 3}}, timeout=PATIENCE_S).ok)
-    next_run = start_run(second)
+    until(lambda: first.run(waiting)["status"] == "failed")
+    until(lambda: second.post("/api/runs", {"spec": {"p": 2, "m": 3}}).ok)
+    next_run = second.start_run(p=2)
     assert finish(first, watched(first, next_run), next_run)["status"] == "finished"
     stored = {each["id"]: each["status"] for each in listed(first).values()}
     assert (stored[run_id], stored[waiting]) == ("failed", "failed")
@@ -180,8 +161,8 @@ def test_no_process_waits_for_a_connection_that_another_one_has_taken(ready):
 def test_limits_count_for_all_processes_together(ready):
     first, second = ready
     for number, server in enumerate((first, second, first)):
-        assert requests.post(f"{server.url}/api/links", json={"query": f"?m={4 + number}"}, timeout=PATIENCE_S).ok
-    refused = requests.post(f"{second.url}/api/links", json={"query": "?m=12"}, timeout=PATIENCE_S)
+        assert server.post("/api/links", {"query": f"?m={4 + number}"}).ok
+    refused = second.post("/api/links", {"query": "?m=12"})
     assert (refused.status_code, refused.json()["error"]["code"]) == (429, "links.too_many_an_hour")
     assert int(refused.headers["Retry-After"]) > 60
 
@@ -190,19 +171,16 @@ def test_all_processes_see_one_board(ready):
     first, second = ready
     rows = ["0F0 0F1 0F2 0B0 0B1 0B2", "1F0 1F1 1F2 1B0 1B1 1B2"]
     at = "api/tasks/gpipe-from-nothing"
-    counts = [
-        requests.post(f"{server.url}/{at}/entries", json={"rows": rows}, timeout=PATIENCE_S).json()["entry"]["count"]
-        for server in (first, second)
-    ]
+    counts = [server.post(f"/{at}/entries", {"rows": rows}).json()["entry"]["count"] for server in (first, second)]
     assert counts == [1, 2]
-    boards = [requests.get(f"{server.url}/{at}/board", timeout=PATIENCE_S).json() for server in (first, second)]
+    boards = [server.get(f"/{at}/board").json() for server in (first, second)]
     assert boards[0] == boards[1]
     assert boards[0]["submissions"] == 2
 
 
 def test_no_process_outlives_a_server_that_is_killed(start, redis_server: RedisServer):
     server = start(BUBBLELINE_REDIS=redis_server.url, BUBBLELINE_PROCESSES="2")
-    until(lambda: requests.get(f"{server.url}/healthz", timeout=PATIENCE_S).ok)
+    until(lambda: server.get("/healthz").ok)
     children = children_of(server.process.pid)
     assert len(children) == 3
     assert sum("process runs" in command_of(child) for child in children) == 1
@@ -218,9 +196,7 @@ def test_no_process_outlives_a_server_that_is_killed(start, redis_server: RedisS
     ],
 )
 def test_settings_that_cannot_be_are_refused_without_showing_a_password(settings, words):
-    done = subprocess.run(
-        [sys.executable, "app.py", "serve"], cwd=PROJECT, env=os.environ | settings, text=True, capture_output=True
-    )
-    assert done.returncode == 1
-    assert words in done.stderr
-    assert "secret" not in done.stderr
+    done = CliRunner(env=settings).invoke(cli, ["serve"])
+    assert done.exit_code == 1
+    assert words in done.output
+    assert "secret" not in done.output

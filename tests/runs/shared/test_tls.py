@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import requests
 
 from backend.config import Config, ConfigError
 from backend.runs.run import OVER
 from backend.web.shared.connection import close, connect
 from backend.web.shared.tls import TlsError
-from tests.conftest import PATIENCE_S, until
+from tests.conftest import until
 from tests.support.servers.certificates import make_certificate
 from tests.support.servers.redis_server import RedisServer
 
@@ -30,33 +29,27 @@ def secure(certificate: tuple[Path, Path], tmp_path_factory: pytest.TempPathFact
     started.kill()
 
 
-def ready_of(url: str) -> dict:
-    return requests.get(f"{url}/readyz", timeout=PATIENCE_S).json()
-
-
 def test_a_run_goes_through_a_redis_with_tls(start, secure: RedisServer):
     server = start(BUBBLELINE_REDIS=secure.url)
-    until(lambda: ready_of(server.url)["redis"]["ok"] and ready_of(server.url)["runner"]["ok"])
-    spec = {"spec": {"p": 2, "m": 3}}
-    until(lambda: requests.get(f"{server.url}/api/devices", timeout=PATIENCE_S).json()["state"] == "ready")
-    run_id = requests.post(f"{server.url}/api/runs", json=spec, timeout=PATIENCE_S).json()["id"]
-
-    def status() -> str:
-        return requests.get(f"{server.url}/api/runs/{run_id}", timeout=PATIENCE_S).json()["status"]
-
-    until(lambda: status() in OVER)
-    assert status() == "finished"
+    until(lambda: server.get("/readyz").ok and server.ready())
+    run_id = server.start_run()
+    until(lambda: server.run(run_id)["status"] in OVER)
+    assert server.run(run_id)["status"] == "finished"
 
 
 def test_a_certificate_that_is_not_trusted_is_refused_with_the_way_out(start, tmp_path: Path, secure: RedisServer):
     server = start(BUBBLELINE_REDIS=secure.url.partition("?")[0])
     log = tmp_path / "server.log"
-    until(lambda: not ready_of(server.url)["redis"]["ok"])
-    why = ready_of(server.url)["redis"]["why"]
+
+    def redis_now() -> dict:
+        return server.get("/readyz").json()["redis"]
+
+    until(lambda: not redis_now()["ok"])
+    why = redis_now()["why"]
     assert f"127.0.0.1:{secure.port} cannot be used: its certificate is not trusted (self-signed certificate)" in why
     assert "ssl_ca_certs=/PATH/ca.pem" in why
     until(lambda: log.read_text().count("its certificate is not trusted") >= 2)  # the other process says so too
-    assert requests.get(f"{server.url}/", timeout=PATIENCE_S).ok
+    assert server.get("/").ok
     server.stop()
     assert "Traceback" not in log.read_text()
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -36,11 +36,8 @@ class Runners:
 
 def together(*each: Callable[[], object]) -> None:
     """Do things at the same time."""
-    threads = [threading.Thread(target=one) for one in each]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(len(each)) as threads:
+        list(threads.map(lambda one: one(), each))
 
 
 def await_hosts(runner: RunnerProgram, *names: str, within: float = PATIENCE_S) -> Event:

@@ -203,12 +203,14 @@ class Hosts:
         given = [f"{key}={value}" for key, value in settings.items()]
         return ["nsenter", "--target", str(self.up[name].first), *_ENTER, "env", "-i", "-C", str(ROOT), *given]
 
-    def run(self, name: str, *command: str, timeout: float = 60.0, **environ: str) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, name: str, *command: str, timeout: float = PATIENCE_S, **environ: str
+    ) -> subprocess.CompletedProcess[str]:
         """Run a command on a host and wait for its end."""
         whole = [*self.enter(name, environ), *command]
         return subprocess.run(whole, capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL)
 
-    def check(self, name: str, *command: str, timeout: float = 60.0, **environ: str) -> str:
+    def check(self, name: str, *command: str, timeout: float = PATIENCE_S, **environ: str) -> str:
         """Run a command on a host; returns its output. Raises an error with the output on failure."""
         done = self.run(name, *command, timeout=timeout, **environ)
         if done.returncode:

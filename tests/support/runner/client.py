@@ -17,6 +17,7 @@ from backend.schedule.order import wire
 from backend.schedule.order.order import Order
 from runner.protocol import Run
 from tests.support import PATIENCE_S
+from tests.support.processes import children_of, descendants_of
 
 ROOT = Path(__file__).resolve().parents[3]
 TINY = {"hidden": 16, "heads": 2, "sequence": 4, "batch": 1, "vocabulary": 16}
@@ -84,17 +85,11 @@ class RunnerProgram:
 
     def workers(self) -> list[int]:
         """Process ids of the workers: the children of the fork server, itself a child of the runner."""
-        parents = _parents()
-        children = {pid for pid, parent in parents.items() if parent == self.process.pid}
-        return sorted(pid for pid, parent in parents.items() if parent in children)
+        return sorted(worker for child in children_of(self.process.pid) for worker in children_of(child))
 
     def descendants(self) -> list[int]:
         """Every process that the runner started, directly or not."""
-        parents = _parents()
-        family = {self.process.pid}
-        while more := {pid for pid, parent in parents.items() if parent in family} - family:
-            family |= more
-        return sorted(family - {self.process.pid})
+        return descendants_of(self.process.pid)
 
     def close(self) -> None:
         assert self.process.stdin is not None
@@ -116,38 +111,3 @@ def job(spec: dict[str, Any] | None = None, order: Order | None = None) -> dict[
 def planned_run(spec: dict[str, Any] | None = None, order: Order | None = None, **fields: Any) -> Run:
     """A run command as the runner has read it."""
     return Run("a", **job(spec, order), **fields)
-
-
-def alive(pid: int) -> bool:
-    """Whether a process exists and is not a zombie."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def gone(pids: list[int], within: float = PATIENCE_S) -> bool:
-    """Whether all these processes end in time."""
-    until = time.monotonic() + within
-    for pid in pids:
-        try:
-            handle = os.pidfd_open(pid)  # readable once the process has ended
-        except ProcessLookupError:
-            continue
-        try:
-            if not select.select([handle], [], [], max(0.0, until - time.monotonic()))[0]:
-                return False
-        finally:
-            os.close(handle)
-    return True
-
-
-def _parents() -> dict[int, int]:
-    found: dict[int, int] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                found[int(entry.name)] = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
-            except OSError:
-                continue
-    return found

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from backend.database.address import PostgresqlAddress
-from tests.support import PATIENCE_S
+from tests.support import PATIENCE_S, until
 
 NOBODY = 65534
 OWNER = "bubbleline"  # of the databases; not a superuser
@@ -72,8 +72,6 @@ class Cluster:
 
     def start(self) -> None:
         """Start the server, and wait until it takes connections."""
-        from tests.conftest import until  # which imports this module
-
         settings = [each for name, value in QUICK.items() for each in ("-c", f"{name}={value}")]
         command = [self._postgres, "-D", self._data, "-p", str(self.port), *settings]
         self._process = subprocess.Popen(command, **self._as)

@@ -6,13 +6,12 @@ import shutil
 import socket
 import ssl
 import subprocess
-import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.support import PATIENCE_S
+from tests.support import PATIENCE_S, until
 
 PROGRAM = "redis-server"
 
@@ -27,8 +26,7 @@ class RedisServer:
         program = shutil.which(PROGRAM)
         if program is None:
             pytest.skip("redis-server is missing; on Debian: apt-get install redis-server")
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
+        with socket.create_server(("127.0.0.1", 0)) as probe:
             self.port = probe.getsockname()[1]
         self._command = [
             program, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
@@ -51,21 +49,20 @@ class RedisServer:
     def start(self) -> None:
         """Start it and wait until it answers."""
         self.process = subprocess.Popen(self._command)
-        end = time.monotonic() + PATIENCE_S
-        while True:
-            try:
-                with closing(self._connection()) as client:
-                    client.sendall(b"PING\r\n")
-                    assert client.recv(7) == b"+PONG\r\n"
-                    return
-            except OSError:
-                assert time.monotonic() < end, "redis-server did not answer"
-                time.sleep(0.02)
+        until(self._answers)
 
     def kill(self) -> None:
         """End it at once; what it had is lost."""
         self.process.kill()
         self.process.wait()
+
+    def _answers(self) -> bool:
+        try:
+            with closing(self._connection()) as client:
+                client.sendall(b"PING\r\n")
+                return client.recv(7) == b"+PONG\r\n"
+        except OSError:
+            return False
 
     def _connection(self) -> socket.socket:
         plain = socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE_S)

@@ -19,11 +19,11 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
+from tests.support import PATIENCE_S
 from tests.support.torch import PRELOADED
 
 WIDTH, SAMPLES = 6, 2
 RANKS = 4
-HANGS_AFTER = 30
 
 
 @dataclass(frozen=True)
@@ -158,9 +158,9 @@ class Pool:
         return [self._answer(pipe) for pipe in used]
 
     def _answer(self, pipe: Connection) -> Any:
-        if not pipe.poll(HANGS_AFTER):
+        if not pipe.poll(PATIENCE_S):
             self.kill()
-            raise TimeoutError(f"torch's runtime has not answered for {HANGS_AFTER} s")
+            raise TimeoutError(f"torch's runtime has not answered for {PATIENCE_S} s")
         return pipe.recv()
 
     def kill(self) -> None:

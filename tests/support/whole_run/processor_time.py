@@ -20,28 +20,15 @@ from typing import Any
 
 import pytest
 
+from tests.support.processes import descendants_of, listed
+
 NOTES = os.environ.get("PROCESSOR_TIMES")
-TICK = os.sysconf("SC_CLK_TCK")
 
 
 def used_by_tree(root: int) -> float:
     """Return the seconds of a process and its descendants, ended ones included as far as a parent waited for them."""
-    used: dict[int, float] = {}
-    children: dict[int, list[int]] = {}
-    for entry in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = entry.read_text().rpartition(")")[2].split()
-        except OSError:  # it has ended
-            continue
-        pid = int(entry.parent.name)
-        children.setdefault(int(fields[1]), []).append(pid)
-        used[pid] = sum(int(ticks) for ticks in fields[11:15]) / TICK  # utime, stime, cutime, cstime
-    total, reached = 0.0, [root]
-    while reached:
-        pid = reached.pop()
-        total += used.get(pid, 0.0)
-        reached += children.get(pid, [])
-    return total
+    every = {each.pid: each for each in listed()}
+    return sum(every[pid].used_s for pid in (root, *descendants_of(root, every.values())))
 
 
 class ProcessorTime:

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
-from flask import Flask
 from flask.testing import FlaskClient
 
-from backend.config import Config
 from backend.limits.rate_limit import Credit
-from backend.web.factory import create_app
 from backend.web.http import gate
-from tests.conftest import error_of
+from tests.conftest import MakeApp, error_of
 
 POLLING = "/socket.io/?EIO=4&transport=polling"
 SEEN = {"X-Forwarded-For": "203.0.113.5", "X-Forwarded-Proto": "https", "X-Forwarded-Host": "bubbles.example"}
@@ -22,18 +17,10 @@ OURS = {"Origin": "https://bubbles.example"}
 LINK = {"query": "?p=2"}
 
 
-def made(config: Config, **given: object) -> Flask:
-    app = create_app(replace(config, **given))
-    app.testing = False
-    return app
-
-
 @pytest.fixture
-def behind(config: Config) -> Iterator[FlaskClient]:
+def behind(make_app: MakeApp) -> FlaskClient:
     """A client of a server behind one proxy, which sees to TLS."""
-    app = made(config, proxies=1)
-    yield app.test_client()
-    app.extensions["bubbleline"].runs.stop()
+    return make_app(proxies=1).test_client()
 
 
 def test_behind_a_tls_proxy_the_page_may_change_things_and_others_may_not(behind: FlaskClient):
@@ -53,8 +40,8 @@ def test_over_https_browsers_are_told_to_stay_there_and_cookies_are_secure(behin
     assert "Strict-Transport-Security" not in plain.headers
 
 
-def test_without_proxies_forwarded_headers_mean_nothing(config: Config):
-    app = made(config, links_per_hour=1)
+def test_without_proxies_forwarded_headers_mean_nothing(make_app: MakeApp):
+    app = make_app(links_per_hour=1)
     client = app.test_client()
     forged = SEEN | {"Forwarded": "for=1.2.3.4;host=bubbles.example;proto=https"}
     assert client.post("/api/links", json=LINK, headers=forged | OURS).status_code == 403
@@ -67,8 +54,8 @@ def test_without_proxies_forwarded_headers_mean_nothing(config: Config):
     assert answers == [201, 429]
 
 
-def test_behind_proxies_only_what_they_added_counts(config: Config):
-    app = made(config, proxies=1, links_per_hour=1)
+def test_behind_proxies_only_what_they_added_counts(make_app: MakeApp):
+    app = make_app(proxies=1, links_per_hour=1)
     client = app.test_client()
     sent = [
         client.post("/api/links", json={"query": f"?p={k}"}, headers={"X-Forwarded-For": f"10.0.0.{k}, {seen}"})
@@ -77,9 +64,9 @@ def test_behind_proxies_only_what_they_added_counts(config: Config):
     assert [answer.status_code for answer in sent] == [201, 429, 201]
 
 
-def test_a_user_named_by_the_proxy_may_run_and_one_named_by_anybody_else_may_not(config: Config):
+def test_a_user_named_by_the_proxy_may_run_and_one_named_by_anybody_else_may_not(make_app: MakeApp):
     named = {"X-Forwarded-User": "ann"}
-    app = made(config, proxies=1, user_header="X-Forwarded-User", admins=("root",))
+    app = make_app(proxies=1, user_header="X-Forwarded-User", admins=("root",))
     client = app.test_client()
     run_id = client.post("/api/runs", json={}, headers=named).get_json()["id"]
     other = {"X-Forwarded-User": "bob"}
@@ -88,10 +75,8 @@ def test_a_user_named_by_the_proxy_may_run_and_one_named_by_anybody_else_may_not
     assert client.get("/metrics", headers={"X-Forwarded-User": "root"}).status_code == 200
     assert client.post(f"/api/runs/{run_id}/cancel", headers=named).status_code == 202
     assert client.post("/api/runs", json={}).status_code == 401
-    unnamed = made(config, proxies=1).test_client()
+    unnamed = make_app(proxies=1).test_client()
     assert unnamed.post("/api/runs", json={}, headers=named).status_code == 401
-    for each in (app, unnamed.application):
-        each.extensions["bubbleline"].runs.stop()
 
 
 @pytest.mark.parametrize(
@@ -108,17 +93,19 @@ def test_a_user_named_by_the_proxy_may_run_and_one_named_by_anybody_else_may_not
     ],
 )
 @pytest.mark.parametrize("path", ["/healthz", POLLING])
-def test_on_a_network_a_name_that_another_site_could_own_is_refused(config: Config, host: str, served: bool, path: str):
-    answer = made(config, host="0.0.0.0").test_client().get(path, headers={"Host": host})
+def test_on_a_network_a_name_that_another_site_could_own_is_refused(
+    make_app: MakeApp, host: str, served: bool, path: str
+):
+    answer = make_app(host="0.0.0.0").test_client().get(path, headers={"Host": host})
     assert answer.status_code == (200 if served else 400)
     if not served:
         assert error_of(answer)["code"] == "http.other_host"
         assert "BUBBLELINE_HOSTS" in error_of(answer)["message"]
 
 
-def test_another_name_is_served_to_those_who_show_a_token_and_where_it_is_set(config: Config):
+def test_another_name_is_served_to_those_who_show_a_token_and_where_it_is_set(make_app: MakeApp):
     lab = {"Host": "lab.example:5000"}
-    app = made(config, host="0.0.0.0")
+    app = make_app(host="0.0.0.0")
     token = app.extensions["bubbleline.policy"].keys.token
     client = app.test_client()
     assert client.get("/", headers=lab).status_code == 400
@@ -127,7 +114,7 @@ def test_another_name_is_served_to_those_who_show_a_token_and_where_it_is_set(co
     assert client.get(f"/?token={token}", headers=lab).status_code == 302
     assert client.get("/", headers=lab).status_code == 200, "with its cookie, which no other site's page has"
     assert app.test_client().get("/", headers=lab).status_code == 400
-    named = made(config, host="0.0.0.0", hosts=("lab.example",)).test_client()
+    named = make_app(host="0.0.0.0", hosts=("lab.example",)).test_client()
     assert named.get("/", headers=lab).status_code == 200
     assert named.get("/", headers={"Host": "192.0.2.7"}).status_code == 400
 
@@ -144,8 +131,8 @@ class OpenSocket:
         self.credit = credit
 
 
-def test_a_refused_websocket_is_closed_with_the_reason_and_too_many_are_refused(config: Config):
-    app = made(config, sockets=1)
+def test_a_refused_websocket_is_closed_with_the_reason_and_too_many_are_refused(make_app: MakeApp):
+    app = make_app(sockets=1)
     policy, pace = app.extensions["bubbleline.policy"], app.extensions["bubbleline.pace"]
     refused: list[OpenSocket] = []
     depth = 0

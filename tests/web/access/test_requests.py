@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+import re
 from typing import Any
 
 import pytest
@@ -13,31 +12,17 @@ from flask.testing import FlaskClient
 
 from backend.access.keys import Keys
 from backend.access.roles import Role
-from backend.config import Config
 from backend.schedule.families.registry import order, read
 from backend.schedule.interop import trace_export
 from backend.schedule.simulation.simulate import simulate
-from backend.web.factory import create_app
 from backend.web.http.access import role_needed
-from tests.conftest import error_of
-
-Make = Callable[..., Flask]
+from tests.conftest import MakeApp, error_of
 
 
 @pytest.fixture
-def make(config: Config) -> Iterator[Make]:
+def make(make_app: MakeApp) -> MakeApp:
     """Make apps that others can reach, so that tokens are needed."""
-    made: list[Flask] = []
-
-    def make_app(**given: Any) -> Flask:
-        app = create_app(replace(config, **({"host": "0.0.0.0"} | given)))
-        app.testing = False
-        made.append(app)
-        return app
-
-    yield make_app
-    for app in made:
-        app.extensions["bubbleline"].runs.stop()
+    return lambda **settings: make_app(**{"host": "0.0.0.0"} | settings)
 
 
 def keys_of(app: Flask) -> Keys:
@@ -58,7 +43,7 @@ def a_trace() -> dict[str, Any]:
     return trace_export.trace(simulate(order(spec), spec.timing, spec.v), "x")
 
 
-def test_the_role_that_each_route_needs_is_known(make: Make):
+def test_the_role_that_each_route_needs_is_known(make: MakeApp):
     needed = {
         (rule.endpoint, method): role_needed(rule.endpoint, method)
         for rule in make().url_map.iter_rules()
@@ -77,7 +62,21 @@ def test_the_role_that_each_route_needs_is_known(make: Make):
     }  # fmt: skip
 
 
-def test_without_a_token_one_may_look_but_not_run(make: Make):
+def test_pages_of_other_sites_can_change_nothing(app: Flask, client: FlaskClient):
+    changing = [
+        (re.sub("<[^>]*>", "a", rule.rule), method)
+        for rule in app.url_map.iter_rules()
+        for method in (rule.methods or set()) & {"POST", "PATCH", "PUT", "DELETE"}
+    ]
+    assert {("/api/runs", "POST"), ("/api/runs/a", "DELETE"), ("/api/links", "POST")} <= set(changing)
+    for path, method in changing:
+        refused = client.open(path, method=method, json={}, headers={"Origin": "https://elsewhere.example"})
+        assert (refused.status_code, error_of(refused)["field"]) == (403, "Origin"), (method, path)
+        ours = client.open(path, method=method, json={}, headers={"Origin": "http://localhost"})
+        assert ours.status_code != 403, (method, path)
+
+
+def test_without_a_token_one_may_look_but_not_run(make: MakeApp):
     client = make().test_client()
     assert 'data-role="view"' in client.get("/").text
     for path in ("/api/schedule", "/api/runs", "/api/devices"):
@@ -93,7 +92,7 @@ def test_without_a_token_one_may_look_but_not_run(make: Make):
     assert client.get("/metrics").status_code == 401
 
 
-def test_the_link_with_a_token_sets_a_cookie_and_leads_to_the_same_view_without_it(make: Make):
+def test_the_link_with_a_token_sets_a_cookie_and_leads_to_the_same_view_without_it(make: MakeApp):
     app = make()
     client = app.test_client()
     answer = client.get(f"/?family=zb-h1&token={keys_of(app).token}&p=%34&marks=1,2")
@@ -111,7 +110,7 @@ def test_the_link_with_a_token_sets_a_cookie_and_leads_to_the_same_view_without_
     assert app.test_client().get(f"{short}?token={keys_of(app).token}").headers["Location"] == short
 
 
-def test_scripts_send_the_token_as_a_bearer(make: Make):
+def test_scripts_send_the_token_as_a_bearer(make: MakeApp):
     app = make()
     client = app.test_client()
     sent = {"Authorization": f"Bearer {keys_of(app).token}"}
@@ -125,7 +124,7 @@ def test_scripts_send_the_token_as_a_bearer(make: Make):
     assert client.post("/api/runs", json={}, headers={"Authorization": "Basic eDp5"}).status_code == 401
 
 
-def test_a_wrong_token_in_a_link_gets_a_page_that_says_so(make: Make):
+def test_a_wrong_token_in_a_link_gets_a_page_that_says_so(make: MakeApp):
     client = make().test_client()
     refused = client.get("/?token=guess", headers={"Accept": "text/html"})
     assert refused.status_code == 401
@@ -135,7 +134,7 @@ def test_a_wrong_token_in_a_link_gets_a_page_that_says_so(make: Make):
     assert error_of(as_json)["code"] == "access.bad_token"
 
 
-def test_where_viewing_is_closed_only_the_token_opens_anything(make: Make):
+def test_where_viewing_is_closed_only_the_token_opens_anything(make: MakeApp):
     app = make(view_open=False)
     client = app.test_client()
     closed = client.get("/", headers={"Accept": "text/html"})
@@ -152,7 +151,7 @@ def test_where_viewing_is_closed_only_the_token_opens_anything(make: Make):
         assert inside.get(path).status_code == 200, path
 
 
-def test_only_the_browser_that_made_a_run_and_administrators_change_it(make: Make):
+def test_only_the_browser_that_made_a_run_and_administrators_change_it(make: MakeApp):
     app = make()
     owner, other, admin = holder(app), holder(app), holder(app, admin=True)
     ids = [owner.post("/api/runs/import", json=a_trace()).get_json()["id"] for _ in range(2)]
@@ -171,7 +170,7 @@ def test_only_the_browser_that_made_a_run_and_administrators_change_it(make: Mak
     assert owner.delete(f"/api/runs/{ids[1]}").status_code == 404
 
 
-def test_another_browser_cannot_cancel_my_run(make: Make):
+def test_another_browser_cannot_cancel_my_run(make: MakeApp):
     app = make()
     owner, other = holder(app), holder(app)
     run_id = owner.post("/api/runs", json={}).get_json()["id"]
@@ -203,7 +202,7 @@ def test_browsers_get_their_cookie_when_they_open_the_page_and_with_a_change_onl
     assert "bubbleline-5000=" in app.test_client().get("/", headers={"Host": "localhost:5000"}).headers["Set-Cookie"]
 
 
-def test_a_class_with_a_token_behind_one_address_has_a_share_for_each_browser(make: Make):
+def test_a_class_with_a_token_behind_one_address_has_a_share_for_each_browser(make: MakeApp):
     app = make(queue_per_client=1, links_per_hour=1, imports_per_hour=1)
     for client in (holder(app), holder(app)):
         assert client.post("/api/runs", json={}).status_code == 202
@@ -218,7 +217,7 @@ def test_a_class_with_a_token_behind_one_address_has_a_share_for_each_browser(ma
     assert answer.headers["Retry-After"] == "3600"
 
 
-def test_a_client_over_its_pace_is_refused_for_a_time_and_no_other_is(make: Make):
+def test_a_client_over_its_pace_is_refused_for_a_time_and_no_other_is(make: MakeApp):
     app = make(requests_per_minute=60)
     client = app.test_client()
     statuses = [client.get("/static/css/app/notice.css").status_code for _ in range(70)]
@@ -232,7 +231,7 @@ def test_a_client_over_its_pace_is_refused_for_a_time_and_no_other_is(make: Make
     assert app.test_client().get("/", environ_base={"REMOTE_ADDR": "10.0.0.9"}).status_code == 200
 
 
-def test_what_clients_do_is_in_the_audit_log_and_no_token_is(make: Make, caplog: pytest.LogCaptureFixture):
+def test_what_clients_do_is_in_the_audit_log_and_no_token_is(make: MakeApp, caplog: pytest.LogCaptureFixture):
     app = make()
     with caplog.at_level(logging.DEBUG):
         owner, other = holder(app), holder(app)

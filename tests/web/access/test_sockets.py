@@ -34,29 +34,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def shared(folder: Path) -> Iterator[Server]:
     """A server behind a proxy, so that tokens are needed; its clients may have two connections each."""
-    made = launch(
-        folder, BUBBLELINE_PROXIES="1", BUBBLELINE_TOKEN=TOKEN, BUBBLELINE_ADMIN_TOKEN=ADMIN, BUBBLELINE_SOCKETS="2"
-    )
-    yield made
-    made.stop()
-    assert made.process.stdout is not None
-    made.process.stdout.close()
+    settings = {"PROXIES": "1", "TOKEN": TOKEN, "ADMIN_TOKEN": ADMIN, "SOCKETS": "2"}
+    with launch(folder, **{f"BUBBLELINE_{name}": value for name, value in settings.items()}) as made:
+        yield made
 
 
 def test_searches_need_a_token_and_watching_does_not(shared: Server):
-    viewer, runner = Page(shared), Page(shared, headers=BEARER)
-    try:
+    with Page(shared) as viewer, Page(shared, headers=BEARER) as runner:
         refused = viewer.ask("search", {"spec": SPEC, "seconds": 0.1})
         assert refused["error"]["code"] == "access.run_needs_token"
         assert runner.ask("search", {"spec": SPEC, "seconds": 0.1})["ok"] is True
-        run_id = requests.post(
-            f"{shared.url}/api/runs", json={"spec": {"m": 2}}, headers=BEARER, timeout=PATIENCE_S
-        ).json()["id"]
-        viewer.watch(run_id)
+        viewer.watch(shared.start_run(m=2, headers=BEARER))
         until(lambda: viewer.over)
-    finally:
-        viewer.io.disconnect()
-        runner.io.disconnect()
 
 
 def test_one_connection_too_many_is_refused_with_the_reason_until_another_is_closed(shared: Server):
@@ -103,18 +92,17 @@ def test_a_websocket_with_a_wrong_token_is_closed_with_the_reason(shared: Server
 
 
 def test_a_server_prints_the_links_for_others_and_keeps_tokens_out_of_its_logs(shared: Server, folder: Path, start):
-    requests.post(f"{shared.url}/api/runs", json={}, timeout=PATIENCE_S)
-    requests.get(f"{shared.url}/?token={TOKEN}", timeout=PATIENCE_S)
+    shared.post("/api/runs", {})
+    shared.get(f"/?token={TOKEN}")
     log = folder / "audit.log"
     until(lambda: "signed in" in log.read_text())
     assert '"code": "access.run_needs_token"' in log.read_text()
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
     for secret in (TOKEN, ADMIN):
         assert secret not in log.read_text() + (folder / "server.log").read_text()
-    assert shared.process.stdout is not None
-    assert shared.process.stdout.readline() == f"To start runs: {shared.url}/?token=(that of BUBBLELINE_TOKEN)\n"
+    assert shared.printed() == f"To start runs: {shared.url}/?token=(that of BUBBLELINE_TOKEN)\n"
     made = start(BUBBLELINE_PROXIES="1")
-    link = made.process.stdout.readline().removeprefix("To start runs: ").strip()
+    link = made.printed().removeprefix("To start runs: ").strip()
     with requests.Session() as session:
         assert session.get(link, timeout=PATIENCE_S).url == f"{made.url}/"
         assert session.post(f"{made.url}/api/runs", json={"spec": {"m": 2}}, timeout=PATIENCE_S).status_code == 202

@@ -64,10 +64,10 @@ def test_other_schedules_are_relative_to_the_first_and_have_their_own_v():
     ]  # fmt: skip
 
 
-def test_a_link_and_a_comparison_take_every_name_of_a_family(client: FlaskClient):
+def test_a_link_and_a_comparison_take_every_name_of_a_family(reader: FlaskClient):
     first, second = plans_of(b"family=Interleaved+1F1B&b.family=ZB-V")
     assert (first.family, first.v, second.family, second.v) == ("interleaved", 2, "v-zb", 2)
-    rows = client.get("/api/compare?families=ZB-V,1F1B").json["rows"]
+    rows = reader.get("/api/compare?families=ZB-V,1F1B").json["rows"]
     assert [row["family"] for row in rows] == ["v-zb", "1f1b"]
 
 

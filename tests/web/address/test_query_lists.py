@@ -55,24 +55,24 @@ def test_an_unreadable_list_is_refused_with_its_key(text: str):
     assert caught.value.field == "F"
 
 
-def test_layers_with_repetitions_are_read_too(client: FlaskClient):
-    short = client.get("/api/costs?model=llama3-70b&heads=1&p=8&layers=7,6*11,7")
-    full = client.get("/api/costs?model=llama3-70b&heads=1&p=8&layers=7,11,11,11,11,11,11,7")
+def test_layers_with_repetitions_are_read_too(reader: FlaskClient):
+    short = reader.get("/api/costs?model=llama3-70b&heads=1&p=8&layers=7,6*11,7")
+    full = reader.get("/api/costs?model=llama3-70b&heads=1&p=8&layers=7,11,11,11,11,11,11,7")
     assert short.status_code == 200
     assert short.get_json() == full.get_json()
 
 
-def test_the_list_of_models_has_the_bounds_of_each_field_and_costs_enforce_them(client: FlaskClient):
-    shelf = client.get("/api/models").get_json()
+def test_the_list_of_models_has_the_bounds_of_each_field_and_costs_enforce_them(reader: FlaskClient):
+    shelf = reader.get("/api/models").get_json()
     assert {"hidden", "parameters", "flops", "per_node", "efficiency"} <= set(shelf["bounds"])
     for field, (low, high) in shelf["bounds"].items():
         for beyond, bound in ((high * 2, high), (low / 2 if low >= 2 else low - 1, low)):
-            error = client.get(f"/api/costs?{field}={quote(str(beyond))}").get_json()["error"]
+            error = reader.get(f"/api/costs?{field}={quote(str(beyond))}").get_json()["error"]
             assert (error["field"], error["nearest"]) == (field, bound)
     assert set(shelf["shape"]) <= set(shelf["models"][0])
 
 
-def test_none_derives_a_field_of_a_model_from_the_others(client: FlaskClient):
-    model = client.get("/api/costs?model=llama3-70b&parameters=none&kv_heads=none").get_json()["setting"]["model"]
+def test_none_derives_a_field_of_a_model_from_the_others(reader: FlaskClient):
+    model = reader.get("/api/costs?model=llama3-70b&parameters=none&kv_heads=none").get_json()["setting"]["model"]
     assert (model["parameters"], model["kv_heads"]) == (None, None)
-    assert client.get("/api/costs?model=llama3-70b&hidden=none").get_json()["error"]["field"] == "hidden"
+    assert reader.get("/api/costs?model=llama3-70b&hidden=none").get_json()["error"]["field"] == "hidden"

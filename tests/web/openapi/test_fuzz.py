@@ -30,10 +30,10 @@ from schemathesis.specs.openapi.checks import (
 )
 from werkzeug.test import TestResponse
 
+from backend.compute.pool import Pool
 from backend.config import Config
-from backend.web.factory import create_app
 from backend.web.openapi.document import OPERATIONS, document, methods
-from tests.conftest import error_of
+from tests.conftest import app_of, end_app, error_of
 from tests.support.server_answers import ORDERS
 
 pytestmark = pytest.mark.timeout(600)  # for the long profile
@@ -75,18 +75,18 @@ class Subject:
 
 
 @pytest.fixture(scope="module")
-def subject(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Subject]:
+def subject(tmp_path_factory: pytest.TempPathFactory, pool: Pool) -> Iterator[Subject]:
     """Return one app for all requests, which does not execute the runs that it takes. Its limits of clients are low
     enough to be exceeded."""
     path = tmp_path_factory.mktemp("fuzz") / "runs.sqlite3"
     share = 12 + REQUESTS // 200
     config = Config(port=0, database=path, queue_per_client=12, imports_per_hour=share, links_per_hour=share)
-    app = create_app(config)
+    app = app_of(config, pool)
     made = Subject(app, schemathesis.openapi.from_dict(small(document(app), known(app))))
     yield made
     if REQUESTS:
         print(f"\n{made.statuses.total()} requests, by status: {dict(made.statuses)}")
-    app.extensions["bubbleline"].runs.stop()
+    end_app(app)
 
 
 @pytest.mark.parametrize(("endpoint", "mode"), CASES, ids=[f"{mode.name.lower()}-{name}" for name, mode in CASES])

@@ -23,17 +23,10 @@ SECONDS = 0.6
 def impatient(tmp_path_factory):
     """A server whose connections have little time, and of which there are at most 8."""
     settings = {"HEADER_S": SECONDS, "BODY_S": SECONDS, "IDLE_S": SECONDS, "CONNECTIONS": 8}
-    made = launch(
+    with launch(
         tmp_path_factory.mktemp("server"), **{f"BUBBLELINE_{name}": str(value) for name, value in settings.items()}
-    )
-    yield made
-    made.stop()
-    made.process.stdout.close()
-
-
-def connect(server: Server) -> socket.socket:
-    host, port = server.url.removeprefix("http://").split(":")
-    return socket.create_connection((host, int(port)), timeout=PATIENCE_S)
+    ) as made:
+        yield made
 
 
 def answer(raw: socket.socket) -> tuple[int, dict]:
@@ -48,13 +41,12 @@ def drip(raw: socket.socket, data: bytes, every: float = 0.05) -> bool:
     for at in range(len(data)):
         try:
             raw.sendall(data[at : at + 1])
-            if raw.recv(1, socket.MSG_PEEK):
-                return True
-            return True  # the end of the connection
+            raw.recv(1, socket.MSG_PEEK)  # an answer, or the end of the connection
         except TimeoutError:
             continue
         except OSError:
-            return True
+            pass
+        return True
     return False
 
 
@@ -84,7 +76,7 @@ ODD = {
 @pytest.mark.parametrize("sent", ODD.values(), ids=ODD)
 def test_a_request_whose_length_can_be_read_in_two_ways_is_refused_and_the_connection_closed(server: Server, sent):
     smuggled = b"GET /api/families HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    with connect(server) as raw:
+    with server.connect() as raw:
         raw.sendall(POST + sent + smuggled)
         status, error = answer(raw)  # to the end: nothing follows, so the smuggled request was not answered
     assert (status, error["field"]) == (400, "request")
@@ -92,13 +84,13 @@ def test_a_request_whose_length_can_be_read_in_two_ways_is_refused_and_the_conne
 
 def test_chunked_in_http_1_0_and_a_request_without_a_version_are_refused(server: Server):
     for sent in (POST.replace(b"1.1", b"1.0") + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", b"GET /\r\n\r\n"):
-        with connect(server) as raw:
+        with server.connect() as raw:
             raw.sendall(sent)
             assert answer(raw)[0] == 400
 
 
 def test_a_broken_chunk_ends_the_connection(server: Server):
-    with connect(server) as raw:
+    with server.connect() as raw:
         raw.sendall(POST + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n" + GET + b"\r\n")
         data = raw.makefile("rb").read()
     assert data.startswith(b"HTTP/1.1 400")
@@ -112,7 +104,7 @@ def test_proper_chunks_and_lengths_are_read_as_before(server: Server):
         b"Transfer-Encoding: CHUNKED\r\n\r\n%x\r\n%s\r\n0\r\n\r\n" % (len(body), body),
         b"Content-Length: %d\r\n\r\n%s" % (len(body), body),
     ):
-        with connect(server) as raw:
+        with server.connect() as raw:
             raw.sendall(POST + b"Connection: close\r\n" + sent)
             status, error = answer(raw)
         assert (status, error["field"]) == (400, "p"), "the spec was read"
@@ -121,30 +113,24 @@ def test_proper_chunks_and_lengths_are_read_as_before(server: Server):
 @pytest.mark.parametrize("sent", [b"X-%d: 1\r\n" * 200, b"X-%d: " + b"a" * 60_000 + b"\r\n"])
 def test_too_many_or_too_large_headers_are_refused(server: Server, sent):
     headers = b"".join(sent.replace(b"%d", b"%d" % number) for number in range(1 if sent.count(b"\r") > 1 else 3))
-    with connect(server) as raw:
+    with server.connect() as raw:
         raw.sendall(GET + headers + b"\r\n")
         status, error = answer(raw)
     assert (status, error["field"]) == (431, "headers")
 
 
-def test_headers_that_arrive_a_byte_at_a_time_end_with_408(impatient: Server):
-    with connect(impatient) as raw:
-        assert drip(raw, GET + b"X-Slow: " + b"a" * 200)
+@pytest.mark.parametrize("sent", [GET + b"X-Slow: " + b"a" * 200, b"GET /" + b"a" * 200], ids=["headers", "address"])
+def test_a_request_that_arrives_a_byte_at_a_time_ends_with_408(impatient: Server, sent: bytes):
+    with impatient.connect() as raw:
+        assert drip(raw, sent)
         raw.settimeout(PATIENCE_S)
         status, error = answer(raw)
     assert (status, error["code"]) == (408, "http.slow_request")
 
 
-def test_a_request_line_that_arrives_a_byte_at_a_time_ends_with_408(impatient: Server):
-    with connect(impatient) as raw:
-        assert drip(raw, b"GET /" + b"a" * 200)
-        raw.settimeout(PATIENCE_S)
-        assert answer(raw)[0] == 408
-
-
 @pytest.mark.parametrize("sent", [b"", GET + b"\r\n"], ids=["new", "after a request"])
 def test_a_connection_that_asks_nothing_is_closed(impatient: Server, sent):
-    with connect(impatient) as raw:
+    with impatient.connect() as raw:
         raw.sendall(sent)
         data = raw.makefile("rb").read()
     assert data.startswith(b"HTTP/1.1 200" if sent else b"")
@@ -153,14 +139,14 @@ def test_a_connection_that_asks_nothing_is_closed(impatient: Server, sent):
 
 @pytest.mark.parametrize("body", [b"Content-Length: 1000\r\n\r\n{", b"Transfer-Encoding: chunked\r\n\r\n3e8\r\n{"])
 def test_a_body_that_stalls_is_answered_with_408_and_the_connection_closed(impatient: Server, body):
-    with connect(impatient) as raw:
+    with impatient.connect() as raw:
         raw.sendall(POST + body)
         status, error = answer(raw)
     assert (status, error["code"]) == (408, "http.body_incomplete")
 
 
 def test_a_body_that_a_route_does_not_read_cannot_hold_the_connection_either(impatient: Server):
-    with connect(impatient) as raw:
+    with impatient.connect() as raw:
         raw.sendall(GET + b"Content-Length: 100000000000\r\n\r\n")
         data = raw.makefile("rb").read()
     assert data.startswith(b"HTTP/1.1 200")
@@ -202,7 +188,7 @@ def test_an_open_socket_may_be_silent_for_longer_than_a_request(impatient: Serve
 
 
 def test_when_all_connections_are_taken_an_idle_one_makes_room_and_else_the_answer_is_503(impatient: Server):
-    idle = connect(impatient)
+    idle = impatient.connect()
     idle.sendall(GET + b"\r\n")
     assert idle.recv(100).startswith(b"HTTP/1.1 200")
     sockets = [connect_raw(impatient) for _ in range(7)]
@@ -212,12 +198,12 @@ def test_when_all_connections_are_taken_an_idle_one_makes_room_and_else_the_answ
     while idle.recv(10_000):
         pass
     sockets.append(connect_raw(impatient))
-    with connect(impatient) as refused:
+    with impatient.connect() as refused:
         refused.sendall(GET + b"\r\n")
         status, error = answer(refused)
     assert (status, error["code"]) == (503, "http.connections_full")
     for raw in sockets:
         raw.close()
-    until(lambda: requests.get(impatient.url + "/healthz", timeout=PATIENCE_S).status_code == 200)
-    figures = requests.get(impatient.url + "/metrics", timeout=PATIENCE_S).text
+    until(lambda: impatient.get("/healthz").status_code == 200)
+    figures = impatient.get("/metrics").text
     assert "bubbleline_connections_refused_total 1.0\n" in figures

@@ -9,9 +9,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 from prometheus_client.parser import text_string_to_metric_families
 
-from backend.web.factory import create_app
 from backend.web.metrics import EVERY_S, Metrics
-from tests.conftest import until
+from tests.conftest import MakeApp, until
 
 
 def figures(client: FlaskClient) -> dict[tuple, float]:
@@ -47,13 +46,12 @@ def test_every_part_has_its_figures(client: FlaskClient):
     assert found["bubbleline_open_files",] > 3
 
 
-def test_apps_of_one_process_have_figures_of_their_own(app: Flask, client: FlaskClient, config):
-    other = create_app(config)
+def test_apps_of_one_process_have_figures_of_their_own(app: Flask, client: FlaskClient, make_app: MakeApp):
+    other = make_app()
     client.get("/nowhere")
     at = ("bubbleline_requests_total", ("route", "none"), ("status", "404"))
     assert figures(client)[at] == 1
     assert at not in figures(other.test_client())
-    other.extensions["bubbleline"].runs.stop()
 
 
 def test_a_loop_that_is_held_up_shows_in_the_lag():

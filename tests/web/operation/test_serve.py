@@ -17,43 +17,16 @@ from click.testing import CliRunner
 
 from backend.config import PROJECT, Config, ConfigError
 from tests.conftest import PATIENCE_S, until
-from tests.runs.test_manager import children_of, group_of
 from tests.support import within
 from tests.support.hostile_bodies import COSTLY
-
-
-def runner_of(server) -> int:
-    """The runner's process: the server's only child but the one that forks its workers."""
-    (child,) = (each for each in children_of(server.process.pid) if "compute.fork_server" not in command_of(each))
-    return child
-
-
-def fork_server_of(server) -> int:
-    """The process that forks the server's workers; it is there soon after the server."""
-
-    def found() -> list[int]:
-        return [each for each in children_of(server.process.pid) if "compute.fork_server" in command_of(each)]
-
-    until(found)
-    return found()[0]
-
-
-def command_of(pid: int) -> str:
-    return Path(f"/proc/{pid}/cmdline").read_bytes().decode().replace("\0", " ")
-
-
-def ready(server) -> bool:
-    return requests.get(server.url + "/healthz", timeout=PATIENCE_S).json()["runner"]["state"] == "ready"
-
-
-def start_run(server, m: int) -> str:
-    return requests.post(server.url + "/api/runs", json={"spec": {"m": m}}, timeout=PATIENCE_S).json()["id"]
+from tests.support.processes import children_of, group_of, stat_of
+from tests.support.servers.server import refusal
 
 
 def test_a_server_responds_long_before_its_runner_has_started(start):
     server = start("--start", "3600")
-    assert requests.get(server.url + "/api/schedule", timeout=PATIENCE_S).status_code == 200
-    until(lambda: requests.get(server.url + "/healthz", timeout=PATIENCE_S).json()["runner"]["state"] == "starting")
+    assert server.get("/api/schedule").status_code == 200
+    until(lambda: server.get("/healthz").json()["runner"]["state"] == "starting")
 
 
 def test_the_modules_of_the_server_load_neither_torch_nor_numba():
@@ -67,10 +40,10 @@ def test_the_modules_of_the_server_load_neither_torch_nor_numba():
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_stopped_server_ends_within_five_seconds_and_leaves_no_process(start, number):
     server = start("--worker", as_users_do=True)
-    until(lambda: ready(server))
-    run_id = start_run(server, 106)
-    until(lambda: requests.get(f"{server.url}/api/runs/{run_id}", timeout=PATIENCE_S).json()["ops"])
-    runner = runner_of(server)
+    until(server.ready)
+    run_id = server.start_run(106)
+    until(lambda: server.run(run_id)["ops"])
+    runner = server.runner()
     assert len(group_of(runner)) == 2
     with within(5):  # about one
         assert server.stop(number) == 0
@@ -78,72 +51,64 @@ def test_a_stopped_server_ends_within_five_seconds_and_leaves_no_process(start, 
 
 
 def test_a_server_that_is_killed_outright_takes_its_runner_along(start):
-    server = start(as_users_do=True)
-    until(lambda: ready(server))
-    runner = runner_of(server)
+    server = start()
+    until(server.ready)
+    runner = server.runner()
     server.stop(signal.SIGKILL)
     until(lambda: group_of(runner) == [])
 
 
 def test_a_server_that_is_killed_outright_takes_its_workers_along_even_while_they_compute(start):
-    server = start(as_users_do=True, BUBBLELINE_WORKERS_AFTER_S="0.05")
-    forks = fork_server_of(server)
+    server = start(BUBBLELINE_WORKERS_AFTER_S="0.05")
+    forks = server.fork_server()
     until(lambda: len(children_of(forks)) == 3)  # one for quick work, two for long
-    asking = subprocess.Popen([sys.executable, "-c", f"import requests; requests.get('{server.url}{COSTLY}')"],
-                              stderr=subprocess.DEVNULL)  # fmt: skip
-    workers = children_of(forks)
-    until(lambda: max(map(processor_s, workers)) > 0.3)
-    server.stop(signal.SIGKILL)
+    with server.connect() as asking:
+        asking.sendall(f"GET {COSTLY} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        until(lambda: max(stat_of(each).own_s for each in children_of(forks)) > 0.3)
+        server.stop(signal.SIGKILL)
     until(lambda: group_of(forks) == [])
-    asking.wait(timeout=PATIENCE_S)
-
-
-def processor_s(pid: int) -> float:
-    """The processor time of a process, in s."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_a_run_under_way_when_the_server_stops_is_failed_after_the_restart(start, number):
     server = start()
-    run_id, waiting = start_run(server, 106), start_run(server, 2)
-    until(lambda: requests.get(f"{server.url}/api/runs/{run_id}", timeout=PATIENCE_S).json()["ops"])
+    run_id, waiting = server.start_run(106), server.start_run(2)
+    until(lambda: server.run(run_id)["ops"])
     server.stop(number)
     again = start()
     for each in (run_id, waiting):
-        run = requests.get(f"{again.url}/api/runs/{each}", timeout=PATIENCE_S).json()
+        run = again.run(each)
         assert run["status"] == "failed"
         assert run["failure"]["message"].startswith("The server stopped")
         assert run["verified"] is None
-    following = start_run(again, 2)
-    until(lambda: requests.get(f"{again.url}/api/runs/{following}", timeout=PATIENCE_S).json()["status"] == "finished")
+    following = again.start_run(2)
+    until(lambda: again.run(following)["status"] == "finished")
 
 
 def test_a_finished_run_is_the_same_after_a_restart(start):
     server = start()
-    run_id = start_run(server, 5)
-    url = f"/api/runs/{run_id}"
-    until(lambda: requests.get(server.url + url, timeout=PATIENCE_S).json()["status"] == "finished")
-    before = requests.get(server.url + url, timeout=PATIENCE_S).json()
+    run_id = server.start_run(5)
+    until(lambda: server.run(run_id)["status"] == "finished")
+    before = server.run(run_id)
     server.stop()
     again = start()
-    assert requests.get(again.url + url, timeout=PATIENCE_S).json() == before
-    assert [run["id"] for run in requests.get(again.url + "/api/runs", timeout=PATIENCE_S).json()["runs"]] == [run_id]
+    assert again.run(run_id) == before
+    assert [run["id"] for run in again.get("/api/runs").json()["runs"]] == [run_id]
 
 
 def test_a_new_schedule_on_an_open_connection_does_not_wait_for_more_to_send(start):
     server = start()
     with requests.Session() as session:
 
-        def answer_s(comm: int) -> float:
+        def body_s(comm: int) -> float:
+            """The seconds from the head of an answer, whenever that comes, to the end of its body."""
+            url = f"{server.url}/api/schedule?family=interleaved&p=16&m=128&v=4&comm={comm / 1000}"
+            answer = session.get(url, timeout=PATIENCE_S, stream=True)
             begun = time.perf_counter()
-            session.get(
-                f"{server.url}/api/schedule?family=interleaved&p=16&m=128&v=4&comm={comm / 1000}", timeout=PATIENCE_S
-            )
+            assert answer.content
             return time.perf_counter() - begun
 
-        soon = any(answer_s(comm) < 0.035 for comm in range(1000))
+        soon = any(body_s(comm) < 0.035 for comm in range(1000))
     assert soon, "small writes that wait for more cost every answer 40 ms"
 
 
@@ -157,7 +122,7 @@ def test_large_requests_do_not_hold_up_small_ones(start):
     waits = []
     while slow.poll() is None:
         asked = time.monotonic()
-        requests.get(server.url + "/api/schedule?p=4", timeout=PATIENCE_S)
+        server.get("/api/schedule?p=4")
         waits.append(time.monotonic() - asked)
         time.sleep(0.01)
     assert slow.wait() == 0
@@ -165,29 +130,21 @@ def test_large_requests_do_not_hold_up_small_ones(start):
     assert statistics.quantiles(waits, n=10)[-1] < (time.monotonic() - begun) / 4  # nine of ten
 
 
-def test_a_port_in_use_is_reported_clearly_with_advice():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
+def test_a_port_in_use_is_reported_clearly_with_advice(tmp_path: Path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        done = subprocess.run(
-            [sys.executable, "app.py", "serve", "--port", str(port)], cwd=PROJECT, capture_output=True, text=True,
-            timeout=PATIENCE_S, check=False,
-        )  # fmt: skip
-    assert done.returncode == 1
-    assert f"Port {port} on 127.0.0.1 is taken" in done.stderr
-    assert "--port" in done.stderr
-    assert "Traceback" not in done.stderr
+        code, said = refusal(tmp_path, "--port", str(port))
+    assert code == 1
+    assert f"Port {port} on 127.0.0.1 is taken" in said
+    assert "--port" in said
+    assert "Traceback" not in said
 
 
-def test_an_address_of_another_machine_is_reported_clearly():
-    done = subprocess.run(
-        [sys.executable, "app.py", "serve", "--host", "203.0.113.7"], cwd=PROJECT, capture_output=True, text=True,
-        timeout=PATIENCE_S, check=False,
-    )  # fmt: skip
-    assert done.returncode == 1
-    assert "Cannot listen on 203.0.113.7" in done.stderr
-    assert "Traceback" not in done.stderr
+def test_an_address_of_another_machine_is_reported_clearly(tmp_path: Path):
+    code, said = refusal(tmp_path, "--host", "203.0.113.7")
+    assert code == 1
+    assert "Cannot listen on 203.0.113.7" in said
+    assert "Traceback" not in said
 
 
 def test_the_program_without_a_command_serves(monkeypatch):
@@ -251,9 +208,9 @@ def test_a_bad_setting_is_refused_by_name(name, text):
 def test_a_store_that_cannot_be_opened_does_not_stop_the_server(start, tmp_path):
     (tmp_path / "file").write_text("")
     server = start(BUBBLELINE_DATABASE=str(tmp_path / "file" / "runs.sqlite3"))
-    until(lambda: ready(server))
-    store = requests.get(server.url + "/healthz", timeout=PATIENCE_S).json()["store"]
+    until(server.ready)
+    store = server.get("/healthz").json()["store"]
     assert store["ok"] is False
     assert "runs.sqlite3" in store["why"]
-    run_id = start_run(server, 2)
-    until(lambda: requests.get(f"{server.url}/api/runs/{run_id}", timeout=PATIENCE_S).json()["status"] == "finished")
+    run_id = server.start_run(2)
+    until(lambda: server.run(run_id)["status"] == "finished")

@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from backend.compute.live_searches.search_job import SearchJob
+from backend.compute.pool import Pool
 from backend.config import Config
 from backend.schedule.spec import Spec
-from backend.web.factory import create_app
-from tests.conftest import FAKE_RUNNER
+from tests.conftest import FAKE_RUNNER, app_of, end_app
 
 EVENTS = ("watch", "unwatch", "watch_cluster", "unwatch_cluster", "search", "search_stop", "message")
 RESERVED = ("connect", "disconnect")  # names of Socket.IO, which its own clients do not send
@@ -34,11 +34,11 @@ ALWAYS = {"code", "params", "field", "value", "message"}
 
 
 @pytest.fixture(scope="module")
-def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
+def app(tmp_path_factory: pytest.TempPathFactory, pool: Pool) -> Iterator[Flask]:
     folder = tmp_path_factory.mktemp("any")
-    made = create_app(Config(port=0, database=folder / "runs.sqlite3", runner=FAKE_RUNNER))
+    made = app_of(Config(port=0, database=folder / "runs.sqlite3", runner=FAKE_RUNNER), pool)
     yield made
-    made.extensions["bubbleline"].runs.stop()
+    end_app(made)
 
 
 @pytest.fixture

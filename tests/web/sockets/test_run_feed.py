@@ -11,12 +11,11 @@ from itertools import pairwise
 import pytest
 
 from backend.errors import RequestError
-from backend.runs.run import Run
 from backend.runs.run_log import Part
 from backend.schedule.interop.measured_rows import KINDS
-from backend.schedule.spec import Spec
 from backend.web.sockets import run_feed as feed_module
 from backend.web.sockets.run_feed import MOST_WATCHES, Feed
+from tests.runs.stored import a_run, grow, ops_of
 
 
 class Viewers:
@@ -48,20 +47,6 @@ class Viewers:
         for before, after in pairwise(messages):
             assert after["first"] == before["seq"] + 1
         return [row for message in messages for row in message.get("ops", [])]
-
-
-def a_run(name: str = "r") -> Run:
-    return Run(name, Spec().to_json(), "auto", None, 0.0)
-
-
-def grow(run: Run, ops: int = 2) -> None:
-    at = run.log.ops
-    run.apply({"event": "op_batch", "ops": [[0, at + k, 1, 2, 3, 0] for k in range(ops)]})
-
-
-def ops_of(run: Run) -> list:
-    """All ops of a run as viewers receive them."""
-    return [list(row) for row in run.log.rows()]
 
 
 @pytest.fixture

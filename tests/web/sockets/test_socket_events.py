@@ -8,13 +8,10 @@ import statistics
 import struct
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
-import requests
-import socketio
 
 from tests.conftest import Server, until
 from tests.support import PATIENCE_S, slowness
@@ -24,37 +21,20 @@ from tests.support.web_pages import Page, connect_raw, rows_of
 @pytest.fixture
 def page(server: Server) -> Iterator[Callable[..., Page]]:
     """Open pages that close with the test."""
-    opened: list[Page] = []
-
-    def open_page(at: Server = server, **options: Any) -> Page:
-        opened.append(Page(at, **options))
-        return opened[-1]
-
-    yield open_page
-    for each in opened:
-        each.io.disconnect()
-
-
-def start_run(server: Server, m: int = 3) -> str:
-    answer = requests.post(f"{server.url}/api/runs", json={"spec": {"m": m}}, timeout=PATIENCE_S)
-    assert answer.status_code == 202, answer.text
-    return answer.json()["id"]
-
-
-def whole(server: Server, run_id: str) -> dict:
-    return requests.get(f"{server.url}/api/runs/{run_id}", timeout=PATIENCE_S).json()
+    with ExitStack() as opened:
+        yield lambda at=server, **options: opened.enter_context(Page(at, **options))
 
 
 @pytest.mark.parametrize("transports", [["websocket"], ["polling"], None])
 def test_a_page_sees_a_run_from_queued_to_finished(server, page, transports):
     viewer = page(transports=transports)
-    run_id = start_run(server)
+    run_id = server.start_run()
     assert viewer.watch(run_id)["ok"] is True
     until(lambda: viewer.over)
     assert [message["event"] for message in viewer.messages if message["event"] != "op_batch"] == [
         "queued", "warming", "running", "verified", "finished",
     ]  # fmt: skip
-    run = whole(server, run_id)
+    run = server.run(run_id)
     assert viewer.rows() == run["ops"]
     assert viewer.messages[0]["first"] == 1
     assert viewer.messages[-1]["seq"] == run["seq"]
@@ -63,21 +43,21 @@ def test_a_page_sees_a_run_from_queued_to_finished(server, page, transports):
 
 def test_a_page_that_requests_bytes_and_messages_receives_the_same_as_from_the_route(server, page):
     viewer = page(transports=["websocket"])
-    run_id = start_run(server)
+    run_id = server.start_run()
     assert viewer.ask("watch", {"run": run_id, "since": 0, "rows": "ops,bytes,messages"})["ok"] is True
     until(lambda: viewer.over)
-    run = whole(server, run_id)
+    run = server.run(run_id)
     for kind, count in (("ops", 9), ("bytes", 9), ("messages", 3)):
         assert [row for message in viewer.messages for row in message.get(kind, [])] == run[kind]
         assert len(run[kind]) == count
     assert viewer.ask("watch", {"run": run_id, "rows": "bites"})["error"]["field"] == "rows"
-    plain = requests.get(f"{server.url}/api/runs/{run_id}?rows=ops", timeout=PATIENCE_S).json()
+    plain = server.get(f"/api/runs/{run_id}?rows=ops").json()
     assert plain == {key: value for key, value in run.items() if key not in ("copies", "bytes", "messages")}
-    assert requests.get(f"{server.url}/api/runs/{run_id}?rows=all", timeout=PATIENCE_S).status_code == 400
+    assert server.get(f"/api/runs/{run_id}?rows=all").status_code == 400
 
 
 def test_pages_that_join_in_the_middle_of_a_run_miss_nothing_and_get_nothing_twice(server, page):
-    run_id = start_run(server, m=8000)  # goes on until every page has joined, and is then cancelled
+    run_id = server.start_run(m=8000)  # goes on until every page has joined, and is then cancelled
     viewers = []
     for step in range(12):
         viewer = page(transports=["websocket"])
@@ -85,14 +65,14 @@ def test_pages_that_join_in_the_middle_of_a_run_miss_nothing_and_get_nothing_twi
             viewer.watch(run_id)
             viewers.append((viewer, []))
         else:  # as a page that opens the link: the run so far, then what follows
-            run = whole(server, run_id)
+            run = server.run(run_id)
             viewer.watch(run_id, run["seq"])
             viewers.append((viewer, run["ops"]))
             assert all(message["seq"] > run["seq"] for message in viewer.messages)
     until(lambda: all(viewer.messages for viewer, _ in viewers))
-    requests.post(f"{server.url}/api/runs/{run_id}/cancel", timeout=PATIENCE_S)
+    server.cancel(run_id)
     until(lambda: all(viewer.over for viewer, _ in viewers))
-    ops = whole(server, run_id)["ops"]
+    ops = server.run(run_id)["ops"]
     assert 0 < len(ops) < 24_000
     for viewer, before in viewers:
         assert before + viewer.rows() == ops
@@ -101,14 +81,14 @@ def test_pages_that_join_in_the_middle_of_a_run_miss_nothing_and_get_nothing_twi
 def test_ops_reach_the_page_within_150_ms_of_their_end(server, page):
     viewer = page(transports=["websocket"])
     slow = slowness()
-    viewer.watch(start_run(server, m=100))
+    viewer.watch(server.start_run(m=100))
     until(lambda: viewer.over)
     assert len(viewer.late) == 300
     assert statistics.median(viewer.late) < 150 * max(slow, slowness())
 
 
 def test_a_page_that_reconnects_gets_only_the_missing_entries(server, page):
-    run_id = start_run(server, m=100)
+    run_id = server.start_run(m=100)
     first = page(transports=["websocket"])
     first.watch(run_id)
     until(lambda: "op_batch" in [each["event"] for each in list(first.messages)])
@@ -118,14 +98,14 @@ def test_a_page_that_reconnects_gets_only_the_missing_entries(server, page):
     second = page(transports=["websocket"])
     second.watch(run_id, seen[-1]["seq"])
     until(lambda: second.over)
-    assert rows_of(seen + second.messages) == whole(server, run_id)["ops"]
+    assert rows_of(seen + second.messages) == server.run(run_id)["ops"]
 
 
 def test_a_page_that_stops_reading_gets_everything_later_in_fewer_messages_and_delays_no_other(start, page):
     busy = start("--pause", "0.001", "--rows", "2000")
     stalled = connect_raw(busy)
     watcher = page(busy, transports=["websocket"])
-    run_id = start_run(busy, m=24)  # about 3 MB of events
+    run_id = busy.start_run(m=24)  # about 3 MB of events
     stalled.send("42" + json.dumps(["watch", {"run": run_id, "since": 0}]))
     watcher.watch(run_id)
     until(lambda: watcher.over)
@@ -137,7 +117,7 @@ def test_a_page_that_stops_reading_gets_everything_later_in_fewer_messages_and_d
         if packet.startswith("42"):
             messages.append(json.loads(packet[2:])[1])
     stalled.close()
-    assert rows_of(messages) == watcher.rows() == whole(busy, run_id)["ops"]
+    assert rows_of(messages) == watcher.rows() == busy.run(run_id)["ops"]
     assert len(messages) < messages[-1]["seq"]  # events; on a busy machine the other page's come together as well
 
 
@@ -151,7 +131,7 @@ def held_for(viewer: socket.socket) -> int:
 
 def test_two_pages_watching_two_runs_each_receive_their_own(server, page):
     one, two = page(), page()
-    ids = start_run(server), start_run(server)
+    ids = server.start_run(), server.start_run()
     for viewer, run_id in zip((one, two), ids, strict=True):
         viewer.watch(run_id)
     until(lambda: one.over and two.over)
@@ -160,28 +140,28 @@ def test_two_pages_watching_two_runs_each_receive_their_own(server, page):
 
 def test_after_unwatch_no_message_arrives(server, page):
     viewer = page(transports=["websocket"])
-    run_id = start_run(server, m=200)
+    run_id = server.start_run(m=200)
     viewer.watch(run_id)
     until(lambda: viewer.messages)
     assert viewer.ask("unwatch", {"run": run_id}) == {"ok": True}
     had = len(viewer.messages)
-    requests.post(f"{server.url}/api/runs/{run_id}/cancel", timeout=PATIENCE_S)
-    until(lambda: whole(server, run_id)["status"] == "cancelled")
+    server.cancel(run_id)
+    until(lambda: server.run(run_id)["status"] == "cancelled")
     assert viewer.ask("unwatch", {"run": run_id}) == {"ok": True}  # behind whatever was still on its way
     assert len(viewer.messages) == had
 
 
 def test_a_viewer_sees_its_run_cancelled_and_metrics_no_longer_count_a_closed_page(server, page):
     viewer = page()
-    run_id = start_run(server, m=1000)
+    run_id = server.start_run(m=1000)
     viewer.watch(run_id)
     until(lambda: viewer.messages)
-    assert "bubbleline_viewers 1.0\n" in requests.get(server.url + "/metrics", timeout=PATIENCE_S).text
-    assert requests.post(f"{server.url}/api/runs/{run_id}/cancel", timeout=PATIENCE_S).status_code == 202
+    assert "bubbleline_viewers 1.0\n" in server.get("/metrics").text
+    assert server.cancel(run_id).status_code == 202
     until(lambda: viewer.over)
     assert viewer.messages[-1]["event"] == "cancelled"
     viewer.io.disconnect()
-    until(lambda: "bubbleline_viewers 0.0\n" in requests.get(server.url + "/metrics", timeout=PATIENCE_S).text)
+    until(lambda: "bubbleline_viewers 0.0\n" in server.get("/metrics").text)
 
 
 BAD_EVENTS = [
@@ -223,23 +203,17 @@ def test_a_bad_event_gets_the_common_error_shape_and_the_socket_stays_open(serve
 
 @pytest.fixture(scope="module")
 def shared_page(server: Server) -> Iterator[Page]:
-    made = Page(server, transports=["websocket"])
-    yield made
-    made.io.disconnect()
+    with Page(server, transports=["websocket"]) as made:
+        yield made
 
 
 def test_a_since_beyond_the_end_returns_the_end(server, page):
     viewer = page()
-    run_id = start_run(server)
+    run_id = server.start_run()
     viewer.watch(run_id)
     until(lambda: viewer.over)
     error = viewer.watch(run_id, 10_000)["error"]
-    assert (error["field"], error["limit"]) == ("since", whole(server, run_id)["seq"])
-
-
-def test_a_socket_from_another_origin_is_refused(server):
-    with pytest.raises(socketio.exceptions.ConnectionError):
-        socketio.Client(reconnection=False).connect(server.url, headers={"Origin": "http://evil.example"})
+    assert (error["field"], error["limit"]) == ("since", server.run(run_id)["seq"])
 
 
 @pytest.mark.parametrize("packet", ["4", "42", "42[", '42{"a":1}', "42[]", "42[1]", "43", "49", "9", "4" * 5000, "51-"])
@@ -262,7 +236,7 @@ def test_a_frame_that_claims_a_gigabyte_closes_its_socket_before_it_is_read(serv
 
 def test_many_pages_at_once_are_all_served(server):
     """Forty sockets that open together each see the whole run."""
-    run_id = start_run(server, m=50)
+    run_id = server.start_run(m=50)
     pages: list[Page] = []
 
     def one() -> None:

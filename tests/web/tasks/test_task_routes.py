@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import unicodedata
 import zlib
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +15,6 @@ from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.config import Config
 from backend.errors import RequestError
 from backend.schedule.families import registry
 from backend.schedule.order.order import Order, micro_numbers
@@ -31,8 +29,7 @@ from backend.tasks.grade import grade
 from backend.tasks.names import LONGEST_NAME, name_of
 from backend.tasks.reference import reference
 from backend.tasks.task import TableError, read_task, tasks
-from backend.web.factory import create_app
-from tests.conftest import error_of
+from tests.conftest import MakeApp, error_of
 from tests.support.page.workbench import walk
 from tests.web.access.test_requests import holder
 
@@ -236,15 +233,11 @@ def test_names_in_every_script_are_taken():
 
 
 @pytest.fixture
-def public(config: Config) -> Iterator[Flask]:
-    app = create_app(replace(config, host="0.0.0.0", entries_per_hour=3))
-    app.testing = False
-    yield app
-    app.extensions["bubbleline"].runs.stop()
+def public(make_app: MakeApp) -> Flask:
+    return make_app(host="0.0.0.0", entries_per_hour=3)
 
 
-def test_everybody_may_submit_and_only_administrators_delete(public: Flask, pool: Any):
-    public.extensions["bubbleline.compute"] = pool
+def test_everybody_may_submit_and_only_administrators_delete(public: Flask):
     viewer, runner, admin = public.test_client(), holder(public), holder(public, admin=True)
     made = submit(viewer, "gpipe-from-nothing", rows=par_rows("gpipe-from-nothing"), name="rude")
     assert made.status_code == 201
@@ -261,8 +254,7 @@ def test_everybody_may_submit_and_only_administrators_delete(public: Flask, pool
     assert viewer.get("/api/tasks/gpipe-from-nothing/board").get_json()["entries"] == 0
 
 
-def test_a_flood_of_entries_is_refused_after_the_clients_share(public: Flask, pool: Any):
-    public.extensions["bubbleline.compute"] = pool
+def test_a_flood_of_entries_is_refused_after_the_clients_share(public: Flask):
     client = public.test_client()
     answers = [submit(client, "gpipe-from-nothing", rows=["", ""]) for _ in range(6)]
     assert [each.status_code for each in answers] == [400] * 3 + [429] * 3  # wrong ones count: they cost time too
