@@ -206,17 +206,9 @@ export function createShortcuts(all: Binding[]) {
   );
   return h(
     "div",
-    {},
+    h("div.keys", ...byKey, list(t("Mouse and pen"), gestures(), "gestures"), list(t("Touch"), touches(), "gestures")),
     h(
-      "div",
-      { class: "keys" },
-      ...byKey,
-      list(t("Mouse and pen"), gestures(), "gestures"),
-      list(t("Touch"), touches(), "gestures"),
-    ),
-    h(
-      "p",
-      { class: "note" },
+      "p.note",
       t("Marks: ● solid red, what the op needs. ▶ dashed green, what it unblocks."),
       t(" "),
       t(
@@ -244,10 +236,7 @@ function list(title: string, lines: Line[], cls?: string) {
     h("h3", { text: title }),
     h(
       "ul",
-      {},
-      ...lines.map(({ label, description }) =>
-        h("li", {}, h("kbd", { text: label }), h("span", { text: description })),
-      ),
+      ...lines.map(({ label, description }) => h("li", h("kbd", { text: label }), h("span", { text: description }))),
     ),
   );
 }

@@ -11,7 +11,7 @@ const SYMBOLS: Record<string, string> = { group: "g", comm: "c", F: "f", I: "i",
 const RETRY = 4000; // ms
 
 export function createStatus(store: Store, plans: Plans, plot: HTMLElement) {
-  const cover = h("div", { class: "plot-state" }, h("strong", { text: t("Loading the first schedule …") }));
+  const cover = h("div.plot-state", h("strong", { text: t("Loading the first schedule …") }));
   plot.append(cover);
   byId("stage").classList.add("is-empty");
   const banner = byId("banner");
@@ -31,7 +31,7 @@ export function createStatus(store: Store, plans: Plans, plot: HTMLElement) {
         h("p", {
           text: t("The server searches this schedule or reads it. The page tries again every few seconds."),
         }),
-        h("button", { type: "button", class: "button soft", onclick: retry }, t("Try now")),
+        h("button.button.soft", { onclick: retry }, t("Try now")),
       );
     } else if (plan.error) {
       const { field, nearest } = plan.error;
@@ -42,8 +42,8 @@ export function createStatus(store: Store, plans: Plans, plot: HTMLElement) {
         nearest === undefined
           ? ""
           : h(
-              "button",
-              { type: "button", class: "button primary", onclick: () => apply(field, nearest) },
+              "button.button.primary",
+              { onclick: () => apply(field, nearest) },
               t("Use {field} = {value}", { field: SYMBOLS[field] ?? field, value: nearest }),
             ),
       );
@@ -63,7 +63,7 @@ export function createStatus(store: Store, plans: Plans, plot: HTMLElement) {
         h("span", {
           text: t("The server does not answer. Constructed schedules still work; searched and imported ones do not."),
         }),
-        h("button", { type: "button", class: "button", onclick: retry }, t("Try now")),
+        h("button.button", { onclick: retry }, t("Try now")),
       );
     }
     clearTimeout(timer);

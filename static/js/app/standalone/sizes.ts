@@ -88,7 +88,7 @@ export function createSizeControls(
     return isConstructed(made) ? made : { ...made, forward_only: false };
   }
 
-  const note = h("p", { class: "embed-note", role: "status", hidden: true });
+  const note = h("p.embed-note", { role: "status", hidden: true });
 
   function write() {
     shared.forEach((each, k) => {
@@ -130,7 +130,7 @@ export function createSizeControls(
     ...own.flatMap(({ choice, chunks }, at) => [labelled(letter(t("Schedule"), at), choice), chunks.row]),
   ];
   return {
-    node: h("div", {}, h("div", { class: "embed-sliders" }, ...rows), note),
+    node: h("div", h("div.embed-sliders", ...rows), note),
     specs: () => shown,
     isChanged: () => shown.some((spec, at) => ["family", "p", "m", "v"].some((name) => differs(spec, specs[at], name))),
     reset: () => want(specs),
@@ -165,16 +165,16 @@ function familyChoice(
 }
 
 const labelled = (text: string, choice: HTMLSelectElement) =>
-  h("label", { class: "embed-cost" }, h("span", { class: "cut embed-label", text }), choice);
+  h("label.embed-cost", h("span.cut.embed-label", { text }), choice);
 
 /** A slider with its value right behind its label. */
 function slider(label: string, id: string, stops: number[], choose: (value: number) => void): Slider {
   const input = h("input", { type: "range", min: 0, max: stops.length - 1, step: 1, id: `size-${id}` });
-  const out = h("b", { class: "embed-value" });
+  const out = h("b.embed-value");
   input.setAttribute("aria-label", label);
   input.addEventListener("input", () => choose(stops[Number(input.value)]));
-  const head = h("span", { class: "cut embed-label", text: label });
-  const row = h("label", { class: "embed-cost" }, head, out, input);
+  const head = h("span.cut.embed-label", { text: label });
+  const row = h("label.embed-cost", head, out, input);
   return {
     row,
     write(value) {

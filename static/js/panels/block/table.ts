@@ -18,15 +18,14 @@ export function arithmeticTable(answer: Answer, title: string) {
       h("th", { scope: "row", text: t("rank {rank}", { rank }) }),
       chunks > 1
         ? h(
-            "td",
-            { class: "lives" },
+            "td.lives",
             ...livesOf(answer, rank).flatMap((life, chunk) => [
               chunk ? " + " : "",
               h("span", { class: `life-key-${chunk % 2}`, text: life }),
             ]),
           )
         : null,
-      h("td", {}, `${ratio} = `, h("b", { text: mean })),
+      h("td", `${ratio} = `, h("b", { text: mean })),
       h("td", { text: peaks[rank] }),
     );
   });
@@ -36,26 +35,22 @@ export function arithmeticTable(answer: Answer, title: string) {
     chunks > 1 ? t("most at once: {peak} chunks = {micro}", { peak, micro }) : t("most at once: {micro}", { micro });
   const total = family === "1f1b" ? atOnce : t("{most}; 1F1B holds p = {p}", { most: atOnce, p });
   return h(
-    "table",
-    { class: "block-arithmetic" },
-    h("caption", {
-      class: "visually-hidden",
+    "table.block-arithmetic",
+    h("caption.visually-hidden", {
       text: t("{title}: for how many slots each device keeps a micro-batch's activations, over the period", { title }),
     }),
     h(
       "thead",
-      {},
       h(
         "tr",
-        {},
         head(t("device")),
         chunks > 1 ? head(t("slots kept"), "lives") : null,
         head(chunks > 1 ? t("/ period = chunks") : t("slots / period = chunks")),
         head(t("peak")),
       ),
     ),
-    h("tbody", {}, ...rows),
-    h("tfoot", {}, h("tr", {}, h("td", { colspan: chunks > 1 ? 4 : 3, text: total }))),
+    h("tbody", ...rows),
+    h("tfoot", h("tr", h("td", { colspan: chunks > 1 ? 4 : 3, text: total }))),
   );
 }
 
@@ -67,22 +62,19 @@ export function slotTable(answer: Answer, title: string) {
     kinds.map((kind) => (chunks > 1 ? t("{kind}, chunk {chunk}", { kind, chunk }) : kind)),
   ).flat();
   return h(
-    "table",
-    { class: "lined grid-table block-slots" },
+    "table.lined.grid-table.block-slots",
     h("caption", {
       text: t("{title}: the slot in which each op of micro-batch k starts; the next one's is {period} later", {
         title,
         period: block.period,
       }),
     }),
-    h("thead", {}, h("tr", {}, head(t("device")), ...columns.map((name) => head(name)))),
+    h("thead", h("tr", head(t("device")), ...columns.map((name) => head(name)))),
     h(
       "tbody",
-      {},
       ...block.slots.map((device, rank) =>
         h(
           "tr",
-          {},
           h("th", { scope: "row", text: t("rank {rank}", { rank }) }),
           ...device.flatMap((slots) => kinds.map((_, at) => h("td", { text: slots[at] }))),
         ),

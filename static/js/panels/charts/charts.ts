@@ -74,7 +74,7 @@ class Charts {
     this.parts = new Panel({
       head: this.choice.head,
       list: this.choice.list,
-      seek: h("div", {}, this.paperPlots, this.search.node),
+      seek: h("div", this.paperPlots, this.search.node),
       figures: [this.figure.node, this.cube.node],
       save: (form) => this.#save(form),
     });
@@ -256,10 +256,8 @@ class Charts {
   /** The button with the nearest legal value. */
   #use(field: string, nearest: unknown) {
     return h(
-      "button",
+      "button.link",
       {
-        type: "button",
-        class: "link",
         onclick: () => this.store.set({ spec: { ...this.store.get().spec, [field]: nearest } }, "push"),
       },
       t("Use {field} = {value}", { field, value: nearest }),
@@ -272,7 +270,7 @@ class Charts {
     if (problem instanceof Offline) this.#retry.later();
     this.parts.complain(
       t("The server does not answer."),
-      h("button", { type: "button", class: "link", onclick: () => this.show() }, t("Try again")),
+      h("button.link", { onclick: () => this.show() }, t("Try again")),
     );
   }
 

@@ -13,16 +13,16 @@ export class Choice {
   list: HTMLElement;
   head: HTMLDivElement;
 
-  #title = h("h2", { class: "charts-title" });
-  #says = h("p", { class: "fine" });
-  #heights = h("div", { class: "charts-choice" });
+  #title = h("h2.charts-title");
+  #says = h("p.fine");
+  #heights = h("div.charts-choice");
   #shown = "";
 
   constructor(picks: Picks) {
     this.picks = picks;
     this.menu = h(
-      "select",
-      { class: "charts-menu", "aria-label": t("Chart"), onchange: () => picks.chart(this.menu.value) },
+      "select.charts-menu",
+      { "aria-label": t("Chart"), onchange: () => picks.chart(this.menu.value) },
       ...groups().map(({ title, kinds }) => {
         const group = h("optgroup", { label: title });
         group.append(...kinds.map(({ id, title: name }) => h("option", { value: id, text: name })));
@@ -30,8 +30,8 @@ export class Choice {
       }),
     );
     this.list = h(
-      "nav",
-      { class: "charts-list", "aria-label": t("Charts") },
+      "nav.charts-list",
+      { "aria-label": t("Charts") },
       ...groups().map(({ title, kinds }) =>
         h(
           "div",
@@ -41,7 +41,6 @@ export class Choice {
             h(
               "button",
               {
-                type: "button",
                 "data-chart": kind.id,
                 title: t("{title}: {text}", { title: kind.title, text: kind.says }),
                 onclick: () => picks.chart(kind.id),
@@ -53,7 +52,7 @@ export class Choice {
       ),
     );
     this.list.addEventListener("keydown", (event) => this.#onKey(event));
-    this.head = h("div", { class: "row charts-head" }, this.menu, this.#title, this.#says, this.#heights);
+    this.head = h("div.row.charts-head", this.menu, this.#title, this.#says, this.#heights);
   }
 
   /** heights: its variants; y: the one that is shown. */
@@ -76,12 +75,12 @@ export class Choice {
 
   #buttonsOf(heights: [string, string][], y: string) {
     return h(
-      "div",
-      { class: "which", role: "group", "aria-label": t("What is drawn") },
+      "div.which",
+      { role: "group", "aria-label": t("What is drawn") },
       ...heights.map(([id, title]) =>
         h(
           "button",
-          { type: "button", "aria-pressed": String(id === y), "data-choice": id, onclick: () => this.picks.height(id) },
+          { "aria-pressed": String(id === y), "data-choice": id, onclick: () => this.picks.height(id) },
           title,
         ),
       ),
@@ -90,8 +89,8 @@ export class Choice {
 
   #menuOf(heights: [string, string][], y: string) {
     const menu: HTMLSelectElement = h(
-      "select",
-      { class: "charts-variant", "aria-label": t("What is drawn"), onchange: () => this.picks.height(menu.value) },
+      "select.charts-variant",
+      { "aria-label": t("What is drawn"), onchange: () => this.picks.height(menu.value) },
       ...heights.map(([id, title]) => h("option", { value: id, text: title })),
     );
     menu.value = y;

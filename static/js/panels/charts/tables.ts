@@ -31,22 +31,19 @@ const unitColumns = (): [string, string][] => [
 export function pointTable(points: Point[], mark: Mark, next: string, put: Put, point: (at: number | null) => void) {
   const rows = byMemory(points).map((at) => pointRow(points, at, mark(at), next, put, point));
   return h(
-    "table",
-    { class: "charts-table" },
-    h("caption", { class: "visually-hidden", text: t("The points of the chart, from the least memory to the most") }),
+    "table.charts-table",
+    h("caption.visually-hidden", { text: t("The points of the chart, from the least memory to the most") }),
     h(
       "thead",
-      {},
       h(
         "tr",
-        {},
         h("th", { scope: "col", text: t("schedule") }),
         ...pointColumns(points.some(({ units }) => units)).map(([name, title]) =>
           h("th", { scope: "col", title, text: name }),
         ),
       ),
     ),
-    h("tbody", {}, ...rows),
+    h("tbody", ...rows),
   );
 }
 
@@ -62,10 +59,8 @@ function pointRow(
   const letter = mark || next;
   const under = mark !== "" && mark !== "A";
   const first = h(
-    "button",
+    "button.put",
     {
-      type: "button",
-      class: "put",
       "aria-pressed": String(mark === "A"),
       title: t("Show it on the timeline"),
       onclick: (event: MouseEvent) => put(at, event.shiftKey),
@@ -73,10 +68,8 @@ function pointRow(
     tr(each.label),
   );
   const second = h(
-    "button",
+    "button.under",
     {
-      type: "button",
-      class: "under",
       "aria-pressed": String(under),
       disabled: mark === "A",
       "aria-label": t("{name} as schedule {letter}", { name: tr(each.label), letter }),
@@ -109,7 +102,7 @@ function pointRow(
       : []),
     h("td", { text: formatPercent(each.throughput) }),
     h("td", { text: formatPercent(each.bubble.global.of_total) }),
-    h("td", { class: "text", title: each.adjusted && tr(each.adjusted), text: rank(points, each) }),
+    h("td.text", { title: each.adjusted && tr(each.adjusted), text: rank(points, each) }),
   );
 }
 
@@ -124,8 +117,7 @@ export function rowTable({ columns, rows }: Rows, title: string, acts: Acts) {
   );
   const body = rows.slice(0, MOST).map((row, at) => dataRow(row, at, acts));
   return h(
-    "table",
-    { class: "charts-table charts-rows" },
+    "table.charts-table.charts-rows",
     h(
       "caption",
       { class: rows.length > MOST ? "charts-more" : "visually-hidden" },
@@ -133,27 +125,25 @@ export function rowTable({ columns, rows }: Rows, title: string, acts: Acts) {
         ? t("The first {shown} of {all} rows; the CSV has all of them.", { shown: MOST, all: rows.length })
         : title,
     ),
-    h("thead", {}, h("tr", {}, ...head)),
-    h("tbody", {}, ...body),
+    h("thead", h("tr", ...head)),
+    h("tbody", ...body),
   );
 }
 
 /** Short units are shown in the head; longer texts are its title. */
 function unit(about: string) {
   const sign = about.includes("%") ? "%" : about.length <= 2 ? about : "";
-  return sign ? h("span", { class: "charts-unit", text: ` ${sign}` }) : null;
+  return sign ? h("span.charts-unit", { text: ` ${sign}` }) : null;
 }
 
 function dataRow(row: Row, at: number, acts: Acts) {
   const [first, ...rest] = row.cells;
   const name = typeof first === "string" ? tr(first) : cellText(first);
-  const mark = row.mark ? h("span", { class: "plan-mark", text: row.mark }) : null;
+  const mark = row.mark ? h("span.plan-mark", { text: row.mark }) : null;
   const button = row.change
     ? h(
-        "button",
+        "button.put",
         {
-          type: "button",
-          class: "put",
           title: t("Show it on the timeline"),
           onclick: (event: MouseEvent) => acts.put(at, event.shiftKey),
         },

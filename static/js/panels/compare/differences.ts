@@ -69,13 +69,11 @@ export function differenceTable(
   const heads = [t("schedule"), t("settings changed"), t("step time"), t("against A"), t("bubble"), t("peak memory")];
   if (priced) heads.push(t("tokens / s"), t("MFU"), t("fits"));
   return h(
-    "table",
-    { class: "lined difference-table" },
-    h("caption", { class: "visually-hidden", text: t("Schedules on the screen against the first") }),
-    h("thead", {}, h("tr", {}, ...heads.map((text) => h("th", { scope: "col", text })))),
+    "table.lined.difference-table",
+    h("caption.visually-hidden", { text: t("Schedules on the screen against the first") }),
+    h("thead", h("tr", ...heads.map((text) => h("th", { scope: "col", text })))),
     h(
       "tbody",
-      {},
       ...shown.map((plan, at) =>
         h(
           "tr",
@@ -83,10 +81,10 @@ export function differenceTable(
           h(
             "th",
             { scope: "row" },
-            h("span", { class: "plan-mark", text: letter(at) }),
+            h("span.plan-mark", { text: letter(at) }),
             plans.family((plan.shown ?? plan.asked).family)?.title ?? plan.asked.family,
           ),
-          h("td", { class: "text", text: at ? changes(plan, a).join(", ") || t("none") : "–" }),
+          h("td.text", { text: at ? changes(plan, a).join(", ") || t("none") : "–" }),
           ...cells(plan, a, at, units[at], priced),
         ),
       ),
@@ -99,10 +97,10 @@ export function differenceTable(
 function measuredRow({ id, title, about, figures, held }: Measurement, first: Plan, priced: boolean) {
   const against = first.figures ? signed(figures.makespan / first.figures.makespan - 1) : "–";
   return h(
-    "tr",
-    { "data-plan": id, class: "is-measured" },
+    "tr.is-measured",
+    { "data-plan": id },
     h("th", { scope: "row", text: title }),
-    h("td", { class: "text", text: about }),
+    h("td.text", { text: about }),
     ...[
       timeText(Math.round(figures.makespan * 100) / 100),
       against,

@@ -9,34 +9,26 @@ const NONE = "none";
 
 /** changed: as a link has it. */
 export function createChoice(families: Family[], onScreen: () => string[], changed: (text: string | null) => void) {
-  const summary = h("summary", { class: "button soft" });
+  const summary = h("summary.button.soft");
   const boxes = families.map((family) =>
     h("input", { type: "checkbox", value: family.name, checked: true, onchange: update }),
   );
   const groups = familyGroups(families).map(({ title, families: members }) =>
     h(
       "fieldset",
-      {},
       h("legend", { text: title }),
-      ...members.map((family) => h("label", {}, boxes[families.indexOf(family)], family.title)),
+      ...members.map((family) => h("label", boxes[families.indexOf(family)], family.title)),
     ),
   );
   const node = h(
-    "details",
-    { class: "comparison-choice" },
+    "details.comparison-choice",
     summary,
     h(
-      "div",
-      { class: "choices" },
+      "div.choices",
       h(
-        "div",
-        { class: "row" },
-        h(
-          "button",
-          { type: "button", class: "link", onclick: () => choose(families.map((family) => family.name)) },
-          t("All"),
-        ),
-        h("button", { type: "button", class: "link", onclick: () => choose(onScreen()) }, t("Those on the screen")),
+        "div.row",
+        h("button.link", { onclick: () => choose(families.map((family) => family.name)) }, t("All")),
+        h("button.link", { onclick: () => choose(onScreen()) }, t("Those on the screen")),
       ),
       ...groups,
     ),

@@ -33,17 +33,16 @@ export class Controls {
   picker: Picker;
 
   #at = 0; // the plan that the controls change
-  #tie = h("input", { type: "checkbox", checked: true, id: "tie" });
-  #tieRow = h("label", { class: "check", hidden: true }, this.#tie, t("Same devices, micro-batches and costs for all"));
-  #lifo = h("input", {
+  #tie = h("input#tie", { type: "checkbox", checked: true });
+  #tieRow = h("label.check", { hidden: true }, this.#tie, t("Same devices, micro-batches and costs for all"));
+  #lifo = h("input#lifo", {
     type: "checkbox",
-    id: "lifo",
     onchange: () => this.#put(withField(this.#spec, "lifo", this.#lifo.checked), "gesture", "lifo"),
   });
-  #lifoRow = h("label", { class: "check" }, this.#lifo, t("Backwards from the last micro-batch to the first"));
-  #switcher = h("div", { class: "which", role: "group", "aria-label": t("Which schedule to change"), hidden: true });
-  #other = h("div", { class: "problem", id: "other-problem", role: "alert", hidden: true });
-  #ofLink = h("div", { class: "problem", id: "link-problem", role: "alert", hidden: true });
+  #lifoRow = h("label.check", this.#lifo, t("Backwards from the last micro-batch to the first"));
+  #switcher = h("div.which", { role: "group", "aria-label": t("Which schedule to change"), hidden: true });
+  #other = h("div#other-problem.problem", { role: "alert", hidden: true });
+  #ofLink = h("div#link-problem.problem", { role: "alert", hidden: true });
   #recompute = new ModesField({
     id: "recompute",
     label: t("recompute"),
@@ -59,18 +58,12 @@ export class Controls {
     put: (modes) => this.#putRecompute(modes),
   });
   #memory = h("h2", { text: t("Memory") });
-  #reset = h(
-    "button",
-    { type: "button", class: "link reset", id: "reset-costs", onclick: () => this.#resetCosts() },
-    t("Reset the costs"),
-  );
-  #locked = h("p", {
-    class: "footnote locked",
-    id: "locked",
+  #reset = h("button#reset-costs.link.reset", { onclick: () => this.#resetCosts() }, t("Reset the costs"));
+  #locked = h("p#locked.footnote.locked", {
     hidden: true,
     text: t("p, m and v are fixed by the imported order."),
   });
-  #edit = h("a", { class: "link edit-order", id: "edit-order", href: "/build" }, t("Edit this order in the workbench"));
+  #edit = h("a#edit-order.link.edit-order", { href: "/build" }, t("Edit this order in the workbench"));
   #fields = new Map<string, Field>();
   #options: Options;
   #stages = new StageTable(
@@ -281,7 +274,6 @@ export class Controls {
       h(
         "button",
         {
-          type: "button",
           title: `${letter(at)} · ${titleOf(each)}`,
           "aria-pressed": String(at === this.#at),
           "data-edit": IDS[at],
@@ -321,8 +313,8 @@ export class Controls {
       error.nearest === undefined
         ? ""
         : h(
-            "button",
-            { type: "button", class: "button", onclick: () => apply(error.nearest) },
+            "button.button",
+            { onclick: () => apply(error.nearest) },
             t("Use {field} = {value}", { field: error.field, value: error.nearest }),
           ),
     );

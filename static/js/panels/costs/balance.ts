@@ -27,19 +27,14 @@ export class Balance {
 
   /** The schedule that the layers are moved for. */
   #which: Slot = 0;
-  #choice = h("div", {
-    class: "which",
+  #choice = h("div.which", {
     role: "group",
     "aria-label": t("Which schedule to balance the layers for"),
     hidden: true,
   });
-  #button = h(
-    "button",
-    { type: "button", class: "button soft", id: "balance", onclick: () => this.#run() },
-    t("Balance the layers"),
-  );
-  #result = h("div", { id: "balance-result", "aria-live": "polite" });
-  node = h("div", { class: "balance", hidden: true }, this.#choice, this.#button, this.#result);
+  #button = h("button#balance.button.soft", { onclick: () => this.#run() }, t("Balance the layers"));
+  #result = h("div#balance-result", { "aria-live": "polite" });
+  node = h("div.balance", { hidden: true }, this.#choice, this.#button, this.#result);
   #shown = "";
   #seen: number[] | null = null;
 
@@ -107,7 +102,6 @@ export class Balance {
         return h(
           "button",
           {
-            type: "button",
             "data-slot": slot,
             "aria-pressed": String(slot === this.#which),
             onclick: () => {
@@ -145,7 +139,7 @@ export class Balance {
     } catch (problem) {
       replace(
         this.#result,
-        h("p", { class: "problem", text: problem instanceof Error ? sentence(tr(problem)) : String(problem) }),
+        h("p.problem", { text: problem instanceof Error ? sentence(tr(problem)) : String(problem) }),
       );
     } finally {
       this.#button.disabled = false;
@@ -178,11 +172,10 @@ export class Balance {
       replace(
         this.#result,
         h(
-          "p",
-          { class: "footnote split" },
+          "p.footnote.split",
           ...filled(t("Layers are {layers}, balanced for other settings. {again}"), {
             layers: h("b", { text: runs(layers) }),
-            again: h("button", { type: "button", class: "link", onclick: () => this.#even() }, t("Even layers again")),
+            again: h("button.link", { onclick: () => this.#even() }, t("Even layers again")),
           }),
         ),
       );
@@ -190,10 +183,9 @@ export class Balance {
     }
     const same = before.layers.join() === after.layers.join();
     const row = (name: string, of: (side: Side) => string) =>
-      h("tr", {}, h("th", { scope: "row", text: name }), h("td", { text: of(before) }), h("td", { text: of(after) }));
+      h("tr", h("th", { scope: "row", text: name }), h("td", { text: of(before) }), h("td", { text: of(after) }));
     const head = h(
       "tr",
-      {},
       h("td"),
       h("th", { scope: "col", text: t("even") }),
       h("th", { scope: "col", text: t("balanced") }),
@@ -201,22 +193,19 @@ export class Balance {
     replace(
       this.#result,
       h(
-        "table",
-        { class: "balance-table" },
-        h("thead", {}, head),
+        "table.balance-table",
+        h("thead", head),
         h(
           "tbody",
-          {},
           row(t("Step, ms"), (side) => timeNumber(side.makespan)),
           row(t("Bubble"), (side) => formatPercent(1 - (m * sum(timesOf(side))) / (p * side.makespan))),
           row(t("Memory"), (side) => bytesText(side.memory.most)),
         ),
       ),
-      h("p", { class: after.memory.fits ? "split" : "split bad", id: "balance-fits", text: fitOf(before, after) }),
-      h("div", { class: "bars", "aria-hidden": "true" }, bars(before, after, before), bars(after, after, before)),
+      h("p#balance-fits", { class: after.memory.fits ? "split" : "split bad", text: fitOf(before, after) }),
+      h("div.bars", { "aria-hidden": "true" }, bars(before, after, before), bars(after, after, before)),
       h(
-        "p",
-        { class: "footnote split" },
+        "p.footnote.split",
         ...(same
           ? filled(t("Layers {layers} are the best split already."), {
               layers: h("span", { text: runs(before.layers) }),
@@ -255,8 +244,7 @@ const sum = (list: number[]) => list.reduce((a, b) => a + b, 0);
 function bars(side: Side, ...all: Side[]) {
   const most = Math.max(...all.flatMap(timesOf));
   return h(
-    "div",
-    { class: "stage-bars" },
+    "div.stage-bars",
     ...timesOf(side).map((x) => {
       const bar = h("i");
       bar.style.height = `${(100 * x) / most}%`;

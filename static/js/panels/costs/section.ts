@@ -39,29 +39,21 @@ export class CostsSection {
   balance: Balance;
 
   #presetName = h("small");
-  #model = h("select", { id: "preset-model" });
-  #machine = h("select", { id: "preset-machine" });
-  #sequence = h("select", { id: "preset-sequence" });
-  #micro = h("select", { id: "preset-micro_batch" });
-  #tp = h("select", { id: "preset-tp" });
-  #data = h("select", { id: "preset-data" });
-  #zero = h("select", { id: "preset-zero" });
-  #efficiency = h("input", { type: "range", id: "preset-efficiency", min: 5, max: 100, step: 5 });
+  #model = h("select#preset-model");
+  #machine = h("select#preset-machine");
+  #sequence = h("select#preset-sequence");
+  #micro = h("select#preset-micro_batch");
+  #tp = h("select#preset-tp");
+  #data = h("select#preset-data");
+  #zero = h("select#preset-zero");
+  #efficiency = h("input#preset-efficiency", { type: "range", min: 5, max: 100, step: 5 });
   #percent = h("output", { for: "preset-efficiency" });
-  #heads = h("input", { type: "checkbox", id: "preset-heads" });
-  #problem = h("div", { class: "problem", id: "preset-problem", role: "alert", hidden: true });
-  #verdict = h("p", { class: "footnote verdict-line", id: "preset-fits" });
-  #apply = h(
-    "button",
-    { type: "button", class: "button primary", id: "preset-apply", onclick: () => this.#put("push") },
-    t("Apply"),
-  );
-  #arithmetic = h(
-    "button",
-    { type: "button", class: "button soft", id: "preset-arithmetic", "aria-controls": "panel-costs" },
-    t("Show the arithmetic"),
-  );
-  #form = h("div", { class: "pricing-form" });
+  #heads = h("input#preset-heads", { type: "checkbox" });
+  #problem = h("div#preset-problem.problem", { role: "alert", hidden: true });
+  #verdict = h("p#preset-fits.footnote.verdict-line");
+  #apply = h("button#preset-apply.button.primary", { onclick: () => this.#put("push") }, t("Apply"));
+  #arithmetic = h("button#preset-arithmetic.button.soft", { "aria-controls": "panel-costs" }, t("Show the arithmetic"));
+  #form = h("div.pricing-form");
   #layers = new StageTable(
     "stage-model-layers",
     t("Edit layers per stage"),
@@ -72,9 +64,8 @@ export class CostsSection {
     },
   );
   node = h(
-    "details",
-    { class: "fold pricing", id: "pricing" },
-    h("summary", {}, h("span", { text: t("Model and machine") }), this.#presetName),
+    "details#pricing.fold.pricing",
+    h("summary", h("span", { text: t("Model and machine") }), this.#presetName),
     this.#form,
   );
   #draft: Preset = plainPreset("");
@@ -132,7 +123,7 @@ export class CostsSection {
 
   #build() {
     const row = (text: string, input: HTMLElement, beside?: HTMLElement) =>
-      h("div", { class: "choice" }, h("label", { for: input.id, text }), input, beside);
+      h("div.choice", h("label", { for: input.id, text }), input, beside);
     replace(
       this.#form,
       row(t("Model"), this.#model),
@@ -145,11 +136,11 @@ export class CostsSection {
       row(t("Data parallel"), this.#data),
       row(t("ZeRO"), this.#zero),
       row(t("Efficiency"), this.#efficiency, this.#percent),
-      h("label", { class: "check" }, this.#heads, t("Embedding and head")),
+      h("label.check", this.#heads, t("Embedding and head")),
       this.#layers.node,
       this.#problem,
       this.#verdict,
-      h("div", { class: "pricing-acts" }, this.#apply, this.#arithmetic),
+      h("div.pricing-acts", this.#apply, this.#arithmetic),
       this.balance.node,
     );
     this.#model.addEventListener("change", () => this.#pick("model", this.#model.value));
@@ -304,10 +295,9 @@ export class CostsSection {
       legal
         ? h(
             "div",
-            {},
             h(
-              "button",
-              { type: "button", class: "button", onclick: () => this.#correct(field, nearest) },
+              "button.button",
+              { onclick: () => this.#correct(field, nearest) },
               t("Use {field} = {value}", { field, value: nearest }),
             ),
           )

@@ -14,10 +14,10 @@ import type { PAPERS } from "../../core/explain/papers.ts";
 type Sizes = { message: number; gradients: number[] };
 
 export function createBoundaries(plans: Plans) {
-  const body = h("div", { class: "facts" });
+  const body = h("div.facts");
   const node = h(
-    "details",
-    { class: "more-figures", id: "boundaries", hidden: true },
+    "details#boundaries.more-figures",
+    { hidden: true },
     h("summary", { text: t("What crosses the boundaries") }),
     body,
   );
@@ -41,10 +41,8 @@ type Facts = { title: string | null; list: Fact[]; old: boolean };
 
 const draw = ({ title, list, old }: Facts) => [
   title === null ? null : h("h3", { text: title }),
-  old ? h("p", { class: "footnote source", text: t("of the last valid schedule") }) : null,
-  ...list.map(({ text, source }) =>
-    h("p", { class: "meaning" }, text, source ? h("span", { class: "cite" }, " ", paperLink(source)) : null),
-  ),
+  old ? h("p.footnote.source", { text: t("of the last valid schedule") }) : null,
+  ...list.map(({ text, source }) => h("p.meaning", text, source ? h("span.cite", " ", paperLink(source)) : null)),
 ];
 
 function facts(plan: Plan, plans: Plans, named: boolean): Facts {

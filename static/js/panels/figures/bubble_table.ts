@@ -15,20 +15,17 @@ const FAR = 1e9; // devices that count as many
 /** The table is built once, so that it stays open while figures change. */
 export function createBubbleTable() {
   const body = h("tbody");
-  const limit = h("p", { class: "meaning" });
+  const limit = h("p.meaning");
   const node = h(
-    "details",
-    { class: "more-figures bubble-table", id: "bubble-table", hidden: true },
+    "details#bubble-table.more-figures.bubble-table",
+    { hidden: true },
     h("summary", { text: t("Bubble with more micro-batches") }),
     h(
-      "table",
-      { class: "fig-table one" },
+      "table.fig-table.one",
       h(
         "thead",
-        {},
         h(
           "tr",
-          {},
           h("th", { scope: "col", text: t("Micro-batches") }),
           h("th", { scope: "col", text: t("of the step") }),
           h("th", { scope: "col", text: t("of the work") }),

@@ -10,7 +10,7 @@ const TOLERANCE = 1e-9; // of the limit: sums of shares are rounded
 const limitOf = (plan: Plan) => (plan.shown ?? plan.asked).memory;
 
 export function createMemoryLimit(plans: Plans) {
-  const node = h("div", { class: "cap", id: "cap", hidden: true });
+  const node = h("div#cap.cap", { hidden: true });
   let written = "";
   return {
     node,
@@ -51,7 +51,6 @@ function line(plan: Plan, plans: Plans, named: boolean) {
     bar,
     h(
       "p",
-      {},
       ...filled(
         named
           ? t("{family}: holds {held}, may hold {limit}: {verdict}")

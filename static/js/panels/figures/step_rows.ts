@@ -35,7 +35,7 @@ export const stepRows = (): Row[] => [
 
 /** The sentence beside the headline: a plan that does not fit is named, and what fits where there is one plan. */
 export function createFit() {
-  const node = h("div", { class: "fit", id: "fit", hidden: true });
+  const node = h("div#fit.fit", { hidden: true });
   let written = "";
   return {
     node,

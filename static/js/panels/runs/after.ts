@@ -12,22 +12,16 @@ export function afterRun(
   toggles: HTMLElement, // of its lane's overlays
 ) {
   const button = h(
-    "button",
+    "button#calibrate.button.soft",
     {
-      type: "button",
-      class: "button soft",
-      id: "calibrate",
       onclick: calibrate,
       title: t("Sets the plan's costs to the measured ones, so that plan and run can be compared op by op"),
     },
     t("Calibrate the plan"),
   );
   const again = h(
-    "button",
+    "button#run-replay.button.soft",
     {
-      type: "button",
-      class: "button soft",
-      id: "run-replay",
       onclick: replay,
       title: t("Plays the run from its start"),
     },
@@ -38,11 +32,8 @@ export function afterRun(
     time === null
       ? ""
       : h(
-          "button",
+          "button#use-hops.button.soft",
           {
-            type: "button",
-            class: "button soft",
-            id: "use-hops",
             onclick: useHop,
             title: t("Sets the plan's hop to the longest one measured between neighbours: {n}", {
               n: formatNumber(time),
@@ -51,15 +42,13 @@ export function afterRun(
           t("Use measured hop time"),
         );
   return h(
-    "div",
-    { class: "row run-after" },
+    "div.row.run-after",
     again,
     button,
     hops,
     toggles,
     h(
-      "span",
-      { class: "row run-files" },
+      "span.row.run-files",
       t("Export the run"),
       file(run, "chrome-trace", t("Chrome trace")),
       file(run, "json", "JSON"),
@@ -68,7 +57,7 @@ export function afterRun(
 }
 
 const file = (run: Run, format: "chrome-trace" | "json", text: string) =>
-  h("a", { class: "link", href: fileOf(run.id, format), download: "", id: `run-${format}` }, text);
+  h("a.link", { href: fileOf(run.id, format), download: "", id: `run-${format}` }, text);
 
 /** The step time and bubble of the schedule at the run's measured costs, in sentences. */
 export function calibrationText({ mode }: Run, { predicted, measured, error }: Calibration) {

@@ -7,10 +7,10 @@ import type { Choice, Device, Devices } from "../../core/measured/devices.ts";
 
 /** A list that opens on demand; hidden until the runner has reported its devices. */
 export function createDeviceList() {
-  const body = h("div", { class: "row devices-body" });
+  const body = h("div.row.devices-body");
   const node = h(
-    "details",
-    { class: "devices", id: "run-devices", hidden: true },
+    "details#run-devices.devices",
+    { hidden: true },
     h("summary", { text: t("Devices of this server") }),
     body,
   );
@@ -31,7 +31,6 @@ function deviceTable(devices: Device[]) {
   const rows = devices.map((each) =>
     h(
       "tr",
-      {},
       h("th", {
         scope: "row",
         text: [each.host, each.kind === "cuda" ? ["cuda", each.index ?? 0].join(":") : each.kind]
@@ -39,8 +38,7 @@ function deviceTable(devices: Device[]) {
           .join(" "),
       }),
       h("td", { text: each.name ?? "" }),
-      h("td", {
-        class: "num",
+      h("td.num", {
         text:
           each.kind === "cpu"
             ? t("{n} cores", { n: each.cores ?? 1 })
@@ -48,7 +46,7 @@ function deviceTable(devices: Device[]) {
               ? t("compute capability {version}", { version: each.capability })
               : "",
       }),
-      h("td", { class: "num", text: each.memory ? formatBytes(each.memory) : "–" }),
+      h("td.num", { text: each.memory ? formatBytes(each.memory) : "–" }),
     ),
   );
   return table([t("device"), t("name"), "", t("total memory")], rows);
@@ -58,7 +56,6 @@ function choiceTable(choices: Choice[]) {
   const rows = choices.map(({ from, to, device, mode }) =>
     h(
       "tr",
-      {},
       h("th", { scope: "row", text: from === to ? String(from) : t("{from} to {to}", { from, to }) }),
       h("td", { text: device }),
       h("td", { text: modeName(mode) }),
@@ -75,8 +72,7 @@ function choiceTable(choices: Choice[]) {
 
 const table = (names: string[], rows: HTMLElement[]) =>
   h(
-    "table",
-    { class: "lined sweep" },
-    h("thead", {}, h("tr", {}, ...names.map((text) => (text ? h("th", { scope: "col", text }) : h("td"))))),
-    h("tbody", {}, ...rows),
+    "table.lined.sweep",
+    h("thead", h("tr", ...names.map((text) => (text ? h("th", { scope: "col", text }) : h("td"))))),
+    h("tbody", ...rows),
   );

@@ -36,24 +36,20 @@ class RunList {
   #chosen = new Set<string>();
   #asked = 0;
   #offline = false; // the server did not answer
-  #notice = h("p", { class: "note", role: "status" });
+  #notice = h("p.note", { role: "status" });
   #rows = h("tbody");
   #following = 0; // the timer of the next request
   #compare = h(
-    "button",
-    { type: "button", class: "button soft", id: "runs-compare", onclick: () => this.acts.only([...this.#chosen]) },
+    "button#runs-compare.button.soft",
+    { onclick: () => this.acts.only([...this.#chosen]) },
     t("Compare the chosen runs"),
   );
-  #hint = h("span", { class: "fine", text: t("Choose two to four runs to compare them on the timeline.") });
-  #bar = h("div", { class: "row run-bar" }, this.#compare, this.#hint);
-  #more = h(
-    "button",
-    { type: "button", class: "button soft", id: "runs-more", onclick: () => this.#page() },
-    t("Show older runs"),
-  );
+  #hint = h("span.fine", { text: t("Choose two to four runs to compare them on the timeline.") });
+  #bar = h("div.row.run-bar", this.#compare, this.#hint);
+  #more = h("button#runs-more.button.soft", { onclick: () => this.#page() }, t("Show older runs"));
   #none = h(
-    "div",
-    { class: "muted run-none", hidden: true },
+    "div.muted.run-none",
+    { hidden: true },
     h("strong", { text: t("No run yet") }),
     h("p", {
       text: t(
@@ -67,16 +63,16 @@ class RunList {
     this.acts = acts;
     const heads = widths().map(({ cls, text }) => h("th", { scope: "col", class: cls, text }));
     this.table = h(
-      "table",
-      { class: "lined run-list", hidden: true },
-      h("caption", { class: "visually-hidden", text: t("Earlier runs") }),
-      h("thead", {}, h("tr", {}, h("td"), ...heads, h("td"))),
+      "table.lined.run-list",
+      { hidden: true },
+      h("caption.visually-hidden", { text: t("Earlier runs") }),
+      h("thead", h("tr", h("td"), ...heads, h("td"))),
       this.#rows,
     );
     this.node = h(
-      "details",
-      { class: "run-more", ontoggle: () => this.refresh() },
-      h("summary", {}, t("Earlier runs on this server")),
+      "details.run-more",
+      { ontoggle: () => this.refresh() },
+      h("summary", t("Earlier runs on this server")),
       this.#notice,
       this.#none,
       this.#bar,

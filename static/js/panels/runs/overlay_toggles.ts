@@ -7,28 +7,22 @@ import type { Store } from "../../data/store.ts";
 export function createOverlayToggles(store: Store) {
   const turn = (name: "planned" | "late") => () => store.setView({ [name]: store.get().view[name] ? null : "1" });
   const planned = h(
-    "button",
+    "button#show-planned.button.soft",
     {
-      type: "button",
-      class: "button soft",
-      id: "show-planned",
       onclick: turn("planned"),
       title: t("Draws the planned position of each op below it (O)"),
     },
     t("Overlay the plan"),
   );
   const late = h(
-    "button",
+    "button#show-late.button.soft",
     {
-      type: "button",
-      class: "button soft",
-      id: "show-late",
       onclick: turn("late"),
       title: t("Colours measured ops by how much later or earlier than planned they ended (R)"),
     },
     t("Colour by lateness"),
   );
-  const node = h("span", { class: "row run-shows" }, planned, late);
+  const node = h("span.row.run-shows", planned, late);
 
   function sync() {
     const { view } = store.get();

@@ -44,11 +44,11 @@ export function rowOf(run: ListedRun, acts: RowActs) {
       })
     : "";
   const head = h("th", { scope: "row" }, ...named(run, acts.title));
-  const buttons = h("td", { class: "run-acts" });
+  const buttons = h("td.run-acts");
   const row = h(
     "tr",
     { "data-row": run.id, class: acts.shown ? "is-shown" : null },
-    h("td", { class: "run-pick" }, pick),
+    h("td.run-pick", pick),
     head,
     cell(
       t("mode, device"),
@@ -89,8 +89,8 @@ const milliseconds = (x: number) => `${short(x)} ms`;
 function figure(label: string, run: ListedRun, of: (figures: any) => unknown, format: (x: number) => string) {
   const [real, plan] = [of(run.measured), of(run.predicted)];
   return h(
-    "td",
-    { class: "num", "data-label": label },
+    "td.num",
+    { "data-label": label },
     typeof real === "number" ? format(real) : "–",
     typeof real === "number" && typeof plan === "number"
       ? h("small", { text: t("predicted {value}", { value: format(plan) }) })
@@ -101,8 +101,8 @@ function figure(label: string, run: ListedRun, of: (figures: any) => unknown, fo
 function outcome(run: ListedRun) {
   const { word, tone, more } = outcomeOf(run);
   return h(
-    "td",
-    { class: "run-outcome", "data-label": t("outcome") },
+    "td.run-outcome",
+    { "data-label": t("outcome") },
     h("span", { class: `run-word ${tone}`, text: word }),
     more ? h("small", { text: more }) : "",
   );
@@ -128,7 +128,6 @@ function buttonsOf(run: ListedRun, acts: RowActs, title: string, head: HTMLEleme
     h(
       "button",
       {
-        type: "button",
         class: `link ${more.cls ?? ""}`,
         "data-run": more.run ?? null,
         onclick: act,
@@ -137,7 +136,7 @@ function buttonsOf(run: ListedRun, acts: RowActs, title: string, head: HTMLEleme
       text,
     );
   const open = acts.shown
-    ? [h("span", { class: "run-on", text: t("on the timeline") })]
+    ? [h("span.run-on", { text: t("on the timeline") })]
     : acts.others
       ? [button(t("Add"), acts.add, { run: run.id }), button(t("Only this"), acts.only)]
       : [button(t("Show"), acts.only, { run: run.id })];
@@ -160,9 +159,8 @@ async function copy({ link, announce }: RowActs) {
 
 /** The name becomes a field: Enter and leaving it save, Esc does not. */
 function askName(run: ListedRun, acts: RowActs, head: HTMLElement) {
-  const field = h("input", {
+  const field = h("input.run-name", {
     type: "text",
-    class: "run-name",
     maxlength: LONGEST_NAME,
     "aria-label": t("Name of the run"),
     placeholder: t("a name, such as: before lunch"),
@@ -185,12 +183,10 @@ function askName(run: ListedRun, acts: RowActs, head: HTMLElement) {
 }
 
 function askDelete(run: ListedRun, acts: RowActs, title: string, head: HTMLElement, home: HTMLElement) {
-  const sure = h("button", { type: "button", class: "link danger", onclick: acts.remove }, t("Delete for good"));
+  const sure = h("button.link.danger", { onclick: acts.remove }, t("Delete for good"));
   const keep = h(
-    "button",
+    "button.link",
     {
-      type: "button",
-      class: "link",
       onclick: () => {
         replace(home, ...buttonsOf(run, acts, title, head, home));
         home.querySelector("button")?.focus();

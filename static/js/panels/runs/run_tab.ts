@@ -107,11 +107,10 @@ export class RunTab {
       deleted: (id) => runs.remove(id, "replace"),
     });
     this.panel = h(
-      "div",
-      { class: "run-tab" },
+      "div.run-tab",
       this.#table.node,
       this.#switcher.node,
-      h("div", { class: "run-and-cluster" }, this.#panel.panel, this.devices.node),
+      h("div.run-and-cluster", this.#panel.panel, this.devices.node),
       this.#list.node,
     );
     this.#panel.setPlans(specsOf(store.get()).length);

@@ -21,8 +21,7 @@ const nameOf = (run: Run, title: Title) =>
 
 /** Buttons that choose the run of the panel, where there are several. */
 export function createSwitcher(select: (at: number) => void) {
-  const node = h("div", {
-    class: "which runs",
+  const node = h("div.which.runs", {
     role: "group",
     "aria-label": t("Run of the panel"),
     hidden: true,
@@ -39,7 +38,7 @@ export function createSwitcher(select: (at: number) => void) {
       replace(
         node,
         ...texts.map((text, at) =>
-          h("button", { type: "button", "aria-pressed": String(at === shown), onclick: () => select(at), text }),
+          h("button", { "aria-pressed": String(at === shown), onclick: () => select(at), text }),
         ),
       );
     },
@@ -47,11 +46,7 @@ export function createSwitcher(select: (at: number) => void) {
 }
 
 export function createRunTable(acts: Acts) {
-  const cancel = h(
-    "button",
-    { type: "button", class: "button soft", id: "cancel-all", onclick: acts.cancelAll },
-    t("Cancel all"),
-  );
+  const cancel = h("button#cancel-all.button.soft", { onclick: acts.cancelAll }, t("Cancel all"));
   const body = h("tbody");
   const groups = [t("step time"), t("bubble"), t("bubble by span")];
   const parts = [
@@ -66,31 +61,27 @@ export function createRunTable(acts: Acts) {
     t("error"),
   ];
   const table = h(
-    "table",
-    { class: "lined sweep" },
-    h("caption", { class: "visually-hidden", text: t("Runs on the timeline, predicted and measured") }),
+    "table.lined.sweep",
+    h("caption.visually-hidden", { text: t("Runs on the timeline, predicted and measured") }),
     h(
       "thead",
-      {},
       h(
         "tr",
-        {},
         h("th", { rowspan: 2, scope: "col", text: t("schedule") }),
         h("th", { rowspan: 2, scope: "col", text: t("outcome") }),
-        ...groups.map((text, at) => h("th", { colspan: at ? 2 : 3, scope: "colgroup", class: "num", text })),
-        h("th", {
+        ...groups.map((text, at) => h("th.num", { colspan: at ? 2 : 3, scope: "colgroup", text })),
+        h("th.num", {
           colspan: 2,
           scope: "colgroup",
-          class: "num",
           title: t("The step time of a simulation with the measured costs of the ops"),
           text: t("re-simulated with measured costs"),
         }),
       ),
-      h("tr", {}, ...parts.map((text) => h("th", { scope: "col", class: "num", text }))),
+      h("tr", ...parts.map((text) => h("th.num", { scope: "col", text }))),
     ),
     body,
   );
-  const node = h("div", { class: "sweep-box", hidden: true }, table, cancel);
+  const node = h("div.sweep-box", { hidden: true }, table, cancel);
   let drawn = "";
 
   return {
@@ -127,10 +118,9 @@ export function createRunTable(acts: Acts) {
         ...rows.map(({ title: name, about }, at) =>
           h(
             "tr",
-            {},
             h("th", { scope: "row" }, name, h("small", { text: about })),
             h("td", { class: `run-word ${cells[at].tone}`, text: cells[at].word }),
-            ...cells[at].figures.map((text) => h("td", { class: "num", text })),
+            ...cells[at].figures.map((text) => h("td.num", { text })),
           ),
         ),
       );

@@ -29,7 +29,7 @@ function embedAddress(query: string, theme: string, controls: string) {
 const quoted = (text: string) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
 export function createEmbedPart(store: Store) {
-  const status = h("p", { class: "share-status", role: "status" });
+  const status = h("p.share-status", { role: "status" });
   const code = linkRow("share-embed", t("Code for your page"), status, true);
   const theme = choice("share-theme", t("Theme"), [
     ["auto", t("as the reader's system")],
@@ -47,23 +47,20 @@ export function createEmbedPart(store: Store) {
     ["column", "640 × 360"],
     ["small", "320 × 240"],
   ]);
-  const frame = h("div", {
-    class: "share-frame",
+  const frame = h("div.share-frame", {
     tabindex: 0,
     role: "group",
     "aria-label": t("Preview of the embed"),
   });
   const node = h(
-    "details",
-    { class: "share-more", id: "share-embed-part" },
+    "details#share-embed-part.share-more",
     h("summary", { text: t("Embed in a page") }),
-    h("div", { class: "share-choices" }, theme.node, controls.node, size.node),
+    h("div.share-choices", theme.node, controls.node, size.node),
     frame,
     code.node,
     status,
     h(
-      "p",
-      { class: "muted share-text" },
+      "p.muted.share-text",
       t("Or one element, with one script and no server:"),
       " ",
       h("a", { href: "/component", target: "_blank" }, h("code", { text: "<bubble-line>" })),
@@ -102,5 +99,5 @@ export function createEmbedPart(store: Store) {
 
 function choice(id: string, label: string, options: [string, string][]) {
   const box = h("select", { id }, ...options.map(([value, text]) => h("option", { value, text })));
-  return { node: h("label", {}, h("span", { text: label }), box), value: () => box.value };
+  return { node: h("label", h("span", { text: label }), box), value: () => box.value };
 }

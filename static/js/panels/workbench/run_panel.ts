@@ -18,23 +18,22 @@ type Parts = { session: Session; store: Store; runs: RunsOnScreen; mayRun: boole
 const OPTIONS = { mode: "auto", unit_ms: null, dtype: "float32", device: "auto", steps: 1, seed: 0 };
 
 export function createRunPanel({ session, store, runs, mayRun }: Parts) {
-  const start = h("button", { type: "button", class: "button primary", id: "bench-run", onclick: run }, t("Run it"));
-  const status = h("p", { class: "bench-run", id: "bench-run-status", role: "status" });
+  const start = h("button#bench-run.button.primary", { onclick: run }, t("Run it"));
+  const status = h("p#bench-run-status.bench-run", { role: "status" });
   const link = (id: string, text: string, props: Record<string, string> = {}) =>
-    h("a", { class: "button soft", id, ...props }, text);
+    h("a.button.soft", { id, ...props }, text);
   const open = link("bench-open", t("Open in the whole page"));
   const csv = link("bench-csv", t("torch's CSV"), { download: "order.csv" });
   const json = link("bench-json", t("JSON"), { download: "order.json" });
-  const files = h("div", { class: "row bench-buttons", id: "bench-files" }, open, csv, json);
-  const note = h("p", {
-    class: "note",
+  const files = h("div#bench-files.row.bench-buttons", open, csv, json);
+  const note = h("p.note", {
     text: t("A complete order can be run, opened in the whole page and exported."),
   });
   const node = h(
     "section",
     { "aria-label": t("Run and export") },
     h("h2", { text: t("Run and export") }),
-    h("div", { class: "row bench-buttons" }, start),
+    h("div.row.bench-buttons", start),
     status,
     note,
     files,

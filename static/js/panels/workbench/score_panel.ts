@@ -17,9 +17,9 @@ const DUST = 1e-9;
 const ALIKE = ["pipedream", "gpipe-lifo"];
 
 export function createScorePanel({ session, serverBound }: Parts) {
-  const table = h("table", { class: "bench-score", id: "bench-score" });
-  const bound = h("p", { class: "note", id: "bench-bound" });
-  const idle = h("p", { class: "note", id: "bench-idle" });
+  const table = h("table#bench-score.bench-score");
+  const bound = h("p#bench-bound.note");
+  const idle = h("p#bench-idle.note");
   const node = h("section", { "aria-label": t("Score") }, h("h2", { text: t("Score") }), table, bound, idle);
   /** From the server, which knows the memory limit too. */
   let served: { board: Board | null; value: number } = { board: null, value: 0 };
@@ -60,20 +60,17 @@ export function createScorePanel({ session, serverBound }: Parts) {
       .sort((a, b) => a.score.makespan - b.score.makespan || a.score.peak - b.score.peak);
     replace(
       table,
-      h("caption", { class: "visually-hidden", text: t("Score, beside the families' at these sizes and costs") }),
+      h("caption.visually-hidden", { text: t("Score, beside the families' at these sizes and costs") }),
       h(
         "thead",
-        {},
         h(
           "tr",
-          {},
           h("th", { scope: "col", text: t("Order") }),
           ...heads().map(([text, title]) => h("th", { scope: "col", title, text })),
         ),
       ),
       h(
         "tbody",
-        {},
         scoreRow(t("Yours"), position.count ? score : null, isWhole(position), "yours"),
         ...best.map((each) => scoreRow(each.title, each.score, true, each.name)),
       ),

@@ -25,9 +25,9 @@ const metrics = (): [keyof Score, string][] => [
 const valueText = (metric: keyof Score, value: number) => (metric === "bubble" ? formatPercent(value) : num(value));
 
 export function createTaskBoard({ load, replay }: Parts) {
-  const count = h("p", { id: "board-count", role: "status" });
-  const body = h("div", { class: "task-board-body" });
-  const node = h("details", { class: "task-board", id: "task-board" }, h("summary", { text: t("Board") }), count, body);
+  const count = h("p#board-count", { role: "status" });
+  const body = h("div.task-board-body");
+  const node = h("details#task-board.task-board", h("summary", { text: t("Board") }), count, body);
   let task: Task | null = null;
   node.addEventListener("toggle", () => void refresh());
 
@@ -72,8 +72,7 @@ export function createTaskBoard({ load, replay }: Parts) {
 
 const histograms = ({ histograms: all }: TaskBoard) =>
   h(
-    "div",
-    { class: "board-histograms" },
+    "div.board-histograms",
     ...metrics().map(([metric, title]) => {
       const { width, counts } = all[metric];
       const first = counts.findIndex((n) => n > 0);
@@ -92,7 +91,7 @@ const histograms = ({ histograms: all }: TaskBoard) =>
         { "data-metric": metric },
         h("figcaption", { text: title }),
         bars(shown, text),
-        h("div", { class: "board-ends", "aria-hidden": "true" }, h("span", { text: from }), h("span", { text: to })),
+        h("div.board-ends", { "aria-hidden": "true" }, h("span", { text: from }), h("span", { text: to })),
       );
     }),
   );
@@ -122,7 +121,7 @@ function paretoNode({ front, best }: TaskBoard, task: Task) {
   const named = task.named.filter(({ within }) => within);
   const entries = [...best.filter((each) => !front.some(({ id }) => id === each.id)), ...front];
   const scores = [...named, ...entries].map(({ score }) => score);
-  if (!scores.length) return h("p", { class: "note", text: t("No named schedule is within the limit here.") });
+  if (!scores.length) return h("p.note", { text: t("No named schedule is within the limit here.") });
   const [times, peaks] = [scores.map(({ makespan }) => makespan), scores.map(({ peak }) => peak)];
   const place = ({ makespan, peak }: Score) => ({
     x: PLOT.left + PLOT.air + part(makespan, times) * (PLOT.width - PLOT.left - 2 * PLOT.air),
@@ -147,7 +146,6 @@ function paretoNode({ front, best }: TaskBoard, task: Task) {
   const [right, foot] = [PLOT.width - PLOT.air, PLOT.height - PLOT.foot];
   return h(
     "figure",
-    {},
     h("figcaption", { text: t("Step time against peak memory") }),
     svg(
       "svg",
@@ -157,7 +155,7 @@ function paretoNode({ front, best }: TaskBoard, task: Task) {
       ...ends(peaks).map((peak, k) => words(num(peak), PLOT.left - 4, [foot - PLOT.air, PLOT.air][k] + 4, "end")),
       ...marks,
     ),
-    h("p", { class: "note", text: t("Diamonds are named schedules; filled dots are on the front.") }),
+    h("p.note", { text: t("Diamonds are named schedules; filled dots are on the front.") }),
   );
 }
 
@@ -187,38 +185,30 @@ function titled(mark: Element, name: string, { makespan, peak }: Score) {
 
 const bestTable = (best: BoardEntry[], replay: (rows: string[]) => void) =>
   h(
-    "table",
-    { class: "bench-score board-best" },
+    "table.bench-score.board-best",
     h("caption", { text: t("Best entries") }),
     h(
       "thead",
-      {},
       h(
         "tr",
-        {},
         ...[t("Name"), t("time"), t("mem."), t("rule")].map((text) => h("th", { scope: "col", text })),
-        h("th", { scope: "col" }, h("span", { class: "visually-hidden", text: t("Replay") })),
+        h("th", { scope: "col" }, h("span.visually-hidden", { text: t("Replay") })),
       ),
     ),
     h(
       "tbody",
-      {},
       ...best.map(({ name, score, rows }, at) =>
         h(
           "tr",
-          {},
           h("th", { scope: "row", text: name ?? t("no name") }),
           h("td", { text: num(score.makespan) }),
           h("td", { text: num(score.peak) }),
           h("td", { text: num(score.simplicity) }),
           h(
             "td",
-            {},
             h(
-              "button",
+              "button.button.soft",
               {
-                type: "button",
-                class: "button soft",
                 "data-replay": at,
                 "aria-label": t("Replay entry {n}", { n: at + 1 }),
                 onclick: () => replay(rows),

@@ -28,32 +28,22 @@ export function createTaskPanel({
   load: () => Promise<Listed[]>;
   board: TaskBoardPanel;
 }) {
-  const choice = h("select", { id: "bench-task", onchange: () => go(choice.value) });
-  const title = h("h2", { id: "task-title" });
-  const text = h("p", { id: "task-text" });
-  const goals = h("ul", { class: "task-goals", id: "task-goals", "aria-label": t("Goals") });
-  const name = h("input", { type: "text", id: "task-name", maxlength: LONGEST_NAME, autocomplete: "nickname" });
-  const enter = h(
-    "button",
-    { type: "button", class: "button primary", id: "task-enter", onclick: send },
-    t("Enter it"),
-  );
-  const status = h("p", { id: "task-status", role: "status" });
+  const choice = h("select#bench-task", { onchange: () => go(choice.value) });
+  const title = h("h2#task-title");
+  const text = h("p#task-text");
+  const goals = h("ul#task-goals.task-goals", { "aria-label": t("Goals") });
+  const name = h("input#task-name", { type: "text", maxlength: LONGEST_NAME, autocomplete: "nickname" });
+  const enter = h("button#task-enter.button.primary", { onclick: send }, t("Enter it"));
+  const status = h("p#task-status", { role: "status" });
   const entry = h(
-    "div",
-    { class: "task-entry" },
-    h(
-      "label",
-      { class: "bench-field", for: "task-name" },
-      h("span", { text: t("Name on the board (if you like)") }),
-      name,
-    ),
+    "div.task-entry",
+    h("label.bench-field", { for: "task-name" }, h("span", { text: t("Name on the board (if you like)") }), name),
     enter,
   );
-  const body = h("div", { class: "task", id: "task", hidden: true }, title, text, goals, entry, status, board.node);
-  const pick = h("label", { class: "bench-field wide", for: "bench-task" }, h("span", { text: t("Task") }), choice);
-  const open = h("button", { type: "button", class: "button soft", id: "bench-tasks", onclick: list }, t("Tasks …"));
-  const failed = h("p", { class: "problem", role: "alert", hidden: true });
+  const body = h("div#task.task", { hidden: true }, title, text, goals, entry, status, board.node);
+  const pick = h("label.bench-field.wide", { for: "bench-task" }, h("span", { text: t("Task") }), choice);
+  const open = h("button#bench-tasks.button.soft", { onclick: list }, t("Tasks …"));
+  const failed = h("p.problem", { role: "alert", hidden: true });
   const node = h("section", { "aria-label": t("Task") }, open, pick, failed, body);
   show(pick, false);
   let task: Task | null = null;
@@ -115,7 +105,7 @@ export function createTaskPanel({
           { class: met ? "is-met" : "", "data-metric": goal.metric },
           h("span", { "aria-hidden": "true", text: met ? "✓ " : "○ " }),
           goalText(goal),
-          met ? h("span", { class: "visually-hidden", text: t(" (met)") }) : "",
+          met ? h("span.visually-hidden", { text: t(" (met)") }) : "",
         );
       }),
     );

@@ -19,10 +19,9 @@ export class StageTable {
 
   #body = h("tbody");
   #foot = h("tfoot");
-  #problem = h("div", { class: "problem", role: "alert", hidden: true });
+  #problem = h("div.problem", { role: "alert", hidden: true });
   #scroll;
-  #tooMany = h("p", {
-    class: "footnote hint",
+  #tooMany = h("p.footnote.hint", {
     hidden: true,
     text: t("Too many stages for a table: paste a list into the field."),
   });
@@ -36,38 +35,33 @@ export class StageTable {
     this.acts = acts;
     const head = h(
       "tr",
-      {},
       h("th", { scope: "col", text: t("stage") }),
       ...heads.map(({ symbol }) => h("th", { scope: "col", text: symbol })),
     );
     const table = h(
-      "table",
-      { class: "stage-table" },
-      h("caption", { class: "visually-hidden", text: title }),
-      h("thead", {}, head),
+      "table.stage-table",
+      h("caption.visually-hidden", { text: title }),
+      h("thead", head),
       this.#body,
       this.#foot,
     );
-    this.#scroll = h("div", { class: "stage-scroll" }, table);
+    this.#scroll = h("div.stage-scroll", table);
     this.node = h(
-      "details",
-      { class: "stage-lists", id },
+      "details.stage-lists",
+      { id },
       h("summary", { text: title }),
       this.#scroll,
       this.#tooMany,
       this.#problem,
       h(
-        "button",
+        "button.link",
         {
-          type: "button",
-          class: "link",
           "data-act": "equal",
           onclick: (event: Event) => this.#equal(event),
         },
         t("All equal"),
       ),
-      h("p", {
-        class: "footnote hint",
+      h("p.footnote.hint", {
         text: t("Paste a list such as 1,2,3 or columns of a spreadsheet into any box."),
       }),
     );
@@ -108,12 +102,7 @@ export class StageTable {
     replace(
       this.#body,
       ...Array.from({ length: stages }, (_, stage) =>
-        h(
-          "tr",
-          {},
-          h("th", { scope: "row", text: String(stage) }),
-          ...this.#boxes.map((column) => h("td", {}, column[stage])),
-        ),
+        h("tr", h("th", { scope: "row", text: String(stage) }), ...this.#boxes.map((column) => h("td", column[stage]))),
       ),
     );
     this.#complain(null);
@@ -201,7 +190,6 @@ export class StageTable {
     const row = (name: string, of: (list: number[]) => number) =>
       h(
         "tr",
-        {},
         h("th", { scope: "row", text: name }),
         ...this.#now.map((list) => h("td", { text: formatNumber(Number(of(list).toPrecision(5))) })),
       );

@@ -23,12 +23,12 @@ export class Setup {
   acts: Acts;
   node: HTMLDivElement;
 
-  #model = h("select", { id: "plan-model", onchange: () => this.#pick("model", this.#model.value) });
-  #machine = h("select", { id: "plan-machine", onchange: () => this.#pick("machine", this.#machine.value) });
-  #gigabytes = h("input", { inputmode: "decimal", id: "plan-gb", onchange: () => this.#typed() });
-  #devices = h("span", { class: "plan-devices" });
-  #find = h("button", { type: "button", class: "button primary", id: "plan-find", onclick: () => this.#press() });
-  #why = h("p", { class: "note plan-why", id: "plan-why", hidden: true });
+  #model = h("select#plan-model", { onchange: () => this.#pick("model", this.#model.value) });
+  #machine = h("select#plan-machine", { onchange: () => this.#pick("machine", this.#machine.value) });
+  #gigabytes = h("input#plan-gb", { inputmode: "decimal", onchange: () => this.#typed() });
+  #devices = h("span.plan-devices");
+  #find = h("button#plan-find.button.primary", { onclick: () => this.#press() });
+  #why = h("p#plan-why.note.plan-why", { hidden: true });
   #running = false;
   /** Of the field, when it was last set or read. */
   #shown: number | null = null;
@@ -37,24 +37,20 @@ export class Setup {
     this.store = store;
     this.acts = acts;
     const more = h(
-      "button",
+      "button#plan-more.link",
       {
-        type: "button",
-        class: "link",
-        id: "plan-more",
         title: t("Tensor and data parallel, ZeRO, sequence, efficiency"),
         onclick: acts.reveal,
       },
       t("More settings …"),
     );
     this.node = h(
-      "div",
-      { class: "row plan-setup" },
+      "div.row.plan-setup",
       labelled(t("Model"), this.#model),
       labelled(t("Machine"), this.#machine),
       labelled(t("GB a device"), this.#gigabytes),
       this.#find,
-      h("span", { class: "fine" }, this.#devices, " ", more),
+      h("span.fine", this.#devices, " ", more),
       this.#why,
     );
     this.#find.setAttribute("aria-describedby", "plan-why");
@@ -134,7 +130,7 @@ export class Setup {
   }
 }
 
-const labelled = (text: string, control: HTMLElement) => h("label", {}, h("span", { text }), control);
+const labelled = (text: string, control: HTMLElement) => h("label", h("span", { text }), control);
 
 /** The entry of a list: a preset's name, or numbers of one's own. */
 const part = (preset: Preset, which: Part) =>
