@@ -62,11 +62,7 @@ export function createAppearance(store: LookStore, speak: (lang: string) => void
   ];
   const node = h(
     "div#appearance.popup.menu",
-    {
-      popover: "auto",
-      role: "dialog",
-      "aria-label": t("Appearance and language"),
-    },
+    { popover: "auto", role: "dialog", "aria-label": t("Appearance and language") },
     ...groups.map((each) => each.node),
   );
   document.body.append(node);

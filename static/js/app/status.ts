@@ -28,9 +28,7 @@ export function createStatus(store: Store, plans: Plans, plot: HTMLElement) {
       replace(
         cover,
         h("strong", { text: t("The server does not answer") }),
-        h("p", {
-          text: t("The server searches this schedule or reads it. The page tries again every few seconds."),
-        }),
+        h("p", { text: t("The server searches this schedule or reads it. The page tries again every few seconds.") }),
         h("button.button.soft", { onclick: retry }, t("Try now")),
       );
     } else if (plan.error) {

@@ -208,11 +208,7 @@ class BlockPanel {
         ? table
         : h(
             "div.block-beside",
-            {
-              tabindex: 0,
-              role: "region",
-              "aria-label": t("{title}: memory of each device", { title }),
-            },
+            { tabindex: 0, role: "region", "aria-label": t("{title}: memory of each device", { title }) },
             table,
           ),
     );
@@ -238,10 +234,7 @@ class BlockPanel {
       .map((family) =>
         h(
           "button.button.soft",
-          {
-            "data-put": family.name,
-            onclick: () => this.#put(moveTo(spec, from, family), slot),
-          },
+          { "data-put": family.name, onclick: () => this.#put(moveTo(spec, from, family), slot) },
           family.title,
         ),
       );

@@ -257,9 +257,7 @@ class Charts {
   #use(field: string, nearest: unknown) {
     return h(
       "button.link",
-      {
-        onclick: () => this.store.set({ spec: { ...this.store.get().spec, [field]: nearest } }, "push"),
-      },
+      { onclick: () => this.store.set({ spec: { ...this.store.get().spec, [field]: nearest } }, "push") },
       t("Use {field} = {value}", { field, value: nearest }),
     );
   }

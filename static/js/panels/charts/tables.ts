@@ -143,10 +143,7 @@ function dataRow(row: Row, at: number, acts: Acts) {
   const button = row.change
     ? h(
         "button.put",
-        {
-          title: t("Show it on the timeline"),
-          onclick: (event: MouseEvent) => acts.put(at, event.shiftKey),
-        },
+        { title: t("Show it on the timeline"), onclick: (event: MouseEvent) => acts.put(at, event.shiftKey) },
         name,
       )
     : name;

@@ -226,10 +226,7 @@ function saveLinks(answer: Comparison) {
   const link = (name: string, type: string, text: () => string) =>
     h(
       "button.link",
-      {
-        "data-save": name,
-        onclick: () => saveBlob(`bubbleline-comparison.${name}`, new Blob([text()], { type })),
-      },
+      { "data-save": name, onclick: () => saveBlob(`bubbleline-comparison.${name}`, new Blob([text()], { type })) },
       name.toUpperCase(),
     );
   return h(

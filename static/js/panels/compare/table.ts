@@ -20,9 +20,7 @@ export function comparisonTable(shown: Shown, acts: Acts) {
   const best = new Map(all.map((column) => [column.id, leastOf(rows, column, shown.spec)]));
   return h(
     "table.comparison-table",
-    h("caption.visually-hidden", {
-      text: t("Families at p {p}, m {m}", { p: shown.spec.p, m: shown.spec.m }),
-    }),
+    h("caption.visually-hidden", { text: t("Families at p {p}, m {m}", { p: shown.spec.p, m: shown.spec.m }) }),
     h(
       "thead",
       h(

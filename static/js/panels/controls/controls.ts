@@ -59,10 +59,7 @@ export class Controls {
   });
   #memory = h("h2", { text: t("Memory") });
   #reset = h("button#reset-costs.link.reset", { onclick: () => this.#resetCosts() }, t("Reset the costs"));
-  #locked = h("p#locked.footnote.locked", {
-    hidden: true,
-    text: t("p, m and v are fixed by the imported order."),
-  });
+  #locked = h("p#locked.footnote.locked", { hidden: true, text: t("p, m and v are fixed by the imported order.") });
   #edit = h("a#edit-order.link.edit-order", { href: "/build" }, t("Edit this order in the workbench"));
   #fields = new Map<string, Field>();
   #options: Options;

@@ -21,11 +21,7 @@ export class Picker {
     h("span.family-chevron", { "aria-hidden": "true", text: "▾" }),
     this.#line,
   );
-  #list = h("div#family-list.picker-groups", {
-    role: "listbox",
-    "aria-label": t("Family of schedules"),
-    tabindex: 0,
-  });
+  #list = h("div#family-list.picker-groups", { role: "listbox", "aria-label": t("Family of schedules"), tabindex: 0 });
   #panel = h("div.popup.picker", { role: "dialog", "aria-label": t("Family of schedules"), hidden: true }, this.#list);
   #options: { family: Family; node: HTMLElement }[] = [];
   #current = "";
@@ -74,12 +70,7 @@ export class Picker {
     const at = this.#options.length;
     const node = h(
       "div.picker-option",
-      {
-        role: "option",
-        id: `family-${family.name}`,
-        "data-family": family.name,
-        onclick: () => this.#choose(at),
-      },
+      { role: "option", id: `family-${family.name}`, "data-family": family.name, onclick: () => this.#choose(at) },
       h("b", { text: family.title }),
       " ",
       family.year ? h("small", { text: family.year }) : "",

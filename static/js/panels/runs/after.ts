@@ -21,10 +21,7 @@ export function afterRun(
   );
   const again = h(
     "button#run-replay.button.soft",
-    {
-      onclick: replay,
-      title: t("Plays the run from its start"),
-    },
+    { onclick: replay, title: t("Plays the run from its start") },
     t("Replay"),
   );
   const time = hopTime(run.links, run.unit_ms);

@@ -8,10 +8,7 @@ export function createOverlayToggles(store: Store) {
   const turn = (name: "planned" | "late") => () => store.setView({ [name]: store.get().view[name] ? null : "1" });
   const planned = h(
     "button#show-planned.button.soft",
-    {
-      onclick: turn("planned"),
-      title: t("Draws the planned position of each op below it (O)"),
-    },
+    { onclick: turn("planned"), title: t("Draws the planned position of each op below it (O)") },
     t("Overlay the plan"),
   );
   const late = h(

@@ -21,11 +21,7 @@ const nameOf = (run: Run, title: Title) =>
 
 /** Buttons that choose the run of the panel, where there are several. */
 export function createSwitcher(select: (at: number) => void) {
-  const node = h("div.which.runs", {
-    role: "group",
-    "aria-label": t("Run of the panel"),
-    hidden: true,
-  });
+  const node = h("div.which.runs", { role: "group", "aria-label": t("Run of the panel"), hidden: true });
   let drawn = "";
   return {
     node,

@@ -47,11 +47,7 @@ export function createEmbedPart(store: Store) {
     ["column", "640 × 360"],
     ["small", "320 × 240"],
   ]);
-  const frame = h("div.share-frame", {
-    tabindex: 0,
-    role: "group",
-    "aria-label": t("Preview of the embed"),
-  });
+  const frame = h("div.share-frame", { tabindex: 0, role: "group", "aria-label": t("Preview of the embed") });
   const node = h(
     "details#share-embed-part.share-more",
     h("summary", { text: t("Embed in a page") }),

@@ -30,10 +30,7 @@ const REFUSAL_MS = 7000;
 const CHIP_KINDS = ["f", "i", "w", "b", "pair"];
 
 export function createBoardLayer({ session, timeline, ghost, marked, hinted }: Parts) {
-  const holder = h("div#placing.placing", {
-    role: "group",
-    "aria-label": t("What can be placed next"),
-  });
+  const holder = h("div#placing.placing", { role: "group", "aria-label": t("What can be placed next") });
   const refusal = h("p#refusal.refusal", { role: "alert", hidden: true });
   timeline.plot.append(holder, refusal);
   let timer = 0;

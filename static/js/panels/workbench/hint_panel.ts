@@ -17,10 +17,7 @@ const STEPS = 3;
 export function createHints({ session, followed, title, shown }: Parts) {
   const list = h("ol#bench-hints.bench-hints", { "aria-live": "polite" });
   const more = h("button#bench-hint.button.soft", { onclick: next });
-  const act = h("button#bench-hint-place.button.primary", {
-    hidden: true,
-    onclick: place,
-  });
+  const act = h("button#bench-hint-place.button.primary", { hidden: true, onclick: place });
   const node = h(
     "section.bench-help",
     { "aria-label": t("Hints") },

@@ -26,9 +26,7 @@ export function createRunPanel({ session, store, runs, mayRun }: Parts) {
   const csv = link("bench-csv", t("torch's CSV"), { download: "order.csv" });
   const json = link("bench-json", t("JSON"), { download: "order.json" });
   const files = h("div#bench-files.row.bench-buttons", open, csv, json);
-  const note = h("p.note", {
-    text: t("A complete order can be run, opened in the whole page and exported."),
-  });
+  const note = h("p.note", { text: t("A complete order can be run, opened in the whole page and exported.") });
   const node = h(
     "section",
     { "aria-label": t("Run and export") },

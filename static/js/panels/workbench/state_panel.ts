@@ -64,10 +64,7 @@ export function createStatePanel({ families, goTo }: { families: Family[]; goTo:
   const violationNode = (position: Position, violation: Violation) =>
     h(
       "button.link",
-      {
-        "data-op": textOf(position.board, violation.rank, violation.op),
-        onclick: () => goTo(violation),
-      },
+      { "data-op": textOf(position.board, violation.rank, violation.op), onclick: () => goTo(violation) },
       capital(violation.reason.text),
     );
 

@@ -208,11 +208,7 @@ const bestTable = (best: BoardEntry[], replay: (rows: string[]) => void) =>
             "td",
             h(
               "button.button.soft",
-              {
-                "data-replay": at,
-                "aria-label": t("Replay entry {n}", { n: at + 1 }),
-                onclick: () => replay(rows),
-              },
+              { "data-replay": at, "aria-label": t("Replay entry {n}", { n: at + 1 }), onclick: () => replay(rows) },
               "▶",
             ),
           ),

@@ -38,10 +38,7 @@ export class Setup {
     this.acts = acts;
     const more = h(
       "button#plan-more.link",
-      {
-        title: t("Tensor and data parallel, ZeRO, sequence, efficiency"),
-        onclick: acts.reveal,
-      },
+      { title: t("Tensor and data parallel, ZeRO, sequence, efficiency"), onclick: acts.reveal },
       t("More settings …"),
     );
     this.node = h(
