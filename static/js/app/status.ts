@@ -1,5 +1,6 @@
 // What the timeline shows while there is nothing to draw: loading, a refused first spec, no server. Also brief notices.
 import { byId, h, replace, sentence, show } from "../ui/dom.ts";
+import { remedy } from "../ui/notes.ts";
 import { t, tr } from "../core/i18n/language.ts";
 import type { Plan } from "../data/plan.ts";
 import type { Plans } from "../data/plans.ts";
@@ -39,11 +40,7 @@ export function createStatus(store: Store, plans: Plans, plot: HTMLElement) {
         h("p", { text: sentence(tr(plan.error)) }),
         nearest === undefined
           ? ""
-          : h(
-              "button.button.primary",
-              { onclick: () => apply(field, nearest) },
-              t("Use {field} = {value}", { field: SYMBOLS[field] ?? field, value: nearest }),
-            ),
+          : remedy(SYMBOLS[field] ?? field, nearest, () => apply(field, nearest), "button primary"),
       );
     } else {
       replace(cover, h("strong", { text: t("Loading the first schedule …") }));

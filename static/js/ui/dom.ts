@@ -74,6 +74,16 @@ export function setText(node: Node, text: string) {
   if (node.textContent !== text) node.textContent = text;
 }
 
+const written = new WeakMap<Element, string>();
+
+/** Whether a node is to show something else than at the last call; what it shows is compared as JSON. */
+export function isNew(node: Element, shown: unknown) {
+  const now = JSON.stringify(shown);
+  if (written.get(node) === now) return false;
+  written.set(node, now);
+  return true;
+}
+
 export function show(node: HTMLElement, shown: boolean) {
   if (node.hidden === shown) node.hidden = !shown;
 }

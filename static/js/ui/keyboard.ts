@@ -10,6 +10,16 @@ export type Binding = {
   ctrl?: boolean; // with Ctrl or ⌘ held; text fields keep such keys for themselves
 };
 
+/** A line of a table of keys: section, keys, their label, what they do, and what is called. */
+export const binding = (
+  section: string,
+  keys: string[],
+  label: string,
+  description: string,
+  act: () => void,
+  more: Partial<Binding> = {},
+): Binding => ({ section, keys, label, description, act, ...more });
+
 const NAMED = /^(Arrow|Page|Home|End)/; // keys that shift does not change
 
 /** Listen to keys everywhere, or inside an element, except where a text field or another control needs them. */

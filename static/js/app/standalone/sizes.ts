@@ -7,6 +7,8 @@ import { t, tr } from "../../core/i18n/language.ts";
 import { IDS } from "../../core/state/schedules.ts";
 import { moveTo, withField } from "../../data/spec_fields.ts";
 import { h, sentence, setText, show } from "../../ui/dom.ts";
+import { setNote } from "../../ui/notes.ts";
+import { optionNodes, type Choice } from "../../ui/fields/choices.ts";
 import { including, wholeStops } from "../../ui/fields/slider_stops.ts";
 import type { Family, Spec } from "../../core/schedule/types.ts";
 
@@ -102,9 +104,7 @@ export function createSizeControls(
       show(chunks.row, range !== undefined && range.max > range.min);
       chunks.write(isFree(shown[at]) ? shown[at].v : null);
     });
-    const text = explanation();
-    setText(note, text);
-    show(note, text !== "");
+    setNote(note, explanation());
   }
 
   /** What was changed beside what was asked for, or why a schedule stays as it is. */
@@ -150,15 +150,13 @@ function familyChoice(
   familyOf: (name: string) => Family | null,
   choose: (name: string) => void,
 ) {
-  const option = (value: string, text: string) => h("option", { value, text });
   const title = familyOf(spec.family)?.title ?? spec.family;
-  const fixed = isConstructed(spec) ? [] : [option(spec.family, t("{title}, as in this file", { title }))];
+  const fixed: Choice[] = isConstructed(spec) ? [] : [[spec.family, t("{title}, as in this file", { title })]];
   const names = Object.keys(CONSTRUCTED).filter((name) => !(fixed.length && name === spec.family));
   const select = h(
     "select",
     { id: `family-${id}`, onchange: () => choose(select.value), disabled: isListed(spec) },
-    ...fixed,
-    ...names.map((name) => option(name, CONSTRUCTED[name].title)),
+    ...optionNodes([...fixed, ...names.map((name): Choice => [name, CONSTRUCTED[name].title])]),
   );
   select.value = spec.family;
   return select;

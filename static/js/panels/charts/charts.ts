@@ -14,6 +14,7 @@ import { plotly, type Plotly } from "./plotly.ts";
 import { pointTable, rowTable } from "./tables.ts";
 import { saveBlob } from "../../ui/save_file.ts";
 import { h, sentence, show } from "../../ui/dom.ts";
+import { remedy } from "../../ui/notes.ts";
 import { onStage } from "../../ui/frame_loop.ts";
 import { colour } from "../../ui/palette.ts";
 import { rowsCsv, short } from "../../core/drawing/chart_points.ts";
@@ -227,9 +228,7 @@ class Charts {
     const refused = "points" in chart ? chart.error_found : null;
     if (refused)
       this.#complain({
-        field: refused.field,
-        value: refused.value,
-        nearest: refused.nearest,
+        ...{ field: refused.field, value: refused.value, nearest: refused.nearest },
         message: t("Search results are not shown: {why}", { why: tr(refused) }),
       });
     else this.parts.complain("", null);
@@ -255,11 +254,8 @@ class Charts {
 
   /** The button with the nearest legal value. */
   #use(field: string, nearest: unknown) {
-    return h(
-      "button.link",
-      { onclick: () => this.store.set({ spec: { ...this.store.get().spec, [field]: nearest } }, "push") },
-      t("Use {field} = {value}", { field, value: nearest }),
-    );
+    const use = () => this.store.set({ spec: { ...this.store.get().spec, [field]: nearest } }, "push");
+    return remedy(field, nearest, use, "link");
   }
 
   #fail(problem: unknown) {

@@ -1,5 +1,6 @@
 // Chooses a chart: a list in groups where there is room, a menu where there is not, and its variants beside its title.
-import { h, replace, setText } from "../../ui/dom.ts";
+import { h, isNew, replace, setText } from "../../ui/dom.ts";
+import { optionNodes, type Choice as Height } from "../../ui/fields/choices.ts";
 import { groups, type Kind } from "./kinds.ts";
 import { t } from "../../core/i18n/language.ts";
 
@@ -16,18 +17,15 @@ export class Choice {
   #title = h("h2.charts-title");
   #says = h("p.fine");
   #heights = h("div.charts-choice");
-  #shown = "";
 
   constructor(picks: Picks) {
     this.picks = picks;
     this.menu = h(
       "select.charts-menu",
       { "aria-label": t("Chart"), onchange: () => picks.chart(this.menu.value) },
-      ...groups().map(({ title, kinds }) => {
-        const group = h("optgroup", { label: title });
-        group.append(...kinds.map(({ id, title: name }) => h("option", { value: id, text: name })));
-        return group;
-      }),
+      ...groups().map(({ title, kinds }) =>
+        h("optgroup", { label: title }, ...optionNodes(kinds.map(({ id, title: name }) => [id, name]))),
+      ),
     );
     this.list = h(
       "nav.charts-list",
@@ -56,11 +54,9 @@ export class Choice {
   }
 
   /** heights: its variants; y: the one that is shown. */
-  show(kind: Kind, heights: [string, string][], y: string) {
-    const key = JSON.stringify([kind.id, heights, y]);
-    if (key === this.#shown) return;
+  show(kind: Kind, heights: Height[], y: string) {
+    if (!isNew(this.head, [kind.id, heights, y])) return;
     const focused = this.#heights.contains(document.activeElement);
-    this.#shown = key;
     this.menu.value = kind.id;
     for (const button of this.list.querySelectorAll("button"))
       button.setAttribute("aria-current", String(button.dataset.chart === kind.id));
@@ -73,7 +69,7 @@ export class Choice {
     if (focused) (this.#heights.querySelector("[aria-pressed=true], select") as HTMLElement | null)?.focus();
   }
 
-  #buttonsOf(heights: [string, string][], y: string) {
+  #buttonsOf(heights: Height[], y: string) {
     return h(
       "div.which",
       { role: "group", "aria-label": t("What is drawn") },
@@ -87,11 +83,11 @@ export class Choice {
     );
   }
 
-  #menuOf(heights: [string, string][], y: string) {
+  #menuOf(heights: Height[], y: string) {
     const menu: HTMLSelectElement = h(
       "select.charts-variant",
       { "aria-label": t("What is drawn"), onchange: () => this.picks.height(menu.value) },
-      ...heights.map(([id, title]) => h("option", { value: id, text: title })),
+      ...optionNodes(heights),
     );
     menu.value = y;
     return menu;

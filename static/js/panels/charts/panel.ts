@@ -7,6 +7,14 @@ export type Form = "svg" | "png" | "csv";
 const FORMS = ["svg", "png", "csv"] as Form[];
 const LONG_WAIT = 250; // ms; sooner than this, saying that one waits would only flicker
 
+type Parts = {
+  head: HTMLElement;
+  list: HTMLElement;
+  seek: HTMLElement;
+  figures: HTMLElement[];
+  save: (form: Form) => void;
+};
+
 export class Panel {
   home: HTMLDivElement;
   node: HTMLDivElement;
@@ -20,19 +28,7 @@ export class Panel {
   beside = h("div.charts-beside", { role: "region", "aria-label": t("Points of the chart"), tabindex: 0 });
   filled = false; // whether there is a figure
 
-  constructor({
-    head,
-    list,
-    seek,
-    figures,
-    save,
-  }: {
-    head: HTMLElement;
-    list: HTMLElement;
-    seek: HTMLElement;
-    figures: HTMLElement[];
-    save: (form: Form) => void;
-  }) {
+  constructor({ head, list, seek, figures, save }: Parts) {
     this.#files.append(
       ...FORMS.map((form) =>
         h(

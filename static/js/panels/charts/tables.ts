@@ -1,6 +1,7 @@
 // The numbers of a chart as a table: a row for each of its points, with a way to put it on the timeline.
 import { bytesText, fitText, rateText } from "../../data/costs/quantities.ts";
 import { h } from "../../ui/dom.ts";
+import { hiddenCaption, tableHead } from "../../ui/table.ts";
 import { byMemory, cellText, rank, short, type Point, type Row, type Rows } from "../../core/drawing/chart_points.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { formatPercent } from "../../core/i18n/numbers.ts";
@@ -32,16 +33,10 @@ export function pointTable(points: Point[], mark: Mark, next: string, put: Put, 
   const rows = byMemory(points).map((at) => pointRow(points, at, mark(at), next, put, point));
   return h(
     "table.charts-table",
-    h("caption.visually-hidden", { text: t("The points of the chart, from the least memory to the most") }),
-    h(
-      "thead",
-      h(
-        "tr",
-        h("th", { scope: "col", text: t("schedule") }),
-        ...pointColumns(points.some(({ units }) => units)).map(([name, title]) =>
-          h("th", { scope: "col", title, text: name }),
-        ),
-      ),
+    hiddenCaption(t("The points of the chart, from the least memory to the most")),
+    tableHead(
+      t("schedule"),
+      ...pointColumns(points.some(({ units }) => units)).map(([text, title]) => h("th", { scope: "col", title, text })),
     ),
     h("tbody", ...rows),
   );
@@ -56,6 +51,7 @@ function pointRow(
   point: (at: number | null) => void,
 ) {
   const each = points[at];
+  const { units } = each;
   const letter = mark || next;
   const under = mark !== "" && mark !== "A";
   const first = h(
@@ -89,15 +85,15 @@ function pointRow(
     },
     h("th", { scope: "row" }, second, first),
     h("td", { text: short(each.memory) }),
-    ...(each.units
+    ...(units
       ? [
           h("td", {
-            class: each.units.memory.fits ? null : "over",
-            title: fitText(each.units.memory),
-            text: bytesText(each.units.memory.most),
+            class: units.memory.fits ? null : "over",
+            title: fitText(units.memory),
+            text: bytesText(units.memory.most),
           }),
-          h("td", { text: formatPercent(each.units.mfu) }),
-          h("td", { text: rateText(each.units.tokens_per_second) }),
+          h("td", { text: formatPercent(units.mfu) }),
+          h("td", { text: rateText(units.tokens_per_second) }),
         ]
       : []),
     h("td", { text: formatPercent(each.throughput) }),
@@ -125,7 +121,7 @@ export function rowTable({ columns, rows }: Rows, title: string, acts: Acts) {
         ? t("The first {shown} of {all} rows; the CSV has all of them.", { shown: MOST, all: rows.length })
         : title,
     ),
-    h("thead", h("tr", ...head)),
+    tableHead(...head),
     h("tbody", ...body),
   );
 }

@@ -1,13 +1,13 @@
 // The compare tab: all families, or those chosen, at the setting on the screen; a click on a row puts it there as one
 // more schedule.
-import { Offline, Refusal, createRetry } from "../../data/api.ts";
+import { Offline, Refusal, createRetry, whyFailed } from "../../data/api.ts";
 import { comparisonUrl, fetchComparison, type Comparison, type Row } from "./comparison.ts";
 import { createChoice } from "./family_choice.ts";
 import { comparisonTable } from "./table.ts";
 import { comparisonCsv } from "./comparison_csv.ts";
 import { saveBlob } from "../../ui/save_file.ts";
 import { difference, differenceTable } from "./differences.ts";
-import { h, replace, sentence, setText } from "../../ui/dom.ts";
+import { h, replace, setText } from "../../ui/dom.ts";
 import { onRest } from "../../ui/rest.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { IDS, letter, specsOf } from "../../core/state/schedules.ts";
@@ -115,7 +115,7 @@ class Compare {
 
   #fail(problem: unknown) {
     const refused = problem instanceof Refusal;
-    const text = refused ? sentence(tr(problem)) : `${t("The server does not answer.")} `;
+    const text = refused ? whyFailed(problem) : `${whyFailed(problem)} `;
     const again = refused ? null : h("button.link", { onclick: () => this.show() }, t("Try again"));
     this.#clear(h("p.note.bad", text, again));
     if (problem instanceof Offline) this.#retry.later();

@@ -64,30 +64,17 @@ export const overLimit = (row: Row) => row.spec.memory !== null && row.peak_memo
 
 const backward = () => ({ full: t("full (B)"), split: t("split (I, W)"), both: t("both") });
 
-const share = (id: string, name: string, hint: string, of: (row: Row) => number): Column => ({
-  id,
-  name,
-  hint,
-  of,
-  show: (row) => formatPercent(of(row)),
-  best: true,
-});
-
-const amount = (id: string, name: string, hint: string, of: (row: Row) => number): Column => ({
-  id,
-  name,
-  hint,
-  of,
-  show: (row) => formatNumber(of(row)),
-  best: true,
-});
+const column =
+  (write: (x: number) => string) =>
+  (id: string, name: string, hint: string, of: (row: Row) => number): Column => ({
+    ...{ id, name, hint, of, best: true },
+    show: (row) => write(of(row)),
+  });
+const share = column(formatPercent);
+const amount = column(formatNumber);
 
 const words = (id: string, name: string, hint: string, of: (row: Row) => string): Column => ({
-  id,
-  name,
-  hint,
-  of,
-  show: of,
+  ...{ id, name, hint, of, show: of },
 });
 
 /** What a model and a machine add. */
@@ -121,11 +108,9 @@ const unitColumns = (): Column[] => [
     show: (row) => (row.units ? bytesText(row.units.memory.most) : "–"),
     why: (row) => (row.units && !row.units.memory.fits ? `${row.title}: ${fitText(row.units.memory)}.` : null),
   },
-  {
-    ...words("fits", t("fits"), t("whether every device has enough memory"), (row) =>
-      row.units ? (row.units.memory.fits ? t("yes") : t("no")) : "–",
-    ),
-  },
+  words("fits", t("fits"), t("whether every device has enough memory"), (row) =>
+    row.units ? (row.units.memory.fits ? t("yes") : t("no")) : "–",
+  ),
 ];
 
 /** What is compared, in the reader's language. */
@@ -223,7 +208,7 @@ export const columns = (withUnits = false): Column[] => [
   words("backward", t("backward"), t("I and W in one (B) or apart"), (row) => backward()[row.backward]),
   words("complexity", t("order"), t("how its order is described"), (row) => tr(row.complexity)),
   words("used", t("used by"), t("who trains with it"), (row) => tr(row.used_by)),
-  { ...words("year", t("year"), t("first published"), (row) => String(row.year)) },
+  words("year", t("year"), t("first published"), (row) => String(row.year)),
 ];
 
 /**

@@ -2,6 +2,7 @@
 import { stepText, timeText } from "../../data/costs/time_unit.ts";
 import { bytesText, rateText } from "../../data/costs/quantities.ts";
 import { h } from "../../ui/dom.ts";
+import { hiddenCaption, rowCells, tableHead } from "../../ui/table.ts";
 import { t } from "../../core/i18n/language.ts";
 import { formatBytes, formatNumber, formatPercent } from "../../core/i18n/numbers.ts";
 import { letter } from "../../core/state/schedules.ts";
@@ -70,8 +71,8 @@ export function differenceTable(
   if (priced) heads.push(t("tokens / s"), t("MFU"), t("fits"));
   return h(
     "table.lined.difference-table",
-    h("caption.visually-hidden", { text: t("Schedules on the screen against the first") }),
-    h("thead", h("tr", ...heads.map((text) => h("th", { scope: "col", text })))),
+    hiddenCaption(t("Schedules on the screen against the first")),
+    tableHead(...heads),
     h(
       "tbody",
       ...shown.map((plan, at) =>
@@ -99,15 +100,15 @@ function measuredRow({ id, title, about, figures, held }: Measurement, first: Pl
   return h(
     "tr.is-measured",
     { "data-plan": id },
-    h("th", { scope: "row", text: title }),
-    h("td.text", { text: about }),
-    ...[
+    ...rowCells(
+      title,
+      h("td.text", { text: about }),
       timeText(Math.round(figures.makespan * 100) / 100),
       against,
       formatPercent(figures.bubble.global.ofTotal),
       held === null ? "–" : formatBytes(held),
       ...(priced ? ["–", "–", "–"] : []),
-    ].map((text) => h("td", { text })),
+    ),
   );
 }
 

@@ -13,6 +13,7 @@ export function createChoice(families: Family[], onScreen: () => string[], chang
   const boxes = families.map((family) =>
     h("input", { type: "checkbox", value: family.name, checked: true, onchange: update }),
   );
+  const all = families.map(({ name }) => name);
   const groups = familyGroups(families).map(({ title, families: members }) =>
     h(
       "fieldset",
@@ -27,7 +28,7 @@ export function createChoice(families: Family[], onScreen: () => string[], chang
       "div.choices",
       h(
         "div.row",
-        h("button.link", { onclick: () => choose(families.map((family) => family.name)) }, t("All")),
+        h("button.link", { onclick: () => choose(all) }, t("All")),
         h("button.link", { onclick: () => choose(onScreen()) }, t("Those on the screen")),
       ),
       ...groups,
@@ -43,9 +44,14 @@ export function createChoice(families: Family[], onScreen: () => string[], chang
     if (event.target instanceof Node && !node.contains(event.target)) node.open = false;
   });
 
-  function choose(names: string[]) {
+  function check(names: string[]) {
     for (const box of boxes) box.checked = names.includes(box.value);
-    update();
+    count();
+  }
+
+  function choose(names: string[]) {
+    check(names);
+    changed(textOf(chosen(), all));
   }
 
   const chosen = () => boxes.filter((box) => box.checked).map((box) => box.value);
@@ -62,24 +68,14 @@ export function createChoice(families: Family[], onScreen: () => string[], chang
 
   function update() {
     count();
-    changed(
-      textOf(
-        chosen(),
-        boxes.map((box) => box.value),
-      ),
-    );
+    changed(textOf(chosen(), all));
   }
 
   return {
     node,
     /** Set the choice from a link's text. */
     set(text: string | null) {
-      const names = namesIn(
-        text,
-        boxes.map((box) => box.value),
-      );
-      for (const box of boxes) box.checked = names.includes(box.value);
-      count();
+      check(namesIn(text, all));
     },
     /** The chosen, null for all of them. */
     names: () => (chosen().length === boxes.length ? null : chosen()),

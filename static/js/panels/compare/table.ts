@@ -1,5 +1,6 @@
 // The comparison as a table: sortable columns, one row per family, claims beside simulated figures. Sends no requests.
 import { h } from "../../ui/dom.ts";
+import { hiddenCaption, tableHead } from "../../ui/table.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { alike, columns, inOrder, leastOf, overLimit, withUnits } from "./comparison.ts";
 import type { Claimed, Column, Comparison, Row } from "./comparison.ts";
@@ -20,23 +21,15 @@ export function comparisonTable(shown: Shown, acts: Acts) {
   const best = new Map(all.map((column) => [column.id, leastOf(rows, column, shown.spec)]));
   return h(
     "table.comparison-table",
-    h("caption.visually-hidden", { text: t("Families at p {p}, m {m}", { p: shown.spec.p, m: shown.spec.m }) }),
-    h(
-      "thead",
-      h(
-        "tr",
-        heading("schedule", t("schedule"), t("name of the family"), shown, acts, false),
-        ...all.flatMap((column) => [
-          heading(column.id, column.name, column.hint, shown, acts, isText(column)),
-          column.claim
-            ? h(
-                "th",
-                { scope: "col", class: t("claimed"), title: t("what papers claim, asymptotically") },
-                t("claimed"),
-              )
-            : null,
-        ]),
-      ),
+    hiddenCaption(t("Families at p {p}, m {m}", { p: shown.spec.p, m: shown.spec.m })),
+    tableHead(
+      heading("schedule", t("schedule"), t("name of the family"), shown, acts, false),
+      ...all.flatMap((column) => [
+        heading(column.id, column.name, column.hint, shown, acts, isText(column)),
+        column.claim
+          ? h("th", { scope: "col", class: t("claimed"), title: t("what papers claim, asymptotically") }, t("claimed"))
+          : null,
+      ]),
     ),
     h("tbody", ...rows.map((row) => rowOf(row, shown, acts, all, best))),
   );

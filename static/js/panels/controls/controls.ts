@@ -1,6 +1,8 @@
 // The left column: which plan, family, sizes, costs, options; and what is wrong with them, beside the field.
 import { deviceShare } from "../../data/costs/preset_costs.ts";
 import { byId, h, replace, sentence, setText, show } from "../../ui/dom.ts";
+import { fillSegments } from "../../ui/fields/choices.ts";
+import { remedy } from "../../ui/notes.ts";
 import { Field, type FieldOptions, type Value, type Way } from "../../ui/fields/field.ts";
 import { COSTS, SHAPES, SHARED, applicable, fieldList, fieldOf, moveTo, withField } from "../../data/spec_fields.ts";
 import { invalidate, onStage } from "../../ui/frame_loop.ts";
@@ -267,19 +269,12 @@ export class Controls {
   #drawSwitcher() {
     const titleOf = (spec: Spec) => this.plans.family(spec.family)?.title ?? spec.family;
     const all = specsOf(this.store.get());
-    const buttons = all.map((each, at) =>
-      h(
-        "button",
-        {
-          title: `${letter(at)} · ${titleOf(each)}`,
-          "aria-pressed": String(at === this.#at),
-          "data-edit": IDS[at],
-          onclick: () => this.edit(at),
-        },
-        all.length > 2 ? letter(at) : `${letter(at)} · ${titleOf(each)}`,
-      ),
-    );
-    replace(this.#switcher, ...buttons);
+    const segments = all.map((each, at) => ({
+      text: all.length > 2 ? letter(at) : `${letter(at)} · ${titleOf(each)}`,
+      title: `${letter(at)} · ${titleOf(each)}`,
+      "data-edit": IDS[at],
+    }));
+    fillSegments(this.#switcher, segments, this.#at, (at) => this.edit(at));
   }
 
   /** What was refused, beside the field that is named. */
@@ -307,13 +302,7 @@ export class Controls {
     replace(
       this.#other,
       h("span", { text: whose ? t("{family}: {text}", { family: whose, text }) : text }),
-      error.nearest === undefined
-        ? ""
-        : h(
-            "button.button",
-            { onclick: () => apply(error.nearest) },
-            t("Use {field} = {value}", { field: error.field, value: error.nearest }),
-          ),
+      error.nearest === undefined ? "" : remedy(error.field, error.nearest, () => apply(error.nearest)),
     );
   }
 

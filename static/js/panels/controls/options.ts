@@ -217,11 +217,8 @@ function select(
   name: (value: string) => string,
   pick: (value: string) => void,
 ) {
-  const node = h(
-    "select",
-    { id, onchange: () => pick(node.value), "aria-describedby": `${id}-means` },
-    ...Object.entries(words).map(([value, title]) => h("option", { value, text: name(value), title })),
-  );
+  const options = Object.entries(words).map(([value, title]) => h("option", { value, text: name(value), title }));
+  const node = h("select", { id, onchange: () => pick(node.value), "aria-describedby": `${id}-means` }, ...options);
   return node;
 }
 

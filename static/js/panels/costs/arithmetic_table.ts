@@ -3,6 +3,7 @@ import { ask, detailPath, known, shelf, titlesOf, type Priced, type Step } from 
 import { stepUnits, type DeviceMemory } from "../../data/costs/step_units.ts";
 import { bytesText, mathText, quantity } from "../../data/costs/quantities.ts";
 import { filled, h, replace } from "../../ui/dom.ts";
+import { tableHead, tableRow } from "../../ui/table.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { formatNumber } from "../../core/i18n/numbers.ts";
 import type { Plan } from "../../data/plan.ts";
@@ -82,19 +83,15 @@ const nothing = (open: () => void) =>
   );
 
 function steps({ arithmetic }: Priced) {
-  const head = h(
-    "tr",
-    ...[t("Quantity"), t("Formula"), t("With the numbers")].map((text) => h("th", { scope: "col", text })),
-    h("th.value", { scope: "col", text: t("Value") }),
-  );
-  return h("table#arithmetic.lined.steps-table", h("thead", head), h("tbody", ...arithmetic.map(row)));
+  const value = h("th.value", { scope: "col", text: t("Value") });
+  const head = tableHead(t("Quantity"), t("Formula"), t("With the numbers"), value);
+  return h("table#arithmetic.lined.steps-table", head, h("tbody", ...arithmetic.map(row)));
 }
 
 function row({ name, symbol, formula, numbers, value, unit }: Step) {
   const letter = symbol && symbol.length < 4 ? h("i", { text: `${symbol} = ` }) : "";
-  return h(
-    "tr",
-    h("th", { scope: "row", text: tr(name) }),
+  return tableRow(
+    tr(name),
     h("td.formula", letter, mathText(formula)),
     h("td.formula", { text: mathText(numbers) }),
     h("td.value", { title: `${value} ${tr(unit)}`, text: quantity(value, unit) }),

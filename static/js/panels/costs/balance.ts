@@ -4,6 +4,8 @@ import { ask, balancePath, evenly, known, withLayers } from "../../data/costs/ap
 import { timeNumber } from "../../data/costs/time_unit.ts";
 import { bytesText, runs } from "../../data/costs/quantities.ts";
 import { filled, h, replace, sentence, setText, show } from "../../ui/dom.ts";
+import { fillSegments } from "../../ui/fields/choices.ts";
+import { tableHead, tableRow } from "../../ui/table.ts";
 import { formatPercent } from "../../core/i18n/numbers.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { letter, specAt, specsOf } from "../../core/state/schedules.ts";
@@ -94,26 +96,14 @@ export class Balance {
   #drawChoice() {
     const specs = specsOf(this.store.get());
     show(this.#choice, specs.length > 1);
-    if (specs.length === 1) return;
-    const focused = this.#choice.contains(document.activeElement);
-    replace(
-      this.#choice,
-      ...specs.map((each, slot) => {
-        return h(
-          "button",
-          {
-            "data-slot": slot,
-            "aria-pressed": String(slot === this.#which),
-            onclick: () => {
-              this.#which = slot;
-              this.sync();
-            },
-          },
-          `${letter(slot)} · ${this.title(each.family)}`,
-        );
-      }),
-    );
-    if (focused) (this.#choice.querySelector('[aria-pressed="true"]') as HTMLElement | null)?.focus();
+    const segments = specs.map(({ family }, slot) => ({
+      text: `${letter(slot)} · ${this.title(family)}`,
+      "data-slot": slot,
+    }));
+    fillSegments(this.#choice, segments, this.#which, (slot) => {
+      this.#which = slot;
+      this.sync();
+    });
   }
 
   #clear() {
@@ -125,10 +115,7 @@ export class Balance {
     const { preset } = this.store.get();
     if (!preset) return;
     const spec = this.#spec;
-    if (this.#state(spec) === "balanced") {
-      this.store.set({ preset: evenly(preset) }, "push");
-      return;
-    }
+    if (this.#state(spec) === "balanced") return this.#even();
     const path = balancePath(preset, spec);
     this.#button.disabled = true;
     try {
@@ -182,19 +169,12 @@ export class Balance {
       return;
     }
     const same = before.layers.join() === after.layers.join();
-    const row = (name: string, of: (side: Side) => string) =>
-      h("tr", h("th", { scope: "row", text: name }), h("td", { text: of(before) }), h("td", { text: of(after) }));
-    const head = h(
-      "tr",
-      h("td"),
-      h("th", { scope: "col", text: t("even") }),
-      h("th", { scope: "col", text: t("balanced") }),
-    );
+    const row = (name: string, of: (side: Side) => string) => tableRow(name, of(before), of(after));
     replace(
       this.#result,
       h(
         "table.balance-table",
-        h("thead", head),
+        tableHead(h("td"), t("even"), t("balanced")),
         h(
           "tbody",
           row(t("Step, ms"), (side) => timeNumber(side.makespan)),
@@ -206,14 +186,11 @@ export class Balance {
       h("div.bars", { "aria-hidden": "true" }, bars(before, after, before), bars(after, after, before)),
       h(
         "p.footnote.split",
-        ...(same
-          ? filled(t("Layers {layers} are the best split already."), {
-              layers: h("span", { text: runs(before.layers) }),
-            })
-          : filled(t("Layers {before} become {after}."), {
-              before: h("span", { text: runs(before.layers) }),
-              after: h("b", { text: runs(after.layers) }),
-            })),
+        ...filled(same ? t("Layers {layers} are the best split already.") : t("Layers {before} become {after}."), {
+          layers: h("span", { text: runs(before.layers) }),
+          before: h("span", { text: runs(before.layers) }),
+          after: h("b", { text: runs(after.layers) }),
+        }),
         this.#whose(),
       ),
     );

@@ -1,10 +1,12 @@
 // The export tab: the schedules on the screen as a picture for print or slides, and as files for other programs.
-import { Offline, Refusal } from "../../data/api.ts";
+import { Offline, Refusal, whyFailed } from "../../data/api.ts";
 import { onRest } from "../../ui/rest.ts";
 import { saveBlob } from "../../ui/save_file.ts";
-import { context, h, replace, sentence, setText } from "../../ui/dom.ts";
+import { context, h, replace, setText } from "../../ui/dom.ts";
+import { optionNodes, type Choice } from "../../ui/fields/choices.ts";
+import { setNote } from "../../ui/notes.ts";
 import { pictureOf } from "./pictures.ts";
-import { t, tr } from "../../core/i18n/language.ts";
+import { t } from "../../core/i18n/language.ts";
 import { letter } from "../../core/state/schedules.ts";
 import { specQuery } from "../../core/state/link.ts";
 import type { Plans } from "../../data/plans.ts";
@@ -26,6 +28,8 @@ const WIDTHS: Record<string, { px: number; mm?: number }> = {
 /** What other programs read. */
 const TORCH_CSV = "torch-csv";
 const FORMATS = [TORCH_CSV, "chrome-trace", "json"];
+
+type Parts = { store: Store; plans: Plans; timeline: Timeline; share: () => void };
 
 export class ExportPanel {
   store: Store;
@@ -64,30 +68,12 @@ export class ExportPanel {
   #address = "";
 
   /** share: opens its dialog. */
-  constructor({
-    store,
-    plans,
-    timeline,
-    share,
-  }: {
-    store: Store;
-    plans: Plans;
-    timeline: Timeline;
-    share: () => void;
-  }) {
+  constructor({ store, plans, timeline, share }: Parts) {
     this.store = store;
     this.plans = plans;
     this.timeline = timeline;
-    const choices = [
-      this.#window,
-      this.#width,
-      this.#row,
-      this.#scheme,
-      this.#numbers,
-      this.#legend,
-      this.#title,
-      this.#source,
-    ];
+    const lists = [this.#window, this.#width, this.#row, this.#scheme];
+    const choices = [...lists, this.#numbers, this.#legend, this.#title, this.#source];
     for (const { input } of choices) input.addEventListener("change", () => this.show());
     onRest(() => this.show());
     const button = (id: string, text: string, act: () => void, kind = "soft") =>
@@ -197,8 +183,7 @@ export class ExportPanel {
       );
       saveBlob(name, blob);
     } catch (problem) {
-      status.hidden = false;
-      setText(status, problem instanceof Refusal ? sentence(tr(problem)) : t("The server does not answer."));
+      setNote(status, whyFailed(problem));
     }
   }
 
@@ -248,8 +233,8 @@ function whyNoCsv({ placement, barriers, copies }: Schedule) {
   return copies === null ? null : t("No torch CSV: it has no text for copies to host memory.");
 }
 
-function select(id: string, label: string, options: [string, string][]) {
-  const input = h("select", { id }, ...options.map(([value, text]) => h("option", { value, text })));
+function select(id: string, label: string, options: Choice[]) {
+  const input = h("select", { id }, ...optionNodes(options));
   return { node: h("label.choice", h("span", { text: label }), input), input };
 }
 

@@ -1,7 +1,7 @@
 // "What crosses the boundaries", a closed section beside the formulas: messages and bytes between stages, why more
 // chunks send more, and which gradients are summed. Each fact has its source.
 import { costsPath, known } from "../../data/costs/api.ts";
-import { h, replace, show } from "../../ui/dom.ts";
+import { h, isNew, replace, show } from "../../ui/dom.ts";
 import { isOutOfDate, type Plan } from "../../data/plan.ts";
 import { t } from "../../core/i18n/language.ts";
 import { formatBytes, formatNumber } from "../../core/i18n/numbers.ts";
@@ -21,16 +21,13 @@ export function createBoundaries(plans: Plans) {
     h("summary", { text: t("What crosses the boundaries") }),
     body,
   );
-  let written = "";
   return {
     node,
     show() {
       const shown = plans.onScreen().filter((plan) => plan.schedule && plan.shown);
       show(node, shown.length > 0);
       const found = shown.map((plan) => facts(plan, plans, shown.length > 1));
-      const now = JSON.stringify(found);
-      if (now === written) return;
-      written = now;
+      if (!isNew(node, found)) return;
       replace(body, ...found.flatMap(draw));
     },
   };

@@ -11,38 +11,26 @@ export function afterRun(
   { replay, calibrate, useHop }: { replay: () => void; calibrate: () => void; useHop: () => void },
   toggles: HTMLElement, // of its lane's overlays
 ) {
-  const button = h(
-    "button#calibrate.button.soft",
-    {
-      onclick: calibrate,
-      title: t("Sets the plan's costs to the measured ones, so that plan and run can be compared op by op"),
-    },
-    t("Calibrate the plan"),
-  );
-  const again = h(
-    "button#run-replay.button.soft",
-    { onclick: replay, title: t("Plays the run from its start") },
-    t("Replay"),
-  );
+  const button = (id: string, text: string, title: string, onclick: () => void) =>
+    h("button.button.soft", { id, title, onclick }, text);
   const time = hopTime(run.links, run.unit_ms);
-  const hops =
-    time === null
-      ? ""
-      : h(
-          "button#use-hops.button.soft",
-          {
-            onclick: useHop,
-            title: t("Sets the plan's hop to the longest one measured between neighbours: {n}", {
-              n: formatNumber(time),
-            }),
-          },
-          t("Use measured hop time"),
-        );
+  const n = time === null ? "" : formatNumber(time);
   return h(
     "div.row.run-after",
-    again,
-    button,
-    hops,
+    button("run-replay", t("Replay"), t("Plays the run from its start"), replay),
+    button(
+      "calibrate",
+      t("Calibrate the plan"),
+      t("Sets the plan's costs to the measured ones, so that plan and run can be compared op by op"),
+      calibrate,
+    ),
+    n &&
+      button(
+        "use-hops",
+        t("Use measured hop time"),
+        t("Sets the plan's hop to the longest one measured between neighbours: {n}", { n }),
+        useHop,
+      ),
     toggles,
     h(
       "span.row.run-files",

@@ -1,6 +1,8 @@
 // The cluster of the runner: its hosts with their free and busy cores, the ranks on each, the latency between
 // neighbours, and the resources that a run waits for. Hidden where the engine is local.
-import { h, replace, setText, show } from "../../ui/dom.ts";
+import { h, isNew, replace, setText, show } from "../../ui/dom.ts";
+import { setNote } from "../../ui/notes.ts";
+import { hiddenCaption, tableHead } from "../../ui/table.ts";
 import { busyOf, latencyRange, latencyText, roomOf } from "../../core/measured/cluster.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { formatBytes } from "../../core/i18n/numbers.ts";
@@ -27,7 +29,6 @@ export function createClusterPanel() {
     hosts,
     hops,
   );
-  let shown = "";
   let lost = false;
   let counted = -1; // the hops that were listed last
 
@@ -66,9 +67,7 @@ export function createClusterPanel() {
 
   let last: Cluster = { engine: "" };
   const redraw = () => {
-    const key = JSON.stringify([last, lost]);
-    if (key !== shown) draw(last);
-    shown = key;
+    if (isNew(node, [last, lost])) draw(last);
   };
 
   return {
@@ -84,12 +83,6 @@ export function createClusterPanel() {
       redraw();
     },
   };
-}
-
-/** Show a note, or hide it where it is empty. */
-function setNote(node: HTMLElement, text: string) {
-  show(node, text !== "");
-  setText(node, text);
 }
 
 /** "2 of 3 hosts · 6 of 8 cores free". */
@@ -110,10 +103,8 @@ function hostTable(all: Host[]) {
   const heads = [t("host"), t("CPU cores"), ...(gpus ? ["GPU"] : []), t("ranks")];
   return h(
     "table.lined.hosts",
-    h("caption.visually-hidden", {
-      text: t("Hosts of the cluster, their use, and the ranks of the present or last run"),
-    }),
-    h("thead", h("tr", ...heads.map((text) => h("th", { scope: "col", text })))),
+    hiddenCaption(t("Hosts of the cluster, their use, and the ranks of the present or last run")),
+    tableHead(...heads),
     h("tbody", ...all.map((host) => hostRow(host, gpus))),
   );
 }

@@ -2,6 +2,7 @@
 // list is requested when it is opened.
 import { getJson, send } from "../../data/api.ts";
 import { h, replace, setText, show } from "../../ui/dom.ts";
+import { hiddenCaption, tableHead } from "../../ui/table.ts";
 import { RUN_LANE_IDS } from "../../data/lanes.ts";
 import { isOver, type ListedRun } from "../../data/runs/client.ts";
 import { t, tr } from "../../core/i18n/language.ts";
@@ -21,11 +22,7 @@ const PAGE = 12;
 const MOST = 100; // in one answer of the server
 const FOLLOW_MS = 2000; // between requests while a run is in progress
 
-export function createRunList(acts: Acts) {
-  return new RunList(acts);
-}
-
-class RunList {
+export class RunList {
   acts: Acts;
   table: HTMLTableElement;
   node: HTMLDetailsElement;
@@ -65,8 +62,8 @@ class RunList {
     this.table = h(
       "table.lined.run-list",
       { hidden: true },
-      h("caption.visually-hidden", { text: t("Earlier runs") }),
-      h("thead", h("tr", h("td"), ...heads, h("td"))),
+      hiddenCaption(t("Earlier runs")),
+      tableHead(h("td"), ...heads, h("td")),
       this.#rows,
     );
     this.node = h(
@@ -198,7 +195,7 @@ class RunList {
       if (name.trim() !== run.name) await send("PATCH", `/api/runs/${encodeURIComponent(run.id)}`, { name });
       run.name = name.trim();
     } catch (problem) {
-      wrong = problem instanceof Error ? tr((problem as any).code ? (problem as any) : problem.message) : "";
+      wrong = whyFailed(problem);
     }
     this.draw();
     setText(this.#notice, wrong);
@@ -209,10 +206,7 @@ class RunList {
     try {
       await send("DELETE", `/api/runs/${encodeURIComponent(run.id)}`);
     } catch (problem) {
-      setText(
-        this.#notice,
-        problem instanceof Error ? tr((problem as any).code ? (problem as any) : problem.message) : "",
-      );
+      setText(this.#notice, whyFailed(problem));
       return;
     }
     const at = this.#runs.indexOf(run);
@@ -225,3 +219,6 @@ class RunList {
     (near as HTMLElement | null)?.focus(); // where the keyboard was
   }
 }
+
+const whyFailed = (problem: any) =>
+  problem instanceof Error ? tr("code" in problem ? (problem as any) : problem.message) : "";

@@ -2,6 +2,7 @@
 // is not available is disabled with its reason; the server validates the values.
 import { createDeviceList } from "./device_list.ts";
 import { h, replace, setText, show } from "../../ui/dom.ts";
+import { optionNodes } from "../../ui/fields/choices.ts";
 import { choiceFor, coresOf, fewerRanks, gpusOf, whereRuns, type Devices } from "../../core/measured/devices.ts";
 import { formatNumber } from "../../core/i18n/numbers.ts";
 import { defaultUnit } from "../../core/measured/pace.ts";
@@ -192,7 +193,7 @@ function list(name: string, label: string, choices: Record<string, string>, chan
   const control = h(
     "select",
     { id: `run-${name}`, onchange: changed, title: title || null },
-    ...Object.entries(choices).map(([value, text]) => h("option", { value, text })),
+    ...optionNodes(Object.entries(choices)),
   );
   return { control, title, label: h("label", h("span", { text: label }), control) };
 }

@@ -1,7 +1,7 @@
 // The overlays of measured lanes as buttons and keys: the plan's ops below the measured ones, and colours by lateness.
 import { h } from "../../ui/dom.ts";
 import { t } from "../../core/i18n/language.ts";
-import type { Binding } from "../../ui/keyboard.ts";
+import { binding, type Binding } from "../../ui/keyboard.ts";
 import type { Store } from "../../data/store.ts";
 
 export function createOverlayToggles(store: Store) {
@@ -34,20 +34,8 @@ export function createOverlayToggles(store: Store) {
   const keys = (): Binding[] => {
     const section = t("Explain");
     return [
-      {
-        section,
-        keys: ["o", "O"],
-        label: "O",
-        description: t("overlay the plan on measured ops: on and off"),
-        act: turn("planned"),
-      },
-      {
-        section,
-        keys: ["r", "R"],
-        label: "R",
-        description: t("colour measured ops by lateness: on and off"),
-        act: turn("late"),
-      },
+      binding(section, ["o", "O"], "O", t("overlay the plan on measured ops: on and off"), turn("planned")),
+      binding(section, ["r", "R"], "R", t("colour measured ops by lateness: on and off"), turn("late")),
     ];
   };
   return { node, keys };

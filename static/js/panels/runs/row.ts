@@ -1,10 +1,10 @@
 // A run as a row of the list: its schedule, mode and figures, its outcome, and buttons to show, name and delete it.
-import { h, replace, sentence } from "../../ui/dom.ts";
+import { h, replace } from "../../ui/dom.ts";
 import { locale } from "../../ui/languages.ts";
-import { t, tr } from "../../core/i18n/language.ts";
+import { t } from "../../core/i18n/language.ts";
 import { formatNumber, formatPercent } from "../../core/i18n/numbers.ts";
 import { isOver, mayChange, type ListedRun } from "../../data/runs/client.ts";
-import { deviceName, failureText, modeName, unusual } from "../../data/runs/run_titles.ts";
+import { deviceName, modeName, nameOf, outcomeOf, sizesText, unusual } from "../../data/runs/run_titles.ts";
 
 type RowActs = {
   title: string; // of its schedule
@@ -33,7 +33,7 @@ export const widths = () => [
 ];
 
 export function rowOf(run: ListedRun, acts: RowActs) {
-  const title = titleOf(run, acts.title);
+  const title = nameOf(run, acts.title);
   const ready = run.status === "finished";
   const pick = ready
     ? h("input", {
@@ -65,13 +65,10 @@ export function rowOf(run: ListedRun, acts: RowActs) {
   return row;
 }
 
-/** title: of its schedule. */
-const titleOf = (run: ListedRun, title: string) => run.name || (run.mode === "imported" ? t("Imported trace") : title);
-
 /** Its name with its schedule below; without a name, the schedule. */
 function named({ name, mode, spec }: ListedRun, title: string) {
   const what = mode === "imported" ? t("Imported trace") : title;
-  const sizes = `p ${spec.p} · m ${spec.m}${spec.v > 1 ? ` · v ${spec.v}` : ""}`;
+  const sizes = sizesText(spec);
   return name
     ? [h("b", { text: name }), h("small", { text: `${what} · ${sizes}` })]
     : [what, h("small", { text: sizes })];
@@ -106,20 +103,6 @@ function outcome(run: ListedRun) {
     h("span", { class: `run-word ${tone}`, text: word }),
     more ? h("small", { text: more }) : "",
   );
-}
-
-function outcomeOf(run: ListedRun) {
-  const { status, mode, verified, failure, position } = run;
-  if (status === "finished" && mode === "imported") return { word: t("not verified here"), tone: "", more: "" };
-  if (status === "finished")
-    return verified
-      ? { word: `✓ ${t("verified")}`, tone: "good", more: "" }
-      : { word: `✗ ${t("NOT equal to the reference")}`, tone: "bad", more: "" };
-  if (status === "failed")
-    return { word: `✗ ${t("failed")}`, tone: "bad", more: failure ? sentence(failureText(run)) : "" };
-  if (status === "queued" && position)
-    return { word: t("queued, number {n} in line", { n: position }), tone: "", more: "" };
-  return { word: tr(status), tone: "", more: "" };
 }
 
 /** home: of the buttons. */

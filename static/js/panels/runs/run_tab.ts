@@ -14,7 +14,7 @@ import { cancelRun, getCalibration, isOver, mayChange } from "../../data/runs/cl
 import { isOf, linkTo } from "../../data/runs/run_titles.ts";
 import { MOST_RUNS, type RunsOnScreen } from "../../data/runs/runs_on_screen.ts";
 import { createDevices } from "./devices.ts";
-import { createRunList } from "./list.ts";
+import { RunList } from "./list.ts";
 import { CLUSTER_DEFAULTS, tooManyText } from "./options.ts";
 import { createOverlayToggles } from "./overlay_toggles.ts";
 import { createRunPanel } from "./panel.ts";
@@ -98,7 +98,7 @@ export class RunTab {
     this.plans = plans;
     this.toggles = createOverlayToggles(store);
     this.devices = createDevices(store, () => this.#showDevices());
-    this.#list = createRunList({
+    this.#list = new RunList({
       title: runs.title,
       onScreen: () => runs.ids(),
       add: (id) => runs.show(runs.withRun(id)),

@@ -1,5 +1,6 @@
 // Part of the share dialog: code that puts the timeline into somebody's own page, with a look at what it gives.
 import { h, replace, setText } from "../../ui/dom.ts";
+import { optionNodes, type Choice } from "../../ui/fields/choices.ts";
 import { t } from "../../core/i18n/language.ts";
 import { linkRow } from "./link_row.ts";
 import type { Store } from "../../data/store.ts";
@@ -93,7 +94,7 @@ export function createEmbedPart(store: Store) {
   };
 }
 
-function choice(id: string, label: string, options: [string, string][]) {
-  const box = h("select", { id }, ...options.map(([value, text]) => h("option", { value, text })));
+function choice(id: string, label: string, options: Choice[]) {
+  const box = h("select", { id }, ...optionNodes(options));
   return { node: h("label", h("span", { text: label }), box), value: () => box.value };
 }

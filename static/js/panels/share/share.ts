@@ -100,32 +100,21 @@ function createShortPart(query: () => string) {
   }
 
   function complain(problem: unknown) {
-    if (!(problem instanceof Refusal)) {
-      setText(
-        status,
-        problem instanceof Offline
-          ? t("The server does not answer. The link above works without a short one.")
-          : String(problem),
-      );
-      return;
-    }
+    if (problem instanceof Offline)
+      return setText(status, t("The server does not answer. The link above works without a short one."));
+    if (!(problem instanceof Refusal)) return setText(status, String(problem));
     const { nearest } = problem.error;
+    const take = () => {
+      name.value = String(nearest);
+      name.focus();
+      form.requestSubmit();
+    };
     replace(
       status,
       h("span.share-problem", { text: sentence(tr(problem)) }),
       nearest === undefined || nearest === null
         ? null
-        : h(
-            "button.link",
-            {
-              onclick: () => {
-                name.value = String(nearest);
-                name.focus();
-                form.requestSubmit();
-              },
-            },
-            t("Use {name}", { name: String(nearest) }),
-          ),
+        : h("button.link", { onclick: take }, t("Use {name}", { name: String(nearest) })),
     );
   }
 

@@ -3,7 +3,9 @@ import { t, tr } from "../../core/i18n/language.ts";
 import { withChunks } from "../../core/schedule/per_chunk.ts";
 import { createBoard, emptyPosition, MOST, type Position } from "../../core/workbench/position.ts";
 import { isSize } from "../../core/workbench/order_text.ts";
-import { h, setText, show } from "../../ui/dom.ts";
+import { h } from "../../ui/dom.ts";
+import { optionNodes } from "../../ui/fields/choices.ts";
+import { setNote } from "../../ui/notes.ts";
 import type { Family, PlacementKind, Spec } from "../../core/schedule/types.ts";
 import type { Session } from "../../core/workbench/session.ts";
 
@@ -18,6 +20,7 @@ const COSTS: [string, () => string][] = [
 
 export function createForm({ session, families, fork }: Parts) {
   const problem = h("p#bench-problem.problem", { role: "alert", hidden: true });
+  const complain = (text: string) => setNote(problem, text);
   const box = (id: string, label: string, symbol: string, props: Record<string, any>) => {
     const input = h("input", { id: `bench-${id}`, autocomplete: "off", "aria-label": label, ...props });
     const node = h("label.bench-field", { for: input.id, title: label }, h("span", { text: symbol }), input);
@@ -32,7 +35,7 @@ export function createForm({ session, families, fork }: Parts) {
   const memory = box("memory", t("Memory limit, in micro-batches"), t("Memory limit"), {
     ...{ type: "text", inputmode: "decimal", placeholder: t("none") },
   });
-  const placement = h("select#bench-placement", ...placements().map(([value, text]) => h("option", { value, text })));
+  const placement = h("select#bench-placement", ...optionNodes(placements()));
   const begin = createBegin({ session, families, fork }, complain);
   const sizes = [p.input, m.input, v.input, placement];
 
@@ -52,11 +55,6 @@ export function createForm({ session, families, fork }: Parts) {
     h("label.visually-hidden", { for: "bench-fork", text: t("Begin with a family's order") }),
     begin,
   );
-
-  function complain(text: string) {
-    setText(problem, text);
-    show(problem, text !== "");
-  }
 
   /** Other sizes are another board: it begins empty, and Undo does not lead back; the form says so. */
   function resize() {

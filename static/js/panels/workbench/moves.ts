@@ -7,7 +7,8 @@ import { move, rewind, scheduleOf, timesOf, type Position } from "../../core/wor
 import { textOf } from "../../core/workbench/legality.ts";
 import { references } from "../../core/workbench/references.ts";
 import { refOf } from "../../core/schedule/ops.ts";
-import { h, replace, setText, show } from "../../ui/dom.ts";
+import { h, isNew, setText, show } from "../../ui/dom.ts";
+import { fillSelect, type Choice } from "../../ui/fields/choices.ts";
 import type { Session } from "../../core/workbench/session.ts";
 
 /** A selected stretch of the first lane. */
@@ -94,21 +95,21 @@ export function createMoves({ session, area, selected, select, setGhost, tell }:
     return references(session.board).find(({ name }) => name === ghost.value)?.position ?? null;
   }
 
-  let listed = "";
   function sync() {
     free.checked = session.free;
     const known = references(session.board);
-    const names = known.map(({ name }) => name).join();
-    if (names === listed) return;
-    listed = names;
+    if (
+      !isNew(
+        node,
+        known.map(({ name }) => name),
+      )
+    )
+      return;
     const present = ghost.value;
-    replace(
-      ghost,
-      h("option", { value: "", text: t("none: hints by list scheduling") }),
-      ...known.map(({ name, title }) => h("option", { value: name, text: title })),
-    );
-    ghost.value = known.some(({ name }) => name === present) ? present : "";
-    if (ghost.value !== present) setGhost(ghost.value);
+    const choices = known.map(({ name, title }): Choice => [name, title]);
+    const value = known.some(({ name }) => name === present) ? present : "";
+    fillSelect(ghost, [["", t("none: hints by list scheduling")], ...choices], value);
+    if (value !== present) setGhost(value);
   }
 
   return {

@@ -1,6 +1,6 @@
 // Runs what was built, as the page runs every order: the workers execute it, verify its gradients, and its measured ops
 // stand under the plan. And takes it away: as a link to the whole page, as torch's CSV, as JSON.
-import { Refusal } from "../../data/api.ts";
+import { whyFailed } from "../../data/api.ts";
 import { isOver, startRun, type Run } from "../../data/runs/client.ts";
 import { orderSpec, queryOf } from "../../data/workbench/address.ts";
 import { t, tr } from "../../core/i18n/language.ts";
@@ -53,7 +53,7 @@ export function createRunPanel({ session, store, runs, mayRun }: Parts) {
       store.setView({ run: id }, "none");
       setText(status, t("The run is queued."));
     } catch (problem) {
-      setText(status, sentence(problem instanceof Refusal ? tr(problem) : t("The server does not answer.")));
+      setText(status, whyFailed(problem));
     }
     starting = false;
     sync();

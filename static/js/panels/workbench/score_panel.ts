@@ -7,7 +7,9 @@ import { isWhole, type Board, type Position } from "../../core/workbench/positio
 import { references } from "../../core/workbench/references.ts";
 import { scoreOf, type Score } from "../../core/workbench/score.ts";
 import { violations } from "../../core/workbench/violations.ts";
-import { h, replace, setText, show } from "../../ui/dom.ts";
+import { h, replace, setText } from "../../ui/dom.ts";
+import { setNote } from "../../ui/notes.ts";
+import { hiddenCaption, rowCells, tableHead } from "../../ui/table.ts";
 import type { Session } from "../../core/workbench/session.ts";
 
 type Parts = { session: Session; serverBound: (board: Board) => Promise<number> };
@@ -29,8 +31,7 @@ export function createScorePanel({ session, serverBound }: Parts) {
     const known = references(board);
     writeTable(position, known);
     const gaps = idleOf(position);
-    show(idle, gaps.forced + gaps.chosen > 0);
-    setText(
+    setNote(
       idle,
       gaps.forced + gaps.chosen > 0
         ? t("Idle between ops: {forced} forced, {chosen} chosen, when another op of the row could have run.", {
@@ -60,15 +61,8 @@ export function createScorePanel({ session, serverBound }: Parts) {
       .sort((a, b) => a.score.makespan - b.score.makespan || a.score.peak - b.score.peak);
     replace(
       table,
-      h("caption.visually-hidden", { text: t("Score, beside the families' at these sizes and costs") }),
-      h(
-        "thead",
-        h(
-          "tr",
-          h("th", { scope: "col", text: t("Order") }),
-          ...heads().map(([text, title]) => h("th", { scope: "col", title, text })),
-        ),
-      ),
+      hiddenCaption(t("Score, beside the families' at these sizes and costs")),
+      tableHead(t("Order"), ...heads().map(([text, title]) => h("th", { scope: "col", title, text }))),
       h(
         "tbody",
         scoreRow(t("Yours"), position.count ? score : null, isWhole(position), "yours"),
@@ -108,12 +102,7 @@ function scoreRow(title: string, score: Score | null, whole: boolean, name: stri
         num(score.simplicity),
       ]
     : ["–", "–", "–", "–", "–"];
-  return h(
-    "tr",
-    { class: whole ? "" : "is-part", "data-order": name },
-    h("th", { scope: "row", text: title }),
-    ...values.map((text) => h("td", { text })),
-  );
+  return h("tr", { class: whole ? "" : "is-part", "data-order": name }, ...rowCells(title, ...values));
 }
 
 /** Four digits, which fit the column. */

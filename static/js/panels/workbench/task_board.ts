@@ -3,6 +3,7 @@
 import { t, tr } from "../../core/i18n/language.ts";
 import { formatNumber as num, formatPercent } from "../../core/i18n/numbers.ts";
 import { h, replace, setText, show } from "../../ui/dom.ts";
+import { tableHead, tableRow } from "../../ui/table.ts";
 import type { BoardEntry, Task, TaskBoard } from "../../data/workbench/tasks.ts";
 import type { Score } from "../../core/workbench/score.ts";
 
@@ -183,36 +184,27 @@ function titled(mark: Element, name: string, { makespan, peak }: Score) {
   return mark;
 }
 
-const bestTable = (best: BoardEntry[], replay: (rows: string[]) => void) =>
-  h(
-    "table.bench-score.board-best",
-    h("caption", { text: t("Best entries") }),
+function bestTable(best: BoardEntry[], replay: (rows: string[]) => void) {
+  const button = (rows: string[], at: number) =>
     h(
-      "thead",
-      h(
-        "tr",
-        ...[t("Name"), t("time"), t("mem."), t("rule")].map((text) => h("th", { scope: "col", text })),
-        h("th", { scope: "col" }, h("span.visually-hidden", { text: t("Replay") })),
-      ),
-    ),
-    h(
-      "tbody",
-      ...best.map(({ name, score, rows }, at) =>
-        h(
-          "tr",
-          h("th", { scope: "row", text: name ?? t("no name") }),
-          h("td", { text: num(score.makespan) }),
-          h("td", { text: num(score.peak) }),
-          h("td", { text: num(score.simplicity) }),
-          h(
-            "td",
-            h(
-              "button.button.soft",
-              { "data-replay": at, "aria-label": t("Replay entry {n}", { n: at + 1 }), onclick: () => replay(rows) },
-              "▶",
-            ),
-          ),
-        ),
-      ),
+      "button.button.soft",
+      { "data-replay": at, "aria-label": t("Replay entry {n}", { n: at + 1 }), onclick: () => replay(rows) },
+      "▶",
+    );
+  const play = h("th", { scope: "col" }, h("span.visually-hidden", { text: t("Replay") }));
+  const rows = best.map(({ name, score, rows: order }, at) =>
+    tableRow(
+      name ?? t("no name"),
+      num(score.makespan),
+      num(score.peak),
+      num(score.simplicity),
+      h("td", button(order, at)),
     ),
   );
+  return h(
+    "table.bench-score.board-best",
+    h("caption", { text: t("Best entries") }),
+    tableHead(t("Name"), t("time"), t("mem."), t("rule"), play),
+    h("tbody", ...rows),
+  );
+}

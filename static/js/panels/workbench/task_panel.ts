@@ -1,33 +1,30 @@
 // A task: what to do, its goals as they are met, and the entry to its board, which the server checks.
-import { Refusal } from "../../data/api.ts";
+import { whyFailed } from "../../data/api.ts";
 import { submit, textOf, type Goal, type Listed, type Task } from "../../data/workbench/tasks.ts";
-import { t, tr } from "../../core/i18n/language.ts";
+import { t } from "../../core/i18n/language.ts";
 import { formatNumber as num, formatPercent } from "../../core/i18n/numbers.ts";
 import { isWhole, type Position } from "../../core/workbench/position.ts";
 import { recognise, references, titleOf } from "../../core/workbench/references.ts";
 import { scoreOf } from "../../core/workbench/score.ts";
 import { violations } from "../../core/workbench/violations.ts";
-import { byId, h, replace, sentence, setText, show } from "../../ui/dom.ts";
+import { byId, h, replace, setText, show } from "../../ui/dom.ts";
+import { optionNodes, type Choice } from "../../ui/fields/choices.ts";
+import { setNote } from "../../ui/notes.ts";
 import type { Session } from "../../core/workbench/session.ts";
 import type { createTaskBoard } from "./task_board.ts";
 
-type TaskBoardPanel = ReturnType<typeof createTaskBoard>;
+type Parts = {
+  session: Session;
+  go: (slug: string) => void;
+  load: () => Promise<Listed[]>;
+  board: ReturnType<typeof createTaskBoard>;
+};
 
 const LONGEST_NAME = 24;
 const DUST = 1e-9;
 
 /** go: opens a task, "" leaves the present one; load: requests the list of tasks. */
-export function createTaskPanel({
-  session,
-  go,
-  load,
-  board,
-}: {
-  session: Session;
-  go: (slug: string) => void;
-  load: () => Promise<Listed[]>;
-  board: TaskBoardPanel;
-}) {
+export function createTaskPanel({ session, go, load, board }: Parts) {
   const choice = h("select#bench-task", { onchange: () => go(choice.value) });
   const title = h("h2#task-title");
   const text = h("p#task-text");
@@ -63,8 +60,10 @@ export function createTaskPanel({
       const listed = await load();
       replace(
         choice,
-        h("option", { value: "", text: t("none: an own board") }),
-        ...listed.map((each) => h("option", { value: each.slug, text: `${each.number} · ${textOf(each.title)}` })),
+        ...optionNodes([
+          ["", t("none: an own board")],
+          ...listed.map((each): Choice => [each.slug, `${each.number} · ${textOf(each.title)}`]),
+        ]),
       );
       choice.value = task?.slug ?? "";
       show(pick, true);
@@ -72,8 +71,7 @@ export function createTaskPanel({
       show(failed, false);
       choice.focus();
     } catch (problem) {
-      setText(failed, sentence(problem instanceof Refusal ? tr(problem) : t("The server does not answer.")));
-      show(failed, true);
+      setNote(failed, whyFailed(problem));
     }
     open.disabled = false;
   }
@@ -88,7 +86,7 @@ export function createTaskPanel({
       void board.refresh();
       setText(status, `${solved ? t("Solved: the server agrees.") : t("Entered; not all goals are met.")}${where}`);
     } catch (problem) {
-      setText(status, sentence(problem instanceof Refusal ? tr(problem) : t("The server does not answer.")));
+      setText(status, whyFailed(problem));
     }
     enter.disabled = false;
   }

@@ -1,10 +1,10 @@
 // The training plan: the fastest step of the model on the machine within a device's memory. The server builds the
 // plans; they are a table and a figure of time over memory, and any of them can be put on the screen.
-import { Refusal, getAnswer } from "../../../data/api.ts";
+import { getAnswer, whyFailed } from "../../../data/api.ts";
 import { gigabytesText } from "../../../data/costs/quantities.ts";
 import { modesName } from "../../../data/option_names.ts";
 import { onRecolour } from "../../../ui/appearance.ts";
-import { h, keepFocus, replace, sentence, setText, show } from "../../../ui/dom.ts";
+import { h, keepFocus, replace, setText, show } from "../../../ui/dom.ts";
 import { coloursNow } from "../../../ui/palette.ts";
 import { onRest } from "../../../ui/rest.ts";
 import { saveBlob } from "../../../ui/save_file.ts";
@@ -155,13 +155,7 @@ class PlanTab {
   #fail(problem: unknown, aborted: boolean) {
     this.#drawn = "";
     if (aborted && this.#found) return this.#draw();
-    this.#say(
-      aborted
-        ? t("Stopped.")
-        : problem instanceof Refusal
-          ? sentence(tr(problem.error))
-          : t("The server does not answer."),
-    );
+    this.#say(aborted ? t("Stopped.") : whyFailed(problem));
   }
 
   #say(text: string) {

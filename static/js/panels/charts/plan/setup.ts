@@ -1,6 +1,8 @@
 // What a training plan is for: the model, the machine, and the memory of a device; and the button that finds plans.
 import { MODELS, ask, isOwn, plainOf, shelf, titlesOf, withNamed, type Entry } from "../../../data/costs/api.ts";
-import { h, keepFocus, replace, setText, show } from "../../../ui/dom.ts";
+import { h, keepFocus, setText } from "../../../ui/dom.ts";
+import { fillSelect, type Choice } from "../../../ui/fields/choices.ts";
+import { setNote } from "../../../ui/notes.ts";
 import { t } from "../../../core/i18n/language.ts";
 import { LEAST_GB, MOST_GB, readGigabytes } from "../../../core/state/link.ts";
 import { plainPreset, type Preset } from "../../../core/state/link_preset.ts";
@@ -60,8 +62,7 @@ export class Setup {
     try {
       await ask(MODELS);
     } catch {
-      setText(this.#why, t("The list of models could not be loaded. Close and open this tab to try again."));
-      show(this.#why, true);
+      setNote(this.#why, t("The list of models could not be loaded. Close and open this tab to try again."));
       return;
     }
     this.acts.changed();
@@ -87,8 +88,7 @@ export class Setup {
     const why = preset === null ? t("Choose a model: step time and memory follow from it and from the machine.") : "";
     const wrong = this.#wrong();
     this.#gigabytes.setAttribute("aria-invalid", String(wrong !== ""));
-    setText(this.#why, wrong || why);
-    show(this.#why, this.#why.textContent !== "");
+    setNote(this.#why, wrong || why);
   }
 
   #press() {
@@ -147,16 +147,10 @@ function devicesText(preset: Preset, { p }: Spec) {
 
 /** none: an entry for no choice yet. */
 function options(select: HTMLSelectElement, entries: Entry[], value: string, none: string | null) {
-  const own = value === CUSTOM;
-  const list = [
-    ...(none === null ? [] : [["", none]]),
-    ...entries.filter(({ name }) => name !== CUSTOM).map(({ name, title }) => [name, title]),
-    ...(own ? [[CUSTOM, t("your own numbers")]] : []),
+  const list: Choice[] = [
+    ...(none === null ? [] : [["", none] as Choice]),
+    ...entries.filter(({ name }) => name !== CUSTOM).map(({ name, title }): Choice => [name, title]),
+    ...(value === CUSTOM ? [[CUSTOM, t("your own numbers")] as Choice] : []),
   ];
-  const key = list.join();
-  if (select.dataset.list !== key) {
-    select.dataset.list = key;
-    replace(select, ...list.map(([name, text]) => h("option", { value: name, text })));
-  }
-  select.value = value;
+  fillSelect(select, list, value);
 }

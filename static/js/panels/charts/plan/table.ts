@@ -2,6 +2,7 @@
 import { gigabytesText, rateText } from "../../../data/costs/quantities.ts";
 import { modesName } from "../../../data/option_names.ts";
 import { h } from "../../../ui/dom.ts";
+import { hiddenCaption, tableHead } from "../../../ui/table.ts";
 import { t } from "../../../core/i18n/language.ts";
 import { formatNumber, formatPercent } from "../../../core/i18n/numbers.ts";
 import { longer, signedPercent, type TrainingPlan } from "../../../core/drawing/training_plans.ts";
@@ -42,8 +43,8 @@ export function planTable(shown: Shown, acts: Acts) {
   );
   return h(
     "table.comparison-table.plan-table",
-    h("caption.visually-hidden", { text: t("Plans that fit from the fastest, then the others") }),
-    h("thead", h("tr", ...head)),
+    hiddenCaption(t("Plans that fit from the fastest, then the others")),
+    tableHead(...head),
     h("tbody", now ? nowRow(now, shown) : null, ...plans.map((_, at) => planRow(at, shown, acts))),
   );
 }

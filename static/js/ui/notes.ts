@@ -1,0 +1,13 @@
+// Notes beside controls: sentences that are hidden where there is nothing to say, and the button with a remedy.
+import { h, setText, show } from "./dom.ts";
+import { t } from "../core/i18n/language.ts";
+
+/** Write a note; "" hides it. */
+export function setNote(node: HTMLElement, text: string) {
+  show(node, text !== "");
+  setText(node, text);
+}
+
+/** The button that puts the nearest legal value into a field. kind: its classes. */
+export const remedy = (field: string, value: unknown, act: () => void, kind = "button") =>
+  h("button", { class: kind, onclick: act }, t("Use {field} = {value}", { field, value }));
