@@ -31,15 +31,15 @@ export function listenKeys(table: Binding[], home: Document | HTMLElement = docu
     const target = event.target instanceof Element ? event.target : null;
     const needed = keysNeededBy(target);
     const ctrl = event.ctrlKey || event.metaKey;
-    const binding = table.find(
+    const found = table.find(
       (each) =>
         each.keys.includes(event.key) &&
         (each.ctrl ?? false) === ctrl &&
         (!NAMED.test(event.key) || (each.shift ?? false) === event.shiftKey),
     );
-    if (!binding || needed === "all" || (needed === "some" && !/^([a-zA-Z?.,/[\]]|Escape)$/.test(event.key))) return;
+    if (!found || needed === "all" || (needed === "some" && !/^([a-zA-Z?.,/[\]]|Escape)$/.test(event.key))) return;
     event.preventDefault();
-    binding.act(event);
+    found.act(event);
   });
 }
 

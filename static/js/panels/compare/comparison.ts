@@ -238,21 +238,21 @@ export const fetchComparison = (url: string): Promise<Comparison> => getJson(url
 /** In the order of a column, ties as they were. */
 export function inOrder(rows: Row[], id: string | null, way: 1 | -1): Row[] {
   if (id === "schedule") return [...rows].sort((a, b) => way * a.title.localeCompare(b.title));
-  const column = columns(true).find((each) => each.id === id);
-  if (!column) return rows;
+  const wanted = columns(true).find((each) => each.id === id);
+  if (!wanted) return rows;
   return [...rows].sort((a, b) => {
-    const [x, y] = [column.of(a), column.of(b)];
+    const [x, y] = [wanted.of(a), wanted.of(b)];
     return way * (typeof x === "number" && typeof y === "number" ? x - y : String(x).localeCompare(String(y)));
   });
 }
 
 /** The least of a column among rows of the same work, to six digits; NaN where there is nothing to choose between. */
-export function leastOf(rows: Row[], column: Column, spec: Spec) {
+export function leastOf(rows: Row[], wanted: Column, spec: Spec) {
   const values = rows
     .filter((row) => row.spec.p === spec.p && row.spec.m === spec.m)
-    .map((row) => Number(column.of(row)));
-  const least = column.most ? Math.max(...values) : Math.min(...values);
-  return column.best && values.some((value) => !alike(value, least)) ? least : NaN;
+    .map((row) => Number(wanted.of(row)));
+  const least = wanted.most ? Math.max(...values) : Math.min(...values);
+  return wanted.best && values.some((value) => !alike(value, least)) ? least : NaN;
 }
 
 export const alike = (a: number, b: number) => Math.abs(a - b) <= 1e-6 * Math.max(1, Math.abs(a), Math.abs(b));
