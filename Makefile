@@ -56,7 +56,7 @@ run: setup $(if $(filter ray,$(ENGINE)),.venv/.cluster) \
     $(value BUBBLELINE_REDIS)),.venv/.scale)
 	@BUBBLELINE_ENGINE=$(ENGINE) BUBBLELINE_RAY_ADDRESS=$(ADDRESS) exec $(PY) app.py serve --host $(HOST) --port $(PORT)
 
-setup: .venv/.run $(BUNDLE)
+setup: .venv/.run $(BUNDLE) .venv/.kernels
 
 $(PY):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Bubbleline needs Python 3.11 or newer; name one with: make run PYTHON=python3.12"; exit 1; }
@@ -159,9 +159,10 @@ lint-python: .venv/.test
 lint-js: node_modules/.test
 	@$(call noted,npm run --silent types && npm run --silent lint && npm run --silent format:check)
 
-# Kernels are compiled once here, not by every test and server that is the first to need them.
-.venv/.kernels: $(shell find backend/schedule -name '*.py') | .venv/.test
-	@$(call timed,$(PY) -c 'from backend.schedule import jit; jit.compile_all()')
+# Kernels are compiled once here, not by every server and test that is the first to need them.
+.venv/.kernels: $(shell find backend/schedule -name '*.py') | .venv/.run
+	@echo "Compiling the kernels, once: half a minute ..."
+	@$(PY) -c 'from backend.schedule import jit; jit.compile_all()'
 	@touch $@
 
 # What the tests of Node compare the page with, from the server as it is now.

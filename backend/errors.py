@@ -8,17 +8,14 @@ ValueError
 └── RequestError       any request that cannot be met; `kind` decides the HTTP status
     ├── SpecError      backend.schedule: a field of a spec (or of its costs, model or machine) is illegal
     ├── OrderError     backend.schedule: an order of ops that cannot run
-    ├── RunError       backend.runs: a request about runs
     ├── AccessError    backend.access: a request that this client may not make
-    ├── LinkError      backend.address.short_links: a request about short links
-    ├── ComputeError   backend.compute: a computation that was refused or ended
     └── ApiError       backend.web: a request that is wrong by HTTP, its body or its origin
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 LONGEST_VALUE = 80  # characters of a given value that an error repeats
 
@@ -104,8 +101,6 @@ class RequestError(ValueError):
     reason and a way out, ``limit`` is the bound that was exceeded and ``nearest`` a legal value close to the given
     one. ``retry_after`` is in how many seconds the same request may be met, None where it never will.
     """
-
-    domain: ClassVar[str] = "request"
 
     def __init__(
         self,

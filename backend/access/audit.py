@@ -53,15 +53,19 @@ class Audit:
             self.record(identity, "refused", code=code, asked=asked)
 
 
-class PrivateRotatingFile(RotatingFileHandler):
-    """A rotating file that only its owner can read; where it cannot be written, standard error says so once."""
-
-    _complained = False
+class PrivateFile(RotatingFileHandler):
+    """A rotating file that only its owner can read: it has addresses of clients."""
 
     def _open(self) -> TextIOWrapper:
         descriptor = os.open(self.baseFilename, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
         os.chmod(self.baseFilename, 0o600)
         return open(descriptor, "a", encoding=self.encoding)
+
+
+class AuditFile(PrivateFile):
+    """The file of the audit log; where it cannot be written, standard error says so once."""
+
+    _complained = False
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  # logging's name
         """Report the first failure only: what is logged must not fail or flood what is done."""
@@ -74,7 +78,7 @@ def log_to(path: Path) -> None:
     """Write the audit log to this file, and nowhere else."""
     with suppress(OSError):  # the handler reports what cannot be written
         path.parent.mkdir(parents=True, exist_ok=True)
-    handler = PrivateRotatingFile(path, maxBytes=FILE_BYTES, backupCount=OLD_FILES, encoding="utf-8", delay=True)
+    handler = AuditFile(path, maxBytes=FILE_BYTES, backupCount=OLD_FILES, encoding="utf-8", delay=True)
     handler.setFormatter(logging.Formatter("%(message)s"))
     logger.addHandler(handler)
     logger.propagate = False

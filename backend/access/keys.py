@@ -55,20 +55,16 @@ class Keys:
 
     @cached_property
     def _grants(self) -> dict[Role, str]:
-        return {Role.RUN: self._fingerprint(self.token), Role.ADMIN: self._fingerprint(self.admin_token)}
+        return {Role.RUN: self.grant_of(self.token), Role.ADMIN: self.grant_of(self.admin_token)}
 
     def role_of_token(self, token: str) -> Role:
         """Return the role that a token gives, in constant time; NOBODY for a wrong one."""
-        return self.role_of_grant(self._fingerprint(token)) if token else Role.NOBODY
+        return self.role_of_grant(self.grant_of(token)) if token else Role.NOBODY
 
     def role_of_grant(self, grant: str) -> Role:
         """Return the role that a fingerprint gives, in constant time; NOBODY for a wrong one."""
         equal = [role for role, own in self._grants.items() if hmac.compare_digest(own.encode(), grant.encode())]
         return max(equal, default=Role.NOBODY)
-
-    def grant_of(self, token: str) -> str:
-        """Return the fingerprint of a token, which a cookie may hold."""
-        return self._fingerprint(token)
 
     def sign(self, cookie: Cookie) -> str:
         """Return the text of a cookie."""
@@ -85,7 +81,8 @@ class Keys:
             return None
         return Cookie(str(browser), str(grant))
 
-    def _fingerprint(self, token: str) -> str:
+    def grant_of(self, token: str) -> str:
+        """Return the fingerprint of a token, which a cookie may hold."""
         return hmac.new(self.secret.encode(), token.encode(), hashlib.sha256).hexdigest()[:32]
 
 

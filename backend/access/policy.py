@@ -29,7 +29,7 @@ class Policy:
 
     def __init__(self, config: Config) -> None:
         """Take the settings, and the secrets of a database that several servers share: this may wait for it."""
-        self._config = config
+        self.config = config
         self._shared: SharedKeys | None = None
         if not isinstance(config.database, Path):
             self._shared = SharedKeys(database_at(config.database), config.token, config.admin_token)
@@ -47,24 +47,14 @@ class Policy:
     @cached_property
     def _own_keys(self) -> Keys:
         """The secrets of a server of its own, read or made when they are first needed."""
-        return keys.load(self._config.folder, self._config.token, self._config.admin_token)
-
-    @property
-    def local(self) -> bool:
-        """Whether everybody who reaches the server administrates it."""
-        return self._config.local
-
-    @property
-    def user_header(self) -> str:
-        """Return the header in which a proxy names the user, "" for none."""
-        return self._config.user_header
+        return keys.load(self.config.folder, self.config.token, self.config.admin_token)
 
     @property
     def open_role(self) -> Role:
         """Return the role of a client that shows nothing."""
-        if self._config.local:
+        if self.config.local:
             return Role.ADMIN
-        return Role.VIEW if self._config.view_open else Role.NOBODY
+        return Role.VIEW if self.config.view_open else Role.NOBODY
 
     def identify(self, address: str, cookie: str = "", token: str | None = None, user: str = "") -> Identity:
         """Return who a client is.
@@ -74,11 +64,11 @@ class Policy:
         """
         if user:
             name = f"user:{user[:LONGEST_USER]}"
-            role = Role.ADMIN if user in self._config.admins else Role.RUN
+            role = Role.ADMIN if user in self.config.admins else Role.RUN
             return Identity(role, name, name, address, shown=True)
         place = by_address(address)
         known = self.keys.read(cookie) if cookie else None
-        if self._config.local:
+        if self.config.local:
             token, granted = None, Role.NOBODY
         else:
             granted = self.keys.role_of_grant(known.grant) if known else Role.NOBODY
@@ -100,7 +90,7 @@ class Policy:
 
     def is_token(self, token: str) -> bool:
         """Return whether a token is valid here."""
-        return not self.local and self.keys.role_of_token(token) > Role.NOBODY
+        return not self.config.local and self.keys.role_of_token(token) > Role.NOBODY
 
     def refuse_token(self) -> NoReturn:
         """Raise AccessError for a token that is not valid."""

@@ -6,7 +6,7 @@ Labels are placed by pixel, so a figure's size and ranges are fixed before it is
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 LEFT, RIGHT, BOTTOM = 60, 12, 58  # px around the plot
@@ -56,21 +56,22 @@ def ticks(low: float, high: float, width: float, least: float) -> list[float]:
     fine = [1 / 3, 1.5, 3, 0.75, 6, 12, 24, 48]
     coarse = [2.0**k for k in range(-10, 17)]
     coarse.sort(key=lambda each: abs(math.log2(each)))
-    kept: list[float] = []
-    px = width / math.log(high / low)
-    for each in (*coarse, *fine):
-        if low <= each <= high and all(abs(math.log(each / other)) * px >= least for other in kept):
-            kept.append(each)
-    return sorted(kept)
+    return _apart((*coarse, *fine), low, high, width, least)
 
 
 def round_ticks(low: float, high: float, width: float, least: float) -> list[float]:
     """Return round numbers between two values, ``least`` px or more apart on a logarithmic axis."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ranked = ((1.0,), (2.0, 5.0), (3.0, 7.0), (1.5, 4.0, 6.0, 8.0))
+    numbers = [digit * 10.0**power for digits in ranked for digit in digits for power in powers]
+    return _apart(numbers, low, high, width, least)
+
+
+def _apart(values: Iterable[float], low: float, high: float, width: float, least: float) -> list[float]:
+    """Return those between two values that are ``least`` px or more from all before them, in ascending order."""
     kept: list[float] = []
     px = width / math.log(high / low)
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    for digits in ((1.0,), (2.0, 5.0), (3.0, 7.0), (1.5, 4.0, 6.0, 8.0)):
-        for each in (digit * 10.0**power for digit in digits for power in powers):
-            if low <= each <= high and all(abs(math.log(each / other)) * px >= least for other in kept):
-                kept.append(each)
+    for each in values:
+        if low <= each <= high and all(abs(math.log(each / other)) * px >= least for other in kept):
+            kept.append(each)
     return sorted(kept)

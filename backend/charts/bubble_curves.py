@@ -13,7 +13,6 @@ from backend.charts.bubble_map import DEFINITIONS, value_of
 from backend.charts.chart import (
     BUBBLE,
     FOOT,
-    HOVER,
     LETTER,
     M_AXIS,
     MICRO_BATCHES,
@@ -22,13 +21,17 @@ from backend.charts.chart import (
     ChartSeries,
     Row,
     axis,
+    dotted_line,
+    joined_names,
     layout,
     percent,
+    points,
+    ring,
     spread_apart,
 )
 from backend.charts.pareto.pareto import SYMBOLS
 from backend.charts.theme import TEXT, Appearance
-from backend.charts.theme_tokens import rgb, tokens
+from backend.charts.theme_tokens import mixed, rgb, tokens
 from backend.compute.parallel_map import in_processes
 from backend.errors import message
 from backend.schedule import jit
@@ -37,6 +40,7 @@ from backend.schedule.analysis.pareto import SEARCHED
 from backend.schedule.analysis.sweep import M_STOPS, Cell, over_m, stops
 from backend.schedule.errors import SpecError
 from backend.schedule.families.registry import FAMILIES
+from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.spec import Spec
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
@@ -60,7 +64,7 @@ class Curve:
     """Its place among the curves of its group, which have one hue: each has a shade, a dash and a marker of its own."""
 
 
-def bubble_m(plans: Sequence[ChartSeries], appearance: Appearance) -> Chart:
+def bubble_m(plans: Sequence[ChartSeries], appearance: Appearance, setting: Setting | None = None) -> Chart:
     """Draw the figure; schedules on the screen are ringed, the first one's m is a line."""
     asked = plans[0].spec
     curves = _curves(plans)
@@ -68,10 +72,8 @@ def bubble_m(plans: Sequence[ChartSeries], appearance: Appearance) -> Chart:
     names, width = _names(curves, appearance)
     figure = go.Figure(layout=_layout(curves, appearance, asked.m, width))
     for curve in curves:
-        figure.add_trace(
-            _line(curve, plans, appearance, [rows[at].hover for at in place[curve.family]], place[curve.family])
-        )
-    figure.add_traces(_rings(here, appearance))
+        figure.add_trace(_line(curve, plans, appearance, points(rows, place[curve.family])))
+    figure.add_traces([ring(appearance, each.spec.m, 100 * share, each.id.upper(), 16) for each, _, share in here])
     for note in names:
         figure.add_annotation(note)
     columns = ((SCHEDULE, ""), ("m", MICRO_BATCHES), (BUBBLE, "%"))
@@ -146,20 +148,17 @@ def _rows(
 def _colour(appearance: Appearance, curve: Curve) -> str:
     """Return the group's colour, nearer to the ink for each further member, so that names stay readable."""
     token = tokens(appearance.theme)
-    group, ink = rgb(token[f"g-{curve.group.replace(' ', '-').lower()}"]), rgb(token["ink"])
-    share = min(SHADE * curve.member, MOST_SHADE)
-    mixed = (round(a + (b - a) * share) for a, b in zip(group, ink, strict=True))
-    return "#" + "".join(f"{part:02x}" for part in mixed)
+    group = token[f"g-{curve.group.replace(' ', '-').lower()}"]
+    parts = mixed(rgb(group), rgb(token["ink"]), min(SHADE * curve.member, MOST_SHADE))
+    return "#" + "".join(f"{round(part):02x}" for part in parts)
 
 
-def _line(
-    curve: Curve, plans: Sequence[ChartSeries], appearance: Appearance, hovers: list[str], at: list[int]
-) -> go.Scatter:
+def _line(curve: Curve, plans: Sequence[ChartSeries], appearance: Appearance, rows: dict[str, Any]) -> go.Scatter:
     shown = any(plan.spec.family == curve.family for plan in plans)
     colour = _colour(appearance, curve)
     return go.Scatter(
-        x=[cell.m for cell in curve.cells], y=_shares(curve, appearance), mode="lines+markers", name=curve.title,
-        customdata=at, hovertext=hovers, hovertemplate=HOVER,
+        x=[cell.m for cell in curve.cells], y=_shares(curve, appearance), **rows,
+        mode="lines+markers", name=curve.title,
         line={"color": colour, "width": 3 if shown else 1.5, "dash": DASHES[curve.member % len(DASHES)]},
         marker={"symbol": SYMBOLS[curve.group] + VARIANTS[curve.member % len(VARIANTS)],
                 "size": 9 if shown else 7, "color": colour},
@@ -168,18 +167,6 @@ def _line(
 
 def _shares(curve: Curve, appearance: Appearance) -> list[float]:
     return [100 * value_of(cell.figures, appearance.y) for cell in curve.cells if cell.figures is not None]
-
-
-def _rings(here: Sequence[tuple[ChartSeries, int, float]], appearance: Appearance) -> list[go.Scatter]:
-    ring = {"symbol": "circle-open", "size": 16, "color": tokens(appearance.theme)["ink"], "line": {"width": 2}}
-    return [
-        go.Scatter(
-            x=[plan.spec.m], y=[100 * share], mode="markers+text", marker=ring, hoverinfo="skip",
-            text=[plan.id.upper()],
-            textposition="top center", textfont={"color": ring["color"], "size": TEXT}, cliponaxis=False,
-        )
-        for plan, _, share in here
-    ]  # fmt: skip
 
 
 def _layout(curves: Sequence[Curve], appearance: Appearance, m: int, width: int) -> dict[str, Any]:
@@ -195,12 +182,7 @@ def _layout(curves: Sequence[Curve], appearance: Appearance, m: int, width: int)
     y = axis(
         _title(appearance), ticksuffix=" %", range=_heights(curves, appearance), nticks=max(3, appearance.height // 60)
     )
-    line = {"color": tokens(appearance.theme)["ink-3"], "width": 1, "dash": "dot"}
-    return layout(appearance, x, y, right=width) | {
-        "shapes": [
-            {"type": "line", "x0": m, "x1": m, "y0": 0, "y1": 1, "yref": "paper", "line": line, "layer": "below"}
-        ]
-    }
+    return layout(appearance, x, y, right=width, shapes=[dotted_line(appearance, m)])
 
 
 def _title(appearance: Appearance) -> str:
@@ -242,10 +224,6 @@ def _names(curves: Sequence[Curve], appearance: Appearance) -> tuple[list[dict[s
 
 def _joined(members: Sequence[Curve], most: int) -> str:
     titles = [each.title for each in members]
-    kept = titles[:1]
-    while len(kept) < len(titles) and len(", ".join(titles[: len(kept) + 1])) <= most:
-        kept = titles[: len(kept) + 1]
-    more = len(titles) - len(kept)
-    if most == FEW and len(kept[0]) > FEW:
-        kept[0] = kept[0][:FEW] + "…"
-    return ", ".join(kept) + (f" +{more}" if more else "")
+    if most == FEW and len(titles[0]) > FEW:
+        titles[0] = titles[0][:FEW] + "…"
+    return joined_names(titles, most)

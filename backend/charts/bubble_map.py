@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,21 +11,23 @@ import plotly.graph_objects as go
 from backend.charts.axes import LEFT
 from backend.charts.chart import (
     BUBBLE,
-    HOVER,
     M_AXIS,
     MICRO_BATCHES,
     Chart,
     ChartSeries,
     Row,
+    colour_bar,
     layout,
     percent,
+    points,
     size_axis,
 )
 from backend.charts.theme import TEXT, Appearance
-from backend.charts.theme_tokens import rgb, tokens
+from backend.charts.theme_tokens import mixed, needs_white, rgb, tokens
 from backend.compute.parallel_map import in_processes
 from backend.errors import message
 from backend.schedule.analysis.sweep import Cell, grid
+from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.simulation.metrics import Figures
 
 DEFINITIONS = {
@@ -41,13 +44,17 @@ WIDE, TALL = 36, 17  # px of a cell that has room for its number
 BAR = 74  # px for the scale beside the plot
 
 
-def bubble(plan: ChartSeries, appearance: Appearance) -> Chart:
+def bubble(plans: Sequence[ChartSeries], appearance: Appearance, setting: Setting | None = None) -> Chart:
     """Draw the figure for the family on the screen; a click sets its p and m."""
+    plan = plans[0]
     ps, ms, cells = grid(plan.spec, in_processes)
     flat = [each for line in cells for each in line]
     rows = [_row(each, plan, appearance.y) for each in flat]
     place = [[line * len(ms) + at for at in range(len(ms))] for line in range(len(ps))]
-    shares = [[_share(each, appearance.y) for each in line] for line in cells]
+    shares = [
+        [None if each.figures is None else 100 * value_of(each.figures, appearance.y) for each in line]
+        for line in cells
+    ]
     figure = go.Figure(layout=_layout(appearance, ps, ms))
     narrow = (appearance.width - LEFT - BAR) / len(ms) < WIDE or (appearance.height - 70) / len(ps) < TALL
     figure.add_trace(_legal(appearance, shares, place, rows))
@@ -74,10 +81,6 @@ def value_of(figures: Figures, y: str) -> float:
     """Return the bubble by one of the four definitions."""
     bubble = figures.span_bubble if y.startswith("span") else figures.global_bubble
     return bubble.of_ideal if y.endswith("ideal") else bubble.of_total
-
-
-def _share(cell: Cell, y: str) -> float | None:
-    return None if cell.figures is None else 100 * value_of(cell.figures, y)
 
 
 def _row(cell: Cell, plan: ChartSeries, y: str) -> Row:
@@ -114,12 +117,9 @@ def _layout(appearance: Appearance, ps: list[int], ms: list[int]) -> dict[str, A
 
 def _legal(appearance: Appearance, shares: list[list[float | None]], place: Any, rows: list[Row]) -> go.Heatmap:
     token = tokens(appearance.theme)
-    ticks = {"ticksuffix": " %", "tickfont": {"color": token["ink-3"], "size": TEXT - 1}}
     return go.Heatmap(
-        z=shares, customdata=place, hovertext=[[rows[at].hover for at in line] for line in place], hovertemplate=HOVER,
-        hoverongaps=False, xgap=1, ygap=1, zmin=0, zmax=_most(shares),
-        colorscale=[[0, token["accent-soft"]], [1, token["accent"]]],
-        colorbar={"thickness": 10, "outlinewidth": 0, "x": 1.01, "xpad": 6, "ypad": 0, "len": 1} | ticks,
+        z=shares, **points(rows, place), hoverongaps=False, xgap=1, ygap=1, zmin=0, zmax=_most(shares),
+        colorscale=[[0, token["accent-soft"]], [1, token["accent"]]], colorbar=colour_bar(appearance, ticksuffix=" %"),
     )  # fmt: skip
 
 
@@ -131,20 +131,14 @@ def _most(shares: list[list[float | None]]) -> float:
 def _labels(appearance: Appearance, shares: list[list[float | None]]) -> go.Scatter:
     """Draw the values over the cells, white on those that are dark enough for it and black on the others."""
     token, most = tokens(appearance.theme), _most(shares)
-    low, high = rgb(token["accent-soft"]), rgb(token["accent"])
     spots = [(x, y, each) for y, line in enumerate(shares) for x, each in enumerate(line) if each is not None]
-    inks = [_ink([a + (b - a) * share / most for a, b in zip(low, high, strict=True)]) for _, _, share in spots]
+    low, high = rgb(token["accent-soft"]), rgb(token["accent"])
+    grounds = [mixed(low, high, share / most) for _, _, share in spots]
+    inks = ["#ffffff" if needs_white(ground) else "#000000" for ground in grounds]
     return go.Scatter(
         x=[x for x, _, _ in spots], y=[y for _, y, _ in spots], text=[f"{share:.0f}" for _, _, share in spots],
         mode="text", textfont={"size": TEXT - 1, "color": inks}, hoverinfo="skip", showlegend=False,
     )  # fmt: skip
-
-
-def _ink(ground: list[float]) -> str:
-    """Return the ink whose contrast on a colour is at least 4.5 (WCAG): one of black and white always has it."""
-    parts = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in (each / 255 for each in ground)]
-    luminance = 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
-    return "#ffffff" if 1.05 / (luminance + 0.05) >= 4.5 else "#000000"
 
 
 def _illegal(appearance: Appearance, cells: list[list[Cell]], place: Any, rows: list[Row]) -> list[Any]:
@@ -152,8 +146,7 @@ def _illegal(appearance: Appearance, cells: list[list[Cell]], place: Any, rows: 
     token = tokens(appearance.theme)
     missing = [[0.0 if each.figures is None else None for each in line] for line in cells]
     flat = go.Heatmap(
-        z=missing, customdata=place, hovertext=[[rows[at].hover for at in line] for line in place], hovertemplate=HOVER,
-        hoverongaps=False, xgap=1, ygap=1, showscale=False, zmin=0, zmax=1,
+        z=missing, **points(rows, place), hoverongaps=False, xgap=1, ygap=1, showscale=False, zmin=0, zmax=1,
         colorscale=[[0, token["sunk"]], [1, token["sunk"]]],
     )  # fmt: skip
     marks = []
@@ -164,18 +157,10 @@ def _illegal(appearance: Appearance, cells: list[list[Cell]], place: Any, rows: 
             for x, each in enumerate(line)
             if each.figures is None and each.legal is legal
         ]
-        marker = {"symbol": symbol, "size": 3 if legal else 6, "color": token["ink-3"]}
         line = {"width": 0 if legal else 1.2, "color": token["ink-3"]}
-        marks.append(
-            go.Scatter(
-                x=[x for x, _ in spots],
-                y=[y for _, y in spots],
-                mode="markers",
-                marker=marker | {"line": line},
-                hoverinfo="skip",
-                showlegend=False,
-            )
-        )
+        marker = {"symbol": symbol, "size": 3 if legal else 6, "color": token["ink-3"], "line": line}
+        x, y = [x for x, _ in spots], [y for _, y in spots]
+        marks.append(go.Scatter(x=x, y=y, mode="markers", marker=marker, hoverinfo="skip", showlegend=False))
     return [flat, *marks]
 
 

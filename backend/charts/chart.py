@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 
 from backend.charts.axes import LEFT, RIGHT, ROW
 from backend.charts.theme import CLEAR, TEXT, Appearance, template
+from backend.charts.theme_tokens import tokens
 from backend.errors import Message, message
 from backend.schedule.spec import Spec
 
@@ -22,6 +23,10 @@ LETTER = 6.6  # px of an average letter of a legend
 FOOT = 46  # px under the plot: ticks of one line, and the axis's name
 LEAST_STEP = 24  # px that a size needs for its name
 SWATCH = 44  # px of a legend's swatch and the room around it
+LEGEND = {
+    "orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yref": "container", "yanchor": "top",
+    "entrywidthmode": "pixels", "bgcolor": CLEAR,
+}  # fmt: skip
 COST_UNIT = message("charts.cost_unit", "unit of the costs")
 COST_TIME = message("charts.cost_time", "time, in the unit of the costs")
 M_AXIS = message("charts.m_axis", "m, micro-batches in a step")
@@ -87,6 +92,46 @@ class Chart:
         }
 
 
+def points(rows: Sequence[Row], at: Sequence[Any]) -> dict[str, Any]:
+    """Return the part of a trace that ties its points to rows, whose indices are in ``at``, of a map line by line."""
+
+    def hover(place: Any) -> Any:
+        return rows[place].hover if isinstance(place, int) else [hover(each) for each in place]
+
+    return {"customdata": list(at), "hovertext": hover(at), "hovertemplate": HOVER}
+
+
+def ring(appearance: Appearance, x: float, y: float, text: str, size: int, **more: Any) -> go.Scatter:
+    """Draw a ring around a point, with a text above it."""
+    ink = tokens(appearance.theme)["ink"]
+    return go.Scatter(
+        x=[x], y=[y], mode="markers+text", hoverinfo="skip", text=[text], textposition="top center",
+        marker={"symbol": "circle-open", "size": size, "color": ink, "line": {"width": 2}},
+        textfont={"color": ink, "size": TEXT}, cliponaxis=False, **more,
+    )  # fmt: skip
+
+
+def dotted_line(appearance: Appearance, x: float) -> dict[str, Any]:
+    """Return the shape of a vertical line through the plot, under everything else."""
+    line = {"color": tokens(appearance.theme)["ink-3"], "width": 1, "dash": "dot"}
+    return {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper", "line": line, "layer": "below"}
+
+
+def colour_bar(appearance: Appearance, **more: Any) -> dict[str, Any]:
+    """Return the scale beside a heat map."""
+    font = {"color": tokens(appearance.theme)["ink-3"], "size": TEXT - 1}
+    return {"thickness": 10, "outlinewidth": 0, "x": 1.01, "xpad": 6, "ypad": 0, "len": 1, "tickfont": font} | more
+
+
+def joined_names(names: Sequence[str], most: int) -> str:
+    """Join names, at least one and as many as ``most`` letters hold, and count the others."""
+    kept = list(names[:1])
+    while len(kept) < len(names) and len(", ".join(names[: len(kept) + 1])) <= most:
+        kept = list(names[: len(kept) + 1])
+    more = len(names) - len(kept)
+    return ", ".join(kept) + (f" +{more}" if more else "")
+
+
 def joined_lines(lines: Sequence[str]) -> str:
     """Join the lines of a hover box."""
     *before, text = lines
@@ -108,16 +153,21 @@ def layout(
     entry = max((LETTER * len(name) for name in names), default=0.0) + SWATCH
     a_row = max(1, int((appearance.width - left - right) // entry))
     top = 12 + ROW * -(-len(names) // a_row)
+    legend = LEGEND | {"entrywidth": entry - SWATCH + 4, "traceorder": "normal", "font": {"size": TEXT}}
+    return (
+        plain_layout(appearance, x, y, left, right, top, FOOT) | {"showlegend": len(names) > 0, "legend": legend} | more
+    )
+
+
+def plain_layout(
+    appearance: Appearance, x: dict[str, Any], y: dict[str, Any], left: int, right: int, top: int, bottom: int
+) -> dict[str, Any]:
+    """Return a layout with these px around the plot, without a legend."""
     return {
         "template": template(appearance.theme), "width": appearance.width, "height": appearance.height,
-        "hovermode": "closest", "hoverdistance": 24, "showlegend": len(names) > 0, "xaxis": x, "yaxis": y,
-        "margin": {"l": left, "r": right, "t": top, "b": FOOT, "autoexpand": False},
-        "legend": {
-            "orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yref": "container", "yanchor": "top",
-            "entrywidth": entry - SWATCH + 4, "entrywidthmode": "pixels", "bgcolor": CLEAR, "traceorder": "normal",
-            "font": {"size": TEXT},
-        },
-    } | more  # fmt: skip
+        "hovermode": "closest", "hoverdistance": 24, "xaxis": x, "yaxis": y,
+        "margin": {"l": left, "r": right, "t": top, "b": bottom, "autoexpand": False},
+    }  # fmt: skip
 
 
 def size_axis(title: str, names: Sequence[str], px: float) -> dict[str, Any]:

@@ -25,9 +25,10 @@ from backend.charts.chart import (
     short,
 )
 from backend.charts.theme import TEXT, Appearance
-from backend.charts.theme_tokens import rgb, tokens
+from backend.charts.theme_tokens import mixed, rgb, tokens
 from backend.errors import message
 from backend.schedule.families.registry import order
+from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.simulation.memory import curve
 from backend.schedule.simulation.simulate import Timeline, simulate
 
@@ -39,7 +40,7 @@ GAP = 0.1  # of the height, between two plots
 LIMIT = message("charts.limit", "limit")
 
 
-def memory(plans: Sequence[ChartSeries], appearance: Appearance) -> Chart:
+def memory(plans: Sequence[ChartSeries], appearance: Appearance, setting: Setting | None = None) -> Chart:
     """Draw the figure; its rows are the ranks with their peaks and the times of these."""
     timed = [simulate(order(plan.spec), plan.spec.timing, plan.spec.v) for plan in plans]
     levels = [_levels(plan, each) for plan, each in zip(plans, timed, strict=True)]
@@ -138,10 +139,8 @@ def _line(
 def _shade(appearance: Appearance, rank: int, p: int) -> str:
     """Return a rank's colour, from the accent at rank 0 to the warning colour at the last."""
     token = tokens(appearance.theme)
-    part = rank / max(1, p - 1)
-    one, other = (rgb(token[name]) for name in ("accent", "warn"))
-    mixed = [round(a + (b - a) * part) for a, b in zip(one, other, strict=True)]
-    return f"rgb({mixed[0]},{mixed[1]},{mixed[2]})"
+    parts = mixed(rgb(token["accent"]), rgb(token["warn"]), rank / max(1, p - 1))
+    return f"rgb({','.join(str(round(part)) for part in parts)})"
 
 
 def _rank_labels(appearance: Appearance, at: int, ranks: Sequence[tuple[Floats, Floats]]) -> list[dict[str, Any]]:
@@ -171,6 +170,7 @@ def _extra(
     """Draw the limit, and with offload the level of the fullest rank without copies."""
     token = tokens(appearance.theme)
     end, traces = float(timeline.end.max()), []
+    silent = {"hoverinfo": "skip", "showlegend": False, "yaxis": _axis("y", at)}
     if plan.spec.memory is not None:
         traces.append(
             go.Scatter(
@@ -181,9 +181,7 @@ def _extra(
                 text=["", limit_label(plan.spec.memory)],
                 textposition="top left",
                 textfont={"color": token["bad"], "size": TEXT - 1},
-                hoverinfo="skip",
-                showlegend=False,
-                yaxis=_axis("y", at),
+                **silent,
                 line={"color": token["plot-cap"], "width": 1.5, "dash": "longdash"},
             )
         )
@@ -198,9 +196,7 @@ def _extra(
                 y=held.tolist(),
                 mode="lines",
                 name=message("charts.without_copies", "without copies"),
-                hoverinfo="skip",
-                showlegend=False,
-                yaxis=_axis("y", at),
+                **silent,
                 line={"shape": "hv", "color": token["ink-3"], "width": 1.2, "dash": "dot"},
             )
         )

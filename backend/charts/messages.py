@@ -8,7 +8,19 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from backend.charts.chart import BUBBLE, HOVER, SCHEDULE, Chart, ChartSeries, Row, axis, joined_lines, layout, percent
+from backend.charts.chart import (
+    BUBBLE,
+    HOVER,
+    SCHEDULE,
+    Chart,
+    ChartSeries,
+    Row,
+    axis,
+    joined_lines,
+    layout,
+    percent,
+    ring,
+)
 from backend.charts.theme import TEXT, Appearance
 from backend.charts.theme_tokens import tokens
 from backend.compute.parallel_map import in_processes
@@ -16,6 +28,7 @@ from backend.errors import RequestError, message
 from backend.schedule.analysis.pareto import SEARCHED
 from backend.schedule.analysis.sweep import Load, over_v
 from backend.schedule.families.registry import FAMILIES
+from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.hardware.models import Model
 
 PLACEMENTS = {  # of stages on devices: name, symbol, dash, colour
@@ -37,8 +50,9 @@ class FamilyLoad:
     load: Load
 
 
-def messages(plans: Sequence[ChartSeries], appearance: Appearance, model: Model) -> Chart:
-    """Draw the figure; bytes are those of ``model``: 2 b s h of a message, in bfloat16."""
+def messages(plans: Sequence[ChartSeries], appearance: Appearance, setting: Setting | None = None) -> Chart:
+    """Draw the figure; bytes are those of the model: 2 b s h of a message, in bfloat16."""
+    model = (setting or Setting.read({"p": 1})).model
     each = 2.0 * model.micro_batch * model.sequence * model.hidden
     loads = _loads(plans[0])
     rows = [_row(one, each, plans) for one in loads]
@@ -144,21 +158,13 @@ def _right() -> go.Scatter:
 
 
 def _rings(plans: Sequence[ChartSeries], loads: Sequence[FamilyLoad], appearance: Appearance) -> list[go.Scatter]:
-    ink = tokens(appearance.theme)["ink"]
-    ring = {"symbol": "circle-open", "size": 18, "color": ink, "line": {"width": 2}}
     spots: dict[tuple[int, int], str] = {}
     for plan in plans:
         for one in loads:
             if _same(plan, one):
                 key = one.load.spec.v, one.load.messages
                 spots[key] = spots.get(key, "") + plan.id.upper()
-    return [
-        go.Scatter(
-            x=[v], y=[count], mode="markers+text", marker=ring, hoverinfo="skip", text=[text], showlegend=False,
-            textposition="top center", textfont={"color": ink, "size": TEXT}, cliponaxis=False,
-        )
-        for (v, count), text in spots.items()
-    ]  # fmt: skip
+    return [ring(appearance, v, count, text, 18, showlegend=False) for (v, count), text in spots.items()]
 
 
 def _layout(appearance: Appearance, most: float, each: float, unit: str, vs: Sequence[int]) -> dict[str, Any]:

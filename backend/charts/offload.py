@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy.typing as npt
 import plotly.graph_objects as go
 
 from backend.charts.axes import LEFT
-from backend.charts.chart import HOVER, Chart, ChartSeries, Row, layout, size_axis
+from backend.charts.chart import HOVER, Chart, ChartSeries, Row, colour_bar, layout, points, size_axis
 from backend.charts.theme import TEXT, Appearance
 from backend.charts.theme_tokens import tokens
 from backend.errors import message
@@ -24,12 +25,12 @@ BAR = 74
 WIDE, TALL = 38, 18
 
 
-def offload(plan: ChartSeries, appearance: Appearance, setting: Setting | None) -> Chart:
+def offload(plans: Sequence[ChartSeries], appearance: Appearance, setting: Setting | None = None) -> Chart:
     """Draw the figure at the guide's rates, or, if ``appearance.y`` is machine, at those of the setting's machine."""
     flops, host, where = _rates(appearance, setting)
     ratios = offload_ratio(np.array(HIDDEN)[None, :], np.array(SEQUENCE)[:, None], flops, host)
     rows = [
-        _row(hidden, sequence, float(ratios[y, x]), plan.spec)
+        _row(hidden, sequence, float(ratios[y, x]), plans[0].spec)
         for y, sequence in enumerate(SEQUENCE)
         for x, hidden in enumerate(HIDDEN)
     ]
@@ -96,17 +97,14 @@ def _map(
     ticks = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20]
     middle, edge = token["surface"], np.abs(np.log2(ratios)).max()
     return go.Heatmap(
-        z=np.log2(ratios).tolist(), customdata=place, hovertemplate=HOVER, xgap=1, ygap=1, zmin=-edge, zmax=edge,
-        hovertext=[[rows[at].hover for at in line] for line in place],
+        z=np.log2(ratios).tolist(), **points(rows, place), xgap=1, ygap=1, zmin=-edge, zmax=edge,
         colorscale=[[0, token["accent"]], [0.5, middle], [1, token["k-b"]]],
         text=None if narrow else [[f"{each:.2g}" for each in line] for line in ratios], textfont={"size": TEXT - 1},
         texttemplate=None if narrow else "%{text}",
-        colorbar={
-            "thickness": 10, "outlinewidth": 0, "x": 1.01, "xpad": 6, "ypad": 0, "len": 1,
-            "title": {"text": "k", "side": "top"},
-            "tickvals": np.log2(ticks).tolist(), "ticktext": [f"{each:g}" for each in ticks],
-            "tickfont": {"color": token["ink-3"], "size": TEXT - 1},
-        },
+        colorbar=colour_bar(
+            appearance, title={"text": "k", "side": "top"},
+            tickvals=np.log2(ticks).tolist(), ticktext=[f"{each:g}" for each in ticks],
+        ),
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
@@ -12,6 +13,7 @@ ALL_THEMES = (*THEMES, *(f"{theme}-{PAPER}" for theme in THEMES))
 TOKENS = Path(__file__).parents[2] / "static" / "css" / "tokens.css"
 PAPER_SHEET = TOKENS.with_name("app") / "appearance.css"
 COLOUR = re.compile(r"--([\w-]+):\s*light-dark\((#[0-9a-f]{6}),\s*(#[0-9a-f]{6})\);")
+Rgb = tuple[int, int, int]
 FONT = re.compile(r"--font:\s*([^;]+);")
 
 
@@ -32,6 +34,18 @@ def font() -> str:
     return " ".join(match[1].split())
 
 
-def rgb(colour: str) -> tuple[int, int, int]:
+def mixed(one: Rgb, other: Rgb, share: float) -> tuple[float, ...]:
+    """Return the parts of a colour between two, ``share`` of the way from one to the other."""
+    return tuple(a + (b - a) * share for a, b in zip(one, other, strict=True))
+
+
+def needs_white(colour: Iterable[float]) -> bool:
+    """Return whether white has a contrast of 4.5 on a colour (WCAG 2); else black has."""
+    parts = (part / 255 for part in colour)
+    r, g, b = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 1.05 / (0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05) >= 4.5
+
+
+def rgb(colour: str) -> Rgb:
     """Return the parts of a colour: #0080ff is (0, 128, 255)."""
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)

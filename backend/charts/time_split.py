@@ -11,7 +11,6 @@ import plotly.graph_objects as go
 from backend.charts.chart import (
     COST_TIME,
     COST_UNIT,
-    HOVER,
     RANK,
     SCHEDULE,
     Chart,
@@ -20,12 +19,14 @@ from backend.charts.chart import (
     axis,
     layout,
     percent,
+    points,
     short,
 )
 from backend.charts.theme import TEXT, Appearance
 from backend.charts.theme_tokens import tokens
 from backend.errors import message
 from backend.schedule.families.registry import order
+from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.simulation.idle_breakdown import USEFUL, WASTED, IdleBreakdown, idle_breakdown
 
 NAMES = {
@@ -48,7 +49,7 @@ MOST_BARS = 96
 SHOWN = 1e-12
 
 
-def split(plans: Sequence[ChartSeries], appearance: Appearance) -> Chart:
+def split(plans: Sequence[ChartSeries], appearance: Appearance, setting: Setting | None = None) -> Chart:
     """Draw the figure; where there are more ranks than bars, each bar is the mean of neighbours."""
     most = max(1, MOST_BARS // len(plans))
     spent = [idle_breakdown(order(plan.spec), plan.spec.timing, plan.spec.v) for plan in plans]
@@ -63,11 +64,8 @@ def split(plans: Sequence[ChartSeries], appearance: Appearance) -> Chart:
     figure = go.Figure(layout=_layout(appearance, [NAMES[name] for name in used], many))
     for name in used:
         heights = [parts[name] for one in bars for _, parts in one]
-        figure.add_trace(
-            _trace(
-                appearance, name, x if many else x[1], heights, [place[name, at] for at in range(len(heights))], rows
-            )
-        )
+        at = [place[name, bar] for bar in range(len(heights))]
+        figure.add_trace(_trace(appearance, name, x if many else x[1], heights, points(rows, at)))
     whole = any(plan.spec.p > most for plan in plans)
     mean = message("charts.mean_bars", "More than {most} ranks: each bar is the mean of neighbouring ranks.", most=most)
     columns = (
@@ -129,7 +127,7 @@ def _layout(appearance: Appearance, names: list[str], many: bool) -> dict[str, A
     return layout(appearance, x, y, names, barmode="stack", bargap=0.12, uniformtext={"minsize": 9, "mode": "hide"})
 
 
-def _trace(appearance: Appearance, name: str, x: Any, heights: list[float], at: list[int], rows: list[Row]) -> go.Bar:
+def _trace(appearance: Appearance, name: str, x: Any, heights: list[float], rows: dict[str, Any]) -> go.Bar:
     token = tokens(appearance.theme)
     useful = name in USEFUL
     colour = token[COLOURS.get(name, "plot-hatch")]
@@ -143,9 +141,8 @@ def _trace(appearance: Appearance, name: str, x: Any, heights: list[float], at: 
         }  # fmt: skip
     letter = name if useful and name != "F and B" else ""
     return go.Bar(
-        x=x, y=heights, name=NAMES[name], marker=marker, customdata=at, hovertext=[rows[each].hover for each in at],
-        hovertemplate=HOVER, text=[letter] * len(at), textposition="inside", insidetextanchor="middle", textangle=0,
-        textfont={"size": TEXT - 1},
+        x=x, y=heights, name=NAMES[name], marker=marker, **rows, text=[letter] * len(heights),
+        textposition="inside", insidetextanchor="middle", textangle=0, textfont={"size": TEXT - 1},
     )  # fmt: skip
 
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from backend.charts.chart import HOVER, Chart, ChartSeries, Row, axis, layout, percent
+from backend.charts.chart import Chart, ChartSeries, Row, axis, dotted_line, layout, percent, points
 from backend.charts.theme import TEXT, Appearance
 from backend.charts.theme_tokens import tokens
 from backend.errors import message
+from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.hardware.models import Model
 from backend.schedule.hardware.ratios import OutputLayer, output_layers
 from backend.schedule.spec import Spec
@@ -18,39 +19,27 @@ from backend.schedule.spec import Spec
 COMPUTE, PARAMETERS = message("charts.compute_flop", "compute (FLOP)"), message("charts.parameters", "parameters")
 
 
-def vocabulary(plan: ChartSeries, appearance: Appearance, model: Model | None) -> Chart:
-    """Draw the figure; ``model``, the source of the page's costs, is in bold. A click sets S and T to a model's output
-    layer."""
+def vocabulary(plans: Sequence[ChartSeries], appearance: Appearance, setting: Setting | None = None) -> Chart:
+    """Draw the figure; the model that is the source of the page's costs is in bold. A click sets S and T to a model's
+    output layer."""
+    model = None if setting is None else setting.model
     layers = output_layers(model)
-    rows = [_row(each, plan.spec, model) for each in layers]
+    rows = [_row(each, plans[0].spec, model) for each in layers]
     titles = [str(each.model.title) for each in layers]
     figure = go.Figure(layout=_layout(appearance, layers))
-    for name, values, colour, pattern in (
-        (COMPUTE, [each.compute for each in layers], "k-f", ""),
-        (PARAMETERS, [each.parameters for each in layers], "k-t", "/"),
+    token = tokens(appearance.theme)
+    for name, values, ink, inside, pattern in (
+        (COMPUTE, [each.compute for each in layers], token["k-f"], token["k-f"], ""),
+        (PARAMETERS, [each.parameters for each in layers], token["k-t"], token["surface"], "/"),
     ):
-        ink = tokens(appearance.theme)[colour]
-        figure.add_trace(
-            go.Bar(
-                x=values,
-                y=titles,
-                orientation="h",
-                name=name,
-                customdata=list(range(len(rows))),
-                hovertemplate=HOVER,
-                hovertext=[row.hover for row in rows],
-                text=[f"{each:.2f}" for each in values],
-                textposition="outside",
-                textfont={"size": TEXT - 2},
-                cliponaxis=False,
-                textangle=0,
-                marker={
-                    "color": ink if not pattern else tokens(appearance.theme)["surface"],
-                    "line": {"width": 1, "color": ink},
-                    "pattern": {"shape": pattern, "fgcolor": ink, "size": 5, "solidity": 0.35},
-                },
-            )
-        )
+        hatch = {"shape": pattern, "fgcolor": ink, "size": 5, "solidity": 0.35}
+        bars = go.Bar(
+            x=values, y=titles, orientation="h", name=name, **points(rows, range(len(rows))),
+            text=[f"{each:.2f}" for each in values], textposition="outside", textfont={"size": TEXT - 2},
+            cliponaxis=False, textangle=0,
+            marker={"color": inside, "line": {"width": 1, "color": ink}, "pattern": hatch},
+        )  # fmt: skip
+        figure.add_trace(bars)
     columns = (
         (message("charts.model", "model"), ""),
         (
@@ -108,18 +97,11 @@ def _layout(appearance: Appearance, layers: Sequence[OutputLayer]) -> dict[str, 
         range=[0, most * 1.1],
         nticks=max(4, appearance.width // 110),
     )
-    y: dict[str, Any] = {
-        "showgrid": False,
-        "tickfont": {"size": TEXT - 1},
-        "automargin": False,
-        "autorange": "reversed",
-    }
-    laid = layout(appearance, x, y, (COMPUTE, PARAMETERS), left=132, barmode="group", bargap=0.25, bargroupgap=0.06)
-    line = {"color": tokens(appearance.theme)["ink-3"], "width": 1, "dash": "dot"}
-    laid["shapes"] = [
-        {"type": "line", "x0": 1, "x1": 1, "y0": 0, "y1": 1, "yref": "paper", "line": line, "layer": "below"}
-    ]
-    return laid
+    y = {"showgrid": False, "tickfont": {"size": TEXT - 1}, "automargin": False, "autorange": "reversed"}
+    return layout(
+        appearance, x, y, (COMPUTE, PARAMETERS), left=132, barmode="group", bargap=0.25, bargroupgap=0.06,
+        shapes=[dotted_line(appearance, 1)],
+    )  # fmt: skip
 
 
 def _notes(layers: Sequence[OutputLayer]) -> tuple[str, ...]:

@@ -9,9 +9,8 @@ from typing import Any
 import click
 
 from backend.cli.columns import columns
-from backend.cli.options import UNIT_HEAD, fail, preset_data, preset_options, spec_data, spec_options, unit_cells
+from backend.cli.options import UNIT_HEAD, failing, preset_data, preset_options, spec_data, spec_options, unit_cells
 from backend.compute.parallel_map import in_processes
-from backend.errors import RequestError
 from backend.schedule.analysis.compare import compare as compare_families
 from backend.schedule.family_names import canonical
 from backend.schedule.spec import Spec
@@ -34,16 +33,14 @@ def compare(more: Sequence[str], as_json: bool, **given: Any) -> None:
     model and a machine times are milliseconds, and tokens, FLOP utilisation and memory are shown.
     """
     data: dict[str, Any] = {}
-    try:
+    with failing(data, as_json):
         preset = preset_data(given)
-        data = spec_data(given)
+        data |= spec_data(given)
         first = data.pop("family", None)
         names = [*([first] if first else []), *map(canonical, more)]
         shape = compare_families(
             Spec.from_json({**data, "v": data.get("v", 1)}), names, data.get("v"), preset, in_processes
         )
-    except RequestError as error:
-        fail(data, error, as_json)
     click.echo(json.dumps(shape) if as_json else "\n".join(_table(shape["rows"], preset is not None) + _remarks(shape)))
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from backend.access import keys
-from backend.config import Config, ConfigError
+from backend.cli.options import config
 from backend.database.address import Location, read_location
 from backend.database.connect import database_at
 from backend.database.copy import OWN, SECRETS, NotEmptyError, copy_rows
@@ -106,10 +106,7 @@ def _named(argument: str, location: Location) -> Iterator[None]:
 
 def _folder(path: Path) -> Path:
     """Return the folder in which a server with this SQLite file keeps its tokens."""
-    try:
-        return replace(Config.from_env(), database=path).folder
-    except ConfigError as error:
-        raise click.ClickException(str(error)) from None
+    return replace(config(), database=path).folder
 
 
 def _keep_beside(path: Path, database: Database) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from backend.cli.columns import columns
-from backend.cli.options import SetType, fail, fit_text
+from backend.cli.options import LAYERS, ListType, SetType, fail, fit_text, with_changes
 from backend.errors import RequestError, message
 from backend.schedule.hardware.balance import BALANCE_KEYS, Balance, balance_of
 from backend.schedule.hardware.cost_model import DEFAULTS, KEYS, LINKS, Setting
@@ -17,19 +17,7 @@ from backend.schedule.hardware.estimate import Estimate, estimate
 from backend.schedule.hardware.footprint import memory_note
 from backend.schedule.hardware.step_units import GB
 
-
-class LayersType(click.ParamType):  # type: ignore[type-arg]
-    """Whole numbers separated by commas."""
-
-    name = "number[,number...]"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | list[int]:
-        """Read one number, the model's layers, or a list, those of each stage."""
-        try:
-            parts = [int(part) for part in value.split(",")]
-        except ValueError:
-            self.fail(f"{value!r} is not whole numbers separated by commas", param, ctx)
-        return parts[0] if len(parts) == 1 else parts
+SPLIT = ListType("number[,number...]", int, LAYERS.wanted)
 
 
 @click.command()
@@ -44,7 +32,9 @@ class LayersType(click.ParamType):  # type: ignore[type-arg]
 @click.option("--micro-batch", type=int, help="sequences of a micro-batch")
 @click.option("--efficiency", type=float, help=f"share of the peak rate (default {DEFAULTS['efficiency']})")
 @click.option("--heads", is_flag=True, default=None, help="count the embedding and the output layer")
-@click.option("--layers", type=LayersType(), help="layers of the model, or of each stage")
+@click.option(
+    "--layers", type=ListType("number[,number...]", int, LAYERS.wanted), help="layers of the model, or of each stage"
+)
 @click.option("--link", type=click.Choice(LINKS), help="what a hop crosses (auto: NVLink where all fit in a node)")
 @click.option("--in-flight", type=float, help="micro-batches whose activations a device holds (default p)")
 @click.option("--set", "changes", type=SetType(), multiple=True, help="any other field: hidden=4096, flops=4e14, ...")
@@ -55,10 +45,7 @@ def costs(as_json: bool, changes: Sequence[tuple[str, Any]], **given: Any) -> No
     """Work out times, hops and bytes of MODEL (a preset, or custom with --set) on a machine."""
     data = {key: value for key, value in given.items() if value is not None}
     try:
-        for field, value in changes:
-            if field in data:
-                raise RequestError(field, value, message("web.given_twice", "{field} is given twice", field=field))
-            data[field] = value
+        data = with_changes(data, changes)
         if "family" not in data and "m" in data:
             why = message("web.m_needs_balance", "m means nothing without --balance FAMILY")
             raise RequestError("m", data["m"], why)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from backend.config import Config, ConfigError
+from backend.cli.options import config
 from backend.database.migrations import SCHEMA
 from backend.database.sqlite_file import BUSY_S
 from backend.runs.store import Store, StoreError
@@ -78,10 +78,7 @@ class _OtherDatabaseError(click.ClickException):
 
 def _database(instead: str) -> Path:
     """Return the path of the SQLite file; `instead` is PostgreSQL's own command for the same."""
-    try:
-        location = Config.from_env().database
-    except ConfigError as error:
-        raise click.ClickException(str(error)) from None
+    location = config().database
     if not isinstance(location, Path):
         raise _OtherDatabaseError(f"{location} is copied by PostgreSQL's own programs: {instead.format(location)}")
     return location

@@ -42,7 +42,10 @@ def import_files(files: tuple[Path, ...], form: str, as_json: bool) -> None:
             form = "chrome-trace" if texts[0].lstrip()[:1] in ("{", "[") else "torch-csv"
         if form == "torch-csv" and len(texts) > 1:
             raise click.UsageError("torch's CSV is one file for all ranks")
-        shape = _csv(texts[0]) if form == "torch-csv" else _trace(texts)
+        if form == "torch-csv":
+            shape = {"format": form, "complete": True, "missing": None} | _planned(torch_csv.read(texts[0]))
+        else:
+            shape = _trace(texts)
     except RequestError as error:
         shape = {"format": form, "complete": False, "missing": error.message}
     shape = {"files": [path.name for path in files]} | shape
@@ -59,11 +62,6 @@ def _text(path: Path) -> str:
             "web.file_is_not_text", "{file} cannot be read as text: {reason}", file=path.name, reason=str(error)[:120]
         )
         raise RequestError("file", path.name, why) from None
-
-
-def _csv(text: str) -> dict[str, Any]:
-    order = torch_csv.read(text)
-    return {"format": "torch-csv", "complete": True, "missing": None} | _planned(order)
 
 
 def _trace(texts: list[str]) -> dict[str, Any]:
@@ -106,10 +104,6 @@ def _planned(order: Order) -> dict[str, Any]:
     }
 
 
-def _kind(op: Any) -> str:
-    return "FB" if isinstance(op, Pair) else str(op.kind)
-
-
 def _means(found: Measured) -> dict[str, float]:
     """Return the mean time of each kind of op in ms, without waits where they are known."""
     spent: dict[str, list[float]] = {}
@@ -117,7 +111,7 @@ def _means(found: Measured) -> dict[str, float]:
     ends = np.concatenate([lane.end for lane in found.lanes])
     ops = [op for lane in found.lanes for op in lane.ops]
     for op, time in zip(ops, (ends - starts).tolist(), strict=True):
-        spent.setdefault(_kind(op), []).append(time)
+        spent.setdefault("FB" if isinstance(op, Pair) else str(op.kind), []).append(time)
     return {kind: sum(times) / len(times) for kind, times in spent.items()}
 
 

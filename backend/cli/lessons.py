@@ -10,7 +10,8 @@ from pathlib import Path
 
 import click
 
-from backend.config import PROJECT, Config, ConfigError
+from backend.cli.options import config, write_file
+from backend.config import PROJECT
 from backend.errors import RequestError
 from backend.lessons.export import built, lesson_file
 from backend.lessons.lesson import LANGUAGES, Broken
@@ -73,16 +74,10 @@ def export(slug: str, output: Path | None, lang: str) -> None:
         click.echo(str(error), err=True)
         sys.exit(2)
     path = output or Path(f"{slug}.html")
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise click.FileError(str(path), error.strerror) from None
+    write_file(path, text)
     click.echo(f"{path}: {lesson.title}, {len(text.encode()) // 1024} kB")
 
 
 def _shelf() -> Shelf:
     """Return the lessons of a server with the present environment."""
-    try:
-        return shelf_of(Config.from_env().lessons)
-    except ConfigError as error:
-        raise click.ClickException(str(error)) from None
+    return shelf_of(config().lessons)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import click
 
+from backend.config import PROJECT, Config, ConfigError
 from backend.errors import RequestError, message
+from backend.runs.run_series import RunnerGoneError, Series
 from backend.schedule import result
 from backend.schedule.families import registry
 from backend.schedule.families.searched import search_order
@@ -17,7 +21,7 @@ from backend.schedule.family_names import canonical
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.hardware.step_units import GB, DeviceMemory
 from backend.schedule.options.offload import MODES as OFFLOAD
-from backend.schedule.options.recompute import MODES
+from backend.schedule.options.recompute import MODES as RECOMPUTE
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
 from backend.schedule.order.order import Order
 from backend.schedule.search.improve import SECONDS
@@ -26,22 +30,26 @@ from backend.schedule.spec import COST_KEYS, Spec
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _cost(value: str) -> float | list[float]:
-    parts = [float(part) for part in value.split(",")]
-    return parts[0] if len(parts) == 1 else parts
+class ListType(click.ParamType):  # type: ignore[type-arg]  # generic only from click 8.4 on
+    """One entry, or entries separated by commas, one per stage or chunk; `always`: a list even of one."""
 
+    def __init__(self, name: str, entry: Callable[[str], Any], wanted: str = "", always: bool = False) -> None:
+        self.name, self.wanted, self._entry, self._always = name, wanted, entry, always
 
-class CostType(click.ParamType):  # type: ignore[type-arg]  # generic only from click 8.4 on
-    """A number, or numbers separated by commas, one per stage."""
-
-    name = "number[,number...]"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | list[float]:
-        """Read the text; the spec checks the range."""
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read the text; the spec checks the range and the number of entries."""
+        if not isinstance(value, str):
+            return value
         try:
-            return _cost(value) if isinstance(value, str) else value
+            parts = [self._entry(part) for part in value.split(",")]
         except ValueError:
-            self.fail(f"{value!r} is not a number, nor numbers separated by commas", param, ctx)
+            self.fail(f"{value!r} is not {self.wanted}", param, ctx)
+        return parts if self._always or len(parts) > 1 else parts[0]
+
+
+COSTS = ListType("number[,number...]", float, "a number, nor numbers separated by commas")
+LAYERS = ListType("count,...", int, "whole numbers separated by commas", always=True)
+MODES = ListType("word[,word...]", str)
 
 
 class SetType(click.ParamType):  # type: ignore[type-arg]  # generic only from click 8.4 on
@@ -58,34 +66,11 @@ class SetType(click.ParamType):  # type: ignore[type-arg]  # generic only from c
             self.fail(f"{value!r} is not a field and a JSON value such as hidden=4096", param, ctx)
 
 
-class LayersType(click.ParamType):  # type: ignore[type-arg]  # generic only from click 8.4 on
-    """Whole numbers separated by commas, one per stage."""
-
-    name = "count,..."
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[int]:
-        """Read the text; the spec checks the count."""
-        try:
-            return [int(part) for part in value.split(",")] if isinstance(value, str) else value
-        except ValueError:
-            self.fail(f"{value!r} is not whole numbers separated by commas", param, ctx)
-
-
-class ModesType(click.ParamType):  # type: ignore[type-arg]  # generic only from click 8.4 on
-    """A word, or words separated by commas, one per chunk of a device."""
-
-    name = "word[,word...]"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str | list[str]:
-        """Read the text; the spec checks the words and their number."""
-        return value.split(",") if isinstance(value, str) and "," in value else value
-
-
 def _modes_option(name: str, words: Iterable[str], meaning: str) -> Callable[[F], F]:
     """Describe an option that is one word for all chunks of a device, or a word per chunk."""
     return click.option(
         f"--{name}",
-        type=ModesType(),
+        type=MODES,
         metavar=f"[{'|'.join(words)}][,...]",
         help=f"{meaning}; full,none: chunk by chunk",
     )
@@ -101,7 +86,7 @@ def _choices(what: str, meanings: dict[str, str]) -> str:
 
 def spec_options(optional: bool = False, several: bool = False) -> Callable[[F], F]:
     """Add the options of a spec to a command; only those given are passed on: defaults are the spec's own."""
-    options = [
+    return _all(
         click.argument("family", required=not optional, nargs=-1 if several else 1),
         click.option("-p", type=int, help="devices (default 4)"),
         click.option("-m", type=int, help="micro-batches a step (default 8)"),
@@ -111,17 +96,17 @@ def spec_options(optional: bool = False, several: bool = False) -> Callable[[F],
             "--lifo", is_flag=True, default=None, help="gpipe: backward from the last micro-batch to the first"
         ),
         click.option("--forward-only", is_flag=True, default=None, help="inference: forwards without backwards"),
-        _modes_option("recompute", MODES, "what is run again before the backward"),
-        click.option("--layers", type=LayersType(), help="layers in each stage, such as 5,5,5,3"),
+        _modes_option("recompute", RECOMPUTE, "what is run again before the backward"),
+        click.option("--layers", type=LAYERS, help="layers in each stage, such as 5,5,5,3"),
         click.option(
             "--vocabulary", type=click.Choice(list(VOCABULARY)), help=_choices("where the output layer is", PLACES)
         ),
         _modes_option("offload", OFFLOAD, _choices("what goes to host memory", OFFLOAD)),
         click.option("--shared-link", is_flag=True, default=None, help="two devices share one link to host memory"),
         click.option("--weights", type=float, help="memory of a stashed weight version (pipedream), as --memory"),
-        click.option("--f", "F", type=CostType(), help="forward time of a device's share, or one number per stage"),
-        click.option("--i", "I", type=CostType(), help="input-gradient time, likewise"),
-        click.option("--w", "W", type=CostType(), help="weight-gradient time, likewise"),
+        click.option("--f", "F", type=COSTS, help="forward time of a device's share, or one number per stage"),
+        click.option("--i", "I", type=COSTS, help="input-gradient time, likewise"),
+        click.option("--w", "W", type=COSTS, help="weight-gradient time, likewise"),
         click.option("--comm", type=float, help="latency of one hop between devices"),
         click.option("--fb", "FB", type=float, help="time of an overlapped pair (default F + I + W)"),
         click.option("--s", "S", type=float, help="time of a device's shard of the output layer (default F / 4)"),
@@ -132,7 +117,24 @@ def spec_options(optional: bool = False, several: bool = False) -> Callable[[F],
         click.option("--order", help="imported: the order itself, packed as in a link"),
         click.option("--memory", type=float, help="memory limit in micro-batches' activations on one device"),
         click.option("--w-share", type=float, help="share of the activations that W still needs after I"),
-    ]
+    )
+
+
+def preset_options(command: F) -> F:
+    """Add the options of a model and a machine to a command; ``preset_data`` takes their values."""
+    return _all(
+        click.option("--model", help="a model: costs, tokens per second, FLOP utilisation and memory are its own"),
+        click.option("--machine", help="a machine, with --model"),
+        click.option("--tp", type=int, help="devices that share each stage, with --model"),
+        click.option("--data", type=int, help="data-parallel replicas, with --model"),
+        click.option("--zero", type=int, help="stage of ZeRO over the replicas, with --model"),
+        click.option("--heads", is_flag=True, default=None, help="count embedding and output layer, with --model"),
+        click.option("--set", "changes", type=SetType(), multiple=True, help="any other field of model or machine"),
+    )(command)
+
+
+def _all(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """Add several options to a command."""
 
     def decorate(command: F) -> F:
         for option in reversed(options):
@@ -142,31 +144,20 @@ def spec_options(optional: bool = False, several: bool = False) -> Callable[[F],
     return decorate
 
 
-def preset_options(command: F) -> F:
-    """Add the options of a model and a machine to a command; ``preset_data`` takes their values."""
-    options = [
-        click.option("--model", help="a model: costs, tokens per second, FLOP utilisation and memory are its own"),
-        click.option("--machine", help="a machine, with --model"),
-        click.option("--tp", type=int, help="devices that share each stage, with --model"),
-        click.option("--data", type=int, help="data-parallel replicas, with --model"),
-        click.option("--zero", type=int, help="stage of ZeRO over the replicas, with --model"),
-        click.option("--heads", is_flag=True, default=None, help="count embedding and output layer, with --model"),
-        click.option("--set", "changes", type=SetType(), multiple=True, help="any other field of model or machine"),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+def with_changes(data: dict[str, Any], changes: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the data with the fields of --set. Raises RequestError for one that is given twice."""
+    for field, value in changes:
+        if field in data:
+            raise RequestError(field, value, message("web.given_twice", "{field} is given twice", field=field))
+        data = data | {field: value}
+    return data
 
 
 def preset_data(given: dict[str, Any]) -> Preset | None:
     """Take the options of a model and a machine out of a command's; None without a model. Raises RequestError."""
     changes = given.pop("changes")
     data = {key: given.pop(key) for key in ("model", "machine", "tp", "data", "zero", "heads")}
-    data = {key: value for key, value in data.items() if value is not None}
-    for field, value in changes:
-        if field in data:
-            raise RequestError(field, value, message("web.given_twice", "{field} is given twice", field=field))
-        data[field] = value
+    data = with_changes({key: value for key, value in data.items() if value is not None}, changes)
     if not data:
         return None
     if "model" not in data:
@@ -233,3 +224,42 @@ def fail(data: dict[str, Any], error: RequestError, as_json: bool) -> NoReturn:
         advice = f" (nearest legal value: {error.nearest})" if error.nearest is not None else ""
         click.echo(f"Error: {error.field}: {error.message}{advice}", err=True)
     sys.exit(2)
+
+
+@contextmanager
+def failing(data: dict[str, Any], as_json: bool) -> Iterator[None]:
+    """Leave with a RequestError about this data as `fail` does."""
+    try:
+        yield
+    except RequestError as error:
+        fail(data, error, as_json)
+
+
+@contextmanager
+def reported(*kinds: type[Exception]) -> Iterator[None]:
+    """Leave with an error of these kinds as a sentence and exit code 1."""
+    try:
+        yield
+    except kinds as error:
+        raise click.ClickException(str(error)) from None
+
+
+def config() -> Config:
+    """Return the settings in the environment, or leave with the sentence on an illegal one."""
+    with reported(ConfigError):
+        return Config.from_env()
+
+
+@contextmanager
+def runner() -> Iterator[Series]:
+    """Start a runner for the runs of a command, and end it with the context."""
+    with reported(RunnerGoneError), Series(Config.from_env().runner, str(PROJECT)) as series:
+        yield series
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a file, or leave with the reason why it cannot be written."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise click.FileError(str(path), error.strerror) from None

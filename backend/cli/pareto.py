@@ -10,10 +10,10 @@ import click
 
 from backend.cli.columns import columns
 from backend.cli.options import (
+    COSTS,
     UNIT_HEAD,
-    CostType,
     built,
-    fail,
+    failing,
     preset_data,
     preset_options,
     spec_data,
@@ -21,7 +21,6 @@ from backend.cli.options import (
     unit_cells,
 )
 from backend.compute.parallel_map import in_processes
-from backend.errors import RequestError
 from backend.schedule import jit
 from backend.schedule.analysis import pareto
 from backend.schedule.analysis.map_each import one_by_one
@@ -34,7 +33,7 @@ HEAD = ["schedule", "p", "m", "v", "memory", "of p", "throughput", "bubble (span
 @click.command("pareto")
 @spec_options(optional=True)
 @preset_options
-@click.option("--limits", type=CostType(), help="memory limits to search within (default: parts of p from 1/3 to 2)")
+@click.option("--limits", type=COSTS, help="memory limits to search within (default: parts of p from 1/3 to 2)")
 @click.option(
     "--seconds", type=click.FloatRange(0, 3600), default=0.0, help="how long to search within each limit (0: construct)"
 )
@@ -47,13 +46,14 @@ def pareto_command(limits: float | list[float] | None, seconds: float, as_json: 
     column "better" a dash is the frontier: nothing holds less and is as fast.
     """
     data: dict[str, Any] = {}
-    try:
+    with failing(data, as_json):
         preset = preset_data(given)
-        data = spec_data(given)
+        data |= spec_data(given)
         asked = registry.read(data)
         if seconds > 0.0:
             jit.compile_all()
-        memory_limits = None if limits is None else _read(limits)
+        given_limits = limits if isinstance(limits, list) else [limits]
+        memory_limits = None if limits is None else [number("limits", each, 1e-3, MAX_TIME) for each in given_limits]
         points = pareto.points(asked, None, preset, in_processes)
         points += pareto.frontier(
             asked,
@@ -63,16 +63,9 @@ def pareto_command(limits: float | list[float] | None, seconds: float, as_json: 
             one_by_one if seconds > 0.0 else in_processes,
         )
         shown = asked if preset is None else preset.asked(asked)
-    except RequestError as error:
-        fail(data, error, as_json)
     rows = pareto.described(points, asked)
     shape = {"spec": shown.to_json(), "points": rows}
     click.echo(json.dumps(shape) if as_json else "\n".join(_table(rows, preset is not None)))
-
-
-def _read(limits: float | list[float]) -> list[float]:
-    each = limits if isinstance(limits, list) else [limits]
-    return [number("limits", limit, 1e-3, MAX_TIME) for limit in each]
 
 
 def _table(rows: Sequence[dict[str, Any]], with_units: bool) -> list[str]:

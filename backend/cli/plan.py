@@ -9,9 +9,8 @@ from typing import Any
 import click
 
 from backend.cli.columns import columns
-from backend.cli.options import built, fail, preset_data, preset_options
+from backend.cli.options import built, failing, preset_data, preset_options
 from backend.compute.parallel_map import in_processes
-from backend.errors import RequestError
 from backend.schedule.analysis.plans import TrainingSetup, best_of_each, frontier, needs_a_model, plans
 from backend.schedule.families.registry import family_of
 from backend.schedule.hardware.step_units import GB
@@ -42,7 +41,7 @@ def plan_command(p: int, m: int, gb: float | None, seconds: float, rows: int, as
     Printed are the best of each schedule, and below them the frontier: each of its plans is faster than every plan
     with less memory.
     """
-    try:
+    with failing({"p": p, "m": m}, as_json):
         asked = Spec(p=integer("p", p, 1, LIMITS["p"]), m=integer("m", m, 1, LIMITS["m"]))
         limit = None if gb is None else GB * number("gb", gb, 1e-3, MAX_TIME)
         preset = preset_data(given)
@@ -50,8 +49,6 @@ def plan_command(p: int, m: int, gb: float | None, seconds: float, rows: int, as
             raise needs_a_model()
         search = (lambda spec: built(spec, seconds)) if seconds > 0.0 else None
         found = plans(asked, preset, limit, search, in_processes)
-    except RequestError as error:
-        fail({"p": p, "m": m}, error, as_json)
     front = frontier(found)
     if as_json:
         click.echo(json.dumps({"plans": _described(found), "frontier": _described(front)}))

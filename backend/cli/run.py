@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import click
 
-from backend.cli.options import fail, spec_data, spec_options
+from backend.cli.options import failing, reported, runner, spec_data, spec_options
 from backend.cli.report import (
     as_shape,
     calibration_lines,
@@ -21,11 +21,10 @@ from backend.cli.report import (
     unfinished,
     write_trace,
 )
-from backend.config import PROJECT, Config
 from backend.errors import RequestError, message
 from backend.runs.estimate import OpTimes, Work, estimate, setting_of
-from backend.runs.options import Options
-from backend.runs.run_series import Rows, RunnerGoneError, Series
+from backend.runs.options import CHOICES, Options
+from backend.runs.run_series import Rows
 from backend.schedule.errors import OrderError
 from backend.schedule.families import registry
 from backend.schedule.interop import torch_csv
@@ -35,24 +34,23 @@ from backend.schedule.simulation.check import check
 from backend.schedule.spec import Spec, number, optional
 
 LONG_S = 120.0  # from which on the expected length of a run is printed
-DTYPES = ("float32", "bfloat16")
-OPTIONS = ("mode", "unit_ms", "steps", "dtype", "device", "spread", "arrange", "hops")
+OPTIONS = ("unit_ms", "steps", *CHOICES)
 
 
 @click.command()
 @spec_options(optional=True)
 @click.option("--csv", "csv_file", type=click.Path(path_type=Path, exists=True, dir_okay=False),
               help="run an order from a file in torch's CSV instead of a FAMILY")  # fmt: skip
-@click.option("--mode", type=click.Choice(["auto", "paced", "free"]), default="auto", show_default=True,
+@click.option("--mode", type=click.Choice(CHOICES["mode"]), default="auto", show_default=True,
               help="paced holds each op to its planned time, free runs as fast as it can")  # fmt: skip
 @click.option("--unit-ms", type=float, help="paced: milliseconds of one unit of the costs")
 @click.option("--steps", type=int, help="training steps in sequence; ops and figures are of the last one")
-@click.option("--dtype", type=click.Choice(DTYPES), help="type of activations, messages and arithmetic")
-@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), help="auto: GPUs where every rank has its own")
-@click.option("--spread", type=click.Choice(["pack", "spread"]), help="on a cluster: ranks on few hosts, or on many")
-@click.option("--arrange", type=click.Choice(["given", "latency"]),
+@click.option("--dtype", type=click.Choice(CHOICES["dtype"]), help="type of activations, messages and arithmetic")
+@click.option("--device", type=click.Choice(CHOICES["device"]), help="auto: GPUs where every rank has its own")
+@click.option("--spread", type=click.Choice(CHOICES["spread"]), help="on a cluster: ranks on few hosts, or on many")
+@click.option("--arrange", type=click.Choice(CHOICES["arrange"]),
               help="on a cluster: ranks as hosts come, or neighbours where messages take least")  # fmt: skip
-@click.option("--hops", type=click.Choice(["given", "measured"]),
+@click.option("--hops", type=click.Choice(CHOICES["hops"]),
               help="on a cluster, paced: the plan's communication time as in the costs, or as measured")  # fmt: skip
 @click.option("--calibrate", "calibrating", is_flag=True,
               help="the measured costs of the ops, and the figures that they predict")  # fmt: skip
@@ -67,23 +65,14 @@ def run(csv_file: Path | None, calibrating: bool, trace: Path | None, as_json: b
     options = {key: given.pop(key) for key in OPTIONS}
     data, unit_ms = spec_data(given), options["unit_ms"]
     job = {key: value for key, value in options.items() if value is not None}
-    try:
+    with failing(data, as_json), reported(OrderError, UnicodeDecodeError):
         optional(number, "unit_ms", unit_ms, 0.001, 60_000)
         order, job = _order(csv_file, data, job)
-    except OrderError as error:
-        raise click.ClickException(str(error)) from None
-    except RequestError as error:
-        fail(data, error, as_json)
-    except UnicodeDecodeError as error:
-        raise click.ClickException(str(error)) from None
     quiet = as_json or not sys.stderr.isatty()
     if not quiet and data.get("family"):
         _announce_long(registry.read(data), order, options)
-    try:
-        with Series(Config.from_env().runner, str(PROJECT)) as series:
-            last, rows = series.run(job, lambda message: None if quiet else _progress(message))
-    except RunnerGoneError as error:
-        raise click.ClickException(str(error)) from None
+    with runner() as series:
+        last, rows = series.run(job, lambda message: None if quiet else _progress(message))
     if last["event"] != "finished":
         _exit_unfinished(data, last, as_json)
     shape = as_shape(last, order, rows)
@@ -163,12 +152,6 @@ def _number(value: float | None, form: str) -> str:
     return "not a number" if value is None else format(value, form)
 
 
-def _worst(clocks: list[dict[str, Any]]) -> float:
-    """Return the largest uncertainty of the hosts' clocks, in us."""
-    worst: int = max(each["uncertainty_ns"] for each in clocks)
-    return worst / 1000
-
-
 def _verdict_lines(shape: dict[str, Any], forward_only: bool) -> list[str]:
     """Return the verdict and the figures in a few lines."""
     loss, reference, error = (shape[key] for key in ("loss", "reference_loss", "max_grad_error"))
@@ -181,7 +164,8 @@ def _verdict_lines(shape: dict[str, Any], forward_only: bool) -> list[str]:
         f"on {shape['device']}, {shape['mode']}, {len(shape['ops'])} ops, one unit is {shape['unit_ms']:.4g} ms",
     ]
     if "hosts" in shape:
-        lines.append(f"ranks on {' '.join(shape['hosts'])}; clocks agree within {_worst(shape['clocks']):.0f} us")
+        within_us = max(each["uncertainty_ns"] for each in shape["clocks"]) / 1000
+        lines.append(f"ranks on {' '.join(shape['hosts'])}; clocks agree within {within_us:.0f} us")
     if "losses" in shape:
         lines.append(f"losses of the steps {' '.join(_number(each, '.4f') for each in shape['losses'])}")
     if "activations" in shape:

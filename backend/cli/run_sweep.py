@@ -8,23 +8,26 @@ from typing import Any
 
 import click
 
-from backend.cli.options import fail, spec_data, spec_options
+from backend.cli.options import failing, runner, spec_data, spec_options
 from backend.cli.report import calibration_of, failure_text, unfinished
-from backend.config import PROJECT, Config
-from backend.runs.run_series import RunnerGoneError, Series
-from backend.schedule.errors import SpecError
+from backend.runs.options import CHOICES
+from backend.runs.run_series import Series
 from backend.schedule.families import registry
 from backend.schedule.order import wire
 from backend.schedule.spec import Spec
 
+MEASURED = (
+    *("verified", "max_grad_error", "device", "mode", "unit_ms"),
+    *("predicted", "measured", "slowest", "over_plan", "too_busy"),
+)
 COLUMNS = ("family", "predicted", "measured", "calibrated", "bubble", "measured bubble", "gradients")
 
 
 @click.command("run-sweep")
 @spec_options(several=True)
-@click.option("--mode", type=click.Choice(["auto", "paced", "free"]), help="as of run")
+@click.option("--mode", type=click.Choice(CHOICES["mode"]), help="as of run")
 @click.option("--unit-ms", type=float, help="paced: milliseconds of one unit of the costs")
-@click.option("--dtype", type=click.Choice(["float32", "bfloat16"]), help="type of activations and arithmetic")
+@click.option("--dtype", type=click.Choice(CHOICES["dtype"]), help="type of activations and arithmetic")
 @click.option("--json", "as_json", is_flag=True, help="one line of JSON per schedule")
 def run_sweep(family: tuple[str, ...], as_json: bool, **given: Any) -> None:
     """Execute several schedules on the same workers and compare the predicted figures with the measured ones.
@@ -34,23 +37,17 @@ def run_sweep(family: tuple[str, ...], as_json: bool, **given: Any) -> None:
     """
     options = {key: given.pop(key) for key in ("mode", "unit_ms", "dtype")}
     job = {key: value for key, value in options.items() if value is not None}
-    specs = [_spec(name, spec_data(given), as_json) for name in family]
+    specs = []
+    for name in family:
+        data = spec_data(given) | {"family": name}
+        with failing(data, as_json):
+            specs.append(registry.read(data))
     rows = []
-    try:
-        with Series(Config.from_env().runner, str(PROJECT)) as series:
-            for spec in specs:
-                rows.append(_row(series, spec, job))
-                click.echo(json.dumps(rows[-1]) if as_json else _line(rows[-1], head=len(rows) == 1))
-    except RunnerGoneError as error:
-        raise click.ClickException(str(error)) from None
+    with runner() as series:
+        for spec in specs:
+            rows.append(_row(series, spec, job))
+            click.echo(json.dumps(rows[-1]) if as_json else _line(rows[-1], head=len(rows) == 1))
     sys.exit(0 if all(row.get("verified") for row in rows) else 1)
-
-
-def _spec(name: str, data: dict[str, Any], as_json: bool) -> Spec:
-    try:
-        return registry.read(data | {"family": name})
-    except SpecError as error:
-        fail(data | {"family": name}, error, as_json)
 
 
 def _row(series: Series, spec: Spec, job: dict[str, Any]) -> dict[str, Any]:
@@ -60,21 +57,9 @@ def _row(series: Series, spec: Spec, job: dict[str, Any]) -> dict[str, Any]:
     if last["event"] != "finished":
         return {"spec": spec.to_json(), "status": last["event"]} | unfinished(last)
     calibration = calibration_of(order, rows, spec.v)
-    keys = (
-        "verified",
-        "max_grad_error",
-        "device",
-        "mode",
-        "unit_ms",
-        "predicted",
-        "measured",
-        "slowest",
-        "over_plan",
-        "too_busy",
-    )
-    return {"spec": spec.to_json(), "status": "finished"} | {key: last[key] for key in keys if key in last} | {
-        "calibrated": calibration.as_dict(), "notes": last.get("notes", [])
-    }  # fmt: skip
+    found = {key: last[key] for key in MEASURED if key in last}
+    more = {"calibrated": calibration.as_dict(), "notes": last.get("notes", [])}
+    return {"spec": spec.to_json(), "status": "finished"} | found | more
 
 
 def _line(row: dict[str, Any], head: bool) -> str:
@@ -100,11 +85,8 @@ def _line(row: dict[str, Any], head: bool) -> str:
 @click.option("--json", "as_json", is_flag=True, help="as the runner reports it")
 def devices(as_json: bool) -> None:
     """List the devices, and the mode of a run by its number of ranks."""
-    try:
-        with Series(Config.from_env().runner, str(PROJECT)) as series:
-            report = series.ask({"cmd": "devices"}, ("devices",), lambda _: None)
-    except RunnerGoneError as error:
-        raise click.ClickException(str(error)) from None
+    with runner() as series:
+        report = series.ask({"cmd": "devices"}, ("devices",), lambda _: None)
     if as_json:
         click.echo(json.dumps({key: report[key] for key in ("devices", "choices")}))
         return

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from backend.cli.options import built, fail, seconds_option, spec_data, spec_options
+from backend.cli.options import built, failing, seconds_option, spec_data, spec_options, write_file
 from backend.config import PROJECT
 from backend.errors import RequestError, message
 from backend.schedule import result
@@ -40,15 +40,13 @@ LAWS_PAGE = PROJECT / "docs" / "laws.md"
 def show(as_json: bool, times: bool, columns: int | None, seconds: float, prove: bool, **given: Any) -> None:
     """Print the timeline of FAMILY, its figures and its law."""
     data = spec_data(given)
-    try:
+    with failing(data, as_json):
         spec, order = built(registry.read(data), seconds)
         proof = {}
         if prove:
             spec, order, certificate = proved(spec, registry.family_of(spec), order)
             proof = {"certificate": certificate}
         timeline = simulate(order, spec.timing, spec.v)
-    except RequestError as error:
-        fail(data, error, as_json)
     shape = result.describe(spec, order, timeline, times) | proof
     if as_json:
         click.echo(json.dumps(shape))
@@ -101,17 +99,12 @@ def _printable(data: Any) -> Any:
 def export(form: str, output: Path | None, seconds: float, **given: Any) -> None:
     """Write FAMILY's schedule for another program."""
     data = spec_data(given)
-    try:
+    with failing(data, form == "json"):
         body = render(*built(registry.read(data), seconds), form)
-    except RequestError as error:
-        fail(data, error, form == "json")
     if output is None:
         click.echo(body, nl=False)
         return
-    try:
-        output.write_text(body)
-    except OSError as error:
-        raise click.FileError(str(output), error.strerror) from None
+    write_file(output, body)
 
 
 @click.command()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import click
 
-from backend.config import Config, ConfigError
+from backend.cli.options import config, reported
 from backend.errors import RequestError
 from backend.limits.rate_limit import HourlyRate
 from backend.schedule import jit
@@ -16,7 +16,7 @@ from backend.schedule.partial_order.legality import first_illegal
 from backend.schedule.partial_order.position import text_rows
 from backend.tasks.boards import Boards
 from backend.tasks.grade import grade
-from backend.tasks.reference import Contender, reference
+from backend.tasks.reference import reference
 from backend.tasks.task import TableError, Task
 from backend.tasks.task import tasks as all_tasks
 
@@ -66,13 +66,10 @@ def problems(task: Task) -> Iterator[str]:
     yield from (f"par misses the goal {goal}" for goal in graded.goals if not goal["met"])
     if found.bound is not None and found.score.makespan < found.bound.value * (1 - 1e-9):
         yield f"par is shorter than the bound {found.bound.value:g}"
-    beaten = [each for each in found.named if _beats(each, found.score.makespan)]
+    shortest = found.score.makespan * (1 - 1e-9)
+    beaten = [each for each in found.named if each.within and each.score.makespan < shortest]
     if found.source == "search" and beaten:
         yield f"{beaten[0].named.name} keeps the limit and is shorter than the searched par"
-
-
-def _beats(named: Contender, makespan: float) -> bool:
-    return named.within and named.score.makespan < makespan * (1 - 1e-9)
 
 
 @tasks.command("forget")
@@ -81,11 +78,8 @@ def _beats(named: Contender, makespan: float) -> bool:
 @click.option("--name", "only_name", is_flag=True, help="Remove the display name only; the entry stays.")
 def forget(slug: str, entry: str, only_name: bool) -> None:
     """Delete ENTRY from the board of the task SLUG, in the server's database, also while the server runs."""
-    try:
-        config = Config.from_env()
-    except ConfigError as error:
-        raise click.ClickException(str(error)) from None
-    boards = Boards(config.database, config.board_entries, HourlyRate(0))
+    settings = config()
+    boards = Boards(settings.database, settings.board_entries, HourlyRate(0))
     try:
         if only_name:
             boards.unname(slug, entry)
@@ -101,7 +95,5 @@ def forget(slug: str, entry: str, only_name: bool) -> None:
 def _tasks() -> list[Task]:
     """Return all tasks, ready to compute with. Raises ClickException for a wrong table."""
     jit.compile_all()
-    try:
+    with reported(TableError):
         return list(all_tasks().values())
-    except TableError as error:
-        raise click.ClickException(str(error)) from None

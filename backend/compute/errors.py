@@ -5,17 +5,11 @@ from __future__ import annotations
 from backend.errors import Kind, RequestError, message
 
 
-class ComputeError(RequestError):
-    """A computation that was refused or ended; ``retry_after`` in seconds where another try may succeed."""
-
-    domain = "compute"
-
-
-class ClientLeftError(ComputeError):
+class ClientLeftError(RequestError):
     """The client of a computation has closed its connection: an answer would reach no one."""
 
 
-class TooLargeError(ComputeError):
+class TooLargeError(RequestError):
     """A computation that was ended at the memory limit."""
 
 
@@ -23,36 +17,31 @@ class WorkerError(Exception):
     """A defect in a computation, with the worker's traceback; not the request's fault."""
 
 
-def full(waiting: int, retry_after: int) -> ComputeError:
-    """Return the error of a queue without a place."""
-    text = message(
+def no_place(kind: Kind, waiting: int, seconds: int) -> RequestError:
+    """Return the error of a queue without a place ("full"), or of a client whose places are taken ("share")."""
+    full = message(
         "compute.full",
         "{waiting} computations are waiting already; try again in {seconds} s",
         waiting=waiting,
-        seconds=retry_after,
+        seconds=seconds,
     )
-    return _busy("full", waiting, text, retry_after)
-
-
-def share(waiting: int, retry_after: int) -> ComputeError:
-    """Return the error of a client whose places are taken."""
-    text = message(
+    share = message(
         "compute.share",
         "{waiting} of your computations are waiting already; try again in {seconds} s",
         waiting=waiting,
-        seconds=retry_after,
+        seconds=seconds,
     )
-    return _busy("share", waiting, text, retry_after)
+    return _busy(kind, waiting, full if kind == "full" else share, seconds)
 
 
-def too_long(seconds: float) -> ComputeError:
+def too_long(seconds: float) -> RequestError:
     """Return the error of a computation that was ended at the time limit."""
     text = message(
         "compute.too_long",
         "this takes more than {seconds} s, the limit of this server; choose a smaller m, or use the command line",
         seconds=f"{seconds:g}",
     )
-    return ComputeError("m", None, text, limit=seconds, kind="full")
+    return RequestError("m", None, text, limit=seconds, kind="full")
 
 
 def too_large(mb: int) -> TooLargeError:
@@ -65,7 +54,7 @@ def too_large(mb: int) -> TooLargeError:
     return TooLargeError("m", None, text, limit=mb, kind="full")
 
 
-def died() -> ComputeError:
+def died() -> RequestError:
     """Return the error of a worker process that ended from outside."""
     text = message("compute.worker_ended", "the process that computed this was ended by the system; try again soon")
     return _busy("full", None, text, 1)
@@ -76,5 +65,5 @@ def left() -> ClientLeftError:
     return ClientLeftError(None, None, message("compute.left", "the client has left"), kind="over")
 
 
-def _busy(kind: Kind, waiting: int | None, text: str, retry_after: int) -> ComputeError:
-    return ComputeError("computations", waiting, text, limit=waiting, kind=kind, retry_after=retry_after)
+def _busy(kind: Kind, waiting: int | None, text: str, retry_after: int) -> RequestError:
+    return RequestError("computations", waiting, text, limit=waiting, kind=kind, retry_after=retry_after)

@@ -120,12 +120,12 @@ class Lane:
             self._idle.append(Process(self.niceness))
 
     def put(self, job: QueuedJob, refuse: bool = True) -> None:
-        """Add a job. Raises ComputeError if there is no place for it or its client."""
+        """Add a job. Raises RequestError if there is no place for it or its client."""
         mine, all_ = self.turns.waiting(job.client), len(self.turns)
         if refuse and mine >= self.limits.waiting_of_client:
-            raise errors.share(mine, self._soon(mine))
+            raise errors.no_place("share", mine, self._soon(mine))
         if refuse and all_ >= self.limits.waiting:
-            raise errors.full(all_, self._soon(all_))
+            raise errors.no_place("full", all_, self._soon(all_))
         job.lane = self
         self.turns.put(job.client, job)
         self._next()
@@ -163,7 +163,10 @@ class Lane:
                 reply = process.ask(job.packed, job.beside)
                 self.usual += 0.1 * (time.monotonic() - begun - self.usual)
                 kept = compiled and not reply.spent
-                self._end(job, reply)
+                try:
+                    job.end(reply.result())
+                except Exception as error:
+                    job.end(error=error.with_traceback(None))
             if not job.over.is_set() and self.slower is None:
                 job.end(error=errors.too_long(self.seconds))
         except (EOFError, OSError, gevent.Timeout):
@@ -188,16 +191,6 @@ class Lane:
         if job.waiters and not job.over.is_set() and self.slower is not None:
             self.slower.put(job, refuse=False)
         self._next()
-
-    def _end(self, job: QueuedJob, reply: Reply) -> None:
-        if reply.outcome == "done":
-            job.end(reply.value)
-        elif reply.outcome == "refused":
-            job.end(error=reply.value)
-        elif reply.outcome == "memory":
-            job.end(error=errors.too_large(int(reply.value)))
-        else:
-            job.end(error=errors.WorkerError(str(reply.value)))
 
 
 class Pool:
@@ -229,8 +222,8 @@ class Pool:
         """Have ``work(*args)`` done by a worker and return the result.
 
         ``body`` is passed as a last argument without a copy, and such jobs are not shared. ``left`` tells whether
-        the client has gone. After ``patience`` seconds the result is None. Raises what the work raises, if it is a
-        RequestError, and ComputeError for a full queue or an exceeded limit.
+        the client has gone. After ``patience`` seconds the result is None. Raises RequestError: the work's own, or one
+        for a full queue or an exceeded limit.
         """
         packed = frames.pack(Job(work, args, memory_mb or self.limits.memory_mb, body is not None))
         job = self._jobs.get(packed) if body is None else None

@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from backend.compute import frames
+from backend.compute import errors, frames
 from backend.errors import RequestError
 from backend.schedule import jit
 
@@ -57,6 +57,16 @@ class Reply:
     outcome: Outcome
     value: Any
     spent: bool
+
+    def result(self) -> Any:
+        """Return the result. Raises the error with which the job ended."""
+        if self.outcome == "done":
+            return self.value
+        if self.outcome == "refused":
+            raise self.value
+        if self.outcome == "memory":
+            raise errors.too_large(int(self.value))
+        raise errors.WorkerError(str(self.value))
 
 
 def serve(sock: socket.socket, pid: int) -> None:

@@ -3,44 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from backend.database.database import Database, Row, Transaction
 
 SECRETS = "server_secrets"
 
 
-@dataclass(frozen=True)
 class Table:
-    """A table; its first column is the primary key."""
+    """A table with its columns, the first of which is the primary key, and the number of rows to copy at once."""
 
-    name: str
-    columns: tuple[str, ...]
-    rows_at_once: int
+    def __init__(self, name: str, columns: str, rows_at_once: int) -> None:
+        self.name, self.columns, self.rows_at_once = name, columns.split(), rows_at_once
 
 
 TABLES = (
-    Table("runs", ("id", "created", "status", "head", "events", "ops", "bytes", "messages", "copies", "packed"), 8),
-    Table("links", ("code", "query", "named", "created"), 500),
-    Table(
-        "board_entries",
-        (
-            "id",
-            "task",
-            "packed",
-            "name",
-            "makespan",
-            "bubble",
-            "peak",
-            "messages",
-            "simplicity",
-            "submitted",
-            "created",
-        ),
-        200,
-    ),
-    Table("board_counts", ("id", "task", "metric", "bin", "entries"), 500),
-    Table(SECRETS, ("name", "value"), 500),
+    Table("runs", "id created status head events ops bytes messages copies packed", 8),
+    Table("links", "code query named created", 500),
+    Table("board_entries", "id task packed name makespan bubble peak messages simplicity submitted created", 200),
+    Table("board_counts", "id task metric bin entries", 500),
+    Table(SECRETS, "name value", 500),
 )
 OWN = {*(table.name for table in TABLES), "schema_version"}
 

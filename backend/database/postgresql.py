@@ -79,12 +79,10 @@ class PostgresqlDatabase(Database):
         self._migrated = False
 
     def open(self) -> None:
-        """Connect, and create or update the tables."""
         with self._begun():
             pass
 
     def execute(self, sql: str, values: Values = NONE) -> list[Row]:
-        """Execute one statement in a transaction of its own and return its rows."""
         with self._begun() as transaction:
             return transaction.execute(sql, values)
 
@@ -127,11 +125,9 @@ class PostgresqlDatabase(Database):
         return int(self.execute(f"SELECT coalesce(sum({runs}+{rest}), 0) + {links} + {boards} FROM runs")[0][0])
 
     def bytes_of(self, column: str) -> str:
-        """Return SQL for the bytes of a column's value."""
         return f"coalesce(octet_length({column}), 0)"
 
     def close(self) -> None:
-        """Close all connections; safe to call twice."""
         self._engine.dispose()
 
     @contextmanager
@@ -198,7 +194,6 @@ class _Transaction:
         self._connection = connection
 
     def execute(self, sql: str, values: Values = NONE) -> list[Row]:
-        """Execute a statement and return its rows."""
         result = self._connection.execute(_statement(sql), dict(values))
         return [tuple(row) for row in result] if result.returns_rows else []
 

@@ -34,7 +34,6 @@ class SqliteFile(Database):
             pass
 
     def execute(self, sql: str, values: Values = NONE) -> list[Row]:
-        """Execute one statement in a transaction of its own and return its rows."""
         with self._usable() as connection, connection:
             return connection.execute(sql, values).fetchall()
 
@@ -88,7 +87,6 @@ class SqliteFile(Database):
         return f"coalesce(length(CAST({column} AS BLOB)), 0)"
 
     def close(self) -> None:
-        """Close the connection; safe to call twice."""
         with self._lock:
             self._close()
 
@@ -166,7 +164,6 @@ class _Transaction:
         self._connection = connection
 
     def execute(self, sql: str, values: Values = NONE) -> list[Row]:
-        """Execute a statement and return its rows."""
         return self._connection.execute(sql, values).fetchall()
 
 

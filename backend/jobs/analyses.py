@@ -11,6 +11,8 @@ from backend.address.chart_query import chart_query_of, frontier_query_of
 from backend.address.preset import setting_fields, split_preset
 from backend.address.query import KEYS, fields_of, nested, value_of
 from backend.charts.catalogue import KINDS
+from backend.charts.pareto.pareto import figure
+from backend.charts.pareto.pareto_axes import axes_of, drawable
 from backend.compute.parallel_map import in_processes
 from backend.compute.searched_orders import SearchedOrders
 from backend.errors import RequestError
@@ -31,19 +33,15 @@ COMPARED_KEYS = ("families", *(key for key in KEYS if key != "family"))
 
 
 def comparison(query: bytes) -> Encoded:
-    """Return rows and notes of the families in a query, all by default, at its p, m, costs and w_share."""
+    """Return rows and notes of the families in a query, all by default, at its p, m, costs and w_share.
+
+    Raises RequestError naming the key that is wrong.
+    """
     rest, preset = split_preset(query)
-    names, spec, v = comparison_of(rest)
-    return encode_json(compare(spec, names, v, preset, in_processes))
-
-
-def comparison_of(query: bytes) -> tuple[tuple[str, ...], Spec, int | None]:
-    """Read (families, the setting, v if given) from a query. Raises RequestError naming the key that is wrong."""
-    data = fields_of(query, COMPARED_KEYS, _compared_value)
-    names = tuple(data.pop("families", FAMILIES))
-    with_v = "v" in data
+    data = fields_of(rest, COMPARED_KEYS, _compared_value)
+    names, with_v = tuple(data.pop("families", FAMILIES)), "v" in data
     spec = Spec.from_json(nested(data))
-    return names, spec, spec.v if with_v else None
+    return encode_json(compare(spec, names, spec.v if with_v else None, preset, in_processes))
 
 
 def _compared_value(key: str, text: str) -> Any:
@@ -71,9 +69,6 @@ def chart(name: str, query: bytes, found: Sequence[Spec]) -> Encoded:
 
 def frontier(query: bytes, found: Sequence[Spec]) -> Encoded:
     """Return memory against throughput, with the best of the ``found`` orders if searched ones are asked for."""
-    from backend.charts.pareto.pareto import figure  # plotly takes half a second to import
-    from backend.charts.pareto.pareto_axes import axes_of, drawable
-
     asked = frontier_query_of(query)
     preset, bare = asked.preset, asked.spec
     spec = bare if preset is None else preset.asked(bare)

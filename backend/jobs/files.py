@@ -18,7 +18,7 @@ from backend.jobs.previews import texts
 from backend.runs import estimate, run_files
 from backend.runs.options import Options, refuse_ranks, refuse_steps
 from backend.runs.run import Run
-from backend.runs.run_order import encoded_order, order_of
+from backend.runs.run_order import order_of
 from backend.schedule.families import registry
 from backend.schedule.families.registry import family_of, op_count, read
 from backend.schedule.interop.export import FORMATS, file_name, render
@@ -93,8 +93,8 @@ def run_ms(run: Run) -> float:
 
 
 def order_of_run(run: Run) -> Encoded:
-    """Return the order of a run in the wire format."""
-    return Encoded.of(encoded_order(run), BINARY)
+    """Return the order of a run in the wire format, with the run's spec."""
+    return Encoded.of(wire.compress(wire.encode(order_of(run), run.spec)), BINARY)
 
 
 def file_of_run(run: Run, form: str) -> bytes:

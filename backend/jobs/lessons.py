@@ -8,12 +8,11 @@ from typing import Any
 
 from backend.errors import RequestError, message
 from backend.jobs.encoding import Encoded, encode_json
-from backend.lessons import page
 from backend.lessons.grade import grade, shown_answer
 from backend.lessons.lesson import Broken, Lesson, Question
-from backend.lessons.page import Assets
+from backend.lessons.page import Assets, render
 from backend.lessons.page_sources import html_of
-from backend.lessons.shelf import Shelf, shelf_of
+from backend.lessons.shelf import shelf_of
 
 HTML = "text/html"
 MOST_TRIES = 100
@@ -21,14 +20,17 @@ MOST_TRIES = 100
 
 def list_page(own: Path | None, language: str, assets: Assets) -> Encoded:
     """Return the page with all lessons."""
-    return _html(page.list_page(shelf_of(own).entries(language), language, assets))
+    return _html("learn.html", language, entries=shelf_of(own).entries(language), assets=assets)
 
 
 def lesson_page(own: Path | None, slug: str, language: str, notes: bool, assets: Assets) -> Encoded:
     """Return a lesson's page. Raises RequestError where there is no such lesson."""
     shelf = shelf_of(own)
     lesson = shelf.lesson(slug, language)
-    return _html(page.lesson_page(lesson, _neighbours(shelf, lesson, language), language, notes, assets))
+    whole = [entry for entry in shelf.entries(language) if isinstance(entry, Lesson)]
+    at = next(place for place, entry in enumerate(whole) if entry.slug == lesson.slug)
+    before, after = whole[at - 1] if at > 0 else None, whole[at + 1] if at + 1 < len(whole) else None
+    return _html("lesson.html", language, lesson=lesson, before=before, after=after, notes=notes, assets=assets)
 
 
 def lesson_list(own: Path | None, language: str) -> Encoded:
@@ -70,8 +72,8 @@ def graded(own: Path | None, slug: str, language: str, number: int, given: str, 
     verdict = grade(question, given)
     answer: dict[str, Any] = {"right": verdict.right, "reason": html_of(verdict.reason, language)}
     if verdict.right or tries >= 2:
-        place = question.place.query if question.place else None
-        answer |= {"explanation": question.explanation, "place": place, "answer": shown_answer(question)}
+        answer |= {"explanation": question.explanation, "place": question.place or None}
+        answer["answer"] = shown_answer(question)
         answer["option"] = question.right if question.kind == "choose" else None
     return encode_json(answer)
 
@@ -90,11 +92,5 @@ def _entry(entry: Lesson | Broken) -> dict[str, Any]:
     }
 
 
-def _neighbours(shelf: Shelf, lesson: Lesson, language: str) -> tuple[Lesson | None, Lesson | None]:
-    whole = [entry for entry in shelf.entries(language) if isinstance(entry, Lesson)]
-    at = next(place for place, entry in enumerate(whole) if entry.slug == lesson.slug)
-    return (whole[at - 1] if at > 0 else None), (whole[at + 1] if at + 1 < len(whole) else None)
-
-
-def _html(text: str) -> Encoded:
-    return Encoded.of(zlib.compress(text.encode(), 6), HTML)
+def _html(template: str, language: str, **values: Any) -> Encoded:
+    return Encoded.of(zlib.compress(render(template, language, **values).encode(), 6), HTML)

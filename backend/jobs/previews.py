@@ -23,7 +23,9 @@ def texts(query: bytes, with_bubble: bool) -> tuple[str, str] | None:
     plans = drawable(query)
     if not plans:
         return None
-    return _title(plans, with_bubble), _description(plans)
+    family = family_of(plans[0])
+    about = f"{family.title} ({family.year}): {family.summary} Play it, change it and run it in Bubbleline."
+    return _title(plans, with_bubble), about
 
 
 def picture(query: bytes) -> Encoded:
@@ -60,8 +62,3 @@ def _title(plans: tuple[Spec, ...], with_bubble: bool) -> str:
     except RequestError:
         return head
     return f"{head} · bubble {' against '.join(bubbles)}"
-
-
-def _description(plans: tuple[Spec, ...]) -> str:
-    family = family_of(plans[0])
-    return f"{family.title} ({family.year}): {family.summary} Play it, change it and run it in Bubbleline."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from backend.address.query import fields_of, spec_of, value_of
 from backend.errors import message
 from backend.jobs.encoding import BINARY, Encoded, encode_json, encode_plain_json
@@ -26,24 +28,18 @@ def result_of(spec: Spec) -> Encoded:
     return encode_plain_json(result(spec))
 
 
-def order_of_query(query: bytes) -> Encoded:
-    """Return the order of the spec in a query."""
-    return order_of(spec_of(query))
+def laws_of(spec: Spec) -> Encoded:
+    """Return the laws of a legal spec with its numbers substituted."""
+    return encode_json({"laws": law_values(spec)})
 
 
-def result_of_query(query: bytes) -> Encoded:
-    """Return the Result of the spec in a query."""
-    return result_of(spec_of(query))
+def of_query(work: Callable[[Spec], Encoded], query: bytes) -> Encoded:
+    """Return what `work` makes of the spec in a query: unpacking that may take long."""
+    return work(spec_of(query))
 
 
-def laws_of_query(query: bytes) -> Encoded:
-    """Return the laws of the spec in a query with its numbers substituted."""
-    return encode_json({"laws": law_values(spec_of(query))})
-
-
-def bound_of_query(query: bytes) -> Encoded:
+def bound_of_spec(spec: Spec) -> Encoded:
     """Return the lower bound of a searched family's spec. Raises SpecError for a family with one order."""
-    spec = spec_of(query)
     family = registry.family_of(spec)
     if family.problem is None:
         why = message(

@@ -7,7 +7,6 @@ from typing import Any
 from backend.jobs.encoding import Encoded, encode_json
 from backend.schedule.order.order_codec import unpack
 from backend.schedule.partial_order.position import text_rows
-from backend.tasks.grade import Graded, grade
 from backend.tasks.reference import reference
 from backend.tasks.store import Entry
 from backend.tasks.task import Task, task_of, tasks
@@ -15,11 +14,15 @@ from backend.tasks.task import Task, task_of, tasks
 
 def list_tasks() -> Encoded:
     """Return every task without what has to be computed, in order."""
-    return encode_json({"tasks": [_head(task) | {"position": _sizes(task)} for task in tasks().values()]})
+    shape = []
+    for task in tasks().values():
+        sizes = {key: value for key, value in task.position.to_json().items() if key != "rows"}
+        shape.append(_head(task) | {"position": sizes})
+    return encode_json({"tasks": shape})
 
 
 def show_task(slug: str) -> Encoded:
-    """Return a task with its start, its goals, par, the named schedules and the bound. Raises TaskError."""
+    """Return a task with its start, its goals, par, the named schedules and the bound. Raises RequestError."""
     task = task_of(slug)
     known = list(tasks())
     at = known.index(slug)
@@ -36,11 +39,6 @@ def show_task(slug: str) -> Encoded:
         "next": known[at + 1] if at + 1 < len(known) else None,
     }
     return encode_json(_head(task) | shape)
-
-
-def grade_entry(slug: str, order: Any, rows: Any) -> Graded:
-    """Grade a submitted order. Raises TaskError and OrderError."""
-    return grade(task_of(slug), order, rows)
 
 
 def entry_as_dict(entry: Entry) -> dict[str, Any]:
@@ -66,9 +64,3 @@ def _head(task: Task) -> dict[str, Any]:
         "kinds": task.kinds,
         "goals": list(task.goals),
     }
-
-
-def _sizes(task: Task) -> dict[str, Any]:
-    shape = task.position.to_json()
-    del shape["rows"]
-    return shape

@@ -5,8 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from backend.errors import message
-from backend.lessons.values import Budget, Given, LessonError, Measured, measured, spec_of
+from backend.lessons.values import Budget, Given, Measured, measured, mistake, spec_of
 from backend.schedule.simulation.message_flow import producers
 
 LONGEST_ORDER = 24  # ops that a reader may be asked to put in order
@@ -37,9 +36,7 @@ def awaited_op(text: str, budget: Budget) -> Found:
     begin, end = of.order.offsets[rank], of.order.offsets[rank + 1]
     coming = [x for x in range(begin, end) if of.timeline.end[x] > at]
     if not coming or of.timeline.start[coming[0]] <= at:
-        raise LessonError(
-            message("lessons.not_idle", "device {rank} does not wait for an op at {at}", rank=rank, at=f"{at:g}")
-        )
+        raise mistake("lessons.not_idle", "device {rank} does not wait for an op at {at}", rank=rank, at=f"{at:g}")
     made_by, hops = producers(of.order)
     x = coming[0]
     sources = [
@@ -48,7 +45,7 @@ def awaited_op(text: str, budget: Budget) -> Found:
         if made_by[x, half] >= 0
     ]
     if not sources:
-        raise LessonError(message("lessons.waits_for_no_op", "device {rank} waits for no single op there", rank=rank))
+        raise mistake("lessons.waits_for_no_op", "device {rank} waits for no single op there", rank=rank)
     op = _op_text(of, int(made_by[x, -max(sources)[1]]))
     return Found(op, f"{given.query}&sel={op}&at={at:g}")
 
@@ -59,12 +56,13 @@ def row_part(text: str, budget: Budget) -> tuple[tuple[str, ...], str]:
     row = _row(given, measured(given.spec, budget))
     first, last = _whole(given, "from", len(row)), _whole(given, "to", len(row))
     if not 2 <= last - first <= LONGEST_ORDER:
-        raise LessonError(
-            message(
-                "lessons.order_length", "from={first} to={last} are not 2 to {most} ops",
-                first=first, last=last, most=LONGEST_ORDER,
-            )
-        )  # fmt: skip
+        raise mistake(
+            "lessons.order_length",
+            "from={first} to={last} are not 2 to {most} ops",
+            first=first,
+            last=last,
+            most=LONGEST_ORDER,
+        )
     return tuple(row[first:last]), f"{given.query}&sel={row[first]}"
 
 
@@ -83,12 +81,13 @@ def _row(given: Given, of: Measured) -> list[str]:
 def _whole(given: Given, key: str, most: int) -> int:
     value = given.more[key]
     if not isinstance(value, int) or not 0 <= value <= most:
-        raise LessonError(
-            message(
-                "lessons.key_out_of_range", "{key}={value} must be a whole number from 0 to {most}",
-                key=key, value=f"{value:g}", most=most,
-            )
-        )  # fmt: skip
+        raise mistake(
+            "lessons.key_out_of_range",
+            "{key}={value} must be a whole number from 0 to {most}",
+            key=key,
+            value=f"{value:g}",
+            most=most,
+        )
     return value
 
 

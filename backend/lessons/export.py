@@ -17,12 +17,11 @@ from markupsafe import Markup
 from backend import __version__
 from backend.address.chart_query import chart_query_of
 from backend.charts.catalogue import KINDS
-from backend.errors import message
 from backend.lessons.grade import REASONS, shown_answer
 from backend.lessons.lesson import Figure, Lesson, Question
 from backend.lessons.page import render
 from backend.lessons.page_sources import template_of, tr
-from backend.lessons.values import Budget, LessonError
+from backend.lessons.values import Budget, LessonError, mistake
 from backend.lessons.views import view_of
 from backend.schedule.spec import Spec
 
@@ -38,12 +37,13 @@ SIZES = ("family", "p", "m", "v", "group", "lifo", "costs")  # the fields of a s
 
 def lesson_file(lesson: Lesson, language: str, script: str, style: str) -> str:
     """Return the file of a lesson; ``script`` and ``style`` are those of the bundle."""
-    script = script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
-    sealed = b64encode(json.dumps(_sealed(lesson, language), separators=(",", ":")).encode()).decode()
+    reasons = {code: template_of(text, language) for code, text in REASONS.items()}
+    answers = {"questions": [sealed(question, language) for question in lesson.questions], "reasons": reasons}
+    encoded = b64encode(json.dumps(answers, separators=(",", ":")).encode()).decode()
     return render(
-        "lesson_file.html", language, lesson=lesson, version=__version__, sealed=sealed,
+        "lesson_file.html", language, lesson=lesson, version=__version__, sealed=encoded,
         live=elements, table=lambda block: chart_table(block, language),
-        script=Markup(script), script_hash=_hash(script), style=Markup(style), style_hash=_hash(style),
+        **inlined(script, style),
     )  # fmt: skip
 
 
@@ -88,13 +88,6 @@ def _cell(cell: Any, language: str) -> str:
     return f"{cell:.4g}" if isinstance(cell, float) else "" if cell is None else str(cell)
 
 
-def _sealed(lesson: Lesson, language: str) -> dict[str, Any]:
-    return {
-        "questions": [sealed(question, language) for question in lesson.questions],
-        "reasons": {code: template_of(text, language) for code, text in REASONS.items()},
-    }
-
-
 def sealed(question: Question, language: str) -> dict[str, Any]:
     """Return what the file's script needs to grade an answer (static/js/app/learn/judge.ts)."""
     place = _place(question)
@@ -108,10 +101,8 @@ def sealed(question: Question, language: str) -> dict[str, Any]:
 
 
 def _place(question: Question) -> dict[str, str] | None:
-    if question.place is None:
-        return None
     try:
-        found = elements(question.place.query)
+        found = elements(question.place) if question.place else None
     except LessonError:
         return None
     return found[0] if found else None
@@ -122,9 +113,11 @@ def built(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except OSError:
-        why = message("lessons.no_bundle", "the bundle of the page is missing; make it with: make setup")
-        raise LessonError(why) from None
+        raise mistake("lessons.no_bundle", "the bundle of the page is missing; make it with: make setup") from None
 
 
-def _hash(text: str) -> str:
-    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+def inlined(script: str, style: str) -> dict[str, str]:
+    """Return what a template takes to hold a script and a style that its own policy allows by their digests."""
+    script = script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    shas = [f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}" for text in (script, style)]
+    return {"script": Markup(script), "style": Markup(style), "script_hash": shas[0], "style_hash": shas[1]}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from backend.errors import Message, message
 from backend.lessons.lesson import Question
@@ -18,61 +19,30 @@ GROUPED = re.compile(r"\d{1,3}(,\d{3})+", re.ASCII)
 OP = re.compile(r"(\d+)([FIWB])(\d+)")
 
 
-def not_a_number() -> Message:
-    """Refuse what is no number."""
-    return message("lessons.not_a_number", "That is no number. Write it like 27.3.")
-
-
-def another_value(given: str, name: str) -> Message:
-    """Name the figure that the answer is."""
-    return message("lessons.another_value", "{given} is {name}; the question is about another figure.",
-                   given=given, name=name)  # fmt: skip
-
-
-def as_percent() -> Message:
-    """Tell the unit."""
-    return message("lessons.as_percent", "Write it in percent: 0.25 is 25.")
-
-
-def too_low(given: str) -> Message:
-    """Tell the direction."""
-    return message("lessons.too_low", "{given} is too low.", given=given)
-
-
-def too_high(given: str) -> Message:
-    """Tell the direction."""
-    return message("lessons.too_high", "{given} is too high.", given=given)
-
-
-def choose_one() -> Message:
-    """Refuse what is no option."""
-    return message("lessons.choose_one", "Choose one of the options.")
-
-
-def all_ops_once() -> Message:
-    """Refuse what is no order of these ops."""
-    return message("lessons.all_ops_once", "Give each of the ops once.")
-
-
-def gradient_first(op: str, before: str) -> Message:
-    """Tell that a backward precedes its forward."""
-    return message(
-        "lessons.gradient_first", "{op} cannot come before {before}: a device needs the forward's activations.",
-        op=op, before=before,
-    )  # fmt: skip
-
-
-def right_up_to(count: int | str, wrong: int | str) -> Message:
-    """Tell the first place that is wrong."""
-    return message("lessons.right_up_to", "The first {count} are right; number {wrong} is not.",
-                   count=count, wrong=wrong)  # fmt: skip
-
-
-REASONS: dict[str, Message] = {
+NOT_A_NUMBER = message("lessons.not_a_number", "That is no number. Write it like 27.3.")
+ANOTHER_VALUE = message(
+    "lessons.another_value",
+    "{given} is {name}; the question is about another figure.",
+    given="{given}", name="{name}",
+)  # fmt: skip
+AS_PERCENT = message("lessons.as_percent", "Write it in percent: 0.25 is 25.")
+TOO_LOW = message("lessons.too_low", "{given} is too low.", given="{given}")
+TOO_HIGH = message("lessons.too_high", "{given} is too high.", given="{given}")
+CHOOSE_ONE = message("lessons.choose_one", "Choose one of the options.")
+ALL_OPS_ONCE = message("lessons.all_ops_once", "Give each of the ops once.")
+GRADIENT_FIRST = message(
+    "lessons.gradient_first",
+    "{op} cannot come before {before}: a device needs the forward's activations.",
+    op="{op}", before="{before}",
+)  # fmt: skip
+RIGHT_UP_TO = message(
+    "lessons.right_up_to", "The first {count} are right; number {wrong} is not.", count="{count}", wrong="{wrong}"
+)
+REASONS = {
     each.code: each
     for each in (
-        *(not_a_number(), another_value("{given}", "{name}"), as_percent(), too_low("{given}"), too_high("{given}")),
-        *(choose_one(), all_ops_once(), gradient_first("{op}", "{before}"), right_up_to("{count}", "{wrong}")),
+        *(NOT_A_NUMBER, ANOTHER_VALUE, AS_PERCENT, TOO_LOW, TOO_HIGH),
+        *(CHOOSE_ONE, ALL_OPS_ONCE, GRADIENT_FIRST, RIGHT_UP_TO),
     )
 }
 """Each reason by its code, with holes in the place of what fills them."""
@@ -95,12 +65,17 @@ def grade(question: Question, given: str) -> Verdict:
     return _grade_order(question, given.split())
 
 
+def _wrong(reason: Message, **params: Any) -> Verdict:
+    """Return the verdict on a wrong answer, with what fills the holes of its reason."""
+    return Verdict(False, Message(reason.code, reason, params))
+
+
 def _grade_number(question: Question, text: str) -> Verdict:
     text = text.replace("\u00a0", " ").strip().removesuffix("%").removesuffix(question.unit).strip()
     if GROUPED.fullmatch(text):
         text = text.replace(",", "")
     if not NUMBER.fullmatch(text):
-        return Verdict(False, not_a_number())
+        return _wrong(NOT_A_NUMBER)
     share = 100.0 if question.unit == "%" else 1.0
     number = float(text.replace(",", "."))
     value, near = number / share, question.tolerance + EPSILON
@@ -108,31 +83,31 @@ def _grade_number(question: Question, text: str) -> Verdict:
         return Verdict(True, "")
     for name, other in question.others:
         if abs(value - other) <= near:
-            return Verdict(False, another_value(f"{text}\u00a0{question.unit}".rstrip(), name))
+            return _wrong(ANOTHER_VALUE, given=f"{text}\u00a0{question.unit}".rstrip(), name=name)
     if share > 1 and abs(number - question.answer) <= near:
-        return Verdict(False, as_percent())
-    return Verdict(False, too_low(text) if value < question.answer else too_high(text))
+        return _wrong(AS_PERCENT)
+    return _wrong(TOO_LOW if value < question.answer else TOO_HIGH, given=text)
 
 
 def _grade_option(question: Question, text: str) -> Verdict:
     if not (text.isascii() and text.isdigit()) or len(text) > 3 or int(text) >= len(question.options):
-        return Verdict(False, choose_one())
+        return _wrong(CHOOSE_ONE)
     return Verdict(int(text) == question.right, question.options[int(text)].reason)
 
 
 def _grade_order(question: Question, ops: list[str]) -> Verdict:
     if sorted(ops) != sorted(question.ops):
-        return Verdict(False, all_ops_once())
+        return _wrong(ALL_OPS_ONCE)
     if tuple(ops) == question.ops:
         return Verdict(True, "")
     done: set[str] = set()
     for op in ops:
         before = _forward_of(op)
         if before in question.ops and before not in done:
-            return Verdict(False, gradient_first(op, before))
+            return _wrong(GRADIENT_FIRST, op=op, before=before)
         done.add(op)
     same = next(at for at, (one, other) in enumerate(zip(ops, question.ops, strict=True)) if one != other)
-    return Verdict(False, right_up_to(same, same + 1))
+    return _wrong(RIGHT_UP_TO, count=same, wrong=same + 1)
 
 
 def _forward_of(op: str) -> str:

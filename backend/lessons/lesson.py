@@ -60,13 +60,6 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where an answer is on the timeline: a view's query, with its "?", which may select an op."""
-
-    query: str
-
-
-@dataclass(frozen=True)
 class Option:
     """An option of a choice; ``reason`` tells a reader who chose it why it is right or wrong, if the file has one."""
 
@@ -76,7 +69,8 @@ class Option:
 
 @dataclass(frozen=True)
 class Question:
-    """A question; ``kind`` is predict, choose or order, ``number`` counts from 1 in the lesson.
+    """A question; ``kind`` is predict, choose or order, ``number`` counts from 1 in the lesson. ``place`` is where the
+    answer is on the timeline: a view's query, with its "?", which may select an op; "" if it is nowhere.
 
     predict: ``answer`` in the unit of the engine (a share for "%"), ``shown`` as readers read it, ``tolerance`` in the
     same unit, ``others`` values that wrong answers are recognized by, with their names. choose: ``options`` and
@@ -89,7 +83,7 @@ class Question:
     html: str
     hint: str
     explanation: str
-    place: Place | None = None
+    place: str = ""
     answer: float = 0.0
     shown: str = ""
     unit: str = ""

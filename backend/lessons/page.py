@@ -38,19 +38,6 @@ def environment() -> Environment:
     return made
 
 
-def list_page(entries: list[Lesson | Broken], language: str, assets: Assets) -> str:
-    """Render the list of lessons."""
-    return render("learn.html", language, entries=entries, assets=assets)
-
-
-def lesson_page(
-    lesson: Lesson, neighbours: tuple[Lesson | None, Lesson | None], language: str, notes: bool, assets: Assets
-) -> str:
-    """Render a lesson; ``neighbours`` are the one before and the one after it in the list."""
-    before, after = neighbours
-    return render("lesson.html", language, lesson=lesson, before=before, after=after, notes=notes, assets=assets)
-
-
 def render(name: str, language: str, **values: Any) -> str:
     """Render a template in a language; ``text(english, chinese)`` is its way to say something."""
     zh = language == "zh"

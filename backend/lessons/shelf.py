@@ -14,7 +14,7 @@ from pathlib import Path
 from backend.config import PROJECT
 from backend.errors import RequestError, message
 from backend.lessons.format.parse import MOST_BYTES, lesson_of
-from backend.lessons.lesson import LANGUAGES, Broken, Lesson
+from backend.lessons.lesson import LANGUAGES, Broken, Lesson, Problem
 
 OWN = PROJECT / "backend" / "lessons"
 MOST_FILES = 200  # of one folder and language
@@ -80,27 +80,16 @@ def shelf_of(own: Path | None) -> Shelf:
     return Shelf((OWN,) if own is None else (OWN, own))
 
 
+@lru_cache(maxsize=512)
 def read(file: File) -> Lesson | Broken:
     """Read a file, or return what it was read as if it has not changed since."""
-    return _read(file)
-
-
-@lru_cache(maxsize=512)
-def _read(file: File) -> Lesson | Broken:
     try:
         with (file.folder / file.name).open("rb") as stream:
             source = stream.read(MOST_BYTES + 1)
     except OSError as error:
-        source = b""
-        return _unreadable(file, error)
+        why = message("lessons.unreadable", "this file cannot be read: {reason}", reason=error.strerror or "")
+        return Broken(Path(file.name).stem, 999, file.language, file.name, (Problem(file.name, 1, why),))
     return lesson_of(source, file.name, file.language or LANGUAGES[0])
-
-
-def _unreadable(file: File, error: OSError) -> Broken:
-    from backend.lessons.lesson import Problem
-
-    why = message("lessons.unreadable", "this file cannot be read: {reason}", reason=error.strerror or "")
-    return Broken(Path(file.name).stem, 999, file.language, file.name, (Problem(file.name, 1, why),))
 
 
 def _files(folder: Path) -> Iterator[File]:

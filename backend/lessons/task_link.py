@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from backend.errors import message
-from backend.lessons.values import FORMATS, LessonError
+from backend.lessons.values import FORMATS, mistake
 from backend.tasks.reference import Goal, reference
 from backend.tasks.task import LANGUAGES, RECOGNISED, tasks
 
@@ -39,13 +38,11 @@ def task_link(slug: str) -> TaskLink:
     task = tasks().get(slug)
     if task is None:
         near = ", ".join(get_close_matches(slug, tasks(), 3)) or next(iter(tasks()))
-        raise LessonError(
-            message(
-                "lessons.no_task",
-                "there is no task {slug}, but {near}; app.py tasks list names them all",
-                slug=slug,
-                near=near,
-            )
+        raise mistake(
+            "lessons.no_task",
+            "there is no task {slug}, but {near}; app.py tasks list names them all",
+            slug=slug,
+            near=near,
         )
     found = reference(task)
     titles = {each.named.name: each.named.title for each in found.named}

@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 from urllib.parse import quote_plus
 
 import numpy as np
@@ -52,6 +53,11 @@ class LessonError(ValueError):
         self.cause, self.line = cause, line  # line: after the place where it is reported
 
 
+def mistake(code: str, text: str, /, line: int = 0, **params: Any) -> LessonError:
+    """Return the error of a mistake, which a `message` describes."""
+    return LessonError(Message(code, text, params), line)
+
+
 @dataclass
 class Budget:
     """How many ops a lesson may still have timed."""
@@ -62,30 +68,27 @@ class Budget:
     def spend(self, spec: Spec) -> None:
         """Count a schedule once. Raises LessonError for one that is too large, or searched for long."""
         if spec.effort is not None:
-            raise LessonError(message("lessons.no_search", "a lesson does not search for long; leave effort out"))
+            raise mistake("lessons.no_search", "a lesson does not search for long; leave effort out")
         family = family_of(spec)
         slow = family.problem is not None or family.shaped_by_costs
         ops = op_count(spec) * (SLOW if slow else 1)
         most = MOST_OPS // (SLOW if slow else 1)
         if ops > MOST_OPS:
-            why = message(
+            raise mistake(
                 "lessons.too_many_ops",
                 "this schedule has {ops} ops; in a lesson {family} may have {most}",
                 ops=f"{op_count(spec):,}",
                 family=family.title,
                 most=f"{most:,}",
             )
-            raise LessonError(why)
         if spec not in self.seen:
             self.seen.add(spec)
             self.left -= ops
         if self.left < 0:
-            raise LessonError(
-                message(
-                    "lessons.budget_spent",
-                    "the schedules of this lesson have more than {most} ops together",
-                    most=f"{MOST_LESSON_OPS:,}",
-                )
+            raise mistake(
+                "lessons.budget_spent",
+                "the schedules of this lesson have more than {most} ops together",
+                most=f"{MOST_LESSON_OPS:,}",
             )
 
 
@@ -200,19 +203,14 @@ def compute(text: str, budget: Budget) -> Computed:
     body, bar, wanted = text.partition("|")
     body, wanted = body.strip(), wanted.strip()
     if len(text) > LONGEST:
-        raise LessonError(message("lessons.value_too_long", "a value has at most {most} characters", most=LONGEST))
+        raise mistake("lessons.value_too_long", "a value has at most {most} characters", most=LONGEST)
     if bar and wanted not in FORMATS:
-        raise LessonError(
-            message(
-                "lessons.no_such_format",
-                "{given} is no format; there are {names}",
-                given=wanted[:40],
-                names=list(FORMATS),
-            )
+        raise mistake(
+            "lessons.no_such_format", "{given} is no format; there are {names}", given=wanted[:40], names=list(FORMATS)
         )
     number, usual, query, others = _evaluate(body, budget)
     if not math.isfinite(number):
-        raise LessonError(message("lessons.not_finite", "this value is not a finite number"))
+        raise mistake("lessons.not_finite", "this value is not a finite number")
     return Computed(number, FORMATS[wanted or usual](number), query, others)
 
 
@@ -221,22 +219,19 @@ def _evaluate(body: str, budget: Budget) -> tuple[float, str, str, tuple[tuple[s
     if body.startswith("ratio:"):
         above, semicolon, below = body.removeprefix("ratio:").partition(";")
         if not semicolon:
-            raise LessonError(
-                message("lessons.ratio_needs_two", "ratio: takes two values with a semicolon between: ratio: A ; B")
-            )
+            raise mistake("lessons.ratio_needs_two", "ratio: takes two values with a semicolon between: ratio: A ; B")
         top, _, query, _ = _evaluate(above.strip(), budget)
         bottom = _evaluate(below.strip(), budget)[0]
         if bottom == 0:
-            raise LessonError(message("lessons.ratio_by_zero", "the second value of this ratio is 0"))
+            raise mistake("lessons.ratio_by_zero", "the second value of this ratio is 0")
         return top / bottom, "number", query, ()
     head, colon, tail = body.rpartition(":")
     if not colon:
-        raise LessonError(
-            message(
-                "lessons.value_form", "a value is written FAMILY p=4 m=8 : VALUE, where VALUE is one of {names}",
-                names=[*VALUES, "law.bubble"],
-            )
-        )  # fmt: skip
+        raise mistake(
+            "lessons.value_form",
+            "a value is written FAMILY p=4 m=8 : VALUE, where VALUE is one of {names}",
+            names=[*VALUES, "law.bubble"],
+        )
     if head.split()[:1] == ["model"]:
         return _product(head.split()[1:], tail), "number", "", ()
     return _quantity(head, tail.strip(), budget)
@@ -247,12 +242,12 @@ def _quantity(head: str, name: str, budget: Budget) -> tuple[float, str, str, tu
     if name.startswith(LAW):
         return _law(given.spec, name.removeprefix(LAW)), LAW_FORMATS.get(name[4:], "number"), given.query, ()
     if name not in VALUES:
-        raise LessonError(
-            message(
-                "lessons.no_such_value", "{given} is no value; there are {names}",
-                given=name[:40], names=[*VALUES, "law.bubble", "law.share", "law.makespan", "law.peak"],
-            )
-        )  # fmt: skip
+        raise mistake(
+            "lessons.no_such_value",
+            "{given} is no value; there are {names}",
+            given=name[:40],
+            names=[*VALUES, "law.bubble", "law.share", "law.makespan", "law.peak"],
+        )
     value, usual = VALUES[name]
     of = measured(given.spec, budget)
     same = name.replace(".of_total", "")
@@ -263,12 +258,9 @@ def _quantity(head: str, name: str, budget: Budget) -> tuple[float, str, str, tu
 def _law(spec: Spec, quantity: str) -> float:
     laws = [law for law in law_values(spec) if law["quantity"] == quantity]
     if not laws:
-        raise LessonError(
-            message(
-                "lessons.no_law", "{family} has no law of {given} here",
-                family=family_of(spec).title, given=quantity[:40],
-            )
-        )  # fmt: skip
+        raise mistake(
+            "lessons.no_law", "{family} has no law of {given} here", family=family_of(spec).title, given=quantity[:40]
+        )
     chosen = next((law for law in laws if law["exact"]), laws[0])
     return float(chosen["value"])
 
@@ -276,9 +268,7 @@ def _law(spec: Spec, quantity: str) -> float:
 def _product(names: list[str], text: str) -> float:
     """Multiply and divide fields of a model's preset: ``vocabulary * hidden``. Raises LessonError."""
     if not names:
-        raise LessonError(
-            message("lessons.model_needs_name", "model takes a preset; there are {names}", names=list(MODELS))
-        )
+        raise mistake("lessons.model_needs_name", "model takes a preset; there are {names}", names=list(MODELS))
     try:
         changes = {key: number_of(key, value) for key, value in _pairs(names[1:])}
         fields = model_of(names[0], changes).as_dict()
@@ -290,12 +280,12 @@ def _product(names: list[str], text: str) -> float:
     parts = re.split(r"\s*([*/])\s*", text.strip())
     value = 1.0
     if len(parts) > 2 * FACTORS:
-        raise LessonError(message("lessons.too_many_factors", "a product has at most {most} factors", most=FACTORS))
+        raise mistake("lessons.too_many_factors", "a product has at most {most} factors", most=FACTORS)
     for at in range(0, len(parts), 2):
         factor = _factor(fields, parts[at])
         if at and parts[at - 1] == "/":
             if factor == 0:
-                raise LessonError(message("lessons.division_by_zero", "{given} is 0", given=parts[at]))
+                raise mistake("lessons.division_by_zero", "{given} is 0", given=parts[at])
             value /= factor
         else:
             value *= factor
@@ -306,13 +296,11 @@ def _factor(fields: dict[str, object], name: str) -> float:
     value = fields.get(name) if not name[:1].isdigit() else (float(name) if FIELD.fullmatch(name) else None)
     if isinstance(value, bool) or not isinstance(value, int | float):
         known = [key for key, each in fields.items() if isinstance(each, int | float) and not isinstance(each, bool)]
-        raise LessonError(
-            message(
-                "lessons.no_such_field",
-                "{given} is no number of this model; there are {names}",
-                given=name[:40],
-                names=known,
-            )
+        raise mistake(
+            "lessons.no_such_field",
+            "{given} is no number of this model; there are {names}",
+            given=name[:40],
+            names=known,
         )
     return float(value)
 
@@ -336,7 +324,7 @@ def spec_of(head: str, more: tuple[str, ...]) -> Given:
         raise LessonError(_named(error)) from None
     missing = [key for key in more if key not in own]
     if missing:
-        raise LessonError(message("lessons.key_is_missing", "{key}= is missing", key=missing[0]))
+        raise mistake("lessons.key_is_missing", "{key}= is missing", key=missing[0])
     rest = [(key, text) for key, text in _pairs(words) if key not in (*more, "p", "m")]
     keys = [("family", spec.family), ("p", str(spec.p)), ("m", str(spec.m)), *rest]
     return Given(spec, "?" + "&".join(f"{key}={quote_plus(text, safe=',*')}" for key, text in keys), own)
@@ -346,9 +334,7 @@ def _pairs(words: list[str]) -> list[tuple[str, str]]:
     pairs = [PAIR.fullmatch(word) for word in words]
     for word, pair in zip(words, pairs, strict=True):
         if pair is None:
-            raise LessonError(
-                message("lessons.not_a_pair", "{given} is not written key=value, such as p=4", given=word[:40])
-            )
+            raise mistake("lessons.not_a_pair", "{given} is not written key=value, such as p=4", given=word[:40])
     return [(pair[1], pair[2]) for pair in pairs if pair is not None]
 
 

@@ -6,8 +6,8 @@ from urllib.parse import parse_qsl
 
 from backend.address.link_state import OTHERS, plans_of
 from backend.address.query import KEYS
-from backend.errors import RequestError, message
-from backend.lessons.values import Budget, LessonError
+from backend.errors import RequestError
+from backend.lessons.values import Budget, LessonError, mistake
 from backend.schedule.spec import Spec
 
 LONGEST = 1000  # characters
@@ -26,16 +26,15 @@ def view_of(query: str, budget: Budget) -> list[Spec]:
         or not query.isascii()
         or any(sign in query for sign in " \"'<>")
     ):
-        why = message(
+        raise mistake(
             "lessons.not_a_query", "a view is a query such as {example}, without spaces", example="?family=gpipe&p=4"
         )
-        raise LessonError(why)
     for key, _ in parse_qsl(query[1:], keep_blank_values=True):
         plain = next((key[2:] for prefix in OTHERS if key.startswith(prefix)), key)
         if not (plain in KEYS or (plain == key and (key in VIEW_KEYS or key.startswith("m.")))):
-            raise LessonError(message("lessons.unknown_key", "{key} is no key of a view here", key=key[:40]))
+            raise mistake("lessons.unknown_key", "{key} is no key of a view here", key=key[:40])
     if "family=" not in query:
-        raise LessonError(message("lessons.no_family", "a view names its family: ?family=1f1b"))
+        raise mistake("lessons.no_family", "a view names its family: ?family=1f1b")
     try:
         plans = plans_of(query[1:].encode())
         for spec in plans:

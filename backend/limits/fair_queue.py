@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from backend.errors import Message, RequestError
+
 MOST_CLIENTS = 10_000  # without items, whose service time is kept
 SHORTEST_S = 0.001  # so that items of no length cannot be served without end
 
@@ -28,6 +30,11 @@ class NoPlaceError(Exception):
     def __init__(self, kind: Literal["full", "share"], waiting: int, limit: int) -> None:
         super().__init__(kind)
         self.kind, self.waiting, self.limit = kind, waiting, limit
+
+    def refusal(self, field: str, full: Message, share: Message, retry_after: int) -> RequestError:
+        """Return the error of the request that found no place, with the sentence of its kind."""
+        why = full if self.kind == "full" else share
+        return RequestError(field, self.waiting, why, limit=self.limit, kind=self.kind, retry_after=retry_after)
 
 
 @dataclass(frozen=True, slots=True)

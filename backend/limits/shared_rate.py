@@ -54,7 +54,6 @@ class SharedPace(Pace):
         self._shared = _Script(client, TAKE, name)
 
     def take(self, client: str) -> int | None:
-        """Count one action and return None; at the limit, count nothing and return the whole seconds to wait, >= 1."""
         wait = self._shared.seconds(client, self.most, self.period_s)
         return super().take(client) if wait is None else math.ceil(wait) or None
 
@@ -67,7 +66,6 @@ class SharedHourlyRate(HourlyRate):
         self._shared = _Script(client, COUNT, name)
 
     def take(self, client: str) -> int | None:
-        """Count one action and return None; at the limit, count nothing and return the minutes until the next one."""
         wait = self._shared.seconds(client, self.most, HOUR, time.time_ns())
         if wait is None:
             return super().take(client)

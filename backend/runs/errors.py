@@ -1,4 +1,4 @@
-"""Errors of requests about runs, and failures of runs. Knows no HTTP: the web maps each kind to its status."""
+"""Failures of runs."""
 
 from __future__ import annotations
 
@@ -6,21 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from backend.errors import Kind, Message, RequestError, from_codes, message
-
-
-class RunError(RequestError):
-    """A request about a run that cannot be met; `kind` is one of full, share, unknown, over, bad."""
-
-    def __init__(
-        self, kind: Kind, field: str, value: Any, message: str, limit: Any = None, retry_after: int | None = None
-    ) -> None:
-        super().__init__(field, value, message, limit=limit, kind=kind, retry_after=retry_after)
-
-
-def failure(field: str | None, value: Any, message: str, limit: Any = None) -> dict[str, Any]:
-    """Return one error in the shape of every route and event."""
-    return RequestError(field, value, message, limit=limit).as_dict()
+from backend.errors import Message, from_codes, message
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +34,12 @@ class RunFailure:
         )
 
     @classmethod
-    def refused(cls, error: Any) -> RunFailure:
-        """Return the failure of a run that the runner refused; `error` has the shape of every request's error."""
+    def of_error(cls, kind: str, error: Any) -> RunFailure:
+        """Return the failure of a run that the runner has refused, or that was stored when failures were errors of
+        fields; `error` has the shape of every request's error.
+        """
         data = error if isinstance(error, Mapping) else {}
-        return cls("refused", _message(data) if data.get("message") else NO_REASON)
-
-    @classmethod
-    def stored(cls, error: Any) -> RunFailure:
-        """Return the failure of a run that was stored when failures were errors of fields."""
-        data = error if isinstance(error, Mapping) else {}
-        return cls("unknown", _message(data) if data.get("message") else NO_REASON)
+        return cls(kind, _message(data) if data.get("message") else NO_REASON)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the failure as JSON: ``{"kind", "rank", "op", "code", "params", "message"}``."""

@@ -76,13 +76,6 @@ def run_of(run_id: str, created: float, owner: str, spec: Spec, trace: Measured)
     return run
 
 
-def identified(run: Run, run_id: str, created: float) -> Run:
-    """Return a run that was built without them with its id and its time."""
-    run.id = run.log.run_id = run_id
-    run.created = created
-    return run
-
-
 def _rows(order: Order, begun: Floats, start: Floats, end: Floats) -> list[OpRow]:
     """Return the rows of a timeline's ops: `begun` in ms with the wait for messages, `start` without."""
     counts = np.diff(order.offsets)

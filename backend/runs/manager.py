@@ -14,10 +14,10 @@ from gevent.pool import Group
 from gevent.queue import Empty, SimpleQueue
 
 from backend.config import PROJECT, Config
-from backend.errors import message
+from backend.errors import RequestError, message
 from backend.limits.fair_queue import FairQueue, NoPlaceError
 from backend.runs.cluster_state import LOCAL
-from backend.runs.errors import RunError, RunFailure
+from backend.runs.errors import RunFailure
 from backend.runs.run import OVER, Run
 from backend.runs.run_log import Event
 from backend.runs.runner_client import RunnerClient
@@ -119,7 +119,7 @@ class Manager(Runs):
         self.open()
         if self.stopping:
             text = message("runs.server_restarting", "The server is stopping; try again.")
-            raise RunError("full", "queue", None, text)
+            raise RequestError("queue", None, text, kind="full")
         options, owner = asked.options, asked.client if asked.owner is None else asked.owner
         run = Run(
             secrets.token_hex(5), asked.spec, options.mode, options.unit_ms, time.time(), owner, asked.order,
@@ -147,7 +147,7 @@ class Manager(Runs):
         run = self.get(run_id)
         if run.over:
             text = message("runs.already_over", "This run is over already ({status}).", status=run.status)
-            raise RunError("over", "id", run_id, text)
+            raise RequestError("id", run_id, text, kind="over")
         if self.queue.remove(run_id):
             self._end(run, {"event": "cancelled"})
             self._renumber()
@@ -165,19 +165,19 @@ class Manager(Runs):
     def remove(self, run_id: str) -> None:
         try:
             over = self.get(run_id).over
-        except RunError:
+        except RequestError:
             over = run_id in self.store.unreadable
             if not over:
                 raise
         if not over:
             text = message("runs.in_progress", "This run is in progress; cancel it first.")
-            raise RunError("over", "id", run_id, text)
+            raise RequestError("id", run_id, text, kind="over")
         self._on_disk(self.store.remove, run_id)
         if self.store_error:
             text = message(
                 "runs.not_deleted", "The server's disk cannot be written at present, so nothing was deleted; try again."
             )
-            raise RunError("disk", "store", None, text)
+            raise RequestError("store", None, text, kind="disk")
         self.store.unreadable.discard(run_id)
         self._runs.pop(run_id, None)
 
@@ -213,23 +213,19 @@ class Manager(Runs):
     def _present(self) -> Iterable[dict[str, Any]]:
         return map(summary_of, self._runs.values())
 
-    def _no_place(self, error: NoPlaceError) -> RunError:
+    def _no_place(self, error: NoPlaceError) -> RequestError:
         """Return the error of a run for which there is no place, with the time until the next run begins."""
-        if error.kind == "full":
-            text = message(
-                "runs.queue_full", "{waiting} runs are waiting already; try again soon", waiting=error.waiting
-            )
-        else:
-            text = message(
-                "runs.queue_share",
-                "{waiting} of your runs are waiting already; cancel one or try again soon",
-                waiting=error.waiting,
-            )
+        full = message("runs.queue_full", "{waiting} runs are waiting already; try again soon", waiting=error.waiting)
+        share = message(
+            "runs.queue_share",
+            "{waiting} of your runs are waiting already; cancel one or try again soon",
+            waiting=error.waiting,
+        )
         rest = 0.0
         if self._current is not None:
             rest = self._current.facts.get("estimate_s", UNKNOWN_S) - (time.monotonic() - self._begun)
         seconds = min(max(round(rest), RETRY_S[0]), RETRY_S[1])
-        return RunError(error.kind, "queue", error.waiting, text, error.limit, retry_after=seconds)
+        return error.refusal("queue", full, share, seconds)
 
     def _close_left_over(self, before: float, first: Callable[[], None] = lambda: None) -> bool:
         """Do `first`, mark the runs failed that a server left unfinished before this time, and return whether the
@@ -330,7 +326,7 @@ class Manager(Runs):
         if event["event"] == "died":
             event = {"event": "failed", "failure": RunFailure("runner", event["why"]).as_dict()}
         elif event["event"] == "error":  # the runner refused the job itself
-            event = {"event": "failed", "failure": RunFailure.refused(event["error"]).as_dict()}
+            event = {"event": "failed", "failure": RunFailure.of_error("refused", event["error"]).as_dict()}
         if event["event"] in OVER:
             self._end(run, event)
         else:

@@ -12,16 +12,15 @@ from typing import Any
 from backend.errors import RequestError, message
 from backend.runs.cluster_state import LOCAL
 from backend.runs.run import MODES
-from backend.schedule.spec import choice, integer, number
+from backend.schedule.spec import choice, integer, number, optional
 
-DTYPES = ("float32", "bfloat16")
-DEVICES = ("auto", "cpu", "cuda")
 UNIT_MS = (0.001, 10_000.0)
 MOST_STEPS = 100
 MOST_SEED = 2**31 - 1
 # Of a run on a cluster: few hosts or many, the order of its ranks, and whether its plan has the hops measured there.
-SPREAD, ARRANGE, HOPS = ("pack", "spread"), ("given", "latency"), ("given", "measured")
-CLUSTER = {"spread": SPREAD, "arrange": ARRANGE, "hops": HOPS}  # the default comes first
+CLUSTER = {"spread": ("pack", "spread"), "arrange": ("given", "latency"), "hops": ("given", "measured")}
+CHOICES = {"mode": MODES, "dtype": ("float32", "bfloat16"), "device": ("auto", "cpu", "cuda"), **CLUSTER}
+"""The words of each option that is one of several; the default comes first."""
 KEYS = ("mode", "unit_ms", "dtype", "device", "steps", "seed", *CLUSTER)
 
 
@@ -31,15 +30,15 @@ class Options:
     and arithmetic, device, number of training steps and random seed; on a cluster, the placement of its ranks, and
     whether the plan's hops are as long as those measured there."""
 
-    mode: str = "auto"
+    mode: str = CHOICES["mode"][0]
     unit_ms: float | None = None
-    dtype: str = DTYPES[0]
-    device: str = DEVICES[0]
+    dtype: str = CHOICES["dtype"][0]
+    device: str = CHOICES["device"][0]
     steps: int = 1
     seed: int = 0
-    spread: str = SPREAD[0]
-    arrange: str = ARRANGE[0]
-    hops: str = HOPS[0]
+    spread: str = CHOICES["spread"][0]
+    arrange: str = CHOICES["arrange"][0]
+    hops: str = CHOICES["hops"][0]
 
     def chosen(self) -> dict[str, Any]:
         """Return what is stored with a run besides mode and unit, with the runner's keys."""
@@ -55,30 +54,20 @@ PLAIN = Options()
 
 def read(data: Mapping[str, Any]) -> Options:
     """Read the options among the keys of a request. Raises RequestError."""
-    mode, unit_ms = choice("mode", data.get("mode", "auto"), MODES), data.get("unit_ms")
-    if unit_ms is not None:
-        unit_ms = number("unit_ms", unit_ms, *UNIT_MS)
-        if mode == "free":
-            text = message("runs.unit_ms_is_for_paced", "unit_ms is for paced mode; free mode has no pace")
-            raise RequestError("unit_ms", unit_ms, text)
-    hops = choice("hops", data.get("hops", HOPS[0]), HOPS)
-    if hops == "measured" and mode == "free":
+    chosen = {key: choice(key, data.get(key, words[0]), words) for key, words in CHOICES.items()}
+    unit_ms = optional(number, "unit_ms", data.get("unit_ms"), *UNIT_MS)
+    if unit_ms is not None and chosen["mode"] == "free":
+        text = message("runs.unit_ms_is_for_paced", "unit_ms is for paced mode; free mode has no pace")
+        raise RequestError("unit_ms", unit_ms, text)
+    if chosen["hops"] == "measured" and chosen["mode"] == "free":
         text = message(
             "runs.measured_hops_are_for_paced",
             "measured hops are for paced mode: in free mode the length of a time unit is not known before the run",
         )
-        raise RequestError("hops", hops, text, nearest=HOPS[0])
-    return Options(
-        mode,
-        unit_ms,
-        choice("dtype", data.get("dtype", DTYPES[0]), DTYPES),
-        choice("device", data.get("device", DEVICES[0]), DEVICES),
-        integer("steps", data.get("steps", 1), 1, MOST_STEPS),
-        integer("seed", data.get("seed", 0), 0, MOST_SEED),
-        choice("spread", data.get("spread", SPREAD[0]), SPREAD),
-        choice("arrange", data.get("arrange", ARRANGE[0]), ARRANGE),
-        hops,
-    )
+        raise RequestError("hops", chosen["hops"], text, nearest=PLAIN.hops)
+    steps = integer("steps", data.get("steps", PLAIN.steps), 1, MOST_STEPS)
+    seed = integer("seed", data.get("seed", PLAIN.seed), 0, MOST_SEED)
+    return Options(unit_ms=unit_ms, steps=steps, seed=seed, **chosen)
 
 
 def refuse_missing(device: str, devices: Sequence[Mapping[str, Any]]) -> None:

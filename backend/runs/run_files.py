@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from backend.errors import message
-from backend.runs.errors import RunError
+from backend.errors import RequestError, message
 from backend.runs.run import Run
 from backend.runs.run_details import run_details, trace
 from backend.schedule.analysis.calibrate import calibrate, neutral
@@ -29,7 +28,7 @@ DIGITS = 4  # of a measured cost, to keep links short
 
 
 def render(run: Run, order: Order, form: str) -> str:
-    """Return the text of a run's file in one of FORMATS. Raises RunError for a trace of an incomplete run."""
+    """Return the text of a run's file in one of FORMATS. Raises RequestError for a trace of an incomplete run."""
     if form == "json":
         return json.dumps(as_shape(run, order)) + "\n"
     _need_whole(run, order)
@@ -56,7 +55,7 @@ def calibrated(run: Run, order: Order) -> dict[str, Any]:
     predict.
 
     If other costs would give another order, as in families whose orders follow from costs, the spec contains the
-    order that was run. Raises RunError for an incomplete run.
+    order that was run. Raises RequestError for an incomplete run.
     """
     _need_whole(run, order)
     spec, unit = registry.read(run.spec), 1e6 * float(run.facts.get("unit_ms") or 1.0)
@@ -117,7 +116,7 @@ def _need_whole(run: Run, order: Order) -> None:
             ended=f"{ended:,}",
             all=f"{len(order):,}",
         )
-        raise RunError("over", "id", run.id, text, len(order))
+        raise RequestError("id", run.id, text, limit=len(order), kind="over")
 
 
 def _rows(run: Run) -> dict[str, list[Any]]:

@@ -18,8 +18,3 @@ def order_of(run: Run) -> Order:
     if not run.order:
         run.order = wire.to_text(registry.order(registry.read(run.spec)))
     return wire.from_text(run.order)
-
-
-def encoded_order(run: Run) -> bytes:
-    """Return the order of a run in the wire format of /api/schedule, with the run's spec, deflated."""
-    return wire.compress(wire.encode(order_of(run), run.spec))

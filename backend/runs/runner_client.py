@@ -180,7 +180,12 @@ class RunnerClient(RunnerState):
         else:
             self._failures += 1
             if self._failures > 1:  # the first failure may be chance: waiting runs get a second start
-                self._become("down", self._no_cluster or _ended_early(how))
+                early = message(
+                    "runs.runner_ended_early",
+                    "The runner {how} before it was ready; the server's log has details.",
+                    how=how,
+                )
+                self._become("down", self._no_cluster or early)
 
     def _read(self, pipe: Any, patience: Any) -> None:
         for line in pipe:
@@ -249,12 +254,6 @@ def _how_it_ended(code: int) -> Message:
     if code < 0:
         return message("runs.ended_by_signal", "was ended by signal {signal}", signal=signal.Signals(-code).name)
     return message("runs.ended_with_code", "ended with exit code {code}", code=code)
-
-
-def _ended_early(how: Message) -> Message:
-    return message(
-        "runs.runner_ended_early", "The runner {how} before it was ready; the server's log has details.", how=how
-    )
 
 
 def _signal_group(pid: int, number: int) -> None:

@@ -17,8 +17,7 @@ from typing import Any
 from gevent.threadpool import ThreadPool
 
 from backend.config import Config
-from backend.errors import message
-from backend.runs.errors import RunError
+from backend.errors import RequestError, message
 from backend.runs.estimate import OpTimes
 from backend.runs.options import PLAIN, Options
 from backend.runs.run import Run
@@ -83,15 +82,15 @@ class Runs(ABC):
 
     @abstractmethod
     def submit(self, asked: RunRequest) -> Run:
-        """Put a run into the queue. Raises RunError when it is full."""
+        """Put a run into the queue. Raises RequestError when it is full."""
 
     @abstractmethod
     def adopt(self, run: Run) -> None:
-        """Store a run that is over already and that is not known here. Raises RunError."""
+        """Store a run that is over already and that is not known here. Raises RequestError."""
 
     @abstractmethod
     def cancel(self, run_id: str) -> Run:
-        """Cancel a run, queued or in progress. Raises RunError when it is unknown or over."""
+        """Cancel a run, queued or in progress. Raises RequestError when it is unknown or over."""
 
     @abstractmethod
     def rename(self, run_id: str, name: str) -> Run:
@@ -101,14 +100,15 @@ class Runs(ABC):
     def remove(self, run_id: str) -> None:
         """Delete a run that is over, on disk too; also one that cannot be read.
 
-        Raises RunError when it is unknown or in progress, or cannot be deleted on disk, from where it would come back.
+        Raises RequestError when it is unknown or in progress, or cannot be deleted on disk, from where it would come
+        back.
         """
 
     @abstractmethod
     def get(self, run_id: str, seq: int = 0) -> Run:
         """Return the run of this id, from memory or disk; its log has entry `seq` if any process has it.
 
-        Raises RunError when there is none or it cannot be read.
+        Raises RequestError when there is none or it cannot be read.
         """
 
     @abstractmethod
@@ -128,9 +128,10 @@ class Runs(ABC):
     def _open(self) -> None:
         self._on_disk(self.store.open)
 
-    def keep(self, make: Callable[[str, float], Run]) -> Run:
-        """Store a run that is over already, such as an imported one; ``make`` receives its id and time."""
-        run = make(secrets.token_hex(5), time.time())
+    def keep(self, run: Run) -> Run:
+        """Store a run that is over already, such as an imported one, under a new id and with the time of now."""
+        run.id = run.log.run_id = secrets.token_hex(5)
+        run.created = time.time()
         self.adopt(run)
         return run
 
@@ -161,12 +162,12 @@ class Runs(ABC):
                 del self._runs[old.id]
 
     def _stored(self, run_id: str) -> Run | None:
-        """Return a run from the database, None where there is none. Raises RunError if it cannot be read."""
+        """Return a run from the database, None where there is none. Raises RequestError if it cannot be read."""
         try:
             run: Run | None = self._on_disk(self.store.load, run_id)
         except UnreadableRunError:
             text = message("runs.unreadable", "This run was stored, but is damaged and cannot be read; delete it.")
-            raise RunError("unknown", "id", run_id, text) from None
+            raise RequestError("id", run_id, text, kind="unknown") from None
         if run is None and self.store_error:
             raise disk_error()
         return run
@@ -190,15 +191,15 @@ def summary_of(run: Run) -> dict[str, Any]:
     return run.summary() | {"owner": run.owner}
 
 
-def unknown_run(run_id: str) -> RunError:
+def unknown_run(run_id: str) -> RequestError:
     """Return the error of a request for a run that there is not."""
-    return RunError("unknown", "id", run_id, message("runs.unknown", "There is no run with this id."))
+    return RequestError("id", run_id, message("runs.unknown", "There is no run with this id."), kind="unknown")
 
 
-def disk_error() -> RunError:
+def disk_error() -> RequestError:
     """Return the error of a request that takes the database, while that cannot be read."""
     text = message("runs.not_loaded", "The server's disk cannot be read at present; try again.")
-    return RunError("disk", "store", None, text)
+    return RequestError("store", None, text, kind="disk")
 
 
 def _caught(call: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, StoreError | UnreadableRunError | None]:

@@ -268,7 +268,9 @@ def _with_failure(data: dict[str, Any]) -> dict[str, Any]:
     if "error" not in data:
         return data
     rest = {key: value for key, value in data.items() if key != "error"}
-    return rest | {"failure": None if data["error"] is None else RunFailure.stored(data["error"]).as_dict()}
+    return rest | {
+        "failure": None if data["error"] is None else RunFailure.of_error("unknown", data["error"]).as_dict()
+    }
 
 
 def _ops(entry: dict[str, Any]) -> int:

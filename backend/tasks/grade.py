@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from backend.errors import message
+from backend.errors import RequestError, message
 from backend.schedule.errors import OrderError
 from backend.schedule.order.order import Order
 from backend.schedule.order.order_codec import pack, unpack
@@ -15,7 +15,6 @@ from backend.schedule.partial_order.position import Position, read_rows, text_ro
 from backend.schedule.partial_order.score import Score, score
 from backend.schedule.simulation.check import check
 from backend.schedule.spec import MOST_ORDER
-from backend.tasks.errors import TaskError
 from backend.tasks.reference import other_kinds, reference
 from backend.tasks.task import Task
 
@@ -40,11 +39,13 @@ class Graded:
 
 
 def grade(task: Task, order: Any, rows: Any) -> Graded:
-    """Grade an order, given as packed text or as rows of op texts. Raises TaskError or OrderError for one that is not
-    a complete order of the task's sizes, within its memory limit, of its kinds of op, from its start.
+    """Grade an order, given as packed text or as rows of op texts. Raises RequestError for one that is not a
+    complete order of the task's sizes, within its memory limit, of its kinds of op, from its start.
     """
     if (order is None) == (rows is None):
-        raise TaskError("order", None, message("workbench.order_or_rows", "give either order, as packed text, or rows"))
+        raise RequestError(
+            "order", None, message("workbench.order_or_rows", "give either order, as packed text, or rows")
+        )
     start = task.position
     given = _unpacked(order, start) if rows is None else start.with_rows(read_rows(start.placement, start.m, rows))
     check(given.order())
@@ -58,7 +59,7 @@ def grade(task: Task, order: Any, rows: Any) -> Graded:
             kinds=" ".join(task.kinds),
             op=other[0],
         )
-        raise TaskError("order", other[0], text)
+        raise RequestError("order", other[0], text)
     wrong = first_illegal(given)  # what the checker does not know: the memory limit
     if wrong is not None:
         raise wrong
@@ -77,12 +78,12 @@ def identity(slug: str, rows: list[str]) -> str:
 
 
 def _unpacked(text: Any, start: Position) -> Position:
-    """Return the position of a packed order. Raises OrderError, or TaskError for other sizes than the task's."""
+    """Return the position of a packed order. Raises RequestError, also for other sizes than the task's."""
     if not isinstance(text, str) or len(text) > MOST_ORDER:
         why = message(
             "workbench.order_is_packed", "order is a packed order of at most {most} characters", most=MOST_ORDER
         )
-        raise TaskError("order", None, why, limit=MOST_ORDER)
+        raise RequestError("order", None, why, limit=MOST_ORDER)
     order = unpack(text)
     most = 3 * start.placement.chunks * start.m * start.p
     plain = not order.barriers and order.copies is None
@@ -91,7 +92,7 @@ def _unpacked(text: Any, start: Position) -> Position:
     return start.with_rows([order.row(rank) for rank in range(order.p)])
 
 
-def _other_sizes(order: Order, start: Position) -> TaskError:
+def _other_sizes(order: Order, start: Position) -> RequestError:
     text = message(
         "workbench.other_sizes",
         "the task is for p = {p}, m = {m} and {chunks} chunks per device, {placement}; this order is for "
@@ -105,7 +106,7 @@ def _other_sizes(order: Order, start: Position) -> TaskError:
         other_chunks=order.chunks,
         other_placement=order.placement.kind,
     )
-    return TaskError("order", None, text)
+    return RequestError("order", None, text)
 
 
 def _check_start(given: Position, start: Position) -> None:

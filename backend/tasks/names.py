@@ -5,8 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Any
 
-from backend.errors import Message, message
-from backend.tasks.errors import BoardError
+from backend.errors import Message, RequestError, message
 
 LONGEST_NAME = 24  # characters
 MARKUP = "<>&"
@@ -17,7 +16,7 @@ MOST_MARKS = 2  # on one letter: more cover the lines above and below
 
 
 def name_of(given: Any) -> str | None:
-    """Return the display name in normal form, None for none. Raises BoardError for anything but plain text."""
+    """Return the display name in normal form, None for none. Raises RequestError for anything but plain text."""
     if given is None or given == "":
         return None
     if not isinstance(given, str):
@@ -60,7 +59,7 @@ def _most_marks(text: str) -> int:
     return longest
 
 
-def _refused(given: Any, why: Message) -> BoardError:
+def _refused(given: Any, why: Message) -> RequestError:
     shown = given[:80] if isinstance(given, str) else None
     # What comes back in the error must not have the characters that were refused.
-    return BoardError("name", None if shown is None else ascii(shown)[1:-1], why, limit=LONGEST_NAME)
+    return RequestError("name", None if shown is None else ascii(shown)[1:-1], why, limit=LONGEST_NAME)

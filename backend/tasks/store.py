@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from backend.database.address import Location
 from backend.database.connect import database_at
 from backend.database.database import DatabaseError, Row, Transaction
-from backend.errors import Message, message
+from backend.errors import Message, RequestError, message
 from backend.schedule.partial_order.score import METRICS, Score
-from backend.tasks.errors import BoardError
 
 COLUMNS = "id, packed, name, makespan, bubble, peak, messages, simplicity, submitted, created"
 PLACE = "makespan, peak, messages, simplicity, created, id"  # entries are in this order
@@ -67,7 +66,7 @@ class Board:
 
 
 class BoardStore:
-    """The boards of one server; every method raises BoardError (kind "disk") when the database fails."""
+    """The boards of one server; every method raises RequestError (kind "disk") when the database fails."""
 
     def __init__(self, location: Location, most: int) -> None:
         self.most = most
@@ -204,9 +203,9 @@ def _front(transaction: Transaction, task: str) -> list[Row]:
 
 @contextmanager
 def _errors(what: Message) -> Iterator[None]:
-    """Turn a DatabaseError into a BoardError; `what` says what cannot be done."""
+    """Turn a DatabaseError into a RequestError; `what` says what cannot be done."""
     try:
         yield
     except DatabaseError as error:
         text = message("boards.disk", "{what}: {why}.", what=what, why=error.why)
-        raise BoardError("store", None, text, kind="disk") from error
+        raise RequestError("store", None, text, kind="disk") from error

@@ -15,11 +15,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from backend.errors import message
+from backend.errors import RequestError, message
 from backend.schedule.partial_order.position import KEYS, Position
 from backend.schedule.partial_order.recognition import named_orders
 from backend.schedule.partial_order.score import METRICS
-from backend.tasks.errors import TaskError
 
 FOLDER = Path(__file__).parent / "tables"
 LANGUAGES = ("en", "zh")
@@ -48,11 +47,6 @@ class Task:
     par: str | int
     goals: tuple[str, ...]
 
-    @property
-    def full(self) -> bool:
-        """Return whether every backward is one op."""
-        return self.kinds == "FB"
-
 
 class TableError(Exception):
     """A task of a table that is wrong, with its slug and the reason."""
@@ -72,11 +66,11 @@ def tasks() -> dict[str, Task]:
 
 
 def task_of(slug: str) -> Task:
-    """Return a task. Raises TaskError for an unknown slug."""
+    """Return a task. Raises RequestError for an unknown slug."""
     task = tasks().get(slug)
     if task is None:
         text = message("workbench.no_such_task", "there is no task of that name")
-        raise TaskError("task", slug[:80], text, kind="unknown")
+        raise RequestError("task", slug[:80], text, kind="unknown")
     return task
 
 

@@ -23,7 +23,7 @@ from backend.web.http.computing import POOL, load_quick_work
 from backend.web.http.gate import Gate, trust_proxies
 from backend.web.http.responses import PageJson
 from backend.web.http.server import Connections
-from backend.web.openapi.route import openapi
+from backend.web.openapi.document import openapi
 from backend.web.routes.charts import charts
 from backend.web.routes.compare import comparisons
 from backend.web.routes.costs import costs

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 import logging
-import logging.handlers
-import os
+import sys
 import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from backend.access.audit import PrivateFile
 
 LONGEST = 2000  # characters of a record's text
 ALLOWED = 20  # warnings of one place in the code in a window; a record's own `allowed` takes precedence
@@ -23,16 +24,19 @@ ALLOWED_PACKETS = 5  # of records about packets that cannot be read
 WINDOW_S = 60.0
 KEPT_FILES = 4  # rotated log files besides the present one
 NOISY = ("bubbleline.engineio", "bubbleline.socketio")  # these log every packet at INFO
-SECRET = 0o600
 REQUEST = ("method", "route", "status", "ms", "client")  # the fields of a record that JSON has beside its message
 
 
-def set_up(level: str, form: str, file: Path | None, file_mb: int) -> None:
+def set_up(level: str, form: str, file: Path | None, file_mb: int) -> bool:
     """Send all records of this process to standard error, or to a file that is rotated at `file_mb` megabytes.
 
-    Raises OSError where the file cannot be written.
+    Prints why, and returns False, where the file cannot be written.
     """
-    handler: logging.Handler = logging.StreamHandler() if file is None else _rotating(file, file_mb)
+    try:
+        handler: logging.Handler = logging.StreamHandler() if file is None else _rotating(file, file_mb)
+    except OSError as error:
+        print(f"The log cannot be written to {file}: {error.strerror}.", file=sys.stderr)
+        return False
     handler.setFormatter(JsonLine() if form == "json" else TextLine())
     handler.addFilter(Repetitions())
     logging.raiseExceptions = False  # a full disk would otherwise print a traceback for every record
@@ -40,6 +44,7 @@ def set_up(level: str, form: str, file: Path | None, file_mb: int) -> None:
     for name in NOISY:
         logging.getLogger(name).addFilter(PACKETS)
         logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLevelName(level.upper())))
+    return True
 
 
 def log_exception(context: object, kind: Any, error: Any, trace: Any) -> None:
@@ -158,16 +163,6 @@ def _time(record: logging.LogRecord) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created)) + f".{int(record.msecs):03d}Z"
 
 
-class _PrivateFile(logging.handlers.RotatingFileHandler):
-    """A rotated log file that only its owner can read: it has addresses of clients."""
-
-    def _open(self) -> Any:
-        def private(path: str, flags: int) -> int:
-            return os.open(path, flags, SECRET)
-
-        return open(self.baseFilename, self.mode, encoding="utf-8", opener=private)
-
-
 def _rotating(file: Path, file_mb: int) -> logging.Handler:
     file.parent.mkdir(parents=True, exist_ok=True)
-    return _PrivateFile(file, maxBytes=file_mb * 1_000_000, backupCount=KEPT_FILES)
+    return PrivateFile(file, maxBytes=file_mb * 1_000_000, backupCount=KEPT_FILES, encoding="utf-8")

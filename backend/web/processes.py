@@ -74,10 +74,7 @@ def supervise(config: Config) -> int:
     if find_spec("redis") is None:
         print(NO_REDIS, file=sys.stderr)
         return 1
-    try:
-        logs.set_up(config.log_level, config.log_format, config.log_file, config.log_file_mb)
-    except OSError as error:
-        print(f"The log cannot be written to {config.log_file}: {error.strerror}.", file=sys.stderr)
+    if not logs.set_up(config.log_level, config.log_format, config.log_file, config.log_file_mb):
         return 1
     stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -42,10 +42,7 @@ def serve(config: Config, listener: socket.socket | None = None, name: str = "")
     Nothing here is monkey-patched: the server, the sockets and the runner's pipes are gevent's own classes, so that
     threads stay threads and the server behaves as in the tests.
     """
-    try:
-        logs.set_up(config.log_level, config.log_format, config.log_file, config.log_file_mb)
-    except OSError as error:
-        print(f"The log cannot be written to {config.log_file}: {error.strerror}.", file=sys.stderr)
+    if not logs.set_up(config.log_level, config.log_format, config.log_file, config.log_file_mb):
         return 1
     gevent.get_hub().print_exception = logs.log_exception
     stop = Event()

@@ -78,7 +78,7 @@ def test_a_narrow_figure_keeps_room_for_its_plot(name: str) -> None:
 
 
 def test_the_heat_map_and_its_table_agree_on_every_bubble() -> None:
-    chart = bubble(plan("dualpipe", 4, 8), Appearance("light", 900, 400, "global-ideal"))
+    chart = bubble([plan("dualpipe", 4, 8)], Appearance("light", 900, 400, "global-ideal"))
     ps, ms, cells = grid(Spec("dualpipe", 4, 8))
     legal, refused = chart.figure.data[:2]
     for y, line in enumerate(cells):
@@ -157,7 +157,7 @@ def test_memory_without_offload_is_drawn_above_memory_with_it() -> None:
 
 def test_bytes_are_the_number_of_messages_times_the_size_of_one() -> None:
     model = MODELS["zb-6.2b"]
-    chart = messages([plan("interleaved", v=3)], appearance("messages"), model)
+    chart = messages([plan("interleaved", v=3)], appearance("messages"), Setting.read({"model": model.name, "p": 1}))
     unit = chart.columns[3][0]
     assert unit == "GB"
     each = 2 * model.micro_batch * model.sequence * model.hidden
@@ -169,7 +169,7 @@ def test_bytes_are_the_number_of_messages_times_the_size_of_one() -> None:
 
 
 def test_offloads_map_is_k_and_its_line_is_where_k_is_one() -> None:
-    chart = offload(plan("gis", v=4), Appearance("light", 900, 400, "guide"), None)
+    chart = offload([plan("gis", v=4)], Appearance("light", 900, 400, "guide"))
     for row in chart.rows:
         h, s, k = row.cells
         assert k == pytest.approx(10 / (3 * (6 * h + s)) * 220e12 / 15e9, rel=1e-3)
@@ -183,13 +183,14 @@ def test_offloads_map_is_k_and_its_line_is_where_k_is_one() -> None:
 
 def test_offload_on_a_machine_uses_its_rates() -> None:
     setting = Setting.read({"p": 1, "machine": "a100", "efficiency": 0.5})
-    chart = offload(plan("gis", v=4), Appearance("light", 900, 400, "machine"), setting)
+    chart = offload([plan("gis", v=4)], Appearance("light", 900, 400, "machine"), setting)
     assert chart.rows[0].cells[2] == pytest.approx(10 / (3 * 7 * 1024) * 156e12 / 32e9, rel=1e-3)
     assert "Rates of A100 80GB SXM: 156 TFLOP/s reached, 32 GB/s to host memory." in chart.notes
 
 
 def test_a_models_output_layer_is_put_on_the_timeline_in_its_proportion() -> None:
-    chart = vocabulary(plan("1f1b", costs=Costs(F=2.0)), appearance("vocabulary"), MODELS["gemma2-9b"])
+    setting = Setting.read({"model": "gemma2-9b", "p": 1})
+    chart = vocabulary([plan("1f1b", costs=Costs(F=2.0))], appearance("vocabulary"), setting)
     top, found = chart.rows[0], output_layers()[0]
     assert (top.cells[0], top.mark) == ("Gemma 2 9B", "m")
     assert [name for name, _ in chart.columns][3] == "printed"
@@ -223,7 +224,7 @@ def test_every_line_of_a_group_has_a_colour_a_dash_and_a_marker_of_its_own() -> 
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_the_values_of_the_heat_map_can_be_read_on_every_cell(theme: str) -> None:
-    chart = bubble(plan("1f1b"), appearance("bubble", theme, width=1400, height=900))
+    chart = bubble([plan("1f1b")], appearance("bubble", theme, width=1400, height=900))
     cells, values = chart.figure.data[0], chart.figure.data[-1]
     ends = [rgb(colour) for _, colour in cells.colorscale]
     assert len(values.text) == sum(share is not None for line in cells.z for share in line) > 50

@@ -14,7 +14,7 @@ import pytest
 from flask import Flask
 
 from backend.compute import errors, fork_client
-from backend.compute.errors import ClientLeftError, ComputeError, TooLargeError, WorkerError
+from backend.compute.errors import ClientLeftError, TooLargeError, WorkerError
 from backend.compute.pool import Limits, Pool, QueuedJob
 from backend.errors import RequestError
 from backend.web.http.computing import QUICK_WORK
@@ -112,7 +112,7 @@ def test_a_body_is_read_within_the_memory_that_it_is_given(make: Make):
 def test_a_job_that_takes_too_long_is_refused_and_its_process_replaced(make: Make):
     pool = make(workers=1, seconds=0.2)
     before = pool.run("a", jobs.pid)
-    with pytest.raises(ComputeError) as refused:
+    with pytest.raises(RequestError) as refused:
         pool.run("a", jobs.spin, 60)
     assert (refused.value.code, refused.value.kind) == ("compute.too_long", "full")
     assert refused.value.retry_after is None  # another try would take as long
@@ -122,7 +122,7 @@ def test_a_job_that_takes_too_long_is_refused_and_its_process_replaced(make: Mak
 
 def test_a_process_that_is_killed_is_replaced_and_its_client_may_try_again(make: Make):
     pool = make(workers=1)
-    with pytest.raises(ComputeError) as refused:
+    with pytest.raises(RequestError) as refused:
         pool.run("a", jobs.die)
     assert (refused.value.code, refused.value.retry_after) == ("compute.worker_ended", 1)
     assert pool.run("a", jobs.add, 1, 1) == 2
@@ -191,7 +191,7 @@ def test_what_is_over_the_limits_is_refused_with_the_seconds_to_wait(make: Make)
     waiting.append(gevent.spawn(pool.run, "a", jobs.sleep, 30, "more"))
     wait(lambda: len(pool.long.turns) == 2)
     for client, code, kind in (("a", "compute.share", "share"), ("b", "compute.full", "full")):
-        with pytest.raises(ComputeError) as refused:
+        with pytest.raises(RequestError) as refused:
             pool.run(client, jobs.add, 1, 1)
         assert (refused.value.code, refused.value.kind) == (code, kind)
         assert (refused.value.retry_after or 0) >= 1

@@ -192,9 +192,9 @@ def test_no_scene_shows_the_bubble_or_the_length_of_a_step_before_the_question_f
     for block in blocks:
         if isinstance(block, Scene):
             shown.update(view_of(block.query, Budget()))
-        elif isinstance(block, Question) and block.place is not None and block.line in lines:
+        elif isinstance(block, Question) and block.place and block.line in lines:
             quantity = lines[block.line].rpartition(":")[2].strip()
-            if quantity in SEEN and shown.intersection(view_of(block.place.query, Budget())):
+            if quantity in SEEN and shown.intersection(view_of(block.place, Budget())):
                 problems.append(f"en/{name}:{block.line}: an earlier scene shows {lines[block.line]}")
     assert not problems, report(problems)
 

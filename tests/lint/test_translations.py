@@ -46,7 +46,7 @@ def names() -> set[str]:
     ]
     charts = ["bubble-m", "split", "messages", "bubble", "guide", "machine"]
     ways = [name for family in FAMILIES.values() for name in (*family.vocabulary, family.placement)]
-    ways += [*options.KEYS, *options.DTYPES, *options.DEVICES]
+    ways += [*options.KEYS, *options.CHOICES["dtype"], *options.CHOICES["device"]]
     return set(re.findall(WORD, " ".join([*titled, *KEYS, *SETTING_KEYS, *APPEARANCE, *charts, *ways, "limit"])))
 
 

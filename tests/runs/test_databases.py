@@ -11,12 +11,12 @@ from typing import TypeVar
 
 import pytest
 
-from backend.address.short_links.errors import LinkError
 from backend.address.short_links.store import LinkStore
 from backend.database.address import Location
 from backend.database.connect import database_at
 from backend.database.database import Database, NewerSchemaError
 from backend.database.migrations import MIGRATIONS, SCHEMA, ByKind
+from backend.errors import RequestError
 from backend.runs.store import Store, StoreError
 from tests.runs.test_run_parts import a_finished_run
 
@@ -92,7 +92,7 @@ def test_a_database_of_a_newer_version_is_refused_by_runs_and_by_links(location:
     store, links = Store(location), LinkStore(location, 10)
     with pytest.raises(StoreError, match="newer Bubbleline"):
         store.open()
-    with pytest.raises(LinkError, match="newer Bubbleline"):
+    with pytest.raises(RequestError, match="newer Bubbleline"):
         links.find("lesson")
     with pytest.raises(NewerSchemaError):
         database_at(location).check()
@@ -132,11 +132,11 @@ def test_links_are_found_by_code_name_and_query_however_long_that_is(location: L
     assert links.make("?p=4", "lesson").named
     assert links.known("?p=4", "lesson").code == "lesson"
     assert links.known("?p=4", None) is None, "a name is a link of its own"
-    with pytest.raises(LinkError, match="another view") as taken:
+    with pytest.raises(RequestError, match="another view") as taken:
         links.make("?p=5", "lesson")
     assert (taken.value.kind, taken.value.nearest) == ("taken", "lesson-2")
     links.make("?p=5", "lesson-2")
-    with pytest.raises(LinkError) as full:
+    with pytest.raises(RequestError) as full:
         links.make("?p=6", None)
     assert full.value.kind == "full"
     links.check()

@@ -42,14 +42,11 @@ def finished(app: Flask, spec: Spec, took: Spec | None = None, share: float = 1.
     sizes = [[rank, k, 8, 16, 1000 * rank + k] for rank, k, *_ in rows]
     messages = [[0, 1, *key, 2_000_000 + at, 2_500_000, 3_000_000, 8] for at, key in enumerate(_links(built))]
 
-    def make(run_id: str, created: float) -> Run:
-        run = Run(run_id, spec.to_json(), "paced", UNIT_MS, created, order=wire.to_text(built))
-        run.apply({"event": "running", "mode": "paced", "device": "cpu", "unit_ms": UNIT_MS})
-        run.apply({"event": "op_batch", "ops": rows, "copies": copies, "bytes": sizes, "messages": messages})
-        run.apply({"event": "finished", "verified": True} if share == 1.0 else {"event": "cancelled"})
-        return run
-
-    return app.extensions["bubbleline"].runs.keep(make)
+    run = Run("", spec.to_json(), "paced", UNIT_MS, 0.0, order=wire.to_text(built))
+    run.apply({"event": "running", "mode": "paced", "device": "cpu", "unit_ms": UNIT_MS})
+    run.apply({"event": "op_batch", "ops": rows, "copies": copies, "bytes": sizes, "messages": messages})
+    run.apply({"event": "finished", "verified": True} if share == 1.0 else {"event": "cancelled"})
+    return app.extensions["bubbleline"].runs.keep(run)
 
 
 def test_a_renamed_run_keeps_its_name_after_it_left_memory(app: Flask, client: FlaskClient):

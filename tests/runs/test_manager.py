@@ -18,9 +18,9 @@ import pytest
 from gevent.queue import Empty, SimpleQueue
 
 from backend.config import Config
+from backend.errors import RequestError
 from backend.runs import manager as manager_module
 from backend.runs import runner_client as client_module
-from backend.runs.errors import RunError
 from backend.runs.manager import Manager
 from backend.runs.options import Options
 from backend.runs.run import Run
@@ -150,7 +150,7 @@ def test_a_run_that_is_over_cannot_be_cancelled(manage, stage):
     if stage == "cancelled":
         manager.cancel(run.id)
     wait(lambda: run.over)
-    with pytest.raises(RunError, match=f"over already .{stage}"):
+    with pytest.raises(RequestError, match=f"over already .{stage}"):
         manager.cancel(run.id)
 
 

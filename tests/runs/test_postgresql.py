@@ -66,7 +66,7 @@ def serve(config: Config) -> Iterator[Callable[..., Flask]]:
 def test_a_server_outlives_a_restart_of_postgresql(address, postgresql: Cluster, stopped, serve):
     app = serve(database=address)
     client, runs = app.test_client(), app.extensions["bubbleline"].runs
-    runs.keep(lambda run_id, _: a_finished_run(run_id))
+    runs.keep(a_finished_run())
     link = client.post("/api/links", json={"query": "?p=4"}).get_json()["url"]
     assert client.get("/readyz").get_json()["ready"]
     assert "bubbleline_store_bytes 0" not in client.get("/metrics").text
@@ -77,7 +77,7 @@ def test_a_server_outlives_a_restart_of_postgresql(address, postgresql: Cluster,
     assert client.get(link, headers={"Accept": "application/json"}).status_code == 503
     assert error_of(client.post("/api/links", json={"query": "?p=5"}))["code"] == "links.disk"
     assert client.get("/api/runs/0123456789").status_code == 503
-    lost = runs.keep(lambda run_id, _: a_finished_run(run_id, created=200.0))
+    lost = runs.keep(a_finished_run())
     assert lost.unkept is not None
     for text in (ready.text, client.get("/healthz").text, client.get("/metrics").text):
         assert str(postgresql.port) not in text, "everybody may read it"

@@ -92,7 +92,7 @@ def test_a_server_forgets_what_it_deletes_in_memory_too_and_counts_it(manage):
     now = 0.0
     manager = manage(lambda: now, keep_days=2)
     for number in range(3):
-        manager.keep(lambda run_id, _, at=number * DAY_S: a_finished_run(run_id, created=at))
+        manager.adopt(a_finished_run(f"run{number}", created=number * DAY_S))
     waiting = manager.submit(RunRequest("a", {"m": 1}, "order"))
     waiting.created = 0.0
     now = 3.5 * DAY_S

@@ -74,7 +74,7 @@ def test_gpus_are_refused_at_once_where_the_runner_has_reported_none(app: Flask,
 
 
 def test_the_limits_here_are_those_of_the_runner():
-    assert (options.DTYPES, options.DEVICES) == (protocol.DTYPES, protocol.KINDS)
+    assert (options.CHOICES["dtype"], options.CHOICES["device"]) == (protocol.DTYPES, protocol.KINDS)
     assert (options.MOST_STEPS, options.MOST_SEED) == (protocol.MAX_STEPS, protocol.MAX_SEED)
     assert protocol.MIN_UNIT_MS <= options.UNIT_MS[0] < options.UNIT_MS[1] <= protocol.MAX_UNIT_MS
 

@@ -8,17 +8,17 @@ from tests.support.sources import module_name, python_files, tree, under
 
 
 def templates() -> dict[str, set[str]]:
-    """Code -> template of every `message(code, template, ...)` and `Sentence(code, template)` in backend and runner."""
+    """Code -> template of every `message(code, template, ...)`, lessons' `mistake` and runner's `Sentence` alike."""
     found: dict[str, set[str]] = {}
     for path in (path for path in python_files() if under(module_name(path), "backend", "runner")):
         for node in ast.walk(tree(path)):
             match node:
                 case ast.Call(
-                    func=ast.Name(id="message" | "Sentence"),
+                    func=ast.Name(id="message" | "Sentence" | "mistake"),
                     args=[ast.Constant(value=str(code)), ast.Constant(value=str(text))],
                 ):
                     found.setdefault(code, set()).add(text)
-                case ast.Call(func=ast.Name(id="message" | "Sentence")):
+                case ast.Call(func=ast.Name(id="message" | "Sentence" | "mistake")):
                     raise AssertionError(f"{path}:{node.lineno}: code and template must be literals")
     return found
 

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.address.short_links.codes import LENGTH, LETTERS, LONGEST_QUERY, name_of, new_code, query_of
-from backend.address.short_links.errors import LinkError
 from backend.address.short_links.store import LinkStore
 from backend.config import Config
+from backend.errors import RequestError
 from backend.limits.rate_limit import HourlyRate
 from backend.web.factory import create_app
 from tests.conftest import error_of
@@ -96,7 +96,7 @@ def test_text_that_is_not_the_query_of_a_view_gets_no_link(client: FlaskClient, 
 def test_a_link_leads_nowhere_but_to_this_page(text: str):
     try:
         query = query_of(text)
-    except LinkError:
+    except RequestError:
         return
     assert query == "" or re.fullmatch(r"\?[!-~]+", query)  # behind "/", with nothing that ends an address or a header
 
@@ -105,7 +105,7 @@ def test_a_link_leads_nowhere_but_to_this_page(text: str):
 def test_a_refused_name_is_answered_with_a_legal_one(text: str):
     try:
         name = name_of(text)
-    except LinkError as error:
+    except RequestError as error:
         name = error.nearest
     assert name is None or (name_of(name) == name and re.fullmatch(r"[a-z0-9-]{3,40}", name))
 

@@ -10,8 +10,7 @@ import re
 import secrets
 from urllib.parse import parse_qsl
 
-from backend.address.short_links.errors import LinkError
-from backend.errors import message
+from backend.errors import RequestError, message
 
 LETTERS = "23456789bcdfghjkmnpqrstvwxz"
 LENGTH = 7
@@ -30,7 +29,7 @@ def new_code() -> str:
 
 
 def name_of(text: object) -> str:
-    """Return a name as an address has it. Raises LinkError, with the nearest legal name, for any other text."""
+    """Return a name as an address has it. Raises RequestError, with the nearest legal name, for any other text."""
     if isinstance(text, str):
         name = text.strip().lower()
         if NAME.fullmatch(name) and SHORTEST_NAME <= len(name) <= LONGEST_NAME:
@@ -44,14 +43,14 @@ def name_of(text: object) -> str:
         shortest=SHORTEST_NAME,
         longest=LONGEST_NAME,
     )
-    raise LinkError("name", str(text)[:80], why, nearest=near if len(near) >= SHORTEST_NAME else None)
+    raise RequestError("name", str(text)[:80], why, nearest=near if len(near) >= SHORTEST_NAME else None)
 
 
 def query_of(text: object) -> str:
-    """Return a query that a redirect may go to. Raises LinkError for anything else; the page checks the values."""
+    """Return a query that a redirect may go to. Raises RequestError for anything else; the page checks the values."""
     if not isinstance(text, str):
         why = message("links.query_is_text", 'query is the text behind the page\'s address, such as "?family=zb-h1"')
-        raise LinkError("query", None, why)
+        raise RequestError("query", None, why)
     if len(text) > LONGEST_QUERY:
         why = message(
             "links.query_too_long",
@@ -59,7 +58,7 @@ def query_of(text: object) -> str:
             length=len(text),
             most=LONGEST_QUERY,
         )
-        raise LinkError("query", text[:80], why, limit=LONGEST_QUERY)
+        raise RequestError("query", text[:80], why, limit=LONGEST_QUERY)
     query = text if text.startswith("?") or not text else f"?{text}"
     if query in ("", "?"):
         return ""
@@ -71,7 +70,7 @@ def query_of(text: object) -> str:
         pairs = []
     if not QUERY.fullmatch(query) or not pairs or not all(KEY.fullmatch(key) for key, _ in pairs):
         why = message("links.not_a_view", "this is not the query of a view, such as ?family=zb-h1&p=8")
-        raise LinkError("query", text[:80], why)
+        raise RequestError("query", text[:80], why)
     return query
 
 

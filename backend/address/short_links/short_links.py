@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from backend.address.short_links.codes import name_of, normalized, query_of
-from backend.address.short_links.errors import LinkError
 from backend.address.short_links.store import Link, LinkStore
 from backend.database.address import Location
-from backend.errors import message
+from backend.errors import RequestError, message
 from backend.limits.rate_limit import HourlyRate
-
-T = TypeVar("T")
 
 
 class ShortLinks:
@@ -23,13 +20,13 @@ class ShortLinks:
         location: Location,
         most: int,
         rate: HourlyRate,
-        on_disk: Callable[[Callable[[], T]], T] = lambda work: work(),
+        on_disk: Callable[[Callable[[], Any]], Any] = lambda work: work(),
     ) -> None:
         self.store, self.rate = LinkStore(location, most), rate
-        self._on_disk: Callable[[Callable[[], Any]], Any] = on_disk
+        self._on_disk = on_disk
 
     def make(self, client: str, query: object, name: object = None) -> Link:
-        """Return the link of a view, existing or new. Raises LinkError if there can be none."""
+        """Return the link of a view, existing or new. Raises RequestError if there can be none."""
         text, wanted = query_of(query), None if name is None or name == "" else name_of(name)
         known: Link | None = self._on_disk(lambda: self.store.known(text, wanted))
         if known is not None:
@@ -42,7 +39,7 @@ class ShortLinks:
                 most=most,
                 minutes=minutes,
             )
-            raise LinkError("links", most, why, limit=most, kind="share", retry_after=60 * minutes)
+            raise RequestError("links", most, why, limit=most, kind="share", retry_after=60 * minutes)
         link: Link = self._on_disk(lambda: self.store.make(text, wanted))
         return link
 

@@ -12,11 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from backend.address.short_links.codes import LONGEST_NAME, new_code
-from backend.address.short_links.errors import LinkError
 from backend.database.address import Location
 from backend.database.connect import database_at
 from backend.database.database import DatabaseError, Transaction
-from backend.errors import Message, message
+from backend.errors import Message, RequestError, message
 
 MOST_TRIES = 1000
 CANNOT_READ = message("links.cannot_read", "Short links cannot be read at present")
@@ -33,7 +32,7 @@ class Link:
 
 
 class LinkStore:
-    """The links of one server; every method raises LinkError (kind "disk") when the disk fails."""
+    """The links of one server; every method raises RequestError (kind "disk") when the disk fails."""
 
     def __init__(self, location: Location, most: int, code: Callable[[], str] = new_code) -> None:
         self.most = most
@@ -51,7 +50,7 @@ class LinkStore:
             return _known(self.database, query, name)
 
     def make(self, query: str, name: str | None) -> Link:
-        """Make a link, or return the existing one. Raises LinkError if the name is another view's ("taken") or the
+        """Make a link, or return the existing one. Raises RequestError if the name is another view's ("taken") or the
         store is full ("full").
         """
         with _errors(CANNOT_KEEP), self.database.transaction() as transaction:
@@ -59,7 +58,7 @@ class LinkStore:
             return _known(transaction, query, name) or self._insert(transaction, query, name)
 
     def check(self) -> None:
-        """Raise LinkError where nothing could be written."""
+        """Raise RequestError where nothing could be written."""
         with _errors(CANNOT_KEEP):
             self.database.check()
 
@@ -75,11 +74,11 @@ class LinkStore:
                 "this server keeps {most} short links and has them all; the long link works as ever",
                 most=self.most,
             )
-            raise LinkError("links", count, why, limit=self.most, kind="full")
+            raise RequestError("links", count, why, limit=self.most, kind="full")
         if name is not None and _find(transaction, name):
             nearest = _free_like(transaction, name)
             why = message("links.taken", "{name} is the name of another view", name=name)
-            raise LinkError("name", name, why, nearest=nearest, kind="taken")
+            raise RequestError("name", name, why, nearest=nearest, kind="taken")
         code = name if name is not None else next(c for c in iter(self._code, None) if not _find(transaction, c))
         row = {"code": code, "query": query, "named": int(name is not None), "created": time.time()}
         transaction.execute(
@@ -113,9 +112,9 @@ def _free_like(transaction: Transaction, name: str) -> str | None:
 
 @contextmanager
 def _errors(what: Message) -> Iterator[None]:
-    """Turn a DatabaseError into a LinkError; `what` says what cannot be done."""
+    """Turn a DatabaseError into a RequestError; `what` says what cannot be done."""
     try:
         yield
     except DatabaseError as error:
         text = message("links.disk", "{what}: {why}. The long link works as ever.", what=what, why=error.why)
-        raise LinkError("store", None, text, kind="disk") from error
+        raise RequestError("store", None, text, kind="disk") from error

@@ -10,7 +10,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from backend.charts.axes import ENTRY, LEFT, RIGHT, round_ticks, ticks
-from backend.charts.chart import joined_lines, limit_label
+from backend.charts.chart import LEGEND, axis, joined_lines, limit_label, plain_layout
 from backend.charts.label_placement import RIM, Box, PointLabel, place, width_of
 from backend.charts.pareto.pareto_axes import MEMORY_TITLES, TITLES, in_units
 from backend.charts.pareto.pareto_plot import (
@@ -19,11 +19,10 @@ from backend.charts.pareto.pareto_plot import (
     front,
     hover_lines,
     joined,
-    limit_of,
     notes,
     pareto_plot,
 )
-from backend.charts.theme import CLEAR, TEXT, Appearance, template
+from backend.charts.theme import CLEAR, TEXT, Appearance
 from backend.charts.theme_tokens import tokens
 from backend.errors import Message, message
 from backend.schedule.analysis.pareto import SEARCHED as SEARCHED_FAMILIES
@@ -47,6 +46,7 @@ SEARCHED = {
     "v-auto": message("charts.found_v", "found, V"),
     "chimera-auto": message("charts.found_two_directions", "found, two directions"),
 }
+# Multiples of p as papers write them: ½p, p, 2p.
 PARTS = {1 / 3: "⅓", 0.25: "¼", 0.5: "½", 0.75: "¾", 1.5: "1½", 1.0: ""}
 BIG, SMALL = 10, 8  # px of a marker
 FAINT = 0.45
@@ -73,30 +73,15 @@ def _layout(plot: ParetoPlot) -> dict[str, Any]:
     at = round_ticks(*frame.x, wide, TICK_ROOM) if units else ticks(*frame.x, wide, TICK_ROOM)
     title, brief = TITLES[plot.appearance.y]
     memory, memory_brief = MEMORY_TITLES[plot.appearance.y] if units else (MEMORY, BRIEF_MEMORY)
-    return {
-        "template": template(plot.appearance.theme), "width": frame.width, "height": frame.height,
-        "hovermode": "closest", "hoverdistance": 24,
-        "margin": {"l": LEFT, "r": RIGHT, "t": frame.top, "b": frame.height - frame.top - high, "autoexpand": False},
-        "xaxis": {
-            "type": "log", "range": [math.log10(each) for each in frame.x], "tickvals": at,
-            "ticktext": [f"{each:g}" if units else f"{_part(each)}<br>{each * p:.3g}" for each in at],
-            "title": {"text": memory if wide > NARROW else memory_brief, "standoff": 6},
-        },
-        "yaxis": {
-            "range": list(frame.y), "nticks": max(3, high // 40),
-            "ticksuffix": "" if plot.appearance.y == "tokens" else " %",
-            "title": {"text": title if high > LOW else brief, "standoff": 6},
-        },
-        "legend": {
-            "orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yref": "container", "yanchor": "top",
-            "entrywidth": ENTRY - 34, "entrywidthmode": "pixels", "bgcolor": CLEAR,
-        },
-    }  # fmt: skip
-
-
-def _part(part: float) -> str:
-    """Write a multiple of p as papers do: ½p, p, 2p."""
-    return f"{PARTS.get(part, f'{part:g}')}p"
+    x = axis(
+        memory if wide > NARROW else memory_brief,
+        type="log", range=[math.log10(each) for each in frame.x], tickvals=at,
+        ticktext=[f"{each:g}" if units else f"{PARTS.get(each, f'{each:g}')}p<br>{each * p:.3g}" for each in at],
+    )  # fmt: skip
+    suffix = "" if plot.appearance.y == "tokens" else " %"
+    y = axis(title if high > LOW else brief, range=list(frame.y), nticks=max(3, high // 40), ticksuffix=suffix)
+    layout = plain_layout(plot.appearance, x, y, LEFT, RIGHT, frame.top, frame.height - frame.top - high)
+    return layout | {"legend": LEGEND | {"entrywidth": ENTRY - 34}}
 
 
 def _best(plot: ParetoPlot) -> go.Scatter:
@@ -152,14 +137,10 @@ def _ring(plot: ParetoPlot) -> list[go.Scatter]:
     if plot.now is None:
         return []
     x, y = plot.xy(plot.now)
-    ring = {
-        "symbol": "circle-open",
-        "size": 2 * BIG,
-        "color": tokens(plot.appearance.theme)["ink"],
-        "line": {"width": 2},
-    }
+    ink = tokens(plot.appearance.theme)["ink"]
+    marker = {"symbol": "circle-open", "size": 2 * BIG, "color": ink, "line": {"width": 2}}
     return [
-        go.Scatter(x=[x], y=[y], mode="markers", name="A", marker=ring, hoverinfo="skip", showlegend=False, zorder=2)
+        go.Scatter(x=[x], y=[y], mode="markers", name="A", marker=marker, hoverinfo="skip", showlegend=False, zorder=2)
     ]
 
 
@@ -202,23 +183,22 @@ def _obstacles(plot: ParetoPlot) -> list[Box]:
     boxes = []
     for (x0, y0), (x1, y1) in pairwise(line):
         boxes += [Box((x0 + x1) / 2, y0, x1 - x0, 2.0), Box(x1, (y0 + y1) / 2, 2.0, abs(y1 - y0))]
-    if _limit_of(plot) is not None:
-        x, high = _limit_at(plot), plot.frame.inner[1]
+    if plot.limit is not None:
+        x, high = plot.frame.at(plot.limit, 0.0)[0], plot.frame.inner[1]
         boxes += [Box(x, high / 2, 2.0, high), Box(x, high - 8.0, 2 * width_of("limit 99"), 16.0)]
     return boxes
 
 
 def _limit(plot: ParetoPlot) -> list[dict[str, Any]]:
     """Draw the memory limit, labelled at its line's foot."""
-    limit = _limit_of(plot)
-    if limit is None:
+    if plot.limit is None:
         return []
     token = tokens(plot.appearance.theme)
-    x = math.log10(limit)
+    x = math.log10(plot.limit)
     label = limit_label(plot.asked.memory or 0.0)
     if in_units(plot.appearance):
-        label = message("charts.device_limit", "limit {limit} GB", limit=f"{limit:.4g}")
-    side = "right" if _limit_at(plot) > plot.frame.inner[0] * 0.8 else "left"
+        label = message("charts.device_limit", "limit {limit} GB", limit=f"{plot.limit:.4g}")
+    side = "right" if plot.frame.at(plot.limit, 0.0)[0] > plot.frame.inner[0] * 0.8 else "left"
     low, high = plot.frame.y
     return [
         {
@@ -230,16 +210,6 @@ def _limit(plot: ParetoPlot) -> list[dict[str, Any]]:
             "text": label, "font": {"color": token["bad"], "size": TEXT},
         },
     ]  # fmt: skip
-
-
-def _limit_of(plot: ParetoPlot) -> float | None:
-    return limit_of(plot.asked, plot.points, plot.appearance)
-
-
-def _limit_at(plot: ParetoPlot) -> float:
-    limit = _limit_of(plot)
-    assert limit is not None
-    return plot.frame.at(limit, 0.0)[0]
 
 
 def _colour(plot: ParetoPlot, group: str) -> str:

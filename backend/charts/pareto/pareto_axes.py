@@ -13,6 +13,10 @@ from backend.schedule.hardware.step_units import GB, StepUnits
 
 UNIT_HEIGHTS = ("mfu", "mfu-activations", "tokens")
 THOUSAND = 1e3
+MFU = message("charts.mfu_axis", "model FLOP utilisation (MFU)"), message("charts.mfu", "MFU")
+GIGABYTES = message("charts.gigabytes", "GB")
+MEMORY = message("charts.gigabytes_axis", "memory of the fullest device, GB"), GIGABYTES
+HELD = message("charts.activations_axis", "activations of the fullest device at their peak, GB"), GIGABYTES
 TITLES = {  # (in full, in brief) of each variant's height
     "throughput": (
         message("charts.throughput_axis", "throughput, of what no bubble gives"),
@@ -22,21 +26,14 @@ TITLES = {  # (in full, in brief) of each variant's height
         message("charts.bubble_axis", "bubble, of the longest window (span)"),
         message("charts.bubble", "bubble"),
     ),
-    "mfu": (message("charts.mfu_axis", "model FLOP utilisation (MFU)"), message("charts.mfu", "MFU")),
-    "mfu-activations": (message("charts.mfu_axis", "model FLOP utilisation (MFU)"), message("charts.mfu", "MFU")),
+    "mfu": MFU,
+    "mfu-activations": MFU,
     "tokens": (
         message("charts.tokens_axis", "thousand tokens per second"),
         message("charts.tokens_brief", "k tokens/s"),
     ),
 }
-MEMORY_TITLES = {  # (in full, in brief) of each variant's width
-    "mfu": (message("charts.gigabytes_axis", "memory of the fullest device, GB"), message("charts.gigabytes", "GB")),
-    "mfu-activations": (
-        message("charts.activations_axis", "activations of the fullest device at their peak, GB"),
-        message("charts.gigabytes", "GB"),
-    ),
-    "tokens": (message("charts.gigabytes_axis", "memory of the fullest device, GB"), message("charts.gigabytes", "GB")),
-}
+MEMORY_TITLES = {"mfu": MEMORY, "mfu-activations": HELD, "tokens": MEMORY}  # (in full, in brief) of each one's width
 MOST_LINES = 3  # times the largest memory drawn; a limit further off would squeeze the points
 
 

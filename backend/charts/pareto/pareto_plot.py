@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from backend.charts.axes import Frame, legend_rows, widened
+from backend.charts.chart import joined_names, percent
 from backend.charts.pareto.pareto_axes import UNIT_HEIGHTS, axes_of, device_limit, in_units, unit_axes, unit_lines
 from backend.charts.theme import Appearance
 from backend.errors import Message, message
@@ -47,6 +48,11 @@ class ParetoPlot:
         """Return whether a family was built at another p or m than asked for, and so does different work."""
         spec = self.points[at].spec
         return (spec.p, spec.m) != (self.asked.p, self.asked.m)
+
+    @property
+    def limit(self) -> float | None:
+        """Return where the memory limit is on the axis; None for none."""
+        return limit_of(self.asked, self.points, self.appearance)
 
     def group(self, at: int) -> str:
         """Return the group of a point's family."""
@@ -139,11 +145,7 @@ def front(plot: ParetoPlot, at: int) -> int:
 def joined(plot: ParetoPlot, families: Sequence[int]) -> str:
     """Join the names of families at one place, as many as a line holds; a star marks another p or m."""
     titles = [plot.points[at].title + ("*" if plot.moved(at) else "") for at in families]
-    kept = titles[:1]
-    while len(kept) < len(titles) and len(", ".join(titles[: len(kept) + 1])) <= LONGEST_NAME:
-        kept = titles[: len(kept) + 1]
-    more = len(titles) - len(kept)
-    return ", ".join(kept) + (f" +{more}" if more else "")
+    return joined_names(titles, LONGEST_NAME)
 
 
 def hover_lines(plot: ParetoPlot, at: int, here: Sequence[int]) -> list[str]:
@@ -166,11 +168,11 @@ def hover_lines(plot: ParetoPlot, at: int, here: Sequence[int]) -> list[str]:
             "memory {memory} micro-batches, {parts} p",
             memory=f"{figures.memory:.4g}", parts=f"{figures.memory / plot.asked.p:.3g}",
         ),
-        message("charts.throughput_is", "throughput {share}", share=_percent(figures.throughput)),
+        message("charts.throughput_is", "throughput {share}", share=percent(figures.throughput)),
         message(
             "charts.both_bubbles",
             "bubble {span} (span), {whole} (global)",
-            span=_percent(figures.span.of_total), whole=_percent(figures.whole.of_total),
+            span=percent(figures.span.of_total), whole=percent(figures.whole.of_total),
         ),
     ]  # fmt: skip
     if figures.units is not None:
@@ -240,7 +242,7 @@ def _standing(plot: ParetoPlot) -> list[Message]:
         speed = message(
             "charts.faster",
             "reaches {more} instead of {less}",
-            more=_percent(other.throughput), less=_percent(own.throughput),
+            more=percent(other.throughput), less=percent(own.throughput),
         )  # fmt: skip
     return [
         message(
@@ -262,7 +264,3 @@ def _standing_in_units(plot: ParetoPlot, now: int, better: int) -> Message:
         schedule=plot.points[now].title, other=plot.points[better].label, less=f"{other:.3g}", more=f"{own:.3g}",
         fast=f"{fast:.3g}", slow=f"{slow:.3g}", unit=unit,
     )  # fmt: skip
-
-
-def _percent(part: float) -> str:
-    return f"{part * 100:.1f} %"

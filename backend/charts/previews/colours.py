@@ -5,11 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Literal
 
-from backend.charts.theme_tokens import rgb, tokens
+from backend.charts.theme_tokens import Rgb, mixed, needs_white, rgb, tokens
 from backend.schedule.order.ops import PAIR, B, F
 
 Theme = Literal["light", "dark"]
-Rgb = tuple[int, int, int]
 KINDS = ("k-f", "k-i", "k-w", "k-b", "", "k-s", "k-t")  # by kind; a pair has two
 SHADES = 8
 WHITE: Rgb = (255, 255, 255)
@@ -24,7 +23,7 @@ def palette(theme: Theme) -> dict[str, Rgb]:
 
 def mix(one: Rgb, other: Rgb, part: float) -> Rgb:
     """Blend two colours; ``part`` 0 is the first, 1 the other."""
-    r, g, b = (round(x + (y - x) * part) for x, y in zip(one, other, strict=True))
+    r, g, b = map(round, mixed(one, other, part))
     return r, g, b
 
 
@@ -36,14 +35,8 @@ def tints(theme: Theme, kind: int, chunk: int, b_chunk: int, chunks: int) -> tup
 
 def ink_on(colour: Rgb) -> Rgb:
     """Return white where it reaches a contrast of 4.5 on this colour, else black, which then does."""
-    return WHITE if 1.05 / (_luminance(colour) + 0.05) >= 4.5 else BLACK
+    return WHITE if needs_white(colour) else BLACK
 
 
 def _tint(theme: Theme, kind: int, chunk: int, chunks: int) -> Rgb:
     return mix(palette(theme)[KINDS[kind]], WHITE, 0.55 * (chunk % SHADES) / min(chunks, SHADES))
-
-
-def _luminance(colour: Rgb) -> float:
-    """Return the relative luminance (WCAG 2)."""
-    r, g, b = ((x / 255) / 12.92 if x <= 10 else ((x / 255 + 0.055) / 1.055) ** 2.4 for x in colour)
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw, ImageFont
 
-from backend.charts.previews.colours import BLACK, Rgb, Theme, ink_on, mix, palette, tints
+from backend.charts.previews.colours import BLACK, Theme, ink_on, mix, palette, tints
+from backend.charts.theme_tokens import Rgb
 from backend.schedule.order.ops import PAIR, B, I, W
 from backend.schedule.order.order import code_table, micro_numbers
 from backend.schedule.simulation.simulate import Timeline

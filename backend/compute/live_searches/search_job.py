@@ -131,17 +131,10 @@ class SearchJob:
                     if not select.select([sock], [], [], LOOK_S)[0]:
                         continue
                     reply, _ = frames.receive(sock)
-                    if reply.outcome == "progress":
-                        self._update(reply.value)
-                    elif reply.outcome == "done":
-                        best: search_work.Best = reply.value
+                    if reply.outcome != "progress":
+                        best: search_work.Best = reply.result()
                         return best
-                    elif reply.outcome == "refused":
-                        raise reply.value
-                    elif reply.outcome == "memory":
-                        raise errors.too_large(MEMORY_MB)
-                    else:
-                        raise errors.WorkerError(reply.value)
+                    self._update(reply.value)
         except EOFError:
             raise errors.died() from None
         finally:
@@ -149,15 +142,8 @@ class SearchJob:
 
     def _update(self, better: search_work.Better) -> None:
         """Take over the search's progress."""
-        state = replace(
-            self.state,
-            span=better.span,
-            lower_bound=better.lower_bound,
-            bound=better.bound,
-            evaluations=better.evaluations,
-            seconds=better.seconds,
-        )
-        if better.spec is not None:
-            state = replace(state, spec=better.spec, body=better.body, better=state.better + 1)
-        self.state = state
+        found = vars(better)
+        if better.spec is None:
+            found = {name: value for name, value in found.items() if name not in ("spec", "body")}
+        self.state = replace(self.state, **found, better=self.state.better + (better.spec is not None))
         self.changed()

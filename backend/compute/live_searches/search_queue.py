@@ -101,21 +101,21 @@ class SearchQueue:
         job = self._jobs.get(viewer)
         if job is None or job.over:
             return False
-        job.stop()
-        if self._queue.remove(job.id):
-            del self._queued[job.id]
-        self._changed.set()
+        self._end(job)
         return True
 
     def drop(self, viewer: str) -> None:
         """Forget a viewer and stop its search."""
         job = self._jobs.pop(viewer, None)
         if job is not None:
-            job.stop()
-            if self._queue.remove(job.id):
-                del self._queued[job.id]
-            self._changed.set()  # the others move up
+            self._end(job)
         self._sent.pop(viewer, None)
+
+    def _end(self, job: SearchJob) -> None:
+        job.stop()
+        if self._queue.remove(job.id):
+            del self._queued[job.id]
+        self._changed.set()  # the others move up
 
     def send_changes(self) -> None:
         """Send each viewer the state of its search if it changed since the last message."""
@@ -151,17 +151,13 @@ class SearchQueue:
         try:
             self._queue.put(client, job.id, job.seconds)
         except NoPlaceError as error:
-            if error.kind == "full":
-                why = message("web.searches_full", "{most} searches wait already; try again soon", most=error.limit)
-            else:
-                why = message(
-                    "web.searches_share",
-                    "{waiting} searches of your address wait already; try again soon",
-                    waiting=error.waiting,
-                )
-            raise RequestError(
-                "search", error.waiting, why, limit=error.limit, kind=error.kind, retry_after=RETRY_S
-            ) from None
+            full = message("web.searches_full", "{most} searches wait already; try again soon", most=error.limit)
+            share = message(
+                "web.searches_share",
+                "{waiting} searches of your address wait already; try again soon",
+                waiting=error.waiting,
+            )
+            raise error.refusal("search", full, share, RETRY_S) from None
         self._queued[job.id] = job
         self._ready.set()
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 from backend.address.chart_query import chart_query_of
 from backend.charts.catalogue import KINDS
-from backend.errors import RequestError, message
+from backend.errors import RequestError
 from backend.lessons.answers import awaited_op, next_op, row_part, shuffled
 from backend.lessons.format.markdown import Text
 from backend.lessons.grade import number_text
-from backend.lessons.lesson import Block, Figure, Link, Note, Option, Place, Question, Scene, Source
+from backend.lessons.lesson import Block, Figure, Link, Note, Option, Question, Scene, Source
 from backend.lessons.page_sources import papers
 from backend.lessons.task_link import task_link
-from backend.lessons.values import LessonError, compute
+from backend.lessons.values import LessonError, compute, mistake
 from backend.lessons.views import view_of
 
 HEAD = re.compile(r"\{([a-z-]{1,20})\}[ \t]*(.*)")
@@ -51,27 +51,30 @@ def read(info: str, content: str, line: int) -> Directive:
     """Read a directive's head and its options. Raises LessonError."""
     head = HEAD.fullmatch(info.strip())
     if head is None:
-        why = message(
+        raise mistake(
             "lessons.no_directive", "a directive begins with a name in braces, such as {example}", example=":::{scene}"
         )
-        raise LessonError(why, line)
     if head[1] not in MAKERS:
-        why = message(
-            "lessons.unknown_directive", "there is no directive {given}; there are {names}",
-            given=head[1], names=list(MAKERS),
-        )  # fmt: skip
-        raise LessonError(why, line)
+        raise mistake(
+            "lessons.unknown_directive",
+            "there is no directive {given}; there are {names}",
+            given=head[1],
+            names=list(MAKERS),
+        )
     options: dict[str, str] = {}
     lines = content.rstrip("\n").split("\n")
     at = 0
     while at < len(lines) and (found := OPTION_LINE.fullmatch(lines[at].strip())):
         known = OPTIONS.get(head[1], ())
         if found[1] not in known:
-            why = message(
-                "lessons.unknown_option", "{directive} has no option {given}; it has {names}",
-                directive=head[1], given=found[1], names=list(known) or "none",
-            )  # fmt: skip
-            raise LessonError(why, line + at + 1)
+            raise mistake(
+                "lessons.unknown_option",
+                "{directive} has no option {given}; it has {names}",
+                line=line + at + 1,
+                directive=head[1],
+                given=found[1],
+                names=list(known) or "none",
+            )
         options[found[1]] = found[2].strip()
         at += 1
     return Directive(head[1], head[2].strip(), options, "\n".join(lines[at:]), line, line + at + 1)
@@ -85,10 +88,7 @@ def block_of(directive: Directive, text: Text, number: int) -> Block:
 def _scene(it: Directive, text: Text, number: int) -> Block:
     plans = view_of(it.argument, text.budget)
     if it.name == "compare" and len(plans) < 2:
-        raise LessonError(
-            message("lessons.compare_needs_two", "compare takes two schedules: the second has keys such as b.family"),
-            it.line,
-        )
+        raise mistake("lessons.compare_needs_two", "compare takes two schedules: the second has keys such as b.family")
     kind = "compare" if len(plans) > 1 else "scene"
     return Scene(it.argument, *_caption(it, text), play="play" in it.options, kind=kind)
 
@@ -96,30 +96,28 @@ def _scene(it: Directive, text: Text, number: int) -> Block:
 def _caption(it: Directive, text: Text) -> tuple[str, str]:
     """Return the caption as HTML and as plain text. Raises LessonError for none."""
     if not it.body.strip():
-        why = message(
+        raise mistake(
             "lessons.no_caption", "{directive} needs a caption, which is its alternative text too", directive=it.name
         )
-        raise LessonError(why, it.line)
     return text.html(it.body, it.body_line), text.plain(it.body, it.body_line)
 
 
 def _figure(it: Directive, text: Text, number: int) -> Block:
     chart, _, query = it.argument.partition(" ")
     if chart not in KINDS and chart != "pareto":
-        why = message(
+        raise mistake(
             "lessons.no_such_chart",
             "there is no chart {given}; there are {names}",
             given=chart[:40],
             names=[*KINDS, "pareto"],
         )
-        raise LessonError(why, it.line)
     query = query.strip()
     view_of(query, text.budget)
     if chart in KINDS:
         try:
             chart_query_of(query.removeprefix("?").encode(), KINDS[chart])
         except RequestError as error:
-            raise LessonError(error.message, it.line) from None
+            raise LessonError(error.message) from None
     return Figure(chart, query, *_caption(it, text))
 
 
@@ -127,12 +125,11 @@ def _question(it: Directive, text: Text, number: int) -> tuple[str, str, str]:
     """Return a question's text, hint and explanation as HTML. Raises LessonError for one that is missing."""
     asked, explained, line = it.parts()
     if not explained.strip():
-        why = message("lessons.no_explanation", "a question needs an explanation, after a line with ---")
-        raise LessonError(why, it.line)
+        raise mistake("lessons.no_explanation", "a question needs an explanation, after a line with ---")
     if not _without_options(asked).strip():
-        raise LessonError(message("lessons.no_question", "the question itself is missing"), it.line)
+        raise mistake("lessons.no_question", "the question itself is missing")
     if not it.options.get("answer"):
-        raise LessonError(message("lessons.no_answer", "a question needs :answer:"), it.line)
+        raise mistake("lessons.no_answer", "a question needs :answer:")
     hint = text.html(it.options["hint"], it.line) if it.options.get("hint") else ""
     return text.html(_without_options(asked), it.body_line), hint, text.html(explained, line)
 
@@ -157,9 +154,9 @@ def _predict(it: Directive, text: Text, number: int) -> Block:
         except ValueError:
             tolerance = -1.0
         if not 0 <= tolerance < 1e12:
-            raise LessonError(message("lessons.bad_tolerance", "tolerance must be a number of 0 or more"), it.line)
+            raise mistake("lessons.bad_tolerance", "tolerance must be a number of 0 or more")
     return Question(
-        "predict", number, it.line, asked, hint, explanation, Place(value.query) if value.query else None,
+        "predict", number, it.line, asked, hint, explanation, value.query,
         answer=value.number, shown=number_text(value.number, unit), unit=unit, tolerance=tolerance, others=value.others,
     )  # fmt: skip
 
@@ -168,35 +165,34 @@ def _choose(it: Directive, text: Text, number: int) -> Block:
     asked, hint, explanation = _question(it, text, number)
     written = _options(it)
     if not 2 <= len(written) <= MOST_OPTIONS:
-        why = message(
+        raise mistake(
             "lessons.option_count",
             "choose has 2 to {most} options, each on a line that begins with {mark}",
             most=MOST_OPTIONS,
             mark="- [ ]",
         )
-        raise LessonError(why, it.line)
-    answer, place = it.options["answer"], None
+    answer, place = it.options["answer"], ""
     name, _, rest = answer.partition(" ")
     if name in COMPUTED:
         found = COMPUTED[name](rest, text.budget)
         labels = [label.strip().strip("`") for label, _, _ in written]
         if labels.count(found.op) != 1:
-            why = message(
+            raise mistake(
                 "lessons.answer_not_among",
                 "the answer is {op}, which {count} of the options name",
                 op=found.op,
                 count=labels.count(found.op),
             )
-            raise LessonError(why, it.line)
-        right, place = labels.index(found.op), Place(found.query)
+        right, place = labels.index(found.op), found.query
     elif answer.isdigit() and len(answer) < 3 and 1 <= int(answer) <= len(written):
         right = int(answer) - 1
     else:
-        why = message(
-            "lessons.bad_choice", "answer is the number of an option from 1 to {most}, or begins with {names}",
-            most=len(written), names=list(COMPUTED),
-        )  # fmt: skip
-        raise LessonError(why, it.line)
+        raise mistake(
+            "lessons.bad_choice",
+            "answer is the number of an option from 1 to {most}, or begins with {names}",
+            most=len(written),
+            names=list(COMPUTED),
+        )
     options = tuple(Option(_inline(text, label, line), _inline(text, reason, line)) for label, reason, line in written)
     return Question("choose", number, it.line, asked, hint, explanation, place, options=options, right=right)
 
@@ -222,18 +218,14 @@ def _inline(text: Text, source: str, line: int) -> str:
 
 
 def _order(it: Directive, text: Text, number: int) -> Block:
-    asked, hint, explanation = _question(it, text, number)
+    question = _question(it, text, number)
     ops, query = row_part(it.options["answer"], text.budget)
-    return Question(
-        "order", number, it.line, asked, hint, explanation, Place(query), ops=ops, shuffled=shuffled(ops)
-    )  # fmt: skip
+    return Question("order", number, it.line, *question, query, ops=ops, shuffled=shuffled(ops))
 
 
 def _build(it: Directive, text: Text, number: int) -> Block:
     if not SLUG.fullmatch(it.argument):
-        raise LessonError(
-            message("lessons.bad_task", "build names a task, such as {example}", example="finish-1f1b"), it.line
-        )
+        raise mistake("lessons.bad_task", "build names a task, such as {example}", example="finish-1f1b")
     return Link("build", f"/build?task={it.argument}", text.html(it.body, it.body_line), task_link(it.argument))
 
 
@@ -248,10 +240,9 @@ def _note(it: Directive, text: Text, number: int) -> Block:
 
 def _source(it: Directive, text: Text, number: int) -> Block:
     if not it.argument:
-        why = message(
+        raise mistake(
             "lessons.no_source", "source names a paper: one of {names}, or its title and DOI", names=list(papers())
         )
-        raise LessonError(why, it.line)
     paper = papers().get(it.argument)
     section = text.html(it.body, it.body_line)
     return Source(paper.citation, paper.href, section) if paper else Source(it.argument, "", section)

@@ -22,7 +22,7 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.front_matter import front_matter_plugin
 
 from backend.errors import message
-from backend.lessons.values import Budget, LessonError, compute
+from backend.lessons.values import Budget, LessonError, compute, mistake
 
 MOST_NESTING = 20
 LONGEST_FORMULA = 400  # characters
@@ -76,21 +76,16 @@ def _show_value(self: RendererHTML, tokens: Sequence[Token], at: int, options: A
 def _formula(content: str, options: Any) -> str:
     """Return MathML. Raises LessonError for what is no formula."""
     if len(content) > LONGEST_FORMULA:
-        raise LessonError(
-            message("lessons.formula_too_long", "a formula has at most {most} characters", most=LONGEST_FORMULA)
-        )
+        raise mistake("lessons.formula_too_long", "a formula has at most {most} characters", most=LONGEST_FORMULA)
     if FORBIDDEN_TEX.search(content):
-        raise LessonError(
-            message("lessons.formula_command", "a formula has no {command} here", command="\\href, \\style, \\class")
-        )
+        raise mistake("lessons.formula_command", "a formula has no {command} here", command="\\href, \\style, \\class")
     try:
         return _checked(str(convert(content, display="block" if options["display_mode"] else "inline")))
     except Exception as error:
         shown = type(error).__name__
-        why = message(
+        raise mistake(
             "lessons.bad_formula", "the formula {given} cannot be read ({error})", given=content[:40], error=shown
-        )
-        raise LessonError(why) from None
+        ) from None
 
 
 def _checked(mathml: str) -> str:
@@ -161,7 +156,7 @@ class Text:
         for token in tokens:
             if token.type == "colon_fence":
                 line = first_line + (token.map or [0])[0]
-                raise LessonError(message("lessons.nested", "a directive cannot be inside another one"), line)
+                raise mistake("lessons.nested", "a directive cannot be inside another one", line=line)
             if token.type.startswith("math_block"):
                 self._check_formula(token, first_line + (token.map or [0])[0])
         return self.html_of(tokens).strip()

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import Any
 
 import yaml
 from markdown_it.token import Token
 
-from backend.errors import message
+from backend.errors import Message, message
 from backend.lessons.format.directives import block_of, read
 from backend.lessons.format.markdown import Text
 from backend.lessons.lesson import Block, Broken, Lesson, Problem, Prose, Question, Step
-from backend.lessons.values import Budget, LessonError
+from backend.lessons.values import Budget, LessonError, mistake
 
 MOST_BYTES = 128 * 1024
 MOST_HEAD = 2000  # characters
@@ -23,8 +24,21 @@ MOST_PROBLEMS = 50
 NAME = re.compile(r"(\d{1,3})-([a-z0-9]+(?:-[a-z0-9]+)*)\.md")
 ANCHOR = re.compile(r"\s*\{#([^}]*)\}\s*$")
 ANCHOR_NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
-FIELDS = ("title", "minutes", "summary")
-LONGEST = {"title": 120, "summary": 300}
+
+
+def _text_of(most: int) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, str) and 0 < len(value.strip()) <= most
+
+
+FIELDS: dict[str, tuple[Callable[[Any], bool], Message]] = {
+    "title": (_text_of(120), message("lessons.wanted_title", "a text of at most 120 characters")),
+    "minutes": (
+        lambda value: type(value) is int and 1 <= value <= 120,
+        message("lessons.wanted_minutes", "a whole number from 1 to 120"),
+    ),
+    "summary": (_text_of(300), message("lessons.wanted_summary", "a sentence of at most 300 characters")),
+}
+"""Each field of a head: whether a value is legal, and what is."""
 PAGE_IDS = frozenset(
     (
         *("lesson", "lesson-steps", "lesson-view", "lesson-figures", "lesson-next", "lesson-back", "lesson-list"),
@@ -72,23 +86,23 @@ def lesson_of(source: bytes, file: str, language: str) -> Lesson | Broken:
 
 def _decoded(source: bytes) -> str:
     if len(source) > MOST_BYTES:
-        raise LessonError(
-            message("lessons.file_too_large", "a lesson has at most {most} kilobytes", most=MOST_BYTES // 1024)
-        )
+        raise mistake("lessons.file_too_large", "a lesson has at most {most} kilobytes", most=MOST_BYTES // 1024)
     try:
         text = source.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = source.count(b"\n", 0, error.start) + 1
-        raise LessonError(message("lessons.not_utf8", "this file is not UTF-8 text"), line) from None
+        raise mistake("lessons.not_utf8", "this file is not UTF-8 text", line=line) from None
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     length = 0
     for number, written in enumerate(text.split("\n"), start=1):
         length = length + len(written) + 1 if written.strip() else 0
         if length > LONGEST_PARAGRAPH:  # some texts take time with the square of their length
-            why = message(
-                "lessons.paragraph_too_long", "a paragraph has at most {most} characters", most=LONGEST_PARAGRAPH
+            raise mistake(
+                "lessons.paragraph_too_long",
+                "a paragraph has at most {most} characters",
+                line=number,
+                most=LONGEST_PARAGRAPH,
             )
-            raise LessonError(why, number)
     return text
 
 
@@ -164,33 +178,21 @@ class _Reader:
         return stand_in | self._fields(data if isinstance(data, dict) else {})
 
     def _fields(self, data: dict[Any, Any]) -> dict[str, Any]:
+        """Return the legal ones of the head's fields; the others are reported."""
+        for key in (key for key in data if key not in FIELDS):
+            why = message(
+                "lessons.unknown_field", "the head has no {given}; it has {names}",
+                given=str(key)[:40], names=list(FIELDS),
+            )  # fmt: skip
+            self.found.report(2, why)
         good: dict[str, Any] = {}
-        for key in data:
-            if key not in FIELDS:
-                why = message(
-                    "lessons.unknown_field",
-                    "the head has no {given}; it has {names}",
-                    given=str(key)[:40],
-                    names=list(FIELDS),
-                )
-                self.found.report(2, why)
-        for key in FIELDS:
+        for key, (legal, wanted) in FIELDS.items():
             value = data.get(key)
-            if key == "minutes":
-                legal = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 120
-            else:
-                legal = isinstance(value, str) and 0 < len(value.strip()) <= LONGEST[key]
-            if legal:
+            if legal(value):
                 good[key] = value.strip() if isinstance(value, str) else value
             else:
-                wanted = {
-                    "title": message("lessons.wanted_title", "a text of at most 120 characters"),
-                    "minutes": message("lessons.wanted_minutes", "a whole number from 1 to 120"),
-                    "summary": message("lessons.wanted_summary", "a sentence of at most 300 characters"),
-                }[key]
-                self.found.report(
-                    2, message("lessons.bad_field", "the head needs {field}: {wanted}", field=key, wanted=wanted)
-                )
+                why = message("lessons.bad_field", "the head needs {field}: {wanted}", field=key, wanted=wanted)
+                self.found.report(2, why)
         return good
 
     def _heading(self, tokens: list[Token], at: int) -> int:
@@ -228,11 +230,9 @@ class _Reader:
         self.count += 1
         try:
             if self.count > MOST_BLOCKS:
-                raise LessonError(
-                    message("lessons.too_many_blocks", "a lesson has at most {most} directives", most=MOST_BLOCKS)
-                )
+                raise mistake("lessons.too_many_blocks", "a lesson has at most {most} directives", most=MOST_BLOCKS)
             if set(lines[end - 1].strip()) != {":"} or end - first < 2:
-                raise LessonError(message("lessons.not_closed", "this directive is not closed by a line with :::"))
+                raise mistake("lessons.not_closed", "this directive is not closed by a line with :::")
             block = block_of(read(token.info, token.content, first + 1), self.text, self.questions + 1)
         except LessonError as error:
             self.found.report(error.line or first + 1, error.cause)

@@ -106,9 +106,10 @@ def _check() -> Response | None:
 def _follow(token: str) -> Response:
     """Give the browser a cookie with the token's role, and lead it to the address without the token."""
     policy = policy_of()
-    rest = "&".join(part for part in request.query_string.decode("ascii", "replace").split("&") if not _is_token(part))
+    parts = request.query_string.decode("ascii", "replace").split("&")
+    rest = "&".join(part for part in parts if part.partition("=")[0] != "token")
     answer = make_response(redirect(f"{request.path}?{rest}" if rest else request.path, 302))
-    if policy.local:  # there are no tokens here
+    if policy.config.local:  # there are no tokens here
         return answer
     who = identity()
     role = policy.keys.role_of_token(token)
@@ -121,21 +122,14 @@ def _follow(token: str) -> Response:
     return answer
 
 
-def _is_token(part: str) -> bool:
-    return part.partition("=")[0] == "token"
-
-
 def _set_cookie(response: Response) -> Response:
     """Give a browser without a cookie its id, when it opens the page and with its first change."""
     who = identity()
     due = policy_of().lasting and (request.endpoint == PAGE or request.method not in READING)
-    if who.fresh and due and response.status_code < 400 and cookie_name(request) not in _cookies_of(response):
+    given = [text.partition("=")[0] for text in response.headers.getlist("Set-Cookie")]
+    if who.fresh and due and response.status_code < 400 and cookie_name(request) not in given:
         _put_cookie(response, request, policy_of().cookie_for(who))
     return response
-
-
-def _cookies_of(response: Response) -> list[str]:
-    return [text.partition("=")[0] for text in response.headers.getlist("Set-Cookie")]
 
 
 def _put_cookie(response: Response, asked: Request, text: str) -> None:

@@ -30,7 +30,7 @@ def identity_of(request: Request, policy: Policy | None = None) -> Identity:
         policy = policy or policy_of()
         sent = request.authorization
         token = (sent.token or "") if sent is not None and sent.type == BEARER else None
-        header = policy.user_header
+        header = policy.config.user_header
         user = request.headers.get(header, "").strip() if header else ""
         found = policy.identify(request.remote_addr or "", request.cookies.get(cookie_name(request), ""), token, user)
         request.environ[FOUND] = found

@@ -24,7 +24,8 @@ QUICK_WORK = ("files", "previews", "schedules", "tasks")  # modules of backend/j
 def compute(work: Callable[..., T], *args: Any, ms: float | None = None) -> T:
     """Do work that takes about ``ms`` on this machine, as a worker's job if that is long or not known.
 
-    ``work`` is a function of a module that imports neither Flask nor gevent. Raises what it raises, and ComputeError.
+    ``work`` is a function of a module that imports neither Flask nor gevent. Raises what it raises, and RequestError
+    for a full queue or an exceeded limit.
     """
     if ms is not None and ms < INLINE_MS:
         return work(*args)

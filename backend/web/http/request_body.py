@@ -9,7 +9,7 @@ from typing import Any
 import gevent
 from flask import Request
 
-from backend.errors import RequestError, message
+from backend.errors import message
 from backend.jobs.strict_json import parse_object
 from backend.limits.fair_queue import NoPlaceError
 from backend.limits.places import Places
@@ -48,18 +48,14 @@ def large_body(request: Request, most: int, places: Places) -> Iterator[bytearra
     try:
         places.take(client)
     except NoPlaceError as error:
-        if error.kind == "share":
-            why = message(
-                "http.one_import", "an import of yours is being read; try again in {seconds} s", seconds=RETRY_S
-            )
-        else:
-            why = message(
-                "http.imports_full", "{most} imports are being read; try again in {seconds} s",
-                most=error.limit, seconds=RETRY_S,
-            )  # fmt: skip
-        raise RequestError(
-            "imports", error.waiting, why, limit=error.limit, kind=error.kind, retry_after=RETRY_S
-        ) from None
+        full = message(
+            "http.imports_full", "{most} imports are being read; try again in {seconds} s",
+            most=error.limit, seconds=RETRY_S,
+        )  # fmt: skip
+        share = message(
+            "http.one_import", "an import of yours is being read; try again in {seconds} s", seconds=RETRY_S
+        )
+        raise error.refusal("imports", full, share, RETRY_S) from None
     try:
         yield _received(request, most)
     finally:

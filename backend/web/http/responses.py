@@ -64,4 +64,10 @@ def lenient(view: Callable[P, Response]) -> Callable[P, Response]:
             response.headers["Vary"] = "Prefer"
             return response
 
+    vars(show)[LENIENT] = True
     return show
+
+
+def is_lenient(view: Callable[..., Any]) -> bool:
+    """Return whether a view is one of `lenient`."""
+    return LENIENT in vars(view)

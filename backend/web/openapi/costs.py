@@ -8,13 +8,9 @@ from backend.schedule.hardware.cost_model import DEFAULTS, KEYS, LINKS, PLACEMEN
 from backend.schedule.hardware.machines import MACHINES, PER_NODE, RANGES
 from backend.schedule.hardware.models import COUNTS, MAY_LACK, MODELS, TRUTHS, WHOLE
 from backend.schedule.spec import COST_KEYS, LIMITS
-from backend.web.openapi.operation import PREFER, Operation, Parameter, json_answer
+from backend.web.openapi.operation import Operation, Parameter, answer
 from backend.web.openapi.schema import (
-    ANY,
     COUNT,
-    NUMBER,
-    TEXT,
-    TRUTH,
     Schema,
     array,
     choice,
@@ -22,11 +18,12 @@ from backend.web.openapi.schema import (
     flag,
     nullable,
     number,
+    open_record,
     record,
     ref,
     whole,
 )
-from backend.web.openapi.specs import FIELDS, LIST, LIST_MEANING, MEANINGS
+from backend.web.openapi.specs import FIELDS, LIST, PER_STAGE, TABLE
 
 TAG = "costs"
 LEAST_IN_FLIGHT, MOST_IN_FLIGHT = 0.0, 1e6
@@ -59,94 +56,62 @@ SETTING_MEANINGS = {
     "tp": "devices that share a stage",
     "efficiency": "fraction of the peak rate that is reached",
     "heads": "count the embedding and the output layer",
-    "layers": "Layers. " + LIST_MEANING,
+    "layers": "Layers. " + PER_STAGE,
     "link": "link of a hop; auto: the node's own if all devices fit in one node",
     "in_flight": "micro-batches whose activations a device holds at once; by default p",
     "data": "data-parallel replicas of the pipeline",
     "zero": "stage of ZeRO: 1 shards the optimizer over the replicas, 2 also gradients, 3 also weights",
 }
-BALANCE: dict[str, Schema] = {key: FIELDS[key] for key in BALANCE_KEYS}
-COSTS = record({key: either(nullable(NUMBER), array(NUMBER)) for key in COST_KEYS})
 BYTES = (
     "message", "layer", "flash", "activations", "kept_for_w", "parameters", "weights", "gradients", "optimizer",
     "per_parameter", "memory", "most", "limit", "in_flight", "stages", "table", "kept_by_recompute",
 )  # fmt: skip
+COSTS = record(**dict.fromkeys(COST_KEYS, either(nullable(float), array(float))))
 ESTIMATE = record(
-    {
-        "model": TEXT,
-        "machine": TEXT,
-        "costs": COSTS,
-        "w_share": NUMBER,
-        "options": {"type": "object"},
-        "unit": TEXT,
-        "layers": array(COUNT),
-        "bytes": record(dict.fromkeys(BYTES, ANY)),
-        "memory": array(NUMBER),
-        "fits": TRUTH,
-        "flop": record({"layers": NUMBER, "output": NUMBER}),
-        "memory_note": ref("Text"),
-        "vocabulary_ratio": NUMBER,
-        "counted": ref("Sentence"),
-        "arithmetic": array({"type": "object"}),
-        "names": {"type": "object", "additionalProperties": NUMBER},
-        "setting": {"type": "object"},
-    }
+    model=str,
+    machine=str,
+    costs=COSTS,
+    w_share=float,
+    options=dict,
+    unit=str,
+    layers=array(COUNT),
+    bytes=record(**dict.fromkeys(BYTES, object)),
+    memory=array(float),
+    fits=bool,
+    flop=record(layers=float, output=float),
+    memory_note=ref("Text"),
+    vocabulary_ratio=float,
+    counted=ref("Sentence"),
+    arithmetic=array(dict),
+    names={"type": "object", "additionalProperties": {"type": "number"}},
+    setting=dict,
 )
 DEVICE_MEMORY = record(
-    {
-        "ranks": array(NUMBER),
-        "activations": array(NUMBER),
-        "most": NUMBER,
-        "rank": COUNT,
-        "limit": NUMBER,
-        "fits": TRUTH,
-    }
+    **dict.fromkeys(("ranks", "activations"), array(float)), most=float, rank=COUNT, limit=float, fits=bool
 )
-SPLIT = record(
-    {
-        "layers": array(COUNT),
-        "makespan": NUMBER,
-        "heaviest_stage": NUMBER,
-        "costs": COSTS,
-        "memory": DEVICE_MEMORY,
-    }
-)
+SPLIT = record(layers=array(COUNT), makespan=float, heaviest_stage=float, costs=COSTS, memory=DEVICE_MEMORY)
 BALANCED = record(
-    {
-        **dict.fromkeys(("model", "machine", "family", "unit"), TEXT),
-        **dict.fromkeys(("p", "m", "v", "tried"), COUNT),
-        "group": nullable(COUNT),
-        "before": SPLIT,
-        "after": SPLIT,
-        "saved": NUMBER,
-    }
+    **dict.fromkeys(("model", "machine", "family", "unit"), str),
+    **dict.fromkeys(("p", "m", "v", "tried"), COUNT),
+    group=nullable(COUNT),
+    before=SPLIT,
+    after=SPLIT,
+    saved=float,
 )
 PRESETS = record(
-    {
-        "models": array(record({"name": TEXT, "title": ref("Text"), "note": ref("Text")}, more=True)),
-        "machines": array(record({"name": TEXT, "title": ref("Text"), "source": ref("Text")}, more=True)),
-        "defaults": {"type": "object"},
-        "bounds": {"type": "object", "additionalProperties": array(NUMBER, 2, 2)},
-        "shape": array(TEXT),
-    }
+    models=array(open_record(name=str, title=ref("Text"), note=ref("Text"))),
+    machines=array(open_record(name=str, title=ref("Text"), source=ref("Text"))),
+    defaults=dict,
+    bounds={"type": "object", "additionalProperties": array(float, 2, 2)},
+    shape=array(str),
 )
 SETTING_QUERY = tuple(Parameter(key, schema, SETTING_MEANINGS.get(key, "")) for key, schema in SETTING.items())
-BALANCE_QUERY = tuple(Parameter(key, schema, MEANINGS[key]) for key, schema in BALANCE.items())
+BALANCE_QUERY = tuple(Parameter(key, FIELDS[key], TABLE[key][1]) for key in BALANCE_KEYS)
 
 OPERATIONS: dict[str, Operation] = {
-    "costs.list_models": Operation(TAG, json_answer("The presets.", PRESETS), refusals=(304,), strict=False),
-    "costs.show_costs": Operation(
-        TAG,
-        json_answer("The costs.", either(ESTIMATE, ref("Error"))),
-        SETTING_QUERY,
-        (PREFER,),
-        refusals=(304,),
-    ),
+    "costs.list_models": Operation(TAG, answer("The presets.", PRESETS), refusals=(304,)),
+    "costs.show_costs": Operation(TAG, answer("The costs.", ESTIMATE), SETTING_QUERY, refusals=(304,)),
     "costs.show_balance": Operation(
-        TAG,
-        json_answer("The layers of each stage.", either(BALANCED, ref("Error"))),
-        (*SETTING_QUERY, *BALANCE_QUERY),
-        (PREFER,),
-        refusals=(304,),
+        TAG, answer("The layers of each stage.", BALANCED), (*SETTING_QUERY, *BALANCE_QUERY), refusals=(304,)
     ),
 }

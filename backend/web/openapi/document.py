@@ -1,18 +1,23 @@
-"""The OpenAPI document of an app: its routes, each with the description of its endpoint."""
+"""The OpenAPI document of an app: its routes, each with the description of its endpoint. Its own route is here, because
+it reads the tables of the others.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from flask import Flask
+from flask import Blueprint, Flask, Response, current_app
 from werkzeug.routing import Rule
 
 from backend import __version__
+from backend.jobs.encoding import encode_json
 from backend.web.openapi import costs, lessons, pages, runs, schedules, tasks
 from backend.web.openapi.operation import REFUSALS, Operation, refusal
 from backend.web.openapi.shapes import SCHEMAS
+from backend.web.services import send_cached
 
+openapi = Blueprint("openapi", __name__)
 OPERATIONS: dict[str, Operation] = (
     schedules.OPERATIONS | costs.OPERATIONS | runs.OPERATIONS | lessons.OPERATIONS | tasks.OPERATIONS | pages.OPERATIONS
 )
@@ -36,7 +41,13 @@ ABOUT = (
     "HEAD. Runs and searches are watched over Socket.IO, which docs/contracts.md describes."
 )
 CONVERTED = re.compile(r"<(?:[^<>:]+:)?([^<>]+)>")
-UNTOLD = {"static": "Return a file of the page."}  # endpoints of Flask's own
+
+
+@openapi.get("/api/openapi.json")
+def describe() -> Response:
+    """Return this description of the HTTP interface, in OpenAPI 3.1."""
+    app = current_app._get_current_object()  # type: ignore[attr-defined]  # the app itself: a proxy has no type
+    return send_cached("openapi", lambda: encode_json(document(app)))
 
 
 def document(app: Flask) -> dict[str, Any]:
@@ -46,10 +57,9 @@ def document(app: Flask) -> dict[str, Any]:
         endpoint = rule.endpoint
         if endpoint not in OPERATIONS:
             continue  # a test fails for it; the others are described all the same
-        told = UNTOLD.get(endpoint) or app.view_functions[endpoint].__doc__ or ""
         at = paths.setdefault(address(rule), {})
         for method in methods(rule):
-            at[method.lower()] = OPERATIONS[endpoint].as_dict(endpoint, told)
+            at[method.lower()] = OPERATIONS[endpoint].as_dict(endpoint, app.view_functions[endpoint])
     return {
         "openapi": "3.1.0",
         "info": {"title": "Bubbleline", "version": __version__, "description": ABOUT},

@@ -2,72 +2,58 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from backend.jobs.encoding import JSON
-from backend.jobs.lessons import MOST_TRIES
+from backend.jobs.lessons import HTML, MOST_TRIES
 from backend.lessons.lesson import LANGUAGES
-from backend.web.openapi.operation import Answer, Operation, Parameter, json_answer
-from backend.web.openapi.schema import COUNT, TEXT, TRUTH, array, choice, nullable, record, ref, text, whole
+from backend.web.openapi.operation import Answer, Operation, Parameter, answer
+from backend.web.openapi.schema import COUNT, Fields, array, choice, maybe, nullable, record, ref, text, whole
 from backend.web.routes.lessons import LONGEST_ANSWER, MOST_QUESTIONS
 
-HTML = "text/html"
-LANG = Parameter("lang", choice(LANGUAGES, LANGUAGES[0]), "else the language that Accept-Language prefers")
-SLUG: dict[str, Any] = {"slug": {"type": "string", "pattern": "^[^/]+$"}}
-ENTRY = {"slug": TEXT, "number": COUNT, "file": TEXT}
-FACTS = {"title": TEXT, "minutes": COUNT, "summary": TEXT, "steps": COUNT, "questions": COUNT}
-PROBLEM = record({"file": TEXT, "line": COUNT, "cause": ref("Text")})
-PART = record(
-    {
-        "anchor": TEXT,
-        "title": TEXT,
-        "scenes": array(record({"query": TEXT, "caption": TEXT})),
-        "questions": array(COUNT),
-    }
-)
+TAG = "lessons"
+LANGUAGE = choice(LANGUAGES, LANGUAGES[0])
+LANG = Parameter("lang", LANGUAGE, "else the language that Accept-Language prefers")
+SLUG = {"slug": text("^[^/]+$")}
+ENTRY: Fields = {"slug": str, "number": COUNT, "file": str}
+FACTS: Fields = {"title": str, "minutes": COUNT, "summary": str, "steps": COUNT, "questions": COUNT}
+PROBLEM = record(file=str, line=COUNT, cause=ref("Text"))
+LISTED = record(**ENTRY, **{key: maybe(each) for key, each in FACTS.items()}, problems=maybe(array(PROBLEM)))
+SCENE = record(query=str, caption=str)
+PART = record(anchor=str, title=str, scenes=array(SCENE), questions=array(COUNT))
+LESSON = record(**ENTRY, **FACTS, language=choice(LANGUAGES), parts=array(PART))
 GRADED = record(
-    {"right": TRUTH, "reason": TEXT},
-    {"explanation": TEXT, "place": nullable(TEXT), "answer": TEXT, "option": nullable(COUNT)},
+    right=bool,
+    reason=str,
+    explanation=maybe(str),
+    place=maybe(nullable(str)),
+    answer=maybe(str),
+    option=maybe(nullable(COUNT)),
 )
+NO_LESSON = {404: Answer("There is no such lesson.", {HTML: {}, JSON: ref("Error")})}
 
 OPERATIONS: dict[str, Operation] = {
-    "lessons.show_list": Operation(
-        "lessons", {200: Answer("The page.", {HTML: {}})}, (LANG,), refusals=(304,), strict=False
-    ),
+    "lessons.show_list": Operation(TAG, answer("The page.", kind=HTML), (LANG,), refusals=(304,), strict=False),
     "lessons.show_lesson": Operation(
-        "lessons",
-        {
-            200: Answer("The page.", {HTML: {}}),
-            404: Answer("There is no such lesson.", {HTML: {}, JSON: ref("Error")}),
-        },
+        TAG,
+        answer("The page.", kind=HTML) | NO_LESSON,
         (LANG, Parameter("notes", choice(("0", "1"), "0"))),
         path=SLUG,
         refusals=(304,),
         strict=False,
     ),
     "lessons.list_lessons": Operation(
-        "lessons",
-        json_answer("The lessons.", record({"lessons": array(record(ENTRY, FACTS | {"problems": array(PROBLEM)}))})),
-        (LANG,),
-        refusals=(304,),
-        strict=False,
+        TAG, answer("The lessons.", record(lessons=array(LISTED))), (LANG,), refusals=(304,), strict=False
     ),
     "lessons.describe_lesson": Operation(
-        "lessons",
-        json_answer("The lesson.", record(ENTRY | FACTS | {"language": choice(LANGUAGES), "parts": array(PART)})),
-        (LANG,),
-        path=SLUG,
-        refusals=(304, 404),
-        strict=False,
+        TAG, answer("The lesson.", LESSON), (LANG,), path=SLUG, refusals=(304, 404), strict=False
     ),
     "lessons.grade_answer": Operation(
-        "lessons",
-        json_answer("The verdict.", GRADED),
+        TAG,
+        answer("The verdict.", GRADED),
         (
             Parameter("question", whole(1, MOST_QUESTIONS, 1)),
             Parameter("answer", text(most=LONGEST_ANSWER), "a number, the index of an option, or ops in order"),
             Parameter("try", whole(1, MOST_TRIES, 1), "how many answers this is; from 2 on with the explanation"),
-            Parameter("lang", choice(LANGUAGES, LANGUAGES[0])),
+            Parameter("lang", LANGUAGE),
         ),
         path=SLUG,
         refusals=(304, 404),

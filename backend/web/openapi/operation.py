@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from backend.jobs.encoding import JSON
-from backend.web.openapi.schema import Schema, ref, text
+from backend.web.http.responses import is_lenient
+from backend.web.openapi.schema import Kind, Schema, either, ref, schema_of, text
 
 REFUSALS = {
     304: "What the client has, named in If-None-Match, is current.",
@@ -30,6 +31,7 @@ RETRY_AFTER: Schema = {
     "required": True,
     "schema": {"type": "integer", "minimum": 1},
 }
+FILE: Mapping[str, Schema] = {"Content-Disposition": {"required": True, "schema": text()}}
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,11 @@ class Parameter:
         return shape | ({"style": "form", "explode": True} if self.spread else {})
 
 
+PREFER = Parameter(
+    "Prefer", text("^handling=lenient$"), "handling=lenient: 200 in place of 400, with the same body", place="header"
+)
+
+
 @dataclass(frozen=True)
 class Answer:
     """An answer: its meaning, and the schema of its content by media type."""
@@ -58,19 +65,23 @@ class Answer:
     content: Mapping[str, Schema] = field(default_factory=dict)
     headers: Mapping[str, Schema] = field(default_factory=dict)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return it as OpenAPI has it."""
+    def as_dict(self, lenient: bool = False) -> dict[str, Any]:
+        """Return it as OpenAPI has it; `lenient`: its JSON may also be an error."""
         shape: dict[str, Any] = {"description": self.meaning}
         if self.headers:
             shape["headers"] = dict(self.headers)
         if self.content:
-            shape["content"] = {kind: {"schema": schema} if schema else {} for kind, schema in self.content.items()}
+            content = dict(self.content)
+            if lenient:
+                content[JSON] = either(*content[JSON].get("anyOf", [content[JSON]]), ref("Error"))
+            shape["content"] = {kind: {"schema": schema} if schema else {} for kind, schema in content.items()}
         return shape
 
 
 @dataclass(frozen=True)
 class Operation:
-    """What the route of an endpoint takes and answers. Its address, method and summary are the route's own.
+    """What the route of an endpoint takes and answers. Its address, method and summary are the route's own, and whether
+    it handles an illegal spec leniently.
 
     `refusals` are the statuses of REFUSALS that may occur besides those of ANY. `strict`: unknown
     keys of the query are refused; else they are ignored.
@@ -79,16 +90,16 @@ class Operation:
     tag: str
     answers: Mapping[int, Answer]
     query: tuple[Parameter, ...] = ()
-    headers: tuple[Parameter, ...] = ()
     path: Mapping[str, Schema] = field(default_factory=dict)
     body: Schema | None = None
     refusals: tuple[int, ...] = ()
     strict: bool = True
     more: str = ""
 
-    def as_dict(self, endpoint: str, told: str) -> dict[str, Any]:
-        """Return it as OpenAPI has it; `told` is the route's docstring."""
-        first, _, rest = " ".join(told.replace("``", "`").split()).partition(". ")
+    def as_dict(self, endpoint: str, view: Callable[..., Any]) -> dict[str, Any]:
+        """Return it as OpenAPI has it; `view` is the route's function."""
+        lenient = is_lenient(view)
+        first, _, rest = " ".join((view.__doc__ or "").replace("``", "`").split()).partition(". ")
         shape: dict[str, Any] = {
             "operationId": endpoint,
             "tags": [self.tag],
@@ -100,7 +111,7 @@ class Operation:
             shape["description"] = description
         parameters = [
             *({"name": key, "in": "path", "required": True, "schema": each} for key, each in self.path.items()),
-            *(each.as_dict() for each in (*self.query, *self.headers)),
+            *(each.as_dict() for each in (*self.query, *([PREFER] if lenient else []))),
         ]
         if parameters:
             shape["parameters"] = parameters
@@ -108,7 +119,7 @@ class Operation:
             shape["requestBody"] = {"required": True, "content": {JSON: {"schema": self.body}}}
         body = (413, 415) if self.body is not None else ()
         statuses = sorted({*ANY, *body, *self.refusals} - self.answers.keys())
-        shape["responses"] = {str(status): answer.as_dict() for status, answer in self.answers.items()} | {
+        shape["responses"] = {str(status): answer.as_dict(lenient) for status, answer in self.answers.items()} | {
             str(status): {"$ref": f"#/components/responses/{status}"} for status in statuses
         }
         return shape
@@ -122,11 +133,13 @@ def refusal(status: int) -> dict[str, Any]:
     return Answer(REFUSALS[status], {JSON: ref("Error")}, headers).as_dict()
 
 
-def json_answer(meaning: str, schema: Schema, status: int = 200) -> dict[int, Answer]:
-    """Return the answers of an operation that answers JSON."""
-    return {status: Answer(meaning, {JSON: schema})}
+def answer(
+    meaning: str, schema: Kind = object, kind: str = JSON, status: int = 200, file: bool = False
+) -> dict[int, Answer]:
+    """Return the answers of an operation with one; `file`: it is sent as an attachment."""
+    return {status: Answer(meaning, {kind: schema_of(schema)}, FILE if file else {})}
 
 
-PREFER = Parameter(
-    "Prefer", text("^handling=lenient$"), "handling=lenient: 200 in place of 400, with the same body", place="header"
-)
+def nothing(meaning: str) -> dict[int, Answer]:
+    """Return the answers of an operation that answers without content."""
+    return {204: Answer(meaning)}

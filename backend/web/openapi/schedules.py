@@ -17,17 +17,15 @@ from backend.schedule.interop.export import FORMATS
 from backend.schedule.order.placement import KINDS as PLACEMENTS
 from backend.schedule.spec import LIMITS
 from backend.web.openapi.costs import DEVICE_MEMORY, SETTING
-from backend.web.openapi.operation import PREFER, Answer, Operation, Parameter, json_answer
+from backend.web.openapi.operation import Answer, Operation, Parameter, answer
 from backend.web.openapi.schema import (
-    ANY,
     COUNT,
-    NUMBER,
-    TEXT,
-    TRUTH,
     Schema,
     array,
     choice,
+    described,
     either,
+    maybe,
     nullable,
     number,
     record,
@@ -35,117 +33,85 @@ from backend.web.openapi.schema import (
     text,
     whole,
 )
-from backend.web.openapi.shapes import FIGURES
+from backend.web.openapi.shapes import BUBBLES, FIGURES
 from backend.web.openapi.specs import FIELDS, query_schema, spec_query
 
 TAG = "schedules"
-FILE = {"Content-Disposition": {"required": True, "schema": TEXT}}
-LENIENT = (PREFER,)
-DEVICE_SHARE = record({"ranks": array(NUMBER), "max": NUMBER})
 FAMILY = record(
-    {
-        **dict.fromkeys(("name", "title", "group", "backward", "placement"), TEXT),
-        **dict.fromkeys(("source", "used_by", "summary", "complexity"), ref("Text")),
-        **dict.fromkeys(("asynchronous", "shaped_by_costs", "searched"), TRUTH),
-        **dict.fromkeys(("table", "block", "ops"), ANY),
-        "legal": array({"type": "object"}),
-        "year": COUNT,
-        "fields": array(TEXT),
-        "vocabulary": array(TEXT),
-        "v": record({"min": COUNT, "default": COUNT, "max": COUNT}),
-        "laws": array({"type": "object"}),
-    }
+    **dict.fromkeys(("name", "title", "group", "backward", "placement"), str),
+    **dict.fromkeys(("source", "used_by", "summary", "complexity"), ref("Text")),
+    **dict.fromkeys(("asynchronous", "shaped_by_costs", "searched"), bool),
+    **dict.fromkeys(("table", "block", "ops"), object),
+    legal=array(dict),
+    year=COUNT,
+    fields=array(str),
+    vocabulary=array(str),
+    v=record(min=COUNT, default=COUNT, max=COUNT),
+    laws=array(dict),
 )
+FAMILY_LIST = record(families=array(FAMILY), limits=record(**dict.fromkeys(LIMITS, COUNT)), defaults=ref("Spec"))
 UNITS = record(
-    {
-        **dict.fromkeys(("seconds", "tokens", "tokens_per_second", "mfu"), NUMBER),
-        "devices": COUNT,
-        "memory": DEVICE_MEMORY,
-    }
+    **dict.fromkeys(("seconds", "tokens", "tokens_per_second", "mfu"), float), devices=COUNT, memory=DEVICE_MEMORY
 )
 COMPARED = record(
-    {
-        **dict.fromkeys(("family", "title", "backward"), TEXT),
-        **dict.fromkeys(("used_by", "complexity", "technique"), ref("Text")),
-        "year": COUNT,
-        "spec": ref("Spec"),
-        "adjusted": nullable(ref("Text")),
-        **FIGURES,
-        "messages": COUNT,
-        "bytes_per_message_units": NUMBER,
-        "peak_in_flight": COUNT,
-        "peak_memory": DEVICE_SHARE,
-        "parameters": record({"ranks": array(COUNT), "max": COUNT, "why": ref("Text")}),
-        "claim": nullable({"type": "object"}),
-        "units": nullable(UNITS),
-    }
+    **dict.fromkeys(("family", "title", "backward"), str),
+    **dict.fromkeys(("used_by", "complexity", "technique"), ref("Text")),
+    year=COUNT,
+    spec=ref("Spec"),
+    adjusted=nullable(ref("Text")),
+    **FIGURES,
+    messages=COUNT,
+    bytes_per_message_units=float,
+    peak_in_flight=COUNT,
+    peak_memory=record(ranks=array(float), max=float),
+    parameters=record(ranks=array(COUNT), max=COUNT, why=ref("Text")),
+    claim=nullable(dict),
+    units=nullable(UNITS),
 )
 TRAINING_PLANS = record(
-    {
-        **dict.fromkeys(("p", "m", "tried", "left_out"), COUNT),
-        "limit": NUMBER,
-        "plans": array(record({"spec": ref("Spec"), "units": UNITS, "best": TRUTH, "frontier": TRUTH})),
-    }
+    **dict.fromkeys(("p", "m", "tried", "left_out"), COUNT),
+    limit=float,
+    plans=array(record(spec=ref("Spec"), units=UNITS, best=bool, frontier=bool)),
 )
 BLOCK = record(
-    {
-        **dict.fromkeys(("family", "placement", "backward"), TEXT),
-        **dict.fromkeys(("p", "chunks", "peak"), COUNT),
-        "block": record({"period": NUMBER, "slots": array(ANY), "lifespan": array(NUMBER)}),
-        "memory": array(NUMBER),
-        "peaks": array(COUNT),
-        "sentence": ref("Sentence"),
-        "note": ref("Sentence"),
-    }
+    **dict.fromkeys(("family", "placement", "backward"), str),
+    **dict.fromkeys(("p", "chunks", "peak"), COUNT),
+    block=record(period=float, slots=array(object), lifespan=array(float)),
+    memory=array(float),
+    peaks=array(COUNT),
+    sentence=ref("Sentence"),
+    note=ref("Sentence"),
 )
+FIGURE = described(dict, "plotly's JSON")
+ROW = record(cells=array(object), lines=array(ref("Text")), change=nullable(dict), mark=str)
 CHART = record(
-    {
-        "spec": ref("Spec"),
-        "notes": array(ref("Text")),
-        "columns": array(array(ref("Text"), 2, 2)),
-        "rows": array(
-            record(
-                {
-                    "cells": array(ANY),
-                    "lines": array(ref("Text")),
-                    "change": nullable({"type": "object"}),
-                    "mark": TEXT,
-                }
-            )
-        ),
-        "figure": {"type": "object", "description": "plotly's JSON"},
-    }
+    spec=ref("Spec"),
+    notes=array(ref("Text")),
+    columns=array(array(ref("Text"), 2, 2)),
+    rows=array(ROW),
+    figure=FIGURE,
 )
 POINT = record(
-    {
-        **dict.fromkeys(("family", "title", "group"), TEXT),
-        "label": ref("Text"),
-        "limit": nullable(NUMBER),
-        **dict.fromkeys(("memory", "of_p", "throughput"), NUMBER),
-        "bubble": FIGURES["bubble"],
-        "weights": COUNT,
-        "dominated_by": nullable(COUNT),
-        "adjusted": nullable(ref("Text")),
-        "units": nullable(UNITS),
-        "moved": TRUTH,
-        "spec": ref("Spec"),
-    }
+    **dict.fromkeys(("family", "title", "group"), str),
+    label=ref("Text"),
+    limit=nullable(float),
+    **dict.fromkeys(("memory", "of_p", "throughput"), float),
+    bubble=BUBBLES,
+    weights=COUNT,
+    dominated_by=nullable(COUNT),
+    adjusted=nullable(ref("Text")),
+    units=nullable(UNITS),
+    moved=bool,
+    spec=ref("Spec"),
 )
 FRONTIER = record(
-    {
-        "spec": ref("Spec"),
-        "found": TRUTH,
-        "error_found": nullable({"type": "object", "description": "why no order was searched: an error"}),
-        "notes": array(ref("Text")),
-        "points": array(POINT),
-        "figure": {"type": "object", "description": "plotly's JSON"},
-    }
+    spec=ref("Spec"),
+    found=bool,
+    error_found=nullable(described(dict, "why no order was searched: an error")),
+    notes=array(ref("Text")),
+    points=array(POINT),
+    figure=FIGURE,
 )
-
-
-def _or_error(schema: Schema) -> Schema:
-    """Describe an answer of 200 that may also be an error, for lenient handling."""
-    return either(schema, ref("Error"))
 
 
 def _appearance(heights: tuple[str, ...]) -> tuple[Parameter, ...]:
@@ -174,113 +140,79 @@ MORE_PLANS = _prefixed(
 )  # fmt: skip
 A_SETTING = _prefixed(SETTING, ("m",), "A model on a machine: each key of /api/costs after `m.`.")
 
+NAMES = Parameter(
+    "families",
+    text("^({0})(,({0}))*$".format("|".join(FAMILIES))),
+    "names of families, with commas; by default all of them",
+)
+COMPARISON = record(rows=array(COMPARED), notes=array(ref("Text")))
+
 OPERATIONS: dict[str, Operation] = {
-    "schedule.list_families": Operation(
-        TAG,
-        json_answer(
-            "The families.",
-            record(
-                {
-                    "families": array(FAMILY),
-                    "limits": record(dict.fromkeys(LIMITS, COUNT)),
-                    "defaults": ref("Spec"),
-                }
-            ),
-        ),
-        refusals=(304,),
-        strict=False,
-    ),
+    "schedule.list_families": Operation(TAG, answer("The families.", FAMILY_LIST), refusals=(304,)),
     "schedule.show_schedule": Operation(
         TAG,
-        {200: Answer("The order.", {BINARY: {}, JSON: _or_error(ref("Result"))})},
+        {200: Answer("The order.", {BINARY: {}, JSON: ref("Result")})},
         spec_query(),
-        LENIENT,
         refusals=(304,),
         more="`Accept: application/json` gives the Result. docs/contracts.md describes the binary form.",
     ),
     "schedule.show_laws": Operation(
-        TAG,
-        json_answer("The laws.", record({"laws": array(ref("CodedLaw"))})),
-        spec_query(),
-        refusals=(304,),
+        TAG, answer("The laws.", record(laws=array(ref("CodedLaw")))), spec_query(), refusals=(304,)
     ),
     "schedule.show_bound": Operation(
-        TAG,
-        json_answer("The bound.", _or_error(record({"lower_bound": NUMBER, "bound": ref("Text")}))),
-        spec_query(),
-        LENIENT,
-        refusals=(304,),
+        TAG, answer("The bound.", record(lower_bound=float, bound=ref("Text"))), spec_query(), refusals=(304,)
     ),
-    "schedule.show_block": Operation(
-        TAG, json_answer("The block.", _or_error(BLOCK)), spec_query(*BLOCK_KEYS), LENIENT, refusals=(304,)
-    ),
+    "schedule.show_block": Operation(TAG, answer("The block.", BLOCK), spec_query(*BLOCK_KEYS), refusals=(304,)),
     "compare.show_comparison": Operation(
         TAG,
-        json_answer("The comparison.", record({"rows": array(COMPARED), "notes": array(ref("Text"))})),
-        (
-            Parameter(
-                "families",
-                text("^({0})(,({0}))*$".format("|".join(FAMILIES))),
-                "names of families, with commas; by default all of them",
-            ),
-            *spec_query(*(key for key in COMPARED_KEYS if key in FIELDS)),
-            A_SETTING,
-        ),
+        answer("The comparison.", COMPARISON),
+        (NAMES, *spec_query(*(key for key in COMPARED_KEYS if key in FIELDS)), A_SETTING),
         refusals=(304,),
     ),
     "compare.show_plans": Operation(
         TAG,
-        json_answer("The plans.", _or_error(TRAINING_PLANS)),
+        answer("The plans.", TRAINING_PLANS),
         (
             *spec_query("p", "m"),
             Parameter("gb", number(*GIGABYTES), "memory of a device in GB; by default the machine's"),
             Parameter("seconds", number(*SECONDS), "for which plans are constructed; left_out counts those not built"),
             A_SETTING,
         ),
-        LENIENT,
         refusals=(304,),
         more="Those that fit come first, from the fastest, then the others from the least memory. `best`: the first "
         "of its family and v; `frontier`: faster than every plan with less memory. m.model is required.",
     ),
     "export.export": Operation(
         TAG,
-        {
-            200: Answer(
-                "The file.",
-                {JSON: either(ref("Result"), ref("ChromeTrace"), ref("Error")), FORMATS["torch-csv"][1]: {}},
-            )
-        },
+        {200: Answer("The file.", {JSON: either(ref("Result"), ref("ChromeTrace")), FORMATS["torch-csv"][1]: {}})},
         (Parameter("format", choice(FORMATS, "json"), "format of the file"), *spec_query()),
-        LENIENT,
     ),
     "charts.show_chart": Operation(
         "charts",
-        json_answer("The chart.", _or_error(CHART)),
+        answer("The chart.", CHART),
         (
             *_appearance(tuple(dict.fromkeys(height for kind in KINDS.values() for height in kind.heights))),
             *spec_query(),
             MORE_PLANS,
             A_SETTING,
         ),
-        LENIENT,
         path={"name": choice(KINDS)},
         refusals=(304,),
     ),
     "charts.show_pareto": Operation(
         "charts",
-        json_answer("The frontier.", _or_error(FRONTIER)),
+        answer("The frontier.", FRONTIER),
         (
             Parameter("found", whole(0, 1, 1), "0: without searched orders"),
             *_appearance(HEIGHTS),
             *spec_query(),
             A_SETTING,
         ),
-        LENIENT,
         refusals=(304,),
     ),
     "imports.import_order": Operation(
         TAG,
-        json_answer("The spec of the order.", record({"spec": ref("Spec"), "query": TEXT})),
-        body=record({"csv": {"type": "string", "minLength": 1}}, {"placement": nullable(choice(PLACEMENTS[:2]))}),
+        answer("The spec of the order.", record(spec=ref("Spec"), query=str)),
+        body=record(csv={"type": "string", "minLength": 1}, placement=maybe(nullable(choice(PLACEMENTS[:2])))),
     ),
 }

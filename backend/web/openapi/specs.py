@@ -9,84 +9,53 @@ from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.offload import OF_A_CHUNK as OFFLOAD_OF_A_CHUNK
 from backend.schedule.options.recompute import MODES as RECOMPUTE
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
-from backend.schedule.spec import (
-    LIMITS,
-    MAX_TIME,
-    MOST_EFFORT,
-    MOST_LAYERS,
-    MOST_ORDER,
-    MOST_SEED,
-    PACKED,
-    Spec,
-)
+from backend.schedule.spec import LIMITS, MAX_TIME, MOST_EFFORT, MOST_LAYERS, MOST_ORDER, MOST_SEED, PACKED, Spec
 from backend.web.openapi.operation import Parameter
 from backend.web.openapi.schema import Schema, array, choice, either, flag, nullable, number, record, text, whole
 
-FAMILY = choice((*FAMILIES, imported.NAME), Spec.family)
-FIELDS: dict[str, Schema] = {
-    "family": FAMILY,
-    "p": whole(1, LIMITS["p"], Spec.p),
-    "m": whole(1, LIMITS["m"], Spec.m),
-    "v": whole(1, LIMITS["v"]),
-    "group": whole(1, LIMITS["m"]),
-    "memory": number(1e-3, MAX_TIME),
-    "w_share": number(0.0, 1.0, Spec.w_share),
-    "lifo": flag(Spec.lifo),
-    "forward_only": flag(Spec.forward_only),
-    "recompute": choice(RECOMPUTE, "none"),
-    "layers": whole(0, MOST_LAYERS),
-    "vocabulary": choice(VOCABULARY, Spec.vocabulary),
-    "offload": choice(OFFLOAD, "none"),
-    "shared_link": flag(Spec.shared_link),
-    "weights": number(0.0, MAX_TIME),
-    "effort": whole(1, MOST_EFFORT),
-    "seed": whole(0, MOST_SEED, Spec.seed),
-    "order": text(f"^{PACKED.pattern}$", MOST_ORDER),
-    "F": number(0.0, MAX_TIME, 1.0),
-    "I": number(0.0, MAX_TIME, 1.0),
-    "W": number(0.0, MAX_TIME, 1.0),
-    "comm": number(0.0, MAX_TIME, 0.0),
-    "FB": number(0.0, MAX_TIME),
-    "S": number(0.0, MAX_TIME),
-    "T": number(0.0, MAX_TIME),
-    "O": number(0.0, MAX_TIME),
+PER_STAGE = "One value, or one for each stage: `1.5,62*1,1.5` has 62 ones between its ends."
+BY_CHUNK = "One word, or one for each chunk of a device, the first chunk's first: `full,none`."
+TABLE: dict[str, tuple[Schema, str]] = {
+    "family": (choice((*FAMILIES, imported.NAME), Spec.family), "schedule family; `imported` takes `order`"),
+    "p": (whole(1, LIMITS["p"], Spec.p), "devices"),
+    "m": (whole(1, LIMITS["m"], Spec.m), "micro-batches in a step"),
+    "v": (whole(1, LIMITS["v"]), "model chunks on a device; by default the family's own number"),
+    "group": (whole(1, LIMITS["m"]), "interleaved: micro-batches taken together; by default torch's rule"),
+    "memory": (number(1e-3, MAX_TIME), "limit, in activations of one micro-batch on one device"),
+    "w_share": (number(0.0, 1.0, Spec.w_share), "share of these activations that W still needs after I"),
+    "lifo": (flag(Spec.lifo), "gpipe: backward from the last micro-batch to the first"),
+    "forward_only": (flag(Spec.forward_only), "inference: forwards without backwards"),
+    "recompute": (choice(RECOMPUTE, "none"), f"Part of the forward that runs again before the backward. {BY_CHUNK}"),
+    "layers": (whole(0, MOST_LAYERS), f"Layers of each stage. {PER_STAGE}"),
+    "vocabulary": (choice(VOCABULARY, Spec.vocabulary), "placement of the output layer"),
+    "offload": (choice(OFFLOAD, "none"), f"Activations copied to host memory and back. {BY_CHUNK}"),
+    "shared_link": (flag(Spec.shared_link), "two devices share one link to host memory"),
+    "weights": (
+        number(0.0, MAX_TIME),
+        "pipedream: memory of one stashed weight version, in the unit of `memory`",
+    ),
+    "effort": (
+        whole(1, MOST_EFFORT),
+        "zb-auto, v-auto, chimera-auto: orders that the search evaluates; by default it only constructs one",
+    ),
+    "seed": (whole(0, MOST_SEED, Spec.seed), "seed of the search"),
+    "order": (text(f"^{PACKED.pattern}$", MOST_ORDER), "packed order of family `imported`"),
+    "F": (number(0.0, MAX_TIME, 1.0), f"Time of a forward. {PER_STAGE}"),
+    "I": (number(0.0, MAX_TIME, 1.0), f"Time of an input gradient. {PER_STAGE}"),
+    "W": (number(0.0, MAX_TIME, 1.0), f"Time of a weight gradient. {PER_STAGE}"),
+    "comm": (number(0.0, MAX_TIME, 0.0), "latency of a hop between devices"),
+    "FB": (number(0.0, MAX_TIME), "time of an overlapped pair; by default F + I + W"),
+    "S": (number(0.0, MAX_TIME), "time of a device's shard of the output layer"),
+    "T": (number(0.0, MAX_TIME), "time of its gradients"),
+    "O": (number(0.0, MAX_TIME), "time of one copy to or from host memory"),
 }
-"""Each field of a spec and of its costs as one value; LISTS may have a list of them."""
+"""Each field of a spec and of its costs: as one value (LISTS may have a list of them), and its meaning."""
+FIELDS = {key: schema for key, (schema, _) in TABLE.items()}
 MAY_LACK = frozenset({"group", "memory", "weights", "effort", "order", "layers", "FB", "S", "T", "O"})  # null: none
 ENTRY = r"([0-9]{1,6}\*)?[0-9]{1,12}(\.[0-9]{1,12})?(e-?[0-9]{1,2})?"
-LIST: Schema = text(rf"^{ENTRY}(,{ENTRY})*$")
+LIST = text(rf"^{ENTRY}(,{ENTRY})*$")
 WORDS_OF_A_CHUNK = {"recompute": tuple(RECOMPUTE), "offload": OFFLOAD_OF_A_CHUNK}
 """What the keys of PER_CHUNK can say of one chunk."""
-LIST_MEANING = "One value, or one for each stage: `1.5,62*1,1.5` has 62 ones between its ends."
-CHUNKS_MEANING = "One word, or one for each chunk of a device, the first chunk's first: `full,none`."
-MEANINGS = {
-    "family": "schedule family; `imported` takes `order`",
-    "p": "devices",
-    "m": "micro-batches in a step",
-    "v": "model chunks on a device; by default the family's own number",
-    "group": "interleaved: micro-batches taken together; by default torch's rule",
-    "memory": "limit, in activations of one micro-batch on one device",
-    "w_share": "share of these activations that W still needs after I",
-    "lifo": "gpipe: backward from the last micro-batch to the first",
-    "forward_only": "inference: forwards without backwards",
-    "recompute": "Part of the forward that runs again before the backward. " + CHUNKS_MEANING,
-    "layers": "Layers of each stage. " + LIST_MEANING,
-    "vocabulary": "placement of the output layer",
-    "offload": "Activations copied to host memory and back. " + CHUNKS_MEANING,
-    "shared_link": "two devices share one link to host memory",
-    "weights": "pipedream: memory of one stashed weight version, in the unit of `memory`",
-    "effort": "zb-auto, v-auto, chimera-auto: orders that the search evaluates; by default it only constructs one",
-    "seed": "seed of the search",
-    "order": "packed order of family `imported`",
-    "F": "Time of a forward. " + LIST_MEANING,
-    "I": "Time of an input gradient. " + LIST_MEANING,
-    "W": "Time of a weight gradient. " + LIST_MEANING,
-    "comm": "latency of a hop between devices",
-    "FB": "time of an overlapped pair; by default F + I + W",
-    "S": "time of a device's shard of the output layer",
-    "T": "time of its gradients",
-    "O": "time of one copy to or from host memory",
-}
 
 
 def query_schema(key: str) -> Schema:
@@ -99,7 +68,7 @@ def query_schema(key: str) -> Schema:
 
 def spec_query(*keys: str) -> tuple[Parameter, ...]:
     """Describe the keys of a spec in a query; all of them if none are named."""
-    return tuple(Parameter(key, query_schema(key), MEANINGS[key]) for key in keys or KEYS)
+    return tuple(Parameter(key, query_schema(key), TABLE[key][1]) for key in keys or KEYS)
 
 
 def _json_schema(key: str) -> Schema:
@@ -116,7 +85,7 @@ def _json_schema(key: str) -> Schema:
 def spec_json(costs: tuple[str, ...]) -> Schema:
     """Describe a spec as JSON, with every key and its `costs` in an object of their own."""
     rest = {key: _json_schema(key) for key in FIELDS if key not in costs}
-    return record(rest | {"costs": record({key: _json_schema(key) for key in costs})})
+    return record(**rest, costs=record(**{key: _json_schema(key) for key in costs}))
 
 
 def without_required(schema: Schema) -> Schema:

@@ -12,8 +12,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from backend import __version__
-from backend.address.short_links.errors import LinkError
 from backend.database.database import DatabaseError
+from backend.errors import RequestError
 from backend.jobs.encoding import JSON
 from backend.web.http.background import run_in_background
 from backend.web.http.server import ROUTE
@@ -128,7 +128,7 @@ def _why_no_links() -> str | None:
     def why() -> str | None:
         try:
             store.check()
-        except LinkError as error:
+        except RequestError as error:
             return str(error.message)
         return None
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, jsonify, request
 
-from backend.errors import message, with_codes
+from backend.errors import RequestError, message, with_codes
 from backend.jobs import imports as answers
 from backend.limits.rate_limit import HourlyRate
-from backend.runs.errors import RunError
-from backend.runs.imported_run import identified
 from backend.web.http import access
 from backend.web.http.clients import client_of
 from backend.web.http.computing import compute_body
@@ -44,7 +42,7 @@ def import_run() -> tuple[Response, int]:
     with large_body(request, most, services().bodies) as body:
         _take_share(services().imports, client)
         made, notes, query = compute_body(answers.run_of_trace, most * INFLATED, owner, body=body, memory_mb=BODY_MB)
-    run = services().runs.keep(lambda run_id, created: identified(made, run_id, created))
+    run = services().runs.keep(made)
     access.record("import", run.id, family=run.spec.get("family"))
     url = f"/?{query}&run={run.id}"
     return jsonify(id=run.id, status=run.status, url=url, spec=run.spec, notes=with_codes(notes)), 201
@@ -56,4 +54,4 @@ def _take_share(rate: HourlyRate, client: str) -> None:
         why = message(
             "runs.imports_share", "The limit is {most} imported runs per hour; try again later", most=rate.most
         )
-        raise RunError("share", "imports", rate.most, why, rate.most, retry_after=60 * minutes)
+        raise RequestError("imports", rate.most, why, limit=rate.most, kind="share", retry_after=60 * minutes)

@@ -12,7 +12,6 @@ from backend.errors import RequestError, message, with_codes
 from backend.jobs import files
 from backend.jobs.strict_json import only
 from backend.runs import cluster_state, run_files
-from backend.runs.errors import RunError
 from backend.runs.run import Run
 from backend.schedule.spec import choice, reject_unknown
 from backend.web.http import access
@@ -87,7 +86,7 @@ def show_cluster() -> Response:
 def _over(run_id: str) -> Run:
     run = services().runs.get(run_id)
     if not run.over:
-        raise RunError("over", "id", run_id, message("runs.not_over", "This run is not over yet."))
+        raise RequestError("id", run_id, message("runs.not_over", "This run is not over yet."), kind="over")
     return run
 
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, jsonify, make_response, redirect, render_template, request
 
-from backend.address.short_links.errors import LinkError
-from backend.address.short_links.short_links import ShortLinks
-from backend.address.short_links.store import Link
-from backend.errors import message
+from backend.errors import RequestError, message
 from backend.jobs.strict_json import only
 from backend.web.http.bundle import entry
 from backend.web.http.clients import client_of
@@ -32,8 +29,11 @@ def make_link() -> tuple[Response, int]:
 def follow_link(code: str) -> Response:
     """Redirect to the view of a link: from there on the address is the long one, which can be read."""
     try:
-        link = _existing(services().links, code)
-    except LinkError as error:
+        link = services().links.find(code)
+        if link is None:
+            text = message("links.unknown", "There is no short link of this name here.")
+            raise RequestError("code", code[:80], text, kind="unknown")
+    except RequestError as error:
         status = status_of(error)
         accepted = request.accept_mimetypes.best_match(["text/html", "application/json"], default="text/html")
         if accepted == "application/json":
@@ -42,11 +42,3 @@ def follow_link(code: str) -> Response:
         page = render_template("no_link.html", code=code[:80], lost=lost, style=entry("css", "main"))
         return make_response(page, status)
     return make_response(redirect(f"/{link.query}", 302))
-
-
-def _existing(store: ShortLinks, code: str) -> Link:
-    link = store.find(code)
-    if link is None:
-        text = message("links.unknown", "There is no short link of this name here.")
-        raise LinkError("code", code[:80], text, kind="unknown")
-    return link

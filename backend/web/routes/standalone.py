@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import json
 import zlib
-from base64 import b64encode
-from hashlib import sha256
 from typing import Any
 
 from flask import Blueprint, Response, render_template, request
@@ -22,6 +20,7 @@ from backend.address.query import efforts_of
 from backend.errors import with_codes
 from backend.jobs import files
 from backend.jobs.encoding import Encoded
+from backend.lessons.export import inlined
 from backend.web.http.bundle import BUILT, built_text, entry
 from backend.web.http.computing import compute
 from backend.web.http.responses import send
@@ -42,32 +41,22 @@ def show_standalone() -> Response:
     """Return the view of a query as an attachment."""
     query = request.query_string
     view = compute(files.standalone, query, services().searches.found.to_send(efforts_of(query)))
-    script, style = built_text(SCRIPT), built_text(STYLE)
-    script = script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
-    preview = preview_of(request.host_url, request.query_string, view.texts)
+    preview = preview_of(request.host_url, query, view.texts)
+    search = "".join(preview.url.partition("?")[1:])
     text = render_template(
         "standalone.html",
         version=__version__, title=preview.title, description=preview.description,
-        theme=view.theme if view.theme in THEMES else "auto",
-        script=Markup(script), script_hash=_hash(script), style=Markup(style), style_hash=_hash(style),
-        data=_embedded(view.data | _link(preview.url) | {"ms": view.in_ms}),
+        theme=view.theme if view.theme in THEMES else "auto", **inlined(built_text(SCRIPT), built_text(STYLE)),
+        data=_embedded(view.data | {"search": search, "link": preview.url, "ms": view.in_ms}),
     )  # fmt: skip
     answer = Response(text, mimetype="text/html")
     answer.headers["Content-Disposition"] = f'attachment; filename="{view.name}"'
     return answer
 
 
-def _link(url: str) -> dict[str, Any]:
-    return {"search": url.partition("?")[2] and f"?{url.partition('?')[2]}", "link": url}
-
-
 def _embedded(data: dict[str, Any]) -> Markup:
     """Encode JSON that cannot end its script element."""
     return Markup(json.dumps(with_codes(data), separators=(",", ":")).replace("<", "\\u003c"))
-
-
-def _hash(text: str) -> str:
-    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
 @components.get("/component")

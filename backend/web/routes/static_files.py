@@ -28,6 +28,7 @@ def compress_static(app: Flask) -> None:
     assert folder is not None
 
     def show(filename: str) -> Response:
+        """Return a file of the page."""
         path = safe_join(folder, filename)
         answer = compressed(filename, path) or app.send_static_file(filename)
         if path is not None and is_for_good(filename, Path(path), request.args.get("v")):
@@ -38,8 +39,10 @@ def compress_static(app: Flask) -> None:
         if path is None or not filename.endswith(TEXT) or not _is_long(Path(path)):
             return None
         file = Path(path)
-        key = ("static", filename, file.stat().st_mtime_ns)
-        return send_cached(key, lambda: run_in_background(lambda: _encoded(file)))
+        key, kind = ("static", filename, file.stat().st_mtime_ns), mimetypes.guess_type(filename)[0] or "text/plain"
+        return send_cached(
+            key, lambda: run_in_background(lambda: Encoded.of(zlib.compress(file.read_bytes(), 9), kind))
+        )
 
     app.view_functions["static"] = show
 
@@ -49,7 +52,3 @@ def _is_long(file: Path) -> bool:
         return file.is_file() and file.stat().st_size > LEAST
     except OSError:
         return False
-
-
-def _encoded(file: Path) -> Encoded:
-    return Encoded.of(zlib.compress(file.read_bytes(), 9), mimetypes.guess_type(file.name)[0] or "text/plain")

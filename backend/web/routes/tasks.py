@@ -10,6 +10,7 @@ from backend.errors import message
 from backend.jobs import tasks as answers
 from backend.jobs.strict_json import only
 from backend.tasks import histogram
+from backend.tasks.grade import grade
 from backend.tasks.names import name_of
 from backend.tasks.task import task_of
 from backend.web.http import access
@@ -60,10 +61,9 @@ def submit_entry(slug: str) -> tuple[Response, int]:
     A score in the body is not read.
     """
     body = only(read_object(request), ("order", "rows", "name", *CLAIMS), AN_ENTRY)
-    task_of(slug)
-    name = name_of(body.get("name"))
+    task, name = task_of(slug), name_of(body.get("name"))
     services().boards.admit(client_of(request))
-    graded = compute(answers.grade_entry, slug, body.get("order"), body.get("rows"), ms=GRADED_MS)
+    graded = compute(grade, task, body.get("order"), body.get("rows"), ms=GRADED_MS)
     kept = services().boards.submit(graded, name)
     shape: dict[str, Any] = {
         "entry": answers.entry_as_dict(kept.entry),

@@ -28,7 +28,6 @@ class AnswerCache(Cache):
         self._asked_again = 0.0  # not before this time, by time.monotonic
 
     def get(self, key: Hashable) -> Encoded | None:
-        """Return the answer under this key, None if there is none."""
         answer = super().get(key)
         if answer is not None or time.monotonic() < self._asked_again:
             return answer

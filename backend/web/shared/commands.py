@@ -17,7 +17,6 @@ from gevent.event import AsyncResult
 from gevent.pool import Pool
 
 from backend.errors import RequestError, from_codes, message, printable, with_codes
-from backend.runs.errors import RunError
 from backend.web.shared.connection import UNAVAILABLE, connect, key
 
 logger = logging.getLogger(__name__)
@@ -40,7 +39,7 @@ class Commands:
         self._reader: Any = None
 
     def call(self, command: str, **arguments: Any) -> dict[str, Any]:
-        """Return the answer of the manager. Raises RunError: its own, or one of kind "full" if it does not answer."""
+        """Return the answer of the manager. Raises RequestError: its own, or one ("full") if it does not answer."""
         self._reader = self._reader or gevent.spawn(self._read_forever)
         number, result = secrets.token_hex(8), AsyncResult()
         self._waiting[number] = result
@@ -59,7 +58,7 @@ class Commands:
         finally:
             del self._waiting[number]
         if "error" in answer:
-            raise _error_of(answer["error"])
+            raise RequestError(**answer["error"])
         return answer
 
     def stop(self) -> None:
@@ -109,7 +108,7 @@ class CommandServer:
         except Exception:
             logger.exception("the command %s", asked.get("name"))
             text = message("runs.manager_failed", "The process that executes runs failed at this; its log has details.")
-            answer = {"error": _shape_of(RunError("server", "server", None, text))}
+            answer = {"error": _shape_of(RequestError("server", None, text, kind="server"))}
         calls = self._client.pipeline()
         calls.rpush(asked["answers"], json.dumps(with_codes({"command": command} | answer)))
         calls.expire(asked["answers"], ANSWER_S)
@@ -119,7 +118,7 @@ class CommandServer:
             logger.warning("the answer to %s could not be sent: %s", asked["name"], error)
 
 
-def no_manager() -> RunError:
+def no_manager() -> RequestError:
     """Return the error of a request that takes a process that manages the runs, while there is none."""
     return _busy(
         message(
@@ -130,7 +129,7 @@ def no_manager() -> RunError:
     )
 
 
-def no_redis() -> RunError:
+def no_redis() -> RequestError:
     """Return the error of a request that takes Redis, while that is away."""
     return _busy(
         message(
@@ -141,8 +140,8 @@ def no_redis() -> RunError:
     )
 
 
-def _busy(text: str) -> RunError:
-    return RunError("full", "server", None, text, retry_after=RETRY_S)
+def _busy(text: str) -> RequestError:
+    return RequestError("server", None, text, kind="full", retry_after=RETRY_S)
 
 
 def _command_key(command: str) -> str:
@@ -152,7 +151,3 @@ def _command_key(command: str) -> str:
 def _shape_of(error: RequestError) -> dict[str, Any]:
     names = ("kind", "field", "message", "limit", "retry_after")
     return {name: getattr(error, name) for name in names} | {"value": printable(error.value)}
-
-
-def _error_of(shape: dict[str, Any]) -> RunError:
-    return RunError(**shape)

@@ -20,7 +20,6 @@ from backend.config import Config
 from backend.runs.estimate import OpTimes
 from backend.runs.manager import Manager
 from backend.runs.options import Options
-from backend.runs.run import Run
 from backend.runs.runner_client import RunnerState
 from backend.runs.runs import RunRequest, summary_of
 from backend.runs.store import STOPPED
@@ -41,10 +40,10 @@ class RunManager:
     def __init__(self, config: Config) -> None:
         self.publisher = Publisher(config.redis, self.state)
         self.manager = Manager(config, self.publisher.change, on_kept=lambda run: self.publisher.kept(run.id))
-        handlers: dict[str, Handler] = {
+        handlers: dict[str, Handler] = {  # each takes and returns what Runs' method of its name does, as JSON
             "submit": self.submit,
-            "cancel": self.cancel,
-            "rename": self.rename,
+            "cancel": lambda run_id: {"status": self.manager.cancel(run_id).status},
+            "rename": lambda run_id, name: {"name": self.manager.rename(run_id, name).name},
             "remove": self.remove,
         }
         self.commands = CommandServer(config.redis, handlers)
@@ -84,26 +83,13 @@ class RunManager:
         """Queue a run; see Runs.submit."""
         run = self.manager.submit(RunRequest(options=Options(**options), **request))
         self.publisher.publish_now(run)  # a page that has the answer may ask any process for the run
-        return self._whole(run)
-
-    def cancel(self, run_id: str) -> dict[str, Any]:
-        """Cancel a run; see Runs.cancel."""
-        return {"status": self.manager.cancel(run_id).status}
-
-    def rename(self, run_id: str, name: str) -> dict[str, Any]:
-        """Name a run; see Runs.rename."""
-        return {"name": self.manager.rename(run_id, name).name}
+        return {"head": head_of(run), "entries": run.log.texts(0)}  # for a process that has none of it
 
     def remove(self, run_id: str) -> dict[str, Any]:
         """Delete a run; see Runs.remove."""
         self.manager.remove(run_id)
         self.publisher.remove(run_id)
         return {}
-
-    @staticmethod
-    def _whole(run: Run) -> dict[str, Any]:
-        """Return a run for a process that has none of it: as it was asked for, and its log."""
-        return {"head": head_of(run), "entries": run.log.texts(0)}
 
 
 def manage(config: Config, name: str, on_parent: Callable[[Event], None]) -> int:

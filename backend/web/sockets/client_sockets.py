@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import flask
 import gevent
 from flask_socketio import SocketIO
 
@@ -39,6 +40,11 @@ class ClientSockets:
             self._count[client] -= 1
             if not self._count[client]:
                 del self._count[client]
+
+
+def current_viewer() -> str:
+    """Return the name of the connection whose event is handled."""
+    return str(flask.request.sid)  # type: ignore[attr-defined]  # put there by Flask-SocketIO
 
 
 def close_silent(socketio: SocketIO) -> None:

@@ -17,6 +17,7 @@ from backend.schedule.interop.measured_rows import TIMES
 from backend.web.http.clients import client_of
 from backend.web.http.errors import ApiError, shape_of
 from backend.web.services import services
+from backend.web.sockets.client_sockets import current_viewer
 from backend.web.sockets.run_snapshot import rows_of
 
 MOST_SEQ = 2**53
@@ -61,7 +62,7 @@ def register(socketio: SocketIO) -> None:
 def enter(*_: Any) -> None:
     """Count a connection of a client; the client learns why one is refused."""
     try:
-        services().client_sockets.open(_viewer(), client_of(flask.request))
+        services().client_sockets.open(current_viewer(), client_of(flask.request))
     except RequestError as error:
         raise SocketRefusedError(str(error.message), {"error": shape_of(error)[1]}) from None
 
@@ -76,35 +77,35 @@ def watch(*args: Any) -> dict[str, Any]:
         why = message("runs.since", "since must be the number of an event, 0 for all")
         raise RequestError("since", since, why, nearest=0)
     run = services().runs.get(_run_id(data), since)
-    services().feed.watch(_viewer(), run, since, rows_of(data.get("rows", ",".join(TIMES))))
+    services().feed.watch(current_viewer(), run, since, rows_of(data.get("rows", ",".join(TIMES))))
     return {"ok": True, "seq": run.log.seq}
 
 
 def unwatch(*args: Any) -> dict[str, Any]:
     """Stop sending the run {"run": ID}."""
     data = _payload("unwatch", args, ("run",))
-    services().feed.unwatch(_viewer(), _run_id(data))
+    services().feed.unwatch(current_viewer(), _run_id(data))
     return {"ok": True}
 
 
 def watch_cluster(*_: Any) -> dict[str, Any]:
     """Send the state of the cluster now and after every change."""
-    services().cluster.watch(_viewer())
+    services().cluster.watch(current_viewer())
     return {"ok": True}
 
 
 def unwatch_cluster(*_: Any) -> dict[str, Any]:
     """Stop sending the cluster."""
-    services().cluster.drop(_viewer())
+    services().cluster.drop(current_viewer())
     return {"ok": True}
 
 
 def leave(*_: Any) -> None:
     """Remove a page that has disconnected."""
-    services().client_sockets.close(_viewer())
-    services().feed.drop(_viewer())
-    services().cluster.drop(_viewer())
-    services().searches.drop(_viewer())
+    services().client_sockets.close(current_viewer())
+    services().feed.drop(current_viewer())
+    services().cluster.drop(current_viewer())
+    services().searches.drop(current_viewer())
 
 
 def refuse(event: Any, *_: Any) -> dict[str, Any]:
@@ -129,7 +130,3 @@ def _run_id(data: dict[str, Any]) -> str:
     if not isinstance(run_id, str):
         raise RequestError("run", run_id, message("runs.run_id", "run must be the id of a run"))
     return run_id
-
-
-def _viewer() -> str:
-    return str(flask.request.sid)  # type: ignore[attr-defined]  # put there by Flask-SocketIO

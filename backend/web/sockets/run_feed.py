@@ -14,8 +14,7 @@ from typing import Any, Protocol
 import gevent
 from gevent.event import Event
 
-from backend.errors import message
-from backend.runs.errors import RunError
+from backend.errors import RequestError, message
 from backend.runs.run import Run
 from backend.runs.run_log import Part
 from backend.schedule.interop.measured_rows import TIMES
@@ -51,19 +50,21 @@ class Feed:
         self._loop: Any = None
 
     def watch(self, viewer: str, run: Run, since: int, kinds: Sequence[str] = TIMES) -> None:
-        """Send the viewer the entries after `since` and every further one, with rows of these kinds. Raises RunError
-        where the viewer watches too many runs, or `since` is beyond the log."""
+        """Send the viewer the entries after `since` and every further one, with rows of these kinds.
+
+        Raises RequestError where the viewer watches too many runs, or `since` is beyond the log.
+        """
         if since > run.log.seq:
             why = message(
                 "runs.since_too_large",
                 "This run has {count} events so far; load it again and watch from there.",
                 count=run.log.seq,
             )
-            raise RunError("bad", "since", since, why, run.log.seq)
+            raise RequestError("since", since, why, limit=run.log.seq, kind="bad")
         others = sum(viewer in cursors for name, (_, cursors) in self._watched.items() if name != run.id)
         if others >= MOST_WATCHES:
             why = message("runs.watch_share", "One page can watch {most} runs.", most=MOST_WATCHES)
-            raise RunError("share", "run", run.id, why, MOST_WATCHES)
+            raise RequestError("run", run.id, why, limit=MOST_WATCHES, kind="share")
         _, cursors = self._watched.setdefault(run.id, (run, {}))
         cursors[viewer] = since
         self._kinds.pop((run.id, viewer), None)

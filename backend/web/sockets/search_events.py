@@ -15,6 +15,7 @@ from backend.schedule.spec import number
 from backend.web.http.access import require
 from backend.web.http.clients import client_of
 from backend.web.services import services
+from backend.web.sockets.client_sockets import current_viewer
 
 SECONDS = (0.05, 600.0)
 DEFAULT_SECONDS = 5.0
@@ -39,14 +40,10 @@ def search(*args: Any) -> dict[str, Any]:
     seconds = number("seconds", data.get("seconds", DEFAULT_SECONDS), *SECONDS)
     spec = read(data.get("spec", {})).with_(effort=None)
     searches = services().searches
-    job = searches.start(_viewer(), spec, seconds, client_of(flask.request))
+    job = searches.start(current_viewer(), spec, seconds, client_of(flask.request))
     return {"ok": True, "id": job.id, "position": searches.position(job)}
 
 
 def stop(*_: Any) -> dict[str, Any]:
     """End this page's search; its last message has the best order so far."""
-    return {"ok": True, "stopped": services().searches.stop(_viewer())}
-
-
-def _viewer() -> str:
-    return str(flask.request.sid)  # type: ignore[attr-defined]  # put there by Flask-SocketIO
+    return {"ok": True, "stopped": services().searches.stop(current_viewer())}

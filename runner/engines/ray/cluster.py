@@ -29,7 +29,7 @@ from runner.telemetry import clock
 log = logging.getLogger("runner")
 LOOK_S = 0.5  # between two polls of the hosts
 PING_S = 1.0  # between two pings of the hosts, while places are requested
-KNOCK_S, JOIN_S = 20.0, 30.0  # for an answer at the cluster's address, and to join it
+KNOCK_S, JOIN_S = 20.0, 120.0  # for an answer at the cluster's address, and to join it, also on a busy host
 CLOSE_S = 1.2  # to leave; the rest of our own cluster is then ended by force
 TRIES = 3  # to start ranks on the hosts that there are
 STORE_BYTES = 256 * 2**20  # of our own: results on their way to rank 0, which go to a disk where there are more

@@ -59,9 +59,10 @@ class ForkServer:
 
     def serve(self) -> None:
         """Serve until the host's part of Ray ends, or this server was unused for KEEP_S."""
-        while (left := self.used + KEEP_S - time.monotonic()) > 0:
+        while True:
             in_use = bool(self.new or self.children)
-            for key, _ in self.selector.select(left):
+            ready = self.selector.select(max(0.0, self.used + KEEP_S - time.monotonic()))
+            for key, _ in ready:
                 if key.fileobj == self.raylet:
                     return
                 if key.fileobj is self.listener:
@@ -70,8 +71,10 @@ class ForkServer:
                     self._reap(key.fileobj)
                 elif isinstance(key.fileobj, socket.socket):
                     self._read(key.fileobj)
-            if in_use or self.new:
+            if in_use or ready:
                 self.used = time.monotonic()
+            else:
+                return
 
     def _accept(self) -> None:
         connection, _ = self.listener.accept()

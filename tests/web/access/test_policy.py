@@ -13,7 +13,7 @@ import pytest
 
 from backend.access import audit as audit_log
 from backend.access import keys
-from backend.access.audit import Audit, PrivateRotatingFile
+from backend.access.audit import Audit, AuditFile
 from backend.access.keys import Cookie
 from backend.access.policy import AccessError, Policy, refuse_other_owner
 from backend.access.roles import Identity, Role, by_address
@@ -192,7 +192,7 @@ def test_refusals_of_one_client_do_not_push_out_the_rest_of_the_log(caplog):
 
 def test_an_audit_log_that_cannot_be_written_says_so_once_and_stops_nothing(tmp_path: Path, capsys):
     (tmp_path / "file").write_text("")
-    handler = PrivateRotatingFile(tmp_path / "file" / "audit.log", maxBytes=1000, backupCount=1, delay=True)
+    handler = AuditFile(tmp_path / "file" / "audit.log", maxBytes=1000, backupCount=1, delay=True)
     record = logging.makeLogRecord({"msg": "x"})
     for _ in range(5):
         handler.emit(record)

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import pytest
 
-from backend.runs.errors import RunError
+from backend.errors import RequestError
 from backend.runs.run import Run
 from backend.runs.run_log import Part
 from backend.schedule.interop.measured_rows import KINDS
@@ -227,7 +227,7 @@ def test_the_last_viewer_of_a_run_may_be_disconnected(feed, viewers):
 def test_a_viewer_ahead_of_the_run_receives_its_end(feed):
     run = a_run()
     grow(run)
-    with pytest.raises(RunError) as refused:
+    with pytest.raises(RequestError) as refused:
         feed.watch("v", run, 5)
     assert (refused.value.field, refused.value.value, refused.value.limit) == ("since", 5, 1)
 
@@ -258,5 +258,5 @@ def test_one_page_can_watch_a_limited_number_of_runs(feed):
     for k in range(MOST_WATCHES):
         feed.watch("v", a_run(f"r{k}"), 0)
     feed.watch("v", a_run("r0"), 0)
-    with pytest.raises(RunError, match="can watch"):
+    with pytest.raises(RequestError, match="can watch"):
         feed.watch("v", a_run("more"), 0)

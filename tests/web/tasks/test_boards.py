@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import pytest
 
 from backend.database.address import Location
+from backend.errors import RequestError
 from backend.schedule.partial_order.score import METRICS, Score
 from backend.tasks import histogram
 from backend.tasks.boards import BEST
-from backend.tasks.errors import BoardError
 from backend.tasks.store import BoardStore, Entry
 from backend.tasks.task import tasks
 from tests.runs.test_databases import at_once
@@ -126,7 +126,7 @@ def test_a_database_that_cannot_be_used_is_an_error_with_its_reason(tmp_path):
     (tmp_path / "file").write_text("x")
     store = BoardStore(tmp_path / "file" / "runs.sqlite3", 10)
     for call in (lambda: submit(store, entry("a")), lambda: store.board(TASK, 1), lambda: store.unname(TASK, "a")):
-        with pytest.raises(BoardError) as refused:
+        with pytest.raises(RequestError) as refused:
             call()
         assert refused.value.kind == "disk"
 

@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.config import Config
+from backend.errors import RequestError
 from backend.schedule.families import registry
 from backend.schedule.order.order import Order, micro_numbers
 from backend.schedule.order.order_codec import pack
@@ -26,7 +27,6 @@ from backend.schedule.partial_order.score import score
 from backend.schedule.simulation.check import check
 from backend.schedule.simulation.simulate import simulate
 from backend.tasks import task as task_module
-from backend.tasks.errors import BoardError
 from backend.tasks.grade import grade
 from backend.tasks.names import LONGEST_NAME, name_of
 from backend.tasks.reference import reference
@@ -220,7 +220,7 @@ def test_a_name_that_is_not_plain_text_is_refused(client: FlaskClient, name: Any
 def test_a_name_that_is_taken_shows_as_it_is_and_is_short(text: str):
     try:
         name = name_of(text)
-    except BoardError:
+    except RequestError:
         return
     if name is None:
         assert text == ""
