@@ -40,7 +40,7 @@ export function createStatus(store: Store, plans: Plans, plot: HTMLElement) {
         h("p", { text: sentence(tr(plan.error)) }),
         nearest === undefined
           ? ""
-          : remedy(SYMBOLS[field] ?? field, nearest, () => apply(field, nearest), "button primary"),
+          : remedy(SYMBOLS[field] ?? field, nearest, () => apply(field, nearest), "button.button.primary"),
       );
     } else {
       replace(cover, h("strong", { text: t("Loading the first schedule …") }));

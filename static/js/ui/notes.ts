@@ -8,6 +8,10 @@ export function setNote(node: HTMLElement, text: string) {
   setText(node, text);
 }
 
-/** The button that puts the nearest legal value into a field. kind: its classes. */
-export const remedy = (field: string, value: unknown, act: () => void, kind = "button") =>
-  h("button", { class: kind, onclick: act }, t("Use {field} = {value}", { field, value }));
+/** The button that puts the nearest legal value into a field. */
+export const remedy = (
+  field: string,
+  value: unknown,
+  act: () => void,
+  selector: `button.${string}` = "button.button",
+) => h(selector, { onclick: act }, t("Use {field} = {value}", { field, value }));

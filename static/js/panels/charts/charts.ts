@@ -255,7 +255,7 @@ class Charts {
   /** The button with the nearest legal value. */
   #use(field: string, nearest: unknown) {
     const use = () => this.store.set({ spec: { ...this.store.get().spec, [field]: nearest } }, "push");
-    return remedy(field, nearest, use, "link");
+    return remedy(field, nearest, use, "button.link");
   }
 
   #fail(problem: unknown) {
