@@ -25,8 +25,8 @@ async function startEmbed() {
 /** The line below: a link to the whole page as the view is now, and what of its link could not be shown here. */
 function addFoot(store: Store, playback: Playback) {
   const link = h(
-    "a",
-    { class: "embed-open", id: "embed-open", href: "/", target: "_blank", rel: "noopener" },
+    "a#embed-open.embed-open",
+    { href: "/", target: "_blank", rel: "noopener" },
     t("Open full view"),
     " ↗",
   );
@@ -39,7 +39,7 @@ function addFoot(store: Store, playback: Playback) {
   update();
   const [problem] = store.problems;
   const note = problem ? sentence(tr(problem)) : store.get().view.run ? t("The measured run is in the full view.") : "";
-  byId("embed-foot").append(h("span", { class: "embed-note", text: note }), link);
+  byId("embed-foot").append(h("span.embed-note", { text: note }), link);
 }
 
 startEmbed();

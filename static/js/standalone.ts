@@ -54,7 +54,7 @@ async function start() {
 
 /** The line below: the page that the file is from, and the theme. */
 function addFoot(store: Store, link: string) {
-  const button = h("button", { type: "button", class: "button icon", id: "theme", onclick: turn });
+  const button = h("button#theme.button.icon", { onclick: turn });
   function turn() {
     store.setView({ theme: THEMES[(THEMES.indexOf(store.get().view.theme) + 1) % THEMES.length] });
     show();
@@ -68,7 +68,7 @@ function addFoot(store: Store, link: string) {
   }
   show();
   byId("embed-foot").append(
-    h("a", { class: "embed-source", href: link, rel: "noopener", text: link.replace(/^https?:\/\//, "") }),
+    h("a.embed-source", { href: link, rel: "noopener", text: link.replace(/^https?:\/\//, "") }),
     button,
   );
 }

@@ -53,7 +53,6 @@ SMALL_MODULES = {
 }
 LONG_FUNCTIONS = {
     "backend/schedule/search/construction.py:fill": "one compiled loop: choosing the op in a function takes 4 % longer",
-    "static/js/app/shortcuts.ts:bindings": "a table with one entry per shortcut, and nothing else",
     "static/js/data/spec_fields.ts:fieldList": "a table with one entry per field of a spec",
 }
 

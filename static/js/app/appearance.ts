@@ -61,14 +61,8 @@ export function createAppearance(store: LookStore, speak: (lang: string) => void
     ),
   ];
   const node = h(
-    "div",
-    {
-      id: "appearance",
-      class: "popup menu",
-      popover: "auto",
-      role: "dialog",
-      "aria-label": t("Appearance and language"),
-    },
+    "div#appearance.popup.menu",
+    { popover: "auto", role: "dialog", "aria-label": t("Appearance and language") },
     ...groups.map((each) => each.node),
   );
   document.body.append(node);
@@ -110,12 +104,10 @@ function group(name: string, title: string, options: string[][], pick: (value: s
     }),
   );
   const node = h(
-    "fieldset",
-    { class: "segments" },
+    "fieldset.segments",
     h("legend", { text: title }),
     h(
       "div",
-      {},
       ...options.map(([value, text], at) =>
         h("label", { lang: name === "lang" ? value : null }, inputs[at], h("span", { text })),
       ),

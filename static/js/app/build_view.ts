@@ -1,7 +1,7 @@
 // Wires the workbench: the board on the timeline, the palette under it, and the panels beside it.
 import { createAppearance } from "./appearance.ts";
 import { TimelineView } from "./timeline_view.ts";
-import { Refusal, getJson } from "../data/api.ts";
+import { getJson, whyFailed } from "../data/api.ts";
 import { inPairs } from "../data/matched_plan.ts";
 import { RunsOnScreen } from "../data/runs/runs_on_screen.ts";
 import { addressOf, fork, type Own } from "../data/workbench/address.ts";
@@ -22,11 +22,11 @@ import { createTaskPanel } from "../panels/workbench/task_panel.ts";
 import { createTable } from "../timeline/table.ts";
 import { byId } from "../ui/dom.ts";
 import { invalidate } from "../ui/frame_loop.ts";
-import { listenKeys, type Binding } from "../ui/keyboard.ts";
+import { binding, listenKeys, type Binding } from "../ui/keyboard.ts";
 import { announce } from "../ui/live_region.ts";
 import { remember } from "../ui/remembered.ts";
 import { onRest, restSoon } from "../ui/rest.ts";
-import { t, tr } from "../core/i18n/language.ts";
+import { t } from "../core/i18n/language.ts";
 import { readArea } from "../core/timeline/area.ts";
 import { specQuery } from "../core/state/link.ts";
 import { positionOfRows } from "../core/workbench/op_texts.ts";
@@ -219,7 +219,7 @@ export class BuildView {
       this.task.put(task);
     } catch (problem) {
       own.task = "";
-      this.view.status.toast(problem instanceof Refusal ? tr(problem) : t("The server does not answer."), NOTICE);
+      this.view.status.toast(whyFailed(problem), NOTICE);
     }
   }
 
@@ -266,30 +266,27 @@ export class BuildView {
   #keys(): Binding[] {
     const { session } = this;
     const section = t("Build");
-    const key = (
-      keys: string[],
-      label: string,
-      description: string,
-      act: () => void,
-      more: Partial<Binding> = {},
-    ): Binding => ({ section, keys, label, description, act, ...more });
     return [
-      key(["ArrowUp"], "↑", t("the rank above"), () => session.setRank(session.rank - 1)),
-      key(["ArrowDown"], "↓", t("the rank below"), () => session.setRank(session.rank + 1)),
-      key(["ArrowLeft"], "←", t("the op before in the palette"), () => session.chooseBy(-1)),
-      key(["ArrowRight"], "→", t("the next op in the palette"), () => session.chooseBy(1)),
+      binding(section, ["ArrowUp"], "↑", t("the rank above"), () => session.setRank(session.rank - 1)),
+      binding(section, ["ArrowDown"], "↓", t("the rank below"), () => session.setRank(session.rank + 1)),
+      binding(section, ["ArrowLeft"], "←", t("the op before in the palette"), () => session.chooseBy(-1)),
+      binding(section, ["ArrowRight"], "→", t("the next op in the palette"), () => session.chooseBy(1)),
       ...["F", "I", "W", "B"].map((letter) =>
-        key([letter.toLowerCase(), letter], letter, t("choose {kind}; again, its next chunk", { kind: letter }), () =>
-          session.chooseKind(letter),
+        binding(
+          section,
+          [letter.toLowerCase(), letter],
+          letter,
+          t("choose {kind}; again, its next chunk", { kind: letter }),
+          () => session.chooseKind(letter),
         ),
       ),
-      key(["Enter"], "Enter", t("place what is chosen on the rank"), () => session.placePick()),
-      key(["Backspace"], "Backspace", t("take back the rank's last op"), () => session.takeBack()),
-      key(["z"], "Ctrl Z", t("undo"), () => session.undo(), { ctrl: true }),
-      key(["Z", "y"], "Ctrl ⇧ Z", t("redo"), () => session.redo(), { ctrl: true }),
-      key(["+", "="], "+", t("zoom in"), () => this.timeline.zoom(1.35)),
-      key(["-"], "-", t("zoom out"), () => this.timeline.zoom(1 / 1.35)),
-      key(["0"], "0", t("show all"), () => this.timeline.look({ t0: 0, t1: this.timeline.total() })),
+      binding(section, ["Enter"], "Enter", t("place what is chosen on the rank"), () => session.placePick()),
+      binding(section, ["Backspace"], "Backspace", t("take back the rank's last op"), () => session.takeBack()),
+      binding(section, ["z"], "Ctrl Z", t("undo"), () => session.undo(), { ctrl: true }),
+      binding(section, ["Z", "y"], "Ctrl ⇧ Z", t("redo"), () => session.redo(), { ctrl: true }),
+      binding(section, ["+", "="], "+", t("zoom in"), () => this.timeline.zoom(1.35)),
+      binding(section, ["-"], "-", t("zoom out"), () => this.timeline.zoom(1 / 1.35)),
+      binding(section, ["0"], "0", t("show all"), () => this.timeline.look({ t0: 0, t1: this.timeline.total() })),
       ...this.view.keys().filter((each) => !each.keys.some((name) => TAKEN.test(name) && !each.shift)),
     ];
   }

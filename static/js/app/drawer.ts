@@ -18,7 +18,7 @@ type Tab = {
 
 export function createDrawer(store: Store, tabs: Tab[]) {
   const home = byId("drawer");
-  const bar = h("div", { class: "tabs", role: "tablist", "aria-label": t("Details") });
+  const bar = h("div.tabs", { role: "tablist", "aria-label": t("Details") });
   home.append(bar);
   const buttons = new Map<string, HTMLElement>();
   let open = "";
@@ -28,7 +28,6 @@ export function createDrawer(store: Store, tabs: Tab[]) {
     const button = h(
       "button",
       {
-        type: "button",
         role: "tab",
         id: `tab-${id}`,
         "aria-controls": `panel-${id}`,
@@ -75,9 +74,7 @@ export function createDrawer(store: Store, tabs: Tab[]) {
 
 /** The edge over an open tab, which is dragged, or moved by keys, to make the tab taller; this browser remembers it. */
 function createEdge(home: HTMLElement) {
-  const edge = h("div", {
-    class: "drawer-edge",
-    id: "drawer-edge",
+  const edge = h("div#drawer-edge.drawer-edge", {
     role: "separator",
     tabindex: 0,
     hidden: true,

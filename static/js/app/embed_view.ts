@@ -18,15 +18,8 @@ export function createEmbedView(store: Store, plans: Plans) {
 
 /** All shortcuts, over the timeline. */
 function openShortcuts(keys: Binding[]) {
-  const dialog = h("dialog", {
-    class: "popup embed-keys",
-    "aria-label": t("All shortcuts"),
-    onclose: () => dialog.remove(),
-  });
-  dialog.append(
-    h("button", { type: "button", class: "button soft", onclick: () => dialog.close() }, t("Close")),
-    createShortcuts(keys),
-  );
+  const dialog = h("dialog.popup.embed-keys", { "aria-label": t("All shortcuts"), onclose: () => dialog.remove() });
+  dialog.append(h("button.button.soft", { onclick: () => dialog.close() }, t("Close")), createShortcuts(keys));
   byId("stage").append(dialog);
   dialog.showModal();
 }

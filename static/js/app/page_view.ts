@@ -170,7 +170,7 @@ export class PageView {
 
   /** The tab of training plans, whose script is loaded when it is opened. */
   #planTab() {
-    const panel = h("div", {});
+    const panel = h("div");
     const { store, plans, unitsOf, costs } = this;
     let loading: Promise<{ show: () => void }> | null = null;
     const load = async () => {

@@ -1,142 +1,59 @@
 // Keyboard shortcuts and gestures: one table that the keyboard follows and that the Shortcuts tab shows.
 import { h } from "../ui/dom.ts";
 import { t } from "../core/i18n/language.ts";
-import type { Binding } from "../ui/keyboard.ts";
+import { binding, type Binding } from "../ui/keyboard.ts";
+import type { createActions } from "./actions.ts";
 
-type Act =
-  | "zoomIn"
-  | "zoomOut"
-  | "panLeft"
-  | "panRight"
-  | "pageUp"
-  | "pageDown"
-  | "fit"
-  | "next"
-  | "previous"
-  | "up"
-  | "down"
-  | "play"
-  | "stepBack"
-  | "stepOn"
-  | "help"
-  | "clear"
-  | "enter"
-  | "strips"
-  | "areaLeft"
-  | "areaRight"
-  | "areaUp"
-  | "areaDown"
-  | "mark"
-  | "pin"
-  | "openFind"
-  | "undo"
-  | "redo";
+type Acts = ReturnType<typeof createActions>;
 
-export function bindings(acts: Record<Act, () => void>): Binding[] {
+export function bindings(acts: Acts): Binding[] {
   const [play, look, select, area, show] = sections();
   return [
-    { section: play, keys: [" "], label: t("Space"), description: t("play and pause"), act: acts.play },
-    {
-      section: play,
-      keys: ["ArrowLeft"],
-      label: "←",
-      description: t("playhead back to where an op or a copy starts or ends"),
-      act: acts.stepBack,
-    },
-    {
-      section: play,
-      keys: ["ArrowRight"],
-      label: "→",
-      description: t("playhead on to the next such moment"),
-      act: acts.stepOn,
-    },
-    { section: look, keys: ["w", "W"], label: "W", description: t("zoom in"), act: acts.zoomIn },
-    { section: look, keys: ["s", "S"], label: "S", description: t("zoom out"), act: acts.zoomOut },
-    { section: look, keys: ["a", "A"], label: "A", description: t("pan to earlier"), act: acts.panLeft },
-    { section: look, keys: ["d", "D"], label: "D", description: t("pan to later"), act: acts.panRight },
-    { section: look, keys: ["f", "F"], label: "F", description: t("fit what is selected, then all"), act: acts.fit },
-    {
-      section: look,
-      keys: ["PageUp"],
-      label: "Page ↑",
-      description: t("ranks above, where not all fit"),
-      act: acts.pageUp,
-    },
-    { section: look, keys: ["PageDown"], label: "Page ↓", description: t("ranks below"), act: acts.pageDown },
-    { section: select, keys: ["."], label: ".", description: t("next op on the row"), act: acts.next },
-    { section: select, keys: [","], label: ",", description: t("previous op on the row"), act: acts.previous },
-    { section: select, keys: ["ArrowUp"], label: "↑", description: t("the row above"), act: acts.up },
-    { section: select, keys: ["ArrowDown"], label: "↓", description: t("the row below"), act: acts.down },
-    {
-      section: select,
-      keys: ["Enter"],
-      label: "Enter",
-      description: t("select the op or the idle time under the pointer, else the idle time before the selected op"),
-      act: acts.enter,
-    },
-    { section: select, keys: ["/"], label: "/", description: t("find ops: 2F5, or F5, 2F, 5"), act: acts.openFind },
-    {
-      section: select,
-      keys: ["Escape"],
-      label: "Esc",
-      description: t("clear what was found, the area, the selection, then the playhead"),
-      act: acts.clear,
-    },
-    {
-      section: area,
-      keys: ["ArrowRight"],
-      shift: true,
-      label: "Shift →",
-      description: t("grow an area from the selected op"),
-      act: acts.areaRight,
-    },
-    {
-      section: area,
-      keys: ["ArrowLeft"],
-      shift: true,
-      label: "Shift ←",
-      description: t("its moving edge to the op edge before"),
-      act: acts.areaLeft,
-    },
-    {
-      section: area,
-      keys: ["ArrowDown"],
-      shift: true,
-      label: "Shift ↓",
-      description: t("the area down by a rank"),
-      act: acts.areaDown,
-    },
-    {
-      section: area,
-      keys: ["ArrowUp"],
-      shift: true,
-      label: "Shift ↑",
-      description: t("the area up by a rank"),
-      act: acts.areaUp,
-    },
-    {
-      section: area,
-      keys: ["m", "M"],
-      label: "M",
-      description: t("put or remove a mark: at the pointer, the selected op or the playhead"),
-      act: acts.mark,
-    },
-    {
-      section: area,
-      keys: ["p", "P"],
-      label: "P",
-      description: t("pin or unpin the selected op's rank"),
-      act: acts.pin,
-    },
-    {
-      section: show,
-      keys: ["h", "H"],
-      label: "H",
-      description: t("memory that each rank holds: show and hide"),
-      act: acts.strips,
-    },
-    ...steps(acts, show),
-    { section: show, keys: ["?"], label: "?", description: t("all shortcuts"), act: acts.help },
+    binding(play, [" "], t("Space"), t("play and pause"), acts.play),
+    binding(play, ["ArrowLeft"], "←", t("playhead back to where an op or a copy starts or ends"), acts.stepBack),
+    binding(play, ["ArrowRight"], "→", t("playhead on to the next such moment"), acts.stepOn),
+    binding(look, ["w", "W"], "W", t("zoom in"), acts.zoomIn),
+    binding(look, ["s", "S"], "S", t("zoom out"), acts.zoomOut),
+    binding(look, ["a", "A"], "A", t("pan to earlier"), acts.panLeft),
+    binding(look, ["d", "D"], "D", t("pan to later"), acts.panRight),
+    binding(look, ["f", "F"], "F", t("fit what is selected, then all"), acts.fit),
+    binding(look, ["PageUp"], "Page ↑", t("ranks above, where not all fit"), acts.pageUp),
+    binding(look, ["PageDown"], "Page ↓", t("ranks below"), acts.pageDown),
+    binding(select, ["."], ".", t("next op on the row"), acts.next),
+    binding(select, [","], ",", t("previous op on the row"), acts.previous),
+    binding(select, ["ArrowUp"], "↑", t("the row above"), acts.up),
+    binding(select, ["ArrowDown"], "↓", t("the row below"), acts.down),
+    binding(
+      select,
+      ["Enter"],
+      "Enter",
+      t("select the op or the idle time under the pointer, else the idle time before the selected op"),
+      acts.enter,
+    ),
+    binding(select, ["/"], "/", t("find ops: 2F5, or F5, 2F, 5"), acts.openFind),
+    binding(
+      select,
+      ["Escape"],
+      "Esc",
+      t("clear what was found, the area, the selection, then the playhead"),
+      acts.clear,
+    ),
+    binding(area, ["ArrowRight"], "Shift →", t("grow an area from the selected op"), acts.areaRight, { shift: true }),
+    binding(area, ["ArrowLeft"], "Shift ←", t("its moving edge to the op edge before"), acts.areaLeft, { shift: true }),
+    binding(area, ["ArrowDown"], "Shift ↓", t("the area down by a rank"), acts.areaDown, { shift: true }),
+    binding(area, ["ArrowUp"], "Shift ↑", t("the area up by a rank"), acts.areaUp, { shift: true }),
+    binding(
+      area,
+      ["m", "M"],
+      "M",
+      t("put or remove a mark: at the pointer, the selected op or the playhead"),
+      acts.mark,
+    ),
+    binding(area, ["p", "P"], "P", t("pin or unpin the selected op's rank"), acts.pin),
+    binding(show, ["h", "H"], "H", t("memory that each rank holds: show and hide"), acts.strips),
+    binding(show, ["z"], "Ctrl Z", t("undo the last change"), acts.undo, { ctrl: true }),
+    binding(show, ["Z", "y"], "Ctrl ⇧ Z", t("redo it"), acts.redo, { ctrl: true }),
+    binding(show, ["?"], "?", t("all shortcuts"), acts.help),
   ];
 }
 
@@ -174,26 +91,6 @@ const touches = () => [
   { label: t("Press and hold"), description: t("then drag: select an area") },
 ];
 
-/** Back and forward through the gestures. */
-const steps = (acts: Record<"undo" | "redo", () => void>, section: string): Binding[] => [
-  {
-    section,
-    ctrl: true,
-    keys: ["z"],
-    label: "Ctrl Z",
-    description: t("undo the last change"),
-    act: acts.undo,
-  },
-  {
-    section,
-    ctrl: true,
-    keys: ["Z", "y"],
-    label: "Ctrl ⇧ Z",
-    description: t("redo it"),
-    act: acts.redo,
-  },
-];
-
 type Line = { label: string; description: string };
 
 /** The Shortcuts tab. */
@@ -206,17 +103,9 @@ export function createShortcuts(all: Binding[]) {
   );
   return h(
     "div",
-    {},
+    h("div.keys", ...byKey, list(t("Mouse and pen"), gestures(), "gestures"), list(t("Touch"), touches(), "gestures")),
     h(
-      "div",
-      { class: "keys" },
-      ...byKey,
-      list(t("Mouse and pen"), gestures(), "gestures"),
-      list(t("Touch"), touches(), "gestures"),
-    ),
-    h(
-      "p",
-      { class: "note" },
+      "p.note",
       t("Marks: ● solid red, what the op needs. ▶ dashed green, what it unblocks."),
       t(" "),
       t(
@@ -244,10 +133,7 @@ function list(title: string, lines: Line[], cls?: string) {
     h("h3", { text: title }),
     h(
       "ul",
-      {},
-      ...lines.map(({ label, description }) =>
-        h("li", {}, h("kbd", { text: label }), h("span", { text: description })),
-      ),
+      ...lines.map(({ label, description }) => h("li", h("kbd", { text: label }), h("span", { text: description }))),
     ),
   );
 }

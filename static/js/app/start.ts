@@ -40,11 +40,10 @@ function showOffline() {
   replace(
     byId("plot"),
     h(
-      "div",
-      { class: "plot-state" },
+      "div.plot-state",
       h("strong", { text: t("The server does not answer") }),
       h("p", { text: t("It served this page and no longer responds. Start it again, or check the connection.") }),
-      h("button", { type: "button", class: "button soft", onclick: () => location.reload() }, t("Try again")),
+      h("button.button.soft", { onclick: () => location.reload() }, t("Try again")),
     ),
   );
 }

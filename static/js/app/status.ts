@@ -1,5 +1,6 @@
 // What the timeline shows while there is nothing to draw: loading, a refused first spec, no server. Also brief notices.
 import { byId, h, replace, sentence, show } from "../ui/dom.ts";
+import { remedy } from "../ui/notes.ts";
 import { t, tr } from "../core/i18n/language.ts";
 import type { Plan } from "../data/plan.ts";
 import type { Plans } from "../data/plans.ts";
@@ -11,7 +12,7 @@ const SYMBOLS: Record<string, string> = { group: "g", comm: "c", F: "f", I: "i",
 const RETRY = 4000; // ms
 
 export function createStatus(store: Store, plans: Plans, plot: HTMLElement) {
-  const cover = h("div", { class: "plot-state" }, h("strong", { text: t("Loading the first schedule …") }));
+  const cover = h("div.plot-state", h("strong", { text: t("Loading the first schedule …") }));
   plot.append(cover);
   byId("stage").classList.add("is-empty");
   const banner = byId("banner");
@@ -28,10 +29,8 @@ export function createStatus(store: Store, plans: Plans, plot: HTMLElement) {
       replace(
         cover,
         h("strong", { text: t("The server does not answer") }),
-        h("p", {
-          text: t("The server searches this schedule or reads it. The page tries again every few seconds."),
-        }),
-        h("button", { type: "button", class: "button soft", onclick: retry }, t("Try now")),
+        h("p", { text: t("The server searches this schedule or reads it. The page tries again every few seconds.") }),
+        h("button.button.soft", { onclick: retry }, t("Try now")),
       );
     } else if (plan.error) {
       const { field, nearest } = plan.error;
@@ -41,11 +40,7 @@ export function createStatus(store: Store, plans: Plans, plot: HTMLElement) {
         h("p", { text: sentence(tr(plan.error)) }),
         nearest === undefined
           ? ""
-          : h(
-              "button",
-              { type: "button", class: "button primary", onclick: () => apply(field, nearest) },
-              t("Use {field} = {value}", { field: SYMBOLS[field] ?? field, value: nearest }),
-            ),
+          : remedy(SYMBOLS[field] ?? field, nearest, () => apply(field, nearest), "button.button.primary"),
       );
     } else {
       replace(cover, h("strong", { text: t("Loading the first schedule …") }));
@@ -63,7 +58,7 @@ export function createStatus(store: Store, plans: Plans, plot: HTMLElement) {
         h("span", {
           text: t("The server does not answer. Constructed schedules still work; searched and imported ones do not."),
         }),
-        h("button", { type: "button", class: "button", onclick: retry }, t("Try now")),
+        h("button.button", { onclick: retry }, t("Try now")),
       );
     }
     clearTimeout(timer);

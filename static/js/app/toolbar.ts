@@ -32,10 +32,7 @@ type Parts = {
 };
 
 /** A label, and a shorter one for phones: the style sheet shows one of them. */
-const inTwoWidths = (wide: string, narrow: string) => [
-  h("span", { class: "wide" }, wide),
-  h("span", { class: "narrow" }, narrow),
-];
+const inTwoWidths = (wide: string, narrow: string) => [h("span.wide", wide), h("span.narrow", narrow)];
 
 export function createToolbar({ store, plans: { families }, controls, runs, showShortcuts, openImport }: Parts) {
   const compare = byId("compare-toggle") as HTMLButtonElement;

@@ -33,13 +33,10 @@ export function createWelcome({ store, plans, teach }: { store: Store; plans: Pl
   if (!isFirstVisit(location.search) || recall(CLOSED)) return;
   const node = byId("welcome");
   let closed = false;
-  const figures = h("span", { class: "welcome-figures" });
+  const figures = h("span.welcome-figures");
   const close = h(
-    "button",
+    "button#welcome-close.button.icon",
     {
-      type: "button",
-      class: "button icon",
-      id: "welcome-close",
       "aria-label": t("Close this line"),
       onclick: () => {
         closed = true;
@@ -51,13 +48,12 @@ export function createWelcome({ store, plans, teach }: { store: Store; plans: Pl
     "×",
   );
   node.append(
-    h("p", {}, h("strong", { text: t("Grey is wasted GPU time. Drag p and m.") }), " ", figures),
+    h("p", h("strong", { text: t("Grey is wasted GPU time. Drag p and m.") }), " ", figures),
     h(
-      "div",
-      { class: "welcome-ways" },
-      h("a", { class: "button soft", id: "welcome-learn", href: "/learn" }, t("Learn")),
-      h("button", { type: "button", class: "button soft", id: "welcome-teach", onclick: teach }, t("Teach")),
-      h("a", { class: "button soft", id: "welcome-plan", href: PLAN_LINK }, t("Plan a training run")),
+      "div.welcome-ways",
+      h("a#welcome-learn.button.soft", { href: "/learn" }, t("Learn")),
+      h("button#welcome-teach.button.soft", { onclick: teach }, t("Teach")),
+      h("a#welcome-plan.button.soft", { href: PLAN_LINK }, t("Plan a training run")),
       close,
     ),
   );

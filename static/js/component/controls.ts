@@ -38,7 +38,7 @@ function slider(name: string, label: string, stopsFor: (value: number) => number
   let stops: number[] = [];
   input.addEventListener("input", () => change(name, stops[Number(input.value)]));
   return {
-    row: h("label", {}, h("span", { text: label }), out, input),
+    row: h("label", h("span", { text: label }), out, input),
     write(spec) {
       const value = Number(valueOf(spec, name));
       stops = stopsFor(value);
@@ -57,7 +57,7 @@ function familyRow(change: Change): ControlRow {
     ...Object.entries(CONSTRUCTED).map(([value, { title }]) => h("option", { value, text: title })),
   );
   return {
-    row: h("label", {}, h("span", { text: t("Schedule") }), select),
+    row: h("label", h("span", { text: t("Schedule") }), select),
     write(spec) {
       select.value = spec.family;
     },

@@ -23,21 +23,21 @@ const AWAY = 12; // px from the pointer to the tip
 
 export class BubbleLine extends HTMLElement {
   static observedAttributes = ATTRIBUTES;
-  #frame = h("div", { class: "frame" });
+  #frame = h("div.frame");
   #title = h("strong");
-  #sizes = h("span", { class: "sizes" });
-  #figures = h("span", { class: "figures" });
-  #legend = h("div", { class: "legend" });
-  #controls = h("div", { class: "sliders", role: "group" });
-  #plot = h("div", { class: "plot", tabindex: 0, role: "application" });
-  #tip = h("div", { class: "tip", hidden: true });
-  #toggle = h("button", { type: "button", onclick: () => this.#player.toggle() }, icon(PLAY));
+  #sizes = h("span.sizes");
+  #figures = h("span.figures");
+  #legend = h("div.legend");
+  #controls = h("div.sliders", { role: "group" });
+  #plot = h("div.plot", { tabindex: 0, role: "application" });
+  #tip = h("div.tip", { hidden: true });
+  #toggle = h("button", { onclick: () => this.#player.toggle() }, icon(PLAY));
   #scrub = h("input", { type: "range", min: 0, max: SCRUB_STEPS, value: SCRUB_STEPS });
   #now = h("output");
-  #transport = h("div", { class: "transport", role: "group" }, this.#toggle, this.#scrub, this.#now);
+  #transport = h("div.transport", { role: "group" }, this.#toggle, this.#scrub, this.#now);
   #readable = h("div");
-  #said = h("div", { class: "said", "aria-live": "polite" });
-  #problem = h("p", { class: "problem", role: "alert", hidden: true });
+  #said = h("div.said", { "aria-live": "polite" });
+  #problem = h("p.problem", { role: "alert", hidden: true });
   #picture = new Picture(this.#plot, this.#frame);
   #player = new Player(() => this.#onTime());
   #sizesWatched = new ResizeObserver(() => this.#draw());
@@ -55,7 +55,7 @@ export class BubbleLine extends HTMLElement {
     root.adoptedStyleSheets = [styleSheet()];
     this.#plot.append(this.#tip);
     this.#frame.append(
-      h("div", { class: "head" }, this.#title, this.#sizes, this.#figures),
+      h("div.head", this.#title, this.#sizes, this.#figures),
       this.#controls,
       this.#legend,
       this.#plot,

@@ -38,7 +38,7 @@ export function legend({ schedule }: Lane): HTMLElement[] {
       [KIND_PAIR, "pair", t("F and B overlapped")],
     ] as [number, string, string][]
   ).filter(([kind]) => kinds.has(kind));
-  const entry = (name: string, text: string) => h("span", {}, h("i", { class: name }), text);
+  const entry = (name: string, text: string) => h("span", h("i", { class: name }), text);
   return [...names.map(([, name, text]) => entry(name, text)), entry("idle", t("bubble"))];
 }
 
@@ -94,7 +94,7 @@ export function table({ schedule, end }: Lane, busy: Float64Array) {
     const more = offsets[r + 1] - offsets[r] - ops.length;
     if (more > 0) ops.push(t("and {n} more", { n: more }));
     const cells = [r, num(busy[r]), formatPercent(end ? 1 - busy[r] / end : 0), peaks[r], ops.join(" ")];
-    return h("tr", {}, ...cells.map((text) => h("td", { text })));
+    return h("tr", ...cells.map((text) => h("td", { text })));
   });
-  return h("table", {}, h("tr", {}, ...head.map((text) => h("th", { scope: "col", text }))), ...rows);
+  return h("table", h("tr", ...head.map((text) => h("th", { scope: "col", text }))), ...rows);
 }

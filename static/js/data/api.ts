@@ -1,5 +1,6 @@
 // Requests to the server. Every failure is thrown as a Refusal (the server refused) or Offline (no answer).
-import { t } from "../core/i18n/language.ts";
+import { sentence } from "../ui/dom.ts";
+import { t, tr } from "../core/i18n/language.ts";
 import type { SpecError } from "../core/schedule/types.ts";
 
 /** A request that the server understood and refused. Has a `code`, `params` and a `message`, so tr() translates it. */
@@ -32,6 +33,10 @@ export class Offline extends Error {
     this.name = "Offline";
   }
 }
+
+/** Why a request failed, as a sentence: the refusal, or that there was no answer. */
+export const whyFailed = (problem: unknown) =>
+  problem instanceof Refusal ? sentence(tr(problem)) : t("The server does not answer.");
 
 const RETRY = 3000; // ms between tries of what had no answer
 const MOST_TRIES = 4;

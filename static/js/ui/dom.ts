@@ -3,20 +3,34 @@ import { language, t } from "../core/i18n/language.ts";
 
 type Child = string | number | Node | null | undefined | false;
 
-/** Make an element. Keys that start with "on" are listeners, "text" is its text, the rest are attributes. */
-export function h<K extends keyof HTMLElementTagNameMap>(
-  tag: K,
-  props: Record<string, any> = {},
-  ...children: Child[]
-): HTMLElementTagNameMap[K] {
+type Tag = keyof HTMLElementTagNameMap;
+type Selector = Tag | `${Tag}#${string}` | `${Tag}.${string}`;
+type TagOf<S extends string> = S extends `${infer Head}#${string}` | `${infer Head}.${string}` ? TagOf<Head> : S;
+type Made<S extends string> = TagOf<S> extends Tag ? HTMLElementTagNameMap[TagOf<S>] : never;
+type Props = Record<string, any>;
+
+/**
+ * Make an element. selector: as "button#run.button.primary", its tag with its id and classes. Of the properties, which
+ * may be left out, keys that start with "on" are listeners, "text" is its text, and the rest are attributes. A button
+ * submits only where its type says so.
+ */
+export function h<S extends Selector>(selector: S, props: Props, ...children: Child[]): Made<S>;
+export function h<S extends Selector>(selector: S, ...children: Child[]): Made<S>;
+export function h(selector: string, first?: Props | Child, ...others: Child[]): HTMLElement {
+  const [head, ...classes] = selector.split(".");
+  const [tag, id] = head.split("#");
   const node = document.createElement(tag);
-  for (const [key, value] of Object.entries(props)) {
+  if (id) node.id = id;
+  if (classes.length) node.className = classes.join(" ");
+  if (tag === "button") node.setAttribute("type", "button");
+  const isProps = typeof first === "object" && first !== null && !(first instanceof Node);
+  for (const [key, value] of Object.entries(isProps ? first : {})) {
     if (value === null || value === undefined || value === false) continue;
     if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
     else if (key === "text") node.textContent = String(value);
     else node.setAttribute(key, value === true ? "" : String(value));
   }
-  append(node, children);
+  append(node, isProps ? others : [first as Child, ...others]);
   return node;
 }
 
@@ -58,6 +72,16 @@ export const filled = (text: string, parts: Record<string, Child>): Child[] =>
 /** Write text only when it differs, so that an unchanged figure costs no layout. */
 export function setText(node: Node, text: string) {
   if (node.textContent !== text) node.textContent = text;
+}
+
+const written = new WeakMap<Element, string>();
+
+/** Whether a node is to show something else than at the last call; what it shows is compared as JSON. */
+export function isNew(node: Element, shown: unknown) {
+  const now = JSON.stringify(shown);
+  if (written.get(node) === now) return false;
+  written.set(node, now);
+  return true;
 }
 
 export function show(node: HTMLElement, shown: boolean) {

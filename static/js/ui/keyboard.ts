@@ -10,6 +10,16 @@ export type Binding = {
   ctrl?: boolean; // with Ctrl or ⌘ held; text fields keep such keys for themselves
 };
 
+/** A line of a table of keys: section, keys, their label, what they do, and what is called. */
+export const binding = (
+  section: string,
+  keys: string[],
+  label: string,
+  description: string,
+  act: () => void,
+  more: Partial<Binding> = {},
+): Binding => ({ section, keys, label, description, act, ...more });
+
 const NAMED = /^(Arrow|Page|Home|End)/; // keys that shift does not change
 
 /** Listen to keys everywhere, or inside an element, except where a text field or another control needs them. */
@@ -21,15 +31,15 @@ export function listenKeys(table: Binding[], home: Document | HTMLElement = docu
     const target = event.target instanceof Element ? event.target : null;
     const needed = keysNeededBy(target);
     const ctrl = event.ctrlKey || event.metaKey;
-    const binding = table.find(
+    const found = table.find(
       (each) =>
         each.keys.includes(event.key) &&
         (each.ctrl ?? false) === ctrl &&
         (!NAMED.test(event.key) || (each.shift ?? false) === event.shiftKey),
     );
-    if (!binding || needed === "all" || (needed === "some" && !/^([a-zA-Z?.,/[\]]|Escape)$/.test(event.key))) return;
+    if (!found || needed === "all" || (needed === "some" && !/^([a-zA-Z?.,/[\]]|Escape)$/.test(event.key))) return;
     event.preventDefault();
-    binding.act(event);
+    found.act(event);
   });
 }
 

@@ -35,13 +35,13 @@ function createPlace(store: Store, node: HTMLElement) {
   const home = node.querySelector(".chart-home") as HTMLElement;
   const { chart: name = "", query = "" } = node.dataset;
   const title = (node.querySelector("figcaption > p")?.textContent ?? name).replace(/[.。]$/, "");
-  const said = h("p", { class: "chart-said", "aria-live": "polite" });
+  const said = h("p.chart-said", { "aria-live": "polite" });
   let answer: ChartAnswer | null = null;
   const figure = new Figure({
     put: (at) => put(at),
     tell: (at) => replace(said, at === null || !answer ? "" : answer.describe(at)),
   });
-  const numbers = h("details", {}, h("summary", { text: t("Numbers") }));
+  const numbers = h("details", h("summary", { text: t("Numbers") }));
   let drawn: Promise<void> | null = null;
 
   function put(at: number) {
@@ -62,12 +62,12 @@ function createPlace(store: Store, node: HTMLElement) {
       if ("rows" in chart)
         numbers.replaceChildren(
           h("summary", { text: t("Numbers") }),
-          h("div", { class: "chart-table" }, rowTable(chart, title, { put, point: (at) => figure.point(at) })),
+          h("div.chart-table", rowTable(chart, title, { put, point: (at) => figure.point(at) })),
         );
       await figure.draw(drawer, chart, answer, title, []);
     } catch (problem) {
       drawn = null;
-      replace(home, h("p", { class: "problem", text: sentence(tr(problem as any)) }));
+      replace(home, h("p.problem", { text: sentence(tr(problem as any)) }));
     }
   }
 

@@ -80,14 +80,14 @@ function createQuestion(form: HTMLFormElement, acts: Acts) {
     form.dataset.result = right ? "right" : "wrong";
     replace(
       said,
-      h("p", {}, h("strong", { text: right ? yes : no }), " ", ...nodesOf(reason), answer, over ? "" : ` ${again}`),
+      h("p", h("strong", { text: right ? yes : no }), " ", ...nodesOf(reason), answer, over ? "" : ` ${again}`),
     );
     if (!over) {
       if (hint.childNodes.length) hint.hidden = hintButton.hidden = false;
       hintButton.hidden = true;
       return;
     }
-    if (explanation) said.append(h("div", { class: "explanation" }, ...nodesOf(explanation)));
+    if (explanation) said.append(h("div.explanation", ...nodesOf(explanation)));
     markRight(form, graded);
     form.dataset.over = "";
     form.dispatchEvent(new CustomEvent("answered", { bubbles: true }));

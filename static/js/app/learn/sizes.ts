@@ -47,7 +47,7 @@ export function createSizes(store: Store, plans: Plans, home: HTMLElement) {
   function sizeRow(name: Size, label: string, stopsOf: () => number[]) {
     const input = h("input", { type: "range", min: 0, step: 1, "aria-label": label, id: `size-${name}` });
     const out = h("b");
-    const node = h("label", { class: "view-size" }, h("span", { text: label }), out, input);
+    const node = h("label.view-size", h("span", { text: label }), out, input);
     let stops: number[] = [];
     input.addEventListener("input", () => {
       corrections = MOST_CORRECTIONS;

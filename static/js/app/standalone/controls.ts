@@ -22,8 +22,8 @@ export function createStandaloneControls(store: Store, plans: Plans, specs: Spec
   const { families } = plans;
   const costs = createCostSliders(specs, textOf, apply);
   const sizes = createSizeControls(specs, families, apply);
-  const again = h("button", { type: "button", class: "button soft", disabled: true, onclick: reset }, t("Reset"));
-  const note = h("p", { class: "embed-note", hidden: true, role: "status" });
+  const again = h("button.button.soft", { disabled: true, onclick: reset }, t("Reset"));
+  const note = h("p.embed-note", { hidden: true, role: "status" });
 
   function apply() {
     const [spec, ...others] = sizes.specs().map(costs.costed);
@@ -39,7 +39,7 @@ export function createStandaloneControls(store: Store, plans: Plans, specs: Spec
     show(note, titles.length > 0);
   }
 
-  const figures = h("p", { class: "embed-figures" });
+  const figures = h("p.embed-figures");
   onStage("figures", () => setText(figures, plans.onScreen().map(figuresOf).filter(Boolean).join(" · ")));
 
   function figuresOf({ id, shown, figures: of, memory }: Plan) {
@@ -66,5 +66,5 @@ export function createStandaloneControls(store: Store, plans: Plans, specs: Spec
     sizes.reset();
   }
 
-  return h("div", {}, figures, sizes.node, h("div", { class: "embed-sliders costs" }, ...costs.rows, again), note);
+  return h("div", figures, sizes.node, h("div.embed-sliders.costs", ...costs.rows, again), note);
 }

@@ -48,7 +48,7 @@ export function createCostSliders(specs: Spec[], textOf: (time: number) => strin
       write();
       onChange();
     });
-    return { name, label, input, out: h("b", { class: "embed-value" }), first };
+    return { name, label, input, out: h("b.embed-value"), first };
   });
 
   /** The value of the slider, or of the file where it was not moved: a range input rounds. */
@@ -67,9 +67,9 @@ export function createCostSliders(specs: Spec[], textOf: (time: number) => strin
   return {
     rows: sliders.map(({ name, label, input, out }) =>
       h(
-        "label",
-        { class: "embed-cost", title: label },
-        h("span", { class: "cut embed-label" }, h("b", { text: name }), ` ${label}`),
+        "label.embed-cost",
+        { title: label },
+        h("span.cut.embed-label", h("b", { text: name }), ` ${label}`),
         out,
         input,
       ),

@@ -7,6 +7,8 @@ import { t, tr } from "../../core/i18n/language.ts";
 import { IDS } from "../../core/state/schedules.ts";
 import { moveTo, withField } from "../../data/spec_fields.ts";
 import { h, sentence, setText, show } from "../../ui/dom.ts";
+import { setNote } from "../../ui/notes.ts";
+import { optionNodes, type Choice } from "../../ui/fields/choices.ts";
 import { including, wholeStops } from "../../ui/fields/slider_stops.ts";
 import type { Family, Spec } from "../../core/schedule/types.ts";
 
@@ -88,7 +90,7 @@ export function createSizeControls(
     return isConstructed(made) ? made : { ...made, forward_only: false };
   }
 
-  const note = h("p", { class: "embed-note", role: "status", hidden: true });
+  const note = h("p.embed-note", { role: "status", hidden: true });
 
   function write() {
     shared.forEach((each, k) => {
@@ -102,9 +104,7 @@ export function createSizeControls(
       show(chunks.row, range !== undefined && range.max > range.min);
       chunks.write(isFree(shown[at]) ? shown[at].v : null);
     });
-    const text = explanation();
-    setText(note, text);
-    show(note, text !== "");
+    setNote(note, explanation());
   }
 
   /** What was changed beside what was asked for, or why a schedule stays as it is. */
@@ -130,7 +130,7 @@ export function createSizeControls(
     ...own.flatMap(({ choice, chunks }, at) => [labelled(letter(t("Schedule"), at), choice), chunks.row]),
   ];
   return {
-    node: h("div", {}, h("div", { class: "embed-sliders" }, ...rows), note),
+    node: h("div", h("div.embed-sliders", ...rows), note),
     specs: () => shown,
     isChanged: () => shown.some((spec, at) => ["family", "p", "m", "v"].some((name) => differs(spec, specs[at], name))),
     reset: () => want(specs),
@@ -150,31 +150,29 @@ function familyChoice(
   familyOf: (name: string) => Family | null,
   choose: (name: string) => void,
 ) {
-  const option = (value: string, text: string) => h("option", { value, text });
   const title = familyOf(spec.family)?.title ?? spec.family;
-  const fixed = isConstructed(spec) ? [] : [option(spec.family, t("{title}, as in this file", { title }))];
+  const fixed: Choice[] = isConstructed(spec) ? [] : [[spec.family, t("{title}, as in this file", { title })]];
   const names = Object.keys(CONSTRUCTED).filter((name) => !(fixed.length && name === spec.family));
   const select = h(
     "select",
     { id: `family-${id}`, onchange: () => choose(select.value), disabled: isListed(spec) },
-    ...fixed,
-    ...names.map((name) => option(name, CONSTRUCTED[name].title)),
+    ...optionNodes([...fixed, ...names.map((name): Choice => [name, CONSTRUCTED[name].title])]),
   );
   select.value = spec.family;
   return select;
 }
 
 const labelled = (text: string, choice: HTMLSelectElement) =>
-  h("label", { class: "embed-cost" }, h("span", { class: "cut embed-label", text }), choice);
+  h("label.embed-cost", h("span.cut.embed-label", { text }), choice);
 
 /** A slider with its value right behind its label. */
 function slider(label: string, id: string, stops: number[], choose: (value: number) => void): Slider {
   const input = h("input", { type: "range", min: 0, max: stops.length - 1, step: 1, id: `size-${id}` });
-  const out = h("b", { class: "embed-value" });
+  const out = h("b.embed-value");
   input.setAttribute("aria-label", label);
   input.addEventListener("input", () => choose(stops[Number(input.value)]));
-  const head = h("span", { class: "cut embed-label", text: label });
-  const row = h("label", { class: "embed-cost" }, head, out, input);
+  const head = h("span.cut.embed-label", { text: label });
+  const row = h("label.embed-cost", head, out, input);
   return {
     row,
     write(value) {

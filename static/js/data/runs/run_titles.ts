@@ -2,6 +2,7 @@
 import { t, tr } from "../../core/i18n/language.ts";
 import { figures, type Figures } from "../../core/schedule/metrics.ts";
 import { IMPORTED } from "../../core/schedule/spec_tables.ts";
+import { sentence } from "../../ui/dom.ts";
 import { isOver, type Run } from "./client.ts";
 import type { Spec } from "../../core/schedule/types.ts";
 import type { WatchedRun } from "./watched_run.ts";
@@ -54,6 +55,26 @@ export const failureText = ({ failure }: Run) =>
 export const isOf = (spec: Spec, now: Spec) =>
   spec.family === now.family && spec.p === now.p && spec.m === now.m && spec.v === now.v && spec.order === now.order;
 
+/** "p 4 · m 8 · v 2". */
+export const sizesText = ({ p, m, v }: Spec) => `p ${p} · m ${m}${v > 1 ? ` · v ${v}` : ""}`;
+
+/** The name that a reader gave it, else what was run. title: of its schedule. */
+export const nameOf = (run: Run, title: string) => run.name || (run.mode === "imported" ? t("Imported trace") : title);
+
+/** What became of a run, in a word; more: why it failed. */
+export function outcomeOf(run: Run) {
+  const { status, mode, verified, failure, position } = run;
+  if (status === "finished" && mode === "imported") return { word: t("not verified here"), tone: "" };
+  if (status === "finished")
+    return verified
+      ? { word: `✓ ${t("verified")}`, tone: "good" }
+      : { word: `✗ ${t("NOT equal to the reference")}`, tone: "bad" };
+  if (status === "failed")
+    return { word: `✗ ${t("failed")}`, tone: "bad", more: failure ? sentence(failureText(run)) : "" };
+  if (status === "queued" && position) return { word: t("queued, number {n} in line", { n: position }), tone: "" };
+  return { word: tr(status), tone: "" };
+}
+
 export const titleOf = (run: Run, title: Title) =>
   run.mode === "imported" ? t("Imported trace") : t("{title}, measured", { title: title(run.spec) });
 
@@ -100,11 +121,11 @@ function verdictOf(run: Run) {
   const imported = run.mode === "imported";
   const verdict = run.verified ? t("verified") : imported ? t("not verified here") : t("not verified");
   const badge = !over ? t("live") : run.status === "finished" ? verdict : tr(run.status);
-  return { title: nameOf(run), badge, tone: !over ? "live" : run.verified ? "good" : imported ? "" : "bad" };
+  return { title: headingOf(run), badge, tone: !over ? "live" : run.verified ? "good" : imported ? "" : "bad" };
 }
 
 /** A trace may be of a real run, or of simulated times. */
-const nameOf = (run: Run) => (run.device === "simulated" ? t("Imported trace") : t("Measured"));
+const headingOf = (run: Run) => (run.device === "simulated" ? t("Imported trace") : t("Measured"));
 
 /** Mode, device, hosts and options. */
 function aboutOf(run: Run) {

@@ -77,15 +77,15 @@ class BlockPanel {
   store: Store;
   plans: Plans;
 
-  #status = h("p", { class: "block-status", role: "status" });
-  #home = h("div", { class: "block-home" });
+  #status = h("p.block-status", { role: "status" });
+  #home = h("div.block-home");
   #shown = "";
   #retry = createRetry(() => this.show());
   #width = 0;
   #open = false;
   #how = how();
   #drawings: Drawing[] = [];
-  panel = h("div", { class: "block" }, this.#status, this.#home);
+  panel = h("div.block", this.#status, this.#home);
 
   constructor({ store, plans }: { store: Store; plans: Plans }) {
     this.store = store;
@@ -121,7 +121,7 @@ class BlockPanel {
       this.#draw(wanted);
       return;
     }
-    if (!this.#shown) replace(this.#home, h("p", { class: "note", text: t("Loading the building block …") }));
+    if (!this.#shown) replace(this.#home, h("p.note", { text: t("Loading the building block …") }));
     this.#retry.stop();
     Promise.all(wanted.map(({ path }) => ask(path))).then(
       () => this.show(),
@@ -139,11 +139,10 @@ class BlockPanel {
     replace(
       this.#home,
       h(
-        "p",
-        { class: "note bad" },
+        "p.note.bad",
         t("The server does not answer."),
         t(" "),
-        h("button", { type: "button", class: "link", onclick: () => this.show() }, t("Try again")),
+        h("button.link", { onclick: () => this.show() }, t("Try again")),
       ),
     );
   }
@@ -168,27 +167,23 @@ class BlockPanel {
     const title = `${family?.title ?? spec.family}, p ${spec.p}`;
     const heading = (lead?: string) =>
       h(
-        "div",
-        { class: "row block-top" },
+        "div.row.block-top",
         h(
           "h2",
-          {},
-          mark ? h("span", { class: "plan-mark", text: mark }) : null,
+          mark ? h("span.plan-mark", { text: mark }) : null,
           family?.title ?? spec.family,
           h("small", { text: `p ${spec.p}` }),
         ),
         lead ? h("p", { text: lead }) : null,
       );
-    if ("error" in answer)
-      return h("section", { class: "block-section" }, heading(), this.#without(answer.error, spec, slot));
+    if ("error" in answer) return h("section.block-section", heading(), this.#without(answer.error, spec, slot));
     const parts = spec.p > MOST_DRAWN ? this.#tooMany(spec, slot) : this.#drawn(answer, title);
     return h(
-      "section",
-      { class: "block-section", "data-family": spec.family },
+      "section.block-section",
+      { "data-family": spec.family },
       heading(tr(answer.sentence)),
       parts,
-      h("p", {
-        class: "footnote block-note",
+      h("p.footnote.block-note", {
         text:
           tr(answer.note) +
           t(" ") +
@@ -196,30 +191,24 @@ class BlockPanel {
             ? t("A slot is one op of a chunk; here F, I and W take one each.")
             : t("A slot is one op of a device; here F, I and W take one each.")),
       }),
-      note ? h("p", { class: "footnote block-note is-remark", text: note }) : null,
+      note ? h("p.footnote.block-note.is-remark", { text: note }) : null,
       this.#slots(answer, title),
     );
   }
 
   #drawn(answer: Answer, title: string) {
-    const scroll = h("div", { class: "block-scroll" });
+    const scroll = h("div.block-scroll");
     this.#drawings.push({ answer, title, scroll });
     const { roomy, step } = rowSizes(answer);
     const table = arithmeticTable(answer, title);
     const body = h(
-      "div",
-      { class: "block-body" },
+      "div.block-body",
       scroll,
       roomy
         ? table
         : h(
-            "div",
-            {
-              class: "block-beside",
-              tabindex: 0,
-              role: "region",
-              "aria-label": t("{title}: memory of each device", { title }),
-            },
+            "div.block-beside",
+            { tabindex: 0, role: "region", "aria-label": t("{title}: memory of each device", { title }) },
             table,
           ),
     );
@@ -231,15 +220,10 @@ class BlockPanel {
 
   #tooMany(spec: Spec, slot: number) {
     return h(
-      "p",
-      { class: "note" },
+      "p.note",
       t("Building blocks of up to {most} devices are drawn.", { most: MOST_DRAWN }),
       t(" "),
-      h(
-        "button",
-        { type: "button", class: "link", onclick: () => this.#put({ ...spec, p: FEWER }, slot) },
-        t("Show p = {p}", { p: FEWER }),
-      ),
+      h("button.link", { onclick: () => this.#put({ ...spec, p: FEWER }, slot) }, t("Show p = {p}", { p: FEWER })),
     );
   }
 
@@ -249,21 +233,15 @@ class BlockPanel {
       .filter((family) => family.block)
       .map((family) =>
         h(
-          "button",
-          {
-            type: "button",
-            class: "button soft",
-            "data-put": family.name,
-            onclick: () => this.#put(moveTo(spec, from, family), slot),
-          },
+          "button.button.soft",
+          { "data-put": family.name, onclick: () => this.#put(moveTo(spec, from, family), slot) },
           family.title,
         ),
       );
     return h(
-      "div",
-      { class: "block-none" },
+      "div.block-none",
       h("p", { text: sentence(tr(error)) }),
-      h("div", { class: "row" }, h("span", { text: t("These have one:") }), ...buttons),
+      h("div.row", h("span", { text: t("These have one:") }), ...buttons),
     );
   }
 
@@ -273,8 +251,8 @@ class BlockPanel {
 
   /** Every slot as a table, made when someone opens it. */
   #slots(answer: Answer, title: string) {
-    const holder = h("div", { class: "block-table" });
-    const node = h("details", {}, h("summary", { class: "link", text: t("Every slot as a table") }), holder);
+    const holder = h("div.block-table");
+    const node = h("details", h("summary.link", { text: t("Every slot as a table") }), holder);
     node.addEventListener("toggle", () => {
       this.#open = node.open;
       if (node.open && !holder.firstChild) holder.append(slotTable(answer, title));

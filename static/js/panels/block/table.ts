@@ -1,9 +1,8 @@
 // A building block in numbers: each device's lifespan over the period beside the drawing, and every slot as a table.
 import { h } from "../../ui/dom.ts";
+import { hiddenCaption, rowCells, tableHead, tableRow } from "../../ui/table.ts";
 import { arithmetic, livesOf, type Answer } from "../../core/drawing/building_block.ts";
 import { t } from "../../core/i18n/language.ts";
-
-const head = (text: string, kind?: string) => h("th", { scope: "col", class: kind, text });
 
 /** A row a device, as high as its row in the drawing. */
 export function arithmeticTable(answer: Answer, title: string) {
@@ -15,19 +14,20 @@ export function arithmeticTable(answer: Answer, title: string) {
     return h(
       "tr",
       { class: uneven && each === most ? "is-most" : null },
-      h("th", { scope: "row", text: t("rank {rank}", { rank }) }),
-      chunks > 1
-        ? h(
-            "td",
-            { class: "lives" },
-            ...livesOf(answer, rank).flatMap((life, chunk) => [
-              chunk ? " + " : "",
-              h("span", { class: `life-key-${chunk % 2}`, text: life }),
-            ]),
-          )
-        : null,
-      h("td", {}, `${ratio} = `, h("b", { text: mean })),
-      h("td", { text: peaks[rank] }),
+      ...rowCells(
+        t("rank {rank}", { rank }),
+        chunks > 1
+          ? h(
+              "td.lives",
+              ...livesOf(answer, rank).flatMap((life, chunk) => [
+                chunk ? " + " : "",
+                h("span", { class: `life-key-${chunk % 2}`, text: life }),
+              ]),
+            )
+          : null,
+        h("td", `${ratio} = `, h("b", { text: mean })),
+        peaks[rank],
+      ),
     );
   });
   const worth = peak / chunks;
@@ -36,26 +36,18 @@ export function arithmeticTable(answer: Answer, title: string) {
     chunks > 1 ? t("most at once: {peak} chunks = {micro}", { peak, micro }) : t("most at once: {micro}", { micro });
   const total = family === "1f1b" ? atOnce : t("{most}; 1F1B holds p = {p}", { most: atOnce, p });
   return h(
-    "table",
-    { class: "block-arithmetic" },
-    h("caption", {
-      class: "visually-hidden",
-      text: t("{title}: for how many slots each device keeps a micro-batch's activations, over the period", { title }),
-    }),
-    h(
-      "thead",
-      {},
-      h(
-        "tr",
-        {},
-        head(t("device")),
-        chunks > 1 ? head(t("slots kept"), "lives") : null,
-        head(chunks > 1 ? t("/ period = chunks") : t("slots / period = chunks")),
-        head(t("peak")),
-      ),
+    "table.block-arithmetic",
+    hiddenCaption(
+      t("{title}: for how many slots each device keeps a micro-batch's activations, over the period", { title }),
     ),
-    h("tbody", {}, ...rows),
-    h("tfoot", {}, h("tr", {}, h("td", { colspan: chunks > 1 ? 4 : 3, text: total }))),
+    tableHead(
+      t("device"),
+      chunks > 1 ? h("th.lives", { scope: "col", text: t("slots kept") }) : null,
+      chunks > 1 ? t("/ period = chunks") : t("slots / period = chunks"),
+      t("peak"),
+    ),
+    h("tbody", ...rows),
+    h("tfoot", h("tr", h("td", { colspan: chunks > 1 ? 4 : 3, text: total }))),
   );
 }
 
@@ -67,25 +59,18 @@ export function slotTable(answer: Answer, title: string) {
     kinds.map((kind) => (chunks > 1 ? t("{kind}, chunk {chunk}", { kind, chunk }) : kind)),
   ).flat();
   return h(
-    "table",
-    { class: "lined grid-table block-slots" },
+    "table.lined.grid-table.block-slots",
     h("caption", {
       text: t("{title}: the slot in which each op of micro-batch k starts; the next one's is {period} later", {
         title,
         period: block.period,
       }),
     }),
-    h("thead", {}, h("tr", {}, head(t("device")), ...columns.map((name) => head(name)))),
+    tableHead(t("device"), ...columns),
     h(
       "tbody",
-      {},
       ...block.slots.map((device, rank) =>
-        h(
-          "tr",
-          {},
-          h("th", { scope: "row", text: t("rank {rank}", { rank }) }),
-          ...device.flatMap((slots) => kinds.map((_, at) => h("td", { text: slots[at] }))),
-        ),
+        tableRow(t("rank {rank}", { rank }), ...device.flatMap((slots) => kinds.map((_, at) => slots[at]))),
       ),
     ),
   );

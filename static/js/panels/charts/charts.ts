@@ -14,6 +14,7 @@ import { plotly, type Plotly } from "./plotly.ts";
 import { pointTable, rowTable } from "./tables.ts";
 import { saveBlob } from "../../ui/save_file.ts";
 import { h, sentence, show } from "../../ui/dom.ts";
+import { remedy } from "../../ui/notes.ts";
 import { onStage } from "../../ui/frame_loop.ts";
 import { colour } from "../../ui/palette.ts";
 import { rowsCsv, short } from "../../core/drawing/chart_points.ts";
@@ -74,7 +75,7 @@ class Charts {
     this.parts = new Panel({
       head: this.choice.head,
       list: this.choice.list,
-      seek: h("div", {}, this.paperPlots, this.search.node),
+      seek: h("div", this.paperPlots, this.search.node),
       figures: [this.figure.node, this.cube.node],
       save: (form) => this.#save(form),
     });
@@ -227,9 +228,7 @@ class Charts {
     const refused = "points" in chart ? chart.error_found : null;
     if (refused)
       this.#complain({
-        field: refused.field,
-        value: refused.value,
-        nearest: refused.nearest,
+        ...{ field: refused.field, value: refused.value, nearest: refused.nearest },
         message: t("Search results are not shown: {why}", { why: tr(refused) }),
       });
     else this.parts.complain("", null);
@@ -255,15 +254,8 @@ class Charts {
 
   /** The button with the nearest legal value. */
   #use(field: string, nearest: unknown) {
-    return h(
-      "button",
-      {
-        type: "button",
-        class: "link",
-        onclick: () => this.store.set({ spec: { ...this.store.get().spec, [field]: nearest } }, "push"),
-      },
-      t("Use {field} = {value}", { field, value: nearest }),
-    );
+    const use = () => this.store.set({ spec: { ...this.store.get().spec, [field]: nearest } }, "push");
+    return remedy(field, nearest, use, "button.link");
   }
 
   #fail(problem: unknown) {
@@ -272,7 +264,7 @@ class Charts {
     if (problem instanceof Offline) this.#retry.later();
     this.parts.complain(
       t("The server does not answer."),
-      h("button", { type: "button", class: "link", onclick: () => this.show() }, t("Try again")),
+      h("button.link", { onclick: () => this.show() }, t("Try again")),
     );
   }
 

@@ -1,5 +1,6 @@
 // Chooses a chart: a list in groups where there is room, a menu where there is not, and its variants beside its title.
-import { h, replace, setText } from "../../ui/dom.ts";
+import { h, isNew, replace, setText } from "../../ui/dom.ts";
+import { optionNodes, type Choice as Height } from "../../ui/fields/choices.ts";
 import { groups, type Kind } from "./kinds.ts";
 import { t } from "../../core/i18n/language.ts";
 
@@ -13,25 +14,22 @@ export class Choice {
   list: HTMLElement;
   head: HTMLDivElement;
 
-  #title = h("h2", { class: "charts-title" });
-  #says = h("p", { class: "fine" });
-  #heights = h("div", { class: "charts-choice" });
-  #shown = "";
+  #title = h("h2.charts-title");
+  #says = h("p.fine");
+  #heights = h("div.charts-choice");
 
   constructor(picks: Picks) {
     this.picks = picks;
     this.menu = h(
-      "select",
-      { class: "charts-menu", "aria-label": t("Chart"), onchange: () => picks.chart(this.menu.value) },
-      ...groups().map(({ title, kinds }) => {
-        const group = h("optgroup", { label: title });
-        group.append(...kinds.map(({ id, title: name }) => h("option", { value: id, text: name })));
-        return group;
-      }),
+      "select.charts-menu",
+      { "aria-label": t("Chart"), onchange: () => picks.chart(this.menu.value) },
+      ...groups().map(({ title, kinds }) =>
+        h("optgroup", { label: title }, ...optionNodes(kinds.map(({ id, title: name }) => [id, name]))),
+      ),
     );
     this.list = h(
-      "nav",
-      { class: "charts-list", "aria-label": t("Charts") },
+      "nav.charts-list",
+      { "aria-label": t("Charts") },
       ...groups().map(({ title, kinds }) =>
         h(
           "div",
@@ -41,7 +39,6 @@ export class Choice {
             h(
               "button",
               {
-                type: "button",
                 "data-chart": kind.id,
                 title: t("{title}: {text}", { title: kind.title, text: kind.says }),
                 onclick: () => picks.chart(kind.id),
@@ -53,15 +50,13 @@ export class Choice {
       ),
     );
     this.list.addEventListener("keydown", (event) => this.#onKey(event));
-    this.head = h("div", { class: "row charts-head" }, this.menu, this.#title, this.#says, this.#heights);
+    this.head = h("div.row.charts-head", this.menu, this.#title, this.#says, this.#heights);
   }
 
   /** heights: its variants; y: the one that is shown. */
-  show(kind: Kind, heights: [string, string][], y: string) {
-    const key = JSON.stringify([kind.id, heights, y]);
-    if (key === this.#shown) return;
+  show(kind: Kind, heights: Height[], y: string) {
+    if (!isNew(this.head, [kind.id, heights, y])) return;
     const focused = this.#heights.contains(document.activeElement);
-    this.#shown = key;
     this.menu.value = kind.id;
     for (const button of this.list.querySelectorAll("button"))
       button.setAttribute("aria-current", String(button.dataset.chart === kind.id));
@@ -74,25 +69,25 @@ export class Choice {
     if (focused) (this.#heights.querySelector("[aria-pressed=true], select") as HTMLElement | null)?.focus();
   }
 
-  #buttonsOf(heights: [string, string][], y: string) {
+  #buttonsOf(heights: Height[], y: string) {
     return h(
-      "div",
-      { class: "which", role: "group", "aria-label": t("What is drawn") },
+      "div.which",
+      { role: "group", "aria-label": t("What is drawn") },
       ...heights.map(([id, title]) =>
         h(
           "button",
-          { type: "button", "aria-pressed": String(id === y), "data-choice": id, onclick: () => this.picks.height(id) },
+          { "aria-pressed": String(id === y), "data-choice": id, onclick: () => this.picks.height(id) },
           title,
         ),
       ),
     );
   }
 
-  #menuOf(heights: [string, string][], y: string) {
+  #menuOf(heights: Height[], y: string) {
     const menu: HTMLSelectElement = h(
-      "select",
-      { class: "charts-variant", "aria-label": t("What is drawn"), onchange: () => this.picks.height(menu.value) },
-      ...heights.map(([id, title]) => h("option", { value: id, text: title })),
+      "select.charts-variant",
+      { "aria-label": t("What is drawn"), onchange: () => this.picks.height(menu.value) },
+      ...optionNodes(heights),
     );
     menu.value = y;
     return menu;

@@ -40,9 +40,8 @@ export class CubeView {
 
   #canvas = h("canvas", { "aria-hidden": "true" });
   node = h(
-    "div",
+    "div.charts-cube",
     {
-      class: "charts-cube",
       tabindex: 0,
       role: "application",
       "aria-roledescription": t("cube"),

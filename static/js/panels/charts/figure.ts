@@ -18,8 +18,8 @@ type Place = { curveNumber: number; pointNumber: number | [number, number] };
 export class Figure {
   acts: Acts;
 
-  node = h("div", { class: "charts-figure", tabindex: 0, role: "application", "aria-roledescription": t("chart") });
-  #home = h("div", { class: "charts-plot" });
+  node = h("div.charts-figure", { tabindex: 0, role: "application", "aria-roledescription": t("chart") });
+  #home = h("div.charts-plot");
   #chart: Chart | null = null;
   #answer: ChartAnswer | null = null;
   #plotly: Plotly | null = null;

@@ -48,15 +48,12 @@ export class FrontierSearch {
   points: () => Point[];
   again: () => Promise<void>;
 
-  #button = h("button", {
-    type: "button",
-    class: "button soft",
-    id: "charts-seek",
+  #button = h("button#charts-seek.button.soft", {
     title: t("Search {seconds} s for a better order at each memory limit", { seconds: SECONDS }),
     onclick: () => (this.#stop ? this.halt() : this.#start()),
   });
-  #status = h("span", { class: "fine cut charts-seeking", role: "status" });
-  node = h("div", { class: "charts-seek" }, this.#status, this.#button);
+  #status = h("span.fine.cut.charts-seeking", { role: "status" });
+  node = h("div.charts-seek", this.#status, this.#button);
   #stop: (() => void) | null = null;
   #turn = 0;
 

@@ -7,39 +7,33 @@ export type Form = "svg" | "png" | "csv";
 const FORMS = ["svg", "png", "csv"] as Form[];
 const LONG_WAIT = 250; // ms; sooner than this, saying that one waits would only flicker
 
+type Parts = {
+  head: HTMLElement;
+  list: HTMLElement;
+  seek: HTMLElement;
+  figures: HTMLElement[];
+  save: (form: Form) => void;
+};
+
 export class Panel {
   home: HTMLDivElement;
   node: HTMLDivElement;
 
-  #reads = h("p", { class: "charts-reads", role: "status", tabindex: 0 }); // longer ones scroll
-  #state = h("p", { class: "charts-state", hidden: true });
-  #cover = h("div", { class: "charts-cover" });
-  #problem = h("p", { class: "note", hidden: true });
-  #files = h("div", { class: "charts-files", role: "group", "aria-label": t("Save the chart"), hidden: true });
+  #reads = h("p.charts-reads", { role: "status", tabindex: 0 }); // longer ones scroll
+  #state = h("p.charts-state", { hidden: true });
+  #cover = h("div.charts-cover");
+  #problem = h("p.note", { hidden: true });
+  #files = h("div.charts-files", { role: "group", "aria-label": t("Save the chart"), hidden: true });
   #slow = 0;
-  beside = h("div", { class: "charts-beside", role: "region", "aria-label": t("Points of the chart"), tabindex: 0 });
+  beside = h("div.charts-beside", { role: "region", "aria-label": t("Points of the chart"), tabindex: 0 });
   filled = false; // whether there is a figure
 
-  constructor({
-    head,
-    list,
-    seek,
-    figures,
-    save,
-  }: {
-    head: HTMLElement;
-    list: HTMLElement;
-    seek: HTMLElement;
-    figures: HTMLElement[];
-    save: (form: Form) => void;
-  }) {
+  constructor({ head, list, seek, figures, save }: Parts) {
     this.#files.append(
       ...FORMS.map((form) =>
         h(
-          "button",
+          "button.button.soft",
           {
-            type: "button",
-            class: "button soft",
             "data-save": form,
             title: form === "csv" ? t("The numbers as a table") : t("The figure as a picture"),
             onclick: () => save(form),
@@ -48,13 +42,12 @@ export class Panel {
         ),
       ),
     );
-    this.home = h("div", { class: "charts-home" }, ...figures, this.#state, this.#cover);
+    this.home = h("div.charts-home", ...figures, this.#state, this.#cover);
     this.node = h(
-      "div",
-      { class: "charts" },
-      h("div", { class: "row charts-top" }, head, seek, this.#files),
+      "div.charts",
+      h("div.row.charts-top", head, seek, this.#files),
       this.#problem,
-      h("div", { class: "charts-body" }, list, this.#reads, this.home, this.beside),
+      h("div.charts-body", list, this.#reads, this.home, this.beside),
     );
   }
 

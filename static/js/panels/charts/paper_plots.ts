@@ -29,9 +29,8 @@ export function paperPlots(store: Store) {
     );
   }
   return h(
-    "p",
+    "p.row.fine.paper-plots",
     {
-      class: "row fine paper-plots",
       title: t(
         "Models, devices and machine of the paper. Micro-batch 1, two micro-batches a device and 45 % efficiency are " +
           "assumed.",
@@ -41,8 +40,8 @@ export function paperPlots(store: Store) {
     ...PLOTS.flatMap(([title, model, p]) => [
       " ",
       h(
-        "button",
-        { type: "button", class: "link", "data-plot": model, onclick: () => put(model, p) },
+        "button.link",
+        { "data-plot": model, onclick: () => put(model, p) },
         t("{model} on {p} devices", { model: title, p }),
       ),
     ]),

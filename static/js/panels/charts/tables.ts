@@ -1,6 +1,7 @@
 // The numbers of a chart as a table: a row for each of its points, with a way to put it on the timeline.
 import { bytesText, fitText, rateText } from "../../data/costs/quantities.ts";
 import { h } from "../../ui/dom.ts";
+import { hiddenCaption, tableHead } from "../../ui/table.ts";
 import { byMemory, cellText, rank, short, type Point, type Row, type Rows } from "../../core/drawing/chart_points.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { formatPercent } from "../../core/i18n/numbers.ts";
@@ -31,22 +32,13 @@ const unitColumns = (): [string, string][] => [
 export function pointTable(points: Point[], mark: Mark, next: string, put: Put, point: (at: number | null) => void) {
   const rows = byMemory(points).map((at) => pointRow(points, at, mark(at), next, put, point));
   return h(
-    "table",
-    { class: "charts-table" },
-    h("caption", { class: "visually-hidden", text: t("The points of the chart, from the least memory to the most") }),
-    h(
-      "thead",
-      {},
-      h(
-        "tr",
-        {},
-        h("th", { scope: "col", text: t("schedule") }),
-        ...pointColumns(points.some(({ units }) => units)).map(([name, title]) =>
-          h("th", { scope: "col", title, text: name }),
-        ),
-      ),
+    "table.charts-table",
+    hiddenCaption(t("The points of the chart, from the least memory to the most")),
+    tableHead(
+      t("schedule"),
+      ...pointColumns(points.some(({ units }) => units)).map(([text, title]) => h("th", { scope: "col", title, text })),
     ),
-    h("tbody", {}, ...rows),
+    h("tbody", ...rows),
   );
 }
 
@@ -59,13 +51,12 @@ function pointRow(
   point: (at: number | null) => void,
 ) {
   const each = points[at];
+  const { units } = each;
   const letter = mark || next;
   const under = mark !== "" && mark !== "A";
   const first = h(
-    "button",
+    "button.put",
     {
-      type: "button",
-      class: "put",
       "aria-pressed": String(mark === "A"),
       title: t("Show it on the timeline"),
       onclick: (event: MouseEvent) => put(at, event.shiftKey),
@@ -73,10 +64,8 @@ function pointRow(
     tr(each.label),
   );
   const second = h(
-    "button",
+    "button.under",
     {
-      type: "button",
-      class: "under",
       "aria-pressed": String(under),
       disabled: mark === "A",
       "aria-label": t("{name} as schedule {letter}", { name: tr(each.label), letter }),
@@ -96,20 +85,20 @@ function pointRow(
     },
     h("th", { scope: "row" }, second, first),
     h("td", { text: short(each.memory) }),
-    ...(each.units
+    ...(units
       ? [
           h("td", {
-            class: each.units.memory.fits ? null : "over",
-            title: fitText(each.units.memory),
-            text: bytesText(each.units.memory.most),
+            class: units.memory.fits ? null : "over",
+            title: fitText(units.memory),
+            text: bytesText(units.memory.most),
           }),
-          h("td", { text: formatPercent(each.units.mfu) }),
-          h("td", { text: rateText(each.units.tokens_per_second) }),
+          h("td", { text: formatPercent(units.mfu) }),
+          h("td", { text: rateText(units.tokens_per_second) }),
         ]
       : []),
     h("td", { text: formatPercent(each.throughput) }),
     h("td", { text: formatPercent(each.bubble.global.of_total) }),
-    h("td", { class: "text", title: each.adjusted && tr(each.adjusted), text: rank(points, each) }),
+    h("td.text", { title: each.adjusted && tr(each.adjusted), text: rank(points, each) }),
   );
 }
 
@@ -124,8 +113,7 @@ export function rowTable({ columns, rows }: Rows, title: string, acts: Acts) {
   );
   const body = rows.slice(0, MOST).map((row, at) => dataRow(row, at, acts));
   return h(
-    "table",
-    { class: "charts-table charts-rows" },
+    "table.charts-table.charts-rows",
     h(
       "caption",
       { class: rows.length > MOST ? "charts-more" : "visually-hidden" },
@@ -133,30 +121,25 @@ export function rowTable({ columns, rows }: Rows, title: string, acts: Acts) {
         ? t("The first {shown} of {all} rows; the CSV has all of them.", { shown: MOST, all: rows.length })
         : title,
     ),
-    h("thead", {}, h("tr", {}, ...head)),
-    h("tbody", {}, ...body),
+    tableHead(...head),
+    h("tbody", ...body),
   );
 }
 
 /** Short units are shown in the head; longer texts are its title. */
 function unit(about: string) {
   const sign = about.includes("%") ? "%" : about.length <= 2 ? about : "";
-  return sign ? h("span", { class: "charts-unit", text: ` ${sign}` }) : null;
+  return sign ? h("span.charts-unit", { text: ` ${sign}` }) : null;
 }
 
 function dataRow(row: Row, at: number, acts: Acts) {
   const [first, ...rest] = row.cells;
   const name = typeof first === "string" ? tr(first) : cellText(first);
-  const mark = row.mark ? h("span", { class: "plan-mark", text: row.mark }) : null;
+  const mark = row.mark ? h("span.plan-mark", { text: row.mark }) : null;
   const button = row.change
     ? h(
-        "button",
-        {
-          type: "button",
-          class: "put",
-          title: t("Show it on the timeline"),
-          onclick: (event: MouseEvent) => acts.put(at, event.shiftKey),
-        },
+        "button.put",
+        { title: t("Show it on the timeline"), onclick: (event: MouseEvent) => acts.put(at, event.shiftKey) },
         name,
       )
     : name;

@@ -1,13 +1,13 @@
 // The compare tab: all families, or those chosen, at the setting on the screen; a click on a row puts it there as one
 // more schedule.
-import { Offline, Refusal, createRetry } from "../../data/api.ts";
+import { Offline, Refusal, createRetry, whyFailed } from "../../data/api.ts";
 import { comparisonUrl, fetchComparison, type Comparison, type Row } from "./comparison.ts";
 import { createChoice } from "./family_choice.ts";
 import { comparisonTable } from "./table.ts";
 import { comparisonCsv } from "./comparison_csv.ts";
 import { saveBlob } from "../../ui/save_file.ts";
 import { difference, differenceTable } from "./differences.ts";
-import { h, replace, sentence, setText } from "../../ui/dom.ts";
+import { h, replace, setText } from "../../ui/dom.ts";
 import { onRest } from "../../ui/rest.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { IDS, letter, specsOf } from "../../core/state/schedules.ts";
@@ -37,15 +37,14 @@ class Compare {
   choice: ReturnType<typeof createChoice>;
   panel: HTMLDivElement;
 
-  #lead = h("p", { class: "muted" });
-  #why = h("p", { class: "comparison-why", role: "status" });
-  #beside = h("div", {
-    class: "difference",
+  #lead = h("p.muted");
+  #why = h("p.comparison-why", { role: "status" });
+  #beside = h("div.difference", {
     tabindex: 0,
     role: "group",
     "aria-label": t("Schedules on the screen against the first"),
   });
-  #scroll = h("div", { class: "comparison-scroll", role: "region", "aria-label": t("Comparison"), tabindex: 0 });
+  #scroll = h("div.comparison-scroll", { role: "region", "aria-label": t("Comparison"), tabindex: 0 });
   #url = "";
   #retry = createRetry(() => this.show());
   #answer: Comparison | null = null;
@@ -70,9 +69,8 @@ class Compare {
     });
     onRest(() => this.show());
     this.panel = h(
-      "div",
-      { class: "comparison" },
-      h("div", { class: "row comparison-top" }, this.choice.node, this.#lead),
+      "div.comparison",
+      h("div.row.comparison-top", this.choice.node, this.#lead),
       this.#beside,
       this.#why,
       this.#scroll,
@@ -86,7 +84,7 @@ class Compare {
     const { spec, preset } = this.store.get();
     const names = this.choice.names();
     if (names?.length === 0) {
-      this.#clear(h("p", { class: "note", text: t("Choose a family to compare.") }));
+      this.#clear(h("p.note", { text: t("Choose a family to compare.") }));
       return;
     }
     const url = comparisonUrl(spec, this.store.defaults, this.plans.family(spec.family), names, preset);
@@ -112,16 +110,14 @@ class Compare {
 
   #wait() {
     this.#scroll.classList.add("is-waiting");
-    if (!this.#answer) replace(this.#scroll, h("p", { class: "note", text: t("Simulating every family …") }));
+    if (!this.#answer) replace(this.#scroll, h("p.note", { text: t("Simulating every family …") }));
   }
 
   #fail(problem: unknown) {
     const refused = problem instanceof Refusal;
-    const text = refused ? sentence(tr(problem)) : `${t("The server does not answer.")} `;
-    const again = refused
-      ? null
-      : h("button", { type: "button", class: "link", onclick: () => this.show() }, t("Try again"));
-    this.#clear(h("p", { class: "note bad" }, text, again));
+    const text = refused ? whyFailed(problem) : `${whyFailed(problem)} `;
+    const again = refused ? null : h("button.link", { onclick: () => this.show() }, t("Try again"));
+    this.#clear(h("p.note.bad", text, again));
     if (problem instanceof Offline) this.#retry.later();
   }
 
@@ -150,7 +146,7 @@ class Compare {
       this.#scroll,
       table,
       saveLinks(answer),
-      ...answer.notes.slice(1).map((note) => h("p", { class: "footnote comparison-note", text: tr(note) })),
+      ...answer.notes.slice(1).map((note) => h("p.footnote.comparison-note", { text: tr(note) })),
     );
     this.#scroll.classList.remove("is-waiting");
     this.#say(null);
@@ -198,7 +194,7 @@ class Compare {
     else
       replace(
         this.#lead,
-        h("button", { type: "button", class: "link", onclick: this.parts.addSchedule }, t("Add a schedule to compare")),
+        h("button.link", { onclick: this.parts.addSchedule }, t("Add a schedule to compare")),
         t(", or click a row."),
       );
     const measured = this.parts.measured();
@@ -207,24 +203,18 @@ class Compare {
       shown.length + measured.length > 1 ? differenceTable(shown, this.plans, measured, this.parts.unitsOf) : null,
       shown.length > 1
         ? h(
-            "p",
-            { class: "muted difference-more" },
+            "p.muted.difference-more",
             h(
-              "button",
-              { type: "button", class: "link", id: "compare-run", onclick: this.parts.runAll },
+              "button#compare-run.link",
+              { onclick: this.parts.runAll },
               shown.length === 2 ? t("Run both schedules") : t("Run all {n} schedules", { n: shown.length }),
             ),
             t(" one after the other and compare the measurements."),
           )
         : null,
       h(
-        "p",
-        { class: "muted difference-more" },
-        h(
-          "button",
-          { type: "button", class: "link", id: "compare-import", onclick: () => this.parts.openImport() },
-          t("Open an order or a trace …"),
-        ),
+        "p.muted.difference-more",
+        h("button#compare-import.link", { onclick: () => this.parts.openImport() }, t("Open an order or a trace …")),
         t(" to compare it."),
       ),
     );
@@ -235,18 +225,12 @@ class Compare {
 function saveLinks(answer: Comparison) {
   const link = (name: string, type: string, text: () => string) =>
     h(
-      "button",
-      {
-        type: "button",
-        class: "link",
-        "data-save": name,
-        onclick: () => saveBlob(`bubbleline-comparison.${name}`, new Blob([text()], { type })),
-      },
+      "button.link",
+      { "data-save": name, onclick: () => saveBlob(`bubbleline-comparison.${name}`, new Blob([text()], { type })) },
       name.toUpperCase(),
     );
   return h(
-    "p",
-    { class: "footnote comparison-note comparison-save" },
+    "p.footnote.comparison-note.comparison-save",
     t("Save the table:"),
     " ",
     link("csv", "text/csv", () => comparisonCsv(answer)),

@@ -64,30 +64,17 @@ export const overLimit = (row: Row) => row.spec.memory !== null && row.peak_memo
 
 const backward = () => ({ full: t("full (B)"), split: t("split (I, W)"), both: t("both") });
 
-const share = (id: string, name: string, hint: string, of: (row: Row) => number): Column => ({
-  id,
-  name,
-  hint,
-  of,
-  show: (row) => formatPercent(of(row)),
-  best: true,
-});
-
-const amount = (id: string, name: string, hint: string, of: (row: Row) => number): Column => ({
-  id,
-  name,
-  hint,
-  of,
-  show: (row) => formatNumber(of(row)),
-  best: true,
-});
+const column =
+  (write: (x: number) => string) =>
+  (id: string, name: string, hint: string, of: (row: Row) => number): Column => ({
+    ...{ id, name, hint, of, best: true },
+    show: (row) => write(of(row)),
+  });
+const share = column(formatPercent);
+const amount = column(formatNumber);
 
 const words = (id: string, name: string, hint: string, of: (row: Row) => string): Column => ({
-  id,
-  name,
-  hint,
-  of,
-  show: of,
+  ...{ id, name, hint, of, show: of },
 });
 
 /** What a model and a machine add. */
@@ -121,11 +108,9 @@ const unitColumns = (): Column[] => [
     show: (row) => (row.units ? bytesText(row.units.memory.most) : "–"),
     why: (row) => (row.units && !row.units.memory.fits ? `${row.title}: ${fitText(row.units.memory)}.` : null),
   },
-  {
-    ...words("fits", t("fits"), t("whether every device has enough memory"), (row) =>
-      row.units ? (row.units.memory.fits ? t("yes") : t("no")) : "–",
-    ),
-  },
+  words("fits", t("fits"), t("whether every device has enough memory"), (row) =>
+    row.units ? (row.units.memory.fits ? t("yes") : t("no")) : "–",
+  ),
 ];
 
 /** What is compared, in the reader's language. */
@@ -223,7 +208,7 @@ export const columns = (withUnits = false): Column[] => [
   words("backward", t("backward"), t("I and W in one (B) or apart"), (row) => backward()[row.backward]),
   words("complexity", t("order"), t("how its order is described"), (row) => tr(row.complexity)),
   words("used", t("used by"), t("who trains with it"), (row) => tr(row.used_by)),
-  { ...words("year", t("year"), t("first published"), (row) => String(row.year)) },
+  words("year", t("year"), t("first published"), (row) => String(row.year)),
 ];
 
 /**
@@ -253,21 +238,21 @@ export const fetchComparison = (url: string): Promise<Comparison> => getJson(url
 /** In the order of a column, ties as they were. */
 export function inOrder(rows: Row[], id: string | null, way: 1 | -1): Row[] {
   if (id === "schedule") return [...rows].sort((a, b) => way * a.title.localeCompare(b.title));
-  const column = columns(true).find((each) => each.id === id);
-  if (!column) return rows;
+  const wanted = columns(true).find((each) => each.id === id);
+  if (!wanted) return rows;
   return [...rows].sort((a, b) => {
-    const [x, y] = [column.of(a), column.of(b)];
+    const [x, y] = [wanted.of(a), wanted.of(b)];
     return way * (typeof x === "number" && typeof y === "number" ? x - y : String(x).localeCompare(String(y)));
   });
 }
 
 /** The least of a column among rows of the same work, to six digits; NaN where there is nothing to choose between. */
-export function leastOf(rows: Row[], column: Column, spec: Spec) {
+export function leastOf(rows: Row[], wanted: Column, spec: Spec) {
   const values = rows
     .filter((row) => row.spec.p === spec.p && row.spec.m === spec.m)
-    .map((row) => Number(column.of(row)));
-  const least = column.most ? Math.max(...values) : Math.min(...values);
-  return column.best && values.some((value) => !alike(value, least)) ? least : NaN;
+    .map((row) => Number(wanted.of(row)));
+  const least = wanted.most ? Math.max(...values) : Math.min(...values);
+  return wanted.best && values.some((value) => !alike(value, least)) ? least : NaN;
 }
 
 export const alike = (a: number, b: number) => Math.abs(a - b) <= 1e-6 * Math.max(1, Math.abs(a), Math.abs(b));

@@ -2,6 +2,7 @@
 import { stepText, timeText } from "../../data/costs/time_unit.ts";
 import { bytesText, rateText } from "../../data/costs/quantities.ts";
 import { h } from "../../ui/dom.ts";
+import { hiddenCaption, rowCells, tableHead } from "../../ui/table.ts";
 import { t } from "../../core/i18n/language.ts";
 import { formatBytes, formatNumber, formatPercent } from "../../core/i18n/numbers.ts";
 import { letter } from "../../core/state/schedules.ts";
@@ -69,13 +70,11 @@ export function differenceTable(
   const heads = [t("schedule"), t("settings changed"), t("step time"), t("against A"), t("bubble"), t("peak memory")];
   if (priced) heads.push(t("tokens / s"), t("MFU"), t("fits"));
   return h(
-    "table",
-    { class: "lined difference-table" },
-    h("caption", { class: "visually-hidden", text: t("Schedules on the screen against the first") }),
-    h("thead", {}, h("tr", {}, ...heads.map((text) => h("th", { scope: "col", text })))),
+    "table.lined.difference-table",
+    hiddenCaption(t("Schedules on the screen against the first")),
+    tableHead(...heads),
     h(
       "tbody",
-      {},
       ...shown.map((plan, at) =>
         h(
           "tr",
@@ -83,10 +82,10 @@ export function differenceTable(
           h(
             "th",
             { scope: "row" },
-            h("span", { class: "plan-mark", text: letter(at) }),
+            h("span.plan-mark", { text: letter(at) }),
             plans.family((plan.shown ?? plan.asked).family)?.title ?? plan.asked.family,
           ),
-          h("td", { class: "text", text: at ? changes(plan, a).join(", ") || t("none") : "–" }),
+          h("td.text", { text: at ? changes(plan, a).join(", ") || t("none") : "–" }),
           ...cells(plan, a, at, units[at], priced),
         ),
       ),
@@ -99,17 +98,17 @@ export function differenceTable(
 function measuredRow({ id, title, about, figures, held }: Measurement, first: Plan, priced: boolean) {
   const against = first.figures ? signed(figures.makespan / first.figures.makespan - 1) : "–";
   return h(
-    "tr",
-    { "data-plan": id, class: "is-measured" },
-    h("th", { scope: "row", text: title }),
-    h("td", { class: "text", text: about }),
-    ...[
+    "tr.is-measured",
+    { "data-plan": id },
+    ...rowCells(
+      title,
+      h("td.text", { text: about }),
       timeText(Math.round(figures.makespan * 100) / 100),
       against,
       formatPercent(figures.bubble.global.ofTotal),
       held === null ? "–" : formatBytes(held),
       ...(priced ? ["–", "–", "–"] : []),
-    ].map((text) => h("td", { text })),
+    ),
   );
 }
 

@@ -9,34 +9,27 @@ const NONE = "none";
 
 /** changed: as a link has it. */
 export function createChoice(families: Family[], onScreen: () => string[], changed: (text: string | null) => void) {
-  const summary = h("summary", { class: "button soft" });
+  const summary = h("summary.button.soft");
   const boxes = families.map((family) =>
     h("input", { type: "checkbox", value: family.name, checked: true, onchange: update }),
   );
+  const all = families.map(({ name }) => name);
   const groups = familyGroups(families).map(({ title, families: members }) =>
     h(
       "fieldset",
-      {},
       h("legend", { text: title }),
-      ...members.map((family) => h("label", {}, boxes[families.indexOf(family)], family.title)),
+      ...members.map((family) => h("label", boxes[families.indexOf(family)], family.title)),
     ),
   );
   const node = h(
-    "details",
-    { class: "comparison-choice" },
+    "details.comparison-choice",
     summary,
     h(
-      "div",
-      { class: "choices" },
+      "div.choices",
       h(
-        "div",
-        { class: "row" },
-        h(
-          "button",
-          { type: "button", class: "link", onclick: () => choose(families.map((family) => family.name)) },
-          t("All"),
-        ),
-        h("button", { type: "button", class: "link", onclick: () => choose(onScreen()) }, t("Those on the screen")),
+        "div.row",
+        h("button.link", { onclick: () => choose(all) }, t("All")),
+        h("button.link", { onclick: () => choose(onScreen()) }, t("Those on the screen")),
       ),
       ...groups,
     ),
@@ -51,9 +44,14 @@ export function createChoice(families: Family[], onScreen: () => string[], chang
     if (event.target instanceof Node && !node.contains(event.target)) node.open = false;
   });
 
-  function choose(names: string[]) {
+  function check(names: string[]) {
     for (const box of boxes) box.checked = names.includes(box.value);
-    update();
+    count();
+  }
+
+  function choose(names: string[]) {
+    check(names);
+    changed(textOf(chosen(), all));
   }
 
   const chosen = () => boxes.filter((box) => box.checked).map((box) => box.value);
@@ -70,24 +68,14 @@ export function createChoice(families: Family[], onScreen: () => string[], chang
 
   function update() {
     count();
-    changed(
-      textOf(
-        chosen(),
-        boxes.map((box) => box.value),
-      ),
-    );
+    changed(textOf(chosen(), all));
   }
 
   return {
     node,
     /** Set the choice from a link's text. */
     set(text: string | null) {
-      const names = namesIn(
-        text,
-        boxes.map((box) => box.value),
-      );
-      for (const box of boxes) box.checked = names.includes(box.value);
-      count();
+      check(namesIn(text, all));
     },
     /** The chosen, null for all of them. */
     names: () => (chosen().length === boxes.length ? null : chosen()),

@@ -1,5 +1,6 @@
 // The comparison as a table: sortable columns, one row per family, claims beside simulated figures. Sends no requests.
 import { h } from "../../ui/dom.ts";
+import { hiddenCaption, tableHead } from "../../ui/table.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { alike, columns, inOrder, leastOf, overLimit, withUnits } from "./comparison.ts";
 import type { Claimed, Column, Comparison, Row } from "./comparison.ts";
@@ -19,32 +20,18 @@ export function comparisonTable(shown: Shown, acts: Acts) {
   const all = columns(withUnits(shown.answer));
   const best = new Map(all.map((column) => [column.id, leastOf(rows, column, shown.spec)]));
   return h(
-    "table",
-    { class: "comparison-table" },
-    h("caption", {
-      class: "visually-hidden",
-      text: t("Families at p {p}, m {m}", { p: shown.spec.p, m: shown.spec.m }),
-    }),
-    h(
-      "thead",
-      {},
-      h(
-        "tr",
-        {},
-        heading("schedule", t("schedule"), t("name of the family"), shown, acts, false),
-        ...all.flatMap((column) => [
-          heading(column.id, column.name, column.hint, shown, acts, isText(column)),
-          column.claim
-            ? h(
-                "th",
-                { scope: "col", class: t("claimed"), title: t("what papers claim, asymptotically") },
-                t("claimed"),
-              )
-            : null,
-        ]),
-      ),
+    "table.comparison-table",
+    hiddenCaption(t("Families at p {p}, m {m}", { p: shown.spec.p, m: shown.spec.m })),
+    tableHead(
+      heading("schedule", t("schedule"), t("name of the family"), shown, acts, false),
+      ...all.flatMap((column) => [
+        heading(column.id, column.name, column.hint, shown, acts, isText(column)),
+        column.claim
+          ? h("th", { scope: "col", class: t("claimed"), title: t("what papers claim, asymptotically") }, t("claimed"))
+          : null,
+      ]),
     ),
-    h("tbody", {}, ...rows.map((row) => rowOf(row, shown, acts, all, best))),
+    h("tbody", ...rows.map((row) => rowOf(row, shown, acts, all, best))),
   );
 }
 
@@ -56,12 +43,11 @@ const isText = (column: Column) => ["technique", "backward", "complexity", "used
 
 function heading(id: string, name: string, hint: string, shown: Shown, acts: Acts, text: boolean) {
   const sorted = shown.sort === id ? (shown.way > 0 ? "ascending" : "descending") : null;
-  const arrow =
-    sorted === null ? null : h("span", { class: "arrow", "aria-hidden": "true", text: shown.way > 0 ? "▲" : "▼" });
+  const arrow = sorted === null ? null : h("span.arrow", { "aria-hidden": "true", text: shown.way > 0 ? "▲" : "▼" });
   return h(
     "th",
     { scope: "col", "aria-sort": sorted, class: text ? "text" : null },
-    h("button", { type: "button", title: hint, "data-sort": id, onclick: () => acts.sort(id) }, name, arrow),
+    h("button", { title: hint, "data-sort": id, onclick: () => acts.sort(id) }, name, arrow),
   );
 }
 
@@ -69,10 +55,8 @@ function rowOf(row: Row, shown: Shown, acts: Acts, all: Column[], best: Map<stri
   const mark = shown.marks.get(row.family) ?? null;
   const first = mark?.startsWith("A") ?? false;
   const put = h(
-    "button",
+    "button.put",
     {
-      type: "button",
-      class: "put",
       "aria-pressed": String(mark !== null),
       "aria-disabled": first ? "true" : null,
       title: first
@@ -91,15 +75,8 @@ function rowOf(row: Row, shown: Shown, acts: Acts, all: Column[], best: Map<stri
         acts,
       )
     : null;
-  const chunks = row.spec.v > 1 ? h("span", { class: "size", text: `v ${row.spec.v}` }) : null;
-  const head = h(
-    "th",
-    { scope: "row" },
-    put,
-    chunks,
-    mark ? h("span", { class: "plan-mark", text: mark }) : null,
-    sizes,
-  );
+  const chunks = row.spec.v > 1 ? h("span.size", { text: `v ${row.spec.v}` }) : null;
+  const head = h("th", { scope: "row" }, put, chunks, mark ? h("span.plan-mark", { text: mark }) : null, sizes);
   return h(
     "tr",
     {
@@ -142,13 +119,13 @@ function cellOf(row: Row, column: Column, best: Map<string, number>, acts: Acts)
 
 function claimOf(row: Row, column: Column, acts: Acts) {
   const claim = column.claim?.(row);
-  if (!claim || !column.say) return h("td", { class: "fine claimed", "data-claim": column.id });
+  if (!claim || !column.say) return h("td.fine.claimed", { "data-claim": column.id });
   const text = spoken(claim, column.say);
   const of =
     column.id === "span" ? t("{family}, bubble", { family: row.title }) : t("{family}, memory", { family: row.title });
   return h(
-    "td",
-    { class: "fine claimed", "data-claim": column.id },
+    "td.fine.claimed",
+    { "data-claim": column.id },
     claim.differs ? explained(text, t("{family}: {text}.", { family: of, text: tr(claim.differs) }), "", acts) : text,
   );
 }
@@ -163,7 +140,6 @@ function explained(text: string, why: string, kind: string, acts: Acts) {
   return h(
     "button",
     {
-      type: "button",
       class: `explained ${kind}`.trim(),
       "aria-label": `${text}. ${why}`,
       onmouseenter: () => acts.say(why),

@@ -1,6 +1,8 @@
 // The left column: which plan, family, sizes, costs, options; and what is wrong with them, beside the field.
 import { deviceShare } from "../../data/costs/preset_costs.ts";
 import { byId, h, replace, sentence, setText, show } from "../../ui/dom.ts";
+import { fillSegments } from "../../ui/fields/choices.ts";
+import { remedy } from "../../ui/notes.ts";
 import { Field, type FieldOptions, type Value, type Way } from "../../ui/fields/field.ts";
 import { COSTS, SHAPES, SHARED, applicable, fieldList, fieldOf, moveTo, withField } from "../../data/spec_fields.ts";
 import { invalidate, onStage } from "../../ui/frame_loop.ts";
@@ -33,17 +35,16 @@ export class Controls {
   picker: Picker;
 
   #at = 0; // the plan that the controls change
-  #tie = h("input", { type: "checkbox", checked: true, id: "tie" });
-  #tieRow = h("label", { class: "check", hidden: true }, this.#tie, t("Same devices, micro-batches and costs for all"));
-  #lifo = h("input", {
+  #tie = h("input#tie", { type: "checkbox", checked: true });
+  #tieRow = h("label.check", { hidden: true }, this.#tie, t("Same devices, micro-batches and costs for all"));
+  #lifo = h("input#lifo", {
     type: "checkbox",
-    id: "lifo",
     onchange: () => this.#put(withField(this.#spec, "lifo", this.#lifo.checked), "gesture", "lifo"),
   });
-  #lifoRow = h("label", { class: "check" }, this.#lifo, t("Backwards from the last micro-batch to the first"));
-  #switcher = h("div", { class: "which", role: "group", "aria-label": t("Which schedule to change"), hidden: true });
-  #other = h("div", { class: "problem", id: "other-problem", role: "alert", hidden: true });
-  #ofLink = h("div", { class: "problem", id: "link-problem", role: "alert", hidden: true });
+  #lifoRow = h("label.check", this.#lifo, t("Backwards from the last micro-batch to the first"));
+  #switcher = h("div.which", { role: "group", "aria-label": t("Which schedule to change"), hidden: true });
+  #other = h("div#other-problem.problem", { role: "alert", hidden: true });
+  #ofLink = h("div#link-problem.problem", { role: "alert", hidden: true });
   #recompute = new ModesField({
     id: "recompute",
     label: t("recompute"),
@@ -59,18 +60,9 @@ export class Controls {
     put: (modes) => this.#putRecompute(modes),
   });
   #memory = h("h2", { text: t("Memory") });
-  #reset = h(
-    "button",
-    { type: "button", class: "link reset", id: "reset-costs", onclick: () => this.#resetCosts() },
-    t("Reset the costs"),
-  );
-  #locked = h("p", {
-    class: "footnote locked",
-    id: "locked",
-    hidden: true,
-    text: t("p, m and v are fixed by the imported order."),
-  });
-  #edit = h("a", { class: "link edit-order", id: "edit-order", href: "/build" }, t("Edit this order in the workbench"));
+  #reset = h("button#reset-costs.link.reset", { onclick: () => this.#resetCosts() }, t("Reset the costs"));
+  #locked = h("p#locked.footnote.locked", { hidden: true, text: t("p, m and v are fixed by the imported order.") });
+  #edit = h("a#edit-order.link.edit-order", { href: "/build" }, t("Edit this order in the workbench"));
   #fields = new Map<string, Field>();
   #options: Options;
   #stages = new StageTable(
@@ -277,20 +269,12 @@ export class Controls {
   #drawSwitcher() {
     const titleOf = (spec: Spec) => this.plans.family(spec.family)?.title ?? spec.family;
     const all = specsOf(this.store.get());
-    const buttons = all.map((each, at) =>
-      h(
-        "button",
-        {
-          type: "button",
-          title: `${letter(at)} · ${titleOf(each)}`,
-          "aria-pressed": String(at === this.#at),
-          "data-edit": IDS[at],
-          onclick: () => this.edit(at),
-        },
-        all.length > 2 ? letter(at) : `${letter(at)} · ${titleOf(each)}`,
-      ),
-    );
-    replace(this.#switcher, ...buttons);
+    const segments = all.map((each, at) => ({
+      text: all.length > 2 ? letter(at) : `${letter(at)} · ${titleOf(each)}`,
+      title: `${letter(at)} · ${titleOf(each)}`,
+      "data-edit": IDS[at],
+    }));
+    fillSegments(this.#switcher, segments, this.#at, (at) => this.edit(at));
   }
 
   /** What was refused, beside the field that is named. */
@@ -318,13 +302,7 @@ export class Controls {
     replace(
       this.#other,
       h("span", { text: whose ? t("{family}: {text}", { family: whose, text }) : text }),
-      error.nearest === undefined
-        ? ""
-        : h(
-            "button",
-            { type: "button", class: "button", onclick: () => apply(error.nearest) },
-            t("Use {field} = {value}", { field: error.field, value: error.nearest }),
-          ),
+      error.nearest === undefined ? "" : remedy(error.field, error.nearest, () => apply(error.nearest)),
     );
   }
 

@@ -12,27 +12,17 @@ export class Picker {
   pick: (family: Family) => void;
   openImport: () => void;
 
-  #name = h("span", { class: "family-name" });
-  #line = h("span", { class: "family-say" });
+  #name = h("span.family-name");
+  #line = h("span.family-say");
   button = h(
-    "button",
-    { type: "button", class: "family-button", id: "family", "aria-haspopup": "listbox", "aria-expanded": "false" },
+    "button#family.family-button",
+    { "aria-haspopup": "listbox", "aria-expanded": "false" },
     this.#name,
-    h("span", { class: "family-chevron", "aria-hidden": "true", text: "▾" }),
+    h("span.family-chevron", { "aria-hidden": "true", text: "▾" }),
     this.#line,
   );
-  #list = h("div", {
-    class: "picker-groups",
-    role: "listbox",
-    id: "family-list",
-    "aria-label": t("Family of schedules"),
-    tabindex: 0,
-  });
-  #panel = h(
-    "div",
-    { class: "popup picker", role: "dialog", "aria-label": t("Family of schedules"), hidden: true },
-    this.#list,
-  );
+  #list = h("div#family-list.picker-groups", { role: "listbox", "aria-label": t("Family of schedules"), tabindex: 0 });
+  #panel = h("div.popup.picker", { role: "dialog", "aria-label": t("Family of schedules"), hidden: true }, this.#list);
   #options: { family: Family; node: HTMLElement }[] = [];
   #current = "";
   #active = 0;
@@ -44,8 +34,8 @@ export class Picker {
     this.openImport = openImport;
     for (const { title, families: members } of familyGroups(families)) {
       const box = h(
-        "div",
-        { class: "picker-group", role: "group", "aria-label": title },
+        "div.picker-group",
+        { role: "group", "aria-label": title },
         h("h3", { text: capital(title), "aria-hidden": "true" }),
       );
       for (const family of members) box.append(this.#option(family));
@@ -53,8 +43,8 @@ export class Picker {
     }
     this.#list.append(
       h(
-        "div",
-        { class: "picker-group picker-file", role: "group", "aria-label": t("From a file") },
+        "div.picker-group.picker-file",
+        { role: "group", "aria-label": t("From a file") },
         this.#option({
           ...importedFamily(),
           title: t("Open an order or a trace …"),
@@ -79,14 +69,8 @@ export class Picker {
   #option(family: Family) {
     const at = this.#options.length;
     const node = h(
-      "div",
-      {
-        class: "picker-option",
-        role: "option",
-        id: `family-${family.name}`,
-        "data-family": family.name,
-        onclick: () => this.#choose(at),
-      },
+      "div.picker-option",
+      { role: "option", id: `family-${family.name}`, "data-family": family.name, onclick: () => this.#choose(at) },
       h("b", { text: family.title }),
       " ",
       family.year ? h("small", { text: family.year }) : "",

@@ -41,7 +41,7 @@ const offloadMeans = (): Record<string, string> => ({
 export class Options {
   acts: OptionActs;
 
-  #summary = h("span", { class: "cut dim" });
+  #summary = h("span.cut.dim");
   #vocabulary = select("vocabulary", vocabularyMeans(), vocabularyName, (value) => this.#pickVocabulary(value));
   #vocabularyRow = row(t("output layer"), this.#vocabulary);
   #offload = new ModesField({
@@ -55,27 +55,23 @@ export class Options {
     spread: offloadOfChunks,
     put: (modes) => this.#pickOffload(modes),
   });
-  #link = h("input", {
+  #link = h("input#shared-link", {
     type: "checkbox",
-    id: "shared-link",
     onchange: () => this.acts.put(withField(this.acts.spec(), "shared_link", this.#link.checked), "shared_link"),
   });
-  #linkRow = h("label", { class: "check" }, this.#link, t("Two devices share one link to host memory"));
-  #forwardOnly = h("input", {
+  #linkRow = h("label.check", this.#link, t("Two devices share one link to host memory"));
+  #forwardOnly = h("input#forward-only", {
     type: "checkbox",
-    id: "forward-only",
     "aria-describedby": "forward-only-means",
     onchange: () => this.acts.put(withoutBackwards(this.acts.spec(), this.#forwardOnly.checked), "forward_only"),
   });
-  #forwardOnlyRow = h("label", { class: "check" }, this.#forwardOnly, t("Forward only (inference)"));
-  #forwardOnlyMeans = h("p", {
-    class: "footnote hint",
-    id: "forward-only-means",
+  #forwardOnlyRow = h("label.check", this.#forwardOnly, t("Forward only (inference)"));
+  #forwardOnlyMeans = h("p#forward-only-means.footnote.hint", {
     text: t("Each stage runs one F per micro-batch. Nothing is kept for a backward pass."),
   });
-  #means = h("p", { class: "footnote hint", id: "vocabulary-means" });
-  #ratio = h("p", { class: "footnote hint", id: "offload-means" });
-  node = h("details", { class: "fold options", id: "options" });
+  #means = h("p#vocabulary-means.footnote.hint");
+  #ratio = h("p#offload-means.footnote.hint");
+  node = h("details#options.fold.options");
   #layers = new StageTable(
     "stage-layers",
     t("Edit layers per stage"),
@@ -92,10 +88,9 @@ export class Options {
     this.acts = acts;
     const node = (name: string) => (fields.get(name) as Field).node;
     this.node.append(
-      h("summary", {}, h("span", { text: t("Options") }), this.#summary),
+      h("summary", h("span", { text: t("Options") }), this.#summary),
       h(
-        "div",
-        { class: "options-form" },
+        "div.options-form",
         this.#forwardOnlyRow,
         this.#forwardOnlyMeans,
         this.#vocabularyRow,
@@ -222,13 +217,9 @@ function select(
   name: (value: string) => string,
   pick: (value: string) => void,
 ) {
-  const node = h(
-    "select",
-    { id, onchange: () => pick(node.value), "aria-describedby": `${id}-means` },
-    ...Object.entries(words).map(([value, title]) => h("option", { value, text: name(value), title })),
-  );
+  const options = Object.entries(words).map(([value, title]) => h("option", { value, text: name(value), title }));
+  const node = h("select", { id, onchange: () => pick(node.value), "aria-describedby": `${id}-means` }, ...options);
   return node;
 }
 
-const row = (label: string, control: HTMLElement) =>
-  h("label", { class: "choice" }, h("span", { text: label }), control);
+const row = (label: string, control: HTMLElement) => h("label.choice", h("span", { text: label }), control);

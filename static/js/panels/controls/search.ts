@@ -52,27 +52,23 @@ export class Search {
   store: Store;
   plans: Plans;
 
-  node = h("section", { class: "search", id: "search", hidden: true, "aria-labelledby": "search-title" });
-  #verdict = h("span", { class: "badge verdict", id: "search-verdict" });
-  #bound = h("p", { class: "footnote source" });
-  #status = h("p", { class: "footnote search-status", role: "status", id: "search-status" });
+  node = h("section#search.search", { hidden: true, "aria-labelledby": "search-title" });
+  #verdict = h("span#search-verdict.badge.verdict");
+  #bound = h("p.footnote.source");
+  #status = h("p#search-status.footnote.search-status", { role: "status" });
   #bar = h("progress", { max: 1, value: 0, hidden: true, "aria-label": t("Time of the search") });
   #go = h(
-    "button",
-    { type: "button", class: "button soft", id: "search-go", onclick: () => this.#start(NATURAL_S) },
+    "button#search-go.button.soft",
+    { onclick: () => this.#start(NATURAL_S) },
     t("Search {seconds} s", { seconds: NATURAL_S }),
   );
   #longer = h(
-    "button",
-    { type: "button", class: "button soft", id: "search-longer", onclick: () => this.#start(LONGER_S) },
+    "button#search-longer.button.soft",
+    { onclick: () => this.#start(LONGER_S) },
     t("{seconds} s", { seconds: LONGER_S }),
   );
-  #stop = h(
-    "button",
-    { type: "button", class: "button soft", id: "search-stop", hidden: true, onclick: () => this.#halt() },
-    t("Stop"),
-  );
-  #auto = h("input", { type: "checkbox", id: "search-auto", checked: true });
+  #stop = h("button#search-stop.button.soft", { hidden: true, onclick: () => this.#halt() }, t("Stop"));
+  #auto = h("input#search-auto", { type: "checkbox", checked: true });
   /** null: asked for. */
   #bounds: Map<string, Bound | null> = new Map();
   #running: { slot: number; key: string; spec: Spec; id: string; seconds: number; lost: boolean } | null = null;
@@ -87,12 +83,12 @@ export class Search {
     this.store = store;
     this.plans = plans;
     this.node.append(
-      h("h2", { id: "search-title" }, t("Certificate"), this.#verdict),
+      h("h2#search-title", t("Certificate"), this.#verdict),
       this.#bound,
       this.#bar,
       this.#status,
-      h("div", { class: "search-acts" }, this.#go, this.#longer, this.#stop),
-      h("label", { class: "check" }, this.#auto, t("Keep searching while idle")),
+      h("div.search-acts", this.#go, this.#longer, this.#stop),
+      h("label.check", this.#auto, t("Keep searching while idle")),
     );
     this.#auto.addEventListener("change", () => this.#whenIdle());
     store.subscribe((state, before) => this.#onState(state, before));

@@ -3,6 +3,7 @@ import { ask, detailPath, known, shelf, titlesOf, type Priced, type Step } from 
 import { stepUnits, type DeviceMemory } from "../../data/costs/step_units.ts";
 import { bytesText, mathText, quantity } from "../../data/costs/quantities.ts";
 import { filled, h, replace } from "../../ui/dom.ts";
+import { tableHead, tableRow } from "../../ui/table.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { formatNumber } from "../../core/i18n/numbers.ts";
 import type { Plan } from "../../data/plan.ts";
@@ -60,8 +61,8 @@ export function createArithmetic(store: Store, plan: () => Plan, open: () => voi
     replace(
       panel,
       h("h2", { text: t("{preset}: from the model to milliseconds and bytes", { preset: titlesOf(preset) }) }),
-      h("p", { class: "footnote counted", text: t("Included: {what}.", { what: mathText(tr(priced.counted)) }) }),
-      h("div", { class: "arithmetic" }, steps(priced), memoryOf(priced, stepUnits(priced, plan())?.memory)),
+      h("p.footnote.counted", { text: t("Included: {what}.", { what: mathText(tr(priced.counted)) }) }),
+      h("div.arithmetic", steps(priced), memoryOf(priced, stepUnits(priced, plan())?.memory)),
       letters(priced),
     );
   }
@@ -71,51 +72,38 @@ export function createArithmetic(store: Store, plan: () => Plan, open: () => voi
 
 const nothing = (open: () => void) =>
   h(
-    "p",
-    { class: "note" },
+    "p.note",
     ...filled(
       t(
         "The costs are numbers without a unit. {choose} to see them in milliseconds, with every step of the " +
           "arithmetic.",
       ),
-      { choose: h("button", { type: "button", class: "link", onclick: open }, t("Choose a model and a machine")) },
+      { choose: h("button.link", { onclick: open }, t("Choose a model and a machine")) },
     ),
   );
 
 function steps({ arithmetic }: Priced) {
-  const head = h(
-    "tr",
-    {},
-    ...[t("Quantity"), t("Formula"), t("With the numbers")].map((text) => h("th", { scope: "col", text })),
-    h("th", { scope: "col", class: "value", text: t("Value") }),
-  );
-  return h(
-    "table",
-    { class: "lined steps-table", id: "arithmetic" },
-    h("thead", {}, head),
-    h("tbody", {}, ...arithmetic.map(row)),
-  );
+  const value = h("th.value", { scope: "col", text: t("Value") });
+  const head = tableHead(t("Quantity"), t("Formula"), t("With the numbers"), value);
+  return h("table#arithmetic.lined.steps-table", head, h("tbody", ...arithmetic.map(row)));
 }
 
 function row({ name, symbol, formula, numbers, value, unit }: Step) {
   const letter = symbol && symbol.length < 4 ? h("i", { text: `${symbol} = ` }) : "";
-  return h(
-    "tr",
-    {},
-    h("th", { scope: "row", text: tr(name) }),
-    h("td", { class: "formula" }, letter, mathText(formula)),
-    h("td", { class: "formula", text: mathText(numbers) }),
-    h("td", { class: "value", title: `${value} ${tr(unit)}`, text: quantity(value, unit) }),
+  return tableRow(
+    tr(name),
+    h("td.formula", letter, mathText(formula)),
+    h("td.formula", { text: mathText(numbers) }),
+    h("td.value", { title: `${value} ${tr(unit)}`, text: quantity(value, unit) }),
   );
 }
 
 function letters({ names }: Priced) {
   const used = Object.entries(letterNames()).filter(([name]) => name in names);
   return h(
-    "dl",
-    { class: "footnote row letters" },
+    "dl.footnote.row.letters",
     ...used.map(([name, text]) =>
-      h("div", {}, h("dt", { text: name }), h("dd", { text: `${text} ${letterValue(name, names[name])}` })),
+      h("div", h("dt", { text: name }), h("dd", { text: `${text} ${letterValue(name, names[name])}` })),
     ),
   );
 }
@@ -138,19 +126,18 @@ const stateNames = (): Record<string, string> => ({
 /** What the fullest device holds against what it has. */
 function memoryOf({ vocabulary_ratio, memory_note }: Priced, memory?: DeviceMemory) {
   const ratio = h(
-    "p",
-    { class: "footnote ratio", id: "vocabulary-ratio" },
+    "p#vocabulary-ratio.footnote.ratio",
     ...filled(
       t("Vocabulary ratio {ratio}: the output layer has that many times the parameters of a transformer layer."),
       { ratio: h("b", { text: vocabulary_ratio.toFixed(2) }) },
     ),
   );
-  if (!memory) return h("section", { class: "bytes" }, ratio);
+  if (!memory) return h("section.bytes", ratio);
   const { rank, held, parts, most: total, limit, fits } = memory;
   const whole = Math.max(total, limit);
   const bar = h(
-    "div",
-    { class: "bytes-bar", "aria-hidden": "true" },
+    "div.bytes-bar",
+    { "aria-hidden": "true" },
     ...parts.map(([, size], at) => {
       const part = h("i", { class: `part-${at}` });
       part.style.width = `${(100 * size) / whole}%`;
@@ -162,10 +149,8 @@ function memoryOf({ vocabulary_ratio, memory_note }: Priced, memory?: DeviceMemo
   const list = parts.map(([name, size], at) =>
     h(
       "div",
-      {},
       h(
         "dt",
-        {},
         h("i", { class: `part-${at}` }),
         name === "activations" ? t("activations, {held} held", { held: formatNumber(held) }) : stateNames()[name],
       ),
@@ -173,16 +158,14 @@ function memoryOf({ vocabulary_ratio, memory_note }: Priced, memory?: DeviceMemo
     ),
   );
   return h(
-    "section",
-    { class: "bytes", id: "bytes" },
+    "section#bytes.bytes",
     h("h3", { text: t("Memory of the fullest device, rank {rank}", { rank }) }),
     bar,
     h(
       "dl",
-      {},
       ...list,
-      h("div", { class: "sum" }, h("dt", { text: t("total") }), h("dd", { text: bytesText(total) })),
-      h("div", {}, h("dt", { text: t("the device has") }), h("dd", { text: bytesText(limit) })),
+      h("div.sum", h("dt", { text: t("total") }), h("dd", { text: bytesText(total) })),
+      h("div", h("dt", { text: t("the device has") }), h("dd", { text: bytesText(limit) })),
     ),
     h("p", {
       class: fits ? "within" : "over",
@@ -190,7 +173,7 @@ function memoryOf({ vocabulary_ratio, memory_note }: Priced, memory?: DeviceMemo
         ? t("Fits, with {size} to spare.", { size: bytesText(limit - total) })
         : t("Does not fit: {size} too much.", { size: bytesText(total - limit) }),
     }),
-    tr(memory_note) ? h("p", { class: "memory-note", text: tr(memory_note) }) : null,
+    tr(memory_note) ? h("p.memory-note", { text: tr(memory_note) }) : null,
     ratio,
   );
 }

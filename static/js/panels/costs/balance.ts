@@ -4,6 +4,8 @@ import { ask, balancePath, evenly, known, withLayers } from "../../data/costs/ap
 import { timeNumber } from "../../data/costs/time_unit.ts";
 import { bytesText, runs } from "../../data/costs/quantities.ts";
 import { filled, h, replace, sentence, setText, show } from "../../ui/dom.ts";
+import { fillSegments } from "../../ui/fields/choices.ts";
+import { tableHead, tableRow } from "../../ui/table.ts";
 import { formatPercent } from "../../core/i18n/numbers.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { letter, specAt, specsOf } from "../../core/state/schedules.ts";
@@ -27,19 +29,14 @@ export class Balance {
 
   /** The schedule that the layers are moved for. */
   #which: Slot = 0;
-  #choice = h("div", {
-    class: "which",
+  #choice = h("div.which", {
     role: "group",
     "aria-label": t("Which schedule to balance the layers for"),
     hidden: true,
   });
-  #button = h(
-    "button",
-    { type: "button", class: "button soft", id: "balance", onclick: () => this.#run() },
-    t("Balance the layers"),
-  );
-  #result = h("div", { id: "balance-result", "aria-live": "polite" });
-  node = h("div", { class: "balance", hidden: true }, this.#choice, this.#button, this.#result);
+  #button = h("button#balance.button.soft", { onclick: () => this.#run() }, t("Balance the layers"));
+  #result = h("div#balance-result", { "aria-live": "polite" });
+  node = h("div.balance", { hidden: true }, this.#choice, this.#button, this.#result);
   #shown = "";
   #seen: number[] | null = null;
 
@@ -99,27 +96,14 @@ export class Balance {
   #drawChoice() {
     const specs = specsOf(this.store.get());
     show(this.#choice, specs.length > 1);
-    if (specs.length === 1) return;
-    const focused = this.#choice.contains(document.activeElement);
-    replace(
-      this.#choice,
-      ...specs.map((each, slot) => {
-        return h(
-          "button",
-          {
-            type: "button",
-            "data-slot": slot,
-            "aria-pressed": String(slot === this.#which),
-            onclick: () => {
-              this.#which = slot;
-              this.sync();
-            },
-          },
-          `${letter(slot)} · ${this.title(each.family)}`,
-        );
-      }),
-    );
-    if (focused) (this.#choice.querySelector('[aria-pressed="true"]') as HTMLElement | null)?.focus();
+    const segments = specs.map(({ family }, slot) => ({
+      text: `${letter(slot)} · ${this.title(family)}`,
+      "data-slot": slot,
+    }));
+    fillSegments(this.#choice, segments, this.#which, (slot) => {
+      this.#which = slot;
+      this.sync();
+    });
   }
 
   #clear() {
@@ -131,10 +115,7 @@ export class Balance {
     const { preset } = this.store.get();
     if (!preset) return;
     const spec = this.#spec;
-    if (this.#state(spec) === "balanced") {
-      this.store.set({ preset: evenly(preset) }, "push");
-      return;
-    }
+    if (this.#state(spec) === "balanced") return this.#even();
     const path = balancePath(preset, spec);
     this.#button.disabled = true;
     try {
@@ -145,7 +126,7 @@ export class Balance {
     } catch (problem) {
       replace(
         this.#result,
-        h("p", { class: "problem", text: problem instanceof Error ? sentence(tr(problem)) : String(problem) }),
+        h("p.problem", { text: problem instanceof Error ? sentence(tr(problem)) : String(problem) }),
       );
     } finally {
       this.#button.disabled = false;
@@ -178,53 +159,38 @@ export class Balance {
       replace(
         this.#result,
         h(
-          "p",
-          { class: "footnote split" },
+          "p.footnote.split",
           ...filled(t("Layers are {layers}, balanced for other settings. {again}"), {
             layers: h("b", { text: runs(layers) }),
-            again: h("button", { type: "button", class: "link", onclick: () => this.#even() }, t("Even layers again")),
+            again: h("button.link", { onclick: () => this.#even() }, t("Even layers again")),
           }),
         ),
       );
       return;
     }
     const same = before.layers.join() === after.layers.join();
-    const row = (name: string, of: (side: Side) => string) =>
-      h("tr", {}, h("th", { scope: "row", text: name }), h("td", { text: of(before) }), h("td", { text: of(after) }));
-    const head = h(
-      "tr",
-      {},
-      h("td"),
-      h("th", { scope: "col", text: t("even") }),
-      h("th", { scope: "col", text: t("balanced") }),
-    );
+    const row = (name: string, of: (side: Side) => string) => tableRow(name, of(before), of(after));
     replace(
       this.#result,
       h(
-        "table",
-        { class: "balance-table" },
-        h("thead", {}, head),
+        "table.balance-table",
+        tableHead(h("td"), t("even"), t("balanced")),
         h(
           "tbody",
-          {},
           row(t("Step, ms"), (side) => timeNumber(side.makespan)),
           row(t("Bubble"), (side) => formatPercent(1 - (m * sum(timesOf(side))) / (p * side.makespan))),
           row(t("Memory"), (side) => bytesText(side.memory.most)),
         ),
       ),
-      h("p", { class: after.memory.fits ? "split" : "split bad", id: "balance-fits", text: fitOf(before, after) }),
-      h("div", { class: "bars", "aria-hidden": "true" }, bars(before, after, before), bars(after, after, before)),
+      h("p#balance-fits", { class: after.memory.fits ? "split" : "split bad", text: fitOf(before, after) }),
+      h("div.bars", { "aria-hidden": "true" }, bars(before, after, before), bars(after, after, before)),
       h(
-        "p",
-        { class: "footnote split" },
-        ...(same
-          ? filled(t("Layers {layers} are the best split already."), {
-              layers: h("span", { text: runs(before.layers) }),
-            })
-          : filled(t("Layers {before} become {after}."), {
-              before: h("span", { text: runs(before.layers) }),
-              after: h("b", { text: runs(after.layers) }),
-            })),
+        "p.footnote.split",
+        ...filled(same ? t("Layers {layers} are the best split already.") : t("Layers {before} become {after}."), {
+          layers: h("span", { text: runs(before.layers) }),
+          before: h("span", { text: runs(before.layers) }),
+          after: h("b", { text: runs(after.layers) }),
+        }),
         this.#whose(),
       ),
     );
@@ -255,8 +221,7 @@ const sum = (list: number[]) => list.reduce((a, b) => a + b, 0);
 function bars(side: Side, ...all: Side[]) {
   const most = Math.max(...all.flatMap(timesOf));
   return h(
-    "div",
-    { class: "stage-bars" },
+    "div.stage-bars",
     ...timesOf(side).map((x) => {
       const bar = h("i");
       bar.style.height = `${(100 * x) / most}%`;

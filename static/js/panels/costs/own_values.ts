@@ -28,13 +28,13 @@ export class OwnFields {
   #rows: Row[];
   #truths: [string, HTMLInputElement][];
   #hint;
-  #undo = h("button", { type: "button", class: "link", onclick: () => this.acts.undo() });
+  #undo = h("button.link", { onclick: () => this.acts.undo() });
   #from = "";
 
   /** truths: name and label of those that are true or false. */
   constructor(legend: string, fields: OwnField[], truths: [string, string][], acts: OwnActs) {
     this.acts = acts;
-    this.#hint = h("p", { class: "footnote own-hint", id: `own-hint-${fields[0].name}` });
+    this.#hint = h("p.footnote.own-hint", { id: `own-hint-${fields[0].name}` });
     this.#rows = fields.map((field) => this.#row(field));
     this.#truths = truths.map(([name]) => [
       name,
@@ -45,11 +45,11 @@ export class OwnFields {
       }),
     ]);
     this.node = h(
-      "fieldset",
-      { class: "own", hidden: true },
-      h("legend", { class: "visually-hidden", text: legend }),
+      "fieldset.own",
+      { hidden: true },
+      h("legend.visually-hidden", { text: legend }),
       ...this.#rows.map(({ node }) => node),
-      ...this.#truths.map(([, box], at) => h("label", { class: "check" }, box, truths[at][1])),
+      ...this.#truths.map(([, box], at) => h("label.check", box, truths[at][1])),
       this.#hint,
       this.#undo,
     );
@@ -67,7 +67,7 @@ export class OwnFields {
       placeholder: field.empty,
       "aria-describedby": `${id}-problem ${this.#hint.id}`,
     });
-    const problem = h("div", { class: "problem", id: `${id}-problem`, role: "alert", hidden: true });
+    const problem = h("div.problem", { id: `${id}-problem`, role: "alert", hidden: true });
     const label = h("label", { for: id, text: field.label, "aria-label": field.called ? called(field) : null });
     const row = {
       field,
@@ -75,7 +75,7 @@ export class OwnFields {
       problem,
       refused: false,
       typed: new TypedBox(box),
-      node: h("div", { class: "own-field" }, label, box, h("span", { class: "unit", text: field.unit ?? "" }), problem),
+      node: h("div.own-field", label, box, h("span.unit", { text: field.unit ?? "" }), problem),
     };
     box.addEventListener("change", () => this.#commit(row));
     box.addEventListener("keydown", (event) => this.#key(row, event));
@@ -146,13 +146,7 @@ export class OwnFields {
     replace(
       problem,
       h("span", { text: sentence(message ?? "") }),
-      nearest === undefined
-        ? ""
-        : h(
-            "div",
-            {},
-            h("button", { type: "button", class: "button", onclick: () => this.#take(field, nearest) }, words),
-          ),
+      nearest === undefined ? "" : h("div", h("button.button", { onclick: () => this.#take(field, nearest) }, words)),
     );
   }
 

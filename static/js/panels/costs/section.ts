@@ -6,6 +6,8 @@ import { stepUnits } from "../../data/costs/step_units.ts";
 import { OwnFields, type OwnValue } from "./own_values.ts";
 import { fitText } from "../../data/costs/quantities.ts";
 import { h, replace, sentence, setText, show } from "../../ui/dom.ts";
+import { fillSelect, type Choice as Listed } from "../../ui/fields/choices.ts";
+import { remedy, setNote } from "../../ui/notes.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { machineFields, modelFields } from "../../core/state/own_values.ts";
 import { formatCount } from "../../core/i18n/numbers.ts";
@@ -19,7 +21,6 @@ import type { Plans } from "../../data/plans.ts";
 import type { Store } from "../../data/store.ts";
 import type { Plan } from "../../data/plan.ts";
 
-type Choice = "tp" | "sequence" | "micro_batch" | "data" | "zero";
 type Part = "model" | "machine";
 
 const SEQUENCES = [1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072];
@@ -31,6 +32,8 @@ const PARTS: Part[] = ["model", "machine"];
 /** Fields of one's own that have a key of their own in the preset. */
 const CHOSEN = ["sequence", "micro_batch", "efficiency"];
 
+type Parts = { store: Store; plans: Plans; pricing: Pricing; changed: () => void };
+
 export class CostsSection {
   store: Store;
   pricing: Pricing;
@@ -39,29 +42,21 @@ export class CostsSection {
   balance: Balance;
 
   #presetName = h("small");
-  #model = h("select", { id: "preset-model" });
-  #machine = h("select", { id: "preset-machine" });
-  #sequence = h("select", { id: "preset-sequence" });
-  #micro = h("select", { id: "preset-micro_batch" });
-  #tp = h("select", { id: "preset-tp" });
-  #data = h("select", { id: "preset-data" });
-  #zero = h("select", { id: "preset-zero" });
-  #efficiency = h("input", { type: "range", id: "preset-efficiency", min: 5, max: 100, step: 5 });
+  #model = h("select#preset-model");
+  #machine = h("select#preset-machine");
+  #sequence = h("select#preset-sequence");
+  #micro = h("select#preset-micro_batch");
+  #tp = h("select#preset-tp");
+  #data = h("select#preset-data");
+  #zero = h("select#preset-zero");
+  #efficiency = h("input#preset-efficiency", { type: "range", min: 5, max: 100, step: 5 });
   #percent = h("output", { for: "preset-efficiency" });
-  #heads = h("input", { type: "checkbox", id: "preset-heads" });
-  #problem = h("div", { class: "problem", id: "preset-problem", role: "alert", hidden: true });
-  #verdict = h("p", { class: "footnote verdict-line", id: "preset-fits" });
-  #apply = h(
-    "button",
-    { type: "button", class: "button primary", id: "preset-apply", onclick: () => this.#put("push") },
-    t("Apply"),
-  );
-  #arithmetic = h(
-    "button",
-    { type: "button", class: "button soft", id: "preset-arithmetic", "aria-controls": "panel-costs" },
-    t("Show the arithmetic"),
-  );
-  #form = h("div", { class: "pricing-form" });
+  #heads = h("input#preset-heads", { type: "checkbox" });
+  #problem = h("div#preset-problem.problem", { role: "alert", hidden: true });
+  #verdict = h("p#preset-fits.footnote.verdict-line");
+  #apply = h("button#preset-apply.button.primary", { onclick: () => this.#put("push") }, t("Apply"));
+  #arithmetic = h("button#preset-arithmetic.button.soft", { "aria-controls": "panel-costs" }, t("Show the arithmetic"));
+  #form = h("div.pricing-form");
   #layers = new StageTable(
     "stage-model-layers",
     t("Edit layers per stage"),
@@ -72,9 +67,8 @@ export class CostsSection {
     },
   );
   node = h(
-    "details",
-    { class: "fold pricing", id: "pricing" },
-    h("summary", {}, h("span", { text: t("Model and machine") }), this.#presetName),
+    "details#pricing.fold.pricing",
+    h("summary", h("span", { text: t("Model and machine") }), this.#presetName),
     this.#form,
   );
   #draft: Preset = plainPreset("");
@@ -84,17 +78,7 @@ export class CostsSection {
   #own: Record<Part, OwnFields>;
 
   /** changed: called when the models have arrived. */
-  constructor({
-    store,
-    plans,
-    pricing,
-    changed,
-  }: {
-    store: Store;
-    plans: Plans;
-    pricing: Pricing;
-    changed: () => void;
-  }) {
+  constructor({ store, plans, pricing, changed }: Parts) {
     this.store = store;
     this.pricing = pricing;
     this.plan = () => plans.first;
@@ -132,7 +116,7 @@ export class CostsSection {
 
   #build() {
     const row = (text: string, input: HTMLElement, beside?: HTMLElement) =>
-      h("div", { class: "choice" }, h("label", { for: input.id, text }), input, beside);
+      h("div.choice", h("label", { for: input.id, text }), input, beside);
     replace(
       this.#form,
       row(t("Model"), this.#model),
@@ -145,34 +129,25 @@ export class CostsSection {
       row(t("Data parallel"), this.#data),
       row(t("ZeRO"), this.#zero),
       row(t("Efficiency"), this.#efficiency, this.#percent),
-      h("label", { class: "check" }, this.#heads, t("Embedding and head")),
+      h("label.check", this.#heads, t("Embedding and head")),
       this.#layers.node,
       this.#problem,
       this.#verdict,
-      h("div", { class: "pricing-acts" }, this.#apply, this.#arithmetic),
+      h("div.pricing-acts", this.#apply, this.#arithmetic),
       this.balance.node,
     );
     this.#model.addEventListener("change", () => this.#pick("model", this.#model.value));
     this.#machine.addEventListener("change", () => this.#pick("machine", this.#machine.value));
-    for (const [name, select] of [
-      ["sequence", this.#sequence],
-      ["micro_batch", this.#micro],
-      ["tp", this.#tp],
-      ["data", this.#data],
-      ["zero", this.#zero],
-    ] as [Choice, HTMLSelectElement][]) {
+    for (const select of [this.#sequence, this.#micro, this.#tp, this.#data, this.#zero]) {
+      const name = select.id.replace("preset-", "");
       select.addEventListener("change", () =>
         this.#choose({ [name]: this.#unlessPlain(name, Number(select.value)) }, "push"),
       );
     }
-    this.#efficiency.addEventListener("input", () =>
-      this.#choose(
-        {
-          efficiency: this.#unlessPlain("efficiency", Number(this.#efficiency.value) / 100) as number | null,
-        },
-        "gesture",
-      ),
-    );
+    this.#efficiency.addEventListener("input", () => {
+      const efficiency = this.#unlessPlain("efficiency", Number(this.#efficiency.value) / 100) as number | null;
+      this.#choose({ efficiency }, "gesture");
+    });
     this.#heads.addEventListener("change", () => this.#choose({ heads: this.#heads.checked }, "push"));
   }
 
@@ -241,8 +216,7 @@ export class CostsSection {
   }
 
   #complain(text: string) {
-    show(this.#problem, text !== "");
-    setText(this.#problem, text);
+    setNote(this.#problem, text);
   }
 
   /** Update all fields from the state. */
@@ -304,12 +278,7 @@ export class CostsSection {
       legal
         ? h(
             "div",
-            {},
-            h(
-              "button",
-              { type: "button", class: "button", onclick: () => this.#correct(field, nearest) },
-              t("Use {field} = {value}", { field, value: nearest }),
-            ),
+            remedy(field, nearest, () => this.#correct(field, nearest)),
           )
         : "",
     );
@@ -328,11 +297,11 @@ export class CostsSection {
     if (!this.#draft.model) this.#draft = plainPreset(known.defaults.model ?? known.models[0].name);
     this.#fillPart("model", this.#model, known.models);
     this.#fillPart("machine", this.#machine, known.machines);
-    options(this.#sequence, including(SEQUENCES, this.#now("sequence")).map(counted), this.#now("sequence"));
-    options(this.#micro, including(POWERS, this.#now("micro_batch")).map(counted), this.#now("micro_batch"));
-    options(this.#tp, including(POWERS, this.#now("tp")).map(counted), this.#now("tp"));
-    options(this.#data, including(REPLICAS, this.#now("data")).map(counted), this.#now("data"));
-    options(this.#zero, zeroStages(), this.#now("zero"));
+    fillSelect(this.#sequence, including(SEQUENCES, this.#now("sequence")).map(counted), this.#now("sequence"));
+    fillSelect(this.#micro, including(POWERS, this.#now("micro_batch")).map(counted), this.#now("micro_batch"));
+    fillSelect(this.#tp, including(POWERS, this.#now("tp")).map(counted), this.#now("tp"));
+    fillSelect(this.#data, including(REPLICAS, this.#now("data")).map(counted), this.#now("data"));
+    fillSelect(this.#zero, zeroStages(), this.#now("zero"));
     this.#zero.disabled = this.#now("data") === 1;
     this.#zero.title = this.#zero.disabled ? t("Needs more than one data-parallel replica") : "";
     const percent = Math.round(this.#now("efficiency") * 1000) / 10;
@@ -349,7 +318,7 @@ export class CostsSection {
     const from = entries.find((entry) => entry.name === this.#named(part))?.title ?? this.#named(part);
     const mine = part === "model" ? t("Own model") : t("Own machine");
     const text = open ? mine : t("{own} …", { own: mine });
-    options(
+    fillSelect(
       select,
       [...entries.filter(({ name }) => name !== CUSTOM).map(named), [OWN, text]],
       open ? OWN : this.#named(part),
@@ -361,22 +330,12 @@ export class CostsSection {
   }
 }
 
-const zeroStages = (): [string, string][] => [
+const zeroStages = (): Listed[] => [
   ["0", t("none")],
   ["1", t("1: optimizer")],
   ["2", t("2: and gradients")],
   ["3", t("3: and weights")],
 ];
 
-const named = (entry: Entry): [string, string] => [entry.name, entry.title];
-const counted = (x: number): [string, string] => [String(x), formatCount(x)];
-
-/** list: value and text. */
-function options(select: HTMLSelectElement, list: [string, string][], value: unknown) {
-  const now = list.map((each) => each.join()).join();
-  if (select.dataset.list !== now) {
-    select.dataset.list = now;
-    replace(select, ...list.map(([name, text]) => h("option", { value: name, text })));
-  }
-  select.value = String(value);
-}
+const named = (entry: Entry): Listed => [entry.name, entry.title];
+const counted = (x: number): Listed => [String(x), formatCount(x)];

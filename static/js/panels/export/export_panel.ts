@@ -1,10 +1,12 @@
 // The export tab: the schedules on the screen as a picture for print or slides, and as files for other programs.
-import { Offline, Refusal } from "../../data/api.ts";
+import { Offline, Refusal, whyFailed } from "../../data/api.ts";
 import { onRest } from "../../ui/rest.ts";
 import { saveBlob } from "../../ui/save_file.ts";
-import { context, h, replace, sentence, setText } from "../../ui/dom.ts";
+import { context, h, replace, setText } from "../../ui/dom.ts";
+import { optionNodes, type Choice } from "../../ui/fields/choices.ts";
+import { setNote } from "../../ui/notes.ts";
 import { pictureOf } from "./pictures.ts";
-import { t, tr } from "../../core/i18n/language.ts";
+import { t } from "../../core/i18n/language.ts";
 import { letter } from "../../core/state/schedules.ts";
 import { specQuery } from "../../core/state/link.ts";
 import type { Plans } from "../../data/plans.ts";
@@ -26,6 +28,8 @@ const WIDTHS: Record<string, { px: number; mm?: number }> = {
 /** What other programs read. */
 const TORCH_CSV = "torch-csv";
 const FORMATS = [TORCH_CSV, "chrome-trace", "json"];
+
+type Parts = { store: Store; plans: Plans; timeline: Timeline; share: () => void };
 
 export class ExportPanel {
   store: Store;
@@ -58,51 +62,30 @@ export class ExportPanel {
   #legend = box("export-legend", t("Legend"), true);
   #title = box("export-title", t("Headings"), true);
   #source = box("export-source", t("Address of the view"), false);
-  #preview = h("div", { class: "export-preview", role: "img", "aria-label": t("Preview of the picture") });
-  #status = h("p", { class: "note", role: "status", id: "export-status" });
-  #files = h("div", { class: "export-files" });
+  #preview = h("div.export-preview", { role: "img", "aria-label": t("Preview of the picture") });
+  #status = h("p#export-status.note", { role: "status" });
+  #files = h("div.export-files");
   #address = "";
 
   /** share: opens its dialog. */
-  constructor({
-    store,
-    plans,
-    timeline,
-    share,
-  }: {
-    store: Store;
-    plans: Plans;
-    timeline: Timeline;
-    share: () => void;
-  }) {
+  constructor({ store, plans, timeline, share }: Parts) {
     this.store = store;
     this.plans = plans;
     this.timeline = timeline;
-    const choices = [
-      this.#window,
-      this.#width,
-      this.#row,
-      this.#scheme,
-      this.#numbers,
-      this.#legend,
-      this.#title,
-      this.#source,
-    ];
+    const lists = [this.#window, this.#width, this.#row, this.#scheme];
+    const choices = [...lists, this.#numbers, this.#legend, this.#title, this.#source];
     for (const { input } of choices) input.addEventListener("change", () => this.show());
     onRest(() => this.show());
     const button = (id: string, text: string, act: () => void, kind = "soft") =>
-      h("button", { type: "button", class: `button ${kind}`, id, onclick: act }, text);
+      h("button", { class: `button ${kind}`, id, onclick: act }, text);
     this.panel = h(
-      "div",
-      { class: "export" },
+      "div.export",
       h(
-        "section",
-        { class: "export-picture" },
+        "section.export-picture",
         h("h2", { text: t("Picture") }),
-        h("div", { class: "export-choices" }, ...choices.map(({ node }) => node)),
+        h("div.export-choices", ...choices.map(({ node }) => node)),
         h(
-          "div",
-          { class: "row" },
+          "div.row",
           button("export-svg", t("SVG"), () => this.#svg(), "primary"),
           button("export-png", t("PNG, three times as sharp"), () => this.#png()),
           button("export-print", t("Print"), () => print()),
@@ -112,12 +95,10 @@ export class ExportPanel {
       this.#preview,
       h(
         "section",
-        {},
         h("h2", { text: t("Order and times") }),
         this.#files,
         h("h2", { text: t("Stand-alone HTML file") }),
-        h("p", {
-          class: "note",
+        h("p.note", {
           text: t(
             "One file with this view, playback and cost sliders, which needs no server; also code to embed it, " +
               "and short links.",
@@ -177,20 +158,20 @@ export class ExportPanel {
     };
     const title = this.plans.family(spec.family)?.title ?? spec.family;
     const noCsv = plan.schedule ? whyNoCsv(plan.schedule) : null;
-    const status = h("span", { class: "problem", role: "status", hidden: true });
+    const status = h("span.problem", { role: "status", hidden: true });
     return h(
-      "div",
-      { class: "row", role: "group", "aria-label": title },
-      h("span", { class: "export-name", text: this.plans.onScreen().length > 1 ? `${letter(at)} · ${title}` : title }),
+      "div.row",
+      { role: "group", "aria-label": title },
+      h("span.export-name", { text: this.plans.onScreen().length > 1 ? `${letter(at)} · ${title}` : title }),
       ...FORMATS.filter((form) => form !== TORCH_CSV || !noCsv).map((form) =>
         h(
-          "button",
-          { type: "button", class: "button soft", "data-format": form, onclick: () => this.#file(plan, form, status) },
+          "button.button.soft",
+          { "data-format": form, onclick: () => this.#file(plan, form, status) },
           names[form as keyof typeof names],
         ),
       ),
       status,
-      noCsv ? h("p", { class: "note", text: noCsv }) : "",
+      noCsv ? h("p.note", { text: noCsv }) : "",
     );
   }
 
@@ -202,8 +183,7 @@ export class ExportPanel {
       );
       saveBlob(name, blob);
     } catch (problem) {
-      status.hidden = false;
-      setText(status, problem instanceof Refusal ? sentence(tr(problem)) : t("The server does not answer."));
+      setNote(status, whyFailed(problem));
     }
   }
 
@@ -253,12 +233,12 @@ function whyNoCsv({ placement, barriers, copies }: Schedule) {
   return copies === null ? null : t("No torch CSV: it has no text for copies to host memory.");
 }
 
-function select(id: string, label: string, options: [string, string][]) {
-  const input = h("select", { id }, ...options.map(([value, text]) => h("option", { value, text })));
-  return { node: h("label", { class: "choice" }, h("span", { text: label }), input), input };
+function select(id: string, label: string, options: Choice[]) {
+  const input = h("select", { id }, ...optionNodes(options));
+  return { node: h("label.choice", h("span", { text: label }), input), input };
 }
 
 function box(id: string, label: string, checked: boolean) {
   const input = h("input", { type: "checkbox", id, checked });
-  return { node: h("label", { class: "check" }, input, label), input };
+  return { node: h("label.check", input, label), input };
 }

@@ -52,7 +52,7 @@ export function createPrint({ store, plans, timeline }: { store: Store; plans: P
       { class: plans.onScreen().length > 1 ? "sheet many" : "sheet" },
       drawing,
       figures,
-      h("p", { class: "sheet-foot" }, `${t("Bubbleline")} · `, store.link()),
+      h("p.sheet-foot", `${t("Bubbleline")} · `, store.link()),
     );
     document.body.append(sheet);
   });

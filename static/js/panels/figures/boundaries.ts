@@ -1,7 +1,7 @@
 // "What crosses the boundaries", a closed section beside the formulas: messages and bytes between stages, why more
 // chunks send more, and which gradients are summed. Each fact has its source.
 import { costsPath, known } from "../../data/costs/api.ts";
-import { h, replace, show } from "../../ui/dom.ts";
+import { h, isNew, replace, show } from "../../ui/dom.ts";
 import { isOutOfDate, type Plan } from "../../data/plan.ts";
 import { t } from "../../core/i18n/language.ts";
 import { formatBytes, formatNumber } from "../../core/i18n/numbers.ts";
@@ -14,23 +14,20 @@ import type { PAPERS } from "../../core/explain/papers.ts";
 type Sizes = { message: number; gradients: number[] };
 
 export function createBoundaries(plans: Plans) {
-  const body = h("div", { class: "facts" });
+  const body = h("div.facts");
   const node = h(
-    "details",
-    { class: "more-figures", id: "boundaries", hidden: true },
+    "details#boundaries.more-figures",
+    { hidden: true },
     h("summary", { text: t("What crosses the boundaries") }),
     body,
   );
-  let written = "";
   return {
     node,
     show() {
       const shown = plans.onScreen().filter((plan) => plan.schedule && plan.shown);
       show(node, shown.length > 0);
       const found = shown.map((plan) => facts(plan, plans, shown.length > 1));
-      const now = JSON.stringify(found);
-      if (now === written) return;
-      written = now;
+      if (!isNew(node, found)) return;
       replace(body, ...found.flatMap(draw));
     },
   };
@@ -41,10 +38,8 @@ type Facts = { title: string | null; list: Fact[]; old: boolean };
 
 const draw = ({ title, list, old }: Facts) => [
   title === null ? null : h("h3", { text: title }),
-  old ? h("p", { class: "footnote source", text: t("of the last valid schedule") }) : null,
-  ...list.map(({ text, source }) =>
-    h("p", { class: "meaning" }, text, source ? h("span", { class: "cite" }, " ", paperLink(source)) : null),
-  ),
+  old ? h("p.footnote.source", { text: t("of the last valid schedule") }) : null,
+  ...list.map(({ text, source }) => h("p.meaning", text, source ? h("span.cite", " ", paperLink(source)) : null)),
 ];
 
 function facts(plan: Plan, plans: Plans, named: boolean): Facts {

@@ -1,5 +1,6 @@
 // Under the textbook formula: the bubble that it gives for more micro-batches, as a share of the step and of the work.
-import { h, replace, setText, show } from "../../ui/dom.ts";
+import { h, isNew, replace, setText, show } from "../../ui/dom.ts";
+import { tableHead } from "../../ui/table.ts";
 import { t } from "../../core/i18n/language.ts";
 import { formatPercent } from "../../core/i18n/numbers.ts";
 import { evaluate, vars } from "../../core/schedule/formula.ts";
@@ -15,39 +16,21 @@ const FAR = 1e9; // devices that count as many
 /** The table is built once, so that it stays open while figures change. */
 export function createBubbleTable() {
   const body = h("tbody");
-  const limit = h("p", { class: "meaning" });
+  const limit = h("p.meaning");
   const node = h(
-    "details",
-    { class: "more-figures bubble-table", id: "bubble-table", hidden: true },
+    "details#bubble-table.more-figures.bubble-table",
+    { hidden: true },
     h("summary", { text: t("Bubble with more micro-batches") }),
-    h(
-      "table",
-      { class: "fig-table one" },
-      h(
-        "thead",
-        {},
-        h(
-          "tr",
-          {},
-          h("th", { scope: "col", text: t("Micro-batches") }),
-          h("th", { scope: "col", text: t("of the step") }),
-          h("th", { scope: "col", text: t("of the work") }),
-        ),
-      ),
-      body,
-    ),
+    h("table.fig-table.one", tableHead(t("Micro-batches"), t("of the step"), t("of the work")), body),
     limit,
   );
-  let written = "";
   return {
     node,
     /** law: the textbook formula. */
     show(law: Law | undefined, spec: Spec, size: Size) {
       const rows = law ? rowsOf(law, spec, size) : [];
       show(node, rows.length > 0);
-      const now = JSON.stringify(rows);
-      if (!law || now === written) return;
-      written = now;
+      if (!law || !isNew(body, [rows, spec.m])) return;
       replace(
         body,
         ...rows.map(({ name, m, share }) =>

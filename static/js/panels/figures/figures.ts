@@ -166,13 +166,12 @@ export function createFigures({
 }) {
   const home = byId("figures");
   const holder = h("div");
-  const meaning = h("p", { class: "meaning", id: "meaning" });
-  const law = h("div", { id: "law" });
+  const meaning = h("p#meaning.meaning");
+  const law = h("div#law");
   const memoryLimit = createMemoryLimit(plans);
   const [boundaries, bubbleTable, proof] = [createBoundaries(plans), createBubbleTable(), createProof(plans)];
   const fit = createFit();
-  const outOfDate = h("p", {
-    class: "footnote out-of-date",
+  const outOfDate = h("p.footnote.out-of-date", {
     hidden: true,
     text: t("Of the last valid schedule, not of what is asked for."),
   });
@@ -215,13 +214,13 @@ export function createFigures({
         ? h(
             "thead",
             { class: unseen },
-            h("tr", {}, h("th", { scope: "col" }, h("span", { class: "visually-hidden", text: t("Figure") })), ...tops),
+            h("tr", h("th", { scope: "col" }, h("span.visually-hidden", { text: t("Figure") })), ...tops),
           )
         : null;
     return h(
       "table",
       { class: ["fig-table one", "fig-table two", "fig-table two many"][Math.min(2, columns - 1)] + kind },
-      h("colgroup", {}, h("col")),
+      h("colgroup", h("col")),
       head,
       body,
     );
@@ -235,8 +234,8 @@ export function createFigures({
     heads = [];
     replace(holder, whole, table(headlineRows(limit), " headline"), fit.node);
     others = h(
-      "details",
-      { class: "more-figures", open },
+      "details.more-figures",
+      { open },
       h("summary", { text: t("More figures") }),
       table(restRows(withRun, limit !== null)),
       h("h3", { text: t("Other definitions of the bubble") }),

@@ -64,8 +64,7 @@ function lawsOf(plan: Plan, plans: Plans, two: boolean): (Shown | HTMLElement)[]
   const best = ranked(shown, schedule, plans);
   if (!best.length)
     return [
-      h("p", {
-        class: "meaning",
+      h("p.meaning", {
         text: t("{family} has no closed formula; the times come from the simulation.", { family: family.title }),
       }),
     ];
@@ -123,13 +122,13 @@ function lawNode(
 ): Shown {
   const agrees = Math.abs(value - simulated) <= 1e-9 * Math.max(1, Math.abs(simulated));
   const node = h(
-    "div",
-    { class: "law", "data-law": `${law.quantity}-${law.window}` },
+    "div.law",
+    { "data-law": `${law.quantity}-${law.window}` },
     h("h3", { text: whose === null ? title(law) : t("{family}: {text}", { family: whose, text: title(law) }) }),
   );
-  const maths = h("div", { class: "maths" });
+  const maths = h("div.maths");
   maths.innerHTML = mathmlTerms(law.formula, null).join("");
-  const numbers = h("div", { class: "maths numbers" });
+  const numbers = h("div.maths.numbers");
   numbers.innerHTML = mathmlTerms(law.formula, names).join("");
   numbers.querySelector("math")?.prepend(equals());
   for (const each of [maths, numbers]) tame(each);
@@ -146,11 +145,10 @@ function lawNode(
     ...(plain ? [] : [maths, numbers]),
     h(
       "p",
-      {},
-      h("span", { class: "value", text: `= ${valueText(law, value)}` }),
-      law.quantity === "bubble" ? h("span", { class: "per-device", text: t("idle per device") }) : null,
+      h("span.value", { text: `= ${valueText(law, value)}` }),
+      law.quantity === "bubble" ? h("span.per-device", { text: t("idle per device") }) : null,
       old
-        ? h("span", { class: "verdict", text: t("of the last valid schedule") })
+        ? h("span.verdict", { text: t("of the last valid schedule") })
         : h("span", { class: exact && agrees ? "badge good verdict" : "badge warn verdict", text: verdict }),
     ),
   );
@@ -161,8 +159,8 @@ function lawNode(
       t("The simulation gives {value}.", {
         value: valueText(law, simulated),
       });
-  if (reason) node.append(h("p", { class: "footnote why", text: reason }));
-  if (law.source) node.append(h("p", { class: "footnote source", text: sentence(tr(law.source)) }));
+  if (reason) node.append(h("p.footnote.why", { text: reason }));
+  if (law.source) node.append(h("p.footnote.source", { text: sentence(tr(law.source)) }));
   const parts = [...node.children].map(({ tagName, className }) => tagName + className).join();
   return { key: [whose, law.quantity, law.window, maths.innerHTML, parts].join("|"), node, numbers };
 }

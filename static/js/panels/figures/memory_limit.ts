@@ -1,5 +1,5 @@
 // The peak memory of a schedule against the memory limit: a bar with the limit as a line across it, and a sentence.
-import { filled, h, replace, show } from "../../ui/dom.ts";
+import { filled, h, isNew, replace, show } from "../../ui/dom.ts";
 import { t } from "../../core/i18n/language.ts";
 import { isOutOfDate, type Plan } from "../../data/plan.ts";
 import { formatNumber } from "../../core/i18n/numbers.ts";
@@ -10,19 +10,20 @@ const TOLERANCE = 1e-9; // of the limit: sums of shares are rounded
 const limitOf = (plan: Plan) => (plan.shown ?? plan.asked).memory;
 
 export function createMemoryLimit(plans: Plans) {
-  const node = h("div", { class: "cap", id: "cap", hidden: true });
-  let written = "";
+  const node = h("div#cap.cap", { hidden: true });
   return {
     node,
     show() {
       const shown = plans.onScreen();
       const limited = shown.filter((plan) => limitOf(plan) !== null && plan.figures);
       show(node, limited.length > 0);
-      const now = JSON.stringify(
-        limited.map((plan) => [isOutOfDate(plan), plan.id, plan.memory, limitOf(plan), plan.shown?.family]),
-      );
-      if (now === written) return;
-      written = now;
+      if (
+        !isNew(
+          node,
+          limited.map((plan) => [isOutOfDate(plan), plan.id, plan.memory, limitOf(plan), plan.shown?.family]),
+        )
+      )
+        return;
       replace(node, ...limited.flatMap((plan) => line(plan, plans, shown.length > 1)));
     },
   };
@@ -51,7 +52,6 @@ function line(plan: Plan, plans: Plans, named: boolean) {
     bar,
     h(
       "p",
-      {},
       ...filled(
         named
           ? t("{family}: holds {held}, may hold {limit}: {verdict}")

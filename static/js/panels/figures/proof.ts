@@ -6,11 +6,10 @@ import type { Plans } from "../../data/plans.ts";
 
 export function createProof(plans: Plans) {
   const node = h(
-    "details",
-    { class: "more-figures", id: "proof", hidden: true },
+    "details#proof.more-figures",
+    { hidden: true },
     h("summary", { text: t("What is proved, and how") }),
-    h("p", {
-      class: "meaning",
+    h("p.meaning", {
       text: t(
         "The certificate is a lower bound: at these costs and within this memory, no order of the same stages has a " +
           "shorter window of its busiest device. If the order reaches the bound, it is proved optimal; if not, the " +
@@ -18,14 +17,13 @@ export function createProof(plans: Plans) {
       ),
     }),
     h(
-      "p",
-      { class: "meaning" },
+      "p.meaning",
       t(
         "The paper states the problem as an integer linear program (ILP). A solver proves its orders optimal, but " +
           "only for few devices and micro-batches. Bubbleline builds orders, improves them by simulated annealing, " +
           "and compares them with bounds that hold at any size (docs/search.md).",
       ),
-      h("span", { class: "cite" }, " ", paperLink("zero")),
+      h("span.cite", " ", paperLink("zero")),
     ),
   );
   return {

@@ -3,7 +3,7 @@
 import { t } from "../../core/i18n/language.ts";
 import { formatPercent } from "../../core/i18n/numbers.ts";
 import { fitText, gigabytesText, rateText } from "../../data/costs/quantities.ts";
-import { h, replace, show } from "../../ui/dom.ts";
+import { h, isNew, replace, show } from "../../ui/dom.ts";
 import type { Plan } from "../../data/plan.ts";
 import type { StepUnits } from "../../data/costs/step_units.ts";
 import type { Row } from "./figures.ts";
@@ -35,8 +35,7 @@ export const stepRows = (): Row[] => [
 
 /** The sentence beside the headline: a plan that does not fit is named, and what fits where there is one plan. */
 export function createFit() {
-  const node = h("div", { class: "fit", id: "fit", hidden: true });
-  let written = "";
+  const node = h("div#fit.fit", { hidden: true });
   return {
     node,
     show(shown: { plan: Plan; units: StepUnits | null; title: string }[]) {
@@ -46,9 +45,7 @@ export function createFit() {
           : [],
       );
       show(node, told.length > 0);
-      const now = JSON.stringify(told);
-      if (now === written) return;
-      written = now;
+      if (!isNew(node, told)) return;
       replace(
         node,
         ...told.map(({ title, text, fits }) =>

@@ -6,23 +6,17 @@ import { t } from "../../core/i18n/language.ts";
 import { glossary, type Entry } from "./glossary.ts";
 
 export function createHelp({ tour, shortcuts }: { tour: () => void; shortcuts: HTMLElement }) {
-  const words = h("div", { class: "glossary" });
+  const words = h("div.glossary");
   const keys = h("h2", { text: t("Shortcuts") });
   const panel = h(
-    "div",
-    { class: "help" },
+    "div.help",
     h(
-      "div",
-      { class: "row help-head" },
-      h("a", { class: "button primary", id: "help-learn", href: "/learn" }, t("Open the lessons")),
-      h("button", { type: "button", class: "button soft", id: "tour-start", onclick: tour }, t("Take the tour")),
+      "div.row.help-head",
+      h("a#help-learn.button.primary", { href: "/learn" }, t("Open the lessons")),
+      h("button#tour-start.button.soft", { onclick: tour }, t("Take the tour")),
       h("p", { text: t("Nine steps through the schedules; your view comes back at the end.") }),
-      h(
-        "button",
-        { type: "button", class: "button soft", id: "help-keys", onclick: () => keys.scrollIntoView() },
-        t("Shortcuts"),
-      ),
-      h("a", { class: "button soft", id: "help-build", href: "/build" }, t("Build a schedule yourself")),
+      h("button#help-keys.button.soft", { onclick: () => keys.scrollIntoView() }, t("Shortcuts")),
+      h("a#help-build.button.soft", { href: "/build" }, t("Build a schedule yourself")),
     ),
     h("h2", { text: t("What things mean") }),
     words,
@@ -35,23 +29,23 @@ export function createHelp({ tour, shortcuts }: { tour: () => void; shortcuts: H
     show() {
       if (words.childElementCount) return;
       for (const { title, entries } of glossary())
-        words.append(h("section", {}, h("h3", { text: title }), h("dl", {}, ...entries.flatMap(entryNodes))));
+        words.append(h("section", h("h3", { text: title }), h("dl", ...entries.flatMap(entryNodes))));
     },
   };
 }
 
 function entryNodes({ term, text, paper, view }: Entry) {
   return [
-    h("dt", {}, term, view ? h("a", { href: view, class: "glossary-view", text: t("show it") }) : ""),
-    h("dd", {}, text, paper ? paperNode(paper) : ""),
+    h("dt", term, view ? h("a.glossary-view", { href: view, text: t("show it") }) : ""),
+    h("dd", text, paper ? paperNode(paper) : ""),
   ];
 }
 
 /** A paper's title as a link, its DOI as text, which survives printing. */
 const paperNode = (key: keyof typeof PAPERS) =>
   h(
-    "span",
-    { class: "footnote paper", lang: "en" }, // as it is printed, in every language
+    "span.footnote.paper",
+    { lang: "en" }, // as it is printed, in every language
     `${PAPERS[key].authors} ${PAPERS[key].year}, `,
     paperLink(key),
     ` doi:${PAPERS[key].doi}`,

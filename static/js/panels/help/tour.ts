@@ -26,19 +26,19 @@ export function createTour(parts: Parts): () => void {
 function createCard({ store, plans, play }: Parts) {
   let at = -1; // no step: the tour is over
   let before: State | null = null;
-  const count = h("span", { class: "fine tour-count" });
-  const title = h("h2", { id: "tour-title", tabindex: -1 });
+  const count = h("span.fine.tour-count");
+  const title = h("h2#tour-title", { tabindex: -1 });
   const text = h("p", { "aria-live": "polite" });
   const back = button("tour-back", t("Back"), () => go(at - 1), "soft");
   const next = button("tour-next", t("Next"), () => (at + 1 < STEPS.length ? go(at + 1) : end()), "primary");
   const close = button("tour-close", "×", end, "icon");
   close.setAttribute("aria-label", t("End the tour"));
   const node = h(
-    "section",
-    { class: "tour", id: "tour", "aria-labelledby": "tour-title", hidden: true },
-    h("div", { class: "tour-head" }, count, title, close),
+    "section#tour.tour",
+    { "aria-labelledby": "tour-title", hidden: true },
+    h("div.tour-head", count, title, close),
     text,
-    h("div", { class: "tour-steps" }, back, next),
+    h("div.tour-steps", back, next),
   );
   byId("plot").after(node);
   node.addEventListener("keydown", (event) => {
@@ -105,4 +105,4 @@ function createCard({ store, plans, play }: Parts) {
 }
 
 const button = (id: string, label: string, act: () => void, kind: string) =>
-  h("button", { type: "button", class: `button ${kind}`, id, onclick: act }, label);
+  h("button", { class: `button ${kind}`, id, onclick: act }, label);

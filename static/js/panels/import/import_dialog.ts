@@ -42,8 +42,7 @@ class ImportDialog {
   /** The place the reader chose, which the format of a file read later does not change. */
   #chosenPlace: string | null = null;
   #asking = false;
-  #text = h("textarea", {
-    id: "import-text",
+  #text = h("textarea#import-text", {
     rows: 6,
     spellcheck: "false",
     autocapitalize: "none",
@@ -51,62 +50,45 @@ class ImportDialog {
     placeholder: EXAMPLE,
     "aria-describedby": "import-status",
   });
-  #pick = h("input", { type: "file", id: "import-file", multiple: true, accept: TYPES, hidden: true });
-  #status = h("p", { class: "share-status", id: "import-status", role: "status" });
-  #wrong = h("p", { class: "problem", id: "import-wrong", role: "alert", hidden: true });
-  #where = h("select", { id: "import-where" });
-  #take = h("button", { type: "submit", class: "button primary", id: "import-take" }, t("Import"));
+  #pick = h("input#import-file", { type: "file", multiple: true, accept: TYPES, hidden: true });
+  #status = h("p#import-status.share-status", { role: "status" });
+  #wrong = h("p#import-wrong.problem", { role: "alert", hidden: true });
+  #where = h("select#import-where");
+  #take = h("button#import-take.button.primary", { type: "submit" }, t("Import"));
 
   constructor(parts: Parts) {
     this.parts = parts;
-    const close = h(
-      "button",
-      { type: "button", class: "button icon", "aria-label": t("Close"), onclick: () => this.node.close() },
-      "×",
-    );
-    const choose = h(
-      "button",
-      { type: "button", class: "button soft", onclick: () => this.#pick.click() },
-      t("Choose a file …"),
-    );
+    const close = h("button.button.icon", { "aria-label": t("Close"), onclick: () => this.node.close() }, "×");
+    const choose = h("button.button.soft", { onclick: () => this.#pick.click() }, t("Choose a file …"));
     const form = h(
       "form",
       { onsubmit: (event: Event) => this.#submit(event) },
       h(
         "section",
-        {},
         h(
-          "p",
-          { class: "muted share-text" },
+          "p.muted.share-text",
           t(
             "An order in torch's CSV (one line a rank), or a trace of a run: from torch's profiler, one file for " +
               "each rank, or Chrome's format with ops named 2F0.",
           ),
         ),
         h(
-          "div",
-          { class: "row import-give" },
+          "div.row.import-give",
           choose,
           this.#pick,
-          h("span", { class: "muted", text: t("or drop it on the page, or paste it:") }),
+          h("span.muted", { text: t("or drop it on the page, or paste it:") }),
         ),
-        h("label", { class: "visually-hidden", for: "import-text", text: t("Text of the order or the trace") }),
+        h("label.visually-hidden", { for: "import-text", text: t("Text of the order or the trace") }),
         this.#text,
         this.#status,
         this.#wrong,
       ),
-      h(
-        "section",
-        { class: "import-end" },
-        h("label", { for: "import-where", text: t("Place") }),
-        this.#where,
-        this.#take,
-      ),
+      h("section.import-end", h("label", { for: "import-where", text: t("Place") }), this.#where, this.#take),
     );
     this.node = h(
-      "dialog",
-      { class: "popup share import", id: "import-dialog", "aria-labelledby": "import-title" },
-      h("div", { class: "share-head" }, h("h2", { id: "import-title", text: t("Open an order or a trace") }), close),
+      "dialog#import-dialog.popup.share.import",
+      { "aria-labelledby": "import-title" },
+      h("div.share-head", h("h2#import-title", { text: t("Open an order or a trace") }), close),
       form,
     );
     this.node.addEventListener("keydown", (event) => event.stopPropagation()); // the timeline's keys rest
@@ -245,7 +227,7 @@ class ImportDialog {
 
 /** Files may be dropped anywhere on the page; elsewhere the browser would leave it. */
 function listenToDrops(take: (files: File[]) => void) {
-  const hint = h("div", { class: "drop-hint", hidden: true }, h("strong", { text: t("Drop an order or a trace") }));
+  const hint = h("div.drop-hint", { hidden: true }, h("strong", { text: t("Drop an order or a trace") }));
   byId("stage").append(hint);
   let timer = 0;
   window.addEventListener("dragover", (event) => {

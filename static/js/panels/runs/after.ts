@@ -11,55 +11,29 @@ export function afterRun(
   { replay, calibrate, useHop }: { replay: () => void; calibrate: () => void; useHop: () => void },
   toggles: HTMLElement, // of its lane's overlays
 ) {
-  const button = h(
-    "button",
-    {
-      type: "button",
-      class: "button soft",
-      id: "calibrate",
-      onclick: calibrate,
-      title: t("Sets the plan's costs to the measured ones, so that plan and run can be compared op by op"),
-    },
-    t("Calibrate the plan"),
-  );
-  const again = h(
-    "button",
-    {
-      type: "button",
-      class: "button soft",
-      id: "run-replay",
-      onclick: replay,
-      title: t("Plays the run from its start"),
-    },
-    t("Replay"),
-  );
+  const button = (id: string, text: string, title: string, onclick: () => void) =>
+    h("button.button.soft", { id, title, onclick }, text);
   const time = hopTime(run.links, run.unit_ms);
-  const hops =
-    time === null
-      ? ""
-      : h(
-          "button",
-          {
-            type: "button",
-            class: "button soft",
-            id: "use-hops",
-            onclick: useHop,
-            title: t("Sets the plan's hop to the longest one measured between neighbours: {n}", {
-              n: formatNumber(time),
-            }),
-          },
-          t("Use measured hop time"),
-        );
+  const n = time === null ? "" : formatNumber(time);
   return h(
-    "div",
-    { class: "row run-after" },
-    again,
-    button,
-    hops,
+    "div.row.run-after",
+    button("run-replay", t("Replay"), t("Plays the run from its start"), replay),
+    button(
+      "calibrate",
+      t("Calibrate the plan"),
+      t("Sets the plan's costs to the measured ones, so that plan and run can be compared op by op"),
+      calibrate,
+    ),
+    n &&
+      button(
+        "use-hops",
+        t("Use measured hop time"),
+        t("Sets the plan's hop to the longest one measured between neighbours: {n}", { n }),
+        useHop,
+      ),
     toggles,
     h(
-      "span",
-      { class: "row run-files" },
+      "span.row.run-files",
       t("Export the run"),
       file(run, "chrome-trace", t("Chrome trace")),
       file(run, "json", "JSON"),
@@ -68,7 +42,7 @@ export function afterRun(
 }
 
 const file = (run: Run, format: "chrome-trace" | "json", text: string) =>
-  h("a", { class: "link", href: fileOf(run.id, format), download: "", id: `run-${format}` }, text);
+  h("a.link", { href: fileOf(run.id, format), download: "", id: `run-${format}` }, text);
 
 /** The step time and bubble of the schedule at the run's measured costs, in sentences. */
 export function calibrationText({ mode }: Run, { predicted, measured, error }: Calibration) {

@@ -1,6 +1,8 @@
 // The cluster of the runner: its hosts with their free and busy cores, the ranks on each, the latency between
 // neighbours, and the resources that a run waits for. Hidden where the engine is local.
-import { h, replace, setText, show } from "../../ui/dom.ts";
+import { h, isNew, replace, setText, show } from "../../ui/dom.ts";
+import { setNote } from "../../ui/notes.ts";
+import { hiddenCaption, tableHead } from "../../ui/table.ts";
 import { busyOf, latencyRange, latencyText, roomOf } from "../../core/measured/cluster.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { formatBytes } from "../../core/i18n/numbers.ts";
@@ -10,24 +12,23 @@ const CELLS = 16; // cores or GPUs of a host; with more, its bar has no cell for
 const OPEN = 8; // hops; a longer list is closed at first
 
 export function createClusterPanel() {
-  const about = h("span", { class: "muted" });
-  const address = h("span", { class: "fine", title: t("Address of the cluster") });
-  const trouble = h("p", { class: "note bad", role: "alert", hidden: true });
-  const waiting = h("p", { class: "note cluster-waiting", role: "status", hidden: true });
-  const hosts = h("div", { class: "cluster-hosts" });
+  const about = h("span.muted");
+  const address = h("span.fine", { title: t("Address of the cluster") });
+  const trouble = h("p.note.bad", { role: "alert", hidden: true });
+  const waiting = h("p.note.cluster-waiting", { role: "status", hidden: true });
+  const hosts = h("div.cluster-hosts");
   const hopsTitle = h("summary");
-  const hopsList = h("ol", { class: "hops" });
-  const hops = h("details", { class: "cluster-hops", hidden: true }, hopsTitle, hopsList);
+  const hopsList = h("ol.hops");
+  const hops = h("details.cluster-hops", { hidden: true }, hopsTitle, hopsList);
   const node = h(
-    "section",
-    { class: "cluster", id: "cluster", "aria-label": t("Cluster"), hidden: true },
-    h("div", { class: "row cluster-head" }, h("h2", { text: t("Cluster") }), address, about),
+    "section#cluster.cluster",
+    { "aria-label": t("Cluster"), hidden: true },
+    h("div.row.cluster-head", h("h2", { text: t("Cluster") }), address, about),
     trouble,
     waiting,
     hosts,
     hops,
   );
-  let shown = "";
   let lost = false;
   let counted = -1; // the hops that were listed last
 
@@ -66,9 +67,7 @@ export function createClusterPanel() {
 
   let last: Cluster = { engine: "" };
   const redraw = () => {
-    const key = JSON.stringify([last, lost]);
-    if (key !== shown) draw(last);
-    shown = key;
+    if (isNew(node, [last, lost])) draw(last);
   };
 
   return {
@@ -84,12 +83,6 @@ export function createClusterPanel() {
       redraw();
     },
   };
-}
-
-/** Show a note, or hide it where it is empty. */
-function setNote(node: HTMLElement, text: string) {
-  show(node, text !== "");
-  setText(node, text);
 }
 
 /** "2 of 3 hosts · 6 of 8 cores free". */
@@ -109,14 +102,10 @@ function hostTable(all: Host[]) {
   const gpus = all.some((host) => host.gpus?.total);
   const heads = [t("host"), t("CPU cores"), ...(gpus ? ["GPU"] : []), t("ranks")];
   return h(
-    "table",
-    { class: "lined hosts" },
-    h("caption", {
-      class: "visually-hidden",
-      text: t("Hosts of the cluster, their use, and the ranks of the present or last run"),
-    }),
-    h("thead", {}, h("tr", {}, ...heads.map((text) => h("th", { scope: "col", text })))),
-    h("tbody", {}, ...all.map((host) => hostRow(host, gpus))),
+    "table.lined.hosts",
+    hiddenCaption(t("Hosts of the cluster, their use, and the ranks of the present or last run")),
+    tableHead(...heads),
+    h("tbody", ...all.map((host) => hostRow(host, gpus))),
   );
 }
 
@@ -127,7 +116,7 @@ function hostRow({ name, address, alive, why, head, cpus, gpus: cards, memory, r
     "th",
     { scope: "row" },
     h("b", { text: name }),
-    head && name !== "head" ? h("span", { class: "badge host-tag", text: t("head") }) : "",
+    head && name !== "head" ? h("span.badge.host-tag", { text: t("head") }) : "",
     h("small", {
       text: [address, free].filter(Boolean).join(" · "),
       title: memory?.total ? t("{bytes} of memory in total", { bytes: formatBytes(memory.total) }) : null,
@@ -138,14 +127,7 @@ function hostRow({ name, address, alive, why, head, cpus, gpus: cards, memory, r
         h("td", { "data-label": t("CPU cores") }, ...roomBar(cpus)),
         ...(gpus ? [h("td", { "data-label": "GPU" }, ...roomBar(cards))] : []),
       ]
-    : [
-        h(
-          "td",
-          { class: "host-lost", colspan: gpus ? 2 : 1 },
-          `✗ ${t("lost")}`,
-          why ? h("small", { text: tr(why) }) : "",
-        ),
-      ];
+    : [h("td.host-lost", { colspan: gpus ? 2 : 1 }, `✗ ${t("lost")}`, why ? h("small", { text: tr(why) }) : "")];
   return h(
     "tr",
     { class: alive ? null : "is-gone", "data-host": name },
@@ -161,16 +143,11 @@ function hostRow({ name, address, alive, why, head, cpus, gpus: cards, memory, r
 
 /** A rank as the timeline's gutter has it. */
 const chip = (rank: number) =>
-  h(
-    "span",
-    { class: "chip", title: t("Rank {rank}", { rank }) },
-    h("span", { class: "visually-hidden", text: `${t("rank")} ` }),
-    rank,
-  );
+  h("span.chip", { title: t("Rank {rank}", { rank }) }, h("span.visually-hidden", { text: `${t("rank")} ` }), rank);
 
 /** Use of a resource: a cell for each core or GPU, or a share, and the numbers. */
 function roomBar(room: Room | undefined) {
-  if (!room?.total) return [h("span", { class: "room-none", text: "–" })];
+  if (!room?.total) return [h("span.room-none", { text: "–" })];
   const { total } = room;
   const busy = busyOf(room);
   const cells =
@@ -184,7 +161,7 @@ function roomBar(room: Room | undefined) {
 }
 
 function shareBar(share: number) {
-  const bar = h("i", { class: "busy" });
+  const bar = h("i.busy");
   bar.style.width = `${Math.round(100 * share)}%`;
   return bar;
 }
@@ -198,9 +175,9 @@ function hop(link: Link, most: number) {
   return h(
     "li",
     { class: from === to ? null : "apart" },
-    h("span", { class: "hop-ranks" }, chip(link.from), h("span", { "aria-hidden": "true", text: "→" }), chip(link.to)),
-    h("span", { class: "cut hop-where", text: where, title: where || null }),
-    h("span", { class: "hop-bar", "aria-hidden": "true" }, bar),
+    h("span.hop-ranks", chip(link.from), h("span", { "aria-hidden": "true", text: "→" }), chip(link.to)),
+    h("span.cut.hop-where", { text: where, title: where || null }),
+    h("span.hop-bar", { "aria-hidden": "true" }, bar),
     h("b", {
       text: latencyText(link),
       title: t(

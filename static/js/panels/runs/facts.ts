@@ -13,11 +13,9 @@ const SHOWN_LOSSES = 4; // of a run of many steps: the first, and the last ones
 
 /** planned: peak memory of its plan, in one micro-batch's activations. */
 export function facts(run: Run, planned: number | null) {
-  const list = h("dl", { class: "row run-facts" });
+  const list = h("dl.row.run-facts");
   const add: Add = (name, value, more) =>
-    list.append(
-      h("div", {}, h("dt", { text: name }), h("dd", {}, value, more ? h("small", { text: ` ${more}` }) : "")),
-    );
+    list.append(h("div", h("dt", { text: name }), h("dd", value, more ? h("small", { text: ` ${more}` }) : "")));
   verdicts(run, add);
   if (run.mode) add(t("Mode"), modeName(run.mode), paceOf(run));
   const chosen = [

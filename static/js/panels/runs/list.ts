@@ -2,6 +2,7 @@
 // list is requested when it is opened.
 import { getJson, send } from "../../data/api.ts";
 import { h, replace, setText, show } from "../../ui/dom.ts";
+import { hiddenCaption, tableHead } from "../../ui/table.ts";
 import { RUN_LANE_IDS } from "../../data/lanes.ts";
 import { isOver, type ListedRun } from "../../data/runs/client.ts";
 import { t, tr } from "../../core/i18n/language.ts";
@@ -21,11 +22,7 @@ const PAGE = 12;
 const MOST = 100; // in one answer of the server
 const FOLLOW_MS = 2000; // between requests while a run is in progress
 
-export function createRunList(acts: Acts) {
-  return new RunList(acts);
-}
-
-class RunList {
+export class RunList {
   acts: Acts;
   table: HTMLTableElement;
   node: HTMLDetailsElement;
@@ -36,24 +33,20 @@ class RunList {
   #chosen = new Set<string>();
   #asked = 0;
   #offline = false; // the server did not answer
-  #notice = h("p", { class: "note", role: "status" });
+  #notice = h("p.note", { role: "status" });
   #rows = h("tbody");
   #following = 0; // the timer of the next request
   #compare = h(
-    "button",
-    { type: "button", class: "button soft", id: "runs-compare", onclick: () => this.acts.only([...this.#chosen]) },
+    "button#runs-compare.button.soft",
+    { onclick: () => this.acts.only([...this.#chosen]) },
     t("Compare the chosen runs"),
   );
-  #hint = h("span", { class: "fine", text: t("Choose two to four runs to compare them on the timeline.") });
-  #bar = h("div", { class: "row run-bar" }, this.#compare, this.#hint);
-  #more = h(
-    "button",
-    { type: "button", class: "button soft", id: "runs-more", onclick: () => this.#page() },
-    t("Show older runs"),
-  );
+  #hint = h("span.fine", { text: t("Choose two to four runs to compare them on the timeline.") });
+  #bar = h("div.row.run-bar", this.#compare, this.#hint);
+  #more = h("button#runs-more.button.soft", { onclick: () => this.#page() }, t("Show older runs"));
   #none = h(
-    "div",
-    { class: "muted run-none", hidden: true },
+    "div.muted.run-none",
+    { hidden: true },
     h("strong", { text: t("No run yet") }),
     h("p", {
       text: t(
@@ -67,16 +60,16 @@ class RunList {
     this.acts = acts;
     const heads = widths().map(({ cls, text }) => h("th", { scope: "col", class: cls, text }));
     this.table = h(
-      "table",
-      { class: "lined run-list", hidden: true },
-      h("caption", { class: "visually-hidden", text: t("Earlier runs") }),
-      h("thead", {}, h("tr", {}, h("td"), ...heads, h("td"))),
+      "table.lined.run-list",
+      { hidden: true },
+      hiddenCaption(t("Earlier runs")),
+      tableHead(h("td"), ...heads, h("td")),
       this.#rows,
     );
     this.node = h(
-      "details",
-      { class: "run-more", ontoggle: () => this.refresh() },
-      h("summary", {}, t("Earlier runs on this server")),
+      "details.run-more",
+      { ontoggle: () => this.refresh() },
+      h("summary", t("Earlier runs on this server")),
       this.#notice,
       this.#none,
       this.#bar,
@@ -202,7 +195,7 @@ class RunList {
       if (name.trim() !== run.name) await send("PATCH", `/api/runs/${encodeURIComponent(run.id)}`, { name });
       run.name = name.trim();
     } catch (problem) {
-      wrong = problem instanceof Error ? tr((problem as any).code ? (problem as any) : problem.message) : "";
+      wrong = whyFailed(problem);
     }
     this.draw();
     setText(this.#notice, wrong);
@@ -213,10 +206,7 @@ class RunList {
     try {
       await send("DELETE", `/api/runs/${encodeURIComponent(run.id)}`);
     } catch (problem) {
-      setText(
-        this.#notice,
-        problem instanceof Error ? tr((problem as any).code ? (problem as any) : problem.message) : "",
-      );
+      setText(this.#notice, whyFailed(problem));
       return;
     }
     const at = this.#runs.indexOf(run);
@@ -229,3 +219,6 @@ class RunList {
     (near as HTMLElement | null)?.focus(); // where the keyboard was
   }
 }
+
+const whyFailed = (problem: any) =>
+  problem instanceof Error ? tr("code" in problem ? (problem as any) : problem.message) : "";

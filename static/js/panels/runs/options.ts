@@ -2,6 +2,7 @@
 // is not available is disabled with its reason; the server validates the values.
 import { createDeviceList } from "./device_list.ts";
 import { h, replace, setText, show } from "../../ui/dom.ts";
+import { optionNodes } from "../../ui/fields/choices.ts";
 import { choiceFor, coresOf, fewerRanks, gpusOf, whereRuns, type Devices } from "../../core/measured/devices.ts";
 import { formatNumber } from "../../core/i18n/numbers.ts";
 import { defaultUnit } from "../../core/measured/pace.ts";
@@ -33,9 +34,9 @@ const devices = () => ({ auto: t("automatic"), cpu: "CPU", cuda: "GPU" });
 
 /** takeRanks: gives the schedule that many devices. */
 export function createRunOptions(changed: () => void, takeRanks: (p: number) => void) {
-  const where = h("p", { class: "muted run-where", id: "run-where" });
-  const length = h("p", { class: "muted run-where", id: "run-length" });
-  const refusal = h("p", { class: "note bad", id: "run-refusal", role: "status", hidden: true });
+  const where = h("p#run-where.muted.run-where");
+  const length = h("p#run-length.muted.run-where");
+  const refusal = h("p#run-refusal.note.bad", { role: "status", hidden: true });
   const have = createDeviceList();
   const mode = list("mode", t("Pace"), modes(), changed);
   const unit = box(
@@ -81,9 +82,9 @@ export function createRunOptions(changed: () => void, takeRanks: (p: number) => 
   const placed = [spread, arrange, hops];
   for (const { label } of placed) label.hidden = true; // until there is a cluster
   const node = h(
-    "fieldset",
-    { class: "row run-options", "aria-describedby": [where.id, length.id].join(" ") },
-    h("legend", { class: "visually-hidden", text: t("Options of the next run") }),
+    "fieldset.row.run-options",
+    { "aria-describedby": [where.id, length.id].join(" ") },
+    h("legend.visually-hidden", { text: t("Options of the next run") }),
     ...[mode, unit, dtype, device, steps, seed, ...placed].map((each) => each.label),
     refusal,
     where,
@@ -151,11 +152,7 @@ export function createRunOptions(changed: () => void, takeRanks: (p: number) => 
 const refused = (p: number, most: number, take: (p: number) => void) => [
   tooManyText(p, most),
   t(" "),
-  h(
-    "button",
-    { type: "button", class: "button soft", id: "run-fewer", onclick: () => take(most) },
-    t("Use {value}", { value: `p = ${most}` }),
-  ),
+  h("button#run-fewer.button.soft", { onclick: () => take(most) }, t("Use {value}", { value: `p = ${most}` })),
 ];
 
 export const tooManyText = (p: number, most: number) =>
@@ -196,9 +193,9 @@ function list(name: string, label: string, choices: Record<string, string>, chan
   const control = h(
     "select",
     { id: `run-${name}`, onchange: changed, title: title || null },
-    ...Object.entries(choices).map(([value, text]) => h("option", { value, text })),
+    ...optionNodes(Object.entries(choices)),
   );
-  return { control, title, label: h("label", {}, h("span", { text: label }), control) };
+  return { control, title, label: h("label", h("span", { text: label }), control) };
 }
 
 function box(name: string, label: string, unit: string, empty: string, title: string, changed: () => void) {
@@ -215,7 +212,7 @@ function box(name: string, label: string, unit: string, empty: string, title: st
   return {
     control,
     title,
-    label: h("label", {}, h("span", { text: label }), h("span", { class: "run-box" }, control, unit)),
+    label: h("label", h("span", { text: label }), h("span.run-box", control, unit)),
   };
 }
 

@@ -1,34 +1,25 @@
 // The overlays of measured lanes as buttons and keys: the plan's ops below the measured ones, and colours by lateness.
 import { h } from "../../ui/dom.ts";
 import { t } from "../../core/i18n/language.ts";
-import type { Binding } from "../../ui/keyboard.ts";
+import { binding, type Binding } from "../../ui/keyboard.ts";
 import type { Store } from "../../data/store.ts";
 
 export function createOverlayToggles(store: Store) {
   const turn = (name: "planned" | "late") => () => store.setView({ [name]: store.get().view[name] ? null : "1" });
   const planned = h(
-    "button",
-    {
-      type: "button",
-      class: "button soft",
-      id: "show-planned",
-      onclick: turn("planned"),
-      title: t("Draws the planned position of each op below it (O)"),
-    },
+    "button#show-planned.button.soft",
+    { onclick: turn("planned"), title: t("Draws the planned position of each op below it (O)") },
     t("Overlay the plan"),
   );
   const late = h(
-    "button",
+    "button#show-late.button.soft",
     {
-      type: "button",
-      class: "button soft",
-      id: "show-late",
       onclick: turn("late"),
       title: t("Colours measured ops by how much later or earlier than planned they ended (R)"),
     },
     t("Colour by lateness"),
   );
-  const node = h("span", { class: "row run-shows" }, planned, late);
+  const node = h("span.row.run-shows", planned, late);
 
   function sync() {
     const { view } = store.get();
@@ -43,20 +34,8 @@ export function createOverlayToggles(store: Store) {
   const keys = (): Binding[] => {
     const section = t("Explain");
     return [
-      {
-        section,
-        keys: ["o", "O"],
-        label: "O",
-        description: t("overlay the plan on measured ops: on and off"),
-        act: turn("planned"),
-      },
-      {
-        section,
-        keys: ["r", "R"],
-        label: "R",
-        description: t("colour measured ops by lateness: on and off"),
-        act: turn("late"),
-      },
+      binding(section, ["o", "O"], "O", t("overlay the plan on measured ops: on and off"), turn("planned")),
+      binding(section, ["r", "R"], "R", t("colour measured ops by lateness: on and off"), turn("late")),
     ];
   };
   return { node, keys };

@@ -42,12 +42,9 @@ const stepNames = () => ({
 });
 
 export function createRunPanel(acts: RunActs) {
-  const panel = h("div", { class: "run-panel" });
+  const panel = h("div.run-panel");
   const options = createRunOptions(acts.chosen, acts.takeRanks);
-  const all = h("button", {
-    type: "button",
-    class: "button soft",
-    id: "run-all",
+  const all = h("button#run-all.button.soft", {
     hidden: true,
     onclick: acts.startAll,
     title: t("One after the other on the same workers, each drawn under its plan"),
@@ -61,7 +58,6 @@ export function createRunPanel(acts: RunActs) {
       panel,
       h(
         "p",
-        {},
         t(
           "Runs the schedule on the screen with real tensors, one worker per device, and draws every op under the " +
             "plan when it ends. The gradients are compared with those of the same model without a pipeline.",
@@ -69,9 +65,7 @@ export function createRunPanel(acts: RunActs) {
       ),
       mayRun()
         ? ""
-        : h("p", {
-            class: "note",
-            id: "run-access",
+        : h("p#run-access.note", {
             text: t("This page may only look: starting runs and searches needs the link that the server printed."),
           }),
       options.node,
@@ -87,19 +81,16 @@ export function createRunPanel(acts: RunActs) {
 
   function showProblem(message: string, hint?: string, remedy?: { text: string; act: () => void } | null) {
     shown = "";
-    const better = remedy
-      ? h("button", { type: "button", class: "button soft", id: "run-nearest", onclick: remedy.act }, remedy.text)
-      : "";
+    const better = remedy ? h("button#run-nearest.button.soft", { onclick: remedy.act }, remedy.text) : "";
     replace(
       panel,
-      h("p", { class: "note bad", role: "alert", text: message }),
+      h("p.note.bad", { role: "alert", text: message }),
       hint ? h("p", { text: hint }) : "",
       h(
-        "p",
-        { class: "row" },
+        "p.row",
         better,
-        h("button", { type: "button", class: "button soft", onclick: () => acts.start(false) }, t("Try again")),
-        h("button", { type: "button", class: "button", onclick: acts.leave }, t("Back to the plan")),
+        h("button.button.soft", { onclick: () => acts.start(false) }, t("Try again")),
+        h("button.button", { onclick: acts.leave }, t("Back to the plan")),
       ),
       options.node,
     );
@@ -111,7 +102,7 @@ export function createRunPanel(acts: RunActs) {
     const moving = run.status === "running" || run.status === "warming";
     const again = run.mode === "imported" ? t("Run the schedule here") : t("Run again");
     const button = (text: string, act: () => void, kind = "soft", id = "") =>
-      h("button", { type: "button", class: `button ${kind}`, id: id || null, onclick: act }, text);
+      h("button", { class: `button ${kind}`, id: id || null, onclick: act }, text);
     const acting = over
       ? [
           button(again, () => acts.start(false), "soft", "run-again"),
@@ -123,10 +114,9 @@ export function createRunPanel(acts: RunActs) {
         : [];
     replace(
       panel,
-      h("div", { class: "row" }, steps(run), moving ? meter.node : "", h("span", { class: "top-space" }), ...acting),
+      h("div.row", steps(run), moving ? meter.node : "", h("span.top-space"), ...acting),
       lost
-        ? h("p", {
-            class: "note",
+        ? h("p.note", {
             role: "status",
             text: t(
               "The connection to the server is lost. The ops so far stay here; the page continues once the server " +
@@ -136,9 +126,9 @@ export function createRunPanel(acts: RunActs) {
         : "",
       result(run),
       sentence(run),
-      run.unkept ? h("p", { class: "note", role: "status", text: tr(run.unkept) }) : "",
+      run.unkept ? h("p.note", { role: "status", text: tr(run.unkept) }) : "",
       run.status === "finished" ? afterRun(run, acts, acts.toggles()) : "",
-      calibration ? h("p", { class: "muted run-text", role: "status", text: calibrationText(run, calibration) }) : "",
+      calibration ? h("p.muted.run-text", { role: "status", text: calibrationText(run, calibration) }) : "",
       details(run, planned, residuals, acts.pick),
       over ? options.node : "",
       over ? all : "",
@@ -165,8 +155,7 @@ const whyMode = (why: NonNullable<Run["why"]>) => asSentence(tr(why));
 
 function steps(run: Run) {
   if (run.mode === "imported")
-    return h("p", {
-      class: "muted",
+    return h("p.muted", {
       text:
         run.device === "simulated"
           ? t("Simulated by Bubbleline, read from a trace.")
@@ -191,20 +180,16 @@ function steps(run: Run) {
         text: run.status === "failed" ? t("failed") : t("cancelled"),
       }),
     );
-  return h("ol", { class: "steps", "aria-label": t("Progress of the run") }, ...list);
+  return h("ol.steps", { "aria-label": t("Progress of the run") }, ...list);
 }
 
 /** How many ops have ended, as a bar and in numbers. */
 function createMeter() {
   const bar = h("i");
-  const box = h(
-    "span",
-    { class: "meter", role: "progressbar", "aria-label": t("Ops that have ended"), "aria-valuemin": 0 },
-    bar,
-  );
+  const box = h("span.meter", { role: "progressbar", "aria-label": t("Ops that have ended"), "aria-valuemin": 0 }, bar);
   const words = h("span");
   return {
-    node: h("span", { class: "progress" }, box, words),
+    node: h("span.progress", box, words),
     set(done: number, total: number, progress: Run["progress"]) {
       bar.style.transform = `scaleX(${total ? done / total : 0})`;
       box.setAttribute("aria-valuenow", String(done));
@@ -230,7 +215,7 @@ function expected(run: Run) {
 }
 
 function sentence(run: Run) {
-  if (run.notice && !isOver(run)) return h("p", { class: "note", role: "alert", text: tr(run.notice) });
+  if (run.notice && !isOver(run)) return h("p.note", { role: "alert", text: tr(run.notice) });
   if (run.status === "queued")
     return h("p", { text: (run.position === 1 ? t("Next in line.") : t("Other runs are before it.")) + expected(run) });
   if (run.status === "warming" && run.waiting)
@@ -240,11 +225,11 @@ function sentence(run: Run) {
       text: t("The workers load the model. The first op starts when all of them are ready.") + expected(run),
     });
   if (run.status === "cancelled")
-    return h("p", { class: "note", text: t("The run was cancelled. The ops that ended before are on the timeline.") });
-  if (run.status === "failed") return h("p", { class: "note bad", role: "alert", text: reason(run) });
+    return h("p.note", { text: t("The run was cancelled. The ops that ended before are on the timeline.") });
+  if (run.status === "failed") return h("p.note.bad", { role: "alert", text: reason(run) });
   const notes = run.notes ?? [];
   const items = notes.map((note) => h("li", { text: tr(note) }));
-  const list = h("ul", { class: "run-notes" }, ...items);
+  const list = h("ul.run-notes", ...items);
   list.classList.toggle("note", run.verified === false || Boolean(run.too_busy));
   list.classList.toggle("bad", run.verified === false);
   return notes.length ? list : "";
@@ -253,13 +238,13 @@ function sentence(run: Run) {
 /** The details behind the result, in sight while there is none. Unfolded once, it stays so. */
 function details(run: Run, planned: number | null, residuals: Residuals | null, pick: RunActs["pick"]) {
   const parts = [
-    run.why ? h("p", { class: "muted run-text", text: whyMode(run.why) }) : "",
+    run.why ? h("p.muted.run-text", { text: whyMode(run.why) }) : "",
     facts(run, planned),
     residuals ? residualLists(residuals, pick) : "",
   ];
-  if (run.status !== "finished") return h("div", {}, ...parts);
+  if (run.status !== "finished") return h("div", ...parts);
   const open = latestDetails?.open ?? false;
-  latestDetails = h("details", { class: "run-details", open }, h("summary", { text: t("Details") }), ...parts);
+  latestDetails = h("details.run-details", { open }, h("summary", { text: t("Details") }), ...parts);
   return latestDetails;
 }
 
@@ -267,7 +252,7 @@ function details(run: Run, planned: number | null, residuals: Residuals | null, 
 function result(run: Run) {
   const text = resultText(run);
   const tone = run.verified ? "good" : run.mode === "imported" ? "" : "bad";
-  return text ? h("p", { class: `run-result ${tone}`, id: "run-result", role: "status", text }) : "";
+  return text ? h("p#run-result", { class: `run-result ${tone}`, role: "status", text }) : "";
 }
 
 function reason(run: Run) {

@@ -48,8 +48,7 @@ export function residualsOf(lane: Lane, lanes: Lane[]): Residuals {
 
 export function residualLists({ far, lost: own }: Residuals, pick: (i: number) => void) {
   return h(
-    "div",
-    { class: "row residuals" },
+    "div.row.residuals",
     list(t("Largest deviation of the end from the plan"), far, pick),
     list(t("Largest deviation in op duration"), own, pick),
   );
@@ -60,17 +59,12 @@ function list(title: string, items: Item[], pick: (i: number) => void) {
   const rows = items.map(({ i, op, rank, by, ms }) =>
     h(
       "li",
-      {},
-      h(
-        "button",
-        { type: "button", class: "link", "data-op": op, onclick: () => pick(i) },
-        t("{op} on rank {rank}", { op, rank }),
-      ),
+      h("button.link", { "data-op": op, onclick: () => pick(i) }, t("{op} on rank {rank}", { op, rank })),
       h("b", { text: signed(by) }),
       h("small", { text: milliseconds(ms) }),
     ),
   );
-  return h("section", {}, h("h3", { text: title }), h("ol", {}, ...rows));
+  return h("section", h("h3", { text: title }), h("ol", ...rows));
 }
 
 /** x: rounded to three digits. */

@@ -1,10 +1,10 @@
 // A run as a row of the list: its schedule, mode and figures, its outcome, and buttons to show, name and delete it.
-import { h, replace, sentence } from "../../ui/dom.ts";
+import { h, replace } from "../../ui/dom.ts";
 import { locale } from "../../ui/languages.ts";
-import { t, tr } from "../../core/i18n/language.ts";
+import { t } from "../../core/i18n/language.ts";
 import { formatNumber, formatPercent } from "../../core/i18n/numbers.ts";
 import { isOver, mayChange, type ListedRun } from "../../data/runs/client.ts";
-import { deviceName, failureText, modeName, unusual } from "../../data/runs/run_titles.ts";
+import { deviceName, modeName, nameOf, outcomeOf, sizesText, unusual } from "../../data/runs/run_titles.ts";
 
 type RowActs = {
   title: string; // of its schedule
@@ -33,7 +33,7 @@ export const widths = () => [
 ];
 
 export function rowOf(run: ListedRun, acts: RowActs) {
-  const title = titleOf(run, acts.title);
+  const title = nameOf(run, acts.title);
   const ready = run.status === "finished";
   const pick = ready
     ? h("input", {
@@ -44,11 +44,11 @@ export function rowOf(run: ListedRun, acts: RowActs) {
       })
     : "";
   const head = h("th", { scope: "row" }, ...named(run, acts.title));
-  const buttons = h("td", { class: "run-acts" });
+  const buttons = h("td.run-acts");
   const row = h(
     "tr",
     { "data-row": run.id, class: acts.shown ? "is-shown" : null },
-    h("td", { class: "run-pick" }, pick),
+    h("td.run-pick", pick),
     head,
     cell(
       t("mode, device"),
@@ -65,13 +65,10 @@ export function rowOf(run: ListedRun, acts: RowActs) {
   return row;
 }
 
-/** title: of its schedule. */
-const titleOf = (run: ListedRun, title: string) => run.name || (run.mode === "imported" ? t("Imported trace") : title);
-
 /** Its name with its schedule below; without a name, the schedule. */
 function named({ name, mode, spec }: ListedRun, title: string) {
   const what = mode === "imported" ? t("Imported trace") : title;
-  const sizes = `p ${spec.p} · m ${spec.m}${spec.v > 1 ? ` · v ${spec.v}` : ""}`;
+  const sizes = sizesText(spec);
   return name
     ? [h("b", { text: name }), h("small", { text: `${what} · ${sizes}` })]
     : [what, h("small", { text: sizes })];
@@ -89,8 +86,8 @@ const milliseconds = (x: number) => `${short(x)} ms`;
 function figure(label: string, run: ListedRun, of: (figures: any) => unknown, format: (x: number) => string) {
   const [real, plan] = [of(run.measured), of(run.predicted)];
   return h(
-    "td",
-    { class: "num", "data-label": label },
+    "td.num",
+    { "data-label": label },
     typeof real === "number" ? format(real) : "–",
     typeof real === "number" && typeof plan === "number"
       ? h("small", { text: t("predicted {value}", { value: format(plan) }) })
@@ -101,25 +98,11 @@ function figure(label: string, run: ListedRun, of: (figures: any) => unknown, fo
 function outcome(run: ListedRun) {
   const { word, tone, more } = outcomeOf(run);
   return h(
-    "td",
-    { class: "run-outcome", "data-label": t("outcome") },
+    "td.run-outcome",
+    { "data-label": t("outcome") },
     h("span", { class: `run-word ${tone}`, text: word }),
     more ? h("small", { text: more }) : "",
   );
-}
-
-function outcomeOf(run: ListedRun) {
-  const { status, mode, verified, failure, position } = run;
-  if (status === "finished" && mode === "imported") return { word: t("not verified here"), tone: "", more: "" };
-  if (status === "finished")
-    return verified
-      ? { word: `✓ ${t("verified")}`, tone: "good", more: "" }
-      : { word: `✗ ${t("NOT equal to the reference")}`, tone: "bad", more: "" };
-  if (status === "failed")
-    return { word: `✗ ${t("failed")}`, tone: "bad", more: failure ? sentence(failureText(run)) : "" };
-  if (status === "queued" && position)
-    return { word: t("queued, number {n} in line", { n: position }), tone: "", more: "" };
-  return { word: tr(status), tone: "", more: "" };
 }
 
 /** home: of the buttons. */
@@ -128,7 +111,6 @@ function buttonsOf(run: ListedRun, acts: RowActs, title: string, head: HTMLEleme
     h(
       "button",
       {
-        type: "button",
         class: `link ${more.cls ?? ""}`,
         "data-run": more.run ?? null,
         onclick: act,
@@ -137,7 +119,7 @@ function buttonsOf(run: ListedRun, acts: RowActs, title: string, head: HTMLEleme
       text,
     );
   const open = acts.shown
-    ? [h("span", { class: "run-on", text: t("on the timeline") })]
+    ? [h("span.run-on", { text: t("on the timeline") })]
     : acts.others
       ? [button(t("Add"), acts.add, { run: run.id }), button(t("Only this"), acts.only)]
       : [button(t("Show"), acts.only, { run: run.id })];
@@ -160,9 +142,8 @@ async function copy({ link, announce }: RowActs) {
 
 /** The name becomes a field: Enter and leaving it save, Esc does not. */
 function askName(run: ListedRun, acts: RowActs, head: HTMLElement) {
-  const field = h("input", {
+  const field = h("input.run-name", {
     type: "text",
-    class: "run-name",
     maxlength: LONGEST_NAME,
     "aria-label": t("Name of the run"),
     placeholder: t("a name, such as: before lunch"),
@@ -185,12 +166,10 @@ function askName(run: ListedRun, acts: RowActs, head: HTMLElement) {
 }
 
 function askDelete(run: ListedRun, acts: RowActs, title: string, head: HTMLElement, home: HTMLElement) {
-  const sure = h("button", { type: "button", class: "link danger", onclick: acts.remove }, t("Delete for good"));
+  const sure = h("button.link.danger", { onclick: acts.remove }, t("Delete for good"));
   const keep = h(
-    "button",
+    "button.link",
     {
-      type: "button",
-      class: "link",
       onclick: () => {
         replace(home, ...buttonsOf(run, acts, title, head, home));
         home.querySelector("button")?.focus();

@@ -14,7 +14,7 @@ import { cancelRun, getCalibration, isOver, mayChange } from "../../data/runs/cl
 import { isOf, linkTo } from "../../data/runs/run_titles.ts";
 import { MOST_RUNS, type RunsOnScreen } from "../../data/runs/runs_on_screen.ts";
 import { createDevices } from "./devices.ts";
-import { createRunList } from "./list.ts";
+import { RunList } from "./list.ts";
 import { CLUSTER_DEFAULTS, tooManyText } from "./options.ts";
 import { createOverlayToggles } from "./overlay_toggles.ts";
 import { createRunPanel } from "./panel.ts";
@@ -98,7 +98,7 @@ export class RunTab {
     this.plans = plans;
     this.toggles = createOverlayToggles(store);
     this.devices = createDevices(store, () => this.#showDevices());
-    this.#list = createRunList({
+    this.#list = new RunList({
       title: runs.title,
       onScreen: () => runs.ids(),
       add: (id) => runs.show(runs.withRun(id)),
@@ -107,11 +107,10 @@ export class RunTab {
       deleted: (id) => runs.remove(id, "replace"),
     });
     this.panel = h(
-      "div",
-      { class: "run-tab" },
+      "div.run-tab",
       this.#table.node,
       this.#switcher.node,
-      h("div", { class: "run-and-cluster" }, this.#panel.panel, this.devices.node),
+      h("div.run-and-cluster", this.#panel.panel, this.devices.node),
       this.#list.node,
     );
     this.#panel.setPlans(specsOf(store.get()).length);

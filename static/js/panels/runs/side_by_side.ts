@@ -1,97 +1,66 @@
 // Several runs on the timeline: buttons that choose the one of the panel, and a table with the predicted and measured
 // figures of all, while they run one after the other and after that. A schedule that was refused has its reason there.
-import { h, replace, show } from "../../ui/dom.ts";
-import { t, tr } from "../../core/i18n/language.ts";
+import { h, isNew, replace, show } from "../../ui/dom.ts";
+import { fillSegments } from "../../ui/fields/choices.ts";
+import { hiddenCaption, tableRow } from "../../ui/table.ts";
+import { t } from "../../core/i18n/language.ts";
 import { formatNumber, formatPercent } from "../../core/i18n/numbers.ts";
 import { isOver, mayChange, type Run } from "../../data/runs/client.ts";
-import { failureText, titleOf, type Title } from "../../data/runs/run_titles.ts";
+import { failureText, nameOf, outcomeOf, sizesText, titleOf, type Title } from "../../data/runs/run_titles.ts";
 import { signedShare } from "./facts.ts";
 import type { WatchedRun } from "../../data/runs/watched_run.ts";
 import type { Refused } from "./start.ts";
-import type { Spec } from "../../core/schedule/types.ts";
 
 /** run: null where it is not known yet; done and total: ops. */
 type RunRow = { run: Run | null; done: number; total: number };
 type Acts = { cancelAll: () => void };
 
-const sizes = (spec: Spec) => `p ${spec.p} · m ${spec.m}${spec.v > 1 ? ` · v ${spec.v}` : ""}`;
-
-const nameOf = (run: Run, title: Title) =>
-  run.name || (run.mode === "imported" ? t("Imported trace") : title(run.spec));
-
 /** Buttons that choose the run of the panel, where there are several. */
 export function createSwitcher(select: (at: number) => void) {
-  const node = h("div", {
-    class: "which runs",
-    role: "group",
-    "aria-label": t("Run of the panel"),
-    hidden: true,
-  });
-  let drawn = "";
+  const node = h("div.which.runs", { role: "group", "aria-label": t("Run of the panel"), hidden: true });
   return {
     node,
     draw(all: WatchedRun[], shown: number, title: Title) {
       show(node, all.length > 1);
       const texts = all.map(({ run }, at) => (run ? `${at + 1} · ${titleOf(run, title)}` : String(at + 1)));
-      const key = `${shown} ${texts.join()}`;
-      if (key === drawn) return; // a button stays under the pointer
-      drawn = key;
-      replace(
+      fillSegments(
         node,
-        ...texts.map((text, at) =>
-          h("button", { type: "button", "aria-pressed": String(at === shown), onclick: () => select(at), text }),
-        ),
+        texts.map((text) => ({ text })),
+        shown,
+        select,
       );
     },
   };
 }
 
 export function createRunTable(acts: Acts) {
-  const cancel = h(
-    "button",
-    { type: "button", class: "button soft", id: "cancel-all", onclick: acts.cancelAll },
-    t("Cancel all"),
-  );
+  const cancel = h("button#cancel-all.button.soft", { onclick: acts.cancelAll }, t("Cancel all"));
   const body = h("tbody");
   const groups = [t("step time"), t("bubble"), t("bubble by span")];
-  const parts = [
-    t("predicted"),
-    t("measured"),
-    t("error"),
-    t("predicted"),
-    t("measured"),
-    t("predicted"),
-    t("measured"),
-    t("predicted"),
-    t("error"),
-  ];
+  const [predicted, measured, error] = [t("predicted"), t("measured"), t("error")];
+  const parts = [predicted, measured, error, predicted, measured, predicted, measured, predicted, error];
   const table = h(
-    "table",
-    { class: "lined sweep" },
-    h("caption", { class: "visually-hidden", text: t("Runs on the timeline, predicted and measured") }),
+    "table.lined.sweep",
+    hiddenCaption(t("Runs on the timeline, predicted and measured")),
     h(
       "thead",
-      {},
       h(
         "tr",
-        {},
         h("th", { rowspan: 2, scope: "col", text: t("schedule") }),
         h("th", { rowspan: 2, scope: "col", text: t("outcome") }),
-        ...groups.map((text, at) => h("th", { colspan: at ? 2 : 3, scope: "colgroup", class: "num", text })),
-        h("th", {
+        ...groups.map((text, at) => h("th.num", { colspan: at ? 2 : 3, scope: "colgroup", text })),
+        h("th.num", {
           colspan: 2,
           scope: "colgroup",
-          class: "num",
           title: t("The step time of a simulation with the measured costs of the ops"),
           text: t("re-simulated with measured costs"),
         }),
       ),
-      h("tr", {}, ...parts.map((text) => h("th", { scope: "col", class: "num", text }))),
+      h("tr", ...parts.map((text) => h("th.num", { scope: "col", text }))),
     ),
     body,
   );
-  const node = h("div", { class: "sweep-box", hidden: true }, table, cancel);
-  let drawn = "";
+  const node = h("div.sweep-box", { hidden: true }, table, cancel);
 
   return {
     node,
@@ -100,8 +69,8 @@ export function createRunTable(acts: Acts) {
         ...started.map((row) => ({
           ...row,
           refused: "",
-          title: row.run ? nameOf(row.run, title) : "…",
-          about: row.run ? sizes(row.run.spec) : "",
+          title: row.run ? nameOf(row.run, title(row.run.spec)) : "…",
+          about: row.run ? sizesText(row.run.spec) : "",
         })),
         ...refused.map(({ spec, why }) => ({
           run: null,
@@ -109,7 +78,7 @@ export function createRunTable(acts: Acts) {
           total: 0,
           refused: why,
           title: title(spec),
-          about: sizes(spec),
+          about: sizesText(spec),
         })),
       ];
       show(node, rows.length > 1);
@@ -119,18 +88,14 @@ export function createRunTable(acts: Acts) {
         rows.some(({ run }) => run !== null && !isOver(run) && mayChange(run)),
       );
       const cells = rows.map(cellsOf);
-      const key = JSON.stringify([rows.map((row) => row.title + row.about), cells]);
-      if (key === drawn) return;
-      drawn = key;
+      if (!isNew(body, [rows.map((row) => row.title + row.about), cells])) return;
       replace(
         body,
         ...rows.map(({ title: name, about }, at) =>
-          h(
-            "tr",
-            {},
+          tableRow(
             h("th", { scope: "row" }, name, h("small", { text: about })),
             h("td", { class: `run-word ${cells[at].tone}`, text: cells[at].word }),
-            ...cells[at].figures.map((text) => h("td", { class: "num", text })),
+            ...cells[at].figures.map((text) => h("td.num", { text })),
           ),
         ),
       );
@@ -164,14 +129,7 @@ function cellsOf({ run, done, total, refused }: RunRow & { refused: string }) {
 function wordOf(run: Run | null, done: number, total: number, refused: string) {
   if (refused) return { word: `✗ ${refused}`, tone: "bad" };
   if (!run) return { word: "…", tone: "" };
-  if (run.status === "finished" && run.mode === "imported") return { word: t("not verified here"), tone: "" };
-  if (run.status === "finished")
-    return run.verified
-      ? { word: `✓ ${t("verified")}`, tone: "good" }
-      : { word: `✗ ${t("NOT equal to the reference")}`, tone: "bad" };
-  if (run.status === "failed") return { word: `✗ ${run.failure ? failureText(run) : t("failed")}`, tone: "bad" };
-  if (run.status === "queued" && run.position)
-    return { word: t("queued, number {n} in line", { n: run.position }), tone: "" };
+  if (run.status === "failed" && run.failure) return { word: `✗ ${failureText(run)}`, tone: "bad" };
   if (run.status === "running" && total) return { word: t("{done} of {total} ops", { done, total }), tone: "" };
-  return { word: tr(run.status), tone: "" };
+  return outcomeOf(run);
 }

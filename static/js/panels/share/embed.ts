@@ -1,5 +1,6 @@
 // Part of the share dialog: code that puts the timeline into somebody's own page, with a look at what it gives.
 import { h, replace, setText } from "../../ui/dom.ts";
+import { optionNodes, type Choice } from "../../ui/fields/choices.ts";
 import { t } from "../../core/i18n/language.ts";
 import { linkRow } from "./link_row.ts";
 import type { Store } from "../../data/store.ts";
@@ -29,7 +30,7 @@ function embedAddress(query: string, theme: string, controls: string) {
 const quoted = (text: string) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
 export function createEmbedPart(store: Store) {
-  const status = h("p", { class: "share-status", role: "status" });
+  const status = h("p.share-status", { role: "status" });
   const code = linkRow("share-embed", t("Code for your page"), status, true);
   const theme = choice("share-theme", t("Theme"), [
     ["auto", t("as the reader's system")],
@@ -47,23 +48,16 @@ export function createEmbedPart(store: Store) {
     ["column", "640 × 360"],
     ["small", "320 × 240"],
   ]);
-  const frame = h("div", {
-    class: "share-frame",
-    tabindex: 0,
-    role: "group",
-    "aria-label": t("Preview of the embed"),
-  });
+  const frame = h("div.share-frame", { tabindex: 0, role: "group", "aria-label": t("Preview of the embed") });
   const node = h(
-    "details",
-    { class: "share-more", id: "share-embed-part" },
+    "details#share-embed-part.share-more",
     h("summary", { text: t("Embed in a page") }),
-    h("div", { class: "share-choices" }, theme.node, controls.node, size.node),
+    h("div.share-choices", theme.node, controls.node, size.node),
     frame,
     code.node,
     status,
     h(
-      "p",
-      { class: "muted share-text" },
+      "p.muted.share-text",
       t("Or one element, with one script and no server:"),
       " ",
       h("a", { href: "/component", target: "_blank" }, h("code", { text: "<bubble-line>" })),
@@ -100,7 +94,7 @@ export function createEmbedPart(store: Store) {
   };
 }
 
-function choice(id: string, label: string, options: [string, string][]) {
-  const box = h("select", { id }, ...options.map(([value, text]) => h("option", { value, text })));
-  return { node: h("label", {}, h("span", { text: label }), box), value: () => box.value };
+function choice(id: string, label: string, options: Choice[]) {
+  const box = h("select", { id }, ...optionNodes(options));
+  return { node: h("label", h("span", { text: label }), box), value: () => box.value };
 }

@@ -8,7 +8,7 @@ export function linkRow(id: string, label: string, status: HTMLElement, tall = f
     ? h("textarea", { id, readonly: true, rows: 3, spellcheck: "false" })
     : h("input", { id, type: "text", readonly: true, spellcheck: "false" });
   box.addEventListener("focus", () => box.select());
-  const button = h("button", { type: "button", class: "button primary", onclick: () => copy() }, t("Copy"));
+  const button = h("button.button.primary", { onclick: () => copy() }, t("Copy"));
 
   async function copy(words: string = t("Copied.")) {
     try {
@@ -22,12 +22,7 @@ export function linkRow(id: string, label: string, status: HTMLElement, tall = f
   }
 
   return {
-    node: h(
-      "div",
-      { class: "share-row" },
-      h("label", { for: id, text: label }),
-      h("div", { class: "share-take" }, box, button),
-    ),
+    node: h("div.share-row", h("label", { for: id, text: label }), h("div.share-take", box, button)),
     set: (text: string) => {
       box.value = text;
     },

@@ -23,20 +23,16 @@ export function createShare(store: Store) {
 }
 
 function createDialog(store: Store) {
-  const status = h("p", { class: "share-status", role: "status" });
+  const status = h("p.share-status", { role: "status" });
   const link = linkRow("share-link", t("Link to this view"), status);
   const short = createShortPart(() => store.search());
   const parts = [createEmbedPart(store), createFilePart(store)];
-  const close = h(
-    "button",
-    { type: "button", class: "button icon", "aria-label": t("Close"), onclick: () => node.close() },
-    "×",
-  );
+  const close = h("button.button.icon", { "aria-label": t("Close"), onclick: () => node.close() }, "×");
   const node = h(
-    "dialog",
-    { class: "popup share", id: "share-dialog", "aria-labelledby": "share-title" },
-    h("div", { class: "share-head" }, h("h2", { id: "share-title", text: t("Share this view") }), close),
-    h("section", {}, link.node, status),
+    "dialog#share-dialog.popup.share",
+    { "aria-labelledby": "share-title" },
+    h("div.share-head", h("h2#share-title", { text: t("Share this view") }), close),
+    h("section", link.node, status),
     short.node,
     ...parts.map((part) => part.node),
   );
@@ -66,9 +62,8 @@ function sayLink(link: string) {
 }
 
 function createShortPart(query: () => string) {
-  const status = h("p", { class: "share-status", role: "status" });
-  const name = h("input", {
-    id: "share-name",
+  const status = h("p.share-status", { role: "status" });
+  const name = h("input#share-name", {
     type: "text",
     maxlength: 40,
     autocomplete: "off",
@@ -78,19 +73,13 @@ function createShortPart(query: () => string) {
     "aria-describedby": "share-short-status",
   });
   status.id = "share-short-status";
-  const make = h("button", { type: "submit", class: "button soft", id: "share-short-make" }, t("Make a short link"));
+  const make = h("button#share-short-make.button.soft", { type: "submit" }, t("Make a short link"));
   const made = linkRow("share-short", t("Short link"), status);
   const form = h(
-    "form",
-    { class: "share-row", onsubmit: submit },
+    "form.share-row",
+    { onsubmit: submit },
     h("label", { for: "share-name", text: t("Short link, with an optional name") }),
-    h(
-      "div",
-      { class: "share-take" },
-      h("span", { class: "cut share-prefix", text: `${location.host}/s/` }),
-      name,
-      make,
-    ),
+    h("div.share-take", h("span.cut.share-prefix", { text: `${location.host}/s/` }), name, make),
   );
   made.node.hidden = true;
 
@@ -111,39 +100,26 @@ function createShortPart(query: () => string) {
   }
 
   function complain(problem: unknown) {
-    if (!(problem instanceof Refusal)) {
-      setText(
-        status,
-        problem instanceof Offline
-          ? t("The server does not answer. The link above works without a short one.")
-          : String(problem),
-      );
-      return;
-    }
+    if (problem instanceof Offline)
+      return setText(status, t("The server does not answer. The link above works without a short one."));
+    if (!(problem instanceof Refusal)) return setText(status, String(problem));
     const { nearest } = problem.error;
+    const take = () => {
+      name.value = String(nearest);
+      name.focus();
+      form.requestSubmit();
+    };
     replace(
       status,
-      h("span", { class: "share-problem", text: sentence(tr(problem)) }),
+      h("span.share-problem", { text: sentence(tr(problem)) }),
       nearest === undefined || nearest === null
         ? null
-        : h(
-            "button",
-            {
-              type: "button",
-              class: "link",
-              onclick: () => {
-                name.value = String(nearest);
-                name.focus();
-                form.requestSubmit();
-              },
-            },
-            t("Use {name}", { name: String(nearest) }),
-          ),
+        : h("button.link", { onclick: take }, t("Use {name}", { name: String(nearest) })),
     );
   }
 
   return {
-    node: h("section", {}, form, made.node, status),
+    node: h("section", form, made.node, status),
     /** The view may be another than last time. */
     reset() {
       made.node.hidden = true;
@@ -154,20 +130,18 @@ function createShortPart(query: () => string) {
 
 /** A stand-alone HTML file of the view. */
 function createFilePart(store: Store) {
-  const status = h("p", { class: "share-status", role: "status" });
-  const save = h("a", { class: "button soft", id: "share-file", download: "", href: "/api/standalone" }, t("Download"));
+  const status = h("p.share-status", { role: "status" });
+  const save = h("a#share-file.button.soft", { download: "", href: "/api/standalone" }, t("Download"));
   const node = h(
-    "details",
-    { class: "share-more", id: "share-file-part" },
+    "details#share-file-part.share-more",
     h("summary", { text: t("Stand-alone HTML file") }),
-    h("p", {
-      class: "muted share-text",
+    h("p.muted.share-text", {
       text: t(
         "One file with the timeline, playback, the choice of a schedule, and sliders for sizes and costs. It opens " +
           "from a disk and needs neither a server nor a network: for a lecture, a thesis, an archive.",
       ),
     }),
-    h("p", { class: "share-take" }, save),
+    h("p.share-take", save),
     status,
   );
 
@@ -182,7 +156,7 @@ function createFilePart(store: Store) {
       const body = await response.text();
       show(save, response.ok);
       if (response.ok) setText(status, t("{n} kB", { n: Math.ceil(new Blob([body]).size / 1000) }));
-      else replace(status, h("span", { class: "share-problem", text: sentence(tr(JSON.parse(body).error)) }));
+      else replace(status, h("span.share-problem", { text: sentence(tr(JSON.parse(body).error)) }));
     } catch {
       show(save, false);
       setText(status, t("The server does not answer."));

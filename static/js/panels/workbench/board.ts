@@ -30,13 +30,8 @@ const REFUSAL_MS = 7000;
 const CHIP_KINDS = ["f", "i", "w", "b", "pair"];
 
 export function createBoardLayer({ session, timeline, ghost, marked, hinted }: Parts) {
-  const holder = h("div", {
-    class: "placing",
-    id: "placing",
-    role: "group",
-    "aria-label": t("What can be placed next"),
-  });
-  const refusal = h("p", { class: "refusal", id: "refusal", role: "alert", hidden: true });
+  const holder = h("div#placing.placing", { role: "group", "aria-label": t("What can be placed next") });
+  const refusal = h("p#refusal.refusal", { role: "alert", hidden: true });
   timeline.plot.append(holder, refusal);
   let timer = 0;
   let refusedAt = -1;
@@ -84,7 +79,6 @@ export function createBoardLayer({ session, timeline, ghost, marked, hinted }: P
       const chip = h(
         "button",
         {
-          type: "button",
           class: `chip chip-${CHIP_KINDS[kind]}${want?.rank === row.rank && want.op === op ? " is-hinted" : ""}`,
           id: `chip-${row.rank}-${op}`,
           tabindex: -1, // the palette is for the keyboard: a board of sixteen rows has too many stops

@@ -3,7 +3,9 @@ import { t, tr } from "../../core/i18n/language.ts";
 import { withChunks } from "../../core/schedule/per_chunk.ts";
 import { createBoard, emptyPosition, MOST, type Position } from "../../core/workbench/position.ts";
 import { isSize } from "../../core/workbench/order_text.ts";
-import { h, setText, show } from "../../ui/dom.ts";
+import { h } from "../../ui/dom.ts";
+import { optionNodes } from "../../ui/fields/choices.ts";
+import { setNote } from "../../ui/notes.ts";
 import type { Family, PlacementKind, Spec } from "../../core/schedule/types.ts";
 import type { Session } from "../../core/workbench/session.ts";
 
@@ -17,10 +19,11 @@ const COSTS: [string, () => string][] = [
 ];
 
 export function createForm({ session, families, fork }: Parts) {
-  const problem = h("p", { class: "problem", id: "bench-problem", role: "alert", hidden: true });
+  const problem = h("p#bench-problem.problem", { role: "alert", hidden: true });
+  const complain = (text: string) => setNote(problem, text);
   const box = (id: string, label: string, symbol: string, props: Record<string, any>) => {
     const input = h("input", { id: `bench-${id}`, autocomplete: "off", "aria-label": label, ...props });
-    const node = h("label", { class: "bench-field", for: input.id, title: label }, h("span", { text: symbol }), input);
+    const node = h("label.bench-field", { for: input.id, title: label }, h("span", { text: symbol }), input);
     return { input, node };
   };
   const whole = (name: "p" | "m" | "v", label: string) =>
@@ -32,11 +35,7 @@ export function createForm({ session, families, fork }: Parts) {
   const memory = box("memory", t("Memory limit, in micro-batches"), t("Memory limit"), {
     ...{ type: "text", inputmode: "decimal", placeholder: t("none") },
   });
-  const placement = h(
-    "select",
-    { id: "bench-placement" },
-    ...placements().map(([value, text]) => h("option", { value, text })),
-  );
+  const placement = h("select#bench-placement", ...optionNodes(placements()));
   const begin = createBegin({ session, families, fork }, complain);
   const sizes = [p.input, m.input, v.input, placement];
 
@@ -44,23 +43,18 @@ export function createForm({ session, families, fork }: Parts) {
   for (const { input } of [...costs, memory]) input.addEventListener("change", () => reprice());
 
   const node = h(
-    "section",
-    { class: "bench-form", "aria-label": t("The board") },
+    "section.bench-form",
+    { "aria-label": t("The board") },
     h("h2", { text: t("The board") }),
-    h("div", { class: "bench-fields" }, p.node, m.node, v.node),
-    h("label", { class: "bench-field wide", for: "bench-placement" }, h("span", { text: t("Placement") }), placement),
+    h("div.bench-fields", p.node, m.node, v.node),
+    h("label.bench-field.wide", { for: "bench-placement" }, h("span", { text: t("Placement") }), placement),
     h("h3", { text: t("Time of a device's share") }),
-    h("div", { class: "bench-fields" }, ...costs.map((each) => each.node), memory.node),
+    h("div.bench-fields", ...costs.map((each) => each.node), memory.node),
     problem,
     h("h2", { text: t("Begin with") }),
-    h("label", { class: "visually-hidden", for: "bench-fork", text: t("Begin with a family's order") }),
+    h("label.visually-hidden", { for: "bench-fork", text: t("Begin with a family's order") }),
     begin,
   );
-
-  function complain(text: string) {
-    setText(problem, text);
-    show(problem, text !== "");
-  }
 
   /** Other sizes are another board: it begins empty, and Undo does not lead back; the form says so. */
   function resize() {
@@ -132,8 +126,8 @@ export function createForm({ session, families, fork }: Parts) {
 /** The choice of where to begin. */
 function createBegin({ session, families, fork }: Parts, complain: (text: string) => void) {
   const select = h(
-    "select",
-    { id: "bench-fork", onchange: choose },
+    "select#bench-fork",
+    { onchange: choose },
     h("option", { value: "", text: t("choose …") }),
     h("option", { value: "empty", text: t("An empty board") }),
     ...families

@@ -15,21 +15,15 @@ type Parts = {
 const STEPS = 3;
 
 export function createHints({ session, followed, title, shown }: Parts) {
-  const list = h("ol", { class: "bench-hints", id: "bench-hints", "aria-live": "polite" });
-  const more = h("button", { type: "button", class: "button soft", id: "bench-hint", onclick: next });
-  const act = h("button", {
-    type: "button",
-    class: "button primary",
-    id: "bench-hint-place",
-    hidden: true,
-    onclick: place,
-  });
+  const list = h("ol#bench-hints.bench-hints", { "aria-live": "polite" });
+  const more = h("button#bench-hint.button.soft", { onclick: next });
+  const act = h("button#bench-hint-place.button.primary", { hidden: true, onclick: place });
   const node = h(
-    "section",
-    { class: "bench-help", "aria-label": t("Hints") },
+    "section.bench-help",
+    { "aria-label": t("Hints") },
     h("h2", { text: t("Hints") }),
     list,
-    h("div", { class: "row bench-buttons" }, more, act),
+    h("div.row.bench-buttons", more, act),
   );
   let present: Hint | null = null;
   let step = 0;

@@ -7,7 +7,8 @@ import { move, rewind, scheduleOf, timesOf, type Position } from "../../core/wor
 import { textOf } from "../../core/workbench/legality.ts";
 import { references } from "../../core/workbench/references.ts";
 import { refOf } from "../../core/schedule/ops.ts";
-import { h, replace, setText, show } from "../../ui/dom.ts";
+import { h, isNew, setText, show } from "../../ui/dom.ts";
+import { fillSelect, type Choice } from "../../ui/fields/choices.ts";
 import type { Session } from "../../core/workbench/session.ts";
 
 /** A selected stretch of the first lane. */
@@ -25,34 +26,31 @@ export function createMoves({ session, area, selected, select, setGhost, tell }:
   /** What a run has stopped at. */
   let seen = new Set<string>();
   let seenOn = session.board;
-  const ghost = h("select", { id: "bench-ghost", onchange: () => setGhost(ghost.value) });
-  const free = h("input", { type: "checkbox", id: "bench-free", onchange: () => session.setFree(free.checked) });
-  const copies = h("input", { type: "number", id: "bench-copies", min: 1, max: 64, value: 1, inputmode: "numeric" });
+  const ghost = h("select#bench-ghost", { onchange: () => setGhost(ghost.value) });
+  const free = h("input#bench-free", { type: "checkbox", onchange: () => session.setFree(free.checked) });
+  const copies = h("input#bench-copies", { type: "number", min: 1, max: 64, value: 1, inputmode: "numeric" });
   const edit = createEdit(session, selected, select);
   const node = h(
-    "section",
-    { class: "bench-moves", "aria-label": t("Moves") },
+    "section.bench-moves",
+    { "aria-label": t("Moves") },
     h("h2", { text: t("Moves") }),
     edit.node,
     h(
-      "div",
-      { class: "row bench-buttons" },
+      "div.row.bench-buttons",
       button("bench-rule", t("Go on by the rule"), t("Each rank repeats the pattern at the end of its row"), byRule),
       button("bench-strange", t("Run until something strange"), t("Place ops until one is worth a look"), strange),
       button("bench-rest", t("Complete it"), t("Place all the rest, always the op that can start first"), rest),
     ),
     h(
-      "div",
-      { class: "row bench-stamp" },
+      "div.row.bench-stamp",
       button("bench-stamp", t("Stamp the selection"), t("Repeat the selected ops for the next micro-batches"), stampIt),
       h("label", { for: "bench-copies" }, t("times"), " ", copies),
     ),
-    h("p", {
-      class: "note",
+    h("p.note", {
       text: t("Select ops with Shift and drag, press and hold, or Shift and the arrow keys; then stamp them."),
     }),
-    h("label", { class: "check" }, free, h("span", { text: t("Free mode: place anything, see what is wrong") })),
-    h("label", { class: "bench-field wide", for: "bench-ghost" }, h("span", { text: t("Follow an order") }), ghost),
+    h("label.check", free, h("span", { text: t("Free mode: place anything, see what is wrong") })),
+    h("label.bench-field.wide", { for: "bench-ghost" }, h("span", { text: t("Follow an order") }), ghost),
   );
 
   function told({ position, placed, stops }: Continued, none: string) {
@@ -97,21 +95,21 @@ export function createMoves({ session, area, selected, select, setGhost, tell }:
     return references(session.board).find(({ name }) => name === ghost.value)?.position ?? null;
   }
 
-  let listed = "";
   function sync() {
     free.checked = session.free;
     const known = references(session.board);
-    const names = known.map(({ name }) => name).join();
-    if (names === listed) return;
-    listed = names;
+    if (
+      !isNew(
+        node,
+        known.map(({ name }) => name),
+      )
+    )
+      return;
     const present = ghost.value;
-    replace(
-      ghost,
-      h("option", { value: "", text: t("none: hints by list scheduling") }),
-      ...known.map(({ name, title }) => h("option", { value: name, text: title })),
-    );
-    ghost.value = known.some(({ name }) => name === present) ? present : "";
-    if (ghost.value !== present) setGhost(ghost.value);
+    const choices = known.map(({ name, title }): Choice => [name, title]);
+    const value = known.some(({ name }) => name === present) ? present : "";
+    fillSelect(ghost, [["", t("none: hints by list scheduling")], ...choices], value);
+    if (value !== present) setGhost(value);
   }
 
   return {
@@ -131,14 +129,14 @@ export function createMoves({ session, area, selected, select, setGhost, tell }:
 }
 
 const button = (id: string, text: string, title: string, act: () => void) =>
-  h("button", { type: "button", class: "button soft", id, title, onclick: act }, text);
+  h("button.button.soft", { id, title, onclick: act }, text);
 
 /** What can be done with the selected op. */
 function createEdit(session: Session, selected: () => number, select: (i: number) => void) {
-  const name = h("span", { id: "bench-selected" });
+  const name = h("span#bench-selected");
   const node = h(
-    "div",
-    { class: "row bench-edit", id: "bench-edit", hidden: true, role: "group", "aria-label": t("The selected op") },
+    "div#bench-edit.row.bench-edit",
+    { hidden: true, role: "group", "aria-label": t("The selected op") },
     name,
     button("bench-earlier", t("Earlier"), t("Move it before the op in front of it"), () => shift(-1)),
     button("bench-later", t("Later"), t("Move it behind the op that follows it"), () => shift(1)),

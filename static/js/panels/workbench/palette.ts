@@ -10,20 +10,18 @@ const DRAG = 6; // px a press moves before it drags
 const CHIP_KINDS = ["f", "i", "w", "b", "pair"];
 
 export function createPalette({ session, rankAt }: Parts) {
-  const rank = h("output", { id: "bench-rank", "aria-live": "off" });
-  const options = h("div", { class: "palette-ops", id: "palette-ops", role: "group", "aria-label": t("Op to place") });
-  const why = h("p", { class: "palette-why", id: "palette-why" });
+  const rank = h("output#bench-rank", { "aria-live": "off" });
+  const options = h("div#palette-ops.palette-ops", { role: "group", "aria-label": t("Op to place") });
+  const why = h("p#palette-why.palette-why");
   const button = (id: string, text: string, label: string, act: () => void, kind = "soft") =>
-    h("button", { type: "button", class: `button ${kind}`, id, title: label, "aria-label": label, onclick: act }, text);
+    h("button", { class: `button ${kind}`, id, title: label, "aria-label": label, onclick: act }, text);
   const undo = button("bench-undo", "↶", t("Undo (Ctrl Z)"), () => session.undo());
   const redo = button("bench-redo", "↷", t("Redo (Ctrl Shift Z)"), () => session.redo());
   const node = h(
-    "div",
-    { class: "palette", id: "palette" },
+    "div#palette.palette",
     h(
-      "div",
-      { class: "row palette-row" },
-      h("span", { class: "palette-rank" }, h("span", { text: t("Rank") }), " ", rank),
+      "div.row.palette-row",
+      h("span.palette-rank", h("span", { text: t("Rank") }), " ", rank),
       button("bench-rank-up", "▲", t("The rank above (↑)"), () => session.setRank(session.rank - 1)),
       button("bench-rank-down", "▼", t("The rank below (↓)"), () => session.setRank(session.rank + 1)),
       options,
@@ -61,7 +59,6 @@ export function createPalette({ session, rankAt }: Parts) {
     const chip = h(
       "button",
       {
-        type: "button",
         class: `chip chip-${CHIP_KINDS[kind]}${reason ? " is-illegal" : ""}`,
         id: `op-${id}`,
         "data-op": text,

@@ -8,7 +8,7 @@ import type { Session } from "../../core/workbench/session.ts";
 const MOST_OPS = 24; // of a row; the last ones
 
 export function createRows(session: Session) {
-  const node = h("div", { id: "bench-rows" });
+  const node = h("div#bench-rows");
 
   function sync() {
     const { position } = session;

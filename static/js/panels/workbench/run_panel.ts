@@ -1,6 +1,6 @@
 // Runs what was built, as the page runs every order: the workers execute it, verify its gradients, and its measured ops
 // stand under the plan. And takes it away: as a link to the whole page, as torch's CSV, as JSON.
-import { Refusal } from "../../data/api.ts";
+import { whyFailed } from "../../data/api.ts";
 import { isOver, startRun, type Run } from "../../data/runs/client.ts";
 import { orderSpec, queryOf } from "../../data/workbench/address.ts";
 import { t, tr } from "../../core/i18n/language.ts";
@@ -18,23 +18,20 @@ type Parts = { session: Session; store: Store; runs: RunsOnScreen; mayRun: boole
 const OPTIONS = { mode: "auto", unit_ms: null, dtype: "float32", device: "auto", steps: 1, seed: 0 };
 
 export function createRunPanel({ session, store, runs, mayRun }: Parts) {
-  const start = h("button", { type: "button", class: "button primary", id: "bench-run", onclick: run }, t("Run it"));
-  const status = h("p", { class: "bench-run", id: "bench-run-status", role: "status" });
+  const start = h("button#bench-run.button.primary", { onclick: run }, t("Run it"));
+  const status = h("p#bench-run-status.bench-run", { role: "status" });
   const link = (id: string, text: string, props: Record<string, string> = {}) =>
-    h("a", { class: "button soft", id, ...props }, text);
+    h("a.button.soft", { id, ...props }, text);
   const open = link("bench-open", t("Open in the whole page"));
   const csv = link("bench-csv", t("torch's CSV"), { download: "order.csv" });
   const json = link("bench-json", t("JSON"), { download: "order.json" });
-  const files = h("div", { class: "row bench-buttons", id: "bench-files" }, open, csv, json);
-  const note = h("p", {
-    class: "note",
-    text: t("A complete order can be run, opened in the whole page and exported."),
-  });
+  const files = h("div#bench-files.row.bench-buttons", open, csv, json);
+  const note = h("p.note", { text: t("A complete order can be run, opened in the whole page and exported.") });
   const node = h(
     "section",
     { "aria-label": t("Run and export") },
     h("h2", { text: t("Run and export") }),
-    h("div", { class: "row bench-buttons" }, start),
+    h("div.row.bench-buttons", start),
     status,
     note,
     files,
@@ -56,7 +53,7 @@ export function createRunPanel({ session, store, runs, mayRun }: Parts) {
       store.setView({ run: id }, "none");
       setText(status, t("The run is queued."));
     } catch (problem) {
-      setText(status, sentence(problem instanceof Refusal ? tr(problem) : t("The server does not answer.")));
+      setText(status, whyFailed(problem));
     }
     starting = false;
     sync();

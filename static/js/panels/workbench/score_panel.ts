@@ -7,7 +7,9 @@ import { isWhole, type Board, type Position } from "../../core/workbench/positio
 import { references } from "../../core/workbench/references.ts";
 import { scoreOf, type Score } from "../../core/workbench/score.ts";
 import { violations } from "../../core/workbench/violations.ts";
-import { h, replace, setText, show } from "../../ui/dom.ts";
+import { h, replace, setText } from "../../ui/dom.ts";
+import { setNote } from "../../ui/notes.ts";
+import { hiddenCaption, rowCells, tableHead } from "../../ui/table.ts";
 import type { Session } from "../../core/workbench/session.ts";
 
 type Parts = { session: Session; serverBound: (board: Board) => Promise<number> };
@@ -17,9 +19,9 @@ const DUST = 1e-9;
 const ALIKE = ["pipedream", "gpipe-lifo"];
 
 export function createScorePanel({ session, serverBound }: Parts) {
-  const table = h("table", { class: "bench-score", id: "bench-score" });
-  const bound = h("p", { class: "note", id: "bench-bound" });
-  const idle = h("p", { class: "note", id: "bench-idle" });
+  const table = h("table#bench-score.bench-score");
+  const bound = h("p#bench-bound.note");
+  const idle = h("p#bench-idle.note");
   const node = h("section", { "aria-label": t("Score") }, h("h2", { text: t("Score") }), table, bound, idle);
   /** From the server, which knows the memory limit too. */
   let served: { board: Board | null; value: number } = { board: null, value: 0 };
@@ -29,8 +31,7 @@ export function createScorePanel({ session, serverBound }: Parts) {
     const known = references(board);
     writeTable(position, known);
     const gaps = idleOf(position);
-    show(idle, gaps.forced + gaps.chosen > 0);
-    setText(
+    setNote(
       idle,
       gaps.forced + gaps.chosen > 0
         ? t("Idle between ops: {forced} forced, {chosen} chosen, when another op of the row could have run.", {
@@ -60,20 +61,10 @@ export function createScorePanel({ session, serverBound }: Parts) {
       .sort((a, b) => a.score.makespan - b.score.makespan || a.score.peak - b.score.peak);
     replace(
       table,
-      h("caption", { class: "visually-hidden", text: t("Score, beside the families' at these sizes and costs") }),
-      h(
-        "thead",
-        {},
-        h(
-          "tr",
-          {},
-          h("th", { scope: "col", text: t("Order") }),
-          ...heads().map(([text, title]) => h("th", { scope: "col", title, text })),
-        ),
-      ),
+      hiddenCaption(t("Score, beside the families' at these sizes and costs")),
+      tableHead(t("Order"), ...heads().map(([text, title]) => h("th", { scope: "col", title, text }))),
       h(
         "tbody",
-        {},
         scoreRow(t("Yours"), position.count ? score : null, isWhole(position), "yours"),
         ...best.map((each) => scoreRow(each.title, each.score, true, each.name)),
       ),
@@ -111,12 +102,7 @@ function scoreRow(title: string, score: Score | null, whole: boolean, name: stri
         num(score.simplicity),
       ]
     : ["–", "–", "–", "–", "–"];
-  return h(
-    "tr",
-    { class: whole ? "" : "is-part", "data-order": name },
-    h("th", { scope: "row", text: title }),
-    ...values.map((text) => h("td", { text })),
-  );
+  return h("tr", { class: whole ? "" : "is-part", "data-order": name }, ...rowCells(title, ...values));
 }
 
 /** Four digits, which fit the column. */

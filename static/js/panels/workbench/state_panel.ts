@@ -14,9 +14,9 @@ const MOST_NAMED = 3;
 const MOST_LISTED = 8; // violations
 
 export function createStatePanel({ families, goTo }: { families: Family[]; goTo: (violation: Violation) => void }) {
-  const named = h("p", { class: "bench-named", id: "bench-named", role: "status" });
-  const state = h("p", { class: "bench-state", id: "bench-state", role: "status" });
-  const wrong = h("ul", { class: "bench-wrong", id: "bench-wrong", "aria-label": t("Violations") });
+  const named = h("p#bench-named.bench-named", { role: "status" });
+  const state = h("p#bench-state.bench-state", { role: "status" });
+  const wrong = h("ul#bench-wrong.bench-wrong", { "aria-label": t("Violations") });
   const node = h("section", { "aria-label": t("Your order") }, named, state, wrong);
   let found: Violation[] = [];
 
@@ -26,7 +26,7 @@ export function createStatePanel({ families, goTo }: { families: Family[]; goTo:
     const text = stateText(position);
     setText(state, text);
     state.classList.toggle("is-bad", canComplete(position).answer === "no");
-    const listed = found.slice(0, MOST_LISTED).map((each) => h("li", {}, violationNode(position, each)));
+    const listed = found.slice(0, MOST_LISTED).map((each) => h("li", violationNode(position, each)));
     const more = found.length - listed.length;
     replace(wrong, ...listed, more > 0 ? h("li", { text: t("and {more} more", { more }) }) : "");
     show(wrong, found.length > 0);
@@ -63,13 +63,8 @@ export function createStatePanel({ families, goTo }: { families: Family[]; goTo:
 
   const violationNode = (position: Position, violation: Violation) =>
     h(
-      "button",
-      {
-        type: "button",
-        class: "link",
-        "data-op": textOf(position.board, violation.rank, violation.op),
-        onclick: () => goTo(violation),
-      },
+      "button.link",
+      { "data-op": textOf(position.board, violation.rank, violation.op), onclick: () => goTo(violation) },
       capital(violation.reason.text),
     );
 

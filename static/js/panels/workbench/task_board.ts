@@ -3,6 +3,7 @@
 import { t, tr } from "../../core/i18n/language.ts";
 import { formatNumber as num, formatPercent } from "../../core/i18n/numbers.ts";
 import { h, replace, setText, show } from "../../ui/dom.ts";
+import { tableHead, tableRow } from "../../ui/table.ts";
 import type { BoardEntry, Task, TaskBoard } from "../../data/workbench/tasks.ts";
 import type { Score } from "../../core/workbench/score.ts";
 
@@ -25,9 +26,9 @@ const metrics = (): [keyof Score, string][] => [
 const valueText = (metric: keyof Score, value: number) => (metric === "bubble" ? formatPercent(value) : num(value));
 
 export function createTaskBoard({ load, replay }: Parts) {
-  const count = h("p", { id: "board-count", role: "status" });
-  const body = h("div", { class: "task-board-body" });
-  const node = h("details", { class: "task-board", id: "task-board" }, h("summary", { text: t("Board") }), count, body);
+  const count = h("p#board-count", { role: "status" });
+  const body = h("div.task-board-body");
+  const node = h("details#task-board.task-board", h("summary", { text: t("Board") }), count, body);
   let task: Task | null = null;
   node.addEventListener("toggle", () => void refresh());
 
@@ -72,8 +73,7 @@ export function createTaskBoard({ load, replay }: Parts) {
 
 const histograms = ({ histograms: all }: TaskBoard) =>
   h(
-    "div",
-    { class: "board-histograms" },
+    "div.board-histograms",
     ...metrics().map(([metric, title]) => {
       const { width, counts } = all[metric];
       const first = counts.findIndex((n) => n > 0);
@@ -92,7 +92,7 @@ const histograms = ({ histograms: all }: TaskBoard) =>
         { "data-metric": metric },
         h("figcaption", { text: title }),
         bars(shown, text),
-        h("div", { class: "board-ends", "aria-hidden": "true" }, h("span", { text: from }), h("span", { text: to })),
+        h("div.board-ends", { "aria-hidden": "true" }, h("span", { text: from }), h("span", { text: to })),
       );
     }),
   );
@@ -122,7 +122,7 @@ function paretoNode({ front, best }: TaskBoard, task: Task) {
   const named = task.named.filter(({ within }) => within);
   const entries = [...best.filter((each) => !front.some(({ id }) => id === each.id)), ...front];
   const scores = [...named, ...entries].map(({ score }) => score);
-  if (!scores.length) return h("p", { class: "note", text: t("No named schedule is within the limit here.") });
+  if (!scores.length) return h("p.note", { text: t("No named schedule is within the limit here.") });
   const [times, peaks] = [scores.map(({ makespan }) => makespan), scores.map(({ peak }) => peak)];
   const place = ({ makespan, peak }: Score) => ({
     x: PLOT.left + PLOT.air + part(makespan, times) * (PLOT.width - PLOT.left - 2 * PLOT.air),
@@ -147,7 +147,6 @@ function paretoNode({ front, best }: TaskBoard, task: Task) {
   const [right, foot] = [PLOT.width - PLOT.air, PLOT.height - PLOT.foot];
   return h(
     "figure",
-    {},
     h("figcaption", { text: t("Step time against peak memory") }),
     svg(
       "svg",
@@ -157,7 +156,7 @@ function paretoNode({ front, best }: TaskBoard, task: Task) {
       ...ends(peaks).map((peak, k) => words(num(peak), PLOT.left - 4, [foot - PLOT.air, PLOT.air][k] + 4, "end")),
       ...marks,
     ),
-    h("p", { class: "note", text: t("Diamonds are named schedules; filled dots are on the front.") }),
+    h("p.note", { text: t("Diamonds are named schedules; filled dots are on the front.") }),
   );
 }
 
@@ -185,48 +184,27 @@ function titled(mark: Element, name: string, { makespan, peak }: Score) {
   return mark;
 }
 
-const bestTable = (best: BoardEntry[], replay: (rows: string[]) => void) =>
-  h(
-    "table",
-    { class: "bench-score board-best" },
-    h("caption", { text: t("Best entries") }),
+function bestTable(best: BoardEntry[], replay: (rows: string[]) => void) {
+  const button = (rows: string[], at: number) =>
     h(
-      "thead",
-      {},
-      h(
-        "tr",
-        {},
-        ...[t("Name"), t("time"), t("mem."), t("rule")].map((text) => h("th", { scope: "col", text })),
-        h("th", { scope: "col" }, h("span", { class: "visually-hidden", text: t("Replay") })),
-      ),
-    ),
-    h(
-      "tbody",
-      {},
-      ...best.map(({ name, score, rows }, at) =>
-        h(
-          "tr",
-          {},
-          h("th", { scope: "row", text: name ?? t("no name") }),
-          h("td", { text: num(score.makespan) }),
-          h("td", { text: num(score.peak) }),
-          h("td", { text: num(score.simplicity) }),
-          h(
-            "td",
-            {},
-            h(
-              "button",
-              {
-                type: "button",
-                class: "button soft",
-                "data-replay": at,
-                "aria-label": t("Replay entry {n}", { n: at + 1 }),
-                onclick: () => replay(rows),
-              },
-              "▶",
-            ),
-          ),
-        ),
-      ),
+      "button.button.soft",
+      { "data-replay": at, "aria-label": t("Replay entry {n}", { n: at + 1 }), onclick: () => replay(rows) },
+      "▶",
+    );
+  const play = h("th", { scope: "col" }, h("span.visually-hidden", { text: t("Replay") }));
+  const rows = best.map(({ name, score, rows: order }, at) =>
+    tableRow(
+      name ?? t("no name"),
+      num(score.makespan),
+      num(score.peak),
+      num(score.simplicity),
+      h("td", button(order, at)),
     ),
   );
+  return h(
+    "table.bench-score.board-best",
+    h("caption", { text: t("Best entries") }),
+    tableHead(t("Name"), t("time"), t("mem."), t("rule"), play),
+    h("tbody", ...rows),
+  );
+}

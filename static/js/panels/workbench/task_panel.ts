@@ -1,59 +1,46 @@
 // A task: what to do, its goals as they are met, and the entry to its board, which the server checks.
-import { Refusal } from "../../data/api.ts";
+import { whyFailed } from "../../data/api.ts";
 import { submit, textOf, type Goal, type Listed, type Task } from "../../data/workbench/tasks.ts";
-import { t, tr } from "../../core/i18n/language.ts";
+import { t } from "../../core/i18n/language.ts";
 import { formatNumber as num, formatPercent } from "../../core/i18n/numbers.ts";
 import { isWhole, type Position } from "../../core/workbench/position.ts";
 import { recognise, references, titleOf } from "../../core/workbench/references.ts";
 import { scoreOf } from "../../core/workbench/score.ts";
 import { violations } from "../../core/workbench/violations.ts";
-import { byId, h, replace, sentence, setText, show } from "../../ui/dom.ts";
+import { byId, h, replace, setText, show } from "../../ui/dom.ts";
+import { optionNodes, type Choice } from "../../ui/fields/choices.ts";
+import { setNote } from "../../ui/notes.ts";
 import type { Session } from "../../core/workbench/session.ts";
 import type { createTaskBoard } from "./task_board.ts";
 
-type TaskBoardPanel = ReturnType<typeof createTaskBoard>;
+type Parts = {
+  session: Session;
+  go: (slug: string) => void;
+  load: () => Promise<Listed[]>;
+  board: ReturnType<typeof createTaskBoard>;
+};
 
 const LONGEST_NAME = 24;
 const DUST = 1e-9;
 
 /** go: opens a task, "" leaves the present one; load: requests the list of tasks. */
-export function createTaskPanel({
-  session,
-  go,
-  load,
-  board,
-}: {
-  session: Session;
-  go: (slug: string) => void;
-  load: () => Promise<Listed[]>;
-  board: TaskBoardPanel;
-}) {
-  const choice = h("select", { id: "bench-task", onchange: () => go(choice.value) });
-  const title = h("h2", { id: "task-title" });
-  const text = h("p", { id: "task-text" });
-  const goals = h("ul", { class: "task-goals", id: "task-goals", "aria-label": t("Goals") });
-  const name = h("input", { type: "text", id: "task-name", maxlength: LONGEST_NAME, autocomplete: "nickname" });
-  const enter = h(
-    "button",
-    { type: "button", class: "button primary", id: "task-enter", onclick: send },
-    t("Enter it"),
-  );
-  const status = h("p", { id: "task-status", role: "status" });
+export function createTaskPanel({ session, go, load, board }: Parts) {
+  const choice = h("select#bench-task", { onchange: () => go(choice.value) });
+  const title = h("h2#task-title");
+  const text = h("p#task-text");
+  const goals = h("ul#task-goals.task-goals", { "aria-label": t("Goals") });
+  const name = h("input#task-name", { type: "text", maxlength: LONGEST_NAME, autocomplete: "nickname" });
+  const enter = h("button#task-enter.button.primary", { onclick: send }, t("Enter it"));
+  const status = h("p#task-status", { role: "status" });
   const entry = h(
-    "div",
-    { class: "task-entry" },
-    h(
-      "label",
-      { class: "bench-field", for: "task-name" },
-      h("span", { text: t("Name on the board (if you like)") }),
-      name,
-    ),
+    "div.task-entry",
+    h("label.bench-field", { for: "task-name" }, h("span", { text: t("Name on the board (if you like)") }), name),
     enter,
   );
-  const body = h("div", { class: "task", id: "task", hidden: true }, title, text, goals, entry, status, board.node);
-  const pick = h("label", { class: "bench-field wide", for: "bench-task" }, h("span", { text: t("Task") }), choice);
-  const open = h("button", { type: "button", class: "button soft", id: "bench-tasks", onclick: list }, t("Tasks …"));
-  const failed = h("p", { class: "problem", role: "alert", hidden: true });
+  const body = h("div#task.task", { hidden: true }, title, text, goals, entry, status, board.node);
+  const pick = h("label.bench-field.wide", { for: "bench-task" }, h("span", { text: t("Task") }), choice);
+  const open = h("button#bench-tasks.button.soft", { onclick: list }, t("Tasks …"));
+  const failed = h("p.problem", { role: "alert", hidden: true });
   const node = h("section", { "aria-label": t("Task") }, open, pick, failed, body);
   show(pick, false);
   let task: Task | null = null;
@@ -73,8 +60,10 @@ export function createTaskPanel({
       const listed = await load();
       replace(
         choice,
-        h("option", { value: "", text: t("none: an own board") }),
-        ...listed.map((each) => h("option", { value: each.slug, text: `${each.number} · ${textOf(each.title)}` })),
+        ...optionNodes([
+          ["", t("none: an own board")],
+          ...listed.map((each): Choice => [each.slug, `${each.number} · ${textOf(each.title)}`]),
+        ]),
       );
       choice.value = task?.slug ?? "";
       show(pick, true);
@@ -82,8 +71,7 @@ export function createTaskPanel({
       show(failed, false);
       choice.focus();
     } catch (problem) {
-      setText(failed, sentence(problem instanceof Refusal ? tr(problem) : t("The server does not answer.")));
-      show(failed, true);
+      setNote(failed, whyFailed(problem));
     }
     open.disabled = false;
   }
@@ -98,7 +86,7 @@ export function createTaskPanel({
       void board.refresh();
       setText(status, `${solved ? t("Solved: the server agrees.") : t("Entered; not all goals are met.")}${where}`);
     } catch (problem) {
-      setText(status, sentence(problem instanceof Refusal ? tr(problem) : t("The server does not answer.")));
+      setText(status, whyFailed(problem));
     }
     enter.disabled = false;
   }
@@ -115,7 +103,7 @@ export function createTaskPanel({
           { class: met ? "is-met" : "", "data-metric": goal.metric },
           h("span", { "aria-hidden": "true", text: met ? "✓ " : "○ " }),
           goalText(goal),
-          met ? h("span", { class: "visually-hidden", text: t(" (met)") }) : "",
+          met ? h("span.visually-hidden", { text: t(" (met)") }) : "",
         );
       }),
     );

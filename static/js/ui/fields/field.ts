@@ -61,20 +61,18 @@ export class Field {
       "aria-describedby": `${id}-problem`,
     });
     this.#typed = new TypedBox(this.box);
-    this.problem = h("div", { class: "problem", id: `${id}-problem`, role: "alert", hidden: true });
+    this.problem = h("div.problem", { id: `${id}-problem`, role: "alert", hidden: true });
     this.range = h("b");
     const one = h(
-      "button",
+      "button.link",
       {
-        type: "button",
-        class: "link",
         title: t("One number for all stages: their mean"),
         "aria-label": t("{symbol}: one number for all stages, their mean", options),
         onclick: (event: Event) => this.#flatten(event),
       },
       t("mean"),
     );
-    this.stages = h("div", { class: "cut stages", hidden: true }, this.range, `${t("per stage")} · `, one);
+    this.stages = h("div.cut.stages", { hidden: true }, this.range, `${t("per stage")} · `, one);
     this.node = h(
       "div",
       { class: `field${options.stacked ? " stacked" : options.caption ? " captioned" : ""}`, title: options.label },
@@ -199,9 +197,7 @@ export class Field {
     replace(
       problem,
       message,
-      legal === undefined || !apply
-        ? ""
-        : h("div", {}, h("button", { type: "button", class: "button", onclick: () => apply(legal) }, label)),
+      legal === undefined || !apply ? "" : h("div", h("button.button", { onclick: () => apply(legal) }, label)),
     );
   }
 }

@@ -43,9 +43,9 @@ export class ModesField {
       ...Object.entries(words).map(([value, means]) => h("option", { value, text: name(value), title: means })),
       this.#each,
     );
-    this.#group = h("div", { class: "chunk-modes", id: `${id}-chunks`, role: "group", "aria-label": ofEach });
-    this.row = h("label", { class: "choice", title }, h("span", { text: label }), this.#select);
-    this.node = h("div", {}, this.row, this.#group);
+    this.#group = h("div.chunk-modes", { id: `${id}-chunks`, role: "group", "aria-label": ofEach });
+    this.row = h("label.choice", { title }, h("span", { text: label }), this.#select);
+    this.node = h("div", this.row, this.#group);
   }
 
   /** v: chunks of a device; able: whether a chunk can have a word. */
@@ -79,7 +79,7 @@ export class ModesField {
       ),
     );
     const labelled = this.#chunks.map((select, chunk) =>
-      h("label", {}, h("span", { text: t("chunk {chunk}", { chunk }) }), select),
+      h("label", h("span", { text: t("chunk {chunk}", { chunk }) }), select),
     );
     replace(this.#group, ...labelled);
   }

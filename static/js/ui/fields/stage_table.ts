@@ -1,6 +1,8 @@
 // A table of numbers by stage: a box per entry with a bar as long as it is large, sums and maxima below, all equal in
 // one click. A list or columns of a spreadsheet can be pasted into any box.
-import { h, replace, sentence, setText, show } from "../dom.ts";
+import { h, replace, sentence, show } from "../dom.ts";
+import { setNote } from "../notes.ts";
+import { hiddenCaption, tableHead, tableRow } from "../table.ts";
 import { t } from "../../core/i18n/language.ts";
 import { formatNumber } from "../../core/i18n/numbers.ts";
 import { allEqual, placed, readBlock, type Cell, type Column } from "../../core/state/stage_entries.ts";
@@ -19,10 +21,9 @@ export class StageTable {
 
   #body = h("tbody");
   #foot = h("tfoot");
-  #problem = h("div", { class: "problem", role: "alert", hidden: true });
+  #problem = h("div.problem", { role: "alert", hidden: true });
   #scroll;
-  #tooMany = h("p", {
-    class: "footnote hint",
+  #tooMany = h("p.footnote.hint", {
     hidden: true,
     text: t("Too many stages for a table: paste a list into the field."),
   });
@@ -34,42 +35,23 @@ export class StageTable {
   constructor(id: string, title: string, heads: Column[], acts: StageActs) {
     this.heads = heads;
     this.acts = acts;
-    const head = h(
-      "tr",
-      {},
-      h("th", { scope: "col", text: t("stage") }),
-      ...heads.map(({ symbol }) => h("th", { scope: "col", text: symbol })),
-    );
     const table = h(
-      "table",
-      { class: "stage-table" },
-      h("caption", { class: "visually-hidden", text: title }),
-      h("thead", {}, head),
+      "table.stage-table",
+      hiddenCaption(title),
+      tableHead(t("stage"), ...heads.map(({ symbol }) => symbol)),
       this.#body,
       this.#foot,
     );
-    this.#scroll = h("div", { class: "stage-scroll" }, table);
+    this.#scroll = h("div.stage-scroll", table);
     this.node = h(
-      "details",
-      { class: "stage-lists", id },
+      "details.stage-lists",
+      { id },
       h("summary", { text: title }),
       this.#scroll,
       this.#tooMany,
       this.#problem,
-      h(
-        "button",
-        {
-          type: "button",
-          class: "link",
-          "data-act": "equal",
-          onclick: (event: Event) => this.#equal(event),
-        },
-        t("All equal"),
-      ),
-      h("p", {
-        class: "footnote hint",
-        text: t("Paste a list such as 1,2,3 or columns of a spreadsheet into any box."),
-      }),
+      h("button.link", { "data-act": "equal", onclick: (event: Event) => this.#equal(event) }, t("All equal")),
+      h("p.footnote.hint", { text: t("Paste a list such as 1,2,3 or columns of a spreadsheet into any box.") }),
     );
     this.node.addEventListener("toggle", () => this.sync());
   }
@@ -108,12 +90,7 @@ export class StageTable {
     replace(
       this.#body,
       ...Array.from({ length: stages }, (_, stage) =>
-        h(
-          "tr",
-          {},
-          h("th", { scope: "row", text: String(stage) }),
-          ...this.#boxes.map((column) => h("td", {}, column[stage])),
-        ),
+        tableRow(String(stage), ...this.#boxes.map((column) => column[stage])),
       ),
     );
     this.#complain(null);
@@ -193,18 +170,12 @@ export class StageTable {
   }
 
   #complain(text: string | null) {
-    show(this.#problem, text !== null);
-    setText(this.#problem, text === null ? "" : sentence(text));
+    setNote(this.#problem, text === null ? "" : sentence(text));
   }
 
   #sums() {
     const row = (name: string, of: (list: number[]) => number) =>
-      h(
-        "tr",
-        {},
-        h("th", { scope: "row", text: name }),
-        ...this.#now.map((list) => h("td", { text: formatNumber(Number(of(list).toPrecision(5))) })),
-      );
+      tableRow(name, ...this.#now.map((list) => formatNumber(Number(of(list).toPrecision(5)))));
     replace(
       this.#foot,
       row(t("total"), (list) => list.reduce((sum, x) => sum + x, 0)),

@@ -1,10 +1,10 @@
 // The training plan: the fastest step of the model on the machine within a device's memory. The server builds the
 // plans; they are a table and a figure of time over memory, and any of them can be put on the screen.
-import { Refusal, getAnswer } from "../../../data/api.ts";
+import { getAnswer, whyFailed } from "../../../data/api.ts";
 import { gigabytesText } from "../../../data/costs/quantities.ts";
 import { modesName } from "../../../data/option_names.ts";
 import { onRecolour } from "../../../ui/appearance.ts";
-import { h, keepFocus, replace, sentence, setText, show } from "../../../ui/dom.ts";
+import { h, keepFocus, replace, setText, show } from "../../../ui/dom.ts";
 import { coloursNow } from "../../../ui/palette.ts";
 import { onRest } from "../../../ui/rest.ts";
 import { saveBlob } from "../../../ui/save_file.ts";
@@ -47,20 +47,12 @@ class PlanTab {
   figure: Figure;
   node: HTMLDivElement;
 
-  #lead = h("p", { class: "plan-lead", role: "status" });
-  #progress = h("progress", { class: "plan-progress", hidden: true, "aria-label": t("Plans are being built") });
-  #longer = h(
-    "button",
-    { type: "button", class: "link", id: "plan-longer", hidden: true, onclick: () => this.#find(MORE_SECONDS) },
-    t("Search longer"),
-  );
-  #csv = h(
-    "button",
-    { type: "button", class: "button soft", "data-save": FORM, hidden: true, onclick: () => this.#save() },
-    FORM.toUpperCase(),
-  );
-  #scroll = h("div", { class: "comparison-scroll", role: "region", "aria-label": t("Plans"), tabindex: 0 });
-  #home = h("div", { class: "charts-home plan-figure" });
+  #lead = h("p.plan-lead", { role: "status" });
+  #progress = h("progress.plan-progress", { hidden: true, "aria-label": t("Plans are being built") });
+  #longer = h("button#plan-longer.link", { hidden: true, onclick: () => this.#find(MORE_SECONDS) }, t("Search longer"));
+  #csv = h("button.button.soft", { "data-save": FORM, hidden: true, onclick: () => this.#save() }, FORM.toUpperCase());
+  #scroll = h("div.comparison-scroll", { role: "region", "aria-label": t("Plans"), tabindex: 0 });
+  #home = h("div.charts-home.plan-figure");
   #found: Found | null = null;
   /** Of the request under way. */
   #asking: AbortController | null = null;
@@ -81,11 +73,10 @@ class PlanTab {
     this.figure = new Figure({ put: (at, under) => this.#put(at, under), tell: () => {} });
     this.#home.append(this.figure.node);
     this.node = h(
-      "div",
-      { class: "plan" },
+      "div.plan",
       this.setup.node,
-      h("div", { class: "row plan-state" }, this.#lead, this.#longer, this.#progress, this.#csv),
-      h("div", { class: "plan-body", hidden: true }, this.#scroll, this.#home),
+      h("div.row.plan-state", this.#lead, this.#longer, this.#progress, this.#csv),
+      h("div.plan-body", { hidden: true }, this.#scroll, this.#home),
     );
     store.subscribe((state, before) => {
       if (state.preset !== before.preset || state.spec !== before.spec || state.view.gb !== before.view.gb) this.show();
@@ -164,13 +155,7 @@ class PlanTab {
   #fail(problem: unknown, aborted: boolean) {
     this.#drawn = "";
     if (aborted && this.#found) return this.#draw();
-    this.#say(
-      aborted
-        ? t("Stopped.")
-        : problem instanceof Refusal
-          ? sentence(tr(problem.error))
-          : t("The server does not answer."),
-    );
+    this.#say(aborted ? t("Stopped.") : whyFailed(problem));
   }
 
   #say(text: string) {

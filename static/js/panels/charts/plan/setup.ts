@@ -1,6 +1,8 @@
 // What a training plan is for: the model, the machine, and the memory of a device; and the button that finds plans.
 import { MODELS, ask, isOwn, plainOf, shelf, titlesOf, withNamed, type Entry } from "../../../data/costs/api.ts";
-import { h, keepFocus, replace, setText, show } from "../../../ui/dom.ts";
+import { h, keepFocus, setText } from "../../../ui/dom.ts";
+import { fillSelect, type Choice } from "../../../ui/fields/choices.ts";
+import { setNote } from "../../../ui/notes.ts";
 import { t } from "../../../core/i18n/language.ts";
 import { LEAST_GB, MOST_GB, readGigabytes } from "../../../core/state/link.ts";
 import { plainPreset, type Preset } from "../../../core/state/link_preset.ts";
@@ -23,12 +25,12 @@ export class Setup {
   acts: Acts;
   node: HTMLDivElement;
 
-  #model = h("select", { id: "plan-model", onchange: () => this.#pick("model", this.#model.value) });
-  #machine = h("select", { id: "plan-machine", onchange: () => this.#pick("machine", this.#machine.value) });
-  #gigabytes = h("input", { inputmode: "decimal", id: "plan-gb", onchange: () => this.#typed() });
-  #devices = h("span", { class: "plan-devices" });
-  #find = h("button", { type: "button", class: "button primary", id: "plan-find", onclick: () => this.#press() });
-  #why = h("p", { class: "note plan-why", id: "plan-why", hidden: true });
+  #model = h("select#plan-model", { onchange: () => this.#pick("model", this.#model.value) });
+  #machine = h("select#plan-machine", { onchange: () => this.#pick("machine", this.#machine.value) });
+  #gigabytes = h("input#plan-gb", { inputmode: "decimal", onchange: () => this.#typed() });
+  #devices = h("span.plan-devices");
+  #find = h("button#plan-find.button.primary", { onclick: () => this.#press() });
+  #why = h("p#plan-why.note.plan-why", { hidden: true });
   #running = false;
   /** Of the field, when it was last set or read. */
   #shown: number | null = null;
@@ -37,24 +39,17 @@ export class Setup {
     this.store = store;
     this.acts = acts;
     const more = h(
-      "button",
-      {
-        type: "button",
-        class: "link",
-        id: "plan-more",
-        title: t("Tensor and data parallel, ZeRO, sequence, efficiency"),
-        onclick: acts.reveal,
-      },
+      "button#plan-more.link",
+      { title: t("Tensor and data parallel, ZeRO, sequence, efficiency"), onclick: acts.reveal },
       t("More settings …"),
     );
     this.node = h(
-      "div",
-      { class: "row plan-setup" },
+      "div.row.plan-setup",
       labelled(t("Model"), this.#model),
       labelled(t("Machine"), this.#machine),
       labelled(t("GB a device"), this.#gigabytes),
       this.#find,
-      h("span", { class: "fine" }, this.#devices, " ", more),
+      h("span.fine", this.#devices, " ", more),
       this.#why,
     );
     this.#find.setAttribute("aria-describedby", "plan-why");
@@ -67,8 +62,7 @@ export class Setup {
     try {
       await ask(MODELS);
     } catch {
-      setText(this.#why, t("The list of models could not be loaded. Close and open this tab to try again."));
-      show(this.#why, true);
+      setNote(this.#why, t("The list of models could not be loaded. Close and open this tab to try again."));
       return;
     }
     this.acts.changed();
@@ -94,8 +88,7 @@ export class Setup {
     const why = preset === null ? t("Choose a model: step time and memory follow from it and from the machine.") : "";
     const wrong = this.#wrong();
     this.#gigabytes.setAttribute("aria-invalid", String(wrong !== ""));
-    setText(this.#why, wrong || why);
-    show(this.#why, this.#why.textContent !== "");
+    setNote(this.#why, wrong || why);
   }
 
   #press() {
@@ -134,7 +127,7 @@ export class Setup {
   }
 }
 
-const labelled = (text: string, control: HTMLElement) => h("label", {}, h("span", { text }), control);
+const labelled = (text: string, control: HTMLElement) => h("label", h("span", { text }), control);
 
 /** The entry of a list: a preset's name, or numbers of one's own. */
 const part = (preset: Preset, which: Part) =>
@@ -154,16 +147,10 @@ function devicesText(preset: Preset, { p }: Spec) {
 
 /** none: an entry for no choice yet. */
 function options(select: HTMLSelectElement, entries: Entry[], value: string, none: string | null) {
-  const own = value === CUSTOM;
-  const list = [
-    ...(none === null ? [] : [["", none]]),
-    ...entries.filter(({ name }) => name !== CUSTOM).map(({ name, title }) => [name, title]),
-    ...(own ? [[CUSTOM, t("your own numbers")]] : []),
+  const list: Choice[] = [
+    ...(none === null ? [] : [["", none] as Choice]),
+    ...entries.filter(({ name }) => name !== CUSTOM).map(({ name, title }): Choice => [name, title]),
+    ...(value === CUSTOM ? [[CUSTOM, t("your own numbers")] as Choice] : []),
   ];
-  const key = list.join();
-  if (select.dataset.list !== key) {
-    select.dataset.list = key;
-    replace(select, ...list.map(([name, text]) => h("option", { value: name, text })));
-  }
-  select.value = value;
+  fillSelect(select, list, value);
 }

@@ -2,6 +2,7 @@
 import { gigabytesText, rateText } from "../../../data/costs/quantities.ts";
 import { modesName } from "../../../data/option_names.ts";
 import { h } from "../../../ui/dom.ts";
+import { hiddenCaption, tableHead } from "../../../ui/table.ts";
 import { t } from "../../../core/i18n/language.ts";
 import { formatNumber, formatPercent } from "../../../core/i18n/numbers.ts";
 import { longer, signedPercent, type TrainingPlan } from "../../../core/drawing/training_plans.ts";
@@ -41,32 +42,28 @@ export function planTable(shown: Shown, acts: Acts) {
     h("th", { scope: "col", title, text, class: TEXTS.has(k) ? "text" : null }),
   );
   return h(
-    "table",
-    { class: "comparison-table plan-table" },
-    h("caption", { class: "visually-hidden", text: t("Plans that fit from the fastest, then the others") }),
-    h("thead", {}, h("tr", {}, ...head)),
-    h("tbody", {}, now ? nowRow(now, shown) : null, ...plans.map((_, at) => planRow(at, shown, acts))),
+    "table.comparison-table.plan-table",
+    hiddenCaption(t("Plans that fit from the fastest, then the others")),
+    tableHead(...head),
+    h("tbody", now ? nowRow(now, shown) : null, ...plans.map((_, at) => planRow(at, shown, acts))),
   );
 }
 
 const nowRow = ({ spec, figures }: { spec: Spec; figures: Figures }, shown: Shown) =>
   h(
-    "tr",
-    { class: "is-shown plan-now" },
+    "tr.is-shown.plan-now",
     h("th", { scope: "row", title: t("on the screen") }, shown.titleOf(spec), mark()),
     ...cells(spec, figures, figures, shown),
   );
 
-const mark = () => h("span", { class: "plan-mark", text: "A" });
+const mark = () => h("span.plan-mark", { text: "A" });
 
 function planRow(at: number, shown: Shown, acts: Acts) {
   const { spec, units, frontier } = shown.plans[at];
   const here = at === shown.place;
   const put = h(
-    "button",
+    "button.put",
     {
-      type: "button",
-      class: "put",
       id: `plan-put-${at}`,
       "aria-pressed": String(here),
       title: t("Put it on the screen; with Shift, below what is there"),
