@@ -73,7 +73,7 @@ def actor(runner: RunnerProgram, board: str) -> int:
 
 def finished(events: list[Event]) -> Event:
     last = events[-1]
-    assert last["event"] == "finished", last
+    assert last["event"] == "finished", str(last.get("failure", last))
     assert last["verified"]
     return last
 

@@ -22,7 +22,7 @@ from typing import Any
 from runner.engines.local import PRELOADED, ROOT, LocalEngine
 from runner.engines.ray.fork_server import NUMBER
 
-START_S = 80.0  # for the server to load torch
+START_S = 280.0  # for the server to load torch; less than the time in which an actor has to start (pool.py)
 STATUS_S = 2.0  # from the end of a process to its exit code
 TRIES = 3  # to reach a server, which may be about to end
 SERVER = "runner.engines.ray.fork_server"

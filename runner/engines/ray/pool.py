@@ -27,7 +27,7 @@ from runner.engines.ray.rank_actor import ActorAddress, RankActor, RankReport
 from runner.telemetry import clock
 
 LEAVE_S = 0.5  # for actors to clean up
-BEGIN_S = 90.0  # for an actor's process to start and to load torch
+BEGIN_S = 300.0  # for an actor's process to start and to load torch, also where many of them do on one busy core
 POLL_S = 0.03
 SECOND = 1_000_000_000
 FIRST_READINGS = 20  # of clocks, before the first job

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import struct
+import tracemalloc
 import zlib
 from contextlib import suppress
 
@@ -20,7 +21,6 @@ from backend.schedule.order.order import Order
 from backend.schedule.order.row_check import first_wrong
 from backend.schedule.simulation.check import check
 from backend.schedule.spec import Spec
-from tests.support import within
 from tests.support.strategies import equal_orders, optioned
 
 HEADER = {"p": 1, "m": 1, "placement": "looped", "chunks": 1, "counts": 2, "stored": 0, "barriers": 0, "copies": 0}
@@ -196,12 +196,20 @@ def zeros(parts: int) -> bytes:
     return b"\x78\xda" + parts * part + b"\x03\x00" + sums
 
 
-def test_a_small_text_that_inflates_to_gigabytes_is_refused_at_once() -> None:
-    assert zlib.decompress(zeros(2)) == bytes(2**25), "it is a whole stream, refused for its size alone"
-    text = base64.b64encode(zeros(32)).decode()
-    assert len(text) < 2**20
-    with within(2.0), pytest.raises(OrderError):
+def test_a_small_text_that_inflates_to_gigabytes_is_refused_before_it_takes_that_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    most = 2**22
+    monkeypatch.setattr(wire, "MOST_BYTES", most)
+    bomb = zeros(4)
+    assert zlib.decompress(bomb) == bytes(16 * most), "it is a whole stream, refused for its size alone"
+    text = base64.b64encode(bomb).decode()
+    tracemalloc.start()
+    with pytest.raises(OrderError):
         wire.from_text(text)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 3 * most
 
 
 def test_the_text_of_a_large_order_is_small() -> None:
