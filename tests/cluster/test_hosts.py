@@ -172,16 +172,16 @@ def test_a_run_survives_a_short_loss_of_a_link(hosts: Hosts, runner: RunnerProgr
     verified(runner.until(*LAST))
 
 
-def failing(runner: RunnerProgram, fail: Callable[[], object], host: str, **run: Any) -> Event:
-    """The end of a run during which a host fails: in time, and naming the host."""
+def failing(runner: RunnerProgram, fail: Callable[[], object], host: str, **run: Any) -> list[Event]:
+    """The events from a host's failure to the end of its run, which comes in time and names the host."""
     running = under_way(runner, **(run or THREE), **LONG)
     assert host in running["hosts"]
     with within(ENDS_WITHIN_S):
         fail()
-        last = runner.until(*LAST)[-1]
-    assert last["event"] == "failed", last
-    assert host in last["failure"]["message"]
-    return last
+        events = runner.until(*LAST)
+    assert events[-1]["event"] == "failed", events[-1]
+    assert host in events[-1]["failure"]["message"]
+    return events
 
 
 def test_a_cut_link_ends_the_run_naming_the_host_behind_it_and_the_next_run_uses_the_other_hosts(
@@ -226,11 +226,10 @@ def test_a_restarted_head_ends_the_runner_with_a_message_and_a_new_runner_connec
     hosts: Hosts, runners: Runners
 ) -> None:
     runner = runners()
-    failing(runner, lambda: hosts.stop_ray("head"), "head")
-    lost = runner.until("cluster")[-1]
-    while lost["state"] != "lost":
-        lost = runner.until("cluster")[-1]
-    assert f"head of the Ray cluster at {hosts.address}" in lost["why"]["message"]
+    events = failing(runner, lambda: hosts.stop_ray("head"), "head")
+    while not (lost := [event for event in events if event.get("state") == "lost"]):  # before the run's end, or after
+        events = runner.until("cluster")
+    assert f"head of the Ray cluster at {hosts.address}" in lost[0]["why"]["message"]
     assert runner.process.wait(PATIENCE_S) != 0
     runners.end()
     # workers of the old head cannot join the new one
