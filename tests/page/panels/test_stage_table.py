@@ -61,7 +61,9 @@ def test_an_error_names_the_entry_and_changes_nothing(open_page: Open) -> None:
     page.fill(box("W", 2), "-1")
     page.keyboard.press("Tab")
     expect(page.locator("#stage-costs .problem")).to_have_text("W of stage 2 must be a number of 0 or more, not “-1”.")
+    page.evaluate("document.getElementById('stage-costs').dispatchEvent(new Event('toggle'))")  # drawn once more
     expect(page.locator(box("W", 2))).to_have_attribute("aria-invalid", "true")
+    expect(page.locator(box("W", 2))).to_have_value("-1")
     assert state(page)["spec"]["costs"]["W"] == 1
     page.fill(box("W", 2), "3")
     page.keyboard.press("Tab")

@@ -65,15 +65,18 @@ export class StageTable {
     show(this.#scroll, stages <= MOST_ROWS);
     if (stages > MOST_ROWS) return;
     if (this.#boxes[0]?.length !== stages) this.#build(stages);
+    const before = this.#now;
     this.#now = now;
     now.forEach((list, column) => {
       const most = Math.max(...list, 0);
       list.forEach((value, stage) => {
         const box = this.#boxes[column][stage];
         box.style.setProperty("--part", `${most > 0 ? (100 * value) / most : 0}%`);
-        if (document.activeElement !== box || box.getAttribute("aria-invalid") !== "true") this.#write(box, value);
+        // A wrong text stays beside its message until its entry is another one.
+        if (!wrong(box) || value !== before[column]?.[stage]) this.#write(box, value);
       });
     });
+    if (!this.#boxes.flat().some(wrong)) setNote(this.#problem, "");
     this.#sums();
   }
 
@@ -93,7 +96,7 @@ export class StageTable {
         tableRow(String(stage), ...this.#boxes.map((column) => column[stage])),
       ),
     );
-    this.#complain(null);
+    this.#forgive();
   }
 
   #box(at: Cell) {
@@ -109,11 +112,11 @@ export class StageTable {
     box.addEventListener("change", (event) => this.#place(at, [[box.value]], event));
     box.addEventListener("keydown", (event) => this.#key(at, event));
     box.addEventListener("focus", () => {
-      if (box.getAttribute("aria-invalid") !== "true") this.#write(box, this.#now[at.column][at.stage]);
+      if (!wrong(box)) this.#write(box, this.#now[at.column][at.stage]);
       box.select();
     });
     box.addEventListener("blur", () => {
-      if (box.getAttribute("aria-invalid") !== "true") this.#write(box, this.#now[at.column][at.stage]);
+      if (!wrong(box)) this.#write(box, this.#now[at.column][at.stage]);
     });
     box.addEventListener("paste", (event) => {
       const block = readBlock(event.clipboardData?.getData("text/plain") ?? "");
@@ -129,7 +132,7 @@ export class StageTable {
     const box = this.#boxes[column][stage];
     if (event.key === "Escape") {
       this.#write(box, this.#now[column][stage]);
-      this.#complain(null);
+      setNote(this.#problem, "");
       return;
     }
     const way = event.key === "ArrowUp" ? -1 : event.key === "ArrowDown" || event.key === "Enter" ? 1 : 0;
@@ -144,12 +147,11 @@ export class StageTable {
   #place(at: Cell, block: string[][], event: Event) {
     const got = placed(this.heads, this.#now, at, block);
     if ("problem" in got) {
-      this.#complain(got.problem);
+      setNote(this.#problem, sentence(got.problem));
       this.#boxes[got.at.column][got.at.stage].setAttribute("aria-invalid", "true");
       return;
     }
-    this.#complain(null);
-    for (const column of got.changed) this.#boxes[column].forEach((box) => box.removeAttribute("aria-invalid"));
+    this.#forgive();
     this.acts.put(
       got.changed.map((column) => ({ name: this.heads[column].name, list: got.columns[column] })),
       event,
@@ -158,7 +160,7 @@ export class StageTable {
   }
 
   #equal(event: Event) {
-    this.#complain(null);
+    this.#forgive();
     this.acts.put(
       this.acts.read().map((list, column) => {
         const { name, whole = false } = this.heads[column];
@@ -169,8 +171,9 @@ export class StageTable {
     this.sync();
   }
 
-  #complain(text: string | null) {
-    setNote(this.#problem, text === null ? "" : sentence(text));
+  #forgive() {
+    setNote(this.#problem, "");
+    for (const box of this.#boxes.flat()) box.removeAttribute("aria-invalid");
   }
 
   #sums() {
@@ -183,6 +186,8 @@ export class StageTable {
     );
   }
 }
+
+const wrong = (box: HTMLInputElement) => box.getAttribute("aria-invalid") === "true";
 
 /** Five digits fit into a box; the whole number is there while it is edited. */
 const brief = (value: number) => String(Number(value.toPrecision(5)));
