@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from backend.address.preset import setting_fields, split_preset
+from backend.address.preset import split_preset
 from backend.address.query import KEYS, fields_of, nested, number_of, pairs, spec_of, value_of
 from backend.charts.catalogue import Kind
 from backend.charts.chart import ChartSeries
@@ -21,7 +21,6 @@ from backend.charts.theme import Appearance
 from backend.charts.theme_tokens import ALL_THEMES
 from backend.errors import Message, RequestError, message
 from backend.schedule.families.registry import family_of, op_count, read
-from backend.schedule.hardware.cost_model import KEYS as SETTING_KEYS
 from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.spec import LIMITS, Spec, choice, integer
@@ -56,17 +55,16 @@ def chart_query_of(query: bytes, kind: Kind) -> ChartQuery:
 
     A wrong schedule other than the first is left out, with a note: the page shows the others all the same.
     """
-    parts = _by_prefix(query)
+    rest, preset = split_preset(query)
+    parts = _by_prefix(rest)
     data = fields_of(parts.pop("", b""), (*KEYS, *APPEARANCE), appearance_value)
     y = choice("y", data.pop("y", kind.heights[0]), kind.heights)
     size = {key: check(data.pop(key, default)) for key, (default, check) in APPEARANCE.items() if key != "y"}
     spec = read(nested(data))
-    setting = setting_of(parts.pop("m", b""))
-    plans, left_out = [ChartSeries("a", spec, family_of(spec).title)], []
+    plans, left_out = [_series("a", spec, preset)], []
     for name, part in sorted(parts.items()):
         try:
-            other = spec_of(part)
-            plans.append(ChartSeries(name, other, family_of(other).title))
+            plans.append(_series(name, spec_of(part), preset))
         except RequestError as error:
             left_out.append(
                 message("charts.left_out", "{name} is left out: {why}.", name=name.upper(), why=error.message)
@@ -81,7 +79,14 @@ def chart_query_of(query: bytes, kind: Kind) -> ChartQuery:
             ops=f"{whole:,}",
         )
         raise RequestError("m", spec.m, why, limit=nearest, nearest=nearest)
+    setting = None if preset is None else preset.setting()
     return ChartQuery(tuple(plans), tuple(left_out), setting, Appearance(**size, y=y))
+
+
+def _series(name: str, spec: Spec, preset: Preset | None) -> ChartSeries:
+    """Return a schedule with the costs that follow from the preset, unless it has its own."""
+    its = preset if spec.costs == Spec().costs else None
+    return ChartSeries(name, spec if its is None else its.priced(spec), family_of(spec).title, its)
 
 
 @dataclass(frozen=True)
@@ -108,16 +113,6 @@ def frontier_query_of(query: bytes) -> FrontierQuery:
     return FrontierQuery(read(nested(data)), Appearance(**appearance), with_searched, preset)
 
 
-def setting_of(query: bytes) -> Setting | None:
-    """Read the model and the machine; None if none is named. No chart depends on the cut into stages."""
-    if not query:
-        return None
-    data = setting_fields(query, SETTING_KEYS)
-    if isinstance(data.get("layers"), list):
-        data["layers"] = sum(data["layers"])
-    return Setting.read(data | {"p": 1, "v": 1})
-
-
 def appearance_value(key: str, text: str) -> Any:
     """Read a key of a chart's query: of its appearance, else of a spec."""
     if key in ("width", "height", "found"):
@@ -130,7 +125,7 @@ def _by_prefix(query: bytes) -> dict[str, bytes]:
     parts: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for key, text in pairs(query):
         prefix, dot, rest = key.partition(".")
-        if dot and prefix not in (*OTHERS, "m"):
+        if dot and prefix not in OTHERS:
             why = message(
                 "web.unknown_prefix",
                 "unknown key; other schedules' keys begin with {prefixes} and a dot",

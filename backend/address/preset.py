@@ -77,7 +77,7 @@ def split_preset(query: bytes) -> tuple[bytes, Preset | None]:
     if not texts:
         return query, None
     preset = preset_of(texts)
-    preset.check()
+    preset.setting()  # wrong fields are refused even where no schedule is priced
     return urlencode([(key, text) for key, text in every if not key.startswith(PREFIX)]).encode(), preset
 
 

@@ -41,6 +41,7 @@ from backend.schedule.analysis.sweep import M_STOPS, Cell, over_m, stops
 from backend.schedule.errors import SpecError
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.hardware.cost_model import Setting
+from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.spec import Spec
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
@@ -98,22 +99,28 @@ def _curves(plans: Sequence[ChartSeries]) -> list[Curve]:
     asked = plans[0].spec
     ms = stops(M_STOPS, asked.m)
     jit.compile_for(len(FAMILIES) * 3 * asked.p * asked.m)
-    on_screen = {plan.spec.family: plan.spec for plan in reversed(plans) if plan.spec.p == asked.p}
+    on_screen = {plan.spec.family: plan for plan in reversed(plans) if plan.spec.p == asked.p}
     specs: list[Spec] = []
+    presets: list[Preset | None] = []
     for name, family in FAMILIES.items():
         if name in SEARCHED and name not in on_screen:
             continue
         free = asked if "memory" in family.fields else asked.with_(memory=None)
+        plan = on_screen.get(name)
+        preset = plans[0].preset if plan is None else plan.preset
         try:
-            spec = on_screen.get(name) or fit(free.with_(m=max(64, asked.m)), name)[0]
+            spec = fit(free.with_(m=max(64, asked.m)), name)[0].with_(group=None) if plan is None else plan.spec
+            if plan is None and preset is not None:
+                spec = preset.priced(spec)
         except SpecError:
             continue
         if spec.p != asked.p:
             continue
-        specs.append(spec if name in on_screen else spec.with_(group=None))
+        specs.append(spec)
+        presets.append(preset)
     sizes = [sorted({*ms, spec.m} if spec.family in on_screen else ms) for spec in specs]
     curves: list[Curve] = []
-    for spec, cells in zip(specs, over_m(specs, sizes, in_processes), strict=True):
+    for spec, cells in zip(specs, over_m(specs, sizes, in_processes, presets), strict=True):
         family = FAMILIES[spec.family]
         if cells:
             member = sum(each.group == family.group for each in curves)

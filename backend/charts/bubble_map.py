@@ -47,7 +47,7 @@ BAR = 74  # px for the scale beside the plot
 def bubble(plans: Sequence[ChartSeries], appearance: Appearance, setting: Setting | None = None) -> Chart:
     """Draw the figure for the family on the screen; a click sets its p and m."""
     plan = plans[0]
-    ps, ms, cells = grid(plan.spec, in_processes)
+    ps, ms, cells = grid(plan.spec, in_processes, plan.preset)
     flat = [each for line in cells for each in line]
     rows = [_row(each, plan, appearance.y) for each in flat]
     place = [[line * len(ms) + at for at in range(len(ms))] for line in range(len(ps))]

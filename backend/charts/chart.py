@@ -16,6 +16,7 @@ from backend.charts.axes import LEFT, RIGHT, ROW
 from backend.charts.theme import CLEAR, TEXT, Appearance, template
 from backend.charts.theme_tokens import tokens
 from backend.errors import Message, message
+from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.spec import Spec
 
 HOVER = "%{hovertext}<extra></extra>"
@@ -38,11 +39,12 @@ BUBBLE = message("charts.bubble", "bubble")
 
 @dataclass(frozen=True)
 class ChartSeries:
-    """A schedule on the page, named ``id`` (a to d) by the timeline."""
+    """A schedule on the page, named ``id`` (a to d) by the timeline; its costs follow from the ``preset``, if any."""
 
     id: str
     spec: Spec
     title: str
+    preset: Preset | None = None
 
     @property
     def name(self) -> Message:

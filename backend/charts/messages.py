@@ -54,7 +54,7 @@ def messages(plans: Sequence[ChartSeries], appearance: Appearance, setting: Sett
     """Draw the figure; bytes are those of the model: 2 b s h of a message, in bfloat16."""
     model = (setting or Setting.read({"p": 1})).model
     each = 2.0 * model.micro_batch * model.sequence * model.hidden
-    loads = _loads(plans[0])
+    loads = _loads(plans)
     rows = [_row(one, each, plans) for one in loads]
     most = max(one.load.messages for one in loads)
     scale, unit = _unit(most * 1.1 * each)
@@ -79,13 +79,15 @@ def messages(plans: Sequence[ChartSeries], appearance: Appearance, setting: Sett
     return Chart(figure, _notes(model, each, title), columns, scaled)
 
 
-def _loads(plan: ChartSeries) -> list[FamilyLoad]:
+def _loads(plans: Sequence[ChartSeries]) -> list[FamilyLoad]:
     """Return every family with every v that it takes; of searched families only the one on the screen."""
+    plan, shown = plans[0], [each.spec for each in plans]
     loads = []
     for name, family in FAMILIES.items():
         if name in SEARCHED and name != plan.spec.family:
             continue
-        loads += [FamilyLoad(name, family.title, load) for load in over_v(plan.spec, name, in_processes)]
+        found = over_v(plan.spec, name, in_processes, plan.preset, shown)
+        loads += [FamilyLoad(name, family.title, load) for load in found]
     if not loads:
         why = message("charts.none_small_enough", "no family of this size is small enough to be counted here")
         raise RequestError("m", plan.spec.m, why, nearest=64)
@@ -119,8 +121,7 @@ def _row(one: FamilyLoad, each: float, plans: Sequence[ChartSeries]) -> Row:
 
 
 def _same(plan: ChartSeries, one: FamilyLoad) -> bool:
-    spec = one.load.spec
-    return (plan.spec.family, plan.spec.p, plan.spec.m, plan.spec.v) == (one.family, spec.p, spec.m, spec.v)
+    return plan.spec == one.load.spec
 
 
 def _line(

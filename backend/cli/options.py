@@ -164,7 +164,7 @@ def preset_data(given: dict[str, Any]) -> Preset | None:
         key = next(iter(data))
         raise RequestError(key, data[key], message("web.needs_a_model", "{key} means nothing without --model", key=key))
     preset = Preset.of(data)
-    preset.check()
+    preset.setting()  # wrong fields are refused even where no schedule is priced
     return preset
 
 

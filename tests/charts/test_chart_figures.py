@@ -23,17 +23,21 @@ from backend.charts.theme import Appearance
 from backend.charts.theme_tokens import THEMES, rgb, tokens
 from backend.charts.time_split import MOST_BARS, NAMES, split
 from backend.charts.vocabulary import vocabulary
-from backend.schedule.analysis.sweep import grid
+from backend.schedule.analysis.compare import compare
+from backend.schedule.analysis.sweep import grid, resized
 from backend.schedule.families.registry import FAMILIES, order
 from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.hardware.models import MODELS
+from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.hardware.ratios import GUIDE_BYTES, GUIDE_FLOPS, offload_ratio, output_layers
+from backend.schedule.result import result
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.simulation.memory import curve, peak_memory
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 from tests.charts.contrast import contrast
+from tests.support.strategies import few, optioned
 
 LOOK = Appearance("light", 900, 400, "span")
 
@@ -198,6 +202,48 @@ def test_a_models_output_layer_is_put_on_the_timeline_in_its_proportion() -> Non
     assert top.change == {
         "costs": {"S": pytest.approx(2 * found.forward, rel=1e-4), "T": pytest.approx(4 * found.forward, rel=1e-4)}
     }
+
+
+MODEL = {"model": "llama3-70b", "machine": "h100", "tp": 8, "heads": True}
+
+
+@few(4)
+@given(optioned(max_p=4, max_m=8), st.booleans())
+def test_every_point_of_every_chart_is_the_figure_of_its_own_schedule(drawn_spec: Spec, with_model: bool) -> None:
+    preset = Preset.of(MODEL) if with_model else None
+    spec = drawn_spec if preset is None else preset.priced(drawn_spec.with_(layers=None))
+    shown = ChartSeries("a", spec, FAMILIES[spec.family].title, preset)
+
+    def bubble_of(each: Spec) -> float:
+        """Return the bubble as compare and show print it, of costs derived again for these stages."""
+        priced = each if preset is None or each == spec else preset.priced(each)
+        assert priced == each
+        return round(100 * result(each)["bubble"]["global"]["of_total"], 4)
+
+    look = Appearance("light", 900, 400, "global")
+    for row in bubble([shown], look).rows:
+        p, m = row.cells[:2]
+        if row.cells[2] is not None and p <= 6 and m <= 8:
+            assert row.cells[2] == bubble_of(resized(spec, p, m, preset))
+    for chart in (bubble_m([shown], look), messages([shown], look)):
+        rows = [(Spec.from_json(row.change or {}), row) for row in chart.rows]
+        assert [each for each, row in rows if row.mark] == [spec]
+        for each, row in rows:
+            if each.m <= 8 and each.v <= 4:
+                assert row.cells[-1] == bubble_of(each)
+
+
+def test_more_chunks_of_a_model_keep_its_output_layer_on_the_last_stage() -> None:
+    preset = Preset.of(MODEL)
+    asked = preset.priced(Spec("interleaved", 8, 64, 2))
+    title = FAMILIES["interleaved"].title
+    for shown in (ChartSeries("a", asked, title, preset), ChartSeries("a", asked, title)):
+        rows = messages([shown], appearance("messages")).rows
+        shares = {row.cells[1]: row.cells[4] for row in rows if row.cells[0] == title}
+        compared = compare(Spec("interleaved", 8, 64), ["interleaved"], 5, preset)["rows"][0]
+        assert shares[5] == pytest.approx(100 * compared["bubble"]["global"]["of_total"], abs=1e-3)
+        assert shares[5] == pytest.approx(12.05, abs=0.005)
+        assert shares[8] > 8.4
 
 
 @given(st.lists(st.floats(0, 300), max_size=15))

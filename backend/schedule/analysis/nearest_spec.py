@@ -1,7 +1,8 @@
 """Apply one setting to many families: find each family's legal spec nearest to the one asked for.
 
 Fields that a family does not take are left out; an illegal value is replaced by the nearest value of its error. Costs
-listed by stage are spread over as many stages as the family has, so that the model as a whole costs the same.
+listed by stage are spread over as many stages as the family has, so that the model as a whole costs the same. What the
+first and the last stage cost above the others, the embedding and the output layer, stays on the first and the last.
 """
 
 from __future__ import annotations
@@ -74,9 +75,17 @@ def _spread(cost: Cost, stages: int) -> Cost:
     """Spread a list of stage costs; each stage is assumed to cost the same throughout its layers."""
     if not isinstance(cost, tuple) or len(cost) == stages:
         return cost
-    below = np.concatenate(([0.0], np.cumsum(cost)))
+    layers = np.array(cost, np.float64)
+    usual = float(np.median(layers[1:-1])) if len(cost) > 2 else float(layers.min())
+    first, last = max(0.0, cost[0] - usual), max(0.0, cost[-1] - usual)
+    layers[0] -= first
+    layers[-1] -= last if len(cost) > 1 else 0.0
+    below = np.concatenate(([0.0], np.cumsum(layers)))
     cuts = np.linspace(0.0, len(cost), stages + 1)
-    return tuple(float(part) for part in np.diff(np.interp(cuts, np.arange(len(cost) + 1), below)))
+    spread = np.diff(np.interp(cuts, np.arange(len(cost) + 1), below))
+    spread[0] += first
+    spread[-1] += last if len(cost) > 1 else 0.0
+    return tuple(spread.tolist())
 
 
 def _validate_size(spec: Spec) -> None:

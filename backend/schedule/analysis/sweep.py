@@ -1,7 +1,7 @@
 """Build one family at many sizes: bubble and messages of each (p, m) or v, and why some sizes cannot be built.
 
-Costs listed by stage are spread over as many stages as a size has. Schedules that would take too long are left out,
-with that as the reason.
+With a ``preset`` every size has the costs of its own stages; else costs listed by stage are spread over as many stages
+as a size has. Schedules that would take too long are left out, with that as the reason.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from backend.schedule.analysis.map_each import Map, one_by_one, time_in_ops
 from backend.schedule.analysis.nearest_spec import fit, spread
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families.registry import FAMILIES, family_of, op_count, order, validate
+from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.options.effective_costs import spread_layers
 from backend.schedule.simulation.message_flow import message_count
 from backend.schedule.simulation.metrics import Figures, figures
@@ -40,22 +41,24 @@ class Cell:
     legal: bool = True
 
 
-def resized(asked: Spec, p: int, m: int) -> Spec:
+def resized(asked: Spec, p: int, m: int, preset: Preset | None = None) -> Spec:
     """Return the same family and costs at another size. Raises SpecError if the family cannot be built there."""
     stages = family_of(asked).stages(asked.with_(p=p))
     layers = None if asked.layers is None else spread_layers(asked.layers, stages)
     if (p, m) == (asked.p, asked.m):
         return asked
     spec = asked.with_(p=p, m=m, effort=None, layers=layers, costs=spread(asked.costs, stages, asked.costs.FB))
+    if preset is not None:
+        return preset.priced(spec)
     validate(spec)
     return spec
 
 
-def cell(asked: Spec, p: int, m: int) -> Cell:
+def cell(asked: Spec, p: int, m: int, preset: Preset | None = None) -> Cell:
     """Compute the bubble of a family at one size; the asked size is computed however large it is."""
     size = time_in_ops(asked.with_(p=p, m=m))
     try:
-        spec = resized(asked, p, m)
+        spec = resized(asked, p, m, preset)
     except SpecError as error:
         return Cell(p, m, None, None, error.message, legal=False)
     if (size > CELL_OPS and spec is not asked) or op_count(spec) > family_of(spec).most_ops(spec):
@@ -64,19 +67,21 @@ def cell(asked: Spec, p: int, m: int) -> Cell:
     return Cell(p, m, spec, figures(simulate(order(spec), spec.timing, spec.v)))
 
 
-def grid(asked: Spec, map_each: Map = one_by_one) -> tuple[list[int], list[int], list[list[Cell]]]:
+def grid(
+    asked: Spec, map_each: Map = one_by_one, preset: Preset | None = None
+) -> tuple[list[int], list[int], list[list[Cell]]]:
     """Return the sizes p and m of the two axes, which include the asked size, and a row of cells for each p."""
     ps, ms = stops(P_STOPS, asked.p), stops(M_STOPS, asked.m)
     jit.compile_for(sum(min(CELL_OPS, 3 * p * m * asked.v) for p in ps for m in ms))
-    cells = _cells([(asked, p, m) for p in ps for m in ms], map_each)
+    cells = _cells([(asked, p, m, preset) for p in ps for m in ms], map_each)
     return ps, ms, [cells[line * len(ms) : (line + 1) * len(ms)] for line in range(len(ps))]
 
 
-def _cells(sizes: Sequence[tuple[Spec, int, int]], map_each: Map) -> list[Cell]:
-    """Return the cell of each (family and costs, p, m)."""
+def _cells(sizes: Sequence[tuple[Spec, int, int, Preset | None]], map_each: Map) -> list[Cell]:
+    """Return the cell of each (family and costs, p, m, preset)."""
 
-    def time_of(size: tuple[Spec, int, int]) -> int:
-        asked, p, m = size
+    def time_of(size: tuple[Spec, int, int, Preset | None]) -> int:
+        asked, p, m, _ = size
         needed = time_in_ops(asked.with_(p=p, m=m))
         return needed if needed <= CELL_OPS or (p, m) == (asked.p, asked.m) else 0
 
@@ -91,9 +96,16 @@ def stops(known: Sequence[int], asked: int) -> list[int]:
     return sorted(set(sizes))[-MOST_STOPS:]
 
 
-def over_m(asked: Sequence[Spec], ms: Sequence[Sequence[int]], map_each: Map = one_by_one) -> list[list[Cell]]:
+def over_m(
+    asked: Sequence[Spec],
+    ms: Sequence[Sequence[int]],
+    map_each: Map = one_by_one,
+    presets: Sequence[Preset | None] | None = None,
+) -> list[list[Cell]]:
     """Compute each family at its p over its own ``ms``; an m that is not legal or too large is left out."""
-    cells = iter(_cells([(spec, spec.p, m) for spec, own in zip(asked, ms, strict=True) for m in own], map_each))
+    presets = presets or [None] * len(asked)
+    sizes = [(spec, spec.p, m, its) for spec, own, its in zip(asked, ms, presets, strict=True) for m in own]
+    cells = iter(_cells(sizes, map_each))
     return [[built for built in islice(cells, len(own)) if built.figures is not None] for own in ms]
 
 
@@ -106,16 +118,25 @@ class Load:
     figures: Figures
 
 
-def over_v(asked: Spec, name: str, map_each: Map = one_by_one) -> list[Load]:
+def over_v(
+    asked: Spec,
+    name: str,
+    map_each: Map = one_by_one,
+    preset: Preset | None = None,
+    shown: Sequence[Spec] = (),
+) -> list[Load]:
     """Compute a family over its numbers of chunks per device, at the asked p and m; sizes that cannot be built are
-    left out.
+    left out. Specs that are ``shown`` already are taken as they are.
     """
     least, _, most = FAMILIES[name].v
     free = asked if "memory" in FAMILIES[name].fields else asked.with_(memory=None)
+    known = {spec.v: spec for spec in reversed(shown) if spec.family == name}
     specs = []
     for v in range(least, min(most, MOST_V) + 1):
         try:
-            spec, _ = fit(free.with_(family=name, group=None, effort=None), name, v)
+            spec = known.get(v) or fit(free.with_(family=name, group=None, effort=None), name, v)[0]
+            if preset is not None and v not in known:
+                spec = preset.priced(spec)
         except SpecError:
             continue
         if (spec.p, spec.m, spec.v) != (asked.p, asked.m, v) or op_count(spec) > 4 * CELL_OPS:

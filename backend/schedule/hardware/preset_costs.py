@@ -34,11 +34,11 @@ class Preset:
         reject_unknown(fields, PRESET_KEYS, message("hardware.the_cost_model", "the cost model"))
         return Preset(tuple((key, tuple(value) if isinstance(value, list) else value) for key, value in fields.items()))
 
-    def check(self) -> None:
-        """Raise SpecError where a field is wrong whatever the schedule is."""
+    def setting(self) -> Setting:
+        """Return the whole model as one stage. Raises SpecError where a field is wrong whatever the schedule is."""
         layers = dict(self.fields).get("layers")
         data = dict(self.fields) | ({"layers": sum(layers)} if isinstance(layers, tuple) else {})
-        Setting.read(data | {"p": 1, "v": 1})
+        return Setting.read(data | {"p": 1, "v": 1})
 
     def estimate(self, spec: Spec) -> Estimate:
         """Estimate the costs of a spec's stages. Raises SpecError, as for more stages than layers."""

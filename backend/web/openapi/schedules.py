@@ -13,6 +13,7 @@ from backend.jobs.encoding import BINARY, JSON
 from backend.jobs.schedules import BLOCK_KEYS
 from backend.jobs.training_plans import GIGABYTES, SECONDS
 from backend.schedule.families.registry import FAMILIES
+from backend.schedule.hardware.preset_costs import PRESET_KEYS
 from backend.schedule.interop.export import FORMATS
 from backend.schedule.order.placement import KINDS as PLACEMENTS
 from backend.schedule.spec import LIMITS
@@ -138,7 +139,9 @@ MORE_PLANS = _prefixed(
     {key: query_schema(key) for key in KEYS}, OTHERS,
     "Up to three more schedules: each key of a spec after `b.`, `c.` or `d.`. An illegal one is left out, with a note.",
 )  # fmt: skip
-A_SETTING = _prefixed(SETTING, ("m",), "A model on a machine: each key of /api/costs after `m.`.")
+A_SETTING = _prefixed(
+    {key: SETTING[key] for key in PRESET_KEYS}, ("m",), "A model on a machine: each key of /api/costs after `m.`."
+)
 
 NAMES = Parameter(
     "families",

@@ -51,6 +51,12 @@ export function priceOf(preset: Preset, spec: Spec) {
   return found && withFrom(found, spec);
 }
 
+/** The spec without the costs that the preset gives it, so that the server derives them, for every number of stages. */
+export const withoutDerived = (preset: Preset | null, spec: Spec, defaults: Spec): Spec =>
+  preset !== null && priceOf(preset, spec) === spec
+    ? { ...spec, costs: defaults.costs, w_share: defaults.w_share }
+    : spec;
+
 /**
  * The state after costs were changed by hand: the preset stays as their origin while lists of it remain, so that links
  * stay short.

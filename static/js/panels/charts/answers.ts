@@ -1,8 +1,7 @@
 // The charts of the server: the request of a chart, the answers kept here, and one view of both kinds of answer. The
 // frontier has points; every other chart has rows.
 import { getAnswer } from "../../data/api.ts";
-import { evenly } from "../../data/costs/api.ts";
-import { priceOf } from "../../data/costs/derive.ts";
+import { withoutDerived } from "../../data/costs/derive.ts";
 import { isDark } from "../../ui/appearance.ts";
 import { byMemory, csv, front, rowsCsv, spoken } from "../../core/drawing/chart_points.ts";
 import { t, tr, type Message } from "../../core/i18n/language.ts";
@@ -58,20 +57,13 @@ export const forgetChart = (url: string) => kept.delete(url);
 const STEP = 20; // px; sizes are rounded to this, so that answers can be kept
 const LEAST = { width: 260, height: 240 };
 
-/** The request of a chart, without its look. */
+/** The request of a chart, without its look. With a model every point has the costs of its own stages. */
 export function chartPath(kind: Kind, { spec, others, preset, origin }: State, defaults: Spec) {
-  const parts = kind.others
-    ? others.flatMap((other, at) => prefixed(specQuery(other, defaults), `${IDS[at + 1]}.`))
-    : [];
-  const source = kind.withModel ? preset : (preset ?? origin ?? null);
-  const model =
-    (kind.model || kind.withModel) && source
-      ? presetEntries(evenly(source), false).map(([key, text]) => `m.${key}=${encodeURIComponent(text)}`)
-      : [];
-  // the points of other families have the costs of their own stages
-  const derived = kind.withModel && preset !== null && priceOf(preset, spec) === spec;
-  const asked = derived ? { ...spec, costs: defaults.costs, w_share: defaults.w_share } : spec;
-  return `/api/charts/${kind.id}${[specQuery(asked, defaults), ...parts, ...model].join("&")}`;
+  const query = (each: Spec) => specQuery(withoutDerived(preset, each, defaults), defaults);
+  const parts = kind.others ? others.flatMap((other, at) => prefixed(query(other), `${IDS[at + 1]}.`)) : [];
+  const source = preset ?? (kind.model ? origin : null) ?? null;
+  const model = presetEntries(source, false).map(([key, text]) => `m.${key}=${encodeURIComponent(text)}`);
+  return `/api/charts/${kind.id}${[query(spec), ...parts, ...model].join("&")}`;
 }
 
 /** query: with its "?". */

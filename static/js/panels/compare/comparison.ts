@@ -1,6 +1,6 @@
 // The comparison as data: what is asked of the server, the columns of the table, and how rows are put in order.
 import { getJson } from "../../data/api.ts";
-import { priceOf } from "../../data/costs/derive.ts";
+import { withoutDerived } from "../../data/costs/derive.ts";
 import { bytesText, fitText, rateText } from "../../data/costs/quantities.ts";
 import { stepText } from "../../data/costs/time_unit.ts";
 import { t, tr } from "../../core/i18n/language.ts";
@@ -222,9 +222,7 @@ export function comparisonUrl(
   chosen: string[] | null, // null: all
   preset: Preset | null = null,
 ) {
-  const derived = preset !== null && priceOf(preset, spec) === spec;
-  const asked = derived ? { ...spec, costs: defaults.costs, w_share: defaults.w_share } : spec;
-  const query = new URLSearchParams(specQuery(asked, defaults));
+  const query = new URLSearchParams(specQuery(withoutDerived(preset, spec, defaults), defaults));
   for (const [key, text] of presetEntries(preset, true)) query.set(`m.${key}`, text);
   query.delete("family");
   query.delete("order"); // the others cannot take it
