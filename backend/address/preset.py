@@ -70,7 +70,7 @@ def split_preset(query: bytes) -> tuple[bytes, Preset | None]:
     texts: dict[str, str] = {}
     for key, text in every:
         name = key.removeprefix(PREFIX)
-        if key.startswith(PREFIX) and name != "off":
+        if key.startswith(PREFIX):
             if name in texts:
                 raise RequestError(key, text, repeated(key))
             texts[name] = text

@@ -9,7 +9,16 @@ from typing import Any
 import click
 
 from backend.cli.columns import columns
-from backend.cli.options import UNIT_HEAD, failing, preset_data, preset_options, spec_data, spec_options, unit_cells
+from backend.cli.options import (
+    UNIT_HEAD,
+    failing,
+    over_limit,
+    preset_data,
+    preset_options,
+    spec_data,
+    spec_options,
+    unit_cells,
+)
 from backend.compute.parallel_map import in_processes
 from backend.schedule.analysis.compare import compare as compare_families
 from backend.schedule.family_names import canonical
@@ -81,6 +90,7 @@ def _remarks(shape: dict[str, Any]) -> list[str]:
     for row in shape["rows"]:
         if row["adjusted"]:
             lines.append(f"* {row['title']}: {row['adjusted']}")
+        lines += over_limit(row["title"], row["spec"]["memory"], row["peak_memory"]["max"])
         for name, cell in (row["claim"] or {}).items():
             if cell["differs"]:
                 lines.append(f"{row['title']}, {name}: {cell['differs']}.")

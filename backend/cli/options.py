@@ -20,6 +20,7 @@ from backend.schedule.families.searched import search_order
 from backend.schedule.family_names import canonical
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.hardware.step_units import GB, DeviceMemory
+from backend.schedule.interop.ascii import ROUNDING
 from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.recompute import MODES as RECOMPUTE
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
@@ -84,10 +85,11 @@ def _choices(what: str, meanings: dict[str, str]) -> str:
     return f"{what}; " + "; ".join(f"{word}: {meaning}" for word, meaning in meanings.items())
 
 
-def spec_options(optional: bool = False, several: bool = False) -> Callable[[F], F]:
+def spec_options(optional: bool = False, several: bool = False, family: bool = True) -> Callable[[F], F]:
     """Add the options of a spec to a command; only those given are passed on: defaults are the spec's own."""
+    named = [click.argument("family", required=not optional, nargs=-1 if several else 1)] if family else []
     return _all(
-        click.argument("family", required=not optional, nargs=-1 if several else 1),
+        *named,
         click.option("-p", type=int, help="devices (default 4)"),
         click.option("-m", type=int, help="micro-batches a step (default 8)"),
         click.option("-v", type=int, help="model chunks per device"),
@@ -178,6 +180,12 @@ def unit_cells(units: dict[str, Any] | None) -> list[str]:
     memory = units["memory"]
     fits = "yes" if memory["fits"] else f"no, {memory['limit'] / GB:.4g} GB"
     return [f"{units['tokens_per_second']:,.0f}", f"{units['mfu']:.1%}", f"{memory['most'] / GB:.4g}", fits]
+
+
+def over_limit(title: str, limit: float | None, held: float) -> list[str]:
+    """Return a line where a schedule holds more than the memory limit that is set."""
+    over = limit is not None and held > limit + ROUNDING
+    return [f"{title} holds {held:.4g}, above the memory limit of {limit:g}."] if over else []
 
 
 def fit_text(memory: DeviceMemory) -> str:

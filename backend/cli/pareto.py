@@ -14,6 +14,7 @@ from backend.cli.options import (
     UNIT_HEAD,
     built,
     failing,
+    over_limit,
     preset_data,
     preset_options,
     spec_data,
@@ -75,8 +76,9 @@ def _table(rows: Sequence[dict[str, Any]], with_units: bool) -> list[str]:
         units = [UNIT_HEAD, *(unit_cells(row["units"]) for row in rows)]
         cells = [[*line[:-1], *more, line[-1]] for line, more in zip(cells, units, strict=True)]
     lines = columns(cells, (0, len(cells[0]) - 1))
-    adjusted = [f"* {row['label']}: {row['adjusted']}" for row in rows if row["adjusted"]]
-    return lines + (["", *adjusted] if adjusted else [])
+    notes = [f"* {row['label']}: {row['adjusted']}" for row in rows if row["adjusted"]]
+    notes += [line for row in rows for line in over_limit(row["label"], row["spec"]["memory"], row["memory"])]
+    return lines + (["", *notes] if notes else [])
 
 
 def _cells(row: dict[str, Any], rows: Sequence[dict[str, Any]]) -> list[str]:

@@ -28,9 +28,12 @@ from backend.runs.run_series import Rows
 from backend.schedule.errors import OrderError
 from backend.schedule.families import registry
 from backend.schedule.interop import torch_csv
+from backend.schedule.interop.ascii import memory_lines
 from backend.schedule.order import wire
 from backend.schedule.order.order import Order
+from backend.schedule.result import memory_of
 from backend.schedule.simulation.check import check
+from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec, number, optional
 
 LONG_S = 120.0  # from which on the expected length of a run is printed
@@ -67,18 +70,20 @@ def run(csv_file: Path | None, calibrating: bool, trace: Path | None, as_json: b
     job = {key: value for key, value in options.items() if value is not None}
     with failing(data, as_json), reported(OrderError, UnicodeDecodeError):
         optional(number, "unit_ms", unit_ms, 0.001, 60_000)
-        order, job = _order(csv_file, data, job)
+        spec, order = _order(csv_file, data)
+    job |= {"spec": spec.to_json() | {"order": None}, "order": wire.to_text(order)}
     quiet = as_json or not sys.stderr.isatty()
-    if not quiet and data.get("family"):
-        _announce_long(registry.read(data), order, options)
+    if not quiet:
+        _announce_long(spec, order, options)
     with runner() as series:
         last, rows = series.run(job, lambda message: None if quiet else _progress(message))
     if last["event"] != "finished":
         _exit_unfinished(data, last, as_json)
-    shape = as_shape(last, order, rows)
-    lines = _verdict_lines(shape, order.forward_only)
+    memory = memory_of(spec, simulate(order, spec.timing, spec.v))
+    shape = as_shape(last, order, rows) | {"peak_memory": memory}
+    lines = _verdict_lines(shape, order.forward_only) + memory_lines(memory, spec.memory)
     if calibrating:
-        calibration = calibration_of(order, rows, registry.read(data).v if data.get("family") else order.chunks)
+        calibration = calibration_of(order, rows, spec.v)
         shape["calibration"] = calibration.as_dict() | {"residual_ms": calibration.residual.round(6).tolist()}
         lines += [*idle_lines(shape), *calibration_lines(calibration)]
     if trace is not None:
@@ -87,21 +92,20 @@ def run(csv_file: Path | None, calibrating: bool, trace: Path | None, as_json: b
     sys.exit(0 if shape["verified"] else 1)
 
 
-def _order(csv_file: Path | None, data: dict[str, Any], job: dict[str, Any]) -> tuple[Order, dict[str, Any]]:
-    """Return the order to run, and the job for the runner with it. Raises OrderError, RequestError."""
+def _order(csv_file: Path | None, data: dict[str, Any]) -> tuple[Spec, Order]:
+    """Return the spec and the order to run. Raises OrderError, RequestError."""
     if csv_file is not None:
         if data.get("family"):
             why = message("runs.family_or_csv", "give a FAMILY or --csv FILE, not both")
             raise RequestError("family", data["family"], why)
         order = torch_csv.read(csv_file.read_text())
         check(order)
-        return order, job | {"spec": {}, "order": wire.to_text(order)}  # the sizes are the order's, the costs 1
+        return registry.read_of_file(data, order), order
     if not data.get("family"):
         why = message("runs.family_missing", "name a FAMILY such as 1f1b, or a file with --csv")
         raise RequestError("family", None, why, nearest="1f1b")
     spec = registry.read(data)
-    order = registry.order(spec)
-    return order, job | {"spec": spec.to_json(), "order": wire.to_text(order)}
+    return spec, registry.order(spec)
 
 
 def _announce_long(spec: Spec, order: Order, options: Mapping[str, Any]) -> None:

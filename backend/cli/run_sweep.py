@@ -13,7 +13,10 @@ from backend.cli.report import calibration_of, failure_text, unfinished
 from backend.runs.options import CHOICES
 from backend.runs.run_series import Series
 from backend.schedule.families import registry
+from backend.schedule.interop.ascii import memory_lines
 from backend.schedule.order import wire
+from backend.schedule.result import memory_of
+from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 
 MEASURED = (
@@ -58,7 +61,8 @@ def _row(series: Series, spec: Spec, job: dict[str, Any]) -> dict[str, Any]:
         return {"spec": spec.to_json(), "status": last["event"]} | unfinished(last)
     calibration = calibration_of(order, rows, spec.v)
     found = {key: last[key] for key in MEASURED if key in last}
-    more = {"calibrated": calibration.as_dict(), "notes": last.get("notes", [])}
+    memory = memory_of(spec, simulate(order, spec.timing, spec.v))
+    more = {"calibrated": calibration.as_dict(), "notes": last.get("notes", []), "peak_memory": memory}
     return {"spec": spec.to_json(), "status": "finished"} | found | more
 
 
@@ -78,7 +82,9 @@ def _line(row: dict[str, Any], head: bool) -> str:
         "verified" if row["verified"] else "NOT VERIFIED",
     )
     lines = [f"{COLUMNS[0]:<18} " + " ".join(f"{name:>15}" for name in COLUMNS[1:])] if head else []
-    return "\n".join([*lines, f"{family:<18} " + " ".join(f"{cell:>15}" for cell in cells)])
+    lines.append(f"{family:<18} " + " ".join(f"{cell:>15}" for cell in cells))
+    limit = row["spec"]["memory"]
+    return "\n".join(lines if limit is None else [*lines, *memory_lines(row["peak_memory"], limit)])
 
 
 @click.command()

@@ -112,23 +112,31 @@ def export(form: str, output: Path | None, seconds: float, **given: Any) -> None
 @click.option(
     "--placement", type=click.Choice(["looped", "v"]), help="where stages live (default: what the file shows)"
 )
-def check(file: Path, placement: str | None) -> None:
-    """Validate an order in torch's CSV: print its first violation, or its figures at unit costs."""
-    try:
-        order = torch_csv.read(file.read_text(), placement)
-    except (OrderError, UnicodeDecodeError) as error:
-        why = error.message if isinstance(error, OrderError) else "the file is not text"
-        click.echo(f"{file.name}: {why}", err=True)
-        sys.exit(1)
-    at_unit = figures(simulate(order, Spec().costs, order.chunks))
-    place = order.placement
+@spec_options(family=False)
+def check(file: Path, placement: str | None, **given: Any) -> None:
+    """Validate an order in torch's CSV: print its first violation, or its figures at the costs and with the options
+    given, which are 1 and none by default. Sizes that are given are compared with those of the file.
+    """
+    data = spec_data(given)
+    with failing(data, as_json=False):
+        try:
+            order = torch_csv.read(file.read_text(), placement)
+        except (OrderError, UnicodeDecodeError) as error:
+            why = error.message if isinstance(error, OrderError) else "the file is not text"
+            click.echo(f"{file.name}: {why}", err=True)
+            sys.exit(1)
+        spec = registry.read_of_file(data, order)
+    timeline = simulate(order, spec.timing, spec.v)
+    found, place = figures(timeline), order.placement
     click.echo(
         f"{file.name}: a schedule of {len(order)} ops, p {order.p}, m {order.m}, {place.chunks} chunks, {place.kind}"
     )
     click.echo(
-        f"at unit costs: makespan {at_unit.makespan:g}, bubble {at_unit.global_bubble.of_total:.2%} of total (global), "
-        f"{at_unit.span_bubble.of_total:.2%} (span), peak in flight {max(peaks(order)[0].tolist())}"
+        f"at {'unit' if spec.timing == Spec().timing else 'these'} costs: makespan {found.makespan:g}, "
+        f"bubble {found.global_bubble.of_total:.2%} of total (global), "
+        f"{found.span_bubble.of_total:.2%} (span), peak in flight {max(peaks(order)[0].tolist())}"
     )
+    click.echo("\n".join(ascii.memory_lines(result.memory_of(spec, timeline), spec.memory)))
 
 
 @click.command()

@@ -25,7 +25,6 @@ def result(spec: Spec, times: bool = False) -> dict[str, Any]:
 def describe(spec: Spec, built: Order, timeline: Timeline, times: bool = False) -> dict[str, Any]:
     """Return the Result of an order that is already timed."""
     in_flight, _ = peaks(built)
-    memory = peak_memory(timeline, spec.w_share, spec.v, spec.kept, spec.weights or 0.0)
     laws, family = law_values(spec), family_of(spec)
     shape: dict[str, Any] = {"spec": spec.to_json(), "order": built.text()}
     if times:
@@ -34,7 +33,7 @@ def describe(spec: Spec, built: Order, timeline: Timeline, times: bool = False) 
         shape["end"] = [end.tolist() for _, end in ranks]
     shape |= figures(timeline).as_dict()
     shape["peak_in_flight"] = in_flight.tolist()
-    shape["peak_memory"] = memory.tolist()
+    shape["peak_memory"] = memory_of(spec, timeline)
     if family.asynchronous:
         shape["weight_versions"] = weight_versions(built).held.tolist()
     if family.problem is not None:
@@ -42,6 +41,12 @@ def describe(spec: Spec, built: Order, timeline: Timeline, times: bool = False) 
     shape["law"] = next((law for law in laws if law["exact"]), laws[0]) if laws else None
     shape["laws"] = laws
     return shape
+
+
+def memory_of(spec: Spec, timeline: Timeline) -> list[float]:
+    """Return the peak memory of each rank, in one micro-batch's activations on a device."""
+    held = peak_memory(timeline, spec.w_share, spec.v, spec.kept, spec.weights or 0.0)
+    return [float(each) for each in held]
 
 
 def law_values(spec: Spec) -> list[dict[str, Any]]:

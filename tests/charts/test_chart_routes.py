@@ -47,6 +47,7 @@ def test_a_model_and_a_machine_are_given_with_the_prefix_m(reader: FlaskClient) 
         ("split?p=4&p=5", "p"),
         ("split?p=1024&m=512", "m"),
         ("messages?m.model=nobody", "model"),
+        ("messages?m.model=zb-1.5b&m.off=1", "off"),
         ("offload?m.flops=-1&m.model=custom", "flops"),
         ("memory?width=2", "width"),
         ("split?found=1", "found"),

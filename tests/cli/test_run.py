@@ -12,6 +12,10 @@ from click.testing import CliRunner, Result
 from app import cli
 from backend.schedule import result
 from backend.schedule.families import registry
+from backend.schedule.interop import torch_csv
+from backend.schedule.simulation.costs import Costs
+from backend.schedule.simulation.metrics import figures
+from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 
 
@@ -41,9 +45,22 @@ def test_run_executes_verifies_and_prints_everything_on_its_last_line() -> None:
 def test_run_executes_an_imported_order(tmp_path: Path) -> None:
     file = tmp_path / "order.csv"
     file.write_text("0F0,0F1,0I1,0B0,0W1\n1F0,1F1,1B1,1I0,1W0\n")
-    done = call("--csv", str(file), "--unit-ms", "1")
+    done = call("--csv", str(file), "--unit-ms", "1", "--f", "5,3", "--i", "1", "--comm", "0.5", "--memory", "1")
     assert done.exit_code == 0, done.output
     assert done.output.startswith("Verified. ")
+    timeline = simulate(torch_csv.read(file.read_text()), Costs((5.0, 3.0), comm=0.5), 1)
+    assert f"predicted makespan {figures(timeline).makespan:.2f}," in done.output
+    assert "peak memory 2 2" in done.output
+    assert "memory limit 1: ranks 0, 1 above it" in done.output
+
+
+def test_options_that_the_order_of_a_file_does_not_have_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "order.csv"
+    file.write_text("0F0,0B0\n")
+    for args, field in ((["-p", "2"], "p"), (["--offload", "full"], "offload"), (["--order", "AA"], "order")):
+        done = call("--csv", str(file), *args)
+        assert done.exit_code == 2
+        assert done.output.startswith(f"Error: {field}: ")
 
 
 @pytest.mark.usefixtures("warm_runner")

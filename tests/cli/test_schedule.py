@@ -107,6 +107,12 @@ def test_export_check_export_gives_the_same_file(tmp_path: Path) -> None:
     assert done.exit_code == 0
     assert "a schedule of" in done.output
     assert ", v" in done.output
+    assert "at unit costs: makespan" in done.output
+    costs = ["--f", "2", "--fb", "5", "--comm", "0.5", "--memory", "2"]
+    shown = call("show", "dualpipev", "-p", "3", "-m", "7", *costs).output.splitlines()
+    checked = call("check", str(file), *costs).output.splitlines()
+    assert checked[1].startswith(f"at these costs: {shown[4].split('   ')[0]},")
+    assert [line for line in shown if "memory" in line] == checked[2:]
 
 
 def test_check_prints_the_first_violation_and_exits_with_1(tmp_path: Path) -> None:

@@ -64,6 +64,9 @@ def compare(
     """
     _validate_names(names or ())
     _validate_lists(asked)
+    if asked.order is not None:
+        text = message("analysis.order_is_not_compared", "an imported order is one schedule; families are compared")
+        raise SpecError("order", asked.order, text)
     fitted: dict[str, tuple[Spec, Message | None]] = {}
     notes = []
     for name in names or FAMILIES:
@@ -152,7 +155,7 @@ def parameters(built: Order, spec: Spec) -> dict[str, Any]:
             "analysis.two_copies_of_weights",
             "two copies: each device holds a stage of both replicas, one for each direction",
         )
-    elif FAMILIES[spec.family].asynchronous:
+    elif family_of(spec).asynchronous:
         copies = peaks(built)[0]
         why = message(
             "analysis.stashed_weights",

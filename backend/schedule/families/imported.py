@@ -39,6 +39,7 @@ BACKWARDS: dict[tuple[bool, bool], Literal["full", "split", "both"]] = {
 
 def spec_of(order: Order) -> Spec:
     """Return the spec of a legal order, with unit costs. Raises SpecError for one that is too long for a link."""
+    spec = described(order)
     try:
         text = order_codec.pack(order)
     except OrderError as error:
@@ -55,6 +56,11 @@ def spec_of(order: Order) -> Spec:
             elsewhere=_ELSEWHERE,
         )
         raise SpecError("order", len(text), too_long, limit=MOST_ORDER)
+    return spec.with_(order=text)
+
+
+def described(order: Order) -> Spec:
+    """Return what an order shows of its spec: sizes and options. The order itself, which may be long, is not in it."""
     copies = order.copies
     offload: Modes = "none"
     if copies is not None:
@@ -71,7 +77,6 @@ def spec_of(order: Order) -> Spec:
         forward_only=order.forward_only,
         vocabulary=vocabulary,
         offload=offload,
-        order=text,
     )
 
 
@@ -101,11 +106,12 @@ def _checked(text: str) -> Order:
 
 def family(spec: Spec) -> Family:
     """Return the family that consists of this one order. Raises SpecError as ``order`` does."""
-    return _family(order(spec))
+    return family_of_order(order(spec))
 
 
 @lru_cache(maxsize=16)
-def _family(found: Order) -> Family:
+def family_of_order(found: Order) -> Family:
+    """Return the family that consists of this one order."""
     kinds = set(code_table(found.chunks)[np.unique(found.codes), 0].tolist())
     fields = (
         "order",
@@ -138,9 +144,8 @@ def _v(found: Order) -> int:
     return found.chunks // found.placement.streams
 
 
-def validate(spec: Spec) -> None:
-    """Raise SpecError if the spec contradicts its order, or has none."""
-    found = order(spec)
+def validate(spec: Spec, found: Order) -> None:
+    """Raise SpecError if the spec contradicts its order."""
     for name, real in (("p", found.p), ("m", found.m)):
         given = getattr(spec, name)
         if given != real:

@@ -30,7 +30,7 @@ from backend.schedule.families.zero_bubble.zb_h2 import ZB_H2
 from backend.schedule.order.order import Order
 from backend.schedule.spec import LIMITS, Spec
 
-__all__ = ["FAMILIES", "Family", "describe", "family_of", "op_count", "order", "read", "validate"]
+__all__ = ["FAMILIES", "Family", "describe", "family_of", "op_count", "order", "read", "read_of_file", "validate"]
 
 FAMILIES: dict[str, Family] = {
     each.name: apply_options.with_options(each)
@@ -52,6 +52,20 @@ def read(data: Mapping[str, Any]) -> Spec:
     return spec
 
 
+def read_of_file(data: Mapping[str, Any], found: Order) -> Spec:
+    """Read the spec of a checked order from a file: sizes and options that are not given are the order's. The order is
+    no part of the spec, and may be of any length. Raises SpecError.
+    """
+    if data.get("order") is not None:
+        text = message("schedule.order_is_the_files", "the order is that of the file; leave it out")
+        raise SpecError("order", data["order"], text)
+    own = {name: value for name, value in imported.described(found).to_json().items() if name not in ("order", "costs")}
+    spec = Spec.from_json({**own, **data, "family": imported.NAME})
+    _validate(spec, imported.family_of_order(found))
+    imported.validate(spec, found)
+    return spec
+
+
 def family_of(spec: Spec) -> Family:
     """Return the family of a spec. Raises SpecError for an unknown name, with the closest one."""
     if spec.family == imported.NAME:
@@ -69,6 +83,15 @@ def family_of(spec: Spec) -> Family:
 def validate(spec: Spec) -> None:
     """Raise SpecError unless the spec's family can be built with its sizes, options and costs."""
     family = family_of(spec)
+    _validate(spec, family)
+    if spec.family == imported.NAME:
+        imported.validate(spec, imported.order(spec))
+    else:
+        family.validate(spec)
+
+
+def _validate(spec: Spec, family: Family) -> None:
+    """Raise SpecError for a v that the family does not take, too many ops, or options that do not go with it."""
     least, _, most = family.v
     if not least <= spec.v <= most:
         nearest = least if spec.v < least else most
@@ -86,10 +109,6 @@ def validate(spec: Spec) -> None:
         raise SpecError("v", spec.v, text, limit=nearest, nearest=nearest)
     _validate_size(spec, family)
     apply_options.validate(spec, family)
-    if spec.family == imported.NAME:
-        imported.validate(spec)
-    else:
-        family.validate(spec)
 
 
 def op_count(spec: Spec) -> int:

@@ -7,6 +7,7 @@ DualPipe's second direction). A rank that copies has a second line, ``O`` offloa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from backend.schedule.order.ops import Pair
 from backend.schedule.simulation.simulate import Timeline
 
 MAX_COLUMNS = 240
+ROUNDING = 1e-9  # of sums of activations
 
 
 def draw(timeline: Timeline, columns: int | None = None) -> list[str]:
@@ -85,6 +87,16 @@ QUANTITIES = {
 }
 
 
+def memory_lines(peaks: Sequence[float], limit: float | None) -> list[str]:
+    """Return the peak memory of each rank, and which ranks are over the limit, if there is one."""
+    lines = [f"peak memory {' '.join(f'{each:g}' for each in peaks)}  (micro-batches' activations on one device)"]
+    if limit is not None:
+        over = [str(rank) for rank, each in enumerate(peaks) if each > limit + ROUNDING]
+        verdict = f"rank{'s' if len(over) > 1 else ''} {', '.join(over)} above it" if over else "every rank within it"
+        lines.append(f"memory limit {limit:g}: {verdict}")
+    return lines
+
+
 def summary(shape: dict[str, Any]) -> list[str]:
     """Return the figures of a Result, named by window and denominator, and its law, as lines of text."""
     lines = [f"makespan {shape['makespan']:g}   longest stage (span) {shape['longest_stage']:g}"]
@@ -92,9 +104,8 @@ def summary(shape: dict[str, Any]) -> list[str]:
         bubble = shape["bubble"][window]
         shares = f"{bubble['of_total']:7.2%} of total  {bubble['of_ideal']:7.2%} of ideal"
         lines.append(f"bubble, {window:<6} window: {shares}")
-    memory = " ".join(f"{each:g}" for each in shape["peak_memory"])
     lines.append(f"peak chunks in flight {' '.join(map(str, shape['peak_in_flight']))}")
-    lines.append(f"peak memory {memory}  (micro-batches' activations on one device)")
+    lines += memory_lines(shape["peak_memory"], shape["spec"]["memory"])
     if "weight_versions" in shape:
         lines.append(f"weight versions held {' '.join(map(str, shape['weight_versions']))}")
     if "certificate" in shape:

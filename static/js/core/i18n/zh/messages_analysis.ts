@@ -29,6 +29,7 @@ export const ANALYSIS_MESSAGES = {
   "analysis.list_fits_no_stages": "{name} 写成列表时每个阶段一项：应为 p = {p} 项或其倍数，而不是 {given} 项",
   "analysis.many_ranks_keep": "rank {rank} 及另外 {others} 个 rank 保留一个微批次的激活值最久，共 {slots} 个时隙",
   "analysis.memory_of_both": "分别为 {gpipe} 与 {flush} 个微批次的激活值",
+  "analysis.order_is_not_compared": "导入的顺序只是一个调度；这里比较的是调度族",
   "analysis.named_more_than_once": "{name} 出现了不止一次",
   "analysis.no_block_imported": "导入的执行顺序没有构件：其中是否有重复的部分，无从得知",
   "analysis.no_block_in_groups":

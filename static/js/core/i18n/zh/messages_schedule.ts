@@ -78,6 +78,7 @@ export const SCHEDULE_MESSAGES = {
   "schedule.imported_has_backwards": "导入的执行顺序含有反向",
   "schedule.imported_has_barriers": "导入的执行顺序每个微批次有 {barriers} 道屏障",
   "schedule.imported_has_copies": "导入的执行顺序含有到主机内存的拷贝",
+  "schedule.order_is_the_files": "顺序就是文件里的顺序；请不要再给出 order",
   "schedule.imported_has_its_size": "导入的执行顺序 {name} = {size}，无法改成别的规模",
   "schedule.imported_has_no_barriers": "导入的执行顺序既没有 S、T，也没有屏障",
   "schedule.imported_is_forward_only": "导入的执行顺序只有前向",
