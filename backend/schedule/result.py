@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from backend.errors import RequestError
-from backend.schedule.families.registry import family_of, order
+from backend.schedule.families.registry import family_of, order, validate
 from backend.schedule.families.searched import certificate
 from backend.schedule.laws.law import names
 from backend.schedule.order.order import Order
@@ -18,6 +18,7 @@ from backend.schedule.spec import Spec
 
 def result(spec: Spec, times: bool = False) -> dict[str, Any]:
     """Return the Result of a spec. Raises SpecError if it is illegal."""
+    spec = validate(spec)
     built = order(spec)
     return describe(spec, built, simulate(built, spec.timing, spec.v), times)
 

@@ -81,9 +81,9 @@ class Spec:
         """Replace modes of chunks by the word that means the same, so that equal specs are equal. A list of another
         length than ``v`` stays for ``registry.validate`` to refuse.
         """
-        if not isinstance(self.recompute, str) and len(self.recompute) == self.v:
+        if isinstance(self.recompute, tuple | list) and len(self.recompute) == self.v:
             object.__setattr__(self, "recompute", in_one_word(self.recompute, tuple(MODES)))
-        if not isinstance(self.offload, str) and len(self.offload) == self.v:
+        if isinstance(self.offload, tuple | list) and len(self.offload) == self.v:
             object.__setattr__(self, "offload", in_one_word(self.offload, OFFLOAD_OF_A_CHUNK, HALF))
 
     @staticmethod
@@ -126,6 +126,12 @@ class Spec:
             order=_order(data.get("order")),
             costs=_costs(data.get("costs", {})),
         )
+
+    def checked(self) -> Spec:
+        """Return the spec as ``from_json`` reads it. Raises SpecError for a field of a wrong type or out of range."""
+        if not isinstance(self.costs, Costs):
+            return Spec.from_json({"costs": self.costs})
+        return Spec.from_json(self.to_json()).with_(found=self.found)
 
     @property
     def timing(self) -> Costs:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 import zlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.schedule import result
+from backend.schedule.analysis import pareto, plans, sweep
+from backend.schedule.analysis.compare import compare
 from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.family_names import NAMES, OTHERS, canonical
+from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.laws import formula
 from backend.schedule.order import wire
-from backend.schedule.spec import LIMITS, Spec
+from backend.schedule.simulation.costs import Costs
+from backend.schedule.spec import COST_KEYS, LIMITS, Spec
 from tests.support.strategies import optioned, specs
 
 REFUSED: list[tuple[dict[str, Any], str, Any]] = [
@@ -96,6 +101,34 @@ def test_a_spec_is_read_back_from_json_unchanged(spec: Spec) -> None:
 def test_the_count_of_ops_is_that_of_the_order(family: str, data: st.DataObject) -> None:
     spec = data.draw(optioned(family, max_p=5, max_m=11))
     assert registry.op_count(spec) == len(registry.order(spec))
+
+
+@pytest.mark.parametrize(
+    "door",
+    [
+        result.result,
+        registry.order,
+        registry.validate,
+        compare,
+        pareto.points,
+        lambda spec: pareto.frontier(spec, None, pareto.constructed),
+        lambda spec: plans.plans(spec, Preset.of({"model": "zb-1.5b"})),
+        sweep.grid,
+    ],
+)
+def test_a_spec_made_by_hand_is_read_as_strictly_as_json(door: Callable[[Any], Any]) -> None:
+    wrong = {
+        "family": 7, "p": 0, "m": 4.5, "v": None, "group": "2", "memory": -1, "w_share": 2, "lifo": 1,
+        "recompute": None, "layers": (), "vocabulary": [], "offload": 5, "weights": float("nan"), "effort": True,
+        "seed": -1, "order": 3, "costs": None,
+    }  # fmt: skip
+    for field, value in (*wrong.items(), ("m", 0), ("p", 4.5), ("F", -1.0), ("comm", "0")):
+        spec: Any = Spec(costs=Costs(**{field: value})) if field in COST_KEYS else Spec(**{field: value})
+        with pytest.raises(SpecError) as caught:
+            door(spec)
+        assert caught.value.field == field
+    whole: Any = 2.0
+    assert result.result(Spec(p=whole, m=3)) == result.result(Spec(p=2, m=3))
 
 
 def test_the_ops_of_whole_backwards_are_counted_as_two_per_micro_batch() -> None:

@@ -62,6 +62,7 @@ def compare(
     With a ``preset`` each family has the costs of its own stages, unless costs are given as well, and its row has
     ``units``: the step in seconds, tokens, FLOP utilisation and bytes.
     """
+    asked = asked.checked()
     _validate_names(names or ())
     _validate_lists(asked)
     if asked.order is not None:

@@ -46,7 +46,7 @@ def fit(asked: Spec, name: str, v: int | None = None) -> tuple[Spec, Message | N
         spec = spec.with_(costs=spread(asked.costs, stages, spec.costs.FB), layers=_spread_layers(asked, stages))
         try:
             _validate_size(spec)
-            validate(spec)
+            spec = validate(spec)
         except SpecError as error:
             if error.nearest is None or error.field is None:
                 raise

@@ -88,6 +88,7 @@ def points(
     out. With a ``preset`` each has the costs of its own stages, unless ``asked`` gives costs. Raises SpecError for a
     forward-only setting, whose activations take no memory in any family.
     """
+    asked = asked.checked()
     if asked.forward_only:
         text = message(
             "analysis.forward_only_keeps_nothing",
@@ -127,6 +128,7 @@ def frontier(
     of each placement rise in memory and in throughput. ``limits`` None means ``default_limits``. Searches that are
     given a time run one by one: each should have the machine to itself.
     """
+    asked = asked.checked()
     validate_frontier_size(asked)
     limits = sorted(set(default_limits(asked) if limits is None else limits))
     settings: list[tuple[Spec, Message | None]] = []

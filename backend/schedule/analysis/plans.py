@@ -269,6 +269,7 @@ def needs_a_model() -> SpecError:
 
 
 def _validate(asked: Spec) -> None:
+    asked.checked()
     if asked.forward_only:
         text = message("analysis.forward_only_is_not_trained", "a plan is for training, which has backwards")
         raise SpecError("forward_only", True, text, nearest=False)

@@ -50,8 +50,7 @@ def resized(asked: Spec, p: int, m: int, preset: Preset | None = None) -> Spec:
     spec = asked.with_(p=p, m=m, effort=None, layers=layers, costs=spread(asked.costs, stages, asked.costs.FB))
     if preset is not None:
         return preset.priced(spec)
-    validate(spec)
-    return spec
+    return validate(spec)
 
 
 def cell(asked: Spec, p: int, m: int, preset: Preset | None = None) -> Cell:
@@ -71,6 +70,7 @@ def grid(
     asked: Spec, map_each: Map = one_by_one, preset: Preset | None = None
 ) -> tuple[list[int], list[int], list[list[Cell]]]:
     """Return the sizes p and m of the two axes, which include the asked size, and a row of cells for each p."""
+    asked = asked.checked()
     ps, ms = stops(P_STOPS, asked.p), stops(M_STOPS, asked.m)
     jit.compile_for(sum(min(CELL_OPS, 3 * p * m * asked.v) for p in ps for m in ms))
     cells = _cells([(asked, p, m, preset) for p in ps for m in ms], map_each)

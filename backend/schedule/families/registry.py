@@ -47,9 +47,7 @@ FAMILIES: dict[str, Family] = {
 
 def read(data: Mapping[str, Any]) -> Spec:
     """Read a legal spec from JSON. Raises SpecError with the nearest legal value."""
-    spec = Spec.from_json(data, {family.name: family.v[1] for family in FAMILIES.values()})
-    validate(spec)
-    return spec
+    return validate(Spec.from_json(data, {family.name: family.v[1] for family in FAMILIES.values()}))
 
 
 def read_of_file(data: Mapping[str, Any], found: Order) -> Spec:
@@ -80,14 +78,18 @@ def family_of(spec: Spec) -> Family:
         raise SpecError("family", spec.family, text, nearest=close[0] if close else "1f1b") from None
 
 
-def validate(spec: Spec) -> None:
-    """Raise SpecError unless the spec's family can be built with its sizes, options and costs."""
+def validate(spec: Spec) -> Spec:
+    """Return the spec as strict JSON reads it. Raises SpecError unless its family can be built with its sizes, options
+    and costs.
+    """
+    spec = spec.checked()
     family = family_of(spec)
     _validate(spec, family)
     if spec.family == imported.NAME:
         imported.validate(spec, imported.order(spec))
     else:
         family.validate(spec)
+    return spec
 
 
 def _validate(spec: Spec, family: Family) -> None:
@@ -135,7 +137,7 @@ def _validate_size(spec: Spec, family: Family) -> None:
 
 def order(spec: Spec) -> Order:
     """Build the order of a spec. Raises SpecError for an illegal one."""
-    validate(spec)
+    spec = validate(spec)
     return imported.order(spec) if spec.family == imported.NAME else apply_options.order(spec, FAMILIES[spec.family])
 
 

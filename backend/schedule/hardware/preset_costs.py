@@ -61,9 +61,7 @@ class Preset:
         with the spec.
         """
         costs, w_share = self.costs(spec)
-        made = spec.with_(costs=costs, w_share=w_share)
-        validate(made)
-        return made
+        return validate(spec.with_(costs=costs, w_share=w_share))
 
     def costs(self, spec: Spec) -> tuple[Costs, float]:
         """Return (costs of a spec's devices in ms, w_share)."""
