@@ -56,7 +56,7 @@ def with_preset_costs(plans: list[Spec], entries: Mapping[str, str]) -> list[Spe
     if "model" not in texts:
         return plans
     preset = preset_of(texts)
-    return [_with_costs(spec, *preset.costs(spec), off) for spec in plans]
+    return [_with_costs(spec, preset, off) for spec in plans]
 
 
 def preset_of(texts: Mapping[str, str]) -> Preset:
@@ -81,11 +81,11 @@ def split_preset(query: bytes) -> tuple[bytes, Preset | None]:
     return urlencode([(key, text) for key, text in every if not key.startswith(PREFIX)]).encode(), preset
 
 
-def _with_costs(spec: Spec, costs: Costs, w_share: float, off: bool) -> Spec:
-    plain = Spec()
+def _with_costs(spec: Spec, preset: Preset, off: bool) -> Spec:
+    plain, (costs, w_share) = Spec(), preset.costs(spec)
     if off:
         given = {each.name: getattr(spec.costs, each.name) for each in fields(Costs)}
         changed = {name: value for name, value in given.items() if value != getattr(plain.costs, name)}
         share = spec.w_share if spec.w_share != plain.w_share else w_share
-        return spec.with_(costs=replace(costs, **changed), w_share=share)
-    return spec if spec.costs != plain.costs else spec.with_(costs=costs, w_share=w_share)
+        return preset.applied(spec, replace(costs, **changed), share)
+    return spec if spec.costs != plain.costs else preset.applied(spec, costs, w_share)

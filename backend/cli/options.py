@@ -11,6 +11,7 @@ from typing import Any, NoReturn, TypeVar
 
 import click
 
+from backend.address.query import list_of
 from backend.config import PROJECT, Config, ConfigError
 from backend.errors import RequestError, message
 from backend.runs.run_series import RunnerGoneError, Series
@@ -32,7 +33,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class ListType(click.ParamType):  # type: ignore[type-arg]  # generic only from click 8.4 on
-    """One entry, or entries separated by commas, one per stage or chunk; `always`: a list even of one."""
+    """One entry, or entries separated by commas, one per stage or chunk, with runs as in a link: 34*2 is 34 stages of
+    2. `always`: a list even of one.
+    """
 
     def __init__(self, name: str, entry: Callable[[str], Any], wanted: str = "", always: bool = False) -> None:
         self.name, self.wanted, self._entry, self._always = name, wanted, entry, always
@@ -42,10 +45,12 @@ class ListType(click.ParamType):  # type: ignore[type-arg]  # generic only from 
         if not isinstance(value, str):
             return value
         try:
-            parts = [self._entry(part) for part in value.split(",")]
+            found = list_of((param and param.name) or self.name, value, lambda _, text: self._entry(text))
+        except RequestError as error:
+            self.fail(error.message, param, ctx)
         except ValueError:
             self.fail(f"{value!r} is not {self.wanted}", param, ctx)
-        return parts if self._always or len(parts) > 1 else parts[0]
+        return [found] if self._always and not isinstance(found, list) else found
 
 
 COSTS = ListType("number[,number...]", float, "a number, nor numbers separated by commas")
@@ -99,7 +104,7 @@ def spec_options(optional: bool = False, several: bool = False, family: bool = T
         ),
         click.option("--forward-only", is_flag=True, default=None, help="inference: forwards without backwards"),
         _modes_option("recompute", RECOMPUTE, "what is run again before the backward"),
-        click.option("--layers", type=LAYERS, help="layers in each stage, such as 5,5,5,3"),
+        click.option("--layers", type=LAYERS, help="layers in each stage, such as 5,5,5,3 or 3*5,3"),
         click.option(
             "--vocabulary", type=click.Choice(list(VOCABULARY)), help=_choices("where the output layer is", PLACES)
         ),

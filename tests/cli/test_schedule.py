@@ -54,6 +54,9 @@ def test_show_takes_costs_as_numbers_and_as_lists() -> None:
     )
     costs = {"F": [1.0, 2.0], "I": 3.0, "W": 1.0, "comm": 0.5, "FB": None, "S": None, "T": None, "O": None}
     assert shape["spec"]["costs"] == costs
+    runs = json.loads(call("show", "1f1b", "--layers", "3*2,1", "--f", "4", "--json").output)["spec"]
+    assert runs["layers"] == [2, 2, 2, 1]
+    assert "k*x stands for k" in call("show", "1f1b", "--f", "0*2").output
 
 
 @pytest.mark.parametrize(

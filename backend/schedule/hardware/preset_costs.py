@@ -48,6 +48,8 @@ class Preset:
             len(layers) != spec.p * spec.v or spec.layers or spec.vocabulary == "redistribute"
         ):
             data["layers"] = sum(layers)
+        if spec.layers and self._lists(spec):
+            data["layers"] = list(spec.layers)
         if spec.vocabulary != "plain":
             data["heads"] = False
         return estimate(Setting.read(data))
@@ -61,7 +63,16 @@ class Preset:
         with the spec.
         """
         costs, w_share = self.costs(spec)
-        return validate(spec.with_(costs=costs, w_share=w_share))
+        return validate(self.applied(spec, costs, w_share))
+
+    def applied(self, spec: Spec, costs: Costs, w_share: float) -> Spec:
+        """Return the spec with costs that follow from this preset; its layers are then in costs listed by stage."""
+        layers = None if self._lists(spec) else spec.layers
+        return spec.with_(costs=costs, w_share=w_share, layers=layers)
+
+    def _lists(self, spec: Spec) -> bool:
+        """Return whether embedding and output layer are counted with the ends, so that costs are listed by stage."""
+        return bool(dict(self.fields).get("heads")) and spec.vocabulary == "plain"
 
     def costs(self, spec: Spec) -> tuple[Costs, float]:
         """Return (costs of a spec's devices in ms, w_share)."""

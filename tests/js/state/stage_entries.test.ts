@@ -28,6 +28,7 @@ test("one line is a list that goes down, several lines are rows of a spreadsheet
     ["3", "4"],
   ]);
   assert.deepEqual(readBlock("5\n6"), [["5"], ["6"]]);
+  assert.deepEqual(readBlock("2*5,3"), [["5"], ["5"], ["3"]]);
 });
 
 test("a block is put over the entries from one cell on", () => {

@@ -22,6 +22,9 @@ from backend.schedule.analysis.nearest_spec import fit
 from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
 from backend.schedule.families.registry import FAMILIES
+from backend.schedule.hardware.cost_model import Setting
+from backend.schedule.hardware.estimate import estimate
+from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import LIMITS, Spec
 from tests.support.strategies import few, whole_costs
@@ -269,6 +272,17 @@ def test_the_command_gives_all_families_as_json_and_refuses_with_2() -> None:
     refused = CliRunner().invoke(command, ["zb-h3", "--json"])
     assert refused.exit_code == 2
     assert json.loads(refused.output)["error"]["field"] == "family"
+
+
+def test_layers_of_a_model_with_its_ends_are_the_stages_of_costs() -> None:
+    model = {"model": "llama3-8b", "heads": True}
+    options = ["--model", "llama3-8b", "--heads", "-p", "4", "--layers", "2*8,9,7", "--json"]
+    shown = json.loads(CliRunner().invoke(command, ["1f1b", "interleaved", *options]).output)["rows"]
+    expected = estimate(Setting.read(model | {"p": 4, "layers": [8, 8, 9, 7]})).costs.F
+    assert shown[0]["spec"]["costs"]["F"] == pytest.approx(expected, rel=1e-5)
+    assert len(shown[1]["spec"]["costs"]["F"]) == 8
+    asked = Spec("1f1b", 4, 8, layers=(8, 8, 9, 7))
+    assert Preset.of(model).priced(asked).to_json() == shown[0]["spec"]
 
 
 def test_the_command_works_as_a_program_of_its_own() -> None:

@@ -59,7 +59,7 @@ function costs(text: string): Read {
 const isList = (text: string) => text.includes(",") || text.includes("*");
 
 /** The entries of a list, k*x as k times x; null for a text that is none, or too long. */
-function entriesOf(text: string): string[] | null {
+export function entriesOf(text: string): string[] | null {
   const list: string[] = [];
   for (const part of text.split(",")) {
     const [count, value] = part.includes("*") ? part.split("*") : ["1", part];

@@ -1,5 +1,6 @@
 // Numbers by stage as they are typed or pasted: one entry, a list, or columns from a spreadsheet. Knows no DOM.
 import { t } from "../i18n/language.ts";
+import { entriesOf } from "./link_fields.ts";
 
 export type Column = { name: string; symbol: string; whole?: boolean };
 export type Cell = { column: number; stage: number };
@@ -12,11 +13,11 @@ export function readEntry(text: string, whole = false) {
   return whole && !Number.isInteger(value) ? NaN : value;
 }
 
-/** Rows of cells: a line is a row, but one line alone is a list that goes down. */
+/** Rows of cells: a line is a row, but one line alone is a list that goes down, with runs as in a link: 34*2. */
 export function readBlock(text: string) {
   const lines = text.trim().split(/\r?\n/);
   const rows = lines.map((line) => line.trim().split(lines.length > 1 ? /[\t;,]\s*|\s+/ : /[\t;,\s]+/));
-  return rows.length === 1 ? rows[0].map((cell) => [cell]) : rows;
+  return rows.length === 1 ? rows[0].flatMap((cell) => entriesOf(cell) ?? [cell]).map((cell) => [cell]) : rows;
 }
 
 /** The columns with a block of texts put over them from one cell on; or what is wrong, and where. */

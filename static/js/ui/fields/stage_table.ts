@@ -51,7 +51,9 @@ export class StageTable {
       this.#tooMany,
       this.#problem,
       h("button.link", { "data-act": "equal", onclick: (event: Event) => this.#equal(event) }, t("All equal")),
-      h("p.footnote.hint", { text: t("Paste a list such as 1,2,3 or columns of a spreadsheet into any box.") }),
+      h("p.footnote.hint", {
+        text: t("Paste a list such as 1,2,3 or 4*2,1 or columns of a spreadsheet into any box."),
+      }),
     );
     this.node.addEventListener("toggle", () => this.sync());
   }

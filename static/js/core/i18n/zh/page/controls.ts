@@ -295,8 +295,8 @@ export const CONTROLS = {
   "All equal": "全部相等",
   largest: "最大",
   "Too many stages for a table: paste a list into the field.": "阶段太多，无法列表：请把列表粘贴到输入框中。",
-  "Paste a list such as 1,2,3 or columns of a spreadsheet into any box.":
-    "可将 1,2,3 之类的列表或电子表格的列粘贴到任一格。",
+  "Paste a list such as 1,2,3 or 4*2,1 or columns of a spreadsheet into any box.":
+    "可将 1,2,3 或 4*2,1 之类的列表或电子表格的列粘贴到任一格。",
   "{symbol} of stage {stage}": "阶段 {stage} 的 {symbol}",
   "{rows} × {columns} numbers do not fit from stage {stage} on: there are {stages} stages":
     "从阶段 {stage} 起放不下 {rows} × {columns} 个数：共有 {stages} 个阶段",
