@@ -175,7 +175,7 @@ def preset_data(given: dict[str, Any]) -> Preset | None:
     return preset
 
 
-UNIT_HEAD = ["tokens/s", "MFU", "GB", "fits"]
+UNIT_HEAD = ["tokens/s", "(span)", "MFU", "GB", "fits"]
 
 
 def unit_cells(units: dict[str, Any] | None) -> list[str]:
@@ -184,7 +184,8 @@ def unit_cells(units: dict[str, Any] | None) -> list[str]:
         return ["-"] * len(UNIT_HEAD)
     memory = units["memory"]
     fits = "yes" if memory["fits"] else f"no, {memory['limit'] / GB:.4g} GB"
-    return [f"{units['tokens_per_second']:,.0f}", f"{units['mfu']:.1%}", f"{memory['most'] / GB:.4g}", fits]
+    rates = [f"{each['tokens_per_second']:,.0f}" for each in (units, units["span"])]
+    return [*rates, f"{units['mfu']:.1%}", f"{memory['most'] / GB:.4g}", fits]
 
 
 def over_limit(title: str, limit: float | None, held: float) -> list[str]:

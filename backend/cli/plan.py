@@ -17,8 +17,8 @@ from backend.schedule.hardware.step_units import GB
 from backend.schedule.options.per_chunk import Modes
 from backend.schedule.spec import LIMITS, MAX_TIME, Spec, integer, number
 
-HEAD = ["schedule", "v", "limit", "recompute", "offload", "step s", "tokens/s", "MFU", "GB", "fits"]
-LEFT = {0, 3, 4, 9}  # columns that are left-aligned
+HEAD = ["schedule", "v", "limit", "recompute", "offload", "step s", "tokens/s", "(span)", "MFU", "GB", "fits"]
+LEFT = {0, 3, 4, 10}  # columns that are left-aligned
 
 
 @click.command("plan")
@@ -76,6 +76,7 @@ def _cells(plan: TrainingSetup) -> list[str]:
         _words(spec.offload),
         f"{units.seconds:.3f}",
         f"{units.tokens / units.seconds:,.0f}",
+        f"{units.tokens / units.window:,.0f}",
         f"{units.mfu:.1%}",
         f"{units.memory.most / GB:.4g}",
         "yes" if plan.fits else f"no, {units.memory.limit / GB:.4g} GB",

@@ -21,6 +21,7 @@ from backend.schedule.options.per_chunk import values_of
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
 from backend.schedule.order.placement import Placement
 from backend.schedule.simulation.memory import peak_memory
+from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import Timeline
 from backend.schedule.spec import Spec
 
@@ -65,7 +66,9 @@ class DeviceMemory:
 @dataclass(frozen=True)
 class StepUnits:
     """``seconds`` of a step, ``tokens`` of all replicas in it, ``mfu`` the model's FLOP over what the devices could
-    compute in that time (without recomputation; of the forwards alone, a third), ``devices`` in all.
+    compute in that time (without recomputation; of the forwards alone, a third), ``devices`` in all. ``window`` is the
+    step without what the busiest device spends before its first op and after its last, in which the steps before and
+    after may overlap with this one.
     """
 
     seconds: float
@@ -73,6 +76,7 @@ class StepUnits:
     mfu: float
     devices: int
     memory: DeviceMemory
+    window: float
 
     def as_dict(self) -> dict[str, Any]:
         """Return the figures as JSON."""
@@ -83,6 +87,11 @@ class StepUnits:
             "mfu": self.mfu,
             "devices": self.devices,
             "memory": self.memory.as_dict(),
+            "span": {
+                "seconds": self.window,
+                "tokens_per_second": self.tokens / self.window,
+                "mfu": self.mfu * self.seconds / self.window,
+            },
         }
 
 
@@ -104,7 +113,9 @@ def step_units(found: Estimate, spec: Spec, timeline: Timeline) -> StepUnits:
         weights = found.options.weights if family_of(spec).asynchronous else 0.0
     held = peak_memory(timeline, spec.w_share, spec.v, kept, weights)
     memory = device_memory(found.footprint, spec, timeline.order.placement, held, setting.heads)
-    return StepUnits(seconds, tokens, mfu, devices, memory)
+    shown = figures(timeline)
+    window = seconds - (shown.makespan - shown.longest_stage) / 1000
+    return StepUnits(seconds, tokens, mfu, devices, memory, window)
 
 
 def device_memory(footprint: Footprint, spec: Spec, placement: Placement, held: Floats, heads: bool) -> DeviceMemory:

@@ -52,7 +52,10 @@ FAMILY = record(
 )
 FAMILY_LIST = record(families=array(FAMILY), limits=record(**dict.fromkeys(LIMITS, COUNT)), defaults=ref("Spec"))
 UNITS = record(
-    **dict.fromkeys(("seconds", "tokens", "tokens_per_second", "mfu"), float), devices=COUNT, memory=DEVICE_MEMORY
+    **dict.fromkeys(("seconds", "tokens", "tokens_per_second", "mfu"), float),
+    devices=COUNT,
+    memory=DEVICE_MEMORY,
+    span=record(**dict.fromkeys(("seconds", "tokens_per_second", "mfu"), float)),
 )
 COMPARED = record(
     **dict.fromkeys(("family", "title", "backward"), str),

@@ -19,6 +19,7 @@ const plan = (
   units: {
     seconds,
     tokens_per_second: 1000 / seconds,
+    span: { tokens_per_second: 2000 / seconds },
     mfu: 0.4,
     memory: { most: gigabytes * GB, rank: 0, limit: LIMIT, fits: gigabytes <= 80, activations: [] },
   },
@@ -61,7 +62,7 @@ test("a difference is a percentage with its sign, and none has no sign", () => {
 test("the file has a row for each plan, with chunks' options as the command line reads them", () => {
   const [head, first, second] = plansCsv(PLANS).split("\r\n");
   const names = head.split(",");
-  assert.equal(first, 'v-auto,4,8,2,8,none,"none,full",4,250,0.4,70000000000,80000000000,true,true');
+  assert.equal(first, 'v-auto,4,8,2,8,none,"none,full",4,250,500,0.4,70000000000,80000000000,true,true');
   assert.equal(names.length, second.split(",").length);
   assert.equal(second.split(",")[names.indexOf("memory_limit_micro_batches")], "");
 });

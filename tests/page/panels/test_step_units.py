@@ -29,6 +29,8 @@ def test_a_step_is_shown_in_seconds_tokens_flop_utilisation_and_memory_that_fits
     units = rows(page, f"{FITS.removeprefix('?').replace('family=', 'families=')}")["1f1b"]["units"]
     expect(figure(page, "Step time")).to_have_text(f"{units['seconds']:.3g} s")
     expect(figure(page, "Tokens per second")).to_have_text(f"{units['tokens_per_second'] / 1e3:.0f} k")
+    rate = f"{units['span']['tokens_per_second'] / 1e3:.0f} k"
+    expect(figure(page, "Tokens per second, busiest device")).to_have_text(rate)
     expect(figure(page, "MFU")).to_have_text(f"{units['mfu']:.1%}".replace("%", " %"))
     memory = f"{units['memory']['most'] / 1e9:.1f} GB"
     expect(figure(page, "Peak memory")).to_have_text(memory)
@@ -78,6 +80,7 @@ def test_families_are_compared_in_units_and_the_files_have_them(open_page: Open,
     for name, line in table.items():
         units = expected[name]["units"]
         assert float(line["tokens_per_s"]) == units["tokens_per_second"]
+        assert float(line["busiest_tokens_per_s"]) == units["span"]["tokens_per_second"]
         assert float(line["memory_bytes"]) == units["memory"]["most"]
         assert line["fits"] == str(units["memory"]["fits"]).lower()
     saved = json.loads((tmp_path / "json").read_text())

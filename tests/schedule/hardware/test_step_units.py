@@ -14,6 +14,7 @@ from backend.schedule.hardware.estimate import estimate
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.hardware.step_units import StepUnits, step_units
 from backend.schedule.order.wire import encode
+from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 from tests.support.node import answers, needs_node
@@ -45,6 +46,19 @@ def test_a_bubble_costs_as_much_flop_utilisation_as_time():
     preset = Preset.of(PLAIN | {"inter_bandwidth": 1e18, "intra_bandwidth": 1e18})
     spec = priced(preset, "1f1b", 4, 8)
     assert units(spec, preset).mfu == pytest.approx(0.5 * 8 / (8 + 3), rel=1e-5)
+
+
+def test_the_busiest_devices_window_tells_what_zb_h2_gains_by_its_memory():
+    preset = Preset.of({"model": "zb-6.2b", "heads": True})
+    one, two = (units(priced(preset, family, 8, 16), preset) for family in ("zb-h1", "zb-h2"))
+    assert two.seconds == pytest.approx(one.seconds)
+    assert two.memory.most > 1.5 * one.memory.most
+    whole, span = two.as_dict(), two.as_dict()["span"]
+    assert span["tokens_per_second"] > 1.09 * one.as_dict()["span"]["tokens_per_second"]
+    assert span["mfu"] / whole["mfu"] == pytest.approx(span["tokens_per_second"] / whole["tokens_per_second"])
+    spec = priced(preset, "zb-h2", 8, 16)
+    timeline = simulate(registry.order(spec), spec.timing, 1)
+    assert span["seconds"] == pytest.approx(figures(timeline).longest_stage / 1000)
 
 
 def test_recomputed_work_is_no_work_of_the_model():

@@ -27,6 +27,7 @@ export type Point = {
 export type Units = {
   seconds: number;
   tokens_per_second: number;
+  span: { tokens_per_second: number }; // over the busiest device's window
   mfu: number;
   memory: { most: number; rank: number; limit: number; fits: boolean; activations: number[] };
 };

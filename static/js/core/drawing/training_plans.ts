@@ -51,6 +51,7 @@ const COLUMNS: [string, (plan: TrainingPlan) => string | number][] = [
   ["offload", ({ spec }) => word(spec.offload)],
   ["step_s", ({ units }) => units.seconds],
   ["tokens_per_s", ({ units }) => units.tokens_per_second],
+  ["busiest_tokens_per_s", ({ units }) => units.span.tokens_per_second],
   ["mfu", ({ units }) => units.mfu],
   ["memory_bytes", ({ units }) => units.memory.most],
   ["limit_bytes", ({ units }) => units.memory.limit],

@@ -43,6 +43,7 @@ type Units = {
   tokens_per_second: number;
   mfu: number;
   devices: number;
+  span: { tokens_per_second: number }; // over the busiest device's window
   memory: { most: number; rank: number; limit: number; fits: boolean };
 };
 export type Comparison = { rows: Row[]; notes: Text[] };
@@ -87,6 +88,16 @@ const unitColumns = (): Column[] => [
       (row) => row.units?.tokens_per_second ?? 0,
     ),
     show: (row) => (row.units ? rateText(row.units.tokens_per_second) : "–"),
+    most: true,
+  },
+  {
+    ...amount(
+      "tokens-span",
+      t("tokens / s, busiest device"),
+      t("tokens of all replicas in a second of the busiest device's window, outside of which steps may overlap"),
+      (row) => row.units?.span.tokens_per_second ?? 0,
+    ),
+    show: (row) => (row.units ? rateText(row.units.span.tokens_per_second) : "–"),
     most: true,
   },
   {

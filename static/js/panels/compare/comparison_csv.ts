@@ -22,6 +22,7 @@ const FIELDS: Field[] = [
 const UNIT_FIELDS: Field[] = [
   ["step_s", (row) => row.units?.seconds ?? ""],
   ["tokens_per_s", (row) => row.units?.tokens_per_second ?? ""],
+  ["busiest_tokens_per_s", (row) => row.units?.span.tokens_per_second ?? ""],
   ["mfu", (row) => row.units?.mfu ?? ""],
   ["devices", (row) => row.units?.devices ?? ""],
   ["memory_bytes", (row) => row.units?.memory.most ?? ""],

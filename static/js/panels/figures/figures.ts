@@ -9,7 +9,7 @@ import { createBubbleTable } from "./bubble_table.ts";
 import { showLaws } from "./law.ts";
 import { createMemoryLimit } from "./memory_limit.ts";
 import { createProof } from "./proof.ts";
-import { createFit, deviceMemoryRow, stepRows } from "./step_rows.ts";
+import { createFit, deviceMemoryRow, stepRows, windowRow } from "./step_rows.ts";
 import { bytesText } from "../../data/costs/quantities.ts";
 import { t } from "../../core/i18n/language.ts";
 import { messages, type Figures } from "../../core/schedule/metrics.ts";
@@ -89,6 +89,7 @@ const restRows = (measured: boolean, priced: boolean): Row[] => [
     of: ({ figures }) => stepText(figures.longestStage),
     time: (figures) => figures.longestStage,
   },
+  ...(priced ? [windowRow()] : []),
   {
     name: t("Throughput"),
     hint: unit() ? t("micro-batches per second") : t("per unit of time"),

@@ -20,6 +20,13 @@ export const deviceMemoryRow = (limit: string): Row => ({
   of: ({ units }) => (units ? gigabytesText(units.memory.most) : "–"),
 });
 
+/** By the window that the bubble has a definition for too: steps that follow each other may overlap outside of it. */
+export const windowRow = (): Row => ({
+  name: t("Tokens per second, busiest device"),
+  of: ({ units, figures: { makespan, longestStage } }) =>
+    units ? rateText(units.tokens / (units.seconds - (makespan - longestStage) / 1000)) : "–",
+});
+
 export const stepRows = (): Row[] => [
   {
     name: t("Tokens per second"),

@@ -168,7 +168,14 @@ class PlanTab {
     const units = plan.shown && !plan.shown.forward_only ? this.unitsOf(plan) : null;
     if (!plan.shown || !units || this.#isStale()) return null;
     const { seconds, tokens, mfu, memory } = units;
-    const figures: Figures = { seconds, tokens_per_second: tokens / seconds, mfu, memory: memory.most };
+    const { makespan, longestStage } = plan.figures ?? { makespan: 0, longestStage: 0 };
+    const figures: Figures = {
+      seconds,
+      tokens_per_second: tokens / seconds,
+      span: { tokens_per_second: tokens / (seconds - (makespan - longestStage) / 1000) },
+      mfu,
+      memory: memory.most,
+    };
     return { spec: plan.shown, figures };
   }
 

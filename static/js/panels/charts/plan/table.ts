@@ -9,7 +9,13 @@ import { longer, signedPercent, type TrainingPlan } from "../../../core/drawing/
 import type { Spec } from "../../../core/schedule/types.ts";
 
 /** s, 1/s, 1, bytes. */
-export type Figures = { seconds: number; tokens_per_second: number; mfu: number; memory: number };
+export type Figures = {
+  seconds: number;
+  tokens_per_second: number;
+  span: { tokens_per_second: number }; // over the busiest device's window
+  mfu: number;
+  memory: number;
+};
 type Shown = {
   plans: TrainingPlan[];
   now: { spec: Spec; figures: Figures } | null; // the schedule on the screen
@@ -19,7 +25,7 @@ type Shown = {
 };
 type Acts = { put: (at: number, under: boolean) => void; point: (at: number | null) => void };
 
-const TEXTS = new Set([3, 4, 10]); // columns of words
+const TEXTS = new Set([3, 4, 11]); // columns of words
 
 /** Returns name and meaning. */
 const columns = (): [string, string][] => [
@@ -31,6 +37,10 @@ const columns = (): [string, string][] => [
   [t("step s"), t("first start to last end")],
   [t("against now"), t("time of the step, against the schedule on the screen")],
   [t("tokens / s"), t("tokens of all replicas in a second")],
+  [
+    t("tokens / s, busiest device"),
+    t("tokens of all replicas in a second of the busiest device's window, outside of which steps may overlap"),
+  ],
   [t("MFU"), t("model FLOP utilisation: the model's FLOP over what the devices could compute, without recomputation")],
   [t("memory"), t("weights, gradients, optimizer and activations on the device with the most")],
   [t("fits"), t("whether every device has enough memory")],
@@ -89,7 +99,7 @@ function planRow(at: number, shown: Shown, acts: Acts) {
 
 function cells(
   spec: Spec,
-  { seconds, tokens_per_second, mfu, memory }: Figures,
+  { seconds, tokens_per_second, span, mfu, memory }: Figures,
   now: Figures | null, // what they are compared with
   { limit }: Shown,
 ) {
@@ -103,6 +113,7 @@ function cells(
     seconds.toPrecision(4),
     gain === null ? "–" : signedPercent(gain),
     rateText(tokens_per_second),
+    rateText(span.tokens_per_second),
     formatPercent(mfu),
     gigabytesText(memory),
     fits ? t("yes") : t("no"),
@@ -111,7 +122,7 @@ function cells(
     const kinds = [
       TEXTS.has(k + 1) && "text",
       k === 5 && gain !== null && gain < 0 && "is-gain",
-      k >= 8 && !fits && "over",
+      k >= 9 && !fits && "over",
     ].filter(Boolean);
     return h("td", { class: kinds.join(" ") || null, text });
   });

@@ -196,6 +196,10 @@ export const FIGURES = {
     "模型 FLOP 利用率：模型的 FLOP 与设备可计算量之比，不计重计算",
   "tokens / s": "token / 秒",
   "tokens of all replicas in a second": "所有副本每秒的 token 数",
+  "tokens / s, busiest device": "token / 秒，最忙设备",
+  "tokens of all replicas in a second of the busiest device's window, outside of which steps may overlap":
+    "在最忙设备的窗口内所有副本每秒的 token 数；窗口之外，前后两步可以重叠",
+  "Tokens per second, busiest device": "每秒 token 数，最忙设备",
   memory: "显存",
   "weights, gradients, optimizer and activations on the device with the most":
     "占用最多的设备上的权重、梯度、优化器与激活值",
