@@ -31,7 +31,7 @@ const COSTS = { F: 1, I: 1.1, W: 0.9, comm: 0.05, FB: null, S: null, T: null, O:
 const SPEC: Spec = {
   ...{ family: "imported", p: 16, m: 64, v: 8, group: null, memory: null, w_share: 1, lifo: false, recompute: "none" },
   ...{ layers: null, vocabulary: "plain", offload: "none", shared_link: false, weights: null, effort: null, seed: 0 },
-  ...{ order: null, forward_only: false, costs: COSTS },
+  ...{ order: null, forward_only: false, frozen: null, costs: COSTS },
 };
 
 const board = createBoard(SPEC, "looped");

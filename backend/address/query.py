@@ -14,7 +14,7 @@ from backend.schedule.spec import COST_KEYS, LIMITS, Spec, reject_unknown
 
 SPEC_KEYS = tuple(key for key in Spec().to_json() if key != "costs")
 KEYS = SPEC_KEYS + COST_KEYS
-LISTS = frozenset({"F", "I", "W", "layers"})
+LISTS = frozenset({"F", "I", "W", "layers", "frozen"})
 WORDS = frozenset({"family", "vocabulary", "order"})
 PER_CHUNK = frozenset({"recompute", "offload"})  # a word, or a list of words
 FLAGS = frozenset({"lifo", "forward_only", "shared_link"})

@@ -55,6 +55,7 @@ class ListType(click.ParamType):  # type: ignore[type-arg]  # generic only from 
 
 COSTS = ListType("number[,number...]", float, "a number, nor numbers separated by commas")
 LAYERS = ListType("count,...", int, "whole numbers separated by commas", always=True)
+STAGES = ListType("count|stage,...", int, "a whole number, nor whole numbers separated by commas")
 MODES = ListType("word[,word...]", str)
 
 
@@ -103,6 +104,7 @@ def spec_options(optional: bool = False, several: bool = False, family: bool = T
             "--lifo", is_flag=True, default=None, help="gpipe: backward from the last micro-batch to the first"
         ),
         click.option("--forward-only", is_flag=True, default=None, help="inference: forwards without backwards"),
+        click.option("--frozen", type=STAGES, help="stages that are not trained: the first k, or a list such as 0,2"),
         _modes_option("recompute", RECOMPUTE, "what is run again before the backward"),
         click.option("--layers", type=LAYERS, help="layers in each stage, such as 5,5,5,3 or 3*5,3"),
         click.option(

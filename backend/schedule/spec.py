@@ -44,15 +44,16 @@ class Spec:
     """The specification of one schedule.
 
     ``p`` devices, ``m`` micro-batches per step, ``v`` model chunks per device; ``group``: the micro-batches that an
-    interleaved schedule takes together (None: torch's rule); ``memory``: a limit in micro-batches' activations on one
-    device; ``w_share``: the part of them that W still needs after I; ``lifo``: GPipe's backward from the last
-    micro-batch to the first; ``forward_only``: inference, no backwards (families/forward_only.py); ``recompute``: what
-    runs again before the backward (recompute.py); ``layers`` of each stage (None: equal); ``vocabulary``: where the
-    output layer is (vocabulary.py); ``offload``: which activations go to host memory (offload.py), both of all chunks
-    or of each chunk of a device (per_chunk.py); ``shared_link``: whether two devices share one connection to host
-    memory; ``weights``: the memory of one stashed weight version, in the unit
-    of ``memory``. In a searched family ``effort`` is the number of orders that the search times (None: a quick
-    construction only) and ``seed`` its seed. ``order`` is an imported schedule's own order, packed (order_codec.py).
+    interleaved schedule takes together (None: torch's rule); ``memory``: a limit in micro-batches' activations on
+    one device; ``w_share``: the part of them that W still needs after I; ``lifo``: GPipe's backward from the last
+    micro-batch to the first; ``forward_only``: inference, no backwards (families/forward_only.py); ``frozen``: the
+    stages that are not trained, in rising order (options/frozen.py); ``recompute``: what runs again before the
+    backward (recompute.py); ``layers`` of each stage (None: equal); ``vocabulary``: where the output layer is
+    (vocabulary.py); ``offload``: which activations go to host memory (offload.py), both of all chunks or of each
+    chunk of a device (per_chunk.py); ``shared_link``: whether two devices share one connection to host memory;
+    ``weights``: the memory of one stashed weight version, in the unit of ``memory``. In a searched family
+    ``effort`` is the number of orders that the search times (None: a quick construction only) and ``seed`` its
+    seed. ``order`` is an imported schedule's own order, packed (order_codec.py).
     """
 
     family: str = "1f1b"
@@ -64,6 +65,7 @@ class Spec:
     w_share: float = 1.0
     lifo: bool = False
     forward_only: bool = False
+    frozen: tuple[int, ...] | None = None
     recompute: Modes = "none"
     layers: tuple[int, ...] | None = None
     vocabulary: str = "plain"
@@ -115,6 +117,7 @@ class Spec:
             w_share=number("w_share", data.get("w_share", Spec.w_share), 0.0, 1.0),
             lifo=boolean("lifo", data.get("lifo", Spec.lifo)),
             forward_only=boolean("forward_only", data.get("forward_only", Spec.forward_only)),
+            frozen=_frozen(data.get("frozen")),
             recompute=_modes("recompute", data.get("recompute", Spec.recompute), MODES, MODES),
             layers=_layers(data.get("layers")),
             vocabulary=choice("vocabulary", data.get("vocabulary", Spec.vocabulary), VOCABULARY),
@@ -192,6 +195,16 @@ def _layers(value: Any) -> tuple[int, ...] | None:
         text = message("schedule.layers_all_zero", "layers must not all be 0; leave it out for equal stages")
         raise SpecError("layers", list(layers), text)
     return layers
+
+
+def _frozen(value: Any) -> tuple[int, ...] | None:
+    """Read None, the number of first stages that are not trained, or a list of such stages, as those stages."""
+    most = LIMITS["p"] * LIMITS["v"]
+    if value is None:
+        return None
+    if not isinstance(value, list | tuple):
+        return tuple(range(integer("frozen", value, 0, most))) or None
+    return tuple(sorted(set(entries_of(value, lambda each: integer("frozen", each, 0, most - 1))))) or None
 
 
 def _modes(name: str, value: Any, words: Iterable[str], of_a_chunk: Iterable[str]) -> Modes:

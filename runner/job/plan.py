@@ -94,6 +94,9 @@ class JobPlan:
 def plan(run: Run, machine: Machine | None = None) -> JobPlan:
     """JobPlan a run command for a machine, this host by default. Raises RequestError."""
     machine = machine or devices.this_machine()
+    if run.spec.get("frozen"):
+        reason = message("runner.no_frozen_stages", "a run trains every stage; leave frozen out")
+        raise RequestError("frozen", run.spec["frozen"], reason)
     order = _decoded(run.order)
     spec = _spec(run, order)
     costs = spec.timing

@@ -32,6 +32,7 @@ CASES: dict[str, tuple[dict[str, Any], Any]] = {
     "group": ({"family": "interleaved", "p": 2, "m": 4, "v": 2}, 4),
     "lifo": ({"family": "gpipe"} | SIZES, True),
     "forward_only": ({"family": "gpipe"} | SIZES, True),
+    "frozen": ({"family": "1f1b"} | SIZES, 1),
     "recompute": ({"family": "1f1b"} | SIZES, "full"),
     "layers": ({"family": "1f1b"} | SIZES, [1, 3]),
     "vocabulary": ({"family": "1f1b"} | SIZES, "parallel-1"),

@@ -44,6 +44,7 @@ def fit(asked: Spec, name: str, v: int | None = None) -> tuple[Spec, Message | N
     for _ in range(MOST_STEPS):
         stages = family.stages(spec)
         spec = spec.with_(costs=spread(asked.costs, stages, spec.costs.FB), layers=_spread_layers(asked, stages))
+        spec = spec.with_(frozen=spread_frozen(asked, stages) if "frozen" in family.fields else asked.frozen)
         try:
             _validate_size(spec)
             spec = validate(spec)
@@ -69,6 +70,21 @@ def spread(costs: Costs, stages: int, pair: float | None) -> Costs:
 
 def _spread_layers(spec: Spec, stages: int) -> tuple[int, ...] | None:
     return None if spec.layers is None else spread_layers(spec.layers, stages)
+
+
+def spread_frozen(spec: Spec, stages: int) -> tuple[int, ...] | None:
+    """Return the stages of another cut of the model that consist of frozen ones; all others are trained."""
+    if spec.frozen is None:
+        return None
+    own, fixed = family_of(spec).stages(spec), set(spec.frozen)
+    return (
+        tuple(
+            stage
+            for stage in range(stages)
+            if all(old in fixed for old in range(stage * own // stages, -(-(stage + 1) * own // stages)))
+        )
+        or None
+    )
 
 
 def _spread(cost: Cost, stages: int) -> Cost:

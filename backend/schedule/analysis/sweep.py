@@ -12,7 +12,7 @@ from itertools import islice
 
 from backend.schedule import jit
 from backend.schedule.analysis.map_each import Map, one_by_one, time_in_ops
-from backend.schedule.analysis.nearest_spec import fit, spread
+from backend.schedule.analysis.nearest_spec import fit, spread, spread_frozen
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families.registry import FAMILIES, family_of, op_count, order, validate
 from backend.schedule.hardware.preset_costs import Preset
@@ -47,6 +47,8 @@ def resized(asked: Spec, p: int, m: int, preset: Preset | None = None) -> Spec:
     layers = None if asked.layers is None else spread_layers(asked.layers, stages)
     if (p, m) == (asked.p, asked.m):
         return asked
+    if asked.frozen is not None and stages != family_of(asked).stages(asked):
+        asked = asked.with_(frozen=spread_frozen(asked, stages))
     spec = asked.with_(p=p, m=m, effort=None, layers=layers, costs=spread(asked.costs, stages, asked.costs.FB))
     if preset is not None:
         return preset.priced(spec)

@@ -12,7 +12,7 @@ from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.families import forward_only
 from backend.schedule.families.family import Family
 from backend.schedule.laws.law import Law
-from backend.schedule.options import offload, vocabulary
+from backend.schedule.options import frozen, offload, vocabulary
 from backend.schedule.options.effective_costs import spread_layers
 from backend.schedule.options.per_chunk import of_stages, over_chunks
 from backend.schedule.order.order import MAX_PAIR_CHUNKS, Order
@@ -45,6 +45,7 @@ def validate(spec: Spec, family: Family) -> None:
         _refuse_pair_time(spec, text)
     if spec.forward_only:
         forward_only.validate(spec, family)
+    _validate_frozen(spec, family)
     _validate_stages(spec, family.stages(spec))
     for name in ("recompute", "offload"):
         _validate_length(spec, name)
@@ -170,6 +171,41 @@ def _validate_vocabulary(spec: Spec, family: Family) -> None:
         raise SpecError("lifo", True, text, nearest=False)
 
 
+def takes_frozen(family: Family) -> bool:
+    """Return whether a family's order can do without some backwards: one of single ops that is not shaped by them."""
+    return family.table is not None and not family.asynchronous and "FB" not in family.fields
+
+
+def _validate_frozen(spec: Spec, family: Family) -> None:
+    """Raise SpecError unless frozen stages go with the family, its stages and the other options."""
+    if spec.frozen is None:
+        return
+    if "frozen" not in family.fields:
+        text = message(
+            "schedule.frozen_not_taken",
+            "{family} has no order with frozen stages; choose one that a table describes, such as 1f1b, interleaved or "
+            "zb-h1",
+            family=family.title,
+        )
+        raise SpecError("frozen", list(spec.frozen), text)
+    stages = family.stages(spec)
+    inside = [stage for stage in spec.frozen if stage < stages]
+    if len(inside) == stages or len(inside) < len(spec.frozen):
+        text = message(
+            "schedule.frozen_stages",
+            "frozen is a number of first stages, or a list of stages from 0 to {last}; at least one stage is trained",
+            last=stages - 1,
+        )
+        raise SpecError("frozen", list(spec.frozen), text, limit=stages - 1, nearest=inside[: stages - 1] or None)
+    for name, plain in (("forward_only", False), ("offload", "none")):
+        if getattr(spec, name) != plain:
+            text = message("schedule.frozen_alone", "frozen stages and {name} do not go together", name=name)
+            raise SpecError("frozen", list(spec.frozen), text)
+    if spec.barriers:
+        text = message("schedule.frozen_alone", "frozen stages and {name} do not go together", name="vocabulary")
+        raise SpecError("frozen", list(spec.frozen), text)
+
+
 def _validate_offload(spec: Spec, family: Family) -> None:
     if spec.offload == "none":
         if spec.shared_link:
@@ -218,6 +254,7 @@ def _base_order(spec: Spec, family: Family) -> Order:
         return vocabulary.interlaced(spec.p, spec.m)
     if not spec.barriers:
         built = family.order(spec)
+        built = built if spec.frozen is None else frozen.without(built, spec.frozen)
         return forward_only.forwards(built) if spec.forward_only else built
     whole = replace(spec.costs, S=None, T=None)
     longer = family.order(spec.with_(m=spec.m + spec.barriers, vocabulary="plain", costs=whole))
@@ -248,6 +285,8 @@ def with_options(family: Family) -> Family:
         laws = tuple(_plus(law, _NO_SHARDS) if law.when is None and not law.shards else law for law in laws)
     if "offload" in family.fields:
         laws = tuple(law if law.quantity == "peak" else _plus(law, _NO_COPIES) for law in laws)
+    if takes_frozen(family):
+        family = replace(family, fields=(*family.fields, "frozen"))
     return forward_only.with_forward_only(replace(family, laws=laws))
 
 

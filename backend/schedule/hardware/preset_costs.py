@@ -42,6 +42,12 @@ class Preset:
 
     def estimate(self, spec: Spec) -> Estimate:
         """Estimate the costs of a spec's stages. Raises SpecError, as for more stages than layers."""
+        if spec.frozen is not None:
+            text = message(
+                "hardware.frozen_without_model",
+                "a model's memory and FLOP are those of training all its stages; leave frozen out, or the model",
+            )
+            raise SpecError("frozen", list(spec.frozen), text)
         data = dict(self.fields) | {"p": spec.p, "v": spec.v}
         layers = data.get("layers")
         if isinstance(layers, tuple) and (

@@ -112,7 +112,9 @@ def summary(shape: dict[str, Any]) -> list[str]:
         lines += _certified(shape["spec"], shape["certificate"])
     law = shape["law"]
     if law is None:
-        why = "is imported" if shape["spec"]["order"] else "is searched for these costs and this memory"
+        why = "is searched for these costs and this memory"
+        if shape["spec"]["order"] or shape["spec"]["frozen"]:
+            why = "is imported" if shape["spec"]["order"] else "has stages that are not trained"
         lines.append(f"law: none; the order {why}, and only the simulation tells")
     else:
         exact = "exact here" if law["exact"] else f"not exact here: {law['why']}"

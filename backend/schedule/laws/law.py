@@ -55,7 +55,7 @@ class Law:
 
     @property
     def _when(self) -> Tree:
-        passes = ["==", "forward_only", int(self.forward)]
+        passes = ["and", ["==", "forward_only", int(self.forward)], ["==", "frozen", 0]]
         return passes if self.when is None else ["and", passes, parse(self.when)]
 
     def evaluate(self, names: dict[str, float]) -> dict[str, Any]:

@@ -30,6 +30,7 @@ class Options:
     vocabulary: str
     offload: Modes
     shared_link: bool
+    frozen: tuple[int, ...] | None
 
 
 def timing(costs: Costs, options: Options) -> Costs:
@@ -51,7 +52,7 @@ def timing(costs: Costs, options: Options) -> Costs:
         F, I, W = (_over(cost, options.v, layers) for cost in (out.F, out.I, out.W))
         out = replace(out, F=F, I=I, W=W, O=None if out.O is None else _over(out.O, options.v, layers))
     out = _with_recomputation(out, options)
-    return out if spread else _with_head(out, options, s or 0.0, t or 0.0)
+    return _without_frozen(out if spread else _with_head(out, options, s or 0.0, t or 0.0), options)
 
 
 def fewer_on_the_last(options: Options, stage: float, head: float) -> tuple[int, ...]:
@@ -127,6 +128,14 @@ def _with_head(costs: Costs, options: Options, s: float, t: float) -> Costs:
     p, v = options.p, options.v
     F = _last(costs.F, p, v, p * s)
     return replace(costs, F=F, I=_last(costs.I, p, v, p * t / 2), W=_last(costs.W, p, v, p * t / 2))
+
+
+def _without_frozen(costs: Costs, options: Options) -> Costs:
+    """Leave out the weight gradients of stages that are not trained: their B is the input gradient alone."""
+    if options.frozen is None:
+        return costs
+    each = _each(costs.W, options.p, options.v)
+    return replace(costs, W=tuple(0.0 if stage in options.frozen else cost for stage, cost in enumerate(each)))
 
 
 def _last(cost: Cost, p: int, v: int, more: float) -> Cost:

@@ -63,6 +63,18 @@ class Order:
         return len(self.codes) > 0 and bool((self.codes < self.chunks).all())
 
     @cached_property
+    def forward_slots(self) -> npt.NDArray[np.bool_]:
+        """Return (p, chunks) which slots have forwards alone: all of a forward-only order, and the stages before the
+        first one that is trained.
+        """
+        alone = np.ones((self.p, self.chunks), bool)
+        kind, chunk, b_chunk = code_table(self.chunks)[self.codes].T
+        rank = np.repeat(np.arange(self.p), np.diff(self.offsets))
+        back = (kind == I) | (kind == B) | (kind == PAIR) | (kind == W)
+        alone[rank[back], np.where(kind == PAIR, b_chunk, chunk)[back]] = False
+        return alone
+
+    @cached_property
     def repeats(self) -> Repeats | None:
         """Return where the rows repeat a block of ops; None for a small order, or if no phases are common to them."""
         return repeats(self.codes, self.offsets)

@@ -15,18 +15,19 @@ Ints = npt.NDArray[np.int64]
 NEVER = -1
 
 
-def first_wrong(order: Order) -> int | None:
+def first_wrong(order: Order, untrained: frozenset[int] = frozenset()) -> int | None:
     """Return the first rank on which an op is missing, doubled, or before one that must precede it; None if there is
-    none.
+    none. The stages in ``untrained`` have no backwards.
     """
-    return next((rank for rank in range(order.p) if not _complete(order, rank)), None)
+    return next((rank for rank in range(order.p) if not _complete(order, rank, untrained)), None)
 
 
-def _complete(order: Order, rank: int) -> bool:
+def _complete(order: Order, rank: int, untrained: frozenset[int]) -> bool:
     chunks, n = order.chunks, order.n
     kind, chunk, micro = _halves(order, rank)
     # An order of few ops must not allocate large tables.
-    if len(kind) < (1 if order.forward_only else 2) * chunks * n or (micro < 0).any() or (micro >= n).any():
+    alone = np.array([order.forward_only or stage in untrained for stage in order.placement.stage_of[rank].tolist()])
+    if len(kind) < (2 * chunks - alone.sum()) * n or (micro < 0).any() or (micro >= n).any():
         return False
     if not order.barriers and (kind >= S).any():
         return False
@@ -39,7 +40,8 @@ def _complete(order: Order, rank: int) -> bool:
     full, split = when[B] != NEVER, (when[I] != NEVER) & (when[W] != NEVER)
     neither = (when[I] == NEVER) & (when[W] == NEVER)
     backwards = (full & neither & (when[F] < when[B])) | (~full & split & (when[F] < when[I]) & (when[I] < when[W]))
-    if not (when[F] != NEVER).all() or not (order.forward_only or backwards.all()):
+    right = np.where(alone, (~full & neither).all(axis=1), backwards.all(axis=1))
+    if not (when[F] != NEVER).all() or not right.all():
         return False
     return not order.barriers or bool(((when[S][0] != NEVER) & (when[S][0] < when[T][0])).all())
 

@@ -7,6 +7,7 @@ frees. Times matter only if copies move activations away and back. In a forward-
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -75,16 +76,14 @@ def _peaks(codes: Any, offsets: Any, begins: Any, ends: Any, period: Any, take: 
         peak[r, 1] = top1
 
 
-def changes(order: Order, w_share: float, kept: Kept = 1.0) -> tuple[Floats, Floats]:
+def changes(order: Order, w_share: float, kept: Kept = 1.0, rank: int = 0) -> tuple[Floats, Floats]:
     """Return (codes, 2) allocated at an op's start and freed at its end.
 
     Column 0 counts chunks in flight (I frees none of them), column 1 chunk activations. F keeps the part ``kept`` of
     them (one number, or one per chunk), the backward restores the rest by recomputation, and W still needs ``w_share``
-    of all after I.
+    of all after I. The F of a stage without backwards keeps nothing: such stages may differ from ``rank`` to rank.
     """
     chunks, none = order.chunks, (0.0, 0.0)
-    if order.forward_only:
-        return np.zeros((code_count(chunks), 2)), np.zeros((code_count(chunks), 2))
     held = np.broadcast_to(kept, chunks).tolist()
     backs = {F: none, I: (0.0, 1.0 - w_share), W: (1.0, w_share), B: (1.0, 1.0), PAIR: (1.0, 1.0), S: none, T: none}
     takes, gives = [], []
@@ -93,7 +92,9 @@ def changes(order: Order, w_share: float, kept: Kept = 1.0) -> tuple[Floats, Flo
         pair = (1.0, 1.0 + (held[chunk] - held[other]))  # exactly 1 where both chunks keep the same
         takes.append({F: (1.0, held[chunk]), I: again, B: again, PAIR: pair}.get(kind, none))
         gives.append(backs[kind])
-    return np.array(takes), np.array(gives)
+    take = np.array(takes)
+    take[:chunks][order.forward_slots[rank]] = 0.0
+    return take, np.array(gives)
 
 
 def peaks(order: Order, w_share: float = 1.0, v: int = 1, kept: Kept = 1.0) -> tuple[npt.NDArray[np.int64], Floats]:
@@ -106,7 +107,13 @@ def peaks(order: Order, w_share: float = 1.0, v: int = 1, kept: Kept = 1.0) -> t
     jit.compile_for(len(order))
     phases = order.repeats or no_phases(order.p)
     begin, end, period = phases.begin, phases.end, phases.period
-    _peaks(order.codes, order.offsets, begin, end, period, *changes(order, w_share, kept), peak)
+    if (order.forward_slots == order.forward_slots[0]).all():
+        _peaks(order.codes, order.offsets, begin, end, period, *changes(order, w_share, kept), peak)
+    else:
+        for rank, (low, high) in enumerate(pairwise(order.offsets.tolist())):
+            one, row = slice(rank, rank + 1), np.array([0, high - low])
+            table = changes(order, w_share, kept, rank)
+            _peaks(order.codes[low:high], row, begin[one], end[one], period, *table, peak[one])
     return peak[:, 0].astype(np.int64), peak[:, 1] / v
 
 
@@ -130,7 +137,7 @@ def curve(
     """
     order = timeline.order
     span = slice(order.offsets[rank], order.offsets[rank + 1])
-    take, back = (table[order.codes[span], 1] for table in changes(order, w_share, kept))
+    take, back = (table[order.codes[span], 1] for table in changes(order, w_share, kept, rank))
     stash = np.zeros(len(take))
     if weights > 0.0:
         stash = weights * v * np.diff(weight_versions(order).stashed[span], prepend=0)

@@ -35,11 +35,12 @@ def producers(order: Order) -> tuple[Ints, npt.NDArray[np.bool_]]:
 
 def message_count(order: Order) -> int:
     """Count the values sent between different ranks in a step: each boundary between ranks, forward and, unless the
-    order is forward-only, backward."""
+    stage before it has no backward, backward."""
     place = order.placement
     slot = np.arange(place.p * place.chunks)
     crosses = (place.before >= 0) & (place.before // place.chunks != slot // place.chunks)
-    return (1 if order.forward_only else 2) * int(crosses.sum()) * order.n
+    back = crosses & ~order.forward_slots.reshape(-1)[place.before]
+    return int(crosses.sum() + back.sum()) * order.n
 
 
 def without_waits(timeline: Timeline) -> tuple[Timeline, float]:

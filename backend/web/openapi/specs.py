@@ -25,6 +25,10 @@ TABLE: dict[str, tuple[Schema, str]] = {
     "w_share": (number(0.0, 1.0, Spec.w_share), "share of these activations that W still needs after I"),
     "lifo": (flag(Spec.lifo), "gpipe: backward from the last micro-batch to the first"),
     "forward_only": (flag(Spec.forward_only), "inference: forwards without backwards"),
+    "frozen": (
+        whole(0, MOST_ENTRIES),
+        "stages that are not trained: the number of first stages, or a list of stages such as `0,2` (`1*0`: stage 0)",
+    ),
     "recompute": (choice(RECOMPUTE, "none"), f"Part of the forward that runs again before the backward. {BY_CHUNK}"),
     "layers": (whole(0, MOST_LAYERS), f"Layers of each stage. {PER_STAGE}"),
     "vocabulary": (choice(VOCABULARY, Spec.vocabulary), "placement of the output layer"),
@@ -51,7 +55,8 @@ TABLE: dict[str, tuple[Schema, str]] = {
 }
 """Each field of a spec and of its costs: as one value (LISTS may have a list of them), and its meaning."""
 FIELDS = {key: schema for key, (schema, _) in TABLE.items()}
-MAY_LACK = frozenset({"group", "memory", "weights", "effort", "order", "layers", "FB", "S", "T", "O"})  # null: none
+MAY_LACK = frozenset({"group", "memory", "weights", "effort", "order", "layers", "frozen", "FB", "S", "T", "O"})
+"""Null: none."""
 ENTRY = r"([0-9]{1,6}\*)?[0-9]{1,12}(\.[0-9]{1,12})?(e-?[0-9]{1,2})?"
 LIST = text(rf"^{ENTRY}(,{ENTRY})*$")
 WORDS_OF_A_CHUNK = {"recompute": tuple(RECOMPUTE), "offload": OFFLOAD_OF_A_CHUNK}

@@ -53,6 +53,7 @@ export const withoutBackwards = (spec: Spec, forwardOnly: boolean): Spec =>
         vocabulary: "plain",
         offload: "none",
         shared_link: false,
+        frozen: null,
       }
     : { ...spec, forward_only: false };
 
@@ -70,6 +71,7 @@ export function moveTo(spec: Spec, from: Family | null, to: Family): Spec {
     group: takes("group") ? spec.group : null,
     lifo: takes("lifo") && spec.lifo,
     forward_only: takes("forward_only") && spec.forward_only,
+    frozen: takes("frozen") && v === spec.v ? spec.frozen : null,
     effort: null,
     seed: takes("seed") ? spec.seed : 1,
     order: null,

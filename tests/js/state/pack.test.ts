@@ -130,6 +130,7 @@ function ownSpec(random: () => number, stages: number, digits: number): Spec {
     w_share: Number(random().toPrecision(4)),
     lifo: true,
     forward_only: false,
+    frozen: null,
     recompute: "selective",
     layers: null,
     vocabulary: "parallel-1",

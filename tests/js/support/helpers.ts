@@ -20,6 +20,7 @@ export const DEFAULTS: Spec = {
   w_share: 1,
   lifo: false,
   forward_only: false,
+  frozen: null,
   recompute: "none",
   layers: null,
   vocabulary: "plain",

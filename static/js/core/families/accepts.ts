@@ -12,9 +12,12 @@ const MOST_TIME = 1e9;
 const LEAST_MEMORY = 1e-3;
 const MOST_LAYERS = 10_000; // of a stage
 
-/** Whether the page constructs the order of a spec, or refuses its sizes (legal.ts). */
+/**
+ * Whether the page constructs the order of a spec, or refuses its sizes (legal.ts); the server leaves out the ops of
+ * frozen stages.
+ */
 export function isConstructed(spec: Spec) {
-  const family = Object.hasOwn(CONSTRUCTED, spec.family) ? CONSTRUCTED[spec.family] : null;
+  const family = Object.hasOwn(CONSTRUCTED, spec.family) && !spec.frozen ? CONSTRUCTED[spec.family] : null;
   return family !== null && hasValues(spec) && fitsStages(spec, family) && goTogether(spec, family);
 }
 

@@ -24,7 +24,7 @@ export function timing(spec: Spec): Costs {
   const { costs, p, v, vocabulary } = spec;
   const plain =
     vocabulary === "plain" && costs.S === null && costs.T === null && spec.offload === "none" && spec.layers === null;
-  if (plain && spec.recompute === "none") return costs;
+  if (plain && spec.recompute === "none" && !spec.frozen) return costs;
   const [f, i, w] = [costs.F, costs.I, costs.W].map((cost) => device(cost, p));
   let { S, T, O } = costs;
   if (vocabulary !== "plain") {
@@ -43,7 +43,13 @@ export function timing(spec: Spec): Costs {
     out = { ...out, F: over(out.F), I: over(out.I), W: over(out.W), O: O === null ? null : over(O) };
   }
   out = withRecomputation(out, spec);
-  return barriersOf(spec) > 0 ? out : withHead(out, p, v, S ?? 0, T ?? 0);
+  return withoutFrozen(barriersOf(spec) > 0 ? out : withHead(out, p, v, S ?? 0, T ?? 0), spec);
+}
+
+/** No weight gradients of stages that are not trained: their B is the input gradient alone. */
+function withoutFrozen(costs: Costs, { frozen, p, v }: Spec): Costs {
+  if (!frozen) return costs;
+  return { ...costs, W: each(costs.W, p, v).map((cost, stage) => (frozen.includes(stage) ? 0 : cost)) };
 }
 
 /**

@@ -158,6 +158,7 @@ export function vars(spec: Spec, size: { stages?: number; n?: number } = {}): Va
     barriers: barriersOf(spec),
     lifo: Number(spec.lifo),
     forward_only: Number(spec.forward_only ?? false), // runs of earlier versions have specs without it
+    frozen: Number(Boolean(spec.frozen)),
     interlaced: Number(spec.vocabulary === "interlaced"),
     copies: Number(spec.offload !== "none"),
   };

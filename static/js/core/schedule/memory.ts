@@ -59,10 +59,30 @@ export function backs(chunks: number, wShare: number) {
   return back;
 }
 
+/** Of each slot 1 where it has forwards alone: in inference, and before the first stage that is trained. */
+export const forwardSlots = memoized(({ p, codes, offsets, chunks }: Schedule) => {
+  const alone = new Uint8Array(p * chunks).fill(1);
+  for (let r = 0; r < p; r++) {
+    for (let i = offsets[r]; i < offsets[r + 1]; i++) {
+      const kind = kindOf(codes[i], chunks);
+      if (kind === KIND_PAIR) alone[r * chunks + (codes[i] % chunks)] = 0;
+      else if (kind === KIND_I || kind === KIND_B || kind === KIND_W) alone[r * chunks + chunkOf(codes[i], chunks)] = 0;
+    }
+  }
+  return alone;
+});
+
 /** Whether all ops are forwards: inference. */
 export const isForwardOnly = memoized(
   ({ codes, chunks }: Schedule) => codes.length > 0 && codes.every((code) => code < chunks),
 );
+
+/** What the ops of a rank take: nothing where a stage has no backwards. */
+function takesOn(schedule: Schedule, rank: number, take: Float64Array) {
+  const { chunks } = schedule;
+  const alone = forwardSlots(schedule).subarray(rank * chunks, (rank + 1) * chunks);
+  return alone.some((one) => one) ? take.map((x, code) => (code < chunks && alone[code] ? 0 : x)) : take;
+}
 
 /** take: by code; back: by code; Returns highest level of each rank. */
 function peaks(schedule: Schedule, take: Float64Array, back: Float64Array): Float64Array {
@@ -71,8 +91,9 @@ function peaks(schedule: Schedule, take: Float64Array, back: Float64Array): Floa
   if (isForwardOnly(schedule)) return top;
   for (let r = 0; r < p; r++) {
     let level = 0;
+    const taken = takesOn(schedule, r, take);
     for (let i = offsets[r]; i < offsets[r + 1]; i++) {
-      level += take[codes[i]];
+      level += taken[codes[i]];
       if (level > top[r]) top[r] = level;
       level -= back[codes[i]];
     }
@@ -112,7 +133,7 @@ export function curve(
   const { chunks, codes, offsets } = schedule;
   if (isForwardOnly(schedule)) return { t: new Float64Array(0), y: new Float64Array(0) };
   const { start, end } = times;
-  const take = takes(chunks, kept);
+  const take = takesOn(schedule, rank, takes(chunks, kept));
   const back = backs(chunks, wShare);
   const stashed = weights > 0 ? versions(schedule).stashed : null;
   const from = offsets[rank];

@@ -1,7 +1,7 @@
 // The figures of a timeline, planned or measured: makespan, longest stage, bubbles in both windows and denominators,
 // messages.
 
-import { isForwardOnly } from "./memory.ts";
+import { forwardSlots } from "./memory.ts";
 import type { Schedule, Times } from "./types.ts";
 
 /** Idle / whole, and idle / work. */
@@ -76,9 +76,12 @@ export function figures(schedule: Schedule, times: Times): Figures {
  */
 export function messages(schedule: Schedule): { count: number; hops: number } {
   const { placement, chunks, n } = schedule;
-  let crossings = 0;
+  const alone = forwardSlots(schedule);
+  let [crossings, back] = [0, 0];
   placement.prev.forEach((from, slot) => {
-    if (from >= 0 && Math.floor(from / chunks) !== Math.floor(slot / chunks)) crossings++;
+    if (from < 0 || Math.floor(from / chunks) === Math.floor(slot / chunks)) return;
+    crossings++;
+    if (!alone[from]) back++;
   });
-  return { count: (isForwardOnly(schedule) ? 1 : 2) * crossings * n, hops: crossings / placement.streams };
+  return { count: (crossings + back) * n, hops: crossings / placement.streams };
 }

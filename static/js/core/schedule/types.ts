@@ -25,6 +25,7 @@ export type Spec = {
   w_share: number;
   lifo: boolean;
   forward_only: boolean;
+  frozen: number[] | null; // stages that are not trained, in rising order
   recompute: Modes;
   layers: number[] | null;
   vocabulary: string;

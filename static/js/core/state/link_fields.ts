@@ -131,6 +131,7 @@ const READERS: Record<string, (text: string) => Read> = {
   ),
   lifo: truth,
   forward_only: truth,
+  frozen: optional(frozenFrom),
   recompute: modes(Object.keys(RECOMPUTE), Object.keys(RECOMPUTE)),
   layers: optional(countsFrom),
   vocabulary: oneOf(Object.keys(BARRIERS)),
@@ -169,6 +170,17 @@ export function countsFrom(text: string): Read {
     ? { value: list }
     : { wanted: t("whole numbers, one for each stage") };
 }
+
+/** The number of first stages, or a list of stages, as these stages. */
+function frozenFrom(text: string): Read {
+  const got = countsFrom(text);
+  if ("wanted" in got) return { wanted: t("the number of first stages that are not trained, or a list of stages") };
+  const list = got.value as number[];
+  if (!isList(text)) return list[0] <= MOST_STAGES ? { value: list[0] ? range(list[0]) : null } : frozenFrom("-");
+  return { value: [...new Set(list)].sort((a, b) => a - b) };
+}
+
+const range = (count: number) => Array.from({ length: count }, (_, k) => k);
 
 /** Equal neighbours as k*x where that is shorter; backend/address/query.py reads and writes the same. */
 export function packed(list: (number | string)[]) {

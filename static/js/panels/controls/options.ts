@@ -175,6 +175,7 @@ const layersOf = ({ layers, p, v }: Spec) =>
 function activeOptions(spec: Spec) {
   const out = [];
   if (spec.forward_only) out.push(t("forward only"));
+  if (spec.frozen) out.push(t("frozen stages {stages}", { stages: spec.frozen.join(", ") }));
   if (spec.vocabulary !== "plain") out.push(vocabularyName(spec.vocabulary));
   else if (spec.costs.S !== null || spec.costs.T !== null) out.push(t("output layer"));
   if (spec.offload !== "none") out.push(t("offload {how}", { how: modesName(spec.offload) }));

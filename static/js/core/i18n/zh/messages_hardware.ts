@@ -25,6 +25,7 @@ export const HARDWARE_MESSAGES = {
   "hardware.kv_heads_must_divide": "kv_heads 必须整除 attention_heads（此处为 {heads}）",
   "hardware.layers_need_an_entry_per_stage": "layers 写成列表时每个阶段一项：这里为 {stages} 项，而不是 {given} 项",
   "hardware.memory_of_device": "设备 {rank} 的显存",
+  "hardware.frozen_without_model": "模型的显存与 FLOP 按训练全部阶段计算；请去掉 frozen，或去掉模型",
   "hardware.more_stages_than_layers": "{stages} 个阶段多于模型的 {layers} 层",
   "hardware.no_such_machine": "没有这个名称的机器；可选：{names}",
   "hardware.no_such_model": "没有这个名称的模型；可选：{names}",

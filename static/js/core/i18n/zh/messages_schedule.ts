@@ -64,6 +64,10 @@ export const SCHEDULE_MESSAGES = {
   "schedule.forward_only_recomputes_nothing": "仅前向的调度不保留激活值，没有可重计算的内容",
   "schedule.forward_only_search": "{family} 搜索的是反向的位置；没有反向时请使用 1f1b",
   "schedule.forward_only_updates": "{family} 与 1F1B 的区别在于权重的更新；没有反向时请使用 1f1b",
+  "schedule.frozen_alone": "冻结的阶段与 {name} 不能同时使用",
+  "schedule.frozen_not_taken":
+    "{family} 没有带冻结阶段的执行顺序；请选用由表格描述的调度，例如 1f1b、interleaved 或 zb-h1",
+  "schedule.frozen_stages": "frozen 是最前面的阶段数，或 0 到 {last} 的阶段列表；至少有一个阶段要训练",
   "schedule.gis_h_summary": "以半组为单位的 GIS：v 越大显存越接近 1F1B 的一半，代价是气泡更长。",
   "schedule.gis_source": "Wan 等，PipeOffload: Improving Scalability of Pipeline Parallelism，arXiv 2503.01328",
   "schedule.gis_summary": "W 紧跟 I、预热最短的交错式 1F1B：显存与 1F1B 相同，气泡更小。",

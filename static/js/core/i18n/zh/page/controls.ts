@@ -142,6 +142,7 @@ export const CONTROLS = {
   "Each stage runs one F per micro-batch. Nothing is kept for a backward pass.":
     "每个阶段对每个微批次执行一次 F，不为反向保留任何内容。",
   "forward only": "仅前向",
+  "frozen stages {stages}": "冻结的阶段 {stages}",
   "The last stage has the whole output layer, and fewer transformer layers for it.":
     "整个输出层都在最后一个阶段，为此它的 Transformer 层较少。",
   ["Every device has a shard of the vocabulary: S makes its logits, T their gradients. All wait for each other " +
@@ -267,6 +268,7 @@ export const CONTROLS = {
   "a whole number of 0 or more": "不小于 0 的整数",
   "the packed text of an imported order, all of it": "导入的执行顺序的完整打包文本",
   "whole numbers, one for each stage": "整数，每个阶段一个",
+  "the number of first stages that are not trained, or a list of stages": "最前面不训练的阶段数，或阶段的列表",
   "a number above 0": "大于 0 的数",
   "a name such as llama3-70b": "名称，例如 llama3-70b",
   "1 or 0": "1 或 0",
