@@ -30,4 +30,4 @@ def without(order: Order, frozen: tuple[int, ...]) -> Order:
     codes = np.where(fixed & (kind == I), B * chunks + chunk, order.codes).astype(np.uint8)[~gone]
     lengths = np.bincount(rank[~gone], minlength=order.p).tolist()
     micro = None if order.micro is None else order.micro[~gone]
-    return replace(order, codes=codes, offsets=offsets_of(lengths), micro=micro)
+    return replace(order, codes=codes, offsets=offsets_of(lengths), micro=micro, untrained=alone)

@@ -35,7 +35,7 @@ class Order:
     the number of micro-batches in a step; ``micro`` is None if implied, else (N, 2): the slot's own micro-batch
     number of each op, column 1 for the backward half of a pair (-1 for other ops). ``barriers`` (0, 1, 2) is how
     often all ranks wait for each other around S and T (vocabulary.py); ``copies`` are the ops of the copy lanes
-    (copy_lanes.py).
+    (copy_lanes.py); ``untrained`` the stages that have no backwards, before the first trained one (frozen.py).
     """
 
     placement: Placement
@@ -45,6 +45,7 @@ class Order:
     micro: Micro | None = None
     barriers: int = 0
     copies: Copies | None = None
+    untrained: frozenset[int] = frozenset()
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -62,17 +63,12 @@ class Order:
         """Return whether all ops are forwards: inference, in which nothing is kept for a backward."""
         return len(self.codes) > 0 and bool((self.codes < self.chunks).all())
 
-    @cached_property
+    @property
     def forward_slots(self) -> npt.NDArray[np.bool_]:
-        """Return (p, chunks) which slots have forwards alone: all of a forward-only order, and the stages before the
-        first one that is trained.
-        """
-        alone = np.ones((self.p, self.chunks), bool)
-        kind, chunk, b_chunk = code_table(self.chunks)[self.codes].T
-        rank = np.repeat(np.arange(self.p), np.diff(self.offsets))
-        back = (kind == I) | (kind == B) | (kind == PAIR) | (kind == W)
-        alone[rank[back], np.where(kind == PAIR, b_chunk, chunk)[back]] = False
-        return alone
+        """Return (p, chunks) which slots have forwards alone: all of a forward-only order, else the untrained ones."""
+        if self.forward_only or not self.untrained:
+            return np.full((self.p, self.chunks), self.forward_only)
+        return np.isin(self.placement.stage_of, list(self.untrained))
 
     @cached_property
     def repeats(self) -> Repeats | None:

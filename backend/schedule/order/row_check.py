@@ -15,18 +15,18 @@ Ints = npt.NDArray[np.int64]
 NEVER = -1
 
 
-def first_wrong(order: Order, untrained: frozenset[int] = frozenset()) -> int | None:
+def first_wrong(order: Order) -> int | None:
     """Return the first rank on which an op is missing, doubled, or before one that must precede it; None if there is
-    none. The stages in ``untrained`` have no backwards.
+    none.
     """
-    return next((rank for rank in range(order.p) if not _complete(order, rank, untrained)), None)
+    return next((rank for rank in range(order.p) if not _complete(order, rank)), None)
 
 
-def _complete(order: Order, rank: int, untrained: frozenset[int]) -> bool:
+def _complete(order: Order, rank: int) -> bool:
     chunks, n = order.chunks, order.n
     kind, chunk, micro = _halves(order, rank)
     # An order of few ops must not allocate large tables.
-    alone = np.array([order.forward_only or stage in untrained for stage in order.placement.stage_of[rank].tolist()])
+    alone = order.forward_slots[rank]
     if len(kind) < (2 * chunks - alone.sum()) * n or (micro < 0).any() or (micro >= n).any():
         return False
     if not order.barriers and (kind >= S).any():

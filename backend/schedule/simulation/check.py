@@ -25,16 +25,14 @@ _UNIT = Costs()
 MOST_LISTED = 4  # ranks of a deadlock that its message names
 
 
-def check(order: Order, untrained: frozenset[int] = frozenset()) -> None:
-    """Check that an order can run to its end, in which the stages in ``untrained``, the first ones, have no backwards.
-    Raises OrderError for the first violation.
-    """
+def check(order: Order) -> None:
+    """Check that an order can run to its end. Raises OrderError for the first violation."""
     for rank in range(order.p):
         if order.offsets[rank] == order.offsets[rank + 1]:
             raise OrderError(message("schedule.rank_has_no_ops", "rank {rank} has no ops", rank=rank), rank=rank)
-    wrong = first_wrong(order, untrained)
+    wrong = first_wrong(order)
     if wrong is not None:
-        _check_rank(order, wrong, untrained)
+        _check_rank(order, wrong)
         raise AssertionError("a rank that is wrong breaks a rule")
     if order.copies is not None:
         check_copies(order)
@@ -44,9 +42,10 @@ def check(order: Order, untrained: frozenset[int] = frozenset()) -> None:
         raise _deadlock(order, [int(rank) for rank in stuck], at.tolist(), done)
 
 
-def _check_rank(order: Order, rank: int, untrained: frozenset[int]) -> None:
+def _check_rank(order: Order, rank: int) -> None:
     """Raise OrderError unless each micro-batch of each chunk has F once, then I and W in that order or B once; with
-    barriers also S, then T, of each micro-batch. An order in which no rank has a backward is forward-only.
+    barriers also S, then T, of each micro-batch. An order in which no rank has a backward is forward-only,
+    and its ``untrained`` stages have none.
     """
     seen: set[tuple[str, int, int]] = set()
     for op in _ops(order, rank):
@@ -59,7 +58,7 @@ def _check_rank(order: Order, rank: int, untrained: frozenset[int]) -> None:
         if wrong is not None:
             raise OrderError(wrong, rank=rank, op=op.text())
         seen.add(key)
-    _check_complete(order, rank, seen, untrained)
+    _check_complete(order, rank, seen)
 
 
 def _ops(order: Order, rank: int) -> Iterator[Op]:
@@ -123,14 +122,13 @@ def wrong_before(rank: int, op: Op, seen: Container[tuple[str, int, int]]) -> Me
     )
 
 
-def _check_complete(order: Order, rank: int, seen: set[tuple[str, int, int]], untrained: frozenset[int]) -> None:
+def _check_complete(order: Order, rank: int, seen: set[tuple[str, int, int]]) -> None:
     for chunk in range(order.chunks):
         stage = order.placement.stage(rank, chunk)
         low = order.n * order.placement.stream(rank, chunk)
-        legal = ({"F"},) if order.forward_only or stage in untrained else ({"F", "B"}, {"F", "I", "W"})
         for micro in range(low, low + order.n):
             have = {kind for kind in KINDS if (kind, chunk, micro) in seen}
-            if have not in legal:
+            if have not in (({"F"},) if order.forward_slots[rank, chunk] else ({"F", "B"}, {"F", "I", "W"})):
                 lacking = "F" if "F" not in have else "W" if "I" in have else "I" if "W" in have else "B"
                 text, name = f"{stage}{lacking}{micro}", KIND_NAMES[KINDS.index(lacking)]
                 problem = message(

@@ -46,9 +46,8 @@ const forms: [string, State][] = [
   ["?F=1.5,2*1.25,1.5&comm=0.25", state({ costs: { ...DEFAULTS.costs, F: [1.5, 1.25, 1.25, 1.5], comm: 0.25 } })],
   ["?memory=2.5&w_share=0.4324&lifo=true", state({ lifo: true, w_share: 0.4324, memory: 2.5 })],
   ["?forward_only=true", state({ forward_only: true })],
-  ["?frozen=2", state({ frozen: [0, 1] })],
   ["?frozen=1*0", state({ frozen: [0] })],
-  ["?frozen=3,1,1", state({ frozen: [1, 3] })],
+  ["?frozen=1,3", state({ frozen: [1, 3] })],
   [
     "?t0=3&t1=9.5&at=4.25&sel=2F5@3&theme=dark&tab=run&run=a1-B_2",
     state({}, null, { t0: 3, t1: 9.5, at: 4.25, sel: "2F5@3", theme: "dark", tab: "run", run: "a1-B_2" }),

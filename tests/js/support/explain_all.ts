@@ -157,8 +157,10 @@ function journeys({ schedule, times, costs }: Case, check: Check) {
       way.way.every((i, at) => at === 0 || times.end[way.way[at - 1]] <= times.start[i]),
       `micro-batch ${micro} goes back in time`,
     );
+    const { stages } = schedule.placement;
+    const untrained = (schedule.spec.frozen ?? []).filter((stage, at) => stage === at).length;
     check(
-      way.forward.length === schedule.placement.stages && way.backward.length === schedule.placement.stages,
+      way.forward.length === stages && way.backward.length === stages - untrained,
       `micro-batch ${micro} leaves stages out`,
     );
     check(

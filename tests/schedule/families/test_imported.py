@@ -120,7 +120,7 @@ def test_the_quick_check_of_a_rank_and_the_one_with_messages_agree(spec: Spec, d
     spoken = None
     for rank in range(damaged.p):
         try:
-            _check_rank(damaged, rank, frozenset())
+            _check_rank(damaged, rank)
         except OrderError:
             spoken = rank
             break

@@ -69,7 +69,9 @@ def random_spec(rng: random.Random, name: str) -> Spec:
     data["recompute"] = random_modes(rng, v, ("none", "none", "selective", "full"))
     if "lifo" in family.fields:
         data["lifo"] = rng.random() < 0.5
-    if "offload" in family.fields and rng.random() < 0.6:
+    if "frozen" in family.fields and rng.random() < 0.3:
+        data["frozen"] = rng.choice((1, [0, 2], [1], [rng.randrange(p * v)]))
+    elif "offload" in family.fields and rng.random() < 0.6:
         offload = rng.choice(("selective", random_modes(rng, v, ("none", "full", "full"))))
         data |= {"offload": offload, "shared_link": rng.random() < 0.3}
     if rng.random() < 0.5:
@@ -165,7 +167,7 @@ def test_the_page_times_every_family_as_the_server_does_bit_for_bit(answered: An
     assert {spec.family for spec, _, _ in answered} == set(FAMILIES)
     for spec, built, answer in answered:
         assert_equal(spec, simulate(built, spec.timing, spec.v), answer)
-        assert answer["constructed"] == (FAMILIES[spec.family].problem is None)
+        assert answer["constructed"] == (FAMILIES[spec.family].problem is None and spec.frozen is None)
 
 
 def test_queries_of_the_page_and_links_of_the_server_mean_the_same_spec_on_both_sides(answered: Answered) -> None:
@@ -188,8 +190,15 @@ def test_an_order_with_written_out_micro_batches_is_timed_alike() -> None:
 def test_a_forward_only_schedule_is_timed_alike_and_keeps_nothing() -> None:
     rng = random.Random(11)
     names = [name for name, family in FAMILIES.items() if "forward_only" in family.fields]
-    plain = {"recompute": "none", "vocabulary": "plain", "offload": "none", "shared_link": False, "lifo": False}
-    specs = [random_spec(rng, name).with_(forward_only=True, **plain) for name in names for _ in range(3)]
+    plain = {
+        "recompute": "none",
+        "vocabulary": "plain",
+        "offload": "none",
+        "shared_link": False,
+        "lifo": False,
+        "frozen": None,
+    }
+    specs = [random_spec(rng, name).with_(forward_only=True, frozen=None, **plain) for name in names for _ in range(3)]
     cases = [(spec, order(spec)) for spec in specs]
     for (spec, built), answer in zip(cases, page_answers(cases, own=True), strict=True):
         assert_equal(spec, simulate(built, spec.timing, spec.v), answer)

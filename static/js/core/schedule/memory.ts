@@ -59,29 +59,26 @@ export function backs(chunks: number, wShare: number) {
   return back;
 }
 
-/** Of each slot 1 where it has forwards alone: in inference, and before the first stage that is trained. */
-export const forwardSlots = memoized(({ p, codes, offsets, chunks }: Schedule) => {
-  const alone = new Uint8Array(p * chunks).fill(1);
-  for (let r = 0; r < p; r++) {
-    for (let i = offsets[r]; i < offsets[r + 1]; i++) {
-      const kind = kindOf(codes[i], chunks);
-      if (kind === KIND_PAIR) alone[r * chunks + (codes[i] % chunks)] = 0;
-      else if (kind === KIND_I || kind === KIND_B || kind === KIND_W) alone[r * chunks + chunkOf(codes[i], chunks)] = 0;
-    }
-  }
-  return alone;
-});
-
 /** Whether all ops are forwards: inference. */
 export const isForwardOnly = memoized(
   ({ codes, chunks }: Schedule) => codes.length > 0 && codes.every((code) => code < chunks),
 );
 
+/** Of each slot whether it has forwards alone: in inference, and before the first stage that is trained. */
+export function forwardSlots(schedule: Schedule): (slot: number) => boolean {
+  const frozen = schedule.spec.frozen ?? [];
+  const all = isForwardOnly(schedule);
+  const first = frozen.findIndex((stage, at) => stage !== at);
+  const trained = first < 0 ? frozen.length : first; // the first stage that is
+  return (slot) => all || schedule.placement.stage[slot] < trained;
+}
+
 /** What the ops of a rank take: nothing where a stage has no backwards. */
 function takesOn(schedule: Schedule, rank: number, take: Float64Array) {
   const { chunks } = schedule;
-  const alone = forwardSlots(schedule).subarray(rank * chunks, (rank + 1) * chunks);
-  return alone.some((one) => one) ? take.map((x, code) => (code < chunks && alone[code] ? 0 : x)) : take;
+  const alone = forwardSlots(schedule);
+  const some = Array.from({ length: chunks }, (_, chunk) => alone(rank * chunks + chunk)).some((one) => one);
+  return some ? take.map((x, code) => (code < chunks && alone(rank * chunks + code) ? 0 : x)) : take;
 }
 
 /** take: by code; back: by code; Returns highest level of each rank. */

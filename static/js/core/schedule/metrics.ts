@@ -81,7 +81,7 @@ export function messages(schedule: Schedule): { count: number; hops: number } {
   placement.prev.forEach((from, slot) => {
     if (from < 0 || Math.floor(from / chunks) === Math.floor(slot / chunks)) return;
     crossings++;
-    if (!alone[from]) back++;
+    if (!alone(from)) back++;
   });
   return { count: (crossings + back) * n, hops: crossings / placement.streams };
 }
