@@ -47,7 +47,8 @@ def order_of(body: bytearray) -> tuple[dict[str, Any], str]:
 
 
 def run_of_trace(most: int, owner: str, body: bytearray) -> tuple[Run, list[Message | str], str]:
-    """Return (run, notes, query of the page) of a Chrome trace, or of {"traces": [one per rank]}.
+    """Return (run, notes, query of the page) of a Chrome trace, or of {"traces": [one per rank], "names"?: pattern of
+    the ops' names, "unit"?: of the times}.
 
     The body may be gzipped, to at most `most` bytes unpacked. The run still needs its id and its time.
     """
@@ -62,7 +63,10 @@ def _measured(text: bytes | bytearray) -> tuple[Spec, trace_import.Measured]:
     except (ValueError, RecursionError) as error:
         why = message("runs.trace_not_json", "The trace is not JSON: {error}", error=str(error)[:LONGEST_ERROR])
         raise RequestError("body", None, why) from None
-    traces = data.get("traces") if isinstance(data, dict) and "traceEvents" not in data else [data]
+    asked: dict[str, Any] = {"traces": [data]}
+    if isinstance(data, dict) and "traceEvents" not in data:
+        asked = only(data, ("traces", "names", "unit"), AN_IMPORT)
+    traces, names, unit = asked.get("traces"), asked.get("names"), asked.get("unit")
     if not isinstance(traces, list) or not 1 <= len(traces) <= MOST_TRACES:
         why = message(
             "runs.trace_body",
@@ -71,7 +75,8 @@ def _measured(text: bytes | bytearray) -> tuple[Spec, trace_import.Measured]:
         )
         raise RequestError("traces", None, why)
     try:
-        trace = trace_import.load(*(each if isinstance(each, dict | list) else None for each in traces))
+        files = (each if isinstance(each, dict | list) else None for each in traces)
+        trace = trace_import.load(*files, names=names, unit="us" if unit is None else unit)
     except OrderError as error:
         raise RequestError("trace", error.op, error.message) from None
     if trace.missing is not None:

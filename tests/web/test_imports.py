@@ -183,6 +183,37 @@ def test_a_trace_can_be_gzipped_or_one_file_per_rank(client: FlaskClient) -> Non
     assert "not a whole step" in alone["message"]
 
 
+def test_the_names_of_ops_and_the_unit_of_times_can_be_given(client: FlaskClient) -> None:
+    trace = trace_of(unit_us=1.0, family="1f1b", p=2, m=4)
+    for event in trace["traceEvents"]:
+        event["name"] = event["name"].replace("F", " fwd ").replace("B", " bwd ")
+    asked = {"traces": [trace], "names": r"^(?P<stage>\d+) (?P<kind>\w+) (?P<micro>\d+)$", "unit": "ms"}
+    answer = client.post("/api/runs/import", json=asked)
+    assert answer.status_code == 201, answer.get_json()
+    assert read(answer.get_json()["spec"]).costs.F == 1.0
+    for field, wrong in (("names", "("), ("names", 3), ("unit", "min"), ("unit", 3)):
+        assert error_of(client.post("/api/runs/import", json=asked | {field: wrong}))["field"] == field
+    assert "expected" not in error_of(client.post("/api/runs/import", json=asked | {"csv": ""}))["message"]
+
+
+def test_a_trace_of_a_known_order_is_that_family_with_the_costs_of_each_stage(client: FlaskClient) -> None:
+    slow = [3.0 if stage == 5 else 1.0 for stage in range(8)]
+    costs = {"F": slow, "I": slow, "W": slow}
+    given = client.post("/api/runs/import", json=trace_of(family="interleaved", p=4, m=8, v=2, costs=costs)).get_json()
+    spec = read(given["spec"])
+    assert (spec.family, spec.costs.F, spec.costs.comm) == ("interleaved", tuple(slow), 0.0)
+    assert any("stage 5, on rank 1, is the slowest" in note["message"] for note in given["notes"])
+    run = client.get(f"/api/runs/{given['id']}").get_json()
+    assert run["predicted"]["bubble"] == run["measured"]["bubble"]
+    assert run["idle"]["message"] == [0, 0, 0, 0], "a hop takes no time: all waits are for ops on other ranks"
+    assert sum(run["idle"]["input"]) > 0
+    shuffled = trace_of(family="gpipe", p=2, m=4)
+    for event in shuffled["traceEvents"]:
+        event["name"] = {"0F2": "0F3", "0F3": "0F2", "1F2": "1F3", "1F3": "1F2"}.get(event["name"], event["name"])
+    other = client.post("/api/runs/import", json=shuffled).get_json()
+    assert other["spec"]["family"] == "imported"
+
+
 def test_missing_ops_of_a_trace_are_named(client: FlaskClient) -> None:
     trace = trace_of(family="1f1b", p=2, m=4)
     trace["traceEvents"] = [event for event in trace["traceEvents"] if event["name"] != "1B2"]

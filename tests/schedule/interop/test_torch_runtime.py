@@ -179,12 +179,12 @@ def test_a_real_profile_is_imported_with_its_bubble(torchs: Pool, tmp_path: Path
     assert figures(found.computing).busy < shown.busy
     done = CliRunner().invoke(import_files, [str(file) for file in files])
     assert done.exit_code == 0, done.output
-    assert "torch profiler's ranges of 2 ranks, the last whole of 3 steps" in done.output
+    assert "torch profiler's ranges of 2 ranks, step 3 of 3" in done.output
 
 
 def test_one_rank_of_a_profile_is_a_lane_and_a_sentence(torchs: Pool) -> None:
     second = torchs.run(job_of(order_of("1f1b", 2, 4), profiled_steps=1))[1]
     found = trace_import.load(second.trace)
     assert found.timeline is None
-    assert found.missing == "no op of stage 0 is there: is the trace of another rank lacking?"
+    assert found.missing == "only rank 1 of 4 is there, with stage 1: give the traces of the others too"
     assert [op.text() for op in found.lanes[0].ops] == order_of("1f1b", 2, 4).text()[1].split()
