@@ -6,6 +6,8 @@ import type { Spec } from "../../core/schedule/types.ts";
 
 /** A file, or what was pasted. */
 export type Given = { name: string; text: string };
+/** How a trace names its ops, "" for the usual names, and the unit of its times. */
+export type HowNamed = { names: string; unit: string };
 type ImportedRun = { id: string; spec: Spec; notes: string[] };
 
 const LARGEST = 512 * 2 ** 20; // bytes of a file; a browser would not take its text
@@ -14,14 +16,16 @@ export async function readFile(file: File): Promise<Given> {
   if (file.size > LARGEST) throw new Error(t("{name} is larger than this page can read.", { name: file.name }));
   const head = new Uint8Array(await file.slice(0, 2).arrayBuffer());
   const packed = head[0] === 0x1f && head[1] === 0x8b;
+  let text: string;
   try {
-    const text = packed
+    text = packed
       ? await new Response(file.stream().pipeThrough(new DecompressionStream("gzip"))).text()
       : await file.text();
-    return { name: file.name, text };
   } catch {
     throw new Error(t("{name} cannot be read.", { name: file.name }));
   }
+  if (!text.trim()) throw new Error(t("{name} is empty.", { name: file.name }));
+  return { name: file.name, text };
 }
 
 /** Whether all of it is traces. */
@@ -34,10 +38,10 @@ export async function askOrder(given: Given[]): Promise<Spec> {
 }
 
 /** given: one for all ranks, or one for each. */
-export async function askRun(given: Given[]): Promise<ImportedRun> {
+export async function askRun(given: Given[], { names, unit }: HowNamed): Promise<ImportedRun> {
   const traces = given.map(({ name, text }) => {
     try {
-      return slim(JSON.parse(text));
+      return slim(JSON.parse(text), names !== "");
     } catch (problem) {
       throw new Error(
         t("{name} is not JSON: {problem}", {
@@ -48,5 +52,5 @@ export async function askRun(given: Given[]): Promise<ImportedRun> {
       );
     }
   });
-  return postJson("/api/runs/import", { traces });
+  return postJson("/api/runs/import", { traces, unit, ...(names && { names }) });
 }

@@ -85,6 +85,11 @@ export const FRAME = {
   "Drop an order or a trace": "拖入执行顺序或轨迹",
   "{name} is larger than this page can read.": "{name} 太大，本页无法读取。",
   "{name} cannot be read.": "无法读取 {name}。",
+  "{name} is empty.": "{name} 为空。",
+  "Names of ops and unit of times": "op 的名称与时间单位",
+  "Names, as a regular expression with the groups kind, stage and micro; empty: 2F0, PP:2F0 or Forward 0":
+    "名称，写成含组 kind、stage、micro 的正则表达式；留空：2F0、PP:2F0 或 Forward 0",
+  "Unit of times": "时间单位",
   "torch's CSV is one file for all ranks; traces may be one file for each.":
     "torch CSV 是所有 rank 共用一个文件；轨迹可以每个 rank 一个文件。",
   "{name} is not JSON: {problem}": "{name} 不是 JSON：{problem}",
