@@ -6,12 +6,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from backend.jobs.imports import run_of_trace
+from backend.schedule.analysis.calibrate import calibrate
 from backend.schedule.families.registry import order, read
 from backend.schedule.interop import torch_csv, trace_export
-from backend.schedule.simulation.simulate import simulate
+from backend.schedule.simulation.costs import Costs
+from backend.schedule.simulation.simulate import Timeline, replay, simulate
 from tests.conftest import Server
 from tests.page.app.test_axe import violations
 from tests.support.page.queries import Open, figure, middle, pixel, settle, state, wait, wait_url
@@ -173,11 +177,76 @@ def test_a_trace_can_provide_its_order_and_its_costs_too(open_page: Open, tmp_pa
     page.set_input_files("#import-file", trace_of(tmp_path / "t.json", family="dualpipe", p=4, m=8, costs=costs))
     page.select_option("#import-where", "replace")
     page.click("#import-take")
-    wait(page, "bubbleline.state().lanes.length === 2 && bubbleline.state().plans[0].shown?.family === 'imported'")
+    wait(page, "bubbleline.state().lanes.length === 2 && bubbleline.state().plans[0].shown?.family === 'dualpipe'")
     shown = state(page)["plans"][0]["shown"]
     assert (shown["p"], shown["m"], shown["costs"]["F"]) == (4, 8, 3)
     lanes = state(page)["lanes"]
     assert abs(lanes[0]["end"] - lanes[1]["end"]) < 1e-6
+
+
+def uneven_trace() -> tuple[dict[str, Any], Timeline]:
+    """A trace of interleaved 1F1B of 336.9 ms, whose ops vary and whose stage 5 is three times slower."""
+    built = read({"family": "interleaved", "p": 4, "m": 8, "v": 2})
+    slow = tuple(3.0 if stage == 5 else 1.0 for stage in range(8))
+    plain = simulate(order(built), Costs(slow, slow, slow), 2)
+    spent = (plain.end - plain.start) * np.random.default_rng(3).lognormal(0.0, 0.25, len(plain.end))
+    unit = 336.9 / float(replay(plain.order, spent, 0.0).end.max())
+    ran = replay(plain.order, spent * unit, 0.0)
+    return trace_export.trace(ran, "x"), ran
+
+
+def test_a_run_in_ms_is_compared_in_ms_before_and_after_its_costs_are_in_the_plan(
+    open_page: Open, tmp_path: Path
+) -> None:
+    trace, ran = uneven_trace()
+    page = open_page("")
+    (tmp_path / "t.json").write_text(json.dumps(trace))
+    page.click("#open")
+    page.set_input_files("#import-file", tmp_path / "t.json")
+    page.click("#import-take")
+    wait(page, "bubbleline.state().lanes.length === 2")
+
+    def deviation(costs: Costs) -> str:
+        late = ran.end - simulate(ran.order, costs, 2).end
+        return f"{late[np.argmax(np.abs(late))]:+.3g} ms".replace("-", "−")
+
+    run = run_of_trace(2**24, "", bytearray(json.dumps(trace).encode()))[0]
+    first = page.locator(".residuals li small").first
+    expect(first).to_have_text(deviation(read(run.spec).timing))
+    expect(page.locator(".run-facts")).to_contain_text("38.2 % at the mean times of its ops")
+    expect(page.locator(".run-facts")).to_contain_text("predecessors")
+    page.click("#calibrate")
+    wait(page, "bubbleline.state().plans[0].shown?.family === 'interleaved'")
+    lanes = state(page)["lanes"]
+    assert lanes[1]["end"] == pytest.approx(336.9)
+    expect(first).to_have_text(deviation(calibrate(ran, 2).costs))
+
+
+def test_names_of_ones_own_and_the_unit_are_given_in_the_dialog(open_page: Open, tmp_path: Path) -> None:
+    page = open_page("?family=1f1b&p=2&m=2", forgive=REFUSED)
+    path = trace_of(tmp_path / "t.json", family="1f1b", p=2, m=4)
+    path.write_text(path.read_text().replace('"0F', '"s0 fwd ').replace('"1F', '"s1 fwd ').replace("B", " bwd "))
+    page.click("#open")
+    expect(page.locator("#import-naming")).to_be_hidden()
+    page.set_input_files("#import-file", path)
+    page.click("#import-take")
+    events = len(json.loads(path.read_text())["traceEvents"])
+    expect(page.locator("#import-wrong")).to_contain_text(f"None of the {events} events is an op")
+    page.click("#import-naming summary")
+    page.fill("#import-names", r"(?P<stage>\d) (?P<kind>\w+) (?P<micro>\d)")
+    page.select_option("#import-unit", "ms")
+    assert violations(page, "dialog[open]") == []
+    page.click("#import-take")
+    wait(page, "bubbleline.state().lanes.length === 2")
+
+
+def test_an_empty_file_is_named(open_page: Open, tmp_path: Path) -> None:
+    page = open_page("?family=1f1b")
+    (tmp_path / "nothing.json").write_text("\n")
+    page.click("#open")
+    page.set_input_files("#import-file", tmp_path / "nothing.json")
+    expect(page.locator("#import-wrong")).to_have_text("Nothing.json is empty.")
+    page.keyboard.press("Escape")
 
 
 def test_an_incomplete_trace_is_refused_naming_the_missing_ops(open_page: Open, tmp_path: Path) -> None:

@@ -212,6 +212,9 @@ class ImportDialog {
       this.#files = [];
       this.#text.value = "";
       this.#text.placeholder = EXAMPLE;
+      this.#names.value = "";
+      [this.#unit.value] = UNITS;
+      this.#naming.removeAttribute("open"); // what it sets is of one trace
       this.node.close();
     } catch (problem) {
       this.#complain(problem);
