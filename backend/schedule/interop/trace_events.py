@@ -379,9 +379,12 @@ def _busy(track: Track) -> float:
 
 
 def _time(event: dict[str, Any], key: str, number: int) -> float:
+    value = event.get(key)
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= MOST:
+        return value  # the usual case, without a text for an error
     name = str(event.get("name", event["ph"]))[:60]
-    field = message("schedule.trace_field", "{key} of event {number} ({name})", key=key, number=number, name=name)
-    return _number(event.get(key), field)
+    return _number(value, message("schedule.trace_field", "{key} of event {number} ({name})", key=key, number=number,
+                                  name=name))  # fmt: skip
 
 
 def _number(value: Any, field: Message | str) -> float:

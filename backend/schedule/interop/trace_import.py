@@ -220,8 +220,15 @@ def _missing_ranks(tracks: Sequence[Track], lanes: Sequence[Lane]) -> Message | 
 
 
 def _copies_of(tracks: Sequence[Track]) -> list[Message]:
-    """Return a note where torch counts more ranks than there are: they may be copies of the pipeline."""
+    """Return a note where there may be more ranks: torch counts them, or there is one only."""
     world = tracks[0].world[1]
+    if len(tracks) == 1 and world is None:
+        return [
+            message(
+                "schedule.trace_of_one_track",
+                "only one rank is there: if the pipeline has others, give their traces too",
+            )
+        ]
     if world is None or world <= len(tracks):
         return []
     return [
@@ -334,7 +341,7 @@ def _doubts(measured: Timeline, computing: Timeline, early: float, hop: float, u
             message(
                 "schedule.trace_clocks_disagree",
                 "an op ended {early} ms before what it needs was made: the ranks' clocks disagree by that much "
-                "at least, or the files are of different steps",
+                "at least, the files are of different steps, or ranges go on after their message was sent",
                 early=f"{early:.3f}",
             )
         )

@@ -170,6 +170,7 @@ def test_a_single_rank_is_said_to_be_one_of_several() -> None:
     assert found.timeline is None
     assert found.missing == "only rank 0 of 2 is there, with stage 0: give the traces of the others too"
     files[0]["distributedInfo"] = {}
+    assert "only one rank is there: if the pipeline has others, give their traces too" in load(files[0]).notes
     files[0]["traceEvents"].append(span("PP:0SEND_F0", 900, 10, HOST))
     found = load(files[0])
     assert found.missing == "only rank 0 is there, with stage 0: give the traces of the other ranks too"

@@ -224,7 +224,7 @@ export const SCHEDULE_MESSAGES = {
   "schedule.too_many_ranks_or_micro_batches":
     "{ranks} 个 rank 与 {micro_batches} 个微批次；至多为 {most_ranks} 与 {most_micro_batches}",
   "schedule.trace_clocks_disagree":
-    "有 op 在其所需数据产生之前 {early} ms 就结束了：各 rank 的时钟至少相差这么多，或者文件来自不同的训练步",
+    "有 op 在其所需数据产生之前 {early} ms 就结束了：各 rank 的时钟至少相差这么多，或者文件来自不同的训练步，或者区间在发出消息之后才结束",
   "schedule.trace_cut_off": "文件 {number} 不完整：其 JSON 在 {size} 个字符后中断",
   "schedule.trace_empty": "文件 {number} 为空",
   "schedule.trace_end_without_begin": "事件 {number} 结束了进程 {process} 线程 {thread} 上从未开始的事件",
@@ -249,6 +249,7 @@ export const SCHEDULE_MESSAGES = {
   "schedule.trace_not_json": "文件 {number} 不是 JSON：{problem}",
   "schedule.trace_of_a_replica": "给出了 {world} 个 rank 中的 {ranks} 个：视为一条完整的流水线，其余为其副本",
   "schedule.trace_of_gpu": "这些是 GPU 上的区间，可能缺少由 autograd 自身线程启动的核函数",
+  "schedule.trace_of_one_track": "只有一个 rank：如果流水线还有其他 rank，请同时给出它们的 trace",
   "schedule.trace_of_op_texts": "op 文本",
   "schedule.trace_of_one_rank": "只有 {world} 个 rank 中的 rank {ranks}，含阶段 {stages}：请同时给出其余 rank 的 trace",
   "schedule.trace_of_processor": "这些是 CPU 启动 op 的时间，不是 GPU 的执行时间",
