@@ -25,6 +25,7 @@ from tests.support.servers.postgresql import Cluster
 from tests.support.servers.server import FAKE_RUNNER, FORKS, Start, launch
 from tests.support.servers.server import Server as Server
 from tests.support.strategies import NEW_EXAMPLES, few
+from tests.support.whole_run.collection import CompiledOnce
 from tests.support.whole_run.processor_time import ProcessorTime
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ settings.load_profile("bubbleline")
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(ProcessorTime())
+    config.pluginmanager.register(CompiledOnce())
 
 
 gc.disable()  # until the tests are collected: what they are made of stays to the end
