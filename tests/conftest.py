@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -52,9 +53,15 @@ gc.disable()  # until the tests are collected: what they are made of stays to th
 
 
 def pytest_collection_finish() -> None:
-    """Leave what was imported and collected out of every later collection of garbage."""
+    """Leave what was imported and collected out of every later collection of garbage.
+
+    pytest adds its handlers to each logger that does not propagate, six times a test; torch has fifty of them.
+    """
     gc.freeze()
     gc.enable()
+    for name, logger in logging.root.manager.loggerDict.items():
+        if name.startswith("torch") and isinstance(logger, logging.Logger):
+            logger.propagate = True
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
