@@ -104,7 +104,7 @@ def lasting(server: Server) -> Iterator[Server]:
         LASTING.remove(server.url)
         for pools in POOLS.values():
             for page in (page for pages in pools.values() for page in pages):
-                if page.url.startswith(server.url):
+                if page.url.startswith(f"{server.url}/"):
                     page.goto("about:blank")
 
 
