@@ -153,9 +153,7 @@ def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) 
             OpenedPage(page, kind, listeners, fresh, bool(permissions), own_server=url not in {None, *LASTING})
         )
         address = f"{url or server.url}/{query}"
-        continued = LEFT_BY.get(page) == request.module.__name__ and place_of(page.url) == place_of(address)
-        LEFT_BY[page] = request.module.__name__
-        if continued and marked and drawn and not (anew or fresh):
+        if goes_on(page, address, request.module.__name__) and marked and drawn and not (anew or fresh):
             page.evaluate(GO, query)
             settle(page)
         else:
@@ -173,13 +171,15 @@ def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) 
     assert complaints == []
 
 
-def place_of(address: str) -> str:
-    """The address of a document without its query and fragment, which its scripts read again."""
-    return urlsplit(address)._replace(query="", fragment="").geturl()
-
-
 LEFT_BY: WeakKeyDictionary[Page, str] = WeakKeyDictionary()  # the module of the last test
 POOLS: WeakKeyDictionary[Browser, dict[str, list[Page]]] = WeakKeyDictionary()  # by kind of page
+
+
+def goes_on(page: Page, address: str, module: str) -> bool:
+    """Whether the last test of the page is of this module too and left it at this address, but for the query."""
+    last, LEFT_BY[page] = LEFT_BY.get(page), module
+    here, there = (urlsplit(url)._replace(query="", fragment="") for url in (page.url, address))
+    return last == module and here == there
 
 
 def free_page(browser: Browser, kind: str | None, options: dict[str, Any]) -> Page:
