@@ -77,7 +77,7 @@ def load(text: str, kind: str | None = None, most: int | None = None) -> Order:
             "schedule.csv_without_ops", "the file has no ops: expected one line per rank, such as 0F0,0F1,0B0,0B1"
         )
         raise OrderError(problem)
-    return assemble(rows, KINDS[:2] if kind is None else (kind,))
+    return assemble(rows, ("custom" if kind is None else kind,))
 
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:

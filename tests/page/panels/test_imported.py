@@ -67,6 +67,24 @@ def test_a_bad_file_is_explained_in_a_sentence_and_a_good_one_replaces_the_sched
     wait(page, "bubbleline.state().plans[0].shown?.family === '1f1b'")
 
 
+def test_stages_on_any_ranks_are_drawn_where_they_are_and_their_costs_are_set_one_by_one(open_page: Open) -> None:
+    page = open_page("?family=1f1b&p=4&m=4")
+    bring(page, "0F0,1F0,1B0,0B0\n2F0,3F0,4F0,4B0,3B0,2B0\n")
+    wait(page, "bubbleline.state().plans[0].shown?.family === 'imported'")
+    expect(figure(page, "Step time")).to_have_text("5")
+    wait(page, "location.search.includes('&order=c5-')")
+    boxes_of_rank_1 = boxes(page, "a", ["2F0", "3F0", "4F0", "3B0"])
+    assert len({top for _, top, _, _ in boxes_of_rank_1}) == 1
+    assert boxes(page, "a", ["0F0"])[0][1] < boxes_of_rank_1[0][1]
+    page.evaluate("document.getElementById('controls').setAttribute('open', '')")
+    page.click("#stage-costs > summary")
+    page.fill('#stage-costs [data-at="F-4"]', "2.5")
+    page.keyboard.press("Enter")
+    wait(page, "Array.isArray(bubbleline.state().spec.costs.F)")
+    expect(figure(page, "Step time")).to_have_text("7.1667")
+    assert len(state(page)["spec"]["costs"]["F"]) == 5
+
+
 def test_sizes_of_an_imported_order_are_locked_and_costs_are_not(open_page: Open) -> None:
     page = open_page("")
     bring(page, GOOD)

@@ -203,6 +203,7 @@ export const SCHEDULE_MESSAGES = {
   "schedule.rank_has_no_ops": "rank {rank} 没有 op",
   "schedule.rank_never_goes_on": "rank {rank} 一直停在 {op}：该执行顺序死锁",
   "schedule.rank_waits": "rank {rank} 停在 {op}，等待 rank {other} 上的 {needed}",
+  "schedule.recompute_of_custom_chunks": "此放置方式下，各 rank 的同号分块并不是模型的同一部分；recompute 只能取一个词",
   "schedule.recomputation_of_lists": "启用重计算后，F 与 I 必须都是列表或都是单个数",
   "schedule.reload_too_early": "rank {rank} 发出 {copy}：此时尚未卸载",
   "schedule.reload_too_late": "rank {rank} 发出 {copy}：已在对应的反向之后",
@@ -214,6 +215,8 @@ export const SCHEDULE_MESSAGES = {
   "schedule.spread_vocabulary_is_fifo": "词表分片时反向按先进先出执行",
   "schedule.spread_vocabulary_limits_v": "词表分片时 v 至多为 {most}",
   "schedule.spreads_costs_of_a_list": "{field} 会把一个设备的代价分摊到各阶段，而 {name} 已是每个阶段一项的列表",
+  "schedule.stage_on_no_rank": "没有 rank 持有阶段 {stage}，却有阶段 {last}：缺少一个 rank 或一个阶段",
+  "schedule.stage_on_two_ranks": "rank {rank} 执行 {op}，但阶段 {stage} 在 rank {home} 上；一个阶段只属于一个 rank",
   "schedule.stage_on_wrong_rank": "rank {rank} 执行 {op}，但按 {placement} 放置它持有 {stages}",
   "schedule.stages_not_even": "{stages} 个阶段无法均分到文件的 {p} 行（rank）",
   "schedule.stages_of_two_directions": "{stages} 个阶段在 {p} 个 rank 上：双向时两者应为同一个偶数",
@@ -221,6 +224,7 @@ export const SCHEDULE_MESSAGES = {
   "schedule.too_many_chunks_for_pairs": "重叠对对应每个 rank {chunks} 个分块；至多为 {most} 个",
   "schedule.too_many_ops": "p x m x v 共 {ops} 个 op，超过上限 {most}；此处 m 最大为 {nearest}",
   "schedule.too_many_ops_to_pack": "该执行顺序有 {ops} 个 op；spec 最多容纳 {most} 个",
+  "schedule.too_many_stages_on_a_rank": "一个 rank 有 {stages} 个阶段；至多为 {most} 个",
   "schedule.too_many_ranks_or_micro_batches":
     "{ranks} 个 rank 与 {micro_batches} 个微批次；至多为 {most_ranks} 与 {most_micro_batches}",
   "schedule.trace_clocks_disagree":
