@@ -104,6 +104,22 @@ class Placement:
         stages: list[int] = self.stage_of[rank, : self.held[rank]].tolist()
         return stages
 
+    def rank_of(self, stage: int, stream: int = 0) -> int:
+        return self.homes[stream][stage]
+
+    @cached_property
+    def homes(self) -> list[list[int]]:
+        """Return (streams, stages): the rank of each stage of each stream."""
+        ranks: list[list[int]] = (self.slot_at // self.chunks).tolist()
+        return ranks
+
+    def text(self) -> str:
+        """Return the placement in words: its kind, and of a custom one the stages of the first ranks."""
+        if self.kind != "custom":
+            return self.kind
+        shown = [f"rank {rank}: {' '.join(map(str, self.stages_of(rank)))}" for rank in range(min(self.p, 8))]
+        return f"custom ({', '.join(shown)}{', ...' * (self.p > 8)})"
+
     def stage(self, rank: int, chunk: int) -> int:
         return int(self.stage_of[rank, chunk])
 

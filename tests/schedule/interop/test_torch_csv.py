@@ -57,7 +57,7 @@ def test_empty_cells_are_idle_slots_and_the_v_placement_is_found() -> None:
         ("0F0,(0F1;0B0)\n", "line 1, cell 2"),
         ("0F0,(0F1;0I0)OVERLAP_F_B\n", "line 1, cell 2"),
         ("0F0,(0F1;1B0;2B0)OVERLAP_F_B\n", "line 1, cell 2"),
-        ("0F0,0SEND_F0,0B0\n", "line 1, cell 2"),
+        ("0F0,0SEND_X0,0B0\n", "line 1, cell 2"),
         ("0F-1\n", "is not an op"),
         ("0F99999999\n", "micro-batches; at most"),
         ("0F0,0B0\n2F0,2B0\n", "no rank has stage 1"),

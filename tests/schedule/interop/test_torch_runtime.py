@@ -74,6 +74,18 @@ def test_torch_runs_files_with_stages_on_any_ranks(torchs: Pool, text: str) -> N
     runs_right(torchs, torch_csv.read(text))
 
 
+@pytest.mark.parametrize("name", ["1f1b", "interleaved", "zb-h1", "dualpipev"])
+def test_files_with_the_messages_that_torch_adds_are_read_and_their_messages_pass(name: str) -> None:
+    from torch.distributed.pipelining import schedules
+
+    order = order_of(name, 4, 8)
+    rows = {rank: [schedules._Action.from_str(op.text()) for op in order.row(rank)] for rank in range(order.p)}
+    rows = {rank: schedules._add_unshard_reshard(row) for rank, row in rows.items()}
+    rows = schedules._add_send_recv(rows, order.placement.rank_of, order.placement.stages)
+    found = torch_csv.read_file("".join(",".join(map(str, rows[rank])) + "\n" for rank in range(order.p)))
+    assert (found.lowered, found.notes, found.order.text()) == (True, (), order.text())
+
+
 @given(spec=st.sampled_from(CARRIED).flatmap(lambda name: specs(name, max_p=4, max_m=10)))
 @few(10)
 def test_torch_runs_files_of_any_shape(torchs: Pool, spec: Spec) -> None:
