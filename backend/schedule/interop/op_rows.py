@@ -88,17 +88,19 @@ def _as_found(rows: Rows, stages: int) -> Placement:
     """
     homes: dict[int, int] = {}
     for rank, row in enumerate(rows):
-        for half in (half for op in row for half in halves(op)):
-            if homes.setdefault(half.stage, rank) != rank:
-                text = message(
-                    "schedule.stage_on_two_ranks",
-                    "rank {rank} does {op}, but stage {stage} is on rank {home}; a stage has one rank",
-                    rank=rank,
-                    op=half.text(),
-                    stage=half.stage,
-                    home=homes[half.stage],
-                )
-                raise OrderError(text, rank=rank, op=half.text())
+        held = {half.stage for op in row for half in halves(op)}
+        if not homes.keys().isdisjoint(held):
+            first = next(half for op in row for half in halves(op) if half.stage in homes)
+            text = message(
+                "schedule.stage_on_two_ranks",
+                "rank {rank} does {op}, but stage {stage} is on rank {home}; a stage has one rank",
+                rank=rank,
+                op=first.text(),
+                stage=first.stage,
+                home=homes[first.stage],
+            )
+            raise OrderError(text, rank=rank, op=first.text())
+        homes |= dict.fromkeys(held, rank)
     missing = next((stage for stage in range(stages) if stage not in homes), None)
     if missing is not None:
         text = message(
