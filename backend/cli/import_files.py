@@ -17,6 +17,7 @@ import numpy as np
 
 from backend.errors import RequestError, message
 from backend.schedule.interop import torch_csv, trace_import
+from backend.schedule.interop.csv_table import text_of
 from backend.schedule.interop.trace_import import Measured
 from backend.schedule.order.ops import Pair, halves
 from backend.schedule.order.order import Order
@@ -38,11 +39,13 @@ def import_files(files: tuple[Path, ...], form: str, as_json: bool) -> None:
     try:
         texts = [_text(path) for path in files]
         if form == "auto":
-            form = "chrome-trace" if texts[0].lstrip()[:1] in ("{", "[") else "torch-csv"
+            form = "chrome-trace" if texts[0].lstrip("\ufeff \t\r\n")[:1] in ("{", "[") else "torch-csv"
         if form == "torch-csv" and len(texts) > 1:
             raise click.UsageError("torch's CSV is one file for all ranks")
         if form == "torch-csv":
-            shape = {"format": form, "complete": True, "missing": None} | _planned(torch_csv.read(texts[0]))
+            found = torch_csv.read_file(texts[0])
+            shape = {"format": form, "complete": True, "missing": None, "dialect": found.dialect}
+            shape |= {"title": found.title, "notes": list(found.notes)} | _planned(found.order)
         else:
             shape = _trace(texts)
     except RequestError as error:
@@ -55,8 +58,8 @@ def import_files(files: tuple[Path, ...], form: str, as_json: bool) -> None:
 def _text(path: Path) -> str:
     try:
         data = path.read_bytes()
-        return (gzip.decompress(data) if data.startswith(GZIP) else data).decode()
-    except (UnicodeDecodeError, OSError, EOFError, zlib.error) as error:
+        return text_of(gzip.decompress(data) if data.startswith(GZIP) else data)
+    except (RequestError, OSError, EOFError, zlib.error) as error:
         why = message(
             "web.file_is_not_text", "{file} cannot be read as text: {reason}", file=path.name, reason=str(error)[:120]
         )
@@ -168,7 +171,7 @@ def _summary(shape: dict[str, Any]) -> list[str]:
 
 def _found(shape: dict[str, Any]) -> str:
     if shape["format"] == "torch-csv":
-        return "an order in torch's CSV"
+        return f"an order in {shape.get('title', 'torch CSV')}"
     names = "torch profiler's ranges" if shape["source"] == "torch profiler" else "op texts"
     steps = f", the last whole of {shape['steps']} steps" if shape["steps"] > 1 else ""
     ranks = len(shape["lanes"])

@@ -19,7 +19,6 @@ from backend.schedule.interop import run_trace
 from backend.schedule.interop.op_rows import assemble
 from backend.schedule.interop.trace_events import Slice, Track, device_of, document, forward_only, read
 from backend.schedule.order.ops import Op, Pair, halves
-from backend.schedule.order.placement import KINDS
 from backend.schedule.simulation.check import check
 from backend.schedule.simulation.message_flow import without_waits
 from backend.schedule.simulation.simulate import Floats, Timeline
@@ -163,7 +162,7 @@ def _timeline(lanes: Sequence[Lane], forwards: bool) -> tuple[Timeline | None, s
             stage=lacking[0],
         )
     try:
-        order = assemble([lane.ops for lane in lanes], KINDS)
+        order = assemble([lane.ops for lane in lanes], ("bidirectional", "custom"))
         check(order)
     except OrderError as error:
         return None, error.message
