@@ -21,6 +21,7 @@ from backend.schedule.errors import SpecError
 from backend.schedule.families import imported
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.interop import torch_csv, trace_import
+from backend.schedule.interop.csv_table import text_of
 from backend.schedule.interop.trace_events import UNITS
 from backend.schedule.interop.trace_import import Measured
 from backend.schedule.interop.trace_names import reader
@@ -53,12 +54,14 @@ def import_files(files: tuple[Path, ...], form: str, names: str | None, unit: st
     try:
         texts = [_text(path) for path in files]
         if form == "auto":
-            form = "chrome-trace" if texts[0].lstrip()[:1] in ("{", "[") else "torch-csv"
+            form = "chrome-trace" if texts[0].lstrip("\ufeff \t\r\n")[:1] in ("{", "[") else "torch-csv"
         if form == "torch-csv" and len(texts) > 1:
             raise click.UsageError("torch's CSV is one file for all ranks")
         if form == "torch-csv":
             _refuse_without_effect(names, unit)
-            shape = {"format": form, "complete": True, "missing": None} | _planned(torch_csv.read(texts[0]))
+            found = torch_csv.read_file(texts[0])
+            shape = {"format": form, "complete": True, "missing": None, "dialect": found.dialect}
+            shape |= {"title": found.title, "notes": list(found.notes)} | _planned(found.order)
         else:
             shape = _trace(texts, names, unit)
     except RequestError as error:
@@ -77,8 +80,8 @@ def _refuse_without_effect(names: str | None, unit: str) -> None:
 def _text(path: Path) -> str:
     try:
         data = path.read_bytes()
-        text = (gzip.decompress(data) if data.startswith(GZIP) else data).decode("utf-8-sig")
-    except (UnicodeDecodeError, OSError, EOFError, zlib.error) as error:
+        text = text_of(gzip.decompress(data) if data.startswith(GZIP) else data)
+    except (RequestError, OSError, EOFError, zlib.error) as error:
         why = message(
             "web.file_is_not_text", "{file} cannot be read as text: {reason}", file=path.name, reason=str(error)[:120]
         )
@@ -175,7 +178,7 @@ def _summary(shape: dict[str, Any]) -> list[str]:
 
 def _found(shape: dict[str, Any]) -> str:
     if shape["format"] == "torch-csv":
-        return "an order in torch's CSV"
+        return f"an order in {shape.get('title', 'torch CSV')}"
     names = "torch profiler's ranges" if shape["source"] == "torch profiler" else "op texts"
     steps = f", step {shape['step']} of {shape['steps']}" if shape["steps"] > 1 else ""
     ranks = len(shape["lanes"])

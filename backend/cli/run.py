@@ -28,9 +28,9 @@ from backend.runs.run_series import Rows
 from backend.schedule.errors import OrderError
 from backend.schedule.families import registry
 from backend.schedule.interop import torch_csv
+from backend.schedule.interop.csv_table import text_of
 from backend.schedule.order import wire
 from backend.schedule.order.order import Order
-from backend.schedule.simulation.check import check
 from backend.schedule.spec import Spec, number, optional
 
 LONG_S = 120.0  # from which on the expected length of a run is printed
@@ -65,7 +65,7 @@ def run(csv_file: Path | None, calibrating: bool, trace: Path | None, as_json: b
     options = {key: given.pop(key) for key in OPTIONS}
     data, unit_ms = spec_data(given), options["unit_ms"]
     job = {key: value for key, value in options.items() if value is not None}
-    with failing(data, as_json), reported(OrderError, UnicodeDecodeError):
+    with failing(data, as_json), reported(OrderError):
         optional(number, "unit_ms", unit_ms, 0.001, 60_000)
         order, job = _order(csv_file, data, job)
     quiet = as_json or not sys.stderr.isatty()
@@ -93,8 +93,7 @@ def _order(csv_file: Path | None, data: dict[str, Any], job: dict[str, Any]) -> 
         if data.get("family"):
             why = message("runs.family_or_csv", "give a FAMILY or --csv FILE, not both")
             raise RequestError("family", data["family"], why)
-        order = torch_csv.read(csv_file.read_text())
-        check(order)
+        order = torch_csv.read(text_of(csv_file.read_bytes()))
         return order, job | {"spec": {}, "order": wire.to_text(order)}  # the sizes are the order's, the costs 1
     if not data.get("family"):
         why = message("runs.family_missing", "name a FAMILY such as 1f1b, or a file with --csv")

@@ -21,6 +21,7 @@ from backend.schedule.errors import OrderError
 from backend.schedule.families import registry
 from backend.schedule.families.searched import proved
 from backend.schedule.interop import ascii, torch_csv
+from backend.schedule.interop.csv_table import text_of
 from backend.schedule.interop.export import FORMATS, render
 from backend.schedule.simulation.memory import peaks
 from backend.schedule.simulation.metrics import figures
@@ -113,22 +114,26 @@ def export(form: str, output: Path | None, seconds: float, **given: Any) -> None
     "--placement", type=click.Choice(["looped", "v"]), help="where stages live (default: what the file shows)"
 )
 def check(file: Path, placement: str | None) -> None:
-    """Validate an order in torch's CSV: print its first violation, or its figures at unit costs."""
+    """Validate an order in torch's CSV: print its first violation, or its figures at unit costs and what its rows
+    show: sizes, placement, the file's dialect, and whether its messages can deadlock."""
     try:
-        order = torch_csv.read(file.read_text(), placement)
-    except (OrderError, UnicodeDecodeError) as error:
-        why = error.message if isinstance(error, OrderError) else "the file is not text"
-        click.echo(f"{file.name}: {why}", err=True)
+        found = torch_csv.read_file(text_of(file.read_bytes()), placement)
+    except OrderError as error:
+        click.echo(f"{file.name}: {error.message}", err=True)
         sys.exit(1)
+    order = found.order
     at_unit = figures(simulate(order, Spec().costs, order.chunks))
     place = order.placement
     click.echo(
-        f"{file.name}: a schedule of {len(order)} ops, p {order.p}, m {order.m}, {place.chunks} chunks, {place.kind}"
+        f"{file.name}: {found.title}: a schedule of {len(order)} ops; it shows p {order.p}, m {order.m}, "
+        f"v {place.chunks}, placement {place.text()}"
     )
     click.echo(
         f"at unit costs: makespan {at_unit.makespan:g}, bubble {at_unit.global_bubble.of_total:.2%} of total (global), "
         f"{at_unit.span_bubble.of_total:.2%} (span), peak in flight {max(peaks(order)[0].tolist())}"
     )
+    for note in found.notes:
+        click.echo(f"{file.name}: {note}", err=True)
 
 
 @click.command()

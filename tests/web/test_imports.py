@@ -58,6 +58,17 @@ def test_the_placement_is_found_or_may_be_named(client: FlaskClient) -> None:
     assert error_of(client.post("/api/orders", json={"csv": csv, "placement": "w"}))["nearest"] == "looped"
 
 
+def test_the_answer_names_the_dialect_of_the_file_and_notes_on_its_messages(client: FlaskClient) -> None:
+    assert take(client, CSV)["dialect"] == {"format": "compute_only", "letters": "current"}
+    assert take(client, CSV)["notes"] == []
+    rows = "0F0;0SEND_F0;0F1;0SEND_F1;0RECV_B0;0B0;0W0;0RECV_B1;0B1;0W1\n" + (
+        "1RECV_F0;1F0;1B0;1SEND_B0;1W0;1RECV_F1;1F1;1B1;1SEND_B1;1W1\n"
+    )
+    answer = take(client, f"\ufeff{rows}")
+    assert answer["dialect"] == {"format": "compute_comms", "letters": "2024"}
+    assert [note["code"] for note in answer["notes"]] == ["schedule.csv_deadlock_on_one_stream"]
+
+
 @pytest.mark.parametrize(
     ("csv", "says"),
     [
@@ -65,8 +76,12 @@ def test_the_placement_is_found_or_may_be_named(client: FlaskClient) -> None:
         (CSV.replace("1F1", "1F0"), "line 2, cell 3: rank 1 does 1F0 twice"),
         (CSV.replace("1B0,1F1", "1F1"), "line 2: rank 1 never does 1B0"),
         (CSV.replace("0F0,0F1,0B0", "0F0,0B1,0F1,0B0"), "line 1, cell 2: rank 0 does 0B1 before 0F1"),
-        ("0F0,0B0\n\n1F0,4B0\n", "do not spread evenly"),
-        ("1F0,1B0\n0F0,0B0\n", "line 1, cell 1: rank 0 does 1F0, but with looped placement it holds 0"),
+        ("0F0,0B0\n\n1F0,4B0\n", "no rank has stage 2, and there is a stage 4"),
+        ("0F0,1B0\n\n1F0,0B0\n", "line 3, cell 1: rank 1 does 1F0, but stage 1 is on rank 0"),
+        (
+            "0F0,0SEND_F0,0RECV_B0,0B0\n1F0,1B0,1SEND_B0\n",
+            "line 1, cell 2: rank 0 does 0SEND_F0, and rank 1 never does 1RECV_F0",
+        ),
         ("0F0,0B0,0F1,0B1\n1F1,1B1,1F0,1B0\n", "line 1, cell 2: deadlock"),
         ("hello", "line 1, cell 1"),
         ("\n\n", "csv is the text"),

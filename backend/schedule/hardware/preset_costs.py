@@ -42,6 +42,14 @@ class Preset:
 
     def estimate(self, spec: Spec) -> Estimate:
         """Estimate the costs of a spec's stages. Raises SpecError, as for more stages than layers."""
+        if spec.stages != spec.p * spec.v:
+            text = message(
+                "hardware.stages_not_even",
+                "the cost model gives every rank as many stages; this order has {stages} on {p} ranks",
+                stages=spec.stages,
+                p=spec.p,
+            )
+            raise SpecError("order", spec.order, text)
         data = dict(self.fields) | {"p": spec.p, "v": spec.v}
         layers = data.get("layers")
         if isinstance(layers, tuple) and (

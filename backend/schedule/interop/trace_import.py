@@ -31,7 +31,6 @@ from backend.schedule.interop.trace_names import UNKNOWN, reader
 from backend.schedule.interop.trace_steps import last_whole_step, numbered
 from backend.schedule.order.ops import PAIR, Op, Pair, halves
 from backend.schedule.order.order import code_table
-from backend.schedule.order.placement import KINDS
 from backend.schedule.simulation.check import check
 from backend.schedule.simulation.message_flow import without_waits
 from backend.schedule.simulation.simulate import Floats, Timeline
@@ -294,7 +293,7 @@ def _timeline(lanes: Sequence[Lane], forwards: bool) -> tuple[Timeline | None, s
             stage=lacking[0],
         )
     try:
-        order = assemble([lane.ops for lane in lanes], KINDS)
+        order = assemble([lane.ops for lane in lanes], ("bidirectional", "custom"))
         check(order)
     except OrderError as error:
         return None, error.message

@@ -186,7 +186,7 @@ def same_order(one: Order, other: Order) -> bool:
     """Return whether two orders have the same ops and copies in the same places, however their micro-batches are
     encoded.
     """
-    sizes = ((each.placement.kind, each.p, each.chunks, each.m, each.barriers) for each in (one, other))
+    sizes = ((each.placement, each.m, each.barriers) for each in (one, other))
     copies = ((each.copies.codes, each.copies.offsets) if each.copies else () for each in (one, other))
     mine, theirs = ((each.codes, each.offsets, *lanes) for each, lanes in zip((one, other), copies, strict=True))
     if next(sizes) != next(sizes) or len(mine) != len(theirs) or not all(map(np.array_equal, mine, theirs)):

@@ -23,10 +23,10 @@ def first_wrong(order: Order) -> int | None:
 
 
 def _complete(order: Order, rank: int) -> bool:
-    chunks, n = order.chunks, order.n
+    chunks, n, held = order.chunks, order.n, int(order.placement.held[rank])
     kind, chunk, micro = _halves(order, rank)
     # An order of few ops must not allocate large tables.
-    if len(kind) < (1 if order.forward_only else 2) * chunks * n or (micro < 0).any() or (micro >= n).any():
+    if len(kind) < (1 if order.forward_only else 2) * held * n or (micro < 0).any() or (micro >= n).any():
         return False
     if not order.barriers and (kind >= S).any():
         return False
@@ -35,7 +35,7 @@ def _complete(order: Order, rank: int) -> bool:
     at[key] = np.arange(len(key))
     if np.count_nonzero(at != NEVER) != len(key):
         return False  # an op occurs twice
-    when = at.reshape(T + 1, chunks, n)
+    when = at.reshape(T + 1, chunks, n)[:, :held]
     full, split = when[B] != NEVER, (when[I] != NEVER) & (when[W] != NEVER)
     neither = (when[I] == NEVER) & (when[W] == NEVER)
     backwards = (full & neither & (when[F] < when[B])) | (~full & split & (when[F] < when[I]) & (when[I] < when[W]))

@@ -71,6 +71,39 @@ def test_a_bad_file_is_explained_in_a_sentence_and_a_good_one_replaces_the_sched
     wait(page, "bubbleline.state().plans[0].shown?.family === '1f1b'")
 
 
+def test_stages_on_any_ranks_are_drawn_where_they_are_and_their_costs_are_set_one_by_one(open_page: Open) -> None:
+    page = open_page("?family=1f1b&p=4&m=4")
+    bring(page, "0F0,1F0,1B0,0B0\n2F0,3F0,4F0,4B0,3B0,2B0\n")
+    wait(page, "bubbleline.state().plans[0].shown?.family === 'imported'")
+    expect(figure(page, "Step time")).to_have_text("5")
+    wait(page, "location.search.includes('&order=c5-')")
+    boxes_of_rank_1 = boxes(page, "a", ["2F0", "3F0", "4F0", "3B0"])
+    assert len({top for _, top, _, _ in boxes_of_rank_1}) == 1
+    assert boxes(page, "a", ["0F0"])[0][1] < boxes_of_rank_1[0][1]
+    page.evaluate("document.getElementById('controls').setAttribute('open', '')")
+    page.click("#stage-costs > summary")
+    page.fill('#stage-costs [data-at="F-4"]', "2.5")
+    page.keyboard.press("Enter")
+    wait(page, "Array.isArray(bubbleline.state().spec.costs.F)")
+    expect(figure(page, "Step time")).to_have_text("7.1667")
+    assert len(state(page)["spec"]["costs"]["F"]) == 5
+
+
+def test_the_page_names_the_dialect_of_a_file_and_what_its_messages_may_do(open_page: Open) -> None:
+    page = open_page("?family=1f1b&p=4&m=4")
+    rank_0 = "0F0\t0SEND_F0\t0F1\t0SEND_F1\t0RECV_B0\t0B0\t0RECV_B1\t0B1"
+    rank_1 = "1RECV_F0\t1F0\t1B0\t1SEND_B0\t1RECV_F1\t1F1\t1B1\t1SEND_B1"
+    file = {"name": "o.txt", "mimeType": "text/plain", "buffer": f"{rank_0}\r\n{rank_1}\r\n".encode("utf-16")}
+    page.click("#family")
+    page.click("[data-family=imported]")
+    page.set_input_files("#import-file", [file])  # type: ignore[list-item]
+    expect(page.locator("#import-status")).to_contain_text("an order in torch's CSV")
+    page.click("#import-take")
+    notice = page.get_by_text("with messages (compute_comms)")
+    expect(notice).to_contain_text("rank 0 waits at 0SEND_F1 for 1RECV_F1 on rank 1")
+    wait(page, "bubbleline.state().plans[0].shown?.family === 'imported'")
+
+
 def test_sizes_of_an_imported_order_are_locked_and_costs_are_not(open_page: Open) -> None:
     page = open_page("")
     bring(page, GOOD)

@@ -225,9 +225,10 @@ class ImportDialog {
   }
 
   async #takeOrder(given: Given[]) {
-    const spec = await askOrder(given);
+    const { spec, dialect, notes } = await askOrder(given);
     putImported(this.parts.store, spec, this.#where.value === "replace" ? this.#at : null, {});
-    this.parts.announce(t("The order is in the link: p {p}, m {m}, v {v}.", { p: spec.p, m: spec.m, v: spec.v }));
+    const sizes = t("The order is in the link: p {p}, m {m}, v {v}.", { p: spec.p, m: spec.m, v: spec.v });
+    this.parts.announce([sizes, dialectText(dialect), ...notes.map((note) => sentence(tr(note)))].join(" ").trim());
   }
 
   async #takeTrace(given: Given[]) {
@@ -251,6 +252,15 @@ class ImportDialog {
     show(this.#wrong, true);
     this.#wrong.scrollIntoView({ block: "nearest" });
   }
+}
+
+/** What letters and cells were read that today's torch does not write in a plain file; "" for such a file. */
+function dialectText({ format, letters }: { format: string; letters: string }) {
+  const parts = [
+    letters === "2024" ? t("letters of 2024, where B is the input gradient") : "",
+    format === "compute_comms" ? t("with messages (compute_comms)") : "",
+  ].filter(Boolean);
+  return parts.length ? t("Read as torch's CSV, {parts}.", { parts: parts.join(t(", ")) }) : "";
 }
 
 /** Files may be dropped anywhere on the page; elsewhere the browser would leave it. */

@@ -78,6 +78,9 @@ export const FRAME = {
   "an order in torch's CSV": "torch CSV 格式的执行顺序",
   "{names}: {what}": "{names}：{what}",
   "Recognized as {what}": "识别为：{what}",
+  "Read as torch's CSV, {parts}.": "按 torch 的 CSV 读取：{parts}。",
+  "letters of 2024, where B is the input gradient": "使用 2024 年的字母，其中 B 为输入梯度",
+  "with messages (compute_comms)": "带消息（compute_comms）",
   "The order is in the link: p {p}, m {m}, v {v}.": "执行顺序已写入链接：p {p}，m {m}，v {v}。",
   "The trace is kept as a run: p {p}, m {m}.": "轨迹已保存为一次运行：p {p}，m {m}。",
   "The server does not answer. Your input is still here; try again in a moment.":
