@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -25,6 +26,7 @@ from tests.support.servers.postgresql import Cluster
 from tests.support.servers.server import FAKE_RUNNER, FORKS, Start, launch
 from tests.support.servers.server import Server as Server
 from tests.support.strategies import NEW_EXAMPLES, few
+from tests.support.whole_run.collection import CompiledOnce
 from tests.support.whole_run.processor_time import ProcessorTime
 
 if TYPE_CHECKING:
@@ -44,15 +46,22 @@ settings.load_profile("bubbleline")
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(ProcessorTime())
+    config.pluginmanager.register(CompiledOnce())
 
 
 gc.disable()  # until the tests are collected: what they are made of stays to the end
 
 
 def pytest_collection_finish() -> None:
-    """Leave what was imported and collected out of every later collection of garbage."""
+    """Leave what was imported and collected out of every later collection of garbage.
+
+    pytest adds its handlers to each logger that does not propagate, six times a test; torch has fifty of them.
+    """
     gc.freeze()
     gc.enable()
+    for name, logger in logging.root.manager.loggerDict.items():
+        if name.startswith("torch") and isinstance(logger, logging.Logger):
+            logger.propagate = True
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

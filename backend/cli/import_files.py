@@ -16,9 +16,16 @@ import click
 import numpy as np
 
 from backend.errors import RequestError, message
+from backend.runs.imported_run import spec_of
+from backend.schedule.errors import SpecError
+from backend.schedule.families import imported
+from backend.schedule.families.registry import FAMILIES
 from backend.schedule.interop import torch_csv, trace_import
+from backend.schedule.interop.csv_table import text_of
+from backend.schedule.interop.trace_events import UNITS
 from backend.schedule.interop.trace_import import Measured
-from backend.schedule.order.ops import Pair, halves
+from backend.schedule.interop.trace_names import reader
+from backend.schedule.order.ops import Pair
 from backend.schedule.order.order import Order
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.simulation.memory import peaks
@@ -32,19 +39,31 @@ GZIP = b"\x1f\x8b"
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--format", "form", type=click.Choice(["auto", "torch-csv", "chrome-trace"]), default="auto",
               show_default=True, help="auto: JSON is a Chrome trace, anything else torch's CSV")  # fmt: skip
+@click.option("--names", metavar="PATTERN", help="how a trace names its ops, where not as 2F0, PP:2F0 or Forward 0: "
+              "a regular expression with the groups (?P<kind>...) (forward, backward, dgrad, wgrad ...) and, where the "
+              "names have them, (?P<stage>...) and (?P<micro>...)")  # fmt: skip
+@click.option("--unit", type=click.Choice(tuple(UNITS)), default="us", show_default=True,
+              help="unit of a trace's times; the format's displayTimeUnit does not change it")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="everything, as one line of JSON")
-def import_files(files: tuple[Path, ...], form: str, as_json: bool) -> None:
+def import_files(files: tuple[Path, ...], form: str, names: str | None, unit: str, as_json: bool) -> None:
     """Read an order in torch's CSV, or a Chrome trace: one combined, or one FILE a rank from torch's profiler."""
+    try:
+        reader(names)
+    except SpecError as error:
+        raise click.BadParameter(str(error.message), param_hint="--names") from None
     try:
         texts = [_text(path) for path in files]
         if form == "auto":
-            form = "chrome-trace" if texts[0].lstrip()[:1] in ("{", "[") else "torch-csv"
+            form = "chrome-trace" if texts[0].lstrip("\ufeff \t\r\n")[:1] in ("{", "[") else "torch-csv"
         if form == "torch-csv" and len(texts) > 1:
             raise click.UsageError("torch's CSV is one file for all ranks")
         if form == "torch-csv":
-            shape = {"format": form, "complete": True, "missing": None} | _planned(torch_csv.read(texts[0]))
+            _refuse_without_effect(names, unit)
+            found = torch_csv.read_file(texts[0])
+            shape = {"format": form, "complete": True, "missing": None, "dialect": found.dialect}
+            shape |= {"title": found.title, "notes": list(found.notes)} | _planned(found.order)
         else:
-            shape = _trace(texts)
+            shape = _trace(texts, names, unit)
     except RequestError as error:
         shape = {"format": form, "complete": False, "missing": error.message}
     shape = {"files": [path.name for path in files]} | shape
@@ -52,24 +71,34 @@ def import_files(files: tuple[Path, ...], form: str, as_json: bool) -> None:
     sys.exit(0 if shape["complete"] else 1)
 
 
+def _refuse_without_effect(names: str | None, unit: str) -> None:
+    """Raise UsageError for options of traces with another file."""
+    if names is not None or unit != "us":
+        raise click.UsageError("--names and --unit are for traces: torch's CSV has neither names of events nor times")
+
+
 def _text(path: Path) -> str:
     try:
         data = path.read_bytes()
-        return (gzip.decompress(data) if data.startswith(GZIP) else data).decode()
-    except (UnicodeDecodeError, OSError, EOFError, zlib.error) as error:
+        text = text_of(gzip.decompress(data) if data.startswith(GZIP) else data)
+    except (RequestError, OSError, EOFError, zlib.error) as error:
         why = message(
             "web.file_is_not_text", "{file} cannot be read as text: {reason}", file=path.name, reason=str(error)[:120]
         )
         raise RequestError("file", path.name, why) from None
+    if not text.strip():
+        raise RequestError("file", path.name, message("web.file_is_empty", "{file} is empty", file=path.name))
+    return text
 
 
-def _trace(texts: list[str]) -> dict[str, Any]:
-    found = trace_import.load(*texts)
+def _trace(texts: list[str], names: str | None, unit: str) -> dict[str, Any]:
+    found = trace_import.load(*texts, names=names, unit=unit)
     shape: dict[str, Any] = {
         "format": "chrome-trace",
         "complete": found.timeline is not None,
         "missing": found.missing,
         "source": found.source,
+        "step": found.step,
         "steps": found.steps,
         "ignored": found.ignored,
         "notes": list(found.notes),
@@ -86,7 +115,10 @@ def _trace(texts: list[str]) -> dict[str, Any]:
         return shape
     shape["measured"] = figures(found.timeline).as_dict()
     shape["without_waits"] = figures(found.computing).as_dict() if found.computing else None
-    return shape | _planned(found.timeline.order) | {"at_measured_costs": _at_measured_costs(found)}
+    spec = spec_of(found)
+    shape["family"] = None if spec.family == imported.NAME else spec.family
+    means = figures(simulate(found.timeline.order, spec.timing, spec.v)).as_dict()
+    return shape | _planned(found.timeline.order) | {"at_measured_costs": means}
 
 
 def _planned(order: Order) -> dict[str, Any]:
@@ -114,30 +146,6 @@ def _means(found: Measured) -> dict[str, float]:
     return {kind: sum(times) / len(times) for kind, times in spent.items()}
 
 
-def _at_measured_costs(found: Measured) -> dict[str, Any] | None:
-    """Return the order's figures if each stage's ops take their measured means; the rest of the measured makespan is
-    messages and jitter. None with overlapped pairs, whose halves are not timed apart."""
-    timeline = found.computing or found.timeline
-    assert timeline is not None
-    order = timeline.order
-    ops = [op for rank in range(order.p) for op in order.row(rank)]
-    if any(isinstance(op, Pair) for op in ops):
-        return None
-    spent = {kind: np.zeros(order.placement.stages) for kind in "FIWB"}
-    count = {kind: np.zeros(order.placement.stages) for kind in "FIWB"}
-    for op, time in zip(ops, (timeline.end - timeline.start).tolist(), strict=True):
-        for half in halves(op):
-            spent[half.kind][half.stage] += time
-            count[half.kind][half.stage] += 1
-    mean = {kind: spent[kind] / np.maximum(count[kind], 1) for kind in spent}
-    if (np.minimum(count["B"], count["I"]) > 0).any():
-        return None  # B and I + W of one stage differ, and the cost model has one I and one W a stage
-    full = count["B"] > 0
-    mean["I"], mean["W"] = np.where(full, mean["B"], mean["I"]), np.where(full, 0.0, mean["W"])
-    f, i, w = (tuple(mean[kind].tolist()) for kind in "FIW")
-    return figures(simulate(order, Costs(f, i, w))).as_dict()
-
-
 def _summary(shape: dict[str, Any]) -> list[str]:
     """Describe the result in a few lines."""
     name = ", ".join(shape["files"])
@@ -150,6 +158,8 @@ def _summary(shape: dict[str, Any]) -> list[str]:
             f"a whole schedule: {ops} ops, p {shape['p']}, m {shape['m']}, chunks per rank {shape['chunks']}, "
             f"{shape['placement']}, peak in flight {peak}"
         )
+        if shape.get("family"):
+            lines.append(f"the order is that of {FAMILIES[shape['family']].title}")
     else:
         lines += [_lane_line(lane) for lane in shape["lanes"]]
         lines.append(f"not a whole schedule: {shape['missing']}")
@@ -168,9 +178,9 @@ def _summary(shape: dict[str, Any]) -> list[str]:
 
 def _found(shape: dict[str, Any]) -> str:
     if shape["format"] == "torch-csv":
-        return "an order in torch's CSV"
+        return f"an order in {shape.get('title', 'torch CSV')}"
     names = "torch profiler's ranges" if shape["source"] == "torch profiler" else "op texts"
-    steps = f", the last whole of {shape['steps']} steps" if shape["steps"] > 1 else ""
+    steps = f", step {shape['step']} of {shape['steps']}" if shape["steps"] > 1 else ""
     ranks = len(shape["lanes"])
     return f"a Chrome trace with {names} of {ranks} rank{'s' * (ranks != 1)}{steps}; {shape['ignored']} other events"
 

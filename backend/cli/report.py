@@ -19,6 +19,7 @@ from backend.schedule.simulation.simulate import Timeline
 
 NOTHING = 0.0005  # a share that is shown as 0.0 %
 IDLE = {
+    "input": "predecessors",
     "message": "messages",
     "copy": "copies",
     "late_start": "late starts",

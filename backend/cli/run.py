@@ -29,10 +29,10 @@ from backend.schedule.errors import OrderError
 from backend.schedule.families import registry
 from backend.schedule.interop import torch_csv
 from backend.schedule.interop.ascii import memory_lines
+from backend.schedule.interop.csv_table import text_of
 from backend.schedule.order import wire
 from backend.schedule.order.order import Order
 from backend.schedule.result import memory_of
-from backend.schedule.simulation.check import check
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec, number, optional
 
@@ -68,10 +68,10 @@ def run(csv_file: Path | None, calibrating: bool, trace: Path | None, as_json: b
     options = {key: given.pop(key) for key in OPTIONS}
     data, unit_ms = spec_data(given), options["unit_ms"]
     job = {key: value for key, value in options.items() if value is not None}
-    with failing(data, as_json), reported(OrderError, UnicodeDecodeError):
+    with failing(data, as_json), reported(OrderError):
         optional(number, "unit_ms", unit_ms, 0.001, 60_000)
         spec, order = _order(csv_file, data)
-    job |= {"spec": spec.to_json() | {"order": None}, "order": wire.to_text(order)}
+    job |= {"spec": spec.to_json(), "order": wire.to_text(order)}
     quiet = as_json or not sys.stderr.isatty()
     if not quiet:
         _announce_long(spec, order, options)
@@ -98,8 +98,7 @@ def _order(csv_file: Path | None, data: dict[str, Any]) -> tuple[Spec, Order]:
         if data.get("family"):
             why = message("runs.family_or_csv", "give a FAMILY or --csv FILE, not both")
             raise RequestError("family", data["family"], why)
-        order = torch_csv.read(csv_file.read_text())
-        check(order)
+        order = torch_csv.read(text_of(csv_file.read_bytes()))
         return registry.read_of_file(data, order), order
     if not data.get("family"):
         why = message("runs.family_missing", "name a FAMILY such as 1f1b, or a file with --csv")

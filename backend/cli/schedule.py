@@ -21,6 +21,7 @@ from backend.schedule.errors import OrderError
 from backend.schedule.families import registry
 from backend.schedule.families.searched import proved
 from backend.schedule.interop import ascii, torch_csv
+from backend.schedule.interop.csv_table import text_of
 from backend.schedule.interop.export import FORMATS, render
 from backend.schedule.simulation.memory import peaks
 from backend.schedule.simulation.metrics import figures
@@ -114,29 +115,33 @@ def export(form: str, output: Path | None, seconds: float, **given: Any) -> None
 )
 @spec_options(family=False)
 def check(file: Path, placement: str | None, **given: Any) -> None:
-    """Validate an order in torch's CSV: print its first violation, or its figures at the costs and with the options
-    given, which are 1 and none by default. Sizes that are given are compared with those of the file.
+    """Validate an order in torch's CSV: print its first violation, or its figures and what its rows show: sizes,
+    placement, the file's dialect, and whether its messages can deadlock. The figures are those at the costs and with
+    the options given, which are 1 and none by default; sizes that are given must be those of the file.
     """
     data = spec_data(given)
     with failing(data, as_json=False):
         try:
-            order = torch_csv.read(file.read_text(), placement)
-        except (OrderError, UnicodeDecodeError) as error:
-            why = error.message if isinstance(error, OrderError) else "the file is not text"
-            click.echo(f"{file.name}: {why}", err=True)
+            found = torch_csv.read_file(text_of(file.read_bytes()), placement)
+        except OrderError as error:
+            click.echo(f"{file.name}: {error.message}", err=True)
             sys.exit(1)
+        order = found.order
         spec = registry.read_of_file(data, order)
     timeline = simulate(order, spec.timing, spec.v)
-    found, place = figures(timeline), order.placement
+    shown, place = figures(timeline), order.placement
     click.echo(
-        f"{file.name}: a schedule of {len(order)} ops, p {order.p}, m {order.m}, {place.chunks} chunks, {place.kind}"
+        f"{file.name}: {found.title}: a schedule of {len(order)} ops; it shows p {order.p}, m {order.m}, "
+        f"v {place.chunks}, placement {place.text()}"
     )
     click.echo(
-        f"at {'unit' if spec.timing == Spec().timing else 'these'} costs: makespan {found.makespan:g}, "
-        f"bubble {found.global_bubble.of_total:.2%} of total (global), "
-        f"{found.span_bubble.of_total:.2%} (span), peak in flight {max(peaks(order)[0].tolist())}"
+        f"at {'unit' if spec.timing == Spec().timing else 'these'} costs: makespan {shown.makespan:g}, "
+        f"bubble {shown.global_bubble.of_total:.2%} of total (global), "
+        f"{shown.span_bubble.of_total:.2%} (span), peak in flight {max(peaks(order)[0].tolist())}"
     )
     click.echo("\n".join(ascii.memory_lines(result.memory_of(spec, timeline), spec.memory)))
+    for note in found.notes:
+        click.echo(f"{file.name}: {note}", err=True)
 
 
 @click.command()

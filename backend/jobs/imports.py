@@ -20,7 +20,6 @@ from backend.schedule.errors import OrderError
 from backend.schedule.families import imported
 from backend.schedule.interop import torch_csv, trace_import
 from backend.schedule.order.order_codec import MOST_OPS
-from backend.schedule.order.placement import KINDS
 from backend.schedule.spec import Spec, choice
 
 AN_IMPORT = message("runs.an_import", "an import")  # where keys were given, for errors
@@ -29,8 +28,10 @@ LONGEST_ERROR = 200  # characters of a JSON error
 MOST_TRACES = 1024  # files of one run: one per rank
 
 
-def order_of(body: bytearray) -> tuple[dict[str, Any], str]:
-    """Return (spec as JSON, query of the page) of {"csv": text, "placement"?: "looped" or "v"}."""
+def order_of(body: bytearray) -> tuple[dict[str, Any], str, dict[str, str], list[Message | str]]:
+    """Return (spec as JSON, query of the page, dialect of the file, notes on its messages) of {"csv": text,
+    "placement"?: "looped" or "v"}.
+    """
     asked = only(parse_object(body), ("csv", "placement"), AN_IMPORT)
     body.clear()
     text, kind = asked.get("csv"), asked.get("placement")
@@ -38,16 +39,18 @@ def order_of(body: bytearray) -> tuple[dict[str, Any], str]:
         why = message("runs.csv_text", "csv is the text of torch's CSV: one line per rank, such as 0F0,0F1,0B0,0B1")
         raise RequestError("csv", text, why)
     if kind is not None:
-        kind = choice("placement", kind, KINDS[:2])
+        kind = choice("placement", kind, torch_csv.PLACEMENTS)
     try:
-        spec = imported.spec_of(torch_csv.read(text, kind, MOST_OPS))
+        found = torch_csv.read_file(text, kind, MOST_OPS)
+        spec = imported.spec_of(found.order)
     except OrderError as error:
         raise RequestError("csv", error.op, error.message) from None
-    return spec.to_json(), query_of(spec)
+    return spec.to_json(), query_of(spec), found.dialect, list(found.notes)
 
 
 def run_of_trace(most: int, owner: str, body: bytearray) -> tuple[Run, list[Message | str], str]:
-    """Return (run, notes, query of the page) of a Chrome trace, or of {"traces": [one per rank]}.
+    """Return (run, notes, query of the page) of a Chrome trace, or of {"traces": [one per rank], "names"?: pattern of
+    the ops' names, "unit"?: of the times}.
 
     The body may be gzipped, to at most `most` bytes unpacked. The run still needs its id and its time.
     """
@@ -62,7 +65,10 @@ def _measured(text: bytes | bytearray) -> tuple[Spec, trace_import.Measured]:
     except (ValueError, RecursionError) as error:
         why = message("runs.trace_not_json", "The trace is not JSON: {error}", error=str(error)[:LONGEST_ERROR])
         raise RequestError("body", None, why) from None
-    traces = data.get("traces") if isinstance(data, dict) and "traceEvents" not in data else [data]
+    asked: dict[str, Any] = {"traces": [data]}
+    if isinstance(data, dict) and "traceEvents" not in data:
+        asked = only(data, ("traces", "names", "unit"), AN_IMPORT)
+    traces, names, unit = asked.get("traces"), asked.get("names"), asked.get("unit")
     if not isinstance(traces, list) or not 1 <= len(traces) <= MOST_TRACES:
         why = message(
             "runs.trace_body",
@@ -71,7 +77,8 @@ def _measured(text: bytes | bytearray) -> tuple[Spec, trace_import.Measured]:
         )
         raise RequestError("traces", None, why)
     try:
-        trace = trace_import.load(*(each if isinstance(each, dict | list) else None for each in traces))
+        files = (each if isinstance(each, dict | list) else None for each in traces)
+        trace = trace_import.load(*files, names=names, unit="us" if unit is None else unit)
     except OrderError as error:
         raise RequestError("trace", error.op, error.message) from None
     if trace.missing is not None:

@@ -8,8 +8,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import numpy as np
-
 from backend.errors import RequestError, message
 from backend.runs.run import Run
 from backend.runs.run_details import run_details, trace
@@ -18,7 +16,7 @@ from backend.schedule.errors import SpecError
 from backend.schedule.families import imported, registry
 from backend.schedule.interop import run_trace
 from backend.schedule.interop.measured_rows import KINDS
-from backend.schedule.order.order import Order
+from backend.schedule.order.order import Order, same_order
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import Timeline, simulate
 from backend.schedule.spec import Spec
@@ -78,20 +76,12 @@ def _same_order(spec: Spec, order: Order) -> Spec:
     """Return the spec if it still gives this order; else one that contains the order."""
     if spec.effort is None:
         try:
-            if _alike(registry.order(spec), order):
+            if same_order(registry.order(spec), order):
                 return spec
         except SpecError:  # the costs are beyond what the family can be built for
             pass
     held = imported.spec_of(order)
     return held.with_(costs=spec.costs, memory=spec.memory, w_share=spec.w_share)
-
-
-def _alike(one: Order, other: Order) -> bool:
-    """Return whether two orders of the same sizes are equal; two encodings of one order may count as different."""
-    copies = [(each.copies.codes, each.copies.offsets) if each.copies else () for each in (one, other)]
-    micro = [() if each.micro is None else (each.micro,) for each in (one, other)]
-    mine, theirs = ((each.codes, each.offsets, *micro[k], *copies[k]) for k, each in enumerate((one, other)))
-    return len(mine) == len(theirs) and all(map(np.array_equal, mine, theirs))
 
 
 def _short(spec: Spec) -> Spec:

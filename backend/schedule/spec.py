@@ -23,6 +23,7 @@ from backend.schedule.options.per_chunk import Modes, in_one_word
 from backend.schedule.options.recompute import MODES, kept
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
 from backend.schedule.order.order import Codes
+from backend.schedule.order.order_codec import custom_stages
 from backend.schedule.simulation.costs import Cost, Costs
 
 # Sizes that keep one answer under a few seconds and 400 MB; the page's sliders have lower limits. ``ops`` are those of
@@ -140,6 +141,12 @@ class Spec:
     def timing(self) -> Costs:
         """Return the effective costs of ops, with every option applied."""
         return timing(self.costs, Options(**{each.name: getattr(self, each.name) for each in fields(Options)}))
+
+    @property
+    def stages(self) -> int:
+        """Return the number of stages in model order."""
+        custom = None if self.order is None else custom_stages(self.order)
+        return self.p * self.v if custom is None else custom
 
     @property
     def barriers(self) -> int:

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from backend.schedule.order.order import Order
+from backend.schedule.simulation.message_flow import producers
 from runner.program.compile import Program
 from runner.telemetry.rows import OP
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
-KINDS = ("message", "copy", "late_start", "instrumentation", "own", "over")
+KINDS = ("input", "message", "copy", "late_start", "instrumentation", "own", "over")
 
 
 def awaits_reload(program: Program, offsets: Ints) -> Flags:
@@ -27,11 +29,19 @@ def awaits_reload(program: Program, offsets: Ints) -> Flags:
     return reload
 
 
-def idle(offsets: Ints, times: Ints, reload: Flags, paced: bool, record_ns: float) -> dict[str, list[int]]:
+def made(order: Order, end: Ints) -> Ints:
+    """Return (ops,) when the last op ended whose result each op needs, 0 for none; `end` (ops,)."""
+    made_by, _ = producers(order)
+    times: Ints = np.where(made_by >= 0, end[made_by], 0).max(axis=1)
+    return times
+
+
+def idle(offsets: Ints, times: Ints, made: Ints, reload: Flags, paced: bool, record_ns: float) -> dict[str, list[int]]:
     """Split the idle time of each rank, in ns, by cause. The causes add up to the time in which the rank ran no op,
     from the start of the run to the end of the last op on any rank:
 
-    `message`   a message or a collective that the op needs had not arrived
+    `input`     an op on another rank, whose result the op needs, had not ended (`made`)
+    `message`   it had ended, and its message, or a collective that the op needs, had not arrived
     `copy`      activations were not back from host memory
     `late_start`  paced: the op could have started, as its rank was free and its inputs counted as arrived; but the
                 rank still slept, had no core, or passed on messages, or a message took longer than its hop
@@ -45,12 +55,13 @@ def idle(offsets: Ints, times: Ints, reload: Flags, paced: bool, record_ns: floa
     before[first] = 0
     gap = np.maximum(start - before, 0)
     pending = np.clip(ready - before, 0, gap)
-    message = np.where(paced & ~reload, pending, np.minimum(pending, waited))
-    copy = np.where(reload, pending - message, 0)
-    after = gap - message - copy
+    waiting = np.where(paced & ~reload, pending, np.minimum(pending, waited))
+    needed = np.clip(made - before, 0, waiting)
+    copy = np.where(reload, pending - waiting, 0)
+    after = gap - waiting - copy
     noting = np.minimum(after, round(record_ns))
     late = np.where(paced, after - noting, 0)
-    parts = (message, copy, late, noting, after - noting - late)
+    parts = (needed, waiting - needed, copy, late, noting, after - noting - late)
     sums = [np.add.reduceat(part, first).tolist() for part in parts]
     return dict(zip(KINDS, [*sums, (end.max() - end[last]).tolist()], strict=True))
 

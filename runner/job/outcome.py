@@ -18,7 +18,7 @@ from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import Timeline
 from runner.job.busy_machine import lack_of_cores, over_plan, too_busy
 from runner.job.busy_machine import note as busy_note
-from runner.job.idle_time import awaits_reload, idle, slowest
+from runner.job.idle_time import awaits_reload, idle, made, slowest
 from runner.job.plan import JobPlan
 from runner.messages import StepDone
 from runner.model.verdict import Verdict, reasons
@@ -78,7 +78,8 @@ def timing_details(plan: JobPlan, board: Board, record_ns: float, found: Outcome
     measured costs of ops, with the figures that the simulator gives for them, in time units."""
     offsets, times = board.offsets, board.times
     reload = awaits_reload(plan.program, offsets)
-    idle_ns = idle(offsets, times, reload, plan.mode == "paced", record_ns)
+    needed = made(plan.timeline.order, times[:, OP.end])
+    idle_ns = idle(offsets, times, needed, reload, plan.mode == "paced", record_ns)
     busy_ns = np.add.reduceat(times[:, OP.end] - times[:, OP.start], offsets[:-1])
     planned = plan.timeline.busy()
     copies = board.copy_times[:, (COPY.start, COPY.end)].T / (found.unit_ms * 1e6)

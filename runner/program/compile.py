@@ -75,7 +75,7 @@ def build(order: Order, nominal: Sequence[float], copying: Sequence[float] = ())
             Step(index, entry.text(), _tasks(order, rank, entry), float(next(durations)))
             for index, entry in enumerate(order.row(rank))
         )
-        stages = tuple(placement.stage(rank, chunk) for chunk in range(placement.chunks))
+        stages = tuple(placement.stages_of(rank))
         copies = _copy_row(order, rank, copy_durations)
         ranks.append(RankProgram(rank, stages, steps, copies, _output(order)))
     replicas = () if order.forward_only else _replicas(ranks)  # without gradients there is nothing to sum

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from backend.cli.import_files import import_files
+from backend.jobs.imports import run_of_trace
 from backend.schedule.families import registry
 from backend.schedule.interop.export import render
 from backend.schedule.simulation.metrics import figures
@@ -54,6 +55,27 @@ def test_import_reads_a_csv_and_names_the_missing_ops_of_a_partial_trace(tmp_pat
     assert done.exit_code == 1
     assert "rank 1: 1 ops from 0.000 to 1.000 ms" in done.output
     assert "not a whole schedule: no op of stage 0" in done.output
+
+
+def test_import_takes_names_and_a_unit_and_prints_what_the_page_shows(tmp_path: Path) -> None:
+    slow = [3.0, 1.0]
+    spec = registry.read({"family": "1f1b", "p": 2, "m": 4, "costs": {"F": slow, "I": slow, "W": slow}})
+    text = render(spec, registry.order(spec), "chrome-trace")
+    file = tmp_path / "trace.json"
+    file.write_text(
+        text.replace('"0F', '"F s0 k').replace('"1F', '"F s1 k').replace('"0B', '"B s0 k').replace('"1B', '"B s1 k')
+    )
+    done = call(file, "--json", "--names", r"(?P<kind>\w) s(?P<stage>\d) k(?P<micro>\d)", "--unit", "ms")
+    shape = json.loads(done.output)
+    assert shape["family"] == "1f1b"
+    ran = run_of_trace(2**20, "", bytearray(text.encode()))[0]
+    assert shape["at_measured_costs"]["bubble"] == ran.facts["predicted"]["bubble"] == ran.facts["measured"]["bubble"]
+    assert shape["measured"]["makespan"] == pytest.approx(1000 * ran.facts["measured"]["makespan"])
+    file.write_text(text)
+    assert "the order is that of 1F1B" in call(file).output
+    assert call(file, "--names", "(").exit_code == 2
+    file.write_text("0F0,0B0\n")
+    assert call(file, "--unit", "ms").exit_code == 2
 
 
 @pytest.mark.parametrize("body", [b"0F0,0X0\n", b"\xff\xfe", b"\x1f\x8bxx", b"[]", b"{}", b""])

@@ -109,13 +109,17 @@ def test_export_check_export_gives_the_same_file(tmp_path: Path) -> None:
     done = call("check", str(file))
     assert done.exit_code == 0
     assert "a schedule of" in done.output
-    assert ", v" in done.output
     assert "at unit costs: makespan" in done.output
     costs = ["--f", "2", "--fb", "5", "--comm", "0.5", "--memory", "2"]
     shown = call("show", "dualpipev", "-p", "3", "-m", "7", *costs).output.splitlines()
     checked = call("check", str(file), *costs).output.splitlines()
     assert checked[1].startswith(f"at these costs: {shown[4].split('   ')[0]},")
     assert [line for line in shown if "memory" in line] == checked[2:]
+    assert "it shows p 3, m 7, v 2, placement v" in done.output
+    file.write_text("\ufeff0F0;1F0;1B0;0B0\n2F0;3F0;3B0;2B0\n")
+    assert "p 2, m 1, v 2, placement custom (rank 0: 0 1, rank 1: 2 3)\n" in call("check", str(file)).output
+    file.write_text("0F0,0F1,0B0,0W0,0B1,0W1\n")
+    assert "order.csv: torch's CSV with the letters of 2024" in call("check", str(file)).output
 
 
 def test_check_prints_the_first_violation_and_exits_with_1(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ KEPT = set(
         Content-Type application/json query spec costs true false null format json torch-csv chrome-trace mode auto
         paced free families intra inter none selective full plain redistribute interlaced reload profiler sbh bh ceil
         torch.distributed.pipelining deepseek-ai/DualPipe PipeOffload gpipe-lesson hello chart flow-shop before
-        TFLOP/s Infinity NaN softmax make setup DeepSeek-V3 torchtitan Schedule1F1B ScheduleInterleaved1F1B
+        TFLOP/s Infinity NaN Forward softmax make setup DeepSeek-V3 torchtitan Schedule1F1B ScheduleInterleaved1F1B
         ScheduleDualPipeV ScheduleGPipe ScheduleLoopedBFS ScheduleZBVZeroBubble ScheduleInterleavedZeroBubble
         """,
     )

@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 import pytest
@@ -38,8 +40,15 @@ SLOWER = float(os.environ.get("SLOW_PAGES", "1"))
 
 # All are to use the processor less. A page of a new context never finds the code cache of an earlier one, and writing
 # it takes a tenth of the time of loading the page; a process of its own for a GPU that is not there costs as much, and
-# several threads that draw, compile or collect garbage cost more than one.
-FRUGAL = ("--v8-cache-options=none", "--in-process-gpu", "--num-raster-threads=1", "--js-flags=--single-threaded")
+# several threads that draw, compile or collect garbage cost more than one. A page that comes from a blank one would get
+# a process of its own for each document.
+FRUGAL = (
+    "--v8-cache-options=none",
+    "--in-process-gpu",
+    "--num-raster-threads=1",
+    "--js-flags=--single-threaded",
+    "--process-per-site",
+)
 MEDIA = {"color_scheme": "light", "reduced_motion": "reduce", "media": "null"}
 
 
@@ -79,11 +88,24 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
 @pytest.fixture(scope="package")
 def live_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One server with the real runner, whose start takes seconds, for all tests that do not mind each other's runs."""
-    server = launch(tmp_path_factory.mktemp("live"), BUBBLELINE_RUNNER=f"{sys.executable} -m runner")
-    yield server
-    server.stop()
-    assert server.process.stdout is not None
-    server.process.stdout.close()
+    with lasting(launch(tmp_path_factory.mktemp("live"), BUBBLELINE_RUNNER=f"{sys.executable} -m runner")) as server:
+        yield server
+
+
+LASTING: set[str] = set()  # addresses of servers that a test shares with the next ones
+
+
+@contextmanager
+def lasting(server: Server) -> Iterator[Server]:
+    """Use a server for several tests: pages that one of them leaves there are not left blank, but used again."""
+    with server:
+        LASTING.add(server.url)
+        yield server
+        LASTING.remove(server.url)
+        for pools in POOLS.values():
+            for page in (page for pages in pools.values() for page in pages):
+                if page.url.startswith(f"{server.url}/"):
+                    page.goto("about:blank")
 
 
 @pytest.fixture
@@ -127,14 +149,15 @@ def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) 
         if permissions:
             page.context.grant_permissions(permissions)
         listeners = listen(page, complaints, forgive)
-        opened.append(OpenedPage(page, kind, listeners, fresh, bool(permissions), own_server=url is not None))
-        continued = LEFT_BY.get(page) == request.module.__name__ and page.url.startswith(f"{server.url}/")
-        LEFT_BY[page] = request.module.__name__
-        if continued and marked and drawn and not (anew or fresh or url):
+        opened.append(
+            OpenedPage(page, kind, listeners, fresh, bool(permissions), own_server=url not in {None, *LASTING})
+        )
+        address = f"{url or server.url}/{query}"
+        if goes_on(page, address, request.module.__name__) and marked and drawn and not (anew or fresh):
             page.evaluate(GO, query)
             settle(page)
         else:
-            page.goto(f"{url or server.url}/{query}")
+            page.goto(address)
             if drawn:
                 wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
         return page
@@ -150,6 +173,13 @@ def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) 
 
 LEFT_BY: WeakKeyDictionary[Page, str] = WeakKeyDictionary()  # the module of the last test
 POOLS: WeakKeyDictionary[Browser, dict[str, list[Page]]] = WeakKeyDictionary()  # by kind of page
+
+
+def goes_on(page: Page, address: str, module: str) -> bool:
+    """Whether the last test of the page is of this module too and left it at this address, but for the query."""
+    last, LEFT_BY[page] = LEFT_BY.get(page), module
+    here, there = (urlsplit(url)._replace(query="", fragment="") for url in (page.url, address))
+    return last == module and here == there
 
 
 def free_page(browser: Browser, kind: str | None, options: dict[str, Any]) -> Page:

@@ -79,21 +79,26 @@ TIMES = np.array(
 )  # fmt: skip
 
 
+MADE = np.array([0, 130, 200, 0])  # when the op that each needs had ended
+
+
 def test_in_a_paced_run_all_time_from_ready_to_start_is_a_late_start() -> None:
-    found = idle(np.array([0, 4]), TIMES, np.zeros(4, np.bool_), True, 2.0)
+    found = idle(np.array([0, 4]), TIMES, MADE, np.zeros(4, np.bool_), True, 2.0)
     assert {kind: amount for kind, (amount,) in found.items()} == {
-        "message": 50 + 20, "copy": 0, "late_start": 3 + 8 + 38, "instrumentation": 2 + 2 + 2 + 1, "own": 0, "over": 0,
+        "input": 30, "message": 20 + 20, "copy": 0,
+        "late_start": 3 + 8 + 38, "instrumentation": 2 + 2 + 2 + 1, "own": 0, "over": 0,
     }  # fmt: skip
 
 
 def test_in_a_free_run_it_is_the_rank_s_own() -> None:
-    found = idle(np.array([0, 4]), TIMES, np.zeros(4, np.bool_), False, 2.0)
+    found = idle(np.array([0, 4]), TIMES, MADE, np.zeros(4, np.bool_), False, 2.0)
     assert (found["late_start"], found["own"]) == ([0], [3 + 8 + 38])
+    assert (found["input"], found["message"]) == ([30], [20 + 20])
 
 
 def test_a_wait_for_a_reload_is_attributed_to_the_copy_and_a_free_run_never_oversleeps() -> None:
     times = np.array([[40, 50, 90, 0], [120, 130, 140, 25]])
-    found = idle(np.array([0, 1, 2]), times, np.array([True, False]), False, 0.0)
+    found = idle(np.array([0, 1, 2]), times, np.zeros(2, np.int64), np.array([True, False]), False, 0.0)
     assert found["copy"] == [40, 0]
     assert found["message"] == [0, 25]
     assert found["late_start"] == [0, 0]

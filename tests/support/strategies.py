@@ -14,8 +14,10 @@ from backend.schedule.families.registry import FAMILIES, validate
 from backend.schedule.options.offload import modes_of_chunks
 from backend.schedule.options.per_chunk import of_stages
 from backend.schedule.order.order import Order
+from backend.schedule.order.placement import place_on
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import Spec
+from tests.support.runner.random_orders import random_order
 
 # 12 divides by every v up to 4, so that durations per chunk are whole and sums in float64 exact.
 UNIT = 12
@@ -53,6 +55,14 @@ def specs(draw: st.DrawFn, family: str | None = None, hops: bool = True, max_p: 
         costs=draw(whole_costs(hops)),
     )
     return nearest_legal(spec)
+
+
+@st.composite
+def orders_on_any_ranks(draw: st.DrawFn) -> Order:
+    """A legal order with any number of stages on each rank."""
+    p = draw(st.integers(1, 4))
+    ranks = draw(st.permutations([*range(p), *draw(st.lists(st.integers(0, p - 1), max_size=4))]))
+    return random_order(place_on(tuple(ranks), p), draw(st.integers(1, 3)), draw(st.integers(0, 999)))
 
 
 def modes(v: int, words: tuple[str, ...]) -> st.SearchStrategy[str | tuple[str, ...]]:

@@ -58,6 +58,17 @@ def test_the_placement_is_found_or_may_be_named(client: FlaskClient) -> None:
     assert error_of(client.post("/api/orders", json={"csv": csv, "placement": "w"}))["nearest"] == "looped"
 
 
+def test_the_answer_names_the_dialect_of_the_file_and_notes_on_its_messages(client: FlaskClient) -> None:
+    assert take(client, CSV)["dialect"] == {"format": "compute_only", "letters": "current"}
+    assert take(client, CSV)["notes"] == []
+    rows = "0F0;0SEND_F0;0F1;0SEND_F1;0RECV_B0;0B0;0W0;0RECV_B1;0B1;0W1\n" + (
+        "1RECV_F0;1F0;1B0;1SEND_B0;1W0;1RECV_F1;1F1;1B1;1SEND_B1;1W1\n"
+    )
+    answer = take(client, f"\ufeff{rows}")
+    assert answer["dialect"] == {"format": "compute_comms", "letters": "2024"}
+    assert [note["code"] for note in answer["notes"]] == ["schedule.csv_deadlock_on_one_stream"]
+
+
 @pytest.mark.parametrize(
     ("csv", "says"),
     [
@@ -65,8 +76,12 @@ def test_the_placement_is_found_or_may_be_named(client: FlaskClient) -> None:
         (CSV.replace("1F1", "1F0"), "line 2, cell 3: rank 1 does 1F0 twice"),
         (CSV.replace("1B0,1F1", "1F1"), "line 2: rank 1 never does 1B0"),
         (CSV.replace("0F0,0F1,0B0", "0F0,0B1,0F1,0B0"), "line 1, cell 2: rank 0 does 0B1 before 0F1"),
-        ("0F0,0B0\n\n1F0,4B0\n", "do not spread evenly"),
-        ("1F0,1B0\n0F0,0B0\n", "line 1, cell 1: rank 0 does 1F0, but with looped placement it holds 0"),
+        ("0F0,0B0\n\n1F0,4B0\n", "no rank has stage 2, and there is a stage 4"),
+        ("0F0,1B0\n\n1F0,0B0\n", "line 3, cell 1: rank 1 does 1F0, but stage 1 is on rank 0"),
+        (
+            "0F0,0SEND_F0,0RECV_B0,0B0\n1F0,1B0,1SEND_B0\n",
+            "line 1, cell 2: rank 0 does 0SEND_F0, and rank 1 never does 1RECV_F0",
+        ),
         ("0F0,0B0,0F1,0B1\n1F1,1B1,1F0,1B0\n", "line 1, cell 2: deadlock"),
         ("hello", "line 1, cell 1"),
         ("\n\n", "csv is the text"),
@@ -181,6 +196,37 @@ def test_a_trace_can_be_gzipped_or_one_file_per_rank(client: FlaskClient) -> Non
     assert answer.status_code == 201
     alone = error_of(client.post("/api/runs/import", json={"traces": halves[1:]}))
     assert "not a whole step" in alone["message"]
+
+
+def test_the_names_of_ops_and_the_unit_of_times_can_be_given(client: FlaskClient) -> None:
+    trace = trace_of(unit_us=1.0, family="1f1b", p=2, m=4)
+    for event in trace["traceEvents"]:
+        event["name"] = event["name"].replace("F", " fwd ").replace("B", " bwd ")
+    asked = {"traces": [trace], "names": r"^(?P<stage>\d+) (?P<kind>\w+) (?P<micro>\d+)$", "unit": "ms"}
+    answer = client.post("/api/runs/import", json=asked)
+    assert answer.status_code == 201, answer.get_json()
+    assert read(answer.get_json()["spec"]).costs.F == 1.0
+    for field, wrong in (("names", "("), ("names", 3), ("unit", "min"), ("unit", 3)):
+        assert error_of(client.post("/api/runs/import", json=asked | {field: wrong}))["field"] == field
+    assert "expected" not in error_of(client.post("/api/runs/import", json=asked | {"csv": ""}))["message"]
+
+
+def test_a_trace_of_a_known_order_is_that_family_with_the_costs_of_each_stage(client: FlaskClient) -> None:
+    slow = [3.0 if stage == 5 else 1.0 for stage in range(8)]
+    costs = {"F": slow, "I": slow, "W": slow}
+    given = client.post("/api/runs/import", json=trace_of(family="interleaved", p=4, m=8, v=2, costs=costs)).get_json()
+    spec = read(given["spec"])
+    assert (spec.family, spec.costs.F, spec.costs.comm) == ("interleaved", tuple(slow), 0.0)
+    assert any("stage 5, on rank 1, is the slowest" in note["message"] for note in given["notes"])
+    run = client.get(f"/api/runs/{given['id']}").get_json()
+    assert run["predicted"]["bubble"] == run["measured"]["bubble"]
+    assert run["idle"]["message"] == [0, 0, 0, 0], "a hop takes no time: all waits are for ops on other ranks"
+    assert sum(run["idle"]["input"]) > 0
+    shuffled = trace_of(family="gpipe", p=2, m=4)
+    for event in shuffled["traceEvents"]:
+        event["name"] = {"0F2": "0F3", "0F3": "0F2", "1F2": "1F3", "1F3": "1F2"}.get(event["name"], event["name"])
+    other = client.post("/api/runs/import", json=shuffled).get_json()
+    assert other["spec"]["family"] == "imported"
 
 
 def test_missing_ops_of_a_trace_are_named(client: FlaskClient) -> None:

@@ -10,6 +10,7 @@ too.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,6 +25,8 @@ from backend.schedule.simulation.message_flow import producers
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import Floats, Timeline, replay, simulate
 from backend.schedule.spec import Spec
+
+Middle = Callable[[Floats], Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +72,13 @@ class Calibration:
     @staticmethod
     def _makespan(timeline: Timeline) -> float:
         return float(timeline.end.max() - timeline.start.min())
+
+
+def mean_costs(measured: Timeline, comm: float = 0.0, v: int = 1) -> Costs:
+    """Return the mean time of each kind of op in each stage, without what is idle between ops; ``v`` as in
+    ``simulate``.
+    """
+    return _costs(measured, measured.end - measured.start, comm, v, np.mean)
 
 
 def calibrate(measured: Timeline, v: int = 1) -> Calibration:
@@ -145,39 +155,41 @@ def _hop(took: Floats, came: npt.NDArray[np.bool_], made: Floats, free: Floats) 
     return max(0.0, float(took[came].min())) if came.any() else 0.0
 
 
-def _costs(measured: Timeline, spent: Floats, comm: float, v: int) -> Costs:
-    """Return medians by kind and stage. B is I and W together: half of it each, unless there are ops of their own."""
+def _costs(measured: Timeline, spent: Floats, comm: float, v: int, middle: Middle = np.median) -> Costs:
+    """Return medians, or another middle, by kind and stage. B is I and W together: half of it each, unless there are
+    ops of their own.
+    """
     order, stages = measured.order, measured.order.placement.stages
     rank = np.repeat(np.arange(order.p), np.diff(order.offsets))
     kind, chunk, other = code_table(order.chunks)[order.codes].T
     stage = order.placement.stage_of[rank, chunk]
-    f, i, w, b = (_medians(spent[kind == of], stage[kind == of], stages) for of in (F, I, W, B))
+    f, i, w, b = (_medians(spent[kind == of], stage[kind == of], stages, middle) for of in (F, I, W, B))
     half = b / 2
     i, w = _first(i, half), _first(w, half)
     pairs = spent[kind == PAIR]
-    mean = float(np.median(pairs)) / 3 if pairs.size else 0.0
+    mean = float(middle(pairs)) / 3 if pairs.size else 0.0
     costs = Costs(_filled(f, mean), _filled(i, mean), _filled(w, mean), comm)
-    s, t = (float(np.median(spent[kind == of])) if (kind == of).any() else None for of in (S, T))
+    s, t = (float(middle(spent[kind == of])) if (kind == of).any() else None for of in (S, T))
     both = np.stack((stage, order.placement.stage_of[rank, other]), 1)[kind == PAIR]
-    return replace(costs, FB=_pair(pairs, both, costs, v), S=s, T=t, O=_copying(measured))
+    return replace(costs, FB=_pair(pairs, both, costs, v, middle), S=s, T=t, O=_copying(measured))
 
 
-def _pair(spent: Floats, stages: npt.NDArray[np.int64], costs: Costs, v: int) -> float | None:
+def _pair(spent: Floats, stages: npt.NDArray[np.int64], costs: Costs, v: int, middle: Middle) -> float | None:
     """Return the time of an overlapped pair of stages (forward, backward); None if F + I + W describes it better."""
     if not spent.size:
         return None
     f, i, w = (np.array(cost) for cost in (costs.F, costs.I, costs.W))
-    one, sums = float(np.median(spent)), f[stages[:, 0]] + i[stages[:, 1]] + w[stages[:, 1]]
+    one, sums = float(middle(spent)), f[stages[:, 0]] + i[stages[:, 1]] + w[stages[:, 1]]
     return one * v if np.abs(spent - one).sum() < np.abs(spent - sums).sum() else None
 
 
-def _medians(values: Floats, groups: npt.NDArray[np.int64], count: int) -> Floats:
-    """Return (count,) the median of each group, NaN for an empty one."""
+def _medians(values: Floats, groups: npt.NDArray[np.int64], count: int, middle: Middle = np.median) -> Floats:
+    """Return (count,) the median, or another middle, of each group, NaN for an empty one."""
     found = np.full(count, np.nan)
     by = np.argsort(groups, kind="stable")
     numbers, first = np.unique(groups[by], return_index=True)
     for number, members in zip(numbers.tolist(), np.split(values[by], first[1:]), strict=len(numbers) > 0):
-        found[number] = np.median(members)
+        found[number] = middle(members)
     return found
 
 

@@ -49,6 +49,12 @@ def validate(spec: Spec, family: Family) -> None:
     _validate_stages(spec, family.stages(spec))
     for name in ("recompute", "offload"):
         _validate_length(spec, name)
+    if family.placement == "custom" and not isinstance(spec.recompute, str):
+        text = message(
+            "schedule.recompute_of_custom_chunks",
+            "the chunks of this placement are not the same part of the model on every rank; recompute takes one word",
+        )
+        raise SpecError("recompute", list(spec.recompute), text, nearest=spec.recompute[0])
     if spec.recompute != "none":
         _validate_recompute(spec)
     if spec.vocabulary != "plain":

@@ -11,7 +11,7 @@ from backend.schedule.families.table import BlockTable, Table, compile_formulas,
 from backend.schedule.laws.formula import parse
 from backend.schedule.laws.law import Law
 from backend.schedule.order.order import Codes, Order, from_rows
-from backend.schedule.order.placement import Kind, Placement, place
+from backend.schedule.order.placement import Kind, Placement, place, place_on
 from backend.schedule.search.problem import Problem
 from backend.schedule.spec import LIMITS, Spec
 
@@ -51,6 +51,8 @@ class Family:
     """The ways to spread the output layer over the ranks that the family's order can take in (vocabulary.py)."""
     asynchronous: bool = False
     """Whether weights change after every backward instead of once a step; each F then has a weight version."""
+    ranks: tuple[int, ...] = ()
+    """The rank of each stage where the placement is custom, which an imported order's may be."""
     block: BlockTable | None = None
     """One micro-batch's ops, repeated at a constant pace: the steady state at equal F, I and W, or what a family that
     is shaped by the costs is constructed from. None where nothing repeats micro-batch by micro-batch."""
@@ -62,11 +64,13 @@ class Family:
 
     def placement_of(self, spec: Spec) -> Placement:
         """Return where the stages of a spec are."""
+        if self.ranks:
+            return place_on(self.ranks, spec.p)
         return place(self.placement, spec.p, 2 if self.placement == "bidirectional" else spec.v)
 
     def stages(self, spec: Spec) -> int:
         """Return the number of stages of a spec."""
-        return spec.p if self.placement == "bidirectional" else spec.p * spec.v
+        return self.placement_of(spec).stages
 
     def validate(self, spec: Spec) -> None:
         """Raise SpecError unless the family takes the sizes of a spec."""

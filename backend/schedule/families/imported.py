@@ -132,6 +132,7 @@ def family_of_order(found: Order) -> Family:
         backward=BACKWARDS[bool(kinds & {B, PAIR}), I in kinds],
         complexity=message("schedule.complexity_as_given", "as given"),
         placement=found.placement.kind,
+        ranks=found.placement.ranks,
         laws=(),
         fields=fields,
         v=(v, v, v),

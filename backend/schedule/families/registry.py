@@ -52,12 +52,14 @@ def read(data: Mapping[str, Any]) -> Spec:
 
 def read_of_file(data: Mapping[str, Any], found: Order) -> Spec:
     """Read the spec of a checked order from a file: sizes and options that are not given are the order's. The order is
-    no part of the spec, and may be of any length. Raises SpecError.
+    no part of the spec where a placement is a known one, and may be of any length. Raises SpecError.
     """
     if data.get("order") is not None:
         text = message("schedule.order_is_the_files", "the order is that of the file; leave it out")
         raise SpecError("order", data["order"], text)
-    own = {name: value for name, value in imported.described(found).to_json().items() if name not in ("order", "costs")}
+    # of a placement of its own the spec has the order too, which says how many stages there are
+    whole = imported.spec_of(found) if found.placement.kind == "custom" else imported.described(found)
+    own = {name: value for name, value in whole.to_json().items() if name != "costs"}
     spec = Spec.from_json({**own, **data, "family": imported.NAME})
     _validate(spec, imported.family_of_order(found))
     imported.validate(spec, found)

@@ -48,6 +48,14 @@ class Preset:
                 "a model's memory and FLOP are those of training all its stages; leave frozen out, or the model",
             )
             raise SpecError("frozen", list(spec.frozen), text)
+        if spec.stages != spec.p * spec.v:
+            text = message(
+                "hardware.stages_not_even",
+                "the cost model gives every rank as many stages; this order has {stages} on {p} ranks",
+                stages=spec.stages,
+                p=spec.p,
+            )
+            raise SpecError("order", spec.order, text)
         data = dict(self.fields) | {"p": spec.p, "v": spec.v}
         layers = data.get("layers")
         if isinstance(layers, tuple) and (

@@ -1,4 +1,4 @@
-"""Build an Order from another tool's ops, one row per rank: find the placement that fits every stage.
+"""Build an Order from another tool's ops, one row per rank: find the rank of every stage.
 
 Other tools' op texts name stages, never chunks or streams; both are derived here. check.check checks whether the
 order can run.
@@ -12,16 +12,17 @@ from typing import cast
 from backend.schedule.errors import OrderError, message
 from backend.schedule.order.ops import Op, Pair, halves
 from backend.schedule.order.order import MAX_PAIR_CHUNKS, Order, from_ops
-from backend.schedule.order.placement import KINDS, Kind, Placement, place
+from backend.schedule.order.placement import Kind, Placement, place, place_on, stages_by_rank
 from backend.schedule.spec import LIMITS
 
 Rows = Sequence[Sequence[Op | Pair]]
 
 
-def assemble(rows: Rows, kinds: Sequence[str] = KINDS[:2]) -> Order:
-    """Build the order of these rows with the first of the placements ``kinds`` that fits them all.
+def assemble(rows: Rows, kinds: Sequence[str] = ("custom",)) -> Order:
+    """Build the order of these rows with the first of the placements ``kinds`` that fits them all; custom is any with
+    each stage on one rank, and becomes looped or v where it is one of these.
 
-    Raises OrderError for a stage on the wrong rank, or sizes that do not fit together.
+    Raises OrderError for a stage on the wrong rank, or sizes that do not fit together, as seen by the last of them.
     """
     single = [half for row in rows for op in row for half in halves(op)]
     micro_batches, stages = 1 + max(half.micro for half in single), 1 + max(half.stage for half in single)
@@ -35,16 +36,16 @@ def assemble(rows: Rows, kinds: Sequence[str] = KINDS[:2]) -> Order:
             most_micro_batches=LIMITS["m"],
         )
         raise OrderError(text)
-    first: OrderError | None = None
+    last: OrderError | None = None
     for kind in kinds:
         try:
             placement = _placement(rows, cast(Kind, kind), stages, micro_batches)
             placed = [with_chunks(row, placement, micro_batches, rank) for rank, row in enumerate(rows)]
             return from_ops(placement, micro_batches, placed)
         except OrderError as error:
-            first = first or error
-    assert first is not None
-    raise first
+            last = error
+    assert last is not None
+    raise last
 
 
 def _placement(rows: Rows, kind: Kind, stages: int, m: int) -> Placement:
@@ -66,6 +67,8 @@ def _placement(rows: Rows, kind: Kind, stages: int, m: int) -> Placement:
             )
             raise OrderError(text)
         return place(kind, p, 2)
+    if kind == "custom":
+        return _as_found(rows, stages)
     if stages % p or stages // p > LIMITS["v"]:
         text = message(
             "schedule.stages_not_even",
@@ -74,7 +77,57 @@ def _placement(rows: Rows, kind: Kind, stages: int, m: int) -> Placement:
             p=p,
         )
         raise OrderError(text)
-    chunks = stages // p
+    placement = place(kind, p, stages // p)
+    _check_pairs(rows, placement.chunks)
+    return placement
+
+
+def _as_found(rows: Rows, stages: int) -> Placement:
+    """Return the placement of every stage on the rank that does its ops. Raises OrderError for a stage on several
+    ranks or on none, and for more stages on a rank than one may have.
+    """
+    homes: dict[int, int] = {}
+    for rank, row in enumerate(rows):
+        held = {half.stage for op in row for half in halves(op)}
+        if not homes.keys().isdisjoint(held):
+            first = next(half for op in row for half in halves(op) if half.stage in homes)
+            text = message(
+                "schedule.stage_on_two_ranks",
+                "rank {rank} does {op}, but stage {stage} is on rank {home}; a stage has one rank",
+                rank=rank,
+                op=first.text(),
+                stage=first.stage,
+                home=homes[first.stage],
+            )
+            raise OrderError(text, rank=rank, op=first.text())
+        homes |= dict.fromkeys(held, rank)
+    missing = next((stage for stage in range(stages) if stage not in homes), None)
+    if missing is not None:
+        text = message(
+            "schedule.stage_on_no_rank",
+            "no rank has stage {stage}, and there is a stage {last}: a rank or a stage is missing",
+            stage=missing,
+            last=stages - 1,
+        )
+        raise OrderError(text)
+    idle = next((rank for rank, row in enumerate(rows) if not row), None)
+    if idle is not None:
+        raise OrderError(message("schedule.rank_has_no_ops", "rank {rank} has no ops", rank=idle), rank=idle)
+    ranks = tuple(homes[stage] for stage in range(stages))
+    most = max(map(len, stages_by_rank(ranks, len(rows))))
+    if most > LIMITS["v"]:
+        text = message(
+            "schedule.too_many_stages_on_a_rank",
+            "a rank has {stages} stages; {most} is the most",
+            stages=most,
+            most=LIMITS["v"],
+        )
+        raise OrderError(text)
+    _check_pairs(rows, most)
+    return place_on(ranks, len(rows))
+
+
+def _check_pairs(rows: Rows, chunks: int) -> None:
     if chunks > MAX_PAIR_CHUNKS and any(isinstance(op, Pair) for row in rows for op in row):
         text = message(
             "schedule.too_many_chunks_for_pairs",
@@ -83,7 +136,6 @@ def _placement(rows: Rows, kind: Kind, stages: int, m: int) -> Placement:
             most=MAX_PAIR_CHUNKS,
         )
         raise OrderError(text)
-    return place(kind, p, chunks)
 
 
 def with_chunk(op: Op, placement: Placement, m: int, rank: int) -> Op:
@@ -98,7 +150,7 @@ def with_chunk(op: Op, placement: Placement, m: int, rank: int) -> Op:
         rank=rank,
         op=op.text(),
         placement=placement.kind,
-        stages=sorted(set(placement.stage_of[rank].tolist())),
+        stages=sorted(set(placement.stages_of(rank))),
     )
     raise OrderError(text, rank=rank, op=op.text())
 

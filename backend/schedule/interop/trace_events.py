@@ -1,26 +1,27 @@
 """Read Trace Event JSON into tracks of ops: strict about shape, tolerant of every event that is not an op.
 
-A track is the record of one rank: a thread with ops. This module handles the JSON's forms and the conventions of
-torch's profiler; it does not interpret the ops.
+A track is the record of one rank. This module handles the JSON's forms and the conventions of torch's profiler, of
+which one file belongs to one rank, whatever threads and streams it has; trace_names.py reads the ops. The order of the
+events in a file has no meaning.
 """
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from backend.schedule.errors import Message, OrderError, message
-from backend.schedule.order.ops import Op, Pair, parse
+from backend.schedule.interop.trace_names import TORCH_PREFIX, Read, is_beyond, neighbour
+from backend.schedule.order.ops import Op, Pair
 
 MAX_BYTES = 512 * 2**20
 MOST = 1e19  # largest time accepted; clocks count up to 2**63 ns
-TORCH_PREFIX = "PP:"
 MOST_NAME = 60  # characters of a device's name
-BEYOND = re.compile(r"\d{1,6}[STOR]\d{1,8}")  # ops that this program writes to traces but cannot read
 GPU = "gpu_user_annotation"  # torch's profiler: the same range as seen on a GPU's stream
+UNITS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}  # ms of one
+FSDP = ("FSDP::", "FullyShardedDataParallel.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +35,19 @@ class Slice:
 
 @dataclass(eq=False)
 class Track:
-    """The ops of one thread of one file; ``name`` is the thread's or the process's, with torch's own rank if given."""
+    """The ops of one rank; ``name`` is its thread's and process's name, empty in torch's files.
+
+    ``file`` is the number of its file; ``world`` torch's (rank, number of ranks), as far as it is stated; ``stages``
+    other stages that its messages name.
+    """
 
     name: str = ""
     torch: bool = False
     slices: list[Slice] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    file: int = 0
+    world: tuple[int | None, int | None] = (None, None)
+    stages: frozenset[int] = frozenset()
 
 
 Key = tuple[str, str]  # pid and tid; files have numbers or texts
@@ -47,18 +55,21 @@ Key = tuple[str, str]  # pid and tid; files have numbers or texts
 
 @dataclass(eq=False)
 class _File:
-    """The state of reading one file."""
+    """The state of reading one file: ``scale`` is the ms of its unit of time, ``shift`` ms are added to its times."""
 
-    shift_us: float
+    number: int
+    scale: float
+    shift: float
+    op_of: Read
     tracks: dict[tuple[bool, Key], Track] = field(default_factory=dict)
     names: dict[tuple[str, Key], str] = field(default_factory=dict)
-    open: dict[Key, list[tuple[Op | Pair | None, float]]] = field(default_factory=dict)
+    spans: dict[Key, list[tuple[int, dict[str, Any]]]] = field(default_factory=dict)  # B and E events
+    computing: dict[Key, float] = field(default_factory=dict)  # time of kernels that compute, by stream
+    stages: set[int] = field(default_factory=set)
     ignored: int = 0
+    fsdp: int = 0
     kernels: bool = False
     beyond: bool = False
-
-    def track(self, gpu: bool, key: Key) -> Track:
-        return self.tracks.setdefault((gpu, key), Track())
 
 
 def document(number: int, file: Any) -> dict[str, Any]:
@@ -75,7 +86,17 @@ def document(number: int, file: Any) -> dict[str, Any]:
             number=number,
         )
         raise OrderError(text)
+    if not data["traceEvents"] and not event_count(data):
+        raise OrderError(message("schedule.trace_without_events", "file {number} has no events", number=number))
     return data
+
+
+def event_count(document: dict[str, Any]) -> int:
+    """Return the number of events of a trace: the page leaves out those that no import reads, and says how many there
+    were.
+    """
+    stated, listed = document.get("eventCount"), len(document["traceEvents"])
+    return max(listed, stated) if type(stated) is int and stated < 2**53 else listed
 
 
 def forward_only(documents: Sequence[dict[str, Any]]) -> bool:
@@ -96,17 +117,28 @@ def device_of(documents: Sequence[dict[str, Any]]) -> str | None:
     return None
 
 
-def read(documents: Sequence[dict[str, Any]]) -> tuple[list[Track], int]:
-    """Return the tracks of all files on one clock, and the number of events that are not ops. Raises OrderError."""
+def read(documents: Sequence[dict[str, Any]], op_of: Read, unit: str = "us") -> tuple[list[Track], int]:
+    """Return the tracks of all files on one clock, and the number of events that are not ops; ``unit`` is one of
+    UNITS. Raises OrderError.
+    """
     bases = [int(_number(document.get("baseTimeNanoseconds", 0), "baseTimeNanoseconds")) for document in documents]
     tracks: list[Track] = []
-    ignored = 0
-    for document, base in zip(documents, bases, strict=True):
-        file = _File((base - bases[0]) / 1000)
-        for number, event in enumerate(document["traceEvents"]):
-            _take(file, number, event)
-        ignored += file.ignored
-        tracks += _finish(file, document)
+    ignored = fsdp = 0
+    for number, (document, base) in enumerate(zip(documents, bases, strict=True), 1):
+        file = _File(number, UNITS[unit], (base - bases[0]) * UNITS["ns"], op_of)
+        try:
+            for place, event in enumerate(document["traceEvents"]):
+                _take(file, place, event)
+            tracks += _finish(file, document)
+        except OrderError as error:
+            if len(documents) == 1:
+                raise
+            text = message("schedule.trace_file", "file {number}: {problem}", number=number, problem=error.message)
+            raise OrderError(text, rank=error.rank, op=error.op) from None
+        ignored += file.ignored + event_count(document) - len(document["traceEvents"])
+        fsdp += file.fsdp
+    if fsdp and tracks:
+        tracks[0].notes.append(message("schedule.trace_fsdp", "{count} ranges of FSDP are left out", count=fsdp))
     return tracks, ignored
 
 
@@ -120,13 +152,33 @@ def _parsed(number: int, text: str) -> Any:
             most=f"{MAX_BYTES:,}",
         )
         raise OrderError(problem)
+    if not text.strip("\ufeff \t\r\n"):
+        raise OrderError(message("schedule.trace_empty", "file {number} is empty", number=number))
     try:
-        return json.loads(text)
+        return json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError) as error:
+        if text.lstrip("\ufeff \t\r\n")[0] in "[{" and _ends_early(text, error):
+            cut = message(
+                "schedule.trace_cut_off",
+                "file {number} is cut off: its JSON ends after {size} characters before it is complete",
+                number=number,
+                size=f"{len(text):,}",
+            )
+            raise OrderError(cut) from None
         problem = message(
             "schedule.trace_not_json", "file {number} is not JSON: {problem}", number=number, problem=str(error)[:120]
         )
         raise OrderError(problem) from None
+
+
+def _ends_early(text: str, error: Exception) -> bool:
+    """Return whether JSON is wrong only because it ends: at its end, or within a text or a word that never ends."""
+    if not isinstance(error, json.JSONDecodeError):
+        return False
+    rest = text[error.pos :].strip()
+    if error.msg.startswith("Expecting value"):
+        return any(word.startswith(rest) for word in ("true", "false", "null", "NaN", "-Infinity"))
+    return not rest or error.msg.startswith("Unterminated") or (error.msg.startswith("Invalid \\") and len(rest) < 7)
 
 
 def _take(file: _File, number: int, event: Any) -> None:
@@ -138,14 +190,14 @@ def _take(file: _File, number: int, event: Any) -> None:
         )
         raise OrderError(text)
     phase, key = event["ph"], (str(event.get("pid", "")), str(event.get("tid", "")))
-    file.kernels = file.kernels or event.get("cat") == "kernel"
-    if phase == "M":
+    if event.get("cat") == "kernel":
+        _take_kernel(file, event, key)
+    elif phase == "M":
         _name(file, event, key)
     elif phase == "X":
-        op = _op(event.get("name"))
+        op = file.op_of(event)
         if op is None:
-            file.ignored += 1
-            file.beyond = file.beyond or (isinstance(event.get("name"), str) and bool(BEYOND.fullmatch(event["name"])))
+            _pass_over(file, event)
             return
         start, length = _time(event, "ts", number), _time(event, "dur", number)
         if length < 0:
@@ -157,12 +209,57 @@ def _take(file: _File, number: int, event: Any) -> None:
             )
             raise OrderError(text)
         _add(file, event, key, op, start, start + length)
-    elif phase == "B":
-        op = _op(event.get("name"))
-        file.ignored += op is None
-        file.open.setdefault(key, []).append((op, 0.0 if op is None else _time(event, "ts", number)))
-    elif phase == "E":
-        if not file.open.get(key):
+    elif phase in "BE":
+        file.spans.setdefault(key, []).append((number, event))
+    else:
+        file.ignored += 1
+
+
+def _take_kernel(file: _File, event: dict[str, Any], key: Key) -> None:
+    file.kernels = True
+    file.ignored += 1
+    length = event.get("dur")
+    if isinstance(length, int | float) and 0 <= length <= MOST and not str(event.get("name")).startswith("nccl"):
+        file.computing[key] = file.computing.get(key, 0.0) + length
+
+
+def _pass_over(file: _File, event: dict[str, Any]) -> None:
+    """Count an event that is not an op; its name may still say something."""
+    file.ignored += 1
+    name = event.get("name")
+    if not isinstance(name, str):
+        return
+    file.beyond = file.beyond or is_beyond(name)
+    file.fsdp += name.startswith(FSDP) and event.get("cat") != GPU
+    stage = neighbour(name)
+    if stage is not None:
+        file.stages.add(stage)
+
+
+def _take_spans(file: _File, key: Key, events: list[tuple[int, dict[str, Any]]]) -> None:
+    """Match the B and E events of a thread, in the order of their times if all have one, else in that of the file."""
+    try:
+        timed = sorted(events, key=lambda each: (_time(each[1], "ts", each[0]), each[1]["ph"] == "B"))
+        found = _matched(file, timed, key)
+    except OrderError:
+        found = _matched(file, events, key)
+    for event, op, start, end in found:
+        _add(file, event, key, op, start, end)
+
+
+def _matched(
+    file: _File, events: Iterable[tuple[int, dict[str, Any]]], key: Key
+) -> list[tuple[dict[str, Any], Op | Pair, float, float]]:
+    opened: list[tuple[dict[str, Any], Op | Pair | None, float]] = []
+    found = []
+    others = 0
+    for number, event in events:
+        if event["ph"] == "B":
+            op = file.op_of(event)
+            others += op is None
+            opened.append((event, op, 0.0 if op is None else _time(event, "ts", number)))
+            continue
+        if not opened:
             text = message(
                 "schedule.trace_end_without_begin",
                 "event {number} ends what never began on thread {thread} of process {process}",
@@ -171,47 +268,39 @@ def _take(file: _File, number: int, event: Any) -> None:
                 process=key[0],
             )
             raise OrderError(text)
-        op, start = file.open[key].pop()
-        if op is not None:
-            _add(file, event, key, op, start, _time(event, "ts", number))
-    else:
-        file.ignored += 1
-
-
-def _op(name: Any) -> Op | Pair | None:
-    if not isinstance(name, str):
-        return None
-    text = name.removeprefix(TORCH_PREFIX)
-    if not text or text[0] not in "0123456789(":
-        return None
-    try:
-        return parse(text)
-    except OrderError:
-        return None
+        begun, op, start = opened.pop()
+        if op is None:
+            continue
+        end = _time(event, "ts", number)
+        if end < start:
+            raise OrderError(message("schedule.trace_op_ends_early", "{op} ends before it begins", op=begun["name"]))
+        found.append((begun, op, start, end))
+    unended = [event["name"] for event, op, _ in opened if op is not None]
+    if unended:
+        raise OrderError(message("schedule.trace_op_never_ends", "{op} begins but never ends", op=unended[0]))
+    file.ignored += others
+    return found
 
 
 def _add(file: _File, event: dict[str, Any], key: Key, op: Op | Pair, start: float, end: float) -> None:
-    if end < start:
-        raise OrderError(message("schedule.trace_op_ends_early", "{op} ends before it begins", op=op.text()))
-    track = file.track(event.get("cat") == GPU, key)
+    track = file.tracks.setdefault((event.get("cat") == GPU, key), Track())
     track.torch = track.torch or str(event.get("name", "")).startswith(TORCH_PREFIX)
-    track.slices.append(Slice(op, (start + file.shift_us) / 1000, (end + file.shift_us) / 1000))
+    track.slices.append(Slice(op, start * file.scale + file.shift, end * file.scale + file.shift))
 
 
 def _name(file: _File, event: dict[str, Any], key: Key) -> None:
     args = event.get("args")
     if isinstance(args, dict) and isinstance(args.get("name"), str):
-        file.names[str(event.get("name")), key] = args["name"]
+        place = str(event.get("name")), key
+        file.names[place] = min(args["name"], file.names.get(place, args["name"]))  # whichever of two comes first
 
 
 def _finish(file: _File, document: dict[str, Any]) -> list[Track]:
-    """Return the file's tracks, named; a file of torch's profiler belongs to one rank, whose track is the one with
-    most ops.
-    """
-    unended = [op for stack in file.open.values() for op, _ in stack if op is not None]
-    if unended:
-        raise OrderError(message("schedule.trace_op_never_ends", "{op} begins but never ends", op=unended[0].text()))
-    kept = _seen_by(file)
+    """Return the file's tracks, named, by pid and tid."""
+    for key, events in sorted(file.spans.items()):
+        _take_spans(file, key, events)
+    info = document.get("distributedInfo")
+    kept = _seen_by(file, isinstance(info, dict))
     if file.beyond:
         note = message(
             "schedule.trace_left_out",
@@ -219,25 +308,27 @@ def _finish(file: _File, document: dict[str, Any]) -> list[Track]:
         )
         for track in kept.values():
             track.notes.append(note)
+    world = tuple(info.get(name) if isinstance(info, dict) else None for name in ("rank", "world_size"))
+    rank, size = (each if type(each) is int and 0 <= each < 2**31 else None for each in world)
     for key, track in kept.items():
-        process = next((name for (what, (pid, _)), name in file.names.items()
+        track.file, track.world, track.stages = file.number, (rank, size), frozenset(file.stages)
+        if isinstance(info, dict):
+            continue  # the world's rank is not the pipeline's where there is data or tensor parallelism beside it
+        process = next((name for (what, (pid, _)), name in sorted(file.names.items())
                         if what == "process_name" and pid == key[0]), "")  # fmt: skip
         track.name = f"{process} {file.names.get(('thread_name', key), '')}"
-    if isinstance(document.get("distributedInfo"), dict) and kept:
-        most = max(kept.values(), key=lambda track: len(track.slices))
-        most.name = ""  # the world's rank is not the pipeline's where there is data or tensor parallelism beside it
-        return [most]
-    return list(kept.values())
+    return [kept[key] for key in sorted(kept)]
 
 
-def _seen_by(file: _File) -> dict[Key, Track]:
+def _seen_by(file: _File, one_rank: bool) -> dict[Key, Track]:
     """Return the tracks as recorded on the GPU if all ops are among them, else as launched by the CPU.
 
     Kineto is known to omit kernels launched by autograd's own thread from a GPU's ranges (pytorch/kineto issues 1022
-    and 1132), and with them whole backward ops.
+    and 1132), and with them whole backward ops. Streams are not ranks: those of a GPU are one track. ``one_rank``: so
+    are all threads of the file.
     """
-    views = [{key: track for (gpu, key), track in file.tracks.items() if gpu == wanted} for wanted in (False, True)]
-    launched, run = ({each.op.text() for track in view.values() for each in track.slices} for view in views)
+    views = [_grouped(file, gpu, one_rank) for gpu in (False, True)]
+    launched, run = ({each.op for track in view.values() for each in track.slices} for view in views)
     if run and run >= launched:
         kept, note = (
             views[1],
@@ -259,10 +350,41 @@ def _seen_by(file: _File) -> dict[Key, Track]:
     return kept
 
 
+def _grouped(file: _File, gpu: bool, one_rank: bool) -> dict[Key, Track]:
+    """Return one track per thread, per GPU with its streams, or of the whole file.
+
+    An op that has ranges on several is taken from the one that computes most: by its kernels where the file has them,
+    else by the ops on it. On a stream of communication, a range lasts as long as its messages.
+    """
+    groups: dict[Key, list[Key]] = {}
+    for on_gpu, key in sorted(file.tracks):
+        if on_gpu == gpu:
+            group = ("", "") if one_rank else (key[0], "") if gpu else key
+            groups.setdefault(group, []).append(key)
+    found = {}
+    for group, keys in groups.items():
+        tracks = {key: file.tracks[gpu, key] for key in keys}
+        whole = Track(torch=any(track.torch for track in tracks.values()))
+        taken: set[Op | Pair] = set()
+        for key in sorted(keys, key=lambda key: (-round(file.computing.get(key, 0.0), 3), -_busy(tracks[key]), key)):
+            whole.slices += [each for each in tracks[key].slices if each.op not in taken]
+            taken |= {each.op for each in tracks[key].slices}
+        found[group] = whole
+    return found
+
+
+def _busy(track: Track) -> float:
+    """Return the time of a track's ops, to the microsecond, so that it does not depend on the order of the sum."""
+    return round(sum(each.end - each.start for each in track.slices), 3)
+
+
 def _time(event: dict[str, Any], key: str, number: int) -> float:
+    value = event.get(key)
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= MOST:
+        return value  # the usual case, without a text for an error
     name = str(event.get("name", event["ph"]))[:60]
-    field = message("schedule.trace_field", "{key} of event {number} ({name})", key=key, number=number, name=name)
-    return _number(event.get(key), field)
+    return _number(value, message("schedule.trace_field", "{key} of event {number} ({name})", key=key, number=number,
+                                  name=name))  # fmt: skip
 
 
 def _number(value: Any, field: Message | str) -> float:

@@ -1,8 +1,7 @@
 """Read a Chrome trace, from this program or from torch's profiler, as a measured timeline on one axis.
 
-An op may have two names: ours (``2F0``) and torch's profiler range (``PP:2F0``, which torch's
-_PipelineScheduleRuntime records). Every other event is counted and left out. This module decides which program wrote
-a file, which rank a track belongs to and which step is read; trace_events.py reads the JSON.
+trace_events.py reads the JSON, trace_names.py the ops in it, trace_steps.py finds the steps. This module decides
+which rank a track belongs to, whether all ranks are there, and what the times are worth.
 """
 
 from __future__ import annotations
@@ -10,21 +9,36 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from backend.schedule.errors import OrderError, message
+from backend.schedule.errors import Message, OrderError, message
 from backend.schedule.interop import run_trace
 from backend.schedule.interop.op_rows import assemble
-from backend.schedule.interop.trace_events import Slice, Track, device_of, document, forward_only, read
-from backend.schedule.order.ops import Op, Pair, halves
-from backend.schedule.order.placement import KINDS
+from backend.schedule.interop.trace_events import (
+    UNITS,
+    Slice,
+    Track,
+    device_of,
+    document,
+    event_count,
+    forward_only,
+    read,
+)
+from backend.schedule.interop.trace_names import UNKNOWN, reader
+from backend.schedule.interop.trace_steps import last_whole_step, numbered
+from backend.schedule.order.ops import PAIR, Op, Pair, halves
+from backend.schedule.order.order import code_table
 from backend.schedule.simulation.check import check
 from backend.schedule.simulation.message_flow import without_waits
 from backend.schedule.simulation.simulate import Floats, Timeline
+from backend.schedule.spec import choice
 
 _RANK = re.compile(r"\brank\s*(\d+)\b", re.IGNORECASE)
+SLOW = 1.1  # times the median stage: a slower one is named
+NS = 1e-6  # of a ms
 OVERLAP_MS = 0.001  # recorders round; ops that overlap by more than a microsecond ran concurrently
 
 
@@ -42,65 +56,99 @@ class Lane:
 class Measured:
     """An imported measurement.
 
-    ``timeline`` in ms if the ops are a whole step; otherwise None, and ``missing`` is a sentence on what is missing.
-    ``computing`` is the same timeline without waits inside ops, None if they are equal. ``notes`` are sentences on
-    the accuracy of the times; ``device`` is the device, if the trace names it; ``details`` are rows of bytes and
-    messages, if the trace is of a run of this program.
+    ``step`` is the number of the step that is read, of ``steps``. ``timeline`` in ms if the ops are a whole step;
+    otherwise None, and ``missing`` is a sentence on what is missing. ``computing`` is the same timeline without waits
+    inside ops, None if they are equal; ``hop`` the time of a message in ms, as far as those waits show it. ``notes``
+    are sentences on the accuracy of the times; ``device`` is the device, if the trace names it; ``details`` are rows
+    of bytes and messages, if the trace is of a run of this program.
     """
 
     source: str
     lanes: tuple[Lane, ...]
+    step: int
     steps: int
     ignored: int
     timeline: Timeline | None
     computing: Timeline | None
+    hop: float
     missing: str | None
     notes: tuple[str, ...]
     device: str | None = None
     details: Mapping[str, list[list[int]]] = field(default_factory=dict)
 
 
-def load(*files: Any) -> Measured:
-    """Read one combined trace or one per rank, as text or as parsed JSON. Raises OrderError for a file that is not a
-    trace or contains no op.
+def load(*files: Any, names: str | None = None, unit: str = "us") -> Measured:
+    """Read one combined trace or one per rank, as text or as parsed JSON.
+
+    ``names`` is a pattern for the names of ops, as in trace_names.reader; ``unit`` the unit of the file's times.
+    Raises OrderError for a file that is not a trace or contains no op, SpecError for a wrong pattern or unit.
     """
+    op_of, unit = reader(names), choice("unit", unit, tuple(UNITS))
     documents = [document(number, file) for number, file in enumerate(files, 1)]
-    tracks, ignored = read(documents)
+    tracks, ignored = read(documents, op_of, unit)
     if not tracks:
-        text = message(
-            "schedule.trace_without_ops",
-            "none of the {ignored} events is an op: expected names such as 2F0 or, from torch's profiler, PP:2F0",
-            ignored=ignored,
-        )
-        raise OrderError(text)
-    ranked = _in_rank_order(tracks)
-    cut = [_last_step(track) for _, track in ranked]
-    zero = min(slices[0].start for slices, _ in cut)
-    lanes = tuple(_lane(rank, slices, zero) for (rank, _), (slices, _) in zip(ranked, cut, strict=True))
-    timeline, missing = _timeline(lanes, forward_only(documents))
+        raise OrderError(_without_ops(documents, names))
+    ranked = _in_rank_order(tracks, len(documents))
+    cut, step, steps = last_whole_step([numbered(track.slices, stage) for _, stage, track in ranked])
+    zero = min(slices[0].start for slices in cut)
+    lanes = tuple(_lane(rank, slices, zero) for (rank, _, _), slices in zip(ranked, cut, strict=True))
+    notes = [note for track in tracks for note in track.notes]
+    missing: str | None = _missing_ranks(tracks, lanes)
+    timeline = None
+    if missing is None:
+        timeline, missing = _timeline(lanes, forward_only(documents))
     source = message("schedule.trace_of_op_texts", "op texts")
     if any(track.torch for track in tracks):
         source = message("schedule.trace_of_torch_profiler", "torch profiler")
-    notes = [note for track in tracks for note in track.notes]
-    computing = None
+    computing, hop = None, 0.0
     if timeline is not None:
-        computing, early = without_waits(timeline)
-        notes += _doubts(timeline, computing, early)
-        computing = computing if not np.array_equal(computing.start, timeline.start) else None
-    steps = max(count for _, count in cut)
+        computing, early, hop, unsure = without_waits(timeline)
+        notes += _doubts(timeline, computing, early, hop, unsure) + _copies_of(tracks) + _slow_stage(computing)
+        computing = computing if not np.allclose(computing.start, timeline.start, rtol=0, atol=NS) else None
     unique, device = tuple(dict.fromkeys(notes)), device_of(documents)
-    one = len(documents) == steps == 1
-    more = run_trace.details(documents[0], timeline.order) if one and timeline is not None else {}
-    return Measured(source, lanes, steps, ignored, timeline, computing, missing, unique, device, more)
+    ours = len(documents) == steps == 1 and unit == "us" and timeline is not None
+    more = run_trace.details(documents[0], timeline.order) if ours and timeline is not None else {}
+    return Measured(source, lanes, step, steps, ignored, timeline, computing, hop, missing, unique, device, more)
 
 
-def _in_rank_order(tracks: Sequence[Track]) -> list[tuple[int, Track]]:
-    """Return each track with its rank: from its name if all have one, else from the lowest stage on it, which equals
-    the rank in every placement of one direction.
+def _without_ops(documents: Sequence[dict[str, Any]], names: str | None) -> Message:
+    """Return why there is no op in the files: how many events they have, and what to do."""
+    count = sum(map(event_count, documents))
+    if names is not None:
+        return message(
+            "schedule.trace_without_matches", "the pattern matches none of the {count} events", count=f"{count:,}"
+        )
+    if any(isinstance(each.get("distributedInfo"), dict) for each in documents):
+        return message(
+            "schedule.trace_of_torch_without_ops",
+            "none of the {count} events of torch's profiler is an op. torch's Schedule1F1B records no ranges: run its "
+            "order from a file with _PipelineScheduleRuntime, or put record_function around each op and give the "
+            "pattern of its names",
+            count=f"{count:,}",
+        )
+    return message(
+        "schedule.trace_without_ops",
+        "none of the {count} events is an op: expected names such as 2F0 or, from torch's profiler, PP:2F0 or "
+        "Forward 0; a pattern reads other names",
+        count=f"{count:,}",
+    )
+
+
+def _in_rank_order(tracks: Sequence[Track], files: int) -> list[tuple[int, int, Track]]:
+    """Return each track with its rank and the stage of ops whose names do not say it.
+
+    The rank is the one in its name if all have one, else the lowest stage on it, which equals the rank in every
+    placement of one direction. Without stages it is torch's own rank, or the place of the file.
     """
     named = [int(found[1]) if (found := _RANK.search(track.name)) else -1 for track in tracks]
-    if min(named) < 0 or len(set(named)) < len(named):
-        named = [min(half.stage for each in track.slices for half in halves(each.op)) for track in tracks]
+    known = min(named) >= 0 and len(set(named)) == len(named)
+    stages = [
+        [half.stage for each in track.slices for half in halves(each.op) if half.stage != UNKNOWN] for track in tracks
+    ]
+    if min(named) < 0 and not all(stages):
+        named, known = _ranks_without_stages(tracks, files), True
+    if not known and all(stages):
+        named = [min(found) for found in stages]
     if len(set(named)) < len(named):
         twice = next(rank for rank in named if named.count(rank) > 1)
         text = message(
@@ -110,29 +158,111 @@ def _in_rank_order(tracks: Sequence[Track]) -> list[tuple[int, Track]]:
             stage=twice,
         )
         raise OrderError(text)
-    return sorted(zip(named, tracks, strict=True), key=lambda pair: pair[0])
+    return sorted(((rank, rank, track) for rank, track in zip(named, tracks, strict=True)), key=lambda each: each[0])
 
 
-def _last_step(track: Track) -> tuple[list[Slice], int]:
-    """Return the ops of the last whole step on a track, and the number of steps found.
+def _ranks_without_stages(tracks: Sequence[Track], files: int) -> list[int]:
+    """Return the ranks of tracks whose ops name no stage: as torch numbers them, or in the order of the files.
 
-    A step begins with the forward of the smallest micro-batch in the lowest stage. If a profile starts or ends in the
-    middle of a step, the piece with the most ops is a whole one.
+    Ranks in even steps that divide the number of all ranks are those of one of several equal pipelines.
     """
-    slices = sorted(track.slices, key=lambda each: each.start)
-    if len({each.op.text() for each in slices}) == len(slices):
-        return slices, 1
-    forwards = [(half.stage, half.micro) for each in slices for half in halves(each.op) if half.kind == "F"]
-    if not forwards:
-        return sorted({each.op.text(): each for each in slices}.values(), key=lambda each: each.start), 1
-    first = min(forwards)
-    begins = [
-        index
-        for index, each in enumerate(slices)
-        if any((half.stage, half.micro) == first and half.kind == "F" for half in halves(each.op))
+    ranks = [track.world[0] for track in tracks]
+    given = sorted(rank for rank in ranks if rank is not None)
+    if len(set(given)) == len(tracks):
+        one_pipeline = _is_replica(given, tracks[0].world[1])
+        return [given.index(rank) if one_pipeline else rank for rank in ranks if rank is not None]
+    if files != len(tracks):
+        text = message(
+            "schedule.trace_without_stages",
+            "the names of ops have no stage, and {tracks} tracks no rank: call the threads rank 0, rank 1 ..., or give "
+            "one file for each rank",
+            tracks=len(tracks),
+        )
+        raise OrderError(text)
+    return [track.file - 1 for track in tracks]
+
+
+def _is_replica(ranks: Sequence[int], world: int | None) -> bool:
+    """Return whether ascending ranks may be one of several equal pipelines: neighbours, or evenly apart over all."""
+    count = len(ranks)
+    if world is None or count < 2 or world % count:
+        return False
+    apart = {b - a for a, b in pairwise(ranks)}
+    return apart == {world // count} or (apart == {1} and ranks[0] % count == 0)
+
+
+def _missing_ranks(tracks: Sequence[Track], lanes: Sequence[Lane]) -> Message | None:
+    """Return a sentence where the files themselves say that there are other ranks: by their messages, or as a single
+    one of several.
+    """
+    stages = sorted({half.stage for lane in lanes for op in lane.ops for half in halves(op)})
+    beyond = sorted({stage for track in tracks for stage in track.stages} - set(stages))
+    rank, world = tracks[0].world
+    alone = len(tracks) == 1 and ((world or 1) > 1 or (rank or 0) > 0)
+    if not beyond and not alone:
+        return None
+    have = {"ranks": [lane.rank for lane in lanes], "stages": stages}
+    if alone:
+        have["ranks"] = [lanes[0].rank if rank is None else rank]
+    if alone and world is not None:
+        return message(
+            "schedule.trace_of_one_rank",
+            "only rank {ranks} of {world} is there, with stage {stages}: give the traces of the others too",
+            world=world,
+            **have,
+        )
+    return message(
+        "schedule.trace_of_some_ranks",
+        "only rank {ranks} is there, with stage {stages}: give the traces of the other ranks too",
+        **have,
+    )
+
+
+def _copies_of(tracks: Sequence[Track]) -> list[Message]:
+    """Return a note where there may be more ranks: torch counts them, or there is one only."""
+    world = tracks[0].world[1]
+    if len(tracks) == 1 and world is None:
+        return [
+            message(
+                "schedule.trace_of_one_track",
+                "only one rank is there: if the pipeline has others, give their traces too",
+            )
+        ]
+    if world is None or world <= len(tracks):
+        return []
+    return [
+        message(
+            "schedule.trace_of_a_replica",
+            "{ranks} of {world} ranks are given: they are read as one whole pipeline, the others as its copies",
+            ranks=len(tracks),
+            world=world,
+        )
     ]
-    pieces = [slices[a:b] for a, b in zip(begins, [*begins[1:], len(slices)], strict=True)]
-    return max(reversed(pieces), key=len), len(pieces)
+
+
+def _slow_stage(computing: Timeline) -> list[Message]:
+    """Return a note that names a stage whose ops take longer than those of the others."""
+    order = computing.order
+    rank = np.repeat(np.arange(order.p), np.diff(order.offsets))
+    kind, chunk, other = code_table(order.chunks)[order.codes].T
+    spent = computing.end - computing.start
+    first, second = (order.placement.stage_of[rank, each] for each in (chunk, np.where(kind == PAIR, other, chunk)))
+    stages = order.placement.stages
+    work = (np.bincount(first, spent / 2, stages) + np.bincount(second, spent / 2, stages)) / order.m
+    slow, usual = int(work.argmax()), float(np.median(work))
+    if stages < 2 or not work[slow] > SLOW * usual:
+        return []
+    return [
+        message(
+            "schedule.trace_slow_stage",
+            "stage {stage}, on rank {rank}, is the slowest: {time} ms per micro-batch, {ratio} times the median of "
+            "the stages",
+            stage=slow,
+            rank=int(rank[first == slow][0]),
+            time=f"{work[slow]:.4g}",
+            ratio=f"{work[slow] / max(usual, 1e-12):.2f}",
+        )
+    ]
 
 
 def _lane(rank: int, slices: Sequence[Slice], zero: float) -> Lane:
@@ -163,7 +293,7 @@ def _timeline(lanes: Sequence[Lane], forwards: bool) -> tuple[Timeline | None, s
             stage=lacking[0],
         )
     try:
-        order = assemble([lane.ops for lane in lanes], KINDS)
+        order = assemble([lane.ops for lane in lanes], ("bidirectional", "custom"))
         check(order)
     except OrderError as error:
         return None, error.message
@@ -176,25 +306,41 @@ def _timeline(lanes: Sequence[Lane], forwards: bool) -> tuple[Timeline | None, s
     return Timeline(order, np.concatenate([x.start for x in lanes]), np.concatenate([x.end for x in lanes])), None
 
 
-def _doubts(measured: Timeline, computing: Timeline, early: float) -> list[str]:
-    notes: list[str] = []
+def _doubts(measured: Timeline, computing: Timeline, early: float, hop: float, unsure: bool) -> list[Message]:
+    notes: list[Message] = []
     waited = float((computing.start - measured.start).sum())
     spent = float((measured.end - measured.start).sum())
     if waited > 0.01 * spent:
         notes.append(
             message(
                 "schedule.trace_includes_waits",
-                "{share} of the time in ops is waiting for messages that had not been made: the recorder's "
-                "ranges include the wait, so look at the figures without waits",
+                "{share} of the time in ops is waiting for messages: the recorder's ranges include the wait, so look "
+                "at the figures without waits",
                 share=f"{waited / spent:.0%}",
             )
         )
+        if unsure:
+            notes.append(
+                message(
+                    "schedule.trace_includes_transfers",
+                    "every op of some kind waited, so how long its messages travelled is not known: the figures "
+                    "without waits count that as work",
+                )
+            )
+        elif hop > OVERLAP_MS:
+            notes.append(
+                message(
+                    "schedule.trace_hop",
+                    "a message takes {hop} ms: ops that waited took that much longer than those that did not",
+                    hop=f"{hop:.4g}",
+                )
+            )
     if early > OVERLAP_MS:
         notes.append(
             message(
                 "schedule.trace_clocks_disagree",
                 "an op ended {early} ms before what it needs was made: the ranks' clocks disagree by that much "
-                "at least, or the files are of different steps",
+                "at least, the files are of different steps, or ranges go on after their message was sent",
                 early=f"{early:.3f}",
             )
         )

@@ -25,6 +25,7 @@ class Options:
 
     p: int
     v: int
+    stages: int
     layers: tuple[int, ...] | None
     recompute: Modes
     vocabulary: str
@@ -61,7 +62,7 @@ def fewer_on_the_last(options: Options, stage: float, head: float) -> tuple[int,
     ``stage`` is the time of a stage with its even share of the layers, ``head`` the last stage's output layer. The
     other stages share the layers that the last one gives up.
     """
-    stages = options.p * options.v
+    stages = options.stages
     total = sum(options.layers) if options.layers is not None else LAYERS_A_STAGE * stages
     if stages == 1:
         return (total,)
@@ -116,7 +117,7 @@ def _with_recomputation(costs: Costs, options: Options) -> Costs:
     if isinstance(options.recompute, str) and not isinstance(F, tuple):
         assert not isinstance(I, tuple)
         return replace(costs, I=I + RECOMPUTE[options.recompute].extra * F)
-    forward, gradient = (_each(cost, options.p, options.v) for cost in (F, I))
+    forward, gradient = (_each(cost, options) for cost in (F, I))
     extra = [RECOMPUTE[mode].extra for mode in of_stages(options.recompute, len(forward))]
     return replace(costs, I=tuple(i + x * f for f, i, x in zip(forward, gradient, extra, strict=True)))
 
@@ -125,25 +126,25 @@ def _with_head(costs: Costs, options: Options, s: float, t: float) -> Costs:
     """Add the whole output layer to the last stage: p shards' S to its F, half of their T to its I, half to its W."""
     if s == 0.0 and t == 0.0:
         return costs
-    p, v = options.p, options.v
-    F = _last(costs.F, p, v, p * s)
-    return replace(costs, F=F, I=_last(costs.I, p, v, p * t / 2), W=_last(costs.W, p, v, p * t / 2))
+    F = _last(costs.F, options, options.p * s)
+    half = options.p * t / 2
+    return replace(costs, F=F, I=_last(costs.I, options, half), W=_last(costs.W, options, half))
 
 
 def _without_frozen(costs: Costs, options: Options) -> Costs:
     """Leave out the weight gradients of stages that are not trained: their B is the input gradient alone."""
     if options.frozen is None:
         return costs
-    each = _each(costs.W, options.p, options.v)
+    each = _each(costs.W, options)
     return replace(costs, W=tuple(0.0 if stage in options.frozen else cost for stage, cost in enumerate(each)))
 
 
-def _last(cost: Cost, p: int, v: int, more: float) -> Cost:
+def _last(cost: Cost, options: Options, more: float) -> Cost:
     """Return one entry per stage, with ``more`` added to the last."""
-    each = _each(cost, p, v)
+    each = _each(cost, options)
     return (*each[:-1], each[-1] + more)
 
 
-def _each(cost: Cost, p: int, v: int) -> tuple[float, ...]:
+def _each(cost: Cost, options: Options) -> tuple[float, ...]:
     """Return one entry per stage."""
-    return cost if isinstance(cost, tuple) else (cost / v,) * (p * v)
+    return cost if isinstance(cost, tuple) else (cost / options.v,) * options.stages

@@ -190,6 +190,24 @@ def offsets_of(lengths: Sequence[int]) -> npt.NDArray[np.int64]:
     return np.array([*accumulate(lengths, initial=0)], np.int64)
 
 
+def same_order(one: Order, other: Order) -> bool:
+    """Return whether two orders have the same ops and copies in the same places, however their micro-batches are
+    encoded.
+    """
+    sizes = ((each.placement, each.m, each.barriers) for each in (one, other))
+    copies = ((each.copies.codes, each.copies.offsets) if each.copies else () for each in (one, other))
+    mine, theirs = ((each.codes, each.offsets, *lanes) for each, lanes in zip((one, other), copies, strict=True))
+    if next(sizes) != next(sizes) or len(mine) != len(theirs) or not all(map(np.array_equal, mine, theirs)):
+        return False
+    if one.micro is None and other.micro is None:
+        return True
+    return all(
+        np.array_equal(a, b)
+        for rank in range(one.p)
+        for a, b in zip(micro_numbers(one, rank), micro_numbers(other, rank), strict=True)
+    )
+
+
 def micro_numbers(order: Order, rank: int) -> tuple[Micro, Micro]:
     """Return the slot's own micro-batch number of each op of a rank, and of each pair's backward half (-1 for other
     ops).

@@ -1,7 +1,8 @@
 """Encode any order as a short text for a spec or a link, and decode it.
 
-    l, v or b (the placement) | base64url, without padding, of a raw deflate stream of:
-    p, m, chunks, flags and the number of ops of each rank, as varints | one byte per op | stored micro-batches | copies
+    l, v, b or cS- (the placement) | base64url, without padding, of a raw deflate stream of:
+    p, m, chunks, flags and the number of ops of each rank, as varints | ranks of the S stages of a custom placement, as
+    varints | one byte per op | stored micro-batches | copies
 
 Flags: bits 0-1 columns of stored micro-batches, 2-3 barriers, 4 whether there are copies, 5 whether all ranks have
 the same number of ops (which is then stored once). Stored micro-batches and the copies' columns are differences to
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -23,13 +25,16 @@ import numpy.typing as npt
 
 from backend.schedule.errors import OrderError, message
 from backend.schedule.order.copy_lanes import Copies
-from backend.schedule.order.order import MAX_CHUNKS, Order, code_count, offsets_of
-from backend.schedule.order.placement import KINDS, Kind, place
+from backend.schedule.order.ops import S
+from backend.schedule.order.order import MAX_CHUNKS, Order, code_count, code_table, offsets_of
+from backend.schedule.order.placement import KINDS, NAMED, Kind, Placement, place, place_on
 
 MOST_OPS = 262_144  # most ops of a packed order, which is unpacked and checked whenever its spec is read
 MOST_RANKS, MOST_MICRO = 1024, 65_536
-MOST_BYTES = 14 * MOST_OPS + 16_384  # most unpacked bytes; a deflate stream can expand a thousandfold
-LETTERS: dict[str, Kind] = {"l": "looped", "v": "v", "b": "bidirectional"}
+MOST_STAGES = 65_536
+MOST_BYTES = 14 * MOST_OPS + 2 * MOST_STAGES + 16_384  # most unpacked bytes; a deflate stream can expand a thousandfold
+LETTERS: dict[str, Kind] = {"l": "looped", "v": "v", "b": "bidirectional", "c": "custom"}
+_HEAD = re.compile(r"[lvb]|c([1-9]\d{0,4})-")  # its group: the stages of a custom placement
 STORED, BARRIERS, COPIES, ALIKE = 3, 12, 16, 32
 BROKEN = message("schedule.packed_order_broken", "the text is not a packed order, or a part of it is missing")
 Ints = npt.NDArray[np.int32]
@@ -44,7 +49,7 @@ def pack(order: Order) -> str:
     alike = len(set(counts)) == 1
     flags = stored | order.barriers << 2 | (0 if copies is None else COPIES) | (ALIKE if alike else 0)
     head = [order.p, order.m, order.chunks, flags, *(counts[:1] if alike else counts)]
-    parts = [_varints(head), order.codes.tobytes()]
+    parts = [_varints([*head, *order.placement.ranks]), order.codes.tobytes()]
     for column in range(stored):
         assert order.micro is not None
         parts.append(_planes(_steps(order.codes, order.offsets, order.micro[:, column])))
@@ -52,29 +57,40 @@ def pack(order: Order) -> str:
         parts += [_varints(np.diff(copies.offsets).tolist()), copies.codes.tobytes()]
         parts.append(_planes(np.diff(copies.issued, prepend=np.int32(0))))
     letter = next(letter for letter, kind in LETTERS.items() if kind == order.placement.kind)
+    stages = f"{order.placement.stages}-" if order.placement.ranks else ""
     deflate = zlib.compressobj(9, zlib.DEFLATED, -15, 9)
     body = deflate.compress(b"".join(parts)) + deflate.flush()
-    return letter + base64.urlsafe_b64encode(body).decode().rstrip("=")
+    return letter + stages + base64.urlsafe_b64encode(body).decode().rstrip("=")
 
 
 def unpack(text: str) -> Order:
     """Decode the text of an order. Raises OrderError for any other text."""
-    kind = LETTERS.get(text[:1])
-    if kind is None:
+    head = _HEAD.match(text)
+    if head is None:
         raise OrderError(BROKEN)
-    body = _Body(_inflated(text[1:]))
+    body = _Body(_inflated(text[head.end() :]))
     p, m, chunks, flags = (body.varint() for _ in range(4))
     if not 1 <= p <= MOST_RANKS or flags >= 2 * ALIKE:
         raise OrderError(BROKEN)
     offsets = offsets_of([body.varint()] * p if flags & ALIKE else [body.varint() for _ in range(p)])
     if offsets[-1] > MOST_OPS:
         raise _too_many_ops(int(offsets[-1]))
+    ranks = tuple(body.varint() for _ in range(custom_stages(text) or 0))
     codes = body.take(int(offsets[-1]))
     columns = [_sums(codes, offsets, body.column(len(codes))) for _ in range(flags & STORED)]
     copies = body.copies(p) if flags & COPIES else None
     if not body.over():
         raise OrderError(BROKEN)
-    return assemble(kind, (p, m, chunks), codes, offsets, columns, (flags & BARRIERS) >> 2, copies)
+    sizes, barriers = (p, m, chunks), (flags & BARRIERS) >> 2
+    return assemble(LETTERS[text[0]], sizes, codes, offsets, columns, barriers, copies, ranks)
+
+
+def custom_stages(text: str) -> int | None:
+    """Return the number of stages of a packed order with a custom placement, which its text begins with; None for
+    another placement, whose number of stages follows from its kind.
+    """
+    head = _HEAD.match(text)
+    return int(head[1]) if head and head[1] else None
 
 
 def assemble(
@@ -85,12 +101,13 @@ def assemble(
     columns: Sequence[npt.NDArray[np.integer]],
     barriers: int,
     copies: Copies | None,
+    ranks: tuple[int, ...] = (),
 ) -> Order:
     """Build an order from parts that were read from bytes, each of which may be wrong. Raises OrderError.
 
     ``sizes`` p, m and chunks; ``codes`` (N,), ``offsets`` (p + 1,), ``columns`` none, one or two (N,) of stored
-    micro-batches. Afterwards every array is in the range that the rest of the core counts on; whether the order can
-    run is checked by ``simulation.check.check``.
+    micro-batches, ``ranks`` (stages,) of a custom placement. Afterwards every array is in the range that the rest of
+    the core counts on; whether the order can run is checked by ``simulation.check.check``.
     """
     p, m, chunks = sizes
     if not (1 <= p <= MOST_RANKS and 1 <= m <= MOST_MICRO and 1 <= chunks <= MAX_CHUNKS) or kind not in KINDS:
@@ -101,13 +118,30 @@ def assemble(
         raise OrderError(BROKEN)
     if len(codes) and int(codes.max()) >= code_count(chunks):
         raise OrderError(BROKEN)
-    placement = place(cast(Kind, kind), p, chunks)
+    placement = place(cast(Kind, kind), p, chunks) if kind in NAMED else _custom(ranks, p, chunks)
+    if placement.ranks:
+        kind_of, *halves = code_table(chunks)[codes].T
+        held = np.repeat(placement.held, np.diff(offsets))
+        if barriers or copies is not None or (kind_of >= S).any() or any((half >= held).any() for half in halves):
+            raise OrderError(BROKEN)  # no option places S and T, or copies, on such a placement
     micro = _stored(columns, m // placement.streams) if columns else None
     if copies is not None and len(copies):
         issued = copies.issued
         if int(copies.codes.max()) >= 2 * chunks or int(issued.min()) < 0 or int(issued.max()) > len(codes):
             raise OrderError(BROKEN)
     return Order(placement, m, codes, offsets, micro, barriers, copies)
+
+
+def _custom(ranks: tuple[int, ...], p: int, chunks: int) -> Placement:
+    """Return the placement of stages on these ranks. Raises OrderError unless all ranks have some, ``chunks`` at most,
+    and no other kind of placement means the same.
+    """
+    if len(ranks) > MOST_STAGES or set(ranks) != set(range(p)):
+        raise OrderError(BROKEN)
+    placement = place_on(ranks, p)
+    if placement.kind != "custom" or placement.chunks != chunks:
+        raise OrderError(BROKEN)
+    return placement
 
 
 def _stored(columns: Sequence[npt.NDArray[np.integer]], n: int) -> Ints:

@@ -23,11 +23,12 @@ def first_wrong(order: Order) -> int | None:
 
 
 def _complete(order: Order, rank: int) -> bool:
-    chunks, n = order.chunks, order.n
+    chunks, n, held = order.chunks, order.n, int(order.placement.held[rank])
     kind, chunk, micro = _halves(order, rank)
     # An order of few ops must not allocate large tables.
     alone = order.forward_slots[rank]
-    if len(kind) < (2 * chunks - alone.sum()) * n or (micro < 0).any() or (micro >= n).any():
+    backs = np.count_nonzero((order.placement.stage_of[rank] >= 0) & ~alone)
+    if len(kind) < (held + backs) * n or (micro < 0).any() or (micro >= n).any():
         return False
     if not order.barriers and (kind >= S).any():
         return False
@@ -36,7 +37,7 @@ def _complete(order: Order, rank: int) -> bool:
     at[key] = np.arange(len(key))
     if np.count_nonzero(at != NEVER) != len(key):
         return False  # an op occurs twice
-    when = at.reshape(T + 1, chunks, n)
+    when = at.reshape(T + 1, chunks, n)[:, :held]
     full, split = when[B] != NEVER, (when[I] != NEVER) & (when[W] != NEVER)
     neither = (when[I] == NEVER) & (when[W] == NEVER)
     backwards = (full & neither & (when[F] < when[B])) | (~full & split & (when[F] < when[I]) & (when[I] < when[W]))

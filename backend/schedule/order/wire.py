@@ -3,10 +3,10 @@
     u32 little-endian: length of the header | header, UTF-8 JSON | N bytes of codes | stored micro-batches, if any
     | C bytes of copy codes | int32 column of C: when each copy is issued
 
-Header: ``p``, ``m``, ``placement``, ``chunks``, ``counts`` (ops per rank, one number if all alike), ``stored``
-(0: micro-batches implied; 1: one int32 column of N follows; 2: two columns, the second for backward halves of pairs),
-``barriers`` (0, 1, 2), ``copies`` (copies per rank, as counts), and for the page ``spec`` (all of it) and ``base``,
-true where the page adds S, T and copies by the costs.
+Header: ``p``, ``m``, ``placement``, ``ranks`` (the rank of each stage, only of a custom placement), ``chunks``,
+``counts`` (ops per rank, one number if all alike), ``stored`` (0: micro-batches implied; 1: one int32 column of N
+follows; 2: two columns, the second for backward halves of pairs), ``barriers`` (0, 1, 2), ``copies`` (copies per rank,
+as counts), and for the page ``spec`` (all of it) and ``base``, true where the page adds S, T and copies by the costs.
 
 ``phases``, only of a large order, are where its rows repeat a block of ops (repeats.py): of each phase ``period``, the
 ops of a block, ``begin`` and ``end``, where it is in each rank's row, and ``more``, how many blocks before ``end`` are
@@ -33,7 +33,7 @@ import numpy.typing as npt
 from backend.schedule.errors import OrderError, message
 from backend.schedule.order.copy_lanes import Copies
 from backend.schedule.order.order import Order, offsets_of
-from backend.schedule.order.order_codec import MOST_RANKS, assemble
+from backend.schedule.order.order_codec import MOST_RANKS, MOST_STAGES, assemble
 from backend.schedule.order.repeats import MOST_PHASES, Repeats, without_blocks
 
 MOST_OPS = 2**24  # most ops of an order that is read, as of a spec
@@ -57,6 +57,8 @@ def encode(order: Order, spec: Mapping[str, Any] | None = None) -> bytes:
         "barriers": order.barriers,
         "copies": 0 if copies is None else _counts(copies.offsets),
     }
+    if order.placement.ranks:
+        header["ranks"] = order.placement.ranks
     if spec is not None:
         header["spec"] = spec
     phases = None if stored else order.repeats
@@ -96,7 +98,8 @@ def decode(body: bytes) -> Order:
         copies = Copies(copy_codes, copy_offsets, issued)
     sizes = p, _whole(header, "m", 1, 2**31), _whole(header, "chunks", 1, 256)
     barriers, kind = _whole(header, "barriers", 0, 2), header.get("placement")
-    return assemble(kind if isinstance(kind, str) else "", sizes, codes, offsets, columns, barriers, copies)
+    kind = kind if isinstance(kind, str) else ""
+    return assemble(kind, sizes, codes, offsets, columns, barriers, copies, _ranks(header))
 
 
 def to_text(order: Order) -> str:
@@ -191,6 +194,14 @@ def _header(body: bytes) -> tuple[dict[str, Any], memoryview]:
     if not isinstance(header, dict):
         raise OrderError(NOT_AN_ORDER)
     return header, memoryview(body)[4 + length :]
+
+
+def _ranks(header: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return the ranks of the stages, () where the header has none."""
+    ranks = header.get("ranks", [])
+    if not isinstance(ranks, list) or len(ranks) > MOST_STAGES:
+        raise OrderError(NOT_AN_ORDER)
+    return tuple(_whole({"ranks": rank}, "ranks", 0, MOST_RANKS - 1) for rank in ranks)
 
 
 def _whole(header: Mapping[str, Any], key: str, low: int, high: int) -> int:

@@ -13,7 +13,7 @@ from backend.schedule.errors import OrderError, SpecError, message
 from backend.schedule.interop.op_rows import with_chunks
 from backend.schedule.order.ops import Op, Pair, parse
 from backend.schedule.order.order import Order, from_ops
-from backend.schedule.order.placement import KINDS, Kind, Placement, place
+from backend.schedule.order.placement import NAMED, Kind, Placement, place
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import MAX_TIME, Spec, choice, integer, number, optional, reject_unknown
 
@@ -66,7 +66,7 @@ class Position:
     def from_json(data: Mapping[str, Any]) -> Position:
         """Read a position strictly. Raises SpecError for a wrong field and OrderError for a wrong op."""
         reject_unknown(data, KEYS, message("workbench.a_position", "a position"))
-        kind = cast(Kind, choice("placement", data.get("placement", "looped"), KINDS))
+        kind = cast(Kind, choice("placement", data.get("placement", "looped"), NAMED))
         sizes = {key: integer(key, data.get(key, 1), 1, most) for key, most in LIMITS.items()}
         p, m, v = sizes["p"], sizes["m"], sizes["v"]
         two = kind == "bidirectional"

@@ -8,7 +8,9 @@ from functools import lru_cache
 
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families import registry
+from backend.schedule.order.order import Order, same_order
 from backend.schedule.partial_order.position import Position, Row
+from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import Spec
 
 LIFO = "gpipe-lifo"  # GPipe with its backwards from the last micro-batch to the first
@@ -53,7 +55,7 @@ def named_orders(position: Position) -> tuple[Named, ...]:
 @lru_cache(maxsize=64)
 def _named(position: Position) -> tuple[Named, ...]:
     found = []
-    for name, spec in _specs(position):
+    for name, spec in _specs(position.p, position.m, position.v, position.costs, position.w_share):
         family = registry.family_of(spec)
         if family.placement != position.placement.kind or family.placement_of(spec).chunks != position.placement.chunks:
             continue
@@ -66,13 +68,34 @@ def _named(position: Position) -> tuple[Named, ...]:
     return tuple(found)
 
 
-def _specs(position: Position) -> Iterator[tuple[str, Spec]]:
+def spec_like(order: Order, costs: Costs) -> Spec | None:
+    """Return the spec of the first family that has exactly this order at any costs, with the given ones; None if
+    there is no such family.
+    """
+    place = order.placement
+    for _, spec in _specs(place.p, order.m, place.chunks // place.streams, costs):
+        family = registry.family_of(spec)
+        if family.placement != place.kind or family.shaped_by_costs or order.barriers or order.copies is not None:
+            continue
+        if order.forward_only:
+            if "forward_only" not in family.fields:
+                continue
+            spec = spec.with_(forward_only=True)
+        try:
+            if same_order(registry.order(spec), order):
+                return spec
+        except SpecError:
+            continue  # the family does not take these sizes
+    return None
+
+
+def _specs(p: int, m: int, v: int, given: Costs, w_share: float = 1.0) -> Iterator[tuple[str, Spec]]:
     for name, family in registry.FAMILIES.items():
         chunked = family.v[1] > 1  # with one chunk these are other families, under another name
-        if family.problem is not None or (chunked and position.v == 1):
+        if family.problem is not None or (chunked and v == 1):
             continue
-        costs = position.costs if "FB" in family.fields else replace(position.costs, FB=None)
-        spec = Spec(name, position.p, position.m, position.v, w_share=position.w_share, costs=costs)
+        costs = given if "FB" in family.fields else replace(given, FB=None)
+        spec = Spec(name, p, m, v, w_share=w_share, costs=costs)
         yield name, spec
         if "lifo" in family.fields:
             yield LIFO, spec.with_(lifo=True)

@@ -123,8 +123,7 @@ def wrong_before(rank: int, op: Op, seen: Container[tuple[str, int, int]]) -> Me
 
 
 def _check_complete(order: Order, rank: int, seen: set[tuple[str, int, int]]) -> None:
-    for chunk in range(order.chunks):
-        stage = order.placement.stage(rank, chunk)
+    for chunk, stage in enumerate(order.placement.stages_of(rank)):
         low = order.n * order.placement.stream(rank, chunk)
         for micro in range(low, low + order.n):
             have = {kind for kind in KINDS if (kind, chunk, micro) in seen}

@@ -6,6 +6,8 @@ from backend.jobs.encoding import BINARY
 from backend.runs import options, run_files
 from backend.runs.run import STATUSES
 from backend.schedule.interop.measured_rows import KINDS
+from backend.schedule.interop.trace_events import UNITS
+from backend.schedule.interop.trace_names import LONGEST_PATTERN
 from backend.web.openapi.operation import Operation, Parameter, answer, nothing
 from backend.web.openapi.schema import (
     array,
@@ -47,7 +49,11 @@ CALIBRATED = record(spec=ref("Spec"), unit_ms=float, predicted=ref("Figures"), m
 IMPORTED = record(id=str, status=STATUS, url=str, spec=ref("Spec"), notes=array(ref("Text")))
 TRACES = either(
     ref("GivenTrace"),
-    record(traces=array(ref("GivenTrace"), 1)),
+    record(
+        traces=array(ref("GivenTrace"), 1),
+        names=maybe(described(text(most=LONGEST_PATTERN), "a regular expression for the names of ops")),
+        unit=maybe(choice(UNITS, "us")),
+    ),
     array(described(dict, "an event of a Chrome trace")),
 )
 DEVICES = record(

@@ -15,7 +15,7 @@ from backend.jobs.training_plans import GIGABYTES, SECONDS
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.hardware.preset_costs import PRESET_KEYS
 from backend.schedule.interop.export import FORMATS
-from backend.schedule.order.placement import KINDS as PLACEMENTS
+from backend.schedule.interop.torch_csv import PLACEMENTS
 from backend.schedule.spec import LIMITS
 from backend.web.openapi.costs import DEVICE_MEMORY, SETTING
 from backend.web.openapi.operation import Answer, Operation, Parameter, answer
@@ -151,6 +151,7 @@ NAMES = Parameter(
     text("^({0})(,({0}))*$".format("|".join(FAMILIES))),
     "names of families, with commas; by default all of them",
 )
+DIALECT = record(format=choice(("compute_only", "compute_comms")), letters=choice(("current", "2024")))
 COMPARISON = record(rows=array(COMPARED), notes=array(ref("Text")))
 
 OPERATIONS: dict[str, Operation] = {
@@ -218,7 +219,9 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "imports.import_order": Operation(
         TAG,
-        answer("The spec of the order.", record(spec=ref("Spec"), query=str)),
-        body=record(csv={"type": "string", "minLength": 1}, placement=maybe(nullable(choice(PLACEMENTS[:2])))),
+        answer(
+            "The spec of the order.", record(spec=ref("Spec"), query=str, dialect=DIALECT, notes=array(ref("Text")))
+        ),
+        body=record(csv={"type": "string", "minLength": 1}, placement=maybe(nullable(choice(PLACEMENTS)))),
     ),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backend.schedule.order.placement import KINDS as PLACEMENTS
+from backend.schedule.order.placement import NAMED as PLACEMENTS
 from backend.schedule.partial_order.position import LIMITS
 from backend.schedule.partial_order.score import METRICS
 from backend.schedule.spec import MOST_ORDER

@@ -24,8 +24,8 @@ def import_order() -> Response:
     """Return the spec of the order in {"csv": text, "placement"?: "looped" or "v"}. Stores nothing."""
     need_json(request)
     with large_body(request, services().config.import_mb * 2**20, services().bodies) as body:
-        spec, query = compute_body(answers.order_of, body=body, memory_mb=ORDER_MB)
-    return jsonify(spec=spec, query=query)
+        spec, query, dialect, notes = compute_body(answers.order_of, body=body, memory_mb=ORDER_MB)
+    return jsonify(spec=spec, query=query, dialect=dialect, notes=with_codes(notes))
 
 
 @imports.post("/api/runs/import")

@@ -97,23 +97,36 @@ test("the time before an op is split into what it waited for, and the parts add 
   const times = { start: Float64Array.of(0, 5, 6, 7), end: Float64Array.of(1, 6, 7, 8), makespan: 8 };
   assert.deepEqual(
     spentBefore(order, times, noted(4, 3.5, true), 1, 1),
-    { message: 3, copy: 0, late: 1, own: 0 },
+    { input: 0, message: 3, copy: 0, late: 1, own: 0 },
     "paced: it could have started at 4 and did at 5",
   );
   assert.deepEqual(
     spentBefore(order, times, noted(0, 3, true), 1, 1),
-    { message: 0, copy: 0, late: 4, own: 0 },
+    { input: 0, message: 0, copy: 0, late: 4, own: 0 },
     "it could have started at once",
   );
-  assert.deepEqual(spentBefore(order, times, noted(4, 3, false), 1, 1), { message: 3, copy: 0, late: 0, own: 1 });
-  assert.deepEqual(spentBefore(order, times, noted(0, 0, false), 1, 1), { message: 0, copy: 0, late: 0, own: 4 });
+  assert.deepEqual(spentBefore(order, times, noted(4, 3, false), 1, 1), {
+    input: 0,
+    message: 3,
+    copy: 0,
+    late: 0,
+    own: 1,
+  });
+  assert.deepEqual(spentBefore(order, times, noted(0, 0, false), 1, 1), {
+    input: 0,
+    message: 0,
+    copy: 0,
+    late: 0,
+    own: 4,
+  });
   assert.deepEqual(
     spentBefore(order, times, noted(9, 9, true), 1, 1),
-    { message: 4, copy: 0, late: 0, own: 0 },
+    { input: 0, message: 4, copy: 0, late: 0, own: 0 },
     "no more than there is",
   );
   const copying = { start: Float64Array.of(0, 5, 6, 7), end: Float64Array.of(1, 6, 7, 8), makespan: 8 };
   assert.deepEqual(spentBefore(offloaded(), copying, noted(4, 1, true), 1, 1), {
+    input: 0,
     message: 1,
     copy: 2,
     late: 1,
@@ -121,12 +134,28 @@ test("the time before an op is split into what it waited for, and the parts add 
   });
 });
 
+test("a wait while another rank still computes is not a message, and with a hop of nothing none is", () => {
+  const order = oneFOneB(2, 1); // 0F0 0B0, 1F0 1B0: 1F0 takes three times as long as the others
+  const slow = (hop: number) => {
+    const costs = { ...UNIT, F: [1, 3], comm: hop };
+    const times = simulate(order, costs);
+    const wait = Float64Array.of(0, times.start[1] - times.end[0], times.start[2], 0);
+    return { times, said: { ready: times.start.slice(), wait, unit: 1, paced: false } };
+  };
+  for (const hop of [0, 0.5]) {
+    const { times, said } = slow(hop);
+    const spent = spentBefore(order, times, said, 1, times.end[0]);
+    assert.deepEqual([spent.message, spent.own], [hop, 0]);
+    assert.equal(spent.input, times.end[3] - times.end[0]);
+  }
+});
+
 test("the split is given in milliseconds, the largest part first, and no text is given for zero", () => {
   assert.equal(
-    spentText({ message: 3, copy: 0, late: 1.25, own: 0.001 }, noted(0, 0, true)),
+    spentText({ input: 0, message: 3, copy: 0, late: 1.25, own: 0.001 }, noted(0, 0, true)),
     "Measured: messages 30 ms, late start 12.5 ms.",
   );
-  assert.equal(spentText({ message: 0, copy: 0, late: 0, own: 0 }, noted(0, 0, true)), "");
+  assert.equal(spentText({ input: 0, message: 0, copy: 0, late: 0, own: 0 }, noted(0, 0, true)), "");
 });
 
 test("only an op of a paced run that has ended has a late start, and the sum has all of them", () => {

@@ -6,15 +6,18 @@ import { looksLikeTrace, slim } from "../../../static/js/core/measured/trace_eve
 
 const op = { ph: "X", pid: 0, tid: 1, name: "PP:2F0", ts: 1, dur: 2 };
 
-test("ops, names and one kernel are kept, everything else is dropped", () => {
+test("ops, names and one kernel for each stream are kept, everything else is dropped and counted", () => {
   const kernels = Array.from({ length: 50 }, (_, k) => ({ ph: "X", cat: "kernel", name: `gemm${k}`, ts: k, dur: 1 }));
   const name = { ph: "M", name: "thread_name", args: { name: "rank 0" } };
   const events = [
     op,
     ...kernels,
+    { ph: "X", cat: "kernel", name: "ncclDevKernel_SendRecv", ts: 0, dur: 99 },
     name,
     { ph: "X", name: "aten::mm", ts: 0, dur: 1 },
     { ph: "i", name: "2F0" },
+    { ...op, name: "Forward 3" },
+    { ...op, name: "FSDP::all_gather" },
     { ...op, name: "(0F7;7B3)OVERLAP_F_B" },
   ];
   const small = slim({
@@ -26,8 +29,23 @@ test("ops, names and one kernel are kept, everything else is dropped", () => {
   assert.deepEqual(small, {
     deviceProperties: [{ name: "GPU" }],
     baseTimeNanoseconds: 5,
-    traceEvents: [op, kernels[0], name, { ...op, name: "(0F7;7B3)OVERLAP_F_B" }],
+    eventCount: events.length,
+    traceEvents: [
+      op,
+      name,
+      { ...op, name: "Forward 3" },
+      { ph: "X", name: "FSDP::all_gather" },
+      { ...op, name: "(0F7;7B3)OVERLAP_F_B" },
+      { ph: "X", cat: "kernel", name: "all", pid: undefined, tid: undefined, dur: 50 },
+    ],
   });
+});
+
+test("with names of one's own every range is kept, and no kernel, operator or call", () => {
+  const own = { ph: "X", pid: 0, tid: 0, name: "forward_step", ts: 0, dur: 1, args: { mb: 3 } };
+  const other = { ph: "X", cat: "cpu_op", name: "aten::mm", ts: 0, dur: 1 };
+  assert.deepEqual(slim([own, other], true).traceEvents, [own]);
+  assert.deepEqual(slim([own, other]).traceEvents, []);
 });
 
 test("begin and end events stay in pairs, whatever their names", () => {

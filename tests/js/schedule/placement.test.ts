@@ -26,6 +26,16 @@ test("a bidirectional placement holds two replicas that run against each other",
   assert.equal(next[7], 5); // stream 1 starts on rank 3 and goes down the ranks
 });
 
+test("a custom placement has each stage on its rank, and no stage in slots that a rank lacks", () => {
+  const { stage, prev, next, stages } = build("custom", 2, 3, [0, 1, 1, 0, 1]);
+  assert.deepEqual([...stage], [0, 3, -1, 1, 2, 4]);
+  assert.deepEqual([...next], [3, 5, -1, 4, 1, -1]);
+  assert.deepEqual([...prev], [-1, 4, -1, 0, 3, 1]);
+  assert.equal(stages, 5);
+  assert.throws(() => build("custom", 2, 1, [0, 1, 1]), /ranks/);
+  assert.throws(() => build("custom", 3, 2, [0, 1, 1]), /ranks/);
+});
+
 const many: [PlacementKind, number, number][] = [
   ["looped", 1, 1],
   ["looped", 5, 3],

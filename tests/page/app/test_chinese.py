@@ -16,6 +16,8 @@ from backend.schedule.families.registry import FAMILIES
 from tests.page.panels.test_chart_kinds import pick, shown
 from tests.support.page.queries import Open
 
+pytestmark = pytest.mark.one_document
+
 TEXTS = """() => {
   const found = [];
   const shown = (node) => node.checkVisibility({visibilityProperty: true});
@@ -89,7 +91,7 @@ TABS = [
 
 
 def test_every_tab_is_chinese(open_page: Open) -> None:
-    page = open_page("?lang=zh&family=zb-h1&p=4&m=8&m.model=llama3-70b&m.heads=1&tab=compare")
+    page = open_page("?lang=zh&family=zb-h1&p=4&m=8&m.model=llama3-70b&m.heads=1&tab=compare", anew=True)
     for tab, there in TABS:
         if tab != "compare":
             page.click(f"#tab-{tab}")
@@ -178,7 +180,7 @@ def test_dialogs_and_menus_are_chinese(open_page: Open) -> None:
 
 
 def test_without_its_server_the_page_is_chinese_too(open_page: Open) -> None:
-    page = open_page("?lang=zh&family=zb-auto&p=4&m=8&tab=block", forgive="ERR_")
+    page = open_page("?lang=zh&family=zb-auto&p=4&m=8&tab=block", forgive="ERR_", anew=True)
     page.route("**/api/**", lambda route: route.abort())
     page.fill("#field-m", "9")
     page.keyboard.press("Enter")

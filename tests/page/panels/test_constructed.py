@@ -33,7 +33,7 @@ def drag(page: Page, field: str, end: float) -> None:
     page.mouse.move(box["x"] + 8 + now * (box["width"] - 16), y)
     page.mouse.down()
     for part in (0.05, end):
-        page.mouse.move(box["x"] + 8 + part * (box["width"] - 16), y, steps=2)
+        page.mouse.move(box["x"] + 8 + part * (box["width"] - 16), y)
     page.mouse.up()
 
 

@@ -6,12 +6,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from backend.jobs.imports import run_of_trace
+from backend.schedule.analysis.calibrate import calibrate
 from backend.schedule.families.registry import order, read
 from backend.schedule.interop import torch_csv, trace_export
-from backend.schedule.simulation.simulate import simulate
+from backend.schedule.simulation.costs import Costs
+from backend.schedule.simulation.simulate import Timeline, replay, simulate
 from tests.conftest import Server
 from tests.page.app.test_axe import violations
 from tests.support.page.queries import Open, figure, middle, pixel, settle, state, wait, wait_url
@@ -65,6 +69,39 @@ def test_a_bad_file_is_explained_in_a_sentence_and_a_good_one_replaces_the_sched
     wait(page, "location.search.startsWith('?family=imported&p=2&m=2&order=l')")
     page.go_back()
     wait(page, "bubbleline.state().plans[0].shown?.family === '1f1b'")
+
+
+def test_stages_on_any_ranks_are_drawn_where_they_are_and_their_costs_are_set_one_by_one(open_page: Open) -> None:
+    page = open_page("?family=1f1b&p=4&m=4")
+    bring(page, "0F0,1F0,1B0,0B0\n2F0,3F0,4F0,4B0,3B0,2B0\n")
+    wait(page, "bubbleline.state().plans[0].shown?.family === 'imported'")
+    expect(figure(page, "Step time")).to_have_text("5")
+    wait(page, "location.search.includes('&order=c5-')")
+    boxes_of_rank_1 = boxes(page, "a", ["2F0", "3F0", "4F0", "3B0"])
+    assert len({top for _, top, _, _ in boxes_of_rank_1}) == 1
+    assert boxes(page, "a", ["0F0"])[0][1] < boxes_of_rank_1[0][1]
+    page.evaluate("document.getElementById('controls').setAttribute('open', '')")
+    page.click("#stage-costs > summary")
+    page.fill('#stage-costs [data-at="F-4"]', "2.5")
+    page.keyboard.press("Enter")
+    wait(page, "Array.isArray(bubbleline.state().spec.costs.F)")
+    expect(figure(page, "Step time")).to_have_text("7.1667")
+    assert len(state(page)["spec"]["costs"]["F"]) == 5
+
+
+def test_the_page_names_the_dialect_of_a_file_and_what_its_messages_may_do(open_page: Open) -> None:
+    page = open_page("?family=1f1b&p=4&m=4")
+    rank_0 = "0F0\t0SEND_F0\t0F1\t0SEND_F1\t0RECV_B0\t0B0\t0RECV_B1\t0B1"
+    rank_1 = "1RECV_F0\t1F0\t1B0\t1SEND_B0\t1RECV_F1\t1F1\t1B1\t1SEND_B1"
+    file = {"name": "o.txt", "mimeType": "text/plain", "buffer": f"{rank_0}\r\n{rank_1}\r\n".encode("utf-16")}
+    page.click("#family")
+    page.click("[data-family=imported]")
+    page.set_input_files("#import-file", [file])  # type: ignore[list-item]
+    expect(page.locator("#import-status")).to_contain_text("an order in torch's CSV")
+    page.click("#import-take")
+    notice = page.get_by_text("with messages (compute_comms)")
+    expect(notice).to_contain_text("rank 0 waits at 0SEND_F1 for 1RECV_F1 on rank 1")
+    wait(page, "bubbleline.state().plans[0].shown?.family === 'imported'")
 
 
 def test_sizes_of_an_imported_order_are_locked_and_costs_are_not(open_page: Open) -> None:
@@ -173,11 +210,76 @@ def test_a_trace_can_provide_its_order_and_its_costs_too(open_page: Open, tmp_pa
     page.set_input_files("#import-file", trace_of(tmp_path / "t.json", family="dualpipe", p=4, m=8, costs=costs))
     page.select_option("#import-where", "replace")
     page.click("#import-take")
-    wait(page, "bubbleline.state().lanes.length === 2 && bubbleline.state().plans[0].shown?.family === 'imported'")
+    wait(page, "bubbleline.state().lanes.length === 2 && bubbleline.state().plans[0].shown?.family === 'dualpipe'")
     shown = state(page)["plans"][0]["shown"]
     assert (shown["p"], shown["m"], shown["costs"]["F"]) == (4, 8, 3)
     lanes = state(page)["lanes"]
     assert abs(lanes[0]["end"] - lanes[1]["end"]) < 1e-6
+
+
+def uneven_trace() -> tuple[dict[str, Any], Timeline]:
+    """A trace of interleaved 1F1B of 336.9 ms, whose ops vary and whose stage 5 is three times slower."""
+    built = read({"family": "interleaved", "p": 4, "m": 8, "v": 2})
+    slow = tuple(3.0 if stage == 5 else 1.0 for stage in range(8))
+    plain = simulate(order(built), Costs(slow, slow, slow), 2)
+    spent = (plain.end - plain.start) * np.random.default_rng(3).lognormal(0.0, 0.25, len(plain.end))
+    unit = 336.9 / float(replay(plain.order, spent, 0.0).end.max())
+    ran = replay(plain.order, spent * unit, 0.0)
+    return trace_export.trace(ran, "x"), ran
+
+
+def test_a_run_in_ms_is_compared_in_ms_before_and_after_its_costs_are_in_the_plan(
+    open_page: Open, tmp_path: Path
+) -> None:
+    trace, ran = uneven_trace()
+    page = open_page("")
+    (tmp_path / "t.json").write_text(json.dumps(trace))
+    page.click("#open")
+    page.set_input_files("#import-file", tmp_path / "t.json")
+    page.click("#import-take")
+    wait(page, "bubbleline.state().lanes.length === 2")
+
+    def deviation(costs: Costs) -> str:
+        late = ran.end - simulate(ran.order, costs, 2).end
+        return f"{late[np.argmax(np.abs(late))]:+.3g} ms".replace("-", "−")
+
+    run = run_of_trace(2**24, "", bytearray(json.dumps(trace).encode()))[0]
+    first = page.locator(".residuals li small").first
+    expect(first).to_have_text(deviation(read(run.spec).timing))
+    expect(page.locator(".run-facts")).to_contain_text("38.2 % at the mean times of its ops")
+    expect(page.locator(".run-facts")).to_contain_text("predecessors")
+    page.click("#calibrate")
+    wait(page, "bubbleline.state().plans[0].shown?.family === 'interleaved'")
+    lanes = state(page)["lanes"]
+    assert lanes[1]["end"] == pytest.approx(336.9)
+    expect(first).to_have_text(deviation(calibrate(ran, 2).costs))
+
+
+def test_names_of_ones_own_and_the_unit_are_given_in_the_dialog(open_page: Open, tmp_path: Path) -> None:
+    page = open_page("?family=1f1b&p=2&m=2", forgive=REFUSED)
+    path = trace_of(tmp_path / "t.json", family="1f1b", p=2, m=4)
+    path.write_text(path.read_text().replace('"0F', '"s0 fwd ').replace('"1F', '"s1 fwd ').replace("B", " bwd "))
+    page.click("#open")
+    expect(page.locator("#import-naming")).to_be_hidden()
+    page.set_input_files("#import-file", path)
+    page.click("#import-take")
+    events = len(json.loads(path.read_text())["traceEvents"])
+    expect(page.locator("#import-wrong")).to_contain_text(f"None of the {events} events is an op")
+    page.click("#import-naming summary")
+    page.fill("#import-names", r"(?P<stage>\d) (?P<kind>\w+) (?P<micro>\d)")
+    page.select_option("#import-unit", "ms")
+    assert violations(page, "dialog[open]") == []
+    page.click("#import-take")
+    wait(page, "bubbleline.state().lanes.length === 2")
+
+
+def test_an_empty_file_is_named(open_page: Open, tmp_path: Path) -> None:
+    page = open_page("?family=1f1b")
+    (tmp_path / "nothing.json").write_text("\n")
+    page.click("#open")
+    page.set_input_files("#import-file", tmp_path / "nothing.json")
+    expect(page.locator("#import-wrong")).to_have_text("Nothing.json is empty.")
+    page.keyboard.press("Escape")
 
 
 def test_an_incomplete_trace_is_refused_naming_the_missing_ops(open_page: Open, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.conftest import Server, launch
 from tests.page.app.test_axe import violations
+from tests.page.conftest import lasting
 from tests.support import PATIENCE_S
 from tests.support.page.queries import Open, wait
 
@@ -21,13 +22,12 @@ ENTER = f"?token={TOKEN}&tab=run&p=2"
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server behind a proxy, so that tokens are needed; a client has one connection."""
-    made = launch(
-        tmp_path_factory.mktemp("access"), BUBBLELINE_PROXIES="1", BUBBLELINE_TOKEN=TOKEN, BUBBLELINE_SOCKETS="1"
-    )
-    yield made
-    made.stop()
-    assert made.process.stdout is not None
-    made.process.stdout.close()
+    with lasting(
+        launch(
+            tmp_path_factory.mktemp("access"), BUBBLELINE_PROXIES="1", BUBBLELINE_TOKEN=TOKEN, BUBBLELINE_SOCKETS="1"
+        )
+    ) as made:
+        yield made
 
 
 def row(page: Page, run_id: str) -> Locator:

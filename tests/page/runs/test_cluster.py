@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.conftest import Server, launch
 from tests.page.app.test_axe import violations
+from tests.page.conftest import lasting
 from tests.page.runs.test_run import ended
 from tests.support.page.queries import Open, wait, wait_url
 
@@ -17,11 +18,8 @@ from tests.support.page.queries import Open, wait, wait_url
 @pytest.fixture(scope="module")
 def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server whose runner has a cluster of three hosts."""
-    made = launch(tmp_path_factory.mktemp("hosts"), "--cluster", "--pause", "0.1")
-    yield made
-    made.stop()
-    assert made.process.stdout is not None
-    made.process.stdout.close()
+    with lasting(launch(tmp_path_factory.mktemp("hosts"), "--cluster", "--pause", "0.1")) as made:
+        yield made
 
 
 def host_row(page: Page, host: str) -> str:

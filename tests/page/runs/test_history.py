@@ -15,17 +15,15 @@ from backend.schedule.interop import trace_export
 from backend.schedule.simulation.simulate import simulate
 from tests.conftest import PATIENCE_S, Server, launch, until
 from tests.page.app.test_axe import violations
+from tests.page.conftest import lasting
 from tests.support.page.queries import Open, state, wait
 
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server of these tests, which see each other's runs below their own."""
-    made = launch(tmp_path_factory.mktemp("history"))
-    yield made
-    made.stop()
-    assert made.process.stdout is not None
-    made.process.stdout.close()
+    with lasting(launch(tmp_path_factory.mktemp("history"))) as made:
+        yield made
 
 
 def put(server: Server, **given: Any) -> str:

@@ -98,7 +98,7 @@ def test_the_largest_deviations_are_listed_and_the_card_of_an_op_has_its_planned
     page.keyboard.press("Escape")
     idle = page.evaluate("bubbleline.point('run', 1, 0.4)")
     page.mouse.move(idle["x"], idle["y"])
-    expect(page.locator("#card")).to_contain_text(re.compile("Measured: .*messages"))
+    expect(page.locator("#card")).to_contain_text(re.compile("Measured: .*predecessors"))
     page.mouse.move(*middle(page, "run", "0B0"))
     expect(page.locator("#card")).to_contain_text("planned:")
 

@@ -12,6 +12,7 @@ import requests
 from playwright.sync_api import expect
 
 from tests.conftest import PATIENCE_S, Server, launch
+from tests.page.conftest import lasting
 from tests.support.page.queries import Open, state, wait
 
 SLOW = ("--pause", "0.05")
@@ -23,11 +24,10 @@ GONE = "ailed"  # the browser's own notes of a server that is not there: a socke
 @pytest.fixture(scope="module")
 def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server that is never ready to run, takes runs of up to a second, and lets one wait."""
-    made = launch(tmp_path_factory.mktemp("strict"), "--start", "600", BUBBLELINE_QUEUE="1", BUBBLELINE_RUN_S="1")
-    yield made
-    made.stop()
-    assert made.process.stdout is not None
-    made.process.stdout.close()
+    with lasting(
+        launch(tmp_path_factory.mktemp("strict"), "--start", "600", BUBBLELINE_QUEUE="1", BUBBLELINE_RUN_S="1")
+    ) as made:
+        yield made
 
 
 def test_after_a_server_is_killed_during_a_run_the_page_reconnects_and_shows_the_outcome(

@@ -10,7 +10,7 @@ from backend.schedule.families import registry
 from backend.schedule.interop import torch_csv
 from backend.schedule.order.ops import Pair
 from backend.schedule.order.order import Order
-from backend.schedule.order.placement import Placement
+from backend.schedule.order.placement import Placement, place_on
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 from tests.support.runner.client import TINY, Event, RunnerProgram
@@ -74,6 +74,15 @@ def test_free_mode_runs_and_is_verified(runner: RunnerProgram, family: str) -> N
 def test_a_random_legal_order_from_a_csv_is_verified(runner: RunnerProgram, kind: str, chunks: int, seed: int) -> None:
     order = random_order(Placement(kind, 3, chunks), 4, seed)
     events = runner.run(order=torch_csv.load(torch_csv.dump(order), kind), mode="free", model=TINY)
+    assert events[-1]["event"] == "finished", events[-1]
+    assert events[-1]["verified"]
+    assert_every_op_reported_once_and_in_order(order, events)
+
+
+@pytest.mark.parametrize("ranks", [(0, 0, 1, 1), (2, 0, 0, 1, 0)])
+def test_a_random_order_with_stages_on_any_ranks_is_verified(runner: RunnerProgram, ranks: tuple[int, ...]) -> None:
+    order = random_order(place_on(ranks, 1 + max(ranks)), 4, 5)
+    events = runner.run(order=torch_csv.load(torch_csv.dump(order)), mode="free", model=TINY)
     assert events[-1]["event"] == "finished", events[-1]
     assert events[-1]["verified"]
     assert_every_op_reported_once_and_in_order(order, events)

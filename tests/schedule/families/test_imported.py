@@ -28,9 +28,10 @@ from backend.schedule.order.order_codec import pack, unpack
 from backend.schedule.order.row_check import first_wrong
 from backend.schedule.result import result
 from backend.schedule.simulation.check import _check_rank, check
+from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import MOST_ORDER, Spec
-from tests.support.strategies import equal_orders, optioned
+from tests.support.strategies import equal_orders, optioned, orders_on_any_ranks
 
 
 def packed_of(body: bytes, letter: str = "l") -> str:
@@ -62,6 +63,37 @@ def test_an_imported_spec_has_the_times_and_the_memory_of_the_order_it_was_made_
     left, right = result(spec), result(made)
     assert [left[key] for key in keys] == [right[key] for key in keys]
     assert right["law"] is None
+
+
+@given(orders_on_any_ranks())
+def test_an_order_with_stages_on_any_ranks_is_packed_checked_and_written_as_it_is(built: Order) -> None:
+    check(built)
+    made = read(imported.spec_of(built).to_json())
+    assert (made.stages, spec_of(query_of(made).encode())) == (built.placement.stages, made)
+    assert equal_orders(order(made), built)
+    assert equal_orders(torch_csv.read(torch_csv.dump(built)), built)
+    assert result(made)["makespan"] == figures(simulate(built, made.timing, built.chunks)).makespan
+
+
+def test_a_text_whose_ranks_are_no_custom_placement_is_refused() -> None:
+    text = pack(torch_csv.read("1F0,1B0\n0F0,0B0\n"))
+    assert text.startswith("c2-")
+    with pytest.raises(OrderError):
+        unpack(text.replace("c2-", "c1-"))
+    body = bytes([2, 1, 1, 32, 2])
+    for ranks in (b"\0\1", b"\0\0", b"\2\0", b"\1"):  # looped; rank 1 has none; there is no rank 2; a rank is missing
+        with pytest.raises(OrderError):
+            unpack(packed_of(body + ranks + b"\0\3\0\3", "c2-"))
+    assert equal_orders(unpack(packed_of(body + b"\1\0" + b"\0\3\0\3", "c2-")), unpack(text))
+
+
+def test_options_of_chunks_do_not_go_with_a_custom_placement() -> None:
+    spec = imported.spec_of(torch_csv.read("0F0,1F0,1B0,0B0\n2F0,3F0,3B0,2B0\n"))
+    assert result(spec)["makespan"] == 6.0
+    assert result(spec.with_(recompute="full"))["makespan"] == 8.0
+    with pytest.raises(SpecError) as caught:
+        read(spec.with_(recompute=("full", "none")).to_json())
+    assert (caught.value.field, caught.value.nearest) == ("recompute", "full")
 
 
 @given(optioned())

@@ -57,13 +57,13 @@ def test_empty_cells_are_idle_slots_and_the_v_placement_is_found() -> None:
         ("0F0,(0F1;0B0)\n", "line 1, cell 2"),
         ("0F0,(0F1;0I0)OVERLAP_F_B\n", "line 1, cell 2"),
         ("0F0,(0F1;1B0;2B0)OVERLAP_F_B\n", "line 1, cell 2"),
-        ("0F0,0SEND_F0,0B0\n", "line 1, cell 2"),
+        ("0F0,0SEND_X0,0B0\n", "line 1, cell 2"),
         ("0F-1\n", "is not an op"),
         ("0F99999999\n", "micro-batches; at most"),
-        ("0F0,0B0\n2F0,2B0\n", "do not spread evenly"),
-        ("0F0,1B0\n1F0,0B0\n", "rank 0 does 1B0"),
-        ("0F0,3F0\n1F0,3B0\n", "rank 0 does 3F0, but with looped placement"),
-        ("999999F0\n", "1000000 stages"),
+        ("0F0,0B0\n2F0,2B0\n", "no rank has stage 1"),
+        ("0F0,1B0\n1F0,0B0\n", "rank 1 does 1F0, but stage 1 is on rank 0"),
+        ("0F0,3F0\n1F0,3B0\n", "rank 1 does 3B0, but stage 3 is on rank 0"),
+        ("999999F0\n", "no rank has stage 0"),
     ],
 )
 def test_garbage_is_refused_with_its_line_and_cell(text: str, words: str) -> None:

@@ -46,7 +46,7 @@ def order_of(name: str, p: int, m: int) -> Order:
 
 
 def job_of(order: Order, profiled_steps: int = 0) -> Job:
-    stages = tuple(tuple(row) for row in order.placement.stage_of.tolist())
+    stages = tuple(tuple(order.placement.stages_of(rank)) for rank in range(order.p))
     return Job(torch_csv.dump(order), order.m, stages, profiled_steps)
 
 
@@ -63,6 +63,27 @@ def runs_right(torchs: Pool, order: Order) -> None:
 @pytest.mark.parametrize("name", CARRIED)
 def test_torch_runs_our_file_with_the_gradients_of_one_process(torchs: Pool, name: str) -> None:
     runs_right(torchs, order_of(name, 4, 8))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["0F0,1F0,1B0,0B0\n2F0,3F0,3B0,2B0\n", "1F0,2F0,2B0,1B0,1F1,2F1,2B1,1B1\n0F0,0F1,0B0,0B1\n"],
+    ids=["neighbours on a rank", "two stages and one"],
+)
+def test_torch_runs_files_with_stages_on_any_ranks(torchs: Pool, text: str) -> None:
+    runs_right(torchs, torch_csv.read(text))
+
+
+@pytest.mark.parametrize("name", ["1f1b", "interleaved", "zb-h1", "dualpipev"])
+def test_files_with_the_messages_that_torch_adds_are_read_and_their_messages_pass(name: str) -> None:
+    from torch.distributed.pipelining import schedules
+
+    order = order_of(name, 4, 8)
+    rows = {rank: [schedules._Action.from_str(op.text()) for op in order.row(rank)] for rank in range(order.p)}
+    rows = {rank: schedules._add_unshard_reshard(row) for rank, row in rows.items()}
+    rows = schedules._add_send_recv(rows, order.placement.rank_of, order.placement.stages)
+    found = torch_csv.read_file("".join(",".join(map(str, rows[rank])) + "\n" for rank in range(order.p)))
+    assert (found.lowered, found.notes, found.order.text()) == (True, (), order.text())
 
 
 @given(spec=st.sampled_from(CARRIED).flatmap(lambda name: specs(name, max_p=4, max_m=10)))
@@ -179,12 +200,12 @@ def test_a_real_profile_is_imported_with_its_bubble(torchs: Pool, tmp_path: Path
     assert figures(found.computing).busy < shown.busy
     done = CliRunner().invoke(import_files, [str(file) for file in files])
     assert done.exit_code == 0, done.output
-    assert "torch profiler's ranges of 2 ranks, the last whole of 3 steps" in done.output
+    assert "torch profiler's ranges of 2 ranks, step 3 of 3" in done.output
 
 
 def test_one_rank_of_a_profile_is_a_lane_and_a_sentence(torchs: Pool) -> None:
     second = torchs.run(job_of(order_of("1f1b", 2, 4), profiled_steps=1))[1]
     found = trace_import.load(second.trace)
     assert found.timeline is None
-    assert found.missing == "no op of stage 0 is there: is the trace of another rank lacking?"
+    assert found.missing == "only rank 1 of 4 is there, with stage 1: give the traces of the others too"
     assert [op.text() for op in found.lanes[0].ops] == order_of("1f1b", 2, 4).text()[1].split()

@@ -244,11 +244,12 @@ def test_a_partial_schedule_gives_lanes_and_the_list_of_missing_ops(events: list
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "is not JSON"),
+        ("", "file 1 is empty"),
+        ("{", "file 1 is cut off"),
         ("[" * 100_000, "is not JSON"),
         ('"x"', "is no Chrome trace"),
         ('{"traceEvents": {}}', "is no Chrome trace"),
-        ("[]", "none of the 0 events is an op"),
+        ("[]", "file 1 has no events"),
         ("[1]", "event 0 is no trace event"),
         ('[{"ph": 3}]', "event 0 is no trace event"),
         (json.dumps([event("hello", 0)]), "none of the 1 events is an op"),
@@ -262,7 +263,7 @@ def test_a_partial_schedule_gives_lanes_and_the_list_of_missing_ops(events: list
         (json.dumps([{"ph": "B", "name": "0F0", "ts": 9}, {"ph": "E", "ts": 1}]), "0F0 ends before it begins"),
         (json.dumps([event("0F0", 0), event("0F1", 500)]), "0F1 begins before 0F0 has ended"),
         (json.dumps([event("0F0", 0), event("0F0", 0, tid=1)]), "2 tracks have stage 0 as their lowest"),
-        ('{"baseTimeNanoseconds": "x", "traceEvents": []}', "baseTimeNanoseconds is x, not a number"),
+        ('{"baseTimeNanoseconds": "x", "traceEvents": [{"ph": "i"}]}', "baseTimeNanoseconds is x, not a number"),
     ],
 )
 def test_a_file_that_is_not_a_trace_is_refused_with_a_sentence(text: str, words: str) -> None:

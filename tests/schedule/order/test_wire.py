@@ -21,7 +21,7 @@ from backend.schedule.order.order import Order
 from backend.schedule.order.row_check import first_wrong
 from backend.schedule.simulation.check import check
 from backend.schedule.spec import Spec
-from tests.support.strategies import equal_orders, optioned
+from tests.support.strategies import equal_orders, optioned, orders_on_any_ranks
 
 HEADER = {"p": 1, "m": 1, "placement": "looped", "chunks": 1, "counts": 2, "stored": 0, "barriers": 0, "copies": 0}
 
@@ -36,6 +36,11 @@ def test_the_order_of_any_legal_spec_is_decoded_to_the_same_order(spec: Spec) ->
     built = order(spec)
     assert equal_orders(wire.decode(wire.encode(built)), built)
     assert equal_orders(wire.decode(wire.encode(built, spec.to_json())), built)
+
+
+@given(orders_on_any_ranks())
+def test_an_order_with_stages_on_any_ranks_is_decoded_to_the_same_order(built: Order) -> None:
+    assert equal_orders(wire.from_text(wire.to_text(built)), built)
 
 
 LARGE = [

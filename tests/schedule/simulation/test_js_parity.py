@@ -14,10 +14,12 @@ import pytest
 
 from backend.address.query import query_of, spec_of
 from backend.schedule.errors import SpecError
+from backend.schedule.families import imported
 from backend.schedule.families.registry import FAMILIES, Family, family_of, order, read
 from backend.schedule.options.vocabulary import SPREAD
 from backend.schedule.order import repeats
 from backend.schedule.order.order import Order, micro_numbers
+from backend.schedule.order.placement import place_on
 from backend.schedule.order.weight_versions import weight_versions
 from backend.schedule.order.wire import encode
 from backend.schedule.result import describe
@@ -27,6 +29,7 @@ from backend.schedule.simulation.simulate import Timeline, simulate
 from backend.schedule.simulation.timeline import PeriodicTimeline
 from backend.schedule.spec import COST_KEYS, Spec
 from tests.support.node import answers, needs_node
+from tests.support.runner.random_orders import random_order
 
 TESTS = Path(__file__).parents[2]
 
@@ -185,6 +188,20 @@ def test_an_order_with_written_out_micro_batches_is_timed_alike() -> None:
     assert {built.micro is not None for _, built in cases} == {True}
     for (spec, built), answer in zip(cases, page_answers(cases), strict=True):
         assert_equal(spec, simulate(built, spec.timing, spec.v), answer)
+
+
+def test_an_order_with_stages_on_any_ranks_is_timed_alike_with_its_options() -> None:
+    cases = []
+    for ranks in ((0, 0, 1, 1), (1, 0), (1, 0, 0), (0, 1, 2, 2, 0, 2), (2, 2, 2, 1, 0)):
+        built = random_order(place_on(ranks, 1 + max(ranks)), 3, len(ranks))
+        plain = imported.spec_of(built)
+        layers = [2, *[1] * (len(ranks) - 1)]
+        for changes in ({}, {"recompute": "full"}, {"vocabulary": "redistribute"}, {"layers": layers}):
+            costs = {"F": 0.3, "I": 0.7, "W": 1.7, "comm": 0.601} | ({} if changes else {"S": 0.1, "T": 0.2})
+            cases.append((read(plain.to_json() | changes | {"costs": costs}), built))
+    for (spec, built), answer in zip(cases, page_answers(cases), strict=True):
+        assert_equal(spec, simulate(built, spec.timing, spec.v), answer)
+        assert answer["linked"] == spec.to_json()
 
 
 def test_a_forward_only_schedule_is_timed_alike_and_keeps_nothing() -> None:

@@ -14,8 +14,8 @@ def random_order(placement: Placement, m: int, seed: int) -> Order:
     choose = random.Random(seed)
     waiting: list[tuple[int, Op]] = []
     for rank in range(placement.p):
-        for chunk in range(placement.chunks):
-            stage, stream = placement.stage(rank, chunk), placement.stream(rank, chunk)
+        for chunk, stage in enumerate(placement.stages_of(rank)):
+            stream = placement.stream(rank, chunk)
             n = m // placement.streams
             for micro in range(stream * n, (stream + 1) * n):
                 kinds = "FIW" if choose.random() < 0.5 else "FB"

@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
+# Of another folder, but like the runner's tests they import torch's compiler, which takes four seconds.
+WITH_TORCH = ("tests/schedule/families/test_families.py", "tests/schedule/interop/test_torch_runtime.py")
+
 
 class FolderScheduling(LoadFileScheduling):
     """Gives a worker the next file of its folder, else the first of a folder that no other worker is in."""
@@ -33,5 +36,5 @@ class FolderScheduling(LoadFileScheduling):
 
 
 def folder_of(file: str) -> str:
-    """Return the folder of tests/ that a file belongs to."""
-    return file.split("/")[1]
+    """Return the folder of tests/ whose worker runs a file."""
+    return "runner" if file in WITH_TORCH else file.split("/")[1]

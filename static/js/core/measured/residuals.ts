@@ -19,7 +19,7 @@ export function sameOrder(a: Schedule, b: Schedule) {
     a.chunks === b.chunks &&
     a.count === b.count &&
     a.barriers === b.barriers &&
-    a.placement.kind === b.placement.kind;
+    equal(a.placement.stage, b.placement.stage);
   return (
     alike &&
     equal(a.offsets, b.offsets) &&

@@ -76,7 +76,7 @@ function halves(schedule: Schedule, i: number): Half[] {
 type Half = { kind: number; slot: number; k: number };
 
 /** The slot of the last stage, whose output S needs and whose backward the barriers hold back. */
-const lastSlot = ({ placement }: Schedule) => placement.next.indexOf(-1);
+const lastSlot = ({ placement }: Schedule) => placement.stage.indexOf(placement.stages - 1);
 
 /** What an op waits for. */
 export function sources(schedule: Schedule, i: number): Link[] {

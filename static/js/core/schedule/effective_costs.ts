@@ -6,6 +6,14 @@ import type { Costs, Spec } from "./types.ts";
 
 export const LAYERS_A_STAGE = 4; // where layers are redistributed and none were given
 
+/** The stages of a custom placement, with which the text of its order begins, as in "c3-"; null for another one. */
+export function customStages({ order }: Spec): number | null {
+  const custom = /^c(\d+)-/.exec(order ?? "");
+  return custom ? Number(custom[1]) : null;
+}
+
+export const stagesOf = (spec: Spec) => customStages(spec) ?? spec.p * spec.v;
+
 /** How often all ranks wait for each other around S and T, for each micro-batch. */
 export const barriersOf = (spec: Spec) => BARRIERS[spec.vocabulary] ?? 0;
 
@@ -43,13 +51,14 @@ export function timing(spec: Spec): Costs {
     out = { ...out, F: over(out.F), I: over(out.I), W: over(out.W), O: O === null ? null : over(O) };
   }
   out = withRecomputation(out, spec);
-  return withoutFrozen(barriersOf(spec) > 0 ? out : withHead(out, p, v, S ?? 0, T ?? 0), spec);
+  return withoutFrozen(barriersOf(spec) > 0 ? out : withHead(out, spec, S ?? 0, T ?? 0), spec);
 }
 
 /** No weight gradients of stages that are not trained: their B is the input gradient alone. */
-function withoutFrozen(costs: Costs, { frozen, p, v }: Spec): Costs {
+function withoutFrozen(costs: Costs, spec: Spec): Costs {
+  const { frozen } = spec;
   if (!frozen) return costs;
-  return { ...costs, W: each(costs.W, p, v).map((cost, stage) => (frozen.includes(stage) ? 0 : cost)) };
+  return { ...costs, W: each(costs.W, spec).map((cost, stage) => (frozen.includes(stage) ? 0 : cost)) };
 }
 
 /**
@@ -57,7 +66,7 @@ function withoutFrozen(costs: Costs, { frozen, p, v }: Spec): Costs {
  * stage: time of a stage with its even share; head: the output layer's.
  */
 function fewerOnTheLast(spec: Spec, stage: number, head: number) {
-  const stages = spec.p * spec.v;
+  const stages = stagesOf(spec);
   const total = spec.layers ? spec.layers.reduce((a, b) => a + b, 0) : LAYERS_A_STAGE * stages;
   if (stages === 1) return [total];
   const layer = (stage * stages) / total;
@@ -94,28 +103,30 @@ const times = (cost: number | number[], factor: number) =>
   typeof cost === "number" ? cost * factor : cost.map((each) => each * factor);
 
 /** One entry a stage. */
-const each = (cost: number | number[], p: number, v: number): number[] =>
-  typeof cost === "number" ? new Array(p * v).fill(cost / v) : cost;
+const each = (cost: number | number[], spec: Spec): number[] =>
+  typeof cost === "number" ? new Array(stagesOf(spec)).fill(cost / spec.v) : cost;
 
 /**
  * With I also the part of F that runs again: a number if all chunks recompute the same part of numbers, else a list.
  */
-function withRecomputation(costs: Costs, { recompute, p, v }: Spec): Costs {
+function withRecomputation(costs: Costs, spec: Spec): Costs {
+  const { recompute } = spec;
   const { F, I } = costs;
   if (recompute === "none") return costs;
   if (Array.isArray(F) !== Array.isArray(I)) throw new Error("with recomputation F and I are both lists or numbers");
   if (typeof recompute === "string" && typeof F === "number" && typeof I === "number")
     return { ...costs, I: I + RECOMPUTE[recompute].extra * F };
-  const forward = each(F, p, v);
+  const forward = each(F, spec);
   const extra = ofStages(recompute, forward.length).map((mode) => RECOMPUTE[mode].extra);
-  return { ...costs, I: each(I, p, v).map((i, stage) => i + extra[stage] * forward[stage]) };
+  return { ...costs, I: each(I, spec).map((i, stage) => i + extra[stage] * forward[stage]) };
 }
 
 /** The whole output layer on the last stage: S with its F, half of T with its I, half with its W. */
-function withHead(costs: Costs, p: number, v: number, s: number, t: number): Costs {
+function withHead(costs: Costs, spec: Spec, s: number, t: number): Costs {
   if (s === 0 && t === 0) return costs;
+  const { p } = spec;
   const last = (cost: number | number[], more: number) => {
-    const out = each(cost, p, v).slice();
+    const out = each(cost, spec).slice();
     out[out.length - 1] += more;
     return out;
   };

@@ -117,7 +117,7 @@ export function tables(schedule: Schedule, comm: number): Tables {
 
 /** S needs the last F, T the barrier C1, the last stage's gradients the last barrier. */
 function addBarriers({ p, chunks, n, placement, barriers }: Schedule, comm: number, t: Tables, width: number) {
-  const last = placement.next.indexOf(-1);
+  const last = placement.stage.indexOf(placement.stages - 1);
   const home = Math.floor(last / chunks);
   for (let r = 0; r < p; r++) {
     for (let code = 0; code < width; code++) {

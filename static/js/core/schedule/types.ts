@@ -37,8 +37,11 @@ export type Spec = {
   order: string | null;
   costs: Costs;
 };
-export type PlacementKind = "looped" | "v" | "bidirectional";
-/** Arrays by slot = rank * chunks + chunk; prev and next are the neighbouring slots in the same stream, -1 for none. */
+export type PlacementKind = "looped" | "v" | "bidirectional" | "custom";
+/**
+ * Arrays by slot = rank * chunks + chunk; prev and next are the neighbouring slots in the same stream, -1 for none.
+ * stage is -1 in a slot that its rank does not have: chunks is the most of any rank.
+ */
 export type Placement = {
   kind: PlacementKind;
   p: number;

@@ -9,6 +9,7 @@ type SentPhase = Phase & { more: number };
 type Header = {
   spec: Spec;
   placement: PlacementKind;
+  ranks?: number[];
   chunks: number;
   counts: number | number[];
   stored: number;
@@ -55,6 +56,13 @@ function offsetsOf(p: number, counts: number | number[], from = 0) {
   offsets[0] = from;
   for (let r = 0; r < p; r++) offsets[r + 1] = offsets[r] + (typeof counts === "number" ? counts : counts[r]);
   return offsets;
+}
+
+/** The rank of each stage; [] where the placement's kind says it. */
+function readRanks({ ranks = [], spec, chunks }: Header) {
+  const fits = Array.isArray(ranks) && ranks.length <= spec.p * chunks;
+  if (!fits || !ranks.every((rank) => isCount(rank, 0) && rank < spec.p)) refuse("ranks are not those of stages");
+  return ranks;
 }
 
 /** The phases of a header, one block of which was sent of each. */
@@ -108,7 +116,7 @@ export function decode(buffer: ArrayBuffer): Schedule {
   const copiesAt = at + sent * (1 + 4 * stored);
   const expected = copiesAt + 5 * copyCount;
   if (buffer.byteLength !== expected) refuse(`${buffer.byteLength} bytes where the header asks for ${expected}`);
-  const placement = build(header.placement, p, chunks);
+  const placement = build(header.placement, p, chunks, readRanks(header));
   const kept = new Uint8Array(buffer.slice(at, at + sent));
   checkCodes(kept, chunks);
   const missing = phases.map(({ more }) => more);

@@ -8,10 +8,11 @@ import { durations } from "../../core/schedule/simulate.ts";
 import type { Lane } from "../lanes.ts";
 import type { CopyRow, OpRow, RunRows } from "../../core/measured/rows.ts";
 import type { Noted } from "../../core/measured/waits.ts";
-import type { Schedule, Spec } from "../../core/schedule/types.ts";
+import type { Costs, Schedule, Spec } from "../../core/schedule/types.ts";
 import type { Run } from "./client.ts";
 
 const IMPORTED = "imported"; // the mode of a run that was executed elsewhere
+const ALIKE = 2; // imported times within this factor of the plan's are in its unit
 const TOLERANCE = 0.15; // an estimated unit is kept while a better estimate differs by less
 
 /**
@@ -22,6 +23,15 @@ function flatIndex(p: number, offsets: Int32Array | undefined, { rank, index }: 
   const exists = offsets && rank >= 0 && rank < p && index >= 0 && index < offsets[rank + 1] - offsets[rank];
   return exists ? offsets[rank] + index : -1;
 }
+
+/** Costs in another unit. by: its number in the old one. */
+const scaled = (costs: Costs, by: number) =>
+  Object.fromEntries(
+    Object.entries(costs).map(([name, cost]) => [
+      name,
+      cost === null ? null : Array.isArray(cost) ? cost.map((each) => each * by) : cost * by,
+    ]),
+  ) as Costs;
 
 export class RunLane {
   durations: Float64Array;
@@ -119,12 +129,12 @@ export class RunLane {
 
   /**
    * Scale imported times to the plan's axis: to its ms where its costs are in ms, else so that the ops take as long in
-   * total as with the plan's costs. ms: the plan's costs are in ms.
+   * total as with the plan's costs. Costs at which ops take about as many ms as measured, such as calibrated ones, are
+   * in ms too. ms: the plan's costs are said to be.
    */
   fit(run: Run, plan: Spec, ms: boolean) {
     if (run.mode !== IMPORTED) return;
     const { schedule } = this.lane;
-    const alike = JSON.stringify(plan.costs) === JSON.stringify(run.spec.costs);
     const costs = {
       ...plan.costs,
       F: deviceShare(plan.costs.F, plan.p),
@@ -134,7 +144,9 @@ export class RunLane {
     this.durations = durations(schedule, timing({ ...run.spec, costs }));
     this.#planned = 0;
     for (const { i, row } of this.#ops) this.#planned += this.#plannedDuration(row.rank, i);
-    this.#givenUnit = alike || ms || !(this.#planned > 0) ? (run.unit_ms ?? 1) * 1e6 : this.#measured / this.#planned;
+    const own = (run.unit_ms ?? 1) * 1e6;
+    const estimate = this.#planned > 0 ? this.#measured / this.#planned : own;
+    this.#givenUnit = ms || (estimate > own / ALIKE && estimate < own * ALIKE) ? own : estimate;
     this.#setUnit(run);
     this.#place();
   }
@@ -153,6 +165,7 @@ export class RunLane {
     this.lane.noted = { ...(this.lane.noted as Noted), unit: unit / 1e6, paced: run.mode === "paced" };
     if (unit === this.#unit) return;
     this.#unit = unit;
+    if (this.#givenUnit) this.lane.costs = scaled(timing(run.spec), ((run.unit_ms ?? 1) * 1e6) / unit);
     this.#placedOps = this.#placedCopies = 0;
     this.lane.end = 0;
   }

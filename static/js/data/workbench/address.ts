@@ -2,7 +2,7 @@
 // its own: free (free mode), ghost (the order that is shown faintly), task.
 import { answerTo } from "../orders/orders.ts";
 import { tr, t } from "../../core/i18n/language.ts";
-import { shapedByOptions } from "../../core/schedule/effective_costs.ts";
+import { customStages, shapedByOptions } from "../../core/schedule/effective_costs.ts";
 import { IMPORTED } from "../../core/schedule/spec_tables.ts";
 import { format, specQuery, type ViewState } from "../../core/state/link.ts";
 import { fromText, isSize, toText } from "../../core/workbench/order_text.ts";
@@ -68,6 +68,7 @@ export const plainPosition = (defaults: Spec) =>
 /** The position that a link's spec asks for: an order, whole or not, or the order of a family. */
 export async function openSpec(spec: Spec, defaults: Spec): Promise<Opened> {
   if (spec.family === IMPORTED) {
+    if (customStages(spec) !== null) return { position: plainPosition(defaults), problem: otherPlacement() };
     const found = spec.order === null ? null : fromText(spec.order, bare(spec, defaults));
     const problem = found ? "" : t("The order of this link cannot be read; it may have been cut off.");
     return { position: found ?? plainPosition(defaults), problem };
@@ -88,9 +89,13 @@ export async function fork(spec: Spec, defaults: Spec): Promise<Position> {
   const { schedule } = answer;
   if (shapedByOptions(spec) || schedule.barriers || schedule.copies)
     throw new Error(t("An order with a sharded output layer or with copies cannot be edited in the workbench."));
+  if (schedule.placement.kind === "custom") throw new Error(otherPlacement());
   return fromSchedule(createBoard(bare(spec, defaults), schedule.placement.kind), schedule);
 }
 
 const isSmall = (p: number, m: number, v: number) => isSize("looped", p, m, v);
+
+const otherPlacement = () =>
+  t("The workbench places stages looped, in a V, or in two directions; this order has another placement.");
 
 const tooLarge = () => t("The workbench has boards of up to p = 16, m = 64 and v = 8; this one is larger.");

@@ -12,6 +12,7 @@ import { Options } from "./options.ts";
 import { specQuery } from "../../core/state/link.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { isLegal } from "../../core/families/legal.ts";
+import { customStages, stagesOf } from "../../core/schedule/effective_costs.ts";
 import { ofStages } from "../../core/schedule/per_chunk.ts";
 import { IMPORTED, RECOMPUTE } from "../../core/schedule/spec_tables.ts";
 import { IDS, letter, mapSpecs, specAt, specsOf } from "../../core/state/schedules.ts";
@@ -206,15 +207,15 @@ export class Controls {
   /** A cost of each stage: one number is a device's whole share. */
   #byStage(cost: number | number[]) {
     const { p, v } = this.#spec;
-    if (Array.isArray(cost) && cost.length === p * v) return cost;
+    const stages = stagesOf(this.#spec);
+    if (Array.isArray(cost) && cost.length === stages) return cost;
     const share = Array.isArray(cost) ? deviceShare(cost, p) : cost;
-    return new Array(p * v).fill(Number((share / v).toPrecision(6)));
+    return new Array(stages).fill(Number((share / v).toPrecision(6)));
   }
 
   /** As many layers in every stage. */
   #each(count: number) {
-    const { p, v } = this.#spec;
-    return new Array(p * v).fill(count);
+    return new Array(stagesOf(this.#spec)).fill(count);
   }
 
   #putRecompute(modes: Modes) {
@@ -251,7 +252,7 @@ export class Controls {
     }
     show(this.#locked, spec.family === IMPORTED);
     for (const node of [this.#memory, this.#recompute.node]) show(node, !spec.forward_only);
-    this.#recompute.set(spec.recompute, spec.v);
+    this.#recompute.set(spec.recompute, customStages(spec) === null ? spec.v : 1); // its chunks are not alike
     this.#options.sync();
     this.#stages.sync();
     show(this.#lifoRow, applies.has("lifo"));

@@ -6,7 +6,7 @@ import { modesName, vocabularyName } from "../../data/option_names.ts";
 import { t } from "../../core/i18n/language.ts";
 import { ModesField } from "../../ui/fields/modes.ts";
 import { StageTable } from "../../ui/fields/stage_table.ts";
-import { LAYERS_A_STAGE, natural } from "../../core/schedule/effective_costs.ts";
+import { LAYERS_A_STAGE, natural, stagesOf } from "../../core/schedule/effective_costs.ts";
 import { offloadOfChunks, ofStages } from "../../core/schedule/per_chunk.ts";
 import { BARRIERS, IMPORTED, OFFLOAD_OF_CHUNK } from "../../core/schedule/spec_tables.ts";
 import { formatNumber } from "../../core/i18n/numbers.ts";
@@ -168,8 +168,10 @@ export class Options {
 }
 
 /** Layers of each stage; where none are given, as many as redistribution begins with. */
-const layersOf = ({ layers, p, v }: Spec) =>
-  layers && layers.length === p * v ? layers : new Array(p * v).fill(LAYERS_A_STAGE);
+function layersOf(spec: Spec) {
+  const stages = stagesOf(spec);
+  return spec.layers && spec.layers.length === stages ? spec.layers : new Array(stages).fill(LAYERS_A_STAGE);
+}
 
 /** What is chosen, for the closed group. */
 function activeOptions(spec: Spec) {

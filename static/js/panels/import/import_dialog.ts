@@ -18,6 +18,8 @@ type Parts = {
 
 const TYPES = ".csv,.txt,.json,.gz,text/csv,application/json,application/gzip";
 const EXAMPLE = "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1";
+const NAMES = "(?P<kind>forward|backward)_step.*stage=(?P<stage>\\d+).*mb=(?P<micro>\\d+)";
+const UNITS = ["us", "ns", "ms", "s"]; // the first is the format's
 const PASTED = 400_000; // characters of a file that are shown; a larger one is named only
 
 /** Returns opens it: for a schedule's place, or with files. */
@@ -53,6 +55,27 @@ class ImportDialog {
   #pick = h("input#import-file", { type: "file", multiple: true, accept: TYPES, hidden: true });
   #status = h("p#import-status.share-status", { role: "status" });
   #wrong = h("p#import-wrong.problem", { role: "alert", hidden: true });
+  #names = h("input#import-names", {
+    type: "text",
+    maxlength: 200,
+    spellcheck: "false",
+    autocapitalize: "none",
+    autocomplete: "off",
+    placeholder: NAMES,
+  });
+  #unit = h("select#import-unit", ...UNITS.map((unit) => h("option", { value: unit, text: unit })));
+  /** Only for traces. */
+  #naming = h(
+    "details#import-naming",
+    { hidden: true },
+    h("summary", { text: t("Names of ops and unit of times") }),
+    h(
+      "label",
+      t("Names, as a regular expression with the groups kind, stage and micro; empty: 2F0, PP:2F0 or Forward 0"),
+      this.#names,
+    ),
+    h("label", t("Unit of times"), this.#unit),
+  );
   #where = h("select#import-where");
   #take = h("button#import-take.button.primary", { type: "submit" }, t("Import"));
 
@@ -81,6 +104,7 @@ class ImportDialog {
         h("label.visually-hidden", { for: "import-text", text: t("Text of the order or the trace") }),
         this.#text,
         this.#status,
+        this.#naming,
         this.#wrong,
       ),
       h("section.import-end", h("label", { for: "import-where", text: t("Place") }), this.#where, this.#take),
@@ -149,6 +173,7 @@ class ImportDialog {
   #look() {
     const given = this.#given();
     const traces = areTraces(given);
+    show(this.#naming, traces);
     const state = this.parts.store.get();
     const full = state.others.length === IDS.length - 1;
     const title = this.parts.plans.family(specsOf(state)[this.#at].family)?.title ?? "";
@@ -187,6 +212,9 @@ class ImportDialog {
       this.#files = [];
       this.#text.value = "";
       this.#text.placeholder = EXAMPLE;
+      this.#names.value = "";
+      [this.#unit.value] = UNITS;
+      this.#naming.removeAttribute("open"); // what it sets is of one trace
       this.node.close();
     } catch (problem) {
       this.#complain(problem);
@@ -197,15 +225,16 @@ class ImportDialog {
   }
 
   async #takeOrder(given: Given[]) {
-    const spec = await askOrder(given);
+    const { spec, dialect, notes } = await askOrder(given);
     putImported(this.parts.store, spec, this.#where.value === "replace" ? this.#at : null, {});
-    this.parts.announce(t("The order is in the link: p {p}, m {m}, v {v}.", { p: spec.p, m: spec.m, v: spec.v }));
+    const sizes = t("The order is in the link: p {p}, m {m}, v {v}.", { p: spec.p, m: spec.m, v: spec.v });
+    this.parts.announce([sizes, dialectText(dialect), ...notes.map((note) => sentence(tr(note)))].join(" ").trim());
   }
 
   async #takeTrace(given: Given[]) {
     const { store } = this.parts;
     const where = this.#where.value;
-    const { id, spec } = await askRun(given);
+    const { id, spec } = await askRun(given, { names: this.#names.value.trim(), unit: this.#unit.value });
     const view = { run: this.parts.addRun(id), tab: "run" };
     if (where === "run") store.setView(view, "push");
     else putImported(store, spec, where === "replace" ? this.#at : null, view, spec.costs);
@@ -223,6 +252,15 @@ class ImportDialog {
     show(this.#wrong, true);
     this.#wrong.scrollIntoView({ block: "nearest" });
   }
+}
+
+/** What letters and cells were read that today's torch does not write in a plain file; "" for such a file. */
+function dialectText({ format, letters }: { format: string; letters: string }) {
+  const parts = [
+    letters === "2024" ? t("letters of 2024, where B is the input gradient") : "",
+    format === "compute_comms" ? t("with messages (compute_comms)") : "",
+  ].filter(Boolean);
+  return parts.length ? t("Read as torch's CSV, {parts}.", { parts: parts.join(t(", ")) }) : "";
 }
 
 /** Files may be dropped anywhere on the page; elsewhere the browser would leave it. */

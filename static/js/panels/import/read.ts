@@ -2,10 +2,13 @@
 import { postJson } from "../../data/api.ts";
 import { t } from "../../core/i18n/language.ts";
 import { looksLikeTrace, slim } from "../../core/measured/trace_events.ts";
-import type { Spec } from "../../core/schedule/types.ts";
+import type { Spec, Text } from "../../core/schedule/types.ts";
 
 /** A file, or what was pasted. */
 export type Given = { name: string; text: string };
+/** How a trace names its ops, "" for the usual names, and the unit of its times. */
+export type HowNamed = { names: string; unit: string };
+type ImportedOrder = { spec: Spec; dialect: { format: string; letters: string }; notes: Text[] };
 type ImportedRun = { id: string; spec: Spec; notes: string[] };
 
 const LARGEST = 512 * 2 ** 20; // bytes of a file; a browser would not take its text
@@ -14,30 +17,35 @@ export async function readFile(file: File): Promise<Given> {
   if (file.size > LARGEST) throw new Error(t("{name} is larger than this page can read.", { name: file.name }));
   const head = new Uint8Array(await file.slice(0, 2).arrayBuffer());
   const packed = head[0] === 0x1f && head[1] === 0x8b;
+  const wide = { "255,254": "utf-16le", "254,255": "utf-16be" }[head.join(",")]; // a spreadsheet's "Unicode text"
+  let text: string;
   try {
-    const text = packed
+    text = packed
       ? await new Response(file.stream().pipeThrough(new DecompressionStream("gzip"))).text()
-      : await file.text();
-    return { name: file.name, text };
+      : wide
+        ? new TextDecoder(wide).decode(await file.arrayBuffer())
+        : await file.text();
   } catch {
     throw new Error(t("{name} cannot be read.", { name: file.name }));
   }
+  if (!text.trim()) throw new Error(t("{name} is empty.", { name: file.name }));
+  return { name: file.name, text };
 }
 
 /** Whether all of it is traces. */
 export const areTraces = (given: Given[]) => given.length > 0 && given.every(({ text }) => looksLikeTrace(text));
 
 /** given: one file. */
-export async function askOrder(given: Given[]): Promise<Spec> {
+export async function askOrder(given: Given[]): Promise<ImportedOrder> {
   if (given.length > 1) throw new Error(t("torch's CSV is one file for all ranks; traces may be one file for each."));
-  return (await postJson("/api/orders", { csv: given[0].text })).spec;
+  return postJson("/api/orders", { csv: given[0].text });
 }
 
 /** given: one for all ranks, or one for each. */
-export async function askRun(given: Given[]): Promise<ImportedRun> {
+export async function askRun(given: Given[], { names, unit }: HowNamed): Promise<ImportedRun> {
   const traces = given.map(({ name, text }) => {
     try {
-      return slim(JSON.parse(text));
+      return slim(JSON.parse(text), names !== "");
     } catch (problem) {
       throw new Error(
         t("{name} is not JSON: {problem}", {
@@ -48,5 +56,5 @@ export async function askRun(given: Given[]): Promise<ImportedRun> {
       );
     }
   });
-  return postJson("/api/runs/import", { traces });
+  return postJson("/api/runs/import", { traces, unit, ...(names && { names }) });
 }

@@ -157,6 +157,7 @@ function lossText(losses: (number | null)[]) {
 /** The causes of idle time, the largest first; those below half a per cent are left out. idle: ns by rank. */
 function idleText(idle: Record<string, number[]>) {
   const names = {
+    input: t("predecessors"),
     message: t("messages"),
     copy: t("copies"),
     late_start: t("late starts"),

@@ -87,7 +87,7 @@ export const RUNS_MESSAGES = {
   "runs.trace_body": "请求体应为一个 Chrome trace，或一个对象，其 {key} 为列表，每个 rank 一个",
   "runs.trace_not_json": "trace 不是 JSON：{error}",
   "runs.trace_not_whole": "trace 不是一个完整的训练步：{missing}（找到 op {ops} 个，rank {ranks} 个）",
-  "runs.trace_too_long": "一步的 {length} ms 超过 {most} ms：它的时间单位是 us 吗？",
+  "runs.trace_too_long": "一步的 {length} ms 超过 {most} ms：它的时间是别的单位吗？",
   "runs.unit_ms_is_for_paced": "unit_ms 只用于按节拍（paced）模式；自由（free）模式没有节拍",
   "runs.unknown": "没有这个 id 的运行。",
   "runs.unknown_event": "runner 发来未知事件：{name}",

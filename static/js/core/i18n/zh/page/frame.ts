@@ -78,6 +78,9 @@ export const FRAME = {
   "an order in torch's CSV": "torch CSV 格式的执行顺序",
   "{names}: {what}": "{names}：{what}",
   "Recognized as {what}": "识别为：{what}",
+  "Read as torch's CSV, {parts}.": "按 torch 的 CSV 读取：{parts}。",
+  "letters of 2024, where B is the input gradient": "使用 2024 年的字母，其中 B 为输入梯度",
+  "with messages (compute_comms)": "带消息（compute_comms）",
   "The order is in the link: p {p}, m {m}, v {v}.": "执行顺序已写入链接：p {p}，m {m}，v {v}。",
   "The trace is kept as a run: p {p}, m {m}.": "轨迹已保存为一次运行：p {p}，m {m}。",
   "The server does not answer. Your input is still here; try again in a moment.":
@@ -85,6 +88,11 @@ export const FRAME = {
   "Drop an order or a trace": "拖入执行顺序或轨迹",
   "{name} is larger than this page can read.": "{name} 太大，本页无法读取。",
   "{name} cannot be read.": "无法读取 {name}。",
+  "{name} is empty.": "{name} 为空。",
+  "Names of ops and unit of times": "op 的名称与时间单位",
+  "Names, as a regular expression with the groups kind, stage and micro; empty: 2F0, PP:2F0 or Forward 0":
+    "名称，写成含组 kind、stage、micro 的正则表达式；留空：2F0、PP:2F0 或 Forward 0",
+  "Unit of times": "时间单位",
   "torch's CSV is one file for all ranks; traces may be one file for each.":
     "torch CSV 是所有 rank 共用一个文件；轨迹可以每个 rank 一个文件。",
   "{name} is not JSON: {problem}": "{name} 不是 JSON：{problem}",

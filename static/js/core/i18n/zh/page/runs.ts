@@ -76,6 +76,7 @@ export const RUNS = {
   Device: "设备",
   "Bubble by span, measured": "跨度气泡，实测",
   copies: "拷贝",
+  predecessors: "前驱 op",
   "late starts": "开始延迟",
   "the rank itself": "rank 自身",
   "Slowest rank": "最慢的 rank",

@@ -65,6 +65,8 @@ export const WORKBENCH = {
   "The order of this link cannot be read; it may have been cut off.": "无法读取此链接中的执行顺序；链接可能被截断。",
   "An order with a sharded output layer or with copies cannot be edited in the workbench.":
     "含有分片输出层或拷贝的执行顺序不能在工作台中编辑。",
+  "The workbench places stages looped, in a V, or in two directions; this order has another placement.":
+    "工作台的阶段放置为循环、V 形或双向；此执行顺序采用其他放置方式。",
   "The workbench has boards of up to p = 16, m = 64 and v = 8; this one is larger.":
     "工作台最大支持 p = 16、m = 64、v = 8；这个更大。",
   "Your order": "你的执行顺序",
