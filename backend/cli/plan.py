@@ -75,7 +75,7 @@ def _cells(plan: TrainingSetup) -> list[str]:
         _words(spec.recompute),
         _words(spec.offload),
         f"{units.seconds:.3f}",
-        f"{units.tokens / units.seconds:,.0f}",
+        f"{units.rate:,.0f}",
         f"{units.mfu:.1%}",
         f"{units.memory.most / GB:.4g}",
         "yes" if plan.fits else f"no, {units.memory.limit / GB:.4g} GB",

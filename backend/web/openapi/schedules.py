@@ -51,7 +51,9 @@ FAMILY = record(
 )
 FAMILY_LIST = record(families=array(FAMILY), limits=record(**dict.fromkeys(LIMITS, COUNT)), defaults=ref("Spec"))
 UNITS = record(
-    **dict.fromkeys(("seconds", "tokens", "tokens_per_second", "mfu"), float), devices=COUNT, memory=DEVICE_MEMORY
+    **dict.fromkeys(("seconds", "tail", "tokens", "tokens_per_second", "mfu", "mfu_causal"), float),
+    devices=COUNT,
+    memory=DEVICE_MEMORY,
 )
 COMPARED = record(
     **dict.fromkeys(("family", "title", "backward"), str),

@@ -156,6 +156,7 @@ const READERS: Record<string, (text: string) => Read> = {
   S: optional(atLeastZero),
   T: optional(atLeastZero),
   O: optional(atLeastZero),
+  R: optional(atLeastZero),
 };
 
 /** name: one of SPEC_FIELDS. */

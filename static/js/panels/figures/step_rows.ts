@@ -23,7 +23,7 @@ export const deviceMemoryRow = (limit: string): Row => ({
 export const stepRows = (): Row[] => [
   {
     name: t("Tokens per second"),
-    of: ({ units }) => (units ? rateText(units.tokens / units.seconds) : "–"),
+    of: ({ units }) => (units ? rateText(units.rate) : "–"),
   },
   {
     name: t("MFU"),

@@ -167,8 +167,8 @@ class PlanTab {
     const plan = this.plans.first;
     const units = plan.shown && !plan.shown.forward_only ? this.unitsOf(plan) : null;
     if (!plan.shown || !units || this.#isStale()) return null;
-    const { seconds, tokens, mfu, memory } = units;
-    const figures: Figures = { seconds, tokens_per_second: tokens / seconds, mfu, memory: memory.most };
+    const { seconds, rate, mfu, memory } = units;
+    const figures: Figures = { seconds, tokens_per_second: rate, mfu, memory: memory.most };
     return { spec: plan.shown, figures };
   }
 
