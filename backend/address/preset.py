@@ -12,20 +12,26 @@ from urllib.parse import urlencode
 
 from backend.address.query import TRUTHS, fields_of, list_of, number_of, pairs, repeated
 from backend.errors import RequestError, message
-from backend.schedule.hardware.models import MAY_LACK
+from backend.schedule.hardware.models import MAY_LACK as MODEL_MAY_LACK
+from backend.schedule.hardware.models import TRUTHS as MODEL_TRUTHS
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import Spec
 
 PREFIX = "m."
 NAMES = {
-    "attn": "attention_heads", "kv": "kv_heads", "width": "head_width", "vocab": "vocabulary", "active": "parameters",
+    "attn": "attention_heads", "kv": "kv_heads", "width": "head_width", "vocab": "vocabulary",
+    "top": "experts_per_token", "shared": "shared_experts", "expert": "expert_ffn", "dense": "dense_layers",
+    "q_rank": "query_rank", "rope": "rope_width", "value": "value_width", "norms": "post_norms",
     "hbm": "hbm_bandwidth", "intra": "intra_bandwidth", "inter": "inter_bandwidth", "host": "host_bandwidth",
     "intra_s": "intra_latency", "inter_s": "inter_latency", "node": "per_node",
+    "cp": "context", "ep": "expert", "sp": "sequence_parallel", "weights": "weight_bytes",
+    "gradients": "gradient_bytes", "optimizer": "optimizer_bytes",
 }  # fmt: skip
 """Short keys of a link by the fields they stand for; all other fields have their own name."""
 WORDS = ("model", "machine", "link", "placement", "family")
-YES_NO = ("heads", "gated", "flash")
+YES_NO = ("heads", "sequence_parallel", "fp8", *MODEL_TRUTHS)
+MAY_LACK = (*MODEL_MAY_LACK, "efficiency", "nics", "sequence_parallel")
 NONE = "none"  # the text of a field without a value, where the preset has one
 
 

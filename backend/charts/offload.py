@@ -53,7 +53,8 @@ def _rates(appearance: Appearance, setting: Setting | None) -> tuple[float, floa
     if appearance.y == "guide":
         return GUIDE_FLOPS, GUIDE_BYTES, message("charts.guide", "PipeOffload's guide")
     setting = setting or Setting.read({"p": 1})
-    return setting.efficiency * setting.machine.flops, setting.machine.host_bandwidth, setting.machine.title
+    share = setting.machine.product_share if setting.efficiency is None else setting.efficiency
+    return share * setting.machine.flops, setting.machine.host_bandwidth, setting.machine.title
 
 
 def _row(hidden: int, sequence: int, k: float, spec: Spec) -> Row:

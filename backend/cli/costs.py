@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from backend.cli.columns import columns
-from backend.cli.options import LAYERS, ListType, SetType, fail, fit_text, with_changes
+from backend.cli.options import LAYERS, ListType, SetType, all_of, fail, fit_text, parallel_options, with_changes
 from backend.errors import RequestError, message
 from backend.schedule.hardware.balance import BALANCE_KEYS, Balance, balance_of
 from backend.schedule.hardware.cost_model import DEFAULTS, KEYS, LINKS, Setting
@@ -17,6 +17,7 @@ from backend.schedule.hardware.estimate import Estimate, estimate
 from backend.schedule.hardware.footprint import memory_note
 from backend.schedule.hardware.step_units import GB
 
+_parallel = all_of(*parallel_options())
 SPLIT = ListType("number[,number...]", int, LAYERS.wanted)
 
 
@@ -30,8 +31,8 @@ SPLIT = ListType("number[,number...]", int, LAYERS.wanted)
 @click.option("--zero", type=int, help="ZeRO: 1 shards the optimizer, 2 also gradients, 3 also weights (default 0)")
 @click.option("--seq", "sequence", type=int, help="sequence length")
 @click.option("--micro-batch", type=int, help="sequences of a micro-batch")
-@click.option("--efficiency", type=float, help=f"share of the peak rate (default {DEFAULTS['efficiency']})")
-@click.option("--heads", is_flag=True, default=None, help="count the embedding and the output layer")
+@click.option("--efficiency", type=float, help="share of the peak rate (default: from the shapes of the products)")
+@_parallel
 @click.option(
     "--layers", type=ListType("number[,number...]", int, LAYERS.wanted), help="layers of the model, or of each stage"
 )
@@ -65,7 +66,7 @@ def _head(found: Estimate) -> list[str]:
     hold = max(found.footprint.memory)
     lines = [
         f"{model.title} on {machine.title}   p {setting.p}   v {setting.v}   tp {setting.tp}"
-        f"   efficiency {setting.efficiency:g}   s {model.sequence}   b {model.micro_batch}",
+        f"   {_efficiency(setting)}s {model.sequence}   b {model.micro_batch}",
         *(f"{kind} {_times(cost)} ms" for kind, cost in (("F", costs.F), ("I", costs.I), ("W", costs.W))),
         f"comm {costs.comm:.4g} ms   w_share {found.footprint.w_share:.4g}",
         f"memory {hold / GB:.4g} GB of {machine.memory / GB:.4g} GB with {setting.in_flight:g} micro-batches in flight:"
@@ -73,6 +74,10 @@ def _head(found: Estimate) -> list[str]:
     ]
     notes = (model.note, machine.source, memory_note(setting))
     return [*lines, *(line for line in notes if line), ""]
+
+
+def _efficiency(setting: Setting) -> str:
+    return "" if setting.efficiency is None else f"efficiency {setting.efficiency:g}   "
 
 
 def _times(cost: float | tuple[float, ...]) -> str:

@@ -94,7 +94,7 @@ def _choices(what: str, meanings: dict[str, str]) -> str:
 def spec_options(optional: bool = False, several: bool = False, family: bool = True) -> Callable[[F], F]:
     """Add the options of a spec to a command; only those given are passed on: defaults are the spec's own."""
     named = [click.argument("family", required=not optional, nargs=-1 if several else 1)] if family else []
-    return _all(
+    return all_of(
         *named,
         click.option("-p", type=int, help="devices (default 4)"),
         click.option("-m", type=int, help="micro-batches a step (default 8)"),
@@ -121,6 +121,7 @@ def spec_options(optional: bool = False, several: bool = False, family: bool = T
         click.option("--s", "S", type=float, help="time of a device's shard of the output layer (default F / 4)"),
         click.option("--t", "T", type=float, help="time of that shard's gradients (default F / 2)"),
         click.option("--o", "O", type=float, help="time of one copy of a device's share (default (F + I + W) / 2)"),
+        click.option("--r", "R", type=float, help="time that recomputation adds to a device's I (default a part of F)"),
         click.option("--effort", type=int, help="orders to time in a search: the same effort gives the same order"),
         click.option("--seed", type=int, help="seed of a search"),
         click.option("--order", help="imported: the order itself, packed as in a link"),
@@ -129,20 +130,33 @@ def spec_options(optional: bool = False, several: bool = False, family: bool = T
     )
 
 
+def parallel_options(end: str = "") -> tuple[Callable[[F], F], ...]:
+    """Return the options on how a stage's work and memory are shared."""
+    return (
+        click.option("--cp", "context", type=int, help=f"devices that share each sequence{end}"),
+        click.option("--ep", "expert", type=int, help=f"devices that share the experts of a layer{end}"),
+        click.option("--sp/--no-sp", "sequence_parallel", default=None,
+                     help=f"sequence parallelism over the tp devices (default with tp > 1){end}"),
+        click.option("--fp8/--bf16", default=None, help=f"precision of the matrix products (default bf16){end}"),
+        click.option("--heads/--no-heads", default=None,
+                     help=f"count embedding and output layer (default){end}"),
+    )  # fmt: skip
+
+
 def preset_options(command: F) -> F:
     """Add the options of a model and a machine to a command; ``preset_data`` takes their values."""
-    return _all(
+    return all_of(
         click.option("--model", help="a model: costs, tokens per second, FLOP utilisation and memory are its own"),
         click.option("--machine", help="a machine, with --model"),
         click.option("--tp", type=int, help="devices that share each stage, with --model"),
         click.option("--data", type=int, help="data-parallel replicas, with --model"),
         click.option("--zero", type=int, help="stage of ZeRO over the replicas, with --model"),
-        click.option("--heads", is_flag=True, default=None, help="count embedding and output layer, with --model"),
+        *parallel_options(", with --model"),
         click.option("--set", "changes", type=SetType(), multiple=True, help="any other field of model or machine"),
     )(command)
 
 
-def _all(*options: Callable[[F], F]) -> Callable[[F], F]:
+def all_of(*options: Callable[[F], F]) -> Callable[[F], F]:
     """Add several options to a command."""
 
     def decorate(command: F) -> F:

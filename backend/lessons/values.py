@@ -272,9 +272,8 @@ def _product(names: list[str], text: str) -> float:
     try:
         changes = {key: number_of(key, value) for key, value in _pairs(names[1:])}
         fields = model_of(names[0], changes).as_dict()
-        if fields["parameters"] is None:  # of a layer, from its shape
-            setting = Setting.read({"model": names[0], **changes, "p": 1})
-            fields["parameters"] = estimate(setting).ledger.names["N"]
+        setting = Setting.read({"model": names[0], **changes, "p": 1})
+        fields["parameters"] = estimate(setting).ledger.names["N"]  # of a layer, that a token passes through
     except RequestError as error:
         raise LessonError(error.message) from None
     parts = re.split(r"\s*([*/])\s*", text.strip())

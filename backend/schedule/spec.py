@@ -34,7 +34,7 @@ MOST_EFFORT, MOST_SEED = 10**9, 2**31 - 1
 MOST_ORDER = 6000  # most characters of a packed order: a server reads addresses of up to 8192
 MAX_TIME = 1e9  # sums of a million ops stay exact to a nanounit in float64
 PACKED = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
-COST_KEYS = ("F", "I", "W", "comm", "FB", "S", "T", "O")
+COST_KEYS = ("F", "I", "W", "comm", "FB", "S", "T", "O", "R")
 
 
 T = TypeVar("T")
@@ -186,7 +186,7 @@ def _costs(data: Any) -> Costs:
         I=_cost("I", data.get("I", 1.0)),
         W=_cost("W", data.get("W", 1.0)),
         comm=number("comm", data.get("comm", 0.0), 0.0, MAX_TIME),
-        **{key: optional(number, key, data.get(key), 0.0, MAX_TIME) for key in ("FB", "S", "T", "O")},
+        **{key: optional(number, key, data.get(key), 0.0, MAX_TIME) for key in ("FB", "S", "T", "O", "R")},
     )
 
 

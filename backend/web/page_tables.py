@@ -16,10 +16,12 @@ from backend.schedule.families import imported
 from backend.schedule.families.family import Family
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.family_names import ALIASES
-from backend.schedule.hardware.machines import MACHINE_FIELDS
+from backend.schedule.hardware.cost_model import PARALLEL, SETTING_BOUNDS, WHOLE_BOUNDS
+from backend.schedule.hardware.machines import COUNTS, MACHINE_FIELDS
 from backend.schedule.hardware.machines import bounds as machine_bounds
 from backend.schedule.hardware.models import ALIASES as MODEL_ALIASES
 from backend.schedule.hardware.models import MAY_LACK, MODEL_FIELDS, WHOLE
+from backend.schedule.hardware.models import bounds as model_bounds
 from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.offload import OF_A_CHUNK
 from backend.schedule.options.recompute import MODES as RECOMPUTE
@@ -65,7 +67,7 @@ def _preset_fields() -> list[tuple[str, str, str]]:
     short = {field: key for key, field in NAMES.items()}
     return [
         (field, short.get(field, field), _form(field))
-        for field in (*MODEL_FIELDS, *MACHINE_FIELDS)
+        for field in (*MODEL_FIELDS, *MACHINE_FIELDS, *PARALLEL)
         if field not in PER_PRESET_SETTING
     ]
 
@@ -76,10 +78,11 @@ def _form(field: str) -> str:
         return field
     if field in YES_NO:
         return "truth"
-    if field in WHOLE or field == "per_node":
-        form = "whole"
+    bounds = model_bounds() | machine_bounds() | SETTING_BOUNDS
+    if bounds[field][0] == 0:
+        form = "atLeastZero"
     else:
-        form = "atLeastZero" if field in MACHINE_FIELDS and machine_bounds()[field][0] == 0 else "positive"
+        form = "whole" if field in WHOLE or field in COUNTS or field in WHOLE_BOUNDS else "positive"
     return form + "?" * (field in MAY_LACK)
 
 

@@ -47,6 +47,7 @@ CASES: dict[str, tuple[dict[str, Any], Any]] = {
     "S": ({"family": "1f1b", "vocabulary": "parallel-1"} | SIZES, 1),
     "T": ({"family": "1f1b", "vocabulary": "parallel-1"} | SIZES, 1),
     "O": ({"family": "gis", "p": 2, "m": 4, "v": 2, "offload": "full"}, 3),
+    "R": ({"family": "1f1b", "recompute": "full"} | SIZES, 3),
     "effort": ({"family": "1f1b"} | SIZES, 60),
     "seed": ({"family": "1f1b"} | SIZES, 7),
     "order": ({"family": "imported", "p": 2, "m": 2}, ORDER),

@@ -27,10 +27,10 @@ def plain(value: Any) -> Any:
 def test_the_shelf_has_every_preset_with_all_its_fields(reader: FlaskClient):
     shelf = reader.get("/api/models").get_json()
     assert [model["name"] for model in shelf["models"]][:2] == ["llama3-8b", "llama3-70b"]
-    assert [machine["name"] for machine in shelf["machines"]] == ["a100", "h100", "h200", "b200", "custom"]
+    assert [machine["name"] for machine in shelf["machines"]] == ["a100", "h100", "h200", "b200", "gb200", "custom"]
     assert all(set(model) == {"name", "title", "tied", "note", *MODEL_FIELDS} for model in shelf["models"])
     assert all(set(machine) == {"name", "title", "source", *MACHINE_FIELDS} for machine in shelf["machines"])
-    assert (shelf["defaults"]["efficiency"], shelf["defaults"]["machine"]) == (0.45, "h100")
+    assert (shelf["defaults"]["efficiency"], shelf["defaults"]["machine"]) == (None, "h100")
 
 
 def test_an_empty_request_uses_the_listed_defaults(reader: FlaskClient):

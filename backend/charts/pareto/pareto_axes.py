@@ -50,7 +50,7 @@ def drawable(points: Sequence[Point], appearance: Appearance) -> list[Point]:
 def unit_axes(units: StepUnits, y: str) -> tuple[float, float]:
     """Return (GB, percent or thousand tokens per second) of a step."""
     memory = max(units.memory.activations) if y == "mfu-activations" else units.memory.most
-    return memory / GB, units.tokens / units.seconds / THOUSAND if y == "tokens" else 100 * units.mfu
+    return memory / GB, units.rate / THOUSAND if y == "tokens" else 100 * units.mfu
 
 
 def axes_of(appearance: Appearance) -> Axes:
@@ -90,7 +90,7 @@ def unit_lines(units: StepUnits) -> list[Message]:
     return [
         message(
             "charts.mfu_and_tokens", "MFU {mfu}, {tokens} tokens/s",
-            mfu=f"{100 * units.mfu:.1f} %", tokens=f"{units.tokens / units.seconds:,.0f}",
+            mfu=f"{100 * units.mfu:.1f} %", tokens=f"{units.rate:,.0f}",
         ),
         fits,
     ]  # fmt: skip

@@ -164,7 +164,7 @@ class _Search:
         return self.tried >= MOST_SPLITS or self.tried * len(self.order) >= MOST_OPS
 
     def _costs(self, layers: Layers) -> Costs:
-        f, i, w = (tuple(row.tolist()) for row in self.pieces.stages(np.array(layers, np.int64)))
+        f, i, w = (tuple(row.tolist()) for row in self.pieces.stages(layers))
         return Costs(f, i, w, self.comm)
 
     def _class(self, memory: DeviceMemory) -> int:
@@ -192,13 +192,13 @@ class _Search:
         """Assign each layer to the owner with the least load, and there to the stage with the fewest layers."""
         count = self.setting.stages
         layers = [self._least(stage) for stage in range(count)]
-        fixed = self.pieces.stages(np.array(layers, np.int64)).sum(0)
+        fixed = self.pieces.stages(layers).sum(0)
         groups: dict[int, list[int]] = {}
         for stage in range(count):
             groups.setdefault(int(owner[stage]), []).append(stage)
         heap = [(float(fixed[stages].sum()), owned) for owned, stages in groups.items()]
         heapq.heapify(heap)
-        layer = sum(self.pieces.layer)
+        layer = self.pieces.layer
         for _ in range(sum(self.setting.layers) - sum(layers)):
             load, owned = heapq.heappop(heap)
             layers[min(groups[owned], key=lambda stage: (layers[stage], stage))] += 1
@@ -225,7 +225,7 @@ class _Search:
         return tuple(layers)
 
     def _moves(self, layers: Layers) -> Iterator[Layers]:
-        load = self.pieces.stages(np.array(layers, np.int64)).sum(0)
+        load = self.pieces.stages(layers).sum(0)
         heavy = sorted(range(len(layers)), key=lambda stage: (-load[stage], stage))
         light = sorted(range(len(layers)), key=lambda stage: (load[stage], stage))
         for giver in heavy:

@@ -5,8 +5,9 @@ Any field of the model or the machine can be given beside their names and then o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import gcd
 from typing import Any
 
 from backend.schedule.errors import SpecError, message
@@ -14,16 +15,22 @@ from backend.schedule.hardware.machines import MACHINE_FIELDS, Machine, machine_
 from backend.schedule.hardware.models import MODEL_FIELDS, WHOLE, Model, model_of
 from backend.schedule.options.effective_costs import spread_layers
 from backend.schedule.order.placement import place
-from backend.schedule.spec import LIMITS, boolean, choice, entries_of, integer, number, reject_unknown
+from backend.schedule.spec import LIMITS, boolean, choice, entries_of, integer, number, optional, reject_unknown
 
 LINKS = ("auto", "intra", "inter")
 PLACEMENTS = ("looped", "v")
 DEFAULTS: dict[str, Any] = {
-    "model": "llama3-8b", "machine": "h100", "p": 8, "v": 1, "tp": 1, "efficiency": 0.45, "heads": False,
-    "layers": None, "link": "auto", "placement": "looped", "in_flight": None, "data": 1, "zero": 0,
+    "model": "llama3-8b", "machine": "h100", "p": 8, "v": 1, "tp": 1, "efficiency": None, "heads": True,
+    "layers": None, "link": "auto", "placement": "looped", "in_flight": None, "data": 1, "zero": 0, "context": 1,
+    "expert": 1, "sequence_parallel": None, "fp8": False, "weight_bytes": 2.0, "gradient_bytes": 4.0,
+    "optimizer_bytes": 12.0, "reserve": 2e9, "calibration": 1.0,
 }  # fmt: skip
-WHOLE_BOUNDS = {"data": (1, 4096), "zero": (0, 3)}
-SETTING_BOUNDS: dict[str, tuple[float, float]] = {"efficiency": (1e-3, 1.0), **WHOLE_BOUNDS}
+WHOLE_BOUNDS = {"data": (1, 4096), "zero": (0, 3), "context": (1, 4096), "expert": (1, 4096)}
+PER_PARAMETER = {"weight_bytes": (0.0, 64.0), "gradient_bytes": (0.0, 64.0), "optimizer_bytes": (0.0, 64.0)}
+SETTING_BOUNDS: dict[str, tuple[float, float]] = {
+    "efficiency": (1e-3, 1.0), **WHOLE_BOUNDS, **PER_PARAMETER, "reserve": (0.0, 1e15), "calibration": (0.01, 100.0),
+}  # fmt: skip
+PARALLEL = ("context", "expert", "sequence_parallel", "fp8", *PER_PARAMETER, "reserve", "calibration")
 KEYS = (*DEFAULTS, *(field for field in (*MODEL_FIELDS, *MACHINE_FIELDS) if field not in DEFAULTS))
 
 
@@ -31,12 +38,21 @@ KEYS = (*DEFAULTS, *(field for field in (*MODEL_FIELDS, *MACHINE_FIELDS) if fiel
 class Setting:
     """The setting of a cost model.
 
-    ``tp`` devices share each stage; ``efficiency`` is the fraction of the peak rate that is reached; ``heads`` adds
-    the embedding to the first stage and the output layer to the last; ``layers`` are those of each stage; ``link`` is
-    the link of a hop (auto: the node's own if all p * tp devices fit in one node); ``placement`` determines the
-    stages in a device's memory; ``in_flight`` is the number of micro-batches whose activations a device holds at once
-    (None: p, the most that 1F1B holds); ``data`` replicas of the pipeline share the batch, and ``zero`` is the stage of
-    ZeRO, which shards optimizer state (1), gradients (2) and weights (3) over them.
+    ``tp`` devices share each stage, with ``sequence_parallel`` also its tensors along the sequence (the default with tp
+    > 1); ``context`` groups of them share each sequence, ``expert`` devices the experts of a layer (they are among the
+    tp * context * data). ``efficiency`` is the fraction of the peak rate that is reached (None: it follows from the
+    shapes of the matrix products); with ``fp8`` the products have 8 bits; and ``calibration`` multiplies all times of
+    compute: a measured step over the estimated one.
+
+    ``heads`` adds the embedding to the first stage and the output layer to the last; ``layers`` are those of each
+    stage; ``link`` is the link of a hop (auto: the node's own if all devices of a pipeline fit in one node);
+    ``placement`` determines the stages in a device's memory; ``in_flight`` is the number of micro-batches whose
+    activations a device holds at once (None: p, the most that 1F1B holds).
+
+    ``data`` replicas of the pipeline share the batch, and ``zero`` is the stage of ZeRO, which shards optimizer state
+    (1), gradients (2) and weights (3) over them. A parameter takes ``weight_bytes``, ``gradient_bytes`` and
+    ``optimizer_bytes``; ``reserve`` is the memory in bytes that buffers of communication, the allocator's gaps and the
+    device's own context take.
     """
 
     model: Model
@@ -44,14 +60,23 @@ class Setting:
     p: int
     v: int
     tp: int
-    efficiency: float
+    efficiency: float | None
     heads: bool
     layers: tuple[int, ...]
     link: str
     placement: str
     in_flight: float
-    data: int = 1
-    zero: int = 0
+    data: int
+    zero: int
+    context: int
+    expert: int
+    sequence_parallel: bool
+    fp8: bool
+    weight_bytes: float
+    gradient_bytes: float
+    optimizer_bytes: float
+    reserve: float
+    calibration: float
 
     @staticmethod
     def read(data: Mapping[str, Any]) -> Setting:
@@ -69,17 +94,22 @@ class Setting:
         model = model_of(given["model"], changes)
         machine = machine_of(given["machine"], {key: given[key] for key in MACHINE_FIELDS if key in given})
         heads = boolean("heads", given["heads"])
+        tp = integer("tp", given["tp"], 1, machine.per_node)
+        bounded: dict[str, Any] = {field: number(field, given[field], *SETTING_BOUNDS[field])
+                   for field in (*PER_PARAMETER, "reserve", "calibration")}  # fmt: skip
+        whole: dict[str, Any] = {field: integer(field, given[field], *bounds) for field, bounds in WHOLE_BOUNDS.items()}
+        split = given["sequence_parallel"]
         return Setting(
-            model, machine, p, v,
-            integer("tp", given["tp"], 1, machine.per_node),
-            number("efficiency", given["efficiency"], *SETTING_BOUNDS["efficiency"]),
+            model, machine, p, v, tp,
+            optional(number, "efficiency", given["efficiency"], *SETTING_BOUNDS["efficiency"]),
             heads,
             tuple(int(share) for share in shares) if listed else even(model.layers, p, v, heads),
             choice("link", given["link"], LINKS),
             choice("placement", given["placement"], PLACEMENTS),
             float(p) if given["in_flight"] is None else number("in_flight", given["in_flight"], 0.0, 1e6),
-            integer("data", given["data"], *WHOLE_BOUNDS["data"]),
-            integer("zero", given["zero"], *WHOLE_BOUNDS["zero"]),
+            sequence_parallel=tp > 1 if split is None else boolean("sequence_parallel", split),
+            fp8=boolean("fp8", given["fp8"]),
+            **whole, **bounded,
         )._validated()  # fmt: skip
 
     @property
@@ -87,9 +117,41 @@ class Setting:
         return self.p * self.v
 
     @property
+    def ranks(self) -> int:
+        """Return the devices that share a stage of one replica."""
+        return self.tp * self.context
+
+    @property
+    def devices(self) -> int:
+        return self.p * self.ranks * self.data
+
+    @property
+    def sequence_shards(self) -> int:
+        """Return the tensor-parallel ranks over which tensors are split along the sequence."""
+        return self.tp if self.sequence_parallel else 1
+
+    @property
     def inside(self) -> bool:
         """Return whether hops stay inside a node."""
-        return self.link == "intra" or (self.link == "auto" and self.p * self.tp <= self.machine.per_node)
+        return self.link == "intra" or (self.link == "auto" and self.p * self.ranks <= self.machine.per_node)
+
+    def bandwidth(self, group: int) -> float:
+        """Return the bytes per second of a collective over ``group`` neighbouring devices."""
+        inside = group <= self.machine.per_node
+        return self.machine.intra_bandwidth if inside else self.machine.node_bandwidth
+
+    def kinds_of(self, layers: Sequence[int]) -> list[tuple[int, ...]]:
+        """Return the number of layers of each of the model's kinds in each stage; the dense ones come first."""
+        kinds = self.model.kinds
+        if len(kinds) == 1:
+            return [(count,) for count in layers]
+        counts: list[tuple[int, ...]] = []
+        dense = kinds[1].count
+        for count in layers:
+            here = min(dense, count)
+            dense -= here
+            counts.append((count - here, here))
+        return counts
 
     def stages_of(self, rank: int) -> list[int]:
         """Return the stages in a device's memory."""
@@ -97,7 +159,20 @@ class Setting:
         return stages
 
     def _validated(self) -> Setting:
-        """Return this setting. Raises SpecError if a stage is left without work."""
+        """Return this setting. Raises SpecError for values that do not go together, and a stage without work."""
+        model, machine = self.model, self.machine
+        heads = model.attention_heads
+        if heads % self.tp:
+            nearest = max(each for each in range(1, self.tp) if heads % each == 0)
+            text = message("hardware.tp_must_divide", "tp must divide the {heads} attention heads", heads=heads)
+            raise SpecError("tp", self.tp, text, limit=heads, nearest=nearest)
+        if self.fp8 and machine.fp8_flops == 0.0:
+            text = message(
+                "hardware.no_fp8", "{machine} has no rate in 8 bits; give its fp8_flops", machine=machine.title
+            )
+            raise SpecError("fp8", True, text, nearest=False)
+        if self.expert > 1:
+            self._validate_experts()
         for stage, share in enumerate(self.layers):
             if share == 0 and not (self.heads and stage in (0, self.stages - 1)):
                 text = message(
@@ -108,9 +183,30 @@ class Setting:
                 raise SpecError("layers", list(self.layers[:64]), text, limit=1)
         return self
 
+    def _validate_experts(self) -> None:
+        experts = self.model.experts
+        if experts is None:
+            text = message("hardware.no_experts", "the model has no experts to share")
+            raise SpecError("expert", self.expert, text, limit=1, nearest=1)
+        among = self.ranks * self.data
+        if experts % self.expert or among % self.expert:
+            text = message(
+                "hardware.expert_must_divide",
+                "expert must divide the {experts} experts and the tp * context * data = {among} devices that hold a "
+                "stage",
+                experts=experts,
+                among=among,
+            )
+            shared = gcd(experts, among)
+            nearest = max(each for each in range(1, shared + 1) if shared % each == 0 and each <= self.expert)
+            raise SpecError("expert", self.expert, text, limit=shared, nearest=nearest)
+
     def as_dict(self) -> dict[str, Any]:
         """Return every value that was used, as JSON."""
-        keys = ("p", "v", "tp", "efficiency", "heads", "placement", "in_flight", "data", "zero")
+        keys = (
+            "p", "v", "tp", "efficiency", "heads", "placement", "in_flight", "data", "zero", "context", "expert",
+            "sequence_parallel", "fp8", *PER_PARAMETER, "reserve", "calibration",
+        )  # fmt: skip
         return {key: getattr(self, key) for key in keys} | {
             "link": "intra" if self.inside else "inter",
             "layers": list(self.layers),

@@ -38,6 +38,10 @@ class Ledger:
         self.names = dict(names)
         self.figures: list[Figure] = []
 
+    def value(self, formula: str) -> float:
+        """Evaluate a formula without storing it."""
+        return evaluate(parse(formula), self.names)
+
     def add(self, name: str, formula: str, unit: str, symbol: str | None = None) -> float:
         """Evaluate a figure, store it, and return its value. A symbol may be assigned only once."""
         tree = parse(formula)

@@ -1,24 +1,30 @@
-"""Compute the memory of a model on a machine: weights, gradients, optimizer state, activations.
+"""Compute the memory of a model on a machine: weights, gradients, optimizer state, activations, and a reserve.
 
-Activations of a layer are sb(34h + 5as) bytes, or sb(34h) with flash attention; after I, W still needs 32sbh of them.
-Tensor parallelism divides the 24h, the 5as and 24 of the 32. Mixed-precision Adam takes 2 bytes per parameter for the
-weights, 2 for gradients, and 12 for the optimizer (master weights and two moments in fp32). ZeRO (Rajbhandari et al.
-2020, arXiv 1910.02054) divides them by the number of data-parallel replicas: 1 the optimizer, 2 also the gradients, 3
-also the weights; gathered weights and buffers are not counted. Neither are logits, workspaces and a bidirectional
-schedule's second replica.
+Activations are the tensors of layer_tensors.py; the output layer adds its logits in float32. The bytes per parameter
+are the setting's: 2 + 4 + 12 by default, weights in bfloat16, gradients accumulated in float32, and Adam's master
+weights and two moments in float32, as in Megatron-LM. ZeRO (Rajbhandari et al. 2020, arXiv 1910.02054) shards them over
+the data-parallel replicas: 1 the optimizer, 2 also the gradients, 3 also the weights; the parameters of experts are
+sharded over the replicas of an expert. Gathered weights are part of the reserve. A bidirectional schedule's second
+replica is not counted here.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from backend.schedule.errors import Message, message
 from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.hardware.derivation import Ledger
+from backend.schedule.hardware.layer_tensors import GRADIENT, output_tensors, tensors, tokens_of, total
+from backend.schedule.hardware.machines import LINK_SHARE, MEMORY_SHARE
+from backend.schedule.hardware.models import Kind
 
-PER_PARAMETER = {"weights": 2, "gradients": 2, "optimizer": 12}
+STATES = ("weights", "gradients", "optimizer")
+FIELDS = {"weights": "weight_bytes", "gradients": "gradient_bytes", "optimizer": "optimizer_bytes"}
 SHARDED_FROM = {"weights": 3, "gradients": 2, "optimizer": 1}  # the stage of ZeRO from which each is sharded
+STEP_BYTES = 30  # read and written per parameter by Adam: gradient, master weights, two moments, weights
 
 
 @dataclass(frozen=True)
@@ -26,22 +32,23 @@ class Footprint:
     """Memory in bytes. Lists have one entry per device: ``activations`` and ``kept`` (for W) of one micro-batch,
     ``parameters`` (their number), and ``memory``, the total with ``in_flight`` micro-batches.
 
-    ``stages`` has the activations and the parameters of each stage; ``table`` is the parameters of the output layer on
-    the devices that share a stage; ``per_parameter`` has the bytes of each state that a device keeps, and
-    ``kept_by_recompute`` the part of the activations that each kind of recomputation holds until the backward.
+    ``stages`` has the activations of a micro-batch and the states of each stage; ``table`` the states of the output
+    layer's parameters, and ``logits`` the activations of the output layer, on the devices that share a stage;
+    ``kept_by_recompute`` is the part of the activations that each kind of recomputation holds until the backward.
     """
 
     message: float
     layer: dict[str, float]
-    flash: bool
     activations: tuple[float, ...]
     kept: tuple[float, ...]
     parameters: tuple[float, ...]
     memory: tuple[float, ...]
     stages: dict[str, list[float]]
-    table: float
+    table: dict[str, float]
+    logits: float
     per_parameter: dict[str, float]
     kept_by_recompute: dict[str, float]
+    reserve: float
     limit: float
     in_flight: float
     w_share: float
@@ -53,19 +60,18 @@ class Footprint:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the footprint as JSON."""
-        parts = {part: [each * size for size in self.parameters] for part, each in self.per_parameter.items()}
         return {
             "message": self.message,
             "layer": self.layer,
-            "flash": self.flash,
             "activations": list(self.activations),
             "kept_for_w": list(self.kept),
             "parameters": list(self.parameters),
-            **parts,
             "per_parameter": self.per_parameter,
             "stages": self.stages,
             "kept_by_recompute": self.kept_by_recompute,
             "table": self.table,
+            "logits": self.logits,
+            "reserve": self.reserve,
             "memory": list(self.memory),
             "most": max(self.memory),
             "limit": self.limit,
@@ -73,19 +79,25 @@ class Footprint:
         }
 
 
-def is_sharded(setting: Setting, part: str) -> bool:
+def is_sharded(setting: Setting, state: str) -> bool:
     """Return whether the replicas share a state: weights, gradients or optimizer."""
-    return setting.data > 1 and setting.zero >= SHARDED_FROM[part]
+    return setting.data > 1 and setting.zero >= SHARDED_FROM[state]
 
 
-def per_parameter(setting: Setting) -> dict[str, float]:
-    """Return the bytes that a device keeps of each state, per parameter of its stages."""
-    return {part: each / (setting.data if is_sharded(setting, part) else 1) for part, each in PER_PARAMETER.items()}
+def shards(setting: Setting, state: str, experts: bool) -> int:
+    """Return over how many replicas a state of a parameter is sharded. Context ranks are replicas of the weights."""
+    if setting.zero < SHARDED_FROM[state]:
+        return 1
+    return max(1, setting.data * setting.ranks // setting.expert) if experts else setting.data * setting.context
 
 
-def bytes_formula(setting: Setting) -> str:
-    """Return the bytes per parameter as a formula, such as ``2 + 2 + 12/n``."""
-    return " + ".join(f"{each}/n" if is_sharded(setting, part) else str(each) for part, each in PER_PARAMETER.items())
+def bytes_formula(setting: Setting, experts: bool = False) -> str:
+    """Return the bytes per parameter as a formula, such as ``2 + 4 + 12/n``."""
+    replicas = "(n*t*C/G)" if experts and setting.context > 1 else "(n*t/G)" if experts else "n"
+    if not experts and setting.context > 1:
+        replicas = "(n*C)"
+    each = ((f"{getattr(setting, FIELDS[state]):g}", shards(setting, state, experts)) for state in STATES)
+    return " + ".join(number if count == 1 else f"{number}/{replicas}" for number, count in each)
 
 
 def memory_note(setting: Setting) -> Message | str:
@@ -95,15 +107,14 @@ def memory_note(setting: Setting) -> Message | str:
     if setting.zero == 0:
         return message(
             "hardware.replicas_not_counted",
-            "{data} replicas, nothing sharded. The all-reduce of the gradients at the end of a step takes no time "
-            "here.",
+            "{data} replicas, nothing sharded. The all-reduce of the gradients at the end of a step is not overlapped.",
             data=setting.data,
         )
     return message(
         "hardware.zero_not_counted",
-        "ZeRO {zero} (Rajbhandari et al. 2020, arXiv 1910.02054) over {data} replicas. Gathered weights and buffers "
-        "are not counted, and its traffic takes no time here: with a pipeline, ZeRO 2 reduces gradients and ZeRO 3 "
-        "gathers weights for every micro-batch.",
+        "ZeRO {zero} (Rajbhandari et al. 2020, arXiv 1910.02054) over {data} replicas. Its traffic is counted once a "
+        "step and not overlapped: with a pipeline, ZeRO 2 reduces gradients and ZeRO 3 gathers weights for every "
+        "micro-batch, beside the compute.",
         zero=setting.zero,
         data=setting.data,
     )
@@ -112,96 +123,189 @@ def memory_note(setting: Setting) -> Message | str:
 def footprint(setting: Setting, ledger: Ledger) -> Footprint:
     """Compute all sizes in bytes; the ledger already contains the message and the parameters of a layer."""
     model = setting.model
-    flash = ledger.add(
-        message("hardware.activations_with_flash", "activations of a layer with flash attention"),
-        "s*b*h*(10 + 24/t)",
-        "bytes",
-        "Af",
-    )
-    plain = ledger.add(
-        message("hardware.activations_without_flash", "activations of a layer without"),
-        "Af + 5*a*s*s*b/t",
-        "bytes",
-        "Ap",
-    )
-    kept = ledger.add(
-        message("hardware.activations_needed_by_w", "of those, needed by W"), "s*b*h*(8 + 24/t)", "bytes", "K"
-    )
-    used = "Af" if model.flash else "Ap"
+    for kind in model.kinds:
+        _tensors(setting, ledger, kind)
+        _stored(setting, ledger, kind.experts, kind.suffix)
     share = ledger.add(
-        message("hardware.share_needed_by_w", "share of the activations that W needs"), f"K/{used}", "", "w_share"
+        message("hardware.share_needed_by_w", "share of the activations that W needs"), "min(1, K/A1)", "", "w_share"
     )
-    if model.stored is not None:
-        ledger.names["Y"] = model.stored
-    ledger.add(
-        message("hardware.stored_parameters", "parameters that a layer keeps"),
-        "N" if model.stored is None else "Y",
-        "parameters",
-        "Q",
-    )
-    ledger.add(
-        message("hardware.parameters_of_model", "parameters of the model"),
-        "L*Q + O" if model.tied else "L*Q + 2*O",
-        "parameters",
-    )
-    ledger.add(message("hardware.weights_read_once", "a device's weights read once"), "1000*2*N*L/(p*t*H)", "ms")
-    rows = _devices(setting, ledger, used)
+    ledger.add(message("hardware.output_activations", "activations of the output layer"),
+               total(output_tensors(setting)), "bytes", "Ao")  # fmt: skip
+    layers = " + ".join(f"{kind.count}*Q{kind.suffix}" for kind in model.kinds)
+    mtp = f" + {model.mtp}*(Q + 2*h*h)" if model.mtp else ""
+    ledger.add(message("hardware.parameters_of_model", "parameters of the model"),
+               f"{layers}{mtp} + {'O' if model.tied else '2*O'}", "parameters")  # fmt: skip
+    rows = _devices(setting, ledger)
+    state = {state: _bytes(setting, state, False) for state in STATES}
     return Footprint(
         message=ledger.names["M"],
-        layer={"plain": plain, "flash": flash, "kept_for_w": kept},
-        flash=model.flash,
+        layer={"activations": ledger.names["A1"], "kept_for_w": ledger.names["K"]},
         activations=tuple(row[0] for row in rows),
         kept=tuple(row[0] * share for row in rows),
         parameters=tuple(row[1] for row in rows),
         memory=tuple(row[2] for row in rows),
         stages=stage_sizes(setting, ledger, setting.layers),
-        table=ledger.names["O"] / setting.tp,
-        per_parameter=per_parameter(setting),
-        kept_by_recompute=_kept(setting, ledger, used),
+        table={name: each * ledger.names["O"] / setting.tp for name, each in state.items()},
+        logits=ledger.names["Ao"],
+        per_parameter=state,
+        kept_by_recompute=_kept(setting, ledger),
+        reserve=setting.reserve,
         limit=setting.machine.memory,
         in_flight=setting.in_flight,
         w_share=share,
     )
 
 
-def _devices(setting: Setting, ledger: Ledger, used: str) -> list[tuple[float, float, float]]:
+def _of(name: Message, suffix: str) -> Message:
+    return message("hardware.of_dense_layers", "{name}, dense layers", name=name) if suffix else name
+
+
+def _tensors(setting: Setting, ledger: Ledger, kind: Kind) -> None:
+    """Add the tensors of a layer and their sums: all activations, what W needs, what selective recomputation frees."""
+    end, made = kind.suffix, tensors(setting, kind)
+    symbols = {}
+    for at, tensor in enumerate(made):
+        name = message("tensor.until", "kept until {op}: {name}", op="W" if tensor.until == GRADIENT else tensor.until,
+                       name=tensor.name)  # fmt: skip
+        symbols[tensor] = f"a{at}{end}"
+        ledger.add(_of(name, end), tensor.size, "bytes", symbols[tensor])
+    kept = [tensor for tensor in made if tensor.until != GRADIENT]
+    remade = "elementwise" if setting.model.flash else "core"
+    sums = (
+        (message("hardware.activations_of_layer", "activations of a layer"), "A1", kept),
+        (message("hardware.needed_by_w", "needed by W: inputs of products and gradients of their outputs"), "K",
+         [tensor for tensor in made if tensor.until != "I"]),
+        (message("hardware.remade_selectively", "made again by selective recomputation"), "As",
+         [tensor for tensor in kept if tensor.remade == remade]),
+    )  # fmt: skip
+    for name, symbol, those in sums:
+        ledger.add(_of(name, end), " + ".join(symbols[tensor] for tensor in those), "bytes", f"{symbol}{end}")
+
+
+def _stored(setting: Setting, ledger: Ledger, experts: bool, end: str) -> None:
+    """Add the parameters of a layer in all, on a device, and their states there."""
+    ledger.add(_of(message("hardware.stored_parameters", "parameters that a layer keeps"), end),
+               "Nc + Ne" if experts else f"N{end}", "parameters", f"Q{end}")  # fmt: skip
+    common = "Nc" if experts else f"N{end}"
+    formula = f"({bytes_formula(setting)})*{common}/t"
+    if experts:
+        # With tensor parallelism alone an expert's matrices are split over its ranks.
+        formula += f" + ({bytes_formula(setting, True)})*Ne/{'G' if setting.expert > 1 else 't'}"
+    name = message("hardware.states_of_layer", "weights, gradients and optimizer of a layer on a device")
+    ledger.add(_of(name, end), formula, "bytes", f"T{end}")
+
+
+def _bytes(setting: Setting, state: str, experts: bool) -> float:
+    each: float = getattr(setting, FIELDS[state])
+    return each / shards(setting, state, experts)
+
+
+def _devices(setting: Setting, ledger: Ledger) -> list[tuple[float, float, float]]:
     """Return activations, parameters and memory of each device; equal devices are computed once."""
-    done: dict[tuple[int, int], tuple[float, float, float]] = {}
-    rows = []
+    done: dict[tuple[Any, ...], tuple[float, float, float]] = {}
+    rows, counts, suffixes = [], setting.kinds_of(setting.layers), [kind.suffix for kind in setting.model.kinds]
+    mtp = setting.model.mtp
     for rank in range(setting.p):
         stages = setting.stages_of(rank)
-        layers = sum(setting.layers[stage] for stage in stages)
-        tables = setting.heads * ((0 in stages) + (setting.stages - 1 in stages))  # embedding and output layer
-        if (layers, tables) not in done:
-            extra = ("", " + O", " + 2*O")[tables]
+        layers = tuple(sum(counts[stage][k] for stage in stages) for k in range(len(suffixes)))
+        first, last = (setting.heads and stage in stages for stage in (0, setting.stages - 1))
+        key = (layers, first, last)
+        if key not in done:
+            terms = [(n, end) for n, end in zip(layers, suffixes, strict=True) if n]
+            more = [(mtp, "")] if last and mtp else []
+            tables = first + last
+            outputs = [(last * (1 + mtp), "Ao")] if last else []
+            held = _sum([(n, f"A1{end}") for n, end in terms + more] + outputs)
             name = message("hardware.activations_on_device", "activations of a micro-batch on device {rank}", rank=rank)
-            held = ledger.add(name, f"{layers}*{used}", "bytes", f"A{rank}")
-            name = message("hardware.parameters_of_device", "parameters of device {rank}", rank=rank)
-            size = ledger.add(name, f"({layers}*Q{extra})/t", "parameters", f"Q{rank}")
+            activations = ledger.add(name, held, "bytes", f"A_{rank}")
+            beside = [(tables, "O")] * (tables > 0) + [(2 * mtp, "h*h")] * bool(more)
+            size = _sum([(n, f"Q{end}") for n, end in terms + more] + beside)
+            name = message("hardware.parameters_of_device", "parameters of the stages of device {rank}", rank=rank)
+            parameters = ledger.add(name, size, "parameters")
+            states = _sum([(n, f"T{end}") for n, end in terms + more])
+            if beside:
+                states += f" + ({bytes_formula(setting)})*({_sum(beside)})/t"
+            ledger.names["reserve"] = setting.reserve
             name = message("hardware.memory_of_device", "memory of device {rank}", rank=rank)
-            total = ledger.add(name, f"({bytes_formula(setting)})*Q{rank} + q*A{rank}", "bytes")
-            done[layers, tables] = (held, size, total)
-        rows.append(done[layers, tables])
+            memory = ledger.add(name, f"{states} + reserve + q*A_{rank}", "bytes")
+            done[key] = (activations, parameters, memory)
+        rows.append(done[key])
     return rows
 
 
-def stage_sizes(setting: Setting, ledger: Ledger, split: tuple[int, ...]) -> dict[str, list[float]]:
-    """Return bytes of activations of a micro-batch, and parameters, of each stage of a split."""
-    used = "Af" if setting.model.flash else "Ap"
-    layer, table, own = ledger.names[used], ledger.names["O"], ledger.names["Q"]
-    last = setting.stages - 1
-    tables = [setting.heads * ((stage == 0) + (stage == last)) for stage in range(setting.stages)]
-    return {
-        "activations": [layers * layer for layers in split],
-        "parameters": [(n * own + k * table) / setting.tp for n, k in zip(split, tables, strict=True)],
-    }
+def _sum(terms: Sequence[tuple[int, str]]) -> str:
+    """Return the formula of a sum of multiples."""
+    return " + ".join(term if n == 1 else f"{n}*{term}" for n, term in terms) or "0"
 
 
-def _kept(setting: Setting, ledger: Ledger, used: str) -> dict[str, float]:
-    """Return what recomputation keeps of a layer's activations: selective all but the attention core, which flash
-    attention does not store anyway; full the layer's input, 2sbh.
+def stage_sizes(setting: Setting, ledger: Ledger, split: Sequence[int]) -> dict[str, list[float]]:
+    """Return bytes of activations of a micro-batch, and of weights, gradients and optimizer, of each stage."""
+    names, kinds, last = ledger.names, setting.model.kinds, setting.stages - 1
+    sizes: dict[str, list[float]] = {"activations": [], **{state: [] for state in STATES}}
+    for stage, counts in enumerate(setting.kinds_of(split)):
+        ends = setting.heads * ((stage == 0) + (stage == last))
+        mtp = setting.model.mtp if setting.heads and stage == last else 0
+        layers = [n + (mtp if k == 0 else 0) for k, n in enumerate(counts)]
+        held = sum(n * names[f"A1{kind.suffix}"] for n, kind in zip(layers, kinds, strict=True))
+        sizes["activations"].append(held + (1 + mtp) * names["Ao"] * (setting.heads and stage == last))
+        common = ends * names["O"] + mtp * 2 * names["h"] ** 2
+        routed = 0.0
+        for n, kind in zip(layers, kinds, strict=True):
+            common += n * names["Nc" if kind.experts else f"N{kind.suffix}"]
+            routed += n * names["Ne"] if kind.experts else 0.0
+        for state in STATES:
+            whole = _bytes(setting, state, False) * common / setting.tp
+            sizes[state].append(whole + _bytes(setting, state, True) * routed / _expert_shards(setting))
+    return sizes
+
+
+def _kept(setting: Setting, ledger: Ledger) -> dict[str, float]:
+    """Return what recomputation keeps of a layer's activations: selective what takes a matrix product to make again,
+    full the layer's input.
     """
-    model = setting.model
-    layer = ledger.names[used]
-    inputs = 2.0 * model.sequence * model.micro_batch * model.hidden
-    return {"none": 1.0, "selective": ledger.names["Af"] / layer, "full": inputs / layer}
+    names, suffix = ledger.names, setting.model.kinds[0].suffix
+    inputs = ledger.value(f"2*{tokens_of(setting)}*h/u")
+    layer = names[f"A1{suffix}"]
+    return {"none": 1.0, "selective": 1.0 - names.get(f"As{suffix}", 0.0) / layer, "full": inputs / layer}
+
+
+def step_tail(setting: Setting, ledger: Ledger) -> float:
+    """Add the milliseconds of a step behind the pipeline on the device with the most parameters, and return them."""
+    common, routed = max(_parameters_of(setting, ledger, rank) for rank in range(setting.p))
+    replicas = setting.data * setting.context
+    of_experts = max(1, setting.data * setting.ranks // setting.expert)
+    ledger.names |= {"Pc": common, "Hs": MEMORY_SHARE * setting.machine.hbm_bandwidth}
+    parts = [("Pc", "J", replicas)]
+    if routed:
+        ledger.names["Pr"] = routed
+        parts.append(("Pr", "Je", of_experts))
+    ledger.names |= {symbol: count for _, symbol, count in parts}
+    updated = " + ".join(f"{size}/{symbol}" if setting.zero else size for size, symbol, _ in parts)
+    name = message("hardware.optimizer_time", "optimizer step of a device")
+    tail = ledger.add(name, f"1000*{STEP_BYTES}*({updated})/Hs", "ms", "zo")
+    if replicas > 1:
+        ledger.names["Xd"] = LINK_SHARE * setting.bandwidth(setting.ranks * setting.data)
+        gradient, weight = f"{setting.gradient_bytes:g}", f"{setting.weight_bytes:g}"
+        each = f"({gradient} + {weight})" if setting.zero else f"2*{gradient}"
+        sent = " + ".join(f"{size}*({symbol} - 1)/{symbol}" for size, symbol, _ in parts)
+        name = message("hardware.replica_time", "gradients reduced and weights gathered over the replicas")
+        tail += ledger.add(name, f"1000*{each}*({sent})/Xd", "ms", "zr")
+    return tail
+
+
+def _parameters_of(setting: Setting, ledger: Ledger, rank: int) -> tuple[float, float]:
+    """Return a device's parameters: (those of layers and tables, of routed experts)."""
+    names, kinds, counts = ledger.names, setting.model.kinds, setting.kinds_of(setting.layers)
+    common = routed = 0.0
+    for stage in setting.stages_of(rank):
+        ends = setting.heads * ((stage == 0) + (stage == setting.stages - 1))
+        common += ends * names["O"] / setting.tp
+        for n, kind in zip(counts[stage], kinds, strict=True):
+            common += n * names["Nc" if kind.experts else f"N{kind.suffix}"] / setting.tp
+            routed += n * names["Ne"] / _expert_shards(setting) if kind.experts else 0.0
+    return common, routed
+
+
+def _expert_shards(setting: Setting) -> int:
+    """Return over how many devices the experts' matrices are split: with tensor parallelism alone over its ranks."""
+    return setting.expert if setting.expert > 1 else setting.tp

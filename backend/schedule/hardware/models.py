@@ -19,14 +19,35 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
+class Kind:
+    """A kind of layer in a model: dense or with experts; ``count`` layers are of it, and ``suffix`` ends the names of
+    its figures.
+    """
+
+    experts: bool
+    count: int
+    suffix: str = ""
+
+
+@dataclass(frozen=True)
 class Model:
     """A transformer.
 
-    ``parameters`` of a layer that one token passes through (None: from the shape); ``stored``, all parameters of a
-    layer, including experts that are not chosen (None: the same). ``kv_heads`` None is the number of heads, ``ffn``
-    None is 4 * hidden (of all experts that a token passes through), ``head_width`` None is hidden / attention_heads;
-    ``gated`` is a feed-forward of three matrices instead of two (SwiGLU). Where ``tied``, the output layer is the
-    embedding.
+    ``kv_heads`` None is the number of heads, ``ffn`` None is 4 * hidden, ``head_width`` None is hidden /
+    attention_heads; ``gated`` is a feed-forward of three matrices instead of two (SwiGLU).
+
+    With ``experts``, all layers but the first ``dense_layers`` route each token to ``experts_per_token`` of them, of
+    width ``expert_ffn`` (None: ``ffn``), and to ``shared_experts`` of the same width; ``capacity`` is the room for
+    tokens that is filled, over their number. ``mtp`` modules predict further tokens after the last layer (DeepSeek-V3,
+    arXiv 2412.19437, section 2.2): a projection of 2h to h, a layer, and the output layer again.
+
+    With ``kv_rank`` the attention is multi-head latent (DeepSeek-V2, arXiv 2405.04434): keys and values from a latent
+    of that size, queries from one of ``query_rank``; ``head_width`` is then that of keys without position,
+    ``rope_width`` that of the part with, ``value_width`` that of values.
+
+    ``dropout`` behind attention, scores and MLP keeps its masks; ``post_norms`` are norms of the outputs of attention
+    and MLP (Gemma 2). A ``causal`` core of flash attention computes half of the scores. Where ``tied``, the output
+    layer is the embedding.
     """
 
     name: str
@@ -41,9 +62,21 @@ class Model:
     ffn: int | None = None
     head_width: int | None = None
     gated: bool = False
-    parameters: float | None = None
-    stored: float | None = None
+    experts: int | None = None
+    experts_per_token: int = 1
+    shared_experts: int = 0
+    expert_ffn: int | None = None
+    dense_layers: int = 0
+    capacity: float = 1.0
+    mtp: int = 0
+    query_rank: int | None = None
+    kv_rank: int | None = None
+    rope_width: int = 0
+    value_width: int | None = None
+    dropout: bool = True
+    post_norms: bool = False
     flash: bool = True
+    causal: bool = True
     tied: bool = False
     note: str = ""
 
@@ -52,18 +85,42 @@ class Model:
         """Return whether a layer is the papers' own: as many key heads as heads, ffn = 4 * hidden, two matrices, 12
         h^2.
         """
-        own = (self.parameters, self.ffn, self.kv_heads, self.head_width)
-        return own == (None, None, None, None) and not self.gated
+        own = (self.ffn, self.kv_heads, self.head_width, self.experts, self.kv_rank)
+        return own == (None,) * 5 and not self.gated
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """Return the kinds of layers, in reverse of their order in the model: those with experts before dense ones."""
+        if self.experts is None:
+            return (Kind(False, self.layers),)
+        dense = min(self.dense_layers, self.layers)
+        return (Kind(True, self.layers - dense), *((Kind(False, dense, "d"),) if dense else ()))
+
+    @property
+    def half_scores(self) -> bool:
+        """Return whether only the scores below the diagonal are computed."""
+        return self.flash and self.causal
+
+    @property
+    def value_name(self) -> str:
+        """Return the name of the width of a head's values in formulas."""
+        return "g" if self.kv_rank is None else "gv"
 
     @property
     def names(self) -> dict[str, float]:
         """Return the names that formulas use for a model's sizes."""
-        width: dict[str, float] = {} if self.head_width is None else {"g": self.head_width}
-        return {
+        found: dict[str, float] = {
             "s": self.sequence, "b": self.micro_batch, "h": self.hidden, "a": self.attention_heads,
             "V": self.vocabulary, "L": self.layers, "k": self.kv_heads or self.attention_heads,
-            "d": self.ffn or 4 * self.hidden,
-        } | width  # fmt: skip
+            "d": self.ffn or 4 * self.hidden, "g": self.head_width or self.hidden / self.attention_heads,
+        }  # fmt: skip
+        if self.experts is not None:
+            found |= {"R": self.experts, "E": self.experts_per_token * self.capacity, "j": self.shared_experts,
+                      "de": self.expert_ffn or found["d"]}  # fmt: skip
+        if self.kv_rank is not None:
+            found |= {"rk": self.kv_rank, "gr": self.rope_width, "gv": self.value_width or found["g"]}
+            found |= {} if self.query_rank is None else {"rq": self.query_rank}
+        return found
 
     def as_dict(self) -> dict[str, Any]:
         """Return every field, as needed by the page's form."""
@@ -93,8 +150,9 @@ def _published(
     if note is not None:
         source = message("hardware.with_note", "{source} {note}", source=source, note=note)
     return Model(
-        name, title, layers, hidden, heads[0], vocabulary, kv_heads=heads[1], ffn=ffn, gated=True, note=source, **more
-    )
+        name, title, layers, hidden, heads[0], vocabulary, kv_heads=heads[1], ffn=ffn, gated=True, dropout=False,
+        note=source, **more,
+    )  # fmt: skip
 
 
 def _controllable(name: str, title: str, layers: int, heads: int, hidden: int, devices: int) -> Model:
@@ -105,18 +163,11 @@ def _controllable(name: str, title: str, layers: int, heads: int, hidden: int, d
         "hidden size; micro-batch 1 and the vocabulary (GPT-2's, padded) are assumed.",
         devices=devices,
     )
-    return Model(name, title, layers, hidden, heads, 51200, 1024, tied=True, note=note)
+    return Model(name, title, layers, hidden, heads, 51200, 1024, causal=False, tied=True, note=note)
 
 
 YOUR_OWN = message("hardware.your_own", "Your own")
 YOURS_TO_SET = message("hardware.yours_to_set", "Every field is yours to set.")
-TWO_EXPERTS = message("hardware.two_experts", "A token passes through two of the eight experts.")
-WIDE_HEADS = message("hardware.wide_heads", "Its heads are 256 wide; activations are counted with the hidden size.")
-LATENT = message(
-    "hardware.latent_attention",
-    "Parameters are the mean of its 3 dense and 58 MoE layers (8 + 1 of 256 + 1 experts). The attention core is "
-    "counted with heads 160 wide: 192 for scores, 128 for values.",
-)
 MODELS: dict[str, Model] = {
     model.name: model
     for model in (
@@ -124,16 +175,18 @@ MODELS: dict[str, Model] = {
         _published("llama3-70b", "Llama 3 70B", 70.6, 80, 8192, (64, 8), 28672, 128256, sequence=8192),
         _published("llama3.1-405b", "Llama 3.1 405B", 405, 126, 16384, (128, 8), 53248, 128256, sequence=8192),
         _published("gemma2-9b", "Gemma 2 9B", 9.24, 42, 3584, (16, 8), 14336, 256000, head_width=256, tied=True,
-                   note=WIDE_HEADS),
-        _published("gemma2-27b", "Gemma 2 27B", 27.2, 46, 4608, (32, 16), 36864, 256000, head_width=128, tied=True),
+                   post_norms=True),
+        _published("gemma2-27b", "Gemma 2 27B", 27.2, 46, 4608, (32, 16), 36864, 256000, head_width=128, tied=True,
+                   post_norms=True),
         _published("qwen2-7b", "Qwen2 7B", 7.62, 28, 3584, (28, 4), 18944, 152064),
         _published("qwen2-72b", "Qwen2 72B", 72.7, 80, 8192, (64, 8), 29568, 152064),
-        _published("deepseek-v3", "DeepSeek-V3", 671, 61, 7168, (128, 128), 18432, 129280, head_width=160,
-                   parameters=585.2e6, stored=10970e6, note=LATENT),
-        _published("mixtral-8x7b", "Mixtral 8x7B", 46.7, 32, 4096, (32, 8), 28672, 32000, stored=1451.3e6,
-                   note=TWO_EXPERTS),
-        _published("mixtral-8x22b", "Mixtral 8x22B", 141, 56, 6144, (48, 8), 32768, 32768, stored=2504e6,
-                   note=TWO_EXPERTS),
+        _published("deepseek-v3", "DeepSeek-V3", 671, 61, 7168, (128, 128), 18432, 129280, head_width=128,
+                   query_rank=1536, kv_rank=512, rope_width=64, value_width=128, dense_layers=3, experts=256,
+                   experts_per_token=8, shared_experts=1, expert_ffn=2048),
+        _published("mixtral-8x7b", "Mixtral 8x7B", 46.7, 32, 4096, (32, 8), 14336, 32000, experts=8,
+                   experts_per_token=2),
+        _published("mixtral-8x22b", "Mixtral 8x22B", 141, 56, 6144, (48, 8), 16384, 32768, experts=8,
+                   experts_per_token=2),
         Model("zb-1.5b", "Zero Bubble 1.5B", 24, 2304, 24, 51200, 1024, 6, flash=False, tied=True, note=PAPER),
         Model("zb-6.2b", "Zero Bubble 6.2B", 32, 4096, 32, 51200, 1024, 3, flash=False, tied=True, note=PAPER),
         _controllable("cm-9.6b", "Controllable Memory 9.6B", 30, 40, 5120, 16),
@@ -148,43 +201,31 @@ ALIASES = {"llama3-7b": "llama3-8b", "llama3-405b": "llama3.1-405b", "deepseek-v
 WHOLE = {  # field: the least and the greatest legal value
     "layers": (1, 4096), "hidden": (1, 2**20), "attention_heads": (1, 2**16), "kv_heads": (1, 2**16),
     "ffn": (1, 2**24), "head_width": (1, 2**16), "vocabulary": (1, 2**24),
-    "sequence": (1, 2**24), "micro_batch": (1, 2**16),
+    "sequence": (1, 2**24), "micro_batch": (1, 2**16), "experts": (1, 2**16), "experts_per_token": (1, 2**16),
+    "shared_experts": (0, 2**10), "expert_ffn": (1, 2**24), "dense_layers": (0, 4096), "mtp": (0, 16),
+    "query_rank": (1, 2**20), "kv_rank": (1, 2**20), "rope_width": (0, 2**16), "value_width": (1, 2**16),
 }  # fmt: skip
-COUNTS = {"parameters": (1.0, 1e13), "stored": (1.0, 1e15)}
-TRUTHS = ("gated", "flash")
-MAY_LACK = ("kv_heads", "ffn", "head_width", *COUNTS)  # None: derived from the other fields
-SHAPE = (
-    "hidden",
-    "attention_heads",
-    "kv_heads",
-    "ffn",
-    "head_width",
-    "gated",
-)  # fields that determine a layer's parameters
-MODEL_FIELDS = (*WHOLE, *COUNTS, *TRUTHS)
+NUMBERS = {"capacity": (0.01, 100.0)}
+TRUTHS = ("gated", "dropout", "post_norms", "flash", "causal")
+MAY_LACK = (  # None: derived from the other fields, or not there
+    "kv_heads", "ffn", "head_width", "experts", "expert_ffn", "query_rank", "kv_rank", "value_width",
+)  # fmt: skip
+MODEL_FIELDS = (*WHOLE, *NUMBERS, *TRUTHS)
 assert set(MODEL_FIELDS) | {"name", "title", "tied", "note"} == {each.name for each in fields(Model)}
 
 
 def model_of(name: Any, changes: Mapping[str, Any]) -> Model:
-    """Return a preset with some fields changed. If the shape changes, the printed parameters are replaced by those
-    of the shape.
-
-    Raises SpecError for an unknown name and for a field out of range.
-    """
-    model = pick("model", name, MODELS)
+    """Return a preset with some fields changed. Raises SpecError for an unknown name and for a field out of range."""
     read: dict[str, Any] = {}
     for field, value in changes.items():
         if field in TRUTHS:
             read[field] = boolean(field, value)
         elif field in WHOLE:
-            low, high = WHOLE[field]
             may_lack = partial(optional, integer) if field in MAY_LACK else integer
-            read[field] = may_lack(field, value, low, high)
+            read[field] = may_lack(field, value, *WHOLE[field])
         else:
-            read[field] = optional(number, field, value, *COUNTS[field])
-    if any(field in read and read[field] != getattr(model, field) for field in SHAPE):
-        read = {"parameters": None, "stored": None} | read  # what was published is of another shape
-    made = replace(model, **read)
+            read[field] = number(field, value, *NUMBERS[field])
+    made = replace(pick("model", name, MODELS), **read)
     _validate(made)
     return made
 
@@ -198,16 +239,14 @@ def _validate(model: Model) -> None:
             "hardware.kv_heads_must_divide", "kv_heads must divide attention_heads, {heads} here", heads=heads
         )
         raise SpecError("kv_heads", keys, text, limit=heads, nearest=nearest)
-    if model.stored is not None and model.parameters is not None and model.stored < model.parameters:
-        text = message(
-            "hardware.stored_less_than_activated", "a layer stores at least the parameters that a token passes through"
-        )
-        raise SpecError("stored", model.stored, text, limit=model.parameters, nearest=model.parameters)
+    if model.experts is not None and model.experts_per_token > model.experts:
+        text = message("hardware.more_chosen_than_experts", "a token cannot pass through more experts than there are")
+        raise SpecError("experts_per_token", model.experts_per_token, text, limit=model.experts, nearest=model.experts)
 
 
 def bounds() -> dict[str, tuple[float, float]]:
     """Return the smallest and the largest legal value of each numeric field."""
-    return {**WHOLE, **COUNTS}
+    return {**WHOLE, **NUMBERS}
 
 
 def pick(field: str, name: Any, shelf: Mapping[str, T]) -> T:

@@ -15,6 +15,7 @@ from backend.schedule.families.registry import validate
 from backend.schedule.hardware.cost_model import KEYS, Setting
 from backend.schedule.hardware.estimate import Estimate, estimate
 from backend.schedule.hardware.step_units import StepUnits, step_units
+from backend.schedule.options.per_chunk import of_stages
 from backend.schedule.simulation.costs import Cost, Costs
 from backend.schedule.simulation.simulate import Timeline
 from backend.schedule.spec import Spec, reject_unknown
@@ -93,6 +94,7 @@ class Preset:
         found = self.estimate(spec)
         given, options = found.costs, found.options.as_dict()
         shards = options["shards"].get(spec.vocabulary, {})
+        again = {mode for mode in of_stages(spec.recompute, spec.v) if mode != "none"}
         return Costs(
             F=_tidy(given.F),
             I=_tidy(given.I),
@@ -101,6 +103,7 @@ class Preset:
             S=_digits(shards["S"], 6) if shards else None,
             T=_digits(shards["T"], 6) if shards else None,
             O=None if spec.offload == "none" else _digits(options["O"], 6),
+            R=_digits(options["R"][again.pop()], 6) if len(again) == 1 else None,
         ), _digits(found.footprint.w_share, 4)
 
     def units(self, spec: Spec, timeline: Timeline) -> StepUnits | None:

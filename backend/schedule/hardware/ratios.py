@@ -87,11 +87,13 @@ def output_layers(more: Model | None = None) -> list[OutputLayer]:
 
 
 def _output_layer(model: Model) -> OutputLayer:
-    plain = Setting.read({"p": 1, "heads": True})
+    plain = Setting.read({"p": 1, "heads": True, "efficiency": 1.0})  # FLOP are compared, not what a machine reaches
     found = estimate(replace(plain, model=model, layers=(model.layers,)))
     pieces = found.pieces
-    layer, output = sum(pieces.layer), sum(pieces.output)
-    share = output / (output + model.layers * layer)
-    forward = pieces.output[0] / (model.layers * pieces.layer[0])
+    counts = [kind.count for kind in model.kinds]
+    layers = [sum(n * each[k] for n, each in zip(counts, pieces.kinds, strict=True)) for k in range(3)]
+    output = sum(pieces.last)
+    share = output / (output + sum(layers))
+    forward = pieces.last[0] / layers[0]
     row = next((each for each in PRINTED if each.model == model.name), None)
-    return OutputLayer(model, found.vocabulary_ratio, output / layer, share, forward, row)
+    return OutputLayer(model, found.vocabulary_ratio, output * model.layers / sum(layers), share, forward, row)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from backend.schedule.families.registry import family_of
 from backend.schedule.hardware.estimate import Estimate
-from backend.schedule.hardware.footprint import Footprint
+from backend.schedule.hardware.footprint import STATES, Footprint
 from backend.schedule.options.per_chunk import values_of
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
 from backend.schedule.order.placement import Placement
@@ -27,6 +27,7 @@ from backend.schedule.spec import Spec
 
 Floats = npt.NDArray[np.float64]
 GB = 1e9  # bytes
+INFERENCE = ("weights",)
 FORWARD = 3  # the FLOP of a layer's forward, backward included, over those of the forward
 
 
@@ -65,33 +66,50 @@ class DeviceMemory:
 
 @dataclass(frozen=True)
 class StepUnits:
-    """``seconds`` of a step, ``tokens`` of all replicas in it, ``mfu`` the model's FLOP over what the devices could
-    compute in that time (without recomputation; of the forwards alone, a third), ``devices`` in all. ``window`` is the
-    step without what the busiest device spends before its first op and after its last, in which the steps before and
-    after may overlap with this one.
+    """``seconds`` of a pipeline's step and of its ``tail`` (the optimizer, and what replicas exchange), ``tokens`` of
+    all replicas in it, ``mfu`` the model's FLOP over what the
+    devices could compute in both (without recomputation; of the forwards alone, a third), ``devices`` in all.
+
+    The FLOP are those of all scores, as the utilization is defined (PaLM, arXiv 2204.02311); ``mfu_causal`` leaves out
+    those above the diagonal.
+
+    ``window`` is the busiest device's own, from its first op to its last: outside of it the steps before and after may
+    overlap with this one.
     """
 
     seconds: float
+    tail: float
     tokens: float
     mfu: float
+    mfu_causal: float
     devices: int
     memory: DeviceMemory
     window: float
+
+    @property
+    def rate(self) -> float:
+        """Return tokens per second."""
+        return self.tokens / (self.seconds + self.tail)
+
+    @property
+    def span(self) -> dict[str, float]:
+        """Return seconds, tokens per second and FLOP utilisation in the busiest device's window, with the tail."""
+        whole = self.window + self.tail
+        mfu = self.mfu * (self.seconds + self.tail) / whole
+        return {"seconds": whole, "tokens_per_second": self.tokens / whole, "mfu": mfu}
 
     def as_dict(self) -> dict[str, Any]:
         """Return the figures as JSON."""
         return {
             "seconds": self.seconds,
+            "tail": self.tail,
             "tokens": self.tokens,
-            "tokens_per_second": self.tokens / self.seconds,
+            "tokens_per_second": self.rate,
             "mfu": self.mfu,
+            "mfu_causal": self.mfu_causal,
             "devices": self.devices,
             "memory": self.memory.as_dict(),
-            "span": {
-                "seconds": self.window,
-                "tokens_per_second": self.tokens / self.window,
-                "mfu": self.mfu * self.seconds / self.window,
-            },
+            "span": self.span,
         }
 
 
@@ -100,22 +118,23 @@ def step_units(found: Estimate, spec: Spec, timeline: Timeline) -> StepUnits:
     setting = found.setting
     model, machine = setting.model, setting.machine
     seconds = float(timeline.end.max() - timeline.start.min()) / 1000
+    tail = 0.0 if spec.forward_only else found.tail / 1000
     tokens = float(model.micro_batch * model.sequence * spec.m * setting.data)
     with_output = setting.heads or spec.vocabulary != "plain"
-    flop = spec.m * (found.flop["layers"] + with_output * found.flop["output"])
-    if spec.forward_only:
-        flop /= FORWARD
-    devices = spec.p * setting.tp * setting.data
-    mfu = flop / (seconds * spec.p * setting.tp * machine.flops)
+    flop = found.flop["layers"] + with_output * found.flop["output"]
+    parts = spec.m / (FORWARD if spec.forward_only else 1)
+    devices = spec.p * setting.ranks * setting.data
+    most = (seconds + tail) * spec.p * setting.ranks * machine.flops
+    mfu, mfu_causal = flop * parts / most, (flop - found.flop["masked"]) * parts / most
     kept = values_of(spec.recompute, found.footprint.kept_by_recompute)
     weights = spec.weights
     if weights is None:  # of a weight version that is stashed, in micro-batches' activations
         weights = found.options.weights if family_of(spec).asynchronous else 0.0
-    held = peak_memory(timeline, spec.w_share, spec.v, kept, weights)
+    restored = min(1.0, spec.p * spec.v / model.layers)  # one layer of a chunk at a time
+    held = peak_memory(timeline, spec.w_share, spec.v, kept, weights, restored)
     memory = device_memory(found.footprint, spec, timeline.order.placement, held, setting.heads)
-    shown = figures(timeline)
-    window = seconds - (shown.makespan - shown.longest_stage) / 1000
-    return StepUnits(seconds, tokens, mfu, devices, memory, window)
+    window = figures(timeline).longest_stage / 1000
+    return StepUnits(seconds, tail, tokens, mfu, mfu_causal, devices, memory, window)
 
 
 def device_memory(footprint: Footprint, spec: Spec, placement: Placement, held: Floats, heads: bool) -> DeviceMemory:
@@ -123,16 +142,20 @@ def device_memory(footprint: Footprint, spec: Spec, placement: Placement, held: 
     the device. With ``heads`` the stages' sizes contain the embedding and the output layer.
     """
     activations = np.array(footprint.stages["activations"])[placement.stage_of].sum(1) / placement.streams
-    parameters = np.array(footprint.stages["parameters"])[placement.stage_of].sum(1)
-    parameters = parameters + _tables(footprint.table, spec, placement, heads)
-    each = footprint.per_parameter
-    state = each["weights"] if spec.forward_only else sum(each.values())
+    states = sum(
+        np.array(footprint.stages[state])[placement.stage_of].sum(1)
+        + _tables(footprint.table[state], spec, placement, heads)
+        for state in (INFERENCE if spec.forward_only else STATES)
+    )
     kept = held * activations
-    return DeviceMemory(tuple((state * parameters + kept).tolist()), tuple(kept.tolist()), footprint.limit)
+    if VOCABULARY[spec.vocabulary].barriers:
+        kept = kept + footprint.logits / spec.p
+    ranks = states + footprint.reserve + kept
+    return DeviceMemory(tuple(ranks.tolist()), tuple(kept.tolist()), footprint.limit)
 
 
 def _tables(table: float, spec: Spec, placement: Placement, heads: bool) -> Floats:
-    """Return (p,) parameters of the embedding and the output layer where they are not counted with the stages."""
+    """Return (p,) bytes of the embedding and the output layer where they are not counted with the stages."""
     if VOCABULARY[spec.vocabulary].barriers:
         return np.full(spec.p, 2 * table / spec.p)
     stages = placement.stage_of

@@ -51,7 +51,8 @@ def timing(costs: Costs, options: Options) -> Costs:
     out = replace(costs, S=s, T=t, O=copy)
     if layers is not None:
         F, I, W = (_over(cost, options.v, layers) for cost in (out.F, out.I, out.W))
-        out = replace(out, F=F, I=I, W=W, O=None if out.O is None else _over(out.O, options.v, layers))
+        O, R = (None if cost is None else _over(cost, options.v, layers) for cost in (out.O, out.R))
+        out = replace(out, F=F, I=I, W=W, O=O, R=R)
     out = _with_recomputation(out, options)
     return _without_frozen(out if spread else _with_head(out, options, s or 0.0, t or 0.0), options)
 
@@ -108,18 +109,23 @@ def _times(cost: Cost, factor: float) -> Cost:
 
 
 def _with_recomputation(costs: Costs, options: Options) -> Costs:
-    """Add to I the part of F that runs again with it: a number if all chunks recompute the same part of numbers, else
-    a list. F and I are both lists or both numbers (checked by families.validate).
+    """Add to I what runs again with it, R or a part of F: a number if all chunks recompute the same part of numbers,
+    else a list. F and I are both lists or both numbers (checked by families.validate).
     """
     if options.recompute == "none":
         return costs
-    F, I = costs.F, costs.I
-    if isinstance(options.recompute, str) and not isinstance(F, tuple):
+    F, I, R = costs.F, costs.I, costs.R
+    if isinstance(options.recompute, str) and not isinstance(F, tuple) and not isinstance(R, tuple):
         assert not isinstance(I, tuple)
-        return replace(costs, I=I + RECOMPUTE[options.recompute].extra * F)
+        return replace(costs, I=I + (RECOMPUTE[options.recompute].extra * F if R is None else R))
     forward, gradient = (_each(cost, options) for cost in (F, I))
-    extra = [RECOMPUTE[mode].extra for mode in of_stages(options.recompute, len(forward))]
-    return replace(costs, I=tuple(i + x * f for f, i, x in zip(forward, gradient, extra, strict=True)))
+    modes = of_stages(options.recompute, len(forward))
+    if R is None:
+        again = [RECOMPUTE[mode].extra * f for mode, f in zip(modes, forward, strict=True)]
+    else:
+        given = _each(R, options)
+        again = [0.0 if mode == "none" else r for mode, r in zip(modes, given, strict=True)]
+    return replace(costs, I=tuple(i + r for i, r in zip(gradient, again, strict=True)))
 
 
 def _with_head(costs: Costs, options: Options, s: float, t: float) -> Costs:

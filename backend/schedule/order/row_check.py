@@ -26,9 +26,8 @@ def _complete(order: Order, rank: int) -> bool:
     chunks, n, held = order.chunks, order.n, int(order.placement.held[rank])
     kind, chunk, micro = _halves(order, rank)
     # An order of few ops must not allocate large tables.
-    alone = order.forward_slots[rank]
-    backs = np.count_nonzero((order.placement.stage_of[rank] >= 0) & ~alone)
-    if len(kind) < (held + backs) * n or (micro < 0).any() or (micro >= n).any():
+    alone = order.forward_slots[rank, :held]
+    if len(kind) < (2 * held - alone.sum()) * n or (micro < 0).any() or (micro >= n).any():
         return False
     if not order.barriers and (kind >= S).any():
         return False

@@ -25,8 +25,10 @@ class Costs:
     op of a family with v chunks takes 1/v of it), or a tuple with one entry per stage (used unchanged). ``comm`` is
     the latency of one hop between ranks; ``FB`` the time of an overlapped pair, default F + I + W.
 
-    ``S`` and ``T`` are a rank's times for its shard of the output layer and for its gradients (vocabulary.py), ``O``
-    the time of one copy, out or back, of a device's whole share of a micro-batch's activations (offload.py).
+    ``R`` is the time that recomputation adds to I where a device's whole share runs again, by default a part of F
+    (options/recompute.py). ``S`` and ``T`` are a rank's times for its shard of the output layer and for its gradients
+    (vocabulary.py), ``O`` the time of one copy, out or back, of a device's whole share of a micro-batch's activations
+    (offload.py).
     """
 
     F: Cost = 1.0
@@ -37,6 +39,7 @@ class Costs:
     S: float | None = None
     T: float | None = None
     O: Cost | None = None
+    R: Cost | None = None
 
     @property
     def uniform(self) -> bool:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from backend.schedule import jit
 from backend.schedule.order.copy_lanes import R
-from backend.schedule.order.ops import PAIR, B, F, I, S, T, W
+from backend.schedule.order.ops import PAIR, B, F, I, W
 from backend.schedule.order.order import Order, code_count, decode
 from backend.schedule.order.repeats import no_phases
 from backend.schedule.order.weight_versions import weight_versions
@@ -76,28 +76,41 @@ def _peaks(codes: Any, offsets: Any, begins: Any, ends: Any, period: Any, take: 
         peak[r, 1] = top1
 
 
-def changes(order: Order, w_share: float, kept: Kept = 1.0, rank: int = 0) -> tuple[Floats, Floats]:
+def changes(
+    order: Order, w_share: float, kept: Kept = 1.0, restored: float = 1.0, rank: int = 0
+) -> tuple[Floats, Floats]:
     """Return (codes, 2) allocated at an op's start and freed at its end.
 
     Column 0 counts chunks in flight (I frees none of them), column 1 chunk activations. F keeps the part ``kept`` of
     them (one number, or one per chunk), the backward restores the rest by recomputation, and W still needs ``w_share``
-    of all after I. The F of a stage without backwards keeps nothing: such stages may differ from ``rank`` to rank.
+    of all after I. A full backward restores the part ``restored`` of a chunk's activations at a time: one layer of
+    them. An I restores all, which W needs. The F of a stage without backwards keeps nothing: such stages
+    may differ from ``rank`` to rank.
     """
     chunks, none = order.chunks, (0.0, 0.0)
     held = np.broadcast_to(kept, chunks).tolist()
-    backs = {F: none, I: (0.0, 1.0 - w_share), W: (1.0, w_share), B: (1.0, 1.0), PAIR: (1.0, 1.0), S: none, T: none}
     takes, gives = [], []
     for kind, chunk, other in (decode(code, chunks) for code in range(code_count(chunks))):
-        again = (0.0, 1.0 - held[chunk])
-        pair = (1.0, 1.0 + (held[chunk] - held[other]))  # exactly 1 where both chunks keep the same
-        takes.append({F: (1.0, held[chunk]), I: again, B: again, PAIR: pair}.get(kind, none))
-        gives.append(backs[kind])
+        backward = other if kind == PAIR else chunk
+        again = restored * (1.0 - held[backward])
+        whole = 1.0 if restored == 1.0 else held[backward] + again
+        takes.append(
+            {
+                F: (1.0, held[chunk]),
+                I: (0.0, 1.0 - held[chunk]),
+                B: (0.0, again),
+                PAIR: (1.0, whole + (held[chunk] - held[other])),  # exactly 1 where both chunks keep the same
+            }.get(kind, none)
+        )
+        gives.append({I: (0.0, 1.0 - w_share), W: (1.0, w_share), B: (1.0, whole), PAIR: (1.0, whole)}.get(kind, none))
     take = np.array(takes)
     take[:chunks][order.forward_slots[rank]] = 0.0
     return take, np.array(gives)
 
 
-def peaks(order: Order, w_share: float = 1.0, v: int = 1, kept: Kept = 1.0) -> tuple[npt.NDArray[np.int64], Floats]:
+def peaks(
+    order: Order, w_share: float = 1.0, v: int = 1, kept: Kept = 1.0, restored: float = 1.0
+) -> tuple[npt.NDArray[np.int64], Floats]:
     """Return (p,) the most chunks in flight, and (p,) the peak memory in units of one micro-batch's activations on a
     device.
 
@@ -108,16 +121,18 @@ def peaks(order: Order, w_share: float = 1.0, v: int = 1, kept: Kept = 1.0) -> t
     phases = order.repeats or no_phases(order.p)
     begin, end, period = phases.begin, phases.end, phases.period
     if (order.forward_slots == order.forward_slots[0]).all():
-        _peaks(order.codes, order.offsets, begin, end, period, *changes(order, w_share, kept), peak)
+        _peaks(order.codes, order.offsets, begin, end, period, *changes(order, w_share, kept, restored), peak)
     else:
         for rank, (low, high) in enumerate(pairwise(order.offsets.tolist())):
             one, row = slice(rank, rank + 1), np.array([0, high - low])
-            table = changes(order, w_share, kept, rank)
+            table = changes(order, w_share, kept, restored, rank)
             _peaks(order.codes[low:high], row, begin[one], end[one], period, *table, peak[one])
     return peak[:, 0].astype(np.int64), peak[:, 1] / v
 
 
-def peak_memory(timeline: Timeline, w_share: float, v: int, kept: Kept, weights: float = 0.0) -> Floats:
+def peak_memory(
+    timeline: Timeline, w_share: float, v: int, kept: Kept, weights: float = 0.0, restored: float = 1.0
+) -> Floats:
     """Return (p,) the peak memory of each rank, including copies and weight versions, in the unit of ``peaks``.
 
     Offloaded activations are away from the end of O to the start of R; every weight version except the newest costs
@@ -125,19 +140,25 @@ def peak_memory(timeline: Timeline, w_share: float, v: int, kept: Kept, weights:
     """
     order = timeline.order
     if order.copies is None and weights == 0.0:
-        return peaks(order, w_share, v, kept)[1]
-    return np.array([curve(timeline, rank, w_share, v, kept, weights)[1].max() for rank in range(order.p)])
+        return peaks(order, w_share, v, kept, restored)[1]
+    return np.array([curve(timeline, rank, w_share, v, kept, weights, restored)[1].max() for rank in range(order.p)])
 
 
 def curve(
-    timeline: Timeline, rank: int, w_share: float = 1.0, v: int = 1, kept: Kept = 1.0, weights: float = 0.0
+    timeline: Timeline,
+    rank: int,
+    w_share: float = 1.0,
+    v: int = 1,
+    kept: Kept = 1.0,
+    weights: float = 0.0,
+    restored: float = 1.0,
 ) -> tuple[Floats, Floats]:
     """Return times and levels of one rank's memory as steps: level ``y[k]`` holds from ``t[k]`` on; as
     ``peak_memory``.
     """
     order = timeline.order
     span = slice(order.offsets[rank], order.offsets[rank + 1])
-    take, back = (table[order.codes[span], 1] for table in changes(order, w_share, kept, rank))
+    take, back = (table[order.codes[span], 1] for table in changes(order, w_share, kept, restored, rank))
     stash = np.zeros(len(take))
     if weights > 0.0:
         stash = weights * v * np.diff(weight_versions(order).stashed[span], prepend=0)

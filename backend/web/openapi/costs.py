@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from backend.address.preset import NONE
+from backend.address.preset import MAY_LACK, NONE
 from backend.schedule.hardware.balance import BALANCE_KEYS
-from backend.schedule.hardware.cost_model import DEFAULTS, KEYS, LINKS, PLACEMENTS, SETTING_BOUNDS, WHOLE_BOUNDS
-from backend.schedule.hardware.machines import MACHINES, PER_NODE, RANGES
-from backend.schedule.hardware.models import COUNTS, MAY_LACK, MODELS, TRUTHS, WHOLE
+from backend.schedule.hardware.cost_model import (
+    DEFAULTS,
+    KEYS,
+    LINKS,
+    PER_PARAMETER,
+    PLACEMENTS,
+    SETTING_BOUNDS,
+    WHOLE_BOUNDS,
+)
+from backend.schedule.hardware.machines import COUNTS, MACHINES, RANGES
+from backend.schedule.hardware.models import MODELS, NUMBERS, TRUTHS, WHOLE
 from backend.schedule.spec import COST_KEYS, LIMITS
 from backend.web.openapi.operation import Operation, Parameter, answer
 from backend.web.openapi.schema import (
@@ -32,18 +40,21 @@ PLAIN: dict[str, Schema] = {
     "machine": choice(MACHINES, DEFAULTS["machine"]),
     "p": whole(1, LIMITS["p"], DEFAULTS["p"]),
     "v": whole(1, LIMITS["v"], DEFAULTS["v"]),
-    "tp": whole(1, PER_NODE[1], DEFAULTS["tp"]),
-    "efficiency": number(*SETTING_BOUNDS["efficiency"], DEFAULTS["efficiency"]),
+    "tp": whole(1, COUNTS["per_node"][1], DEFAULTS["tp"]),
+    "efficiency": number(*SETTING_BOUNDS["efficiency"]),
     "heads": flag(DEFAULTS["heads"]),
     "link": choice(LINKS, DEFAULTS["link"]),
     "placement": choice(PLACEMENTS, DEFAULTS["placement"]),
     "in_flight": number(LEAST_IN_FLIGHT, MOST_IN_FLIGHT),
     **{key: whole(*bounds, DEFAULTS[key]) for key, bounds in WHOLE_BOUNDS.items()},
     **{key: whole(*bounds) for key, bounds in WHOLE.items()},
-    **{key: number(*bounds) for key, bounds in COUNTS.items()},
+    **{key: number(*bounds) for key, bounds in NUMBERS.items()},
+    **{key: number(*SETTING_BOUNDS[key], DEFAULTS[key]) for key in (*PER_PARAMETER, "reserve", "calibration")},
+    "sequence_parallel": {"type": "boolean"},
+    "fp8": flag(DEFAULTS["fp8"]),
     **{key: {"type": "boolean"} for key in TRUTHS},
     **{key: number(*bounds) for key, bounds in RANGES.items()},
-    "per_node": whole(*PER_NODE),
+    **{key: whole(*bounds) for key, bounds in COUNTS.items()},
 }
 BESIDE: dict[str, Schema] = {**dict.fromkeys(MAY_LACK, choice((NONE,))), "layers": LIST}  # values of another form
 SETTING: dict[str, Schema] = {key: either(PLAIN[key], BESIDE[key]) if key in BESIDE else PLAIN[key] for key in KEYS}
@@ -54,17 +65,26 @@ SETTING_MEANINGS = {
     "p": "devices of the pipeline",
     "v": "model chunks on a device",
     "tp": "devices that share a stage",
-    "efficiency": "fraction of the peak rate that is reached",
+    "efficiency": "fraction of the peak rate that is reached; by default it follows from the matrix products",
     "heads": "count the embedding and the output layer",
     "layers": "Layers. " + PER_STAGE,
     "link": "link of a hop; auto: the node's own if all devices fit in one node",
     "in_flight": "micro-batches whose activations a device holds at once; by default p",
     "data": "data-parallel replicas of the pipeline",
+    "context": "devices that share a sequence (context parallelism)",
+    "expert": "devices that share the experts of a layer",
+    "sequence_parallel": "split tensors along the sequence over the tp devices; by default with tp > 1",
+    "fp8": "matrix products in 8 bits",
+    "weight_bytes": "bytes of a weight",
+    "gradient_bytes": "bytes of a gradient",
+    "optimizer_bytes": "bytes of the optimizer's state of a parameter",
+    "reserve": "bytes that communication, the allocator and the device itself take",
+    "calibration": "factor of all times of compute: a measured step over the estimated one",
     "zero": "stage of ZeRO: 1 shards the optimizer over the replicas, 2 also gradients, 3 also weights",
 }
 BYTES = (
-    "message", "layer", "flash", "activations", "kept_for_w", "parameters", "weights", "gradients", "optimizer",
-    "per_parameter", "memory", "most", "limit", "in_flight", "stages", "table", "kept_by_recompute",
+    "message", "layer", "activations", "kept_for_w", "parameters", "per_parameter", "memory", "most",
+    "limit", "in_flight", "stages", "table", "logits", "reserve", "kept_by_recompute",
 )  # fmt: skip
 COSTS = record(**dict.fromkeys(COST_KEYS, either(nullable(float), array(float))))
 ESTIMATE = record(
@@ -78,7 +98,8 @@ ESTIMATE = record(
     bytes=record(**dict.fromkeys(BYTES, object)),
     memory=array(float),
     fits=bool,
-    flop=record(layers=float, output=float),
+    flop=record(layers=float, masked=float, output=float),
+    tail=float,
     memory_note=ref("Text"),
     vocabulary_ratio=float,
     counted=ref("Sentence"),
@@ -103,7 +124,6 @@ PRESETS = record(
     machines=array(open_record(name=str, title=ref("Text"), source=ref("Text"))),
     defaults=dict,
     bounds={"type": "object", "additionalProperties": array(float, 2, 2)},
-    shape=array(str),
 )
 SETTING_QUERY = tuple(Parameter(key, schema, SETTING_MEANINGS.get(key, "")) for key, schema in SETTING.items())
 BALANCE_QUERY = tuple(Parameter(key, FIELDS[key], TABLE[key][1]) for key in BALANCE_KEYS)

@@ -52,7 +52,7 @@ FAMILY = record(
 )
 FAMILY_LIST = record(families=array(FAMILY), limits=record(**dict.fromkeys(LIMITS, COUNT)), defaults=ref("Spec"))
 UNITS = record(
-    **dict.fromkeys(("seconds", "tokens", "tokens_per_second", "mfu"), float),
+    **dict.fromkeys(("seconds", "tail", "tokens", "tokens_per_second", "mfu", "mfu_causal"), float),
     devices=COUNT,
     memory=DEVICE_MEMORY,
     span=record(**dict.fromkeys(("seconds", "tokens_per_second", "mfu"), float)),

@@ -52,10 +52,11 @@ TABLE: dict[str, tuple[Schema, str]] = {
     "S": (number(0.0, MAX_TIME), "time of a device's shard of the output layer"),
     "T": (number(0.0, MAX_TIME), "time of its gradients"),
     "O": (number(0.0, MAX_TIME), "time of one copy to or from host memory"),
+    "R": (number(0.0, MAX_TIME), "time that recomputation adds to I, where a device's whole share is run again"),
 }
 """Each field of a spec and of its costs: as one value (LISTS may have a list of them), and its meaning."""
 FIELDS = {key: schema for key, (schema, _) in TABLE.items()}
-MAY_LACK = frozenset({"group", "memory", "weights", "effort", "order", "layers", "frozen", "FB", "S", "T", "O"})
+MAY_LACK = frozenset({"group", "memory", "weights", "effort", "order", "layers", "frozen", "FB", "S", "T", "O", "R"})
 """Null: none."""
 ENTRY = r"([0-9]{1,6}\*)?[0-9]{1,12}(\.[0-9]{1,12})?(e-?[0-9]{1,2})?"
 LIST = text(rf"^{ENTRY}(,{ENTRY})*$")

@@ -13,7 +13,7 @@ from backend.schedule.hardware.cost_model import DEFAULTS, KEYS, SETTING_BOUNDS,
 from backend.schedule.hardware.estimate import estimate
 from backend.schedule.hardware.machines import MACHINES
 from backend.schedule.hardware.machines import bounds as machine_bounds
-from backend.schedule.hardware.models import MODELS, SHAPE
+from backend.schedule.hardware.models import MODELS
 from backend.schedule.hardware.models import bounds as model_bounds
 from backend.web.http.computing import compute
 from backend.web.http.responses import lenient
@@ -50,5 +50,4 @@ def _presets() -> dict[str, Any]:
         "machines": [machine.as_dict() for machine in MACHINES.values()],
         "defaults": DEFAULTS,
         "bounds": model_bounds() | machine_bounds() | SETTING_BOUNDS,
-        "shape": SHAPE,
     }

@@ -7,11 +7,11 @@ import { SHARE_STOPS, costStops, including, memoryStops, wholeStops } from "../u
 import type { Family, Spec } from "../core/schedule/types.ts";
 import type { FieldOptions } from "../ui/fields/field.ts";
 
-export const COSTS = ["F", "I", "W", "comm", "FB", "S", "T", "O"];
+export const COSTS = ["F", "I", "W", "comm", "FB", "S", "T", "O", "R"];
 /** Fields that change the order, not only its times. */
 export const SHAPES = ["p", "m", "v", "group"];
 /** Fields that mean nothing without backwards. */
-const OF_BACKWARDS = ["I", "W", "FB", "T", "O", "w_share", "lifo", "memory", "weights"];
+const OF_BACKWARDS = ["I", "W", "FB", "T", "O", "R", "w_share", "lifo", "memory", "weights"];
 /** Fields that compared schedules share, unless the reader unties them. */
 export const SHARED = new Set(["p", "m", "F", "I", "W", "comm", "S", "T", "w_share"]);
 
@@ -36,6 +36,7 @@ export function applicable(family: Family | null, spec: Spec) {
   for (const name of family.fields) names.add(name);
   if (spec.vocabulary !== "plain" || spec.costs.S !== null || spec.costs.T !== null) names.add("S").add("T");
   if (spec.offload !== "none") names.add("O");
+  if (spec.recompute !== "none") names.add("R");
   if (family.asynchronous) names.add("weights");
   names.add("layers");
   if (spec.forward_only) for (const name of OF_BACKWARDS) names.delete(name);

@@ -8,7 +8,7 @@ import { simulate } from "../../../static/js/core/schedule/simulate.ts";
 import { UNIT, breadthFirst, oneFOneB, schedule, zbH1 } from "../support/helpers.ts";
 
 /** Nothing recomputed, nothing stashed. */
-const plain = (v: number, wShare = 1) => ({ wShare, v, kept: 1, weights: 0 });
+const plain = (v: number, wShare = 1) => ({ wShare, v, kept: 1, weights: 0, restored: 1 });
 
 test("1F1B's bubble is (p-1)/(m+p-1) of the total and (p-1)/m of the ideal, in both windows", () => {
   const order = oneFOneB(4, 12);

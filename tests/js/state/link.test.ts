@@ -76,7 +76,7 @@ const forms: [string, State][] = [
   ],
   ["?m.model=gpt3", state({}, null, {}, plainPreset("gpt3"))],
   [
-    "?m.model=gpt3&m.layers=48&m.hidden=5120&m.attn=40&m.kv=none&m.active=3.5e8&m.flash=0&m.flops=4e14" +
+    "?m.model=gpt3&m.layers=48&m.hidden=5120&m.attn=40&m.kv=none&m.experts=8&m.flash=0&m.flops=4e14" +
       "&m.inter_s=1.5e-6&m.node=4",
     state(
       {},
@@ -89,7 +89,7 @@ const forms: [string, State][] = [
           hidden: 5120,
           attention_heads: 40,
           kv_heads: null,
-          parameters: 3.5e8,
+          experts: 8,
           flash: false,
           flops: 4e14,
           inter_latency: 1.5e-6,
@@ -238,8 +238,7 @@ function randomPreset(random: () => number, cost: () => number): Preset {
       layers: 1 + Math.floor(random() * 99),
       hidden: 5120,
       kv_heads: random() < 0.5 ? null : 8,
-      parameters: random() < 0.5 ? null : cost() + 1e-15,
-      stored: 1e9 * (1 + random()),
+      reserve: cost() + 1e-15,
       gated: random() < 0.5,
       vocabulary: 2 ** 24,
       flops: 1e20 * (0.01 + random()),
@@ -303,6 +302,7 @@ function randomSpec(random: () => number, cost: () => number) {
       S: maybe(),
       T: maybe(),
       O: maybe(),
+      R: maybe(),
     },
   });
 }
@@ -442,16 +442,16 @@ test(
 );
 
 test("a request to the server has all keys, and a link encodes the same state in fewer", () => {
-  const preset = { ...plainPreset("gpt3"), own: { attention_heads: 40, parameters: null, hbm_bandwidth: 2e12 } };
+  const preset = { ...plainPreset("gpt3"), own: { attention_heads: 40, experts: null, hbm_bandwidth: 2e12 } };
   assert.deepEqual(presetEntries(preset, false), [
     ["model", "gpt3"],
     ["attention_heads", "40"],
-    ["parameters", "none"],
+    ["experts", "none"],
     ["hbm_bandwidth", "2000000000000"],
   ]);
   assert.deepEqual(
     presetEntries(preset, true).map(([key]) => key),
-    ["model", "attn", "active", "hbm"],
+    ["model", "attn", "experts", "hbm"],
   );
 });
 

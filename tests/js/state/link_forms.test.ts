@@ -67,7 +67,7 @@ const FORMS: [string, Shown, Shown[]?, Shown?][] = [
   ],
   [
     "?p=8&m.model=llama3-70b&m.layers=48&m.hidden=5120&m.attn=40&m.kv=none" +
-      "&m.active=3.5e8&m.flash=0&m.flops=4e14&m.inter_s=1.5e-6&m.node=4",
+      "&m.experts=8&m.flash=0&m.flops=4e14&m.inter_s=1.5e-6&m.node=4",
     { model: true },
   ],
   ["?area=12-30@0-3&marks=3,10.5&pin=0,2", {}, [], { area: "12-30@0-3", marks: "3,10.5", pin: "0,2" }],

@@ -2,12 +2,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { called, machineFields, modelFields, range, read, shown } from "../../../static/js/core/state/own_values.ts";
+import {
+  called,
+  expertFields,
+  machineFields,
+  modelFields,
+  range,
+  read,
+  sharedFields,
+  shown,
+} from "../../../static/js/core/state/own_values.ts";
 import { seeded } from "../support/helpers.ts";
 import type { Bounds, OwnField } from "../../../static/js/core/state/own_values.ts";
 
-const field = (name: string): OwnField =>
-  [...modelFields(), ...machineFields()].find((each) => each.name === name) ?? assert.fail(name);
+const fields = () => [...modelFields(), ...expertFields(), ...machineFields(), ...sharedFields()];
+const field = (name: string): OwnField => fields().find((each) => each.name === name) ?? assert.fail(name);
 
 const good: [string, string, Bounds, number | null][] = [
   ["layers", "48", [1, 4096], 48],
@@ -15,7 +24,7 @@ const good: [string, string, Bounds, number | null][] = [
   ["vocabulary", "128,256", [1, 2 ** 24], 128256],
   ["vocabulary", "128 256", [1, 2 ** 24], 128256],
   ["kv_heads", "", [1, 65536], null],
-  ["parameters", "862", [1, 1e13], 862e6],
+  ["reserve", "2.5", [0, 1e15], 2.5e9],
   ["flops", "989.4", [1e6, 1e20], 989.4e12],
   ["efficiency", "45", [1e-3, 1], 0.45],
   ["intra_latency", "5", [0, 10], 5e-6],
@@ -48,7 +57,7 @@ for (const [name, text, bounds, message, nearest] of bad) {
 test("the text in a field is read back as the same value, whatever the unit", () => {
   const random = seeded(3);
   for (let round = 0; round < 2000; round++) {
-    const each = [...modelFields(), ...machineFields()][Math.floor(random() * 19)];
+    const each = fields()[Math.floor(random() * fields().length)];
     const digits = Number((random() * 1000).toPrecision(1 + Math.floor(random() * 7)));
     const typed = each.whole ? Math.ceil(digits) : digits;
     const got = read(each, String(typed), [0, 1e30]);

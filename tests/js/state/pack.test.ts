@@ -149,6 +149,7 @@ function ownSpec(random: () => number, stages: number, digits: number): Spec {
       S: number(random, digits),
       T: number(random, digits),
       O: number(random, digits),
+      R: number(random, digits),
     },
   };
 }
@@ -225,8 +226,7 @@ const views: [string, (random: () => number) => State][] = [
           kv_heads: 10,
           ffn: 13824,
           vocabulary: 152064,
-          parameters: 3.5e8,
-          stored: 1.25e9,
+          experts: 8,
           gated: true,
           flash: false,
           flops: 4e14,

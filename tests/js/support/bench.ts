@@ -57,7 +57,7 @@ for (const [name, schedule] of cases as [string, Schedule][]) {
     simulate: median(() => simulate(schedule, costs, times)),
     micros: median(() => micros({ ...schedule })),
     figures: median(() => figures(schedule, times)),
-    memory: median(() => peakMemory(schedule, null, { wShare: 1, v: schedule.v, kept: 1, weights: 0 })),
+    memory: median(() => peakMemory(schedule, null, { wShare: 1, v: schedule.v, kept: 1, weights: 0, restored: 1 })),
     links: median(() => makers({ ...schedule })),
     "bins, all": median(() => bins(schedule, times, out(schedule), times.makespan)),
     "bins, a third": median(() => bins(schedule, times, out(schedule), times.makespan / 3)),

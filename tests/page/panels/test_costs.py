@@ -13,6 +13,7 @@ from tests.support.page.queries import Open, figure, hold, middle, release, sett
 pytestmark = pytest.mark.one_document
 
 MODEL = "m.model=llama3-70b&m.tp=8"
+BARE = f"{MODEL}&m.heads=0"
 COSTS = "bubbleline.state().spec.costs"
 
 
@@ -21,6 +22,7 @@ def apply(page: Page, model: str = "llama3-70b", tp: str = "8") -> None:
     page.click("#pricing > summary")
     page.select_option("#preset-model", model)
     page.select_option("#preset-tp", tp)
+    page.uncheck("#preset-heads")
     page.click("#preset-apply")
     wait(page, f"{COSTS}.F !== 1")
 
@@ -39,7 +41,7 @@ def test_applying_a_model_sets_the_costs_in_milliseconds_with_a_note(open_page: 
     page = open_page()
     expect(page.locator("#preset-model")).to_be_hidden()
     apply(page)
-    asked = from_server(page, "/api/costs?model=llama3-70b&tp=8&p=4&v=1")
+    asked = from_server(page, "/api/costs?model=llama3-70b&tp=8&p=4&v=1&heads=0")
     costs = state(page)["spec"]["costs"]
     for name in ("F", "I", "W", "comm"):
         assert abs(costs[name] / asked["costs"][name] - 1) < 1e-3
@@ -66,7 +68,8 @@ def test_a_link_with_a_model_reloads_to_the_same_costs_choices_and_unit(open_pag
     page.select_option("#preset-sequence", "4096")
     page.check("#preset-heads")
     wait(page, f"Array.isArray({COSTS}.F)")
-    wait_url(page, "m.sequence=4096", "m.heads=1")
+    wait_url(page, "m.sequence=4096")
+    assert "m.heads" not in page.url
     assert "m.machine" not in page.url, "only what differs from what the server takes by itself"
     again = open_page(page.url[page.url.index("?") :])
     wait(again, "bubbleline.state().plans[0].figures !== null")
@@ -78,8 +81,8 @@ def test_a_link_with_a_model_reloads_to_the_same_costs_choices_and_unit(open_pag
 
 
 def test_a_link_that_names_only_a_model_gets_its_costs(open_page: Open) -> None:
-    page = open_page("?p=8&m.model=mixtral-8x7b&m.machine=a100")
-    asked = from_server(page, "/api/costs?model=mixtral-8x7b&machine=a100&p=8&v=1")
+    page = open_page("?p=8&m.model=mixtral-8x7b&m.machine=a100&m.heads=0")
+    asked = from_server(page, "/api/costs?model=mixtral-8x7b&machine=a100&p=8&v=1&heads=0")
     wait(page, f"Math.abs({COSTS}.F / {asked['costs']['F']} - 1) < 1e-3")
 
 
@@ -140,14 +143,14 @@ def test_back_takes_the_model_away_again(open_page: Open) -> None:
 
 
 def test_the_arithmetic_shows_formula_numbers_and_value_of_every_step(open_page: Open) -> None:
-    page = open_page(f"?{MODEL}&tab=costs")
+    page = open_page(f"?{BARE}&tab=costs")
     rows = page.locator("#arithmetic tbody tr")
     expect(rows.first).to_be_visible()
-    asked = from_server(page, "/api/costs?model=llama3-70b&tp=8&p=4&v=1")
+    asked = from_server(page, "/api/costs?model=llama3-70b&tp=8&p=4&v=1&heads=0")
     expect(rows).to_have_count(len(asked["arithmetic"]))
     message = page.locator("#arithmetic tr:has(th:text('bytes of a message'))")
-    expect(message).to_contain_text("M = 2 × b × s × h")
-    expect(message).to_contain_text("134 MB")
+    expect(message).to_contain_text("M = 2 × s × b × h / u")
+    expect(message).to_contain_text("16.8 MB")
     assert not re.search(r"\d\.\d{7,}|e\+", page.locator("#panel-costs").inner_text())
     expect(page.locator("#vocabulary-ratio")).to_contain_text("1.23")
 

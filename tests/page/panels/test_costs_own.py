@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import parse_qsl
 
 import pytest
@@ -11,7 +12,7 @@ from tests.support.page.queries import Open, figure, hold, release, settle, stat
 
 pytestmark = pytest.mark.one_document  # anew: links that must say all, and first visits
 
-MODEL = "m.model=llama3-70b&m.tp=8"
+MODEL = "m.model=llama3-70b&m.tp=8&m.heads=0"
 COSTS = "bubbleline.state().spec.costs"
 DRAWN = "bubbleline.state().plans.every(plan => plan.figures && !plan.stale)"
 
@@ -48,9 +49,9 @@ def test_a_custom_model_starts_as_the_preset(open_page: Open) -> None:
     own(page)
     expect(page.locator("#own-hidden")).to_have_value("8192")
     expect(page.locator("#own-ffn")).to_have_value("28672")
-    expect(page.locator("#own-parameters")).to_have_value("")  # they follow from the shape
+    expect(page.locator("#own-experts")).to_have_value("")
     expect(page.locator(".choice:has(#preset-sequence)")).to_be_hidden()
-    assert keys(page) == {"p": "8", "m.model": "llama3-70b", "m.tp": "8"}, "nothing differs yet"
+    assert keys(page) == {"p": "8", "m.model": "llama3-70b", "m.tp": "8", "m.heads": "0"}, "nothing differs yet"
 
 
 def test_the_link_of_a_custom_model_has_only_the_differences_from_the_preset(open_page: Open) -> None:
@@ -60,8 +61,8 @@ def test_the_link_of_a_custom_model_has_only_the_differences_from_the_preset(ope
     enter(page, "layers", "48")
     enter(page, "sequence", "4,096")
     mine = {"m.layers": "48", "m.hidden": "5120", "m.sequence": "4096"}
-    assert keys(page) == {"p": "8", "m.model": "llama3-70b", "m.tp": "8"} | mine
-    priced = asked(page, "model=llama3-70b&tp=8&p=8&hidden=5120&layers=48&sequence=4096")
+    assert keys(page) == {"p": "8", "m.model": "llama3-70b", "m.tp": "8", "m.heads": "0"} | mine
+    priced = asked(page, "model=llama3-70b&tp=8&heads=0&p=8&hidden=5120&layers=48&sequence=4096")
     wait(page, f"{COSTS}.F === {priced['costs']['F']:.6g}")
     expect(page.locator("#pricing > summary")).to_contain_text("Own model on H100, ms")
     again = open_page(link(page), anew=True)
@@ -69,16 +70,46 @@ def test_the_link_of_a_custom_model_has_only_the_differences_from_the_preset(ope
     again.click("#pricing > summary")
     expect(again.locator("#own-layers")).to_have_value("48")
     again.get_by_role("button", name="Back to Llama 3 70B").click()
-    assert keys(again) == {"p": "8", "m.model": "llama3-70b", "m.tp": "8", "m.sequence": "4096"}
+    assert keys(again) == {"p": "8", "m.model": "llama3-70b", "m.tp": "8", "m.heads": "0", "m.sequence": "4096"}
 
 
-def test_a_stated_number_of_parameters_belongs_to_the_stated_shape(open_page: Open) -> None:
-    page = open_page("?m.model=deepseek-v3&m.tp=8&p=8")
+def test_experts_latents_and_what_memory_counts_are_entered_and_in_the_link(open_page: Open) -> None:
+    page = open_page("?m.model=deepseek-v3&m.data=64&p=8")
     own(page)
-    expect(page.locator("#own-parameters")).to_have_value("585.2")
-    expect(page.locator("#own-head_width")).to_have_value("160")
-    enter(page, "hidden", "5120")
-    expect(page.locator("#own-parameters")).to_have_value("")
+    page.click("text=Experts, latent attention, further tokens")
+    for field, text in (("experts", "256"), ("kv_rank", "512"), ("dense_layers", "3"), ("mtp", "0")):
+        expect(page.locator(f"#own-{field}")).to_have_value(text)
+    enter(page, "mtp", "1")
+    page.click("#preset-shared > summary")
+    expect(page.locator("#own-sequence_parallel")).not_to_be_checked()
+    enter(page, "expert", "7")
+    problem = page.locator(".own-field:has(#own-expert) .problem")
+    expect(problem).to_contain_text("must divide the 256 experts")
+    problem.get_by_role("button", name="Use Expert parallel = 4").click()
+    enter(page, "gradient_bytes", "2")
+    enter(page, "reserve", "4.5")
+    page.select_option("#preset-tp", "8")
+    expect(page.locator("#own-sequence_parallel")).to_be_checked()
+    page.uncheck("#own-sequence_parallel")
+    shared = {"m.ep": "4", "m.gradients": "2", "m.reserve": "4.5e9", "m.sp": "0", "m.mtp": "1"}
+    assert keys(page).items() >= shared.items()
+    again = open_page(link(page), anew=True)
+    assert state(again)["spec"] == state(page)["spec"]
+    page.get_by_role("button", name="Back to the usual choices").click()
+    assert not keys(page).keys() & (shared.keys() - {"m.mtp"})
+
+
+def test_each_ranks_memory_is_a_bar_of_parts_with_their_formulas(open_page: Open) -> None:
+    page = open_page(f"?family=1f1b&m=8&{MODEL}&tab=costs")
+    bars = page.locator(".bytes-bar")
+    expect(bars).to_have_count(4)
+    expect(page.locator("#bytes h3")).to_have_text("Memory of the fullest device, rank 0")
+    bars.nth(3).press("Enter")
+    expect(page.locator("#bytes h3")).to_have_text("Memory of rank 3")
+    gradients = page.locator("#bytes dl > div").nth(1)
+    expect(gradients.locator("details span")).to_be_hidden()
+    gradients.locator("summary").click()
+    expect(gradients.locator("details span")).to_have_text(re.compile(r"^4 B × [\d.]+ G parameters$"))
 
 
 def test_costs_that_arrive_do_not_overwrite_a_number_that_is_being_typed(open_page: Open) -> None:
@@ -100,7 +131,7 @@ def test_a_number_reset_to_its_preset_is_no_longer_in_the_link(open_page: Open) 
     page = open_page(f"?{MODEL}&m.vocab=50304", anew=True)
     page.click("#pricing > summary")
     enter(page, "vocabulary", "128256")
-    assert keys(page) == {"m.model": "llama3-70b", "m.tp": "8"}
+    assert keys(page) == {"m.model": "llama3-70b", "m.tp": "8", "m.heads": "0"}
 
 
 def test_a_custom_machine_is_entered_in_the_usual_units(open_page: Open) -> None:
@@ -110,8 +141,8 @@ def test_a_custom_machine_is_entered_in_the_usual_units(open_page: Open) -> None
     for field, text in (("flops", "400"), ("efficiency", "52.5"), ("memory", "64"), ("inter_latency", "7.5")):
         enter(page, field, text)
     mine = {"m.efficiency": "0.525", "m.flops": "4e14", "m.memory": "6.4e10", "m.inter_s": "7.5e-6"}
-    assert keys(page) == {"m.model": "llama3-70b", "m.tp": "8"} | mine
-    priced = asked(page, "model=llama3-70b&tp=8&p=4&flops=4e14&efficiency=0.525")
+    assert keys(page) == {"m.model": "llama3-70b", "m.tp": "8", "m.heads": "0"} | mine
+    priced = asked(page, "model=llama3-70b&tp=8&heads=0&p=4&flops=4e14&efficiency=0.525")
     wait(page, f"{COSTS}.F === {priced['costs']['F']:.6g}")
     expect(page.locator("#preset-fits")).to_contain_text("of 64 GB")
     expect(page.locator("#pricing > summary")).to_contain_text("Llama 3 70B on own machine")
@@ -168,18 +199,19 @@ def test_before_apply_custom_numbers_change_nothing(open_page: Open) -> None:
     page = open_page(anew=True)
     page.click("#pricing > summary")
     page.select_option("#preset-model", "zb-1.5b")
+    page.uncheck("#preset-heads")
     own(page)
     enter(page, "layers", "48")
     assert (state(page)["spec"]["costs"]["F"], link(page)) == (1, "?family=1f1b")
     page.click("#preset-apply")
     wait(page, f"{COSTS}.F > 1")
-    assert keys(page) == {"m.model": "zb-1.5b", "m.layers": "48"}
+    assert keys(page) == {"m.model": "zb-1.5b", "m.heads": "0", "m.layers": "48"}
 
 
 def test_two_schedules_of_32_balanced_stages_stay_under_300_characters_and_are_restored_bit_for_bit(
     open_page: Open,
 ) -> None:
-    page = open_page(f"?{MODEL}&m.heads=1&family=dualpipev&p=16&m=64&b.family=zb-h1&b.p=32")
+    page = open_page(f"?{MODEL.replace('&m.heads=0', '')}&family=dualpipev&p=16&m=64&b.family=zb-h1&b.p=32")
     page.click("#pricing > summary")
     page.click("#balance")
     wait(page, "document.querySelector('#balance-result table') !== null")  # the first balance may compile
@@ -215,12 +247,13 @@ def test_an_old_link_with_a_model_and_its_costs_shows_the_times_that_it_showed(o
     page.fill("#field-p", "8")
     page.keyboard.press("Enter")
     wait(page, f"{COSTS}.F !== 271.83 && {COSTS}.comm !== 1.5")
-    assert keys(page) == {"p": "8", "m.model": "llama3-70b", "m.tp": "8", "tab": "keys"}
+    assert keys(page) == {"p": "8", "m.model": "llama3-70b", "m.tp": "8", "m.heads": "0", "tab": "keys"}
 
 
 def test_a_cost_changed_by_hand_is_in_the_link_and_the_others_still_follow_from_the_model(open_page: Open) -> None:
     page = open_page(
-        f"?{MODEL}&m.heads=1&family=dualpipev&p=16&m=32&b.family=zb-h1&b.p=32&m.layers=30*2,10,10", anew=True
+        f"?{MODEL.replace('&m.heads=0', '')}&family=dualpipev&p=16&m=32&b.family=zb-h1&b.p=32&m.layers=30*2,10,10",
+        anew=True,
     )
     page.click("#pricing > summary")
     page.fill("#field-comm", "0.5")
@@ -245,7 +278,7 @@ def test_a_cost_changed_by_hand_is_in_the_link_and_the_others_still_follow_from_
 def test_after_a_reload_a_step_back_to_costs_changed_by_hand_brings_the_others_from_their_model(
     open_page: Open,
 ) -> None:
-    page = open_page(f"?{MODEL}&m.heads=1&p=4&m=8&comm=0.5&m.off=1")
+    page = open_page(f"?{MODEL.replace('&m.heads=0', '')}&p=4&m=8&comm=0.5&m.off=1")
     first = state(page)["spec"]["costs"]
     assert (first["comm"], len(first["F"])) == (0.5, 4)
     page.click("#family")
@@ -259,7 +292,7 @@ def test_after_a_reload_a_step_back_to_costs_changed_by_hand_brings_the_others_f
 
 
 def test_costs_that_a_link_could_not_distinguish_from_the_models_are_written_in_full(open_page: Open) -> None:
-    page = open_page(f"?{MODEL}&m.heads=1&p=8")
+    page = open_page(f"?{MODEL.replace('&m.heads=0', '')}&p=8")
     page.fill("#field-comm", "0")  # the same as in a link without comm
     page.keyboard.press("Enter")
     wait(page, f"{COSTS}.comm === 0")
@@ -270,7 +303,7 @@ def test_costs_that_a_link_could_not_distinguish_from_the_models_are_written_in_
 
 
 def test_once_all_lists_are_changed_the_model_is_out_of_the_link(open_page: Open) -> None:
-    page = open_page(f"?{MODEL}&m.heads=1&p=8")
+    page = open_page(f"?{MODEL.replace('&m.heads=0', '')}&p=8")
     for field in ("F", "I", "W"):
         page.fill(f"#field-{field}", "2")
         page.keyboard.press("Enter")
@@ -295,7 +328,7 @@ def test_back_and_forward_restore_the_costs_of_their_model(open_page: Open) -> N
 
 
 def test_layers_are_balanced_for_the_schedule_that_is_chosen(open_page: Open) -> None:
-    page = open_page(f"?{MODEL}&m.heads=1&p=8&m=32&family=zb-h1&b.family=interleaved")
+    page = open_page(f"?{MODEL.replace('&m.heads=0', '')}&p=8&m=32&family=zb-h1&b.family=interleaved")
     page.click("#pricing > summary")
     page.click(".balance [data-slot='1']")
     page.click("#balance")

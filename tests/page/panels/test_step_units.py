@@ -14,7 +14,7 @@ from tests.support.page.queries import Open, figure, settle, wait, wait_url
 
 pytestmark = pytest.mark.one_document
 
-MODEL = "m.model=llama3-70b&m.tp=8&m.heads=1"
+MODEL = "m.model=llama3-70b&m.tp=8"
 FITS = f"?family=1f1b&p=8&m=32&{MODEL}&m.data=16&m.zero=1"
 TOO_LARGE = f"?family=gpipe&p=8&m=32&{MODEL}"
 
@@ -38,7 +38,7 @@ def test_a_step_is_shown_in_seconds_tokens_flop_utilisation_and_memory_that_fits
 
 
 def test_a_plan_that_does_not_fit_says_so_beside_the_headline_and_zero_mends_it(open_page: Open) -> None:
-    page = open_page(f"?family=1f1b&p=8&m=32&{MODEL}&m.data=16")
+    page = open_page(f"?family=1f1b&p=8&m=32&{MODEL}&m.data=16&m.sp=0")
     expect(page.locator("#fit .over")).to_contain_text("Does not fit: 8")
     page.click("#pricing > summary")
     page.select_option("#preset-zero", "1")
@@ -110,7 +110,7 @@ def test_each_plot_of_the_paper_is_one_click_and_in_the_link(open_page: Open) ->
     expect(page.locator(".charts-variant")).to_have_value("mfu-activations")
     expect(page.locator(".charts-table")).to_contain_text("V-Half")
     expect(page.locator(".charts-table thead")).to_contain_text("MFU")
-    of_plot = ("m.model=cm-9.6b", "p=16", "m=32", "m.machine=a100", "m.heads=1", "chart=pareto:mfu-activations")
+    of_plot = ("m.model=cm-9.6b", "p=16", "m=32", "m.machine=a100", "chart=pareto:mfu-activations")
     wait_url(page, *of_plot)
 
 
@@ -123,6 +123,7 @@ def test_an_old_name_of_a_model_in_a_link_still_means_it(open_page: Open) -> Non
 
 
 PLANNED = "?family=1f1b&p=2&m=4&m.model=cm-9.6b&m.machine=a100&m.tp=8&tab=plan"
+SLOWEST = 1.5  # times the fastest step: slower plans are in the table only
 SETTING = "['family', 'v', 'memory', 'recompute', 'offload'].map((key) => bubbleline.state().spec[key])"
 
 
@@ -144,10 +145,10 @@ def test_the_fastest_plan_is_found_after_a_choice_of_model_and_machine_put_on_th
     page.select_option("#plan-machine", "a100")
     wait_url(page, "m.machine=a100")
     expect(page.locator("#plan-gb")).to_have_attribute("placeholder", "80")
-    page.fill("#plan-gb", "60")
+    page.fill("#plan-gb", "140")
     plans = find_plans(page)
-    wait_url(page, "gb=60")
-    assert not plans[0]["units"]["memory"]["fits"] or plans[0]["units"]["memory"]["most"] <= 60e9
+    wait_url(page, "gb=140")
+    assert not plans[0]["units"]["memory"]["fits"] or plans[0]["units"]["memory"]["most"] <= 140e9
     rows = page.locator(".plan-table tbody tr")
     expect(rows).to_have_count(len(plans) + 1)
     expect(page.locator(".plan-now")).to_contain_text("1F1B")
@@ -186,7 +187,7 @@ def test_each_plan_has_the_figures_that_the_page_computes_of_it_and_the_gain_ove
     page.click(f"#plan-put-{at}")
     units = plans[at]["units"]
     expect(figure(page, "Step time")).to_have_text(f"{1000 * units['seconds']:.2f} ms")
-    expect(figure(page, "Peak memory")).to_have_text(f"{units['memory']['most'] / 1e9:.1f} GB")
+    expect(figure(page, "Peak memory")).to_have_text(f"{units['memory']['most'] / 1e9:.3g} GB")
 
 
 def test_plans_of_an_earlier_setting_say_so_and_bring_their_model_with_them(open_page: Open) -> None:
@@ -210,8 +211,11 @@ def test_the_figure_of_plans_is_stepped_through_by_keys_and_a_search_for_plans_i
     chart.press("ArrowRight")
     expect(chart.locator(".hovertext")).to_have_count(1)
     chart.press("Enter")
-    least = min(plans, key=lambda plan: plan["units"]["memory"]["most"])["spec"]
-    wait(page, f"JSON.stringify({SETTING}) === {json.dumps(chosen(least))}")
+    fastest = min(plan["units"]["seconds"] for plan in plans)
+    plans = [plan for plan in plans if plan["units"]["seconds"] <= SLOWEST * fastest]
+    sizes = [plan["units"]["memory"]["most"] for plan in plans]
+    least = [chosen(plan["spec"]) for plan, size in zip(plans, sizes, strict=True) if size < 1.000001 * min(sizes)]
+    wait(page, f"{json.dumps(least)}.includes(JSON.stringify({SETTING}))")
     page.fill("#field-p", "8")
     page.press("#field-p", "Enter")
     wait_url(page, "p=8")

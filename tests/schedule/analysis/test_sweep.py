@@ -106,9 +106,10 @@ def test_k_equals_the_guides_value_and_the_estimate(hidden: int, sequence: int, 
     assert ratio == pytest.approx(k, abs=0.006)
     setting = Setting.read(
         {"model": "custom", "machine": "custom", "hidden": hidden, "sequence": sequence, "p": 1, "efficiency": 1.0,
-         "flops": GUIDE_FLOPS, "host_bandwidth": GUIDE_BYTES}
+         "flops": GUIDE_FLOPS, "host_bandwidth": GUIDE_BYTES, "causal": False}
     )  # fmt: skip
-    assert estimate(setting).options.ratio == pytest.approx(ratio)
+    # All tensors of the layer go, as many as are freed.
+    assert estimate(setting).options.ratio == pytest.approx(ratio * 34 / 20)
 
 
 def test_weights_of_output_layers_follow_from_their_flop_and_parameters() -> None:
@@ -118,6 +119,6 @@ def test_weights_of_output_layers_follow_from_their_flop_and_parameters() -> Non
     s, h, wide = 4096, 3584, 16 * 256
     n = 2 * h * wide + 2 * h * 8 * 256 + 3 * h * 14336
     assert gemma.parameters == pytest.approx(3584 * 256000 / n)
-    layer = 6 * s * n + 12 * s * s * wide
+    layer = 6 * s * n + 6 * s * s * wide  # half of the scores: they are causal
     assert gemma.compute == pytest.approx(6 * s * h * 256000 / layer)
-    assert gemma.forward == pytest.approx(2 * s * h * 256000 / (42 * (2 * s * n + 4 * s * s * wide)))
+    assert gemma.forward == pytest.approx(2 * s * h * 256000 / (42 * (2 * s * n + 2 * s * s * wide)))

@@ -19,7 +19,7 @@ from backend.schedule.hardware.estimate import Estimate, estimate
 from backend.schedule.simulation.simulate import simulate
 
 PLAIN = {"model": "custom", "machine": "custom", "flops": 1e12, "efficiency": 0.5, "hidden": 64, "attention_heads": 4,
-         "layers": 8, "sequence": 32, "vocabulary": 1000, "flash": False, "p": 4}  # fmt: skip
+         "layers": 8, "sequence": 32, "vocabulary": 1000, "flash": False, "p": 4, "heads": False}  # fmt: skip
 UNEVEN = PLAIN | {"vocabulary": 3000, "heads": True, "layers": 12}
 
 
@@ -68,7 +68,7 @@ def call(*arguments: str) -> Any:
 def test_the_command_shows_costs_bytes_and_arithmetic():
     shown = call("llama3-70b", "--machine", "H200", "--tp", "8", "--heads", "--balance", "1f1b", "-m", "32")
     assert shown.exit_code == 0
-    for part in ("Llama 3 70B on H200", "10*f1 + fo", "2*b*s*h", "fits", "before", "after", "saved"):
+    for part in ("Llama 3 70B on H200", "10*f1 + fo", "2*s*b*h", "fits", "before", "after", "saved"):
         assert part in shown.output
 
 

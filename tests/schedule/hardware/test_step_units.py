@@ -6,6 +6,7 @@ import base64
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from backend.schedule.families import registry
@@ -21,7 +22,8 @@ from tests.support.node import answers, needs_node
 
 TESTS = Path(__file__).parents[2]
 PLAIN = {"model": "custom", "machine": "custom", "flops": 1e12, "efficiency": 0.5, "hidden": 64, "attention_heads": 4,
-         "layers": 8, "sequence": 32, "vocabulary": 1000, "inter_latency": 0, "intra_latency": 0}  # fmt: skip
+         "layers": 8, "sequence": 32, "vocabulary": 1000, "inter_latency": 0, "intra_latency": 0, "heads": False,
+         "reserve": 0, "hbm_bandwidth": 1e18}  # fmt: skip
 
 
 def priced(preset: Preset, family: str, p: int, m: int, **more: Any) -> Spec:
@@ -36,8 +38,9 @@ def units(spec: Spec, preset: Preset) -> StepUnits:
 def test_a_step_without_idle_time_has_the_efficiency_as_its_flop_utilisation():
     preset = Preset.of(PLAIN | {"heads": True})
     found = units(priced(preset, "gpipe", 1, 5), preset)
-    assert found.mfu == pytest.approx(0.5, rel=1e-5)  # costs have six digits
-    flop = 5 * (8 * (72 * 32 * 64 * 64 + 12 * 32 * 32 * 64) + 6 * 32 * 64 * 1000 + 3 * 32 * 64)
+    assert found.mfu_causal == pytest.approx(0.5, rel=1e-3)  # the embedding's look-up is no FLOP of the model
+    assert found.mfu > found.mfu_causal
+    flop = 5 * (8 * (72 * 32 * 64 * 64 + 6 * 32 * 32 * 64) + 6 * 32 * 64 * 1000 + 3 * 32 * 64)
     assert found.seconds == pytest.approx(flop / 0.5e12, rel=1e-5)
     assert (found.tokens, found.devices) == (5 * 32, 1)
 
@@ -45,20 +48,20 @@ def test_a_step_without_idle_time_has_the_efficiency_as_its_flop_utilisation():
 def test_a_bubble_costs_as_much_flop_utilisation_as_time():
     preset = Preset.of(PLAIN | {"inter_bandwidth": 1e18, "intra_bandwidth": 1e18})
     spec = priced(preset, "1f1b", 4, 8)
-    assert units(spec, preset).mfu == pytest.approx(0.5 * 8 / (8 + 3), rel=1e-5)
+    assert units(spec, preset).mfu_causal == pytest.approx(0.5 * 8 / (8 + 3), rel=1e-5)
 
 
 def test_the_busiest_devices_window_tells_what_zb_h2_gains_by_its_memory():
     preset = Preset.of({"model": "zb-6.2b", "heads": True})
     one, two = (units(priced(preset, family, 8, 16), preset) for family in ("zb-h1", "zb-h2"))
-    assert two.seconds == pytest.approx(one.seconds)
+    assert two.seconds > 0.97 * one.seconds
     assert two.memory.most > 1.5 * one.memory.most
     whole, span = two.as_dict(), two.as_dict()["span"]
-    assert span["tokens_per_second"] > 1.09 * one.as_dict()["span"]["tokens_per_second"]
+    assert span["tokens_per_second"] > 1.08 * one.as_dict()["span"]["tokens_per_second"]
     assert span["mfu"] / whole["mfu"] == pytest.approx(span["tokens_per_second"] / whole["tokens_per_second"])
     spec = priced(preset, "zb-h2", 8, 16)
     timeline = simulate(registry.order(spec), spec.timing, 1)
-    assert span["seconds"] == pytest.approx(figures(timeline).longest_stage / 1000)
+    assert span["seconds"] == pytest.approx(figures(timeline).longest_stage / 1000 + two.tail)
 
 
 def test_recomputed_work_is_no_work_of_the_model():
@@ -69,22 +72,22 @@ def test_recomputed_work_is_no_work_of_the_model():
 
 
 def test_replicas_multiply_tokens_and_devices_and_leave_time_and_utilisation():
-    one, many = Preset.of(PLAIN), Preset.of(PLAIN | {"data": 16})
+    one, many = Preset.of(PLAIN), Preset.of(PLAIN | {"data": 16, "inter_bandwidth": 1e18, "intra_bandwidth": 1e18})
     spec = priced(one, "1f1b", 4, 8)
     few, all_ = units(spec, one), units(spec, many)
     assert (all_.tokens, all_.devices) == (16 * few.tokens, 16 * few.devices)
-    assert (all_.seconds, all_.mfu) == (few.seconds, few.mfu)
+    assert (all_.seconds, all_.mfu) == pytest.approx((few.seconds, few.mfu), rel=1e-7)
 
 
 def test_zero_divides_the_optimizer_then_gradients_then_weights_by_the_replicas():
     parameters = 2 * 12 * 64 * 64
-    for zero, each in enumerate((2 + 2 + 12, 2 + 2 + 12 / 8, 2 + 14 / 8, 16 / 8)):
+    for zero, each in enumerate((2 + 4 + 12, 2 + 4 + 12 / 8, 2 + 16 / 8, 18 / 8)):
         found = estimate(Setting.read(PLAIN | {"p": 4, "data": 8, "zero": zero, "in_flight": 0}))
         assert found.footprint.memory == pytest.approx((each * parameters,) * 4, rel=1e-15)
         assert sum(found.footprint.per_parameter.values()) == each
         assert found.as_dict()["memory_note"] != ""
     alone = estimate(Setting.read(PLAIN | {"p": 4, "zero": 3, "in_flight": 0}))
-    assert alone.footprint.memory == (16 * parameters,) * 4
+    assert alone.footprint.memory == (18 * parameters,) * 4
     assert alone.as_dict()["memory_note"] == ""
 
 
@@ -97,7 +100,7 @@ def test_memory_of_each_rank_has_the_activations_of_its_own_simulated_peak(famil
     if family == "zb-h2":
         spec = spec.with_(w_share=1.0)
     found = units(spec, preset).memory
-    assert found.ranks == pytest.approx([16 * 2 * 12 * 64 * 64 + n * 2 * layer for n in held], rel=1e-12)
+    assert found.ranks == pytest.approx([18 * 2 * 12 * 64 * 64 + n * 2 * layer for n in held], rel=1e-12)
     assert (found.rank, found.fits) == (0, True)
 
 
@@ -105,12 +108,12 @@ def test_a_v_has_both_tables_on_its_first_rank_and_dualpipe_holds_two_stages():
     preset = Preset.of(PLAIN | {"heads": True})
     v = units(priced(preset, "v-half", 4, 12), preset).memory.ranks
     looped = units(priced(preset, "interleaved", 4, 12, v=2), preset).memory.ranks
-    table = 16 * 64 * 1000
+    table = 18 * 64 * 1000
     assert v[0] - v[1] > 1.5 * table > 0.5 * table > v[3] - v[2]
     assert looped[0] - looped[1] > 0.5 * table
     assert looped[3] - looped[2] > 0.5 * table
     both = units(priced(Preset.of(PLAIN), "dualpipe", 4, 8), Preset.of(PLAIN)).memory.ranks
-    assert min(both) > 2 * 16 * 2 * 12 * 64 * 64
+    assert min(both) > 2 * 18 * 2 * 12 * 64 * 64
 
 
 def test_stashed_weight_versions_take_memory_without_being_asked_for():
@@ -125,14 +128,14 @@ def test_a_sharded_output_layer_takes_memory_on_every_rank():
         units(priced(Preset.of(PLAIN), "1f1b", 4, 8, vocabulary=kind), Preset.of(PLAIN)).memory.ranks[3]
         for kind in ("plain", "parallel-2")
     )
-    assert sharded - bare >= 16 * 2 * 64 * 1000 / 4
+    assert sharded - bare >= 18 * 2 * 64 * 1000 / 4
 
 
 def test_a_forward_only_step_holds_weights_alone_and_does_a_third_of_the_flop():
     preset = Preset.of(PLAIN | {"inter_bandwidth": 1e18, "intra_bandwidth": 1e18})
     spec = priced(preset, "1f1b", 4, 8, forward_only=True)
     found = units(spec, preset)
-    assert found.mfu == pytest.approx(0.5 * 8 / (8 + 3), rel=1e-5)
+    assert found.mfu_causal == pytest.approx(0.5 * 8 / (8 + 3), rel=1e-5)
     assert found.memory.ranks == pytest.approx([2 * 2 * 12 * 64 * 64] * 4)
 
 
@@ -144,11 +147,11 @@ def test_a_plan_fits_exactly_up_to_the_machines_memory():
 
 
 CASES: list[tuple[dict[str, Any], dict[str, Any]]] = [
-    ({"family": "1f1b", "p": 4, "m": 8}, {"model": "llama3-70b", "tp": 8, "data": 64, "zero": 1}),
-    ({"family": "zb-h1", "p": 8, "m": 16}, {"model": "llama3-70b", "heads": True, "zero": 2, "data": 3}),
+    ({"family": "1f1b", "p": 4, "m": 8}, {"model": "llama3-70b", "tp": 8, "data": 64, "zero": 1, "heads": False}),
+    ({"family": "zb-h1", "p": 8, "m": 16}, {"model": "llama3-70b", "zero": 2, "data": 3, "context": 2}),
     ({"family": "interleaved", "p": 4, "m": 8, "v": 4}, {"model": "gemma2-9b", "heads": True}),
     ({"family": "interleaved", "p": 4, "m": 8, "v": 2, "offload": "selective"}, {"model": "gemma2-9b"}),
-    ({"family": "v-half", "p": 6, "m": 18}, {"model": "deepseek-v3", "heads": True, "data": 8, "zero": 3}),
+    ({"family": "v-half", "p": 6, "m": 18}, {"model": "deepseek-v3", "mtp": 1, "data": 8, "zero": 3, "expert": 8}),
     ({"family": "dualpipe", "p": 8, "m": 20}, {"model": "deepseek-v3", "heads": True}),
     ({"family": "1f1b", "p": 4, "m": 8, "vocabulary": "parallel-1"}, {"model": "zb-6.2b", "heads": True}),
     ({"family": "1f1b", "p": 4, "m": 8, "vocabulary": "redistribute"}, {"model": "zb-6.2b", "heads": True}),
@@ -175,11 +178,19 @@ def test_the_page_computes_the_same_figures_as_the_server():
         asked.append({"wire": wire, "priced": answer})
         expected.append(units(spec, preset))
     for ours, page in zip(expected, answers("step_units", asked), strict=True):
-        for name in ("seconds", "tokens", "mfu", "devices"):
-            assert page[name] == pytest.approx(getattr(ours, name), rel=1e-12)
+        for name, key in (
+            ("seconds",) * 2,
+            ("tokens",) * 2,
+            ("mfu",) * 2,
+            ("rate",) * 2,
+            ("mfu_causal", "mfuCausal"),
+            ("devices",) * 2,
+        ):
+            assert page[key] == pytest.approx(getattr(ours, name), rel=1e-12)
         memory = page["memory"]
         assert memory["ranks"] == pytest.approx(ours.memory.ranks, rel=1e-12)
         assert (memory["rank"], memory["fits"], memory["limit"]) == (
             ours.memory.rank, ours.memory.fits, ours.memory.limit,
         )  # fmt: skip
-        assert sum(size for _, size in memory["parts"]) == pytest.approx(ours.memory.most, rel=1e-12)
+        sums = np.array([part["ranks"] for part in memory["parts"]]).sum(0)
+        assert sums == pytest.approx(ours.memory.ranks, rel=1e-12)

@@ -215,7 +215,7 @@ def test_a_forward_only_schedule_is_timed_alike_and_keeps_nothing() -> None:
         "lifo": False,
         "frozen": None,
     }
-    specs = [random_spec(rng, name).with_(forward_only=True, frozen=None, **plain) for name in names for _ in range(3)]
+    specs = [random_spec(rng, name).with_(forward_only=True, **plain) for name in names for _ in range(3)]
     cases = [(spec, order(spec)) for spec in specs]
     for (spec, built), answer in zip(cases, page_answers(cases, own=True), strict=True):
         assert_equal(spec, simulate(built, spec.timing, spec.v), answer)

@@ -75,9 +75,8 @@ def test_costs_follow_from_a_model_unless_the_link_has_its_own():
     (given,) = plans_of(b"p=8&F=3&m.model=llama3-70b")
     assert (given.costs.F, given.costs.I) == (3.0, 1.0)
     (derived,) = plans_of(b"p=8&m.model=llama3-70b&m.tp=8&m.kv=none")
-    assert isinstance(derived.costs.F, float)
-    assert derived.costs.F > 10
-    assert derived.w_share != 1.0
+    assert isinstance(derived.costs.F, tuple)
+    assert min(derived.costs.F) > 10
     (by_hand,) = plans_of(b"p=8&F=3&m.model=llama3-70b&m.tp=8&m.kv=none&m.off=1")
     assert (by_hand.costs.F, by_hand.costs.I) == (3.0, derived.costs.I)
 

@@ -22,7 +22,7 @@ from backend.errors import RequestError, message
 from backend.runs.run import OVER, STATUSES
 from backend.schedule.hardware.balance import BALANCE_KEYS
 from backend.schedule.hardware.cost_model import KEYS as SETTING_KEYS
-from backend.schedule.hardware.machines import PER_NODE
+from backend.schedule.hardware.machines import COUNTS
 from backend.web.http.errors import STATUS
 from backend.web.openapi.costs import SETTING
 from backend.web.openapi.document import OPERATIONS, address, document, methods
@@ -139,7 +139,7 @@ def test_what_the_description_excludes_is_refused(app: Flask, client: FlaskClien
 def test_what_the_description_allows_is_not_out_of_range(app: Flask, client: FlaskClient, endpoint: str):
     for parameter in OPERATIONS[endpoint].query:
         for value, legal in edges(parameter.schema):
-            beside = {"per_node": PER_NODE[1]} if parameter.name == "tp" else {}  # a stage is within a node
+            beside = {"per_node": COUNTS["per_node"][1]} if parameter.name == "tp" else {}  # a stage is within a node
             answer = client.get(place(app, endpoint), query_string={parameter.name: value} | beside)
             if legal and answer.status_code == 400:  # it may be illegal together with the defaults of the rest
                 assert error_of(answer)["code"] not in RANGE, (parameter.name, value)

@@ -48,7 +48,14 @@ export function timing(spec: Spec): Costs {
   let out: Costs = { ...costs, S, T, O };
   if (layers) {
     const over = (cost: number | number[]) => spread(cost, v, layers);
-    out = { ...out, F: over(out.F), I: over(out.I), W: over(out.W), O: O === null ? null : over(O) };
+    out = {
+      ...out,
+      F: over(out.F),
+      I: over(out.I),
+      W: over(out.W),
+      O: O === null ? null : over(O),
+      R: out.R === null ? null : over(out.R),
+    };
   }
   out = withRecomputation(out, spec);
   return withoutFrozen(barriersOf(spec) > 0 ? out : withHead(out, spec, S ?? 0, T ?? 0), spec);
@@ -107,18 +114,21 @@ const each = (cost: number | number[], spec: Spec): number[] =>
   typeof cost === "number" ? new Array(stagesOf(spec)).fill(cost / spec.v) : cost;
 
 /**
- * With I also the part of F that runs again: a number if all chunks recompute the same part of numbers, else a list.
+ * With I also what runs again, R or a part of F: a number if all chunks recompute the same of numbers, else a list.
  */
 function withRecomputation(costs: Costs, spec: Spec): Costs {
   const { recompute } = spec;
-  const { F, I } = costs;
+  const { F, I, R } = costs;
   if (recompute === "none") return costs;
   if (Array.isArray(F) !== Array.isArray(I)) throw new Error("with recomputation F and I are both lists or numbers");
-  if (typeof recompute === "string" && typeof F === "number" && typeof I === "number")
-    return { ...costs, I: I + RECOMPUTE[recompute].extra * F };
+  if (typeof recompute === "string" && typeof F === "number" && typeof I === "number" && !Array.isArray(R))
+    return { ...costs, I: I + (R ?? RECOMPUTE[recompute].extra * F) };
   const forward = each(F, spec);
-  const extra = ofStages(recompute, forward.length).map((mode) => RECOMPUTE[mode].extra);
-  return { ...costs, I: each(I, spec).map((i, stage) => i + extra[stage] * forward[stage]) };
+  const given = R === null ? null : each(R, spec);
+  const again = ofStages(recompute, forward.length).map((mode, stage) =>
+    given === null ? RECOMPUTE[mode].extra * forward[stage] : mode === "none" ? 0 : given[stage],
+  );
+  return { ...costs, I: each(I, spec).map((i, stage) => i + again[stage]) };
 }
 
 /** The whole output layer on the last stage: S with its F, half of T with its I, half with its W. */

@@ -5,7 +5,7 @@
 
 import { memoized } from "../memoized.ts";
 import { RELOAD } from "./copies.ts";
-import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_W, chunkOf, kindOf } from "./ops.ts";
+import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_W, chunkOf, kindOf, pairChunks } from "./ops.ts";
 import { valuesOf } from "./per_chunk.ts";
 import { RECOMPUTE } from "./spec_tables.ts";
 import { versions } from "./weight_versions.ts";
@@ -16,6 +16,7 @@ export type Holding = {
   v: number;
   kept: number | number[]; // the part that is held until the backward, of all chunks or of each
   weights: number; // what each stashed weight version costs
+  restored: number; // the part of a chunk's activations that a full backward restores at a time
 };
 
 const CODES = 256;
@@ -27,6 +28,7 @@ export const holding = (spec: Spec): Holding => ({
   v: spec.v,
   kept: valuesOf(spec.recompute, KEPT),
   weights: spec.weights ?? 0,
+  restored: 1,
 });
 
 /** The part of an activation that is held until the backward, by chunk. */
@@ -34,27 +36,36 @@ export const keptByChunk = (kept: Holding["kept"], chunks: number): number[] =>
   typeof kept === "number" ? new Array(chunks).fill(kept) : kept;
 
 /** What each op takes at its start, by code: a forward what it keeps, a backward the rest, by recomputing. */
-export function takes(chunks: number, kept: Holding["kept"]) {
+export function takes(chunks: number, kept: Holding["kept"], restored = 1) {
   const held = keptByChunk(kept, chunks);
   const take = new Float64Array(CODES); // looked up by code: a slider asks for the curves of all ranks in each frame
   for (let code = 0; code < CODES; code++) {
     const kind = kindOf(code, chunks);
     const chunk = chunkOf(code, chunks);
     if (kind === KIND_F) take[code] = held[chunk];
-    else if (kind === KIND_I || kind === KIND_B) take[code] = 1 - held[chunk];
-    else if (kind === KIND_PAIR) take[code] = 1 + (held[chunk] - held[code % chunks]); // exactly 1 where both are alike
+    else if (kind === KIND_I) take[code] = 1 - held[chunk];
+    else if (kind === KIND_B) take[code] = restored * (1 - held[chunk]);
+    else if (kind === KIND_PAIR) {
+      const [, other] = pairChunks(code, chunks);
+      take[code] = whole(held[other], restored) + (held[chunk] - held[other]); // exactly 1 where both are alike
+    }
   }
   return take;
 }
 
+/** What a chunk holds while a full backward runs. */
+const whole = (held: number, restored: number) => (restored === 1 ? 1 : held + restored * (1 - held));
+
 /** What each op gives back at its end, by code. wShare: the part of an activation that W still needs after I. */
-export function backs(chunks: number, wShare: number) {
+export function backs(chunks: number, wShare: number, kept: Holding["kept"] = 1, restored = 1) {
+  const held = keptByChunk(kept, chunks);
   const back = new Float64Array(CODES);
   for (let code = 0; code < CODES; code++) {
     const kind = kindOf(code, chunks);
     if (kind === KIND_I) back[code] = 1 - wShare;
     else if (kind === KIND_W) back[code] = wShare;
-    else if (kind === KIND_B || kind === KIND_PAIR) back[code] = 1;
+    else if (kind === KIND_B) back[code] = whole(held[chunkOf(code, chunks)], restored);
+    else if (kind === KIND_PAIR) back[code] = whole(held[pairChunks(code, chunks)[1]], restored);
   }
   return back;
 }
@@ -113,7 +124,8 @@ export function peakMemory(schedule: Schedule, times: Times | null, how: Holding
     );
   }
   const { chunks } = schedule;
-  return peaks(schedule, takes(chunks, how.kept), backs(chunks, how.wShare)).map((x) => x / how.v);
+  const { kept, wShare, restored, v } = how;
+  return peaks(schedule, takes(chunks, kept, restored), backs(chunks, wShare, kept, restored)).map((x) => x / v);
 }
 
 /**
@@ -124,14 +136,14 @@ export function curve(
   schedule: Schedule,
   times: Times,
   rank: number,
-  { wShare, v, kept, weights }: Holding,
+  { wShare, v, kept, weights, restored }: Holding,
   into?: { t: Float64Array; y: Float64Array }, // its memory is reused where it is large enough
 ): { t: Float64Array; y: Float64Array } {
   const { chunks, codes, offsets } = schedule;
   if (isForwardOnly(schedule)) return { t: new Float64Array(0), y: new Float64Array(0) };
   const { start, end } = times;
-  const take = takesOn(schedule, rank, takes(chunks, kept));
-  const back = backs(chunks, wShare);
+  const take = takesOn(schedule, rank, takes(chunks, kept, restored));
+  const back = backs(chunks, wShare, kept, restored);
   const stashed = weights > 0 ? versions(schedule).stashed : null;
   const from = offsets[rank];
   let to = from;

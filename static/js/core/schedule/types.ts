@@ -12,6 +12,7 @@ export type Costs = {
   S: number | null; // S, T: a rank's shard of the output layer and its gradients
   T: number | null;
   O: number | number[] | null; // one copy to or from host memory
+  R: number | number[] | null; // what recomputation adds to I, where all of a device's share is run again
 };
 /** One word for all chunks of a device, or one of each (per_chunk.ts). */
 export type Modes = string | string[];

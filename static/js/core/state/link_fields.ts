@@ -157,6 +157,7 @@ const READERS: Record<string, (text: string) => Read> = {
   S: optional(atLeastZero),
   T: optional(atLeastZero),
   O: optional(atLeastZero),
+  R: optional(atLeastZero),
 };
 
 /** name: one of SPEC_FIELDS. */

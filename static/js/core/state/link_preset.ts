@@ -2,8 +2,8 @@
 //
 // m.model names the preset as a whole; every other key is there only where the reader chose something else than
 // what the model and the server bring: m.machine, m.tp, m.data, m.zero, m.efficiency, m.heads, m.sequence,
-// m.micro_batch, m.layers, and for a model or machine of one's own the numbers that differ from the preset it began as
-// (PRESET_FIELDS).
+// m.micro_batch, m.layers, and the numbers of the model, the machine and of how they are shared that differ from what
+// they would be (PRESET_FIELDS).
 // m.layers is the model's number of layers, or a list with those of each stage; the model then has their sum.
 // m.off: some costs were then changed by hand; those are in the link, the others still follow from m.*.
 
@@ -31,7 +31,7 @@ export type Preset = {
   data: number | null; // replicas
   zero: number | null; // the stage of ZeRO
   efficiency: number | null;
-  heads: boolean;
+  heads: boolean | null; // embedding and output layer
   sequence: number | null;
   micro_batch: number | null;
   layers: number[] | null; // of each stage, where a balance moved them
@@ -92,7 +92,7 @@ export const plainPreset = (model: string): Preset => ({
   data: null,
   zero: null,
   efficiency: null,
-  heads: false,
+  heads: null,
   sequence: null,
   micro_batch: null,
   layers: null,
@@ -162,7 +162,7 @@ export function presetEntries(preset: Preset | null, link: boolean): [string, st
   const parts: [string, string][] = [];
   for (const key of Object.keys(READERS)) {
     const value = preset[key as keyof Preset];
-    if (value !== null && value !== false) parts.push([key, written(value, link)]);
+    if (value !== null) parts.push([key, written(value, link)]);
   }
   for (const [field, key] of PRESET_FIELDS) {
     const value = field === "layers" && preset.layers ? preset.layers : preset.own[field];

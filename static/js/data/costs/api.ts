@@ -1,7 +1,7 @@
 // Requests models, machines and their costs; responses are cached as long as the page is open. Knows no DOM.
 import { getAnswer } from "../api.ts";
 import { t } from "../../core/i18n/language.ts";
-import { machineFields, modelFields } from "../../core/state/own_values.ts";
+import { expertFields, machineFields, modelFields } from "../../core/state/own_values.ts";
 import { presetEntries, type Preset } from "../../core/state/link_preset.ts";
 import type { Costs, Spec, Text } from "../../core/schedule/types.ts";
 
@@ -14,7 +14,6 @@ export type Shelf = {
   machines: Entry[];
   defaults: Record<string, any>;
   bounds: Record<string, [number, number]>; // of each field
-  shape: string[]; // the fields that a layer's parameters follow from
 };
 export type Priced = {
   model: string;
@@ -22,11 +21,18 @@ export type Priced = {
   costs: Costs;
   w_share: number;
   unit: string;
+  tail: number; // milliseconds of a step behind its last backward
   bytes: Record<string, any>;
   arithmetic: Step[];
   fits: boolean;
   vocabulary_ratio: number;
-  options: { O: number; k: number; weights: number; shards: Record<string, { S: number; T: number }> };
+  options: {
+    O: number;
+    k: number;
+    weights: number;
+    R: Record<string, number>;
+    shards: Record<string, { S: number; T: number }>;
+  };
   [more: string]: any;
 };
 
@@ -68,8 +74,10 @@ export const isOwn = (preset: Preset, which: "model" | "machine") =>
   FIELDS_OF[which].some((field) => field in preset.own && preset.own[field] !== plainOf(preset, field)) ||
   preset[which] === "custom";
 
+/** Of a model, true or false. */
+export const MODEL_TRUTHS = ["gated", "dropout", "post_norms", "flash", "causal"];
 export const FIELDS_OF = {
-  model: [...modelFields().map(({ name }) => name), "gated", "flash"],
+  model: [...[...modelFields(), ...expertFields()].map(({ name }) => name), ...MODEL_TRUTHS],
   machine: machineFields().map(({ name }) => name),
 };
 

@@ -1,12 +1,12 @@
 // Costs from a preset: applied to a spec, and left out of links. Reads kept answers only and sends no request.
 import { costsPath, known, type Priced } from "./api.ts";
 import { specsOf } from "../../core/state/schedules.ts";
-import type { Costs, Spec } from "../../core/schedule/types.ts";
+import type { Costs, Modes, Spec } from "../../core/schedule/types.ts";
 import type { State } from "../../core/state/link.ts";
 import type { Preset } from "../../core/state/link_preset.ts";
 
 /** The costs that a preset sets, and those that may be lists. */
-const PRICED = ["F", "I", "W", "comm", "FB", "S", "T", "O"] as const;
+const PRICED = ["F", "I", "W", "comm", "FB", "S", "T", "O", "R"] as const;
 const LISTS = ["F", "I", "W"] as const;
 /** A cost rounded to six digits, only here: the simulation has exactly the value that a link or a file contains. */
 export const tidy = (x: number) => Number(x.toPrecision(6));
@@ -33,14 +33,22 @@ function foundFor(preset: Preset, spec: Spec): Found | null {
       S: shards ? tidy(shards.S) : null,
       T: shards ? tidy(shards.T) : null,
       O: spec.offload === "none" ? null : tidy(priced.options.O),
+      R: recomputed(spec.recompute, priced.options.R),
     },
   };
 }
 
+/** What one kind of recomputation adds to I; null for none, and where chunks differ in the kind. */
+function recomputed(modes: Modes, given: Priced["options"]["R"]) {
+  const kinds = new Set([modes].flat().filter((mode) => mode !== "none"));
+  const [kind] = kinds;
+  return kinds.size === 1 ? tidy(given[kind as keyof typeof given]) : null;
+}
+
 /** The spec with these costs; the same object where it has them already. */
 export function withFrom({ w_share, costs }: Found, spec: Spec): Spec {
-  const { F, I, W, comm, FB, S, T, O } = costs;
-  const found = { F, I, W, comm, FB, S, T, O };
+  const { F, I, W, comm, FB, S, T, O, R } = costs;
+  const found = { F, I, W, comm, FB, S, T, O, R };
   const same = spec.w_share === w_share && PRICED.every((name) => spec.costs[name] === found[name]);
   return same ? spec : { ...spec, w_share, costs: { ...spec.costs, ...found } };
 }
@@ -74,9 +82,9 @@ const values = ({ w_share, costs }: Found): [number, ...(number | number[] | nul
   ...PRICED.map((name) => costs[name]),
 ];
 
-const foundOf = ([w_share, F, I, W, comm, FB, S, T, O]: any[]): Found => ({
+const foundOf = ([w_share, F, I, W, comm, FB, S, T, O, R]: any[]): Found => ({
   w_share,
-  costs: { F, I, W, comm, FB, S, T, O },
+  costs: { F, I, W, comm, FB, S, T, O, R },
 });
 
 /** The spec with only what was changed by hand; null where a change would read as unchanged. */

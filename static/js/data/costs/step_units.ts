@@ -12,8 +12,8 @@ type Drawn = { schedule: Schedule | null; shown: Spec | null; times: Times | nul
 export type DeviceMemory = {
   ranks: number[];
   rank: number; // the one that needs the most
-  held: number; // micro-batches' activations that it holds at its peak
-  parts: [string, number][]; // of it
+  held: number[]; // micro-batches' activations that each rank holds at its peak
+  parts: { name: string; ranks: number[] }[]; // of the memory of each rank
   most: number;
   limit: number;
   fits: boolean;
@@ -22,9 +22,12 @@ export type DeviceMemory = {
   caps: number[]; // activations for which each rank has room, in units of one micro-batch's on a device
 };
 export type StepUnits = {
-  seconds: number;
+  seconds: number; // of the pipeline
+  tail: number; // seconds of what follows its last backward
+  rate: number; // tokens per second, with what follows the last backward
   tokens: number; // in a step, of all replicas
-  mfu: number; // the model's FLOP over what the devices could compute in that time
+  mfu: number; // the model's FLOP over what the devices could compute in that time, with all scores of the attention
+  mfuCausal: number; // without the scores above the diagonal
   devices: number;
   memory: DeviceMemory;
 };
@@ -36,18 +39,25 @@ const FORWARD = 3; // the FLOP of a layer's forward, backward included, over tho
 /** Null where the costs are not those of the schedule (yet). */
 export function stepUnits(priced: Priced | undefined, { schedule, shown, times }: Drawn): StepUnits | null {
   if (!priced || !schedule || !shown || !times) return null;
-  if (priced.bytes.stages.parameters.length !== schedule.placement.stages) return null;
+  if (priced.bytes.stages.weights.length !== schedule.placement.stages) return null;
   const { setting, flop } = priced;
-  const { model, machine, tp, data } = setting;
+  const { model, machine, tp, context, data } = setting;
   const seconds = times.makespan / 1000;
+  const tail = shown.forward_only ? 0 : priced.tail / 1000;
+  const whole = seconds + tail;
+  const tokens = model.micro_batch * model.sequence * shown.m * data;
   const withOutput = setting.heads || shown.vocabulary !== "plain";
-  const whole = shown.m * (flop.layers + (withOutput ? flop.output : 0));
-  const work = shown.forward_only ? whole / FORWARD : whole;
+  const work = flop.layers + (withOutput ? flop.output : 0);
+  const parts = shown.m / (shown.forward_only ? FORWARD : 1);
+  const most = whole * shown.p * tp * context * machine.flops;
   return {
     seconds,
-    tokens: model.micro_batch * model.sequence * shown.m * data,
-    mfu: work / (seconds * shown.p * tp * machine.flops),
-    devices: shown.p * tp * data,
+    tail,
+    tokens,
+    rate: tokens / whole,
+    mfu: (work * parts) / most,
+    mfuCausal: ((work - flop.masked) * parts) / most,
+    devices: shown.p * tp * context * data,
     memory: deviceMemory(priced, schedule, shown, times),
   };
 }
@@ -62,51 +72,51 @@ function deviceMemory(
   const kept = valuesOf<number>(shown.recompute, bytes.kept_by_recompute);
   // a stashed weight version, in micro-batches' activations
   const weights = shown.weights ?? (ASYNCHRONOUS.includes(shown.family) ? options.weights : 0);
-  const peaks = peakMemory(schedule, times, { ...holding(shown), kept, weights });
-  const sizes = Array.from({ length: p }, (_, rank) => sizesOf(bytes.stages, placement, rank));
-  const tables = Array.from({ length: p }, (_, rank) => tablesOf(bytes.table, shown, placement, rank, setting.heads));
+  // A backward restores one layer of a chunk at a time.
+  const restored = Math.min(1, (p * shown.v) / setting.model.layers);
+  const peaks = peakMemory(schedule, times, { ...holding(shown), kept, weights, restored });
   const names = shown.forward_only ? INFERENCE : STATES;
-  const each = names.map((name) => bytes.per_parameter[name]);
-  const state = each.reduce((sum, x) => sum + x, 0);
-  const states = sizes.map(({ parameters }, rank) => state * (parameters + tables[rank]));
-  const ranks = sizes.map(({ activations }, rank) => states[rank] + peaks[rank] * activations);
+  const everyRank = <T>(of: (rank: number) => T) => Array.from({ length: p }, (_, rank) => of(rank));
+  const activations = everyRank((rank) => onRank(bytes.stages.activations, placement, rank) / placement.streams);
+  const parts = names.map((name) =>
+    everyRank(
+      (rank) =>
+        onRank(bytes.stages[name], placement, rank) +
+        tablesOf(bytes.table[name], shown, placement, rank, setting.heads),
+    ),
+  );
+  const states = everyRank((rank) => parts.reduce((sum, part) => sum + part[rank], 0) + bytes.reserve);
+  const logits = BARRIERS[shown.vocabulary] ? bytes.logits / p : 0;
+  const held = everyRank((rank) => peaks[rank] * activations[rank] + logits);
+  const ranks = everyRank((rank) => states[rank] + held[rank]);
   const most = Math.max(...ranks);
   const rank = ranks.indexOf(most);
-  const { activations, parameters } = sizes[rank];
   return {
     ranks,
     rank,
-    held: peaks[rank],
+    held: Array.from(peaks),
     parts: [
-      ...names.map((name, at) => [name, each[at] * (parameters + tables[rank])] as [string, number]),
-      ["activations", peaks[rank] * activations],
+      ...names.map((name, at) => ({ name, ranks: parts[at] })),
+      { name: "activations", ranks: held },
+      { name: "reserve", ranks: everyRank(() => bytes.reserve) },
     ],
     most,
     limit: bytes.limit,
     fits: most <= bytes.limit,
     states,
-    activations: sizes.map((size) => size.activations),
-    caps: sizes.map((size, r) =>
-      size.activations > 0 ? Math.max(0, bytes.limit - states[r]) / size.activations : Infinity,
-    ),
+    activations,
+    caps: activations.map((size, r) => (size > 0 ? Math.max(0, bytes.limit - states[r] - logits) / size : Infinity)),
   };
 }
 
-/** Activations of a micro-batch and parameters of the stages on a rank. */
-function sizesOf(
-  stages: { activations: number[]; parameters: number[] },
-  { chunks, stage, streams }: Schedule["placement"],
-  rank: number,
-) {
-  let [activations, parameters] = [0, 0];
-  for (let slot = rank * chunks; slot < (rank + 1) * chunks; slot++) {
-    activations += stages.activations[stage[slot]];
-    parameters += stages.parameters[stage[slot]];
-  }
-  return { activations: activations / streams, parameters };
+/** The sum of a size over the stages on a rank. */
+function onRank(sizes: number[], { chunks, stage }: Schedule["placement"], rank: number) {
+  let sum = 0;
+  for (let slot = rank * chunks; slot < (rank + 1) * chunks; slot++) sum += sizes[stage[slot]];
+  return sum;
 }
 
-/** Parameters of the embedding and the output layer on a rank, where they are not counted with its stages. */
+/** Bytes of the embedding and the output layer on a rank, where they are not counted with its stages. */
 function tablesOf(
   table: number,
   { vocabulary, p }: Spec,

@@ -58,7 +58,13 @@ export const orderSpec = (position: Position): Spec => ({
 /** What a spec of an order needs beside its sizes: costs, limit, what W keeps, recomputation. */
 const bare = (spec: Spec, defaults: Spec): Spec => ({
   ...defaults,
-  ...{ family: IMPORTED, p: spec.p, m: spec.m, v: spec.v, costs: { ...spec.costs, S: null, T: null, O: null } },
+  ...{
+    family: IMPORTED,
+    p: spec.p,
+    m: spec.m,
+    v: spec.v,
+    costs: { ...spec.costs, S: null, T: null, O: null, R: null },
+  },
   ...{ memory: spec.memory, w_share: spec.w_share, recompute: spec.recompute, order: null },
 });
 

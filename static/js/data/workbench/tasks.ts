@@ -67,7 +67,7 @@ export const submit = (slug: string, position: Position, name: string): Promise<
 /** The board of a task, its start and its par. */
 export function openTask({ position, par }: Task, defaults: Spec): { start: Position; par: Position } {
   const { placement, p, m, v, costs, w_share, memory, rows } = position;
-  const given = { ...defaults.costs, FB: null, ...costs, S: null, T: null, O: null };
+  const given = { ...defaults.costs, FB: null, ...costs, S: null, T: null, O: null, R: null };
   const spec = { ...defaults, family: IMPORTED, p, m, v, w_share, memory, order: null, costs: given };
   const board = createBoard(spec, placement);
   return { start: positionOfRows(board, rows), par: positionOfRows(board, par.rows) };

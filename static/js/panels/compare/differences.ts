@@ -121,7 +121,7 @@ function cells(plan: Plan, first: Plan, at: number, units: StepUnits | null, pri
     ? [stepText(mine.makespan), against, formatPercent(mine.bubble.global.ofTotal), held]
     : ["–", "–", "–", "–"];
   const rest = units
-    ? [rateText(units.tokens / units.seconds), formatPercent(units.mfu), units.memory.fits ? t("yes") : t("no")]
+    ? [rateText(units.rate), formatPercent(units.mfu), units.memory.fits ? t("yes") : t("no")]
     : ["–", "–", "–"];
   const over = units !== null && !units.memory.fits;
   return [...texts, ...(priced ? rest : [])].map((text, column) =>

@@ -1,7 +1,7 @@
 // The arithmetic: from a model and a machine to milliseconds and bytes, each step with its formula and its numbers.
 import { ask, detailPath, known, shelf, titlesOf, type Priced, type Step } from "../../data/costs/api.ts";
 import { stepUnits, type DeviceMemory } from "../../data/costs/step_units.ts";
-import { bytesText, mathText, quantity } from "../../data/costs/quantities.ts";
+import { bytesText, mathText, quantity, rateText } from "../../data/costs/quantities.ts";
 import { filled, h, replace } from "../../ui/dom.ts";
 import { tableHead, tableRow } from "../../ui/table.ts";
 import { t, tr } from "../../core/i18n/language.ts";
@@ -20,13 +20,30 @@ const letterNames = (): Record<string, string> => ({
   g: t("head width"),
   V: t("vocabulary"),
   L: t("layers"),
-  Z: t("parameters of a layer, printed"),
+  gr: t("width of a key's part with position"),
+  gv: t("value width"),
+  rq: t("latent of the queries"),
+  rk: t("latent of keys and values"),
+  R: t("routed experts"),
+  E: t("experts per token"),
+  j: t("shared experts"),
+  de: t("feed-forward size of an expert"),
   p: t("devices"),
   v: t("chunks"),
   t: t("tensor-parallel degree"),
+  u: t("shares of a tensor along the sequence"),
+  C: t("context-parallel degree"),
+  S: t("tokens of a sequence on a rank"),
+  G: t("expert-parallel degree"),
   e: t("efficiency"),
   P: t("peak rate"),
+  mu: t("share of the peak in large products"),
+  eta: t("share of the peak in the attention core"),
+  o: t("what a dimension of a product is longer in effect"),
+  B: t("memory bandwidth that is reached"),
   H: t("memory bandwidth"),
+  D: t("link to host memory"),
+  Xt: t("link inside a node that is reached"),
   X: t("link"),
   y: t("latency of a hop"),
   q: t("micro-batches held at most"),
@@ -108,7 +125,10 @@ function letters({ names }: Priced) {
   );
 }
 
-const LETTER_UNITS: Record<string, string> = { P: "FLOP/s", H: "B/s", X: "B/s" };
+const LETTER_UNITS: Record<string, string> = {
+  P: "FLOP/s",
+  ...Object.fromEntries(["H", "B", "D", "X", "Xt"].map((name) => [name, "B/s"])),
+};
 
 function letterValue(letter: string, value: number) {
   if (letter === "y") return `${Number((value * 1e6).toPrecision(4))} µs`;
@@ -121,10 +141,26 @@ const stateNames = (): Record<string, string> => ({
   weights: t("weights"),
   gradients: t("gradients"),
   optimizer: t("optimizer"),
+  reserve: t("reserve"),
 });
 
-/** What the fullest device holds against what it has. */
-function memoryOf({ vocabulary_ratio, memory_note }: Priced, memory?: DeviceMemory) {
+/** How much of a part a device has, in words and numbers. */
+function partFormula(name: string, size: number, { bytes }: Priced, memory: DeviceMemory, rank: number) {
+  const each = bytes.per_parameter[name];
+  if (name === "activations")
+    return t("{held} micro-batches × {size}", {
+      held: formatNumber(memory.held[rank]),
+      size: bytesText(memory.activations[rank]),
+    });
+  if (name === "reserve") return t("buffers, gaps of the allocator, the device's own context: stated, not derived");
+  return each
+    ? t("{bytes} B × {parameters} parameters", { bytes: formatNumber(each), parameters: rateText(size / each) })
+    : "";
+}
+
+/** What each device holds against what it has: a bar a rank, and the parts of one. */
+function memoryOf(priced: Priced, memory?: DeviceMemory) {
+  const { vocabulary_ratio, memory_note } = priced;
   const ratio = h(
     "p#vocabulary-ratio.footnote.ratio",
     ...filled(
@@ -133,46 +169,68 @@ function memoryOf({ vocabulary_ratio, memory_note }: Priced, memory?: DeviceMemo
     ),
   );
   if (!memory) return h("section.bytes", ratio);
-  const { rank, held, parts, most: total, limit, fits } = memory;
-  const whole = Math.max(total, limit);
-  const bar = h(
-    "div.bytes-bar",
-    { "aria-hidden": "true" },
-    ...parts.map(([, size], at) => {
-      const part = h("i", { class: `part-${at}` });
-      part.style.width = `${(100 * size) / whole}%`;
-      return part;
-    }),
-    h("u"),
-  );
-  bar.style.setProperty("--limit", `${(100 * limit) / whole}%`);
-  const list = parts.map(([name, size], at) =>
-    h(
-      "div",
-      h(
-        "dt",
-        h("i", { class: `part-${at}` }),
-        name === "activations" ? t("activations, {held} held", { held: formatNumber(held) }) : stateNames()[name],
-      ),
-      h("dd", { text: bytesText(size) }),
-    ),
-  );
-  return h(
-    "section#bytes.bytes",
-    h("h3", { text: t("Memory of the fullest device, rank {rank}", { rank }) }),
-    bar,
-    h(
-      "dl",
-      ...list,
+  const { ranks, parts, limit } = memory;
+  const whole = Math.max(memory.most, limit);
+  const title = h("h3");
+  const list = h("dl");
+  const verdict = h("p");
+  const bars = ranks.map((total, rank) => {
+    const bar = h(
+      "button.bytes-bar",
+      {
+        onclick: () => choose(rank),
+        "aria-label": t("rank {rank}: {size}", { rank, size: bytesText(total) }),
+        title: t("rank {rank}: {size}", { rank, size: bytesText(total) }),
+      },
+      ...parts.map(({ ranks: sizes }, at) => {
+        const part = h("i", { class: `part-${at}` });
+        part.style.width = `${(100 * sizes[rank]) / whole}%`;
+        return part;
+      }),
+      h("u"),
+    );
+    bar.style.setProperty("--limit", `${(100 * limit) / whole}%`);
+    return bar;
+  });
+
+  function choose(rank: number) {
+    const total = ranks[rank];
+    bars.forEach((bar, at) => bar.setAttribute("aria-pressed", String(at === rank)));
+    title.textContent =
+      rank === memory!.rank
+        ? t("Memory of the fullest device, rank {rank}", { rank })
+        : t("Memory of rank {rank}", { rank });
+    replace(
+      list,
+      ...parts.map(({ name, ranks: sizes }, at) => {
+        const label =
+          name === "activations"
+            ? t("activations, {held} held", { held: formatNumber(memory!.held[rank]) })
+            : stateNames()[name];
+        const how = partFormula(name, sizes[rank], priced, memory!, rank);
+        return h(
+          "div",
+          h("dt", h("i", { class: `part-${at}` }), label),
+          h("dd", h("details.how", h("summary", { text: bytesText(sizes[rank]) }), h("span", { text: how }))),
+        );
+      }),
       h("div.sum", h("dt", { text: t("total") }), h("dd", { text: bytesText(total) })),
       h("div", h("dt", { text: t("the device has") }), h("dd", { text: bytesText(limit) })),
-    ),
-    h("p", {
-      class: fits ? "within" : "over",
-      text: fits
+    );
+    verdict.className = total <= limit ? "within" : "over";
+    verdict.textContent =
+      total <= limit
         ? t("Fits, with {size} to spare.", { size: bytesText(limit - total) })
-        : t("Does not fit: {size} too much.", { size: bytesText(total - limit) }),
-    }),
+        : t("Does not fit: {size} too much.", { size: bytesText(total - limit) });
+  }
+
+  choose(memory.rank);
+  return h(
+    "section#bytes.bytes",
+    title,
+    h("div.bytes-bars", { role: "group", "aria-label": t("Memory of each rank") }, ...bars),
+    list,
+    verdict,
     tr(memory_note) ? h("p.memory-note", { text: tr(memory_note) }) : null,
     ratio,
   );

@@ -73,8 +73,8 @@ export class Balance {
   /** Update from the state: the gain stays while it still applies to this schedule. */
   sync() {
     const { preset } = this.store.get();
-    show(this.node, preset !== null && preset.heads);
-    if (!preset || !preset.heads) {
+    show(this.node, preset !== null && preset.heads !== false);
+    if (!preset || preset.heads === false) {
       this.#clear();
       return;
     }

@@ -9,7 +9,7 @@ import { h, replace, sentence, setText, show } from "../../ui/dom.ts";
 import { fillSelect, type Choice as Listed } from "../../ui/fields/choices.ts";
 import { remedy, setNote } from "../../ui/notes.ts";
 import { t, tr } from "../../core/i18n/language.ts";
-import { machineFields, modelFields } from "../../core/state/own_values.ts";
+import { expertFields, machineFields, modelFields, sharedFields } from "../../core/state/own_values.ts";
 import { formatCount } from "../../core/i18n/numbers.ts";
 import { plainPreset, type Preset } from "../../core/state/link_preset.ts";
 import { including } from "../../ui/fields/slider_stops.ts";
@@ -22,14 +22,16 @@ import type { Store } from "../../data/store.ts";
 import type { Plan } from "../../data/plan.ts";
 
 type Part = "model" | "machine";
+type Group = Part | "experts" | "shared";
 
 const SEQUENCES = [1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072];
 const POWERS = [1, 2, 4, 8, 16];
 const REPLICAS = Array.from({ length: 13 }, (_, power) => 2 ** power);
 const CUSTOM = "custom"; // the entry for free numbers, which are edited from any other
 const OWN = "own"; // in a list of presets: numbers of one's own
-const PARTS: Part[] = ["model", "machine"];
+const GROUPS: Group[] = ["model", "experts", "machine", "shared"];
 /** Fields of one's own that have a key of their own in the preset. */
+const SHARED = [...sharedFields().map(({ name }) => name), "sequence_parallel", "fp8"];
 const CHOSEN = ["sequence", "micro_batch", "efficiency"];
 
 type Parts = { store: Store; plans: Plans; pricing: Pricing; changed: () => void };
@@ -49,7 +51,7 @@ export class CostsSection {
   #tp = h("select#preset-tp");
   #data = h("select#preset-data");
   #zero = h("select#preset-zero");
-  #efficiency = h("input#preset-efficiency", { type: "range", min: 5, max: 100, step: 5 });
+  #efficiency = h("input#preset-efficiency", { type: "range", min: 0, max: 100, step: 5 });
   #percent = h("output", { for: "preset-efficiency" });
   #heads = h("input#preset-heads", { type: "checkbox" });
   #problem = h("div#preset-problem.problem", { role: "alert", hidden: true });
@@ -75,7 +77,9 @@ export class CostsSection {
   #filled = false;
   /** Whose fields are open. */
   #editing: Record<Part, boolean> = { model: false, machine: false };
-  #own: Record<Part, OwnFields>;
+  #own: Record<Group, OwnFields>;
+  #experts = h("details.stage-lists", h("summary", { text: t("Experts, latent attention, further tokens") }));
+  #shared = h("details#preset-shared.stage-lists", h("summary", { text: t("Memory and parallelism") }));
 
   /** changed: called when the models have arrived. */
   constructor({ store, plans, pricing, changed }: Parts) {
@@ -100,8 +104,21 @@ export class CostsSection {
         [
           ["gated", t("Gated feed-forward, three matrices")],
           ["flash", t("Flash attention")],
+          ["causal", t("Causal: half of the scores")],
+          ["dropout", t("Dropout")],
+          ["post_norms", t("Norms behind attention and MLP")],
         ],
         acts("model"),
+      ),
+      experts: new OwnFields(t("Experts, latent attention, further tokens"), expertFields(), [], acts("model")),
+      shared: new OwnFields(
+        t("Memory and parallelism"),
+        sharedFields(),
+        [
+          ["sequence_parallel", t("Sequence parallelism")],
+          ["fp8", t("FP8 matrix products")],
+        ],
+        { ...acts("model"), undo: () => this.#unshare() },
       ),
       machine: new OwnFields(t("Your own machine"), machineFields(), [], acts("machine")),
     };
@@ -121,6 +138,7 @@ export class CostsSection {
       this.#form,
       row(t("Model"), this.#model),
       this.#own.model.node,
+      this.#experts,
       row(t("Sequence"), this.#sequence),
       row(t("Micro-batch"), this.#micro),
       row(t("Machine"), this.#machine),
@@ -129,6 +147,7 @@ export class CostsSection {
       row(t("Data parallel"), this.#data),
       row(t("ZeRO"), this.#zero),
       row(t("Efficiency"), this.#efficiency, this.#percent),
+      this.#shared,
       h("label.check", this.#heads, t("Embedding and head")),
       this.#layers.node,
       this.#problem,
@@ -136,6 +155,8 @@ export class CostsSection {
       h("div.pricing-acts", this.#apply, this.#arithmetic),
       this.balance.node,
     );
+    this.#experts.append(this.#own.experts.node);
+    this.#shared.append(this.#own.shared.node);
     this.#model.addEventListener("change", () => this.#pick("model", this.#model.value));
     this.#machine.addEventListener("change", () => this.#pick("machine", this.#machine.value));
     for (const select of [this.#sequence, this.#micro, this.#tp, this.#data, this.#zero]) {
@@ -145,10 +166,16 @@ export class CostsSection {
       );
     }
     this.#efficiency.addEventListener("input", () => {
-      const efficiency = this.#unlessPlain("efficiency", Number(this.#efficiency.value) / 100) as number | null;
-      this.#choose({ efficiency }, "gesture");
+      const share = Number(this.#efficiency.value) / 100;
+      this.#choose({ efficiency: share || null }, "gesture"); // 0: from the shapes of the products
     });
-    this.#heads.addEventListener("change", () => this.#choose({ heads: this.#heads.checked }, "push"));
+    this.#heads.addEventListener("change", () => this.#choose({ heads: this.#heads.checked ? null : false }, "push"));
+  }
+
+  /** How the work is shared as it is without a choice. */
+  #unshare() {
+    const own = Object.fromEntries(Object.entries(this.#draft.own).filter(([name]) => !SHARED.includes(name)));
+    this.#choose({ own }, "push");
   }
 
   async #load() {
@@ -167,7 +194,7 @@ export class CostsSection {
   /** Another preset, which ends numbers of one's own; or those, beginning as the preset that was there. */
   #pick(part: Part, value: string) {
     this.#editing[part] = value === OWN;
-    this.#own[part].calm();
+    this.#calm();
     if (value === OWN) {
       this.#fill();
       return;
@@ -175,24 +202,21 @@ export class CostsSection {
     this.#choose(withNamed(this.#draft, part, value), "push");
   }
 
+  #calm(refused = false) {
+    for (const group of GROUPS) this.#own[group].calm(refused);
+  }
+
   /** Null for what the server takes by itself. */
   #unlessPlain(name: string, value: string | number) {
     return value === plainOf(this.#draft, name) ? null : value;
   }
 
-  /** What a field is without a word about itself: printed parameters do not outlive another shape. */
-  #before(name: string) {
-    const reshaped = shelf()?.shape.some(
-      (field) => field in this.#draft.own && this.#draft.own[field] !== plainOf(this.#draft, field),
-    );
-    return reshaped && (name === "parameters" || name === "stored") ? null : plainOf(this.#draft, name);
-  }
-
   /** What a field is now. */
-  #now(name: string) {
+  #now(name: string): any {
     const draft = evenly(this.#draft);
     if (name in draft.own) return draft.own[name];
-    return draft[name as keyof Preset] ?? this.#before(name);
+    if (name === "sequence_parallel") return this.#now("tp") > 1;
+    return draft[name as keyof Preset] ?? plainOf(draft, name);
   }
 
   #putOwn(name: string, value: OwnValue, how: "push" | "gesture") {
@@ -201,7 +225,8 @@ export class CostsSection {
       return;
     }
     const own = { ...evenly(this.#draft).own, [name]: value };
-    if (value === this.#before(name)) delete own[name];
+    const plain = name === "sequence_parallel" ? this.#now("tp") > 1 : plainOf(this.#draft, name);
+    if (value === plain) delete own[name];
     this.#choose({ own }, how);
   }
 
@@ -235,7 +260,7 @@ export class CostsSection {
     );
     this.#presetName.classList.toggle("bad", pricing.error !== null);
     if (!this.node.open) return;
-    if (shelf()) for (const part of PARTS) this.#own[part].calm(true);
+    if (shelf()) this.#calm(true);
     if (pricing.error) this.#refuse(pricing.error);
     else if (pricing.offline)
       this.#complain(t("The server does not answer; the costs shown are from its last answer."));
@@ -266,7 +291,8 @@ export class CostsSection {
   #refuse(error: SpecError) {
     const { field, nearest } = error;
     this.#fill();
-    if (PARTS.some((part) => this.#own[part].refuse(error))) {
+    if (SHARED.includes(field)) this.#shared.open = true;
+    if (GROUPS.some((group) => this.#own[group].refuse(error))) {
       this.#complain("");
       return;
     }
@@ -304,11 +330,16 @@ export class CostsSection {
     fillSelect(this.#zero, zeroStages(), this.#now("zero"));
     this.#zero.disabled = this.#now("data") === 1;
     this.#zero.title = this.#zero.disabled ? t("Needs more than one data-parallel replica") : "";
-    const percent = Math.round(this.#now("efficiency") * 1000) / 10;
+    const percent = Math.round((this.#now("efficiency") ?? 0) * 1000) / 10;
+    const text = percent ? `${percent} %` : t("auto");
     this.#efficiency.value = String(percent);
-    this.#efficiency.style.setProperty("--fill", `${((percent - 5) / 95) * 100}%`);
-    setText(this.#percent, `${percent} %`);
-    this.#heads.checked = this.#draft.heads;
+    this.#efficiency.style.setProperty("--fill", `${percent}%`);
+    this.#efficiency.setAttribute("aria-valuetext", percent ? text : t("from the shapes of the matrix products"));
+    setText(this.#percent, text);
+    this.#heads.checked = this.#now("heads");
+    const shared = SHARED.some((name) => name in this.#draft.own);
+    this.#own.shared.node.hidden = false;
+    this.#own.shared.fill(t("the usual choices"), shared);
   }
 
   /** A list of presets, and the fields of one's own with it. */
@@ -325,6 +356,11 @@ export class CostsSection {
     );
     show(this.#own[part].node, open);
     if (open) this.#own[part].fill(from, own);
+    if (part === "model") {
+      show(this.#experts, open);
+      this.#own.experts.node.hidden = false;
+      if (open) this.#own.experts.fill(from, false);
+    }
     for (const input of part === "model" ? [this.#sequence, this.#micro] : [this.#efficiency])
       show(input.parentElement as HTMLElement, !open);
   }

@@ -23,14 +23,14 @@ export const deviceMemoryRow = (limit: string): Row => ({
 /** By the window that the bubble has a definition for too: steps that follow each other may overlap outside of it. */
 export const windowRow = (): Row => ({
   name: t("Tokens per second, busiest device"),
-  of: ({ units, figures: { makespan, longestStage } }) =>
-    units ? rateText(units.tokens / (units.seconds - (makespan - longestStage) / 1000)) : "–",
+  of: ({ units, figures: { longestStage } }) =>
+    units ? rateText(units.tokens / (longestStage / 1000 + units.tail)) : "–",
 });
 
 export const stepRows = (): Row[] => [
   {
     name: t("Tokens per second"),
-    of: ({ units }) => (units ? rateText(units.tokens / units.seconds) : "–"),
+    of: ({ units }) => (units ? rateText(units.rate) : "–"),
   },
   {
     name: t("MFU"),

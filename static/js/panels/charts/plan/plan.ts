@@ -167,12 +167,11 @@ class PlanTab {
     const plan = this.plans.first;
     const units = plan.shown && !plan.shown.forward_only ? this.unitsOf(plan) : null;
     if (!plan.shown || !units || this.#isStale()) return null;
-    const { seconds, tokens, mfu, memory } = units;
-    const { makespan, longestStage } = plan.figures ?? { makespan: 0, longestStage: 0 };
+    const { tokens, tail, seconds, rate, mfu, memory } = units;
     const figures: Figures = {
       seconds,
-      tokens_per_second: tokens / seconds,
-      span: { tokens_per_second: tokens / (seconds - (makespan - longestStage) / 1000) },
+      tokens_per_second: rate,
+      span: { tokens_per_second: tokens / ((plan.figures?.longestStage ?? 0) / 1000 + tail) },
       mfu,
       memory: memory.most,
     };

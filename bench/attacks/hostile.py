@@ -1,6 +1,6 @@
 """Measure what a hostile client does to a bystander: how long the bystander's requests take meanwhile.
 
-    python bench/hostile.py [--seconds 5] [--only NAME]
+    python bench/attacks/hostile.py [--seconds 5] [--only NAME]
 
 A server with a runner that measures nothing, on loopback. The bystander asks for a schedule 25 times a second on one
 connection, as a page does while a slider is dragged; every fourth needs a worker process. For each attack: its
@@ -28,9 +28,9 @@ from pathlib import Path
 import numpy as np
 import requests
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from bench.attackers import ATTACKS, ODD, WARM_UP, Stop, Target
+from bench.attacks.attackers import ATTACKS, ODD, WARM_UP, Stop, Target
 from tests.conftest import Server, launch
 from tests.support.processes import children_of, resident_mb
 

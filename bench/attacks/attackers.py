@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import requests
 import websocket
 
-from bench.odd_requests import odd_requests
+from bench.attacks.odd_requests import odd_requests
 from tests.support.hostile_bodies import ATTACKS as BODIES
 from tests.support.hostile_bodies import COSTLY
 from tests.support.web_pages import connect_raw

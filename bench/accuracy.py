@@ -1,0 +1,183 @@
+"""Print the estimates of memory and time beside published ones, as docs/accuracy.md has them.
+
+    .venv/bin/python bench/accuracy.py
+    .venv/bin/python bench/accuracy.py --vtrain FILE     # and the measured steps of github.com/VIA-Research/vTrain
+
+Every row is computed as the command line and the page do: a preset priced for a schedule, and the simulated step.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import statistics
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from backend.schedule.errors import SpecError
+from backend.schedule.families import registry
+from backend.schedule.hardware.cost_model import Setting
+from backend.schedule.hardware.estimate import Estimate, estimate
+from backend.schedule.hardware.preset_costs import Preset
+from backend.schedule.hardware.step_units import StepUnits
+from backend.schedule.simulation.simulate import simulate
+
+GIB = 2**30
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A model of Korthikanti et al. 2022 (arXiv 2205.05198), table 3, and its measurements: seconds of a step with full
+    and with selective recomputation (table 5), GiB of a device's activations with selective and of its parameters and
+    optimizer (figures 1 and 7).
+    """
+
+    name: str
+    heads: int
+    hidden: int
+    layers: int
+    pipeline: int
+    chunks: int
+    micro_batch: int
+    micro_batches: int
+    full: float
+    selective: float
+    activations: float
+    states: float
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        return {
+            "model": "custom", "machine": "a100", "hidden": self.hidden, "attention_heads": self.heads,
+            "layers": self.layers, "vocabulary": 51200, "sequence": 2048, "micro_batch": self.micro_batch,
+            "flash": False, "tp": 8, "reserve": 0,
+        }  # fmt: skip
+
+    @property
+    def estimate(self) -> Estimate:
+        return estimate(Setting.read({**self.fields, "p": self.pipeline, "v": self.chunks, "heads": False}))
+
+    def activation_gib(self) -> float:
+        """Return the activations of the first device: those of L layers, and more with interleaving."""
+        names = self.estimate.ledger.names
+        more = 1 + (self.pipeline - 1) / (self.pipeline * self.chunks) if self.chunks > 1 else 1.0
+        return (names["A1"] - names["As"]) * self.layers * more / GIB
+
+    def state_gib(self) -> float:
+        """Return weights, gradients and optimizer of a device's layers."""
+        sizes = self.estimate.footprint.stages
+        return sum(sum(sizes[state]) for state in ("weights", "gradients", "optimizer")) / self.pipeline / GIB
+
+    def step(self, recompute: str) -> float:
+        """Return the seconds of a step."""
+        family = "interleaved" if self.chunks > 1 else "1f1b"
+        shape = {"family": family, "p": self.pipeline, "m": self.micro_batches, "v": self.chunks}
+        step = units(shape | {"recompute": recompute}, self.fields)
+        return step.seconds + step.tail
+
+
+KORTHIKANTI = (
+    Trained("22B", 64, 6144, 48, 1, 1, 4, 1, 1.42, 1.10, 9.56, 45.56),
+    Trained("175B", 96, 12288, 96, 8, 3, 1, 64, 18.13, 13.75, 12.35, 45.56),
+    Trained("530B", 128, 20480, 105, 35, 3, 1, 280, 49.05, 37.83, 23.1, 31.64),
+    Trained("1T", 160, 25600, 128, 64, 1, 1, 512, 94.42, 71.49, 26.6, 32.96),
+)
+LAYERS = (  # activations of a layer in sbh, counted by hand from its tensors
+    ("qwen2-7b", 12 + 4 * 4 / 28 + 6 * 18944 / 3584),
+    ("gemma2-27b", 8 + 4 + (4 * 4096 + 4 * 2048) / 4608 + 6 * 8),
+    ("mixtral-8x7b", 12 + 4 * 8 / 32 + 2 * 2 + 6 * 7),
+    ("mixtral-8x22b", 12 + 4 * 8 / 48 + 2 * 2 + 6 * 2 * 16384 / 6144),
+)
+BRIDGE = (  # NVIDIA Megatron-Bridge's performance summary, 2026: tokens a second and GPU
+    ("Llama 3 70B, 64 H100, FP8, TP4 PP8 VP5", 1664.0, {"family": "interleaved", "p": 8, "m": 64, "v": 5},
+     {"model": "llama3-70b", "tp": 4, "data": 2, "zero": 1, "fp8": True}),
+    ("Llama 3.1 405B, 1,024 H100, FP8, TP8 PP8 CP2 VP8", 328.0, {"family": "interleaved", "p": 8, "m": 64, "v": 8},
+     {"model": "llama3.1-405b", "layers": 128, "tp": 8, "context": 2, "data": 8, "zero": 1, "fp8": True}),
+)  # fmt: skip
+
+
+def units(shape: dict[str, Any], fields: dict[str, Any]) -> StepUnits:
+    """Return the figures of a schedule's step with a model on a machine."""
+    preset = Preset.of(fields)
+    spec = preset.priced(registry.read(shape))
+    found = preset.units(spec, simulate(registry.order(spec), spec.timing, spec.v))
+    assert found is not None
+    return found
+
+
+def off(ours: float, published: float) -> str:
+    return f"{ours / published - 1:+.1%}".replace("%", " %")
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def memory_rows() -> Iterator[list[str]]:
+    for row in KORTHIKANTI:
+        yield [row.name, f"{row.activations:g}", f"{row.activation_gib():.2f}", f"{row.states:g}",
+               f"{row.state_gib():.2f}"]  # fmt: skip
+
+
+def time_rows() -> Iterator[list[str]]:
+    for row in KORTHIKANTI:
+        full, selective = row.step("full"), row.step("selective")
+        yield [row.name, f"{row.full:g}", f"{full:.2f}", off(full, row.full), f"{row.selective:g}",
+               f"{selective:.2f}", off(selective, row.selective)]  # fmt: skip
+
+
+def vtrain(path: str) -> str:
+    """Return how far the estimate is from vTrain's measured iterations (Megatron-DeepSpeed on A100)."""
+    found: list[float] = []
+    refused = 0
+    with Path(path).open(encoding="utf-8-sig") as file:
+        for row in list(csv.reader(file))[1:]:
+            batch, micro, hidden, heads, layers, sequence, tp, data, p = map(int, row[2:11])
+            fields = {"model": "custom", "machine": "a100", "hidden": hidden, "attention_heads": heads,
+                      "layers": layers, "sequence": sequence, "micro_batch": micro, "vocabulary": 51200,
+                      "flash": False, "tp": tp, "data": data, "sequence_parallel": False, "zero": 1}  # fmt: skip
+            shape = {"family": "1f1b", "p": p, "m": batch // (micro * data), "recompute": "full"}
+            try:
+                step = units(shape, fields)
+                found.append(1000 * (step.seconds + step.tail) / float(row[11]) - 1)
+            except SpecError:
+                refused += 1  # tensor parallelism across nodes
+    near = sum(abs(each) <= 0.1 for each in found)
+    return (
+        f"{len(found)} measured steps ({refused} with tensor parallelism across nodes left out): median "
+        f"{statistics.median(found):+.1%}, {near} within 10 %, from {min(found):+.1%} to {max(found):+.1%}"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
+    parser.add_argument("--vtrain", metavar="FILE", help="vTrain's multi-node measurements as CSV")
+    given = parser.parse_args()
+    print("Activations with selective recomputation, and parameters with optimizer, GiB a device:\n")
+    print(table(("model", "published", "here", "published", "here"), list(memory_rows())))
+    print("Seconds of a step, full and selective recomputation:\n")
+    print(table(("model", "full", "here", "", "selective", "here", ""), list(time_rows())))
+    print("Activations of a layer, in sbh (34 before):\n")
+    layers = [(name, estimate(Setting.read({"model": name, "p": 1})).ledger.names, own) for name, own in LAYERS]
+    rows = [[name, f"{own:.2f}", f"{names['A1'] / (names['s'] * names['b'] * names['h']):.2f}"]
+            for name, names, own in layers]  # fmt: skip
+    print(table(("model", "by hand", "here"), rows))
+    print("Tokens a second and GPU:\n")
+    rows = []
+    for title, published, shape, fields in BRIDGE:
+        step = units(shape, fields)
+        rate = step.rate / step.devices
+        rows.append([title, f"{published:,.0f}", f"{rate:,.0f}", off(rate, published)])
+    print(table(("run", "published", "here", ""), rows))
+    if given.vtrain:
+        print(vtrain(given.vtrain))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Attacks of hostile clients, and what they do to a bystander."""
