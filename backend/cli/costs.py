@@ -29,9 +29,6 @@ SPLIT = ListType("number[,number...]", int, LAYERS.wanted)
 @click.option("--tp", type=int, help="devices that share each stage (tensor parallelism; default 1)")
 @click.option("--data", type=int, help="data-parallel replicas of the pipeline (default 1)")
 @click.option("--zero", type=int, help="ZeRO: 1 shards the optimizer, 2 also gradients, 3 also weights (default 0)")
-@click.option("--seq", "sequence", type=int, help="sequence length")
-@click.option("--micro-batch", type=int, help="sequences of a micro-batch")
-@click.option("--efficiency", type=float, help="share of the peak rate (default: from the shapes of the products)")
 @_parallel
 @click.option(
     "--layers", type=ListType("number[,number...]", int, LAYERS.wanted), help="layers of the model, or of each stage"
@@ -72,7 +69,7 @@ def _head(found: Estimate) -> list[str]:
         f"memory {hold / GB:.4g} GB of {machine.memory / GB:.4g} GB with {setting.in_flight:g} micro-batches in flight:"
         f" {'fits' if found.footprint.fits else 'does not fit'}",
     ]
-    notes = (model.note, machine.source, memory_note(setting))
+    notes = (model.whole_note, machine.source, memory_note(setting))
     return [*lines, *(line for line in notes if line), ""]
 
 

@@ -131,8 +131,12 @@ def spec_options(optional: bool = False, several: bool = False, family: bool = T
 
 
 def parallel_options(end: str = "") -> tuple[Callable[[F], F], ...]:
-    """Return the options on how a stage's work and memory are shared."""
+    """Return the options on how a stage's work and memory are shared, and on its micro-batches."""
     return (
+        click.option("--seq", "sequence", type=int, help=f"sequence length{end}"),
+        click.option("--micro-batch", type=int, help=f"sequences of a micro-batch{end}"),
+        click.option("--efficiency", type=float,
+                     help=f"share of the peak rate (default: from the shapes of the products){end}"),
         click.option("--cp", "context", type=int, help=f"devices that share each sequence{end}"),
         click.option("--ep", "expert", type=int, help=f"devices that share the experts of a layer{end}"),
         click.option("--sp/--no-sp", "sequence_parallel", default=None,
@@ -141,6 +145,12 @@ def parallel_options(end: str = "") -> tuple[Callable[[F], F], ...]:
         click.option("--heads/--no-heads", default=None,
                      help=f"count embedding and output layer (default){end}"),
     )  # fmt: skip
+
+
+PRESET_OPTIONS = (
+    "model", "machine", "tp", "data", "zero", "sequence", "micro_batch", "efficiency", "context", "expert",
+    "sequence_parallel", "fp8", "heads",
+)  # fmt: skip
 
 
 def preset_options(command: F) -> F:
@@ -179,7 +189,7 @@ def with_changes(data: dict[str, Any], changes: Iterable[tuple[str, Any]]) -> di
 def preset_data(given: dict[str, Any]) -> Preset | None:
     """Take the options of a model and a machine out of a command's; None without a model. Raises RequestError."""
     changes = given.pop("changes")
-    data = {key: given.pop(key) for key in ("model", "machine", "tp", "data", "zero", "heads")}
+    data = {key: given.pop(key) for key in PRESET_OPTIONS}
     data = with_changes({key: value for key, value in data.items() if value is not None}, changes)
     if not data:
         return None

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from typing import Any, TypeVar
 
-from backend.schedule.errors import Message, SpecError, message
+from backend.schedule.errors import SpecError, message
 from backend.schedule.spec import boolean, integer, number, optional
 
 T = TypeVar("T")
@@ -47,7 +47,8 @@ class Model:
 
     ``dropout`` behind attention, scores and MLP keeps its masks; ``post_norms`` are norms of the outputs of attention
     and MLP (Gemma 2). A ``causal`` core of flash attention computes half of the scores. Where ``tied``, the output
-    layer is the embedding.
+    layer is the embedding. ``note`` says where the numbers are from, ``assumed`` names the fields that are not from
+    there and that nobody has chosen.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Model:
     causal: bool = True
     tied: bool = False
     note: str = ""
+    assumed: tuple[str, ...] = ()
 
     @property
     def as_in_papers(self) -> bool:
@@ -122,36 +124,52 @@ class Model:
             found |= {} if self.query_rank is None else {"rq": self.query_rank}
         return found
 
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """Return the fields of a published model that have other values than published."""
+        preset = MODELS[self.name]
+        if not preset.assumed:
+            return ()
+        own = (field for field in MODEL_FIELDS if field not in (*preset.assumed, *BATCH))
+        return tuple(field for field in own if getattr(self, field) != getattr(preset, field))
+
+    @property
+    def whole_note(self) -> str:
+        """Return the note, with what of the values used is assumed and what is changed."""
+        note = self.note
+        if self.assumed:
+            values = [f"{field} {getattr(self, field)}" for field in self.assumed]
+            note = message("hardware.with_assumed", "{note} Assumed: {fields}.", note=note, fields=values)
+        if self.changed:
+            values = [f"{field} {getattr(self, field)}" for field in self.changed]
+            note = message("hardware.with_changed", "{note} Changed: {fields}.", note=note, fields=values)
+        return note
+
     def as_dict(self) -> dict[str, Any]:
-        """Return every field, as needed by the page's form."""
-        return asdict(self)
+        """Return every field, as needed by the page's form, with the whole note."""
+        shape = asdict(self) | {"note": self.whole_note}
+        del shape["assumed"]
+        return shape
 
 
+BATCH = ("sequence", "micro_batch")
 PAPER = message(
     "hardware.zero_bubble_shape",
-    "Zero Bubble's shape, s = 1024. The micro-batch size and the vocabulary (GPT-2's, padded) are assumed.",
+    "Zero Bubble's shape, in the paper with a sequence of 1024. The vocabulary is GPT-2's, padded.",
 )
 
 
 def _published(
     name: str, title: str, billions: float, layers: int, hidden: int, heads: tuple[int, int], ffn: int,
-    vocabulary: int, *, note: Message | None = None, **more: Any,
+    vocabulary: int, **more: Any,
 ) -> Model:  # fmt: skip
     """Return a model of a published configuration with ``billions`` of parameters, by its makers; ``heads`` are (all
     heads, key and value heads).
     """
-    sequence = more.setdefault("sequence", 4096)
-    source = message(
-        "hardware.published",
-        "Published configuration, {billions}B parameters. Sequence {sequence} and micro-batch 1 are assumed.",
-        billions=billions,
-        sequence=sequence,
-    )
-    if note is not None:
-        source = message("hardware.with_note", "{source} {note}", source=source, note=note)
+    note = message("hardware.published", "Published configuration, {billions}B parameters.", billions=billions)
     return Model(
         name, title, layers, hidden, heads[0], vocabulary, kv_heads=heads[1], ffn=ffn, gated=True, dropout=False,
-        note=source, **more,
+        note=note, assumed=BATCH, **more,
     )  # fmt: skip
 
 
@@ -160,10 +178,11 @@ def _controllable(name: str, title: str, layers: int, heads: int, hidden: int, d
     note = message(
         "hardware.controllable_memory_shape",
         "Shape of Qi et al. 2024 (arXiv 2405.15362), on {devices} devices there. Its table gives layers, heads and "
-        "hidden size; micro-batch 1 and the vocabulary (GPT-2's, padded) are assumed.",
+        "hidden size; the vocabulary is GPT-2's, padded.",
         devices=devices,
     )
-    return Model(name, title, layers, hidden, heads, 51200, 1024, causal=False, tied=True, note=note)
+    return Model(name, title, layers, hidden, heads, 51200, 1024, causal=False, tied=True, note=note,
+                 assumed=("micro_batch", "vocabulary"))  # fmt: skip
 
 
 YOUR_OWN = message("hardware.your_own", "Your own")
@@ -187,8 +206,10 @@ MODELS: dict[str, Model] = {
                    experts_per_token=2),
         _published("mixtral-8x22b", "Mixtral 8x22B", 141, 56, 6144, (48, 8), 16384, 32768, experts=8,
                    experts_per_token=2),
-        Model("zb-1.5b", "Zero Bubble 1.5B", 24, 2304, 24, 51200, 1024, 6, flash=False, tied=True, note=PAPER),
-        Model("zb-6.2b", "Zero Bubble 6.2B", 32, 4096, 32, 51200, 1024, 3, flash=False, tied=True, note=PAPER),
+        Model("zb-1.5b", "Zero Bubble 1.5B", 24, 2304, 24, 51200, 1024, 6, flash=False, tied=True, note=PAPER,
+              assumed=("micro_batch", "vocabulary")),
+        Model("zb-6.2b", "Zero Bubble 6.2B", 32, 4096, 32, 51200, 1024, 3, flash=False, tied=True, note=PAPER,
+              assumed=("micro_batch", "vocabulary")),
         _controllable("cm-9.6b", "Controllable Memory 9.6B", 30, 40, 5120, 16),
         _controllable("cm-21b", "Controllable Memory 21B", 46, 48, 6144, 24),
         _controllable("cm-38.5b", "Controllable Memory 38.5B", 62, 56, 7168, 32),
@@ -211,7 +232,7 @@ MAY_LACK = (  # None: derived from the other fields, or not there
     "kv_heads", "ffn", "head_width", "experts", "expert_ffn", "query_rank", "kv_rank", "value_width",
 )  # fmt: skip
 MODEL_FIELDS = (*WHOLE, *NUMBERS, *TRUTHS)
-assert set(MODEL_FIELDS) | {"name", "title", "tied", "note"} == {each.name for each in fields(Model)}
+assert set(MODEL_FIELDS) | {"name", "title", "tied", "note", "assumed"} == {each.name for each in fields(Model)}
 
 
 def model_of(name: Any, changes: Mapping[str, Any]) -> Model:
@@ -225,7 +246,8 @@ def model_of(name: Any, changes: Mapping[str, Any]) -> Model:
             read[field] = may_lack(field, value, *WHOLE[field])
         else:
             read[field] = number(field, value, *NUMBERS[field])
-    made = replace(pick("model", name, MODELS), **read)
+    preset = pick("model", name, MODELS)
+    made = replace(preset, assumed=tuple(field for field in preset.assumed if field not in read), **read)
     _validate(made)
     return made
 

@@ -63,7 +63,7 @@ class Preset:
             len(layers) != spec.p * spec.v or spec.layers or spec.vocabulary == "redistribute"
         ):
             data["layers"] = sum(layers)
-        if spec.layers and self._lists(spec):
+        if spec.layers is not None and self._lists(spec):
             data["layers"] = list(spec.layers)
         if spec.vocabulary != "plain":
             data["heads"] = False
@@ -82,12 +82,13 @@ class Preset:
 
     def applied(self, spec: Spec, costs: Costs, w_share: float) -> Spec:
         """Return the spec with costs that follow from this preset; its layers are then in costs listed by stage."""
-        layers = None if self._lists(spec) else spec.layers
+        layers = None if spec.layers is None or self._lists(spec) else spec.layers
         return spec.with_(costs=costs, w_share=w_share, layers=layers)
 
     def _lists(self, spec: Spec) -> bool:
-        """Return whether embedding and output layer are counted with the ends, so that costs are listed by stage."""
-        return bool(dict(self.fields).get("heads")) and spec.vocabulary == "plain"
+        """Return whether costs are listed by stage: embedding and output layer are at the ends, or layers differ."""
+        setting = self.setting()
+        return (setting.heads and spec.vocabulary == "plain") or len(setting.model.kinds) > 1
 
     def costs(self, spec: Spec) -> tuple[Costs, float]:
         """Return (costs of a spec's devices in ms, w_share)."""

@@ -275,8 +275,8 @@ def test_the_command_gives_all_families_as_json_and_refuses_with_2() -> None:
 
 
 def test_layers_of_a_model_with_its_ends_are_the_stages_of_costs() -> None:
-    model = {"model": "llama3-8b", "heads": True}
-    options = ["--model", "llama3-8b", "--heads", "-p", "4", "--layers", "2*8,9,7", "--json"]
+    model = {"model": "llama3-8b"}
+    options = ["--model", "llama3-8b", "-p", "4", "--layers", "2*8,9,7", "--json"]
     shown = json.loads(CliRunner().invoke(command, ["1f1b", "interleaved", *options]).output)["rows"]
     expected = estimate(Setting.read(model | {"p": 4, "layers": [8, 8, 9, 7]})).costs.F
     assert shown[0]["spec"]["costs"]["F"] == pytest.approx(expected, rel=1e-5)

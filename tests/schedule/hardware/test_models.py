@@ -308,3 +308,14 @@ def test_costs_fit_into_a_spec():
     shape = result(registry.read({"family": "zb-h1", "p": 4, "m": 8, "costs": found["costs"],
                                   "w_share": found["w_share"]}))  # fmt: skip
     assert shape["spec"]["costs"] == found["costs"]
+
+
+def test_the_note_of_a_model_says_what_of_the_values_used_is_assumed_and_what_is_changed():
+    def note(**fields: Any) -> str:
+        return Setting.read({"model": "qwen2-7b", **fields}).model.whole_note
+
+    published = "Published configuration, 7.62B parameters."
+    assert note() == f"{published} Assumed: sequence 4096, micro_batch 1."
+    assert note(sequence=8192) == f"{published} Assumed: micro_batch 1."
+    assert note(sequence=8192, micro_batch=1, hidden=7168) == f"{published} Changed: hidden 7168."
+    assert Setting.read({"model": "custom", "hidden": 64}).model.whole_note == "Every field is yours to set."
