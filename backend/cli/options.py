@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -20,7 +21,7 @@ from backend.schedule.families import registry
 from backend.schedule.families.searched import search_order
 from backend.schedule.family_names import canonical
 from backend.schedule.hardware.preset_costs import Preset
-from backend.schedule.hardware.step_units import GB, DeviceMemory
+from backend.schedule.hardware.step_units import GB, DeviceMemory, StepUnits
 from backend.schedule.interop.ascii import ROUNDING
 from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.recompute import MODES as RECOMPUTE
@@ -199,6 +200,53 @@ def preset_data(given: dict[str, Any]) -> Preset | None:
     preset = Preset.of(data)
     preset.setting()  # wrong fields are refused even where no schedule is priced
     return preset
+
+
+def asked_spec(data: dict[str, Any], preset: Preset | None) -> Spec:
+    """Return the legal spec of a command's options, with the costs of a model and a machine. Raises SpecError."""
+    return priced(registry.read(data), preset, data)
+
+
+def priced(spec: Spec, preset: Preset | None, data: Mapping[str, Any]) -> Spec:
+    """Return a spec with the costs of a model and a machine, but for those that a command's options give."""
+    if preset is None:
+        return spec
+    made = preset.priced(spec)
+    own = {name: getattr(spec.costs, name) for name in data.get("costs", {})}
+    share = spec.w_share if "w_share" in data else made.w_share
+    return registry.validate(made.with_(costs=replace(made.costs, **own), w_share=share))
+
+
+def unit_lines(units: StepUnits | None) -> list[str]:
+    """Return the figures of a step with a model and a machine."""
+    if units is None:
+        return []
+    return [
+        f"{units.rate:,.0f} tokens/s ({units.span['tokens_per_second']:,.0f} in the busiest device's window), "
+        f"MFU {units.mfu:.1%}, {units.devices} devices",
+        fit_text(units.memory),
+    ]
+
+
+def command_line(command: click.Command, values: Mapping[str, Any]) -> list[str]:
+    """Return the words of a command line from values by their parameters' names, None left out; fields of a model or
+    machine without an option of their own are set by --set.
+    """
+    params = {param.name: param for param in command.params}
+    words: list[str] = [command.name or ""]
+    for name, value in values.items():
+        if value is None:
+            continue
+        param = params.get(name)
+        if param is None:
+            words += ["--set", f"{name}={json.dumps(value)}"]
+        elif isinstance(param, click.Argument):
+            words.append(str(value))
+        elif isinstance(value, bool):
+            words.append((param.opts if value else param.secondary_opts)[0])
+        else:
+            words += [param.opts[0], f"{value:g}" if isinstance(value, float) else str(value)]
+    return words
 
 
 UNIT_HEAD = ["tokens/s", "(span)", "MFU", "GB", "fits"]

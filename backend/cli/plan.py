@@ -1,31 +1,45 @@
-"""The command `plan`: the fastest ways to train a model on a machine within its memory."""
+"""The command `plan`: the fastest ways to train a model on machines within a device's memory."""
 
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import click
 
 from backend.cli.columns import columns
-from backend.cli.options import built, failing, preset_data, preset_options
+from backend.cli.options import built, command_line, failing, preset_data, preset_options
+from backend.cli.schedule import export
 from backend.compute.parallel_map import in_processes
-from backend.schedule.analysis.plans import TrainingSetup, best_of_each, frontier, needs_a_model, plans
+from backend.schedule.analysis import plan_question
+from backend.schedule.analysis.frameworks import FRAMEWORKS
+from backend.schedule.analysis.plans import TrainingSetup, best_of_each, frontier, plans, standings
+from backend.schedule.analysis.would_fit import Remedy, remedies
 from backend.schedule.families.registry import family_of
 from backend.schedule.hardware.step_units import GB
 from backend.schedule.options.per_chunk import Modes
-from backend.schedule.spec import LIMITS, MAX_TIME, Spec, integer, number
+from backend.schedule.spec import Spec
 
-HEAD = ["schedule", "v", "limit", "recompute", "offload", "step s", "tokens/s", "(span)", "MFU", "GB", "fits"]
-LEFT = {0, 3, 4, 10}  # columns that are left-aligned
+FIGURES = ["step s", "tokens/s", "(span)", "MFU", "GB", "fits"]
+SIZES = ["PP", "VP", "TP", "CP", "EP", "DP", "b", "m"]  # beside the schedule, where layouts are asked for
+TEXT = {"schedule", "recompute", "offload", "fits"}  # columns that are left-aligned
+OPTION_OF = {"gpus": "--gpus", "p": "-p", "tp": "--tp", "zero": "--zero", "context": "--cp"}
 
 
 @click.command("plan")
-@click.option("-p", type=int, default=Spec.p, show_default=True, help="devices of the pipeline")
-@click.option("-m", type=int, default=Spec.m, show_default=True, help="micro-batches a step")
+@click.option("-p", type=int, help=f"devices of the pipeline (default {Spec.p}; with --gpus any that divides them)")
+@click.option("-m", type=int, help=f"micro-batches a step (default {Spec.m}; with --gpus it follows from --batch)")
+@click.option("--gpus", type=int, help="devices in all: also find their layout, with --batch")
+@click.option("--batch", type=int, help="sequences a step on all devices, with --gpus")
 @preset_options
 @click.option("--gb", type=float, help="memory of a device in GB (default: the machine's)")
+@click.option("--framework", type=click.Choice(list(FRAMEWORKS)), help="only what this framework runs")
+@click.option("--families", help="only these schedules, such as 1f1b,interleaved")
+@click.option("--no-recompute", "recompute", flag_value=False, is_flag=True, default=None, help="no recomputation")
+@click.option("--no-offload", "offload", flag_value=False, is_flag=True, default=None, help="no offload")
 @click.option(
     "--seconds",
     type=click.FloatRange(0, 3600),
@@ -33,48 +47,87 @@ LEFT = {0, 3, 4, 10}  # columns that are left-aligned
     help="how long to search for each of the best (0: construct)",
 )
 @click.option("--rows", type=click.IntRange(1, 1000), default=12, show_default=True, help="plans to print")
-@click.option("--json", "as_json", is_flag=True, help="all plans as JSON")
-def plan_command(p: int, m: int, gb: float | None, seconds: float, rows: int, as_json: bool, **given: Any) -> None:
-    """Find the fastest step of a model on a machine within a device's memory: schedule, chunks per device,
-    recomputation and offload in one search.
+@click.option("--commands", is_flag=True, help="below the plans, the command that writes the order of each")
+@click.option("--json", "as_json", is_flag=True, help="all plans as JSON, each with its command")
+def plan_command(seconds: float, rows: int, commands: bool, as_json: bool, **given: Any) -> None:
+    """Find the fastest step of a model on machines within a device's memory: schedule, chunks per device, recomputation
+    and offload in one search; with --gpus and --batch also the sizes of pipeline, tensor, context, expert and data
+    parallelism, and the micro-batch.
 
-    Printed are the best of each schedule, and below them the frontier: each of its plans is faster than every plan
-    with less memory.
+    Printed are the best of each schedule, or of each layout, and below them the frontier: each of its plans is faster
+    than every plan with less memory. Plans within 1 % share a place (=): estimates are no more exact. The exit code is
+    1 if none fits.
     """
-    with failing({"p": p, "m": m}, as_json):
-        asked = Spec(p=integer("p", p, 1, LIMITS["p"]), m=integer("m", m, 1, LIMITS["m"]))
-        limit = None if gb is None else GB * number("gb", gb, 1e-3, MAX_TIME)
-        preset = preset_data(given)
-        if preset is None:
-            raise needs_a_model()
+    data: dict[str, Any] = {}
+    with failing(data, as_json):
+        data |= {key: given.pop(key) for key in plan_question.KEYS}
+        data = {key: value for key, value in data.items() if value is not None}
+        asked = plan_question.read(data, preset_data(given))
         search = (lambda spec: built(spec, seconds)) if seconds > 0.0 else None
-        found = plans(asked, preset, limit, search, in_processes)
-    front = frontier(found)
+        found = plans(asked, search, in_processes)
+    front, fits = frontier(found), found[0].fits
+    others = [] if fits else remedies(found[0], asked, data.get("gpus"), data.get("batch"))
     if as_json:
-        click.echo(json.dumps({"plans": _described(found), "frontier": _described(front)}))
-        return
-    click.echo("\n".join([*_table(best_of_each(found)[:rows]), "", "frontier, from the least memory:", *_table(front)]))
+        more = {} if fits else {"would_fit": [each.as_dict() for each in others]}
+        click.echo(json.dumps({"plans": _described(found), "frontier": _described(front)} | more))
+    else:
+        best = best_of_each(found)[:rows]
+        places = [["", *map(_place, standings(best))], [""] * (len(front) + 1)]
+        head = ["schedule", *(SIZES if "gpus" in data else ["v"]), "limit", "recompute", "offload", *FIGURES]
+        tables = [[head, *(_cells(plan, "gpus" in data) for plan in those)] for those in (best, front)]
+        first, second = (
+            columns([[place, *row] for place, row in zip(*both, strict=True)], {1 + head.index(name) for name in TEXT})
+            for both in zip(places, tables, strict=True)
+        )
+        lines = [*first, "", "frontier, from the least memory:", *second]
+        click.echo("\n".join(lines + (["", *map(command_of, best)] if commands else [])))
+        if not fits:
+            click.echo(_none_fits(found[0], others), err=True)
+    sys.exit(0 if fits else 1)
 
 
 def _described(found: Sequence[TrainingSetup]) -> list[dict[str, Any]]:
-    return [{"spec": plan.spec.to_json(), "units": plan.units.as_dict()} for plan in found]
+    places = standings(found)
+    return [
+        plan.as_dict() | {"place": place and place[0], "command": command_of(plan)}
+        for plan, place in zip(found, places, strict=True)
+    ]
 
 
-def _table(found: Sequence[TrainingSetup]) -> list[str]:
-    """Format plans in columns, numbers right-aligned."""
-    cells = [HEAD, *(_cells(plan) for plan in found)]
-    return columns(cells, LEFT)
+def command_of(plan: TrainingSetup) -> str:
+    """Return the command that writes a plan's order to a file, or its times where torch's CSV cannot have it."""
+    spec = plan.spec
+    chosen = {"family": spec.family, "p": spec.p, "m": spec.m, "v": spec.v, "memory": spec.memory,
+              "effort": spec.effort}  # fmt: skip
+    modes = {key: _words(getattr(spec, key)) for key in ("recompute", "offload") if getattr(spec, key) != "none"}
+    searched = family_of(spec).problem is not None and spec.effort is None
+    form = "torch-csv" if family_of(spec).placement != "bidirectional" else "json"
+    end = ({"seconds": 0} if searched else {}) | {"form": form}
+    return shlex.join(["app.py", *command_line(export, chosen | modes | dict(plan.layout.preset.fields) | end)])
 
 
-def _cells(plan: TrainingSetup) -> list[str]:
+def _none_fits(plan: TrainingSetup, others: Sequence[Remedy]) -> str:
+    """Return that no plan fits, which needs the least, and with what it would fit."""
+    memory = plan.units.memory
+    least = f"{family_of(plan.spec).title}, v {plan.spec.v}, needs the least: {memory.most / GB:.4g} GB"
+    ways = [f"{OPTION_OF[each.field]} {each.value} ({each.memory / GB:.4g} GB)" for each in others]
+    would = f"; it would fit with {', or '.join(ways)}" if ways else ""
+    return f"Nothing fits in {memory.limit / GB:.4g} GB. {least}{would}."
+
+
+def _place(place: tuple[int, bool] | None) -> str:
+    return "-" if place is None else f"{place[0]}{'=' if place[1] else ''}"
+
+
+def _cells(plan: TrainingSetup, with_sizes: bool) -> list[str]:
     spec, units = plan.spec, plan.units
     return [
         family_of(spec).title,
-        str(spec.v),
+        *(map(str, plan.layout.sizes(spec.v).values()) if with_sizes else [str(spec.v)]),
         "-" if spec.memory is None else f"{spec.memory:g}",
         _words(spec.recompute),
         _words(spec.offload),
-        f"{units.seconds:.3f}",
+        f"{plan.seconds:.3f}",
         f"{units.rate:,.0f}",
         f"{units.span['tokens_per_second']:,.0f}",
         f"{units.mfu:.1%}",

@@ -10,7 +10,17 @@ from typing import Any, NoReturn
 
 import click
 
-from backend.cli.options import failing, reported, runner, spec_data, spec_options
+from backend.cli.options import (
+    asked_spec,
+    failing,
+    preset_data,
+    preset_options,
+    priced,
+    reported,
+    runner,
+    spec_data,
+    spec_options,
+)  # fmt: skip
 from backend.cli.report import (
     as_shape,
     calibration_lines,
@@ -27,6 +37,7 @@ from backend.runs.options import CHOICES, Options
 from backend.runs.run_series import Rows
 from backend.schedule.errors import OrderError
 from backend.schedule.families import registry
+from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.interop import torch_csv
 from backend.schedule.interop.ascii import memory_lines
 from backend.schedule.interop.csv_table import text_of
@@ -42,6 +53,7 @@ OPTIONS = ("unit_ms", "steps", *CHOICES)
 
 @click.command()
 @spec_options(optional=True)
+@preset_options
 @click.option("--csv", "csv_file", type=click.Path(path_type=Path, exists=True, dir_okay=False),
               help="run an order from a file in torch's CSV instead of a FAMILY")  # fmt: skip
 @click.option("--mode", type=click.Choice(CHOICES["mode"]), default="auto", show_default=True,
@@ -66,11 +78,14 @@ def run(csv_file: Path | None, calibrating: bool, trace: Path | None, as_json: b
     On this machine, or where BUBBLELINE_ENGINE=ray on the cluster at BUBBLELINE_RAY_ADDRESS (docs/cluster.md).
     """
     options = {key: given.pop(key) for key in OPTIONS}
-    data, unit_ms = spec_data(given), options["unit_ms"]
+    data: dict[str, Any] = {}
+    unit_ms = options["unit_ms"]
     job = {key: value for key, value in options.items() if value is not None}
     with failing(data, as_json), reported(OrderError):
+        preset = preset_data(given)
+        data |= spec_data(given)
         optional(number, "unit_ms", unit_ms, 0.001, 60_000)
-        spec, order = _order(csv_file, data)
+        spec, order = _order(csv_file, data, preset)
     job |= {"spec": spec.to_json(), "order": wire.to_text(order)}
     quiet = as_json or not sys.stderr.isatty()
     if not quiet:
@@ -92,18 +107,18 @@ def run(csv_file: Path | None, calibrating: bool, trace: Path | None, as_json: b
     sys.exit(0 if shape["verified"] else 1)
 
 
-def _order(csv_file: Path | None, data: dict[str, Any]) -> tuple[Spec, Order]:
+def _order(csv_file: Path | None, data: dict[str, Any], preset: Preset | None) -> tuple[Spec, Order]:
     """Return the spec and the order to run. Raises OrderError, RequestError."""
     if csv_file is not None:
         if data.get("family"):
             why = message("runs.family_or_csv", "give a FAMILY or --csv FILE, not both")
             raise RequestError("family", data["family"], why)
         order = torch_csv.read(text_of(csv_file.read_bytes()))
-        return registry.read_of_file(data, order), order
+        return priced(registry.read_of_file(data, order), preset, data), order
     if not data.get("family"):
         why = message("runs.family_missing", "name a FAMILY such as 1f1b, or a file with --csv")
         raise RequestError("family", None, why, nearest="1f1b")
-    spec = registry.read(data)
+    spec = asked_spec(data, preset)
     return spec, registry.order(spec)
 
 

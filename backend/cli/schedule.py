@@ -12,7 +12,18 @@ from typing import Any
 
 import click
 
-from backend.cli.options import built, failing, seconds_option, spec_data, spec_options, write_file
+from backend.cli.options import (
+    asked_spec,
+    built,
+    failing,
+    preset_data,
+    preset_options,
+    seconds_option,
+    spec_data,
+    spec_options,
+    unit_lines,
+    write_file,
+)  # fmt: skip
 from backend.config import PROJECT
 from backend.errors import RequestError, message
 from backend.schedule import result
@@ -33,6 +44,7 @@ LAWS_PAGE = PROJECT / "docs" / "laws.md"
 
 @click.command()
 @spec_options()
+@preset_options
 @click.option("--json", "as_json", is_flag=True, help="the Result as JSON instead of a picture")
 @click.option("--times", is_flag=True, help="with --json: start and end of every op")
 @click.option("--columns", type=click.IntRange(10, 10_000), help="width of the picture")
@@ -40,20 +52,25 @@ LAWS_PAGE = PROJECT / "docs" / "laws.md"
 @click.option("--prove", is_flag=True, help="go through all orders of a small searched schedule (needs ortools)")
 def show(as_json: bool, times: bool, columns: int | None, seconds: float, prove: bool, **given: Any) -> None:
     """Print the timeline of FAMILY, its figures and its law."""
-    data = spec_data(given)
+    data: dict[str, Any] = {}
     with failing(data, as_json):
-        spec, order = built(registry.read(data), seconds)
+        preset = preset_data(given)
+        data |= spec_data(given)
+        spec, order = built(asked_spec(data, preset), seconds)
         proof = {}
         if prove:
             spec, order, certificate = proved(spec, registry.family_of(spec), order)
             proof = {"certificate": certificate}
         timeline = simulate(order, spec.timing, spec.v)
-    shape = result.describe(spec, order, timeline, times) | proof
+    units = None if preset is None else preset.units(spec, timeline)
+    shape = (
+        result.describe(spec, order, timeline, times) | proof | ({} if units is None else {"units": units.as_dict()})
+    )
     if as_json:
         click.echo(json.dumps(shape))
         return
     click.echo(f"{registry.family_of(spec).title}   p {spec.p}   m {spec.m}   v {spec.v}")
-    click.echo("\n".join(ascii.draw(timeline, columns) + ascii.summary(shape)))
+    click.echo("\n".join(ascii.draw(timeline, columns) + ascii.summary(shape) + unit_lines(units)))
 
 
 @click.command()
@@ -94,14 +111,17 @@ def _printable(data: Any) -> Any:
 
 @click.command()
 @spec_options()
+@preset_options
 @click.option("--format", "form", type=click.Choice(list(FORMATS)), required=True)
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="file instead of standard output")
 @seconds_option
 def export(form: str, output: Path | None, seconds: float, **given: Any) -> None:
     """Write FAMILY's schedule for another program."""
-    data = spec_data(given)
+    data: dict[str, Any] = {}
     with failing(data, form == "json"):
-        body = render(*built(registry.read(data), seconds), form)
+        preset = preset_data(given)
+        data |= spec_data(given)
+        body = render(*built(asked_spec(data, preset), seconds), form)
     if output is None:
         click.echo(body, nl=False)
         return

@@ -14,6 +14,7 @@ from backend.errors import with_codes
 from backend.jobs.encoding import Encoded, encode_json
 from backend.schedule.analysis import plans
 from backend.schedule.analysis.compare import compare
+from backend.schedule.analysis.layouts import Layout
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.simulation.costs import Costs
@@ -72,8 +73,11 @@ def test_training_plans_are_those_of_the_command_best_first(
     monkeypatch.setattr(routes, "compute", lambda work, query: work(query))
     body = client.get(f"/api/plans?{SMALL}").get_json()
     preset = Preset.of({"model": "cm-9.6b", "machine": "a100", "tp": 8})
-    found = plans.plans(Spec(p=2, m=3), preset, 16e9)
-    assert (body["p"], body["m"], body["limit"], body["tried"], body["left_out"]) == (2, 3, 16e9, len(found), 0)
+    layout = Layout(2, 3, preset)
+    found = plans.plans(plans.Asked((layout,), 16e9))
+    tried = len(list(plans.specs(layout, 16e9)))
+    assert (body["limit"], body["tried"], body["left_out"], body["would_fit"]) == (16e9, tried, 0, [])
+    assert all(each["preset"] == dict(preset.fields) for each in body["plans"])
 
     def described(chosen: list[plans.TrainingSetup]) -> list[dict[str, object]]:
         return json.loads(json.dumps([{"spec": each.spec.to_json(), "units": each.units.as_dict()} for each in chosen]))
@@ -115,6 +119,12 @@ def test_an_answer_is_kept_only_if_there_was_time_for_all_plans(
         (f"{SMALL}&seconds=1&seconds=2", "seconds"),
         (SMALL.replace("cm-9.6b", "nobody"), "model"),
         (SMALL.replace("m.tp=8", "m.tp=0"), "tp"),
+        (SMALL.replace("m.tp=8", "m.tp=3"), "tp"),
+        (f"{SMALL}&framework=nothing", "framework"),
+        (f"{SMALL}&families=1f1b,pipedream", "families"),
+        (f"{SMALL}&offload=2", "offload"),
+        (f"{SMALL}&batch=8", "gpus"),
+        (f"{SMALL}&gpus=8&batch=8", "m"),
         (SMALL.replace("p=2", "p=512"), "p"),
     ],
 )

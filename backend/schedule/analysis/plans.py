@@ -1,5 +1,5 @@
 """Plan a training run: the fastest step of a model on a machine within a device's memory, in one search over the
-schedule, the chunks per device, recomputation and offload.
+schedule, the chunks per device, recomputation and offload, in one layout of the devices or several.
 
 Every family is built with several numbers of chunks and each option. A searched family gets, for each kind of
 recomputation, several limits up to the highest with which its activations fit beside the parameters: recomputation
@@ -13,11 +13,15 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from itertools import product
+from typing import Any
 
 import numpy as np
 
 from backend.schedule import jit
+from backend.schedule.analysis.frameworks import Framework
+from backend.schedule.analysis.layouts import Layout
 from backend.schedule.analysis.map_each import Map, Search, one_by_one, time_in_ops
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families.apply_options import with_copies
@@ -37,6 +41,8 @@ from backend.schedule.spec import Spec
 CHUNKS = (1, 2, 3, 4, 6, 8)  # per device, where a family has a choice
 CHUNKS_SEARCHED = (1, 2, 4)  # and of searched families, which take longer to construct
 MOST_OPS = 200_000  # of one order
+BEST = 2  # layouts for which searched families are built too, where there are several
+TIE = 0.01  # of a step: what differs less is a tie
 FINALISTS = 4  # searched families' settings that are searched on after the construction
 PARTS = (1 / 2, 3 / 4, 1.0, 3 / 2, 2.0)  # of p, limits on the activations of a searched family
 ENOUGH = 2.0  # times p: more activations than that hardly shorten a step (ZB-2p)
@@ -44,57 +50,111 @@ DIGITS = 100  # limits in hundredths of a micro-batch, rounded down
 
 
 @dataclass(frozen=True)
+class Allowed:
+    """What plans may have: schedules (None: all), those of a framework, recomputation, offload."""
+
+    families: tuple[str, ...] | None = None
+    framework: Framework | None = None
+    recompute: bool = True
+    offload: bool = True
+
+    def runs(self, family: Family) -> bool:
+        """Return whether a family may be chosen. Steps of asynchronous ones are others: weights change after every
+        backward.
+        """
+        named = self.families is None or family.name in self.families
+        return named and not family.asynchronous and (self.framework is None or self.framework.runs(family))
+
+    def takes(self, recompute: Modes, offload: Modes) -> bool:
+        """Return whether a choice of recomputation and offload may be taken."""
+        for modes, allowed in ((recompute, self.recompute), (offload, self.offload)):
+            if modes != "none" and not allowed:
+                return False
+        return self.framework is None or self.framework.takes(recompute, offload)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What plans are for: the layouts of the devices, the memory of a device in bytes (None: the machine's), and what
+    plans may have.
+    """
+
+    layouts: tuple[Layout, ...]
+    limit: float | None = None
+    allowed: Allowed = Allowed()
+
+
+@dataclass(frozen=True)
 class TrainingSetup:
-    """A way to train the model: a legal spec with the preset's costs, and the figures of its step."""
+    """A way to train the model: a legal spec with the layout's costs, and the figures of its step. Equal ``digest``:
+    the same order.
+    """
 
     spec: Spec
     units: StepUnits
+    layout: Layout
+    digest: bytes
 
     @property
     def fits(self) -> bool:
         return self.units.memory.fits
 
+    @property
+    def seconds(self) -> float:
+        """Return the seconds of a step with what follows its last backward, from which tokens per second are."""
+        return self.units.seconds + self.units.tail
 
-def plans(
-    asked: Spec,
-    preset: Preset,
-    limit: float | None = None,
-    search: Search | None = None,
-    map_each: Map = one_by_one,
-) -> list[TrainingSetup]:
-    """Return every plan for ``asked.p`` devices and ``asked.m`` micro-batches: those that fit from the fastest, then
-    the others from the least memory.
+    def as_dict(self) -> dict[str, Any]:
+        """Return the plan as JSON, with the sizes of its layout and the fields of its preset."""
+        return {
+            "spec": self.spec.to_json(),
+            "units": self.units.as_dict(),
+            "sizes": self.layout.sizes(self.spec.v),
+            "preset": dict(self.layout.preset.fields),
+        }
 
-    ``limit`` is the memory of a device in bytes, the machine's by default. ``search`` goes on from the best searched
-    orders; without it they are only constructed. Raises SpecError for a forward-only setting, and where nothing can be
-    built.
+
+Group = tuple[Layout, Spec]
+"""A layout, and the spec of an order that is the same with every offload."""
+
+
+def plans(asked: Asked, search: Search | None = None, map_each: Map = one_by_one) -> list[TrainingSetup]:
+    """Return every plan: those that fit from the fastest, then the others from the least memory. Of plans with the same
+    order and options only one is there.
+
+    ``search`` goes on from the best searched orders; without it they are only constructed. Of several layouts, searched
+    families are built for those ``BEST`` with families of a fixed order. Raises SpecError where nothing can be built.
     """
-    _validate(asked)
     jit.compile_all()
-    found = _sorted(_measured_each(_alike(specs(asked, preset, limit)), preset, limit, map_each), asked)
+    if len(asked.layouts) == 1:
+        found = _built(_measured_each(_groups(asked), asked, map_each))
+    else:
+        fixed, shaped = _groups(asked, shaped=False), _groups(asked, shaped=True)
+        found = _built(_measured_each(fixed, asked, map_each))
+        best = list(dict.fromkeys(plan.layout for plan in sorted(found, key=_rank))) or list(asked.layouts)
+        more = {group: specs for group, specs in shaped.items() if group[0] in best[:BEST]}
+        found += _built(_measured_each(more, asked, map_each))
+    found = _sorted(found, asked)
     if search is not None:
-        found = sorted([*found, *_searched_on(found, preset, limit, search)], key=_rank)
+        found = sorted([*found, *_searched_on(found, asked.limit, search)], key=_rank)
     return _one_of_each(found)
 
 
-def plans_within(
-    seconds: float, asked: Spec, preset: Preset, limit: float | None = None, map_each: Map = one_by_one
-) -> tuple[list[TrainingSetup], int]:
-    """Return (the plans that can be constructed within ``seconds``, how many more would have been), sorted as those of
-    ``plans``. Raises SpecError as it does.
+def plans_within(seconds: float, asked: Asked, map_each: Map = one_by_one) -> tuple[list[TrainingSetup], int, int]:
+    """Return (the plans that can be constructed within ``seconds``, how many settings were built, how many more would
+    have been), sorted as those of ``plans``. Raises SpecError as it does.
 
     Families of a fixed order come first, which take least; then orders constructed for the costs without
     recomputation, then with it, each from the fewest ops: every family has its plans early. The first order is built
     however late it is.
     """
-    _validate(asked)
     jit.compile_all()
     end = time.monotonic() + seconds
-    alike = _alike(specs(asked, preset, limit))
-    in_order = dict(sorted(alike.items(), key=lambda group: _turn(group[0])))
-    measured = _measured_each(in_order, preset, limit, map_each, end)
+    in_order = dict(sorted(_groups(asked).items(), key=lambda group: _turn(group[0][1])))
+    measured = _measured_each(in_order, asked, map_each, end)
     left_out = sum(len(specs) for specs, found in zip(in_order.values(), measured, strict=True) if found is None)
-    return _one_of_each(_sorted(measured, asked)), left_out
+    built = _built(measured)
+    return _one_of_each(_sorted(built, asked)), len(built), left_out
 
 
 def _turn(plain: Spec) -> tuple[bool, int]:
@@ -105,27 +165,42 @@ def _turn(plain: Spec) -> tuple[bool, int]:
 def frontier(plans: Sequence[TrainingSetup]) -> list[TrainingSetup]:
     """Return the plans that are faster than every plan with less memory, from the least memory."""
     best: list[TrainingSetup] = []
-    for plan in sorted(plans, key=lambda plan: (plan.units.memory.most, plan.units.seconds)):
-        if not best or plan.units.seconds < best[-1].units.seconds:
+    for plan in sorted(plans, key=lambda plan: (plan.units.memory.most, plan.seconds)):
+        if not best or plan.seconds < best[-1].seconds:
             best.append(plan)
     return best
 
 
 def best_of_each(plans: Sequence[TrainingSetup]) -> list[TrainingSetup]:
-    """Return the first plan of each family and number of chunks."""
-    first: dict[tuple[str, int], TrainingSetup] = {}
+    """Return the first plan of each family and number of chunks; of several layouts, of each layout."""
+    several = len({plan.layout for plan in plans}) > 1
+    first: dict[Any, TrainingSetup] = {}
     for plan in plans:
-        first.setdefault((plan.spec.family, plan.spec.v), plan)
+        first.setdefault(plan.layout if several else (plan.spec.family, plan.spec.v), plan)
     return list(first.values())
 
 
-def specs(asked: Spec, preset: Preset, limit: float | None = None) -> Iterator[Spec]:
-    """Yield the legal specs of all synchronous families at p and m, with the preset's costs."""
-    for family in FAMILIES.values():
-        if family.asynchronous:  # its steps are others: weights change after every backward
-            continue
+def standings(plans: Sequence[TrainingSetup]) -> list[tuple[int, bool] | None]:
+    """Return (place, whether others share it) of each of some sorted plans, None of those that do not fit. Plans share
+    a place that are no more than ``TIE`` slower than the first of them: estimates are no more exact.
+    """
+    places: list[int | None] = []
+    best = 0.0
+    for at, plan in enumerate(plans):
+        if plan.fits and (at == 0 or plan.seconds > (1 + TIE) * best):
+            best, place = plan.seconds, at + 1
+        places.append(place if plan.fits else None)
+    return [None if place is None else (place, places.count(place) > 1) for place in places]
+
+
+def specs(layout: Layout, limit: float | None = None, allowed: Allowed = Allowed()) -> Iterator[Spec]:
+    """Yield the legal specs of all families that are allowed, with the layout's costs."""
+    preset = layout.preset
+    for family in filter(allowed.runs, FAMILIES.values()):
         for v, recompute, offload in _choices(family):
-            spec = _priced(Spec(family.name, asked.p, asked.m, v, recompute=recompute, offload=offload), preset)
+            if not allowed.takes(recompute, offload):
+                continue
+            spec = _priced(Spec(family.name, layout.p, layout.m, v, recompute=recompute, offload=offload), preset)
             if spec is None or family.op_count(spec) > MOST_OPS:
                 continue
             if family.problem is None:
@@ -150,6 +225,8 @@ def _choices(family: Family) -> Iterator[tuple[int, Modes, Modes]]:
 
 def _chunks(family: Family) -> Sequence[int]:
     least, natural, most = family.v
+    if natural > 1:  # with one chunk its order is another family's, or one that takes more memory and no less time
+        least = max(2, least)
     choice = CHUNKS if family.problem is None else CHUNKS_SEARCHED
     return sorted({natural, *(v for v in choice if least <= v <= most)})
 
@@ -186,90 +263,96 @@ def within(spec: Spec, family: Family, preset: Preset, limit: float | None = Non
     return math.floor(DIGITS * float((free[each > 0.0] / each[each > 0.0]).min())) / DIGITS
 
 
-def _alike(chosen: Iterator[Spec]) -> dict[Spec, list[Spec]]:
-    """Group the specs that differ in offload only, by the spec of the order that they share."""
-    alike: dict[Spec, list[Spec]] = {}
-    for spec in chosen:
-        alike.setdefault(spec.with_(offload="none", costs=replace(spec.costs, O=None)), []).append(spec)
-    return alike
+def _groups(asked: Asked, shaped: bool | None = None) -> dict[Group, list[Spec]]:
+    """Group the specs that differ in offload only; ``shaped``: of families whose order the costs shape, or not."""
+    groups: dict[Group, list[Spec]] = {}
+    for layout in asked.layouts:
+        for spec in specs(layout, asked.limit, asked.allowed):
+            if shaped is None or family_of(spec).shaped_by_costs is shaped:
+                plain = spec.with_(offload="none", costs=replace(spec.costs, O=None))
+                groups.setdefault((layout, plain), []).append(spec)
+    return groups
 
 
 def _measured_each(
-    alike: dict[Spec, list[Spec]], preset: Preset, limit: float | None, map_each: Map, end: float | None = None
+    groups: dict[Group, list[Spec]], asked: Asked, map_each: Map, end: float | None = None
 ) -> list[list[TrainingSetup] | None]:
     """Return the plans of each group of specs; with ``end``, a time of ``time.monotonic``, None for those that would be
     begun after it, though not for the first group.
     """
-    first = next(iter(alike), None)
+    first = next(iter(groups), None)
 
-    def measured(plain: Spec) -> list[TrainingSetup] | None:
-        if end is not None and plain is not first and time.monotonic() >= end:
+    def measured(group: Group) -> list[TrainingSetup] | None:
+        if end is not None and group is not first and time.monotonic() >= end:
             return None
+        layout, plain = group
         built = order(plain)
-        found = (_measured(spec, with_copies(spec, built), preset, limit) for spec in alike[plain])
+        found = (measure(spec, with_copies(spec, built), layout, asked.limit) for spec in groups[group])
         return [plan for plan in found if plan is not None]
 
-    return map_each(measured, list(alike), time_in_ops, longest_first=end is None)
+    return map_each(measured, list(groups), lambda group: time_in_ops(group[1]), longest_first=end is None)
 
 
-def _sorted(groups: Sequence[list[TrainingSetup] | None], asked: Spec) -> list[TrainingSetup]:
-    """Return the plans of all groups by their rank. Raises SpecError if there are none."""
-    found = [plan for group in groups if group is not None for plan in group]
+def _built(measured: Sequence[list[TrainingSetup] | None]) -> list[TrainingSetup]:
+    return [plan for group in measured if group is not None for plan in group]
+
+
+def _sorted(found: Sequence[TrainingSetup], asked: Asked) -> list[TrainingSetup]:
+    """Return plans by their rank. Raises SpecError if there are none."""
     if not found:
-        text = message("analysis.no_plan", "no schedule can be built for this model on {p} devices", p=asked.p)
-        raise SpecError("p", asked.p, text)
+        p = asked.layouts[0].p
+        text = message("analysis.no_plan", "no schedule can be built for this model on {p} devices", p=p)
+        if asked.allowed != Allowed():
+            text = message(
+                "analysis.no_plan_allowed",
+                "none of the schedules that are allowed can be built for this model on {p} devices",
+                p=p,
+            )
+        raise SpecError("p", p, text)
     return sorted(found, key=_rank)
 
 
-def _measured(spec: Spec, built: Order, preset: Preset, limit: float | None) -> TrainingSetup | None:
-    units = preset.units(spec, simulate(built, spec.timing, spec.v))
+def measure(spec: Spec, built: Order, layout: Layout, limit: float | None) -> TrainingSetup | None:
+    """Return the plan of a spec and its order; None where the model does not have as many layers as stages."""
+    units = layout.preset.units(spec, simulate(built, spec.timing, spec.v))
     if units is None:
         return None
     if limit is not None:
         units = replace(units, memory=replace(units.memory, limit=limit))
-    return TrainingSetup(spec, units)
+    parts = (built.placement.stage_of, built.codes, built.offsets, *(() if built.micro is None else (built.micro,)))
+    return TrainingSetup(spec, units, layout, blake2b(b"".join(part.tobytes() for part in parts)).digest())
 
 
-def _rank(plan: TrainingSetup) -> tuple[bool, float, float]:
-    memory = plan.units.memory.most
-    return (not plan.fits, *((plan.units.seconds, memory) if plan.fits else (memory, plan.units.seconds)))
+def _rank(plan: TrainingSetup) -> tuple[Any, ...]:
+    """Return what plans are sorted by; of equal ones, families of a fixed order and the lowest limit come first."""
+    memory, spec, family = plan.units.memory.most, plan.spec, family_of(plan.spec)
+    equal = (family.shaped_by_costs, list(FAMILIES).index(spec.family), spec.v, spec.memory or 0.0)
+    return (not plan.fits, *((plan.seconds, memory) if plan.fits else (memory, plan.seconds)), *equal)
 
 
-def _searched_on(
-    found: Sequence[TrainingSetup], preset: Preset, limit: float | None, search: Search
-) -> Iterator[TrainingSetup]:
+def _searched_on(found: Sequence[TrainingSetup], limit: float | None, search: Search) -> Iterator[TrainingSetup]:
     """Yield the plans found by searching on from the best constructed ones whose bound is below the fastest."""
-    best, left = found[0].units.seconds, FINALISTS
+    best, left = found[0].seconds, FINALISTS
     for plan in found:
         problem = family_of(plan.spec).problem
         if problem is None or not plan.fits or left == 0:
             continue
-        if lower_bound(problem(plan.spec).instance).value / 1000 >= best:
+        if lower_bound(problem(plan.spec).instance).value / 1000 + plan.units.tail >= best:
             continue
         left -= 1
         spec, built = search(plan.spec)
-        better = _measured(spec, built, preset, limit)
+        better = measure(spec, built, plan.layout, limit)
         if better is not None:
-            best = min(best, better.units.seconds)
+            best = min(best, better.seconds)
             yield better
 
 
 def _one_of_each(found: Sequence[TrainingSetup]) -> list[TrainingSetup]:
-    """Leave out the shorter searches for the same setting."""
-    first: dict[Spec, TrainingSetup] = {}
+    """Leave out the shorter searches for the same setting, and equal orders with the same options."""
+    first: dict[Any, TrainingSetup] = {}
     for plan in found:
-        first.setdefault(plan.spec.with_(effort=None), plan)
-    return list(first.values())
-
-
-def needs_a_model() -> SpecError:
-    """Return the error of a plan without a model."""
-    text = message("analysis.plan_needs_a_model", "a plan is for a model on a machine; name a model such as llama3-70b")
-    return SpecError("model", None, text, nearest="llama3-70b")
-
-
-def _validate(asked: Spec) -> None:
-    asked.checked()
-    if asked.forward_only:
-        text = message("analysis.forward_only_is_not_trained", "a plan is for training, which has backwards")
-        raise SpecError("forward_only", True, text, nearest=False)
+        first.setdefault((plan.layout, plan.spec.with_(effort=None)), plan)
+    orders: dict[Any, TrainingSetup] = {}
+    for plan in first.values():
+        orders.setdefault((plan.layout, plan.digest, plan.spec.recompute, plan.spec.offload), plan)
+    return list(orders.values())

@@ -11,7 +11,9 @@ from backend.charts.theme_tokens import ALL_THEMES
 from backend.jobs.analyses import COMPARED_KEYS
 from backend.jobs.encoding import BINARY, JSON
 from backend.jobs.schedules import BLOCK_KEYS
-from backend.jobs.training_plans import GIGABYTES, SECONDS
+from backend.jobs.training_plans import SECONDS
+from backend.schedule.analysis.frameworks import FRAMEWORKS
+from backend.schedule.analysis.plan_question import GIGABYTES, SIZES
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.hardware.preset_costs import PRESET_KEYS
 from backend.schedule.interop.export import FORMATS
@@ -73,9 +75,19 @@ COMPARED = record(
     units=nullable(UNITS),
 )
 TRAINING_PLANS = record(
-    **dict.fromkeys(("p", "m", "tried", "left_out"), COUNT),
+    **dict.fromkeys(("tried", "left_out"), COUNT),
     limit=float,
-    plans=array(record(spec=ref("Spec"), units=UNITS, best=bool, frontier=bool)),
+    would_fit=array(record(field=str, value=COUNT, memory=float)),
+    plans=array(
+        record(
+            spec=ref("Spec"),
+            units=UNITS,
+            sizes=record(**dict.fromkeys(("p", "v", "tp", "context", "expert", "data", "micro_batch", "m"), COUNT)),
+            preset=dict,
+            place=nullable(COUNT),
+            **dict.fromkeys(("tied", "best", "frontier"), bool),
+        )
+    ),
 )
 BLOCK = record(
     **dict.fromkeys(("family", "placement", "backward"), str),
@@ -181,13 +193,21 @@ OPERATIONS: dict[str, Operation] = {
         answer("The plans.", TRAINING_PLANS),
         (
             *spec_query("p", "m"),
+            Parameter("gpus", whole(*SIZES["gpus"]), "devices in all, whose layout is found; with batch"),
+            Parameter("batch", whole(*SIZES["batch"]), "sequences of a step on all devices; with gpus, without m"),
             Parameter("gb", number(*GIGABYTES), "memory of a device in GB; by default the machine's"),
+            Parameter("families", text(most=400), "only these schedules, names between commas"),
+            Parameter("framework", choice(FRAMEWORKS), "only what this framework runs"),
+            Parameter("recompute", whole(0, 1, 1), "0: no recomputation"),
+            Parameter("offload", whole(0, 1, 1), "0: no offload"),
             Parameter("seconds", number(*SECONDS), "for which plans are constructed; left_out counts those not built"),
             A_SETTING,
         ),
         refusals=(304,),
         more="Those that fit come first, from the fastest, then the others from the least memory. `best`: the first "
-        "of its family and v; `frontier`: faster than every plan with less memory. m.model is required.",
+        "of its family and v, of several layouts the first of each; `frontier`: faster than every plan with less "
+        "memory; `place`: the same for those within 1 %, which are `tied`; `would_fit`: where none fits, other sizes "
+        "with which the first would. m.model is required.",
     ),
     "export.export": Operation(
         TAG,
