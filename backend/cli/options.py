@@ -345,9 +345,9 @@ def runner() -> Iterator[Series]:
         yield series
 
 
-def write_file(path: Path, text: str) -> None:
+def write_file(path: Path, body: str | bytes) -> None:
     """Write a file, or leave with the reason why it cannot be written."""
     try:
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(body.encode() if isinstance(body, str) else body)
     except OSError as error:
         raise click.FileError(str(path), error.strerror) from None

@@ -18,6 +18,7 @@ from backend.cli.options import (
     failing,
     preset_data,
     preset_options,
+    reported,
     seconds_option,
     spec_data,
     spec_options,
@@ -26,6 +27,9 @@ from backend.cli.options import (
 )  # fmt: skip
 from backend.config import PROJECT
 from backend.errors import RequestError, message
+from backend.jobs.pictures import FORMATS as PICTURES
+from backend.jobs.pictures import draw
+from backend.lessons.values import LessonError
 from backend.schedule import result
 from backend.schedule.analysis.law_table import table
 from backend.schedule.errors import OrderError
@@ -112,20 +116,22 @@ def _printable(data: Any) -> Any:
 @click.command()
 @spec_options()
 @preset_options
-@click.option("--format", "form", type=click.Choice(list(FORMATS)), required=True)
+@click.option("--format", "form", type=click.Choice([*FORMATS, *PICTURES]), required=True)
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="file instead of standard output")
 @seconds_option
 def export(form: str, output: Path | None, seconds: float, **given: Any) -> None:
-    """Write FAMILY's schedule for another program."""
+    """Write FAMILY's schedule for another program, or as a picture: SVG, PNG, or a page that plays without a server."""
     data: dict[str, Any] = {}
     with failing(data, form == "json"):
         preset = preset_data(given)
         data |= spec_data(given)
-        body = render(*built(asked_spec(data, preset), seconds), form)
-    if output is None:
-        click.echo(body, nl=False)
-        return
-    write_file(output, body)
+        spec, order = built(asked_spec(data, preset), seconds)
+        with reported(LessonError):  # no bundle
+            drawn = draw(spec, form, preset is not None) if form in PICTURES else render(spec, order, form).encode()
+    if output is not None:
+        write_file(output, drawn)
+    else:
+        click.echo(drawn, nl=False)
 
 
 @click.command()

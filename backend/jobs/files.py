@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -124,15 +124,19 @@ def standalone(query: bytes, found: Iterable[Spec]) -> View:
     if sum(order_ms(spec) for spec in plans) > MOST_MS:
         why = message("web.view_too_large", "this is too large for one file; choose fewer micro-batches or devices")
         raise RequestError("m", plans[0].m, why)
+    names = "-".join(re.sub(r"[^a-z0-9-]", "", spec.family) for spec in plans)
+    entries = entries_of(query)
+    name = f"bubbleline-{names}-p{plans[0].p}-m{plans[0].m}.html"
+    return View(view_data(plans), texts(query, with_bubble=True), entries.get("theme", ""), "m.model" in entries, name)
+
+
+def view_data(plans: Sequence[Spec]) -> dict[str, Any]:
+    """Return specs with their orders, packed, and the families, as the script of an HTML file reads them."""
     families = registry.FAMILIES | {spec.family: family_of(spec) for spec in plans}
     bodies = [wire.compress(wire.encode(registry.order(spec), spec.to_json())) for spec in plans]
-    names = "-".join(re.sub(r"[^a-z0-9-]", "", spec.family) for spec in plans)
-    data = {
+    return {
         "specs": [spec.to_json() for spec in plans],
         "orders": [b64encode(body).decode() for body in bodies],
         "families": [family.as_dict() | {"laws": []} for family in families.values()],
         "defaults": Spec().to_json(),
     }
-    entries = entries_of(query)
-    name = f"bubbleline-{names}-p{plans[0].p}-m{plans[0].m}.html"
-    return View(data, texts(query, with_bubble=True), entries.get("theme", ""), "m.model" in entries, name)

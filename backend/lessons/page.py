@@ -9,10 +9,13 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
+from backend.charts.previews import svg
+from backend.charts.previews.card import TimedPlan
 from backend.config import PROJECT
 from backend.lessons.lesson import Broken, Lesson
 from backend.lessons.page_sources import tr
-from backend.lessons.picture import picture
+from backend.lessons.values import Budget, measured
+from backend.lessons.views import view_of
 
 TEMPLATES = PROJECT / "templates"
 
@@ -36,6 +39,16 @@ def environment() -> Environment:
     made.globals["picture"] = lambda query, caption: Markup(picture(query, caption))
     made.filters["as_html"] = Markup
     return made
+
+
+@lru_cache(maxsize=256)
+def picture(query: str, caption: str) -> str:
+    """Draw a view's schedules on one axis of time, for print, for readers without scripts and for files. ``caption`` is
+    the alternative text. The colours are classes of the page's style sheet, so that they follow the theme.
+    """
+    found = [measured(spec, Budget()) for spec in view_of(query, Budget())]
+    plans = [TimedPlan(each.spec, each.timeline, each.figures.global_bubble.of_total) for each in found]
+    return svg.picture(plans, caption)
 
 
 def render(name: str, language: str, **values: Any) -> str:

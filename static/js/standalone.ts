@@ -15,7 +15,7 @@ import { createStore, naturalChunks, type Store } from "./data/store.ts";
 import type { Family, Spec } from "./core/schedule/types.ts";
 import type { ViewState } from "./core/state/link.ts";
 
-/** As backend/web/routes/standalone.py writes it. */
+/** As backend/jobs/pictures.py writes it. */
 type Data = {
   search: string;
   specs: Spec[];
@@ -23,7 +23,7 @@ type Data = {
   families: Family[];
   defaults: Spec;
   ms: boolean;
-  link: string;
+  link: string; // "" of a file that no page made
 };
 
 const THEMES: ViewState["theme"][] = ["auto", "light", "dark"];
@@ -68,7 +68,7 @@ function addFoot(store: Store, link: string) {
   }
   show();
   byId("embed-foot").append(
-    h("a.embed-source", { href: link, rel: "noopener", text: link.replace(/^https?:\/\//, "") }),
+    ...(link ? [h("a.embed-source", { href: link, rel: "noopener", text: link.replace(/^https?:\/\//, "") })] : []),
     button,
   );
 }

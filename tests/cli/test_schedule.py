@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner, Result
 
 from app import cli
 from backend.schedule.families import registry
+from backend.schedule.hardware.preset_costs import Preset
+from backend.schedule.spec import Spec
 
 
 def call(*args: str, stdin: str | None = None) -> Result:
@@ -71,7 +74,9 @@ def test_show_takes_costs_as_numbers_and_as_lists() -> None:
         (["show", "1f1b", "--f", "1,x"], "numbers separated by commas"),
         (["show", "1f1b", "--comm", "-1"], "comm must be from 0"),
         (["export", "dualpipe", "--format", "torch-csv"], "every stage on two"),
-        (["export", "1f1b", "--format", "png"], "png"),
+        (["export", "1f1b", "--format", "bmp"], "bmp"),
+        (["export", "1f1b", "--format", "png", "--machine", "h100"], "machine: machine means nothing without --model"),
+        (["show", "1f1b", "--model", "llama3-8b", "--tp", "3"], "tp: tp must divide the 32 attention heads"),
     ],
 )
 def test_bad_input_exits_with_2_and_a_sentence(args: list[str], words: str) -> None:
@@ -138,3 +143,31 @@ def test_export_writes_a_chrome_trace_and_json() -> None:
     assert sum(event["ph"] == "X" for event in trace["traceEvents"]) == 4 * 16
     shape = json.loads(call("export", "gpipe", "--format", "json").output)
     assert len(shape["end"]) == 4
+
+
+def test_a_schedule_with_a_model_has_its_times_but_for_those_given_and_its_tokens_and_memory() -> None:
+    model = ["--model", "llama3-8b", "-p", "4", "--tp", "2", "--no-heads"]
+    shape = json.loads(call("show", "zb-h1", *model, "--w", "7", "--json").output)
+    priced = Preset.of({"model": "llama3-8b", "tp": 2, "heads": False}).priced(Spec("zb-h1"))
+    costs = priced.to_json()["costs"]
+    assert shape["spec"]["costs"] == costs | {"W": 7.0}
+    assert shape["units"]["devices"] == 8
+    text = call("show", "zb-h1", *model).output
+    assert "tokens/s (" in text
+    assert "GB of 80 GB on device" in text
+    file = json.loads(call("export", "zb-h1", *model, "--format", "json").output)
+    assert file["spec"]["costs"] == costs
+
+
+def test_a_schedule_is_exported_as_svg_png_and_html(tmp_path: Path) -> None:
+    args = ["export", "interleaved", "-p", "4", "-m", "8", "-v", "2", "--format"]
+    root = ElementTree.fromstring(call(*args, "svg").output)
+    boxes = [each.get("class", "") for each in root.iter("{http://www.w3.org/2000/svg}rect")]
+    assert sum(each.startswith("pic-f") for each in boxes) == sum(each.startswith("pic-b") for each in boxes) == 64
+    assert root.findtext("{http://www.w3.org/2000/svg}title") == "Interleaved 1F1B"
+    assert call(*args, "png", "-o", str(tmp_path / "a.png")).exit_code == 0
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    page = call(*args, "html").output
+    data = json.loads(page.partition('id="bubbleline-data">')[2].partition("</script>")[0])
+    assert [each["family"] for each in data["specs"]] == ["interleaved"]
+    assert "Content-Security-Policy" in page

@@ -9,8 +9,8 @@ import pytest
 
 from backend.errors import RequestError
 from backend.lessons.lesson import Broken, Lesson
+from backend.lessons.page import picture
 from backend.lessons.page_sources import papers
-from backend.lessons.picture import picture
 from backend.lessons.shelf import OWN, Shelf
 from tests.lessons.support import HEAD, SAMPLES
 

@@ -7,27 +7,22 @@ are made at set-up.
 
 from __future__ import annotations
 
-import json
 import zlib
-from typing import Any
 
 from flask import Blueprint, Response, render_template, request
-from markupsafe import Markup
 
 from backend import __version__
 from backend.address.preview import preview_of
 from backend.address.query import efforts_of
-from backend.errors import with_codes
 from backend.jobs import files
 from backend.jobs.encoding import Encoded
-from backend.lessons.export import inlined
+from backend.jobs.pictures import SCRIPT, STYLE, html_file
 from backend.web.http.bundle import BUILT, built_text, entry
 from backend.web.http.computing import compute
 from backend.web.http.responses import send
 from backend.web.services import services
 
 standalone = Blueprint("standalone", __name__)
-SCRIPT, STYLE = BUILT / "js" / "standalone.js", BUILT / "css" / "embed.css"
 THEMES = ("auto", "light", "dark")
 
 components = Blueprint("component", __name__)
@@ -43,20 +38,12 @@ def show_standalone() -> Response:
     view = compute(files.standalone, query, services().searches.found.to_send(efforts_of(query)))
     preview = preview_of(request.host_url, query, view.texts)
     search = "".join(preview.url.partition("?")[1:])
-    text = render_template(
-        "standalone.html",
-        version=__version__, title=preview.title, description=preview.description,
-        theme=view.theme if view.theme in THEMES else "auto", **inlined(built_text(SCRIPT), built_text(STYLE)),
-        data=_embedded(view.data | {"search": search, "link": preview.url, "ms": view.in_ms}),
-    )  # fmt: skip
+    data = view.data | {"search": search, "link": preview.url, "ms": view.in_ms}
+    theme = view.theme if view.theme in THEMES else "auto"
+    text = html_file(data, preview.title, preview.description, theme, built_text(SCRIPT), built_text(STYLE))
     answer = Response(text, mimetype="text/html")
     answer.headers["Content-Disposition"] = f'attachment; filename="{view.name}"'
     return answer
-
-
-def _embedded(data: dict[str, Any]) -> Markup:
-    """Encode JSON that cannot end its script element."""
-    return Markup(json.dumps(with_codes(data), separators=(",", ":")).replace("<", "\\u003c"))
 
 
 @components.get("/component")

@@ -1,17 +1,13 @@
-"""The picture of a view as SVG: for print, for readers without scripts, and for files that are opened from a disk.
-
-Its colours are classes of the page's style sheet, so that it follows the theme.
-"""
+"""Schedules on one axis of time as SVG: in lessons, where the page's style sheet has the colours, or as a file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
 from html import escape
 
-from backend.lessons.values import Budget, Measured, measured
-from backend.lessons.views import view_of
-from backend.schedule.families.registry import family_of
+from backend.charts.previews.card import TimedPlan, percent, sizes_of
+from backend.charts.previews.colours import KINDS, Theme
+from backend.charts.theme_tokens import font, tokens
 from backend.schedule.order.ops import LETTERS, PAIR
 from backend.schedule.order.order import decode, micro_numbers
 
@@ -22,27 +18,54 @@ NARROW = 3.0  # px; neighbours of one kind that are narrower are drawn as one
 MOST_BOXES = 4000
 SHADES = 4
 Box = tuple[float, float, str, str]  # start, end, classes, label
+FAINTER = (1, 0.72, 0.56, 0.44)  # opacity of later chunks, as in the style sheet of lessons
 
 
-@lru_cache(maxsize=256)
-def picture(query: str, caption: str) -> str:
-    """Draw a view's schedules on one axis of time; ``caption`` is the alternative text."""
-    plans = [measured(spec, Budget()) for spec in view_of(query, Budget())]
+def picture(plans: Sequence[TimedPlan], caption: str) -> str:
+    """Draw schedules as an SVG element without colours of its own; ``caption`` is the alternative text."""
+    body, height = _body(plans, MOST_BOXES)
+    return (
+        f'<svg class="pic" viewBox="0 0 {WIDTH} {height:g}" role="img" aria-label="{escape(caption, quote=True)}">'
+        f"{body}</svg>"
+    )
+
+
+def document(plans: Sequence[TimedPlan], theme: Theme = "light") -> str:
+    """Draw schedules as an SVG file with the page's colours."""
+    token = tokens(theme)
+    kinds = "".join(f".pic-{key[2:]}{{fill:{token[key]}}}" for key in KINDS if key)
+    style = (
+        f"text{{fill:{token['ink-2']};font:11px {font()}}}.pic-title{{fill:{token['ink']};font-weight:600}}"
+        f".pic-op{{fill:#ffffff;font-size:10px;text-anchor:middle}}.pic-end{{text-anchor:end}}"
+        f".pic-idle{{fill:{token['sunk']}}}{kinds}.pic-fb{{fill:{token['k-b']}}}"
+        + "".join(f".pic-c{at}{{fill-opacity:{share}}}" for at, share in enumerate(FAINTER))
+    )
+    body, height = _body(plans)
+    title = escape(", ".join(plan.title for plan in plans))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height:g}" viewBox="0 0 {WIDTH} {height:g}">'
+        f"<title>{title}</title><style>{escape(style, quote=False)}</style>"
+        f'<rect width="{WIDTH}" height="{height:g}" fill="{token["bg"]}"/>{body}</svg>\n'
+    )
+
+
+def _body(plans: Sequence[TimedPlan], most: int | None = None) -> tuple[str, float]:
+    """Return the elements of at most ``most`` boxes, and the height in px."""
     total = max(float(plan.timeline.end.max()) for plan in plans)
-    rows = sum(plan.order.p for plan in plans)
+    rows = sum(plan.timeline.order.p for plan in plans)
     height = max(LEAST_ROW, min(ROW, MOST_HEIGHT // rows))
     scale = (WIDTH - LABEL) / (total or 1.0)
     parts, y, boxes = [], 0.0, 0
     for plan in plans:
         parts.append(f'<text class="pic-title" x="0" y="{y + HEAD - 5:g}">{escape(_title(plan))}</text>')
         y += HEAD
-        for rank in range(plan.order.p):
+        for rank in range(plan.timeline.order.p):
             if height >= 10:
                 parts.append(f'<text class="pic-rank" x="0" y="{y + height - (height - 9) / 2:.1f}">{rank}</text>')
             parts.append(_rect(LABEL, y, total * scale, height - GAP, "pic-idle"))
             for start, end, kind, label in _merged(_boxes(plan, rank), scale):
                 boxes += 1
-                if boxes > MOST_BOXES:
+                if most is not None and boxes > most:
                     break
                 parts.append(_rect(LABEL + start * scale, y, (end - start) * scale, height - GAP, kind))
                 if height >= 12 and label and (end - start) * scale > LETTER * len(label) + 4:
@@ -52,21 +75,16 @@ def picture(query: str, caption: str) -> str:
         y += GAP
     parts.append(f'<text class="pic-axis" x="{LABEL}" y="{y + AXIS - 4:g}">0</text>')
     parts.append(f'<text class="pic-axis pic-end" x="{WIDTH}" y="{y + AXIS - 4:g}">{total:g}</text>')
-    return (
-        f'<svg class="pic" viewBox="0 0 {WIDTH} {y + AXIS:g}" role="img" aria-label="{escape(caption, quote=True)}">'
-        + "".join(parts)
-        + "</svg>"
-    )
+    return "".join(parts), y + AXIS
 
 
-def _title(plan: Measured) -> str:
-    spec = plan.spec
-    sizes = [f"p {spec.p}", f"m {spec.m}", *([f"v {spec.v}"] if spec.v > 1 else [])]
-    return " · ".join([family_of(spec).title, *sizes, f"{100 * plan.figures.global_bubble.of_total:.1f} %"])
+def _title(plan: TimedPlan) -> str:
+    return " · ".join([plan.title, *sizes_of(plan.spec), percent(plan.bubble)])
 
 
-def _boxes(plan: Measured, rank: int) -> Iterator[Box]:
-    order, chunks = plan.order, plan.order.chunks
+def _boxes(plan: TimedPlan, rank: int) -> Iterator[Box]:
+    order = plan.timeline.order
+    chunks = order.chunks
     span = slice(order.offsets[rank], order.offsets[rank + 1])
     first, second = micro_numbers(order, rank)
     starts, ends = plan.timeline.rank(rank)
