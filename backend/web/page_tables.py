@@ -12,6 +12,7 @@ from typing import Any
 from backend.address.preset import NAMES, YES_NO
 from backend.address.query import KEYS, MOST_ENTRIES
 from backend.config import PROJECT
+from backend.schedule.analysis.frameworks import FRAMEWORKS
 from backend.schedule.families import imported
 from backend.schedule.families.family import Family
 from backend.schedule.families.registry import FAMILIES
@@ -51,6 +52,7 @@ def page_tables() -> dict[str, Any]:
         "offload_of_chunk": list(OF_A_CHUNK),
         "model_aliases": MODEL_ALIASES,
         "preset_fields": _preset_fields(),
+        "frameworks": [(each.name, each.title) for each in FRAMEWORKS.values()],
         "families": [_constructed(family) for family in FAMILIES.values() if family.problem is None],
         "limits": LIMITS,
     }

@@ -2,7 +2,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { GROUPS, planFigure, ticks } from "../../../static/js/core/drawing/plan_figure.ts";
-import { longer, placeOf, plansCsv, signedPercent } from "../../../static/js/core/drawing/training_plans.ts";
+import {
+  areLaidOut,
+  layoutText,
+  longer,
+  placeOf,
+  plansCsv,
+  signedPercent,
+} from "../../../static/js/core/drawing/training_plans.ts";
 import { DEFAULTS } from "../support/helpers.ts";
 import type { TrainingPlan } from "../../../static/js/core/drawing/training_plans.ts";
 
@@ -16,8 +23,14 @@ const plan = (
   frontier = false,
 ): TrainingPlan => ({
   spec: { ...DEFAULTS, ...spec },
+  sizes: { p: 4, v: spec.v ?? 1, tp: 8, context: 1, expert: 1, data: 2, micro_batch: 1, m: 8 },
+  preset: {},
+  place: 1,
+  tied: false,
   units: {
     seconds,
+    tokens: 1000,
+    devices: 64,
     tokens_per_second: 1000 / seconds,
     span: { tokens_per_second: 2000 / seconds },
     mfu: 0.4,
@@ -48,9 +61,17 @@ const SIZE = { width: 600, height: 400 };
 
 test("a schedule is a plan where all but its costs and its effort is the same", () => {
   const costs = { ...DEFAULTS.costs, F: 7 };
-  assert.equal(placeOf(PLANS, { ...PLANS[0].spec, costs, w_share: 0.5, effort: 40 }), 0);
-  assert.equal(placeOf(PLANS, { ...PLANS[0].spec, offload: "full" }), -1);
-  assert.equal(placeOf(PLANS, { ...PLANS[2].spec, m: PLANS[2].spec.m + 1 }), -1);
+  const { sizes } = PLANS[0];
+  assert.equal(placeOf(PLANS, { ...PLANS[0].spec, costs, w_share: 0.5, effort: 40 }, sizes), 0);
+  assert.equal(placeOf(PLANS, { ...PLANS[0].spec, offload: "full" }, sizes), -1);
+  assert.equal(placeOf(PLANS, { ...PLANS[2].spec, m: PLANS[2].spec.m + 1 }, PLANS[2].sizes), -1);
+  assert.equal(placeOf(PLANS, PLANS[0].spec, { ...sizes, tp: 4 }), -1);
+});
+
+test("a layout is told by its sizes, and plans are of several only where these differ", () => {
+  assert.equal(layoutText(PLANS[0].sizes), "PP 4 · VP 2 · TP 8 · DP 2 · b 1 · m 8");
+  assert.equal(areLaidOut(PLANS), false);
+  assert.equal(areLaidOut([...PLANS, { ...PLANS[0], sizes: { ...PLANS[0].sizes, tp: 4, data: 4 } }]), true);
 });
 
 test("a difference is a percentage with its sign, and none has no sign", () => {
@@ -62,7 +83,7 @@ test("a difference is a percentage with its sign, and none has no sign", () => {
 test("the file has a row for each plan, with chunks' options as the command line reads them", () => {
   const [head, first, second] = plansCsv(PLANS).split("\r\n");
   const names = head.split(",");
-  assert.equal(first, 'v-auto,4,8,2,8,none,"none,full",4,250,500,0.4,70000000000,80000000000,true,true');
+  assert.equal(first, 'v-auto,4,8,2,8,1,1,2,1,8,none,"none,full",4,250,500,0.4,70000000000,80000000000,true,true');
   assert.equal(names.length, second.split(",").length);
   assert.equal(second.split(",")[names.indexOf("memory_limit_micro_batches")], "");
 });

@@ -183,11 +183,51 @@ def test_each_plan_has_the_figures_that_the_page_computes_of_it_and_the_gain_ove
         gain = 100 * (plans[at]["units"]["seconds"] / before - 1)
         told = page.locator(f'.plan-table tr[data-at="{at}"] td').nth(5).inner_text()
         assert float(told.removesuffix(" %").replace("\u2212", "-")) == pytest.approx(gain, abs=0.1)
+    for at in range(0, len(plans), 6):  # a sixth of them, with every kind of option
+        page.click(f"#plan-put-{at}")
+        expect(page.locator(f'.plan-table tr[data-at="{at}"]')).to_have_class(re.compile("is-shown"))
+        texts = page.locator(f'.plan-table tr[data-at="{at}"] td').all_inner_texts()
+        shown = page.locator(".plan-now td").all_inner_texts()
+        assert [texts[:5], texts[6:]] == [shown[:5], shown[6:]], plans[at]["spec"]
     at = next(k for k, plan in enumerate(plans) if plan["spec"]["family"] == "v-half")
     page.click(f"#plan-put-{at}")
     units = plans[at]["units"]
     expect(figure(page, "Step time")).to_have_text(f"{1000 * units['seconds']:.2f} ms")
     expect(figure(page, "Peak memory")).to_have_text(f"{units['memory']['most'] / 1e9:.3g} GB")
+
+
+def test_plans_are_limited_and_laid_out_and_a_click_puts_the_layout_on_the_screen(open_page: Open) -> None:
+    page = open_page("?family=1f1b&p=2&m=4&m.model=cm-9.6b&m.machine=a100&m.tp=8&tab=plan")
+    expect(page.locator("#plan-gpus")).not_to_be_visible()
+    page.click("#plan-limits > summary")
+    page.select_option("#plan-framework", "megatron")
+    page.uncheck("#plan-recompute")
+    page.fill("#plan-gpus", "16")
+    page.fill("#plan-batch", "1,024")
+    plans = find_plans(page)
+    assert {plan["spec"]["family"] for plan in plans} <= {"1f1b", "interleaved"}
+    assert {plan["spec"]["recompute"] for plan in plans} == {"none"}
+    at, plan = next((at, each) for at, each in enumerate(plans) if each["sizes"]["tp"] == 2)
+    page.click(f"#plan-put-{at}")
+    sizes, units = plan["sizes"], plan["units"]
+    assert sizes["p"] * sizes["tp"] * sizes["data"] == 16
+    assert sizes["m"] * sizes["data"] * sizes["micro_batch"] == 1024
+    expect(page.locator(f'.plan-table tr[data-at="{at}"]')).to_have_class(re.compile("is-shown"))
+    texts = page.locator(f'.plan-table tr[data-at="{at}"] td').all_inner_texts()
+    shown = page.locator(".plan-now td").all_inner_texts()
+    assert [texts[:5], texts[6:]] == [shown[:5], shown[6:]]
+    assert f"TP {sizes['tp']}" in shown[0]
+    expect(figure(page, "Peak memory")).to_have_text(f"{units['memory']['most'] / 1e9:.3g} GB")
+    wait_url(page, f"m.tp={sizes['tp']}")
+    page.click("#pricing > summary")
+    expect(page.locator("#preset-tp option")).to_have_count(4)  # within a node of eight
+    page.fill("#plan-batch", "")
+    page.click("#plan-find")
+    expect(page.locator(".plan-lead")).to_contain_text("goes with batch")
+    page.fill("#plan-gpus", "")  # the next test goes on in this page
+    page.select_option("#plan-framework", "")
+    page.check("#plan-recompute")
+    page.click("#plan-limits > summary")
 
 
 def test_plans_of_an_earlier_setting_say_so_and_bring_their_model_with_them(open_page: Open) -> None:

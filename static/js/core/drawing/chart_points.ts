@@ -26,6 +26,8 @@ export type Point = {
 /** With a model and a machine. */
 export type Units = {
   seconds: number;
+  tokens: number;
+  devices: number;
   tokens_per_second: number;
   span: { tokens_per_second: number }; // over the busiest device's window
   mfu: number;

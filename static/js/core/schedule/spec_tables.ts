@@ -43,3 +43,6 @@ export const MODEL_ALIASES: Record<string, string> = tables.model_aliases;
 
 /** Fields of a model or a machine: the server's name, the link's key, the form of its value. */
 export const PRESET_FIELDS: string[][] = tables.preset_fields;
+
+/** Names and titles of the frameworks that plans can be limited to. */
+export const FRAMEWORKS: string[][] = tables.frameworks;

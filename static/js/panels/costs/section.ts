@@ -325,7 +325,8 @@ export class CostsSection {
     this.#fillPart("machine", this.#machine, known.machines);
     fillSelect(this.#sequence, including(SEQUENCES, this.#now("sequence")).map(counted), this.#now("sequence"));
     fillSelect(this.#micro, including(POWERS, this.#now("micro_batch")).map(counted), this.#now("micro_batch"));
-    fillSelect(this.#tp, including(POWERS, this.#now("tp")).map(counted), this.#now("tp"));
+    const inNode = POWERS.filter((size) => size <= this.#now("per_node"));
+    fillSelect(this.#tp, including(inNode, this.#now("tp")).map(counted), this.#now("tp"));
     fillSelect(this.#data, including(REPLICAS, this.#now("data")).map(counted), this.#now("data"));
     fillSelect(this.#zero, zeroStages(), this.#now("zero"));
     this.#zero.disabled = this.#now("data") === 1;

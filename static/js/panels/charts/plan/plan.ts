@@ -1,6 +1,7 @@
 // The training plan: the fastest step of the model on the machine within a device's memory. The server builds the
 // plans; they are a table and a figure of time over memory, and any of them can be put on the screen.
 import { getAnswer, whyFailed } from "../../../data/api.ts";
+import { evenly, plainOf } from "../../../data/costs/api.ts";
 import { gigabytesText } from "../../../data/costs/quantities.ts";
 import { modesName } from "../../../data/option_names.ts";
 import { onRecolour } from "../../../ui/appearance.ts";
@@ -14,7 +15,15 @@ import { Setup } from "./setup.ts";
 import { planTable, type Figures } from "./table.ts";
 import { putOver } from "../../../core/drawing/chart_points.ts";
 import { GROUPS, planFigure, type Paint } from "../../../core/drawing/plan_figure.ts";
-import { placeOf, plansCsv, type TrainingPlans } from "../../../core/drawing/training_plans.ts";
+import {
+  areLaidOut,
+  layoutText,
+  placeOf,
+  plansCsv,
+  type Sizes,
+  type TrainingPlan,
+  type TrainingPlans,
+} from "../../../core/drawing/training_plans.ts";
 import { t, tr } from "../../../core/i18n/language.ts";
 import { formatNumber, formatPercent } from "../../../core/i18n/numbers.ts";
 import { presetEntries, type Preset } from "../../../core/state/link_preset.ts";
@@ -31,8 +40,11 @@ type Parts = {
   unitsOf: (plan: Plan) => StepUnits | null;
   reveal: () => void; // opens all settings of the model and the machine
 };
-/** path: what was asked, without its seconds. */
-type Found = { path: string; preset: Preset; answer: TrainingPlans };
+/**
+ * path: what was asked, without its seconds; setting: the same without layers that a balance moved, which a plan with
+ * other chunks does not have.
+ */
+type Found = { path: string; setting: string; preset: Preset; answer: TrainingPlans };
 
 const SECONDS = 10; // for which plans are built
 const MORE_SECONDS = 20; // where that was too short
@@ -101,13 +113,23 @@ class PlanTab {
 
   /** The request of the state, without its seconds; null without a model. */
   #path() {
-    const { preset, spec, view } = this.store.get();
-    if (!preset) return null;
-    const query = new URLSearchParams([
+    const { preset } = this.store.get();
+    return preset && this.#pathFor(preset);
+  }
+
+  #pathFor(preset: Preset) {
+    const { spec, view } = this.store.get();
+    const asked = this.setup.limits.asked();
+    const sizes: [string, string][] = [
       ["p", String(spec.p)],
       ["m", String(spec.m)],
+    ];
+    const { laidOut } = this.setup.limits;
+    const query = new URLSearchParams([
+      ...(laidOut ? [] : sizes),
+      ...asked,
       ...(view.gb === null ? [] : [["gb", String(view.gb)]]),
-      ...presetEntries(preset, false).map(([key, text]) => [`m.${key}`, text]),
+      ...presetEntries(laidOut ? unlaid(preset) : preset, false).map(([key, text]) => [`m.${key}`, text]),
     ]);
     return `/api/plans?${query}`;
   }
@@ -120,7 +142,7 @@ class PlanTab {
     this.#wait(seconds);
     try {
       const answer = await getAnswer(`${path}&seconds=${seconds}`, this.#asking.signal);
-      this.#found = { path, preset, answer };
+      this.#found = { path, setting: this.#pathFor(evenly(preset)), preset, answer };
       this.#drawn = "";
       this.#endWait();
       this.#draw();
@@ -155,6 +177,10 @@ class PlanTab {
   #fail(problem: unknown, aborted: boolean) {
     this.#drawn = "";
     if (aborted && this.#found) return this.#draw();
+    if (!aborted) {
+      this.#found = null; // else its table would say that the setting has changed, not what is wrong with it
+      for (const part of [this.#longer, this.#csv, this.node.lastElementChild as HTMLElement]) show(part, false);
+    }
     this.#say(aborted ? t("Stopped.") : whyFailed(problem));
   }
 
@@ -168,6 +194,8 @@ class PlanTab {
     const units = plan.shown && !plan.shown.forward_only ? this.unitsOf(plan) : null;
     if (!plan.shown || !units || this.#isStale()) return null;
     const { tokens, tail, seconds, rate, mfu, memory } = units;
+    const step = this.#found?.answer.plans[0].units;
+    if (step && (step.tokens !== tokens || step.devices !== units.devices)) return null;
     const figures: Figures = {
       seconds,
       tokens_per_second: rate,
@@ -180,7 +208,8 @@ class PlanTab {
 
   /** Whether the plans are for another setting than the one on the screen. */
   #isStale() {
-    return this.#found !== null && this.#path() !== this.#found.path;
+    const { preset } = this.store.get();
+    return this.#found !== null && (!preset || this.#pathFor(evenly(preset)) !== this.#found.setting);
   }
 
   /** The table and the figure, where they are not there already. */
@@ -189,7 +218,8 @@ class PlanTab {
     if (!found || this.#asking) return;
     const { plans, limit } = found.answer;
     const now = this.#now();
-    const place = now ? placeOf(plans, now.spec) : -1;
+    const sizes = this.#sizes();
+    const place = now && sizes ? placeOf(plans, now.spec, sizes) : -1;
     const key = JSON.stringify([found.path, found.answer.tried, now, place, this.#isStale()]);
     if (key === this.#drawn) return;
     this.#drawn = key;
@@ -198,7 +228,7 @@ class PlanTab {
     show(this.#csv, true);
     show(this.node.lastElementChild as HTMLElement, true);
     this.#scroll.classList.toggle("is-waiting", this.#isStale());
-    const shown = { plans, now, place, limit, titleOf: (spec: Spec) => this.#titleOf(spec) };
+    const shown = { plans, now: now && { ...now, sizes }, place, limit, titleOf: (spec: Spec) => this.#titleOf(spec) };
     const acts = {
       put: (at: number, under: boolean) => this.#put(at, under),
       point: (at: number | null) => this.figure.point(at),
@@ -242,15 +272,29 @@ class PlanTab {
     );
   }
 
+  /** The sizes of the layout on the screen. */
+  #sizes(): Sizes | null {
+    const { preset } = this.store.get();
+    const { shown } = this.plans.first;
+    if (!preset || !shown) return null;
+    const size = (name: "tp" | "data" | "micro_batch") => Number(preset[name] ?? plainOf(preset, name));
+    const own = (name: string) => Number(preset.own[name] ?? plainOf(preset, name) ?? 1);
+    const { p, v, m } = shown;
+    return {
+      ...{ p, v, m, tp: size("tp"), data: size("data"), micro_batch: size("micro_batch") },
+      ...{ context: own("context"), expert: own("expert") },
+    };
+  }
+
   #titleOf({ family }: Spec) {
     return this.plans.family(family)?.title ?? family;
   }
 
   #linesOf(at: number): string[] {
-    const { spec, units } = (this.#found as Found).answer.plans[at];
+    const { spec, units, sizes } = (this.#found as Found).answer.plans[at];
     const limit = spec.memory === null ? [] : [t("memory limit {limit}", { limit: formatNumber(spec.memory) })];
     return [
-      `${this.#titleOf(spec)}, v ${spec.v}`,
+      `${this.#titleOf(spec)}, ${this.setup.limits.laidOut ? layoutText(sizes) : `v ${spec.v}`}`,
       ...limit,
       t("recompute {recompute}, offload {offload}", {
         recompute: modesName(spec.recompute),
@@ -269,20 +313,50 @@ class PlanTab {
     const plan = this.#found?.answer.plans[at];
     if (!plan || !this.#found) return;
     const { spec, others } = this.store.get();
-    const preset = this.#isStale() ? { preset: this.#found.preset } : {};
+    const asked = this.#found.preset;
+    const preset = areLaidOut(this.#found.answer.plans) ? withLayout(asked, plan) : asked;
     const next = putOver(plan.spec, spec);
-    if (under) this.store.set({ ...preset, others: [...others.slice(0, IDS.length - 2), next] }, "push");
-    else this.store.set({ ...preset, spec: next }, "push");
+    if (under) this.store.set({ preset, others: [...others.slice(0, IDS.length - 2), next] }, "push");
+    else this.store.set({ preset, spec: next }, "push");
   }
 
   #save() {
     if (!this.#found) return;
-    const { p, m, plans } = this.#found.answer;
+    const { plans } = this.#found.answer;
+    const { p, m } = plans[0].spec;
     saveBlob(`bubbleline-plans-p${p}-m${m}.csv`, new Blob([plansCsv(plans)], { type: "text/csv" }));
   }
 }
 
-function leadText({ plans, tried, left_out: left, limit }: TrainingPlans) {
+/** What a layout determines. */
+const LAID_OUT = ["tp", "data", "zero", "micro_batch"] as const;
+const LAID_OUT_OWN = ["context", "expert"] as const;
+
+/** The preset without what a layout determines. */
+function unlaid(preset: Preset): Preset {
+  const even = evenly(preset);
+  const own = Object.fromEntries(Object.entries(even.own).filter(([name]) => !LAID_OUT_OWN.includes(name as any)));
+  return { ...even, ...Object.fromEntries(LAID_OUT.map((name) => [name, null])), own };
+}
+
+/** The preset of a plan's layout. */
+function withLayout(asked: Preset, { preset }: TrainingPlan): Preset {
+  const plain = unlaid(asked);
+  const given = (names: readonly string[]) =>
+    Object.fromEntries(names.filter((name) => name in preset).map((name) => [name, preset[name]]));
+  return { ...plain, ...given(LAID_OUT), own: { ...plain.own, ...given(LAID_OUT_OWN) } } as Preset;
+}
+
+/** What would make a plan fit, as the controls name it. */
+function waysText(remedies: TrainingPlans["would_fit"]) {
+  const names: Record<string, string> = { gpus: t("GPUs"), zero: "ZeRO", context: "CP", tp: "TP" };
+  return remedies
+    .map(({ field, value, memory }) => `${names[field] ?? field} ${value} (${gigabytesText(memory)})`)
+    .join(", ");
+}
+
+function leadText({ plans, tried, left_out: left, limit, would_fit: remedies }: TrainingPlans) {
+  const ways = waysText(remedies);
   const fit = plans.filter(({ units }) => units.memory.fits).length;
   const first = fit
     ? t("{tried} settings built; the best of each schedule, {fit} of {shown} within {limit}.", {
@@ -296,7 +370,11 @@ function leadText({ plans, tried, left_out: left, limit }: TrainingPlans) {
         limit: gigabytesText(limit),
         least: gigabytesText(plans[0].units.memory.most),
       });
-  return left ? `${first}${t(" ")}${t("Not built in time: {left}.", { left })}` : first;
+  const more = [
+    ways && t("It would fit with {ways}.", { ways }),
+    left > 0 && t("Not built in time: {left}.", { left }),
+  ].filter(Boolean);
+  return [first, ...more].join(t(" "));
 }
 
 function groupOf(plans: Plans, { family }: Spec) {

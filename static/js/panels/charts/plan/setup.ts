@@ -6,6 +6,7 @@ import { setNote } from "../../../ui/notes.ts";
 import { t } from "../../../core/i18n/language.ts";
 import { LEAST_GB, MOST_GB, readGigabytes } from "../../../core/state/link.ts";
 import { plainPreset, type Preset } from "../../../core/state/link_preset.ts";
+import { Limits } from "./limits.ts";
 import type { Spec } from "../../../core/schedule/types.ts";
 import type { Store } from "../../../data/store.ts";
 
@@ -14,7 +15,7 @@ type Acts = {
   find: () => void;
   stop: () => void;
   reveal: () => void; // opens all settings of the model and the machine
-  changed: () => void; // the list of models has arrived
+  changed: () => void; // the list of models has arrived, or what plans are limited to has changed
 };
 
 const GB = 1e9;
@@ -23,6 +24,7 @@ const CUSTOM = "custom"; // the entry for free numbers, which are edited among t
 export class Setup {
   store: Store;
   acts: Acts;
+  limits: Limits;
   node: HTMLDivElement;
 
   #model = h("select#plan-model", { onchange: () => this.#pick("model", this.#model.value) });
@@ -38,6 +40,7 @@ export class Setup {
   constructor(store: Store, acts: Acts) {
     this.store = store;
     this.acts = acts;
+    this.limits = new Limits(acts.changed);
     const more = h(
       "button#plan-more.link",
       { title: t("Tensor and data parallel, ZeRO, sequence, efficiency"), onclick: acts.reveal },
@@ -50,6 +53,7 @@ export class Setup {
       labelled(t("GB a device"), this.#gigabytes),
       this.#find,
       h("span.fine", this.#devices, " ", more),
+      this.limits.node,
       this.#why,
     );
     this.#find.setAttribute("aria-describedby", "plan-why");

@@ -5,7 +5,14 @@ import { h } from "../../../ui/dom.ts";
 import { hiddenCaption, tableHead } from "../../../ui/table.ts";
 import { t } from "../../../core/i18n/language.ts";
 import { formatNumber, formatPercent } from "../../../core/i18n/numbers.ts";
-import { longer, signedPercent, type TrainingPlan } from "../../../core/drawing/training_plans.ts";
+import {
+  areLaidOut,
+  layoutText,
+  longer,
+  signedPercent,
+  type Sizes,
+  type TrainingPlan,
+} from "../../../core/drawing/training_plans.ts";
 import type { Spec } from "../../../core/schedule/types.ts";
 
 /** s, 1/s, 1, bytes. */
@@ -18,7 +25,7 @@ export type Figures = {
 };
 type Shown = {
   plans: TrainingPlan[];
-  now: { spec: Spec; figures: Figures } | null; // the schedule on the screen
+  now: { spec: Spec; figures: Figures; sizes: Sizes | null } | null; // the schedule on the screen
   place: number; // its position among the plans, -1 for none
   limit: number; // of a device, in bytes
   titleOf: (spec: Spec) => string;
@@ -28,9 +35,11 @@ type Acts = { put: (at: number, under: boolean) => void; point: (at: number | nu
 const TEXTS = new Set([3, 4, 11]); // columns of words
 
 /** Returns name and meaning. */
-const columns = (): [string, string][] => [
-  [t("schedule"), t("name of the family")],
-  [t("chunks"), t("model chunks on a device, v")],
+const columns = (laidOut: boolean): [string, string][] => [
+  [t("schedule"), t("place and name of the family; = shares its place: within 1 %, estimates are no more exact")],
+  laidOut
+    ? [t("layout"), t("pipeline, chunks, tensor, context, expert and data parallel; sequences of a micro-batch; m")]
+    : [t("chunks"), t("model chunks on a device, v")],
   [t("limit"), t("memory limit of a searched order, in one micro-batch's activations")],
   [t("recompute"), t("what is run again before the backward, of all chunks or chunk by chunk")],
   [t("offload"), t("what goes to host memory, of all chunks or chunk by chunk")],
@@ -48,7 +57,7 @@ const columns = (): [string, string][] => [
 
 export function planTable(shown: Shown, acts: Acts) {
   const { plans, now } = shown;
-  const head = columns().map(([text, title], k) =>
+  const head = columns(areLaidOut(plans)).map(([text, title], k) =>
     h("th", { scope: "col", title, text, class: TEXTS.has(k) ? "text" : null }),
   );
   return h(
@@ -59,17 +68,17 @@ export function planTable(shown: Shown, acts: Acts) {
   );
 }
 
-const nowRow = ({ spec, figures }: { spec: Spec; figures: Figures }, shown: Shown) =>
+const nowRow = ({ spec, figures, sizes }: NonNullable<Shown["now"]>, shown: Shown) =>
   h(
     "tr.is-shown.plan-now",
     h("th", { scope: "row", title: t("on the screen") }, shown.titleOf(spec), mark()),
-    ...cells(spec, figures, figures, shown),
+    ...cells(spec, figures, sizes, figures, shown),
   );
 
 const mark = () => h("span.plan-mark", { text: "A" });
 
 function planRow(at: number, shown: Shown, acts: Acts) {
-  const { spec, units, frontier } = shown.plans[at];
+  const { spec, units, sizes, frontier, place, tied } = shown.plans[at];
   const here = at === shown.place;
   const put = h(
     "button.put",
@@ -92,21 +101,28 @@ function planRow(at: number, shown: Shown, acts: Acts) {
       onmouseenter: () => acts.point(at),
       onmouseleave: () => acts.point(null),
     },
-    h("th", { scope: "row" }, put, here ? mark() : null),
-    ...cells(spec, figures, shown.now?.figures ?? null, shown),
+    h(
+      "th",
+      { scope: "row" },
+      place === null ? null : h("span.plan-place", { text: `${place}${tied ? "=" : ""}` }),
+      put,
+      here ? mark() : null,
+    ),
+    ...cells(spec, figures, sizes, shown.now?.figures ?? null, shown),
   );
 }
 
 function cells(
   spec: Spec,
   { seconds, tokens_per_second, span, mfu, memory }: Figures,
+  sizes: Sizes | null,
   now: Figures | null, // what they are compared with
-  { limit }: Shown,
+  { limit, plans }: Shown,
 ) {
   const gain = now && now.seconds !== seconds ? longer(seconds, now.seconds) : null;
   const fits = memory <= limit;
   const texts = [
-    String(spec.v),
+    areLaidOut(plans) && sizes ? layoutText(sizes) : String(spec.v),
     spec.memory === null ? "–" : formatNumber(spec.memory),
     modesName(spec.recompute),
     modesName(spec.offload),
