@@ -198,9 +198,7 @@ export function fieldList(spec: () => Spec, family: () => Family | null): FieldO
     {
       name: "frozen",
       symbol: t("frozen"),
-      label: t(
-        "Stages that are not trained: the number of first stages, or their numbers separated by commas; empty: none",
-      ),
+      label: t("Stages that are not trained: their numbers, separated by commas; empty: none"),
       stops: () => [0],
       step: 1,
       empty: t("none"),

@@ -192,7 +192,7 @@ def test_layers_are_typed_for_each_stage_or_once_for_all(open_page: Open) -> Non
 def test_frozen_stages_lose_their_gradients_and_what_would_be_kept_for_them(open_page: Open) -> None:
     page = open_page("?family=1f1b&p=4&m=8")
     page.click("#options > summary")
-    page.fill("#field-frozen", "1")
+    page.fill("#field-frozen", "0")
     page.keyboard.press("Enter")
     wait(page, "JSON.stringify(bubbleline.state().spec.frozen) === '[0]' && !bubbleline.state().plans[0].stale")
     wait_url(page, "frozen=1*0")

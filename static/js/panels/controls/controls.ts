@@ -209,10 +209,10 @@ export class Controls {
     return new Array(stages).fill(Number((share / v).toPrecision(6)));
   }
 
-  /** What a number alone means in the field of a list: as many layers in every stage, the first frozen stages. */
+  /** What a number alone means in the field of a list: as many layers in every stage, one frozen stage. */
   #listed({ name }: FieldOptions, value: number) {
     if (name === "layers") return this.#each(value);
-    return name === "frozen" ? Array.from({ length: value }, (_, stage) => stage) : value;
+    return name === "frozen" ? [value] : value;
   }
 
   /** As many layers in every stage. */

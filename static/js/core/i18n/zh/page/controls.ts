@@ -386,6 +386,6 @@ export const CONTROLS = {
   "Expert (EP)": "专家（EP）",
   "from the shapes of the matrix products": "由矩阵乘的形状推出",
   frozen: "冻结",
-  "Stages that are not trained: the number of first stages, or their numbers separated by commas; empty: none":
-    "不训练的阶段：最前面的阶段数，或用逗号分隔的阶段编号；留空：无",
+  "Stages that are not trained: their numbers, separated by commas; empty: none":
+    "不训练的阶段：用逗号分隔的阶段编号；留空：无",
 };
