@@ -46,7 +46,7 @@ export async function startLesson() {
   look.subscribe(({ view: { theme, colours, hatch } }) => store.setView({ theme, colours, hatch }, "none"));
   createSizes(store, plans, byId("lesson-sliders"));
   scene = new SceneView(view);
-  const charts = createCharts(store, article);
+  const charts = createCharts(view, article);
   createSteps(article, progress, scene);
   view.begin();
   createPrint(charts.drawAll);

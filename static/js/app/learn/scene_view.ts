@@ -6,6 +6,15 @@ import { onStage } from "../../ui/frame_loop.ts";
 import { parse, type State } from "../../core/state/link.ts";
 import type { TimelineView } from "../timeline_view.ts";
 
+type Shown = Pick<TimelineView, "store" | "plans">;
+
+/** The state that a query of a lesson asks for, as the page reads its address, with the prices of a model. */
+export async function stateOf(query: string, { store, plans }: Shown): Promise<State> {
+  const { state } = parse(query, store.defaults, naturalChunks(plans.families));
+  await loadPrices(state, store.defaults);
+  return state;
+}
+
 const schedules = ({ spec, others }: State) => JSON.stringify([spec, others]);
 const STILL = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -60,8 +69,7 @@ export class SceneView {
     const { store, view } = this;
     this.#plays = false;
     view.playback.endIntro();
-    const { state } = parse(query, store.defaults, naturalChunks(view.plans.families));
-    await loadPrices(state, store.defaults);
+    await stateOf(query, view);
     if (turn === this.#turn) store.visit(query, "none");
   }
 
