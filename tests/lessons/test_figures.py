@@ -18,9 +18,8 @@ def figures() -> list[tuple[str, str]]:
     """The charts of all lessons in both languages, with their queries, and one whose schedules differ in everything."""
     lessons = [lesson for file in Shelf().files() if isinstance(lesson := read(file), Lesson)]
     blocks = [block for lesson in lessons for step in lesson.steps for block in step.blocks]
-    return sorted({(each.chart, each.query) for each in blocks if isinstance(each, Figure)}) + [
-        ("memory", SIZES_AND_COSTS)
-    ]
+    found = {(each.chart, each.query) for each in blocks if isinstance(each, Figure)}
+    return [*sorted(found), ("memory", SIZES_AND_COSTS)]
 
 
 def plans(query: str, chart: str) -> list[Spec]:

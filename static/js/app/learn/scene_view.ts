@@ -56,21 +56,30 @@ export class SceneView {
     scene.classList.add("is-shown");
     const caption = scene.querySelector("figcaption > p");
     replace(byId("lesson-caption"), ...[...(caption?.childNodes ?? [])].map((node) => node.cloneNode(true)));
-    await this.visit(scene.dataset.query ?? "");
+    if (!(await this.visit(scene.dataset.query ?? ""))) return;
     this.#set = schedules(this.store.get());
     show(this.back, false);
     this.#plays = scene.hasAttribute("data-play") && !STILL.matches;
     this.#onDrawn();
   }
 
-  /** Show the view of a query. */
-  async visit(query: string) {
+  /** Show where the answer to a question is; the way back is to the scene. */
+  async answer(place: string, number: number) {
+    replace(byId("lesson-caption"), `${byId("lesson-words").dataset.shown} ${number}`);
+    if (!(await this.visit(place))) return;
+    this.#set = "";
+    show(this.back, this.#scene !== null);
+  }
+
+  /** Show the view of a query. Returns whether no later wish came between. */
+  async visit(query: string): Promise<boolean> {
     const turn = ++this.#turn;
     const { store, view } = this;
     this.#plays = false;
     view.playback.endIntro();
     await stateOf(query, view);
     if (turn === this.#turn) store.visit(query, "none");
+    return turn === this.#turn;
   }
 
   /** A scene that plays begins when its own schedule is there. */
