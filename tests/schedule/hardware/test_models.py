@@ -273,6 +273,8 @@ BAD = [  # data, the field named, its nearest legal value
     ({"kv_heads": 5}, "kv_heads", 4),
     ({"kv_heads": 64}, "kv_heads", 32),
     ({"model": "mixtral-8x7b", "experts_per_token": 9}, "experts_per_token", 8),
+    ({"shared_experts": 2}, "shared_experts", 0),
+    ({"rope_width": 64}, "rope_width", 0),
     ({"tp": 3}, "tp", 2),
     ({"fp8": True, "machine": "a100"}, "fp8", False),
     ({"expert": 2}, "expert", 1),
