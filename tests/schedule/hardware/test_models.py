@@ -283,7 +283,7 @@ BAD = [  # data, the field named, its nearest legal value
     ({"gradient_bytes": -1}, "gradient_bytes", 0.0),
     ({"reserve": -1}, "reserve", 0.0),
     ({"calibration": 0}, "calibration", 0.01),
-    ({"capacity": 0}, "capacity", 0.01),
+    ({"model": "mixtral-8x7b", "capacity": 0}, "capacity", 0.01),
     ({"nics": 0}, "nics", 1),
     ({"head_width": 0}, "head_width", 1),
     ({"data": 0}, "data", 1),
