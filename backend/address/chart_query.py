@@ -97,7 +97,7 @@ def query_of_view(query: bytes) -> bytes:
     """
     entries = entries_of(query)
     family = canonical(entries.get("family", Spec().family))
-    taken = {}
+    taken: dict[str, str] = {}
     for prefix in (f"{name}." for name in OTHERS):
         if not any(key.startswith(prefix) for key in entries):
             continue
