@@ -122,7 +122,12 @@ export class BuildView {
     });
     this.palette = createPalette({ session, rankAt: (x, y) => this.board.rankAt(x, y) });
     settings.append(this.form.node, this.moves.node);
-    side.append(this.task.node, this.state.node, this.scores.node, this.hints.node, this.running.node);
+    side.append(this.state.node, this.scores.node, this.running.node);
+    const narrow = matchMedia("(max-width: 1120px)");
+    /** Where the panels come under the board, the task and its hints stay in sight: beside it, or above it. */
+    const stand = () => byId(narrow.matches ? "task-place" : "figures").prepend(this.task.node, this.hints.node);
+    narrow.addEventListener("change", stand);
+    stand();
     byId("palette-place").append(this.palette.node);
     byId("rows-place").append(this.rows.node);
     this.#addTable();

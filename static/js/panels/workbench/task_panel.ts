@@ -6,7 +6,7 @@ import { formatNumber as num, formatPercent } from "../../core/i18n/numbers.ts";
 import { goalState, isDone, type Goal } from "../../core/workbench/goals.ts";
 import { titleOf } from "../../core/workbench/references.ts";
 import type { Position } from "../../core/workbench/position.ts";
-import { byId, h, replace, setText, show } from "../../ui/dom.ts";
+import { h, replace, setText, show } from "../../ui/dom.ts";
 import { optionNodes, type Choice } from "../../ui/fields/choices.ts";
 import { setNote } from "../../ui/notes.ts";
 import type { Session } from "../../core/workbench/session.ts";
@@ -24,8 +24,8 @@ const LONGEST_NAME = 24;
 const MARKS = {
   open: ["○", () => ""],
   met: ["✓", () => t(" (met)")],
-  missed: ["✗", () => t(" (not met)")],
-  lost: ["✗", () => t(" (can no longer be met: take something back)")],
+  missed: ["✗", () => t(" Not met.")],
+  lost: ["✗", () => t(" Can no longer be met: take something back.")],
 } as const;
 
 /** go: opens a task, "" leaves the present one; load: requests the list of tasks. */
@@ -49,14 +49,6 @@ export function createTaskPanel({ session, go, load, board }: Parts) {
   const node = h("section", { "aria-label": t("Task") }, open, pick, failed, body);
   show(pick, false);
   let task: Task | null = null;
-  const narrow = matchMedia("(max-width: 899px)");
-  narrow.addEventListener("change", stand);
-
-  /** On a phone an open task is above the board, where it is read first. */
-  function stand() {
-    const place = byId(narrow.matches && task ? "task-place" : "figures");
-    if (node.parentElement && node.parentElement !== place) place.prepend(node);
-  }
 
   /** Put the list of tasks in the place of its button. */
   async function list() {
@@ -126,7 +118,6 @@ export function createTaskPanel({ session, go, load, board }: Parts) {
     put(next: Task | null) {
       task = next;
       board.put(next);
-      stand();
       show(body, next !== null);
       choice.value = next?.slug ?? "";
       setText(status, "");
