@@ -123,11 +123,7 @@ export class BuildView {
     this.palette = createPalette({ session, rankAt: (x, y) => this.board.rankAt(x, y) });
     settings.append(this.form.node, this.moves.node);
     side.append(this.state.node, this.scores.node, this.running.node);
-    const narrow = matchMedia("(max-width: 1120px)");
-    /** Where the panels come under the board, the task and its hints stay in sight: beside it, or above it. */
-    const stand = () => byId(narrow.matches ? "task-place" : "figures").prepend(this.task.node, this.hints.node);
-    narrow.addEventListener("change", stand);
-    stand();
+    this.#keepTaskInSight();
     byId("palette-place").append(this.palette.node);
     byId("rows-place").append(this.rows.node);
     this.#addTable();
@@ -146,6 +142,14 @@ export class BuildView {
     this.#settle();
     if (problem) this.view.status.toast(problem, NOTICE);
     if (own.task) void this.#openTask(own.task, position.count > 0 ? position : null);
+  }
+
+  /** Where the panels come under the board, the task and its hints are beside it, or above it. */
+  #keepTaskInSight() {
+    const narrow = matchMedia("(max-width: 1120px)");
+    const stand = () => byId(narrow.matches ? "task-place" : "figures").prepend(this.task.node, this.hints.node);
+    narrow.addEventListener("change", stand);
+    stand();
   }
 
   /** Put an entry of a task on the board, as one step that can be undone, and play it. */
