@@ -126,4 +126,5 @@ export const HARDWARE_MESSAGES = {
   "tensor.scores_dropped": "dropout 之后的分数",
   "tensor.scores_mask": "分数 dropout 的掩码",
   "tensor.until": "保留到 {op}：{name}",
+  "hardware.needs_field": "没有 {other}，{field} 就没有意义",
 };
