@@ -58,6 +58,7 @@ def pytest_collection_finish() -> None:
     pytest adds its handlers to each logger that does not propagate, six times a test; torch has fifty of them.
     """
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)  # tests make little garbage
     gc.enable()
     for name, logger in logging.root.manager.loggerDict.items():
         if name.startswith("torch") and isinstance(logger, logging.Logger):

@@ -159,7 +159,7 @@ class Setting:
         return stages
 
     def _validated(self) -> Setting:
-        """Return this setting. Raises SpecError for values that do not go together, and a stage without work."""
+        """Return this setting. Raises SpecError for values that do not go together."""
         model, machine = self.model, self.machine
         heads = model.attention_heads
         if heads % self.tp:
@@ -173,14 +173,6 @@ class Setting:
             raise SpecError("fp8", True, text, nearest=False)
         if self.expert > 1:
             self._validate_experts()
-        for stage, share in enumerate(self.layers):
-            if share == 0 and not (self.heads and stage in (0, self.stages - 1)):
-                text = message(
-                    "hardware.stage_without_layer",
-                    "stage {stage} has no layer; only the first and the last may have none, and with heads",
-                    stage=stage,
-                )
-                raise SpecError("layers", list(self.layers[:64]), text, limit=1)
         return self
 
     def _validate_experts(self) -> None:

@@ -231,6 +231,10 @@ TRUTHS = ("gated", "dropout", "post_norms", "flash", "causal")
 MAY_LACK = (  # None: derived from the other fields, or not there
     "kv_heads", "ffn", "head_width", "experts", "expert_ffn", "query_rank", "kv_rank", "value_width",
 )  # fmt: skip
+NEEDS = {  # a field: the one without which it means nothing
+    **dict.fromkeys(("experts_per_token", "shared_experts", "expert_ffn", "dense_layers", "capacity"), "experts"),
+    **dict.fromkeys(("query_rank", "rope_width", "value_width"), "kv_rank"),
+}
 MODEL_FIELDS = (*WHOLE, *NUMBERS, *TRUTHS)
 assert set(MODEL_FIELDS) | {"name", "title", "tied", "note", "assumed"} == {each.name for each in fields(Model)}
 
@@ -248,8 +252,18 @@ def model_of(name: Any, changes: Mapping[str, Any]) -> Model:
             read[field] = number(field, value, *NUMBERS[field])
     preset = pick("model", name, MODELS)
     made = replace(preset, assumed=tuple(field for field in preset.assumed if field not in read), **read)
+    for field in read:
+        _validate_effect(made, field)
     _validate(made)
     return made
+
+
+def _validate_effect(model: Model, field: str) -> None:
+    """Raise SpecError for a field that means nothing without another one."""
+    plain = next(each.default for each in fields(Model) if each.name == field)
+    if field in NEEDS and getattr(model, NEEDS[field]) is None and getattr(model, field) != plain:
+        text = message("hardware.needs_field", "{field} means nothing without {other}", field=field, other=NEEDS[field])
+        raise SpecError(field, getattr(model, field), text, nearest=plain)
 
 
 def _validate(model: Model) -> None:

@@ -196,6 +196,16 @@ export function fieldList(spec: () => Spec, family: () => Family | null): FieldO
       boxOnly: true,
     },
     {
+      name: "frozen",
+      symbol: t("frozen"),
+      label: t("Stages that are not trained: their numbers, separated by commas; empty: none"),
+      stops: () => [0],
+      step: 1,
+      empty: t("none"),
+      list: true,
+      boxOnly: true,
+    },
+    {
       name: "w_share",
       symbol: t("Activation kept until W"),
       label: t("Part of an activation that is kept until the weight gradient W; it changes memory, not times"),

@@ -77,7 +77,7 @@ def test_figures_of_four_schedules_do_not_touch_also_in_milliseconds(open_page: 
               return [cell.textContent, range.getBoundingClientRect().width, cell.getBoundingClientRect().width];
             })"""
         )
-        assert len(found) == (56 if model in query else 44)  # and tokens, MFU, activations
+        assert len(found) == (60 if model in query else 44)  # and tokens in either window, MFU, activations
         for text, needs, has in found:
             assert needs + 3 <= has, text
 

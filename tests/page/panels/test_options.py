@@ -187,3 +187,19 @@ def test_layers_are_typed_for_each_stage_or_once_for_all(open_page: Open) -> Non
     expect(page.locator("#field-F-problem button")).to_have_text("Use f = 1,2,3,3")
     page.locator("#field-F-problem button").click()
     wait(page, "location.search.includes('F=1,2,3,3') || location.search.includes('F=1,2,2*3')")
+
+
+def test_frozen_stages_lose_their_gradients_and_what_would_be_kept_for_them(open_page: Open) -> None:
+    page = open_page("?family=1f1b&p=4&m=8")
+    page.click("#options > summary")
+    page.fill("#field-frozen", "0")
+    page.keyboard.press("Enter")
+    wait(page, "JSON.stringify(bubbleline.state().spec.frozen) === '[0]' && !bubbleline.state().plans[0].stale")
+    wait_url(page, "frozen=1*0")
+    page.fill("#field-frozen", "9")
+    page.keyboard.press("Enter")
+    expect(page.locator("#field-frozen")).to_have_value("9")
+    expect(page.locator(".problem:not([hidden])").first).to_be_visible()
+    page.fill("#field-frozen", "")
+    page.keyboard.press("Enter")
+    wait(page, "bubbleline.state().spec.frozen === null && !bubbleline.state().plans[0].stale")

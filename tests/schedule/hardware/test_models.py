@@ -145,6 +145,13 @@ def test_the_output_layer_takes_6bshv_and_the_embedding_3bsh_on_their_own_stages
     assert stages[1] == stages[2] < stages[0] < stages[3]
 
 
+def test_a_stage_may_have_no_layer_and_then_takes_no_time_and_only_the_reserve():
+    found = of(**PLAIN | {"layers": [4, 0, 4, 0]})
+    assert isinstance(found.costs.F, tuple)
+    assert found.costs.F[1::2] == (0.0, 0.0)
+    assert found.footprint.memory[1] == 0.0
+
+
 def test_equal_stages_are_one_number_and_uneven_ones_one_number_per_stage():
     assert isinstance(of(**PLAIN, v=2).costs.F, float)
     uneven = of(**PLAIN | {"layers": 7})
@@ -262,12 +269,12 @@ BAD = [  # data, the field named, its nearest legal value
     ({"heads": 1}, "heads", False),
     ({"layers": 0, "p": 1}, "layers", 1),
     ({"layers": [4] * 7}, "layers", [4, 3, 3, 4, 4, 3, 3, 4]),
-    ({"layers": [0, *[1] * 7], "heads": False}, "layers", None),
     ({"layers": [*[1] * 7, 0.5]}, "layers", [*[1] * 7, 0]),
-    ({"layers": [1, 0, *[1] * 6], "heads": True}, "layers", None),
     ({"kv_heads": 5}, "kv_heads", 4),
     ({"kv_heads": 64}, "kv_heads", 32),
     ({"model": "mixtral-8x7b", "experts_per_token": 9}, "experts_per_token", 8),
+    ({"shared_experts": 2}, "shared_experts", 0),
+    ({"rope_width": 64}, "rope_width", 0),
     ({"tp": 3}, "tp", 2),
     ({"fp8": True, "machine": "a100"}, "fp8", False),
     ({"expert": 2}, "expert", 1),
@@ -276,7 +283,7 @@ BAD = [  # data, the field named, its nearest legal value
     ({"gradient_bytes": -1}, "gradient_bytes", 0.0),
     ({"reserve": -1}, "reserve", 0.0),
     ({"calibration": 0}, "calibration", 0.01),
-    ({"capacity": 0}, "capacity", 0.01),
+    ({"model": "mixtral-8x7b", "capacity": 0}, "capacity", 0.01),
     ({"nics": 0}, "nics", 1),
     ({"head_width": 0}, "head_width", 1),
     ({"data": 0}, "data", 1),

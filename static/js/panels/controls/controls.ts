@@ -171,11 +171,7 @@ export class Controls {
   #pick(options: FieldOptions, value: Value, event: Event, way: Way) {
     inputHappened(event);
     this.plans.rehearsal.end();
-    const next = withField(
-      this.#spec,
-      options.name,
-      options.name === "layers" && typeof value === "number" ? this.#each(value) : value,
-    );
+    const next = withField(this.#spec, options.name, typeof value === "number" ? this.#listed(options, value) : value);
     const legal = way === "typed" || typeof value !== "number" ? null : this.#legalStop(options, value, way);
     this.#put(legal === null ? next : withField(next, options.name, legal), "gesture", options.name);
   }
@@ -211,6 +207,12 @@ export class Controls {
     if (Array.isArray(cost) && cost.length === stages) return cost;
     const share = Array.isArray(cost) ? deviceShare(cost, p) : cost;
     return new Array(stages).fill(Number((share / v).toPrecision(6)));
+  }
+
+  /** What a number alone means in the field of a list: as many layers in every stage, one frozen stage. */
+  #listed({ name }: FieldOptions, value: number) {
+    if (name === "layers") return this.#each(value);
+    return name === "frozen" ? [value] : value;
   }
 
   /** As many layers in every stage. */

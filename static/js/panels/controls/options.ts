@@ -104,6 +104,7 @@ export class Options {
         node("weights"),
         node("layers"),
         this.#layers.node,
+        node("frozen"),
       ),
     );
   }

@@ -32,7 +32,6 @@ export const HARDWARE_MESSAGES = {
   "hardware.product_of_a_shard": "输出层的一次矩阵乘，在 p 个分片之一上",
   "hardware.rate_of_a_stage": "一个阶段的设备的实际速率",
   "hardware.share_needed_by_w": "W 所需激活值的占比",
-  "hardware.stage_without_layer": "阶段 {stage} 没有层；只有首尾两个阶段可以没有层，且须计入首尾层（heads）",
   "hardware.stages_not_even": "代价模型为每个 rank 分配同样多的阶段；此执行顺序在 {p} 个 rank 上有 {stages} 个阶段",
   "hardware.stored_parameters": "一层存储的参数量",
   "hardware.the_cost_model": "代价模型",
@@ -128,4 +127,5 @@ export const HARDWARE_MESSAGES = {
   "tensor.scores_dropped": "dropout 之后的分数",
   "tensor.scores_mask": "分数 dropout 的掩码",
   "tensor.until": "保留到 {op}：{name}",
+  "hardware.needs_field": "没有 {other}，{field} 就没有意义",
 };

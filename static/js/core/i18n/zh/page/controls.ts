@@ -385,4 +385,7 @@ export const CONTROLS = {
   "Context (CP)": "上下文（CP）",
   "Expert (EP)": "专家（EP）",
   "from the shapes of the matrix products": "由矩阵乘的形状推出",
+  frozen: "冻结",
+  "Stages that are not trained: their numbers, separated by commas; empty: none":
+    "不训练的阶段：用逗号分隔的阶段编号；留空：无",
 };
