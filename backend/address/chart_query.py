@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from backend.address.link_state import entries_of
 from backend.address.preset import split_preset
 from backend.address.query import KEYS, fields_of, nested, number_of, pairs, spec_of, value_of
 from backend.charts.catalogue import Kind
@@ -21,6 +22,7 @@ from backend.charts.theme import Appearance
 from backend.charts.theme_tokens import ALL_THEMES
 from backend.errors import Message, RequestError, message
 from backend.schedule.families.registry import family_of, op_count, read
+from backend.schedule.family_names import canonical
 from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.spec import LIMITS, Spec, choice, integer
@@ -87,6 +89,22 @@ def _series(name: str, spec: Spec, preset: Preset | None) -> ChartSeries:
     """Return a schedule with the costs that follow from the preset, unless it has its own."""
     its = preset if spec.costs == Spec().costs else None
     return ChartSeries(name, spec if its is None else its.priced(spec), family_of(spec).title, its)
+
+
+def query_of_view(query: bytes) -> bytes:
+    """Return the chart's query for a view's, as the page makes it: where the other schedules of a view name only what
+    differs from the first one, those of a chart name all.
+    """
+    entries = entries_of(query)
+    family = canonical(entries.get("family", Spec().family))
+    taken: dict[str, str] = {}
+    for prefix in (f"{name}." for name in OTHERS):
+        if not any(key.startswith(prefix) for key in entries):
+            continue
+        another = canonical(entries.get(prefix + "family", family)) != family
+        own = ("v", "order") if another else ()  # another family has its own natural v
+        taken |= {prefix + key: entries[key] for key in KEYS if key in entries and key not in own}
+    return urlencode(taken | entries).encode()
 
 
 @dataclass(frozen=True)

@@ -70,8 +70,12 @@ def graded(own: Path | None, slug: str, language: str, number: int, given: str, 
         why = message("lessons.no_such_question", "this lesson has questions 1 to {most}", most=most)
         raise RequestError("question", number, why, limit=most, nearest=max(1, min(number, most)))
     verdict = grade(question, given)
-    answer: dict[str, Any] = {"right": verdict.right, "reason": html_of(verdict.reason, language)}
-    if verdict.right or tries >= 2:
+    answer: dict[str, Any] = {
+        "right": verdict.right,
+        "reason": html_of(verdict.reason, language),
+        "counted": verdict.counted,
+    }
+    if verdict.right or (tries >= 2 and verdict.counted):
         answer |= {"explanation": question.explanation, "place": question.place or None}
         answer["answer"] = shown_answer(question)
         answer["option"] = question.right if question.kind == "choose" else None

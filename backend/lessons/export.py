@@ -15,7 +15,7 @@ from typing import Any
 from markupsafe import Markup
 
 from backend import __version__
-from backend.address.chart_query import chart_query_of
+from backend.address.chart_query import chart_query_of, query_of_view
 from backend.charts.catalogue import KINDS
 from backend.lessons.grade import REASONS, shown_answer
 from backend.lessons.lesson import Figure, Lesson, Question
@@ -73,7 +73,7 @@ def chart_table(block: Figure, language: str) -> dict[str, Any] | None:
     if block.chart not in KINDS:
         return None
     kind = KINDS[block.chart]
-    asked = chart_query_of(block.query.removeprefix("?").encode(), kind)
+    asked = chart_query_of(query_of_view(block.query.removeprefix("?").encode()), kind)
     chart = kind.draw(asked.plans, asked.appearance, asked.setting)
     return {
         "notes": [tr(text, language) for text in chart.notes],

@@ -15,17 +15,17 @@ from backend.lessons.values import FORMATS
 
 EPSILON = 1e-9
 NUMBER = re.compile(r"[+-]?\d{1,12}(?:[.,]\d{1,9})?(?:e[+-]?\d{1,3})?", re.ASCII)
+FRACTION = re.compile(r"(\d{1,9}) ?[/⁄] ?(\d{0,8}[1-9]\d{0,8})", re.ASCII)
 GROUPED = re.compile(r"\d{1,3}(,\d{3})+", re.ASCII)
 OP = re.compile(r"(\d+)([FIWB])(\d+)")
 
 
-NOT_A_NUMBER = message("lessons.not_a_number", "That is no number. Write it like 27.3.")
+NOT_A_NUMBER = message("lessons.not_a_number", "That is no number. Write it like 27.3 or 3/11.")
 ANOTHER_VALUE = message(
     "lessons.another_value",
     "{given} is {name}; the question is about another figure.",
     given="{given}", name="{name}",
 )  # fmt: skip
-AS_PERCENT = message("lessons.as_percent", "Write it in percent: 0.25 is 25.")
 TOO_LOW = message("lessons.too_low", "{given} is too low.", given="{given}")
 TOO_HIGH = message("lessons.too_high", "{given} is too high.", given="{given}")
 CHOOSE_ONE = message("lessons.choose_one", "Choose one of the options.")
@@ -41,7 +41,7 @@ RIGHT_UP_TO = message(
 REASONS = {
     each.code: each
     for each in (
-        *(NOT_A_NUMBER, ANOTHER_VALUE, AS_PERCENT, TOO_LOW, TOO_HIGH),
+        *(NOT_A_NUMBER, ANOTHER_VALUE, TOO_LOW, TOO_HIGH),
         *(CHOOSE_ONE, ALL_OPS_ONCE, GRADIENT_FIRST, RIGHT_UP_TO),
     )
 }
@@ -50,10 +50,13 @@ REASONS = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether an answer is right, and if not why, "" where only the hint can tell."""
+    """Whether an answer is right, and if not why, "" where only the hint can tell; what cannot be read as an answer
+    (``counted`` false) is no try.
+    """
 
     right: bool
     reason: str
+    counted: bool = True
 
 
 def grade(question: Question, given: str) -> Verdict:
@@ -67,25 +70,26 @@ def grade(question: Question, given: str) -> Verdict:
 
 def _wrong(reason: Message, **params: Any) -> Verdict:
     """Return the verdict on a wrong answer, with what fills the holes of its reason."""
-    return Verdict(False, Message(reason.code, reason, params))
+    return Verdict(False, Message(reason.code, reason, params), reason not in (NOT_A_NUMBER, CHOOSE_ONE, ALL_OPS_ONCE))
 
 
 def _grade_number(question: Question, text: str) -> Verdict:
-    text = text.replace("\u00a0", " ").strip().removesuffix("%").removesuffix(question.unit).strip()
+    whole = text.replace("\u00a0", " ").strip()
+    text = whole.removesuffix("%").removesuffix(question.unit).strip()
     if GROUPED.fullmatch(text):
         text = text.replace(",", "")
-    if not NUMBER.fullmatch(text):
+    fraction = FRACTION.fullmatch(text)
+    if not (fraction or NUMBER.fullmatch(text)):
         return _wrong(NOT_A_NUMBER)
-    share = 100.0 if question.unit == "%" else 1.0
-    number = float(text.replace(",", "."))
-    value, near = number / share, question.tolerance + EPSILON
-    if abs(value - question.answer) <= near:
+    number = int(fraction[1]) / int(fraction[2]) if fraction else float(text.replace(",", "."))
+    near = question.tolerance + EPSILON
+    is_share = question.unit == "%" and not whole.endswith("%") and (fraction is not None or abs(number) < 1)
+    value = number if is_share or question.unit != "%" else number / 100.0
+    if abs(value - question.answer) <= near or (is_share and abs(number / 100.0 - question.answer) <= near):
         return Verdict(True, "")
     for name, other in question.others:
         if abs(value - other) <= near:
-            return _wrong(ANOTHER_VALUE, given=f"{text}\u00a0{question.unit}".rstrip(), name=name)
-    if share > 1 and abs(number - question.answer) <= near:
-        return _wrong(AS_PERCENT)
+            return _wrong(ANOTHER_VALUE, given=text if is_share else f"{text}\u00a0{question.unit}".rstrip(), name=name)
     return _wrong(TOO_LOW if value < question.answer else TOO_HIGH, given=text)
 
 

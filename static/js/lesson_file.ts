@@ -12,16 +12,11 @@ const sealed: { questions: Sealed[]; reasons: Reasons } = JSON.parse(
   ),
 );
 
-/** The scene above the question that was answered last. */
-let shownFor: Element | null = null;
-
 /** The last scene before a question. */
 function nearestLive(number: number) {
   const form = document.getElementById(`question-${number}`);
   const all = [...document.querySelectorAll("bubble-line")];
-  shownFor =
-    all.reverse().find((each) => form && each.compareDocumentPosition(form) & Node.DOCUMENT_POSITION_FOLLOWING) ?? null;
-  return shownFor;
+  return all.reverse().find((each) => form && each.compareDocumentPosition(form) & Node.DOCUMENT_POSITION_FOLLOWING);
 }
 
 customElements.define("bubble-line", BubbleLine);
@@ -41,10 +36,10 @@ createQuestions({
       option: kind === "choose" ? right : null,
     };
   },
-  show(place) {
-    const live = shownFor ?? document.querySelector("bubble-line");
+  show(place, number, asked) {
+    const live = nearestLive(number) ?? document.querySelector("bubble-line");
     for (const [name, value] of Object.entries<string>(place)) live?.setAttribute(name, value);
-    live?.scrollIntoView({ block: "center" });
+    if (asked) live?.scrollIntoView({ block: "center" });
   },
   keep: () => {},
   kept: () => null,

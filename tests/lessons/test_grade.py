@@ -20,7 +20,13 @@ CASES: list[tuple[int, str, bool, str]] = [
     (PREDICT, "27.8", True, ""),
     (PREDICT, "26.5", False, "26.5 is too low."),
     (PREDICT, "37.5", False, "37.5 % is the idle time relative to the work"),
-    (PREDICT, "0.273", False, "Write it in percent"),
+    (PREDICT, "0.273", True, ""),
+    (PREDICT, "3/11", True, ""),
+    (PREDICT, " 6 / 22 ", True, ""),
+    (PREDICT, "0.273 %", False, "0.273 is too low."),
+    (PREDICT, "0.3", False, "0.3 is too high."),
+    (PREDICT, "3/8", False, "3/8 is the idle time relative to the work"),
+    (PREDICT, "3/0", False, "That is no number."),
     (PREDICT, "many", False, "That is no number."),
     (PREDICT, "<b>1</b>", False, "That is no number."),
     (PREDICT, "1e400", False, "too high"),
@@ -31,6 +37,8 @@ CASES: list[tuple[int, str, bool, str]] = [
     (CHOOSE, "-1", False, "Choose one of the options."),
     (PEAK, "16", True, ""),
     (PEAK, "16 micro-batches", True, ""),
+    (PEAK, "32/2", True, ""),
+    (PEAK, "0.16", False, "0.16 is too low."),
     (PEAK, "1,600", False, "1600 is too high."),
     (ORDER, "0F0 0F1 0F2 0B0 0B1 0B2", True, ""),
     (ORDER, "0F0 0F1 0B0 0F2 0B1 0B2", False, "The first 2 are right; number 3 is not."),
@@ -39,6 +47,7 @@ CASES: list[tuple[int, str, bool, str]] = [
     (ORDER, "0F0 0F0 0F2 0B0 0B1 0B2", False, "Give each of the ops once."),
 ]
 """Question, answer, whether it is right, and a part of the reason."""
+NO_ANSWER = ("That is no number", "Choose one", "Give each of the ops")
 
 
 def questions() -> list[Question]:
@@ -52,6 +61,7 @@ def test_an_answer_gets_its_verdict_and_a_wrong_one_its_reason(number: int, give
     assert verdict.right == right
     assert reason.replace(" %", "\u00a0%") in verdict.reason
     assert bool(verdict.reason) or right
+    assert verdict.counted != any(text in verdict.reason for text in NO_ANSWER)
 
 
 @needs_node
@@ -62,7 +72,11 @@ def test_a_lessons_file_grades_as_the_server_does():
     found = answers("grade", [{"cases": cases, "reasons": reasons}])[0]
     for (number, given, _, _), answer in zip(CASES, found, strict=True):
         verdict = grade(asked[number], given)
-        assert answer == {"right": verdict.right, "reason": html_of(verdict.reason, "zh")}, given
+        assert answer == {
+            "right": verdict.right,
+            "reason": html_of(verdict.reason, "zh"),
+            "counted": verdict.counted,
+        }, given
 
 
 def test_every_reason_is_in_the_pages_chinese_catalogue_with_its_holes():

@@ -29,6 +29,13 @@ NAMES = sorted(path.name for path in (OWN / "en").glob("*.md"))
 SEEN = {"bubble", "makespan"}  # quantities that the picture of a scene names: in its title, on its axis
 RUNS = {"1f1b", "split-backward", "plan-and-measurement"}  # lessons at whose end a schedule is executed
 
+SIZE = re.compile(r"\bm = \d|\b(?:one|two|three|four|eight|ten|\d+) micro-batch|m doubles|whole batch", re.IGNORECASE)
+TO_MOVE = {
+    "en": re.compile(r"\b(?:[Mm]ove|[Dd]rag) (?:the )?((?:\w+ slider|[a-z]\b(?: and [^:.,]+)?))"),
+    "zh": re.compile(r"(?:拖动\s*|“)([^：，。“”\n]+)(?:：|”的滑块)"),
+}
+"""What a text tells a reader to move."""
+
 
 @dataclass(frozen=True)
 class Written:
@@ -193,6 +200,29 @@ def test_no_scene_shows_the_bubble_or_the_length_of_a_step_before_the_question_f
             if quantity in SEEN and shown.intersection(view_of(block.place, Budget())):
                 problems.append(f"en/{name}:{block.line}: an earlier scene shows {lines[block.line]}")
     assert not problems, report(problems)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_question_about_another_size_than_the_one_in_view_names_its_size(name: str):
+    shown: list[tuple[int, int]] = []
+    problems = []
+    for step in lessons()["en"][name].steps:
+        for block in step.blocks:
+            if isinstance(block, Scene):
+                shown = [(spec.p, spec.m) for spec in view_of(block.query, Budget())]
+            elif isinstance(block, Question) and block.place:
+                asked = view_of(block.place, Budget())[0]
+                named = SIZE.search(re.sub(r"<[^>]+>", "", block.html))
+                if (asked.p, asked.m) not in shown and not named:
+                    problems.append(f"en/{name}:{block.line}: asks about p={asked.p} m={asked.m}, shown is {shown}")
+    assert not problems, report(problems)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_text_names_no_slider_that_a_lesson_lacks(name: str):
+    found = [*TO_MOVE["en"].findall(source("en", name)), *TO_MOVE["zh"].findall(source("zh", name))]
+    sizes = {part for text in found for part in re.split(r"\s*(?:,|and|和|、)\s*", text) if part}
+    assert sizes <= {"p", "m", "v"}, f"{name}: lessons have sliders of p, m and v only: {sizes}"
 
 
 def test_a_figure_before_its_question_would_be_found():

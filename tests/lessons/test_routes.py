@@ -59,7 +59,7 @@ def ask(client: FlaskClient, question: int, answer: str, tries: int = 1, lang: s
 
 def test_a_wrong_answer_gets_its_reason_then_the_explanation_and_its_place(client: FlaskClient):
     first = ask(client, 1, "37.5")
-    assert first.keys() == {"right", "reason"}
+    assert first.keys() == {"right", "reason", "counted"}
     assert first["reason"].startswith("37.5\u00a0% is the idle time relative to the work")
     second = ask(client, 1, "20", 2)
     assert (second["right"], second["answer"], second["place"]) == (False, "27.3\u00a0%", "?family=gpipe&p=4&m=8")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from backend.address.chart_query import chart_query_of
+from backend.address.chart_query import chart_query_of, query_of_view
 from backend.charts.catalogue import KINDS
 from backend.errors import RequestError
 from backend.lessons.answers import awaited_op, next_op, row_part, shuffled
@@ -115,7 +115,7 @@ def _figure(it: Directive, text: Text, number: int) -> Block:
     view_of(query, text.budget)
     if chart in KINDS:
         try:
-            chart_query_of(query.removeprefix("?").encode(), KINDS[chart])
+            chart_query_of(query_of_view(query.removeprefix("?").encode()), KINDS[chart])
         except RequestError as error:
             raise LessonError(error.message) from None
     return Figure(chart, query, *_caption(it, text))

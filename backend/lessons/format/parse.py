@@ -43,6 +43,7 @@ PAGE_IDS = frozenset(
     (
         *("lesson", "lesson-steps", "lesson-view", "lesson-figures", "lesson-next", "lesson-back", "lesson-list"),
         *("lesson-caption", "lesson-print", "lesson-sliders", "lesson-open", "lesson-words", "lesson-answers"),
+        "lesson-reset",
         *("area", "at", "banner", "card", "embed-foot", "find", "find-status", "find-text", "followed", "legend"),
         *("legend-row", "minimap", "narration", "narration-bar", "narration-more", "narration-panel", "plot"),
         *("plot-said", "schedule-table", "scrub", "speed", "stage", "strips", "tell", "tools", "transport", "theme"),

@@ -49,7 +49,6 @@ def test_its_scenes_are_live_and_its_questions_are_graded_without_a_server(file_
     question.locator("input").fill("27.3")
     question.locator("input").press("Enter")
     expect(question.locator(".said")).to_contain_text("A device works for 8 forwards")
-    question.get_by_role("button", name="Show it on the timeline").click()
     wait(page, "document.querySelector('bubble-line').getAttribute('m') === '8'")
     choice = page.locator("#question-2")
     choice.locator("input").first.check()

@@ -1,19 +1,21 @@
 // The charts of a lesson, drawn in their places when a reader comes near; a point that is chosen goes on the timeline.
-import { answerOf, requestChart, withLook, type ChartAnswer } from "../../panels/charts/answers.ts";
+import { stateOf } from "./scene_view.ts";
+import { answerOf, chartPath, requestChart, withLook, type ChartAnswer } from "../../panels/charts/answers.ts";
 import { Figure } from "../../panels/charts/figure.ts";
+import { kindOf } from "../../panels/charts/kinds.ts";
 import { plotly } from "../../panels/charts/plotly.ts";
 import { rowTable } from "../../panels/charts/tables.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { onRecolour } from "../../ui/appearance.ts";
 import { h, replace, sentence } from "../../ui/dom.ts";
 import type { Spec } from "../../core/schedule/types.ts";
-import type { Store } from "../../data/store.ts";
+import type { TimelineView } from "../timeline_view.ts";
 
 const NEAR = "400px 0px";
 const HEIGHT = 320; // px
 
-export function createCharts(store: Store, article: HTMLElement) {
-  const places = [...article.querySelectorAll(".chart")].map((node) => createPlace(store, node as HTMLElement));
+export function createCharts(view: TimelineView, article: HTMLElement) {
+  const places = [...article.querySelectorAll(".chart")].map((node) => createPlace(view, node as HTMLElement));
   const observer = new IntersectionObserver(
     (entries) => {
       for (const { target, isIntersecting } of entries)
@@ -31,7 +33,8 @@ export function createCharts(store: Store, article: HTMLElement) {
   };
 }
 
-function createPlace(store: Store, node: HTMLElement) {
+function createPlace(view: TimelineView, node: HTMLElement) {
+  const { store } = view;
   const home = node.querySelector(".chart-home") as HTMLElement;
   const { chart: name = "", query = "" } = node.dataset;
   const title = (node.querySelector("figcaption > p")?.textContent ?? name).replace(/[.。]$/, "");
@@ -55,7 +58,8 @@ function createPlace(store: Store, node: HTMLElement) {
   async function drawNow() {
     try {
       const size = { width: home.clientWidth || 600, height: HEIGHT };
-      const chart = await requestChart(withLook(`/api/charts/${name}${query}`, "", store.get().view, size));
+      const path = chartPath(kindOf(name), await stateOf(query, view), store.defaults);
+      const chart = await requestChart(withLook(path, "", store.get().view, size));
       const drawer = await plotly();
       answer = answerOf(chart);
       if (!figure.node.isConnected) replace(home, figure.node, said, numbers);

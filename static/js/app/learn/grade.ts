@@ -15,14 +15,16 @@ export type Sealed = {
   place: Record<string, string> | null;
   shown: string;
 };
-/** reason: as HTML. */
-type Verdict = { right: boolean; reason: string };
+/** reason: as HTML. counted: false for what cannot be read as one, which is no try. */
+type Verdict = { right: boolean; reason: string; counted: boolean };
 /** Templates by their codes. */
 export type Reasons = Record<string, string>;
 
 const EPSILON = 1e-9;
 const NUMBER = /^[+-]?[0-9]{1,12}([.,][0-9]{1,9})?(e[+-]?[0-9]{1,3})?$/;
+const FRACTION = /^([0-9]{1,9}) ?[/⁄] ?([0-9]{0,8}[1-9][0-9]{0,8})$/;
 const GROUPED = /^[0-9]{1,3}(,[0-9]{3})+$/;
+const UNREADABLE = ["not_a_number", "choose_one", "all_ops_once"];
 const OP = /^([0-9]+)([FIWB])([0-9]+)$/;
 
 const escaped = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
@@ -30,12 +32,12 @@ const escaped = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", 
 function wrong(reasons: Reasons, name: string, values: Record<string, string | number> = {}): Verdict {
   const template = reasons[`lessons.${name}`] ?? "";
   const text = template.replace(/\{(\w+)\}/g, (hole, key) => String(values[key] ?? hole));
-  return { right: false, reason: escaped(text) };
+  return { right: false, reason: escaped(text), counted: !UNREADABLE.includes(name) };
 }
 
 const sorted = (ops: string[]) => [...ops].sort().join();
 
-const RIGHT = { right: true, reason: "" };
+const RIGHT = { right: true, reason: "", counted: true };
 
 export function grade(question: Sealed, given: string, reasons: Reasons): Verdict {
   if (question.kind === "predict") return gradeNumber(question, given, reasons);
@@ -44,26 +46,27 @@ export function grade(question: Sealed, given: string, reasons: Reasons): Verdic
 }
 
 function gradeNumber(question: Sealed, given: string, reasons: Reasons): Verdict {
-  let text = given.replaceAll("\u00a0", " ").trim();
+  const whole = given.replaceAll("\u00a0", " ").trim();
+  let text = whole;
   for (const end of ["%", question.unit]) if (end && text.endsWith(end)) text = text.slice(0, -end.length);
   text = text.trim();
   if (GROUPED.test(text)) text = text.replaceAll(",", "");
-  if (!NUMBER.test(text)) return wrong(reasons, "not_a_number");
-  const share = question.unit === "%" ? 100 : 1;
-  const number = Number(text.replace(",", "."));
-  const value = number / share;
-  const near = question.tolerance + EPSILON;
-  if (Math.abs(value - question.answer) <= near) return RIGHT;
+  const fraction = FRACTION.exec(text);
+  if (!fraction && !NUMBER.test(text)) return wrong(reasons, "not_a_number");
+  const number = fraction ? Number(fraction[1]) / Number(fraction[2]) : Number(text.replace(",", "."));
+  const isNear = (value: number, other: number) => Math.abs(value - other) <= question.tolerance + EPSILON;
+  const isShare = question.unit === "%" && !whole.endsWith("%") && (fraction !== null || Math.abs(number) < 1);
+  const value = isShare || question.unit !== "%" ? number : number / 100;
+  if (isNear(value, question.answer) || (isShare && isNear(number / 100, question.answer))) return RIGHT;
   for (const [name, other] of question.others)
-    if (Math.abs(value - other) <= near)
-      return wrong(reasons, "another_value", { given: `${text}\u00a0${question.unit}`.trim(), name });
-  if (share > 1 && Math.abs(number - question.answer) <= near) return wrong(reasons, "as_percent");
+    if (isNear(value, other))
+      return wrong(reasons, "another_value", { given: isShare ? text : `${text}\u00a0${question.unit}`.trim(), name });
   return wrong(reasons, value < question.answer ? "too_low" : "too_high", { given: text });
 }
 
 function gradeOption(question: Sealed, given: string, reasons: Reasons): Verdict {
   if (!/^[0-9]{1,3}$/.test(given) || Number(given) >= question.reasons.length) return wrong(reasons, "choose_one");
-  return { right: Number(given) === question.right, reason: question.reasons[Number(given)] };
+  return { right: Number(given) === question.right, reason: question.reasons[Number(given)], counted: true };
 }
 
 function gradeOrder(question: Sealed, ops: string[], reasons: Reasons): Verdict {

@@ -35,7 +35,7 @@ export async function startLesson() {
       const query = { question: String(number), answer: given, try: String(tries), lang: language };
       return getJson(`/api/lessons/${slug}/answers?${new URLSearchParams(query)}`);
     },
-    show: (place) => scene?.visit(place),
+    show: (place, number) => scene?.answer(place, number),
     keep: progress.keep,
     kept: progress.kept,
   });
@@ -46,11 +46,22 @@ export async function startLesson() {
   look.subscribe(({ view: { theme, colours, hatch } }) => store.setView({ theme, colours, hatch }, "none"));
   createSizes(store, plans, byId("lesson-sliders"));
   scene = new SceneView(view);
-  const charts = createCharts(store, article);
+  const charts = createCharts(view, article);
   createSteps(article, progress, scene);
+  createReset(progress);
   view.begin();
   createPrint(charts.drawAll);
   exposeForTests(view);
+}
+
+/** The lesson's last button: everything that is kept of it goes, and it begins again. */
+function createReset({ forget }: ReturnType<typeof createProgress>) {
+  const button = byId("lesson-reset");
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    forget();
+    location.assign(location.pathname + location.search);
+  });
 }
 
 /** The handout: the text with a picture of each scene, and the charts, which are drawn first. */

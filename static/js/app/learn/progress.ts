@@ -19,20 +19,29 @@ export function progressOf(slug: string): Progress {
   return { at: typeof kept?.at === "string" ? kept.at : "", seen, answers };
 }
 
+/** Every change is made to what is kept now: another tab may have the same lesson open. */
 export function createProgress(slug: string) {
-  const progress = progressOf(slug);
-  const keep = () => remember(nameOf(slug), JSON.stringify(progress));
+  function change(make: (progress: Progress) => void) {
+    const progress = progressOf(slug);
+    make(progress);
+    remember(nameOf(slug), JSON.stringify(progress));
+  }
   return {
     reach(anchor: string) {
-      progress.at = anchor;
-      if (!progress.seen.includes(anchor)) progress.seen.push(anchor);
-      keep();
+      change((progress) => {
+        progress.at = anchor;
+        if (!progress.seen.includes(anchor)) progress.seen.push(anchor);
+      });
     },
     keep(number: number, answered: Answered) {
-      progress.answers[number] = answered;
-      keep();
+      change(({ answers }) => {
+        answers[number] = answered;
+      });
     },
-    kept: (number: number): Answered | null =>
-      typeof progress.answers[number]?.given === "string" ? progress.answers[number] : null,
+    kept(number: number): Answered | null {
+      const answered = progressOf(slug).answers[number];
+      return typeof answered?.given === "string" ? answered : null;
+    },
+    forget: () => remember(nameOf(slug), "{}"),
   };
 }

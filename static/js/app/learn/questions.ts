@@ -6,6 +6,7 @@ import { h, replace } from "../../ui/dom.ts";
 type Graded = {
   right: boolean;
   reason: string; // as HTML
+  counted: boolean; // false: it could not be read as an answer, which is no try
   explanation?: string; // as HTML; after a right answer, or the second wrong one
   place?: any; // where the answer is on the timeline
   answer?: string;
@@ -14,7 +15,7 @@ type Graded = {
 export type Answered = { given: string; right: boolean };
 type Acts = {
   ask: (number: number, given: string, tries: number) => Promise<Graded>;
-  show: (place: any) => void;
+  show: (place: any, number: number, asked: boolean) => void; // asked: by its button
   keep: (number: number, answered: Answered) => void; // a question that is over
   kept: (number: number) => Answered | null;
 };
@@ -26,6 +27,12 @@ const nodesOf = (html: string) => [...new DOMParser().parseFromString(html, "tex
 
 /** The page's words for answers. */
 const words = () => (document.getElementById("lesson-words") as HTMLElement).dataset;
+
+/** A verdict must be seen at once: all of it, or where it is too long its beginning. */
+function bringIntoView(said: HTMLElement) {
+  said.scrollIntoView({ block: "nearest" });
+  said.firstElementChild?.scrollIntoView({ block: "nearest" });
+}
 
 export function createQuestions(acts: Acts) {
   for (const form of document.querySelectorAll("form.question")) createQuestion(form as HTMLFormElement, acts);
@@ -49,7 +56,7 @@ function createQuestion(form: HTMLFormElement, acts: Acts) {
     hint.hidden = false;
     hintButton.hidden = true;
   });
-  placeButton.addEventListener("click", () => acts.show(place));
+  placeButton.addEventListener("click", () => acts.show(place, number, true));
 
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -62,7 +69,7 @@ function createQuestion(form: HTMLFormElement, acts: Acts) {
     asking = true;
     try {
       const graded = await acts.ask(number, given, tries + 1);
-      tries += 1;
+      if (graded.counted) tries += 1;
       tell(graded, given, true);
     } catch {
       replace(said, words().offline);
@@ -75,29 +82,34 @@ function createQuestion(form: HTMLFormElement, acts: Acts) {
   function tell(graded: Graded, given: string, fresh: boolean) {
     const { right, reason, explanation } = graded;
     const over = right || tries >= TRIES;
-    const { right: yes, wrong: no, again, answer: itIs } = words();
+    if (!graded.counted) {
+      replace(said, h("p", ...nodesOf(reason)));
+      bringIntoView(said);
+      return;
+    }
+    const { right: yes, wrong: notYet, lost, again, answer: itIs } = words();
     const answer = !right && over && graded.answer ? ` ${itIs} ${graded.answer}.` : "";
     form.dataset.result = right ? "right" : "wrong";
-    replace(
-      said,
-      h("p", h("strong", { text: right ? yes : no }), " ", ...nodesOf(reason), answer, over ? "" : ` ${again}`),
-    );
+    const verdict = h("strong", { text: right ? yes : over ? lost : notYet });
+    replace(said, h("p", verdict, " ", ...nodesOf(reason), answer, over ? "" : ` ${again}`));
+    hintButton.hidden = true;
+    hint.hidden = over || !hint.childNodes.length;
     if (!over) {
-      if (hint.childNodes.length) hint.hidden = hintButton.hidden = false;
-      hintButton.hidden = true;
+      bringIntoView(said);
       return;
     }
     if (explanation) said.append(h("div.explanation", ...nodesOf(explanation)));
     markRight(form, graded);
     form.dataset.over = "";
     form.dispatchEvent(new CustomEvent("answered", { bubbles: true }));
-    check.hidden = hintButton.hidden = true;
+    check.hidden = true;
     fieldset.querySelectorAll("input, .order button").forEach((node) => node.setAttribute("disabled", ""));
     place = graded.place ?? null;
     placeButton.hidden = place === null;
     if (!fresh) return;
+    bringIntoView(said);
     acts.keep(number, { given, right });
-    if (!right && place) acts.show(place);
+    if (place) acts.show(place, number, false);
   }
 
   restore(form, acts.kept(number));
@@ -108,7 +120,9 @@ function createQuestion(form: HTMLFormElement, acts: Acts) {
     tries = TRIES;
     fill(node, kept.given);
     try {
-      tell(await acts.ask(number, kept.given, TRIES), kept.given, false);
+      const graded = await acts.ask(number, kept.given, TRIES);
+      if (graded.counted) tell(graded, kept.given, false);
+      else tries = 0;
     } catch {
       tries = 0; // it can be answered again
     }

@@ -6,6 +6,15 @@ import { onStage } from "../../ui/frame_loop.ts";
 import { parse, type State } from "../../core/state/link.ts";
 import type { TimelineView } from "../timeline_view.ts";
 
+type Shown = Pick<TimelineView, "store" | "plans">;
+
+/** The state that a query of a lesson asks for, as the page reads its address, with the prices of a model. */
+export async function stateOf(query: string, { store, plans }: Shown): Promise<State> {
+  const { state } = parse(query, store.defaults, naturalChunks(plans.families));
+  await loadPrices(state, store.defaults);
+  return state;
+}
+
 const schedules = ({ spec, others }: State) => JSON.stringify([spec, others]);
 const STILL = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -47,22 +56,30 @@ export class SceneView {
     scene.classList.add("is-shown");
     const caption = scene.querySelector("figcaption > p");
     replace(byId("lesson-caption"), ...[...(caption?.childNodes ?? [])].map((node) => node.cloneNode(true)));
-    await this.visit(scene.dataset.query ?? "");
+    if (!(await this.visit(scene.dataset.query ?? ""))) return;
     this.#set = schedules(this.store.get());
     show(this.back, false);
     this.#plays = scene.hasAttribute("data-play") && !STILL.matches;
     this.#onDrawn();
   }
 
-  /** Show the view of a query. */
-  async visit(query: string) {
+  /** Show where the answer to a question is; the way back is to the scene. */
+  async answer(place: string, number: number) {
+    replace(byId("lesson-caption"), `${byId("lesson-words").dataset.shown} ${number}`);
+    if (!(await this.visit(place))) return;
+    this.#set = "";
+    show(this.back, this.#scene !== null);
+  }
+
+  /** Show the view of a query. Returns whether no later wish came between. */
+  async visit(query: string): Promise<boolean> {
     const turn = ++this.#turn;
     const { store, view } = this;
     this.#plays = false;
     view.playback.endIntro();
-    const { state } = parse(query, store.defaults, naturalChunks(view.plans.families));
-    await loadPrices(state, store.defaults);
+    await stateOf(query, view);
     if (turn === this.#turn) store.visit(query, "none");
+    return turn === this.#turn;
   }
 
   /** A scene that plays begins when its own schedule is there. */
