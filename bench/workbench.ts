@@ -69,7 +69,7 @@ const STEPS = {
       3,
     ),
   "go on by the rule": () => goOn(fresh(half)),
-  "hint from a reference": () => hint(fresh(half), whole, "x"),
+  "hint from a reference": () => hint(fresh(half), { position: whole, title: "x" }),
   "next op by list scheduling": () => greedyStep(fresh(half)),
   "run until strange": () => runUntilStrange(fresh(half), whole, new Set()),
   "gaps, forced and chosen": () => gapsOf(fresh(whole)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import zlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,11 +12,13 @@ from click.testing import CliRunner
 
 from app import cli
 from backend.cli.tasks import problems
+from backend.jobs.tasks import show_task
 from backend.schedule.partial_order.position import Position
 from backend.schedule.partial_order.score import Score
 from backend.tasks.histogram import bins_of
 from backend.tasks.store import BoardStore, Entry
 from backend.tasks.task import tasks
+from tests.support.node import answers, needs_node
 
 KEY = "ab" * 12
 
@@ -23,20 +27,28 @@ def test_every_task_is_right_and_listed():
     checked = CliRunner().invoke(cli, ["tasks", "check"])
     assert (checked.exit_code, checked.output) == (
         0,
-        f"{len(tasks())} tasks: every start can be played, every par reached\n",
+        f"{len(tasks())} tasks: every start can be played, its hints lead to every goal\n",
     )
     listed = CliRunner().invoke(cli, ["tasks", "list"]).output
     assert all(slug in listed for slug in tasks())
     assert "par 18 (1f1b), peak 3, bound 18" in listed
 
 
+@needs_node
+def test_the_pages_hints_lead_to_the_goals_of_every_task_also_after_wrong_moves():
+    shown = [json.loads(zlib.decompress(show_task(slug).deflated)) for slug in tasks()]
+    missed = dict(zip(tasks(), answers("follow_hints", shown), strict=True))
+    assert {slug: why for slug, why in missed.items() if why} == {}
+
+
 def test_a_wrong_task_is_named_with_what_is_wrong():
     task = tasks()["gpipe-from-nothing"]
     cramped = replace(task, position=replace(task.position, memory=1.0))
-    assert any("par is not an answer" in problem for problem in problems(cramped))
+    assert any("its hints end after 2 ops" in problem for problem in problems(cramped))
+    assert any("its hints lead to no answer" in problem for problem in problems(cramped))
     wrong = Position.from_json(task.position.to_json() | {"rows": ["0B0", ""]})
     assert any("its start cannot be played" in problem for problem in problems(replace(task, position=wrong)))
-    assert any("misses the goal" in each for each in problems(replace(task, goals=("unrecognised",))))
+    assert any("its hints miss the goal" in each for each in problems(replace(task, goals=("unrecognised",))))
 
 
 def test_an_entry_or_its_name_is_deleted_from_the_servers_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

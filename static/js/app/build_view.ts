@@ -29,6 +29,7 @@ import { onRest, restSoon } from "../ui/rest.ts";
 import { t } from "../core/i18n/language.ts";
 import { readArea } from "../core/timeline/area.ts";
 import { specQuery } from "../core/state/link.ts";
+import { hint, hintTo } from "../core/workbench/hints.ts";
 import { positionOfRows } from "../core/workbench/op_texts.ts";
 import { scheduleOf, type Board, type Position } from "../core/workbench/position.ts";
 import { isOfBoard } from "../core/workbench/references.ts";
@@ -95,11 +96,11 @@ export class BuildView {
     });
     this.hints = createHints({
       session,
-      followed: () => this.moves.followed(),
-      title: () => this.moves.title(),
+      hint: () => this.#hint(),
       shown: () => this.board.redraw(),
     });
     this.state = createStatePanel({
+      session,
       families,
       goTo: ({ rank, index }) => this.#select(scheduleOf(session.position).offsets[rank] + index),
     });
@@ -115,13 +116,14 @@ export class BuildView {
     this.board = createBoardLayer({
       session,
       timeline: this.timeline,
-      ghost: () => this.moves.followed(),
+      ghost: () => this.moves.followed()?.position ?? null,
       marked: () => this.state.violations(),
       hinted: () => this.hints.op(),
     });
     this.palette = createPalette({ session, rankAt: (x, y) => this.board.rankAt(x, y) });
     settings.append(this.form.node, this.moves.node);
-    side.append(this.task.node, this.state.node, this.scores.node, this.hints.node, this.running.node);
+    side.append(this.state.node, this.scores.node, this.running.node);
+    this.#keepTaskInSight();
     byId("palette-place").append(this.palette.node);
     byId("rows-place").append(this.rows.node);
     this.#addTable();
@@ -140,6 +142,14 @@ export class BuildView {
     this.#settle();
     if (problem) this.view.status.toast(problem, NOTICE);
     if (own.task) void this.#openTask(own.task, position.count > 0 ? position : null);
+  }
+
+  /** Where the panels come under the board, the task and its hints are beside it, or above it. */
+  #keepTaskInSight() {
+    const narrow = matchMedia("(max-width: 1120px)");
+    const stand = () => byId(narrow.matches ? "task-place" : "figures").prepend(this.task.node, this.hints.node);
+    narrow.addEventListener("change", stand);
+    stand();
   }
 
   /** Put an entry of a task on the board, as one step that can be undone, and play it. */
@@ -212,8 +222,9 @@ export class BuildView {
     try {
       const task = await getTask(slug);
       if (own.task !== slug) return; // another was chosen meanwhile
-      const { start } = openTask(task, this.store.defaults);
-      session.beginTask(start, task.kinds, task.fixed, textOf(task.title));
+      const { start, aim } = openTask(task, this.store.defaults);
+      session.beginTask(start, aim, task.fixed, textOf(task.title));
+      if (!given) this.moves.follow(""); // an order of the board before would lead away from the goals
       const rows = given && isOfBoard(scheduleOf(given), start.board) ? given.rows : null;
       if (given && rows) session.go({ ...given, board: start.board }, textOf(task.title));
       this.task.put(task);
@@ -221,6 +232,12 @@ export class BuildView {
       own.task = "";
       this.view.status.toast(whyFailed(problem), NOTICE);
     }
+  }
+
+  /** To the goals of a task; else along the order that is followed, or by list scheduling. */
+  #hint() {
+    const { aim, position, backward } = this.session;
+    return aim ? hintTo(aim, position) : hint(position, this.moves.followed(), backward ?? undefined);
   }
 
   #setGhost(name: string) {

@@ -158,7 +158,7 @@ test("hints from a reference lead to it, op by op", () => {
   const whole = forkOf(on, "zb-h1");
   let now = emptyPosition(on);
   for (let left = whole.count; left > 0; left--) {
-    const found = hint(now, whole, "ZB-H1");
+    const found = hint(now, { position: whole, title: "ZB-H1" });
     assert.ok(found);
     assert.ok(
       legalNext(now, found.rank).some(({ op }) => op === found.op),
@@ -167,20 +167,46 @@ test("hints from a reference lead to it, op by op", () => {
     now = place(now, found.rank, found.op);
   }
   assert.deepEqual(now.rows, whole.rows);
-  assert.equal(hint(now, whole, "ZB-H1"), null);
+  assert.equal(hint(now, { position: whole, title: "ZB-H1" }), null);
 });
 
-test("a hint names where an order leaves its reference", () => {
+test("the first hint after a departure names what came too early, and what its place is for", () => {
   const on = board({ p: 2, m: 3 });
-  const found = hint(move(forkOf(on, "1f1b"), 0, 2, 3), forkOf(on, "1f1b"), "1F1B");
+  const way = { position: forkOf(on, "1f1b"), title: "1F1B" };
+  const found = hint(move(way.position, 0, 2, 3), way);
   assert.deepEqual([found?.rank, found?.aside], [0, 2]);
-  assert.equal(found?.sentences[2], "1F1B has 0B0 there instead of 0F2.");
+  assert.deepEqual(found?.sentences, ["0F2 came too early: take it back.", "On rank 0, 1F1B has 0B0 there."]);
+  const split = place(place(place(emptyPosition(on), 0, opOf(F, 0)), 1, opOf(F, 0)), 1, opOf(I, 0));
+  assert.deepEqual(hint(split, way)?.sentences, ["1I0 is not in 1F1B: take it back."]);
+});
+
+test("a hint says what its op is good for: nothing needs the first stage's gradient, an I frees nothing", () => {
+  const on = board({ p: 2, m: 1 });
+  const uses = (family: string) => {
+    const way = { position: forkOf(on, family), title: family };
+    const found: Record<string, string> = {};
+    for (let now = emptyPosition(on), next = hint(now, way); next; next = hint(now, way)) {
+      found[textOf(on, next.rank, next.op)] = next.sentences[2].split(". ")[1];
+      now = place(now, next.rank, next.op);
+    }
+    return found;
+  };
+  assert.deepEqual(uses("1f1b"), {
+    "0F0": "Its input is there, and stage 1 needs its output.",
+    "1F0": "Its backward can follow.",
+    "1B0": "It frees memory, and stage 0 needs its gradient.",
+    "0B0": "It frees memory.",
+  });
+  const { "1I0": last, "0I0": first, "1W0": weight } = uses("zb-h1");
+  assert.equal(last, "Stage 0 needs its gradient.");
+  assert.equal(first, "Its weight gradient can follow.");
+  assert.equal(weight, "It frees memory, and no other op needs it.");
 });
 
 test("without a reference, hints are those of list scheduling and lead to a whole order", () => {
   const on = board({ p: 2, m: 3, memory: 2 });
   let now = emptyPosition(on);
-  for (let found = hint(now, null, "", "split"); found; found = hint(now, null, "", "split"))
+  for (let found = hint(now, null, "split"); found; found = hint(now, null, "split"))
     now = place(now, found.rank, found.op);
   assert.ok(isWhole(now));
 });

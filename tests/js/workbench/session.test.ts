@@ -3,8 +3,18 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makespanBound } from "../../../static/js/core/workbench/bound.ts";
 import { complete } from "../../../static/js/core/workbench/greedy.ts";
+import { goalState, type Goal } from "../../../static/js/core/workbench/goals.ts";
 import { opOfText, positionOfRows } from "../../../static/js/core/workbench/op_texts.ts";
-import { emptyPosition, isWhole, move, scheduleOf, timesOf } from "../../../static/js/core/workbench/position.ts";
+import {
+  emptyPosition,
+  isWhole,
+  move,
+  rewind,
+  scheduleOf,
+  timesOf,
+  wholeCount,
+  type Position,
+} from "../../../static/js/core/workbench/position.ts";
 import { forkOf, references } from "../../../static/js/core/workbench/references.ts";
 import { Session } from "../../../static/js/core/workbench/session.ts";
 import { scoreOf } from "../../../static/js/core/workbench/score.ts";
@@ -25,7 +35,7 @@ test("a legal op is placed with its times, an illegal one refused with the reaso
   assert.ok(place(0, "0F0"));
   assert.equal(told.at(-1), "0F0 is placed on rank 0, from 0 to 1.");
   assert.ok(!place(1, "1F1"));
-  assert.equal(told.at(-1), "Rank 1 cannot do 1F1 yet: its input 0F1 on rank 0 is not placed.");
+  assert.equal(told.at(-1), "1F1 needs 0F1 first.");
   assert.equal(session.position.count, 1);
 });
 
@@ -90,10 +100,59 @@ test("the palette goes through what may come next, and choosing a kind again tak
   );
 });
 
+test("what cannot come next does not stay chosen, after a placement or on another rank", () => {
+  const { session, place } = begin({ p: 2, m: 2 });
+  place(0, "0F0");
+  place(1, "1F0");
+  session.setRank(1);
+  assert.equal(session.pick, "B0", "1F1 needs 0F1, and 1B0 can come next");
+  session.setRank(0);
+  assert.equal(session.pick, "F0");
+  session.setFree(true);
+  session.choose("B0");
+  session.setRank(1);
+  session.setRank(0);
+  assert.equal(session.pick, "B0", "in free mode anything may be placed");
+});
+
+test("the number of ops to place does not change with the first backward", () => {
+  const { session, place } = begin({ p: 1, m: 2 });
+  const count = () => wholeCount(session.position, session.backward);
+  assert.equal(count(), null, "backwards may be whole or split");
+  session.beginTask(session.position, { goals: [], kinds: "FB", par: session.position, name: null }, false, "");
+  const counts = [count()];
+  for (const op of ["0F0", "0B0", "0F1"]) counts.push((place(0, op), count()));
+  assert.deepEqual(counts, [4, 4, 4, 4]);
+  assert.equal(wholeCount(forkOf(board({ p: 4, m: 8 }), "zb-h1"), null), 96);
+});
+
+test("goals are open, met, missed, or lost where nothing that is left can meet them", () => {
+  const on = board({ p: 2, m: 3 });
+  const whole = forkOf(on, "1f1b");
+  const known: Goal = { metric: "recognised", as: ["1f1b"] };
+  const goals: Goal[] = [known, { metric: "peak", at_most: 2 }, { metric: "makespan", at_most: 12 }];
+  const states = (position: Position) => goals.map((goal) => goalState(goal, position, "FB"));
+  assert.deepEqual(states(emptyPosition(on)), ["open", "open", "open"]);
+  assert.deepEqual(states(whole), ["met", "met", "met"]);
+  assert.deepEqual(states(positionOfRows(on, ["0F0 0F1 0F2", ""])), ["lost", "lost", "open"]);
+  assert.deepEqual(states(positionOfRows(on, ["0F0 0B0 0F1 0B1", "1F0 1B0 1F1 1B1"])), ["lost", "open", "lost"]);
+  assert.deepEqual(states(forkOf(on, "gpipe")), ["missed", "missed", "met"]);
+});
+
+test("the bound of a position is never above what completes it", () => {
+  for (const name of ["1f1b", "gpipe", "zb-h1"]) {
+    const whole = forkOf(board({ p: 3, m: 4, costs: { ...UNIT, F: 1.5, comm: 0.25 } }), name);
+    const { makespan } = timesOf(whole).times;
+    for (let moment = 0; moment <= makespan + 1; moment++)
+      assert.ok(makespanBound(rewind(whole, moment), name !== "zb-h1") <= makespan + 1e-9, `${name} at ${moment}`);
+    assert.ok(Math.abs(makespanBound(whole, name !== "zb-h1") - makespan) < 1e-9);
+  }
+});
+
 test("a task keeps its first ops and allows only its kinds", () => {
   const start = positionOfRows(board({ p: 2, m: 2 }), ["0F0", ""]);
   const session = new Session(emptyPosition(board({ p: 1, m: 1 })));
-  session.beginTask(start, "FB", true, "task");
+  session.beginTask(start, { goals: [], kinds: "FB", par: start, name: null }, true, "task");
   assert.deepEqual([...new Set(session.options().map(({ kind }) => kind))], [0, 3]);
   assert.ok(!session.takeBack(0));
   assert.equal(session.position, start);
@@ -116,7 +175,7 @@ test("rows of texts are the position, and an op that a rank does not have is an 
 test("no family is faster than the bound, and the best reach it", () => {
   for (const costs of [UNIT, { ...UNIT, F: 1.5, W: 0.5, comm: 0.25 }, { ...UNIT, comm: 2 }]) {
     for (const on of [...boards(costs), board({ p: 3, m: 7, v: 2, costs }, "v")]) {
-      const bound = makespanBound(on);
+      const bound = makespanBound(emptyPosition(on));
       for (const { name, position } of references(on)) {
         assert.ok(
           timesOf(position).times.makespan >= bound - 1e-9,
@@ -128,5 +187,5 @@ test("no family is faster than the bound, and the best reach it", () => {
     }
   }
   const unit = board({ p: 4, m: 8 });
-  assert.equal(makespanBound(unit), scoreOf(forkOf(unit, "zb-h1")).makespan);
+  assert.equal(makespanBound(emptyPosition(unit)), scoreOf(forkOf(unit, "zb-h1")).makespan);
 });

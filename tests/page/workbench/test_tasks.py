@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.page.workbench.test_build import bench, placed
@@ -56,6 +57,21 @@ def test_a_task_is_found_solved_and_entered_by_keys_alone(open_page: Open) -> No
     press("Tab")
     press("Enter")
     expect(page.locator("#plot-said")).to_contain_text("The entry is on the board.")
+
+
+@pytest.mark.parametrize(("width", "height"), [(1024, 768), (960, 540), (1440, 900)])  # 960: 1920 at 200 %
+def test_task_goals_and_hints_are_in_sight_beside_the_board(open_page: Open, width: int, height: int) -> None:
+    page = bench(open_page, "build?task=gpipe-from-nothing", width=width, height=height)
+    expect(page.locator("#task-goals li")).to_have_count(1)
+    page.click("#bench-hint")
+    board = page.locator("#plot").bounding_box()
+    assert board
+    for part in ("#task-title", "#task-goals", "#bench-hints", "#bench-hint"):
+        box = page.locator(part).bounding_box()
+        assert box, part
+        assert box["y"] + box["height"] <= height, part
+        assert box["x"] + box["width"] <= board["x"] or box["x"] >= board["x"] + board["width"], part
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_a_task_is_found_solved_and_entered_by_touch_alone_on_a_phone(open_page: Open) -> None:

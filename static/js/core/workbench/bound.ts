@@ -1,42 +1,72 @@
-// A time that no order of a board can beat: a rank cannot start before the first micro-batch has come to it, has all
-// its ops to do, and after its last gradient that one still has to pass to the first stage and end there; only the
-// rank's own weight gradients can run meanwhile. The server's bounds (/api/bound) also use the memory limit.
+// A time that no order which goes on from a position can beat: a rank cannot go on before its last op has ended, nor
+// start before the first micro-batch has come to it, has the rest of its ops to do, and after its last gradient that
+// one still has to pass to the first stage and end there; only the rank's own weight gradients can run meanwhile. The
+// server's bounds (/api/bound) also use the memory limit.
 import { KIND_F, KIND_I, KIND_W, codesPerRank } from "../schedule/ops.ts";
 import { durations } from "../schedule/simulate.ts";
-import { emptyPosition, scheduleOf, type Board } from "./position.ts";
+import { HAS_B, HAS_F, HAS_I, HAS_W, scheduleOf, tablesOf, timesOf, type Position } from "./position.ts";
 
-/** Returns a lower bound on the makespan. */
-export function makespanBound(board: Board): number {
-  const { placement, p, chunks, n, costs } = board;
-  const took = durations(scheduleOf(emptyPosition(board)), costs);
+/** Returns a lower bound on the makespan. full: all backwards are whole, so that no weight gradient can wait. */
+export function makespanBound(position: Position, full = false): number {
+  const { placement, p, chunks, n, costs, v } = position.board;
+  const took = durations(scheduleOf(position), costs);
   const width = codesPerRank(chunks);
   const time = (kind: number, slot: number) =>
     took[Math.floor(slot / chunks) * width + kind * chunks + (slot % chunks)];
   const hop = (a: number, b: number) => (Math.floor(a / chunks) === Math.floor(b / chunks) ? 0 : costs.comm);
+  const gradient = (slot: number) => time(KIND_I, slot) + (full ? time(KIND_W, slot) : 0);
   const slots = p * chunks;
   const enter = new Float64Array(slots); // when a micro-batch alone comes to a slot
   const home = new Float64Array(slots); // from its gradient's end in a slot until that micro-batch is over
   for (let first = 0; first < slots; first++) {
     if (placement.prev[first] >= 0) continue;
-    home[first] = time(KIND_W, first);
+    home[first] = full ? 0 : time(KIND_W, first);
     for (let slot = first; placement.next[slot] >= 0; slot = placement.next[slot]) {
       const next = placement.next[slot];
       enter[next] = enter[slot] + time(KIND_F, slot) + hop(slot, next);
-      home[next] = hop(slot, next) + time(KIND_I, slot) + home[slot];
+      home[next] = hop(slot, next) + gradient(slot) + home[slot];
     }
   }
+  const free = endsOf(position);
   let bound = 0;
   for (let rank = 0; rank < p; rank++) {
     let [work, weights, arrival, way] = [0, 0, Infinity, Infinity];
     for (let slot = rank * chunks; slot < (rank + 1) * chunks; slot++) {
-      work += n * pairTime(costs.FB, time(KIND_F, slot) + time(KIND_I, slot) + time(KIND_W, slot), board.v);
-      weights += n * time(KIND_W, slot);
+      const [F, I, W] = restOf(position, slot);
+      const [f, i, w] = [time(KIND_F, slot), time(KIND_I, slot), time(KIND_W, slot)];
+      const pairs = Math.min(F, I);
+      work += pairs * pairTime(costs.FB, f + i + w, v) + (F - pairs) * f + (I - pairs) * i + (W - pairs) * w;
+      if (!full) weights += W * w;
       arrival = Math.min(arrival, enter[slot]);
-      way = Math.min(way, home[slot]);
+      if (I) way = Math.min(way, home[slot]);
     }
-    bound = Math.max(bound, arrival + work + Math.max(0, way - weights));
+    const start = position.rows[rank].length ? free[rank] : arrival;
+    bound = Math.max(bound, start + work + (way === Infinity ? 0 : Math.max(0, way - weights)));
   }
   return bound;
+
+  /** How many F, gradients and weight gradients of a slot are left; a B is one of the last two each. */
+  function restOf({ board }: Position, slot: number) {
+    const rest = [0, 0, 0];
+    const { done } = tablesOf(position);
+    for (let k = 0; k < board.n; k++) {
+      const bits = done[slot * n + k];
+      rest[0] += Number(!(bits & HAS_F));
+      rest[1] += Number(!(bits & (HAS_I | HAS_B)));
+      rest[2] += Number(!(bits & (HAS_W | HAS_B)));
+    }
+    return rest;
+  }
+}
+
+/** When the last op of each rank that can run ends. */
+function endsOf(position: Position) {
+  const { times } = timesOf(position);
+  const { offsets } = scheduleOf(position);
+  return position.rows.map((row, rank) => {
+    const ends = Array.from(row, (_, index) => times.end[offsets[rank] + index]).filter(Number.isFinite);
+    return ends.at(-1) ?? 0;
+  });
 }
 
 /** Where an overlapped pair is faster than its ops, it is what a micro-batch takes at least. */

@@ -1,18 +1,19 @@
-// Help on the way: hints from a reference order or by list scheduling, in three steps, and a run that stops at what a
-// learner should look at.
+// Help on the way: hints to a task's goals, from a reference order or by list scheduling, in three steps, and a run
+// that stops at what a learner should look at.
 import { t } from "../i18n/language.ts";
 import { formatNumber as num } from "../i18n/numbers.ts";
-import { KIND_B, KIND_F, KIND_I, KIND_PAIR, LETTERS, kindOf } from "../schedule/ops.ts";
+import { KIND_F, KIND_PAIR, KIND_W, LETTERS } from "../schedule/ops.ts";
 import { NONE } from "./draft.ts";
+import { parOf, wayTo, type Aim, type Way } from "./goals.ts";
 import { TimedDraft, greedyStep, type Step } from "./greedy.ts";
 import { textOf } from "./legality.ts";
-import { backwardOf, codeOf, scheduleOf, timesOf, type Position } from "./position.ts";
+import { backwardOf, codeOf, effects, halvesOf, scheduleOf, timesOf, type Board, type Position } from "./position.ts";
 
 export type Hint = {
   rank: number;
   op: number;
   at: number;
-  sentences: [string, string, string]; // where to look, which rank, which op
+  sentences: string[]; // where to look, which rank, which op; or what came too early, and why
   aside: number | null; // the index at which that rank left the reference, else null
 };
 
@@ -46,48 +47,72 @@ export function referenceStep(position: Position, reference: Position): Next | n
     .reduce((best, each) => (best && best.at <= each.at ? best : each), null as Next | null);
 }
 
+/** The hint of a task: along an order that meets its goals, or to take back what leaves par. null: nothing is left. */
+export function hintTo(aim: Aim, position: Position): Hint | null {
+  const way = wayTo(aim, position) ?? parOf(aim, position);
+  const found = hint(position, way);
+  if (found && found.aside !== null && !aim.goals.some(({ metric }) => metric === "recognised"))
+    found.sentences.push(t("No way to the goals is known with it."));
+  return found;
+}
+
 /** Returns null where nothing is left to do. */
 export function hint(
   position: Position,
-  reference: Position | null,
-  title = "", // of the reference
+  way: Way | null,
   backward: "full" | "split" = backwardOf(position) ?? "split", // where nothing shows it yet
 ): Hint | null {
-  const aside = reference ? leftAside(position, reference) : null;
-  if (reference && aside) {
+  const reference = way?.position ?? null;
+  const aside = way && leftAside(position, way.position);
+  if (aside) {
     const { rank, index } = aside;
-    const placed = textOf(position.board, rank, position.rows[rank][index]);
-    const wanted = reference.rows[rank][index];
-    const op = wanted === undefined ? "" : textOf(position.board, rank, wanted);
+    const { board, rows } = position;
+    const placed = rows[rank][index];
+    const row = way.position.rows[rank];
+    const values = { placed: textOf(board, rank, placed), title: way.title, rank };
+    const wanted = row[index];
     return {
       ...{ rank, op: wanted ?? NONE, at: aside.at, aside: index },
-      sentences: [
-        t("Look at the time from {at} on: there the order leaves {title}.", { at: num(aside.at), title }),
-        t("It is rank {rank}, whose op number {number} differs.", { rank, number: index + 1 }),
-        op
-          ? t("{title} has {op} there instead of {placed}.", { title, op, placed })
-          : t("{title} has no op there; {placed} is one too many.", { title, placed }),
-      ],
+      sentences: row.subarray(index).includes(placed)
+        ? [
+            t("{placed} came too early: take it back.", values),
+            t("On rank {rank}, {title} has {op} there.", { ...values, op: textOf(board, rank, wanted) }),
+          ]
+        : [t("{placed} is not in {title}: take it back.", values)],
     };
   }
   const step = reference ? referenceStep(position, reference) : greedyHint(position, backward);
   if (!step) return null;
   const op = textOf(position.board, step.rank, step.op);
-  const kind = kindOf(codeOf(step.op), position.board.chunks);
-  const why =
-    kind === KIND_F
-      ? t("Its input is there, and nothing more urgent is.")
-      : kind === KIND_I || kind === KIND_B || kind === KIND_PAIR
-        ? t("A gradient frees memory, and the rank before waits for it.")
-        : t("A weight gradient can wait, and here it fills idle time.");
+  const place = t("Place {op} on rank {rank}.", { op, rank: step.rank });
   return {
     ...{ rank: step.rank, op: step.op, at: step.at, aside: null },
     sentences: [
       t("Look at the time {at}: a rank has nothing to do there yet, and could.", { at: num(step.at) }),
       t("Rank {rank} is free then.", { rank: step.rank }),
-      `${t("Place {op} on rank {rank}.", { op, rank: step.rank })}${t(" ")}${why}`,
+      `${place}${t(" ")}${useOf(position.board, step.rank, step.op)}`,
     ],
   };
+}
+
+/** What an op is good for: which stage goes on with its output, and whether it frees memory. */
+function useOf(board: Board, rank: number, op: number) {
+  const { placement } = board;
+  const [{ kind, slot }] = halvesOf(board, rank, op).slice(-1);
+  const to = kind === KIND_F ? placement.next[slot] : kind === KIND_W ? NONE : placement.prev[slot];
+  const values = { stage: to < 0 ? 0 : placement.stage[to] };
+  if (kind === KIND_F)
+    return to < 0
+      ? t("Its backward can follow.")
+      : t("Its input is there, and stage {stage} needs its output.", values);
+  const frees = effects(board).gives[codeOf(op)] > 0;
+  if (to >= 0)
+    return frees
+      ? t("It frees memory, and stage {stage} needs its gradient.", values)
+      : t("Stage {stage} needs its gradient.", values);
+  if (kind === KIND_W)
+    return frees ? t("It frees memory, and no other op needs it.") : t("It can wait, as no other op needs it.");
+  return frees ? t("It frees memory.") : t("Its weight gradient can follow.");
 }
 
 function greedyHint(position: Position, backward: "full" | "split") {

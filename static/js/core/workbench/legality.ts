@@ -20,10 +20,10 @@ import {
 } from "./position.ts";
 
 /**
- * code: as the server names the rule; text: a sentence without capital and full stop; needs: the slot and micro-batch
- * that an op waits for.
+ * code: as the server names the rule; text: its sentence, without capital and full stop; brief: a shorter one beside
+ * the op; needs: the slot and micro-batch that an op waits for.
  */
-export type Reason = { code: string; text: string; needs?: { slot: number; k: number } };
+export type Reason = { code: string; text: string; brief: string; needs?: { slot: number; k: number } };
 export type Candidate = {
   rank: number;
   kind: number;
@@ -51,7 +51,8 @@ function halfText({ placement, n }: Board, slot: number, kind: number, k: number
 /** message: the server's English. */
 function rule(code: string, message: string, params: Record<string, string | number>): Reason {
   const english = message.replace(/\{(\w+)\}/g, (_, name) => String(params[name]));
-  return { code, text: tr({ code, params, message: english }) };
+  const text = tr({ code, params, message: english });
+  return { code, text, brief: "needed" in params ? t("{op} needs {needed} first", params) : text };
 }
 
 /**
@@ -150,7 +151,7 @@ function noneLeft({ placement, chunks }: Board, rank: number, kind: number, chun
     kind === KIND_W
       ? t("rank {rank} has no {kind} of stage {stage} left whose I is placed", { rank, kind: "W", stage })
       : t("rank {rank} has placed every {kind} of stage {stage}", { rank, kind: LETTERS[kind], stage });
-  return { code: "workbench.none_left", text };
+  return { code: "workbench.none_left", text, brief: text };
 }
 
 /**

@@ -86,6 +86,10 @@ export function take(position: Position, rank: number, at: number = position.row
   );
 }
 
+/** Take the ops of a rank's row out from an index on. */
+export const cut = (position: Position, rank: number, from: number) =>
+  withRow(position, rank, position.rows[rank].slice(0, from));
+
 /** Move an op of a row to another index. */
 export function move(position: Position, rank: number, from: number, to: number) {
   const row = Array.from(position.rows[rank]);
@@ -106,8 +110,15 @@ export function rewind(position: Position, moment: number): Position {
   return { board: position.board, rows, count: rows.reduce((sum, row) => sum + row.length, 0) };
 }
 
-/** How many ops a whole order has at least (with full backwards only), and at most. */
-export const wholeCounts = ({ p, chunks, n }: Board) => [2 * p * chunks * n, 3 * p * chunks * n];
+/** How many ops an order has once it is whole. backward: of what is left; null: unknown, so the count is, too. */
+export function wholeCount(position: Position, backward: "full" | "split" | null) {
+  let count = 0;
+  for (const bits of tablesOf(position).done) {
+    if (!backward && !(bits & (HAS_B | HAS_I))) return null;
+    count += bits & HAS_B || (!(bits & HAS_I) && backward === "full") ? 2 : 3;
+  }
+  return count - position.rows.flatMap((row) => Array.from(row)).filter((op) => op >> 16).length; // two ops in one
+}
 
 type Derived = { schedule: Schedule; timed: { times: Times; at: Int32Array } | null };
 const derive = memoized((position: Position) => ({ schedule: makeSchedule(position), timed: null }) as Derived);

@@ -79,15 +79,15 @@ export function references(board: Board): Reference[] {
   return found;
 }
 
-/** Whether a row is the beginning of another. */
-const begins = (row: Int32Array, whole: Int32Array) =>
-  row.length <= whole.length && row.every((op, at) => op === whole[at]);
+/** Whether every rank of a position has the beginning of an order's row. */
+export const begins = (position: Position, whole: Position) =>
+  position.rows.every(
+    (row, r) => row.length <= whole.rows[r].length && row.every((op, at) => op === whole.rows[r][at]),
+  );
 
 /** Which orders every rank of a position has a beginning of, and which it is. */
 export function recognise(position: Position, known: Reference[]): Recognised {
-  const prefix = position.count
-    ? known.filter((each) => position.rows.every((row, r) => begins(row, each.position.rows[r])))
-    : [];
+  const prefix = position.count ? known.filter((each) => begins(position, each.position)) : [];
   const exact = prefix.filter((each) => each.position.count === position.count);
   return { exact: exact.map(({ name }) => name), prefix: prefix.map(({ name }) => name) };
 }

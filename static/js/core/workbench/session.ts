@@ -3,8 +3,9 @@
 import { t } from "../i18n/language.ts";
 import { formatNumber as num } from "../i18n/numbers.ts";
 import { canComplete } from "./completable.ts";
+import { backwardIn, type Aim } from "./goals.ts";
 import { candidate, candidates, pairCandidate, reasonAgainst, textOf, type Candidate } from "./legality.ts";
-import { codeOf, isWhole, onBoard, place, scheduleOf, tablesOf, take, timesOf } from "./position.ts";
+import { codeOf, cut, isWhole, onBoard, place, scheduleOf, tablesOf, timesOf } from "./position.ts";
 import { violations } from "./violations.ts";
 import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_W, LETTERS } from "../schedule/ops.ts";
 import type { Board, Position } from "./position.ts";
@@ -25,6 +26,8 @@ export class Session {
   kinds = "FBIW";
   /** Ops that stay: each row begins with its row. */
   fixed: Position | null = null;
+  /** What the task leads to. */
+  aim: Aim | null = null;
   /** What the palette has chosen: a kind's letter and a chunk, "F0"; "P0" is a pair whose forward is of chunk 0. */
   pick = "F0";
   #past: Position[] = [];
@@ -50,17 +53,23 @@ export class Session {
     return this.#tell(sentence, { rank, sentence });
   }
 
-  /** Where nothing is left of what is chosen, choose what can come next. */
+  /** Where what is chosen cannot come next, choose what can. */
   #chooseOpen() {
     const all = this.options();
     const chosen = all.find(({ id }) => id === this.pick);
-    if (chosen && chosen.op >= 0) return;
-    const open = all.find(({ reason }) => !reason) ?? all.find(({ op }) => op >= 0);
+    if (chosen && chosen.op >= 0 && (this.free || !chosen.reason)) return;
+    const open = all.find(({ reason }) => !reason);
     if (open) this.pick = open.id;
+    else if (!chosen || chosen.op < 0) this.pick = all.find(({ op }) => op >= 0)?.id ?? this.pick;
   }
 
   get board() {
     return this.position.board;
+  }
+
+  /** The kind of backward of what is left, where the task or the ops so far show it. */
+  get backward() {
+    return backwardIn(this.position, this.kinds);
   }
 
   get steps() {
@@ -82,14 +91,16 @@ export class Session {
   /** Begin anew, with no steps before. */
   begin(position: Position, sentence: string) {
     this.fixed = null;
+    this.aim = null;
     this.kinds = "FBIW";
     this.#put(position, sentence);
   }
 
   /** Begin a task. fixed: whether its ops stay. */
-  beginTask(position: Position, kinds: string, fixed: boolean, sentence: string) {
+  beginTask(position: Position, aim: Aim, fixed: boolean, sentence: string) {
     this.fixed = fixed ? position : null;
-    this.kinds = kinds;
+    this.aim = aim;
+    this.kinds = aim.kinds;
     this.#put(position, sentence);
   }
 
@@ -193,11 +204,7 @@ export class Session {
     if (!found) return;
     this.pick = id;
     const { reason, label } = found;
-    this.#tell(
-      reason
-        ? t("{op} cannot come next: {reason}.", { op: label || id, reason: reason.text })
-        : t("{op} can come next.", { op: label }),
-    );
+    this.#tell(reason ? asSentence(reason.brief) : t("{op} can come next.", { op: label }));
   }
 
   /** Choose a kind; again, its next chunk, one that may come next if there is any. */
@@ -222,7 +229,7 @@ export class Session {
     this.rank = rank;
     const found = this.options().find(({ id }) => id === this.pick);
     if (!found) return false;
-    if (found.op < 0) return this.refuse(rank, asSentence(found.reason?.text ?? ""));
+    if (found.op < 0) return this.refuse(rank, asSentence(found.reason?.brief ?? ""));
     return this.place(rank, found.op);
   }
 
@@ -232,7 +239,7 @@ export class Session {
     const text = textOf(board, rank, op);
     if (!this.free) {
       const reason = reasonAgainst(position, rank, op);
-      if (reason) return this.refuse(rank, asSentence(reason.text));
+      if (reason) return this.refuse(rank, asSentence(reason.brief));
       if (this.#isDead({ rank, op }))
         return this.refuse(
           rank,
@@ -265,19 +272,23 @@ export class Session {
     return !room && canComplete(place(position, rank, op)).answer === "no" && canComplete(position).answer !== "no";
   }
 
-  /** Take back the last op of a rank and, in strict mode, all that needs it. */
-  takeBack(rank: number = this.rank) {
+  /** Take back the last ops of a rank, from an index on, and in strict mode all that needs them. */
+  takeBack(rank: number = this.rank, from: number = this.position.rows[rank].length - 1) {
     const { position, board } = this;
     const row = position.rows[rank];
     if (!row.length) return this.refuse(rank, t("Rank {rank} has no op to take back.", { rank }));
-    const text = textOf(board, rank, row[row.length - 1]);
-    const next = this.free ? take(position, rank) : withoutWaiting(take(position, rank));
+    const op = textOf(board, rank, row[from]);
+    const shorter = cut(position, rank, from);
+    const next = this.free ? shorter : withoutWaiting(shorter);
+    const behind = row.length - from - 1;
     const more = position.count - next.count - 1;
     return this.go(
       next,
-      more
-        ? t("{op} is taken back, and {more} ops that need it.", { op: text, more })
-        : t("{op} is taken back.", { op: text }),
+      !more
+        ? t("{op} is taken back.", { op })
+        : behind
+          ? t("{op} is taken back, and {more} ops that come after it or need it.", { op, more })
+          : t("{op} is taken back, and {more} ops that need it.", { op, more }),
     );
   }
 
@@ -303,4 +314,4 @@ export function withoutWaiting(position: Position): Position {
 }
 
 /** A reason as a sentence. */
-const asSentence = (text: string) => (text ? `${text[0].toUpperCase()}${text.slice(1)}${t(".")}` : text);
+export const asSentence = (text: string) => (text ? `${text[0].toUpperCase()}${text.slice(1)}${t(".")}` : text);

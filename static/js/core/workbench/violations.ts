@@ -75,7 +75,7 @@ function circles(position: Position): Violation[] {
         op: textOf(position.board, each, op),
         other: awaits[each],
       });
-      found.push({ rank: each, index, op, reason: { code: "schedule.deadlock", text } });
+      found.push({ rank: each, index, op, reason: { code: "schedule.deadlock", text, brief: text } });
     }
   }
   return found;

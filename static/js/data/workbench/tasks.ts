@@ -2,6 +2,7 @@
 import { getJson, postJson } from "../api.ts";
 import { language } from "../../core/i18n/language.ts";
 import { IMPORTED } from "../../core/schedule/spec_tables.ts";
+import type { Aim, Goal } from "../../core/workbench/goals.ts";
 import { positionOfRows } from "../../core/workbench/op_texts.ts";
 import { toText } from "../../core/workbench/order_text.ts";
 import { createBoard, type Position } from "../../core/workbench/position.ts";
@@ -9,8 +10,6 @@ import type { PlacementKind, Spec } from "../../core/schedule/types.ts";
 import type { Score } from "../../core/workbench/score.ts";
 
 type Text = { en: string; zh: string };
-export type Goal =
-  { metric: keyof Score; at_most: number } | { metric: "recognised"; as: string[] } | { metric: "unrecognised" };
 export type Listed = { slug: string; number: number; level: number; title: Text };
 /**
  * kinds: FB, FIW or FBIW; fixed: the ops of the start stay; named: the families' orders at these sizes; within: one
@@ -64,11 +63,14 @@ export const submit = (slug: string, position: Position, name: string): Promise<
     ...(name ? { name } : {}),
   });
 
-/** The board of a task, its start and its par. */
-export function openTask({ position, par }: Task, defaults: Spec): { start: Position; par: Position } {
+/** The start of a task on its board, and what it leads to. */
+export function openTask({ position, par, goals, kinds }: Task, defaults: Spec): { start: Position; aim: Aim } {
   const { placement, p, m, v, costs, w_share, memory, rows } = position;
   const given = { ...defaults.costs, FB: null, ...costs, S: null, T: null, O: null, R: null };
   const spec = { ...defaults, family: IMPORTED, p, m, v, w_share, memory, order: null, costs: given };
   const board = createBoard(spec, placement);
-  return { start: positionOfRows(board, rows), par: positionOfRows(board, par.rows) };
+  return {
+    start: positionOfRows(board, rows),
+    aim: { goals, kinds, par: positionOfRows(board, par.rows), name: par.name },
+  };
 }

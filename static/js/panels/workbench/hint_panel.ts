@@ -1,20 +1,19 @@
-// Hints in three steps: where to look, which rank, which op; and the op can be placed from there.
+// Hints in three steps: where to look, which rank, which op, and the op can be placed from there; or, in one, what to
+// take back.
 import { t } from "../../core/i18n/language.ts";
-import { hint, type Hint } from "../../core/workbench/hints.ts";
+import type { Hint } from "../../core/workbench/hints.ts";
 import { h, replace, show } from "../../ui/dom.ts";
-import type { Position } from "../../core/workbench/position.ts";
 import type { Session } from "../../core/workbench/session.ts";
 
 type Parts = {
   session: Session;
-  followed: () => Position | null;
-  title: () => string;
+  hint: () => Hint | null; // for the present position
   shown: () => void; // called when another step is shown
 };
 
 const STEPS = 3;
 
-export function createHints({ session, followed, title, shown }: Parts) {
+export function createHints({ session, hint, shown }: Parts) {
   const list = h("ol#bench-hints.bench-hints", { "aria-live": "polite" });
   const more = h("button#bench-hint.button.soft", { onclick: next });
   const act = h("button#bench-hint-place.button.primary", { hidden: true, onclick: place });
@@ -29,14 +28,16 @@ export function createHints({ session, followed, title, shown }: Parts) {
   let step = 0;
 
   function next() {
-    if (!present) present = hint(session.position, followed(), title());
-    step = Math.min(STEPS, step + 1);
+    if (!present) present = hint();
+    step = present && present.aside !== null ? STEPS : Math.min(STEPS, step + 1);
     write();
     shown();
   }
 
   function place() {
-    if (present && present.aside === null) session.place(present.rank, present.op);
+    if (!present) return;
+    if (present.aside === null) session.place(present.rank, present.op);
+    else session.takeBack(present.rank, present.aside);
   }
 
   function write() {
@@ -45,8 +46,8 @@ export function createHints({ session, followed, title, shown }: Parts) {
     more.textContent = [t("Hint: where to look"), t("Which rank?"), t("Which op?"), ""][step];
     show(more, step < STEPS);
     more.disabled = step > 0 && !present;
-    act.textContent = t("Place it");
-    show(act, step >= STEPS && present !== null && present.aside === null);
+    act.textContent = present && present.aside !== null ? t("Take it back") : t("Place it");
+    show(act, step >= STEPS && present !== null);
   }
 
   session.onChange(({ moved }) => {

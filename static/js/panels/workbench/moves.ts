@@ -3,7 +3,8 @@ import { t } from "../../core/i18n/language.ts";
 import { blocksWithin, goOn, stamp, type Continued } from "../../core/workbench/continue.ts";
 import { runUntilStrange } from "../../core/workbench/hints.ts";
 import { complete } from "../../core/workbench/greedy.ts";
-import { move, rewind, scheduleOf, timesOf, type Position } from "../../core/workbench/position.ts";
+import { wayTo, type Way } from "../../core/workbench/goals.ts";
+import { move, rewind, scheduleOf, timesOf } from "../../core/workbench/position.ts";
 import { textOf } from "../../core/workbench/legality.ts";
 import { references } from "../../core/workbench/references.ts";
 import { refOf } from "../../core/schedule/ops.ts";
@@ -80,35 +81,33 @@ export function createMoves({ session, area, selected, select, setGhost, tell }:
   function strange() {
     if (seenOn !== session.board) seen = new Set();
     seenOn = session.board;
-    const stopped = runUntilStrange(session.position, followed(), seen, session.kinds === "FB" ? "full" : undefined);
+    const way = session.aim && wayTo(session.aim, session.position);
+    const follow = followed()?.position ?? way?.position ?? null;
+    const stopped = runUntilStrange(session.position, follow, seen, session.backward ?? undefined);
     session.rank = stopped.rank < 0 ? session.rank : stopped.rank;
     session.go(stopped.position, stopped.sentence);
     tell(stopped.sentence);
   }
 
   function rest() {
-    const next = complete(session.position, session.kinds === "FB" ? "full" : undefined);
+    const next = complete(session.position, session.backward ?? undefined);
     session.go(next, t("{placed} ops were placed.", { placed: next.count - session.position.count }));
   }
 
-  function followed(): Position | null {
-    return references(session.board).find(({ name }) => name === ghost.value)?.position ?? null;
+  function followed(): Way | null {
+    return references(session.board).find(({ name }) => name === ghost.value) ?? null;
   }
 
   function sync() {
     free.checked = session.free;
     const known = references(session.board);
-    if (
-      !isNew(
-        node,
-        known.map(({ name }) => name),
-      )
-    )
-      return;
+    const none = session.aim ? t("none: hints lead to the goals") : t("none: hints by list scheduling");
+    const names = known.map(({ name }) => name);
+    if (!isNew(node, [none, ...names])) return;
     const present = ghost.value;
     const choices = known.map(({ name, title }): Choice => [name, title]);
     const value = known.some(({ name }) => name === present) ? present : "";
-    fillSelect(ghost, [["", t("none: hints by list scheduling")], ...choices], value);
+    fillSelect(ghost, [["", none], ...choices], value);
     if (value !== present) setGhost(value);
   }
 
@@ -122,8 +121,6 @@ export function createMoves({ session, area, selected, select, setGhost, tell }:
       if (ghost.value !== name) ghost.value = "";
       setGhost(ghost.value);
     },
-    /** The title of the order that is followed. */
-    title: () => ghost.selectedOptions[0]?.textContent ?? "",
     showSelected: edit.sync,
   };
 }

@@ -2,7 +2,7 @@
 import { t } from "../../core/i18n/language.ts";
 import { isWhole } from "../../core/workbench/position.ts";
 import { h, keepFocus, replace, setText } from "../../ui/dom.ts";
-import type { Session } from "../../core/workbench/session.ts";
+import { asSentence, type Session } from "../../core/workbench/session.ts";
 
 type Parts = { session: Session; rankAt: (x: number, y: number) => number };
 
@@ -46,7 +46,7 @@ export function createPalette({ session, rankAt }: Parts) {
         : !chosen
           ? ""
           : chosen.reason
-            ? t("{op} cannot come next: {reason}.", { op: chosen.label || chosen.id, reason: chosen.reason.text })
+            ? asSentence(chosen.reason.brief)
             : t("{op} can come next on rank {rank}.", { op: chosen.label, rank: session.rank }),
     );
     why.classList.toggle("is-refused", Boolean(chosen?.reason) && !isWhole(session.position));
@@ -64,7 +64,7 @@ export function createPalette({ session, rankAt }: Parts) {
         "data-op": text,
         "aria-pressed": String(id === session.pick),
         "aria-describedby": id === session.pick ? "palette-why" : null,
-        title: reason ? reason.text : t("Choose it, then place it on a row; or drag it there"),
+        title: reason ? reason.brief : t("Choose it, then place it on a row; or drag it there"),
         onclick: () => session.choose(id),
       },
       text,
@@ -78,7 +78,10 @@ export function createPalette({ session, rankAt }: Parts) {
     if (at >= 0) session.placePick(at);
   }
 
-  session.onChange(sync);
+  session.onChange(({ refused }) => {
+    sync();
+    if (refused?.sentence === why.textContent) setText(why, ""); // it is said at the row
+  });
   sync();
   return { node };
 }

@@ -3,7 +3,7 @@ import { t } from "../../core/i18n/language.ts";
 import { formatNumber as num, formatPercent } from "../../core/i18n/numbers.ts";
 import { makespanBound } from "../../core/workbench/bound.ts";
 import { idleOf } from "../../core/workbench/delays.ts";
-import { isWhole, type Board, type Position } from "../../core/workbench/position.ts";
+import { emptyPosition, isWhole, type Board, type Position } from "../../core/workbench/position.ts";
 import { references } from "../../core/workbench/references.ts";
 import { scoreOf, type Score } from "../../core/workbench/score.ts";
 import { violations } from "../../core/workbench/violations.ts";
@@ -73,7 +73,10 @@ export function createScorePanel({ session, serverBound }: Parts) {
   }
 
   function writeBound(position: Position) {
-    const least = Math.max(makespanBound(position.board), served.board === position.board ? served.value : 0);
+    const least = Math.max(
+      makespanBound(emptyPosition(position.board)),
+      served.board === position.board ? served.value : 0,
+    );
     const { makespan } = scoreOf(position);
     const text = t("No order takes less than {bound}.", { bound: num(least) });
     const proved = isWhole(position) && !violations(position).length && makespan <= least * (1 + DUST);

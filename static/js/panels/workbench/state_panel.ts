@@ -3,17 +3,20 @@ import { t, tr } from "../../core/i18n/language.ts";
 import { formatCount } from "../../core/i18n/numbers.ts";
 import { canComplete } from "../../core/workbench/completable.ts";
 import { textOf } from "../../core/workbench/legality.ts";
-import { backwardOf, isWhole, wholeCounts, type Position } from "../../core/workbench/position.ts";
+import { isWhole, wholeCount, type Position } from "../../core/workbench/position.ts";
 import { recognise, references } from "../../core/workbench/references.ts";
 import { violations, type Violation } from "../../core/workbench/violations.ts";
 import { h, replace, setText, show } from "../../ui/dom.ts";
 import { sourceNodes } from "../../ui/paper_link.ts";
 import type { Family } from "../../core/schedule/types.ts";
+import type { Session } from "../../core/workbench/session.ts";
 
 const MOST_NAMED = 3;
 const MOST_LISTED = 8; // violations
 
-export function createStatePanel({ families, goTo }: { families: Family[]; goTo: (violation: Violation) => void }) {
+type Parts = { session: Session; families: Family[]; goTo: (violation: Violation) => void };
+
+export function createStatePanel({ session, families, goTo }: Parts) {
   const named = h("p#bench-named.bench-named", { role: "status" });
   const state = h("p#bench-state.bench-state", { role: "status" });
   const wrong = h("ul#bench-wrong.bench-wrong", { "aria-label": t("Violations") });
@@ -23,7 +26,7 @@ export function createStatePanel({ families, goTo }: { families: Family[]; goTo:
   function sync(position: Position) {
     found = violations(position);
     writeNamed(position);
-    const text = stateText(position);
+    const text = stateText(position, session.backward);
     setText(state, text);
     state.classList.toggle("is-bad", canComplete(position).answer === "no");
     const listed = found.slice(0, MOST_LISTED).map((each) => h("li", violationNode(position, each)));
@@ -72,12 +75,15 @@ export function createStatePanel({ families, goTo }: { families: Family[]; goTo:
 }
 
 /** How much is placed, and whether the rest can be. */
-function stateText(position: Position) {
+function stateText(position: Position, backward: "full" | "split" | null) {
   const { answer, why } = canComplete(position);
   if (isWhole(position) && answer !== "no") return t("The order is complete.");
-  const [full, split] = wholeCounts(position.board);
-  const all = backwardOf(position) === "full" ? full : split;
-  const so = t("{count} of {all} ops are placed.", { count: formatCount(position.count), all: formatCount(all) });
+  const all = wholeCount(position, backward);
+  const count = formatCount(position.count);
+  const so =
+    all === null
+      ? t("Ops placed: {count}.", { count })
+      : t("{count} of {all} ops are placed.", { count, all: formatCount(all) });
   return `${so}${t(" ")}${restText(answer, why)}`;
 }
 

@@ -1,13 +1,12 @@
 // A task: what to do, its goals as they are met, and the entry to its board, which the server checks.
 import { whyFailed } from "../../data/api.ts";
-import { submit, textOf, type Goal, type Listed, type Task } from "../../data/workbench/tasks.ts";
+import { submit, textOf, type Listed, type Task } from "../../data/workbench/tasks.ts";
 import { t } from "../../core/i18n/language.ts";
 import { formatNumber as num, formatPercent } from "../../core/i18n/numbers.ts";
-import { isWhole, type Position } from "../../core/workbench/position.ts";
-import { recognise, references, titleOf } from "../../core/workbench/references.ts";
-import { scoreOf } from "../../core/workbench/score.ts";
-import { violations } from "../../core/workbench/violations.ts";
-import { byId, h, replace, setText, show } from "../../ui/dom.ts";
+import { goalState, isDone, type Goal } from "../../core/workbench/goals.ts";
+import { titleOf } from "../../core/workbench/references.ts";
+import type { Position } from "../../core/workbench/position.ts";
+import { h, replace, setText, show } from "../../ui/dom.ts";
 import { optionNodes, type Choice } from "../../ui/fields/choices.ts";
 import { setNote } from "../../ui/notes.ts";
 import type { Session } from "../../core/workbench/session.ts";
@@ -21,7 +20,13 @@ type Parts = {
 };
 
 const LONGEST_NAME = 24;
-const DUST = 1e-9;
+/** How a goal is marked, and what a screen reader says of it. */
+const MARKS = {
+  open: ["○", () => ""],
+  met: ["✓", () => t(" (met)")],
+  missed: ["✗", () => t(" Not met.")],
+  lost: ["✗", () => t(" Can no longer be met: take something back.")],
+} as const;
 
 /** go: opens a task, "" leaves the present one; load: requests the list of tasks. */
 export function createTaskPanel({ session, go, load, board }: Parts) {
@@ -30,7 +35,7 @@ export function createTaskPanel({ session, go, load, board }: Parts) {
   const text = h("p#task-text");
   const goals = h("ul#task-goals.task-goals", { "aria-label": t("Goals") });
   const name = h("input#task-name", { type: "text", maxlength: LONGEST_NAME, autocomplete: "nickname" });
-  const enter = h("button#task-enter.button.primary", { onclick: send }, t("Enter it"));
+  const enter = h("button#task-enter.button", { onclick: send });
   const status = h("p#task-status", { role: "status" });
   const entry = h(
     "div.task-entry",
@@ -44,14 +49,6 @@ export function createTaskPanel({ session, go, load, board }: Parts) {
   const node = h("section", { "aria-label": t("Task") }, open, pick, failed, body);
   show(pick, false);
   let task: Task | null = null;
-  const narrow = matchMedia("(max-width: 899px)");
-  narrow.addEventListener("change", stand);
-
-  /** On a phone an open task is above the board, where it is read first. */
-  function stand() {
-    const place = byId(narrow.matches && task ? "task-place" : "figures");
-    if (node.parentElement && node.parentElement !== place) place.prepend(node);
-  }
 
   /** Put the list of tasks in the place of its button. */
   async function list() {
@@ -93,21 +90,26 @@ export function createTaskPanel({ session, go, load, board }: Parts) {
 
   function sync(position: Position) {
     if (!task) return;
-    const done = isWhole(position) && violations(position).length === 0;
+    const { kinds } = task;
+    const states = task.goals.map((goal) => goalState(goal, position, kinds));
     replace(
       goals,
-      ...task.goals.map((goal) => {
-        const met = done && isMet(goal, position);
+      ...task.goals.map((goal, at) => {
+        const [mark, said] = MARKS[states[at]];
         return h(
           "li",
-          { class: met ? "is-met" : "", "data-metric": goal.metric },
-          h("span", { "aria-hidden": "true", text: met ? "✓ " : "○ " }),
+          { class: `is-${states[at]}`, "data-metric": goal.metric },
+          h("span", { "aria-hidden": "true", text: `${mark} ` }),
           goalText(goal),
-          met ? h("span.visually-hidden", { text: t(" (met)") }) : "",
+          h(`span${states[at] === "met" ? ".visually-hidden" : ""}`, { text: said() }),
         );
       }),
     );
-    show(entry, done);
+    const solved = states.every((state) => state === "met");
+    setText(enter, solved ? t("Enter it") : t("Enter it unsolved"));
+    enter.classList.toggle("primary", solved);
+    enter.classList.toggle("soft", !solved);
+    show(entry, isDone(position));
   }
 
   return {
@@ -116,7 +118,6 @@ export function createTaskPanel({ session, go, load, board }: Parts) {
     put(next: Task | null) {
       task = next;
       board.put(next);
-      stand();
       show(body, next !== null);
       choice.value = next?.slug ?? "";
       setText(status, "");
@@ -126,12 +127,6 @@ export function createTaskPanel({ session, go, load, board }: Parts) {
       sync(session.position);
     },
   };
-}
-
-function isMet(goal: Goal, position: Position) {
-  if ("at_most" in goal) return scoreOf(position)[goal.metric] <= goal.at_most * (1 + DUST) + DUST;
-  const { exact } = recognise(position, references(position.board));
-  return goal.metric === "recognised" ? exact.some((family) => goal.as.includes(family)) : exact.length === 0;
 }
 
 function goalText(goal: Goal) {
