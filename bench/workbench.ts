@@ -11,12 +11,12 @@ import { candidates } from "../static/js/core/workbench/legality.ts";
 import { fromText, toText } from "../static/js/core/workbench/order_text.ts";
 import {
   createBoard,
+  cut,
   emptyPosition,
   onBoard,
   place,
   rewind,
   scheduleOf,
-  take,
   timesOf,
   type Position,
 } from "../static/js/core/workbench/position.ts";
@@ -46,7 +46,8 @@ const fresh = (position: Position) =>
 
 const STEPS = {
   "fork from a family": () => forkOf(createBoard(SPEC, "looped"), "interleaved-zb"),
-  "place an op, with times": () => timesOf(place(fresh(take(whole, 3)), 3, whole.rows[3][whole.rows[3].length - 1])),
+  "place an op, with times": () =>
+    timesOf(place(fresh(cut(whole, 3, whole.rows[3].length - 1)), 3, whole.rows[3][whole.rows[3].length - 1])),
   "legal ops of all ranks": () => {
     const position = fresh(half);
     for (let rank = 0; rank < 16; rank++) candidates(position, rank);

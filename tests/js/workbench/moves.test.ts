@@ -12,6 +12,7 @@ import {
   textOf,
 } from "../../../static/js/core/workbench/legality.ts";
 import {
+  cut,
   emptyPosition,
   isWhole,
   move,
@@ -20,7 +21,6 @@ import {
   place,
   rewind,
   scheduleOf,
-  take,
   timesOf,
   type Position,
 } from "../../../static/js/core/workbench/position.ts";
@@ -52,7 +52,7 @@ test("a move leaves the position before it as it was", () => {
   const second = played(first, "F1");
   assert.deepEqual([first.count, second.count, first.rows[1].length], [1, 2, 0]);
   assert.equal(second.rows[0], first.rows[0], "the row of the other rank is shared");
-  assert.deepEqual(take(second, 1).rows[1], first.rows[1]);
+  assert.deepEqual(cut(second, 1, 0).rows[1], first.rows[1]);
 });
 
 test("what may not come next is refused in the checker's words", () => {

@@ -101,15 +101,17 @@ function createQuestion(form: HTMLFormElement, acts: Acts) {
     if (explanation) said.append(h("div.explanation", ...nodesOf(explanation)));
     markRight(form, graded);
     form.dataset.over = "";
-    form.dispatchEvent(new CustomEvent("answered", { bubbles: true }));
     check.hidden = true;
     fieldset.querySelectorAll("input, .order button").forEach((node) => node.setAttribute("disabled", ""));
     place = graded.place ?? null;
     placeButton.hidden = place === null;
-    if (!fresh) return;
-    bringIntoView(said);
-    acts.keep(number, { given, right });
-    if (place) acts.show(place, number, false);
+    if (fresh) {
+      bringIntoView(said);
+      acts.keep(number, { given, right });
+    }
+    // The next scene need not wait any more; the answer's own place goes before it.
+    if (fresh && place) acts.show(place, number, false);
+    else form.dispatchEvent(new CustomEvent("answered", { bubbles: true }));
   }
 
   restore(form, acts.kept(number));

@@ -77,15 +77,6 @@ export function place(position: Position, rank: number, op: number, at: number =
   return withRow(position, rank, row);
 }
 
-/** Take an op out of a rank's row; the last one, where none is named. */
-export function take(position: Position, rank: number, at: number = position.rows[rank].length - 1) {
-  return withRow(
-    position,
-    rank,
-    position.rows[rank].filter((_, index) => index !== at),
-  );
-}
-
 /** Take the ops of a rank's row out from an index on. */
 export const cut = (position: Position, rank: number, from: number) =>
   withRow(position, rank, position.rows[rank].slice(0, from));
