@@ -85,6 +85,30 @@ export function moveTo(spec: Spec, from: Family | null, to: Family): Spec {
   };
 }
 
+/** Lists by stage, which are typed. */
+const stageLists = (): FieldOptions[] => [
+  {
+    name: "layers",
+    symbol: t("layers"),
+    label: t("Layers of each stage, separated by commas; one number: the same for every stage; empty: equal stages"),
+    stops: () => [0],
+    step: 1,
+    empty: t("equal stages"),
+    list: true,
+    boxOnly: true,
+  },
+  {
+    name: "frozen",
+    symbol: t("frozen"),
+    label: t("Stages that are not trained: their numbers, separated by commas; empty: none"),
+    stops: () => [0],
+    step: 1,
+    empty: t("none"),
+    list: true,
+    boxOnly: true,
+  },
+];
+
 export function fieldList(spec: () => Spec, family: () => Family | null): FieldOptions[] {
   const cost = (name: string, symbol: string, caption: string, label: string) => ({
     name,
@@ -185,26 +209,7 @@ export function fieldList(spec: () => Spec, family: () => Family | null): FieldO
       step: 0.1,
       empty: t("none"),
     },
-    {
-      name: "layers",
-      symbol: t("layers"),
-      label: t("Layers of each stage, separated by commas; one number: the same for every stage; empty: equal stages"),
-      stops: () => [0],
-      step: 1,
-      empty: t("equal stages"),
-      list: true,
-      boxOnly: true,
-    },
-    {
-      name: "frozen",
-      symbol: t("frozen"),
-      label: t("Stages that are not trained: their numbers, separated by commas; empty: none"),
-      stops: () => [0],
-      step: 1,
-      empty: t("none"),
-      list: true,
-      boxOnly: true,
-    },
+    ...stageLists(),
     {
       name: "w_share",
       symbol: t("Activation kept until W"),
