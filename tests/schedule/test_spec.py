@@ -14,13 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.schedule import result
-from backend.schedule.analysis import pareto, plans, sweep
+from backend.schedule.analysis import pareto, sweep
 from backend.schedule.analysis.compare import compare
 from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.family_names import NAMES, OTHERS, canonical
-from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.laws import formula
 from backend.schedule.order import wire
 from backend.schedule.simulation.costs import Costs
@@ -112,7 +111,6 @@ def test_the_count_of_ops_is_that_of_the_order(family: str, data: st.DataObject)
         compare,
         pareto.points,
         lambda spec: pareto.frontier(spec, None, pareto.constructed),
-        lambda spec: plans.plans(spec, Preset.of({"model": "zb-1.5b"})),
         sweep.grid,
     ],
 )

@@ -20,7 +20,7 @@ from backend.schedule.errors import SpecError, message
 from backend.schedule.hardware.footprint import STATES
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.options.recompute import MODES as RECOMPUTE
-from backend.schedule.spec import LIMITS, Spec
+from backend.schedule.spec import LIMITS, Spec, integer
 
 TENSOR = (1, 2, 4, 8)
 MICRO_BATCH = (1, 2, 4)
@@ -40,6 +40,11 @@ class Layout:
     p: int
     m: int
     preset: Preset
+
+    def __post_init__(self) -> None:
+        """Raise SpecError for a size of a wrong type or out of range."""
+        for name in ("p", "m"):
+            integer(name, getattr(self, name), 1, LIMITS[name])
 
     def sizes(self, v: int) -> dict[str, int]:
         """Return the sizes of the parallelism and of a micro-batch, with ``v`` chunks per device."""

@@ -152,6 +152,10 @@ def test_what_there_is_no_time_for_is_counted_and_what_takes_least_is_built(foun
 def test_a_model_without_layers_for_the_devices_is_refused() -> None:
     with pytest.raises(SpecError, match="no schedule can be built"):
         plans.plans(asked(Layout(512, 8, PRESET)))
+    for p, m, field in ((0, 8, "p"), (4.5, 8, "p"), (4, 0, "m")):
+        with pytest.raises(SpecError) as caught:
+            Layout(p, m, PRESET)  # type: ignore[arg-type]  # as anyone may write it
+        assert caught.value.field == field
 
 
 def test_the_command_prints_the_best_of_each_schedule_and_the_frontier_or_all_as_json() -> None:
