@@ -93,6 +93,16 @@ LAYERS = (  # activations of a layer in sbh, counted by hand from its tensors
     ("mixtral-8x7b", 12 + 4 * 8 / 32 + 2 * 2 + 6 * 7),
     ("mixtral-8x22b", 12 + 4 * 8 / 48 + 2 * 2 + 6 * 2 * 16384 / 6144),
 )
+FURTHER_OFF = (  # torchtitan's performance notes and Megatron-Bridge, with full recomputation assumed
+    *(
+        (f"Llama 3.1 405B, 512 H100, FSDP8 TP8 PP8, {family}", published, {"family": family, "p": 8, "m": 32, "v": v,
+          "recompute": "full"}, {"model": "llama3.1-405b", "tp": 8, "data": 8, "zero": 2})
+        for family, v, published in (("1f1b", 1, 100.0), ("interleaved", 2, 128.0))
+    ),
+    ("DeepSeek-V3, 256 GB300 (here GB200), FP8, PP2 VP8 EP32", 6288.0,
+     {"family": "interleaved", "p": 2, "m": 64, "v": 8, "recompute": "full"},
+     {"model": "deepseek-v3", "machine": "gb200", "data": 128, "expert": 32, "zero": 1, "mtp": 1, "fp8": True}),
+)  # fmt: skip
 BRIDGE = (  # NVIDIA Megatron-Bridge's performance summary, 2026: tokens a second and GPU
     ("Llama 3 70B, 64 H100, FP8, TP4 PP8 VP5", 1664.0, {"family": "interleaved", "p": 8, "m": 64, "v": 5},
      {"model": "llama3-70b", "tp": 4, "data": 2, "zero": 1, "fp8": True}),
@@ -170,7 +180,7 @@ def main() -> None:
     print(table(("model", "by hand", "here"), rows))
     print("Tokens a second and GPU:\n")
     rows = []
-    for title, published, shape, fields in BRIDGE:
+    for title, published, shape, fields in (*BRIDGE, *FURTHER_OFF):
         step = units(shape, fields)
         rate = step.rate / step.devices
         rows.append([title, f"{published:,.0f}", f"{rate:,.0f}", off(rate, published)])

@@ -10,8 +10,8 @@ from dataclasses import fields, replace
 from typing import Any
 from urllib.parse import urlencode
 
-from backend.address.query import TRUTHS, fields_of, list_of, number_of, pairs, repeated
-from backend.errors import RequestError, message
+from backend.address.query import fields_of, list_of, number_of, one_or_zero, pairs, repeated
+from backend.errors import RequestError
 from backend.schedule.hardware.models import MAY_LACK as MODEL_MAY_LACK
 from backend.schedule.hardware.models import TRUTHS as MODEL_TRUTHS
 from backend.schedule.hardware.preset_costs import Preset
@@ -45,9 +45,7 @@ def setting_value(key: str, text: str) -> Any:
     if key in WORDS:
         return text
     if key in YES_NO:
-        if text not in TRUTHS:
-            raise RequestError(key, text, message("web.must_be_1_or_0", "{key} must be 1 or 0", key=key), nearest=0)
-        return TRUTHS[text]
+        return one_or_zero(key, text)
     if key == "layers":
         return list_of(key, text, number_of)
     if key in MAY_LACK and text == NONE:

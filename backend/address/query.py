@@ -142,6 +142,13 @@ def number_of(key: str, text: str) -> int | float:
     return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
+def one_or_zero(key: str, text: str) -> bool:
+    """Read a truth value from its text. Raises RequestError for anything else."""
+    if text not in TRUTHS:
+        raise RequestError(key, text, message("web.must_be_1_or_0", "{key} must be 1 or 0", key=key), nearest=0)
+    return TRUTHS[text]
+
+
 def _text(value: Any) -> str:
     if isinstance(value, list):
         return _packed([_text(each) for each in value])

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from backend.address.preset import split_preset
-from backend.address.query import TRUTHS, fields_of, number_of
+from backend.address.query import fields_of, number_of, one_or_zero
 from backend.compute.parallel_map import in_processes
-from backend.errors import RequestError, message
 from backend.jobs.encoding import Encoded, encode_json
 from backend.schedule.analysis import plan_question
 from backend.schedule.analysis.plans import best_of_each, frontier, plans_within, standings
@@ -54,7 +53,5 @@ def _value_of(key: str, text: str) -> Any:
     if key in WORDS:
         return text
     if key in YES_NO:
-        if text not in TRUTHS:
-            raise RequestError(key, text, message("web.must_be_1_or_0", "{key} must be 1 or 0", key=key), nearest=0)
-        return TRUTHS[text]
+        return one_or_zero(key, text)
     return number_of(key, text)

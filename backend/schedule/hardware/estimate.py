@@ -163,7 +163,7 @@ def _parameters(setting: Setting, ledger: Ledger) -> None:
     for kind in setting.model.kinds:
         end = kind.suffix
         common, routed = parameters(setting.model, kind)
-        ledger.add(_named(message("hardware.common_parameters", "parameters that every token passes through"), kind),
+        ledger.add(kind.named(message("hardware.common_parameters", "parameters that every token passes through")),
                    common, "parameters", f"Nc{end}" if kind.experts else f"N{end}")  # fmt: skip
         if kind.experts:
             matrices = 3 if setting.model.gated else 2
@@ -177,16 +177,12 @@ def _parameters(setting: Setting, ledger: Ledger) -> None:
     ledger.add(message("hardware.output_layer_ratio", "output layer to transformer layer"), "O/N", "", "ratio")
 
 
-def _named(name: Message, kind: Kind) -> Message:
-    return message("hardware.of_dense_layers", "{name}, dense layers", name=name) if kind.suffix else name
-
-
 def _flop(setting: Setting, ledger: Ledger, kind: Kind) -> None:
     """Add the FLOP of a layer's F, I and W, with the scores that are computed."""
     end, scores = kind.suffix, score_flop(setting)
     tokens = "2*s*b*N" + end
     for letter, formula in (("F", f"{tokens} + {scores}"), ("I", f"{tokens} + 2*{scores}"), ("W", tokens)):
-        name = _named(message("hardware.flop_of_a_layer", "{kind} of a layer", kind=letter), kind)
+        name = kind.named(message("hardware.flop_of_a_layer", "{kind} of a layer", kind=letter))
         ledger.add(name, formula, "FLOP", f"{letter}1{end}")
 
 
@@ -248,10 +244,10 @@ def _layer_by_shape(setting: Setting, ledger: Ledger, kind: Kind) -> None:
     end = kind.suffix
     made = []
     for at, product in enumerate(products(setting, kind)):
-        name = _named(message("hardware.time_of_product", "product: {name}", name=product.name), kind)
+        name = kind.named(message("hardware.time_of_product", "product: {name}", name=product.name))
         made.append(f"p{at}{end}")
         ledger.add(name, f"1000*{product.flop}/(mu*P)", UNIT, made[-1])
-    name = _named(message("hardware.time_of_products", "products of a layer's forward"), kind)
+    name = kind.named(message("hardware.time_of_products", "products of a layer's forward"))
     ledger.add(name, " + ".join(made), UNIT, f"m{end or 1}")
     ranks = "t" if setting.context == 1 else "t*C"
     if not kind.suffix:  # the same attention in every kind
@@ -262,13 +258,13 @@ def _layer_by_shape(setting: Setting, ledger: Ledger, kind: Kind) -> None:
             name = message("hardware.time_of_exchange", "keys and values of the other ranks")
             ledger.add(name, context_exchange(setting), UNIT, "kx")
     forward, backward = traffic(setting, kind)
-    name = _named(message("hardware.time_of_traffic", "norms, activation function and the like, forward"), kind)
+    name = kind.named(message("hardware.time_of_traffic", "norms, activation function and the like, forward"))
     ledger.add(name, f"1000*({forward})/B", UNIT, f"ef{end}")
-    name = _named(message("hardware.time_of_backward_traffic", "the same, backward"), kind)
+    name = kind.named(message("hardware.time_of_backward_traffic", "the same, backward"))
     ledger.add(name, f"1000*({backward})/B", UNIT, f"ei{end}")
     sent = ""
     for at, (name, formula) in enumerate(collectives(setting, kind)):
-        ledger.add(_named(name, kind), formula, UNIT, f"l{at}{end}")
+        ledger.add(kind.named(name), formula, UNIT, f"l{at}{end}")
         sent += f" + l{at}{end}"
     again = "2.5*k1" if setting.model.flash else "2*k1"
     exposed = (" + max(0, kx - k1)", f" + max(0, 2*kx - {again})") if setting.context > 1 else ("", "")
@@ -278,7 +274,7 @@ def _layer_by_shape(setting: Setting, ledger: Ledger, kind: Kind) -> None:
 
 
 def _time_of_layer(ledger: Ledger, kind: Kind, letter: str, formula: str) -> None:
-    name = _named(message("hardware.time_of_a_layer", "{kind} of a layer, time", kind=letter), kind)
+    name = kind.named(message("hardware.time_of_a_layer", "{kind} of a layer, time", kind=letter))
     ledger.add(name, formula, UNIT, f"{letter.lower()}1{kind.suffix}")
 
 

@@ -79,11 +79,6 @@ class Footprint:
         }
 
 
-def is_sharded(setting: Setting, state: str) -> bool:
-    """Return whether the replicas share a state: weights, gradients or optimizer."""
-    return setting.data > 1 and setting.zero >= SHARDED_FROM[state]
-
-
 def shards(setting: Setting, state: str, experts: bool) -> int:
     """Return over how many replicas a state of a parameter is sharded. Context ranks are replicas of the weights."""
     if setting.zero < SHARDED_FROM[state]:
@@ -125,7 +120,7 @@ def footprint(setting: Setting, ledger: Ledger) -> Footprint:
     model = setting.model
     for kind in model.kinds:
         _tensors(setting, ledger, kind)
-        _stored(setting, ledger, kind.experts, kind.suffix)
+        _stored(setting, ledger, kind)
     share = ledger.add(
         message("hardware.share_needed_by_w", "share of the activations that W needs"), "min(1, K/A1)", "", "w_share"
     )
@@ -156,10 +151,6 @@ def footprint(setting: Setting, ledger: Ledger) -> Footprint:
     )
 
 
-def _of(name: Message, suffix: str) -> Message:
-    return message("hardware.of_dense_layers", "{name}, dense layers", name=name) if suffix else name
-
-
 def _tensors(setting: Setting, ledger: Ledger, kind: Kind) -> None:
     """Add the tensors of a layer and their sums: all activations, what W needs, what selective recomputation frees."""
     end, made = kind.suffix, tensors(setting, kind)
@@ -168,7 +159,7 @@ def _tensors(setting: Setting, ledger: Ledger, kind: Kind) -> None:
         name = message("tensor.until", "kept until {op}: {name}", op="W" if tensor.until == GRADIENT else tensor.until,
                        name=tensor.name)  # fmt: skip
         symbols[tensor] = f"a{at}{end}"
-        ledger.add(_of(name, end), tensor.size, "bytes", symbols[tensor])
+        ledger.add(kind.named(name), tensor.size, "bytes", symbols[tensor])
     kept = [tensor for tensor in made if tensor.until != GRADIENT]
     remade = "elementwise" if setting.model.flash else "core"
     sums = (
@@ -179,12 +170,13 @@ def _tensors(setting: Setting, ledger: Ledger, kind: Kind) -> None:
          [tensor for tensor in kept if tensor.remade == remade]),
     )  # fmt: skip
     for name, symbol, those in sums:
-        ledger.add(_of(name, end), " + ".join(symbols[tensor] for tensor in those), "bytes", f"{symbol}{end}")
+        ledger.add(kind.named(name), " + ".join(symbols[tensor] for tensor in those), "bytes", f"{symbol}{end}")
 
 
-def _stored(setting: Setting, ledger: Ledger, experts: bool, end: str) -> None:
-    """Add the parameters of a layer in all, on a device, and their states there."""
-    ledger.add(_of(message("hardware.stored_parameters", "parameters that a layer keeps"), end),
+def _stored(setting: Setting, ledger: Ledger, kind: Kind) -> None:
+    """Add the parameters of a layer in all, and their states on a device."""
+    experts, end = kind.experts, kind.suffix
+    ledger.add(kind.named(message("hardware.stored_parameters", "parameters that a layer keeps")),
                "Nc + Ne" if experts else f"N{end}", "parameters", f"Q{end}")  # fmt: skip
     common = "Nc" if experts else f"N{end}"
     formula = f"({bytes_formula(setting)})*{common}/t"
@@ -192,7 +184,7 @@ def _stored(setting: Setting, ledger: Ledger, experts: bool, end: str) -> None:
         # With tensor parallelism alone an expert's matrices are split over its ranks.
         formula += f" + ({bytes_formula(setting, True)})*Ne/{'G' if setting.expert > 1 else 't'}"
     name = message("hardware.states_of_layer", "weights, gradients and optimizer of a layer on a device")
-    ledger.add(_of(name, end), formula, "bytes", f"T{end}")
+    ledger.add(kind.named(name), formula, "bytes", f"T{end}")
 
 
 def _bytes(setting: Setting, state: str, experts: bool) -> float:

@@ -4,10 +4,10 @@ Rates are dense bfloat16 (the datasheets headline the sparse ones, twice as high
 direction (the datasheets give the sum of both). Latencies and the link to host memory are not in the datasheets; both
 are assumed (PCIe 4.0 x16 for A100, else 5.0 x16).
 
-What is reached of these rates is measured by others. Large products of bfloat16: 255 of 312 TFLOP/s on A100, about 700
-of 989 on H100 within its limit of power. Flash attention: 55 to 73 % of the peak on A100 (Dao 2023, arXiv 2307.08691),
-up to 75 % on H100 in its forward (Shah et al. 2024, arXiv 2407.08608), less in the backward. Memory and links: 80 to
-90 % of their bandwidth.
+What is reached of these rates is assumed, and held against published steps (docs/accuracy.md): .82 of the peak in large
+products on A100, .7 elsewhere; about half of it in the attention core, where flash attention reaches 50 to 73 % in its
+forward on A100 (Dao 2023, arXiv 2307.08691) and up to 75 % on H100 (Shah et al. 2024, arXiv 2407.08608), less in the
+backward; .85 of the memory's bandwidth and .8 of a link's.
 ``TILE`` is by how much every dimension of a product is longer in effect: it gives small products their lower rate.
 """
 

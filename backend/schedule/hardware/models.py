@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from typing import Any, TypeVar
 
-from backend.schedule.errors import SpecError, message
+from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.spec import boolean, integer, number, optional
 
 T = TypeVar("T")
@@ -27,6 +27,10 @@ class Kind:
     experts: bool
     count: int
     suffix: str = ""
+
+    def named(self, name: Message) -> Message:
+        """Return the name of a figure of a layer of this kind."""
+        return message("hardware.of_dense_layers", "{name}, dense layers", name=name) if self.suffix else name
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,6 @@ export function applicable(family: Family | null, spec: Spec) {
   for (const name of family.fields) names.add(name);
   if (spec.vocabulary !== "plain" || spec.costs.S !== null || spec.costs.T !== null) names.add("S").add("T");
   if (spec.offload !== "none") names.add("O");
-  if (spec.recompute !== "none") names.add("R");
   if (family.asynchronous) names.add("weights");
   names.add("layers");
   if (spec.forward_only) for (const name of OF_BACKWARDS) names.delete(name);
