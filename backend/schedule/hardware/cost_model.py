@@ -15,7 +15,17 @@ from backend.schedule.hardware.machines import MACHINE_FIELDS, Machine, machine_
 from backend.schedule.hardware.models import MODEL_FIELDS, WHOLE, Model, model_of
 from backend.schedule.options.effective_costs import spread_layers
 from backend.schedule.order.placement import place
-from backend.schedule.spec import LIMITS, boolean, choice, entries_of, integer, number, optional, reject_unknown
+from backend.schedule.spec import (
+    LIMITS,
+    boolean,
+    choice,
+    entries_of,
+    integer,
+    number,
+    optional,
+    reject_unknown,
+    with_length,
+)
 
 LINKS = ("auto", "intra", "inter")
 PLACEMENTS = ("looped", "v")
@@ -25,6 +35,7 @@ DEFAULTS: dict[str, Any] = {
     "expert": 1, "sequence_parallel": None, "fp8": False, "weight_bytes": 2.0, "gradient_bytes": 4.0,
     "optimizer_bytes": 12.0, "reserve": 2e9, "calibration": 1.0,
 }  # fmt: skip
+IN_FLIGHT = (0.0, 1e6)
 WHOLE_BOUNDS = {"data": (1, 4096), "zero": (0, 3), "context": (1, 4096), "expert": (1, 4096)}
 PER_PARAMETER = {"weight_bytes": (0.0, 64.0), "gradient_bytes": (0.0, 64.0), "optimizer_bytes": (0.0, 64.0)}
 SETTING_BOUNDS: dict[str, tuple[float, float]] = {
@@ -46,8 +57,8 @@ class Setting:
 
     ``heads`` adds the embedding to the first stage and the output layer to the last; ``layers`` are those of each
     stage; ``link`` is the link of a hop (auto: the node's own if all devices of a pipeline fit in one node);
-    ``placement`` determines the stages in a device's memory; ``in_flight`` is the number of micro-batches whose
-    activations a device holds at once (None: p, the most that 1F1B holds).
+    ``placement`` determines the stages in a device's memory; ``in_flight`` are the micro-batches whose activations
+    each device holds at once (None: as many as 1F1B, ``held``).
 
     ``data`` replicas of the pipeline share the batch, and ``zero`` is the stage of ZeRO, which shards optimizer state
     (1), gradients (2) and weights (3) over them. A parameter takes ``weight_bytes``, ``gradient_bytes`` and
@@ -65,7 +76,7 @@ class Setting:
     layers: tuple[int, ...]
     link: str
     placement: str
-    in_flight: float
+    in_flight: tuple[float, ...] | None
     data: int
     zero: int
     context: int
@@ -106,7 +117,7 @@ class Setting:
             tuple(int(share) for share in shares) if listed else even(model.layers, p, v, heads),
             choice("link", given["link"], LINKS),
             choice("placement", given["placement"], PLACEMENTS),
-            float(p) if given["in_flight"] is None else number("in_flight", given["in_flight"], 0.0, 1e6),
+            None if given["in_flight"] is None else _in_flight(given["in_flight"], p),
             sequence_parallel=tp > 1 if split is None else boolean("sequence_parallel", split),
             fp8=boolean("fp8", given["fp8"]),
             **whole, **bounded,
@@ -134,6 +145,18 @@ class Setting:
     def inside(self) -> bool:
         """Return whether hops stay inside a node."""
         return self.link == "intra" or (self.link == "auto" and self.p * self.ranks <= self.machine.per_node)
+
+    @property
+    def held(self) -> tuple[float, ...]:
+        """Return the micro-batches whose activations each device holds at once: those given, else those of 1F1B, of
+        interleaved 1F1B with several chunks; a V holds as many on every device.
+        """
+        if self.in_flight is not None:
+            return self.in_flight
+        if self.placement == "v":
+            return (float(self.p),) * self.p
+        warm = ((self.v - 1) * self.p + (1 if self.v == 1 else 2) * (self.p - 1 - rank) for rank in range(self.p))
+        return tuple((each + 1) / self.v for each in warm)
 
     def bandwidth(self, group: int) -> float:
         """Return the bytes per second of a collective over ``group`` neighbouring devices."""
@@ -196,10 +219,11 @@ class Setting:
     def as_dict(self) -> dict[str, Any]:
         """Return every value that was used, as JSON."""
         keys = (
-            "p", "v", "tp", "efficiency", "heads", "placement", "in_flight", "data", "zero", "context", "expert",
+            "p", "v", "tp", "efficiency", "heads", "placement", "data", "zero", "context", "expert",
             "sequence_parallel", "fp8", *PER_PARAMETER, "reserve", "calibration",
         )  # fmt: skip
         return {key: getattr(self, key) for key in keys} | {
+            "in_flight": list(self.held),
             "link": "intra" if self.inside else "inter",
             "layers": list(self.layers),
             "model": self.model.as_dict(),
@@ -226,6 +250,22 @@ def even(layers: int, p: int, v: int, heads: bool = False) -> tuple[int, ...]:
         raise SpecError(wrong, v if wrong == "v" else p, text, limit=nearest, nearest=nearest)
     each, over = divmod(layers, p * v)
     return (each + 1,) * over + (each,) * (p * v - over)
+
+
+def _in_flight(value: Any, p: int) -> tuple[float, ...]:
+    """Read one number for all devices, or one for each."""
+    if not isinstance(value, list | tuple):
+        return (number("in_flight", value, *IN_FLIGHT),) * p
+    held = entries_of(value, lambda each: number("in_flight", each, *IN_FLIGHT))
+    if len(held) != p:
+        text = message(
+            "hardware.in_flight_needs_an_entry_per_device",
+            "in_flight as a list has one entry per device: {devices} here, not {given}",
+            devices=p,
+            given=len(held),
+        )
+        raise SpecError("in_flight", len(held), text, limit=p, nearest=with_length(held, p) if held else None)
+    return held
 
 
 def _shares(shares: Any, stages: int) -> list[int]:

@@ -30,9 +30,11 @@ STEP_BYTES = 30  # read and written per parameter by Adam: gradient, master weig
 @dataclass(frozen=True)
 class Footprint:
     """Memory in bytes. Lists have one entry per device: ``activations`` and ``kept`` (for W) of one micro-batch,
-    ``parameters`` (their number), and ``memory``, the total with ``in_flight`` micro-batches.
+    ``parameters`` (their number), and ``memory``, the total with the micro-batches ``in_flight`` there.
 
-    ``stages`` has the activations of a micro-batch and the states of each stage; ``table`` the states of the output
+    ``tied``: embedding and output layer are one table, which a device with both has once; ``stages`` counts it twice.
+    ``stages`` has the activations of a micro-batch, the part of them that is the output layer's (``outputs``), and the
+    states of each stage; ``table`` the states of the output
     layer's parameters, and ``logits`` the activations of the output layer, on the devices that share a stage;
     ``kept_by_recompute`` is the part of the activations that each kind of recomputation holds until the backward.
     """
@@ -50,8 +52,9 @@ class Footprint:
     kept_by_recompute: dict[str, float]
     reserve: float
     limit: float
-    in_flight: float
+    in_flight: tuple[float, ...]
     w_share: float
+    tied: bool
 
     @property
     def fits(self) -> bool:
@@ -75,7 +78,7 @@ class Footprint:
             "memory": list(self.memory),
             "most": max(self.memory),
             "limit": self.limit,
-            "in_flight": self.in_flight,
+            "in_flight": list(self.in_flight),
         }
 
 
@@ -146,8 +149,9 @@ def footprint(setting: Setting, ledger: Ledger) -> Footprint:
         kept_by_recompute=_kept(setting, ledger),
         reserve=setting.reserve,
         limit=setting.machine.memory,
-        in_flight=setting.in_flight,
+        in_flight=setting.held,
         w_share=share,
+        tied=model.tied,
     )
 
 
@@ -193,23 +197,25 @@ def _bytes(setting: Setting, state: str, experts: bool) -> float:
 
 
 def _devices(setting: Setting, ledger: Ledger) -> list[tuple[float, float, float]]:
-    """Return activations, parameters and memory of each device; equal devices are computed once."""
-    done: dict[tuple[Any, ...], tuple[float, float, float]] = {}
+    """Return activations, parameters and memory of each device; the first of several equal ones has its formulas."""
+    done: dict[tuple[Any, ...], tuple[float, float, int, str]] = {}
     rows, counts, suffixes = [], setting.kinds_of(setting.layers), [kind.suffix for kind in setting.model.kinds]
     mtp = setting.model.mtp
-    for rank in range(setting.p):
+    ledger.names["reserve"] = setting.reserve
+    for rank, held in enumerate(setting.held):
         stages = setting.stages_of(rank)
         layers = tuple(sum(counts[stage][k] for stage in stages) for k in range(len(suffixes)))
-        first, last = (setting.heads and stage in stages for stage in (0, setting.stages - 1))
-        key = (layers, first, last)
-        if key not in done:
+        last = setting.heads and setting.stages - 1 in stages
+        key = (layers, setting.heads and 0 in stages, last)
+        outputs = [(1 + mtp, "Ao")] if last else []
+        new = key not in done
+        if new:
             terms = [(n, end) for n, end in zip(layers, suffixes, strict=True) if n]
             more = [(mtp, "")] if last and mtp else []
-            tables = first + last
-            outputs = [(last * (1 + mtp), "Ao")] if last else []
-            held = _sum([(n, f"A1{end}") for n, end in terms + more] + outputs)
             name = message("hardware.activations_on_device", "activations of a micro-batch on device {rank}", rank=rank)
-            activations = ledger.add(name, held, "bytes", f"A_{rank}")
+            sizes = _sum([(n, f"A1{end}") for n, end in terms + more] + outputs)
+            activations = ledger.add(name, sizes, "bytes", f"A_{rank}")
+            tables = _tables(setting, stages)
             beside = [(tables, "O")] * (tables > 0) + [(2 * mtp, "h*h")] * bool(more)
             size = _sum([(n, f"Q{end}") for n, end in terms + more] + beside)
             name = message("hardware.parameters_of_device", "parameters of the stages of device {rank}", rank=rank)
@@ -217,12 +223,27 @@ def _devices(setting: Setting, ledger: Ledger) -> list[tuple[float, float, float
             states = _sum([(n, f"T{end}") for n, end in terms + more])
             if beside:
                 states += f" + ({bytes_formula(setting)})*({_sum(beside)})/t"
-            ledger.names["reserve"] = setting.reserve
-            name = message("hardware.memory_of_device", "memory of device {rank}", rank=rank)
-            memory = ledger.add(name, f"{states} + reserve + q*A_{rank}", "bytes")
-            done[key] = (activations, parameters, memory)
-        rows.append(done[key])
+            done[key] = activations, parameters, rank, states
+        activations, parameters, first, states = done[key]
+        ledger.names[f"q{rank}"] = held
+        kept = f"q{rank}*A_{first}"
+        if outputs and setting.in_flight is None and held != 1.0:  # their backward follows at once
+            kept = f"q{rank}*(A_{first} - {_sum(outputs)}) + {_sum(outputs)}"
+        name, formula = (
+            message("hardware.memory_of_device", "memory of device {rank}", rank=rank),
+            f"{states} + reserve",
+        )
+        formula = f"{formula} + {kept}"
+        rows.append((activations, parameters, ledger.add(name, formula, "bytes") if new else ledger.value(formula)))
     return rows
+
+
+def _tables(setting: Setting, stages: Sequence[int]) -> int:
+    """Return the number of tables on a device with these stages: embedding and output layer, one if they are tied."""
+    if not setting.heads:
+        return 0
+    ends = (0 in stages) + (setting.stages - 1 in stages)
+    return 1 if ends == 2 and setting.model.tied else ends
 
 
 def _sum(terms: Sequence[tuple[int, str]]) -> str:
@@ -233,13 +254,14 @@ def _sum(terms: Sequence[tuple[int, str]]) -> str:
 def stage_sizes(setting: Setting, ledger: Ledger, split: Sequence[int]) -> dict[str, list[float]]:
     """Return bytes of activations of a micro-batch, and of weights, gradients and optimizer, of each stage."""
     names, kinds, last = ledger.names, setting.model.kinds, setting.stages - 1
-    sizes: dict[str, list[float]] = {"activations": [], **{state: [] for state in STATES}}
+    sizes: dict[str, list[float]] = {"activations": [], "outputs": [], **{state: [] for state in STATES}}
     for stage, counts in enumerate(setting.kinds_of(split)):
         ends = setting.heads * ((stage == 0) + (stage == last))
         mtp = setting.model.mtp if setting.heads and stage == last else 0
         layers = [n + (mtp if k == 0 else 0) for k, n in enumerate(counts)]
         held = sum(n * names[f"A1{kind.suffix}"] for n, kind in zip(layers, kinds, strict=True))
-        sizes["activations"].append(held + (1 + mtp) * names["Ao"] * (setting.heads and stage == last))
+        sizes["outputs"].append((1 + mtp) * names["Ao"] * (setting.heads and stage == last))
+        sizes["activations"].append(held + sizes["outputs"][stage])
         common = ends * names["O"] + mtp * 2 * names["h"] ** 2
         routed = 0.0
         for n, kind in zip(layers, kinds, strict=True):
@@ -289,9 +311,9 @@ def _parameters_of(setting: Setting, ledger: Ledger, rank: int) -> tuple[float, 
     """Return a device's parameters: (those of layers and tables, of routed experts)."""
     names, kinds, counts = ledger.names, setting.model.kinds, setting.kinds_of(setting.layers)
     common = routed = 0.0
-    for stage in setting.stages_of(rank):
-        ends = setting.heads * ((stage == 0) + (stage == setting.stages - 1))
-        common += ends * names["O"] / setting.tp
+    stages = setting.stages_of(rank)
+    common += _tables(setting, stages) * names["O"] / setting.tp
+    for stage in stages:
         for n, kind in zip(counts[stage], kinds, strict=True):
             common += n * names["Nc" if kind.experts else f"N{kind.suffix}"] / setting.tp
             routed += n * names["Ne"] / _expert_shards(setting) if kind.experts else 0.0

@@ -63,7 +63,10 @@ def products(setting: Setting, kind: Kind) -> Iterator[Product]:
         yield Product(first, tokens, "h", f"{halves}d/t")
         yield Product(second, tokens, "d/t", "h")
         return
-    rows, width = f"{tokens}*E*G/(R*u)", "de" if setting.sequence_parallel else "de/t"
+    # Experts have devices of their own, or tensor parallelism splits their matrices as it does a dense layer's.
+    apart = setting.expert > 1
+    rows = f"{tokens}*E*G/(R*u)" if apart else f"{tokens}*E/R"
+    width = "de" if apart and setting.sequence_parallel else "de/t"
     yield Product(
         message("product.experts_first", "first products of the experts"), rows, "h", f"{halves}{width}", "R/G"
     )
@@ -118,7 +121,7 @@ def collectives(setting: Setting, kind: Kind) -> list[tuple[Message, str]]:
     tokens, found = tokens_of(setting), []
     if setting.tp > 1:
         # Gather before and scatter behind the attention and the MLP, or the all-reduces that they replace.
-        count = 2 if kind.experts and not setting.model.shared_experts else 4
+        count = 2 if kind.experts and setting.expert > 1 and not setting.model.shared_experts else 4
         name = message("hardware.tensor_parallel_time", "collectives of tensor parallelism")
         found.append((name, f"1000*{count}*(2*{tokens}*h*(t - 1)/(t*Xt) + yt)"))
     if kind.experts and setting.expert > 1:

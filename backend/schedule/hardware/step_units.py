@@ -1,8 +1,8 @@
 """Compute the figures of a simulated step in an engineer's units: seconds, tokens, FLOP utilisation, bytes per device.
 
 The memory of a device is that of its stages' weights, gradients and optimizer state, and of the activations that the
-simulated schedule holds at its peak. The chunks of a device are counted as equally large. The page computes the same
-(static/js/data/costs/step_units.ts), and a test compares both.
+simulated schedule holds at its peak, each chunk with the size of its stage: logits are held as long as the chunk that
+makes them. The page computes the same (static/js/data/costs/step_units.ts), and a test compares both.
 """
 
 from __future__ import annotations
@@ -131,10 +131,22 @@ def step_units(found: Estimate, spec: Spec, timeline: Timeline) -> StepUnits:
     if weights is None:  # of a weight version that is stashed, in micro-batches' activations
         weights = found.options.weights if family_of(spec).asynchronous else 0.0
     restored = min(1.0, spec.p * spec.v / model.layers)  # one layer of a chunk at a time
-    held = peak_memory(timeline, spec.w_share, spec.v, kept, weights, restored)
-    memory = device_memory(found.footprint, spec, timeline.order.placement, held, setting.heads)
+    placement = timeline.order.placement
+    sizes, outputs = chunk_sizes(found.footprint, placement, spec.v)
+    parts_kept = kept + (1.0 - np.array(kept)) * outputs  # recomputation is of layers
+    held = peak_memory(timeline, spec.w_share, spec.v, parts_kept, weights, restored, sizes)
+    memory = device_memory(found.footprint, spec, placement, held, setting.heads)
     window = figures(timeline).longest_stage / 1000
     return StepUnits(seconds, tail, tokens, mfu, mfu_causal, devices, memory, window)
+
+
+def chunk_sizes(footprint: Footprint, placement: Placement, v: int) -> tuple[Floats, Floats]:
+    """Return (p, chunks) activations of each chunk over those of a mean chunk of its device, and (p, chunks) the part
+    of them that is the output layer's.
+    """
+    own, outputs = (np.array(footprint.stages[name])[placement.stage_of] for name in ("activations", "outputs"))
+    mean = own.sum(1, keepdims=True) / (placement.streams * v)
+    return np.where(mean > 0.0, own / np.where(mean > 0.0, mean, 1.0), 1.0), outputs / np.where(own > 0.0, own, 1.0)
 
 
 def device_memory(footprint: Footprint, spec: Spec, placement: Placement, held: Floats, heads: bool) -> DeviceMemory:
@@ -143,8 +155,7 @@ def device_memory(footprint: Footprint, spec: Spec, placement: Placement, held: 
     """
     activations = np.array(footprint.stages["activations"])[placement.stage_of].sum(1) / placement.streams
     states = sum(
-        np.array(footprint.stages[state])[placement.stage_of].sum(1)
-        + _tables(footprint.table[state], spec, placement, heads)
+        np.array(footprint.stages[state])[placement.stage_of].sum(1) + _tables(footprint, state, spec, placement, heads)
         for state in (INFERENCE if spec.forward_only else STATES)
     )
     kept = held * activations
@@ -154,11 +165,15 @@ def device_memory(footprint: Footprint, spec: Spec, placement: Placement, held: 
     return DeviceMemory(tuple(ranks.tolist()), tuple(kept.tolist()), footprint.limit)
 
 
-def _tables(table: float, spec: Spec, placement: Placement, heads: bool) -> Floats:
-    """Return (p,) bytes of the embedding and the output layer where they are not counted with the stages."""
+def _tables(footprint: Footprint, state: str, spec: Spec, placement: Placement, heads: bool) -> Floats:
+    """Return (p,) bytes of the embedding and the output layer beside those that are counted with the stages; less than
+    none where a device has both and they are one table.
+    """
+    table = footprint.table[state]
     if VOCABULARY[spec.vocabulary].barriers:
-        return np.full(spec.p, 2 * table / spec.p)
-    stages = placement.stage_of
-    redistributed = spec.vocabulary == "redistribute" and not heads
-    ends = np.array(((stages == 0) | (stages == placement.stages - 1)).sum(1), np.float64)
-    return ends * (table if redistributed else 0.0)
+        return np.full(spec.p, (2 - footprint.tied) * table / spec.p)
+    first, last = ((placement.stage_of == stage).any(1) for stage in (0, placement.stages - 1))
+    added = spec.vocabulary == "redistribute" and not heads
+    shared = first & last & (footprint.tied and (heads or added))
+    tables: Floats = added * (first.astype(np.float64) + last) - shared
+    return tables * table

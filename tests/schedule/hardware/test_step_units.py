@@ -104,6 +104,21 @@ def test_memory_of_each_rank_has_the_activations_of_its_own_simulated_peak(famil
     assert (found.rank, found.fits) == (0, True)
 
 
+def test_logits_are_held_as_long_as_the_chunk_that_makes_them_and_recomputation_leaves_them():
+    """Of the last rank: interleaved 1F1B with v = 4 holds 24 chunks and the last one."""
+    logits = 8192 * (4 * 128256 + 2 * 2 * 4096)
+    preset = Preset.of({"model": "llama3-8b", "reserve": 0})
+    plain, again, gpipe = (
+        units(priced(preset, family, 8, 16, v=v, recompute=mode), preset).memory.activations[-1]
+        for family, v, mode in (("interleaved", 4, "none"), ("1f1b", 1, "full"), ("gpipe", 1, "full"))
+    )
+    layer = 8192 * (2 * (6 * 4096 + 2 * 8 * 128) + 6 * 14336)
+    assert plain == pytest.approx(25 * layer + logits)
+    held = 4 * 2 * 8192 * 4096
+    assert again == pytest.approx(held + logits + layer - held / 4)
+    assert gpipe == pytest.approx(16 * (held + logits) + layer - held / 4)
+
+
 def test_a_v_has_both_tables_on_its_first_rank_and_dualpipe_holds_two_stages():
     preset = Preset.of(PLAIN | {"heads": True})
     v = units(priced(preset, "v-half", 4, 12), preset).memory.ranks
@@ -163,6 +178,9 @@ CASES: list[tuple[dict[str, Any], dict[str, Any]]] = [
         {"family": "interleaved", "p": 4, "m": 8, "v": 2, "recompute": ["full", "none"], "offload": ["none", "full"]},
         {"model": "zb-1.5b"},
     ),
+    ({"family": "interleaved", "p": 8, "m": 16, "v": 4, "recompute": "full"}, {"model": "llama3-8b"}),
+    ({"family": "v-half", "p": 4, "m": 12, "recompute": "selective"}, {"model": "gemma2-9b"}),
+    ({"family": "dualpipev", "p": 2, "m": 8}, {"model": "zb-1.5b"}),
     ({"family": "interleaved", "p": 4, "m": 8, "forward_only": True}, {"model": "zb-1.5b", "heads": True}),
 ]
 

@@ -21,6 +21,8 @@ export const HARDWARE_MESSAGES = {
     "NVIDIA H200 数据手册（稠密 989.4），NVLink 双向 900 GB/s；400 Gb/s InfiniBand；延迟与主机链路（PCIe x16）为假定值",
   "hardware.kv_heads_must_divide": "kv_heads 必须整除 attention_heads（此处为 {heads}）",
   "hardware.layers_need_an_entry_per_stage": "layers 写成列表时每个阶段一项：这里为 {stages} 项，而不是 {given} 项",
+  "hardware.in_flight_needs_an_entry_per_device":
+    "in_flight 写成列表时每个设备一项：这里为 {devices} 项，而不是 {given} 项",
   "hardware.memory_of_device": "设备 {rank} 的显存",
   "hardware.frozen_without_model": "模型的显存与 FLOP 按训练全部阶段计算；请去掉 frozen，或去掉模型",
   "hardware.more_stages_than_layers": "{stages} 个阶段多于模型的 {layers} 层",

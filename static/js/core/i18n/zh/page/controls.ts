@@ -71,7 +71,6 @@ export const CONTROLS = {
   chunks: "分块",
   "tensor-parallel degree": "张量并行度",
   efficiency: "效率",
-  "micro-batches held at most": "同时保留的微批次数上限",
   "Loading the arithmetic …": "正在加载计算过程 …",
   "{preset}: from the model to milliseconds and bytes": "{preset}：从模型到毫秒与字节",
   "Included: {what}.": "计入的有：{what}。",
