@@ -209,6 +209,7 @@ export const SCHEDULE_MESSAGES = {
   "schedule.op_before_its_input": "rank {rank} 执行 {op}：它所需的 {needed} 尚未执行",
   "schedule.op_missing": "rank {rank} 从未执行 {op}，即阶段 {stage} 中微批次 {micro} 的{kind}",
   "schedule.op_twice": "rank {rank} 执行了两次 {op}",
+  "schedule.found_is_rows": "found 是搜索所得执行顺序的各行；请去掉",
   "schedule.order_is_packed_text": "order 是导入的执行顺序打包后的文本；请重新导入文件，或复制完整链接",
   "schedule.order_too_long": "order 有 {given} 个字符，最多为 {most} 个（run --csv 可接受任意长度的文件）",
   "schedule.out_of_range": "{name} 必须在 {low} 到 {high} 之间",

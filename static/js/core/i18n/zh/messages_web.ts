@@ -158,7 +158,7 @@ export const WEB_MESSAGES = {
   "web.too_many_keys": "地址中的键超过 {most} 个",
   "web.unknown_prefix": "未知的键；其他调度的键以 {prefixes} 加一个点开头",
   "web.view_too_large": "内容太大，放不进一个文件；请减少微批次或设备",
-  "web.needs_a_model": "没有 --model 时 {key} 没有意义",
+  "web.needs_option": "没有 --{other} 时 {key} 没有意义",
   "boards.an_entry": "一份提交",
   "boards.cannot_keep": "目前无法保存提交",
   "boards.cannot_read": "目前无法读取排行榜",
