@@ -147,6 +147,11 @@ class Setting:
         return self.link == "intra" or (self.link == "auto" and self.p * self.ranks <= self.machine.per_node)
 
     @property
+    def peak(self) -> float:
+        """Return the peak rate of a device in the precision of the matrix products, in FLOP/s."""
+        return self.machine.fp8_flops if self.fp8 else self.machine.flops
+
+    @property
     def held(self) -> tuple[float, ...]:
         """Return the micro-batches whose activations each device holds at once: those given, else those of 1F1B, of
         interleaved 1F1B with several chunks; a V holds as many on every device.

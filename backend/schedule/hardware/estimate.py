@@ -131,7 +131,7 @@ def estimate(setting: Setting) -> Estimate:
     ledger = Ledger(
         setting.model.names
         | {"p": setting.p, "v": setting.v, "t": setting.tp, "u": setting.sequence_shards, "n": setting.data,
-           "P": machine.fp8_flops if setting.fp8 else machine.flops,
+           "P": setting.peak,
            "H": machine.hbm_bandwidth, "D": machine.host_bandwidth,
            "X": machine.intra_bandwidth if setting.inside else machine.node_bandwidth,
            "y": machine.intra_latency if setting.inside else machine.inter_latency}

@@ -68,7 +68,8 @@ class DeviceMemory:
 class StepUnits:
     """``seconds`` of a pipeline's step and of its ``tail`` (the optimizer, and what replicas exchange), ``tokens`` of
     all replicas in it, ``mfu`` the model's FLOP over what the
-    devices could compute in both (without recomputation; of the forwards alone, a third), ``devices`` in all.
+    devices could compute in both, in the precision of the products (without recomputation; of the forwards alone, a
+    third), ``devices`` in all.
 
     The FLOP are those of all scores, as the utilization is defined (PaLM, arXiv 2204.02311); ``mfu_causal`` leaves out
     those above the diagonal.
@@ -116,7 +117,7 @@ class StepUnits:
 def step_units(found: Estimate, spec: Spec, timeline: Timeline) -> StepUnits:
     """Compute the figures of a step whose simulated times are milliseconds."""
     setting = found.setting
-    model, machine = setting.model, setting.machine
+    model = setting.model
     seconds = float(timeline.end.max() - timeline.start.min()) / 1000
     tail = 0.0 if spec.forward_only else found.tail / 1000
     tokens = float(model.micro_batch * model.sequence * spec.m * setting.data)
@@ -124,7 +125,7 @@ def step_units(found: Estimate, spec: Spec, timeline: Timeline) -> StepUnits:
     flop = found.flop["layers"] + with_output * found.flop["output"]
     parts = spec.m / (FORWARD if spec.forward_only else 1)
     devices = spec.p * setting.ranks * setting.data
-    most = (seconds + tail) * spec.p * setting.ranks * machine.flops
+    most = (seconds + tail) * spec.p * setting.ranks * setting.peak
     mfu, mfu_causal = flop * parts / most, (flop - found.flop["masked"]) * parts / most
     kept = values_of(spec.recompute, found.footprint.kept_by_recompute)
     weights = spec.weights

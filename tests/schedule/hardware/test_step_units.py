@@ -45,6 +45,14 @@ def test_a_step_without_idle_time_has_the_efficiency_as_its_flop_utilisation():
     assert (found.tokens, found.devices) == (5 * 32, 1)
 
 
+def test_utilisation_is_of_the_peak_in_the_precision_of_the_products():
+    """Also in 8 bits, twice the rate here: never more than the efficiency."""
+    preset = Preset.of(PLAIN | {"fp8": True, "fp8_flops": 2e12})
+    half, eight = (units(priced(each, "gpipe", 1, 5), each) for each in (Preset.of(PLAIN), preset))
+    assert eight.mfu_causal == pytest.approx(half.mfu_causal) == pytest.approx(0.5, rel=1e-5)
+    assert eight.rate == pytest.approx(2 * half.rate, rel=1e-3)
+
+
 def test_a_bubble_costs_as_much_flop_utilisation_as_time():
     preset = Preset.of(PLAIN | {"inter_bandwidth": 1e18, "intra_bandwidth": 1e18})
     spec = priced(preset, "1f1b", 4, 8)
@@ -163,7 +171,7 @@ def test_a_plan_fits_exactly_up_to_the_machines_memory():
 
 CASES: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"family": "1f1b", "p": 4, "m": 8}, {"model": "llama3-70b", "tp": 8, "data": 64, "zero": 1, "heads": False}),
-    ({"family": "zb-h1", "p": 8, "m": 16}, {"model": "llama3-70b", "zero": 2, "data": 3, "context": 2}),
+    ({"family": "zb-h1", "p": 8, "m": 16}, {"model": "llama3-70b", "zero": 2, "data": 3, "context": 2, "fp8": True}),
     ({"family": "interleaved", "p": 4, "m": 8, "v": 4}, {"model": "gemma2-9b", "heads": True}),
     ({"family": "interleaved", "p": 4, "m": 8, "v": 2, "offload": "selective"}, {"model": "gemma2-9b"}),
     ({"family": "v-half", "p": 6, "m": 18}, {"model": "deepseek-v3", "mtp": 1, "data": 8, "zero": 3, "expert": 8}),

@@ -49,7 +49,8 @@ export function stepUnits(priced: Priced | undefined, { schedule, shown, times }
   const withOutput = setting.heads || shown.vocabulary !== "plain";
   const work = flop.layers + (withOutput ? flop.output : 0);
   const parts = shown.m / (shown.forward_only ? FORWARD : 1);
-  const most = whole * shown.p * tp * context * machine.flops;
+  const peak = setting.fp8 ? machine.fp8_flops : machine.flops;
+  const most = whole * shown.p * tp * context * peak;
   return {
     seconds,
     tail,
