@@ -23,6 +23,7 @@ from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
 from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.hardware.estimate import Estimate, estimate
+from backend.schedule.hardware.machines import MACHINES
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.hardware.step_units import StepUnits
 from backend.schedule.simulation.simulate import simulate
@@ -33,8 +34,8 @@ GIB = 2**30
 @dataclass(frozen=True)
 class Trained:
     """A model of Korthikanti et al. 2022 (arXiv 2205.05198), table 3, and its measurements: seconds of a step with full
-    and with selective recomputation (table 5), GiB of a device's activations with selective and of its parameters and
-    optimizer (figures 1 and 7).
+    and with selective recomputation (table 5), GiB of a device's activations with selective, of its parameters and
+    optimizer (figures 1 and 7), and of its activations with neither recomputation nor sequence parallelism (figure 1).
     """
 
     name: str
@@ -49,6 +50,7 @@ class Trained:
     selective: float
     activations: float
     states: float
+    whole: float
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -58,19 +60,18 @@ class Trained:
             "flash": False, "tp": 8, "reserve": 0,
         }  # fmt: skip
 
-    @property
-    def estimate(self) -> Estimate:
-        return estimate(Setting.read({**self.fields, "p": self.pipeline, "v": self.chunks, "heads": False}))
+    def estimate(self, **more: Any) -> Estimate:
+        return estimate(Setting.read({**self.fields, "p": self.pipeline, "v": self.chunks, "heads": False, **more}))
 
-    def activation_gib(self) -> float:
+    def activation_gib(self, selective: bool = True, **setting: Any) -> float:
         """Return the activations of the first device: those of L layers, and more with interleaving."""
-        names = self.estimate.ledger.names
+        names = self.estimate(**setting).ledger.names
         more = 1 + (self.pipeline - 1) / (self.pipeline * self.chunks) if self.chunks > 1 else 1.0
-        return (names["A1"] - names["As"]) * self.layers * more / GIB
+        return (names["A1"] - selective * names["As"]) * self.layers * more / GIB
 
     def state_gib(self) -> float:
         """Return weights, gradients and optimizer of a device's layers."""
-        sizes = self.estimate.footprint.stages
+        sizes = self.estimate().footprint.stages
         return sum(sum(sizes[state]) for state in ("weights", "gradients", "optimizer")) / self.pipeline / GIB
 
     def step(self, recompute: str) -> float:
@@ -82,10 +83,10 @@ class Trained:
 
 
 KORTHIKANTI = (
-    Trained("22B", 64, 6144, 48, 1, 1, 4, 1, 1.42, 1.10, 9.56, 45.56),
-    Trained("175B", 96, 12288, 96, 8, 3, 1, 64, 18.13, 13.75, 12.35, 45.56),
-    Trained("530B", 128, 20480, 105, 35, 3, 1, 280, 49.05, 37.83, 23.1, 31.64),
-    Trained("1T", 160, 25600, 128, 64, 1, 1, 512, 94.42, 71.49, 26.6, 32.96),
+    Trained("22B", 64, 6144, 48, 1, 1, 4, 1, 1.42, 1.10, 9.56, 45.56, 59.25),
+    Trained("175B", 96, 12288, 96, 8, 3, 1, 64, 18.13, 13.75, 12.35, 45.56, 66.84),
+    Trained("530B", 128, 20480, 105, 35, 3, 1, 280, 49.05, 37.83, 23.1, 31.64, 114.0),
+    Trained("1T", 160, 25600, 128, 64, 1, 1, 512, 94.42, 71.49, 26.6, 32.96, 131.3),
 )
 LAYERS = (  # activations of a layer in sbh, counted by hand from its tensors
     ("qwen2-7b", 12 + 4 * 4 / 28 + 6 * 18944 / 3584),
@@ -110,6 +111,17 @@ BRIDGE = (  # NVIDIA Megatron-Bridge's performance summary, 2026: tokens a secon
      {"model": "llama3.1-405b", "layers": 128, "tp": 8, "context": 2, "data": 8, "zero": 1, "fp8": True}),
 )  # fmt: skip
 
+LLAMA3 = tuple(  # Llama 3.1 405B on H100 (arXiv 2407.21783, table 4): TFLOP/s a GPU; 4 chunks a device are assumed
+    (f"{title}, TP8 PP16, {m} sequences a replica", published,
+     {"family": "interleaved", "p": 16, "m": m, "v": 4},
+     {"model": "llama3.1-405b", "tp": 8, "zero": 1, **fields})
+    for title, published, m, fields in (
+        ("8,192 GPUs", 430.0, 32, {"data": 64}),
+        ("16,384 GPUs", 400.0, 16, {"data": 128}),
+        ("16,384 GPUs, CP16, 131,072 tokens", 380.0, 16, {"data": 8, "context": 16, "sequence": 131072}),
+    )
+)  # fmt: skip
+
 
 def units(shape: dict[str, Any], fields: dict[str, Any]) -> StepUnits:
     """Return the figures of a schedule's step with a model on a machine."""
@@ -131,8 +143,9 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def memory_rows() -> Iterator[list[str]]:
     for row in KORTHIKANTI:
-        yield [row.name, f"{row.activations:g}", f"{row.activation_gib():.2f}", f"{row.states:g}",
-               f"{row.state_gib():.2f}"]  # fmt: skip
+        whole = row.activation_gib(selective=False, sequence_parallel=False)
+        yield [row.name, f"{row.activations:g}", f"{row.activation_gib():.2f}", f"{row.whole:g}", f"{whole:.2f}",
+               f"{row.states:g}", f"{row.state_gib():.2f}"]  # fmt: skip
 
 
 def time_rows() -> Iterator[list[str]]:
@@ -169,8 +182,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
     parser.add_argument("--vtrain", metavar="FILE", help="vTrain's multi-node measurements as CSV")
     given = parser.parse_args()
-    print("Activations with selective recomputation, and parameters with optimizer, GiB a device:\n")
-    print(table(("model", "published", "here", "published", "here"), list(memory_rows())))
+    print(
+        "Activations with selective recomputation and sequence parallelism, and with neither; states; GiB a device:\n"
+    )
+    print(table(("model", *("published", "here") * 3), list(memory_rows())))
     print("Seconds of a step, full and selective recomputation:\n")
     print(table(("model", "full", "here", "", "selective", "here", ""), list(time_rows())))
     print("Activations of a layer, in sbh (34 before):\n")
@@ -184,6 +199,12 @@ def main() -> None:
         step = units(shape, fields)
         rate = step.rate / step.devices
         rows.append([title, f"{published:,.0f}", f"{rate:,.0f}", off(rate, published)])
+    print(table(("run", "published", "here", ""), rows))
+    print("TFLOP/s a GPU, Llama 3.1 405B, without the scores that the causal mask leaves out:\n")
+    rows = []
+    for title, published, shape, fields in LLAMA3:
+        rate = units(shape, fields).mfu_causal * MACHINES["h100"].flops / 1e12
+        rows.append([title, f"{published:.0f}", f"{rate:.0f}", off(rate, published)])
     print(table(("run", "published", "here", ""), rows))
     if given.vtrain:
         print(vtrain(given.vtrain))

@@ -137,6 +137,18 @@ class Setting:
         return self.p * self.ranks * self.data
 
     @property
+    def expert_shards(self) -> int:
+        """Return over how many devices the experts' matrices are split: without devices of their own over the
+        tensor-parallel ranks, as all others.
+        """
+        return self.expert if self.expert > 1 else self.tp
+
+    @property
+    def expert_replicas(self) -> int:
+        """Return how many devices have the same experts."""
+        return max(1, self.data * self.ranks // self.expert_shards)
+
+    @property
     def sequence_shards(self) -> int:
         """Return the tensor-parallel ranks over which tensors are split along the sequence."""
         return self.tp if self.sequence_parallel else 1

@@ -86,14 +86,13 @@ def shards(setting: Setting, state: str, experts: bool) -> int:
     """Return over how many replicas a state of a parameter is sharded. Context ranks are replicas of the weights."""
     if setting.zero < SHARDED_FROM[state]:
         return 1
-    return max(1, setting.data * setting.ranks // setting.expert) if experts else setting.data * setting.context
+    return setting.expert_replicas if experts else setting.data * setting.context
 
 
 def bytes_formula(setting: Setting, experts: bool = False) -> str:
     """Return the bytes per parameter as a formula, such as ``2 + 4 + 12/n``."""
-    replicas = "(n*t*C/G)" if experts and setting.context > 1 else "(n*t/G)" if experts else "n"
-    if not experts and setting.context > 1:
-        replicas = "(n*C)"
+    factors = ["n", *(["C"] if setting.context > 1 else []), *(["t/G"] if experts and setting.expert > 1 else [])]
+    replicas = factors[0] if len(factors) == 1 else f"({'*'.join(factors)})"
     each = ((f"{getattr(setting, FIELDS[state]):g}", shards(setting, state, experts)) for state in STATES)
     return " + ".join(number if count == 1 else f"{number}/{replicas}" for number, count in each)
 
@@ -269,7 +268,7 @@ def stage_sizes(setting: Setting, ledger: Ledger, split: Sequence[int]) -> dict[
             routed += n * names["Ne"] if kind.experts else 0.0
         for state in STATES:
             whole = _bytes(setting, state, False) * common / setting.tp
-            sizes[state].append(whole + _bytes(setting, state, True) * routed / _expert_shards(setting))
+            sizes[state].append(whole + _bytes(setting, state, True) * routed / setting.expert_shards)
     return sizes
 
 
@@ -287,12 +286,11 @@ def step_tail(setting: Setting, ledger: Ledger) -> float:
     """Add the milliseconds of a step behind the pipeline on the device with the most parameters, and return them."""
     common, routed = max(_parameters_of(setting, ledger, rank) for rank in range(setting.p))
     replicas = setting.data * setting.context
-    of_experts = max(1, setting.data * setting.ranks // setting.expert)
     ledger.names |= {"Pc": common, "Hs": MEMORY_SHARE * setting.machine.hbm_bandwidth}
     parts = [("Pc", "J", replicas)]
     if routed:
         ledger.names["Pr"] = routed
-        parts.append(("Pr", "Je", of_experts))
+        parts.append(("Pr", "Je", setting.expert_replicas))
     ledger.names |= {symbol: count for _, symbol, count in parts}
     updated = " + ".join(f"{size}/{symbol}" if setting.zero else size for size, symbol, _ in parts)
     name = message("hardware.optimizer_time", "optimizer step of a device")
@@ -316,10 +314,5 @@ def _parameters_of(setting: Setting, ledger: Ledger, rank: int) -> tuple[float, 
     for stage in stages:
         for n, kind in zip(counts[stage], kinds, strict=True):
             common += n * names["Nc" if kind.experts else f"N{kind.suffix}"] / setting.tp
-            routed += n * names["Ne"] / _expert_shards(setting) if kind.experts else 0.0
+            routed += n * names["Ne"] / setting.expert_shards if kind.experts else 0.0
     return common, routed
-
-
-def _expert_shards(setting: Setting) -> int:
-    """Return over how many devices the experts' matrices are split: with tensor parallelism alone over its ranks."""
-    return setting.expert if setting.expert > 1 else setting.tp
