@@ -17,6 +17,8 @@ export const WEB_MESSAGES = {
   "http.one_import": "你的一个导入正在读取；请在 {seconds} 秒后再试",
   "http.imports_full": "正在读取 {most} 个导入；请在 {seconds} 秒后再试",
   "http.body_too_slow": "请求体未在 {seconds} 秒内到达。",
+  "http.body_takes_long":
+    "读取请求体需要超过 {seconds} 秒，即本服务器的上限：请给出较小的文件，或更简单的名称模式。命令行没有此限制。",
   "http.body_takes_memory": "读取请求体需要超过 {mb} MB 内存。",
   "http.address_too_long": "地址太长。",
   "http.body_incomplete": "请求体未能完整到达。",
