@@ -88,12 +88,22 @@ KORTHIKANTI = (
     Trained("530B", 128, 20480, 105, 35, 3, 1, 280, 49.05, 37.83, 23.1, 31.64, 114.0),
     Trained("1T", 160, 25600, 128, 64, 1, 1, 512, 94.42, 71.49, 26.6, 32.96, 131.3),
 )
-LAYERS = (  # activations of a layer in sbh, counted by hand from its tensors
-    ("qwen2-7b", 12 + 4 * 4 / 28 + 6 * 18944 / 3584),
-    ("gemma2-27b", 8 + 4 + (4 * 4096 + 4 * 2048) / 4608 + 6 * 8),
-    ("mixtral-8x7b", 12 + 4 * 8 / 32 + 2 * 2 + 6 * 7),
-    ("mixtral-8x22b", 12 + 4 * 8 / 48 + 2 * 2 + 6 * 2 * 16384 / 6144),
-)
+GATED = {"model": "custom", "gated": True, "dropout": False}
+LAYERS: tuple[tuple[str, dict[str, Any], float], ...] = (  # activations of a layer in sbh, counted by hand
+    ("Qwen2 7B", {"model": "qwen2-7b"}, 12 + 4 * 4 / 28 + 6 * 18944 / 3584),
+    ("Qwen2 72B", {"model": "qwen2-72b"}, 12 + 4 * 8 / 64 + 6 * 29568 / 8192),
+    ("Gemma 2 27B", {"model": "gemma2-27b"}, 8 + 4 + (4 * 4096 + 4 * 2048) / 4608 + 6 * 8),
+    ("Mixtral 8x7B", {"model": "mixtral-8x7b"}, 12 + 4 * 8 / 32 + 2 * 2 + 6 * 7),
+    ("Mixtral 8x22B", {"model": "mixtral-8x22b"}, 12 + 4 * 8 / 48 + 2 * 2 + 6 * 2 * 16384 / 6144),
+    ("DeepSeek-V3, layer with experts", {"model": "deepseek-v3"},
+     6 + 2 + 2 * 8 + (4 * 2048 + 2 * 128 * 192 + 2 * 128 * 320 + 2 * 128 * 128 + 6 * 2048 * 9) / 7168),
+    ("Qwen3 32B, norms of queries and keys",
+     GATED | {"hidden": 5120, "attention_heads": 64, "kv_heads": 8, "head_width": 128, "ffn": 25600, "qk_norms": True},
+     8 + (2 * 3 * 64 * 128 + 2 * 3 * 8 * 128) / 5120 + 6 * 5),
+    ("Gemma 3 27B, six norms",
+     GATED | {"hidden": 5376, "attention_heads": 32, "kv_heads": 16, "head_width": 128, "ffn": 21504, "qk_norms": True,
+              "post_norms": True}, 8 + 4 + (2 * 3 * 32 * 128 + 2 * 3 * 16 * 128) / 5376 + 6 * 4),
+)  # fmt: skip
 FURTHER_OFF = (  # torchtitan's performance notes and Megatron-Bridge, with full recomputation assumed
     *(
         (f"Llama 3.1 405B, 512 H100, FSDP8 TP8 PP8, {family}", published, {"family": family, "p": 8, "m": 32, "v": v,
@@ -189,7 +199,7 @@ def main() -> None:
     print("Seconds of a step, full and selective recomputation:\n")
     print(table(("model", "full", "here", "", "selective", "here", ""), list(time_rows())))
     print("Activations of a layer, in sbh (34 before):\n")
-    layers = [(name, estimate(Setting.read({"model": name, "p": 1})).ledger.names, own) for name, own in LAYERS]
+    layers = [(name, estimate(Setting.read(fields | {"p": 1})).ledger.names, own) for name, fields, own in LAYERS]
     rows = [[name, f"{own:.2f}", f"{names['A1'] / (names['s'] * names['b'] * names['h']):.2f}"]
             for name, names, own in layers]  # fmt: skip
     print(table(("model", "by hand", "here"), rows))

@@ -22,7 +22,7 @@ PREFIX = "m."
 NAMES = {
     "attn": "attention_heads", "kv": "kv_heads", "width": "head_width", "vocab": "vocabulary",
     "top": "experts_per_token", "shared": "shared_experts", "expert": "expert_ffn", "dense": "dense_layers",
-    "q_rank": "query_rank", "rope": "rope_width", "value": "value_width", "norms": "post_norms",
+    "q_rank": "query_rank", "rope": "rope_width", "value": "value_width", "norms": "post_norms", "qk": "qk_norms",
     "hbm": "hbm_bandwidth", "intra": "intra_bandwidth", "inter": "inter_bandwidth", "host": "host_bandwidth",
     "intra_s": "intra_latency", "inter_s": "inter_latency", "node": "per_node",
     "cp": "context", "ep": "expert", "sp": "sequence_parallel", "weights": "weight_bytes",

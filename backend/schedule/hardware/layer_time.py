@@ -92,6 +92,9 @@ def traffic(setting: Setting, kind: Kind) -> tuple[str, str]:
     # A norm reads and writes its rows, its backward also the gradients; a residual addition reads two and writes one.
     forward = [f"{4 * norms + 12 + mask}*{tokens}*h/u"]
     backward = [f"{8 * norms + 8 + mask}*{tokens}*h/u"]
+    if model.qk_norms:
+        forward.append(f"4*{tokens}*{model.normed_heads}/t")
+        backward.append(f"8*{tokens}*{model.normed_heads}/t")
     wide = "d"
     if kind.experts:
         wide = "de*(E + j)" if model.shared_experts else "de*E"

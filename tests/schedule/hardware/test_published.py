@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from backend.schedule.hardware.cost_model import Setting
@@ -22,9 +24,9 @@ def test_korthikantis_models_have_the_published_memory_and_a_step_within_ten_per
         assert row.step(recompute) == pytest.approx(getattr(row, recompute), rel=0.1)
 
 
-@pytest.mark.parametrize(("name", "sbh"), LAYERS)
-def test_a_layers_activations_are_those_of_its_own_tensors(name: str, sbh: float) -> None:
-    names = of(model=name, p=1).ledger.names
+@pytest.mark.parametrize(("name", "fields", "sbh"), LAYERS)
+def test_a_layers_activations_are_those_of_its_own_tensors(name: str, fields: dict[str, Any], sbh: float) -> None:
+    names = of(**fields, p=1).ledger.names
     assert names["A1"] / (names["s"] * names["b"] * names["h"]) == pytest.approx(sbh, rel=1e-12)
 
 

@@ -75,7 +75,7 @@ export const isOwn = (preset: Preset, which: "model" | "machine") =>
   preset[which] === "custom";
 
 /** Of a model, true or false. */
-export const MODEL_TRUTHS = ["gated", "dropout", "post_norms", "flash", "causal"];
+export const MODEL_TRUTHS = ["gated", "dropout", "post_norms", "qk_norms", "flash", "causal"];
 export const FIELDS_OF = {
   model: [...[...modelFields(), ...expertFields()].map(({ name }) => name), ...MODEL_TRUTHS],
   machine: machineFields().map(({ name }) => name),

@@ -123,6 +123,7 @@ export const HARDWARE_MESSAGES = {
   "tensor.post_norm_input": "其后归一化的输入",
   "tensor.projection_gradient": "注意力输出投影的梯度",
   "tensor.queries": "查询",
+  "tensor.qk_norm_inputs": "查询与键，归一化之前",
   "tensor.routed_tokens": "到达专家的 token",
   "tensor.router_input": "路由器与共享专家的输入",
   "tensor.scores": "softmax 之后的分数",

@@ -349,6 +349,7 @@ export const CONTROLS = {
   "Causal: half of the scores": "因果：只算一半分数",
   Dropout: "随机失活（dropout）",
   "Norms behind attention and MLP": "注意力与 MLP 之后的归一化",
+  "Norms of queries and keys": "查询与键的归一化",
   "Sequence parallelism": "序列并行",
   "FP8 matrix products": "FP8 矩阵乘",
   "the usual choices": "通常的选择",
