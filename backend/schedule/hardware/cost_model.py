@@ -176,9 +176,15 @@ class Setting:
         return tuple((each + 1) / self.v for each in warm)
 
     def bandwidth(self, group: int) -> float:
-        """Return the bytes per second of a collective over ``group`` neighbouring devices."""
-        inside = group <= self.machine.per_node
-        return self.machine.intra_bandwidth if inside else self.machine.node_bandwidth
+        """Return the bytes per second of a collective over ``group`` devices that hold the same stage."""
+        return self.machine.intra_bandwidth if self.in_node(group) else self.machine.node_bandwidth
+
+    def in_node(self, group: int) -> bool:
+        """Return whether ``group`` devices that hold the same stage are in one node: neighbours, except that replicas
+        are a pipeline apart where its hops stay inside a node.
+        """
+        apart = group > self.ranks and self.inside and self.p * self.ranks <= self.machine.per_node
+        return (self.p if apart else 1) * group <= self.machine.per_node
 
     def kinds_of(self, layers: Sequence[int]) -> list[tuple[int, ...]]:
         """Return the number of layers of each of the model's kinds in each stage; the dense ones come first."""

@@ -226,7 +226,7 @@ def _times_by_shape(setting: Setting, ledger: Ledger) -> None:
         "B": MEMORY_SHARE * machine.hbm_bandwidth / setting.calibration,
         "Xt": LINK_SHARE * machine.intra_bandwidth, "yt": machine.intra_latency,
         "Xc": LINK_SHARE * setting.bandwidth(setting.ranks), "Xe": LINK_SHARE * setting.bandwidth(setting.expert),
-        "ye": machine.intra_latency if setting.expert <= machine.per_node else machine.inter_latency,
+        "ye": machine.intra_latency if setting.in_node(setting.expert) else machine.inter_latency,
     }  # fmt: skip
     for kind in setting.model.kinds:
         _layer_by_shape(setting, ledger, kind)

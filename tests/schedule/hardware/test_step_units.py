@@ -87,6 +87,19 @@ def test_replicas_multiply_tokens_and_devices_and_leave_time_and_utilisation():
     assert (all_.seconds, all_.mfu) == pytest.approx((few.seconds, few.mfu), rel=1e-7)
 
 
+def test_a_node_has_either_the_neighbours_of_a_pipeline_or_its_replicas():
+    """Of 8 devices a node: where hops stay inside, the gradients of other replicas come from other nodes."""
+    for p, tp, data, hops, replicas in (
+        (8, 1, 8, True, False), (4, 1, 2, True, True), (4, 2, 2, True, False), (16, 1, 8, False, True),
+        (16, 2, 8, False, False), (1, 8, 4, True, False), (2, 2, 2, True, True),
+    ):  # fmt: skip
+        setting = Setting.read({"model": "llama3-8b", "p": p, "tp": tp, "data": data})
+        assert (setting.inside, setting.in_node(setting.ranks * data)) == (hops, replicas), (p, tp, data)
+    experts = Setting.read({"model": "mixtral-8x7b", "p": 8, "data": 8, "expert": 8})
+    assert not experts.in_node(8)
+    assert Setting.read({"model": "mixtral-8x7b", "p": 16, "data": 8, "expert": 8}).in_node(8)
+
+
 def test_zero_divides_the_optimizer_then_gradients_then_weights_by_the_replicas():
     parameters = 2 * 12 * 64 * 64
     for zero, each in enumerate((2 + 4 + 12, 2 + 4 + 12 / 8, 2 + 16 / 8, 18 / 8)):
