@@ -288,8 +288,8 @@ def test_what_is_missing_or_wrong_is_named(options: list[str], words: str) -> No
     ("command", "request_"),
     [
         (
-            "python app.py plan --model cm-9.6b --machine a100 --tp 8 --set layers='[14,16]' --set dropout=false --cp 2 "
-            "--no-sp -p 2 -m 4 --gb 24 --framework megatron --no-recompute",
+            "python app.py plan --model cm-9.6b --machine a100 --tp 8 --set layers='[14,16]' --set dropout=false "
+            "--cp 2 --no-sp -p 2 -m 4 --gb 24 --framework megatron --no-recompute",
             "p=2&m=4&gb=24&framework=megatron&recompute=0&m.model=cm-9.6b&m.machine=a100&m.tp=8&m.layers=14,16"
             "&m.dropout=0&m.context=2&m.sequence_parallel=0",
         ),
