@@ -126,7 +126,7 @@ export const FRAME = {
   all: "全部",
   "play and scrub": "播放与拖动",
   Size: "大小",
-  "full width": "全宽",
+  "full width, as tall as its rows need": "全宽，高度按行数",
   "Preview of the embed": "嵌入的预览",
   "Embed in a page": "嵌入页面",
   "Or one element, with one script and no server:": "也可只用一个元素加一个脚本，无需服务器：",
