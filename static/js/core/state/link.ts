@@ -235,9 +235,9 @@ export function parse(
 /** The view keys that say how the page looks, not what it shows. */
 export const APPEARANCE: string[] = ["theme", "colours", "hatch", "lang"];
 
-/** Whether a view differs from the plain one in its appearance at most. */
-export const isPlainView = (view: ViewState) =>
-  VIEW_KEYS.every((key) => APPEARANCE.includes(key) || view[key] === PLAIN_VIEW[key]);
+/** Whether a view differs from another one, by default the plain one, in its appearance at most. */
+export const isPlainView = (view: ViewState, other = PLAIN_VIEW) =>
+  VIEW_KEYS.every((key) => APPEARANCE.includes(key) || view[key] === other[key]);
 
 /** Whether a key of a query is one of ours. */
 export const isLinkKey = (key: string) =>
