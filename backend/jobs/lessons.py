@@ -47,6 +47,16 @@ def teach_page(own: Path | None, language: str, students: int, limits: list[Need
     )  # fmt: skip
 
 
+def presenter_page(own: Path | None, deck: str, language: str, assets: Assets) -> Encoded:
+    """Return the presenter's window of a lesson or the gallery. Raises RequestError where there is no such lesson."""
+    lesson = scenes_or_lesson(own, deck, language)
+    first = next((scene.query for step in lesson.steps for scene in step.scenes), "?")
+    audience = f"/{first}&" if deck == GALLERY.name else f"/learn/{lesson.slug}?"
+    return _html(
+        "learn/presenter.html", language, lesson=lesson, audience=f"{audience}present=1&lang={language}", assets=assets
+    )
+
+
 def checked(name: str, text: str, language: str) -> dict[str, Any]:
     """Return what is wrong in a lesson's file, by line, or else what it has: steps, questions, pictures of its scenes.
 
@@ -82,7 +92,9 @@ def lesson_data(own: Path | None, slug: str, language: str) -> Encoded:
                 {
                     "anchor": step.anchor,
                     "title": step.title,
-                    "scenes": [{"query": scene.query, "caption": scene.caption} for scene in step.scenes],
+                    "scenes": [
+                        {"query": scene.query, "caption": scene.caption, "play": scene.play} for scene in step.scenes
+                    ],
                     "questions": [each.number for each in step.blocks if isinstance(each, Question)],
                 }
                 for step in lesson.steps
