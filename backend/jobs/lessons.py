@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,19 +23,29 @@ MOST_TRIES = 100
 MOST_PICTURES = 24  # of a file that is checked
 
 
+@dataclass(frozen=True)
+class Handout:
+    """What a lesson's page has for a lecturer: speaker's notes, the answers at its end."""
+
+    notes: bool = False
+    key: bool = False
+
+
 def list_page(own: Path | None, language: str, assets: Assets) -> Encoded:
     """Return the page with all lessons."""
     return _html("learn/list.html", language, entries=shelf_of(own).entries(language), assets=assets)
 
 
-def lesson_page(own: Path | None, slug: str, language: str, notes: bool, assets: Assets) -> Encoded:
+def lesson_page(own: Path | None, slug: str, language: str, handout: Handout, assets: Assets) -> Encoded:
     """Return a lesson's page. Raises RequestError where there is no such lesson."""
     shelf = shelf_of(own)
     lesson = shelf.lesson(slug, language)
     whole = [entry for entry in shelf.entries(language) if isinstance(entry, Lesson)]
     at = next(place for place, entry in enumerate(whole) if entry.slug == lesson.slug)
     before, after = whole[at - 1] if at > 0 else None, whole[at + 1] if at + 1 < len(whole) else None
-    return _html("learn/lesson.html", language, lesson=lesson, before=before, after=after, notes=notes, assets=assets)
+    return _html(
+        "learn/lesson.html", language, lesson=lesson, before=before, after=after, assets=assets, **vars(handout)
+    )
 
 
 def teach_page(own: Path | None, language: str, students: int, limits: list[Need], assets: Assets) -> Encoded:

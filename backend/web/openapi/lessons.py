@@ -41,7 +41,7 @@ OPERATIONS: dict[str, Operation] = {
     "lessons.show_lesson": Operation(
         TAG,
         answer("The page.", kind=HTML) | NO_LESSON,
-        (LANG, Parameter("notes", choice(("0", "1"), "0"))),
+        (LANG, *(Parameter(key, choice(("0", "1"), "0")) for key in ("notes", "key"))),
         path=SLUG,
         refusals=(304,),
         strict=False,

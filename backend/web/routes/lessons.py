@@ -44,11 +44,12 @@ def show_list() -> Response:
 
 @lessons.get("/learn/<slug>")
 def show_lesson(slug: str) -> Response:
-    """Return a lesson; ``notes=1`` shows the speaker's notes."""
-    language, notes = _language(), request.args.get("notes") == "1"
+    """Return a lesson; ``notes=1`` shows the speaker's notes, ``key=1`` the answers at its end."""
+    language = _language()
+    handout = answers.Handout(*(request.args.get(key) == "1" for key in ("notes", "key")))
     return _page(
-        ("page", slug[:80], language, notes),
-        lambda: compute(answers.lesson_page, _own(), slug[:80], language, notes, _assets()),
+        ("page", slug[:80], language, handout),
+        lambda: compute(answers.lesson_page, _own(), slug[:80], language, handout, _assets()),
     )
 
 

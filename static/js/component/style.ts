@@ -44,8 +44,8 @@ const RULES = `
   color-scheme: light dark; flex: 1; display: flex; flex-direction: column; min-width: 0; overflow: hidden;
   container-type: inline-size; border: 1px solid var(--line); border-radius: 6px; background: var(--surface);
   color: var(--ink);
-  font: ${TYPE}px/20px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", Arial, "PingFang SC", "Microsoft YaHei",
-    "Noto Sans CJK SC", sans-serif;
+  font: ${TYPE}px/20px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", Arial, "PingFang SC",
+    "Microsoft YaHei", "Noto Sans CJK SC", sans-serif;
   font-variant-numeric: tabular-nums; text-align: left; letter-spacing: normal; direction: ltr; }
 .frame[data-theme="light"] { color-scheme: light; }
 .frame[data-theme="dark"] { color-scheme: dark; }
