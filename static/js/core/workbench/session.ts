@@ -3,7 +3,7 @@
 import { t } from "../i18n/language.ts";
 import { formatNumber as num } from "../i18n/numbers.ts";
 import { canComplete } from "./completable.ts";
-import { backwardIn, type Aim } from "./goals.ts";
+import { backwardIn, lastOpen, type Aim } from "./goals.ts";
 import { candidate, candidates, pairCandidate, reasonAgainst, textOf, type Candidate } from "./legality.ts";
 import { codeOf, cut, isWhole, onBoard, place, scheduleOf, tablesOf, timesOf } from "./position.ts";
 import { violations } from "./violations.ts";
@@ -74,6 +74,11 @@ export class Session {
 
   get steps() {
     return { undo: this.#past.length, redo: this.#future.length };
+  }
+
+  /** Where the task's goals could still be met, if they cannot be met at a position of this board; else null. */
+  lastOpenOf(position: Position) {
+    return this.aim && lastOpen(this.aim, position, this.#past);
   }
 
   /** Go to another position, as one step. */

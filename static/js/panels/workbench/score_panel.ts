@@ -73,10 +73,9 @@ export function createScorePanel({ session, serverBound }: Parts) {
   }
 
   function writeBound(position: Position) {
-    const least = Math.max(
-      makespanBound(emptyPosition(position.board)),
-      served.board === position.board ? served.value : 0,
-    );
+    const least =
+      session.aim?.least || // of the task's kinds of op
+      Math.max(makespanBound(emptyPosition(position.board)), served.board === position.board ? served.value : 0);
     const { makespan } = scoreOf(position);
     const text = t("No order takes less than {bound}.", { bound: num(least) });
     const proved = isWhole(position) && !violations(position).length && makespan <= least * (1 + DUST);
