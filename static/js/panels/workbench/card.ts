@@ -23,7 +23,8 @@ type Parts = {
   run: () => void;
 };
 
-const [WIDTH, TALLEST, HEIGHT] = [600, 44, 240]; // px of the picture and of a row
+const [WIDTH, MARGIN] = [600, 32]; // px of the picture
+const [TALLEST, HEIGHT] = [44, 240]; // px of a row, and of all
 
 export function createCard({ query, go, openMap, enter, run }: Parts) {
   const title = h("h2#card-title");
@@ -118,7 +119,7 @@ function drawing(position: Position, caption: string) {
     [part],
     {
       ...{
-        width: WIDTH,
+        width: Math.min(WIDTH, innerWidth - MARGIN),
         row: Math.min(TALLEST, Math.floor(HEIGHT / scheduleOf(position).p)),
         t0: 0,
         t1: times.makespan,

@@ -45,7 +45,8 @@ export function createHints({ session, hint, shown }: Parts) {
     replace(list, ...(present?.sentences.slice(0, step) ?? []).map((text) => h("li", { text })));
     if (step > 0 && !present) replace(list, h("li", { text: t("Nothing is left to place.") }));
     more.textContent = [t("Hint: where to look"), t("Which rank?"), t("Which op?"), ""][step];
-    show(more, step < STEPS && (step === 0 ? !isDone(session.position) : present !== null));
+    show(node, step > 0 || !isDone(session.position));
+    show(more, step < STEPS && (step === 0 || present !== null));
     act.textContent = present && present.aside !== null ? t("Take it back") : t("Place it");
     show(act, step >= STEPS && present !== null);
   }

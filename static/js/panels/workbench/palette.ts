@@ -59,7 +59,7 @@ export function createPalette({ session, rankAt, aside, looked }: Parts) {
     const open = chosen !== undefined && (session.free || !chosen.reason) && !isWhole(session.position);
     place.classList.toggle("primary", open);
     place.classList.toggle("soft", !open);
-    place.setAttribute("aria-disabled", String(!open));
+    place.setAttribute("aria-disabled", String(isWhole(session.position)));
     write();
     undo.disabled = session.steps.undo === 0;
     redo.disabled = session.steps.redo === 0;
@@ -81,7 +81,7 @@ export function createPalette({ session, rankAt, aside, looked }: Parts) {
     setText(why, away?.text ?? text);
     line.classList.toggle("is-refused", refused || away !== null);
     show(back, away !== null);
-    if (away) setText(back, away.label);
+    setText(back, away?.label ?? "");
   }
 
   const costOf = (rank: number, op: number) =>

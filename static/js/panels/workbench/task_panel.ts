@@ -45,8 +45,8 @@ export function createTaskPanel({ session, openMap, openCard, board }: Parts) {
   const body = h("div#task.task", { hidden: true }, title, facts, text, goals, card, entry, status, board.node);
   const open = h("button#bench-tasks.button.soft", { onclick: openMap }, t("All tasks"));
   const node = h("section", { "aria-label": t("Task") }, open, body);
-  /** The task in one line over the board, where its panel is above the board and may be out of sight. */
-  const line = h("p#task-line.task-line.cut", { hidden: true, "aria-hidden": "true" });
+  /** The goals over the board, where the panel is above the board and may be out of sight. */
+  const line = h("p#task-line.task-line", { hidden: true, "aria-hidden": "true" });
   let task: Task | null = null;
 
   async function send() {
@@ -85,8 +85,7 @@ export function createTaskPanel({ session, openMap, openCard, board }: Parts) {
     const kept = starsKept(task.slug);
     replace(facts, levelNode(task.level), kept ? starsNode(kept) : "");
     show(card, solved);
-    const marks = task.goals.map((goal, at) => `${MARKS[states[at]][0]} ${goalText(goal)}`);
-    setText(line, [textOf(task.title), ...marks].join("  "));
+    setText(line, task.goals.map((goal, at) => `${MARKS[states[at]][0]} ${goalText(goal)}`).join("\n"));
     setText(enter, solved ? t("Enter it") : t("Enter it unsolved"));
     enter.classList.toggle("primary", solved);
     enter.classList.toggle("soft", !solved);
@@ -98,7 +97,10 @@ export function createTaskPanel({ session, openMap, openCard, board }: Parts) {
     line,
     sync,
     /** Go to the entry on the leaderboard. */
-    enter: () => name.focus(),
+    enter() {
+      sync(session.position);
+      name.focus();
+    },
     put(next: Task | null) {
       task = next;
       board.put(next);

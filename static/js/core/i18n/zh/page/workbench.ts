@@ -176,6 +176,7 @@ export const WORKBENCH = {
   "Score, beside the families' at these sizes and costs": "得分，与相同规模和代价下各调度族对照",
   Order: "执行顺序",
   Yours: "你的",
+  "No order of {kinds} takes less than {bound}.": "只用 {kinds} 的任何执行顺序都不会短于 {bound}。",
   "No order takes less than {bound}.": "任何执行顺序都不会短于 {bound}。",
   "Yours is proved optimal.": "你的已被证明最优。",
   time: "时间",
