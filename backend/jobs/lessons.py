@@ -6,21 +6,25 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from backend.errors import RequestError, message
+from backend.errors import RequestError, message, with_codes
+from backend.jobs.class_size import Need
 from backend.jobs.encoding import Encoded, encode_json
+from backend.lessons.format.directives import MAKERS, OPTIONS
+from backend.lessons.format.parse import lesson_of
 from backend.lessons.grade import grade, shown_answer
 from backend.lessons.lesson import Broken, Lesson, Question
-from backend.lessons.page import Assets, render
+from backend.lessons.page import Assets, picture, render
 from backend.lessons.page_sources import html_of
-from backend.lessons.shelf import shelf_of
+from backend.lessons.shelf import GALLERY, scenes_or_lesson, shelf_of
 
 HTML = "text/html"
 MOST_TRIES = 100
+MOST_PICTURES = 24  # of a file that is checked
 
 
 def list_page(own: Path | None, language: str, assets: Assets) -> Encoded:
     """Return the page with all lessons."""
-    return _html("learn.html", language, entries=shelf_of(own).entries(language), assets=assets)
+    return _html("learn/list.html", language, entries=shelf_of(own).entries(language), assets=assets)
 
 
 def lesson_page(own: Path | None, slug: str, language: str, notes: bool, assets: Assets) -> Encoded:
@@ -30,7 +34,36 @@ def lesson_page(own: Path | None, slug: str, language: str, notes: bool, assets:
     whole = [entry for entry in shelf.entries(language) if isinstance(entry, Lesson)]
     at = next(place for place, entry in enumerate(whole) if entry.slug == lesson.slug)
     before, after = whole[at - 1] if at > 0 else None, whole[at + 1] if at + 1 < len(whole) else None
-    return _html("lesson.html", language, lesson=lesson, before=before, after=after, notes=notes, assets=assets)
+    return _html("learn/lesson.html", language, lesson=lesson, before=before, after=after, notes=notes, assets=assets)
+
+
+def teach_page(own: Path | None, language: str, students: int, limits: list[Need], assets: Assets) -> Encoded:
+    """Return the page for lecturers."""
+    lessons = [entry for entry in shelf_of(own).entries(language) if isinstance(entry, Lesson)]
+    return _html(
+        "learn/teach.html", language, gallery=scenes_or_lesson(own, GALLERY.name, language), lessons=lessons,
+        students=students, needs=limits, assets=assets,
+        directives={name: OPTIONS.get(name, ()) for name in MAKERS},
+    )  # fmt: skip
+
+
+def checked(name: str, text: str, language: str) -> dict[str, Any]:
+    """Return what is wrong in a lesson's file, by line, or else what it has: steps, questions, pictures of its scenes.
+
+    Keeps nothing.
+    """
+    found = lesson_of(text.encode("utf-8", "surrogatepass"), name, language)
+    if isinstance(found, Broken):
+        return {"problems": with_codes([{"line": each.line, "cause": each.cause} for each in found.problems])}
+    scenes = [scene for step in found.steps for scene in step.scenes]
+    return {
+        "problems": [],
+        **_entry(found),
+        "scenes": [
+            {"query": scene.query, "caption": scene.caption, "picture": picture(scene.query, scene.caption)}
+            for scene in scenes[:MOST_PICTURES]
+        ],
+    }
 
 
 def lesson_list(own: Path | None, language: str) -> Encoded:
@@ -40,7 +73,7 @@ def lesson_list(own: Path | None, language: str) -> Encoded:
 
 def lesson_data(own: Path | None, slug: str, language: str) -> Encoded:
     """Return a lesson as JSON, without the answers of its questions. Raises RequestError."""
-    lesson = shelf_of(own).lesson(slug, language)
+    lesson = scenes_or_lesson(own, slug, language)
     return encode_json(
         _entry(lesson)
         | {

@@ -46,6 +46,7 @@ def index() -> str:
         "index.html", version=__version__, plotly=plotly_address(), charts=charts_address(),
         script=entry("js", "main"), chunks=preloads("main"), style=entry("css", "main"),
         preview=preview_of(request.host_url, request.query_string, _texts()), role=access.identity().role.name.lower(),
+        runs_on=_place_of_runs(),
     )  # fmt: skip
 
 
@@ -121,6 +122,14 @@ def _is_executed() -> bool:
     except RequestError:
         return False
     return run.facts.get("verified") is True and run.spec.get("order") == request.args.get("order")
+
+
+def _place_of_runs() -> str:
+    """Return where runs are executed: "here" on the reader's computer, "cluster ADDRESS", or the server's host."""
+    config = services().config
+    if config.cluster is not None:
+        return f"cluster {config.cluster}".strip()
+    return "here" if config.local else request.host.rpartition(":")[0] or request.host
 
 
 def _texts() -> tuple[str, str] | None:
