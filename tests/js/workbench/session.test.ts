@@ -154,11 +154,21 @@ test("a task keeps its first ops and allows only its kinds", () => {
   const start = positionOfRows(board({ p: 2, m: 2 }), ["0F0", ""]);
   const session = new Session(emptyPosition(board({ p: 1, m: 1 })));
   session.beginTask(start, { goals: [], kinds: "FB", par: start, name: null, least: 0 }, true, "task");
+  assert.equal(session.rank, 0);
   assert.deepEqual([...new Set(session.options().map(({ kind }) => kind))], [0, 3]);
   assert.ok(!session.takeBack(0));
   assert.equal(session.position, start);
   assert.ok(session.placePick(0));
   assert.ok(session.takeBack(0));
+  const pairs = () => session.options().some(({ id }) => id.startsWith("P"));
+  const folded = emptyPosition(board({ p: 2, m: 2, v: 2 }, "v"));
+  session.begin(folded, "");
+  assert.ok(pairs());
+  session.beginTask(folded, { goals: [], kinds: "FB", par: folded, name: null, least: 0 }, false, "");
+  assert.ok(!pairs(), "the server takes no pairs in a task");
+  session.setRank(1);
+  session.begin(emptyPosition(board({ p: 2, m: 2 })), "");
+  assert.equal(session.rank, 0, "rank 1 cannot begin");
 });
 
 test("rows of texts are the position, and an op that a rank does not have is an error", () => {

@@ -66,13 +66,10 @@ const isAtMost = (value: number, most: number) => value <= most * (1 + DUST) + D
 
 const meetsAll = ({ goals, kinds }: Aim, position: Position) =>
   isDone(position) &&
-  position.rows.every((row) => row.every((op) => kindsOf(op, position).every((kind) => kinds.includes(kind)))) &&
+  position.rows.every((row) => row.every((op) => isOf(kinds, kindOf(codeOf(op), position.board.chunks)))) &&
   goals.every((goal) => isMet(goal, position));
 
-function kindsOf(op: number, { board }: Position) {
-  const kind = kindOf(codeOf(op), board.chunks);
-  return kind === KIND_PAIR ? ["F", "B"] : [LETTERS[kind]];
-}
+const isOf = (kinds: string, kind: number) => kind !== KIND_PAIR && kinds.includes(LETTERS[kind]);
 
 /** The kind of backward of a position's rest where a task, or its ops so far, show it. */
 export const backwardIn = (position: Position, kinds: string): "full" | "split" | null =>

@@ -113,7 +113,8 @@ export class Session {
     this.#past = [];
     this.#future = [];
     this.position = position;
-    this.rank = Math.min(this.rank, position.board.p - 1);
+    const ranks = Array.from(position.rows.keys());
+    this.rank = ranks.find((rank) => this.legal(rank).length) ?? Math.min(this.rank, position.board.p - 1);
     if (!this.options().some(({ id }) => id === this.pick)) this.pick = "F0";
     this.#tell(sentence, null, true);
   }
@@ -180,7 +181,7 @@ export class Session {
   }
 
   #isAllowed(kind: number) {
-    return kind === KIND_PAIR ? this.kinds.includes("B") : this.kinds.includes(LETTERS[kind]);
+    return kind === KIND_PAIR ? this.aim === null : this.kinds.includes(LETTERS[kind]); // no task has pairs
   }
 
   /** Overlapped pairs of a rank's two chunks, where one may come next. */
