@@ -21,13 +21,14 @@ async function startBuild() {
   const isAsked = namesOrder(given.query) || given.own.task !== "";
   const isKept = !isAsked && namesOrder(saved.query) && !starsKept(saved.own.task);
   const { query, own } = isKept ? { ...saved, query: withLook(saved.query, given.query) } : given;
+  const listed = isAsked || own.task ? null : firstUnsolved(); // while the rest is loaded
   const started = await start(query || "?");
   if (!started) return;
   const { defaults } = started.store;
   let { position, problem } = namesOrder(query)
     ? await openSpec(started.store.get().spec, defaults)
     : { position: plainPosition(defaults), problem: "" };
-  const wanted = own.task || (isAsked || position.count > 0 ? "" : await firstUnsolved());
+  const wanted = own.task || (position.count > 0 ? "" : ((await listed) ?? ""));
   let task: Task | null = null;
   try {
     if (wanted) task = await getTask(wanted);

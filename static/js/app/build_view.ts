@@ -127,7 +127,8 @@ export class BuildView {
       session,
       serverBound: (board) => this.#serverBound(board),
     });
-    this.running = createRunPanel({ session, store, runs, mayRun: document.documentElement.dataset.role !== "view" });
+    const mayRun = document.documentElement.dataset.role !== "view";
+    this.running = createRunPanel({ session, store, runs, mayRun });
     this.rows = createRows(session);
     this.askForReferences = createFarReferences(store.defaults, restSoon);
     const entries = createTaskBoard({ load: getTaskBoard, replay: (rows) => this.#replay(rows) });
@@ -136,7 +137,7 @@ export class BuildView {
     const openMap = () => void this.map.open();
     this.task = createTaskPanel({ session, openMap, openCard: () => void this.#openCard(), board: entries });
     this.card = createCard({
-      ...{ go, openMap, enter: () => this.task.enter(), run: () => void this.running.run() },
+      ...{ go, openMap, enter: () => this.task.enter(), run: mayRun ? () => void this.running.run() : null },
       query: ({ task: { slug }, position: solved, executed }) =>
         `${queryOf(store, solved, executed ? ["run"] : [])}&task=${slug}`,
     });
@@ -246,7 +247,8 @@ export class BuildView {
     const query = addressOf(this.store, this.session.position, this.own);
     const address = `${location.pathname}${query}`;
     if (address !== location.pathname + location.search) history.replaceState(history.state, "", address);
-    remember(SAVED, query);
+    const isOthers = this.#task !== null && this.#won > 0 && !starsKept(this.#task.slug);
+    if (!isOthers) remember(SAVED, query); // somebody else's solution is not opened again by itself
   }
 
   /** Open a task; "" is an empty board of one's own. */

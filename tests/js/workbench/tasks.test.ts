@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { keepStars, forgetStars, nextTask, starsKept } from "../../../static/js/data/workbench/progress.ts";
+import { openSpec } from "../../../static/js/data/workbench/address.ts";
 import { moveCost } from "../../../static/js/core/workbench/bound.ts";
 import {
   achieved,
@@ -18,7 +19,7 @@ import { emptyPosition } from "../../../static/js/core/workbench/position.ts";
 import { forkOf, references } from "../../../static/js/core/workbench/references.ts";
 import { scoreOf } from "../../../static/js/core/workbench/score.ts";
 import { Session } from "../../../static/js/core/workbench/session.ts";
-import { board } from "../support/helpers.ts";
+import { DEFAULTS, board } from "../support/helpers.ts";
 
 const aimOf = (more: Partial<Aim> & Pick<Aim, "par">): Aim => ({
   goals: [{ metric: "makespan", at_most: scoreOf(more.par).makespan }],
@@ -141,4 +142,11 @@ test("stars are kept by task, never fall, and are forgotten on request; the next
     listed.map(({ slug }) => starsKept(slug)),
     [0, 0, 0],
   );
+});
+
+test("a link of an imported order without the order is an empty board of its sizes, and no mistake", async () => {
+  const spec = { ...DEFAULTS, family: "imported", p: 3, m: 5, order: null };
+  const { position, problem } = await openSpec(spec, DEFAULTS);
+  assert.deepEqual([position.board.p, position.board.m, position.count, problem], [3, 5, 0, ""]);
+  assert.notEqual((await openSpec({ ...spec, order: "lX" }, DEFAULTS)).problem, "");
 });

@@ -2,6 +2,7 @@
 // start before the first micro-batch has come to it, has the rest of its ops to do, and after its last gradient that
 // one still has to pass to the first stage and end there; only the rank's own weight gradients can run meanwhile. The
 // server's bounds (/api/bound) also use the memory limit. And what a move costs: how far it raises this bound.
+import { memoized } from "../memoized.ts";
 import { KIND_F, KIND_I, KIND_W, codesPerRank } from "../schedule/ops.ts";
 import { durations } from "../schedule/simulate.ts";
 import {
@@ -33,8 +34,18 @@ export type MoveCost = {
   held: number;
 };
 
-/** Returns null for an op that would wait for its input. */
+const costsOf = memoized((_: Position) => new Map<string, MoveCost | null>());
+
+/** Returns null for an op that would wait for its input. full: as in makespanBound. */
 export function moveCost(position: Position, rank: number, op: number, full: boolean): MoveCost | null {
+  const costs = costsOf(position);
+  const key = `${rank}/${op}/${full}`;
+  let cost = costs.get(key);
+  if (cost === undefined) costs.set(key, (cost = findCost(position, rank, op, full)));
+  return cost;
+}
+
+function findCost(position: Position, rank: number, op: number, full: boolean): MoveCost | null {
   const next = place(position, rank, op);
   const { times } = timesOf(next);
   const i = scheduleOf(next).offsets[rank + 1] - 1;

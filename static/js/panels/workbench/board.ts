@@ -28,6 +28,7 @@ const CHIP = 34; // px; as wide as a finger needs, with the space after it
 const LEAST_HEIGHT = 11; // of a row that has chips
 const MOST_CHIPS = 4; // a row
 const MOST_GHOSTS = 4000; // ops drawn faintly
+const MOST_TIMED = 1200; // ops up to which each row's move is timed before it is made
 const STILL = 5; // px a press may move and still be a click
 const REFUSAL_MS = 7000;
 const CHIP_KINDS = ["f", "i", "w", "b", "pair"];
@@ -77,9 +78,9 @@ export function createBoardLayer({ session, timeline, ghost, marked, hinted, loo
     if (end < layout.plotLeft - 1 || end > right + 1) return [];
     const legal = session.legal(row.rank);
     const some = legal.slice(0, MOST_CHIPS);
-    const alone = some.length === 1 && session.position.count < MOST_GHOSTS ? moveOf(row.rank, some[0].op) : null;
+    const alone = some.length === 1 ? moveOf(row.rank, some[0].op) : null;
     const wide = alone ? Math.max(CHIP, xOf(scene, alone.to) - xOf(scene, alone.from)) - 2 : CHIP - 2;
-    const left = Math.min(alone ? xOf(scene, alone.from) + 1 : end + 2, right - Math.max(CHIP * some.length, 0));
+    const left = Math.min(alone ? xOf(scene, alone.from) + 1 : end + 2, right - CHIP * some.length);
     const want = hinted();
     return some.map(({ op, kind }, at) => {
       const text = textOf(session.board, row.rank, op).replace(/^\((.*);(.*)\)OVERLAP_F_B$/, "$1+$2");
@@ -106,7 +107,8 @@ export function createBoardLayer({ session, timeline, ghost, marked, hinted, loo
 
   /** The only op that can come next on a row is as long as it would run. */
   function moveOf(rank: number, op: number) {
-    return moveCost(session.position, rank, op, session.backward === "full");
+    const { position, backward } = session;
+    return position.count < MOST_TIMED ? moveCost(position, rank, op, backward === "full") : null;
   }
 
   function putRefusal() {

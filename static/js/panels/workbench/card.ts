@@ -20,7 +20,7 @@ type Parts = {
   go: (slug: string) => void;
   openMap: () => void;
   enter: () => void; // goes to the entry on the leaderboard
-  run: () => void;
+  run: (() => void) | null; // null for a reader who may not
 };
 
 const [WIDTH, MARGIN] = [600, 32]; // px of the picture
@@ -39,7 +39,7 @@ export function createCard({ query, go, openMap, enter, run }: Parts) {
     h("button", { class: `button ${kind}`, id, onclick: () => (node.close(), work()) }, text);
   const next = act("card-next", "", () => shown?.next && go(shown.next.slug), "primary");
   const again = act("card-again", "", () => shown && go(shown.task.slug));
-  const execute = act("card-run", t("Run it"), run);
+  const execute = act("card-run", t("Run it"), () => run?.());
   const save = h("a#card-save.button.soft", {}, t("Download the picture"));
   const entering = act("card-enter", t("Enter it on the leaderboard"), enter);
   const close = h("button.button.icon", { "aria-label": t("Close"), onclick: () => node.close() }, "×");
@@ -92,7 +92,7 @@ export function createCard({ query, go, openMap, enter, run }: Parts) {
     again.classList.toggle("soft", own);
     again.classList.toggle("primary", !own);
     show(entering, own);
-    show(execute, own && !executed);
+    show(execute, own && !executed && run !== null);
     const search = query(solved);
     link.set(`${location.origin}/build${search}`);
     setText(status, "");
