@@ -41,7 +41,7 @@ def lesson_file(lesson: Lesson, language: str, script: str, style: str) -> str:
     answers = {"questions": [sealed(question, language) for question in lesson.questions], "reasons": reasons}
     encoded = b64encode(json.dumps(answers, separators=(",", ":")).encode()).decode()
     return render(
-        "lesson_file.html", language, lesson=lesson, version=__version__, sealed=encoded,
+        "learn/file.html", language, lesson=lesson, version=__version__, sealed=encoded,
         live=elements, table=lambda block: chart_table(block, language),
         **inlined(script, style),
     )  # fmt: skip

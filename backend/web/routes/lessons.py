@@ -1,4 +1,4 @@
-"""Lessons: their list, each as a page and as data, and the check of an answer.
+"""Lessons: their list, each as a page and as data, the check of an answer; and the page for lecturers.
 
 Files are read again when they change, by a worker, because their figures are computed.
 """
@@ -9,24 +9,29 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from flask import Blueprint, Response, abort, request
+from flask import Blueprint, Response, abort, jsonify, request
 
 from backend import __version__
 from backend.address.query import fields_of
 from backend.errors import RequestError, message
+from backend.jobs import class_size
 from backend.jobs import lessons as answers
 from backend.jobs.encoding import Encoded
+from backend.jobs.strict_json import only
 from backend.lessons.lesson import LANGUAGES
 from backend.lessons.page import Assets
-from backend.lessons.shelf import shelf_of
+from backend.lessons.shelf import GALLERY, shelf_of
 from backend.schedule.spec import choice, integer
 from backend.web.http.bundle import charts_address, entry, plotly_address, preloads
 from backend.web.http.computing import compute
+from backend.web.http.request_body import read_object
 from backend.web.services import send_cached, services
 
 lessons = Blueprint("lessons", __name__)
 MOST_QUESTIONS = 999
 LONGEST_ANSWER = 400  # characters
+LONGEST_NAME = 120  # characters
+A_FILE = message("lessons.a_file", "a lesson's file")
 NUMBERS = {"question": (1, MOST_QUESTIONS), "try": (1, answers.MOST_TRIES)}
 
 
@@ -39,17 +44,53 @@ def show_list() -> Response:
 
 @lessons.get("/learn/<slug>")
 def show_lesson(slug: str) -> Response:
-    """Return a lesson; ``notes=1`` shows the speaker's notes."""
-    language, notes = _language(), request.args.get("notes") == "1"
-    try:
-        return _send(
-            ("page", slug[:80], language, notes),
-            lambda: compute(answers.lesson_page, _own(), slug[:80], language, notes, _assets()),
+    """Return a lesson; ``notes=1`` shows the speaker's notes, ``key=1`` the answers at its end."""
+    language = _language()
+    handout = answers.Handout(*(request.args.get(key) == "1" for key in ("notes", "key")))
+    return _page(
+        ("page", slug[:80], language, handout),
+        lambda: compute(answers.lesson_page, _own(), slug[:80], language, handout, _assets()),
+    )
+
+
+@lessons.get("/teach")
+def show_teach() -> Response:
+    """Return the page for lecturers; ``class`` is the number of students that its limits are computed for."""
+    language, asked = _language(), request.args.get("class", "")
+    whole = asked.isascii() and asked.isdigit() and len(asked) < 10
+    students = min(class_size.MOST, max(1, int(asked))) if whole else class_size.USUAL
+    limits = class_size.needs(services().config, students)
+    return _send(
+        ("teach", language, students),
+        lambda: compute(answers.teach_page, _own(), language, students, limits, _assets()),
+    )
+
+
+@lessons.get("/teach/presenter")
+def show_presenter() -> Response:
+    """Return the presenter's window of a lesson, or of the gallery: notes, answers, next scene, clock."""
+    language, deck = _language(), request.args.get("deck", GALLERY.name)[:80] or GALLERY.name
+    return _page(
+        ("presenter", deck, language), lambda: compute(answers.presenter_page, _own(), deck, language, _assets())
+    )
+
+
+@lessons.post("/api/lessons/check")
+def check_file() -> Response:
+    """Check a lesson's file, {"name": "20-mine.md", "text": its text}: every mistake by line, or else its steps and
+    pictures. Stores nothing.
+    """
+    body = only(read_object(request), ("name", "text", "lang"), A_FILE)
+    name, text = (body.get(key) for key in ("name", "text"))
+    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME:
+        why = message(
+            "lessons.check_name", "name must be a file's name of at most {most} characters", most=LONGEST_NAME
         )
-    except RequestError as error:
-        if error.kind == "unknown" and "text/html" in request.headers.get("Accept", ""):
-            abort(404)  # a page for readers
-        raise
+        raise RequestError("name", name, why, limit=LONGEST_NAME)
+    if not isinstance(text, str):
+        raise RequestError("text", text, message("lessons.check_text", "text must be the text of the file"))
+    language = choice("lang", body.get("lang", LANGUAGES[0]), LANGUAGES)
+    return jsonify(compute(answers.checked, name, text, language))
 
 
 @lessons.get("/api/lessons")
@@ -104,6 +145,16 @@ def _own() -> Path | None:
 def _assets() -> Assets:
     chunks = tuple(preloads("learn"))
     return Assets(entry("js", "learn"), entry("css", "learn"), chunks, plotly_address(), charts_address(), __version__)
+
+
+def _page(key: tuple[Any, ...], make: Callable[[], Encoded]) -> Response:
+    """Send a page, or for readers a page that there is none."""
+    try:
+        return _send(key, make)
+    except RequestError as error:
+        if error.kind == "unknown" and "text/html" in request.headers.get("Accept", ""):
+            abort(404)
+        raise
 
 
 def _send(key: tuple[Any, ...], make: Callable[[], Encoded]) -> Response:

@@ -126,7 +126,7 @@ export const FRAME = {
   all: "全部",
   "play and scrub": "播放与拖动",
   Size: "大小",
-  "full width": "全宽",
+  "full width, as tall as its rows need": "全宽，高度按行数",
   "Preview of the embed": "嵌入的预览",
   "Embed in a page": "嵌入页面",
   "Or one element, with one script and no server:": "也可只用一个元素加一个脚本，无需服务器：",
@@ -207,6 +207,8 @@ export const FRAME = {
     "bubble (占训练步的比例)、makespan、peak (以微批次的激活值计)；属性有误时为 null。",
   "The element is a block; give it a width and a height by CSS, and the drawing fills it.":
     "该元素是块级元素；用 CSS 给出宽与高，图形会将其填满。",
+  "by CSS, 13 px without it, enlarges everything: 24px on a slide, 1em for that of the text around.":
+    "用 CSS 设定，默认 13 px，会放大全部内容：幻灯片用 24px，与周围文字相同用 1em。",
   "Keys in the drawing: arrow keys choose an op, which is described; space plays; Home and End move the playhead.":
     "图中的按键：方向键选择 op 并给出说明；空格键播放；Home 与 End 移动播放头。",
   "Content Security Policy": "内容安全策略 (CSP)",
@@ -217,7 +219,12 @@ export const FRAME = {
   "Timeline. Space plays, full stop and comma choose the next and previous op, question mark lists all keys.":
     "时间线。空格键播放，句点与逗号选择下一个与上一个 op，问号列出全部按键。",
   "Skip to the timeline": "跳到时间线",
-  "pipeline-parallel schedules, drawn and run": "流水线并行调度，可画可跑",
+  "Pipeline-parallel schedules, drawn and run": "流水线并行调度，可画可跑",
+  "Parts of Bubbleline": "Bubbleline 的各部分",
+  Explore: "探索",
+  Learn: "学习",
+  Build: "搭建",
+  Teach: "教学",
   "+ Compare": "+ 对比",
   "Open a file: an order or a trace": "打开文件：执行顺序或轨迹",
   "Open …": "打开……",
@@ -225,7 +232,10 @@ export const FRAME = {
   Share: "分享",
   "All shortcuts": "全部快捷键",
   Run: "运行",
-  "on cluster": "到集群",
+  "Run on this computer": "在本机运行",
+  "Run on the Ray cluster": "在 Ray 集群上运行",
+  "Run on cluster {name}": "在集群 {name} 上运行",
+  "Run on {name}": "在 {name} 上运行",
   "Schedule and costs": "调度与代价",
   "Timeline. Up and down choose a row, full stop and comma the next and previous op, question mark lists all keys.":
     "时间线。上下方向键选择行，句点与逗号选择下一个与上一个 op，问号列出全部按键。",
