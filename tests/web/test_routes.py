@@ -40,6 +40,7 @@ def test_the_page_is_served(reader: FlaskClient):
         ("/learn", "learn", "Learn · Bubbleline"),
         ("/learn/gpipe", "learn", "GPipe and its bubble · Bubbleline"),
         ("/build", "build", "Build a schedule · Bubbleline"),
+        ("/teach", "teach", "Teach · Bubbleline"),
         ("/component", None, "&lt;bubble-line&gt; · Bubbleline"),
         ("/nowhere", None, "No such page · Bubbleline"),
     ],

@@ -26,12 +26,12 @@ export const HELP = {
   Help: "帮助",
   "Help: what things mean, shortcuts, a tour (?)": "帮助：术语、快捷键、导览 (?)",
   "Take the tour": "开始导览",
-  "Nine steps through the schedules; your view comes back at the end.": "九步看懂各种调度；结束后回到您的视图。",
+  "Nine steps through the schedules; your view comes back at the end.": "九步看懂各种调度；结束后回到你的视图。",
   "What things mean": "术语",
   "show it": "查看",
   "A pipeline": "流水线",
   Time: "时间",
-  "Memory and messages": "显存与消息",
+  "Memory and messages": "显存与通信",
   Schedules: "调度",
   "Device, rank (p)": "设备，rank（p）",
   "One GPU, or a group of GPUs that share tensor parallelism. A row of the timeline; there are p of them.":
@@ -107,7 +107,7 @@ export const HELP = {
   "Two chunks on each device, placed on a V: memory of a third, half or all of 1F1B's.":
     "每个设备两个分块，按 V 形放置：显存为 1F1B 的三分之一、一半或相同。",
   "Micro-batches from both ends; a forward and a backward overlap to hide their messages.":
-    "微批次从两端进入；一个前向与一个反向重叠，以掩盖它们的消息。",
+    "微批次从两端进入；一个前向与一个反向重叠，以掩盖通信。",
   Back: "上一步",
   Next: "下一步",
   Done: "完成",
@@ -144,7 +144,7 @@ export const HELP = {
   "Ask why": "问为什么",
   ["Messages take time now (Hop c = 0.4), and the critical path is drawn: the chain that makes the step as long as " +
   "it is. Select an op to see what it needs and what it unblocks; press / to find one."]:
-    "现在消息也要时间（跳 c = 0.4），并画出关键路径：正是这一串 op 决定了训练步有多长。选中一个 op，可看到它需要什么、又放行什么；按 / 可查找 op。",
+    "现在通信也要时间（跳 c = 0.4），并画出关键路径：正是这一串 op 决定了训练步有多长。选中一个 op，可看到它需要什么、又放行什么；按 / 可查找 op。",
   "Now run it": "现在运行它",
   ["Run executes this very order with real tensors, one process a device, checks the gradients against a single " +
   "process, and draws what it measured under the plan."]:
