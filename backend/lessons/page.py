@@ -12,6 +12,7 @@ from markupsafe import Markup
 from backend.charts.previews import svg
 from backend.charts.previews.card import TimedPlan
 from backend.config import PROJECT
+from backend.lessons.grade import shown_answer
 from backend.lessons.lesson import Broken, Lesson
 from backend.lessons.page_sources import tr
 from backend.lessons.values import Budget, measured
@@ -38,6 +39,7 @@ def environment() -> Environment:
     made = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     made.globals["picture"] = lambda query, caption: Markup(picture(query, caption))
     made.globals["ranks_of"] = lambda query: [spec.p for spec in view_of(query, Budget())]
+    made.globals["answer_of"] = shown_answer
     made.filters["as_html"] = Markup
     return made
 

@@ -20,7 +20,7 @@ from backend.jobs.encoding import Encoded
 from backend.jobs.strict_json import only
 from backend.lessons.lesson import LANGUAGES
 from backend.lessons.page import Assets
-from backend.lessons.shelf import shelf_of
+from backend.lessons.shelf import GALLERY, shelf_of
 from backend.schedule.spec import choice, integer
 from backend.web.http.bundle import charts_address, entry, plotly_address, preloads
 from backend.web.http.computing import compute
@@ -44,17 +44,13 @@ def show_list() -> Response:
 
 @lessons.get("/learn/<slug>")
 def show_lesson(slug: str) -> Response:
-    """Return a lesson; ``notes=1`` shows the speaker's notes."""
-    language, notes = _language(), request.args.get("notes") == "1"
-    try:
-        return _send(
-            ("page", slug[:80], language, notes),
-            lambda: compute(answers.lesson_page, _own(), slug[:80], language, notes, _assets()),
-        )
-    except RequestError as error:
-        if error.kind == "unknown" and "text/html" in request.headers.get("Accept", ""):
-            abort(404)  # a page for readers
-        raise
+    """Return a lesson; ``notes=1`` shows the speaker's notes, ``key=1`` the answers at its end."""
+    language = _language()
+    handout = answers.Handout(*(request.args.get(key) == "1" for key in ("notes", "key")))
+    return _page(
+        ("page", slug[:80], language, handout),
+        lambda: compute(answers.lesson_page, _own(), slug[:80], language, handout, _assets()),
+    )
 
 
 @lessons.get("/teach")
@@ -67,6 +63,15 @@ def show_teach() -> Response:
     return _send(
         ("teach", language, students),
         lambda: compute(answers.teach_page, _own(), language, students, limits, _assets()),
+    )
+
+
+@lessons.get("/teach/presenter")
+def show_presenter() -> Response:
+    """Return the presenter's window of a lesson, or of the gallery: notes, answers, next scene, clock."""
+    language, deck = _language(), request.args.get("deck", GALLERY.name)[:80] or GALLERY.name
+    return _page(
+        ("presenter", deck, language), lambda: compute(answers.presenter_page, _own(), deck, language, _assets())
     )
 
 
@@ -140,6 +145,16 @@ def _own() -> Path | None:
 def _assets() -> Assets:
     chunks = tuple(preloads("learn"))
     return Assets(entry("js", "learn"), entry("css", "learn"), chunks, plotly_address(), charts_address(), __version__)
+
+
+def _page(key: tuple[Any, ...], make: Callable[[], Encoded]) -> Response:
+    """Send a page, or for readers a page that there is none."""
+    try:
+        return _send(key, make)
+    except RequestError as error:
+        if error.kind == "unknown" and "text/html" in request.headers.get("Accept", ""):
+            abort(404)
+        raise
 
 
 def _send(key: tuple[Any, ...], make: Callable[[], Encoded]) -> Response:

@@ -35,6 +35,8 @@ pages = Blueprint("page", __name__)
 APPEARANCE = {"theme": ("auto", "light", "dark"), "controls": ("full", "minimal", "none")}
 """Choices for an embed; the first of each is the default."""
 DAY = 86_400  # seconds
+BUILD = ("Build a schedule", "Place forwards and backwards op by op, see times, bubble and memory at once, and run it.")
+SOLVED_MS = 2000.0  # of what a task is measured by: some par orders are searched
 PREVIEW_S = 2.0  # for which a page waits for its preview's texts; without them it has Bubbleline's own
 # A library inside plotly's script (MapLibre, for maps) writes a style sheet into the page unless it is there already;
 # the page's policy forbids that, and no chart has maps.
@@ -57,9 +59,12 @@ def index() -> str:
 @pages.get("/build")
 def build() -> str:
     """Render the workbench; its board is in the address, which the page reads."""
+    query = request.query_string
+    texts = None if "Sec-Fetch-Dest" in request.headers or not query else _solution(query) or _texts()
     return render_template(
         "build.html", version=__version__, script=entry("js", "build"), chunks=preloads("build"),
         style=entry("css", "build"), role=access.identity().role.name.lower(),
+        preview=preview_of(request.host_url, query, texts or BUILD, "build"),
     )  # fmt: skip
 
 
@@ -84,9 +89,10 @@ def embed() -> str:
 @pages.get("/preview.png")
 def show_picture() -> Response:
     """Draw the view's schedules, 1200 x 630; Bubbleline's own picture where they cannot be drawn."""
-    query = request.query_string
-    key = ("preview", query if is_packed(query) else previews.drawable(query))  # views differ in more than is drawn
-    answer = send_cached(key, lambda: compute(previews.picture, query))
+    query, executed = request.query_string, _is_executed()
+    # Views differ in more than is drawn.
+    key = ("preview", query if is_packed(query) else previews.drawable(query), executed)
+    answer = send_cached(key, lambda: compute(previews.picture, query, executed))
     answer.headers["Cache-Control"] = f"public, max-age={DAY}"
     answer.headers["Cross-Origin-Resource-Policy"] = "cross-origin"  # other sites may show it
     return answer
@@ -101,6 +107,27 @@ def plotly_script(release: str) -> Response:
     answer = send_cached(key, lambda: run_in_background(_script))
     answer.headers["Cache-Control"] = FOR_GOOD
     return answer
+
+
+def _solution(query: bytes) -> tuple[str, str] | None:
+    """Return title and description of an order that solves a task; None for any other link."""
+    if b"task=" not in query:
+        return None
+    try:
+        return compute_soon(previews.solution, query, _is_executed(), ms=SOLVED_MS, seconds=PREVIEW_S)
+    except RequestError:  # no place in the queue
+        return None
+
+
+def _is_executed() -> bool:
+    """Return whether the run in the address has executed and verified the order in the address."""
+    if "run" not in request.args or "task" not in request.args:
+        return False
+    try:
+        run = services().runs.get(request.args["run"])
+    except RequestError:
+        return False
+    return run.facts.get("verified") is True and run.spec.get("order") == request.args.get("order")
 
 
 def _place_of_runs() -> str:

@@ -1,4 +1,6 @@
 // Wires the page: the timeline, the panels around it and the drawer below. Each panel follows the state by itself.
+import { createPresenting } from "./present/presenting.ts";
+import { galleryDeck } from "./present/gallery_deck.ts";
 import { createAppearance } from "./appearance.ts";
 import { createDrawer } from "./drawer.ts";
 import { createShortcuts } from "./shortcuts.ts";
@@ -70,6 +72,7 @@ export class PageView {
   runTab: RunTab;
   openImport: ReturnType<typeof createImport>;
   toolbar: ReturnType<typeof createToolbar>;
+  presenting!: ReturnType<typeof createPresenting>; // by the panels
 
   constructor({ store, plans, pricing }: Started) {
     this.store = store;
@@ -139,7 +142,8 @@ export class PageView {
     const block = createBlock({ store, plans });
     const exporting = new ExportPanel({ store, plans, timeline, share: share.open });
     createPrint({ store, plans, timeline });
-    const keys = [...view.keys(), ...runTab.toggles.keys()];
+    this.presenting = createPresenting({ deck: () => galleryDeck(view), onLeave: () => {} });
+    const keys = [...view.keys(), ...runTab.toggles.keys(), this.presenting.key];
     listenKeys(keys);
     const tour = createTour({ store, plans, play: () => playback.playIntro() });
     const help = createHelp({ tour, shortcuts: createShortcuts(keys) });

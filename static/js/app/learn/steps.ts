@@ -1,5 +1,6 @@
 // The steps of a lesson: which one is being read decides the scene, the address and the progress; keys go between them.
 import { byId, setText } from "../../ui/dom.ts";
+import { isPresenting } from "../present/presenting.ts";
 import type { createProgress } from "./progress.ts";
 import type { SceneView } from "./scene_view.ts";
 
@@ -34,7 +35,7 @@ export function createSteps(article: HTMLElement, progress: ReturnType<typeof cr
   article.addEventListener("answered", follow);
 
   function follow() {
-    if (!known) return;
+    if (!known || isPresenting()) return;
     const passed = marks.filter((each) => reached.has(each.node) && !isHeldBack(each)).reverse();
     const mark = passed[0] ?? marks[0];
     const { scene } = passed.find((each) => each.scene) ?? marks.find((each) => each.scene) ?? mark;

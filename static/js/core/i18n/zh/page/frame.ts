@@ -207,6 +207,8 @@ export const FRAME = {
     "bubble (占训练步的比例)、makespan、peak (以微批次的激活值计)；属性有误时为 null。",
   "The element is a block; give it a width and a height by CSS, and the drawing fills it.":
     "该元素是块级元素；用 CSS 给出宽与高，图形会将其填满。",
+  "by CSS, 13 px without it, enlarges everything: 24px on a slide, 1em for that of the text around.":
+    "用 CSS 设定，默认 13 px，会放大全部内容：幻灯片用 24px，与周围文字相同用 1em。",
   "Keys in the drawing: arrow keys choose an op, which is described; space plays; Home and End move the playhead.":
     "图中的按键：方向键选择 op 并给出说明；空格键播放；Home 与 End 移动播放头。",
   "Content Security Policy": "内容安全策略 (CSP)",
