@@ -38,6 +38,9 @@ def environment() -> Environment:
     """Return the templates' environment; every text is escaped unless it is HTML of markdown.py."""
     made = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     made.globals["picture"] = lambda query, caption: Markup(picture(query, caption))
+    made.globals["thumbnail"] = lambda query, caption: Markup(
+        picture(query, caption).replace("<svg ", '<svg preserveAspectRatio="none" ', 1)  # as tall as its place
+    )
     made.globals["ranks_of"] = lambda query: [spec.p for spec in view_of(query, Budget())]
     made.globals["answer_of"] = shown_answer
     made.filters["as_html"] = Markup
