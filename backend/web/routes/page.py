@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from dataclasses import asdict
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,12 +15,15 @@ from pathlib import Path
 from flask import Blueprint, Response, abort, render_template, request
 
 from backend import __version__
+from backend.address.first_visit import is_first_visit
 from backend.address.preview import preview_of
 from backend.address.query import is_packed
 from backend.errors import RequestError
 from backend.jobs import previews
 from backend.jobs.encoding import Encoded
+from backend.jobs.first_screen import first_screen
 from backend.jobs.order_time import result_ms
+from backend.lessons.lesson import LANGUAGES
 from backend.web.http import access
 from backend.web.http.background import run_in_background
 from backend.web.http.bundle import charts_address, entry, plotly_address, preloads
@@ -41,12 +45,14 @@ STYLED = re.compile(rb'if\(!document\.getElementById\("[0-9a-f]{64}"\)\)')
 
 @pages.get("/")
 def index() -> str:
-    """Render the whole page; the schedules come from the API."""
+    """Render the whole page; the schedules come from the API. An address without a view has the first screen."""
+    first = asdict(first_screen()) | {"first": True} if is_first_visit(request.args) else {}
+    language = request.args.get("lang") or request.accept_languages.best_match(LANGUAGES)
     return render_template(
         "index.html", version=__version__, plotly=plotly_address(), charts=charts_address(),
         script=entry("js", "main"), chunks=preloads("main"), style=entry("css", "main"),
         preview=preview_of(request.host_url, request.query_string, _texts()), role=access.identity().role.name.lower(),
-        runs_on=_place_of_runs(),
+        runs_on=_place_of_runs(), zh=language == "zh", **first,
     )  # fmt: skip
 
 

@@ -93,7 +93,7 @@ export const WORKBENCH = {
   "{name} is a number of 0 or more, or one for each of the {stages} stages, with commas between.":
     "{name} 是不小于 0 的数，或为 {stages} 个阶段各给一个数，以逗号分隔。",
   "The memory limit is a number greater than 0.": "显存上限是大于 0 的数。",
-  "Costs and limit have changed; times follow.": "代价和上限已更改；时间随之更新。",
+  "Costs and limit have changed; times follow.": "耗时和上限已更改；时间随之更新。",
   "choose …": "选择 …",
   "An empty board": "空画布",
   "The board is empty.": "画布已清空。",
@@ -173,7 +173,7 @@ export const WORKBENCH = {
   Score: "得分",
   "Idle between ops: {forced} forced, {chosen} chosen, when another op of the row could have run.":
     "op 之间的空闲：{forced} 为被迫，{chosen} 为自选（该行的另一个 op 本可运行）。",
-  "Score, beside the families' at these sizes and costs": "得分，与相同规模和代价下各调度族对照",
+  "Score, beside the families' at these sizes and costs": "得分，与相同规模和耗时下各调度族对照",
   Order: "执行顺序",
   Yours: "你的",
   "No order of {kinds} takes less than {bound}.": "只用 {kinds} 的任何执行顺序都不会短于 {bound}。",
@@ -237,10 +237,10 @@ export const WORKBENCH = {
   "No named schedule is within the limit here.": "这里没有符合上限的已命名调度。",
   "an entry": "一份提交",
   ["Step time against peak memory: {named} named schedules, {n} entries, {front} of them on the front."]:
-    "训练步时间与峰值显存：{named} 个已命名调度，{n} 份提交，其中 {front} 份在前沿上。",
-  "Step time against peak memory": "训练步时间与峰值显存",
+    "单步时间与峰值显存：{named} 个已命名调度，{n} 份提交，其中 {front} 份在前沿上。",
+  "Step time against peak memory": "单步时间与峰值显存",
   "Diamonds are named schedules; filled dots are on the front.": "菱形是已命名的调度；实心圆点在前沿上。",
-  "{name}: step time {time}, peak memory {peak}": "{name}：训练步时间 {time}，峰值显存 {peak}",
+  "{name}: step time {time}, peak memory {peak}": "{name}：单步时间 {time}，峰值显存 {peak}",
   "Best entries": "最佳提交",
   Name: "名字",
   "no name": "无名",
