@@ -67,7 +67,7 @@ def test_export_writes_one_file_with_its_own_policy_and_hidden_answers(run, tmp_
     assert not re.search(r"""(src|href)=["'](?!#)""", text.partition("</head>")[2]), "it loads nothing"
     chinese = tmp_path / "zh.html"
     assert run("export", "bubble", "--lang", "zh", "-o", str(chinese)).exit_code == 0
-    assert "检查" in chinese.read_text()
+    assert "提交" in chinese.read_text()
 
 
 def test_export_refuses_what_there_is_not(run, monkeypatch, tmp_path: Path):

@@ -54,7 +54,7 @@ export const RUNNER_MESSAGES = {
   "runner.no_cluster": "{address} 处没有 Ray 集群应答（{why}）；它的头节点在运行吗？",
   "runner.no_constant": "{name} 不是 JSON 中的数",
   "runner.no_copies_in_order": "该次序没有激活值的拷贝；请以 offload none 运行",
-  "runner.no_costs": "按节拍（paced）模式至少需要一个代价大于零的 op",
+  "runner.no_costs": "按节拍（paced）模式至少需要一个耗时大于零的 op",
   "runner.no_exchange": "时钟偏移至少需要一次交换",
   "runner.no_gpu": "此处没有可供运行的 GPU",
   "runner.no_place": "{seconds} s 内没有此运行的位置：{waiting}",
