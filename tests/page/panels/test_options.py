@@ -189,7 +189,9 @@ def test_layers_are_typed_for_each_stage_or_once_for_all(open_page: Open) -> Non
     wait(page, "location.search.includes('F=1,2,3,3') || location.search.includes('F=1,2,2*3')")
 
 
-def test_frozen_stages_lose_their_gradients_and_a_layout_of_megatron_gives_layers_and_further_tokens(open_page: Open) -> None:
+def test_frozen_stages_lose_their_gradients_and_a_layout_of_megatron_gives_layers_and_further_tokens(
+    open_page: Open,
+) -> None:
     page = open_page("?family=1f1b&p=4&m=8")
     page.click("#options > summary")
     page.fill("#field-frozen", "0")
