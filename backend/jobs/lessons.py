@@ -18,18 +18,17 @@ HTML = "text/html"
 MOST_TRIES = 100
 
 
-def list_page(own: Path | None, language: str, assets: Assets) -> Encoded:
-    """Return the page with all lessons."""
-    return _html("learn.html", language, entries=shelf_of(own).entries(language), assets=assets)
+def list_page(own: Path | None, language: str, notes: bool, assets: Assets) -> Encoded:
+    """Return the page with all lessons; files with mistakes, with these, are for who reads the notes as well."""
+    entries = [entry for entry in shelf_of(own).entries(language) if notes or isinstance(entry, Lesson)]
+    return _html("learn.html", language, entries=entries, notes=notes, assets=assets)
 
 
 def lesson_page(own: Path | None, slug: str, language: str, notes: bool, assets: Assets) -> Encoded:
     """Return a lesson's page. Raises RequestError where there is no such lesson."""
     shelf = shelf_of(own)
     lesson = shelf.lesson(slug, language)
-    whole = [entry for entry in shelf.entries(language) if isinstance(entry, Lesson)]
-    at = next(place for place, entry in enumerate(whole) if entry.slug == lesson.slug)
-    before, after = whole[at - 1] if at > 0 else None, whole[at + 1] if at + 1 < len(whole) else None
+    before, after = shelf.neighbours(slug, language)
     return _html("lesson.html", language, lesson=lesson, before=before, after=after, notes=notes, assets=assets)
 
 
@@ -76,8 +75,10 @@ def graded(own: Path | None, slug: str, language: str, number: int, given: str, 
         "counted": verdict.counted,
     }
     if verdict.right or (tries >= 2 and verdict.counted):
-        answer |= {"explanation": question.explanation, "place": question.place or None}
+        found_by_reader = verdict.right and question.kind == "reach"  # its own sizes stay on the timeline
+        answer |= {"explanation": question.explanation, "place": None if found_by_reader else question.place or None}
         answer["answer"] = shown_answer(question)
+        answer["spot"] = question.spots[0].text() if question.spots else None
         answer["option"] = question.right if question.kind == "choose" else None
     return encode_json(answer)
 

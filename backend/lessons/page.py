@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -37,6 +38,8 @@ def environment() -> Environment:
     """Return the templates' environment; every text is escaped unless it is HTML of markdown.py."""
     made = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     made.globals["picture"] = lambda query, caption: Markup(picture(query, caption))
+    made.globals["thumbnail"] = lambda query: Markup(thumbnail(query))
+    made.globals["goals_json"] = lambda question: json.dumps([asdict(goal) for goal in question.goals])
     made.filters["as_html"] = Markup
     return made
 
@@ -49,6 +52,13 @@ def picture(query: str, caption: str) -> str:
     found = [measured(spec, Budget()) for spec in view_of(query, Budget())]
     plans = [TimedPlan(each.spec, each.timeline, each.figures.global_bubble.of_total) for each in found]
     return svg.picture(plans, caption)
+
+
+@lru_cache(maxsize=256)
+def thumbnail(query: str) -> str:
+    """Draw the last schedule of a view for the list of lessons."""
+    found = measured(view_of(query, Budget())[-1], Budget())
+    return svg.thumbnail(TimedPlan(found.spec, found.timeline, found.figures.global_bubble.of_total))
 
 
 def render(name: str, language: str, **values: Any) -> str:

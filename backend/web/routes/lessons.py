@@ -9,15 +9,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from flask import Blueprint, Response, abort, request
+from flask import Blueprint, Response, abort, make_response, render_template, request, send_from_directory
 
 from backend import __version__
 from backend.address.query import fields_of
 from backend.errors import RequestError, message
 from backend.jobs import lessons as answers
 from backend.jobs.encoding import Encoded
+from backend.lessons.format.markdown import PICTURE_KINDS, PICTURES, is_picture
 from backend.lessons.lesson import LANGUAGES
 from backend.lessons.page import Assets
+from backend.lessons.page_sources import tr
 from backend.lessons.shelf import shelf_of
 from backend.schedule.spec import choice, integer
 from backend.web.http.bundle import charts_address, entry, plotly_address, preloads
@@ -26,30 +28,50 @@ from backend.web.services import send_cached, services
 
 lessons = Blueprint("lessons", __name__)
 MOST_QUESTIONS = 999
+PICTURE_AGE = 300  # seconds for which browsers keep a picture
+PICTURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"  # an SVG may be opened as a page
 LONGEST_ANSWER = 400  # characters
 NUMBERS = {"question": (1, MOST_QUESTIONS), "try": (1, answers.MOST_TRIES)}
 
 
 @lessons.get("/learn")
 def show_list() -> Response:
-    """Return the page with all lessons; a file with mistakes is listed with them."""
-    language = _language()
-    return _send(("list", language), lambda: compute(answers.list_page, _own(), language, _assets()))
+    """Return the page with all lessons; ``notes=1`` lists files with mistakes as well."""
+    language, notes = _language(), _notes()
+    return _send(
+        ("list", language, notes), lambda: compute(answers.list_page, _own(), language, notes, _assets(), for_all=True)
+    )
 
 
 @lessons.get("/learn/<slug>")
 def show_lesson(slug: str) -> Response:
     """Return a lesson; ``notes=1`` shows the speaker's notes."""
-    language, notes = _language(), request.args.get("notes") == "1"
+    language, notes = _language(), _notes()
+    for_reader = "text/html" in request.headers.get("Accept", "")
+    if for_reader and not shelf_of(_own()).has(slug):
+        abort(404)  # a page for readers
     try:
         return _send(
             ("page", slug[:80], language, notes),
-            lambda: compute(answers.lesson_page, _own(), slug[:80], language, notes, _assets()),
+            lambda: compute(answers.lesson_page, _own(), slug[:80], language, notes, _assets(), for_all=True),
         )
     except RequestError as error:
-        if error.kind == "unknown" and "text/html" in request.headers.get("Accept", ""):
-            abort(404)  # a page for readers
-        raise
+        if error.kind != "unknown" or not for_reader:
+            raise
+        why = tr(error.message, language) if notes else ""
+        page = render_template("no_lesson.html", why=why, style=entry("css", "main"))
+        return make_response(page, 404, {"Vary": "Accept, Accept-Language"})
+
+
+@lessons.get("/learn/pictures/<name>")
+def show_picture(name: str) -> Response:
+    """Return a picture of a lecturer's lessons."""
+    own, kind = _own(), PICTURE_KINDS.get(name.rpartition(".")[2])
+    if own is None or kind is None or not is_picture(own / PICTURES / name):
+        abort(404)
+    answer = send_from_directory((own / PICTURES).absolute(), name, mimetype=kind, max_age=PICTURE_AGE)
+    answer.headers["Content-Security-Policy"] = PICTURE_POLICY
+    return answer
 
 
 @lessons.get("/api/lessons")
@@ -83,6 +105,10 @@ def grade_answer(slug: str) -> Response:
         ("answer", slug, language, number, given, min(tries, 2)),
         lambda: compute(answers.graded, _own(), slug, language, number, given, min(tries, 2)),
     )
+
+
+def _notes() -> bool:
+    return request.args.get("notes") == "1"
 
 
 def _number(data: dict[str, str], key: str) -> int:

@@ -1,8 +1,9 @@
-// How far a reader has come, kept in this browser: the steps that were reached, the last one, and what was answered.
+// How far a reader has come, kept in this browser: the steps that were reached, the last one, what was answered, and
+// when that was.
 import { recall, remember } from "../../ui/remembered.ts";
 import type { Answered } from "./questions.ts";
 
-type Progress = { at: string; seen: string[]; answers: Record<string, Answered> };
+type Progress = { at: string; seen: string[]; answers: Record<string, Answered>; when: number };
 
 const nameOf = (slug: string) => `lesson.${slug}`;
 
@@ -16,7 +17,8 @@ export function progressOf(slug: string): Progress {
   }
   const seen = Array.isArray(kept?.seen) ? kept.seen.filter((each: unknown) => typeof each === "string") : [];
   const answers = kept?.answers && typeof kept.answers === "object" ? kept.answers : {};
-  return { at: typeof kept?.at === "string" ? kept.at : "", seen, answers };
+  const when = Number(kept?.when) || 0;
+  return { at: typeof kept?.at === "string" ? kept.at : "", seen, answers, when };
 }
 
 /** Every change is made to what is kept now: another tab may have the same lesson open. */
@@ -24,6 +26,7 @@ export function createProgress(slug: string) {
   function change(make: (progress: Progress) => void) {
     const progress = progressOf(slug);
     make(progress);
+    progress.when = Date.now();
     remember(nameOf(slug), JSON.stringify(progress));
   }
   return {

@@ -1,8 +1,9 @@
 // The steps of a lesson: which one is being read decides the scene, the address and the progress; keys go between them.
-import { byId, setText } from "../../ui/dom.ts";
+import { byId, h, replace } from "../../ui/dom.ts";
 import type { createProgress } from "./progress.ts";
 import type { SceneView } from "./scene_view.ts";
 
+const VIEWS = ".scene, .question[data-query]"; // what has a view of its own
 const FIRST = "start"; // the introduction's anchor, which no address needs
 const LINE = 0.45; // of the window's height: what is above has been reached
 
@@ -13,6 +14,7 @@ export function createSteps(article: HTMLElement, progress: ReturnType<typeof cr
   const marks = steps.flatMap(marksOf);
   const reached = new Set<Element>();
   let at = -1;
+  let wanted = -1; // the step that a key leads to, until the text has followed
   let known = false; // where the marks are
 
   const observer = new IntersectionObserver(
@@ -40,6 +42,7 @@ export function createSteps(article: HTMLElement, progress: ReturnType<typeof cr
     const { scene } = passed.find((each) => each.scene) ?? marks.find((each) => each.scene) ?? mark;
     if (scene) view.take(scene);
     const now = mark ? steps.indexOf(mark.step) : 0;
+    wanted = -1;
     if (now === at) return;
     at = now;
     const { id } = steps[at];
@@ -49,14 +52,17 @@ export function createSteps(article: HTMLElement, progress: ReturnType<typeof cr
       address.hash = id === FIRST ? "" : id;
       if (address.href !== location.href) history.replaceState(history.state, "", address);
     }
-    setText(count, `${at + 1} / ${steps.length}`);
+    const title = steps[at].querySelector("h1, h2")?.textContent ?? "";
+    replace(count, `${at + 1} / ${steps.length}`, h("span.step-title", { text: ` · ${title}` }));
     for (const button of bar.querySelectorAll("button"))
       button.disabled = !steps[at + Number((button as HTMLElement).dataset.way)];
   }
 
   function go(way: number) {
-    const step = steps[at + way];
+    const next = (wanted < 0 ? at : wanted) + way;
+    const step = steps[next];
     if (!step) return;
+    wanted = next;
     step.scrollIntoView();
     step.focus({ preventScroll: true });
   }
@@ -100,11 +106,11 @@ function isHeldBack({ after }: Mark) {
  */
 function marksOf(step: HTMLElement): Mark[] {
   const parts = [...step.querySelectorAll(".scene, .question")] as HTMLElement[];
-  const begin = parts[0]?.classList.contains("scene") ? parts[0] : null;
+  const begin = parts[0]?.matches(VIEWS) ? parts[0] : null;
   const heading = { node: step.firstElementChild as HTMLElement, step, scene: begin, after: null };
   const marks = [heading];
   parts.forEach((node, at) => {
-    if (!node.classList.contains("scene") || node === begin) return;
+    if (!node.matches(VIEWS) || node === begin) return;
     const before = parts[at - 1];
     const after = before?.classList.contains("question") ? before : null;
     marks.push({ node, step, scene: node, after } as any);
