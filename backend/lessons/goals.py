@@ -61,7 +61,8 @@ class Goal:
     def text(self) -> Message:
         """Return it as a reader reads it: bubble below 10 %."""
         template = COMPARISONS[self.comparison][1]
-        shown = {"quantity": QUANTITIES[self.quantity], "bound": shown_value(self.quantity, self.bound)}
+        bound = shown_value(self.quantity, self.bound).replace(".0\u00a0%", "\u00a0%")
+        shown = {"quantity": QUANTITIES[self.quantity], "bound": bound}
         return Message(template.code, template, shown)
 
     def is_met(self, value: float) -> bool:

@@ -1,5 +1,5 @@
-// Grades answers for tests/lessons/test_grade.py: {"cases": [[question, given, found], ...], "reasons": {code: template}}
-// in, a list of verdicts out.
+// Grades answers for tests/lessons/test_grade.py: {"cases": [[question, given, found], ...], "reasons": {code:
+// template}} in, a list of verdicts out.
 import { readFileSync } from "node:fs";
 import { grade, type Found, type Reasons, type Sealed } from "../../../static/js/app/learn/grade.ts";
 

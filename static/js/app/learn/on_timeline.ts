@@ -25,17 +25,20 @@ export function createOnTimeline(view: TimelineView, scene: SceneView, sizes: Re
     forms.forEach((each) => delete each.dataset.answer);
     invalidate("figures");
   });
-  for (const each of forms) each.querySelector("[data-start]")?.addEventListener("click", () => scene.take(each, true));
+  for (const each of forms) {
+    each.querySelector("[data-start]")?.addEventListener("click", () => scene.take(each, true));
+    each.addEventListener("over", () => {
+      if (form !== each) return;
+      form = null;
+      sizes.allow(null);
+    });
+  }
   for (const slider of sizes.inputs)
     slider.addEventListener("change", () => {
       released = true;
       invalidate("figures");
     });
   onStage("figures", () => {
-    if (form && "over" in form.dataset) {
-      form = null;
-      sizes.allow(null);
-    }
     if (!form || !scene.isSettled()) return;
     const chosen = form.querySelector(".chosen") as HTMLElement;
     if (form.dataset.kind === "find") showSelected(form, chosen, view.selection.current());

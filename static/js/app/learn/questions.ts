@@ -114,6 +114,7 @@ function createQuestion(form: HTMLFormElement, acts: Acts) {
       bringIntoView(said);
       acts.keep(number, { given, right });
     }
+    form.dispatchEvent(new CustomEvent("over"));
     // The next scene need not wait any more; the answer's own place goes before it.
     if (fresh && graded.place) acts.show(graded, number, false);
     else if (!fresh || !onTimeline) form.dispatchEvent(new CustomEvent("answered", { bubbles: true }));

@@ -25,6 +25,9 @@ export class SceneView {
   back: HTMLElement;
   open: HTMLAnchorElement;
 
+  /** The question whose answer is on the timeline. */
+  answered: HTMLElement | null = null;
+
   #scene: HTMLElement | null = null;
   /** The schedules as the scene set them. */
   #set: string | null = null;
@@ -56,6 +59,11 @@ export class SceneView {
     this.#taken.push(task);
   }
 
+  /** What has set the view: a scene, or a question of its own view. */
+  get scene() {
+    return this.#scene;
+  }
+
   /** Whether the schedules of the view are drawn. */
   isSettled() {
     return this.view.plans.onScreen().every((plan) => plan.times && plan.shown === plan.asked);
@@ -69,6 +77,7 @@ export class SceneView {
   /** Show a scene's view, unless it is the present one. */
   async take(scene: HTMLElement, again = false) {
     if (scene === this.#scene && !again) return;
+    this.answered = null;
     this.#scene?.classList.remove("is-shown");
     this.#scene = scene;
     scene.classList.add("is-shown");
@@ -84,6 +93,7 @@ export class SceneView {
 
   /** Show where the answer to a question is, an op or a wait; the way back is to the scene. */
   async answer(place: string, spot: string | null, number: number) {
+    this.answered = document.getElementById(`question-${number}`);
     replace(byId("lesson-caption"), `${byId("lesson-words").dataset.shown} ${number}`);
     if (!(await this.visit(place))) return;
     for (const task of this.#taken) task(null);

@@ -12,35 +12,25 @@ export function createSteps(article: HTMLElement, progress: ReturnType<typeof cr
   const bar = byId("lesson-steps");
   const count = bar.querySelector(".step-count") as HTMLElement;
   const marks = steps.flatMap(marksOf);
-  const reached = new Set<Element>();
   let at = -1;
   let wanted = -1; // the step that a key leads to, until the text has followed
-  let known = false; // where the marks are
 
-  const observer = new IntersectionObserver(
-    (entries) => {
-      for (const { target, boundingClientRect, rootBounds } of entries) {
-        const above = boundingClientRect.top < (rootBounds?.bottom ?? innerHeight * LINE);
-        if (above) reached.add(target);
-        else reached.delete(target);
-      }
-      known = true;
-      follow();
-    },
-    // Far above the window everything counts as seen, so that each mark is reported once on its way.
-    { rootMargin: `1000000px 0px -${Math.round(100 * (1 - LINE))}% 0px` },
-  );
+  // Far above the window everything counts as seen, so that each mark is reported once on its way.
+  const observer = new IntersectionObserver(follow, {
+    rootMargin: `1000000px 0px -${Math.round(100 * (1 - LINE))}% 0px`,
+  });
   for (const { node } of marks) observer.observe(node);
   const questions = new IntersectionObserver(follow, { threshold: [0, 0.5, 1] });
   for (const question of article.querySelectorAll(".question")) questions.observe(question);
   article.addEventListener("answered", follow);
 
   function follow() {
-    if (!known) return;
-    const passed = marks.filter((each) => reached.has(each.node) && !isHeldBack(each)).reverse();
+    const line = innerHeight * LINE;
+    const isReached = ({ node }: Mark) => node.getBoundingClientRect().top < line;
+    const passed = marks.filter((each) => isReached(each) && !isHeldBack(each)).reverse();
     const mark = passed[0] ?? marks[0];
     const { scene } = passed.find((each) => each.scene) ?? marks.find((each) => each.scene) ?? mark;
-    if (scene) view.take(scene);
+    if (scene && !isHeld(view.answered ?? view.scene, scene)) view.take(scene);
     const now = mark ? steps.indexOf(mark.step) : 0;
     wanted = -1;
     if (now === at) return;
@@ -94,10 +84,23 @@ type Mark = {
 };
 
 /** Whether a scene would show the answer of a question that is still being read. */
-function isHeldBack({ after }: Mark) {
-  if (!after || "over" in after.dataset) return false;
-  const { top, height } = after.getBoundingClientRect();
-  return top + height / 2 > parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop);
+const isHeldBack = ({ after }: Mark) => after !== null && isOpen(after) && middleOf(after) > topOfText();
+
+/** Whether a question, or its answer, is on the timeline and still in view; once it is over, what comes after it may
+ * follow. */
+function isHeld(shown: HTMLElement | null, next: HTMLElement) {
+  if (!shown?.matches(".question")) return false;
+  const follows = shown.compareDocumentPosition(next) & Node.DOCUMENT_POSITION_FOLLOWING;
+  if (follows && !isOpen(shown)) return false;
+  return middleOf(shown) > topOfText() && shown.getBoundingClientRect().top < innerHeight;
+}
+
+const isOpen = (question: HTMLElement) => !("over" in question.dataset);
+const topOfText = () => parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop);
+
+function middleOf(node: HTMLElement) {
+  const { top, height } = node.getBoundingClientRect();
+  return top + height / 2;
 }
 
 /**
