@@ -6,22 +6,27 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from backend.errors import RequestError, message
+from backend.errors import RequestError, message, with_codes
+from backend.jobs.class_size import Need
 from backend.jobs.encoding import Encoded, encode_json
-from backend.lessons.grade import grade, shown_answer
+from backend.lessons.format.directives import MAKERS, OPTIONS
+from backend.lessons.format.markdown import PICTURES
+from backend.lessons.format.parse import lesson_of
 from backend.lessons.lesson import Broken, Lesson, Question
-from backend.lessons.page import Assets, render
+from backend.lessons.page import Assets, picture, render
 from backend.lessons.page_sources import html_of
-from backend.lessons.shelf import shelf_of
+from backend.lessons.questions.grade import grade, shown_answer
+from backend.lessons.shelf import GALLERY, scenes_or_lesson, shelf_of
 
 HTML = "text/html"
 MOST_TRIES = 100
+MOST_PICTURES = 24  # of a file that is checked
 
 
 def list_page(own: Path | None, language: str, notes: bool, assets: Assets) -> Encoded:
     """Return the page with all lessons; files with mistakes, with these, are for who reads the notes as well."""
     entries = [entry for entry in shelf_of(own).entries(language) if notes or isinstance(entry, Lesson)]
-    return _html("learn.html", language, entries=entries, notes=notes, assets=assets)
+    return _html("learn/list.html", language, entries=entries, notes=notes, assets=assets)
 
 
 def lesson_page(own: Path | None, slug: str, language: str, notes: bool, assets: Assets) -> Encoded:
@@ -29,7 +34,37 @@ def lesson_page(own: Path | None, slug: str, language: str, notes: bool, assets:
     shelf = shelf_of(own)
     lesson = shelf.lesson(slug, language)
     before, after = shelf.neighbours(slug, language)
-    return _html("lesson.html", language, lesson=lesson, before=before, after=after, notes=notes, assets=assets)
+    return _html("learn/lesson.html", language, lesson=lesson, before=before, after=after, notes=notes, assets=assets)
+
+
+def teach_page(own: Path | None, language: str, students: int, limits: list[Need], assets: Assets) -> Encoded:
+    """Return the page for lecturers."""
+    lessons = [entry for entry in shelf_of(own).entries(language) if isinstance(entry, Lesson)]
+    return _html(
+        "learn/teach.html", language, gallery=scenes_or_lesson(own, GALLERY.name, language), lessons=lessons,
+        students=students, needs=limits, assets=assets,
+        directives={name: OPTIONS.get(name, ()) for name in MAKERS},
+    )  # fmt: skip
+
+
+def checked(name: str, text: str, language: str, own: Path | None = None) -> dict[str, Any]:
+    """Return what is wrong in a lesson's file, by line, or else what it has: steps, questions, pictures of its scenes.
+
+    Its own pictures are those of the folder ``own``. Keeps nothing.
+    """
+    pictures = None if own is None else own / PICTURES
+    found = lesson_of(text.encode("utf-8", "surrogatepass"), name, language, pictures)
+    if isinstance(found, Broken):
+        return {"problems": with_codes([{"line": each.line, "cause": each.cause} for each in found.problems])}
+    scenes = [scene for step in found.steps for scene in step.scenes]
+    return {
+        "problems": [],
+        **_entry(found),
+        "scenes": [
+            {"query": scene.query, "caption": scene.caption, "picture": picture(scene.query, scene.caption)}
+            for scene in scenes[:MOST_PICTURES]
+        ],
+    }
 
 
 def lesson_list(own: Path | None, language: str) -> Encoded:
@@ -39,7 +74,7 @@ def lesson_list(own: Path | None, language: str) -> Encoded:
 
 def lesson_data(own: Path | None, slug: str, language: str) -> Encoded:
     """Return a lesson as JSON, without the answers of its questions. Raises RequestError."""
-    lesson = shelf_of(own).lesson(slug, language)
+    lesson = scenes_or_lesson(own, slug, language)
     return encode_json(
         _entry(lesson)
         | {

@@ -20,11 +20,11 @@ from backend import __version__
 from backend.address.chart_query import chart_query_of, query_of_view
 from backend.charts.catalogue import KINDS
 from backend.lessons.format.markdown import PICTURE_KINDS, PICTURES
-from backend.lessons.goals import QUANTITIES
-from backend.lessons.grade import REASONS, shown_answer
 from backend.lessons.lesson import Figure, Lesson, Question
 from backend.lessons.page import render
 from backend.lessons.page_sources import template_of, tr
+from backend.lessons.questions.goals import QUANTITIES
+from backend.lessons.questions.grade import REASONS, shown_answer
 from backend.lessons.values import Budget, LessonError, mistake
 from backend.lessons.views import view_of
 from backend.schedule.spec import Spec
@@ -48,7 +48,7 @@ def lesson_file(lesson: Lesson, language: str, script: str, style: str, pictures
     answers = {"questions": questions, "reasons": reasons_in(language)}
     encoded = b64encode(json.dumps(answers, separators=(",", ":")).encode()).decode()
     page = render(
-        "lesson_file.html", language, lesson=lesson, version=__version__, sealed=encoded,
+        "learn/file.html", language, lesson=lesson, version=__version__, sealed=encoded,
         live=elements, table=lambda block: chart_table(block, language),
         **inlined(script, style),
     )  # fmt: skip

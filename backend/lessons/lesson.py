@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from backend.lessons.goals import Goal
-from backend.lessons.spots import Spot
+from backend.lessons.questions.goals import Goal
+from backend.lessons.questions.spots import Spot
 from backend.lessons.task_link import TaskLink
 
 LANGUAGES = ("en", "zh")

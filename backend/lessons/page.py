@@ -40,6 +40,7 @@ def environment() -> Environment:
     made.globals["picture"] = lambda query, caption: Markup(picture(query, caption))
     made.globals["thumbnail"] = lambda query: Markup(thumbnail(query))
     made.globals["goals_json"] = lambda question: json.dumps([asdict(goal) for goal in question.goals])
+    made.globals["ranks_of"] = lambda query: [spec.p for spec in view_of(query, Budget())]
     made.filters["as_html"] = Markup
     return made
 

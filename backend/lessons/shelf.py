@@ -19,6 +19,7 @@ from backend.lessons.format.parse import MOST_BYTES, lesson_of, place_of
 from backend.lessons.lesson import LANGUAGES, Broken, Lesson, Problem
 
 OWN = PROJECT / "backend" / "lessons"
+GALLERY = OWN / "gallery"  # a lesson of nothing but scenes and notes, which the list does not show
 MOST_FILES = 200  # of one folder and language
 HEAD_TITLE = re.compile(r"^title: (.+)$", re.MULTILINE)
 ANY = ""  # the language of files that are beside the folders
@@ -95,6 +96,12 @@ class Shelf:
             )  # fmt: skip
             raise RequestError("slug", slug[:80], why, kind="unknown")
         return found
+
+
+def scenes_or_lesson(own: Path | None, slug: str, language: str) -> Lesson:
+    """Return what is presented step by step: the gallery of scenes, or a lesson. Raises RequestError."""
+    shelf = Shelf((GALLERY,)) if slug == GALLERY.name else shelf_of(own)
+    return shelf.lesson(slug, language)
 
 
 def shelf_of(own: Path | None) -> Shelf:

@@ -13,7 +13,7 @@ from backend.schedule.spec import Spec
 LONGEST = 1000  # characters
 VIEW_KEYS = (
     *("t0", "t1", "at", "sel", "tab", "families", "mem", "chart", "crit", "micro", "lane", "story", "planned", "late"),
-    *("area", "marks", "pin", "gb"),
+    *("area", "marks", "pin", "gb", "plan"),
 )
 """Keys of a view besides its schedules; theme, colours and language are the reader's."""
 

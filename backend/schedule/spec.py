@@ -262,6 +262,8 @@ def _cost(name: str, value: Any) -> Cost:
             given=len(value),
         )
         raise SpecError(name, len(value), text)
+    if all(type(each) is float and 0.0 <= each <= MAX_TIME for each in value):  # as those of a model, quickly
+        return tuple(value)
     return entries_of(value, lambda each: number(name, each, 0.0, MAX_TIME))
 
 

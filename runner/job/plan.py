@@ -107,7 +107,8 @@ def plan(run: Run, machine: Machine | None = None) -> JobPlan:
     mode, why = _mode(run, choice)
     shape = shape_from_json(run.model or {}, TINY if mode == "paced" else SMALL)
     training = _training(run, spec, order, shape, asynchronous)
-    unit_ms = _unit(run, timeline, max(training.blocks), machine.cores) if mode == "paced" else None
+    cores = 1 if choice.together else machine.cores  # threads of one process launch their ops one after the other
+    unit_ms = _unit(run, timeline, max(training.blocks), cores) if mode == "paced" else None
     if device == "cuda" and not choice.together and run.steps > 1:
         reason = message(
             "runner.one_step_on_gpus",
@@ -228,7 +229,7 @@ def layers_of(spec: Spec) -> tuple[int, ...] | None:
 
 
 def _choose(ranks: int, machine: Machine, device: str) -> devices.Choice:
-    choice = devices.choose(ranks, machine.cores, machine.gpus, device)
+    choice = devices.choose(ranks, machine.cores, machine.gpus, device, machine.shares)
     if choice.together and not machine.shares:
         reason = message(
             "runner.no_shared_gpus",

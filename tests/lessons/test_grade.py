@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from backend.lessons.export import reasons_in, sealed
-from backend.lessons.goals import sizes_of, solved_view
-from backend.lessons.grade import REASONS, grade
 from backend.lessons.lesson import Question
 from backend.lessons.page_sources import catalogue, html_of, template_of
+from backend.lessons.questions.goals import sizes_of, solved_view
+from backend.lessons.questions.grade import REASONS, grade
 from backend.lessons.shelf import Shelf
 from backend.lessons.values import VALUES, Budget, measured
 from backend.lessons.views import view_of

@@ -210,6 +210,6 @@ def test_a_file_with_a_wrong_name_is_a_mistake():
 
 
 def test_no_step_can_take_an_id_of_its_page():
-    html = (PROJECT / "templates" / "lesson.html").read_text() + (PROJECT / "templates" / "learn.html").read_text()
+    html = "".join((PROJECT / "templates" / "learn" / f"{name}.html").read_text() for name in ("lesson", "list"))
     ids = {each for each in re.findall(r'\bid="([^"{]+)"', html) if not each.endswith("-0")}
     assert ids <= PAGE_IDS | {"plotly.js-style-global"}, "add it to PAGE_IDS"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from backend.lessons.answers import awaited_op, next_op, row_part, shuffled
+from backend.lessons.questions.answers import awaited_op, next_op, row_part, shuffled
 from backend.lessons.values import Budget, LessonError, compute
 from backend.schedule.families.registry import order, read
 from backend.schedule.hardware.models import MODELS

@@ -54,7 +54,7 @@ def document(plans: Sequence[TimedPlan], theme: Theme = "light") -> str:
     style = (
         f"text{{fill:{token['ink-2']};font:11px {font()}}}.pic-title{{fill:{token['ink']};font-weight:600}}"
         f".pic-op{{fill:#ffffff;font-size:10px;text-anchor:middle}}.pic-end{{text-anchor:end}}"
-        f".pic-idle{{fill:{token['sunk']}}}{kinds}.pic-fb{{fill:{token['k-b']}}}"
+        f".pic-idle{{fill:{token['plot-idle']}}}{kinds}.pic-fb{{fill:{token['k-b']}}}"
         + "".join(f".pic-c{at}{{fill-opacity:{share}}}" for at, share in enumerate(FAINTER))
     )
     body, height = _body(plans)

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from backend.address.chart_query import chart_query_of, query_of_view
 from backend.charts.catalogue import KINDS
 from backend.errors import RequestError
-from backend.lessons.answers import COMPUTED, row_part, shuffled
 from backend.lessons.format.markdown import Text
-from backend.lessons.goals import check, goals_of, sizes_of, solved_view
-from backend.lessons.grade import number_text
 from backend.lessons.lesson import Block, Figure, Link, Note, Option, Question, Recap, Scene, Source
 from backend.lessons.page_sources import papers
-from backend.lessons.spots import spots_of
+from backend.lessons.questions.answers import COMPUTED, row_part, shuffled
+from backend.lessons.questions.goals import check, goals_of, sizes_of, solved_view
+from backend.lessons.questions.grade import number_text
+from backend.lessons.questions.spots import spots_of
 from backend.lessons.task_link import task_link
 from backend.lessons.values import LessonError, compute, mistake
 from backend.lessons.views import view_of

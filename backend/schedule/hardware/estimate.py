@@ -137,9 +137,9 @@ def estimate(setting: Setting) -> Estimate:
            "y": machine.intra_latency if setting.inside else machine.inter_latency}
     )  # fmt: skip
     if setting.context > 1:
-        ledger.names |= {"C": setting.context, "S": setting.model.sequence / setting.context}
+        ledger.define({"C": setting.context, "S": setting.model.sequence / setting.context})
     if setting.model.experts is not None:
-        ledger.names["G"] = setting.expert
+        ledger.define({"G": setting.expert})
     kinds = setting.model.kinds
     _parameters(setting, ledger)
     for kind in kinds:
@@ -205,7 +205,7 @@ def _model_flop(setting: Setting, ledger: Ledger) -> None:
 
 def _times_by_efficiency(setting: Setting, ledger: Ledger) -> None:
     """Add the milliseconds of one layer, the embedding and the output layer from their FLOP at a share of the peak."""
-    ledger.names |= {"e": setting.efficiency, "calibration": setting.calibration}  # type: ignore[dict-item]  # not None
+    ledger.define({"e": setting.efficiency, "calibration": setting.calibration})  # type: ignore[dict-item]  # not None
     ranks = "t" if setting.context == 1 else "t*C"
     scaled = "" if setting.calibration == 1.0 else "/calibration"
     ledger.add(message("hardware.rate_of_a_stage", "rate of a stage's devices"), f"e*P*{ranks}{scaled}", "FLOP/s", "r")
@@ -220,14 +220,14 @@ def _times_by_efficiency(setting: Setting, ledger: Ledger) -> None:
 def _times_by_shape(setting: Setting, ledger: Ledger) -> None:
     """Add the milliseconds of one layer, the embedding and the output layer from their products and traffic."""
     machine, tokens = setting.machine, tokens_of(setting)
-    ledger.names |= {
+    ledger.define({
         "o": TILE, "mu": machine.product_share / setting.calibration,
         "eta": machine.core_share / setting.calibration,
         "B": MEMORY_SHARE * machine.hbm_bandwidth / setting.calibration,
         "Xt": LINK_SHARE * machine.intra_bandwidth, "yt": machine.intra_latency,
         "Xc": LINK_SHARE * setting.bandwidth(setting.ranks), "Xe": LINK_SHARE * setting.bandwidth(setting.expert),
         "ye": machine.intra_latency if setting.expert <= machine.per_node else machine.inter_latency,
-    }  # fmt: skip
+    })  # fmt: skip
     for kind in setting.model.kinds:
         _layer_by_shape(setting, ledger, kind)
     if not setting.heads:
@@ -252,7 +252,7 @@ def _layer_by_shape(setting: Setting, ledger: Ledger, kind: Kind) -> None:
     ranks = "t" if setting.context == 1 else "t*C"
     if not kind.suffix:  # the same attention in every kind
         core = f"1000*{score_flop(setting)}/({ranks}*eta*P16)"
-        ledger.names["P16"] = setting.machine.flops
+        ledger.define({"P16": setting.machine.flops})
         ledger.add(message("hardware.time_of_core", "core of the attention, forward"), core, UNIT, "k1")
         if setting.context > 1:
             name = message("hardware.time_of_exchange", "keys and values of the other ranks")

@@ -217,7 +217,7 @@ def _devices(setting: Setting, ledger: Ledger) -> list[tuple[float, float, float
             states = _sum([(n, f"T{end}") for n, end in terms + more])
             if beside:
                 states += f" + ({bytes_formula(setting)})*({_sum(beside)})/t"
-            ledger.names["reserve"] = setting.reserve
+            ledger.define({"reserve": setting.reserve})
             name = message("hardware.memory_of_device", "memory of device {rank}", rank=rank)
             memory = ledger.add(name, f"{states} + reserve + q*A_{rank}", "bytes")
             done[key] = (activations, parameters, memory)
@@ -266,17 +266,17 @@ def step_tail(setting: Setting, ledger: Ledger) -> float:
     common, routed = max(_parameters_of(setting, ledger, rank) for rank in range(setting.p))
     replicas = setting.data * setting.context
     of_experts = max(1, setting.data * setting.ranks // setting.expert)
-    ledger.names |= {"Pc": common, "Hs": MEMORY_SHARE * setting.machine.hbm_bandwidth}
+    ledger.define({"Pc": common, "Hs": MEMORY_SHARE * setting.machine.hbm_bandwidth})
     parts = [("Pc", "J", replicas)]
     if routed:
-        ledger.names["Pr"] = routed
+        ledger.define({"Pr": routed})
         parts.append(("Pr", "Je", of_experts))
-    ledger.names |= {symbol: count for _, symbol, count in parts}
+    ledger.define({symbol: count for _, symbol, count in parts})
     updated = " + ".join(f"{size}/{symbol}" if setting.zero else size for size, symbol, _ in parts)
     name = message("hardware.optimizer_time", "optimizer step of a device")
     tail = ledger.add(name, f"1000*{STEP_BYTES}*({updated})/Hs", "ms", "zo")
     if replicas > 1:
-        ledger.names["Xd"] = LINK_SHARE * setting.bandwidth(setting.ranks * setting.data)
+        ledger.define({"Xd": LINK_SHARE * setting.bandwidth(setting.ranks * setting.data)})
         gradient, weight = f"{setting.gradient_bytes:g}", f"{setting.weight_bytes:g}"
         each = f"({gradient} + {weight})" if setting.zero else f"2*{gradient}"
         sent = " + ".join(f"{size}*({symbol} - 1)/{symbol}" for size, symbol, _ in parts)

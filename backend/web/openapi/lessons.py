@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from backend.jobs.class_size import MOST, USUAL
 from backend.jobs.encoding import JSON
 from backend.jobs.lessons import HTML, MOST_TRIES
 from backend.lessons.lesson import LANGUAGES
 from backend.web.openapi.operation import Answer, Operation, Parameter, answer
 from backend.web.openapi.schema import COUNT, Fields, array, choice, maybe, nullable, record, ref, text, whole
-from backend.web.routes.lessons import LONGEST_ANSWER, MOST_QUESTIONS
+from backend.web.routes.lessons import LONGEST_ANSWER, LONGEST_NAME, MOST_QUESTIONS
 
 TAG = "lessons"
 LANGUAGE = choice(LANGUAGES, LANGUAGES[0])
@@ -30,6 +31,11 @@ GRADED = record(
     option=maybe(nullable(COUNT)),
     spot=maybe(nullable(str)),
 )
+CHECKED = record(
+    problems=array(record(line=COUNT, cause=ref("Text"))),
+    **{key: maybe(each) for key, each in {**ENTRY, **FACTS}.items()},
+    scenes=maybe(array(record(query=str, caption=str, picture=str))),
+)
 NO_LESSON = {404: Answer("There is no such lesson.", {HTML: {}, JSON: ref("Error")})}
 NO_PICTURE = {404: Answer("There is no such picture.", {HTML: {}, JSON: ref("Error")})}
 ANSWERS = "a number, the index of an option, ops in order, sizes such as m=28, or an op or a wait such as 2@7.5"
@@ -50,6 +56,20 @@ OPERATIONS: dict[str, Operation] = {
         path={"name": text("^[^/]+$")},
         refusals=(304,),
         strict=False,
+    ),
+    "lessons.show_teach": Operation(
+        TAG,
+        answer("The page.", kind=HTML),
+        (LANG, Parameter("class", whole(1, MOST, USUAL), "students behind one address, else the default")),
+        refusals=(304,),
+        strict=False,
+    ),
+    "lessons.check_file": Operation(
+        TAG,
+        answer("The mistakes, or what the file has.", CHECKED),
+        body=record(name=text(most=LONGEST_NAME), text=str, lang=maybe(LANGUAGE)),
+        refusals=(429, 503),
+        more="`scenes` have the pictures of the first ones as SVG.",
     ),
     "lessons.list_lessons": Operation(
         TAG, answer("The lessons.", record(lessons=array(LISTED))), (LANG,), refusals=(304,), strict=False

@@ -1,4 +1,4 @@
-"""Lessons: their list, each as a page and as data, and the check of an answer.
+"""Lessons: their list, each as a page and as data, the check of an answer; and the page for lecturers.
 
 Files are read again when they change, by a worker, because their figures are computed.
 """
@@ -9,13 +9,24 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from flask import Blueprint, Response, abort, make_response, render_template, request, send_from_directory
+from flask import (
+    Blueprint,
+    Response,
+    abort,
+    jsonify,
+    make_response,
+    render_template,
+    request,
+    send_from_directory,
+)
 
 from backend import __version__
 from backend.address.query import fields_of
 from backend.errors import RequestError, message
+from backend.jobs import class_size
 from backend.jobs import lessons as answers
 from backend.jobs.encoding import Encoded
+from backend.jobs.strict_json import only
 from backend.lessons.format.markdown import PICTURE_KINDS, PICTURES, is_picture
 from backend.lessons.lesson import LANGUAGES
 from backend.lessons.page import Assets
@@ -24,6 +35,7 @@ from backend.lessons.shelf import shelf_of
 from backend.schedule.spec import choice, integer
 from backend.web.http.bundle import charts_address, entry, plotly_address, preloads
 from backend.web.http.computing import compute
+from backend.web.http.request_body import read_object
 from backend.web.services import send_cached, services
 
 lessons = Blueprint("lessons", __name__)
@@ -31,6 +43,8 @@ MOST_QUESTIONS = 999
 PICTURE_AGE = 300  # seconds for which browsers keep a picture
 PICTURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"  # an SVG may be opened as a page
 LONGEST_ANSWER = 400  # characters
+LONGEST_NAME = 120  # characters
+A_FILE = message("lessons.a_file", "a lesson's file")
 NUMBERS = {"question": (1, MOST_QUESTIONS), "try": (1, answers.MOST_TRIES)}
 
 
@@ -72,6 +86,37 @@ def show_picture(name: str) -> Response:
     answer = send_from_directory((own / PICTURES).absolute(), name, mimetype=kind, max_age=PICTURE_AGE)
     answer.headers["Content-Security-Policy"] = PICTURE_POLICY
     return answer
+
+
+@lessons.get("/teach")
+def show_teach() -> Response:
+    """Return the page for lecturers; ``class`` is the number of students that its limits are computed for."""
+    language, asked = _language(), request.args.get("class", "")
+    whole = asked.isascii() and asked.isdigit() and len(asked) < 10
+    students = min(class_size.MOST, max(1, int(asked))) if whole else class_size.USUAL
+    limits = class_size.needs(services().config, students)
+    return _send(
+        ("teach", language, students),
+        lambda: compute(answers.teach_page, _own(), language, students, limits, _assets()),
+    )
+
+
+@lessons.post("/api/lessons/check")
+def check_file() -> Response:
+    """Check a lesson's file, {"name": "20-mine.md", "text": its text}: every mistake by line, or else its steps and
+    pictures. Stores nothing.
+    """
+    body = only(read_object(request), ("name", "text", "lang"), A_FILE)
+    name, text = (body.get(key) for key in ("name", "text"))
+    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME:
+        why = message(
+            "lessons.check_name", "name must be a file's name of at most {most} characters", most=LONGEST_NAME
+        )
+        raise RequestError("name", name, why, limit=LONGEST_NAME)
+    if not isinstance(text, str):
+        raise RequestError("text", text, message("lessons.check_text", "text must be the text of the file"))
+    language = choice("lang", body.get("lang", LANGUAGES[0]), LANGUAGES)
+    return jsonify(compute(answers.checked, name, text, language, _own()))
 
 
 @lessons.get("/api/lessons")

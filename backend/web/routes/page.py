@@ -25,7 +25,7 @@ from backend.web.http.background import run_in_background
 from backend.web.http.bundle import charts_address, entry, plotly_address, preloads
 from backend.web.http.computing import compute, compute_soon
 from backend.web.http.responses import FOR_GOOD
-from backend.web.services import send_cached
+from backend.web.services import send_cached, services
 
 pages = Blueprint("page", __name__)
 APPEARANCE = {"theme": ("auto", "light", "dark"), "controls": ("full", "minimal", "none")}
@@ -44,6 +44,7 @@ def index() -> str:
         "index.html", version=__version__, plotly=plotly_address(), charts=charts_address(),
         script=entry("js", "main"), chunks=preloads("main"), style=entry("css", "main"),
         preview=preview_of(request.host_url, request.query_string, _texts()), role=access.identity().role.name.lower(),
+        runs_on=_place_of_runs(),
     )  # fmt: skip
 
 
@@ -94,6 +95,14 @@ def plotly_script(release: str) -> Response:
     answer = send_cached(key, lambda: run_in_background(_script))
     answer.headers["Cache-Control"] = FOR_GOOD
     return answer
+
+
+def _place_of_runs() -> str:
+    """Return where runs are executed: "here" on the reader's computer, "cluster ADDRESS", or the server's host."""
+    config = services().config
+    if config.cluster is not None:
+        return f"cluster {config.cluster}".strip()
+    return "here" if config.local else request.host.rpartition(":")[0] or request.host
 
 
 def _texts() -> tuple[str, str] | None:

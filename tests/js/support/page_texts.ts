@@ -216,15 +216,16 @@ const VOID = new Set(["meta", "link", "input", "br", "img", "path", "rect", "!do
 const UNREAD = new Set(["style", "script", "title", "noscript", "code"]); // title, noscript: before a language is known
 const LANGUAGES = ["简体中文"]; // names of languages, each in itself
 const FILLED = /\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}/gs; // by the server, which speaks for itself
+const EITHER = /\{% if zh %\}.*?\{% else %\}(.*?)\{% endif %\}/g; // by the server where it knows the language
 const SPOKEN = ["aria-label", "title", "aria-roledescription"];
 
 /** The texts of a template: those marked data-t and those not. */
 export function textsOfHtml(file: string, html: string): { texts: PageText[]; bare: Place[] } {
   const found: { texts: PageText[]; bare: Place[] } = { texts: [], bare: [] };
   const open: { tag: string; marked: boolean }[] = [];
-  for (const { 1: close, 2: tag, 3: attributes, 4: words, index } of html.matchAll(
-    /<(\/?)([a-z!][\w-]*)((?:"[^"]*"|[^>"])*)>|([^<]+)/gi,
-  )) {
+  for (const { 1: close, 2: tag, 3: attributes, 4: words, index } of html
+    .replace(EITHER, "$1")
+    .matchAll(/<(\/?)([a-z!][\w-]*)((?:"[^"]*"|[^>"])*)>|([^<]+)/gi)) {
     const line = html.slice(0, index).split("\n").length;
     const put = (text: string, marked: boolean) => {
       const own = text.replace(FILLED, "").trim();

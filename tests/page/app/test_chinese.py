@@ -74,7 +74,7 @@ def english(page: Page) -> list[str]:
 
 def test_the_search_for_english_finds_it(open_page: Open) -> None:
     left = english(open_page("?p=2&m=2"))
-    assert "pipeline-parallel schedules, drawn and run" in left
+    assert "Pipeline-parallel schedules, drawn and run" in left
     assert any(text.startswith("Timeline. Up and down") for text in left), "labels are looked at too"
     assert not any(text in ("p", "Bubbleline", "GPipe", "2F0") for text in left)
 

@@ -188,7 +188,7 @@ def test_progress_and_answers_are_there_after_a_reload_and_in_the_list(open_less
     page.reload()
     for number in (1, 2, 3):  # what each tab kept
         expect(said(page, number)).to_contain_text("Right.")
-    page.get_by_role("link", name="All lessons").click()
+    page.get_by_role("link", name="Learn", exact=True).click()
     row = page.locator("[data-slug=bubble]")
     expect(row.locator(".lesson-progress")).to_contain_text("of 3")
     row.get_by_role("link").click()
@@ -265,7 +265,7 @@ def test_the_first_visit_and_help_lead_to_the_lessons(open_page, server) -> None
     page.evaluate("localStorage.clear()")
     page.reload()
     wait(page, READY)
-    expect(page.get_by_role("link", name="Learn")).to_have_attribute("href", "/learn")
+    expect(page.locator(".site").get_by_role("link", name="Learn")).to_have_attribute("href", "/learn")
     page.click("#help")
     expect(page.locator("#help-learn")).to_have_attribute("href", "/learn")
     page.get_by_role("button", name="Take the tour").click()

@@ -1,4 +1,5 @@
-// Grades an answer in a lesson's file, which has no server: as backend/lessons/grade.py does; a test compares both.
+// Grades an answer in a lesson's file, which has no server, as backend/lessons/questions/grade.py does; a test compares
+// both.
 
 /** A question with its answer, as backend/lessons/export.py writes it. */
 export type Sealed = {

@@ -24,7 +24,7 @@ type Acts = {
 const TRIES = 2;
 
 /** What a text of the server contains. */
-const nodesOf = (html: string) => [...new DOMParser().parseFromString(html, "text/html").body.childNodes];
+export const nodesOf = (html: string) => [...new DOMParser().parseFromString(html, "text/html").body.childNodes];
 
 /** The page's words for answers. */
 const words = () => (document.getElementById("lesson-words") as HTMLElement).dataset;

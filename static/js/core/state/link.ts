@@ -13,6 +13,7 @@ import { inWords } from "../schedule/per_chunk.ts";
 import { COST_KEYS, IMPORTED, SPEC_FIELDS } from "../schedule/spec_tables.ts";
 import { familyNamed, nearestKey, readSpecField, showSpecField } from "./link_fields.ts";
 import { readArea } from "../timeline/area.ts";
+import { readPlanLimits } from "./plan_limits.ts";
 import { MOST_MARKS, MOST_PINS, readMarks, readPins } from "./marks.ts";
 import type { Spec } from "../schedule/types.ts";
 
@@ -38,6 +39,7 @@ export type ViewState = {
   marks: string | null; // times, "3,10.5"
   pin: string | null; // pinned ranks, "0,7" or "b.3"
   gb: number | null; // memory of a device in GB for training plans; by default the machine's
+  plan: string | null; // what training plans are limited to (plan_limits.ts)
   colours: string | null; // "paper"
   hatch: string | null; // "1" hatches the kinds
   lang: string | null; // the language; by default the browser's
@@ -116,6 +118,10 @@ const VIEW_FIELDS: Record<keyof ViewState, [(text: string) => unknown, () => str
   ],
   pin: [(text) => (readPins(text) ? text : null), () => t("at most {most} ranks such as 0,7", { most: MOST_PINS })],
   gb: [readGigabytes, () => t("a memory in GB from {least} to {most}", { least: LEAST_GB, most: MOST_GB })],
+  plan: [
+    (text) => (readPlanLimits(text) ? text : null),
+    () => t("limits of training plans such as {example}", { example: "gpus:64;batch:1024;framework:megatron" }),
+  ],
   colours: [matching(/^paper$/), () => t("paper for colours as papers print them")],
   hatch: [matching(/^1$/), () => t("1 for hatching of the kinds")],
   lang: [matching(/^(en|zh)$/), () => t("en or zh")],

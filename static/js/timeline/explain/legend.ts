@@ -90,7 +90,7 @@ function swatch(mark: string) {
     ctx.fillStyle = latePattern(2) ?? colour("plot-late");
     ctx.fillRect(0, 0, WIDE, TALL);
   } else {
-    ctx.fillStyle = mark === "barrier" ? colour("plot-row") : (hatchPattern(2) ?? colour("plot-row"));
+    ctx.fillStyle = mark === "barrier" ? colour("plot-row") : (hatchPattern(2) ?? colour("plot-idle"));
     ctx.fillRect(0, 0, WIDE, TALL);
     ctx.fillStyle = colour("k-c");
     if (mark === "message") ctx.fillRect(0, 8, WIDE, 8);

@@ -142,6 +142,6 @@ export const RUNNER_MESSAGES = {
   "runner.why_free": "{cores}，{ranks}：自由，因为各占一个",
   "runner.why_own_gpus": "{gpus}，{ranks}：各占一个",
   "runner.why_paced": "{cores}，{ranks}：按节拍，因为共用一个核的 rank 会互相拖慢",
-  "runner.why_shared_gpu": "{gpus}，{ranks}：共享 GPU，各 rank 为同一进程的线程",
+  "runner.why_shared_gpu": "{gpus}，{ranks}：按节拍，因为共用一个 GPU 的 rank 会互相拖慢",
   "runner.why_too_few_gpus": "{gpus}，{ranks}，因此在 CPU 上；{why}",
 };

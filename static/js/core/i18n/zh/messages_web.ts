@@ -1,6 +1,15 @@
 // Messages of the server by their codes: requests, links, pages, the command line, the workbench and its boards.
 
 export const WEB_MESSAGES = {
+  "class.client_rate": "所有打开的窗口每秒的消息",
+  "class.computations": "总共排队的计算",
+  "class.computations_per_client": "同一地址排队的计算",
+  "class.connections": "总共打开的连接",
+  "class.entries_per_hour": "每小时提交的任务答案",
+  "class.links_per_hour": "每小时的短链接",
+  "class.queue": "总共排队的运行",
+  "class.requests_per_minute": "每分钟的请求",
+  "class.sockets": "打开的窗口",
   "access.bad_token": "此令牌在这里无效：请打开服务器上次启动时输出的链接。",
   "access.needs_admin": "只有此服务器的管理员可以这样做：请打开服务器输出的管理员链接。",
   "access.not_yours": "只有发起此运行的浏览器或管理员可以更改或删除它。",
@@ -39,6 +48,7 @@ export const WEB_MESSAGES = {
   "http.takes_an_object": "{what}需要含有 {keys} 的对象",
   "http.no_handshake": "这不是 WebSocket 的握手请求。",
   "http.unreadable_request": "无法读取此 HTTP 请求。",
+  "lessons.a_file": "课程文件",
   "lessons.above": "{quantity}高于 {bound}",
   "lessons.all_ops_once": "每个 op 都必须恰好出现一次。",
   "lessons.anchor_twice": "{given} 用作两个步骤的名称",
@@ -66,6 +76,8 @@ export const WEB_MESSAGES = {
   "lessons.bubble_span": "最忙设备自身窗口中空闲的占比",
   "lessons.bubble_span_ideal": "该窗口的空闲时间与工作时间之比",
   "lessons.budget_spent": "本课程的所有调度合计超过 {most} 个 op",
+  "lessons.check_name": "name 是文件名，最多 {most} 个字符",
+  "lessons.check_text": "text 是文件的文本",
   "lessons.choose_one": "请选择一个选项。",
   "lessons.compare_needs_two": "compare 需要两个调度：第二个的键如 b.family",
   "lessons.division_by_zero": "{given} 为 0",

@@ -30,6 +30,7 @@ import { FRAME } from "./page/frame.ts";
 import { HELP } from "./page/help.ts";
 import { PLAN } from "./page/plan.ts";
 import { RUNS as RUNNING } from "./page/runs.ts";
+import { TEACH } from "./page/teach.ts";
 import { TIMELINE } from "./page/timeline.ts";
 import { WORKBENCH } from "./page/workbench.ts";
 import { WORDS } from "./words.ts";
@@ -46,6 +47,7 @@ export const TEXTS: Catalogue = {
   ...HELP,
   ...PLAN,
   ...RUNNING,
+  ...TEACH,
   ...TIMELINE,
   ...WORKBENCH,
 };

@@ -131,7 +131,8 @@ export const RUNS = {
   "Where every rank has a GPU of its own, a run is one step": "每个 rank 独占一块 GPU 时，一次运行只有一个训练步",
   "{gpus} × {name} shared by {p} ranks, threads of one process: {mode}":
     "{gpus} × {name}，由 {p} 个 rank 作为同一进程的线程共用：{mode}",
-  "free; ranks that share a GPU hold each other up.": "自由；共用一块 GPU 的 rank 会互相拖慢。",
+  "free, as chosen; ranks that share a GPU hold each other up.": "自由（已指定）；共用一块 GPU 的 rank 会互相拖慢。",
+  "paced, since ranks that share a GPU would hold each other up.": "按节拍，因为共用一块 GPU 的 rank 会互相拖慢。",
   "GPU: none here": "GPU：此处没有",
   "One after the other on the same workers, each drawn under its plan":
     "在同一组 worker 上依次运行，各自画在其计划之下",

@@ -209,8 +209,6 @@ export const WORKBENCH = {
   Board: "棋盘",
   "schedule board": "调度棋盘",
   "Skip to the board": "跳到棋盘",
-  "All schedules": "所有调度",
-  "build a schedule op by op": "逐个 op 构建调度",
   "Build a schedule op by op": "逐个 op 构建调度",
   "Score, hints and run": "得分、提示与运行",
   "Board. Up and down choose a rank, F, I, W and B an op, Enter places it, Backspace takes it back.":

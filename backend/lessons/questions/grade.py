@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from backend.errors import Message, message
-from backend.lessons.goals import NOT_REACHED, SET_SIZES, reached, sizes_of
 from backend.lessons.lesson import Question
-from backend.lessons.spots import WAIT, is_place
+from backend.lessons.questions.goals import NOT_REACHED, SET_SIZES, reached, sizes_of
+from backend.lessons.questions.spots import WAIT, is_place
 from backend.lessons.values import FORMATS, LessonError
 
 EPSILON = 1e-9

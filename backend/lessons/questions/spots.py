@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
 from backend.address.query import KEYS
-from backend.lessons.answers import COMPUTED
+from backend.lessons.questions.answers import COMPUTED
 from backend.lessons.values import Budget, Measured, measured, mistake, spec_of
 from backend.lessons.views import view_of
 
