@@ -1,10 +1,9 @@
 // A lesson's page: the text and, beside it, the live timeline, which shows the scene whose text is being read.
 import { createCharts } from "./charts.ts";
 import { createLook, createLookMenu, lookQuery } from "./look.ts";
-import { createProgress } from "./progress.ts";
+import { createProgress, createScore } from "./progress.ts";
 import { createQuestions } from "./questions.ts";
 import { createOnTimeline } from "./on_timeline.ts";
-import { createScore } from "./score.ts";
 import { createSizes } from "./sizes.ts";
 import { createSteps } from "./steps.ts";
 import { SceneView } from "./scene_view.ts";
