@@ -46,7 +46,7 @@ def setting_value(key: str, text: str) -> Any:
         return text
     if key in YES_NO:
         return one_or_zero(key, text)
-    if key == "layers":
+    if key in ("layers", "frozen"):
         return list_of(key, text, number_of)
     if key in MAY_LACK and text == NONE:
         return None

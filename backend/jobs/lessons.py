@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,18 +24,28 @@ MOST_TRIES = 100
 MOST_PICTURES = 24  # of a file that is checked
 
 
+@dataclass(frozen=True)
+class Handout:
+    """What a lesson's page has for a lecturer: speaker's notes, the answers at its end."""
+
+    notes: bool = False
+    key: bool = False
+
+
 def list_page(own: Path | None, language: str, notes: bool, assets: Assets) -> Encoded:
     """Return the page with all lessons; files with mistakes, with these, are for who reads the notes as well."""
     entries = [entry for entry in shelf_of(own).entries(language) if notes or isinstance(entry, Lesson)]
     return _html("learn/list.html", language, entries=entries, notes=notes, assets=assets)
 
 
-def lesson_page(own: Path | None, slug: str, language: str, notes: bool, assets: Assets) -> Encoded:
+def lesson_page(own: Path | None, slug: str, language: str, handout: Handout, assets: Assets) -> Encoded:
     """Return a lesson's page. Raises RequestError where there is no such lesson."""
     shelf = shelf_of(own)
     lesson = shelf.lesson(slug, language)
     before, after = shelf.neighbours(slug, language)
-    return _html("learn/lesson.html", language, lesson=lesson, before=before, after=after, notes=notes, assets=assets)
+    return _html(
+        "learn/lesson.html", language, lesson=lesson, before=before, after=after, assets=assets, **vars(handout)
+    )
 
 
 def teach_page(own: Path | None, language: str, students: int, limits: list[Need], assets: Assets) -> Encoded:
@@ -45,6 +56,16 @@ def teach_page(own: Path | None, language: str, students: int, limits: list[Need
         students=students, needs=limits, assets=assets,
         directives={name: OPTIONS.get(name, ()) for name in MAKERS},
     )  # fmt: skip
+
+
+def presenter_page(own: Path | None, deck: str, language: str, assets: Assets) -> Encoded:
+    """Return the presenter's window of a lesson or the gallery. Raises RequestError where there is no such lesson."""
+    lesson = scenes_or_lesson(own, deck, language)
+    first = next((scene.query for step in lesson.steps for scene in step.scenes), "?")
+    audience = f"/{first}&" if deck == GALLERY.name else f"/learn/{lesson.slug}?"
+    return _html(
+        "learn/presenter.html", language, lesson=lesson, audience=f"{audience}present=1&lang={language}", assets=assets
+    )
 
 
 def checked(name: str, text: str, language: str, own: Path | None = None) -> dict[str, Any]:
@@ -83,7 +104,9 @@ def lesson_data(own: Path | None, slug: str, language: str) -> Encoded:
                 {
                     "anchor": step.anchor,
                     "title": step.title,
-                    "scenes": [{"query": scene.query, "caption": scene.caption} for scene in step.scenes],
+                    "scenes": [
+                        {"query": scene.query, "caption": scene.caption, "play": scene.play} for scene in step.scenes
+                    ],
                     "questions": [each.number for each in step.blocks if isinstance(each, Question)],
                 }
                 for step in lesson.steps

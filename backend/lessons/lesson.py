@@ -158,6 +158,16 @@ class Step:
     blocks: tuple[Block, ...]
 
     @property
+    def slides(self) -> list[Scene | Figure | Question]:
+        """Return what presenting shows one by one, in order."""
+        return [block for block in self.blocks if isinstance(block, Scene | Figure | Question)]
+
+    @property
+    def notes(self) -> list[Note]:
+        """Return the speaker's notes."""
+        return [block for block in self.blocks if isinstance(block, Note)]
+
+    @property
     def scenes(self) -> list[Scene]:
         """Return the step's views, in order."""
         return [block for block in self.blocks if isinstance(block, Scene)]

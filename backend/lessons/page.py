@@ -15,6 +15,7 @@ from backend.charts.previews.card import TimedPlan
 from backend.config import PROJECT
 from backend.lessons.lesson import Broken, Lesson
 from backend.lessons.page_sources import tr
+from backend.lessons.questions.grade import shown_answer
 from backend.lessons.values import Budget, measured
 from backend.lessons.views import view_of
 
@@ -41,6 +42,7 @@ def environment() -> Environment:
     made.globals["thumbnail"] = lambda query: Markup(thumbnail(query))
     made.globals["goals_json"] = lambda question: json.dumps([asdict(goal) for goal in question.goals])
     made.globals["ranks_of"] = lambda query: [spec.p for spec in view_of(query, Budget())]
+    made.globals["answer_of"] = shown_answer
     made.filters["as_html"] = Markup
     return made
 

@@ -20,6 +20,7 @@ from backend.lessons.lesson import LANGUAGES, Broken, Lesson, Problem
 
 OWN = PROJECT / "backend" / "lessons"
 GALLERY = OWN / "gallery"  # a lesson of nothing but scenes and notes, which the list does not show
+BROKEN = "lessons.broken"  # the code of what is said of a file with mistakes
 MOST_FILES = 200  # of one folder and language
 HEAD_TITLE = re.compile(r"^title: (.+)$", re.MULTILINE)
 ANY = ""  # the language of files that are beside the folders

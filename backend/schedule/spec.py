@@ -118,7 +118,7 @@ class Spec:
             w_share=number("w_share", data.get("w_share", Spec.w_share), 0.0, 1.0),
             lifo=boolean("lifo", data.get("lifo", Spec.lifo)),
             forward_only=boolean("forward_only", data.get("forward_only", Spec.forward_only)),
-            frozen=_frozen(data.get("frozen")),
+            frozen=frozen_stages(data.get("frozen")),
             recompute=_modes("recompute", data.get("recompute", Spec.recompute), MODES, MODES),
             layers=_layers(data.get("layers")),
             vocabulary=choice("vocabulary", data.get("vocabulary", Spec.vocabulary), VOCABULARY),
@@ -204,7 +204,7 @@ def _layers(value: Any) -> tuple[int, ...] | None:
     return layers
 
 
-def _frozen(value: Any) -> tuple[int, ...] | None:
+def frozen_stages(value: Any) -> tuple[int, ...] | None:
     """Read None, the number of first stages that are not trained, or a list of such stages, as those stages."""
     most = LIMITS["p"] * LIMITS["v"]
     if value is None:

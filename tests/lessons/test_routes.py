@@ -78,6 +78,16 @@ def test_the_list_has_a_picture_of_each_lesson(client: FlaskClient):
     assert "Begin with lesson 1: " in page
 
 
+def test_the_key_is_on_a_page_of_its_own_and_only_where_it_is_asked_for(client: FlaskClient):
+    assert "answer-key" not in client.get("/learn/bubble").text
+    text, _, key = client.get("/learn/bubble?key=1").text.partition('class="answer-key"')
+    assert "A device works for 8 forwards" not in text
+    answers = ["27.3\u00a0%", "2. <code>1B0</code>", "16\u00a0micro-batches", "0F0 0F1 0F2 0B0 0B1 0B2"]
+    assert [key.find(answer) for answer in answers] == sorted(key.find(answer) for answer in answers)
+    assert min(key.find(answer) for answer in answers) >= 0
+    assert "A device works for 8 forwards" in key
+
+
 def ask(client: FlaskClient, question: int, answer: str, tries: int = 1, lang: str = "en") -> dict:
     query = {"question": str(question), "answer": answer, "try": str(tries), "lang": lang}
     return client.get("/api/lessons/bubble/answers", query_string=query).get_json()

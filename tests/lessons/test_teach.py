@@ -97,3 +97,21 @@ def test_a_file_too_large_or_deep_or_of_odd_characters_is_a_mistake_and_no_error
         answer = client.post("/api/lessons/check", json={"name": "20-x.md", "text": text})
         assert answer.status_code == 200
         assert answer.get_json()["problems"], text[:20]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_presenters_window_numbers_the_same_blocks_as_the_page_and_has_their_answers(
+    client: FlaskClient, language: str
+):
+    for slug in (each["slug"] for each in client.get("/api/lessons").get_json()["lessons"]):
+        page = client.get(f"/learn/{slug}?lang={language}").text
+        window = client.get(f"/teach/presenter?deck={slug}&lang={language}").text
+        shown = re.findall(r'class="(scene|chart|question)"', page)
+        assert re.findall(r'class="slide" data-at="(\d+)"', window) == [str(at) for at in range(len(shown))], slug
+        assert window.count('class="slide-answer"') == shown.count("question")
+    assert "Ask before you show it" in client.get("/teach/presenter?lang=en").text
+
+
+def test_the_presenters_window_of_no_lesson_says_so(client: FlaskClient):
+    assert error_of(client.get("/teach/presenter?deck=nothing"))["field"] == "slug"
+    assert client.get("/teach/presenter?deck=nothing", headers={"Accept": "text/html"}).status_code == 404

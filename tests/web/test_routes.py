@@ -35,10 +35,12 @@ def test_the_page_is_served(reader: FlaskClient):
 @pytest.mark.parametrize(
     ("path", "part", "title"),
     [
-        ("/", "explore", "Bubbleline"),
+        ("/", None, "Explore · Bubbleline"),
+        ("/?family=1f1b", "explore", "Explore · Bubbleline"),
         ("/learn", "learn", "Learn · Bubbleline"),
         ("/learn/gpipe", "learn", "GPipe and its bubble · Bubbleline"),
         ("/build", "build", "Build a schedule · Bubbleline"),
+        ("/teach", "teach", "Teach · Bubbleline"),
         ("/component", None, "&lt;bubble-line&gt; · Bubbleline"),
         ("/nowhere", None, "No such page · Bubbleline"),
     ],
@@ -54,6 +56,17 @@ def test_every_page_has_the_products_name_its_own_and_links_to_all_parts(
     now = re.findall(r'aria-current="(?:page|true)">(\w+)<', site)
     assert [each.lower() for each in now] == ([part] if part else [])
     assert f"<title>{title}</title>" in page
+
+
+def test_an_address_without_a_view_has_the_first_screen_in_the_readers_language_and_no_other_has(reader: FlaskClient):
+    page = reader.get("/?utm_source=letter&theme=dark").text
+    assert "Your 4 GPUs idle 27 % of the step." in page
+    assert "The grey costs $65 a day here, and $8,378 a day on 512 such GPUs." in page
+    assert page.count('class="pic-f"') == page.count('class="pic-b"') == 32, "the picture needs no script"
+    assert 'href="/build?task=finish-1f1b"' in page
+    assert "你的 4 块 GPU 每步有 27 % 的时间在空等。" in reader.get("/", headers={"Accept-Language": "zh-CN"}).text
+    for query in ("family=gpipe", "b.family=1f1b", "m.model=gpt3", "tab=plan", "z=abc", "run=1"):
+        assert "story" not in reader.get(f"/?{query}").text, query
 
 
 def test_the_links_to_the_parts_keep_the_language_of_a_lesson(reader: FlaskClient):

@@ -234,4 +234,4 @@ class Text:
                     parts.append(" ")
                 else:
                     parts.append(child.content)
-        return " ".join("".join(parts).split())
+        return re.sub(r"[ \t\n]+", " ", "".join(parts)).strip()  # a number keeps its unit in its line

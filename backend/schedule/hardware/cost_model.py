@@ -14,8 +14,19 @@ from backend.schedule.errors import SpecError, message
 from backend.schedule.hardware.machines import MACHINE_FIELDS, Machine, machine_of
 from backend.schedule.hardware.models import MODEL_FIELDS, WHOLE, Model, model_of
 from backend.schedule.options.effective_costs import spread_layers
+from backend.schedule.options.frozen import untrained
 from backend.schedule.order.placement import place
-from backend.schedule.spec import LIMITS, boolean, choice, entries_of, integer, number, optional, reject_unknown
+from backend.schedule.spec import (
+    LIMITS,
+    boolean,
+    choice,
+    entries_of,
+    frozen_stages,
+    integer,
+    number,
+    optional,
+    reject_unknown,
+)
 
 LINKS = ("auto", "intra", "inter")
 PLACEMENTS = ("looped", "v")
@@ -23,7 +34,7 @@ DEFAULTS: dict[str, Any] = {
     "model": "llama3-8b", "machine": "h100", "p": 8, "v": 1, "tp": 1, "efficiency": None, "heads": True,
     "layers": None, "link": "auto", "placement": "looped", "in_flight": None, "data": 1, "zero": 0, "context": 1,
     "expert": 1, "sequence_parallel": None, "fp8": False, "weight_bytes": 2.0, "gradient_bytes": 4.0,
-    "optimizer_bytes": 12.0, "reserve": 2e9, "calibration": 1.0,
+    "optimizer_bytes": 12.0, "reserve": 2e9, "calibration": 1.0, "frozen": None,
 }  # fmt: skip
 WHOLE_BOUNDS = {"data": (1, 4096), "zero": (0, 3), "context": (1, 4096), "expert": (1, 4096)}
 PER_PARAMETER = {"weight_bytes": (0.0, 64.0), "gradient_bytes": (0.0, 64.0), "optimizer_bytes": (0.0, 64.0)}
@@ -52,7 +63,8 @@ class Setting:
     ``data`` replicas of the pipeline share the batch, and ``zero`` is the stage of ZeRO, which shards optimizer state
     (1), gradients (2) and weights (3) over them. A parameter takes ``weight_bytes``, ``gradient_bytes`` and
     ``optimizer_bytes``; ``reserve`` is the memory in bytes that buffers of communication, the allocator's gaps and the
-    device's own context take.
+    device's own context take. ``frozen`` stages are not trained: they have weights alone, and keep activations for
+    their input gradients only.
     """
 
     model: Model
@@ -77,6 +89,7 @@ class Setting:
     optimizer_bytes: float
     reserve: float
     calibration: float
+    frozen: tuple[int, ...] = ()
 
     @staticmethod
     def read(data: Mapping[str, Any]) -> Setting:
@@ -109,6 +122,7 @@ class Setting:
             float(p) if given["in_flight"] is None else number("in_flight", given["in_flight"], 0.0, 1e6),
             sequence_parallel=tp > 1 if split is None else boolean("sequence_parallel", split),
             fp8=boolean("fp8", given["fp8"]),
+            frozen=frozen_stages(given["frozen"]) or (),
             **whole, **bounded,
         )._validated()  # fmt: skip
 
@@ -153,6 +167,11 @@ class Setting:
             counts.append((count - here, here))
         return counts
 
+    @property
+    def untrained(self) -> frozenset[int]:
+        """Return the stages that have no backwards: those before the first trained one."""
+        return untrained(self.frozen)
+
     def stages_of(self, rank: int) -> list[int]:
         """Return the stages in a device's memory."""
         stages: list[int] = place("v" if self.placement == "v" else "looped", self.p, self.v).stage_of[rank].tolist()
@@ -173,6 +192,16 @@ class Setting:
             raise SpecError("fp8", True, text, nearest=False)
         if self.expert > 1:
             self._validate_experts()
+        inside = [stage for stage in self.frozen if stage < self.stages]
+        if len(inside) == self.stages or len(inside) < len(self.frozen):
+            text = message(
+                "schedule.frozen_stages",
+                "frozen is a number of first stages, or a list of stages from 0 to {last}; at least one stage is "
+                "trained",
+                last=self.stages - 1,
+            )
+            kept = inside[: self.stages - 1] or None
+            raise SpecError("frozen", list(self.frozen), text, limit=self.stages - 1, nearest=kept)
         return self
 
     def _validate_experts(self) -> None:
@@ -200,6 +229,7 @@ class Setting:
             "sequence_parallel", "fp8", *PER_PARAMETER, "reserve", "calibration",
         )  # fmt: skip
         return {key: getattr(self, key) for key in keys} | {
+            "frozen": list(self.frozen),
             "link": "intra" if self.inside else "inter",
             "layers": list(self.layers),
             "model": self.model.as_dict(),

@@ -61,7 +61,10 @@ class Estimate:
         """Return the model's FLOP of a micro-batch, without recomputation: of all layers with all scores of the
         attention, of the scores above the diagonal (part of them), and of the output layer.
         """
-        return {key: self.ledger.names[f"{key}_flop"] for key in ("layers", "masked", "output")}
+        whole = {key: self.ledger.names[f"{key}_flop"] for key in ("layers", "masked", "output")}
+        if not self.setting.frozen:
+            return whole
+        return {key: size * _trained(self.setting, self.ledger, key) for key, size in whole.items()}
 
     def with_layers(self, layers: tuple[int, ...]) -> Footprint:
         """Return the sizes of the stages of another split."""
@@ -94,6 +97,22 @@ class Estimate:
             "names": self.ledger.names,
             "setting": self.setting.as_dict(),
         }
+
+
+def _trained(setting: Setting, ledger: Ledger, what: str) -> float:
+    """Return the part of the FLOP that frozen stages leave, of the layers, of masked scores or of the output layer."""
+    last = setting.stages - 1
+    if what == "output":
+        return 2 / 3 if last in setting.frozen else 1.0
+    done = whole = 0.0
+    for stage, counts in enumerate(setting.kinds_of(setting.layers)):
+        for n, kind in zip(counts, setting.model.kinds, strict=True):
+            f, i, w = (ledger.names[f"{letter}1{kind.suffix}"] for letter in "FIW")
+            if what == "masked":  # scores have no weights
+                f, i, w = 1.0, 2.0, 0.0
+            whole += n * (f + i + w)
+            done += n * (f + (stage not in setting.untrained) * i + (stage not in setting.frozen) * w)
+    return done / whole
 
 
 def _counted(model: Model) -> Message:

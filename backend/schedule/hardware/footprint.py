@@ -17,7 +17,14 @@ from typing import Any
 from backend.schedule.errors import Message, message
 from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.hardware.derivation import Ledger
-from backend.schedule.hardware.layer_tensors import GRADIENT, output_tensors, tensors, tokens_of, total
+from backend.schedule.hardware.layer_tensors import (
+    GRADIENT,
+    output_tensors,
+    tensors,
+    tokens_of,
+    total,
+    without_weights,
+)
 from backend.schedule.hardware.machines import LINK_SHARE, MEMORY_SHARE
 from backend.schedule.hardware.models import Kind
 
@@ -32,9 +39,10 @@ class Footprint:
     """Memory in bytes. Lists have one entry per device: ``activations`` and ``kept`` (for W) of one micro-batch,
     ``parameters`` (their number), and ``memory``, the total with ``in_flight`` micro-batches.
 
-    ``stages`` has the activations of a micro-batch and the states of each stage; ``table`` the states of the output
-    layer's parameters, and ``logits`` the activations of the output layer, on the devices that share a stage;
-    ``kept_by_recompute`` is the part of the activations that each kind of recomputation holds until the backward.
+    ``stages`` has the activations of a micro-batch and the states of each stage; ``table`` the states of the parameters
+    of the embedding and of the output layer, and ``logits`` the activations of the output layer, on the devices that
+    share a stage; ``kept_by_recompute`` is the part of the activations that each kind of recomputation holds until the
+    backward.
     """
 
     message: float
@@ -44,7 +52,7 @@ class Footprint:
     parameters: tuple[float, ...]
     memory: tuple[float, ...]
     stages: dict[str, list[float]]
-    table: dict[str, float]
+    table: dict[str, list[float]]
     logits: float
     per_parameter: dict[str, float]
     kept_by_recompute: dict[str, float]
@@ -130,6 +138,8 @@ def footprint(setting: Setting, ledger: Ledger) -> Footprint:
     mtp = f" + {model.mtp}*(Q + 2*h*h)" if model.mtp else ""
     ledger.add(message("hardware.parameters_of_model", "parameters of the model"),
                f"{layers}{mtp} + {'O' if model.tied else '2*O'}", "parameters")  # fmt: skip
+    if setting.frozen:
+        _frozen(setting, ledger)
     rows = _devices(setting, ledger)
     state = {state: _bytes(setting, state, False) for state in STATES}
     return Footprint(
@@ -140,7 +150,7 @@ def footprint(setting: Setting, ledger: Ledger) -> Footprint:
         parameters=tuple(row[1] for row in rows),
         memory=tuple(row[2] for row in rows),
         stages=stage_sizes(setting, ledger, setting.layers),
-        table={name: each * ledger.names["O"] / setting.tp for name, each in state.items()},
+        table={name: _tables(setting, ledger, name, each) for name, each in state.items()},
         logits=ledger.names["Ao"],
         per_parameter=state,
         kept_by_recompute=_kept(setting, ledger),
@@ -173,6 +183,19 @@ def _tensors(setting: Setting, ledger: Ledger, kind: Kind) -> None:
         ledger.add(kind.named(name), " + ".join(symbols[tensor] for tensor in those), "bytes", f"{symbol}{end}")
 
 
+def _frozen(setting: Setting, ledger: Ledger) -> None:
+    """Add what a layer and the output layer keep where they are not trained: activations for the input gradient, and
+    weights.
+    """
+    name = message("hardware.frozen_activations", "activations of a layer that is not trained")
+    for kind in setting.model.kinds:
+        kept = without_weights(setting, [tensor for tensor in tensors(setting, kind) if tensor.until != GRADIENT])
+        ledger.add(kind.named(name), total(kept), "bytes", f"Af{kind.suffix}")
+    output = [tensor for tensor in output_tensors(setting) if tensor.until == "I" or tensor.width == 4]
+    ledger.add(message("hardware.frozen_output", "activations of an output layer that is not trained"),
+               total(output), "bytes", "Aof")  # fmt: skip
+
+
 def _stored(setting: Setting, ledger: Ledger, kind: Kind) -> None:
     """Add the parameters of a layer in all, and their states on a device."""
     experts, end = kind.experts, kind.suffix
@@ -187,6 +210,13 @@ def _stored(setting: Setting, ledger: Ledger, kind: Kind) -> None:
     ledger.add(kind.named(name), formula, "bytes", f"T{end}")
 
 
+def _tables(setting: Setting, ledger: Ledger, state: str, each: float) -> list[float]:
+    """Return the bytes of a state of the embedding and of the output layer, which are trained with their stages."""
+    size = each * ledger.names["O"] / setting.tp
+    ends = (stage in setting.frozen and state != "weights" for stage in (0, setting.stages - 1))
+    return [0.0 if frozen else size for frozen in ends]
+
+
 def _bytes(setting: Setting, state: str, experts: bool) -> float:
     each: float = getattr(setting, FIELDS[state])
     return each / shards(setting, state, experts)
@@ -199,6 +229,9 @@ def _devices(setting: Setting, ledger: Ledger) -> list[tuple[float, float, float
     mtp = setting.model.mtp
     for rank in range(setting.p):
         stages = setting.stages_of(rank)
+        if setting.frozen:
+            rows.append(_with_frozen(setting, ledger, rank))
+            continue
         layers = tuple(sum(counts[stage][k] for stage in stages) for k in range(len(suffixes)))
         first, last = (setting.heads and stage in stages for stage in (0, setting.stages - 1))
         key = (layers, first, last)
@@ -225,6 +258,19 @@ def _devices(setting: Setting, ledger: Ledger) -> list[tuple[float, float, float
     return rows
 
 
+def _with_frozen(setting: Setting, ledger: Ledger, rank: int) -> tuple[float, float, float]:
+    """Return activations, parameters and memory of a device where stages are frozen: sums over its stages."""
+    sizes, stages = stage_sizes(setting, ledger, setting.layers), setting.stages_of(rank)
+    held = sum(sizes["activations"][stage] for stage in stages if stage not in setting.untrained)
+    states = sum(sizes[state][stage] for state in STATES for stage in stages)
+    counts, names, parameters = setting.kinds_of(setting.layers), ledger.names, 0.0
+    for stage in stages:
+        parameters += setting.heads * ((stage == 0) + (stage == setting.stages - 1)) * names["O"]
+        for n, kind in zip(counts[stage], setting.model.kinds, strict=True):
+            parameters += n * names[f"Q{kind.suffix}"]
+    return held, parameters, states + setting.reserve + setting.in_flight * held
+
+
 def _sum(terms: Sequence[tuple[int, str]]) -> str:
     """Return the formula of a sum of multiples."""
     return " + ".join(term if n == 1 else f"{n}*{term}" for n, term in terms) or "0"
@@ -238,14 +284,19 @@ def stage_sizes(setting: Setting, ledger: Ledger, split: Sequence[int]) -> dict[
         ends = setting.heads * ((stage == 0) + (stage == last))
         mtp = setting.model.mtp if setting.heads and stage == last else 0
         layers = [n + (mtp if k == 0 else 0) for k, n in enumerate(counts)]
-        held = sum(n * names[f"A1{kind.suffix}"] for n, kind in zip(layers, kinds, strict=True))
-        sizes["activations"].append(held + (1 + mtp) * names["Ao"] * (setting.heads and stage == last))
+        # A stage without backwards keeps nothing; as large as others, it leaves its rank's mean chunk as it is.
+        f = "f" if stage in setting.frozen and stage not in setting.untrained else ""
+        held = sum(n * names[f"A{f or 1}{kind.suffix}"] for n, kind in zip(layers, kinds, strict=True))
+        sizes["activations"].append(held + (1 + mtp) * names[f"Ao{f}"] * (setting.heads and stage == last))
         common = ends * names["O"] + mtp * 2 * names["h"] ** 2
         routed = 0.0
         for n, kind in zip(layers, kinds, strict=True):
             common += n * names["Nc" if kind.experts else f"N{kind.suffix}"]
             routed += n * names["Ne"] if kind.experts else 0.0
         for state in STATES:
+            if stage in setting.frozen and state != "weights":
+                sizes[state].append(0.0)
+                continue
             whole = _bytes(setting, state, False) * common / setting.tp
             sizes[state].append(whole + _bytes(setting, state, True) * routed / _expert_shards(setting))
     return sizes
@@ -290,6 +341,8 @@ def _parameters_of(setting: Setting, ledger: Ledger, rank: int) -> tuple[float, 
     names, kinds, counts = ledger.names, setting.model.kinds, setting.kinds_of(setting.layers)
     common = routed = 0.0
     for stage in setting.stages_of(rank):
+        if stage in setting.frozen:
+            continue
         ends = setting.heads * ((stage == 0) + (stage == setting.stages - 1))
         common += ends * names["O"] / setting.tp
         for n, kind in zip(counts[stage], kinds, strict=True):

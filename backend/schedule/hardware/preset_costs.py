@@ -21,7 +21,7 @@ from backend.schedule.simulation.costs import Cost, Costs
 from backend.schedule.simulation.simulate import Timeline
 from backend.schedule.spec import Spec, reject_unknown
 
-PRESET_KEYS = tuple(key for key in KEYS if key not in ("p", "v", "in_flight", "placement"))
+PRESET_KEYS = tuple(key for key in KEYS if key not in ("p", "v", "in_flight", "placement", "frozen"))
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,6 @@ class Preset:
 
     def estimate(self, spec: Spec) -> Estimate:
         """Estimate the costs of a spec's stages. Raises SpecError, as for more stages than layers."""
-        if spec.frozen is not None:
-            text = message(
-                "hardware.frozen_without_model",
-                "a model's memory and FLOP are those of training all its stages; leave frozen out, or the model",
-            )
-            raise SpecError("frozen", list(spec.frozen), text)
         if spec.stages != spec.p * spec.v:
             text = message(
                 "hardware.stages_not_even",
@@ -58,12 +52,14 @@ class Preset:
                 p=spec.p,
             )
             raise SpecError("order", spec.order, text)
-        return estimate(self._cut(spec.p, spec.v, spec.layers, spec.vocabulary))
+        return estimate(self._cut(spec.p, spec.v, spec.layers, spec.vocabulary, spec.frozen))
 
     @lru_cache(maxsize=64)  # noqa: B019  # a preset is as small as the key, and plans of one search have few cuts
-    def _cut(self, p: int, v: int, own: tuple[int, ...] | None, vocabulary: str) -> Setting:
-        """Return the setting of a spec's sizes, its own layers and the place of its output layer."""
-        data = dict(self.fields) | {"p": p, "v": v}
+    def _cut(
+        self, p: int, v: int, own: tuple[int, ...] | None, vocabulary: str, frozen: tuple[int, ...] | None
+    ) -> Setting:
+        """Return the setting of a spec's sizes, its own layers, the place of its output layer and its frozen stages."""
+        data = dict(self.fields) | {"p": p, "v": v, "frozen": frozen}
         layers = data.get("layers")
         if isinstance(layers, tuple) and (len(layers) != p * v or own or vocabulary == "redistribute"):
             data["layers"] = sum(layers)

@@ -7,6 +7,7 @@ simulated schedule holds at its peak. The chunks of a device are counted as equa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -154,11 +155,13 @@ def device_memory(footprint: Footprint, spec: Spec, placement: Placement, held: 
     return DeviceMemory(tuple(ranks.tolist()), tuple(kept.tolist()), footprint.limit)
 
 
-def _tables(table: float, spec: Spec, placement: Placement, heads: bool) -> Floats:
+def _tables(table: Sequence[float], spec: Spec, placement: Placement, heads: bool) -> Floats:
     """Return (p,) bytes of the embedding and the output layer where they are not counted with the stages."""
     if VOCABULARY[spec.vocabulary].barriers:
-        return np.full(spec.p, 2 * table / spec.p)
+        return np.full(spec.p, sum(table) / spec.p)
     stages = placement.stage_of
     redistributed = spec.vocabulary == "redistribute" and not heads
-    ends = np.array(((stages == 0) | (stages == placement.stages - 1)).sum(1), np.float64)
-    return ends * (table if redistributed else 0.0)
+    if not redistributed:
+        return np.zeros(spec.p)
+    sizes: Floats = np.where(stages == 0, table[0], np.where(stages == placement.stages - 1, table[1], 0.0)).sum(1)
+    return sizes

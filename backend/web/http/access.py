@@ -29,6 +29,7 @@ PAGES = (
     "lessons.show_list",
     "lessons.show_lesson",
     "lessons.show_teach",
+    "lessons.show_presenter",
 )  # what people open; a refusal is a page for them
 # Without any role: the page's public sources, the component for other sites, and for operators.
 OPEN = ("static", "component.show_component", "component.component_script", "health.healthz", "health.readyz")

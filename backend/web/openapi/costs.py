@@ -50,13 +50,18 @@ PLAIN: dict[str, Schema] = {
     **{key: whole(*bounds) for key, bounds in WHOLE.items()},
     **{key: number(*bounds) for key, bounds in NUMBERS.items()},
     **{key: number(*SETTING_BOUNDS[key], DEFAULTS[key]) for key in (*PER_PARAMETER, "reserve", "calibration")},
+    "frozen": whole(0, LIMITS["p"] * LIMITS["v"]),
     "sequence_parallel": {"type": "boolean"},
     "fp8": flag(DEFAULTS["fp8"]),
     **{key: {"type": "boolean"} for key in TRUTHS},
     **{key: number(*bounds) for key, bounds in RANGES.items()},
     **{key: whole(*bounds) for key, bounds in COUNTS.items()},
 }
-BESIDE: dict[str, Schema] = {**dict.fromkeys(MAY_LACK, choice((NONE,))), "layers": LIST}  # values of another form
+BESIDE: dict[str, Schema] = {
+    **dict.fromkeys(MAY_LACK, choice((NONE,))),
+    "layers": LIST,
+    "frozen": LIST,
+}  # values of another form
 SETTING: dict[str, Schema] = {key: either(PLAIN[key], BESIDE[key]) if key in BESIDE else PLAIN[key] for key in KEYS}
 """Each key of a model on a machine in a query."""
 SETTING_MEANINGS = {
@@ -80,6 +85,7 @@ SETTING_MEANINGS = {
     "optimizer_bytes": "bytes of the optimizer's state of a parameter",
     "reserve": "bytes that communication, the allocator and the device itself take",
     "calibration": "factor of all times of compute: a measured step over the estimated one",
+    "frozen": "stages that are not trained: their number from the first on, or a list",
     "zero": "stage of ZeRO: 1 shards the optimizer over the replicas, 2 also gradients, 3 also weights",
 }
 BYTES = (

@@ -19,7 +19,7 @@ ENTRY: Fields = {"slug": str, "number": COUNT, "file": str}
 FACTS: Fields = {"title": str, "minutes": COUNT, "summary": str, "steps": COUNT, "questions": COUNT}
 PROBLEM = record(file=str, line=COUNT, cause=ref("Text"))
 LISTED = record(**ENTRY, **{key: maybe(each) for key, each in FACTS.items()}, problems=maybe(array(PROBLEM)))
-SCENE = record(query=str, caption=str)
+SCENE = record(query=str, caption=str, play=bool)
 PART = record(anchor=str, title=str, scenes=array(SCENE), questions=array(COUNT))
 LESSON = record(**ENTRY, **FACTS, language=choice(LANGUAGES), parts=array(PART))
 GRADED = record(
@@ -45,7 +45,7 @@ OPERATIONS: dict[str, Operation] = {
     "lessons.show_lesson": Operation(
         TAG,
         answer("The page.", kind=HTML) | NO_LESSON,
-        (LANG, NOTES),
+        (LANG, NOTES, Parameter("key", choice(("0", "1"), "0"))),
         path=SLUG,
         refusals=(304,),
         strict=False,
@@ -61,6 +61,13 @@ OPERATIONS: dict[str, Operation] = {
         TAG,
         answer("The page.", kind=HTML),
         (LANG, Parameter("class", whole(1, MOST, USUAL), "students behind one address, else the default")),
+        refusals=(304,),
+        strict=False,
+    ),
+    "lessons.show_presenter": Operation(
+        TAG,
+        answer("The page.", kind=HTML) | NO_LESSON,
+        (LANG, Parameter("deck", text(), "the slug of a lesson, else the gallery")),
         refusals=(304,),
         strict=False,
     ),

@@ -31,7 +31,7 @@ from backend.lessons.format.markdown import PICTURE_KINDS, PICTURES, is_picture
 from backend.lessons.lesson import LANGUAGES
 from backend.lessons.page import Assets
 from backend.lessons.page_sources import tr
-from backend.lessons.shelf import shelf_of
+from backend.lessons.shelf import BROKEN, GALLERY, shelf_of
 from backend.schedule.spec import choice, integer
 from backend.web.http.bundle import charts_address, entry, plotly_address, preloads
 from backend.web.http.computing import compute
@@ -59,22 +59,15 @@ def show_list() -> Response:
 
 @lessons.get("/learn/<slug>")
 def show_lesson(slug: str) -> Response:
-    """Return a lesson; ``notes=1`` shows the speaker's notes."""
-    language, notes = _language(), _notes()
-    for_reader = "text/html" in request.headers.get("Accept", "")
-    if for_reader and not shelf_of(_own()).has(slug):
+    """Return a lesson; ``notes=1`` shows the speaker's notes, ``key=1`` the answers at its end."""
+    language = _language()
+    if _for_reader() and not shelf_of(_own()).has(slug):
         abort(404)  # a page for readers
-    try:
-        return _send(
-            ("page", slug[:80], language, notes),
-            lambda: compute(answers.lesson_page, _own(), slug[:80], language, notes, _assets(), for_all=True),
-        )
-    except RequestError as error:
-        if error.kind != "unknown" or not for_reader:
-            raise
-        why = tr(error.message, language) if notes else ""
-        page = render_template("no_lesson.html", why=why, style=entry("css", "main"))
-        return make_response(page, 404, {"Vary": "Accept, Accept-Language"})
+    handout = answers.Handout(*(request.args.get(key) == "1" for key in ("notes", "key")))
+    return _page(
+        ("page", slug[:80], language, handout),
+        lambda: compute(answers.lesson_page, _own(), slug[:80], language, handout, _assets(), for_all=True),
+    )
 
 
 @lessons.get("/learn/pictures/<name>")
@@ -98,6 +91,15 @@ def show_teach() -> Response:
     return _send(
         ("teach", language, students),
         lambda: compute(answers.teach_page, _own(), language, students, limits, _assets()),
+    )
+
+
+@lessons.get("/teach/presenter")
+def show_presenter() -> Response:
+    """Return the presenter's window of a lesson, or of the gallery: notes, answers, next scene, clock."""
+    language, deck = _language(), request.args.get("deck", GALLERY.name)[:80] or GALLERY.name
+    return _page(
+        ("presenter", deck, language), lambda: compute(answers.presenter_page, _own(), deck, language, _assets())
     )
 
 
@@ -175,6 +177,24 @@ def _own() -> Path | None:
 def _assets() -> Assets:
     chunks = tuple(preloads("learn"))
     return Assets(entry("js", "learn"), entry("css", "learn"), chunks, plotly_address(), charts_address(), __version__)
+
+
+def _page(key: tuple[Any, ...], make: Callable[[], Encoded]) -> Response:
+    """Send a page of a lesson; for readers, where there is none or its file has a mistake, a page that says so."""
+    try:
+        return _send(key, make)
+    except RequestError as error:
+        if error.kind != "unknown" or not _for_reader():
+            raise
+        if getattr(error.message, "code", "") != BROKEN:
+            abort(404)
+        why = tr(error.message, _language()) if _notes() else ""
+        page = render_template("learn/no_lesson.html", why=why, style=entry("css", "main"))
+        return make_response(page, 404, {"Vary": "Accept, Accept-Language"})
+
+
+def _for_reader() -> bool:
+    return "text/html" in request.headers.get("Accept", "")
 
 
 def _send(key: tuple[Any, ...], make: Callable[[], Encoded]) -> Response:

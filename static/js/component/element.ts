@@ -8,12 +8,13 @@ import { figures } from "../core/schedule/metrics.ts";
 import { opText } from "../core/schedule/ops.ts";
 import { simulate } from "../core/schedule/simulate.ts";
 import { tickStep } from "../core/timeline/scale.ts";
+import { placeIn } from "../ui/canvas.ts";
 import { h, icon, replace, setText } from "../ui/dom.ts";
 import { ATTRIBUTES, settings, type Settings } from "./attributes.ts";
 import { controlRows } from "./controls.ts";
 import { Picture } from "./picture.ts";
 import { Player } from "./player.ts";
-import { styleSheet } from "./style.ts";
+import { styleSheet, TYPE } from "./style.ts";
 import { legend, saidAt, saidOf, sizesText, speakFor, summary, table, type Said, type Shown } from "./words.ts";
 import type { Lane } from "../data/lanes.ts";
 
@@ -41,7 +42,10 @@ export class BubbleLine extends HTMLElement {
   #problem = h("p.problem", { role: "alert", hidden: true });
   #picture = new Picture(this.#plot, this.#frame);
   #player = new Player(() => this.#onTime());
-  #sizesWatched = new ResizeObserver(() => this.#draw());
+  #sizesWatched = new ResizeObserver(() => {
+    this.#enlarge();
+    this.#draw();
+  });
   #waiting = false;
   #lane: Lane | null = null;
   #settings: Settings | null = null;
@@ -150,9 +154,16 @@ export class BubbleLine extends HTMLElement {
       this.#frame.dataset.theme = read.theme;
       this.#picture.recolour();
     }
+    this.#enlarge();
     this.#time(read);
     this.#write(read);
     this.#draw();
+  }
+
+  /** As large as the font size that the style of the page asks for. */
+  #enlarge() {
+    const zoom = String(parseFloat(getComputedStyle(this).fontSize) / TYPE || 1);
+    if (this.#frame.style.zoom !== zoom) this.#frame.style.zoom = zoom;
   }
 
   /** Make the order and its times, if the schedule is another. */
@@ -282,8 +293,8 @@ export class BubbleLine extends HTMLElement {
   #point(event: PointerEvent) {
     if (!this.#lane) return;
     speakFor(this);
-    const origin = this.#plot.getBoundingClientRect();
-    const place = this.#picture.placeAt(event.clientX - origin.left, event.clientY - origin.top);
+    const { x, y } = placeIn(this.#plot, event);
+    const place = this.#picture.placeAt(x, y);
     this.#select(place && saidAt(this.#lane, place.rank, place.t));
   }
 

@@ -30,8 +30,12 @@ export const TOKENS = {
   "mark-head": "light-dark(#17191d, #ffffff)",
 };
 
+/** px of the type for which everything has its size. */
+export const TYPE = 13;
+
 const RULES = `
-:host { display: flex; flex-direction: column; min-height: 320px; contain: layout style; }
+:host { display: flex; flex-direction: column; min-height: 320px; contain: layout style;
+  font-size: var(--bubble-line-font-size, ${TYPE}px) !important; }
 :host([hidden]) { display: none; }
 * { box-sizing: border-box; }
 [hidden] { display: none !important; }
@@ -41,8 +45,8 @@ const RULES = `
   color-scheme: light dark; flex: 1; display: flex; flex-direction: column; min-width: 0; overflow: hidden;
   container-type: inline-size; border: 1px solid var(--line); border-radius: 6px; background: var(--surface);
   color: var(--ink);
-  font: 13px/20px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", Arial, "PingFang SC", "Microsoft YaHei",
-    "Noto Sans CJK SC", sans-serif;
+  font: ${TYPE}px/20px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", Arial, "PingFang SC",
+    "Microsoft YaHei", "Noto Sans CJK SC", sans-serif;
   font-variant-numeric: tabular-nums; text-align: left; letter-spacing: normal; direction: ltr; }
 .frame[data-theme="light"] { color-scheme: light; }
 .frame[data-theme="dark"] { color-scheme: dark; }

@@ -1,5 +1,5 @@
-// Text on ops has a contrast of at least 4.5 (WCAG), in both themes, behind and ahead of the playhead; bubbles are seen
-// on a projector.
+// Text on ops has a contrast of at least 4.5 (WCAG), in both themes, behind and ahead of the playhead; bubbles can be
+// seen on a projector.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -64,7 +64,7 @@ for (const sheets of [["tokens.css"], ["tokens.css", "app/appearance.css"]])
 
 for (const sheets of [["tokens.css"], ["tokens.css", "app/appearance.css"]])
   for (const theme of [0, 1])
-    test(`a bubble stands out from the panel, ${theme ? "dark" : "light"} theme of ${sheets.join(" and ")}`, () => {
+    test(`a bubble can be seen in the ${theme ? "dark" : "light"} theme of ${sheets.join(" and ")}`, () => {
       const values = valuesOf(sheets.map(css).join("\n"), theme);
       const against = (token: string) => contrast(values.get(token), values.get("surface"));
       assert.ok(against("plot-idle") >= 1.5, `its fill: ${against("plot-idle").toFixed(2)}`);

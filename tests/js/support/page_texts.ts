@@ -219,13 +219,17 @@ const FILLED = /\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}/gs; // by the server, which spea
 const EITHER = /\{% if zh %\}.*?\{% else %\}(.*?)\{% endif %\}/g; // by the server where it knows the language
 const SPOKEN = ["aria-label", "title", "aria-roledescription"];
 
+/** The English of what a template says in both languages, with the page's way to write holes. */
+const spokenHere = (html: string) =>
+  html.replace(EITHER, (_, english: string) => english.replace(/\{\{ (\w+) \}\}/g, "{$1}"));
+
 /** The texts of a template: those marked data-t and those not. */
 export function textsOfHtml(file: string, html: string): { texts: PageText[]; bare: Place[] } {
   const found: { texts: PageText[]; bare: Place[] } = { texts: [], bare: [] };
   const open: { tag: string; marked: boolean }[] = [];
-  for (const { 1: close, 2: tag, 3: attributes, 4: words, index } of html
-    .replace(EITHER, "$1")
-    .matchAll(/<(\/?)([a-z!][\w-]*)((?:"[^"]*"|[^>"])*)>|([^<]+)/gi)) {
+  for (const { 1: close, 2: tag, 3: attributes, 4: words, index } of spokenHere(html).matchAll(
+    /<(\/?)([a-z!][\w-]*)((?:"[^"]*"|[^>"])*)>|([^<]+)/gi,
+  )) {
     const line = html.slice(0, index).split("\n").length;
     const put = (text: string, marked: boolean) => {
       const own = text.replace(FILLED, "").trim();

@@ -190,6 +190,12 @@ def test_without_its_server_the_page_is_chinese_too(open_page: Open) -> None:
     assert english(page) == []
 
 
+def test_the_first_screen_is_chinese(open_page: Open) -> None:
+    page = open_page("?lang=zh", first_visit=True, anew=True)
+    page.fill("#story-price", "x")
+    assert english(page) == []
+
+
 def test_an_embed_is_chinese(open_page: Open) -> None:
     page = open_page("embed?lang=zh&family=zb-h1&p=4&m=8&sel=1F2&story=ranks&at=4")
     assert page.evaluate("document.documentElement.lang") == "zh-Hans"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -204,6 +205,10 @@ def test_without_the_server_the_long_link_still_works(open_page: Open):
 def test_the_embed_code_has_a_preview(open_page: Open):
     page = share(open_page, "?family=zb-h1&p=8&tab=compare&theme=light")
     page.click("#share-embed-part summary")
+    tall = [int(re.findall(r'height="(\d+)"', page.input_value("#share-embed"))[0])]
+    page.select_option("#share-controls", "none")
+    tall.append(int(re.findall(r'height="(\d+)"', page.input_value("#share-embed"))[0]))
+    assert 280 <= tall[1] < tall[0] <= 480, "as tall as eight rows need, with what is shown around them"
     page.select_option("#share-theme", "dark")
     page.select_option("#share-controls", "minimal")
     page.select_option("#share-size", "column")

@@ -43,6 +43,10 @@ def file_page(
 def test_its_scenes_are_live_and_its_questions_are_graded_without_a_server(file_page: Page) -> None:
     page = file_page
     assert page.evaluate("document.querySelector('bubble-line').figures.bubble.toFixed(3)") == "0.429"
+    left, right = page.evaluate(
+        "(({ left, right }) => [left, innerWidth - right])(document.querySelector('article').getBoundingClientRect())"
+    )
+    assert abs(left - right) < 20, "the text is in the middle of the window"
     page.locator("bubble-line").first.get_by_label("Micro-batches m").press("ArrowRight")
     wait(page, "document.querySelector('bubble-line').figures.bubble < 0.4")
     question = page.locator("#question-1")

@@ -1,5 +1,7 @@
 // A lesson's page: the text and, beside it, the live timeline, which shows the scene whose text is being read.
 import { createCharts } from "./charts.ts";
+import { createPresenting } from "../present/presenting.ts";
+import { lessonDeck } from "../present/lesson_deck.ts";
 import { createLook, createLookMenu, lookQuery } from "./look.ts";
 import { createProgress, createScore } from "./progress.ts";
 import { createQuestions } from "./questions.ts";
@@ -54,10 +56,27 @@ export async function startLesson() {
   createOnTimeline(view, scene, sizes);
   const charts = createCharts(view, article);
   createSteps(article, progress, scene);
+  const presenting = createLessonPresenting(article, scene, charts);
   createReset(progress);
   view.begin();
   createPrint(charts.drawAll);
   exposeForTests(view);
+  if (new URLSearchParams(location.search).get("present") === "1") presenting.enter();
+}
+
+/** The key P, and back to where the text is about the slide that was shown last. */
+function createLessonPresenting(article: HTMLElement, scene: SceneView, charts: ReturnType<typeof createCharts>) {
+  const presenting = createPresenting({
+    deck: async () => lessonDeck(article, scene, charts),
+    onLeave: () => {
+      const current = article.querySelector(".is-current");
+      current?.classList.remove("is-current");
+      current?.scrollIntoView({ block: "center" });
+      if (current?.classList.contains("chart")) charts.redraw(current as HTMLElement);
+    },
+  });
+  listenKeys([presenting.key]);
+  return presenting;
 }
 
 /** The lesson's last button: everything that is kept of it goes, and it begins again. */

@@ -1,5 +1,6 @@
 // The steps of a lesson: which one is being read decides the scene, the address and the progress; keys go between them.
 import { byId, h, replace } from "../../ui/dom.ts";
+import { isPresenting } from "../present/presenting.ts";
 import type { createProgress } from "./progress.ts";
 import type { SceneView } from "./scene_view.ts";
 
@@ -25,6 +26,7 @@ export function createSteps(article: HTMLElement, progress: ReturnType<typeof cr
   article.addEventListener("answered", follow);
 
   function follow() {
+    if (isPresenting()) return;
     const line = innerHeight * LINE;
     const isReached = ({ node }: Mark) => node.getBoundingClientRect().top < line;
     const passed = marks.filter((each) => isReached(each) && !isHeldBack(each)).reverse();

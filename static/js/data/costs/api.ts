@@ -127,11 +127,12 @@ export function presetFor(preset: Preset, { p, v, vocabulary, layers }: Spec): P
   return vocabulary === "plain" ? cut : { ...cut, heads: false };
 }
 
-function query(preset: Preset, { p, v }: Spec, more: Record<string, string | number>) {
+function query(preset: Preset, { p, v, frozen }: Spec, more: Record<string, string | number>) {
   return new URLSearchParams([
     ...presetEntries(preset, false),
     ["p", String(p)],
     ["v", String(v)],
+    ...(frozen ? [["frozen", frozen.length > 1 ? frozen.join(",") : `1*${frozen[0]}`]] : []),
     ...Object.entries(more).map(([key, value]) => [key, String(value)]),
   ])
     .toString()

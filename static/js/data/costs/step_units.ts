@@ -118,16 +118,18 @@ function onRank(sizes: number[], { chunks, stage }: Schedule["placement"], rank:
 
 /** Bytes of the embedding and the output layer on a rank, where they are not counted with its stages. */
 function tablesOf(
-  table: number,
+  [embedding, output]: number[],
   { vocabulary, p }: Spec,
   { chunks, stage, stages }: Schedule["placement"],
   rank: number,
   heads: boolean,
 ) {
-  if (BARRIERS[vocabulary]) return (2 * table) / p;
+  if (BARRIERS[vocabulary]) return (embedding + output) / p;
   if (vocabulary !== "redistribute" || heads) return 0;
-  let ends = 0;
-  for (let slot = rank * chunks; slot < (rank + 1) * chunks; slot++)
-    if (stage[slot] === 0 || stage[slot] === stages - 1) ends++;
-  return table * ends;
+  let sum = 0;
+  for (let slot = rank * chunks; slot < (rank + 1) * chunks; slot++) {
+    if (stage[slot] === 0) sum += embedding;
+    else if (stage[slot] === stages - 1) sum += output;
+  }
+  return sum;
 }

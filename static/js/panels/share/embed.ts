@@ -2,7 +2,7 @@
 import { h, replace, setText } from "../../ui/dom.ts";
 import { optionNodes, type Choice } from "../../ui/fields/choices.ts";
 import { t } from "../../core/i18n/language.ts";
-import { linkRow } from "./link_row.ts";
+import { linkRow } from "../../ui/fields/link_row.ts";
 import { embedAddress, embedCode, embedHeight, type Controls } from "./embed_code.ts";
 import type { Store } from "../../data/store.ts";
 

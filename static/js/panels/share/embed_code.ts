@@ -7,12 +7,14 @@ export type Controls = "full" | "minimal" | "none";
 /** px of everything but the rows: axis and line below; legend, playback and minimap where they are shown. */
 const AROUND: Record<Controls, number> = { full: 164, minimal: 96, none: 56 };
 const [ROW, TITLE, BETWEEN] = [28, 28, 12]; // px: of a rank, over a schedule, between two
-const [LEAST, MOST] = [240, 1000];
+/** px below which an embed leaves out its legend and minimap, as embed.css has it. */
+const LEAST: Record<Controls, number> = { full: 360, minimal: 240, none: 200 };
+const MOST = 1000;
 
 /** How tall a frame is in which every row can be read. ranks: of each schedule. */
 export function embedHeight(ranks: number[], controls: Controls = "full") {
   const rows = ranks.reduce((sum, p) => sum + TITLE + p * ROW, 0);
-  return Math.max(LEAST, Math.min(MOST, AROUND[controls] + rows + BETWEEN * (ranks.length - 1)));
+  return Math.max(LEAST[controls], Math.min(MOST, AROUND[controls] + rows + BETWEEN * (ranks.length - 1)));
 }
 
 /** Of the whole page only. */

@@ -27,7 +27,7 @@ function veilRow(scene: Scene, ctx: Ctx, lane: Lane, row: Row, from: number, to:
   const under = row.y + row.h;
   ctx.fillRect(from, under, to - from, row.commY + row.commH - under);
   const [lo, hi] = opsInWindow(schedule, times, row.rank, timeAt(scene, from), scene.t1);
-  for (let i = lo; i < hi; ) {
+  for (let i = lo; i < hi;) {
     const begin = times.start[i];
     let end = times.end[i++];
     while (i < hi && times.start[i] === end) end = times.end[i++]; // neighbours without a gap in one

@@ -10,7 +10,7 @@ export const PLAN = {
     "正在构建每个调度与各种重计算、卸载的组合，最多 {seconds} s …",
   "Stopped.": "已停止。",
   "The setting has changed since these plans were found.": "找到这些方案之后，设置已改变。",
-  "Time of a step against memory": "训练步时间随显存的变化",
+  "Time of a step against memory": "单步时间随显存的变化",
   "memory limit {limit}": "显存上限 {limit}",
   "recompute {recompute}, offload {offload}": "重计算：{recompute}，卸载：{offload}",
   "{seconds} s, MFU {mfu}, {memory}": "{seconds} s，MFU {mfu}，{memory}",
@@ -29,7 +29,7 @@ export const PLAN = {
   "GB a device is a number from {least} to {most}, not “{typed}”: the machine's memory counts.":
     "每设备 GB 须为 {least} 到 {most} 之间的数，不能是“{typed}”；现按机器的显存计算。",
   "Choose a model: step time and memory follow from it and from the machine.":
-    "请选择模型：训练步时间与显存由模型和机器得出。",
+    "请选择模型：单步时间与显存由模型和机器得出。",
   "{preset}: {factors} = {all} devices.": "{preset}：{factors} = {all} 个设备。",
   "your own numbers": "自定义数值",
   "model chunks on a device, v": "一个设备上的模型分块数 v",
@@ -41,7 +41,7 @@ export const PLAN = {
   "what goes to host memory, of all chunks or chunk by chunk": "放到主机内存的部分，所有分块相同或逐块不同",
   "step s": "训练步 s",
   "against now": "相对当前",
-  "time of the step, against the schedule on the screen": "训练步时间，相对于屏幕上的调度",
+  "time of the step, against the schedule on the screen": "单步时间，相对于屏幕上的调度",
   "Plans that fit from the fastest, then the others": "放得下的方案从最快的开始，然后是其余方案",
   "on the screen": "在屏幕上",
   "Put it on the screen; with Shift, below what is there": "放到屏幕上；按住 Shift 则放在现有调度下方",
@@ -68,5 +68,5 @@ export const PLAN = {
     "流水线、分块、张量、上下文、专家与数据并行；一个微批次的序列数；m",
   "It would fit with {ways}.": "以下设置放得下：{ways}。",
   "memory of the fullest device, GB": "显存最满的设备的显存，GB",
-  "time of a step, s": "训练步时间，s",
+  "time of a step, s": "单步时间，s",
 };
