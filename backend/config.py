@@ -297,6 +297,11 @@ class Config:
         return self.host in LOOPBACK and not self.proxies and set(self.hosts) <= set(LOOPBACK)
 
     @property
+    def cluster(self) -> str | None:
+        """The address of the Ray cluster that runs are executed on, "" for one on this host; None without one."""
+        return self.ray_address if self.engine == "ray" else None
+
+    @property
     def folder(self) -> Path:
         """Return the folder of what this server keeps besides its database."""
         if self.data_folder is not None:

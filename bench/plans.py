@@ -19,10 +19,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from backend.cli.options import built
 from backend.compute.parallel_map import in_processes
 from backend.schedule import jit
-from backend.schedule.analysis.plans import TrainingSetup, plans
+from backend.schedule.analysis.layouts import Layout
+from backend.schedule.analysis.plans import Asked, TrainingSetup, plans
 from backend.schedule.families.registry import family_of
 from backend.schedule.hardware.preset_costs import Preset
-from backend.schedule.spec import Spec
 
 PLOTS = (("cm-9.6b", 16), ("cm-21b", 24), ("cm-38.5b", 32))  # model, devices
 MICRO_BATCHES = 2  # per device
@@ -44,10 +44,10 @@ def text(plan: TrainingSetup) -> str:
 
 
 def compare(model: str, p: int, seconds: float) -> None:
-    preset = Preset.of({"model": model, "machine": "a100", "heads": True})
+    asked = Asked((Layout(p, MICRO_BATCHES * p, Preset.of({"model": model, "machine": "a100"})),))
     start = time.perf_counter()
     search = (lambda spec: built(spec, seconds)) if seconds > 0.0 else None
-    found = plans(Spec(p=p, m=MICRO_BATCHES * p), preset, None, search, in_processes)
+    found = plans(asked, search, in_processes)
     print(f"\n{model} on {p} devices, {MICRO_BATCHES * p} micro-batches: {len(found)} plans", end="")
     print(f" in {time.perf_counter() - start:.1f} s")
     head = f"{'of the plot':18} {'GB':>6} {'MFU':>6}   {'fastest with no more memory':58}"

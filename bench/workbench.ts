@@ -2,6 +2,7 @@
 // micro-batch and stage (24,576). Run: node tests/js/run.mjs bench/workbench.ts [rounds]
 import { criticalPath } from "../static/js/core/explain/critical_path.ts";
 import { whyIdle } from "../static/js/core/explain/why_idle.ts";
+import { moveCost } from "../static/js/core/workbench/bound.ts";
 import { canComplete } from "../static/js/core/workbench/completable.ts";
 import { goOn, stamp } from "../static/js/core/workbench/continue.ts";
 import { gapsOf } from "../static/js/core/workbench/delays.ts";
@@ -55,6 +56,7 @@ const STEPS = {
   violations: () => violations(fresh(whole)),
   "can be completed": () => canComplete(fresh(half)),
   "can be completed, memory limit": () => canComplete(onBoard(fresh(half), tight)),
+  "what a move costs": () => moveCost(fresh(half), 0, whole.rows[0][half.rows[0].length], false),
   "score of one op more": () => {
     const position = place(half, 0, whole.rows[0][half.rows[0].length]);
     return scoreOf(position);

@@ -1,7 +1,6 @@
 """The devices of this machine, and the device and mode of a run by its number of ranks.
 
-Queries the system, not torch: the main process never loads it. Only `gpus` detects GPUs; that path has not been run
-on one.
+Queries the system, not torch: the main process never loads it.
 """
 
 from __future__ import annotations
@@ -87,25 +86,25 @@ def parse_nvidia_smi(text: str) -> tuple[Gpu, ...]:
     )
 
 
-def choose(ranks: int, cores: int, gpus: int, device: str = "auto") -> Choice:
+def choose(ranks: int, cores: int, gpus: int, device: str = "auto", shares: bool = True) -> Choice:
     """Choose where a run of `ranks` ranks executes.
 
-    Ranks share GPUs only on request, because that is untested so far. Raises RequestError if GPUs are requested and
-    there are none.
+    Fewer GPUs than ranks are shared where `shares` allows it, by paced ops: unpaced ones would compete for the GPU.
+    Raises RequestError if GPUs are requested and there are none.
     """
     if device == "cuda" and not gpus:
         raise RequestError(
             "device", device, message("runner.no_gpu", "there is no GPU to run on"), limit=0, nearest="cpu"
         )
     gpus_text, ranks_text = _gpus(gpus), _ranks(ranks)
-    if device == "cuda" and gpus < ranks:
+    if gpus and gpus < ranks and (device == "cuda" or (device == "auto" and shares)):
         why = message(
             "runner.why_shared_gpu",
-            "{gpus} for {ranks}: shared GPU, the ranks as threads of one process",
+            "{gpus} for {ranks}: paced, since ranks that share a GPU would hold each other up",
             gpus=gpus_text,
             ranks=ranks_text,
         )
-        return Choice("cuda", "free", why, together=True)
+        return Choice("cuda", "paced", why, together=True)
     if device != "cpu" and gpus >= ranks:
         why = message("runner.why_own_gpus", "{gpus} for {ranks}: each has its own", gpus=gpus_text, ranks=ranks_text)
         return Choice("cuda", "free", why)
@@ -160,7 +159,7 @@ def choices(machine: Machine | None = None, most: int = MAX_RANKS) -> list[dict[
     found: list[dict[str, Any]] = []
     machine = machine or this_machine()
     for ranks in range(1, most + 1):
-        choice = choose(ranks, machine.cores, machine.gpus)
+        choice = choose(ranks, machine.cores, machine.gpus, "auto", machine.shares)
         if found and (found[-1]["device"], found[-1]["mode"]) == (choice.device, choice.mode):
             found[-1]["to"] = ranks
         else:

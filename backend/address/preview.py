@@ -17,9 +17,9 @@ class Preview:
     picture: str
 
 
-def preview_of(host_url: str, query: bytes, texts: tuple[str, str] | None) -> Preview:
-    """Return the preview of the view that a query describes, with Bubbleline's own texts if the view has none."""
+def preview_of(host_url: str, query: bytes, texts: tuple[str, str] | None, path: str = "") -> Preview:
+    """Return the preview of the view that a query of a page describes, with Bubbleline's own texts if it has none."""
     root = host_url.rstrip("/")
     tail = f"?{query.decode('ascii', 'replace')}" if query else ""
     title, description = texts or ("Bubbleline", CLAIM)
-    return Preview(title, description, f"{root}/{tail}", f"{root}/preview.png{tail}")
+    return Preview(title, description, f"{root}/{path}{tail}", f"{root}/preview.png{tail}")

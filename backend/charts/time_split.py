@@ -130,7 +130,7 @@ def _layout(appearance: Appearance, names: list[str], many: bool) -> dict[str, A
 def _trace(appearance: Appearance, name: str, x: Any, heights: list[float], rows: dict[str, Any]) -> go.Bar:
     token = tokens(appearance.theme)
     useful = name in USEFUL
-    colour = token[COLOURS.get(name, "plot-hatch")]
+    colour = token[COLOURS.get(name, "plot-idle")]
     marker: dict[str, Any] = {"color": colour, "line": {"width": 0}}
     if name in PATTERNS:
         background = token["k-f"] if name == "F and B" else token["plot-row"]

@@ -85,7 +85,7 @@ def problems(task: Task) -> Iterator[str]:
 @click.argument("entry")
 @click.option("--name", "only_name", is_flag=True, help="Remove the display name only; the entry stays.")
 def forget(slug: str, entry: str, only_name: bool) -> None:
-    """Delete ENTRY from the board of the task SLUG, in the server's database, also while the server runs."""
+    """Delete ENTRY from the leaderboard of the task SLUG, in the server's database, also while the server runs."""
     settings = config()
     boards = Boards(settings.database, settings.board_entries, HourlyRate(0))
     try:

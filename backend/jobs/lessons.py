@@ -3,34 +3,89 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from backend.errors import RequestError, message
+from backend.errors import RequestError, message, with_codes
+from backend.jobs.class_size import Need
 from backend.jobs.encoding import Encoded, encode_json
-from backend.lessons.grade import grade, shown_answer
+from backend.lessons.format.directives import MAKERS, OPTIONS
+from backend.lessons.format.markdown import PICTURES
+from backend.lessons.format.parse import lesson_of
 from backend.lessons.lesson import Broken, Lesson, Question
-from backend.lessons.page import Assets, render
+from backend.lessons.page import Assets, picture, render
 from backend.lessons.page_sources import html_of
-from backend.lessons.shelf import shelf_of
+from backend.lessons.questions.grade import grade, shown_answer
+from backend.lessons.shelf import GALLERY, scenes_or_lesson, shelf_of
 
 HTML = "text/html"
 MOST_TRIES = 100
+MOST_PICTURES = 24  # of a file that is checked
 
 
-def list_page(own: Path | None, language: str, assets: Assets) -> Encoded:
-    """Return the page with all lessons."""
-    return _html("learn.html", language, entries=shelf_of(own).entries(language), assets=assets)
+@dataclass(frozen=True)
+class Handout:
+    """What a lesson's page has for a lecturer: speaker's notes, the answers at its end."""
+
+    notes: bool = False
+    key: bool = False
 
 
-def lesson_page(own: Path | None, slug: str, language: str, notes: bool, assets: Assets) -> Encoded:
+def list_page(own: Path | None, language: str, notes: bool, assets: Assets) -> Encoded:
+    """Return the page with all lessons; files with mistakes, with these, are for who reads the notes as well."""
+    entries = [entry for entry in shelf_of(own).entries(language) if notes or isinstance(entry, Lesson)]
+    return _html("learn/list.html", language, entries=entries, notes=notes, assets=assets)
+
+
+def lesson_page(own: Path | None, slug: str, language: str, handout: Handout, assets: Assets) -> Encoded:
     """Return a lesson's page. Raises RequestError where there is no such lesson."""
     shelf = shelf_of(own)
     lesson = shelf.lesson(slug, language)
-    whole = [entry for entry in shelf.entries(language) if isinstance(entry, Lesson)]
-    at = next(place for place, entry in enumerate(whole) if entry.slug == lesson.slug)
-    before, after = whole[at - 1] if at > 0 else None, whole[at + 1] if at + 1 < len(whole) else None
-    return _html("lesson.html", language, lesson=lesson, before=before, after=after, notes=notes, assets=assets)
+    before, after = shelf.neighbours(slug, language)
+    return _html(
+        "learn/lesson.html", language, lesson=lesson, before=before, after=after, assets=assets, **vars(handout)
+    )
+
+
+def teach_page(own: Path | None, language: str, students: int, limits: list[Need], assets: Assets) -> Encoded:
+    """Return the page for lecturers."""
+    lessons = [entry for entry in shelf_of(own).entries(language) if isinstance(entry, Lesson)]
+    return _html(
+        "learn/teach.html", language, gallery=scenes_or_lesson(own, GALLERY.name, language), lessons=lessons,
+        students=students, needs=limits, assets=assets,
+        directives={name: OPTIONS.get(name, ()) for name in MAKERS},
+    )  # fmt: skip
+
+
+def presenter_page(own: Path | None, deck: str, language: str, assets: Assets) -> Encoded:
+    """Return the presenter's window of a lesson or the gallery. Raises RequestError where there is no such lesson."""
+    lesson = scenes_or_lesson(own, deck, language)
+    first = next((scene.query for step in lesson.steps for scene in step.scenes), "?")
+    audience = f"/{first}&" if deck == GALLERY.name else f"/learn/{lesson.slug}?"
+    return _html(
+        "learn/presenter.html", language, lesson=lesson, audience=f"{audience}present=1&lang={language}", assets=assets
+    )
+
+
+def checked(name: str, text: str, language: str, own: Path | None = None) -> dict[str, Any]:
+    """Return what is wrong in a lesson's file, by line, or else what it has: steps, questions, pictures of its scenes.
+
+    Its own pictures are those of the folder ``own``. Keeps nothing.
+    """
+    pictures = None if own is None else own / PICTURES
+    found = lesson_of(text.encode("utf-8", "surrogatepass"), name, language, pictures)
+    if isinstance(found, Broken):
+        return {"problems": with_codes([{"line": each.line, "cause": each.cause} for each in found.problems])}
+    scenes = [scene for step in found.steps for scene in step.scenes]
+    return {
+        "problems": [],
+        **_entry(found),
+        "scenes": [
+            {"query": scene.query, "caption": scene.caption, "picture": picture(scene.query, scene.caption)}
+            for scene in scenes[:MOST_PICTURES]
+        ],
+    }
 
 
 def lesson_list(own: Path | None, language: str) -> Encoded:
@@ -40,7 +95,7 @@ def lesson_list(own: Path | None, language: str) -> Encoded:
 
 def lesson_data(own: Path | None, slug: str, language: str) -> Encoded:
     """Return a lesson as JSON, without the answers of its questions. Raises RequestError."""
-    lesson = shelf_of(own).lesson(slug, language)
+    lesson = scenes_or_lesson(own, slug, language)
     return encode_json(
         _entry(lesson)
         | {
@@ -49,7 +104,9 @@ def lesson_data(own: Path | None, slug: str, language: str) -> Encoded:
                 {
                     "anchor": step.anchor,
                     "title": step.title,
-                    "scenes": [{"query": scene.query, "caption": scene.caption} for scene in step.scenes],
+                    "scenes": [
+                        {"query": scene.query, "caption": scene.caption, "play": scene.play} for scene in step.scenes
+                    ],
                     "questions": [each.number for each in step.blocks if isinstance(each, Question)],
                 }
                 for step in lesson.steps
@@ -76,8 +133,10 @@ def graded(own: Path | None, slug: str, language: str, number: int, given: str, 
         "counted": verdict.counted,
     }
     if verdict.right or (tries >= 2 and verdict.counted):
-        answer |= {"explanation": question.explanation, "place": question.place or None}
+        found_by_reader = verdict.right and question.kind == "reach"  # its own sizes stay on the timeline
+        answer |= {"explanation": question.explanation, "place": None if found_by_reader else question.place or None}
         answer["answer"] = shown_answer(question)
+        answer["spot"] = question.spots[0].text() if question.spots else None
         answer["option"] = question.right if question.kind == "choose" else None
     return encode_json(answer)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from backend.jobs.encoding import Encoded, encode_json
@@ -9,16 +10,16 @@ from backend.schedule.order.order_codec import unpack
 from backend.schedule.partial_order.position import text_rows
 from backend.tasks.reference import reference
 from backend.tasks.store import Entry
-from backend.tasks.task import Task, task_of, tasks
+from backend.tasks.task import Task, ideas, task_of, tasks
 
 
 def list_tasks() -> Encoded:
-    """Return every task without what has to be computed, in order."""
+    """Return every task without what has to be computed, in order, and the ideas that group them."""
     shape = []
     for task in tasks().values():
         sizes = {key: value for key, value in task.position.to_json().items() if key != "rows"}
         shape.append(_head(task) | {"position": sizes})
-    return encode_json({"tasks": shape})
+    return encode_json({"ideas": [asdict(idea) for idea in ideas()], "tasks": shape})
 
 
 def show_task(slug: str) -> Encoded:
@@ -59,6 +60,7 @@ def _head(task: Task) -> dict[str, Any]:
     return {
         "slug": task.slug,
         "number": task.number,
+        "idea": task.idea,
         "level": task.level,
         "title": dict(task.title),
         "kinds": task.kinds,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import parse_qsl
 
+from backend.address.first_visit import VIEW_KEYS
 from backend.address.link_state import OTHERS, plans_of
 from backend.address.query import KEYS
 from backend.errors import RequestError
@@ -11,11 +12,6 @@ from backend.lessons.values import Budget, LessonError, mistake
 from backend.schedule.spec import Spec
 
 LONGEST = 1000  # characters
-VIEW_KEYS = (
-    *("t0", "t1", "at", "sel", "tab", "families", "mem", "chart", "crit", "micro", "lane", "story", "planned", "late"),
-    *("area", "marks", "pin", "gb"),
-)
-"""Keys of a view besides its schedules; theme, colours and language are the reader's."""
 
 
 def view_of(query: str, budget: Budget) -> list[Spec]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from backend.runs.run import Run
 from backend.schedule.families import registry
+from backend.schedule.options.frozen import untrained
 from backend.schedule.order import wire
 from backend.schedule.order.order import Order
+from backend.schedule.spec import Spec
 
 
 def order_of(run: Run) -> Order:
@@ -17,4 +21,5 @@ def order_of(run: Run) -> Order:
     """
     if not run.order:
         run.order = wire.to_text(registry.order(registry.read(run.spec)))
-    return wire.from_text(run.order)
+    frozen = Spec.from_json({"frozen": run.spec.get("frozen")}).frozen
+    return replace(wire.from_text(run.order), untrained=untrained(frozen))

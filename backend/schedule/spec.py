@@ -120,7 +120,7 @@ class Spec:
             w_share=number("w_share", data.get("w_share", Spec.w_share), 0.0, 1.0),
             lifo=boolean("lifo", data.get("lifo", Spec.lifo)),
             forward_only=boolean("forward_only", data.get("forward_only", Spec.forward_only)),
-            frozen=_frozen(data.get("frozen")),
+            frozen=frozen_stages(data.get("frozen")),
             recompute=_modes("recompute", data.get("recompute", Spec.recompute), MODES, MODES),
             layers=_layers(data.get("layers")),
             vocabulary=choice("vocabulary", data.get("vocabulary", Spec.vocabulary), VOCABULARY),
@@ -214,7 +214,7 @@ def _layers(value: Any) -> tuple[int, ...] | None:
     return layers
 
 
-def _frozen(value: Any) -> tuple[int, ...] | None:
+def frozen_stages(value: Any) -> tuple[int, ...] | None:
     """Read None, the number of first stages that are not trained, or a list of such stages, as those stages."""
     most = LIMITS["p"] * LIMITS["v"]
     if value is None:
@@ -272,6 +272,8 @@ def _cost(name: str, value: Any) -> Cost:
             given=len(value),
         )
         raise SpecError(name, len(value), text)
+    if all(type(each) is float and 0.0 <= each <= MAX_TIME for each in value):  # as those of a model, quickly
+        return tuple(value)
     return entries_of(value, lambda each: number(name, each, 0.0, MAX_TIME))
 
 

@@ -79,5 +79,5 @@ def _is_id(key: str) -> bool:
 def _need(there: bool, key: str) -> None:
     """Raise RequestError where an entry is not there."""
     if not there:
-        text = message("boards.no_such_entry", "the board has no such entry")
+        text = message("boards.no_such_entry", "the leaderboard has no such entry")
         raise RequestError("entry", key[:80], text, kind="unknown")

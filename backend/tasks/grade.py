@@ -23,7 +23,7 @@ ID_LENGTH = 24  # hexadecimal digits
 
 @dataclass(frozen=True)
 class Graded:
-    """A legal answer to a task: its identity, its packed order, its score, and each goal with whether it is met."""
+    """A legal answer to a task: its identity, its packed order, its score, each goal with whether it is met, stars."""
 
     task: str
     id: str
@@ -31,11 +31,12 @@ class Graded:
     rows: tuple[str, ...]
     score: Score
     goals: tuple[dict[str, Any], ...]
+    stars: int
 
     @property
     def solved(self) -> bool:
         """Return whether every goal is met."""
-        return all(goal["met"] for goal in self.goals)
+        return self.stars > 0
 
 
 def grade(task: Task, order: Any, rows: Any) -> Graded:
@@ -64,12 +65,13 @@ def grade(task: Task, order: Any, rows: Any) -> Graded:
     if wrong is not None:
         raise wrong
     found = score(given)
-    goals = []
-    for goal in reference(task).goals:
+    goals, measure = [], reference(task)
+    for goal in measure.goals:
         met, value = goal.grade(given, found)
         goals.append(goal.as_dict() | {"met": met, "value": value})
     texts = text_rows(given.rows)
-    return Graded(task.slug, identity(task.slug, texts), pack(given.order()), tuple(texts), found, tuple(goals))
+    stars = measure.stars(all(goal["met"] for goal in goals), found.makespan)
+    return Graded(task.slug, identity(task.slug, texts), pack(given.order()), tuple(texts), found, tuple(goals), stars)
 
 
 def identity(slug: str, rows: list[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -15,7 +16,7 @@ from backend.schedule.partial_order.recognition import Named, named_orders, reco
 from backend.schedule.partial_order.score import METRICS, Score, score
 from backend.schedule.partial_order.searched_order import searched_order
 from backend.schedule.search.bounds import Bound
-from backend.tasks.task import RECOGNISED, UNRECOGNISED, Task
+from backend.tasks.task import RECOGNISED, UNRECOGNISED, Task, goal_of
 
 MET = 1e-9  # relative: sums of float64 in another sequence
 
@@ -36,23 +37,31 @@ class Contender:
 
 @dataclass(frozen=True)
 class Goal:
-    """A goal: a metric that must be at most a value, or the names that the order must be, or be none of."""
+    """A goal: a metric that must be at most a value, or below a family's, or the names that the order must be, or be
+    none of.
+    """
 
     metric: str
     at_most: float | None = None
+    below: float | None = None
+    than: str = ""
     names: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as JSON."""
         if self.at_most is not None:
             return {"metric": self.metric, "at_most": self.at_most}
+        if self.below is not None:
+            return {"metric": self.metric, "below": self.below, "than": self.than}
         return {"metric": self.metric} | ({"as": list(self.names)} if self.names else {})
 
     def grade(self, position: Position, found: Score) -> tuple[bool, Any]:
         """Return whether a complete order meets the goal, and its value."""
-        if self.at_most is not None:
+        if self.metric in METRICS:
             value = getattr(found, self.metric)
-            return value <= self.at_most + MET * max(1.0, abs(self.at_most)), value
+            if self.below is not None:
+                return value < self.below - MET * max(1.0, abs(self.below)), value
+            return self.at_most is not None and is_at_most(value, self.at_most), value
         exact = recognise(position).exact
         met = not exact if self.metric == UNRECOGNISED else bool(set(exact) & set(self.names))
         return met, list(exact)
@@ -69,6 +78,13 @@ class Reference:
     goals: tuple[Goal, ...]
     named: tuple[Contender, ...]
     bound: Bound | None
+
+    def stars(self, solved: bool, makespan: float) -> int:
+        """Return the stars of an order: 1 for the goals, 2 for par's time, 3 for a time that no order beats."""
+        if not solved:
+            return 0
+        least = self.bound is not None and is_at_most(makespan, self.bound.value)
+        return 3 if least else 2 if is_at_most(makespan, self.score.makespan) else 1
 
     def par_as_dict(self) -> dict[str, Any]:
         """Return par as JSON, with its rows."""
@@ -97,12 +113,21 @@ def _reference(number: int, position: Position, kinds: str, par: str | int, goal
     exact = recognise(best).exact
     found = score(best)
     name = par if isinstance(par, str) else exact[0] if exact else None
-    made = tuple(
-        Goal(each, getattr(found, each)) if each in METRICS else Goal(each, names=exact if each == RECOGNISED else ())
-        for each in goals
-    )
+    scores = {each.named.name: each.score for each in contenders}
+    made = tuple(_goal(*goal_of(each), found, scores, exact) for each in goals)
     bound = makespan_bound(empty, full)
     return Reference(best, found, "family" if isinstance(par, str) else "search", name, made, tuple(contenders), bound)
+
+
+def _goal(metric: str, than: str, par: Score, scores: Mapping[str, Score], exact: tuple[str, ...]) -> Goal:
+    if metric not in METRICS:
+        return Goal(metric, names=exact if metric == RECOGNISED else ())
+    return Goal(metric, below=getattr(scores[than], metric), than=than) if than else Goal(metric, getattr(par, metric))
+
+
+def is_at_most(value: float, most: float) -> bool:
+    """Return whether a value is at most another, up to rounding."""
+    return value <= most + MET * max(1.0, abs(most))
 
 
 def reference(task: Task) -> Reference:

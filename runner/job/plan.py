@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from backend.errors import RequestError, message
 from backend.schedule.families import imported, registry
 from backend.schedule.options.effective_costs import Options, fewer_on_the_last
+from backend.schedule.options.frozen import untrained
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
 from backend.schedule.order import wire
 from backend.schedule.order.ops import Pair
@@ -94,10 +95,7 @@ class JobPlan:
 def plan(run: Run, machine: Machine | None = None) -> JobPlan:
     """JobPlan a run command for a machine, this host by default. Raises RequestError."""
     machine = machine or devices.this_machine()
-    if run.spec.get("frozen"):
-        reason = message("runner.no_frozen_stages", "a run trains every stage; leave frozen out")
-        raise RequestError("frozen", run.spec["frozen"], reason)
-    order = _decoded(run.order)
+    order = _decoded(run.order, Spec.from_json({"frozen": run.spec.get("frozen")}).frozen)
     spec = _spec(run, order)
     costs = spec.timing
     asynchronous = spec.family != imported.NAME and registry.family_of(spec).asynchronous
@@ -107,7 +105,8 @@ def plan(run: Run, machine: Machine | None = None) -> JobPlan:
     mode, why = _mode(run, choice)
     shape = shape_from_json(run.model or {}, TINY if mode == "paced" else SMALL)
     training = _training(run, spec, order, shape, asynchronous)
-    unit_ms = _unit(run, timeline, max(training.blocks), machine.cores) if mode == "paced" else None
+    cores = 1 if choice.together else machine.cores  # threads of one process launch their ops one after the other
+    unit_ms = _unit(run, timeline, max(training.blocks), cores) if mode == "paced" else None
     if device == "cuda" and not choice.together and run.steps > 1:
         reason = message(
             "runner.one_step_on_gpus",
@@ -141,9 +140,9 @@ def with_hop(plan: JobPlan, hop_ms: float) -> JobPlan:
     return replace(plan, costs=costs, timeline=simulate(plan.timeline.order, costs, plan.v), hop_ms=hop_ms)
 
 
-def _decoded(text: str) -> Order:
-    """Decode and check an order. Raises RequestError if it is too large or cannot run."""
-    order = wire.from_text(text)
+def _decoded(text: str, frozen: tuple[int, ...] | None) -> Order:
+    """Decode and check an order with frozen stages. Raises RequestError if it is too large or cannot run."""
+    order = replace(wire.from_text(text), untrained=untrained(frozen))
     if order.p > MAX_RANKS:
         reason = message("runner.too_many_ranks", "a run has at most {limit} ranks", limit=MAX_RANKS)
         raise RequestError("p", order.p, reason, limit=MAX_RANKS, nearest=MAX_RANKS)
@@ -228,7 +227,7 @@ def layers_of(spec: Spec) -> tuple[int, ...] | None:
 
 
 def _choose(ranks: int, machine: Machine, device: str) -> devices.Choice:
-    choice = devices.choose(ranks, machine.cores, machine.gpus, device)
+    choice = devices.choose(ranks, machine.cores, machine.gpus, device, machine.shares)
     if choice.together and not machine.shares:
         reason = message(
             "runner.no_shared_gpus",
@@ -293,6 +292,7 @@ def _training(run: Run, spec: Spec, order: Order, shape: Shape, asynchronous: bo
         run.steps,
         run.dtype,
         order.forward_only,
+        spec.frozen or (),
     )
 
 

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from backend.errors import RequestError, message
+from backend.schedule.options.frozen import untrained
 from backend.schedule.options.per_chunk import Modes, of_stages
 from backend.schedule.spec import integer, reject_unknown
 
@@ -68,7 +69,8 @@ class Training:
     micro-batches. `sharded`: the first stage has no embedding and the last no output layer; every rank has shards of
     them instead. Of several `steps`, each after the first begins with weights one step of gradient descent further on.
     `dtype` is the type of activations, of messages and of the arithmetic; weights and sums of their gradients are
-    always float32. `forward_only`: inference, in which nothing is trained; its results are outputs and losses.
+    always float32. `forward_only`: inference, in which nothing is trained; its results are outputs and losses. `frozen`
+    stages are not trained: embedding and output layer with the first and the last of them, also where they are sharded.
     """
 
     shape: Shape
@@ -81,6 +83,7 @@ class Training:
     steps: int = 1
     dtype: str = "float32"
     forward_only: bool = False
+    frozen: tuple[int, ...] = ()
 
     @property
     def message_bytes(self) -> int:
@@ -96,6 +99,10 @@ class Training:
     def stages(self) -> int:
         """Return the number of stages."""
         return len(self.blocks)
+
+    def keeps_nothing(self, stage: int) -> bool:
+        """Return whether a stage has forwards alone: in inference, and before the first stage that is trained."""
+        return self.forward_only or stage in untrained(self.frozen)
 
     def recompute_of(self, stage: int) -> str:
         """Return what a stage computes again instead of saving it."""

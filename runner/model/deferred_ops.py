@@ -24,13 +24,14 @@ Deferred = list[Callable[[], None]]  # weight gradients that are still to be com
 
 
 class DeferredArithmetic(Arithmetic):
-    """The same operations, with weight gradients deferred to `deferred`, the caller's list.
+    """The same operations, with weight gradients deferred to `deferred`, the caller's list; None where there are none,
+    and nothing is saved for them.
 
     `recompute` is the part that runs again instead of being saved: none, selective (attention) or full (a layer, of
     which only the input is saved).
     """
 
-    def __init__(self, deferred: Deferred, recompute: str = "none") -> None:
+    def __init__(self, deferred: Deferred | None, recompute: str = "none") -> None:
         self.deferred, self.recompute = deferred, recompute
 
     def layer(self, block: Layer, x: Tensor) -> Tensor:
@@ -117,15 +118,17 @@ class _Linear(torch.autograd.Function):
     """x (..., in), weight (out, in), bias (out,); grad (..., out)."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None, deferred: Deferred) -> Tensor:
-        ctx.save_for_backward(x)
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None, deferred: Deferred | None) -> Tensor:
+        if deferred is not None:
+            ctx.save_for_backward(x)
         ctx.weight, ctx.bias, ctx.deferred = weight, bias, deferred
         return functional.linear(x, *cast_like(x, weight, bias))
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, None]:
-        (x,) = ctx.saved_tensors
-        ctx.deferred.append(partial(_linear_weight, ctx.weight, ctx.bias, x.detach(), grad))
+        if ctx.deferred is not None:
+            (x,) = ctx.saved_tensors
+            ctx.deferred.append(partial(_linear_weight, ctx.weight, ctx.bias, x.detach(), grad))
         return grad @ ctx.weight.detach().to(grad.dtype), None, None, None
 
 
@@ -140,7 +143,7 @@ class _Norm(torch.autograd.Function):
     """x and grad (..., hidden), weight and bias (hidden,)."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, deferred: Deferred) -> Tensor:
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, deferred: Deferred | None) -> Tensor:
         gain, shift = cast_like(x, weight, bias)
         out, mean, scale = torch.native_layer_norm(x, weight.shape, gain, shift, EPSILON)
         ctx.save_for_backward(x, mean, scale)
@@ -150,7 +153,8 @@ class _Norm(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, None]:
         x, mean, scale = ctx.saved_tensors
-        ctx.deferred.append(partial(_norm_weight, ctx.weight, ctx.bias, x.detach(), mean, scale, grad))
+        if ctx.deferred is not None:
+            ctx.deferred.append(partial(_norm_weight, ctx.weight, ctx.bias, x.detach(), mean, scale, grad))
         return _norm_backward(grad, x, mean, scale, ctx.weight, ctx.bias, [True, False, False])[0], None, None, None
 
 
@@ -174,15 +178,16 @@ class _Embedding(torch.autograd.Function):
     """tokens (batch, sequence), weight (vocabulary, hidden), grad (batch, sequence, hidden)."""
 
     @staticmethod
-    def forward(ctx: Any, tokens: Tensor, weight: Tensor, deferred: Deferred) -> Tensor:
+    def forward(ctx: Any, tokens: Tensor, weight: Tensor, deferred: Deferred | None) -> Tensor:
         ctx.save_for_backward(tokens)
         ctx.weight, ctx.deferred = weight, deferred
         return functional.embedding(tokens, weight)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[None, None, None]:
-        (tokens,) = ctx.saved_tensors
-        ctx.deferred.append(partial(_embedding_weight, ctx.weight, tokens, grad))
+        if ctx.deferred is not None:
+            (tokens,) = ctx.saved_tensors
+            ctx.deferred.append(partial(_embedding_weight, ctx.weight, tokens, grad))
         return None, None, None
 
 

@@ -39,11 +39,11 @@ class DeferredStage:
     def __init__(self, training: Training, index: int, data: Data, memory: ActivationMemory):
         self.stage, self.index, self.training = Stage(training, index).to(data.device), index, training
         self.data, self.memory, self.movable = data, memory, False
-        self.recompute = training.recompute_of(index)
+        self.recompute, self.frozen = training.recompute_of(index), index in training.frozen
         self.versions = Versions(self.stage) if training.asynchronous else None
         self.in_flight: dict[int, InFlight] = {}
         self.saved: dict[int, SavedActivations] = {}
-        self.deferred: dict[int, Deferred] = {}
+        self.deferred: dict[int, Deferred | None] = {}  # None: the stage is not trained
         self.losses: dict[int, Tensor] = {}
         self.outputs: dict[int, Tensor] = {}  # (batch, vocabulary), of a forward-only run
         self.anchor = torch.zeros((), requires_grad=True)
@@ -52,9 +52,9 @@ class DeferredStage:
     def forward(self, micro: int, x: Tensor | None) -> Tensor:
         """Run F: x and result (batch, sequence, hidden); x None where the model begins. Where it ends, the result is
         the micro-batch's share of the loss, (); of a forward-only run, its output."""
-        if self.training.forward_only:
+        if self.training.keeps_nothing(self.index):
             return self._infer(micro, x)
-        deferred: Deferred = []
+        deferred: Deferred | None = None if self.frozen else []
         self.deferred[micro] = deferred
         saved = self.saved[micro] = SavedActivations(self.memory, self.movable)
         ops = DeferredArithmetic(deferred, self.recompute)
@@ -101,7 +101,7 @@ class DeferredStage:
         """Run W: add this micro-batch to the parameters' gradients, free its activations, and, where every backward is
         a step of its own, update the weights."""
         with torch.no_grad():
-            deferred = self.deferred.pop(micro)
+            deferred = self.deferred.pop(micro) or []
             for compute in deferred:
                 compute()
             deferred.clear()  # the graph, if anything still holds it, refers to this list

@@ -44,9 +44,9 @@ class EmbeddingShard:
 
     def advance(self, data: Data) -> None:
         """Do one step of gradient descent, and go on to the next step's data."""
-        assert self.weight.grad is not None
-        with torch.no_grad():
-            self.weight.sub_(self.weight.grad, alpha=RATE)
+        if self.weight.grad is not None:  # else it is not trained
+            with torch.no_grad():
+                self.weight.sub_(self.weight.grad, alpha=RATE)
         self.data = data
         self.reset()
 
@@ -56,7 +56,6 @@ class EmbeddingShard:
 
     def results(self) -> dict[str, Tensor]:
         """Return this shard's rows (words, hidden) of the gradient and, of several steps, of the weights, by name."""
-        gradient = self.weight.grad
-        assert gradient is not None
         weights = {"tokens": self.weight} if self.training.steps > 1 else None
-        return named_results({"tokens": gradient}, 0, weights)
+        gradient = {} if self.weight.grad is None else {"tokens": self.weight.grad}
+        return named_results(gradient, 0, weights)

@@ -96,25 +96,25 @@ class OutputShard:
         gradient[torch.arange(len(gradient)), saved.row] -= saved.own.to(gradient.dtype)
         gradient *= scale
         gradient = gradient.to(self.dtype)
-        accumulate(self.weight, gradient.t() @ saved.hidden)
+        if self.training.stages - 1 not in self.training.frozen:
+            accumulate(self.weight, gradient.t() @ saved.hidden)
         self.losses[micro] = (statistics[0] - statistics[1]).mean()
         self.memory.change(-saved.bytes)
         return None if self.early else gradient.float() @ self.rounded
 
     def advance(self, data: Data) -> None:
         """Do one step of gradient descent, and go on to the next step's data."""
-        assert self.weight.grad is not None
-        with torch.no_grad():
-            self.weight.sub_(self.weight.grad, alpha=RATE)
+        if self.weight.grad is not None:  # else it is not trained
+            with torch.no_grad():
+                self.weight.sub_(self.weight.grad, alpha=RATE)
         self.data = data
         self.reset()
 
     def results(self) -> dict[str, Tensor]:
         """Return this shard's rows (words, hidden) of the gradient and, of several steps, of the weights, by name."""
-        gradient = self.weight.grad
-        assert gradient is not None
         weights = {"head": self.weight} if self.training.steps > 1 else None
-        return named_results({"head": gradient}, self.training.stages - 1, weights)
+        gradient = {} if self.weight.grad is None else {"head": self.weight.grad}
+        return named_results(gradient, self.training.stages - 1, weights)
 
     def reset(self) -> None:
         """Undo all effects of the ops so far."""

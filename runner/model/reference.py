@@ -113,9 +113,9 @@ def mean(losses: Sequence[float]) -> float:
 
 
 def _initial(training: Training, index: int, device: torch.device) -> Parameters:
-    """Return the parameters of a stage as leaves of the graph."""
-    values = stage_parameters(training, index)
-    return {name: value.to(device).requires_grad_() for name, value in values.items()}
+    """Return the parameters of a stage as leaves of the graph; only those of a trained stage get gradients."""
+    values, trained = stage_parameters(training, index), index not in training.frozen
+    return {name: value.to(device).requires_grad_(trained) for name, value in values.items()}
 
 
 def _gradients(stage: Mapping[str, Tensor]) -> Parameters:
@@ -125,6 +125,8 @@ def _gradients(stage: Mapping[str, Tensor]) -> Parameters:
 def _descend(stage: Mapping[str, Tensor], gradients: Mapping[str, Tensor]) -> Parameters:
     """Return the parameters after one step of gradient descent, as new leaves; rounded once, as in a run: bfloat16
     would make more of another last bit with every step."""
+    if not gradients:  # the stage is not trained
+        return dict(stage)
     descended = {name: torch.sub(value.detach(), gradients[name], alpha=RATE) for name, value in stage.items()}
     return {name: value.requires_grad_() for name, value in descended.items()}
 

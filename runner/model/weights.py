@@ -23,7 +23,8 @@ def descended(stage: Stage, gradients: Mapping[str, Tensor]) -> Stage:
     updated.zero_grad(set_to_none=True)
     with torch.no_grad():
         for name, parameter in updated.named_parameters():
-            parameter.sub_(gradients[name], alpha=RATE)
+            if name in gradients:  # else the stage is not trained
+                parameter.sub_(gradients[name], alpha=RATE)
     return updated
 
 

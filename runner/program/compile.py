@@ -189,6 +189,7 @@ def _task(order: Order, rank: int, op: Op) -> OpTask:
     W has no messages."""
     if op.kind in "ST":
         return _shard_task(order, rank, op)
+    output_transfer = None
     before = order.placement.prev(rank, op.chunk)
     after = order.placement.next(rank, op.chunk)
     if op.kind == "W":
@@ -198,7 +199,8 @@ def _task(order: Order, rank: int, op: Op) -> OpTask:
         output_transfer = after and _transfer(order, "activation", op, op.stage + 1, rank, after[0])
     else:
         input_transfer = after and _transfer(order, "gradient", op, op.stage, after[0], rank)
-        output_transfer = before and _transfer(order, "gradient", op, op.stage - 1, rank, before[0])
+        if op.stage - 1 not in order.untrained:
+            output_transfer = before and _transfer(order, "gradient", op, op.stage - 1, rank, before[0])
     collective_input, collective_output = None, None
     if order.barriers:
         if op.kind == "F":
@@ -237,7 +239,7 @@ def _output(order: Order) -> Output | None:
     if not order.barriers:
         return None
     first, last = (int(order.placement.slot_at[0, end]) // order.chunks for end in (0, -1))
-    return Output(order.barriers, last, first)
+    return Output(order.barriers, last, first, 0 not in order.untrained)
 
 
 def _transfer(order: Order, what: str, op: Op, into: int, source: int, target: int) -> Transfer:

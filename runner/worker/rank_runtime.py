@@ -157,7 +157,7 @@ class RankJob:
             for _ in range(2):
                 stage.forward(0, None if stage.stage.begins else x_like)
                 self.ledger.beat()
-                if training.forward_only:
+                if training.keeps_nothing(stage.index):
                     continue
                 stage.input_gradient(0, None if stage.stage.ends else x_like)
                 stage.weight_gradient(0)
@@ -211,7 +211,9 @@ class RankJob:
         setup = self.setup
         self.execute(zero)
         stages = [stage.stage for stage in self.stages]
-        sum_replicas(self.group, setup.program.rank, stages, setup.replicas, setup.training.tags + 1)
+        frozen = {(setup.program.rank, chunk) for chunk, stage in enumerate(self.stages) if stage.frozen}
+        trained = [() if frozen.intersection(places) else places for places in setup.replicas]
+        sum_replicas(self.group, setup.program.rank, stages, trained, setup.training.tags + 1)
         losses = {micro: float(loss) for part in self._with_losses() for micro, loss in part.losses.items()}
         if last:
             torch.save(self.results(), results_file(setup.folder, setup.program.rank))

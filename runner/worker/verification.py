@@ -52,7 +52,7 @@ def verify(command: Verify, beat: Callable[[], None] = no_beat) -> Verdict:
         name = f"{LOSS}{step + 1}/{micro}"
         reference[name] = torch.tensor(expected[step][micro], dtype=torch.float64)
         replicas.append({name: found[step, micro]})
-    verdict = compare(float(found[-1].mean()), replicas, mean(expected[-1]), reference, training.dtype, ranks)
+    verdict = compare(float(found[-1].mean()), replicas, mean(expected[-1]), reference, training.dtype, ranks, device)
     return counted(verdict, contributions, replicas) if verdict.verified else verdict
 
 
@@ -86,14 +86,15 @@ def compare(
     reference: Mapping[str, Tensor],
     dtype: str = "float32",
     ranks: Sequence[int] = (),
+    device: torch.device | None = None,
 ) -> Verdict:
     """Compare results with their reference by name, each of the same shape as there; replicas of a parameter are in
-    different dictionaries, so that they are compared one by one. `ranks` are those of the first dictionaries; no single
-    rank has the results in the others."""
+    different dictionaries, so that they are compared one by one, on `device` (None: where they are). `ranks` are those
+    of the first dictionaries; no single rank has the results in the others."""
     worst, largest, at = "", -1.0, -1
     for number, results in enumerate(replicas):
         for name, result in results.items():
-            error = relative_error(result, reference[name])
+            error = relative_error(result.to(device), reference[name].to(device))
             if error > largest:
                 worst, largest, at = name, error, number
     missing = reference.keys() - {name for results in replicas for name in results}

@@ -6,9 +6,11 @@ import io
 import re
 from dataclasses import replace
 from html import unescape
+from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,8 +18,12 @@ from PIL import Image
 
 from backend.charts.previews.card import SIZE, TimedPlan, brand_card, card, timed
 from backend.charts.previews.colours import ink_on, palette, tints
+from backend.runs.run import Run
 from backend.schedule.families.registry import FAMILIES, read
 from backend.schedule.order.ops import B, F, I, W
+from backend.schedule.order.order_codec import pack
+from backend.tasks.reference import reference
+from backend.tasks.task import tasks
 from backend.web.factory import create_app
 from backend.web.routes import page
 from tests.support import PATIENCE_S
@@ -32,8 +38,8 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "PREVIEW_S", PATIENCE_S)
 
 
-def meta_content(reader: FlaskClient, query: str, name: str = "og:title", **options: object) -> str:
-    answer = reader.get(f"/{query}", **options)
+def meta_content(reader: FlaskClient, query: str, name: str = "og:title", path: str = "", **options: object) -> str:
+    answer = reader.get(f"/{path}{query}", **options)
     assert answer.status_code == 200
     found = re.search(f'<meta (?:property|name)="{name}" content="([^"]*)">', answer.text)
     assert found, name
@@ -48,6 +54,40 @@ def pixels(png: bytes) -> np.ndarray:
 
 def share_of(picture: np.ndarray, colour: tuple[int, int, int]) -> float:
     return float((np.abs(picture - np.array(colour)).max(axis=2) <= 3).mean())
+
+
+def solved_link(slug: str) -> str:
+    """Return the query of the workbench with par of a task."""
+    found = reference(tasks()[slug]).par
+    return f"?family=imported&p={found.p}&m={found.m}&order={pack(found.order())}&task={slug}"
+
+
+def test_a_link_to_a_solved_task_unfurls_with_what_was_achieved_and_a_picture_of_it(reader: FlaskClient):
+    query = solved_link("beat-1f1b")
+    assert meta_content(reader, query, path="build") == "1F1B beaten within its own memory, proved optimal"
+    assert "step time 17, peak memory 3, 3 of 3 stars" in meta_content(reader, query, "og:description", "build")
+    assert meta_content(reader, query, "og:url", "build") == f"http://localhost/build{query}"
+    picture = reader.get(meta_content(reader, query, "og:image", "build").removeprefix("http://localhost"))
+    star = palette("light")["k-i"]
+    corner = pixels(picture.data)[30:110, 950:]
+    assert share_of(corner, star) > 0.1
+    plain = reader.get(f"/preview.png{query.rsplit('&', 1)[0]}")
+    assert share_of(pixels(plain.data)[30:110, 950:], star) == 0
+    assert meta_content(reader, "", path="build") == "Build a schedule"
+    for broken in (query[:-1], query.replace("order=l", "order=lX"), "?task=beat-1f1b"):
+        assert "beaten" not in meta_content(reader, broken, path="build")
+    assert "executed" not in meta_content(reader, f"{query}&run=unknown", path="build")
+
+
+def test_a_link_is_of_an_executed_order_only_with_a_verified_run_of_that_order(app: Flask):
+    query = solved_link("beat-1f1b")
+    order = parse_qs(query)["order"][0]
+    runs = app.extensions["bubbleline"].runs
+    for verified, other, said in ((True, order, True), (True, "lAA", False), (False, order, False)):
+        spec = {"family": "imported", "order": other}
+        run = runs.keep(Run("", spec, "auto", None, 0.0, status="finished", facts={"verified": verified}))
+        title = meta_content(app.test_client(), f"{query}&run={run.id}", path="build")
+        assert title.endswith("executed") == said
 
 
 def test_a_link_unfurls_with_its_schedule_its_sizes_and_its_bubble(reader: FlaskClient):

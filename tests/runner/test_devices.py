@@ -18,7 +18,7 @@ from tests.support.runner.client import planned_run
         (8, 2, 0, "auto", ("cpu", "paced", "2 CPU cores for 8 ranks: paced")),
         (1, 1, 0, "auto", ("cpu", "free", "1 CPU core for 1 rank: free")),
         (4, 2, 4, "auto", ("cuda", "free", "4 GPUs for 4 ranks: each has its own")),
-        (4, 8, 1, "auto", ("cpu", "free", "1 GPU for 4 ranks, so on the CPU; 8 CPU cores for 4 ranks: free")),
+        (4, 8, 1, "auto", ("cuda", "paced", "1 GPU for 4 ranks: paced, since ranks that share a GPU")),
         (4, 2, 8, "cpu", ("cpu", "paced", "2 CPU cores for 4 ranks: paced")),
         (4, 2, 8, "cuda", ("cuda", "free", "8 GPUs for 4 ranks: each has its own")),
     ],
@@ -31,11 +31,16 @@ def test_devices_and_mode_for_a_number_of_ranks_have_a_reason(
     assert choice.why.startswith(expected[2])
 
 
-def test_requested_gpus_that_are_too_few_are_shared_by_threads_of_one_process(
+def test_gpus_that_are_too_few_are_left_alone_where_ranks_cannot_share_one() -> None:
+    choice = choose(4, 8, 1, shares=False)
+    assert (choice.device, choice.mode, choice.together) == ("cpu", "free", False)
+    assert choice.why.startswith("1 GPU for 4 ranks, so on the CPU; 8 CPU cores for 4 ranks: free")
+
+
+def test_gpus_that_are_too_few_are_shared_by_threads_of_one_process(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert choose(4, 8, 1, "cuda").why == "1 GPU for 4 ranks: shared GPU, the ranks as threads of one process"
-    assert [choose(4, 8, gpus, "cuda").together for gpus in (1, 2, 4)] == [True, True, False]
+    assert [choose(4, 8, gpus).together for gpus in (1, 2, 4)] == [True, True, False]
     monkeypatch.setattr(devices, "gpus", lambda: (Gpu("one", None, None),) * 2)
     planned = plan(planned_run(spec={"p": 4, "m": 4}, device="cuda", steps=2))
     assert [planned.device_of(rank) for rank in range(4)] == ["cuda:0", "cuda:0", "cuda:1", "cuda:1"]
@@ -59,8 +64,7 @@ def test_every_number_of_ranks_is_in_exactly_one_row_of_choices(monkeypatch: pyt
     rows = devices.choices()
     assert [(row["from"], row["to"], row["device"], row["mode"]) for row in rows] == [
         (1, 2, "cuda", "free"),
-        (3, 4, "cpu", "free"),
-        (5, 64, "cpu", "paced"),
+        (3, 64, "cuda", "paced"),
     ]
 
 

@@ -48,6 +48,33 @@ def test_stages_have_one_block_per_layer(
     verified(runner.run(spec=spec, mode="free", model=MODEL))
 
 
+@pytest.mark.parametrize(
+    ("spec", "options"),
+    [
+        ({"family": "1f1b", "p": 3, "m": 4, "frozen": [0]}, {}),
+        ({"family": "zb-h1", "p": 3, "m": 5, "frozen": [0, 2]}, {"steps": 2}),
+        ({"family": "interleaved", "p": 2, "m": 4, "v": 2, "frozen": 1, "recompute": "full"}, {}),
+        ({"family": "gis", "p": 2, "m": 4, "v": 2, "frozen": [1], "offload": "full", "costs": {"O": 0.1}}, {}),
+        ({"family": "1f1b", "p": 2, "m": 4, "frozen": [0], "vocabulary": "parallel-1"}, {"steps": 2}),
+        ({"family": "1f1b", "p": 2, "m": 4, "frozen": [1], "vocabulary": "parallel-2"}, {}),
+        ({"family": "v-auto", "p": 2, "m": 4, "frozen": [0, 1]}, {"dtype": "bfloat16"}),
+        ({"family": "chimera", "p": 4, "m": 4, "frozen": [0, 2]}, {}),
+    ],
+    ids=["1f1b", "later", "recomputed", "copied", "vocabulary", "last", "searched", "two-directions"],
+)
+def test_frozen_stages_have_no_gradients_and_the_others_those_of_a_single_process(
+    runner: RunnerProgram, spec: dict[str, object], options: dict[str, object]
+) -> None:
+    *events, last = runner.run(spec=spec, mode="free", model=MODEL, **options)
+    assert (last["event"], last["verified"]) == ("finished", True), last
+    assert last["max_grad_error"] <= last["tolerance"]
+    order = registry.order(registry.read(spec))
+    rows = [row for event in events if event["event"] == "op_batch" for row in event["ops"]]
+    assert len(rows) == len(order)
+    if spec["family"] == "1f1b" and spec["frozen"] == [0] and "vocabulary" not in spec:
+        assert last["activations"]["peak_bytes"][0] == 0  # no backward, so nothing is kept for one
+
+
 def test_an_imported_order_uses_layers_and_recomputation_of_its_spec(runner: RunnerProgram) -> None:
     order = torch_csv.load(torch_csv.dump(registry.order(registry.read({"family": "1f1b", "p": 2, "m": 3}))))
     verified(runner.run(order=order, spec={"layers": [1, 3]}, mode="free", model=MODEL))

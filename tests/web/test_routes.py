@@ -32,6 +32,49 @@ def test_the_page_is_served(reader: FlaskClient):
     assert response.mimetype == "text/html"
 
 
+@pytest.mark.parametrize(
+    ("path", "part", "title"),
+    [
+        ("/", None, "Explore · Bubbleline"),
+        ("/?family=1f1b", "explore", "Explore · Bubbleline"),
+        ("/learn", "learn", "Learn · Bubbleline"),
+        ("/learn/gpipe", "learn", "GPipe and its bubble · Bubbleline"),
+        ("/build", "build", "Build a schedule · Bubbleline"),
+        ("/teach", "teach", "Teach · Bubbleline"),
+        ("/component", None, "&lt;bubble-line&gt; · Bubbleline"),
+        ("/nowhere", None, "No such page · Bubbleline"),
+    ],
+)
+def test_every_page_has_the_products_name_its_own_and_links_to_all_parts(
+    reader: FlaskClient, path: str, part: str | None, title: str
+):
+    page = reader.get(path, headers={"Accept": "text/html"}).text
+    site = page[page.index('<div class="site">') :].partition("</nav>")[0]
+    assert "Bubbleline</a>" in site
+    names = ["Explore", "Learn", "Build", "Teach"]
+    assert re.findall(r'<a [^>]*href="[^"]*"[^>]*>(\w+)</a>', site) == names
+    now = re.findall(r'aria-current="(?:page|true)">(\w+)<', site)
+    assert [each.lower() for each in now] == ([part] if part else [])
+    assert f"<title>{title}</title>" in page
+
+
+def test_an_address_without_a_view_has_the_first_screen_in_the_readers_language_and_no_other_has(reader: FlaskClient):
+    page = reader.get("/?utm_source=letter&theme=dark").text
+    assert "Your 4 GPUs idle 27 % of the step." in page
+    assert "The grey costs $65 a day here, and $8,378 a day on 512 such GPUs." in page
+    assert page.count('class="pic-f"') == page.count('class="pic-b"') == 32, "the picture needs no script"
+    assert 'href="/build?task=finish-1f1b"' in page
+    assert "你的 4 块 GPU 每步有 27 % 的时间在空等。" in reader.get("/", headers={"Accept-Language": "zh-CN"}).text
+    for query in ("family=gpipe", "b.family=1f1b", "m.model=gpt3", "tab=plan", "z=abc", "run=1"):
+        assert "story" not in reader.get(f"/?{query}").text, query
+
+
+def test_the_links_to_the_parts_keep_the_language_of_a_lesson(reader: FlaskClient):
+    site = reader.get("/learn?lang=zh").text.partition("</nav>")[0]
+    assert 'href="/build?lang=zh">搭建</a>' in site
+    assert 'href="/?family=gpipe&amp;b.family=1f1b&amp;lang=zh">探索</a>' in site
+
+
 def test_the_families_route_has_laws_limits_and_defaults(reader: FlaskClient):
     body = reader.get("/api/families").get_json()
     assert [family["name"] for family in body["families"]] == list(FAMILIES)

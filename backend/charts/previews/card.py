@@ -1,4 +1,5 @@
-"""The picture of a pasted link: 1200 x 630, the schedules' boxes, their names and their bubbles.
+"""The picture of a pasted link: 1200 x 630, the schedules' boxes, their names and their bubbles; or, of an order that
+solves a task, what it has achieved.
 
 Drawn at twice the size and scaled down, which smooths every edge. The text uses Pillow's own font, the only one that
 every machine has.
@@ -7,6 +8,7 @@ every machine has.
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +16,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from backend.charts.previews.colours import Theme, palette
 from backend.charts.previews.timeline import Area, draw_lane
+from backend.charts.theme_tokens import Rgb
 from backend.schedule.families.registry import family_of, order
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import Timeline, simulate
@@ -24,6 +27,7 @@ SCALE = 2
 MARGIN, TOP, FOOT = 48, 40, 74  # px of the picture as it is sent
 CLAIM = "pipeline-parallel schedules, drawn and run"
 MOST_PLANS = 4
+MOST_STARS, STAR = 3, 64  # and the px that each takes
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,20 @@ class TimedPlan:
     def title(self) -> str:
         """Return the family's name."""
         return family_of(self.spec).title
+
+
+@dataclass(frozen=True)
+class Award:
+    """What an order has achieved: the task that it solves, claims such as "1F1B beaten", 1 to 3 stars, its figures."""
+
+    task: str
+    claims: tuple[str, ...]
+    stars: int
+    facts: str
+
+    @property
+    def sentence(self) -> str:
+        return ", ".join(self.claims)
 
 
 def timed(spec: Spec) -> TimedPlan:
@@ -57,8 +75,8 @@ def percent(part: float) -> str:
     return f"{100 * part:.1f} %"
 
 
-def card(plans: Sequence[TimedPlan], theme: Theme = "light") -> bytes:
-    """Draw the picture and return it as PNG."""
+def card(plans: Sequence[TimedPlan], theme: Theme = "light", award: Award | None = None) -> bytes:
+    """Draw the picture and return it as PNG; an award is that of a single plan."""
     token = palette(theme)
     image = Image.new("RGB", (SIZE[0] * SCALE, SIZE[1] * SCALE), token["bg"])
     draw = ImageDraw.Draw(image)
@@ -68,7 +86,7 @@ def card(plans: Sequence[TimedPlan], theme: Theme = "light") -> bytes:
     each = room // len(plans)
     for k, plan in enumerate(plans):
         top = TOP + k * each
-        head = _head(draw, plan, top, len(plans), theme)
+        head = _award(draw, award, top, theme) if award else _head(draw, plan, top, len(plans), theme)
         box = (MARGIN, top + head, SIZE[0] - MARGIN, top + each - (14 if k + 1 < len(plans) else 0))
         left, above, right, below = (x * SCALE for x in box)
         draw_lane(image, plan.timeline, Area(left, above, right - left, below - above, until), theme)
@@ -98,6 +116,42 @@ def _head(draw: ImageDraw.ImageDraw, plan: TimedPlan, top: int, of: int, theme: 
     beside = SIZE[0] - MARGIN - round(_length(value, title) + title * 0.3)
     _text(draw, (beside, base), "bubble", small, "ink-2", theme, "rs")
     return title + round(title * 0.5)
+
+
+def _award(draw: ImageDraw.ImageDraw, award: Award, top: int, theme: Theme) -> int:
+    """Draw the claims, the task under them, the stars at the right; return their height in px."""
+    room, base = SIZE[0] - 2 * MARGIN - 3 * STAR - 20, top
+    texts = (award.sentence,) if _length(award.sentence, 44) < room else (award.claims[0], ", ".join(award.claims[1:]))
+    size = next((each for each in (52, 44) if all(_length(text, each) < room for text in texts)), 40)
+    for line in [line for text in texts if text for line in _lines(text, size, room)]:
+        base += round(size * 1.15)
+        _text(draw, (MARGIN, base), line, size, "ink", theme, "ls", bold=True)
+    for k in range(MOST_STARS):
+        middle = (SIZE[0] - MARGIN - STAR // 2 - (MOST_STARS - 1 - k) * STAR, top + STAR // 2 + 4)
+        _star(draw, middle, STAR * 0.42, palette(theme)["k-i" if k < award.stars else "line"])
+    base += 42
+    _text(draw, (MARGIN, base), f"{award.task} · {award.facts}", 28, "ink-2", theme, "ls")
+    return base + 22 - top
+
+
+def _lines(text: str, size: int, room: int) -> list[str]:
+    """Break a text into lines of at most `room` px."""
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".strip()
+        if lines[-1] and _length(longer, size) > room:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines
+
+
+def _star(draw: ImageDraw.ImageDraw, middle: tuple[int, int], radius: float, fill: Rgb) -> None:
+    corners = []
+    for k in range(10):
+        away, angle = radius * (1.0 if k % 2 == 0 else 0.42) * SCALE, math.pi * k / 5
+        corners.append((middle[0] * SCALE + away * math.sin(angle), middle[1] * SCALE - away * math.cos(angle)))
+    draw.polygon(corners, fill=fill)
 
 
 def _brand(draw: ImageDraw.ImageDraw, middle: int, size: int, theme: Theme) -> None:

@@ -131,5 +131,5 @@ def _hatch(width: int, height: int, theme: Theme) -> Image.Image:
     token = palette(theme)
     y, x = np.indices((HATCH, HATCH))
     line = ((x + y) % HATCH < 3)[..., None]
-    tile = np.where(line, token["plot-hatch"], token["plot-row"]).astype(np.uint8)
+    tile = np.where(line, token["plot-hatch"], token["plot-idle"]).astype(np.uint8)
     return Image.fromarray(np.tile(tile, (height // HATCH + 1, width // HATCH + 1, 1))[:height, :width])

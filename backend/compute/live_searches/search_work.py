@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from backend.compute import worker
 from backend.schedule.families import registry
-from backend.schedule.families.apply_options import with_copies
+from backend.schedule.families.apply_options import completed
 from backend.schedule.families.searched import search_order
 from backend.schedule.order import wire
 from backend.schedule.order.order import from_rows
@@ -53,7 +53,7 @@ def _better(asked: Spec, progress: Progress) -> Better:
         assert problem is not None
         instance = problem(asked).instance
         spec = asked.with_(effort=int(progress.evaluations))
-        order = with_copies(spec, from_rows(instance.placement, instance.m, list(progress.codes)))
+        order = completed(spec, from_rows(instance.placement, instance.m, list(progress.codes)))
         body = wire.encode(order, spec.to_json())
     return Better(
         float(progress.span), float(progress.bound.value), progress.bound.name, int(progress.evaluations),

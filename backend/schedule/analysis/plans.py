@@ -24,18 +24,18 @@ from backend.schedule.analysis.frameworks import Framework
 from backend.schedule.analysis.layouts import Layout
 from backend.schedule.analysis.map_each import Map, Search, one_by_one, time_in_ops
 from backend.schedule.errors import SpecError, message
-from backend.schedule.families.apply_options import with_copies
 from backend.schedule.families.family import Family
 from backend.schedule.families.registry import FAMILIES, family_of, op_count, order
 from backend.schedule.families.zero_bubble.zb_auto import LEAST_MEMORY
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.hardware.step_units import StepUnits, device_memory
 from backend.schedule.options.offload import MODES as OFFLOAD
+from backend.schedule.options.offload import Lifetimes
 from backend.schedule.options.per_chunk import Modes
 from backend.schedule.options.recompute import MODES as RECOMPUTE
-from backend.schedule.order.order import Order
 from backend.schedule.search.bounds import lower_bound
 from backend.schedule.simulation.simulate import simulate
+from backend.schedule.simulation.timeline import Timeline
 from backend.schedule.spec import Spec
 
 CHUNKS = (1, 2, 3, 4, 6, 8)  # per device, where a family has a choice
@@ -64,6 +64,10 @@ class Allowed:
         """
         named = self.families is None or family.name in self.families
         return named and not family.asynchronous and (self.framework is None or self.framework.runs(family))
+
+    def fits(self, spec: Spec) -> bool:
+        """Return whether the framework runs a family at the sizes of a spec."""
+        return self.framework is None or self.framework.fits(spec)
 
     def takes(self, recompute: Modes, offload: Modes) -> bool:
         """Return whether a choice of recomputation and offload may be taken."""
@@ -201,7 +205,7 @@ def specs(layout: Layout, limit: float | None = None, allowed: Allowed = Allowed
             if not allowed.takes(recompute, offload):
                 continue
             spec = _priced(Spec(family.name, layout.p, layout.m, v, recompute=recompute, offload=offload), preset)
-            if spec is None or family.op_count(spec) > MOST_OPS:
+            if spec is None or family.op_count(spec) > MOST_OPS or not allowed.fits(spec):
                 continue
             if family.problem is None:
                 yield spec
@@ -286,8 +290,15 @@ def _measured_each(
         if end is not None and group is not first and time.monotonic() >= end:
             return None
         layout, plain = group
-        built = order(plain)
-        found = (measure(spec, with_copies(spec, built), layout, asked.limit) for spec in groups[group])
+        without = simulate(order(plain), plain.timing, plain.v)
+        copied = [spec for spec in groups[group] if spec.offload != "none"]
+        lives = Lifetimes.of(without) if copied else None
+        found = []
+        for spec in groups[group]:
+            timeline = without
+            if lives is not None and spec.offload != "none":
+                timeline = lives.timed(spec.timing, spec.v, spec.offload)
+            found.append(measure(spec, timeline, layout, asked.limit))
         return [plan for plan in found if plan is not None]
 
     return map_each(measured, list(groups), lambda group: time_in_ops(group[1]), longest_first=end is None)
@@ -312,9 +323,9 @@ def _sorted(found: Sequence[TrainingSetup], asked: Asked) -> list[TrainingSetup]
     return sorted(found, key=_rank)
 
 
-def measure(spec: Spec, built: Order, layout: Layout, limit: float | None) -> TrainingSetup | None:
-    """Return the plan of a spec and its order; None where the model does not have as many layers as stages."""
-    units = layout.preset.units(spec, simulate(built, spec.timing, spec.v))
+def measure(spec: Spec, timeline: Timeline, layout: Layout, limit: float | None) -> TrainingSetup | None:
+    """Return the plan of a spec and its timeline; None where the model does not have as many layers as stages."""
+    built, units = timeline.order, layout.preset.units(spec, timeline)
     if units is None:
         return None
     if limit is not None:
@@ -341,7 +352,7 @@ def _searched_on(found: Sequence[TrainingSetup], limit: float | None, search: Se
             continue
         left -= 1
         spec, built = search(plan.spec)
-        better = measure(spec, built, plan.layout, limit)
+        better = measure(spec, simulate(built, spec.timing, spec.v), plan.layout, limit)
         if better is not None:
             best = min(best, better.seconds)
             yield better

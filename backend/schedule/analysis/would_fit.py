@@ -11,6 +11,7 @@ from backend.schedule.errors import SpecError
 from backend.schedule.families.registry import order
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.simulation.costs import Costs
+from backend.schedule.simulation.simulate import simulate
 
 TIMES = (2, 4, 8)  # the sizes asked for
 LAID_OUT = ("tp", "context", "expert", "data", "micro_batch", "zero")
@@ -43,7 +44,7 @@ def remedies(plan: TrainingSetup, asked: Asked, devices: int | None = None, batc
             spec = layout.preset.priced(plan.spec.with_(p=layout.p, costs=Costs()))
         except SpecError:  # no such schedule, or sizes that do not go together
             continue
-        made = measure(spec, order(spec), layout, asked.limit)
+        made = measure(spec, simulate(order(spec), spec.timing, spec.v), layout, asked.limit)
         if made is not None and made.fits:
             found[field] = Remedy(field, value, made.units.memory.most)
     return list(found.values())

@@ -178,8 +178,8 @@ def _validate_vocabulary(spec: Spec, family: Family) -> None:
 
 
 def takes_frozen(family: Family) -> bool:
-    """Return whether a family's order can do without some backwards: one of single ops that is not shaped by them."""
-    return family.table is not None and not family.asynchronous and "FB" not in family.fields
+    """Return whether a family's order can do without some backwards: one of single ops."""
+    return not family.asynchronous and "FB" not in family.fields
 
 
 def _validate_frozen(spec: Spec, family: Family) -> None:
@@ -189,8 +189,8 @@ def _validate_frozen(spec: Spec, family: Family) -> None:
     if "frozen" not in family.fields:
         text = message(
             "schedule.frozen_not_taken",
-            "{family} has no order with frozen stages; choose one that a table describes, such as 1f1b, interleaved or "
-            "zb-h1",
+            "{family} overlaps forwards with backwards or updates after each of them, so it trains every stage; choose "
+            "another schedule, such as 1f1b, interleaved or zb-h1",
             family=family.title,
         )
         raise SpecError("frozen", list(spec.frozen), text)
@@ -203,12 +203,8 @@ def _validate_frozen(spec: Spec, family: Family) -> None:
             last=stages - 1,
         )
         raise SpecError("frozen", list(spec.frozen), text, limit=stages - 1, nearest=inside[: stages - 1] or None)
-    for name, plain in (("forward_only", False), ("offload", "none")):
-        if getattr(spec, name) != plain:
-            text = message("schedule.frozen_alone", "frozen stages and {name} do not go together", name=name)
-            raise SpecError("frozen", list(spec.frozen), text)
-    if spec.barriers:
-        text = message("schedule.frozen_alone", "frozen stages and {name} do not go together", name="vocabulary")
+    if spec.forward_only:
+        text = message("schedule.frozen_forward_only", "a forward-only schedule trains no stage; leave frozen out")
         raise SpecError("frozen", list(spec.frozen), text)
 
 
@@ -260,7 +256,6 @@ def _base_order(spec: Spec, family: Family) -> Order:
         return vocabulary.interlaced(spec.p, spec.m)
     if not spec.barriers:
         built = family.order(spec)
-        built = built if spec.frozen is None else frozen.without(built, spec.frozen)
         return forward_only.forwards(built) if spec.forward_only else built
     whole = replace(spec.costs, S=None, T=None)
     longer = family.order(spec.with_(m=spec.m + spec.barriers, vocabulary="plain", costs=whole))
@@ -272,14 +267,16 @@ def order(spec: Spec, family: Family) -> Order:
 
     The page does the same (static/js/core/options).
     """
-    built = _base_order(spec, family)
+    return completed(spec, _base_order(spec, family))
+
+
+def completed(spec: Spec, built: Order) -> Order:
+    """Return an order of the spec without the ops that frozen stages do not need, with S and T of an output layer that
+    is spread among its ops, and with the copies of its offload option.
+    """
+    built = built if spec.frozen is None else frozen.without(built, spec.frozen)
     if spec.vocabulary in vocabulary.SPREAD:
         built = vocabulary.insert(built, spec.timing, spec.v, spec.barriers)
-    return with_copies(spec, built)
-
-
-def with_copies(spec: Spec, built: Order) -> Order:
-    """Return an order of the spec with the copies of its offload option."""
     return built if spec.offload == "none" else offload.with_offload(built, spec.timing, spec.v, spec.offload)
 
 

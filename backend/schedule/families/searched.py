@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from backend.schedule.errors import SpecError, message
-from backend.schedule.families.apply_options import with_copies
+from backend.schedule.families.apply_options import completed
 from backend.schedule.families.family import Family
 from backend.schedule.order.order import Codes, Order
 from backend.schedule.search import exact
@@ -58,7 +58,7 @@ def search_order(
     problem = family.problem(spec)
     found = problem.search(spec.seed, Budget(seconds), report, stop)
     searched = spec.with_(effort=found.evaluations, found=tuple(found.codes))
-    return searched, with_copies(searched, found.order(problem.instance)), found
+    return searched, completed(searched, found.order(problem.instance)), found
 
 
 def proved(spec: Spec, family: Family, order: Order) -> tuple[Spec, Order, dict[str, Any]]:
@@ -72,6 +72,9 @@ def proved(spec: Spec, family: Family, order: Order) -> tuple[Spec, Order, dict[
             family=family.title,
         )
         raise SpecError("prove", spec.family, text)
+    if spec.frozen is not None:
+        text = message("schedule.prove_of_trained", "prove is of orders that train every stage; leave it or frozen out")
+        raise SpecError("prove", True, text, nearest=False)
     instance = family.problem(spec).instance
     if not exact.available():
         text = message(
@@ -95,7 +98,7 @@ def proved(spec: Spec, family: Family, order: Order) -> tuple[Spec, Order, dict[
     shape = {"lower_bound": float(best.lower_bound), "bound": best.bound_name, "gap": float(best.gap)}
     if best.span < found.span:  # no effort of our own search reproduces this order
         spec = spec.with_(effort=None)
-        order = with_copies(spec, best.order(instance))
+        order = completed(spec, best.order(instance))
     return spec, order, shape | {"optimal": bool(best.optimal)}
 
 

@@ -61,7 +61,10 @@ class Estimate:
         """Return the model's FLOP of a micro-batch, without recomputation: of all layers with all scores of the
         attention, of the scores above the diagonal (part of them), and of the output layer.
         """
-        return {key: self.ledger.names[f"{key}_flop"] for key in ("layers", "masked", "output")}
+        whole = {key: self.ledger.names[f"{key}_flop"] for key in ("layers", "masked", "output")}
+        if not self.setting.frozen:
+            return whole
+        return {key: size * _trained(self.setting, self.ledger, key) for key, size in whole.items()}
 
     def with_layers(self, layers: tuple[int, ...]) -> Footprint:
         """Return the sizes of the stages of another split."""
@@ -96,6 +99,22 @@ class Estimate:
         }
 
 
+def _trained(setting: Setting, ledger: Ledger, what: str) -> float:
+    """Return the part of the FLOP that frozen stages leave, of the layers, of masked scores or of the output layer."""
+    last = setting.stages - 1
+    if what == "output":
+        return 2 / 3 if last in setting.frozen else 1.0
+    done = whole = 0.0
+    for stage, counts in enumerate(setting.kinds_of(setting.layers)):
+        for n, kind in zip(counts, setting.model.kinds, strict=True):
+            f, i, w = (ledger.names[f"{letter}1{kind.suffix}"] for letter in "FIW")
+            if what == "masked":  # scores have no weights
+                f, i, w = 1.0, 2.0, 0.0
+            whole += n * (f + i + w)
+            done += n * (f + (stage not in setting.untrained) * i + (stage not in setting.frozen) * w)
+    return done / whole
+
+
 def _counted(model: Model) -> Message:
     if model.as_in_papers and not model.half_scores:
         return PAPERS
@@ -104,11 +123,14 @@ def _counted(model: Model) -> Message:
 
 @dataclass(frozen=True)
 class Pieces:
-    """Milliseconds by F, I, W: of a layer of each kind, and of what the first and the last stage have beside layers."""
+    """Milliseconds by F, I, W: of a layer of each kind, of what the first and the last stage have beside layers, and of
+    the modules for further tokens where they are in another stage than the last.
+    """
 
     kinds: tuple[tuple[float, float, float], ...]
     first: tuple[float, float, float]
     last: tuple[float, float, float]
+    further: tuple[float, float, float]
     setting: Setting
 
     @property
@@ -121,6 +143,7 @@ class Pieces:
         times = np.array(self.kinds).T @ np.array(self.setting.kinds_of(layers), np.float64).T
         times[:, 0] += self.first
         times[:, -1] += self.last
+        times[:, self.setting.mtp_stage] += self.further
         return times
 
 
@@ -137,9 +160,9 @@ def estimate(setting: Setting) -> Estimate:
            "y": machine.intra_latency if setting.inside else machine.inter_latency}
     )  # fmt: skip
     if setting.context > 1:
-        ledger.names |= {"C": setting.context, "S": setting.model.sequence / setting.context}
+        ledger.define({"C": setting.context, "S": setting.model.sequence / setting.context})
     if setting.model.experts is not None:
-        ledger.names["G"] = setting.expert
+        ledger.define({"G": setting.expert})
     kinds = setting.model.kinds
     _parameters(setting, ledger)
     for kind in kinds:
@@ -205,7 +228,7 @@ def _model_flop(setting: Setting, ledger: Ledger) -> None:
 
 def _times_by_efficiency(setting: Setting, ledger: Ledger) -> None:
     """Add the milliseconds of one layer, the embedding and the output layer from their FLOP at a share of the peak."""
-    ledger.names |= {"e": setting.efficiency, "calibration": setting.calibration}  # type: ignore[dict-item]  # not None
+    ledger.define({"e": setting.efficiency, "calibration": setting.calibration})  # type: ignore[dict-item]  # not None
     ranks = "t" if setting.context == 1 else "t*C"
     scaled = "" if setting.calibration == 1.0 else "/calibration"
     ledger.add(message("hardware.rate_of_a_stage", "rate of a stage's devices"), f"e*P*{ranks}{scaled}", "FLOP/s", "r")
@@ -220,14 +243,14 @@ def _times_by_efficiency(setting: Setting, ledger: Ledger) -> None:
 def _times_by_shape(setting: Setting, ledger: Ledger) -> None:
     """Add the milliseconds of one layer, the embedding and the output layer from their products and traffic."""
     machine, tokens = setting.machine, tokens_of(setting)
-    ledger.names |= {
+    ledger.define({
         "o": TILE, "mu": machine.product_share / setting.calibration,
         "eta": machine.core_share / setting.calibration,
         "B": MEMORY_SHARE * machine.hbm_bandwidth / setting.calibration,
         "Xt": LINK_SHARE * machine.intra_bandwidth, "yt": machine.intra_latency,
         "Xc": LINK_SHARE * setting.bandwidth(setting.ranks), "Xe": LINK_SHARE * setting.bandwidth(setting.expert),
         "ye": machine.intra_latency if setting.in_node(setting.expert) else machine.inter_latency,
-    }  # fmt: skip
+    })  # fmt: skip
     for kind in setting.model.kinds:
         _layer_by_shape(setting, ledger, kind)
     if not setting.heads:
@@ -252,7 +275,7 @@ def _layer_by_shape(setting: Setting, ledger: Ledger, kind: Kind) -> None:
     ranks = "t" if setting.context == 1 else "t*C"
     if not kind.suffix:  # the same attention in every kind
         core = f"1000*{score_flop(setting)}/({ranks}*eta*P16)"
-        ledger.names["P16"] = setting.machine.flops
+        ledger.define({"P16": setting.machine.flops})
         ledger.add(message("hardware.time_of_core", "core of the attention, forward"), core, UNIT, "k1")
         if setting.context > 1:
             name = message("hardware.time_of_exchange", "keys and values of the other ranks")
@@ -294,7 +317,12 @@ def _ends(
         ledger.add(name, output[letter], UNIT, f"{low}o")
         if mtp:
             name = message("hardware.time_of_mtp", "{kind} of the multi-token prediction, time", kind=letter)
-            ledger.add(name, f"{mtp}*({low}1 + {low}o + {projection})", UNIT, f"{low}x")
+            apart = setting.mtp_stage < setting.stages - 1
+            whole = f"{low}1 + {projection}" if apart else f"{low}1 + {low}o + {projection}"
+            ledger.add(name, f"{mtp}*({whole})", UNIT, f"{low}x")
+        if mtp and apart:
+            name = message("hardware.time_of_mtp_output", "{kind} of its output layer, time", kind=letter)
+            ledger.add(name, f"{mtp}*{low}o", UNIT, f"{low}xo")
 
 
 def _pieces(setting: Setting, ledger: Ledger) -> Pieces:
@@ -303,7 +331,9 @@ def _pieces(setting: Setting, ledger: Ledger) -> Pieces:
         return f, i, w
 
     kinds = tuple(times(f"1{kind.suffix}") for kind in setting.model.kinds)
-    return Pieces(kinds, times("e"), times("o", "x"), setting)
+    if "fxo" in ledger.names:
+        return Pieces(kinds, times("e"), times("o", "xo"), times("x"), setting)
+    return Pieces(kinds, times("e"), times("o", "x"), (0.0, 0.0, 0.0), setting)
 
 
 def _cost(setting: Setting, ledger: Ledger, letter: str) -> Cost:
@@ -315,14 +345,19 @@ def _cost(setting: Setting, ledger: Ledger, letter: str) -> Cost:
             message("hardware.time_of_a_device", "{kind} of a device", kind=letter), f"L/p*{low}1", UNIT, low
         )
     stages = [
-        (counts, stage == 0 and setting.heads, stage == last and setting.heads)
+        (
+            counts,
+            stage == 0 and setting.heads,
+            stage == last and setting.heads,
+            stage == setting.mtp_stage and setting.heads,
+        )
         for stage, counts in enumerate(setting.kinds_of(layers))
     ]
     times: list[float] = []
-    for (counts, first, final), run in groupby(stages):
+    for (counts, first, final, further), run in groupby(stages):
         count = len(list(run))
         parts = [f"{n}*{low}1{end}" if n > 1 else f"{low}1{end}" for n, end in zip(counts, suffixes, strict=True) if n]
-        ends = ((first, f"{low}e"), (final, f"{low}o"), (final, f"{low}x"))
+        ends = ((first, f"{low}e"), (final, f"{low}o"), (final, f"{low}xo"), (further, f"{low}x"))
         parts += [name for there, name in ends if there and name in ledger.names]
         at, end = len(times), len(times) + count - 1
         name = message("hardware.time_of_stage", "{kind} of stage {stage}", kind=letter, stage=at)

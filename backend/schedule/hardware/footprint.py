@@ -17,7 +17,14 @@ from typing import Any
 from backend.schedule.errors import Message, message
 from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.hardware.derivation import Ledger
-from backend.schedule.hardware.layer_tensors import GRADIENT, output_tensors, tensors, tokens_of, total
+from backend.schedule.hardware.layer_tensors import (
+    GRADIENT,
+    output_tensors,
+    tensors,
+    tokens_of,
+    total,
+    without_weights,
+)
 from backend.schedule.hardware.machines import LINK_SHARE, MEMORY_SHARE
 from backend.schedule.hardware.models import Kind
 
@@ -32,11 +39,11 @@ class Footprint:
     """Memory in bytes. Lists have one entry per device: ``activations`` and ``kept`` (for W) of one micro-batch,
     ``parameters`` (their number), and ``memory``, the total with the micro-batches ``in_flight`` there.
 
-    ``tied``: embedding and output layer are one table, which a device with both has once; ``stages`` counts it twice.
     ``stages`` has the activations of a micro-batch, the part of them that is the output layer's (``outputs``), and the
-    states of each stage; ``table`` the states of the output
-    layer's parameters, and ``logits`` the activations of the output layer, on the devices that share a stage;
-    ``kept_by_recompute`` is the part of the activations that each kind of recomputation holds until the backward.
+    states of each stage; ``table`` the states of the parameters of the embedding and of the output layer, and
+    ``logits`` the activations of the output layer, on the devices that share a stage; where ``tied``, both tables are
+    one, which a device with both has once. ``kept_by_recompute`` is the part of the activations that each kind of
+    recomputation holds until the backward.
     """
 
     message: float
@@ -46,7 +53,7 @@ class Footprint:
     parameters: tuple[float, ...]
     memory: tuple[float, ...]
     stages: dict[str, list[float]]
-    table: dict[str, float]
+    table: dict[str, list[float]]
     logits: float
     per_parameter: dict[str, float]
     kept_by_recompute: dict[str, float]
@@ -132,6 +139,8 @@ def footprint(setting: Setting, ledger: Ledger) -> Footprint:
     mtp = f" + {model.mtp}*(Q + 2*h*h)" if model.mtp else ""
     ledger.add(message("hardware.parameters_of_model", "parameters of the model"),
                f"{layers}{mtp} + {'O' if model.tied else '2*O'}", "parameters")  # fmt: skip
+    if setting.frozen:
+        _frozen(setting, ledger)
     rows = _devices(setting, ledger)
     state = {state: _bytes(setting, state, False) for state in STATES}
     return Footprint(
@@ -142,7 +151,7 @@ def footprint(setting: Setting, ledger: Ledger) -> Footprint:
         parameters=tuple(row[1] for row in rows),
         memory=tuple(row[2] for row in rows),
         stages=stage_sizes(setting, ledger, setting.layers),
-        table={name: each * ledger.names["O"] / setting.tp for name, each in state.items()},
+        table={name: _tables(setting, ledger, name, each) for name, each in state.items()},
         logits=ledger.names["Ao"],
         per_parameter=state,
         kept_by_recompute=_kept(setting, ledger),
@@ -176,6 +185,19 @@ def _tensors(setting: Setting, ledger: Ledger, kind: Kind) -> None:
         ledger.add(kind.named(name), " + ".join(symbols[tensor] for tensor in those), "bytes", f"{symbol}{end}")
 
 
+def _frozen(setting: Setting, ledger: Ledger) -> None:
+    """Add what a layer and the output layer keep where they are not trained: activations for the input gradient, and
+    weights.
+    """
+    name = message("hardware.frozen_activations", "activations of a layer that is not trained")
+    for kind in setting.model.kinds:
+        kept = without_weights(setting, [tensor for tensor in tensors(setting, kind) if tensor.until != GRADIENT])
+        ledger.add(kind.named(name), total(kept), "bytes", f"Af{kind.suffix}")
+    output = [tensor for tensor in output_tensors(setting) if tensor.until == "I" or tensor.width == 4]
+    ledger.add(message("hardware.frozen_output", "activations of an output layer that is not trained"),
+               total(output), "bytes", "Aof")  # fmt: skip
+
+
 def _stored(setting: Setting, ledger: Ledger, kind: Kind) -> None:
     """Add the parameters of a layer in all, and their states on a device."""
     experts, end = kind.experts, kind.suffix
@@ -190,6 +212,13 @@ def _stored(setting: Setting, ledger: Ledger, kind: Kind) -> None:
     ledger.add(kind.named(name), formula, "bytes", f"T{end}")
 
 
+def _tables(setting: Setting, ledger: Ledger, state: str, each: float) -> list[float]:
+    """Return the bytes of a state of the embedding and of the output layer, which are trained with their stages."""
+    size = each * ledger.names["O"] / setting.tp
+    ends = (stage in setting.frozen and state != "weights" for stage in (0, setting.stages - 1))
+    return [0.0 if frozen else size for frozen in ends]
+
+
 def _bytes(setting: Setting, state: str, experts: bool) -> float:
     each: float = getattr(setting, FIELDS[state])
     return each / shards(setting, state, experts)
@@ -200,21 +229,24 @@ def _devices(setting: Setting, ledger: Ledger) -> list[tuple[float, float, float
     done: dict[tuple[Any, ...], tuple[float, float, int, str]] = {}
     rows, counts, suffixes = [], setting.kinds_of(setting.layers), [kind.suffix for kind in setting.model.kinds]
     mtp = setting.model.mtp
-    ledger.names["reserve"] = setting.reserve
+    ledger.define({"reserve": setting.reserve})
     for rank, held in enumerate(setting.held):
         stages = setting.stages_of(rank)
+        if setting.frozen:
+            rows.append(_with_frozen(setting, ledger, rank))
+            continue
         layers = tuple(sum(counts[stage][k] for stage in stages) for k in range(len(suffixes)))
         last = setting.heads and setting.stages - 1 in stages
-        key = (layers, setting.heads and 0 in stages, last)
+        key = (layers, setting.heads and 0 in stages, last, setting.mtp_stage in stages)
         outputs = [(1 + mtp, "Ao")] if last else []
         new = key not in done
         if new:
             terms = [(n, end) for n, end in zip(layers, suffixes, strict=True) if n]
-            more = [(mtp, "")] if last and mtp else []
+            more = [(mtp, "")] if mtp and setting.heads and setting.mtp_stage in stages else []
             name = message("hardware.activations_on_device", "activations of a micro-batch on device {rank}", rank=rank)
             sizes = _sum([(n, f"A1{end}") for n, end in terms + more] + outputs)
             activations = ledger.add(name, sizes, "bytes", f"A_{rank}")
-            tables = _tables(setting, stages)
+            tables = _table_count(setting, stages)
             beside = [(tables, "O")] * (tables > 0) + [(2 * mtp, "h*h")] * bool(more)
             size = _sum([(n, f"Q{end}") for n, end in terms + more] + beside)
             name = message("hardware.parameters_of_device", "parameters of the stages of device {rank}", rank=rank)
@@ -224,25 +256,35 @@ def _devices(setting: Setting, ledger: Ledger) -> list[tuple[float, float, float
                 states += f" + ({bytes_formula(setting)})*({_sum(beside)})/t"
             done[key] = activations, parameters, rank, states
         activations, parameters, first, states = done[key]
-        ledger.names[f"q{rank}"] = held
+        ledger.define({f"q{rank}": held})
         kept = f"q{rank}*A_{first}"
         if outputs and setting.in_flight is None and held != 1.0:  # their backward follows at once
             kept = f"q{rank}*(A_{first} - {_sum(outputs)}) + {_sum(outputs)}"
-        name, formula = (
-            message("hardware.memory_of_device", "memory of device {rank}", rank=rank),
-            f"{states} + reserve",
-        )
-        formula = f"{formula} + {kept}"
+        name = message("hardware.memory_of_device", "memory of device {rank}", rank=rank)
+        formula = f"{states} + reserve + {kept}"
         rows.append((activations, parameters, ledger.add(name, formula, "bytes") if new else ledger.value(formula)))
     return rows
 
 
-def _tables(setting: Setting, stages: Sequence[int]) -> int:
+def _table_count(setting: Setting, stages: Sequence[int]) -> int:
     """Return the number of tables on a device with these stages: embedding and output layer, one if they are tied."""
     if not setting.heads:
         return 0
     ends = (0 in stages) + (setting.stages - 1 in stages)
     return 1 if ends == 2 and setting.model.tied else ends
+
+
+def _with_frozen(setting: Setting, ledger: Ledger, rank: int) -> tuple[float, float, float]:
+    """Return activations, parameters and memory of a device where stages are frozen: sums over its stages."""
+    sizes, stages = stage_sizes(setting, ledger, setting.layers), setting.stages_of(rank)
+    held = sum(sizes["activations"][stage] for stage in stages if stage not in setting.untrained)
+    states = sum(sizes[state][stage] for state in STATES for stage in stages)
+    counts, names = setting.kinds_of(setting.layers), ledger.names
+    parameters = _table_count(setting, stages) * names["O"]
+    for stage in stages:
+        for n, kind in zip(counts[stage], setting.model.kinds, strict=True):
+            parameters += n * names[f"Q{kind.suffix}"]
+    return held, parameters, states + setting.reserve + setting.held[rank] * held
 
 
 def _sum(terms: Sequence[tuple[int, str]]) -> str:
@@ -256,10 +298,13 @@ def stage_sizes(setting: Setting, ledger: Ledger, split: Sequence[int]) -> dict[
     sizes: dict[str, list[float]] = {"activations": [], "outputs": [], **{state: [] for state in STATES}}
     for stage, counts in enumerate(setting.kinds_of(split)):
         ends = setting.heads * ((stage == 0) + (stage == last))
-        mtp = setting.model.mtp if setting.heads and stage == last else 0
+        mtp = setting.model.mtp if setting.heads and stage == setting.mtp_stage else 0
         layers = [n + (mtp if k == 0 else 0) for k, n in enumerate(counts)]
-        held = sum(n * names[f"A1{kind.suffix}"] for n, kind in zip(layers, kinds, strict=True))
-        sizes["outputs"].append((1 + mtp) * names["Ao"] * (setting.heads and stage == last))
+        # A stage without backwards keeps nothing; as large as others, it leaves its rank's mean chunk as it is.
+        f = "f" if stage in setting.frozen and stage not in setting.untrained else ""
+        held = sum(n * names[f"A{f or 1}{kind.suffix}"] for n, kind in zip(layers, kinds, strict=True))
+        outputs = (1 + setting.model.mtp) * (setting.heads and stage == last)
+        sizes["outputs"].append(outputs * names[f"Ao{f}"])
         sizes["activations"].append(held + sizes["outputs"][stage])
         common = ends * names["O"] + mtp * 2 * names["h"] ** 2
         routed = 0.0
@@ -267,6 +312,9 @@ def stage_sizes(setting: Setting, ledger: Ledger, split: Sequence[int]) -> dict[
             common += n * names["Nc" if kind.experts else f"N{kind.suffix}"]
             routed += n * names["Ne"] if kind.experts else 0.0
         for state in STATES:
+            if stage in setting.frozen and state != "weights":
+                sizes[state].append(0.0)
+                continue
             whole = _bytes(setting, state, False) * common / setting.tp
             sizes[state].append(whole + _bytes(setting, state, True) * routed / setting.expert_shards)
     return sizes
@@ -286,17 +334,17 @@ def step_tail(setting: Setting, ledger: Ledger) -> float:
     """Add the milliseconds of a step behind the pipeline on the device with the most parameters, and return them."""
     common, routed = max(_parameters_of(setting, ledger, rank) for rank in range(setting.p))
     replicas = setting.data * setting.context
-    ledger.names |= {"Pc": common, "Hs": MEMORY_SHARE * setting.machine.hbm_bandwidth}
+    ledger.define({"Pc": common, "Hs": MEMORY_SHARE * setting.machine.hbm_bandwidth})
     parts = [("Pc", "J", replicas)]
     if routed:
-        ledger.names["Pr"] = routed
+        ledger.define({"Pr": routed})
         parts.append(("Pr", "Je", setting.expert_replicas))
-    ledger.names |= {symbol: count for _, symbol, count in parts}
+    ledger.define({symbol: count for _, symbol, count in parts})
     updated = " + ".join(f"{size}/{symbol}" if setting.zero else size for size, symbol, _ in parts)
     name = message("hardware.optimizer_time", "optimizer step of a device")
     tail = ledger.add(name, f"1000*{STEP_BYTES}*({updated})/Hs", "ms", "zo")
     if replicas > 1:
-        ledger.names["Xd"] = LINK_SHARE * setting.bandwidth(setting.ranks * setting.data)
+        ledger.define({"Xd": LINK_SHARE * setting.bandwidth(setting.ranks * setting.data)})
         gradient, weight = f"{setting.gradient_bytes:g}", f"{setting.weight_bytes:g}"
         each = f"({gradient} + {weight})" if setting.zero else f"2*{gradient}"
         sent = " + ".join(f"{size}*({symbol} - 1)/{symbol}" for size, symbol, _ in parts)
@@ -309,8 +357,8 @@ def _parameters_of(setting: Setting, ledger: Ledger, rank: int) -> tuple[float, 
     """Return a device's parameters: (those of layers and tables, of routed experts)."""
     names, kinds, counts = ledger.names, setting.model.kinds, setting.kinds_of(setting.layers)
     common = routed = 0.0
-    stages = setting.stages_of(rank)
-    common += _tables(setting, stages) * names["O"] / setting.tp
+    stages = [stage for stage in setting.stages_of(rank) if stage not in setting.frozen]
+    common += _table_count(setting, stages) * names["O"] / setting.tp
     for stage in stages:
         for n, kind in zip(counts[stage], kinds, strict=True):
             common += n * names["Nc" if kind.experts else f"N{kind.suffix}"] / setting.tp

@@ -74,6 +74,14 @@ def output_tensors(setting: Setting) -> tuple[Tensor, ...]:
     )
 
 
+def without_weights(setting: Setting, those: Sequence[Tensor]) -> list[Tensor]:
+    """Return the tensors that a layer keeps which is not trained: what its input gradient needs, to which the output of
+    flash attention belongs.
+    """
+    needed = message("tensor.attention_output", "output of the attention, input of its projection")
+    return [each for each in those if each.until == "I" or (setting.model.flash and each.name == needed)]
+
+
 def total(sizes: Sequence[Tensor]) -> str:
     """Return the formula of the sum of the tensors' bytes."""
     return " + ".join(tensor.size for tensor in sizes) or "0"

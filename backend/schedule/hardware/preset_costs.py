@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from backend.schedule.errors import SpecError, message
@@ -20,7 +21,7 @@ from backend.schedule.simulation.costs import Cost, Costs
 from backend.schedule.simulation.simulate import Timeline
 from backend.schedule.spec import Spec, reject_unknown
 
-PRESET_KEYS = tuple(key for key in KEYS if key not in ("p", "v", "in_flight", "placement"))
+PRESET_KEYS = tuple(key for key in KEYS if key not in ("p", "v", "in_flight", "placement", "frozen"))
 
 
 @dataclass(frozen=True)
@@ -43,12 +44,6 @@ class Preset:
 
     def estimate(self, spec: Spec) -> Estimate:
         """Estimate the costs of a spec's stages. Raises SpecError, as for more stages than layers."""
-        if spec.frozen is not None:
-            text = message(
-                "hardware.frozen_without_model",
-                "a model's memory and FLOP are those of training all its stages; leave frozen out, or the model",
-            )
-            raise SpecError("frozen", list(spec.frozen), text)
         if spec.stages != spec.p * spec.v:
             text = message(
                 "hardware.stages_not_even",
@@ -57,17 +52,22 @@ class Preset:
                 p=spec.p,
             )
             raise SpecError("order", spec.order, text)
-        data = dict(self.fields) | {"p": spec.p, "v": spec.v}
+        return estimate(self._cut(spec.p, spec.v, spec.layers, spec.vocabulary, spec.frozen))
+
+    @lru_cache(maxsize=64)  # noqa: B019  # a preset is as small as the key, and plans of one search have few cuts
+    def _cut(
+        self, p: int, v: int, own: tuple[int, ...] | None, vocabulary: str, frozen: tuple[int, ...] | None
+    ) -> Setting:
+        """Return the setting of a spec's sizes, its own layers, the place of its output layer and its frozen stages."""
+        data = dict(self.fields) | {"p": p, "v": v, "frozen": frozen}
         layers = data.get("layers")
-        if isinstance(layers, tuple) and (
-            len(layers) != spec.p * spec.v or spec.layers or spec.vocabulary == "redistribute"
-        ):
+        if isinstance(layers, tuple) and (len(layers) != p * v or own or vocabulary == "redistribute"):
             data["layers"] = sum(layers)
-        if spec.layers is not None and self._lists(spec):
-            data["layers"] = list(spec.layers)
-        if spec.vocabulary != "plain":
+        if own is not None and self._lists(vocabulary):
+            data["layers"] = list(own)
+        if vocabulary != "plain":
             data["heads"] = False
-        return estimate(Setting.read(data))
+        return Setting.read(data)
 
     def asked(self, spec: Spec) -> Spec:
         """Return the spec on the screen: with its own costs where it gives some, else with those of this preset."""
@@ -82,13 +82,13 @@ class Preset:
 
     def applied(self, spec: Spec, costs: Costs, w_share: float) -> Spec:
         """Return the spec with costs that follow from this preset; its layers are then in costs listed by stage."""
-        layers = None if spec.layers is None or self._lists(spec) else spec.layers
+        layers = None if spec.layers is None or self._lists(spec.vocabulary) else spec.layers
         return spec.with_(costs=costs, w_share=w_share, layers=layers)
 
-    def _lists(self, spec: Spec) -> bool:
+    def _lists(self, vocabulary: str) -> bool:
         """Return whether costs are listed by stage: embedding and output layer are at the ends, or layers differ."""
         setting = self.setting()
-        return (setting.heads and spec.vocabulary == "plain") or len(setting.model.kinds) > 1
+        return (setting.heads and vocabulary == "plain") or len(setting.model.kinds) > 1
 
     def costs(self, spec: Spec) -> tuple[Costs, float]:
         """Return (costs of a spec's devices in ms, w_share)."""
@@ -117,6 +117,7 @@ class Preset:
             return None
 
 
+@lru_cache(maxsize=64)  # those of one estimate, for each choice of options
 def _tidy(cost: Cost) -> Cost:
     return tuple(_digits(each, 6) for each in cost) if isinstance(cost, tuple) else _digits(cost, 6)
 

@@ -170,11 +170,11 @@ def _tables(footprint: Footprint, state: str, spec: Spec, placement: Placement, 
     """Return (p,) bytes of the embedding and the output layer beside those that are counted with the stages; less than
     none where a device has both and they are one table.
     """
-    table = footprint.table[state]
+    embedding, output = footprint.table[state]
+    both = min(embedding, output) if footprint.tied else 0.0
     if VOCABULARY[spec.vocabulary].barriers:
-        return np.full(spec.p, (2 - footprint.tied) * table / spec.p)
+        return np.full(spec.p, (embedding + output - both) / spec.p)
     first, last = ((placement.stage_of == stage).any(1) for stage in (0, placement.stages - 1))
     added = spec.vocabulary == "redistribute" and not heads
-    shared = first & last & (footprint.tied and (heads or added))
-    tables: Floats = added * (first.astype(np.float64) + last) - shared
-    return tables * table
+    tables: Floats = added * (first * embedding + last * output) - (heads or added) * (first & last) * both
+    return tables

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from backend.schedule.options.frozen import untrained
 from backend.schedule.options.per_chunk import Modes, of_stages
 from backend.schedule.options.recompute import MODES as RECOMPUTE
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
@@ -138,11 +139,20 @@ def _with_head(costs: Costs, options: Options, s: float, t: float) -> Costs:
 
 
 def _without_frozen(costs: Costs, options: Options) -> Costs:
-    """Leave out the weight gradients of stages that are not trained: their B is the input gradient alone."""
+    """Leave out the weight gradients of stages that are not trained: their B is the input gradient alone, and before
+    the first trained stage there is none. The spread output layer of a frozen last stage has no weight gradient either:
+    half of T, or all of it where S has the products of the input gradient.
+    """
     if options.frozen is None:
         return costs
-    each = _each(costs.W, options)
-    return replace(costs, W=tuple(0.0 if stage in options.frozen else cost for stage, cost in enumerate(each)))
+    alone, T = untrained(options.frozen), costs.T
+    if T is not None and VOCABULARY[options.vocabulary].barriers and options.stages - 1 in options.frozen:
+        T = T / 2 if VOCABULARY[options.vocabulary].barriers > 1 else 0.0
+    I, W = (
+        tuple(0.0 if stage in left_out else cost for stage, cost in enumerate(_each(given, options)))
+        for given, left_out in ((costs.I, alone), (costs.W, options.frozen))
+    )
+    return replace(costs, I=I if alone else costs.I, W=W, T=T)
 
 
 def _last(cost: Cost, options: Options, more: float) -> Cost:

@@ -9,6 +9,7 @@ half of a device's chunks, rounded up, whose activations live longest; *full* of
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -49,39 +50,93 @@ def modes_of_chunks(mode: Modes, chunks: int) -> tuple[str, ...]:
 
 
 def with_offload(order: Order, costs: Costs, v: int, mode: Modes) -> Order:
-    """Return the order with its copies; the same order if no activations live long enough to be copied.
-
-    Copies are planned on the times of the order without them. If compute then has to wait noticeably, they are
-    planned again on those times stretched, which leaves a busy lane time between its copies, and from the better plan
-    on again on its own times, as long as that shortens the step noticeably.
-    """
-    times = per_stage(0.0 if costs.O is None else costs.O, order.placement.stages, v)[order.placement.stage_of]
-    chosen = np.flatnonzero([each == "full" for each in modes_of_chunks(mode, order.chunks)])
+    """Return the order with its copies; the same order if no activations live long enough to be copied."""
     jit.compile_for(4 * len(order))
-    without = simulate(order, costs, v)
-    lanes = [Lane.of(without, rank, chosen, times[rank]) for rank in range(order.p)]
-    if not any(len(lane.chunks) for lane in lanes):
-        return order
-
-    def planned(timeline: Timeline) -> Timeline:
-        return simulate(_with_plans(order, [lane.plan(timeline) for lane in lanes]), costs, v)
-
-    best, near = planned(without), (1 + NEAR) * _makespan(without)
-    if _makespan(best) > near:
-        stretched = Timeline(order, STRETCH * without.start, STRETCH * without.end)
-        best = min(best, planned(stretched), key=_makespan)
-    for _ in range(ROUNDS - 2):
-        if _makespan(best) <= near:
-            break
-        before, again = _makespan(best), planned(best)
-        best = min(best, again, key=_makespan)
-        if _makespan(again) > (1 - LEAST_GAIN) * before:
-            break
-    return best.order
+    return Lifetimes.of(simulate(order, costs, v)).timed(costs, v, mode).order
 
 
 def _makespan(timeline: Timeline) -> float:
     return float(timeline.end.max())
+
+
+@dataclass(frozen=True, eq=False)
+class Lifetimes:
+    """How long activations live in a timeline without copies.
+
+    Of each slot that has backwards, row by row: its ``rank`` and ``chunk``, the positions of its ``forwards`` and
+    ``backwards`` (slots, n) in its rank's row, and the least time that one micro-batch's activations ``live``.
+    ``backward`` (p,) is each rank's shortest backward.
+    """
+
+    without: Timeline
+    rank: Ints
+    chunk: Ints
+    forwards: Ints
+    backwards: Ints
+    live: Floats
+    backward: Floats
+
+    @staticmethod
+    def of(without: Timeline) -> Lifetimes:
+        """Compute the lifetimes of a timeline without copies."""
+        order = without.order
+        kind, chunk, _ = code_table(order.chunks)[order.codes].T
+        first = np.repeat(order.offsets[:-1], np.diff(order.offsets))
+        slot = np.repeat(np.arange(order.p), np.diff(order.offsets)) * order.chunks + chunk
+        rank, own = np.nonzero(~order.forward_slots)
+        trained = ~order.forward_slots.ravel()[slot]
+
+        def by_slot(ops: npt.NDArray[np.bool_]) -> Ints:
+            at = np.flatnonzero(ops & trained)
+            return at[np.argsort(slot[at], kind="stable")].reshape(len(rank), -1)
+
+        forwards, backwards = by_slot(kind == F), by_slot((kind == I) | (kind == B))
+        live = (without.start[backwards] - without.end[forwards]).min(axis=1, initial=np.inf)
+        backward = np.full(order.p, np.inf)
+        np.minimum.at(backward, rank, (without.end - without.start)[backwards].min(axis=1, initial=np.inf))
+        return Lifetimes(without, rank, own, forwards - first[forwards], backwards - first[backwards], live, backward)
+
+    def lanes(self, mode: Modes, times: Floats) -> list[Lane]:
+        """Return the copy lane of each rank; ``times`` (p, chunks) are those of one copy."""
+        order = self.without.order
+        chosen = np.array([each == "full" for each in modes_of_chunks(mode, order.chunks)])
+        copy = times[self.rank, self.chunk]
+        rows = np.flatnonzero(chosen[self.chunk] & (self.live >= 2 * copy + self.backward[self.rank]))
+        ends = np.searchsorted(self.rank[rows], np.arange(order.p + 1))
+        each = (rows[low:high] for low, high in pairwise(ends.tolist()))
+        return [
+            Lane(rank, self.chunk[some], copy[some], self.forwards[some], self.backwards[some])
+            for rank, some in enumerate(each)
+        ]
+
+    def timed(self, costs: Costs, v: int, mode: Modes) -> Timeline:
+        """Return the timeline with copies; the one without if no activations live long enough to be copied.
+
+        Copies are planned on the times of the order without them. If compute then has to wait noticeably, they are
+        planned again on those times stretched, which leaves a busy lane time between its copies, and from the better
+        plan on again on its own times, as long as that shortens the step noticeably.
+        """
+        without, order = self.without, self.without.order
+        each = per_stage(0.0 if costs.O is None else costs.O, order.placement.stages, v)
+        lanes = self.lanes(mode, each[order.placement.stage_of])
+        if not any(len(lane.chunks) for lane in lanes):
+            return without
+
+        def planned(timeline: Timeline) -> Timeline:
+            return simulate(_with_plans(order, [lane.plan(timeline) for lane in lanes]), costs, v)
+
+        best, near = planned(without), (1 + NEAR) * _makespan(without)
+        if _makespan(best) > near:
+            stretched = Timeline(order, STRETCH * without.start, STRETCH * without.end)
+            best = min(best, planned(stretched), key=_makespan)
+        for _ in range(ROUNDS - 2):
+            if _makespan(best) <= near:
+                break
+            before, again = _makespan(best), planned(best)
+            best = min(best, again, key=_makespan)
+            if _makespan(again) > (1 - LEAST_GAIN) * before:
+                break
+        return best
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,20 +150,6 @@ class Lane:
     copy: Floats
     forwards: Ints
     backwards: Ints
-
-    @staticmethod
-    def of(timeline: Timeline, rank: int, chosen: Ints, copy: Floats) -> Lane:
-        """Build the lane of a rank that may copy the chunks ``chosen``; ``copy`` (chunks,) is the time of one copy."""
-        order = timeline.order
-        start, end = timeline.rank(rank)
-        kind, chunk, _ = code_table(order.chunks)[order.codes[order.offsets[rank] : order.offsets[rank + 1]]].T
-        gradient = (kind == I) | (kind == B)
-        at = [[np.flatnonzero(ops & (chunk == c)) for c in chosen] for ops in (kind == F, gradient)]
-        forwards, backwards = np.array(at)
-        lives = (start[backwards] - end[forwards]).min(axis=1)
-        long = lives >= 2 * copy[chosen] + (end - start)[gradient].min()
-        some = chosen[long]
-        return Lane(rank, some, copy[some], forwards[long], backwards[long])
 
     def plan(self, timeline: Timeline) -> tuple[Ints, Ints]:
         """Return the codes of the copies and when each is issued, for compute at the times of ``timeline``."""

@@ -15,7 +15,7 @@ redistribute), effective_costs.py adds its time to the last stage.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -93,7 +93,7 @@ def insert(order: Order, costs: Costs, v: int, barriers: int) -> Order:
     filled = _insert(order.codes, order.offsets, offsets, rule.need, rule.give, reader, lag, cost, rule.shards,
                      extra, done, out)  # fmt: skip
     assert filled == len(out), "every backward can run once its barrier is passed"
-    return Order(order.placement, order.m, out, offsets, barriers=barriers)
+    return replace(order, codes=out, offsets=offsets, barriers=barriers)
 
 
 @jit.kernel(

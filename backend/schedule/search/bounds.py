@@ -328,11 +328,13 @@ BOUNDS = (
 
 
 def lower_bound(instance: Instance) -> Bound:
-    """Return the largest of all bounds; of equal ones the simplest."""
+    """Return the largest of all bounds; of equal ones the simplest. Of an instance with untrained stages that of the
+    work: the others count on a backward in every stage.
+    """
     if instance.share in (0.0, 1.0):  # only whole chunks count
         instance = replace(instance, room=float(int(instance.room + EPSILON)))
     best = Bound(0.0, "")
-    for name, bound in BOUNDS:
+    for name, bound in BOUNDS[:1] if instance.untrained else BOUNDS:
         value = bound(instance)
         if value > best.value * (1.0 + EPSILON):
             best = Bound(value, name)

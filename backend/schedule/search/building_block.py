@@ -130,7 +130,8 @@ class Instance:
     """The problem instance for which an order is constructed.
 
     ``m`` counts the micro-batches of all streams; ``room`` is the memory limit in chunks; W needs the part ``share`` of
-    a chunk after I.
+    a chunk after I. Stages that are ``untrained`` have no backwards (options/frozen.py): an order is constructed with
+    some of no time, which are then left out.
     """
 
     placement: Placement
@@ -139,6 +140,7 @@ class Instance:
     v: int
     room: float
     share: float = 1.0
+    untrained: frozenset[int] = frozenset()
 
     @property
     def n(self) -> int:

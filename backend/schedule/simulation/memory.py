@@ -76,6 +76,53 @@ def _peaks(codes: Any, offsets: Any, begins: Any, ends: Any, period: Any, take: 
         peak[r, 1] = top1
 
 
+@jit.kernel(
+    "void(uint8[::1], int64[::1], float64[::1], float64[::1], float64[:, ::1], float64[:, ::1], uint8[::1], int64[::1],"
+    " int32[::1], float64[:], float64[:], float64[:, ::1], float64[::1])"
+)
+def _copied_peaks(
+    codes: Any, offsets: Any, start: Any, end: Any, take: Any, back: Any,
+    copies: Any, spans: Any, issued: Any, leave: Any, arrive: Any, held: Any, peak: Any,
+) -> None:  # fmt: skip
+    """Write each rank's highest level with its copies to ``peak`` (p,), as ``curve`` has it; ``take``, ``back``
+    (p, codes); ``copies`` (C,), their ``spans`` (p + 1,) and when they were ``issued``, and start and end; ``held``
+    (p, chunks), what a copy moves.
+    """
+    chunks = held.shape[1]
+    for r in range(len(offsets) - 1):
+        first, count, copied = offsets[r], 2 * (offsets[r + 1] - offsets[r]), spans[r + 1] - spans[r]
+        # Copies by their place among the starts and ends of ops: the first of each place, and which follows each copy.
+        # A lane runs its copies in turn: the places of reloads and those of offloads only move on.
+        heads, follows, places = np.full(count + 1, -1), np.empty(copied, np.int64), np.empty(copied, np.int64)
+        out, home = 0, 0
+        for c in range(copied):
+            each = spans[r] + c
+            if arrive[each] <= leave[each]:
+                places[c] = 2 * issued[each]
+            elif copies[each] >= chunks:
+                while home < count and (end if home & 1 else start)[first + home // 2] <= leave[each]:
+                    home += 1
+                places[c] = home
+            else:
+                while out < count and (end if out & 1 else start)[first + out // 2] < arrive[each]:
+                    out += 1
+                places[c] = out
+        for c in range(copied - 1, -1, -1):
+            follows[c], heads[places[c]] = heads[places[c]], c
+        level, top = 0.0, 0.0
+        for at in range(count + 1):
+            c = heads[at]
+            while c >= 0:
+                code = copies[spans[r] + c]
+                level += held[r, code - chunks] if code >= chunks else -held[r, code]
+                top, c = max(top, level), follows[c]
+            if at < count:
+                code = codes[first + at // 2]
+                level += -back[r, code] if at % 2 else take[r, code]
+                top = max(top, level)
+        peak[r] = top
+
+
 def changes(
     order: Order,
     w_share: float,
@@ -171,8 +218,19 @@ def peak_memory(
     order = timeline.order
     if order.copies is None and weights == 0.0:
         return peaks(order, w_share, v, kept, restored, sizes)[1]
-    curves = (curve(timeline, rank, w_share, v, kept, weights, restored, sizes) for rank in range(order.p))
-    return np.array([level.max() for _, level in curves])
+    if order.copies is None or weights > 0.0:
+        levels = (curve(timeline, rank, w_share, v, kept, weights, restored, sizes)[1] for rank in range(order.p))
+        return np.array([level.max(initial=0.0) for level in levels])
+    jit.compile_for(2 * len(order))
+    begins = _alike(order, kept, sizes)
+    tables = [changes(order, w_share, kept, restored, low, sizes) for low in begins[:-1]]
+    take, back = (np.repeat([table[at][:, 1] for table in tables], np.diff(begins), axis=0) for at in (0, 1))
+    held = np.broadcast_to(kept, (order.p, order.chunks)) * (1.0 if sizes is None else sizes)
+    peak = np.empty(order.p)
+    ops, copies = (order.codes, order.offsets, timeline.start, timeline.end), order.copies
+    lanes = (copies.codes, copies.offsets, copies.issued, timeline.copy_start, timeline.copy_end)
+    _copied_peaks(*ops, take, back, *lanes, np.ascontiguousarray(held), peak)
+    return peak / v
 
 
 def curve(

@@ -28,6 +28,8 @@ PAGES = (
     "links.follow_link",
     "lessons.show_list",
     "lessons.show_lesson",
+    "lessons.show_teach",
+    "lessons.show_presenter",
 )  # what people open; a refusal is a page for them
 # Without any role: the page's public sources, the component for other sites, and for operators.
 OPEN = ("static", "component.show_component", "component.component_script", "health.healthz", "health.readyz")
@@ -37,6 +39,7 @@ NEEDS = {
     "links.make_link": Role.VIEW,
     "imports.import_order": Role.VIEW,
     "tasks.submit_entry": Role.VIEW,
+    "lessons.check_file": Role.VIEW,
     "tasks.delete_entry": Role.ADMIN,
     "tasks.delete_name": Role.ADMIN,
 }

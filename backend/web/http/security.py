@@ -14,11 +14,11 @@ from backend.web.http.errors import ApiError
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
     "connect-src 'self'; worker-src 'self' blob:; frame-src 'self'; manifest-src 'self'; base-uri 'none'; "
-    "form-action 'self'; frame-ancestors "
+    "form-action 'self'"
 )
-FRAMED = "page.embed"  # the one page that other sites may show inside theirs
+FRAMED = "page.embed"  # the one page that others may show inside theirs, a deck on a disk too, which * excludes
 HEADERS = {
-    "Content-Security-Policy": POLICY + "'self'",
+    "Content-Security-Policy": f"{POLICY}; frame-ancestors 'self'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -47,7 +47,7 @@ def _refuse_other_origins() -> None:
 
 def _set_headers(response: Response) -> Response:
     if request.endpoint == FRAMED:
-        response.headers["Content-Security-Policy"] = POLICY + "*"
+        response.headers["Content-Security-Policy"] = POLICY
     for name, value in HEADERS.items():
         response.headers.setdefault(name, value)
     if request.is_secure:

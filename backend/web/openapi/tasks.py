@@ -41,12 +41,13 @@ ROWS = described(array(str), "the ops of each rank, as texts with spaces between
 HEAD: Fields = {
     "slug": str,
     "number": whole(1, 1000),
+    "idea": described(str, "the slug of what it is about"),
     "level": whole(LEVELS[0], LEVELS[-1]),
     "title": IN_LANGUAGES,
     "kinds": choice(KINDS),
 }
 GOAL = {"metric": choice(GOALS)}
-GOAL_FIELDS: Fields = {"at_most": maybe(float), "as": maybe(array(str))}
+GOAL_FIELDS: Fields = {"at_most": maybe(float), "below": maybe(float), "than": maybe(str), "as": maybe(array(str))}
 TASK = record(
     **HEAD,
     text=IN_LANGUAGES,
@@ -78,14 +79,16 @@ BOARD = record(
     best=array(ENTRY),
 )
 GRADED_GOALS = array(record(**GOAL, met=bool, value=either(float, array(str)), **GOAL_FIELDS))
-SUBMITTED = record(entry=ENTRY, new=bool, solved=bool, goals=GRADED_GOALS, place=whole(1, 10**9))
+STARS = described(whole(0, 3), "1: the goals are met, 2: as short as par, 3: no order is shorter")
+SUBMITTED = record(entry=ENTRY, new=bool, solved=bool, stars=STARS, goals=GRADED_GOALS, place=whole(1, 10**9))
 SUBMISSION = record(
     order=maybe(nullable(text(most=MOST_ORDER))),
     rows=maybe(nullable(ROWS)),
     name=maybe(nullable(text(most=LONGEST_NAME))),
     **dict.fromkeys(("score", *METRICS), maybe(object)),
 )
-TASKS = record(tasks=array(record(**HEAD, goals=array(choice(GOALS)), position=record(**SIZES))))
+LISTED = record(**HEAD, goals=described(array(str), "a metric, or one below a family's"), position=record(**SIZES))
+TASKS = record(ideas=array(record(slug=str, title=IN_LANGUAGES, text=IN_LANGUAGES)), tasks=array(LISTED))
 
 OPERATIONS: dict[str, Operation] = {
     "tasks.list_tasks": Operation(TAG, answer("The tasks.", TASKS), refusals=(304,)),

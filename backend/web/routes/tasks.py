@@ -28,7 +28,7 @@ CLAIMS = ("score", "makespan", "bubble", "peak", "messages", "simplicity")  # se
 
 @tasks.get("")
 def list_tasks() -> Response:
-    """Return every task of the workbench, in order, without par."""
+    """Return every task of the workbench, in order, without par, and the ideas that group them."""
     return send_cached("tasks", answers.list_tasks)
 
 
@@ -69,6 +69,7 @@ def submit_entry(slug: str) -> tuple[Response, int]:
         "entry": answers.entry_as_dict(kept.entry),
         "new": kept.new,
         "solved": graded.solved,
+        "stars": graded.stars,
         "goals": list(graded.goals),
         "place": kept.place,
     }

@@ -21,6 +21,18 @@ const reloadIn =
     location.reload(); // each text is written once, when its element is made
   };
 
+/** Have the links to the other parts of the site keep a look. */
+function keepInSite(look: Look) {
+  for (const link of document.querySelectorAll<HTMLAnchorElement>(".site a")) {
+    const address = new URL(link.href);
+    for (const [key, value] of Object.entries({ ...look, theme: look.theme === "auto" ? null : look.theme })) {
+      if (value) address.searchParams.set(key, value);
+      else if (key !== "lang") address.searchParams.delete(key);
+    }
+    link.setAttribute("href", address.pathname + address.search);
+  }
+}
+
 /** The menu behind the button. */
 export function createAppearance(store: LookStore, speak: (lang: string) => void = reloadIn(store)) {
   const button = byId("theme");
@@ -85,6 +97,7 @@ export function createAppearance(store: LookStore, speak: (lang: string) => void
     button.setAttribute("aria-label", button.title);
     const now = [view.theme, view.colours ?? "standard", view.hatch ?? "0", language()];
     groups.forEach((each, at) => each.set(now[at]));
+    keepInSite({ theme: view.theme, colours: view.colours, hatch: view.hatch, lang: view.lang });
   }
   store.subscribe(({ view }, before) => {
     if (view !== before.view) sync(view);

@@ -4,20 +4,24 @@ import { TimelineView } from "./timeline_view.ts";
 import { getJson, whyFailed } from "../data/api.ts";
 import { inPairs } from "../data/matched_plan.ts";
 import { RunsOnScreen } from "../data/runs/runs_on_screen.ts";
-import { addressOf, fork, type Own } from "../data/workbench/address.ts";
+import { addressOf, fork, orderSpec, queryOf, type Own } from "../data/workbench/address.ts";
 import { createFarReferences } from "../data/workbench/far_references.ts";
 import { BoardPlans } from "../data/workbench/board_plans.ts";
-import { getTask, getTaskBoard, getTasks, openTask, textOf } from "../data/workbench/tasks.ts";
+import { isOver } from "../data/runs/client.ts";
+import { MOST_STARS, keepStars, nextTask, onStarsElsewhere, starsKept } from "../data/workbench/progress.ts";
+import { getTask, getTaskBoard, getTasks, openTask, textOf, type Task, type Tasks } from "../data/workbench/tasks.ts";
 import { createBoardLayer } from "../panels/workbench/board.ts";
+import { createCard } from "../panels/workbench/card.ts";
 import { createForm } from "../panels/workbench/form.ts";
 import { createHints } from "../panels/workbench/hint_panel.ts";
 import { createMoves } from "../panels/workbench/moves.ts";
-import { createPalette } from "../panels/workbench/palette.ts";
+import { createPalette, type Aside } from "../panels/workbench/palette.ts";
 import { createRows } from "../panels/workbench/rows.ts";
 import { createRunPanel } from "../panels/workbench/run_panel.ts";
 import { createScorePanel } from "../panels/workbench/score_panel.ts";
 import { createStatePanel } from "../panels/workbench/state_panel.ts";
 import { createTaskBoard } from "../panels/workbench/task_board.ts";
+import { createTaskMap } from "../panels/workbench/task_map.ts";
 import { createTaskPanel } from "../panels/workbench/task_panel.ts";
 import { createTable } from "../timeline/table.ts";
 import { byId } from "../ui/dom.ts";
@@ -29,9 +33,10 @@ import { onRest, restSoon } from "../ui/rest.ts";
 import { t } from "../core/i18n/language.ts";
 import { readArea } from "../core/timeline/area.ts";
 import { specQuery } from "../core/state/link.ts";
-import { hint, hintTo } from "../core/workbench/hints.ts";
+import { starsOf } from "../core/workbench/goals.ts";
+import { departure, hint, hintTo } from "../core/workbench/hints.ts";
 import { positionOfRows } from "../core/workbench/op_texts.ts";
-import { scheduleOf, type Board, type Position } from "../core/workbench/position.ts";
+import { emptyPosition, scheduleOf, type Board, type Position } from "../core/workbench/position.ts";
 import { isOfBoard } from "../core/workbench/references.ts";
 import { Session, type Event } from "../core/workbench/session.ts";
 import type { Started } from "./start.ts";
@@ -62,9 +67,23 @@ export class BuildView {
   task: ReturnType<typeof createTaskPanel>;
   board: ReturnType<typeof createBoardLayer>;
   palette: ReturnType<typeof createPalette>;
+  map: ReturnType<typeof createTaskMap>;
+  card: ReturnType<typeof createCard>;
+  #task: Task | null = null;
+  #tasks: Promise<Tasks> | null = null;
+  #start: Position | null = null; // of the task
+  #won = 0; // stars of this board that the reader has seen
+  #watched = ""; // the run that was seen in progress
 
-  /** problem: of the link. */
-  constructor({ store, plans }: Started, own: Own, position: Position, problem: string) {
+  /** problem: of the link; task: the one of the address; given: whether the position is one that a link brings. */
+  constructor(
+    { store, plans }: Started,
+    own: Own,
+    position: Position,
+    problem: string,
+    task: Task | null,
+    given: boolean,
+  ) {
     this.store = store;
     this.own = own;
     this.session = new Session(position);
@@ -108,21 +127,37 @@ export class BuildView {
       session,
       serverBound: (board) => this.#serverBound(board),
     });
-    this.running = createRunPanel({ session, store, runs, mayRun: document.documentElement.dataset.role !== "view" });
+    const mayRun = document.documentElement.dataset.role !== "view";
+    this.running = createRunPanel({ session, store, runs, mayRun });
     this.rows = createRows(session);
     this.askForReferences = createFarReferences(store.defaults, restSoon);
     const entries = createTaskBoard({ load: getTaskBoard, replay: (rows) => this.#replay(rows) });
-    this.task = createTaskPanel({ session, go: (slug) => void this.#openTask(slug), load: getTasks, board: entries });
+    const go = (slug: string) => void this.#openTask(slug);
+    this.map = createTaskMap({ load: () => this.#list(), go, present: () => this.own.task });
+    const openMap = () => void this.map.open();
+    this.task = createTaskPanel({ session, openMap, openCard: () => void this.#openCard(), board: entries });
+    this.card = createCard({
+      ...{ go, openMap, enter: () => this.task.enter(), run: mayRun ? () => void this.running.run() : null },
+      query: ({ task: { slug }, position: solved, executed }) =>
+        `${queryOf(store, solved, executed ? ["run"] : [])}&task=${slug}`,
+    });
     this.board = createBoardLayer({
       session,
       timeline: this.timeline,
       ghost: () => this.moves.followed()?.position ?? null,
       marked: () => this.state.violations(),
       hinted: () => this.hints.op(),
+      look: (rank, op) => this.palette.look(rank, op),
     });
-    this.palette = createPalette({ session, rankAt: (x, y) => this.board.rankAt(x, y) });
+    this.palette = createPalette({
+      session,
+      rankAt: (x, y) => this.board.rankAt(x, y),
+      aside: () => this.#aside(),
+      looked: (move) => this.board.show(move),
+    });
     settings.append(this.form.node, this.moves.node);
     side.append(this.state.node, this.scores.node, this.running.node);
+    byId("stage").prepend(this.task.line);
     this.#keepTaskInSight();
     byId("palette-place").append(this.palette.node);
     byId("rows-place").append(this.rows.node);
@@ -141,7 +176,9 @@ export class BuildView {
     this.runs.sync();
     this.#settle();
     if (problem) this.view.status.toast(problem, NOTICE);
-    if (own.task) void this.#openTask(own.task, position.count > 0 ? position : null);
+    if (task) this.#begin(task, given ? position : null);
+    runs.onChange(() => this.#onRun());
+    onStarsElsewhere(() => this.task.sync(session.position));
   }
 
   /** Where the panels come under the board, the task and its hints are beside it, or above it. */
@@ -154,6 +191,7 @@ export class BuildView {
 
   /** Put an entry of a task on the board, as one step that can be undone, and play it. */
   #replay(rows: string[]) {
+    this.#won = MOST_STARS; // somebody else's
     this.session.go(positionOfRows(this.session.position.board, rows), t("The entry is on the board."));
     this.playback.seek(0);
     this.playback.play();
@@ -180,6 +218,8 @@ export class BuildView {
       this.store.set({ spec: session.board.spec, others: [], preset: null, origin: undefined }, "none");
       if (this.store.get().view.area) this.store.setView({ area: null }, "none");
     }
+    if (moved && this.#task && !session.aim) this.#leaveTask();
+    if (moved) this.#reward();
     if (moved || this.own.free !== session.free) {
       this.own.free = session.free;
       restSoon();
@@ -207,31 +247,122 @@ export class BuildView {
     const query = addressOf(this.store, this.session.position, this.own);
     const address = `${location.pathname}${query}`;
     if (address !== location.pathname + location.search) history.replaceState(history.state, "", address);
-    remember(SAVED, query);
+    const isOthers = this.#task !== null && this.#won > 0 && !starsKept(this.#task.slug);
+    if (!isOthers) remember(SAVED, query); // somebody else's solution is not opened again by itself
   }
 
-  /** Open a task, or leave it. An order of the link is kept where it is one of the task's board. */
-  async #openTask(slug: string, given: Position | null = null) {
+  /** Open a task; "" is an empty board of one's own. */
+  async #openTask(slug: string) {
     const { session, own } = this;
     own.task = slug;
     if (!slug) {
-      this.task.put(null);
-      session.begin(session.position, t("The task is left; its board stays."));
+      session.begin(emptyPosition(session.board), t("The board is empty."));
       return;
     }
     try {
       const task = await getTask(slug);
-      if (own.task !== slug) return; // another was chosen meanwhile
-      const { start, aim } = openTask(task, this.store.defaults);
-      session.beginTask(start, aim, task.fixed, textOf(task.title));
-      if (!given) this.moves.follow(""); // an order of the board before would lead away from the goals
-      const rows = given && isOfBoard(scheduleOf(given), start.board) ? given.rows : null;
-      if (given && rows) session.go({ ...given, board: start.board }, textOf(task.title));
-      this.task.put(task);
+      if (own.task === slug) this.#begin(task, null); // no other was chosen meanwhile
     } catch (problem) {
-      own.task = "";
+      own.task = this.#task?.slug ?? "";
       this.view.status.toast(whyFailed(problem), NOTICE);
     }
+  }
+
+  /** Begin a task. An order of the link is kept where it is one of the task's board; solved, it shows its card. */
+  #begin(task: Task, given: Position | null) {
+    const { session } = this;
+    const { start, aim } = openTask(task, this.store.defaults);
+    [this.#task, this.#start, this.#won] = [task, null, MOST_STARS]; // what a link brings earns nothing
+    this.own.task = task.slug;
+    session.beginTask(start, aim, task.fixed, textOf(task.title));
+    if (!given) {
+      this.moves.follow(""); // an order of the board before would lead away from the goals
+      this.store.setView({ run: null }, "none"); // it is of the board before
+    } else if (isOfBoard(scheduleOf(given), start.board))
+      session.go({ ...given, board: start.board }, textOf(task.title));
+    [this.#start, this.#won] = [start, starsOf(aim, session.position)];
+    this.task.put(task);
+    if (this.#won && !starsKept(task.slug)) void this.#openCard();
+  }
+
+  /** Sizes, costs or an order of another board were chosen: it is no longer the task. */
+  #leaveTask() {
+    [this.#task, this.#start, this.own.task] = [null, null, ""];
+    this.task.put(null);
+  }
+
+  #list() {
+    this.#tasks ??= getTasks();
+    this.#tasks.catch(() => (this.#tasks = null)); // asked again
+    return this.#tasks;
+  }
+
+  /** Keep the stars of a solution that was built here, and show its card. */
+  #reward() {
+    const { aim, position } = this.session;
+    if (!aim || !this.#task || this.#won === MOST_STARS) return this.#restart();
+    const stars = starsOf(aim, position);
+    if (stars <= this.#won) return this.#restart();
+    this.#won = stars;
+    keepStars(this.#task.slug, stars);
+    void this.#openCard();
+  }
+
+  /** From the start again, what is built is one's own. */
+  #restart() {
+    if (this.#start && this.session.position.count <= this.#start.count) this.#won = 0;
+  }
+
+  async #openCard() {
+    const task = this.#task;
+    const { aim, position } = this.session;
+    if (!task || !aim) return;
+    const { tasks } = await this.#list().catch(() => ({ tasks: [] }));
+    if (position !== this.session.position) return;
+    const own = starsKept(task.slug) > 0;
+    this.card.open({ task, aim, position, own, executed: this.#isExecuted(), next: nextTask(tasks, task.slug) });
+  }
+
+  /** Whether the run on the screen has verified this order. */
+  #isExecuted() {
+    const { run } = this.runs;
+    return run?.verified === true && run.spec.order === orderSpec(this.session.position).order;
+  }
+
+  /** Once a run that was started here has verified a solution, its card says so. */
+  #onRun() {
+    const { run } = this.runs;
+    if (!run) return;
+    if (!isOver(run)) this.#watched = run.id;
+    const { aim, position } = this.session;
+    if (!isOver(run) || this.#watched !== run.id || !aim || !starsOf(aim, position) || !this.#isExecuted()) return;
+    this.#watched = "";
+    void this.#openCard();
+  }
+
+  /** Why a task's goals are out of reach, and the way back; null in a task that begins there. */
+  #aside(): Aside | null {
+    const { session } = this;
+    const { aim, position } = session;
+    const start = this.#start;
+    if (!aim || !start || position.count <= start.count || starsOf(aim, position)) return null;
+    if (session.lastOpenOf(start) || departure(aim, start)) return null;
+    const left = departure(aim, position);
+    if (left)
+      return {
+        text: left.sentences.join(t(" ")),
+        label: t("Take it back"),
+        act: () => void session.takeBack(left.rank, left.aside ?? 0),
+      };
+    const before = session.lastOpenOf(position);
+    const sentence = t("Back to where the goals could still be met.");
+    return (
+      before && {
+        text: t("A goal can no longer be met."),
+        label: t("Go back to where it could"),
+        act: () => void session.go(before, sentence),
+      }
+    );
   }
 
   /** To the goals of a task; else along the order that is followed, or by list scheduling. */

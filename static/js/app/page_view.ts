@@ -1,10 +1,12 @@
 // Wires the page: the timeline, the panels around it and the drawer below. Each panel follows the state by itself.
+import { createPresenting } from "./present/presenting.ts";
+import { galleryDeck } from "./present/gallery_deck.ts";
 import { createAppearance } from "./appearance.ts";
 import { createDrawer } from "./drawer.ts";
 import { createShortcuts } from "./shortcuts.ts";
+import { createStory, isStory } from "./story.ts";
 import { TimelineView } from "./timeline_view.ts";
 import { createToolbar } from "./toolbar.ts";
-import { createWelcome } from "./welcome.ts";
 import { onWait, type Refusal } from "../data/api.ts";
 import { RUN_LANE_IDS, laneOf, type Lane } from "../data/lanes.ts";
 import { inPairs } from "../data/matched_plan.ts";
@@ -29,7 +31,6 @@ import { listenKeys } from "../ui/keyboard.ts";
 import { onRest } from "../ui/rest.ts";
 import { t, tr } from "../core/i18n/language.ts";
 import { withoutLane } from "../core/state/lane_ids.ts";
-import { isFirstVisit } from "../core/state/first_visit.ts";
 import { IDS, dropAt } from "../core/state/schedules.ts";
 import type { Started } from "./start.ts";
 import type { Plans } from "../data/plans.ts";
@@ -45,6 +46,7 @@ const waitText = (refusal: Refusal) => `${sentence(tr(refusal))}${t(" ")}${t("Th
 /** Name the window and its bookmarks by what is on the screen. */
 function nameDocument(store: Store, plans: Plans) {
   const name = () => {
+    if (isStory()) return `${t("Explore")} · Bubbleline`;
     const { spec, others } = store.get();
     const titles = [spec, ...others].map((each) => plans.family(each.family)?.title ?? each.family);
     const sizes = others.length ? [] : [`p ${spec.p}`, `m ${spec.m}`, ...(spec.v > 1 ? [`v ${spec.v}`] : [])];
@@ -70,6 +72,7 @@ export class PageView {
   runTab: RunTab;
   openImport: ReturnType<typeof createImport>;
   toolbar: ReturnType<typeof createToolbar>;
+  presenting!: ReturnType<typeof createPresenting>; // by the panels
 
   constructor({ store, plans, pricing }: Started) {
     this.store = store;
@@ -139,11 +142,12 @@ export class PageView {
     const block = createBlock({ store, plans });
     const exporting = new ExportPanel({ store, plans, timeline, share: share.open });
     createPrint({ store, plans, timeline });
-    const keys = [...view.keys(), ...runTab.toggles.keys()];
+    this.presenting = createPresenting({ deck: () => galleryDeck(view), onLeave: () => {} });
+    const keys = [...view.keys(), ...runTab.toggles.keys(), this.presenting.key];
     listenKeys(keys);
     const tour = createTour({ store, plans, play: () => playback.playIntro() });
     const help = createHelp({ tour, shortcuts: createShortcuts(keys) });
-    createWelcome({ store, plans, teach: share.open });
+    createStory({ store, plans, tour });
     createAppearance(store);
     createDrawer(store, [
       { id: "compare", title: t("Compare"), panel: compare.panel, show: () => compare.show() },
@@ -183,10 +187,10 @@ export class PageView {
   }
 
   #begin() {
-    if (matchMedia("(max-width: 899px)").matches && !isFirstVisit(location.search))
-      byId("controls").removeAttribute("open"); // a first visit is asked to drag what is in there
+    if (matchMedia("(max-width: 899px)").matches) byId("controls").removeAttribute("open");
     this.controls.showLinkProblems(this.store.problems);
     this.#noticeLinkProblems();
+    this.view.onceDrawn(() => document.querySelector(".story-picture")?.remove());
     this.view.begin();
     this.runs.sync();
     this.#intro();

@@ -49,7 +49,7 @@ export function bindings(acts: Acts): Binding[] {
       t("put or remove a mark: at the pointer, the selected op or the playhead"),
       acts.mark,
     ),
-    binding(area, ["p", "P"], "P", t("pin or unpin the selected op's rank"), acts.pin),
+    binding(area, ["P"], "Shift P", t("pin or unpin the selected op's rank"), acts.pin),
     binding(show, ["h", "H"], "H", t("memory that each rank holds: show and hide"), acts.strips),
     binding(show, ["z"], "Ctrl Z", t("undo the last change"), acts.undo, { ctrl: true }),
     binding(show, ["Z", "y"], "Ctrl ⇧ Z", t("redo it"), acts.redo, { ctrl: true }),

@@ -34,11 +34,18 @@ type Parts = {
 /** A label, and a shorter one for phones: the style sheet shows one of them. */
 const inTwoWidths = (wide: string, narrow: string) => [h("span.wide", wide), h("span.narrow", narrow)];
 
+/** Where runs are executed, which the server writes into the page: the label of the button. */
+function runLabel() {
+  const { runsOn = "here" } = document.documentElement.dataset;
+  if (runsOn === "here") return t("Run on this computer");
+  if (runsOn === "cluster") return t("Run on the Ray cluster");
+  const [kind, name = ""] = runsOn.split(" ");
+  return kind === "cluster" ? t("Run on cluster {name}", { name }) : t("Run on {name}", { name: runsOn });
+}
+
 export function createToolbar({ store, plans: { families }, controls, runs, showShortcuts, openImport }: Parts) {
   const compare = byId("compare-toggle") as HTMLButtonElement;
   const run = byId("run") as HTMLButtonElement;
-  const idle = [...run.childNodes]; // its label while nothing runs
-  const { title } = run;
   let shown = null as string | null; // the status in its present label
 
   /** Add a schedule below the others: the counterpart of the first, else one that is not there yet. */
@@ -65,12 +72,14 @@ export function createToolbar({ store, plans: { families }, controls, runs, show
   }
   store.subscribe(sync);
   sync();
+  labelRun(null);
+  run.title = runLabel();
 
   return {
     addSchedule,
     /** why: no run can be started, "" if one can. */
     forbidRun(why: string) {
-      run.title = why || title;
+      run.title = why || runLabel();
       if (why && shown !== "live") run.setAttribute("aria-disabled", "true");
       else run.removeAttribute("aria-disabled"); // a click on a disabled one opens the tab with the reason
     },
@@ -79,9 +88,12 @@ export function createToolbar({ store, plans: { families }, controls, runs, show
       run.disabled = status === "starting";
       if (status === shown) return;
       shown = status;
-      if (status === "starting") run.replaceChildren(...inTwoWidths(t("Starting …"), "…"));
-      else if (status) run.replaceChildren(...inTwoWidths(t("Show the run"), t("Run")));
-      else run.replaceChildren(...idle);
+      labelRun(status);
     },
   };
+
+  function labelRun(status: string | null) {
+    if (status === "starting") run.replaceChildren(...inTwoWidths(t("Starting …"), "…"));
+    else run.replaceChildren(...inTwoWidths(status ? t("Show the run") : runLabel(), t("Run")));
+  }
 }

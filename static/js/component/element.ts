@@ -5,14 +5,16 @@ import { t } from "../core/i18n/language.ts";
 import { formatNumber as num, formatPercent, formatTime } from "../core/i18n/numbers.ts";
 import { holding, peakMemory } from "../core/schedule/memory.ts";
 import { figures } from "../core/schedule/metrics.ts";
+import { opText } from "../core/schedule/ops.ts";
 import { simulate } from "../core/schedule/simulate.ts";
 import { tickStep } from "../core/timeline/scale.ts";
+import { placeIn } from "../ui/canvas.ts";
 import { h, icon, replace, setText } from "../ui/dom.ts";
 import { ATTRIBUTES, settings, type Settings } from "./attributes.ts";
 import { controlRows } from "./controls.ts";
 import { Picture } from "./picture.ts";
 import { Player } from "./player.ts";
-import { styleSheet } from "./style.ts";
+import { styleSheet, TYPE } from "./style.ts";
 import { legend, saidAt, saidOf, sizesText, speakFor, summary, table, type Said, type Shown } from "./words.ts";
 import type { Lane } from "../data/lanes.ts";
 
@@ -40,7 +42,10 @@ export class BubbleLine extends HTMLElement {
   #problem = h("p.problem", { role: "alert", hidden: true });
   #picture = new Picture(this.#plot, this.#frame);
   #player = new Player(() => this.#onTime());
-  #sizesWatched = new ResizeObserver(() => this.#draw());
+  #sizesWatched = new ResizeObserver(() => {
+    this.#enlarge();
+    this.#draw();
+  });
   #waiting = false;
   #lane: Lane | null = null;
   #settings: Settings | null = null;
@@ -72,6 +77,7 @@ export class BubbleLine extends HTMLElement {
     const plot = this.#plot;
     plot.addEventListener("pointermove", (event) => this.#point(event));
     plot.addEventListener("pointerdown", (event) => this.#point(event));
+    plot.addEventListener("click", () => this.#choose());
     plot.addEventListener("pointerleave", ({ pointerType }) => {
       if (pointerType !== "touch") this.#select(null); // a finger that is lifted leaves what it touched explained
     });
@@ -148,9 +154,16 @@ export class BubbleLine extends HTMLElement {
       this.#frame.dataset.theme = read.theme;
       this.#picture.recolour();
     }
+    this.#enlarge();
     this.#time(read);
     this.#write(read);
     this.#draw();
+  }
+
+  /** As large as the font size that the style of the page asks for. */
+  #enlarge() {
+    const zoom = String(parseFloat(getComputedStyle(this).fontSize) / TYPE || 1);
+    if (this.#frame.style.zoom !== zoom) this.#frame.style.zoom = zoom;
   }
 
   /** Make the order and its times, if the schedule is another. */
@@ -280,9 +293,18 @@ export class BubbleLine extends HTMLElement {
   #point(event: PointerEvent) {
     if (!this.#lane) return;
     speakFor(this);
-    const origin = this.#plot.getBoundingClientRect();
-    const place = this.#picture.placeAt(event.clientX - origin.left, event.clientY - origin.top);
+    const { x, y } = placeIn(this.#plot, event);
+    const place = this.#picture.placeAt(x, y);
     this.#select(place && saidAt(this.#lane, place.rank, place.t));
+  }
+
+  /** Tell the page around which op, or which idle time of a rank, a reader has chosen. */
+  #choose() {
+    const [lane, mark] = [this.#lane, this.#pointed?.mark];
+    if (!lane || !mark) return;
+    const op = mark.i < 0 ? null : opText(lane.schedule, mark.i);
+    const detail = { op, rank: mark.rank, at: (mark.from + mark.to) / 2 };
+    this.dispatchEvent(new CustomEvent("choose", { bubbles: true, composed: true, detail }));
   }
 
   #select(said: Said | null) {
@@ -316,6 +338,7 @@ export class BubbleLine extends HTMLElement {
     else if (event.key === " ") this.#player.toggle();
     else if (event.key === "Home") this.#player.seek(0);
     else if (event.key === "End") this.#player.seek(null);
+    else if (event.key === "Enter") this.#choose();
     else if (event.key === "Escape") this.#select(null);
     else return;
     event.preventDefault();

@@ -21,7 +21,8 @@ export const TOKENS = {
   "k-out": "light-dark(#8693a3, #74818f)",
   "k-in": "light-dark(#bcc7d2, #a9b5c1)",
   "plot-row": "light-dark(#f5f5f2, #1f2328)",
-  "plot-hatch": "light-dark(#c9c9c0, #434a53)",
+  "plot-idle": "light-dark(#cfcfc7, #3d444c)",
+  "plot-hatch": "light-dark(#8c8c83, #6f7884)",
   "plot-grid": "light-dark(#e4e4de, #2a2f36)",
   "plot-ink": "light-dark(#454b55, #bcc3cc)",
   "plot-dim": "light-dark(rgb(255 255 255 / 52%), rgb(25 28 32 / 54%))",
@@ -29,8 +30,12 @@ export const TOKENS = {
   "mark-head": "light-dark(#17191d, #ffffff)",
 };
 
+/** px of the type for which everything has its size. */
+export const TYPE = 13;
+
 const RULES = `
-:host { display: flex; flex-direction: column; min-height: 320px; contain: layout style; }
+:host { display: flex; flex-direction: column; min-height: 320px; contain: layout style;
+  font-size: var(--bubble-line-font-size, ${TYPE}px) !important; }
 :host([hidden]) { display: none; }
 * { box-sizing: border-box; }
 [hidden] { display: none !important; }
@@ -40,8 +45,8 @@ const RULES = `
   color-scheme: light dark; flex: 1; display: flex; flex-direction: column; min-width: 0; overflow: hidden;
   container-type: inline-size; border: 1px solid var(--line); border-radius: 6px; background: var(--surface);
   color: var(--ink);
-  font: 13px/20px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", Arial, "PingFang SC", "Microsoft YaHei",
-    "Noto Sans CJK SC", sans-serif;
+  font: ${TYPE}px/20px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", Arial, "PingFang SC",
+    "Microsoft YaHei", "Noto Sans CJK SC", sans-serif;
   font-variant-numeric: tabular-nums; text-align: left; letter-spacing: normal; direction: ltr; }
 .frame[data-theme="light"] { color-scheme: light; }
 .frame[data-theme="dark"] { color-scheme: dark; }
@@ -59,7 +64,7 @@ button, input, select { font: inherit; color: inherit; margin: 0; }
 .legend .w { background: var(--k-w); }
 .legend .b { background: var(--k-b); }
 .legend .pair { background: linear-gradient(to bottom right, var(--k-f) 50%, var(--k-b) 50%); }
-.legend .idle { background: repeating-linear-gradient(135deg, var(--plot-hatch) 0 1px, var(--plot-row) 1px 4px); }
+.legend .idle { background: repeating-linear-gradient(135deg, var(--plot-hatch) 0 1px, var(--plot-idle) 1px 4px); }
 @container (max-width: 420px) { .legend { display: none; } }
 .sliders { display: grid; grid-template-columns: repeat(auto-fit, minmax(120px, 1fr)); gap: 4px 20px; padding: 6px 10px;
   align-items: end; }

@@ -2,7 +2,7 @@
 // browser's history, which undo and redo go through as Back and Forward do; zoom and selection replace the last step.
 import { afterPaint } from "../ui/frame_loop.ts";
 import { mapSpecs, specAt } from "../core/state/schedules.ts";
-import { explicit, queryOf, shortest } from "../core/state/first_visit.ts";
+import { explicit, isFirstVisit, lookOf, queryOf } from "../core/state/first_visit.ts";
 import { format, isPlainView, parse, type State } from "../core/state/link.ts";
 import { familyNamed } from "../core/state/link_fields.ts";
 import type { Family, Spec } from "../core/schedule/types.ts";
@@ -129,7 +129,9 @@ export function createStore({ defaults, natural, derivations = NOTHING_DERIVED, 
       format(derivations.abridge({ ...state, view: { ...state.view, ...but } }), defaults, natural),
       defaults.family,
     );
-  const url = () => location.pathname + shortest(search());
+  let named = fixed !== null || !isFirstVisit(location.search); // whether the address names the view
+  const plain = named ? undefined : first.state.view;
+  const url = () => location.pathname + (named ? search() : lookOf(search()));
   const address = createAddress(url);
   const gesture = createGesture();
 
@@ -143,6 +145,7 @@ export function createStore({ defaults, natural, derivations = NOTHING_DERIVED, 
     const step = fixed === null && (how === "push" || (how === "gesture" && gesture.begins()));
     if (how === "push") gesture.end();
     if (step) address.flush();
+    if (how !== "none") named ||= step || !isPlainView({ ...state.view, ...patch.view }, plain);
     become(derivations.change(withoutOldSearches({ ...state, ...patch }, state), state));
     if (step && how === "gesture") address.pushSoon();
     else if (step) address.push();
@@ -156,6 +159,7 @@ export function createStore({ defaults, natural, derivations = NOTHING_DERIVED, 
     window.addEventListener("popstate", () => {
       address.rest();
       gesture.end();
+      named = !isFirstVisit(location.search);
       become(derivations.restore(read().state, state));
     });
     window.addEventListener("pagehide", address.flush);
@@ -176,7 +180,7 @@ export function createStore({ defaults, natural, derivations = NOTHING_DERIVED, 
     setView,
     visit,
     /** Whether the view has schedules and an appearance, and nothing that points to a part of it. */
-    plainView: () => isPlainView(state.view),
+    plainView: () => isPlainView(state.view, plain),
     defaults,
     /** what the first URL got wrong */
     problems: first.problems,

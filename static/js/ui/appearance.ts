@@ -27,7 +27,8 @@ export function onRecolour(task: () => void) {
   tasks.push(task);
 }
 
-function recolour() {
+/** Read the colours again and draw with them. */
+export function recolour() {
   readPalette();
   for (const task of tasks) task();
 }

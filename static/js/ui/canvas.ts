@@ -13,9 +13,19 @@ export function surface(node: HTMLCanvasElement, options?: CanvasRenderingContex
   return { node, ctx: context(node, options), width: 0, height: 0, dpr: 1 };
 }
 
-/** Fit to a size in CSS pixels; true when it changed. */
-export function resize(s: Surface, width: number, height: number) {
-  const dpr = Math.min(3, window.devicePixelRatio || 1);
+/** How much larger than its CSS pixels the page shows an element: 1, except in a zoomed part. */
+export const zoomOf = (node: Element) => node.currentCSSZoom ?? 1; // not in browsers before 2024
+
+/** Where a pointer is in an element, in its CSS pixels. */
+export function placeIn(node: Element, { clientX, clientY }: MouseEvent) {
+  const { left, top } = node.getBoundingClientRect();
+  const zoom = zoomOf(node);
+  return { x: (clientX - left) / zoom, y: (clientY - top) / zoom };
+}
+
+/** Fit to a size in CSS pixels; true when it changed. zoom: how much larger the page shows it. */
+export function resize(s: Surface, width: number, height: number, zoom = 1) {
+  const dpr = Math.min(3, (window.devicePixelRatio || 1) * zoom);
   if (s.width === width && s.height === height && s.dpr === dpr) return false;
   s.width = width;
   s.height = height;

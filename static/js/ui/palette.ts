@@ -33,6 +33,7 @@ const TOKENS = [
   "k-in",
   "surface",
   "plot-row",
+  "plot-idle",
   "plot-hatch",
   "plot-late",
   "plot-grid",
@@ -156,7 +157,7 @@ export function pictureColours(scheme?: "light" | "dark"): Colours {
     surface: from.surface,
     ink1: from.ink,
     ink2: from["plot-ink"],
-    row: from["plot-row"],
+    row: from["plot-idle"],
     hatch: from["plot-hatch"],
     grid: from["plot-grid"],
   };
@@ -241,10 +242,10 @@ export const residualPaints = () => ({
   ink: RESIDUALS.map((token) => inkOn(parse(colours[token]))),
 });
 
-/** A square in the colour of an empty row, to draw a hatch on. size: px. */
-function rowTile(size: number) {
+/** A square of one colour, to draw a hatch on. size: px. */
+function plainSquare(size: number, token: string) {
   const ctx = context(h("canvas", { width: size, height: size }));
-  ctx.fillStyle = colours["plot-row"];
+  ctx.fillStyle = colours[token];
   ctx.fillRect(0, 0, size, size);
   return ctx;
 }
@@ -254,7 +255,7 @@ export function latePattern(dpr: number) {
   const key = `${dpr} ${colours["plot-late"]} ${colours["plot-row"]}`;
   if (late.pattern && late.key === key) return late.pattern;
   const size = Math.round(3 * dpr);
-  const ctx = rowTile(size);
+  const ctx = plainSquare(size, "plot-row");
   ctx.fillStyle = colours["plot-late"];
   ctx.fillRect(0, 0, Math.max(1, Math.round(1.5 * dpr)), size);
   late = { key, pattern: ctx.createPattern(ctx.canvas, "repeat") };
@@ -264,7 +265,7 @@ export function latePattern(dpr: number) {
 function hatchOf(dpr: number) {
   if (hatch?.scale === dpr) return hatch;
   const size = Math.round(6 * dpr);
-  const ctx = rowTile(size);
+  const ctx = plainSquare(size, "plot-idle");
   ctx.strokeStyle = colours["plot-hatch"];
   ctx.lineWidth = Math.max(1, dpr * 0.8);
   ctx.beginPath();
@@ -278,7 +279,7 @@ function hatchOf(dpr: number) {
   return hatch;
 }
 
-/** The quiet hatch of a bubble. */
+/** The hatch of a bubble, which a projector shows. */
 export const hatchPattern = (dpr: number) => hatchOf(dpr).pattern;
 
 /** The same as pixels. */

@@ -1,4 +1,5 @@
-// Text on ops has a contrast of at least 4.5 (WCAG), in both themes, behind and ahead of the playhead.
+// Text on ops has a contrast of at least 4.5 (WCAG), in both themes, behind and ahead of the playhead; bubbles can be
+// seen on a projector.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -59,4 +60,13 @@ for (const sheets of [["tokens.css"], ["tokens.css", "app/appearance.css"]])
       for (const chunks of [1, 2, 3, 8])
         for (const [ink, ground] of groundsOf(chunks))
           assert.ok(contrast(ink, ground) >= 4.45, `${ink} on ${ground}: ${contrast(ink, ground).toFixed(2)}`);
+    });
+
+for (const sheets of [["tokens.css"], ["tokens.css", "app/appearance.css"]])
+  for (const theme of [0, 1])
+    test(`a bubble can be seen in the ${theme ? "dark" : "light"} theme of ${sheets.join(" and ")}`, () => {
+      const values = valuesOf(sheets.map(css).join("\n"), theme);
+      const against = (token: string) => contrast(values.get(token), values.get("surface"));
+      assert.ok(against("plot-idle") >= 1.5, `its fill: ${against("plot-idle").toFixed(2)}`);
+      assert.ok(against("plot-hatch") >= 3, `its hatch: ${against("plot-hatch").toFixed(2)}`);
     });

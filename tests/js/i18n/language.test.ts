@@ -2,7 +2,7 @@
 // the page bypasses t(...).
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TEXTS } from "../../../static/js/core/i18n/zh/zh.ts";
+import { SERVERS, TEXTS } from "../../../static/js/core/i18n/zh/zh.ts";
 import { holesOf, readSources, readTemplates, textsOf, textsOfHtml } from "../support/page_texts.ts";
 
 const { texts, odd, bare } = readSources();
@@ -38,6 +38,7 @@ const PROGRAM: Record<string, string[]> = {
   "data/api.ts": ["Refusal", "Offline"], // an error's name
   "app/shortcuts.ts": ["Page ", "Enter", "Esc", "Shift ", "Ctrl "],
   "app/build_view.ts": ["Enter", "Backspace", "Ctrl "],
+  "core/state/plan_limits.ts": ["--set ", "python app.py plan"], // a command
   "core/workbench/legality.ts": ["rank {rank} "], // sentences of the server, translated by their codes
   "panels/workbench/board.ts": ["translate(", "11px "],
   "timeline/explain/area_panel.ts": ["translate("],
@@ -97,6 +98,15 @@ test("Chinese sentences have full-width punctuation, and a space between Chinese
     assert.doesNotMatch(chinese, /[\u4e00-\u9fff][,;:?!.](?![\w{])/, chinese);
     assert.doesNotMatch(chinese, /[\u4e00-\u9fff][A-Za-z0-9]|[A-Za-z0-9][\u4e00-\u9fff]/, chinese);
   }
+});
+
+test("Chinese texts say 你, and one word for each thing", () => {
+  const avoided = /您|代价(?!是)|训练步时间|到集群/; // 你, 耗时 or 开销, 单步时间, 在集群上
+  const catalogues = { ...TEXTS, ...SERVERS };
+  assert.deepEqual(
+    Object.values(catalogues).filter((text) => avoided.test(text)),
+    [],
+  );
 });
 
 test("every argument of t is a literal with values for all of its holes, so it can be read from the source", () => {

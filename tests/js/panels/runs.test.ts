@@ -13,9 +13,9 @@ const gpu = (name: string, host?: string): Device => ({ kind: "cuda", name, host
 const TWO_CORES = ready([cpu(2)], [choice(1, 2, "cpu", "free"), choice(3, 64, "cpu", "paced")]);
 const TWO_GPUS = ready(
   [cpu(16), gpu("H100"), gpu("H100")],
-  [choice(1, 2, "cuda", "free"), choice(3, 16, "cpu", "free")],
+  [choice(1, 2, "cuda", "free"), choice(3, 64, "cuda", "paced")],
 );
-const ONE_GPU = ready([cpu(16), gpu("H100")], [choice(1, 1, "cuda", "free"), choice(2, 16, "cpu", "free")]);
+const ONE_GPU = ready([cpu(16), gpu("H100")], [choice(1, 1, "cuda", "free"), choice(2, 64, "cuda", "paced")]);
 const CLUSTER: Devices = {
   ...ready([cpu(4, "a"), cpu(8, "b"), gpu("GPU", "b")], [choice(1, 12, "cpu", "free")]),
   engine: "ray",
@@ -35,14 +35,19 @@ const sentences: [string, [Devices, number, string, string?], string][] = [
   ["a chosen pace is described as chosen", [TWO_CORES, 2, "paced"], "paced, as chosen"],
   ["GPUs are named", [TWO_GPUS, 2, "auto"], "2 × H100 for 2 ranks: free, since each rank has its own."],
   [
-    "GPUs may be fewer than ranks",
+    "GPUs are shared where there are fewer than ranks",
     [TWO_GPUS, 4, "auto"],
-    "Fewer GPUs (2) than ranks, so on the CPU. 16 CPU cores for 4 ranks: free",
+    "2 × H100 shared by 4 ranks, threads of one process: paced, since ranks that share a GPU would hold each other up.",
   ],
   [
-    "chosen GPUs are shared where there are fewer than ranks",
-    [ONE_GPU, 4, "auto", "cuda"],
-    "1 × H100 shared by 4 ranks, threads of one process: free; ranks that share a GPU hold each other up.",
+    "shared GPUs may be free",
+    [ONE_GPU, 4, "free", "cuda"],
+    ": free, as chosen; ranks that share a GPU hold each other up",
+  ],
+  [
+    "on a cluster GPUs may be fewer than ranks",
+    [CLUSTER, 4, "auto"],
+    "Fewer GPUs (1) than ranks, so on the CPU. 12 CPU cores for 4 ranks: free",
   ],
   ["shared GPUs may be paced", [ONE_GPU, 4, "paced", "cuda"], ": paced, as chosen"],
   [

@@ -109,6 +109,9 @@ const forms: [string, State][] = [
   ["?crit=1&micro=5&lane=comm&story=ranks", state({}, null, { crit: "1", micro: 5, lane: "comm", story: "ranks" })],
   ["?micro=0", state({}, null, { micro: 0 })],
   ["?gb=24.5", state({}, null, { gb: 24.5 })],
+  ...["gpus:64;batch:1024", "framework:megatron;families:1f1b,interleaved;recompute:0;offload:0"].map(
+    (plan): [string, State] => [`?plan=${plan}`, state({}, null, { plan })],
+  ),
   ["?run=0f3a,r-2,x_3&pin=0,run2.3", state({}, null, { run: "0f3a,r-2,x_3", pin: "0,run2.3" })],
   ["?sel=(0F7;7B3)OVERLAP_F_B", state({}, null, { sel: "(0F7;7B3)OVERLAP_F_B" })],
 ];
@@ -166,6 +169,7 @@ const bad: Record<string, string[]> = {
   micro: ["-1"],
   lane: ["memory"],
   story: ["2"],
+  plan: ["gpus:0", "recompute:1", "framework:none", "gpus:64;", "tp:8"],
   "m.model": ["<b>"],
   "m.tp": ["0"],
   "m.data": ["0"],

@@ -216,13 +216,18 @@ const VOID = new Set(["meta", "link", "input", "br", "img", "path", "rect", "!do
 const UNREAD = new Set(["style", "script", "title", "noscript", "code"]); // title, noscript: before a language is known
 const LANGUAGES = ["简体中文"]; // names of languages, each in itself
 const FILLED = /\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}/gs; // by the server, which speaks for itself
+const EITHER = /\{% if zh %\}.*?\{% else %\}(.*?)\{% endif %\}/g; // by the server where it knows the language
 const SPOKEN = ["aria-label", "title", "aria-roledescription"];
+
+/** The English of what a template says in both languages, with the page's way to write holes. */
+const spokenHere = (html: string) =>
+  html.replace(EITHER, (_, english: string) => english.replace(/\{\{ (\w+) \}\}/g, "{$1}"));
 
 /** The texts of a template: those marked data-t and those not. */
 export function textsOfHtml(file: string, html: string): { texts: PageText[]; bare: Place[] } {
   const found: { texts: PageText[]; bare: Place[] } = { texts: [], bare: [] };
   const open: { tag: string; marked: boolean }[] = [];
-  for (const { 1: close, 2: tag, 3: attributes, 4: words, index } of html.matchAll(
+  for (const { 1: close, 2: tag, 3: attributes, 4: words, index } of spokenHere(html).matchAll(
     /<(\/?)([a-z!][\w-]*)((?:"[^"]*"|[^>"])*)>|([^<]+)/gi,
   )) {
     const line = html.slice(0, index).split("\n").length;

@@ -119,7 +119,8 @@ test("the number of ops to place does not change with the first backward", () =>
   const { session, place } = begin({ p: 1, m: 2 });
   const count = () => wholeCount(session.position, session.backward);
   assert.equal(count(), null, "backwards may be whole or split");
-  session.beginTask(session.position, { goals: [], kinds: "FB", par: session.position, name: null }, false, "");
+  const aim = { goals: [], kinds: "FB", par: session.position, name: null, least: 0 };
+  session.beginTask(session.position, aim, false, "");
   const counts = [count()];
   for (const op of ["0F0", "0B0", "0F1"]) counts.push((place(0, op), count()));
   assert.deepEqual(counts, [4, 4, 4, 4]);
@@ -152,12 +153,22 @@ test("the bound of a position is never above what completes it", () => {
 test("a task keeps its first ops and allows only its kinds", () => {
   const start = positionOfRows(board({ p: 2, m: 2 }), ["0F0", ""]);
   const session = new Session(emptyPosition(board({ p: 1, m: 1 })));
-  session.beginTask(start, { goals: [], kinds: "FB", par: start, name: null }, true, "task");
+  session.beginTask(start, { goals: [], kinds: "FB", par: start, name: null, least: 0 }, true, "task");
+  assert.equal(session.rank, 0);
   assert.deepEqual([...new Set(session.options().map(({ kind }) => kind))], [0, 3]);
   assert.ok(!session.takeBack(0));
   assert.equal(session.position, start);
   assert.ok(session.placePick(0));
   assert.ok(session.takeBack(0));
+  const pairs = () => session.options().some(({ id }) => id.startsWith("P"));
+  const folded = emptyPosition(board({ p: 2, m: 2, v: 2 }, "v"));
+  session.begin(folded, "");
+  assert.ok(pairs());
+  session.beginTask(folded, { goals: [], kinds: "FB", par: folded, name: null, least: 0 }, false, "");
+  assert.ok(!pairs(), "the server takes no pairs in a task");
+  session.setRank(1);
+  session.begin(emptyPosition(board({ p: 2, m: 2 })), "");
+  assert.equal(session.rank, 0, "rank 1 cannot begin");
 });
 
 test("rows of texts are the position, and an op that a rank does not have is an error", () => {

@@ -57,6 +57,12 @@ def test_every_tab_passes(open_page: Open) -> None:
         assert violations(page, *changed(name)) == [], name
 
 
+def test_the_first_screen_passes_in_both_themes_and_on_a_phone(open_page: Open) -> None:
+    for theme, width in (("light", 1280), ("dark", 1280), ("light", 360)):
+        page = open_page(f"?theme={theme}", first_visit=True, anew=True, width=width)
+        assert violations(page) == [], (theme, width)
+
+
 def test_dialogs_and_menus_pass(open_page: Open) -> None:
     page = open_page("?family=zb-h1")
     page.click("#family")

@@ -74,7 +74,7 @@ def english(page: Page) -> list[str]:
 
 def test_the_search_for_english_finds_it(open_page: Open) -> None:
     left = english(open_page("?p=2&m=2"))
-    assert "pipeline-parallel schedules, drawn and run" in left
+    assert "Pipeline-parallel schedules, drawn and run" in left
     assert any(text.startswith("Timeline. Up and down") for text in left), "labels are looked at too"
     assert not any(text in ("p", "Bubbleline", "GPipe", "2F0") for text in left)
 
@@ -187,6 +187,12 @@ def test_without_its_server_the_page_is_chinese_too(open_page: Open) -> None:
     page.locator("#banner:not([hidden])").wait_for()
     page.click("#tab-compare")
     page.locator(".comparison .bad").wait_for()
+    assert english(page) == []
+
+
+def test_the_first_screen_is_chinese(open_page: Open) -> None:
+    page = open_page("?lang=zh", first_visit=True, anew=True)
+    page.fill("#story-price", "x")
     assert english(page) == []
 
 

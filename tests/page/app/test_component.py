@@ -170,8 +170,26 @@ def test_it_plays_and_explains_by_the_keyboard_and_under_the_pointer(component_p
     expect(page.locator("#a .tip")).to_contain_text("Rank 3 is idle from 0 to 3: fill")
 
 
-def test_it_fills_its_box_and_follows_it(component_page: Page):
+SHARPNESS = "(node => node.width / node.getBoundingClientRect().width)({}.shadowRoot.querySelector('canvas'))"
+
+
+def test_it_fills_its_box_follows_it_and_has_the_pages_type_size(component_page: Page):
     page = component_page
+    page.evaluate(f"{ELEMENT.format('a')}.style.setProperty('--bubble-line-font-size', '26px')")
+    set_attributes(page, m=6)
+    wait(page, f"{ELEMENT.format('a')}.shadowRoot.querySelector('strong').getBoundingClientRect().height > 30")
+    assert abs(page.evaluate(SHARPNESS.format(ELEMENT.format("a"))) - page.evaluate("devicePixelRatio")) < 0.02
+    page.locator("#a .plot").focus()
+    for key in ("ArrowDown", "ArrowRight"):
+        page.keyboard.press(key)
+    tip, plot = page.locator("#a .tip").bounding_box(), page.locator("#a .plot").bounding_box()
+    assert tip is not None
+    assert plot is not None
+    assert tip["x"] + tip["width"] <= plot["x"] + plot["width"]
+    page.mouse.move(plot["x"] + plot["width"] - 60, plot["y"] + plot["height"] * 0.9)
+    expect(page.locator("#a .tip")).to_contain_text("Rank 3 is idle from 21")
+    page.evaluate(f"{ELEMENT.format('a')}.style.removeProperty('--bubble-line-font-size')")
+    set_attributes(page, m=8)
     width = "document.querySelector('#a').shadowRoot.querySelector('canvas').clientWidth"
     page.evaluate("document.querySelector('#a').style.width = '500px'")
     wait(page, f"{width} <= 500")

@@ -1,12 +1,15 @@
-"""The first visit, its line and the three ways on; the tour; the help."""
+"""The first screen and its ways on; the tour; the help."""
 
 from __future__ import annotations
 
+import io
 import re
 
+import numpy as np
+from PIL import Image
 from playwright.sync_api import Page, expect
 
-from tests.support.page.queries import Open, wait
+from tests.support.page.queries import Open, settle, wait
 
 FAMILIES = "[bubbleline.state().spec, ...bubbleline.state().others].map((spec) => spec.family).join()"
 
@@ -19,20 +22,48 @@ def first_visit(open_page: Open, query: str = "", **options: object) -> Page:
     return page
 
 
-def test_a_first_visit_shows_gpipe_above_1f1b_with_its_line_and_figures_that_follow(open_page: Open) -> None:
+def test_the_first_screen_is_one_story_whose_figures_follow_its_slider_and_its_price(open_page: Open) -> None:
     page = first_visit(open_page)
-    assert page.evaluate(FAMILIES) == "gpipe,1f1b"
-    line = page.locator("#welcome")
-    expect(line).to_contain_text("Grey is wasted GPU time. Drag p and m.")
-    expect(line).to_contain_text("Both waste 27.3 % of the step; GPipe holds 8 micro-batches in memory, 1F1B 4.")
+    title, waste = page.locator("#story-title"), page.locator("#story-waste")
+    expect(title).to_have_text("Your 4 GPUs idle 27 % of the step. Can you do better?")
+    expect(waste).to_have_text("The grey costs $65 a day here, and $8,378 a day on 512 such GPUs.")
+    for hidden in ("#controls", "#figures", "#drawer", "#transport", ".lane-head", "#run"):
+        expect(page.locator(hidden).first).to_be_hidden()
+    expect(page.locator("#story-m")).to_be_focused()
+    page.keyboard.press("End")
+    expect(title).to_contain_text("idle 4.5 % of the step")
+    expect(page.locator("#story-catch")).to_contain_text("of all 64 in memory")
+    assert page.evaluate("bubbleline.state().spec.m") == 64
+    page.fill("#story-price", "10")
+    expect(waste).to_contain_text("costs $43 a day here")
+    page.fill("#story-price", "cheap")
+    expect(page.locator("#story-price-problem")).to_have_text("The price is a number of dollars from 0 to 1000.")
+    expect(waste).to_contain_text("costs $43 a day here")
     assert page.url.endswith("/"), "the address stays short"
-    page.locator("#field-m").fill("16")
-    page.locator("#field-m").press("Enter")
-    expect(line).to_contain_text("15.8 %")
-    expect(line).to_contain_text("holds 16")
-    wait(page, "location.search === '?family=gpipe&m=16&b.family=1f1b'")
+    page.reload()
+    expect(page.locator("#story-price")).to_have_value("10.00")
+    expect(waste).to_contain_text("costs $262 a day here")
+    expect(page.locator("#story-fix")).to_have_attribute("href", "/build?task=finish-1f1b")
+
+
+def test_the_whole_instrument_opens_from_the_story_and_back_returns_to_it(open_page: Open) -> None:
+    page = first_visit(open_page)
+    page.locator("#story-m").press("ArrowRight")
+    page.click("#story-open")
+    wait(page, "location.search === '?family=gpipe&m=9&b.family=1f1b'")
+    assert page.evaluate(FAMILIES) == "gpipe,1f1b"
+    expect(page.locator("#field-m")).to_have_value("9")
+    expect(page.locator("#story-title")).to_be_hidden()
+    expect(page.locator(".site [aria-current]")).to_have_text("Explore")
     page.go_back()
-    wait(page, "location.search === '' && bubbleline.state().spec.m === 8")
+    expect(page.locator("#story-title")).to_be_visible()
+    expect(page.locator("#controls")).to_be_hidden()
+    page.click("#story-tour")
+    expect(page.locator("#tour")).to_contain_text("1 of 9")
+    expect(page.locator("#controls")).to_be_visible()
+    page = first_visit(open_page)
+    page.locator("#plot").press("?")
+    expect(page.locator("#panel-keys")).to_be_visible()
 
 
 def test_a_first_visit_plays_unless_the_link_asks_for_something_or_motion_is_reduced(open_page: Open) -> None:
@@ -45,32 +76,40 @@ def test_a_first_visit_plays_unless_the_link_asks_for_something_or_motion_is_red
     assert not page.evaluate(moving)
 
 
-def test_the_line_is_closed_for_good_and_goes_with_its_schedules(open_page: Open) -> None:
-    page = first_visit(open_page)
-    page.locator(".lane-close").first.click()
-    expect(page.locator("#welcome")).to_be_hidden()
-    wait(page, "location.search === '?family=1f1b'")
-    page.reload()
-    wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
-    assert page.evaluate(FAMILIES) == "1f1b", "a view that was chosen is not the first visit's"
-    page = first_visit(open_page)
-    page.click("#welcome-close")
-    expect(page.locator("#welcome")).to_be_hidden()
-    page.reload()
-    wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
-    expect(page.locator("#welcome")).to_be_hidden()
+SHIFTS = """() => {
+  const observer = new PerformanceObserver(() => {});
+  observer.observe({ type: 'layout-shift', buffered: true });
+  return observer.takeRecords().reduce((sum, { value }) => sum + value, 0);
+}"""
+TEXTS = "[...document.querySelectorAll('.story-part')].map((part) => part.textContent)"
 
 
-def test_teach_opens_the_share_dialog_and_plan_a_model_on_a_machine(open_page: Open) -> None:
-    page = first_visit(open_page)
-    page.click("#welcome-teach")
-    expect(page.locator("#share-dialog")).to_be_visible()
-    expect(page.locator("#share-link")).to_have_value(re.compile(r"/\?family=gpipe&b\.family=1f1b$"))
-    page.keyboard.press("Escape")
-    page.click("#welcome-plan")
-    expect(page.locator("#panel-plan")).to_be_visible()
-    expect(page.locator("#plan-model")).to_have_value("llama3-70b")
-    expect(page.locator("#plan-find")).to_be_enabled()
+def test_the_first_screen_stands_still_from_its_first_paint_on_at_every_width(open_page: Open) -> None:
+    for width, height in ((390, 844), (768, 1024), (1024, 768), (1440, 900)):
+        page = open_page("", first_visit=True, anew=True, width=width, height=height)
+        settle(page)
+        assert page.evaluate(SHIFTS) < 0.05, width
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        slider, plot = page.locator("#story-m").bounding_box(), page.locator("#plot").bounding_box()
+        assert slider
+        assert plot
+        assert slider["y"] < plot["y"]
+        assert plot["y"] + plot["height"] < height, "slider and picture are on the first screen"
+        assert plot["width"] == width
+    sent = page.request.get(page.url).text()
+    for text in re.findall(r"<(?:span|strong|p|a|button) data-t[^>]* id=\"story-\w+\"[^>]*>([^<]+)<", sent):
+        assert text in "".join(page.evaluate(TEXTS)), "the script says what the server has written"
+
+
+def test_bubbles_are_as_strong_ahead_of_the_playhead_as_behind_it(open_page: Open) -> None:
+    for theme in ("light", "dark"):
+        page = open_page(f"?family=gpipe&p=4&m=8&mem=0&at=12&theme={theme}", height=600)
+        settle(page)
+        shot = np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("RGB"), dtype=float)
+        spots = [page.evaluate(f"bubbleline.point('a', 0, {time})") for time in (10, 15)]  # device 0 waits from 8 to 17
+        behind, ahead = (shot[round(y) - 6 : round(y) + 6, round(x) - 6 : round(x) + 6].mean(axis=(0, 1))
+                         for x, y in ((spot["x"], spot["y"]) for spot in spots))  # fmt: skip
+        assert np.abs(behind - ahead).max() < 6, theme
 
 
 def test_the_tour_goes_through_its_views_by_keys_with_computed_figures_and_gives_the_view_back(open_page: Open) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,8 +16,8 @@ LISTED = ",".join(f"{1 + k % 7}.{k % 10}5" for k in range(80))  # by hand, too m
 COSTS = {"F": 18.5, "I": 18.1, "W": 9.3}
 Form = tuple[str, dict[str, Any], list[dict[str, Any]], dict[str, Any]]
 FORMS: list[Form] = [
-    ("", {"family": "gpipe", "p": 4, "m": 8, "v": 1}, [{"family": "1f1b", "m": 8}], {"theme": "auto"}),
-    ("?theme=dark&utm_source=x", {"family": "gpipe"}, [{"family": "1f1b"}], {"theme": "dark"}),
+    ("", {"family": "gpipe", "p": 4, "m": 8, "v": 1}, [], {"theme": "auto"}),
+    ("?theme=dark&utm_source=x", {"family": "gpipe"}, [], {"theme": "dark"}),
     ("?family=Interleaved+1F1B&b.family=ZB-V&fbclid=x", {"family": "interleaved"}, [{"family": "v-zb", "v": 2}], {}),
     ("?family=gpipe&lifo=true&p=4&m=8", {"lifo": True}, [], {}),
     ("?p=8&b.family=zb-h1&c.family=zb-h2&d.m=16", {"p": 8}, [{"family": "zb-h1"}, {"family": "zb-h2"}, {"m": 16}], {}),
@@ -204,6 +205,10 @@ def test_without_the_server_the_long_link_still_works(open_page: Open):
 def test_the_embed_code_has_a_preview(open_page: Open):
     page = share(open_page, "?family=zb-h1&p=8&tab=compare&theme=light")
     page.click("#share-embed-part summary")
+    tall = [int(re.findall(r'height="(\d+)"', page.input_value("#share-embed"))[0])]
+    page.select_option("#share-controls", "none")
+    tall.append(int(re.findall(r'height="(\d+)"', page.input_value("#share-embed"))[0]))
+    assert 280 <= tall[1] < tall[0] <= 480, "as tall as eight rows need, with what is shown around them"
     page.select_option("#share-theme", "dark")
     page.select_option("#share-controls", "minimal")
     page.select_option("#share-size", "column")

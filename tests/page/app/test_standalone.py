@@ -127,12 +127,22 @@ def test_a_searched_order_stays_as_in_the_file_until_another_family_is_chosen(
     assert shown_makespan(page) == first
 
 
-@pytest.mark.parametrize("width", [1440, 360])
-def test_each_value_stands_behind_its_own_label(bare_page: Page, server: Server, tmp_path, width: int):
+FOUR = "?family=gpipe&p=4&m=8&b.family=1f1b&c.family=interleaved&c.v=2&d.family=zb-h1"
+CUT = """[...document.querySelectorAll('.embed-label, .embed-cost select')].filter((node) =>
+  node.scrollWidth > node.clientWidth + 1 || node.getBoundingClientRect().right > innerWidth)
+  .map((node) => node.textContent)"""
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_each_value_stands_behind_its_own_label_also_of_four_schedules(
+    bare_page: Page, server: Server, tmp_path, width: int
+):
     page = bare_page
     page.set_viewport_size({"width": width, "height": 740})
-    open_saved(server, page, "?family=interleaved&p=4&m=8", tmp_path)
-    rows = page.evaluate("""[...document.querySelectorAll('.embed-cost:has(.embed-value)')].map(row => {
+    open_saved(server, page, FOUR, tmp_path)
+    assert width < 1000 or page.evaluate(CUT) == [], "there is room for every label"
+    assert page.evaluate("Math.max(...[...document.querySelectorAll('select')].map(n => n.offsetWidth))") < width / 2
+    rows = page.evaluate("""[...document.querySelectorAll('.embed-cost:not([hidden]):has(.embed-value)')].map(row => {
         const [label, value, input] = ['.embed-label', '.embed-value', 'input'].map(
           part => row.querySelector(part).getBoundingClientRect());
         return {gap: value.left - label.right, level: Math.abs(value.bottom - label.bottom),

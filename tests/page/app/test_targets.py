@@ -89,3 +89,24 @@ def test_the_comparison_fits_a_screen_of_1920_px(open_page: Open) -> None:
     tops = page.evaluate(TOPS)
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert abs(tops[0] - sorted(tops)[1]) < 2, "the columns of the printed figures begin at one height"
+
+
+NAVIGATION = """() => {
+  const parts = [document.querySelector('.site .word'), ...document.querySelectorAll('.site nav a, #theme')];
+  const boxes = parts.map((each) => each.getBoundingClientRect());
+  return {
+    outside: parts.filter((_, at) => boxes[at].left < 0 || boxes[at].right > innerWidth).map((e) => e.textContent),
+    crossing: parts.filter((_, at) => at > 0 && boxes[at].left < boxes[at - 1].right - 1).map((e) => e.textContent),
+    rows: new Set(boxes.map((box) => Math.round(box.top + box.height / 2))).size,
+    wide: document.documentElement.scrollWidth - innerWidth,
+  };
+}"""
+
+
+@pytest.mark.parametrize("address", ["?family=1f1b", "learn", "learn/gpipe", "build"])
+def test_the_parts_of_the_site_are_in_one_row_at_every_width(open_page: Open, address: str) -> None:
+    page = open_page(address, first_visit=True, drawn=False)
+    for width in (360, 390, 768, 1280, 1440):
+        page.set_viewport_size({"width": width, "height": 800})
+        found = page.evaluate(NAVIGATION)
+        assert found == {"outside": [], "crossing": [], "rows": 1, "wide": 0}, width

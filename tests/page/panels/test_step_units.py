@@ -173,8 +173,20 @@ def chosen(spec: dict) -> str:
     return json.dumps([spec[key] for key in ("family", "v", "memory", "recompute", "offload")], separators=(",", ":"))
 
 
-def test_each_plan_has_the_figures_that_the_page_computes_of_it_and_the_gain_over_the_screen(open_page: Open) -> None:
-    page = open_page(PLANNED)
+def option_kinds(spec: dict) -> set[str]:
+    """Return the kinds of choice in a plan, each of which the page must put on the screen as it was planned."""
+    modes = {json.dumps([name, spec[name]]) for name in ("recompute", "offload")}
+    by_chunk = {"by chunk"} if isinstance(spec["recompute"], list) or isinstance(spec["offload"], list) else set()
+    searched = {"searched"} if spec["memory"] is not None else set()
+    return modes | by_chunk | searched | {f"v {spec['v']}"}
+
+
+def test_a_plan_of_each_kind_of_option_is_on_the_screen_what_its_row_says_and_gains_what_it_says(
+    open_page: Open,
+) -> None:
+    # With a slow link to host memory the frontier has every kind of option.
+    planned = "&m.layers=14,16&m.host=1.2e10&plan=families:interleaved,v-auto,v-half"
+    page = open_page(f"{PLANNED}{planned}&vocabulary=parallel-1&recompute=full")
     plans = find_plans(page)
     now = page.locator(".plan-now td").nth(4)
     expect(now).to_have_text(re.compile(r"^\d"))
@@ -183,7 +195,9 @@ def test_each_plan_has_the_figures_that_the_page_computes_of_it_and_the_gain_ove
         gain = 100 * (plans[at]["units"]["seconds"] / before - 1)
         told = page.locator(f'.plan-table tr[data-at="{at}"] td').nth(5).inner_text()
         assert float(told.removesuffix(" %").replace("\u2212", "-")) == pytest.approx(gain, abs=0.1)
-    for at in range(0, len(plans), 6):  # a sixth of them, with every kind of option
+    of_a_kind = {kind: at for at, plan in reversed(list(enumerate(plans))) for kind in option_kinds(plan["spec"])}
+    assert {"searched", "by chunk", '["offload", "selective"]', '["recompute", "selective"]'} <= of_a_kind.keys()
+    for at in sorted(set(of_a_kind.values())):
         page.click(f"#plan-put-{at}")
         expect(page.locator(f'.plan-table tr[data-at="{at}"]')).to_have_class(re.compile("is-shown"))
         texts = page.locator(f'.plan-table tr[data-at="{at}"] td').all_inner_texts()
@@ -196,15 +210,39 @@ def test_each_plan_has_the_figures_that_the_page_computes_of_it_and_the_gain_ove
     expect(figure(page, "Peak memory")).to_have_text(f"{units['memory']['most'] / 1e9:.3g} GB")
 
 
-def test_plans_are_limited_and_laid_out_and_a_click_puts_the_layout_on_the_screen(open_page: Open) -> None:
-    page = open_page("?family=1f1b&p=2&m=4&m.model=cm-9.6b&m.machine=a100&m.tp=8&tab=plan")
+def command_of(page: Page) -> str:
+    return page.locator(".plan-command").inner_text()
+
+
+def test_plans_are_limited_and_laid_out_in_link_and_command_and_a_click_puts_the_layout_on_the_screen(
+    open_page: Open,
+) -> None:
+    page = open_page(f"{PLANNED}&m.cp=2&m.sp=0&m.dropout=0&m.layers=14,16&gb=24")
     expect(page.locator("#plan-gpus")).not_to_be_visible()
     page.click("#plan-limits > summary")
     page.select_option("#plan-framework", "megatron")
     page.uncheck("#plan-recompute")
+    assert command_of(page) == (
+        "python app.py plan --model cm-9.6b --machine a100 --tp 8 --set layers='[14,16]' --set dropout=false --cp 2 "
+        "--no-sp -p 2 -m 4 --gb 24 --framework megatron --no-recompute"
+    )
     page.fill("#plan-gpus", "16")
     page.fill("#plan-batch", "1,024")
+    page.fill("#plan-families", "1F1B, interleaved")
+    page.press("#plan-families", "Enter")
+    wait_url(page, "plan=gpus:16;batch:1024;framework:megatron;families:1f1b,interleaved;recompute:0")
+    page.reload()
+    expect(page.locator("#plan-gpus")).to_have_value("16")
     plans = find_plans(page)
+    page.go_back()
+    expect(page.locator("#plan-families")).to_have_value("")
+    expect(page.locator(".plan-lead")).to_contain_text("The setting has changed")
+    page.go_forward()
+    expect(page.locator(".plan-lead")).to_contain_text("settings built")
+    assert command_of(page) == (
+        "python app.py plan --model cm-9.6b --machine a100 --set dropout=false --no-sp --gb 24 "
+        "--framework megatron --families 1f1b,interleaved --no-recompute --gpus 16 --batch 1024"
+    )
     assert {plan["spec"]["family"] for plan in plans} <= {"1f1b", "interleaved"}
     assert {plan["spec"]["recompute"] for plan in plans} == {"none"}
     at, plan = next((at, each) for at, each in enumerate(plans) if each["sizes"]["tp"] == 2)

@@ -264,6 +264,7 @@ def test_a_complete_order_opens_in_the_whole_page(open_page: Open) -> None:
 TASK: dict[str, Any] = {
     "slug": "finish-1f1b",
     "number": 1,
+    "idea": "bubble",
     "level": 1,
     "title": {"en": "Finish this 1F1B", "zh": "完成这个 1F1B"},
     "text": {"en": "Place the rest.", "zh": "请放完其余的 op。"},
@@ -281,10 +282,13 @@ TASK: dict[str, Any] = {
          "score": {"makespan": 12.0, "bubble": 0.25, "peak": 3.0, "messages": 6, "simplicity": 7}},
     ],
     "par": {
-        "source": "family", "name": "1f1b", "score": {},
+        "source": "family", "name": "1f1b",
+        "score": {"makespan": 12.0, "bubble": 0.25, "peak": 2.0, "messages": 6, "simplicity": 8},
         "rows": ["0F0 0F1 0B0 0F2 0B1 0B2", "1F0 1B0 1F1 1B1 1F2 1B2"],
     },
+    "bound": {"makespan": 12.0},
 }  # fmt: skip
+IDEA: dict[str, Any] = {"slug": "bubble", "title": {"en": "The bubble", "zh": "气泡"}, "text": {"en": "", "zh": ""}}
 
 
 def board_of(rows: list[str]) -> dict[str, Any]:
@@ -309,15 +313,17 @@ def test_a_task_is_solved_and_entered(open_page: Open) -> None:
     def answer(route: Route) -> None:
         if route.request.method == "POST":
             entered.append(route.request.post_data_json)
-            route.fulfill(status=201, json={"solved": True, "new": True, "goals": [], "entry": {}, "place": 1})
+            shape = {"solved": True, "stars": 3, "new": True, "goals": [], "entry": {}, "place": 1}
+            route.fulfill(status=201, json=shape)
         elif route.request.url.endswith("/board"):
             route.fulfill(json=board_of(TASK["par"]["rows"]))
         else:
-            route.fulfill(json={"tasks": [TASK]} if route.request.url.endswith("/tasks") else TASK)
+            listed = route.request.url.endswith("/tasks")
+            route.fulfill(json={"ideas": [IDEA], "tasks": [TASK]} if listed else TASK)
 
     page.route("**/api/tasks**", answer)
     page.click("#bench-tasks")
-    page.select_option("#bench-task", "finish-1f1b")
+    page.click("#map-finish-1f1b")
     expect(page.locator("#task-title")).to_have_text("Finish this 1F1B")
     settle(page)
     assert placed(page) == 3
@@ -329,40 +335,55 @@ def test_a_task_is_solved_and_entered(open_page: Open) -> None:
     expect(page.locator("#bench-state")).to_contain_text("4 of 12 ops are placed.")
     page.click("#bench-hint")
     expect(page.locator("#bench-hints li").first).to_have_text("0F2 came too early: take it back.")
-    page.click("#bench-hint-place")
+    expect(page.locator("#palette-why")).to_contain_text("0F2 came too early: take it back.")  # said at once
+    page.click("#bench-return")
     expect(page.locator("#task-goals .is-open")).to_have_count(2)
+    page.hover("#placing [data-op='1B0']")
+    expect(page.locator("#palette-why")).to_have_text("1B0 on rank 1: 2 to 4 · step at least 12 as before · memory 1")
     for op in ORDER[3:]:
         page.click(f"#placing [data-op='{op}']")
+    expect(page.locator("#card-claim")).to_have_text("Built op by op: 1F1B, proved optimal")
+    expect(page.locator("#card-next")).to_be_hidden()
+    page.click("#card-enter")
+    expect(page.locator("#task-name")).to_be_focused()
     expect(page.locator("#task-goals .is-met")).to_have_count(2)
     expect(page.locator("#task-enter")).to_have_text("Enter it")
     page.fill("#task-name", "Ada")
     page.click("#task-enter")
-    expect(page.locator("#task-status")).to_have_text("Solved: the server agrees. Place 1 on its board.")
+    expect(page.locator("#task-status")).to_have_text("Solved: the server agrees. Place 1 on its leaderboard.")
     assert entered[0]["name"] == "Ada"
     assert entered[0]["order"].startswith("l")
     wait_url(page, "task=finish-1f1b")
     page.click("#task-board > summary")
     expect(page.locator("#board-count")).to_have_text("Different orders: 1. Entries: 2.")
-    expect(page.locator(".board-bars")).to_have_count(5)
+    expect(page.locator(".board-bars")).to_have_count(0)  # of one order alone
     expect(page.locator(".board-pareto .board-front")).to_have_count(1)
     expect(page.locator(".board-pareto .board-named")).to_have_count(1)
     page.keyboard.press("Control+z")
     page.click("[data-replay='0']")
+    expect(page.locator("#solved")).to_be_hidden()  # it is not one's own
     said(page, "The entry is on the board.")
     assert placed(page) == 12
     assert violations(page, "#figures") == []
     page.unroute_all(behavior="ignoreErrors")
 
 
-def test_what_was_built_runs_and_is_verified(open_page: Open, live_server: Server) -> None:
-    page = bench(open_page, "build?family=1f1b&p=2&m=3", url=live_server.url)
+def test_what_was_built_runs_is_verified_and_its_card_says_so(open_page: Open, live_server: Server) -> None:
+    page = bench(open_page, "build?family=gpipe&p=2&m=3&task=gpipe-from-nothing", url=live_server.url)
+    expect(page.locator("#card-claim")).to_have_text("Built op by op: GPipe, proved optimal")
+    page.keyboard.press("Escape")
     page.mouse.click(*middle(page, "a", "0F1"))
     page.click("#bench-earlier")
     page.click("#bench-undo")
     page.click("#bench-run")
     expect(page.locator("#bench-run-status")).to_contain_text("Verified", timeout=1000 * PATIENCE_S)
     expect(page.locator("#bench-run-status")).to_contain_text("planned")
+    expect(page.locator("#card-claim")).to_have_text("Built op by op: GPipe, proved optimal, executed")
+    unfurled = page.request.get(page.locator("#card-link").input_value()).text()
+    assert 'og:title" content="Built op by op: GPipe, proved optimal, executed"' in unfurled
     assert [lane["id"] for lane in state(page)["lanes"]] == ["a", "run"]
+    page.click("#card-again")
+    wait(page, "bubbleline.state().lanes.length === 1")  # the run was of the board before
 
 
 def test_a_v_half_of_thousands_of_ops_is_recognised(open_page: Open) -> None:

@@ -1,16 +1,26 @@
-"""Tasks of the workbench with the server that sets and scores them: one by keys alone, one by touch alone."""
+"""Tasks of the workbench with the server that sets and scores them: the map, one by keys alone, one by touch alone."""
 
 from __future__ import annotations
+
+import re
+from html import unescape
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.page.app.test_axe import violations
 from tests.page.workbench.test_build import bench, placed
 from tests.support.page.queries import Open, settle, wait
 
 # what "Finish this 1F1B" (p = 3, m = 4) leaves to be placed: which rank, which op
 REST = ("2F2", "2B2", "1B1", "0F3", "1F3", "0B1", "1B2", "2F3", "2B3", "0B2", "1B3", "0B3")
 MOST_TABS = 80
+SHIFTS = """new Promise((done) => {
+  let sum = 0;
+  const add = (list) => list.getEntries().forEach(({ value }) => (sum += value));
+  new PerformanceObserver(add).observe({ type: "layout-shift", buffered: true });
+  setTimeout(() => done(sum), 100); // for what is buffered to come
+})"""
 
 
 def tab_to(page: Page, selector: str) -> None:
@@ -28,13 +38,15 @@ def is_solved(page: Page) -> None:
 
 
 def test_a_task_is_found_solved_and_entered_by_keys_alone(open_page: Open) -> None:
-    page = bench(open_page)
+    page = bench(open_page, "build?lang=en")  # the first task that is not solved
     press = page.keyboard.press
+    expect(page.locator("#task-title")).to_have_text("Finish this 1F1B")
     tab_to(page, "#bench-tasks")
     press("Enter")
-    expect(page.locator("#bench-task")).to_be_focused()
-    press("ArrowDown")
-    expect(page.locator("#task-title")).to_have_text("Finish this 1F1B")
+    expect(page.locator("#map-finish-1f1b")).to_be_focused()
+    assert violations(page, "#task-map") == []
+    press("Enter")
+    expect(page.locator("#task-map")).to_be_hidden()
     settle(page)
     assert placed(page) == 12
     tab_to(page, "#plot")
@@ -46,6 +58,17 @@ def test_a_task_is_found_solved_and_entered_by_keys_alone(open_page: Open) -> No
         press(op[1].lower())
         press("Enter")
         expect(page.locator("#plot-said")).to_contain_text(f"{op} is placed on rank {rank}")
+    expect(page.locator("#card-next")).to_be_focused()
+    expect(page.locator("#card-next")).to_have_text("Next: GPipe from nothing")
+    claim = "Built op by op: 1F1B, proved optimal"
+    expect(page.locator("#card-claim")).to_have_text(claim)
+    expect(page.locator("#solved .stars")).to_have_attribute("aria-label", "3 of 3 stars")
+    assert violations(page, "#solved") == []
+    unfurled = page.request.get(page.locator("#card-link").input_value()).text()
+    title = re.search('<meta property="og:title" content="([^"]*)">', unfurled)
+    assert title is not None
+    assert unescape(title[1]) == claim
+    press("Escape")
     tab_to(page, "#task-name")
     page.keyboard.type("Ada")
     tab_to(page, "#task-enter")
@@ -57,6 +80,18 @@ def test_a_task_is_found_solved_and_entered_by_keys_alone(open_page: Open) -> No
     press("Tab")
     press("Enter")
     expect(page.locator("#plot-said")).to_contain_text("The entry is on the board.")
+    link = page.url
+    page.goto(link.split("?")[0])  # the board that this browser had last is solved
+    expect(page.locator("#task-title")).to_have_text("GPipe from nothing")
+    page.click("#bench-tasks")
+    expect(page.locator("#map-count")).to_have_text("1 of 30 tasks solved, 3 of 90 stars.")
+    page.click("#map-forget")
+    expect(page.locator("#map-count")).to_contain_text("0 of 30 tasks solved")
+    page.goto(link)  # as one who has not solved it
+    expect(page.locator("#card-claim")).to_have_text(claim)
+    page.click("#card-again")
+    settle(page)
+    assert placed(page) == 12
 
 
 @pytest.mark.parametrize(("width", "height"), [(1024, 768), (960, 540), (1440, 900)])  # 960: 1920 at 200 %
@@ -75,10 +110,10 @@ def test_task_goals_and_hints_are_in_sight_beside_the_board(open_page: Open, wid
 
 
 def test_a_task_is_found_solved_and_entered_by_touch_alone_on_a_phone(open_page: Open) -> None:
-    page = bench(open_page, width=390, height=844, has_touch=True, is_mobile=True)
+    page = bench(open_page, "build?task=gpipe-from-nothing", width=390, height=844, has_touch=True, is_mobile=True)
+    assert page.evaluate(SHIFTS) < 0.05, "the task pushes the board away"
     page.tap("#bench-tasks")
-    page.locator("#bench-task option").nth(1).wait_for(state="attached")
-    page.select_option("#bench-task", "finish-1f1b")  # the list is the phone's own
+    page.tap("#map-finish-1f1b")
     expect(page.locator("#task-title")).to_have_text("Finish this 1F1B")
     expect(page.locator("#task-goals")).to_contain_text("It is 1F1B.")
     settle(page)
@@ -90,6 +125,7 @@ def test_a_task_is_found_solved_and_entered_by_touch_alone_on_a_phone(open_page:
     for op in REST:
         page.tap(f"#placing [data-op='{op}']")
     wait(page, "bubbleline.state().lanes[0].ops === 24")
+    page.tap("#card-enter")
     page.tap("#task-enter")
     is_solved(page)
     page.tap("#task-board > summary")

@@ -16,6 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app import cli
+from backend.cli import plan as plan_command
+from backend.jobs import training_plans
 from backend.schedule.analysis import pareto, plans
 from backend.schedule.analysis.frameworks import FRAMEWORKS
 from backend.schedule.analysis.layouts import Layout, layouts
@@ -201,6 +203,12 @@ def test_plans_are_limited_to_what_a_framework_runs_to_families_and_to_no_recomp
         assert specs
         assert all(framework.runs(FAMILIES[spec.family]) for spec in specs)
         assert all(framework.takes(spec.recompute, spec.offload) for spec in specs)
+        assert all(framework.fits(spec) for spec in specs)
+    few = plans.Allowed(framework=FRAMEWORKS["megatron"], recompute=False)  # no groups of four
+    assert {spec.family for spec in plans.specs(Layout(4, 3, PRESET), None, few)} == {"1f1b"}
+    sea = plans.specs(Layout(2, 6, PRESET), None, plans.Allowed(framework=FRAMEWORKS["zero-bubble"]))
+    searched = {(spec.family, spec.v) for spec in sea if spec.memory is not None}
+    assert searched == {("zb-auto", 1), ("v-auto", 2)}
     megatron = list(plans.specs(ASKED, None, plans.Allowed(framework=FRAMEWORKS["megatron"])))
     assert {spec.family for spec in megatron} == {"1f1b", "interleaved"}
     assert {(spec.recompute, spec.offload) for spec in megatron} == {
@@ -280,3 +288,40 @@ def test_what_is_missing_or_wrong_is_named(options: list[str], words: str) -> No
     done = CliRunner().invoke(cli, ["plan", *options])
     assert done.exit_code == 2
     assert words in done.output
+
+
+@pytest.mark.parametrize(
+    ("command", "request_"),
+    [
+        (
+            "python app.py plan --model cm-9.6b --machine a100 --tp 8 --set layers='[14,16]' --set dropout=false "
+            "--cp 2 --no-sp -p 2 -m 4 --gb 24 --framework megatron --no-recompute",
+            "p=2&m=4&gb=24&framework=megatron&recompute=0&m.model=cm-9.6b&m.machine=a100&m.tp=8&m.layers=14,16"
+            "&m.dropout=0&m.context=2&m.sequence_parallel=0",
+        ),
+        (
+            "python app.py plan --model cm-9.6b --machine a100 --set dropout=false --no-sp --gb 24 "
+            "--framework megatron --families 1f1b,interleaved --no-recompute --gpus 16 --batch 1024",
+            "gb=24&framework=megatron&families=1f1b,interleaved&recompute=0&gpus=16&batch=1024&m.model=cm-9.6b"
+            "&m.machine=a100&m.dropout=0&m.sequence_parallel=0",
+        ),
+    ],
+)
+def test_the_command_that_the_page_shows_asks_what_its_request_asks(
+    command: str, request_: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page's test has these commands of these requests (tests/page/panels/test_step_units.py)."""
+    asked: list[plans.Asked] = []
+
+    def stop(*given: Any) -> None:
+        asked.extend(each for each in given if isinstance(each, plans.Asked))
+        raise SpecError("p", 1, "asked")
+
+    monkeypatch.setattr(plan_command, "plans", stop)
+    monkeypatch.setattr(training_plans, "plans_within", stop)
+    assert CliRunner().invoke(cli, shlex.split(command)[2:]).exit_code == 2
+    with pytest.raises(SpecError):
+        training_plans.training_plans(request_.encode())
+    own, others = ([(each.p, each.m, each.preset.setting()) for each in one.layouts] for one in asked)
+    assert own == others
+    assert (asked[0].limit, asked[0].allowed) == (asked[1].limit, asked[1].allowed)

@@ -203,6 +203,12 @@ CASES: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"family": "v-half", "p": 4, "m": 12, "recompute": "selective"}, {"model": "gemma2-9b"}),
     ({"family": "dualpipev", "p": 2, "m": 8}, {"model": "zb-1.5b"}),
     ({"family": "interleaved", "p": 4, "m": 8, "forward_only": True}, {"model": "zb-1.5b", "heads": True}),
+    (
+        {"family": "gis", "p": 4, "m": 8, "v": 2, "frozen": [0, 1, 6], "offload": "full"},
+        {"model": "gemma2-9b", "tp": 2},
+    ),
+    ({"family": "1f1b", "p": 4, "m": 8, "frozen": 2, "vocabulary": "parallel-1"}, {"model": "zb-6.2b"}),
+    ({"family": "zb-auto", "p": 4, "m": 8, "frozen": [3]}, {"model": "deepseek-v3", "data": 8, "zero": 1}),
 ]
 
 

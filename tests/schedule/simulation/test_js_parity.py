@@ -74,7 +74,7 @@ def random_spec(rng: random.Random, name: str) -> Spec:
         data["lifo"] = rng.random() < 0.5
     if "frozen" in family.fields and rng.random() < 0.3:
         data["frozen"] = rng.choice((1, [0, 2], [1], [rng.randrange(p * v)]))
-    elif "offload" in family.fields and rng.random() < 0.6:
+    if "offload" in family.fields and rng.random() < 0.6:
         offload = rng.choice(("selective", random_modes(rng, v, ("none", "full", "full"))))
         data |= {"offload": offload, "shared_link": rng.random() < 0.3}
     if rng.random() < 0.5:

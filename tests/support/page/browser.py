@@ -12,6 +12,8 @@ from collections.abc import Sequence
 
 from playwright.sync_api import Browser, Playwright
 
+from tests.support import PATIENCE_S
+
 SHELL, CHROMIUM = "chromium-headless-shell", "chromium"
 HOW_TO_INSTALL = "The page's tests need a browser; on Debian: apt-get install chromium-headless-shell"
 
@@ -57,5 +59,7 @@ def full_chromium() -> str | None:
 def launch_browser(playwright: Playwright, program: str | None = None, flags: Sequence[str] = ()) -> Browser:
     """Start a browser (by default the first installed one) without a GPU: the processor draws every pixel."""
     return playwright.chromium.launch(
-        executable_path=program or browser_programs()[0], args=[*FLAGS, *SOFTWARE_RENDERING, *flags]
+        executable_path=program or browser_programs()[0],
+        args=[*FLAGS, *SOFTWARE_RENDERING, *flags],
+        timeout=1000 * PATIENCE_S,
     )

@@ -39,7 +39,7 @@ def click(*selectors: str) -> Callable[[Page], None]:
 
 STEPS: dict[str, tuple[str, Callable[[Page], None]]] = {
     "student-first-visit": ("?", nothing),
-    "student-tour": ("?", click("#welcome-learn", "#tour-next", "#tour-next", "#tour-next")),
+    "student-tour": ("?", click("#story-tour", "#tour-next", "#tour-next", "#tour-next")),
     "student-why-idle": ("?family=1f1b&p=4&m=8&at=6&story=ranks", nothing),
     "student-help": ("?family=1f1b&tab=keys", nothing),
     "lecturer-four-schedules": ("?family=gpipe&p=4&m=8&b.family=1f1b&c.family=zb-h1&d.family=v-half", nothing),

@@ -25,6 +25,7 @@ from backend.schedule.partial_order.score import score
 from backend.schedule.simulation.check import check
 from backend.schedule.simulation.simulate import simulate
 from backend.tasks import task as task_module
+from backend.tasks.award import award
 from backend.tasks.grade import grade
 from backend.tasks.names import LONGEST_NAME, name_of
 from backend.tasks.reference import reference
@@ -97,8 +98,12 @@ def complete(order: Order) -> bool:
 
 
 def test_a_task_is_shown_with_its_start_par_named_schedules_and_bound(client: FlaskClient):
-    listed = client.get("/api/tasks").get_json()["tasks"]
+    answer = client.get("/api/tasks").get_json()
+    listed = answer["tasks"]
     assert [each["slug"] for each in listed] == list(tasks())
+    by_idea = [each["idea"] for each in listed]
+    assert list(dict.fromkeys(by_idea)) == [each["slug"] for each in answer["ideas"]]
+    assert by_idea == sorted(by_idea, key=[each["slug"] for each in answer["ideas"]].index)
     shown = client.get("/api/tasks/finish-1f1b").get_json()
     assert shown["position"]["rows"] == ["0F0 0F1 0F2 0B0", "1F0 1F1 1B0 1F2", "2F0 2B0 2F1 2B1"]
     assert shown["fixed"]
@@ -116,7 +121,7 @@ def test_an_entry_is_graded_kept_and_shown_on_the_board(client: FlaskClient):
     made = submit(client, "one-forward-one-backward", rows=rows, name="  Ada   L. ")
     assert made.status_code == 201
     body = made.get_json()
-    assert (body["new"], body["solved"], body["place"]) == (True, True, 1)
+    assert (body["new"], body["solved"], body["stars"], body["place"]) == (True, True, 3, 1)
     assert body["entry"]["name"] == "Ada L."
     assert body["entry"]["rows"] == rows
     assert [goal["met"] for goal in body["goals"]] == [True, True]
@@ -130,6 +135,43 @@ def test_an_entry_is_graded_kept_and_shown_on_the_board(client: FlaskClient):
     assert [each["name"] for each in board["best"]] == ["Ada L.", None]
     assert [each["score"]["peak"] for each in board["front"]] == [4.0]
     assert sum(board["histograms"]["peak"]["counts"]) == 2
+
+
+def test_stars_are_for_the_goals_the_time_of_par_and_a_time_that_no_order_beats():
+    task = tasks()["hop-costs"]
+    found = reference(task)
+    assert found.bound is not None
+    assert found.goals[0].as_dict() == {"metric": "makespan", "below": 34.0, "than": "1f1b"}
+    shorter = [found.bound.value, found.score.makespan, found.score.makespan + 1]
+    assert [found.stars(True, each) for each in shorter] == [3, 2, 1]
+    assert found.stars(False, found.bound.value) == 0
+    named = next(each.named.rows for each in found.named if each.named.name == "1f1b")
+    assert not grade(task, None, text_rows(named)).solved  # as long as 1F1B is not shorter
+
+
+@pytest.mark.parametrize(
+    ("slug", "claim", "stars"),
+    [
+        ("finish-1f1b", "Built op by op: 1F1B, proved optimal", 3),
+        ("one-forward-one-backward", "As short as GPipe, with less memory, proved optimal", 3),
+        ("beat-1f1b", "1F1B beaten within its own memory, proved optimal", 3),
+        ("hop-costs", "1F1B beaten", 2),
+        ("memory-two", "A step of 30 with a peak memory of 2, proved optimal", 3),
+    ],
+)
+def test_a_solution_says_what_it_has_achieved(slug: str, claim: str, stars: int):
+    graded = grade(tasks()[slug], None, par_rows(slug))
+    won = award(graded, executed=False)
+    assert won is not None
+    assert (won.sentence, won.stars) == (claim, stars)
+    run = award(graded, executed=True)
+    assert run is not None
+    assert run.sentence == f"{claim}, executed"
+
+
+def test_an_order_that_misses_a_goal_has_achieved_nothing():
+    gpipe = registry.order(registry.read({"family": "gpipe", "p": 4, "m": 6}))
+    assert award(grade(tasks()["one-forward-one-backward"], pack(gpipe), None), executed=False) is None
 
 
 def test_one_order_written_in_two_ways_is_one_entry(client: FlaskClient):
@@ -277,8 +319,8 @@ def test_a_flood_of_entries_is_refused_after_the_clients_share(public: Flask):
 def test_a_wrong_table_names_the_task_and_the_reason(change: dict[str, Any], reason: str):
     both = {"en": "a", "zh": "b"}
     data = {"slug": "t", "level": 1, "title": both, "text": both, "kinds": "FB", "par": "1f1b", "goals": ["makespan"]}
-    assert read_task(data, 1).slug == "t"
+    assert read_task(data, 1, "bubble").slug == "t"
     wrong = {key: value for key, value in (data | change).items() if value is not None}
     with pytest.raises(TableError, match=f"t: .*{reason}"):
-        read_task(wrong, 1)
+        read_task(wrong, 1, "bubble")
     assert task_module.tasks()

@@ -20,6 +20,7 @@ from backend.schedule.families.interleaved.interleaved_zb import INTERLEAVED_ZB
 from backend.schedule.families.rules import Rule, Sentence
 from backend.schedule.families.zero_bubble.zb_h1 import ZB_H1
 from backend.schedule.families.zero_bubble.zb_h2 import ZB_H2
+from backend.schedule.options.frozen import untrained
 from backend.schedule.order.placement import Kind, place
 from backend.schedule.search import greedy, passes
 from backend.schedule.search.building_block import Instance
@@ -54,14 +55,13 @@ FEASIBLE = Rule(
 def instance_of(spec: Spec, kind: Kind) -> Instance:
     """Return what a search solves for a spec whose stages are placed as ``kind`` says."""
     placement = place(kind, spec.p, 2 if kind == "bidirectional" else spec.v)
-    return Instance(placement, spec.m, spec.timing, spec.v, spec.v * limit(spec), spec.w_share)
+    alone = untrained(spec.frozen)
+    return Instance(placement, spec.m, spec.timing, spec.v, spec.v * limit(spec), spec.w_share, alone)
 
 
 def problem(spec: Spec) -> Problem:
     """Describe the search; other families with as many chunks per device take part if they fit."""
-    instance = Instance(
-        place("looped", spec.p, spec.v), spec.m, spec.timing, spec.v, spec.v * limit(spec), spec.w_share
-    )
+    instance = instance_of(spec, "looped")
     if spec.v > 1:
         return Problem(
             instance,

@@ -1,4 +1,5 @@
 // The charts of a lesson, drawn in their places when a reader comes near; a point that is chosen goes on the timeline.
+import { isPresenting } from "../present/presenting.ts";
 import { stateOf } from "./scene_view.ts";
 import { answerOf, chartPath, requestChart, withLook, type ChartAnswer } from "../../panels/charts/answers.ts";
 import { Figure } from "../../panels/charts/figure.ts";
@@ -13,6 +14,7 @@ import type { TimelineView } from "../timeline_view.ts";
 
 const NEAR = "400px 0px";
 const HEIGHT = 320; // px
+const PRESENTED = 2.2; // times as large, as app/present.css has it
 
 export function createCharts(view: TimelineView, article: HTMLElement) {
   const places = [...article.querySelectorAll(".chart")].map((node) => createPlace(view, node as HTMLElement));
@@ -26,6 +28,8 @@ export function createCharts(view: TimelineView, article: HTMLElement) {
   for (const { node } of places) observer.observe(node);
   onRecolour(() => places.forEach(({ redraw }) => redraw()));
   return {
+    /** Draw a chart again, in the room that it has now. */
+    redraw: (node: HTMLElement) => places.find((place) => place.node === node)?.redraw(),
     /** Draw every chart, as for printing. */
     drawAll: async () => {
       await Promise.all(places.map(({ draw }) => draw()));
@@ -57,12 +61,14 @@ function createPlace(view: TimelineView, node: HTMLElement) {
 
   async function drawNow() {
     try {
-      const size = { width: home.clientWidth || 600, height: HEIGHT };
-      const path = chartPath(kindOf(name), await stateOf(query, view), store.defaults);
+      const height = isPresenting() ? node.clientHeight / PRESENTED : HEIGHT;
+      const size = { width: home.clientWidth || 600, height };
+      const all = chartPath(kindOf(name), await stateOf(query, view), store.defaults);
+      const path = "only" in node.dataset ? `${all}&only=1` : all;
       const chart = await requestChart(withLook(path, "", store.get().view, size));
       const drawer = await plotly();
       answer = answerOf(chart);
-      if (!figure.node.isConnected) replace(home, figure.node, said, numbers);
+      if (!figure.node.isConnected) replace(home, figure.node, h("div.chart-below", numbers, said));
       if ("rows" in chart)
         numbers.replaceChildren(
           h("summary", { text: t("Numbers") }),

@@ -163,7 +163,7 @@ function familyChoice(
 }
 
 const labelled = (text: string, choice: HTMLSelectElement) =>
-  h("label.embed-cost", h("span.cut.embed-label", { text }), choice);
+  h("label.embed-cost", h("span.cut.embed-label", { text }), h("span"), choice);
 
 /** A slider with its value right behind its label. */
 function slider(label: string, id: string, stops: number[], choose: (value: number) => void): Slider {

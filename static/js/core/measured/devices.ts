@@ -53,7 +53,7 @@ export function whereRuns(known: Devices, p: number, mode: string, device = "aut
   if (known.engine === "ray" && device === "cuda" && gpus.length < p) {
     return t("On a cluster every rank has a GPU of its own; there are {gpus} for {p} ranks.", { gpus: gpus.length, p });
   }
-  if (device === "cuda" && gpus.length && gpus.length < p) {
+  if (gpus.length && gpus.length < p && (device === "cuda" || choice.device === "cuda")) {
     return t("{gpus} × {name} shared by {p} ranks, threads of one process: {mode}", {
       gpus: gpus.length,
       name: gpus[0].name ?? "GPU",
@@ -80,10 +80,12 @@ export function whereRuns(known: Devices, p: number, mode: string, device = "aut
 }
 
 /** mode: of ranks that share a GPU. */
-const shared = (mode: string) =>
-  mode === "paced"
+function shared(mode: string) {
+  if (mode === "free") return t("free, as chosen; ranks that share a GPU hold each other up.");
+  return mode === "paced"
     ? t("paced, as chosen; each op is held to its planned time.")
-    : t("free; ranks that share a GPU hold each other up.");
+    : t("paced, since ranks that share a GPU would hold each other up.");
+}
 
 /** own: every rank has a core or GPU of its own. */
 function reason(mode: string, own: boolean) {

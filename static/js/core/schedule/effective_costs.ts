@@ -61,11 +61,29 @@ export function timing(spec: Spec): Costs {
   return withoutFrozen(barriersOf(spec) > 0 ? out : withHead(out, spec, S ?? 0, T ?? 0), spec);
 }
 
-/** No weight gradients of stages that are not trained: their B is the input gradient alone. */
+/** The first stage that is trained: those before it have no backwards. */
+export function firstTrained({ frozen }: Spec) {
+  const first = (frozen ?? []).findIndex((stage, at) => stage !== at);
+  return first < 0 ? (frozen ?? []).length : first;
+}
+
+/**
+ * No weight gradients of stages that are not trained: their B is the input gradient alone, and before the first trained
+ * one there is none. Neither has the spread output layer of a frozen last stage: half of T, or all of it where S has
+ * the products of the input gradient.
+ */
 function withoutFrozen(costs: Costs, spec: Spec): Costs {
   const { frozen } = spec;
   if (!frozen) return costs;
-  return { ...costs, W: each(costs.W, spec).map((cost, stage) => (frozen.includes(stage) ? 0 : cost)) };
+  const first = firstTrained(spec);
+  const barriers = barriersOf(spec);
+  const shorter = costs.T !== null && barriers > 0 && frozen.includes(stagesOf(spec) - 1);
+  return {
+    ...costs,
+    I: first ? each(costs.I, spec).map((cost, stage) => (stage < first ? 0 : cost)) : costs.I,
+    W: each(costs.W, spec).map((cost, stage) => (frozen.includes(stage) ? 0 : cost)),
+    T: shorter ? (barriers > 1 ? (costs.T as number) / 2 : 0) : costs.T,
+  };
 }
 
 /**

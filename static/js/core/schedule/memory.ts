@@ -5,6 +5,7 @@
 
 import { memoized } from "../memoized.ts";
 import { RELOAD } from "./copies.ts";
+import { firstTrained } from "./effective_costs.ts";
 import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_W, chunkOf, kindOf, pairChunks } from "./ops.ts";
 import { valuesOf } from "./per_chunk.ts";
 import { RECOMPUTE } from "./spec_tables.ts";
@@ -84,10 +85,8 @@ export const isForwardOnly = memoized(
 
 /** Of each slot whether it has forwards alone: in inference, and before the first stage that is trained. */
 export function forwardSlots(schedule: Schedule): (slot: number) => boolean {
-  const frozen = schedule.spec.frozen ?? [];
   const all = isForwardOnly(schedule);
-  const first = frozen.findIndex((stage, at) => stage !== at);
-  const trained = first < 0 ? frozen.length : first; // the first stage that is
+  const trained = firstTrained(schedule.spec);
   return (slot) => all || schedule.placement.stage[slot] < trained;
 }
 

@@ -1,9 +1,9 @@
-// The address without a view: a first visit shows GPipe above 1F1B, so that no reader begins with a choice. Every link
-// names its schedule, so that it opens the same wherever it is opened.
+// The address without a view: the first screen, with one schedule. Every link names its schedule, so that it opens the
+// whole instrument, and the same wherever it is opened.
 import { APPEARANCE, isLinkKey } from "./link.ts";
 
-/** The query of the first visit's schedules. */
-export const FIRST_VISIT = "?family=gpipe&b.family=1f1b";
+/** The query of the first screen's schedule, without the memory strips, which it does not explain. */
+export const FIRST_VISIT = "?family=gpipe&mem=0";
 
 /** search: "?..." or "". */
 const partsOf = (search: string) => search.replace(/^\?/, "").split("&").filter(Boolean);
@@ -37,9 +37,5 @@ export function explicit(query: string, family: string) {
   return onlyAppearance(parts) ? joined([`family=${family}`, ...parts]) : query;
 }
 
-/** The shortest query that the page's own address needs. query: an explicit one. */
-export function shortest(query: string) {
-  if (query !== FIRST_VISIT && !query.startsWith(`${FIRST_VISIT}&`)) return query;
-  const rest = partsOf(query.slice(FIRST_VISIT.length));
-  return onlyAppearance(rest) ? joined(rest) : query;
-}
+/** The part of a query that says how the page looks. */
+export const lookOf = (query: string) => joined(partsOf(query).filter((part) => APPEARANCE.includes(keyOf(part))));

@@ -8,11 +8,13 @@
 import { t } from "../i18n/language.ts";
 import { IDS } from "./schedules.ts";
 import { pairsOf, shortened } from "./long_link.ts";
+import { withoutLayouts } from "./megatron_layout.ts";
 import { presetParts, readPreset, type Preset } from "./link_preset.ts";
 import { inWords } from "../schedule/per_chunk.ts";
 import { COST_KEYS, IMPORTED, SPEC_FIELDS } from "../schedule/spec_tables.ts";
 import { familyNamed, nearestKey, readSpecField, showSpecField } from "./link_fields.ts";
 import { readArea } from "../timeline/area.ts";
+import { readPlanLimits } from "./plan_limits.ts";
 import { MOST_MARKS, MOST_PINS, readMarks, readPins } from "./marks.ts";
 import type { Spec } from "../schedule/types.ts";
 
@@ -38,6 +40,7 @@ export type ViewState = {
   marks: string | null; // times, "3,10.5"
   pin: string | null; // pinned ranks, "0,7" or "b.3"
   gb: number | null; // memory of a device in GB for training plans; by default the machine's
+  plan: string | null; // what training plans are limited to (plan_limits.ts)
   colours: string | null; // "paper"
   hatch: string | null; // "1" hatches the kinds
   lang: string | null; // the language; by default the browser's
@@ -116,6 +119,10 @@ const VIEW_FIELDS: Record<keyof ViewState, [(text: string) => unknown, () => str
   ],
   pin: [(text) => (readPins(text) ? text : null), () => t("at most {most} ranks such as 0,7", { most: MOST_PINS })],
   gb: [readGigabytes, () => t("a memory in GB from {least} to {most}", { least: LEAST_GB, most: MOST_GB })],
+  plan: [
+    (text) => (readPlanLimits(text) ? text : null),
+    () => t("limits of training plans such as {example}", { example: "gpus:64;batch:1024;framework:megatron" }),
+  ],
   colours: [matching(/^paper$/), () => t("paper for colours as papers print them")],
   hatch: [matching(/^1$/), () => t("1 for hatching of the kinds")],
   lang: [matching(/^(en|zh)$/), () => t("en or zh")],
@@ -207,6 +214,7 @@ export function parse(
 ): { state: State; problems: Problem[]; unknown: Record<string, string> } {
   const problems: Problem[] = [];
   const given = entries(search, problems);
+  withoutLayouts(given);
   const spec = readSpec(given, "", defaults, natural, problems);
   const named = PREFIXES.filter((prefix) => SPEC_FIELDS.some((name) => given.has(prefix + name)));
   const others = named.map((prefix) => readSpec(given, prefix, spec, natural, problems));
@@ -229,9 +237,9 @@ export function parse(
 /** The view keys that say how the page looks, not what it shows. */
 export const APPEARANCE: string[] = ["theme", "colours", "hatch", "lang"];
 
-/** Whether a view differs from the plain one in its appearance at most. */
-export const isPlainView = (view: ViewState) =>
-  VIEW_KEYS.every((key) => APPEARANCE.includes(key) || view[key] === PLAIN_VIEW[key]);
+/** Whether a view differs from another one, by default the plain one, in its appearance at most. */
+export const isPlainView = (view: ViewState, other = PLAIN_VIEW) =>
+  VIEW_KEYS.every((key) => APPEARANCE.includes(key) || view[key] === other[key]);
 
 /** Whether a key of a query is one of ours. */
 export const isLinkKey = (key: string) =>

@@ -1,10 +1,61 @@
 // A time that no order which goes on from a position can beat: a rank cannot go on before its last op has ended, nor
 // start before the first micro-batch has come to it, has the rest of its ops to do, and after its last gradient that
 // one still has to pass to the first stage and end there; only the rank's own weight gradients can run meanwhile. The
-// server's bounds (/api/bound) also use the memory limit.
+// server's bounds (/api/bound) also use the memory limit. And what a move costs: how far it raises this bound.
+import { memoized } from "../memoized.ts";
 import { KIND_F, KIND_I, KIND_W, codesPerRank } from "../schedule/ops.ts";
 import { durations } from "../schedule/simulate.ts";
-import { HAS_B, HAS_F, HAS_I, HAS_W, scheduleOf, tablesOf, timesOf, type Position } from "./position.ts";
+import {
+  HAS_B,
+  HAS_F,
+  HAS_I,
+  HAS_W,
+  codeOf,
+  effects,
+  place,
+  scheduleOf,
+  tablesOf,
+  timesOf,
+  type Position,
+} from "./position.ts";
+
+/**
+ * What an op would cost, placed at the end of a rank's row. from, to: when it runs; idle: of the rank before it;
+ * before, after: the bound on the makespan; held: what the rank would hold, in micro-batches.
+ */
+export type MoveCost = {
+  rank: number;
+  op: number;
+  from: number;
+  to: number;
+  idle: number;
+  before: number;
+  after: number;
+  held: number;
+};
+
+const costsOf = memoized((_: Position) => new Map<string, MoveCost | null>());
+
+/** Returns null for an op that would wait for its input. full: as in makespanBound. */
+export function moveCost(position: Position, rank: number, op: number, full: boolean): MoveCost | null {
+  const costs = costsOf(position);
+  const key = `${rank}/${op}/${full}`;
+  let cost = costs.get(key);
+  if (cost === undefined) costs.set(key, (cost = findCost(position, rank, op, full)));
+  return cost;
+}
+
+function findCost(position: Position, rank: number, op: number, full: boolean): MoveCost | null {
+  const next = place(position, rank, op);
+  const { times } = timesOf(next);
+  const i = scheduleOf(next).offsets[rank + 1] - 1;
+  const [from, to] = [times.start[i], times.end[i]];
+  if (!Number.isFinite(to)) return null;
+  const { board } = position;
+  const held = (tablesOf(position).level[rank] + effects(board).takes[codeOf(op)]) / board.v;
+  const idle = from - (position.rows[rank].length ? times.end[i - 1] : 0);
+  return { rank, op, from, to, idle, before: makespanBound(position, full), after: makespanBound(next, full), held };
+}
 
 /** Returns a lower bound on the makespan. full: all backwards are whole, so that no weight gradient can wait. */
 export function makespanBound(position: Position, full = false): number {

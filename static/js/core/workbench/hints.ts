@@ -56,6 +56,13 @@ export function hintTo(aim: Aim, position: Position): Hint | null {
   return found;
 }
 
+/** The hint to take back what left the order that a task's hints follow; null where a way to the goals is known. */
+export function departure(aim: Aim, position: Position): Hint | null {
+  if (aim.name === null || wayTo(aim, position)) return null;
+  const found = hint(position, parOf(aim, position));
+  return found && found.aside !== null ? found : null;
+}
+
 /** Returns null where nothing is left to do. */
 export function hint(
   position: Position,

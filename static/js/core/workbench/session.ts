@@ -3,7 +3,7 @@
 import { t } from "../i18n/language.ts";
 import { formatNumber as num } from "../i18n/numbers.ts";
 import { canComplete } from "./completable.ts";
-import { backwardIn, type Aim } from "./goals.ts";
+import { backwardIn, lastOpen, type Aim } from "./goals.ts";
 import { candidate, candidates, pairCandidate, reasonAgainst, textOf, type Candidate } from "./legality.ts";
 import { codeOf, cut, isWhole, onBoard, place, scheduleOf, tablesOf, timesOf } from "./position.ts";
 import { violations } from "./violations.ts";
@@ -76,6 +76,11 @@ export class Session {
     return { undo: this.#past.length, redo: this.#future.length };
   }
 
+  /** Where the task's goals could still be met, if they cannot be met at a position of this board; else null. */
+  lastOpenOf(position: Position) {
+    return this.aim && lastOpen(this.aim, position, this.#past);
+  }
+
   /** Go to another position, as one step. */
   go(next: Position, sentence: string) {
     if (next === this.position) return this.#tell(sentence);
@@ -108,7 +113,8 @@ export class Session {
     this.#past = [];
     this.#future = [];
     this.position = position;
-    this.rank = Math.min(this.rank, position.board.p - 1);
+    const ranks = Array.from(position.rows.keys());
+    this.rank = ranks.find((rank) => this.legal(rank).length) ?? Math.min(this.rank, position.board.p - 1);
     if (!this.options().some(({ id }) => id === this.pick)) this.pick = "F0";
     this.#tell(sentence, null, true);
   }
@@ -175,7 +181,7 @@ export class Session {
   }
 
   #isAllowed(kind: number) {
-    return kind === KIND_PAIR ? this.kinds.includes("B") : this.kinds.includes(LETTERS[kind]);
+    return kind === KIND_PAIR ? this.aim === null : this.kinds.includes(LETTERS[kind]); // no task has pairs
   }
 
   /** Overlapped pairs of a rank's two chunks, where one may come next. */

@@ -97,10 +97,15 @@ export function withNamed(preset: Preset, part: "model" | "machine", name: strin
   return { ...even, [part]: standard ? null : name, own };
 }
 
-/** The preset with layers moved between the stages. */
-export function withLayers(preset: Preset, layers: number[]): Preset {
+/** The preset with layers moved between the stages; further: the modules for further tokens, where they change too. */
+export function withLayers(preset: Preset, layers: number[], further: Record<string, number | null> = {}): Preset {
   const own = { ...preset.own };
   delete own.layers; // their sum says it
+  for (const [name, value] of Object.entries(further)) {
+    if (value === null) delete own[name];
+    else own[name] = value;
+  }
+  if (layers.slice(Number(own.mtp_stage ?? Infinity) + 1).some((count) => count > 0)) delete own.mtp_stage;
   return { ...preset, layers, own };
 }
 
@@ -127,11 +132,12 @@ export function presetFor(preset: Preset, { p, v, vocabulary, layers }: Spec): P
   return vocabulary === "plain" ? cut : { ...cut, heads: false };
 }
 
-function query(preset: Preset, { p, v }: Spec, more: Record<string, string | number>) {
+function query(preset: Preset, { p, v, frozen }: Spec, more: Record<string, string | number>) {
   return new URLSearchParams([
     ...presetEntries(preset, false),
     ["p", String(p)],
     ["v", String(v)],
+    ...(frozen ? [["frozen", frozen.length > 1 ? frozen.join(",") : `1*${frozen[0]}`]] : []),
     ...Object.entries(more).map(([key, value]) => [key, String(value)]),
   ])
     .toString()

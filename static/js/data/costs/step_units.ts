@@ -144,16 +144,17 @@ function onRank(sizes: number[], { chunks, stage }: Schedule["placement"], rank:
  * where it has both and they are one table.
  */
 function tablesOf(
-  table: number,
+  [embedding, output]: number[],
   { vocabulary, p }: Spec,
   { chunks, stage, stages }: Schedule["placement"],
   rank: number,
   { heads, model: { tied } }: Priced["setting"],
 ) {
-  if (BARRIERS[vocabulary]) return ((tied ? 1 : 2) * table) / p;
+  const both = tied ? Math.min(embedding, output) : 0;
+  if (BARRIERS[vocabulary]) return (embedding + output - both) / p;
   const own = stage.slice(rank * chunks, (rank + 1) * chunks);
   const [first, last] = [own.includes(0), own.includes(stages - 1)];
   const added = vocabulary === "redistribute" && !heads;
-  const shared = first && last && tied && (heads || added);
-  return ((added ? Number(first) + Number(last) : 0) - Number(shared)) * table;
+  const shared = first && last && (heads || added);
+  return (added ? Number(first) * embedding + Number(last) * output : 0) - (shared ? both : 0);
 }

@@ -75,7 +75,9 @@ export const plainPosition = (defaults: Spec) =>
 export async function openSpec(spec: Spec, defaults: Spec): Promise<Opened> {
   if (spec.family === IMPORTED) {
     if (customStages(spec) !== null) return { position: plainPosition(defaults), problem: otherPlacement() };
-    const found = spec.order === null ? null : fromText(spec.order, bare(spec, defaults));
+    if (spec.order === null)
+      return { position: emptyPosition(createBoard(bare(spec, defaults), "looped")), problem: "" };
+    const found = fromText(spec.order, bare(spec, defaults));
     const problem = found ? "" : t("The order of this link cannot be read; it may have been cut off.");
     return { position: found ?? plainPosition(defaults), problem };
   }

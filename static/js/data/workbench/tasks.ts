@@ -2,7 +2,7 @@
 import { getJson, postJson } from "../api.ts";
 import { language } from "../../core/i18n/language.ts";
 import { IMPORTED } from "../../core/schedule/spec_tables.ts";
-import type { Aim, Goal } from "../../core/workbench/goals.ts";
+import type { Aim, Goal, Named } from "../../core/workbench/goals.ts";
 import { positionOfRows } from "../../core/workbench/op_texts.ts";
 import { toText } from "../../core/workbench/order_text.ts";
 import { createBoard, type Position } from "../../core/workbench/position.ts";
@@ -10,11 +10,10 @@ import type { PlacementKind, Spec } from "../../core/schedule/types.ts";
 import type { Score } from "../../core/workbench/score.ts";
 
 type Text = { en: string; zh: string };
-export type Listed = { slug: string; number: number; level: number; title: Text };
-/**
- * kinds: FB, FIW or FBIW; fixed: the ops of the start stay; named: the families' orders at these sizes; within: one
- * keeps the limit and the kinds.
- */
+export type Listed = { slug: string; number: number; idea: string; level: number; title: Text };
+/** Every task in order, and the ideas that group them. */
+export type Tasks = { ideas: { slug: string; title: Text; text: Text }[]; tasks: Listed[] };
+/** kinds: FB, FIW or FBIW; fixed: the ops of the start stay; named: the families' orders at these sizes. */
 export type Task = Listed & {
   text: Text;
   kinds: string;
@@ -33,7 +32,8 @@ export type Task = Listed & {
     rows: string[];
   };
   par: { source: string; name: string | null; rows: string[]; score: Score };
-  named: { family: string; title: import("../../core/schedule/types.ts").Text; score: Score; within: boolean }[];
+  bound: { makespan: number } | null;
+  named: Named[];
 };
 export type BoardEntry = { id: string; score: Score; name: string | null; count: number; rows: string[] };
 export type TaskBoard = {
@@ -44,12 +44,12 @@ export type TaskBoard = {
   best: BoardEntry[];
 };
 /** place: on the board, from 1. */
-type Entered = { solved: boolean; new: boolean; place: number | null };
+type Entered = { solved: boolean; stars: number; new: boolean; place: number | null };
 
 /** A text in the reader's language. */
 export const textOf = (text: Text) => (language() === "zh" ? text.zh : text.en);
 
-export const getTasks = async (): Promise<Listed[]> => (await getJson("/api/tasks")).tasks;
+export const getTasks = (): Promise<Tasks> => getJson("/api/tasks");
 
 export const getTask = (slug: string): Promise<Task> => getJson(`/api/tasks/${encodeURIComponent(slug)}`);
 
@@ -64,13 +64,13 @@ export const submit = (slug: string, position: Position, name: string): Promise<
   });
 
 /** The start of a task on its board, and what it leads to. */
-export function openTask({ position, par, goals, kinds }: Task, defaults: Spec): { start: Position; aim: Aim } {
+export function openTask({ position, par, goals, kinds, bound }: Task, defaults: Spec): { start: Position; aim: Aim } {
   const { placement, p, m, v, costs, w_share, memory, rows } = position;
   const given = { ...defaults.costs, FB: null, ...costs, S: null, T: null, O: null, R: null };
   const spec = { ...defaults, family: IMPORTED, p, m, v, w_share, memory, order: null, costs: given };
   const board = createBoard(spec, placement);
   return {
     start: positionOfRows(board, rows),
-    aim: { goals, kinds, par: positionOfRows(board, par.rows), name: par.name },
+    aim: { goals, kinds, par: positionOfRows(board, par.rows), name: par.name, least: bound?.makespan ?? 0 },
   };
 }

@@ -48,7 +48,7 @@ function shapesOf(scene: Scene): Shape[] {
   for (const idle of cube.idle)
     if (idle.start < (at ?? Infinity)) {
       const seen = { ...idle, end: Math.min(idle.end, at ?? Infinity) };
-      shapes.push({ points: floorOf(project, seen), fill: colour("plot-hatch"), alpha: IDLE });
+      shapes.push({ points: floorOf(project, seen), fill: colour("plot-idle"), alpha: IDLE });
     }
   const plane = at === null ? [] : planeShapes(scene, at);
   // Past time is before the plane when seen from its right, and behind it when seen from its left.

@@ -2,32 +2,18 @@
 import { h, replace, setText } from "../../ui/dom.ts";
 import { optionNodes, type Choice } from "../../ui/fields/choices.ts";
 import { t } from "../../core/i18n/language.ts";
-import { linkRow } from "./link_row.ts";
+import { linkRow } from "../../ui/fields/link_row.ts";
+import { embedAddress, embedCode, embedHeight, type Controls } from "./embed_code.ts";
 import type { Store } from "../../data/store.ts";
 
 const REST = 250; // ms until what was chosen is loaded
-/** Of the whole page only. */
-const LEFT_OUT = ["tab", "families", "chart", "theme"];
-/** The width of the frame as it is written, and its height. */
-const SIZES: Record<string, [string, number]> = {
-  wide: ["100%", 420],
+/** The width of the frame as it is written, and its height; null: as its rows need. */
+const SIZES: Record<string, [string, number | null]> = {
+  wide: ["100%", null],
   slide: ["960", 540],
   column: ["640", 360],
   small: ["320", 240],
 };
-
-/** The address of the frame. query: of the view. */
-function embedAddress(query: string, theme: string, controls: string) {
-  const kept = query
-    .replace(/^\?/, "")
-    .split("&")
-    .filter((part) => part && !LEFT_OUT.includes(part.split("=")[0]));
-  if (theme !== "auto") kept.push(`theme=${theme}`);
-  if (controls !== "full") kept.push(`controls=${controls}`);
-  return `${location.origin}/embed${kept.length ? `?${kept.join("&")}` : ""}`;
-}
-
-const quoted = (text: string) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
 export function createEmbedPart(store: Store) {
   const status = h("p.share-status", { role: "status" });
@@ -43,7 +29,7 @@ export function createEmbedPart(store: Store) {
     ["none", t("none")],
   ]);
   const size = choice("share-size", t("Size"), [
-    ["wide", t("full width")],
+    ["wide", t("full width, as tall as its rows need")],
     ["slide", "960 × 540"],
     ["column", "640 × 360"],
     ["small", "320 × 240"],
@@ -68,12 +54,12 @@ export function createEmbedPart(store: Store) {
 
   function write() {
     if (!node.open) return;
-    const [width, height] = SIZES[size.value()];
-    const address = embedAddress(store.search(), theme.value(), controls.value());
-    code.set(
-      `<iframe src="${quoted(address)}" title="${quoted(t("Pipeline schedule"))}" width="${width}" ` +
-        `height="${height}" loading="lazy" allowfullscreen></iframe>`,
-    );
+    const { spec, others } = store.get();
+    const shown = controls.value() as Controls;
+    const [width, fixed] = SIZES[size.value()];
+    const height = fixed ?? embedHeight([spec, ...others].map(({ p }) => p), shown); // prettier-ignore
+    const address = embedAddress(store.search(), theme.value(), shown);
+    code.set(embedCode(address, width, height));
     setText(status, "");
     clearTimeout(timer);
     timer = window.setTimeout(

@@ -3,7 +3,7 @@ import { Offline, Refusal, postJson } from "../../data/api.ts";
 import { byId, h, replace, sentence, setText, show } from "../../ui/dom.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { createEmbedPart } from "./embed.ts";
-import { linkRow } from "./link_row.ts";
+import { linkRow } from "../../ui/fields/link_row.ts";
 import type { Store } from "../../data/store.ts";
 
 /** As the server gives it. */

@@ -1,9 +1,11 @@
 // The board: what can be placed, as buttons at the ends of the rows; the order that is followed, drawn faintly; ops
-// that wait for their input; marks on violations; and why a move was refused, where it was tried.
+// that wait for their input; the move that is looked at; marks on violations; and why a move was refused, where it was
+// tried.
 import { boxOf, timeAt, xOf } from "../../timeline/draw/axis.ts";
 import { hit, type Row } from "../../core/timeline/layout.ts";
 import { t } from "../../core/i18n/language.ts";
 import { kindOf } from "../../core/schedule/ops.ts";
+import { moveCost, type MoveCost } from "../../core/workbench/bound.ts";
 import { codeOf, scheduleOf, timesOf, type Position } from "../../core/workbench/position.ts";
 import { textOf } from "../../core/workbench/legality.ts";
 import { h, keepFocus, replace, setText, show } from "../../ui/dom.ts";
@@ -19,23 +21,26 @@ type Parts = {
   ghost: () => Position | null;
   marked: () => { rank: number; index: number }[];
   hinted: () => { rank: number; op: number } | null;
+  look: (rank: number, op: number) => void; // at a move, -1 for none
 };
 
 const CHIP = 34; // px; as wide as a finger needs, with the space after it
 const LEAST_HEIGHT = 11; // of a row that has chips
 const MOST_CHIPS = 4; // a row
 const MOST_GHOSTS = 4000; // ops drawn faintly
+const MOST_TIMED = 1200; // ops up to which each row's move is timed before it is made
 const STILL = 5; // px a press may move and still be a click
 const REFUSAL_MS = 7000;
 const CHIP_KINDS = ["f", "i", "w", "b", "pair"];
 
-export function createBoardLayer({ session, timeline, ghost, marked, hinted }: Parts) {
+export function createBoardLayer({ session, timeline, ghost, marked, hinted, look }: Parts) {
   const holder = h("div#placing.placing", { role: "group", "aria-label": t("What can be placed next") });
   const refusal = h("p#refusal.refusal", { role: "alert", hidden: true });
   timeline.plot.append(holder, refusal);
   let timer = 0;
   let refusedAt = -1;
   let shown = ""; // the chips as they are
+  let looked: MoveCost | null = null;
 
   timeline.layers.unshift({
     busy: () => true,
@@ -43,6 +48,7 @@ export function createBoardLayer({ session, timeline, ghost, marked, hinted }: P
       drawChosen(scene, ctx, session.rank);
       drawGhost(scene, ctx, session.position, ghost());
       drawWaiting(scene, ctx, session.position);
+      if (looked) drawMove(scene, ctx, session.position, looked);
       for (const { rank, index } of marked()) outline(scene, ctx, session.position, rank, index);
     },
   });
@@ -72,7 +78,9 @@ export function createBoardLayer({ session, timeline, ghost, marked, hinted }: P
     if (end < layout.plotLeft - 1 || end > right + 1) return [];
     const legal = session.legal(row.rank);
     const some = legal.slice(0, MOST_CHIPS);
-    const left = Math.min(end + 2, right - CHIP * some.length);
+    const alone = some.length === 1 ? moveOf(row.rank, some[0].op) : null;
+    const wide = alone ? Math.max(CHIP, xOf(scene, alone.to) - xOf(scene, alone.from)) - 2 : CHIP - 2;
+    const left = Math.min(alone ? xOf(scene, alone.from) + 1 : end + 2, right - CHIP * some.length);
     const want = hinted();
     return some.map(({ op, kind }, at) => {
       const text = textOf(session.board, row.rank, op).replace(/^\((.*);(.*)\)OVERLAP_F_B$/, "$1+$2");
@@ -85,13 +93,22 @@ export function createBoardLayer({ session, timeline, ghost, marked, hinted }: P
           "data-op": text,
           "aria-label": t("Place {op} on rank {rank}", { op: text, rank: row.rank }),
           onclick: () => session.place(row.rank, op),
+          onpointerenter: () => look(row.rank, op),
+          onpointerleave: () => look(row.rank, -1),
         },
         text,
       );
+      chip.style.width = `${Math.round(Math.min(wide, right - left))}px`;
       chip.style.transform = `translate(${Math.round(left + at * CHIP)}px, ${Math.round(row.y)}px)`;
       chip.style.height = `${Math.round(row.h)}px`;
       return chip;
     });
+  }
+
+  /** The only op that can come next on a row is as long as it would run. */
+  function moveOf(rank: number, op: number) {
+    const { position, backward } = session;
+    return position.count < MOST_TIMED ? moveCost(position, rank, op, backward === "full") : null;
   }
 
   function putRefusal() {
@@ -127,6 +144,11 @@ export function createBoardLayer({ session, timeline, ghost, marked, hinted }: P
       if (clientX < box.left || clientX > box.right || clientY < box.top || clientY > box.bottom) return -1;
       const found = hit(timeline.scene.layout, clientX - box.left, clientY - box.top);
       return found?.group === "a" ? found.rank : -1;
+    },
+    /** Outline where an op would run. */
+    show(move: MoveCost | null) {
+      looked = move;
+      invalidate("overlay");
     },
     redraw: () => invalidate("overlay", "figures"),
   };
@@ -196,6 +218,28 @@ function drawGhost(scene: Scene, ctx: CanvasRenderingContext2D, position: Positi
       ctx.strokeStyle = inkOf(kindOf(codeOf(reference.rows[row.rank][i - offsets[row.rank]]), chunks));
       ctx.strokeRect(x + 1, row.y + 1, Math.max(1, xOf(scene, times.end[i]) - x - 2), row.h - 2);
     }
+  }
+  ctx.restore();
+}
+
+/** The move that is looked at: the op's outline where it would run, and the idle time before it. */
+function drawMove(
+  scene: Scene,
+  ctx: CanvasRenderingContext2D,
+  { board }: Position,
+  { rank, op, from, to, idle }: MoveCost,
+) {
+  const row = scene.layout.groups.find(({ id }) => id === "a")?.rows.find((each) => each.rank === rank);
+  if (!row) return;
+  const [start, left, right] = [from - idle, from, to].map((time) => xOf(scene, time));
+  ctx.save();
+  ctx.strokeStyle = inkOf(kindOf(codeOf(op), board.chunks));
+  ctx.lineWidth = 2;
+  ctx.strokeRect(left + 1, row.y + 1, Math.max(2, right - left - 2), row.h - 2);
+  if (idle > 0) {
+    ctx.fillStyle = colour("mark-needs");
+    ctx.globalAlpha = 0.16;
+    ctx.fillRect(start, row.y, left - start, row.h);
   }
   ctx.restore();
 }

@@ -1,7 +1,7 @@
 // Sizes, placement, costs and memory limit of the board, and where to begin: empty, or with a family's order.
 import { t, tr } from "../../core/i18n/language.ts";
 import { withChunks } from "../../core/schedule/per_chunk.ts";
-import { createBoard, emptyPosition, MOST, type Position } from "../../core/workbench/position.ts";
+import { createBoard, emptyPosition, MOST, onBoard, type Position } from "../../core/workbench/position.ts";
 import { isSize } from "../../core/workbench/order_text.ts";
 import { h } from "../../ui/dom.ts";
 import { optionNodes } from "../../ui/fields/choices.ts";
@@ -43,9 +43,9 @@ export function createForm({ session, families, fork }: Parts) {
   for (const { input } of [...costs, memory]) input.addEventListener("change", () => reprice());
 
   const node = h(
-    "section.bench-form",
-    { "aria-label": t("The board") },
-    h("h2", { text: t("The board") }),
+    "details#bench-settings.fold.bench-form",
+    { open: true },
+    h("summary", { text: t("Settings") }),
     h("div.bench-fields", p.node, m.node, v.node),
     h("label.bench-field.wide", { for: "bench-placement" }, h("span", { text: t("Placement") }), placement),
     h("h3", { text: t("Time of a device's share") }),
@@ -100,7 +100,10 @@ export function createForm({ session, families, fork }: Parts) {
       return complain(t("The memory limit is a number greater than 0."));
     complain("");
     const priced = { ...spec, memory: limit, costs: { ...spec.costs, ...next, FB: null } };
-    return session.setBoard(createBoard(priced, present.kind), t("Costs and limit have changed; times follow."));
+    const board = createBoard(priced, present.kind);
+    const sentence = t("Costs and limit have changed; times follow.");
+    if (session.aim) return session.begin(onBoard(session.position, board), sentence); // it is another task
+    return session.setBoard(board, sentence);
   }
 
   function sync() {
@@ -116,8 +119,11 @@ export function createForm({ session, families, fork }: Parts) {
     memory.input.value = limit === null ? "" : String(limit);
   }
 
+  let inTask = false;
   session.onChange(({ moved }) => {
     if (moved) sync();
+    if (inTask !== (session.aim !== null)) node.open = inTask; // a task has its own
+    inTask = session.aim !== null;
   });
   sync();
   return { node, complain };

@@ -1,6 +1,7 @@
 // Hints in three steps: where to look, which rank, which op, and the op can be placed from there; or, in one, what to
 // take back.
 import { t } from "../../core/i18n/language.ts";
+import { isDone } from "../../core/workbench/goals.ts";
 import type { Hint } from "../../core/workbench/hints.ts";
 import { h, replace, show } from "../../ui/dom.ts";
 import type { Session } from "../../core/workbench/session.ts";
@@ -44,8 +45,8 @@ export function createHints({ session, hint, shown }: Parts) {
     replace(list, ...(present?.sentences.slice(0, step) ?? []).map((text) => h("li", { text })));
     if (step > 0 && !present) replace(list, h("li", { text: t("Nothing is left to place.") }));
     more.textContent = [t("Hint: where to look"), t("Which rank?"), t("Which op?"), ""][step];
-    show(more, step < STEPS);
-    more.disabled = step > 0 && !present;
+    show(node, step > 0 || !isDone(session.position));
+    show(more, step < STEPS && (step === 0 || present !== null));
     act.textContent = present && present.aside !== null ? t("Take it back") : t("Place it");
     show(act, step >= STEPS && present !== null);
   }

@@ -78,7 +78,7 @@ export function createRunPanel({ session, store, runs, mayRun }: Parts) {
     if (present) setText(status, runText(present));
     sync();
   });
-  return { node, sync };
+  return { node, sync, run };
 }
 
 /** What a run is doing, or has come to. */

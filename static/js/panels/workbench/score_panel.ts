@@ -73,12 +73,14 @@ export function createScorePanel({ session, serverBound }: Parts) {
   }
 
   function writeBound(position: Position) {
-    const least = Math.max(
-      makespanBound(emptyPosition(position.board)),
-      served.board === position.board ? served.value : 0,
-    );
+    const least =
+      session.aim?.least || // of the task's kinds of op
+      Math.max(makespanBound(emptyPosition(position.board)), served.board === position.board ? served.value : 0);
     const { makespan } = scoreOf(position);
-    const text = t("No order takes less than {bound}.", { bound: num(least) });
+    const values = { bound: num(least), kinds: [...session.kinds].join(t(", ")) };
+    const text = session.aim
+      ? t("No order of {kinds} takes less than {bound}.", values)
+      : t("No order takes less than {bound}.", values);
     const proved = isWhole(position) && !violations(position).length && makespan <= least * (1 + DUST);
     setText(bound, proved ? `${text}${t(" ")}${t("Yours is proved optimal.")}` : text);
     bound.classList.toggle("is-good", proved);

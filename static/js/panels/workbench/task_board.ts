@@ -1,5 +1,5 @@
-// A task's board: how many entries have which figure, the Pareto front of time and memory with the named schedules, and
-// the best entries, each to be put on the board and played.
+// A task's leaderboard: how many entries have which figure, the Pareto front of time and memory with the named
+// schedules, and the best entries, each to be put on the board and played.
 import { t, tr } from "../../core/i18n/language.ts";
 import { formatNumber as num, formatPercent } from "../../core/i18n/numbers.ts";
 import { h, replace, setText, show } from "../../ui/dom.ts";
@@ -15,20 +15,20 @@ const PLOT = { width: 240, height: 150, left: 26, foot: 22, air: 10 };
 const WIDEST = 24; // of a bar
 const LISTED = 8; // of the best entries
 
-const metrics = (): [keyof Score, string][] => [
-  ["makespan", t("Step time")],
-  ["bubble", t("Bubble")],
-  ["peak", t("Peak memory")],
-  ["messages", t("Messages")],
-  ["simplicity", t("Symbols of the rule")],
-];
+export const metricTexts = (): Record<keyof Score, string> => ({
+  makespan: t("Step time"),
+  bubble: t("Bubble"),
+  peak: t("Peak memory"),
+  messages: t("Messages"),
+  simplicity: t("Symbols of the rule"),
+});
 
 const valueText = (metric: keyof Score, value: number) => (metric === "bubble" ? formatPercent(value) : num(value));
 
 export function createTaskBoard({ load, replay }: Parts) {
   const count = h("p#board-count", { role: "status" });
   const body = h("div.task-board-body");
-  const node = h("details#task-board.task-board", h("summary", { text: t("Board") }), count, body);
+  const node = h("details#task-board.task-board", h("summary", { text: t("Leaderboard") }), count, body);
   let task: Task | null = null;
   node.addEventListener("toggle", () => void refresh());
 
@@ -50,10 +50,11 @@ export function createTaskBoard({ load, replay }: Parts) {
       replace(
         body,
         paretoNode(board, wanted),
-        ...(board.entries ? [histograms(board), bestTable(board.best.slice(0, LISTED), replay)] : []),
+        board.entries ? bestTable(board.best.slice(0, LISTED), replay) : "",
+        board.entries > 1 ? histograms(board) : "", // one order alone is one bar of each
       );
     } catch {
-      setText(count, t("The board cannot be read now."));
+      setText(count, t("The leaderboard cannot be read now."));
       replace(body);
     }
   }
@@ -74,7 +75,8 @@ export function createTaskBoard({ load, replay }: Parts) {
 const histograms = ({ histograms: all }: TaskBoard) =>
   h(
     "div.board-histograms",
-    ...metrics().map(([metric, title]) => {
+    ...Object.entries(metricTexts()).map(([name, title]) => {
+      const metric = name as keyof Score;
       const { width, counts } = all[metric];
       const first = counts.findIndex((n) => n > 0);
       const shown = counts.slice(Math.max(0, first));

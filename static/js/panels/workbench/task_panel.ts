@@ -1,21 +1,21 @@
-// A task: what to do, its goals as they are met, and the entry to its board, which the server checks.
+// A task: what to do, its goals as they are met, its stars, and the entry to its leaderboard, which the server checks.
 import { whyFailed } from "../../data/api.ts";
-import { submit, textOf, type Listed, type Task } from "../../data/workbench/tasks.ts";
+import { starsKept } from "../../data/workbench/progress.ts";
+import { submit, textOf, type Task } from "../../data/workbench/tasks.ts";
 import { t } from "../../core/i18n/language.ts";
 import { formatNumber as num, formatPercent } from "../../core/i18n/numbers.ts";
 import { goalState, isDone, type Goal } from "../../core/workbench/goals.ts";
 import { titleOf } from "../../core/workbench/references.ts";
 import type { Position } from "../../core/workbench/position.ts";
 import { h, replace, setText, show } from "../../ui/dom.ts";
-import { optionNodes, type Choice } from "../../ui/fields/choices.ts";
-import { setNote } from "../../ui/notes.ts";
+import { levelNode, starsNode } from "./task_map.ts";
 import type { Session } from "../../core/workbench/session.ts";
-import type { createTaskBoard } from "./task_board.ts";
+import { metricTexts, type createTaskBoard } from "./task_board.ts";
 
 type Parts = {
   session: Session;
-  go: (slug: string) => void;
-  load: () => Promise<Listed[]>;
+  openMap: () => void;
+  openCard: () => void;
   board: ReturnType<typeof createTaskBoard>;
 };
 
@@ -28,10 +28,9 @@ const MARKS = {
   lost: ["✗", () => t(" Can no longer be met: take something back.")],
 } as const;
 
-/** go: opens a task, "" leaves the present one; load: requests the list of tasks. */
-export function createTaskPanel({ session, go, load, board }: Parts) {
-  const choice = h("select#bench-task", { onchange: () => go(choice.value) });
+export function createTaskPanel({ session, openMap, openCard, board }: Parts) {
   const title = h("h2#task-title");
+  const facts = h("p.row.task-facts");
   const text = h("p#task-text");
   const goals = h("ul#task-goals.task-goals", { "aria-label": t("Goals") });
   const name = h("input#task-name", { type: "text", maxlength: LONGEST_NAME, autocomplete: "nickname" });
@@ -39,39 +38,16 @@ export function createTaskPanel({ session, go, load, board }: Parts) {
   const status = h("p#task-status", { role: "status" });
   const entry = h(
     "div.task-entry",
-    h("label.bench-field", { for: "task-name" }, h("span", { text: t("Name on the board (if you like)") }), name),
+    h("label.bench-field", { for: "task-name" }, h("span", { text: t("Name on the leaderboard (if you like)") }), name),
     enter,
   );
-  const body = h("div#task.task", { hidden: true }, title, text, goals, entry, status, board.node);
-  const pick = h("label.bench-field.wide", { for: "bench-task" }, h("span", { text: t("Task") }), choice);
-  const open = h("button#bench-tasks.button.soft", { onclick: list }, t("Tasks …"));
-  const failed = h("p.problem", { role: "alert", hidden: true });
-  const node = h("section", { "aria-label": t("Task") }, open, pick, failed, body);
-  show(pick, false);
+  const card = h("button#task-card.button.soft", { onclick: openCard }, t("Show the card"));
+  const body = h("div#task.task", { hidden: true }, title, facts, text, goals, card, entry, status, board.node);
+  const open = h("button#bench-tasks.button.soft", { onclick: openMap }, t("All tasks"));
+  const node = h("section", { "aria-label": t("Task") }, open, body);
+  /** The goals over the board, where the panel is above the board and may be out of sight. */
+  const line = h("p#task-line.task-line", { hidden: true, "aria-hidden": "true" });
   let task: Task | null = null;
-
-  /** Put the list of tasks in the place of its button. */
-  async function list() {
-    open.disabled = true;
-    try {
-      const listed = await load();
-      replace(
-        choice,
-        ...optionNodes([
-          ["", t("none: an own board")],
-          ...listed.map((each): Choice => [each.slug, `${each.number} · ${textOf(each.title)}`]),
-        ]),
-      );
-      choice.value = task?.slug ?? "";
-      show(pick, true);
-      show(open, false);
-      show(failed, false);
-      choice.focus();
-    } catch (problem) {
-      setNote(failed, whyFailed(problem));
-    }
-    open.disabled = false;
-  }
 
   async function send() {
     if (!task) return;
@@ -79,7 +55,7 @@ export function createTaskPanel({ session, go, load, board }: Parts) {
     enter.disabled = true;
     try {
       const { solved, place } = await submit(slug, session.position, name.value.trim());
-      const where = place === null ? "" : `${t(" ")}${t("Place {place} on its board.", { place })}`;
+      const where = place === null ? "" : `${t(" ")}${t("Place {place} on its leaderboard.", { place })}`;
       void board.refresh();
       setText(status, `${solved ? t("Solved: the server agrees.") : t("Entered; not all goals are met.")}${where}`);
     } catch (problem) {
@@ -106,6 +82,10 @@ export function createTaskPanel({ session, go, load, board }: Parts) {
       }),
     );
     const solved = states.every((state) => state === "met");
+    const kept = starsKept(task.slug);
+    replace(facts, levelNode(task.level), kept ? starsNode(kept) : "");
+    show(card, solved);
+    setText(line, task.goals.map((goal, at) => `${MARKS[states[at]][0]} ${goalText(goal)}`).join("\n"));
     setText(enter, solved ? t("Enter it") : t("Enter it unsolved"));
     enter.classList.toggle("primary", solved);
     enter.classList.toggle("soft", !solved);
@@ -114,12 +94,18 @@ export function createTaskPanel({ session, go, load, board }: Parts) {
 
   return {
     node,
+    line,
     sync,
+    /** Go to the entry on the leaderboard. */
+    enter() {
+      sync(session.position);
+      name.focus();
+    },
     put(next: Task | null) {
       task = next;
       board.put(next);
       show(body, next !== null);
-      choice.value = next?.slug ?? "";
+      show(line, next !== null);
       setText(status, "");
       if (!next) return;
       setText(title, textOf(next.title));
@@ -130,6 +116,12 @@ export function createTaskPanel({ session, go, load, board }: Parts) {
 }
 
 function goalText(goal: Goal) {
+  if ("below" in goal)
+    return t("{metric} below {family}'s {most}.", {
+      metric: metricTexts()[goal.metric],
+      family: titleOf(goal.than),
+      most: goal.metric === "bubble" ? formatPercent(goal.below) : num(goal.below),
+    });
   if (!("at_most" in goal))
     return goal.metric === "recognised"
       ? t("It is {family}.", { family: titleOf(goal.as[0]) })

@@ -121,7 +121,10 @@ function drawPin(ctx: CanvasRenderingContext2D, x: number, y: number) {
   ctx.fillRect(x + 3, y + 1, 1, 4);
 }
 
+/** px of the smallest type: where the timeline is enlarged to be presented, nothing is smaller than the rest. */
+export const leastType = () => (document.documentElement.classList.contains("is-presenting") ? 11 : 0);
+
 /** A font of the canvas: as --font in tokens.css. */
 export const font = (size: number) =>
-  `${size}px system-ui, -apple-system, "Segoe UI", Roboto, Arial, ` +
+  `${Math.max(size, leastType())}px system-ui, -apple-system, "Segoe UI", Roboto, Arial, ` +
   `"PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", sans-serif`;

@@ -1,5 +1,6 @@
 // The text pass: the micro-batch inside an op that is wide enough, with its kind when wider still.
 import { RECTANGLES, boxes } from "./boxes.ts";
+import { leastType } from "./axis.ts";
 import { paintsFor } from "../../ui/palette.ts";
 import { KIND_PAIR, LETTERS, chunkOf, globalMicro, kindOf, pairChunks, type Micros } from "../../core/schedule/ops.ts";
 import type { Lane } from "../../data/lanes.ts";
@@ -33,12 +34,13 @@ export function drawLabels(
   ahead = false, // whether they are over the veil ahead of the playhead
 ) {
   if (height < LEAST_LABELLED) return;
-  const size = Math.min(13, Math.max(9, Math.floor(height * 0.5)));
+  const least = leastType();
+  const size = Math.min(13, Math.max(9, least, Math.floor(height * 0.5)));
   ctx.textAlign = "center";
   ctx.textBaseline = "middle";
   done.fill(0, 0, boxes.n);
   const lettered = withLetters(lane, size * DIGIT, perTime);
-  for (const each of [size, ...SMALLER.filter((small) => small < size)]) {
+  for (const each of [size, ...SMALLER.filter((small) => small < size && small >= least)]) {
     ctx.font = `500 ${each}px system-ui, -apple-system, "Segoe UI", Roboto, Arial, sans-serif`;
     drawPass(ctx, lane, height, micros, each * DIGIT, lettered, inkOf, ahead);
   }

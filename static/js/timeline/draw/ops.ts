@@ -139,7 +139,7 @@ function paintBubbles(ctx: CanvasRenderingContext2D, lane: Lane, rows: Row[], { 
   const from = Math.max(0, -t0 * k);
   const to = Math.min(layout.plotWidth, (lane.end - t0) * k);
   if (to <= from) return;
-  ctx.fillStyle = hatchPattern(dpr) ?? colour("plot-row");
+  ctx.fillStyle = hatchPattern(dpr) ?? colour("plot-idle");
   ctx.save();
   ctx.scale(1 / dpr, 1 / dpr); // the pattern's tile is in device pixels
   for (const row of rows) {

@@ -1,6 +1,6 @@
 // The layer over the ops that changes often: the playhead and what is ahead of it, outlines of the traced op and its
 // links.
-import { boxOf, rowOf, xOf, type Box } from "./axis.ts";
+import { boxOf, rowOf, timeAt, xOf, type Box } from "./axis.ts";
 import { drawBarriers, nameBarriers } from "./barriers.ts";
 import { inset } from "./boxes.ts";
 import { TAG, drawTag, strokeHaloed } from "./halo.ts";
@@ -11,11 +11,30 @@ import { t } from "../../core/i18n/language.ts";
 import { formatNumber } from "../../core/i18n/numbers.ts";
 import { messagesOf } from "../../core/schedule/message_flow.ts";
 import { KIND_S, kindOf } from "../../core/schedule/ops.ts";
+import { opsInWindow, type Row } from "../../core/timeline/layout.ts";
 import { plannedTimes } from "../../data/matched_plan.ts";
 import type { Trace } from "../trace.ts";
 import type { OpRef } from "../../core/schedule/types.ts";
 
 type Ctx = CanvasRenderingContext2D;
+
+const MOST_VEILED = 2000; // ops that are dimmed one by one; more share a veil with the bubbles between them
+
+/** Dim the ops of a row from an x on, and what stands above and under them. Bubbles stay as strong as they are. */
+function veilRow(scene: Scene, ctx: Ctx, lane: Lane, row: Row, from: number, to: number) {
+  const { schedule, times } = lane;
+  ctx.fillRect(from, row.stripY, to - from, row.y - row.stripY);
+  const under = row.y + row.h;
+  ctx.fillRect(from, under, to - from, row.commY + row.commH - under);
+  const [lo, hi] = opsInWindow(schedule, times, row.rank, timeAt(scene, from), scene.t1);
+  for (let i = lo; i < hi;) {
+    const begin = times.start[i];
+    let end = times.end[i++];
+    while (i < hi && times.start[i] === end) end = times.end[i++]; // neighbours without a gap in one
+    const [x0, x1] = [Math.max(from, xOf(scene, begin)), Math.min(to, xOf(scene, end))];
+    if (x1 > x0) ctx.fillRect(x0, row.y, x1 - x0, row.h);
+  }
+}
 
 /** Dim ops that have not begun at the playhead. */
 export function drawPlayhead(scene: Scene, ctx: Ctx, at: number | null, height: number) {
@@ -28,8 +47,13 @@ export function drawPlayhead(scene: Scene, ctx: Ctx, at: number | null, height: 
   const veil = Math.max(left, x);
   for (const group of layout.groups) {
     if (laneOf(scene.lanes, group.id)?.kind === "run" || veil >= right || !group.rows.length) continue;
-    const top = group.rows[0].stripY;
-    ctx.fillRect(veil, top, right - veil, group.top + group.height - top);
+    const lane = laneOf(scene.lanes, group.id);
+    if (lane && lane.schedule.codes.length <= MOST_VEILED)
+      for (const row of group.rows) veilRow(scene, ctx, lane, row, veil, right);
+    else {
+      const top = group.rows[0].stripY;
+      ctx.fillRect(veil, top, right - veil, group.top + group.height - top);
+    }
   }
   if (x < left - 1 || x > right + 1) return;
   ctx.fillStyle = colour("mark-head");

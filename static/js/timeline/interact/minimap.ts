@@ -40,7 +40,7 @@ export function createMinimap(node: HTMLCanvasElement, timeline: Window) {
         times: lane.times,
         paints: paintsFor(lane.schedule.chunks),
         pyramid: pyramidOf(lane.times),
-        ground: { tile: plainTile("plot-hatch"), until: () => lane.end },
+        ground: { tile: plainTile("plot-idle"), until: () => lane.end },
       };
       const frame = { left, width, t0: 0, t1: timeline.total(), dpr: still.dpr, bar: 0 };
       drawBinned(ctx, band, at, frame);

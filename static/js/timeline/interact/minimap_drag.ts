@@ -1,5 +1,6 @@
 // Dragging on the minimap: its window is dragged, its edges make it wider or narrower, a click beside it centres it
 // there, and where everything is in sight a drag draws a new window. The keys W, S, A and D do the same.
+import { placeIn } from "../../ui/canvas.ts";
 import { dragged, gripAt, type Grip, type View } from "../../core/timeline/viewport.ts";
 
 export type Window = {
@@ -24,7 +25,7 @@ export function dragMinimap(node: HTMLElement, place: () => { left: number; widt
     return t1 - t0 >= window.total() * 0.999;
   };
   const scale = () => window.total() / place().width;
-  const xOf = (event: PointerEvent) => event.clientX - node.getBoundingClientRect().left - place().left;
+  const xOf = (event: PointerEvent) => placeIn(node, event).x - place().left;
 
   function grip(event: PointerEvent, x: number): Grip | "new" {
     const { t0, t1 } = window.window();

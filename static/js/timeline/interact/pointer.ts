@@ -4,6 +4,7 @@
 import { timeAt } from "../draw/axis.ts";
 import { laneOf } from "../../data/lanes.ts";
 import { hit } from "../../core/timeline/layout.ts";
+import { placeIn } from "../../ui/canvas.ts";
 import { t } from "../../core/i18n/language.ts";
 import type { Edge } from "./area.ts";
 import type { Timeline } from "../timeline.ts";
@@ -93,8 +94,7 @@ export class Pointer {
   }
 
   #place(event: MouseEvent): Point {
-    const box = this.timeline.plot.getBoundingClientRect();
-    return { x: event.clientX - box.left, y: event.clientY - box.top };
+    return placeIn(this.timeline.plot, event);
   }
 
   /** A window of this span that begins near t0. */

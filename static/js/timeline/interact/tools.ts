@@ -1,6 +1,7 @@
 // Timeline tools: area, marks, find, pins and snapping, with their keys and buttons.
 import { AreaTool } from "./area.ts";
 import { timeAt } from "../draw/axis.ts";
+import { placeIn } from "../../ui/canvas.ts";
 import { byId, h, iconButton } from "../../ui/dom.ts";
 import { announce } from "../../ui/live_region.ts";
 import { Find } from "./find.ts";
@@ -130,8 +131,7 @@ function timeUnder(timeline: Timeline, snap: Snap, { x, y }: { x: number; y: num
 function freshPointer(plot: HTMLElement) {
   let at: { x: number; y: number } | null = null;
   plot.addEventListener("pointermove", (event) => {
-    const box = plot.getBoundingClientRect();
-    at = event.pointerType === "touch" ? null : { x: event.clientX - box.left, y: event.clientY - box.top };
+    at = event.pointerType === "touch" ? null : placeIn(plot, event);
   });
   plot.addEventListener("pointerleave", () => {
     at = null;

@@ -2,9 +2,9 @@
 
 export const ANALYSIS_MESSAGES = {
   "analysis.because_of_hops": "1F1B 稳态中 F 与 B 的交替要等待跳",
-  "analysis.because_stages_differ": "各阶段代价不同",
+  "analysis.because_stages_differ": "各阶段耗时不同",
   "analysis.block_is_exact": "F、I、W 相等时，这就是该执行顺序的稳态，逐个时隙一致。",
-  "analysis.block_is_laid": "执行顺序按当前代价由此构件铺成：在有利的范围内保持其次序，且不超过其峰值。",
+  "analysis.block_is_laid": "执行顺序按当前耗时由此构件铺成：在有利的范围内保持其次序，且不超过其峰值。",
   "analysis.both": "{one}；{other}",
   "analysis.chunks_on_average": "平均有 {mean} 个分块在途",
   "analysis.claim_differs": "声称为 {unit} 的 {claimed} 倍，仿真为 {simulated} 倍：{changes}",
@@ -12,7 +12,7 @@ export const ANALYSIS_MESSAGES = {
   "analysis.claim_leaves_out":
     "声称为 {unit} 的 {claimed} 倍，仿真为 {simulated} 倍；微批次和设备很多时，结论略去的部分可以忽略",
   "analysis.claims_are": "“论文声称”一栏是{source}。这里 R 为 1F1B 仿真所得的跨度气泡率（占总时间），M 为 p 个微批次。",
-  "analysis.costs_spread": "按 {listed} 个阶段列出的代价摊到 {stages} 个阶段上",
+  "analysis.costs_spread": "按 {listed} 个阶段列出的耗时摊到 {stages} 个阶段上",
   "analysis.every_rank_keeps": "每个 rank 都保留一个微批次的激活值共 {slots} 个时隙",
   "analysis.family_left_out": "{family} 未列入：{reason}。",
   "analysis.fill_and_drain_once": "{family} 画出 {m} 次权重更新：填充与排空各只出现一次。",
@@ -36,7 +36,7 @@ export const ANALYSIS_MESSAGES = {
   "analysis.no_block_in_phases": "{family} 没有构件：所有前向都在第一个反向之前，没有可重复的部分，显存随 m 无限增长",
   "analysis.no_block_of_pairs":
     "{family} 没有单个微批次的构件：它重复的是重叠对，每一对是一个微批次的前向与另一个微批次的反向",
-  "analysis.no_block_searched": "{family} 没有构件：它针对设定的代价与显存上限重新搜索执行顺序",
+  "analysis.no_block_searched": "{family} 没有构件：它针对设定的耗时与显存上限重新搜索执行顺序",
   "analysis.no_legal_schedule_near": "在此设置附近，{family} 没有合法的调度",
   "analysis.a_plan": "训练方案",
   "analysis.gpus_with_batch": "{given} 须与 {other} 一起给出",

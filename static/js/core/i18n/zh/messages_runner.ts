@@ -53,9 +53,8 @@ export const RUNNER_MESSAGES = {
   "runner.no_answer": "rank {rank} {where}已有 {seconds} s 没有应答",
   "runner.no_cluster": "{address} 处没有 Ray 集群应答（{why}）；它的头节点在运行吗？",
   "runner.no_constant": "{name} 不是 JSON 中的数",
-  "runner.no_frozen_stages": "运行会训练每个阶段；请去掉 frozen",
   "runner.no_copies_in_order": "该次序没有激活值的拷贝；请以 offload none 运行",
-  "runner.no_costs": "按节拍（paced）模式至少需要一个代价大于零的 op",
+  "runner.no_costs": "按节拍（paced）模式至少需要一个耗时大于零的 op",
   "runner.no_exchange": "时钟偏移至少需要一次交换",
   "runner.no_gpu": "此处没有可供运行的 GPU",
   "runner.no_place": "{seconds} s 内没有此运行的位置：{waiting}",
@@ -142,6 +141,6 @@ export const RUNNER_MESSAGES = {
   "runner.why_free": "{cores}，{ranks}：自由，因为各占一个",
   "runner.why_own_gpus": "{gpus}，{ranks}：各占一个",
   "runner.why_paced": "{cores}，{ranks}：按节拍，因为共用一个核的 rank 会互相拖慢",
-  "runner.why_shared_gpu": "{gpus}，{ranks}：共享 GPU，各 rank 为同一进程的线程",
+  "runner.why_shared_gpu": "{gpus}，{ranks}：按节拍，因为共用一个 GPU 的 rank 会互相拖慢",
   "runner.why_too_few_gpus": "{gpus}，{ranks}，因此在 CPU 上；{why}",
 };

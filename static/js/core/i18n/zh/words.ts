@@ -6,7 +6,7 @@ export const WORDS = {
   bytes: "字节",
   chunks: "分块",
   classic: "经典",
-  costs: "代价（costs）",
+  costs: "耗时（costs）",
   devices: "设备数",
   full: "完整",
   global: "全局",

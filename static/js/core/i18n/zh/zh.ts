@@ -11,7 +11,7 @@
 //   activation 激活值 · in flight 在途 · memory (of a device) 显存 · host memory 主机内存 · peak memory 峰值显存
 //   offload 卸载 · reload 取回 · copy 拷贝 · recomputation 重计算 · selective 选择性 · interleaved 交错式 · zero bubble 零气泡
 //   vocabulary 词表 · output layer 输出层 · embedding 嵌入层 · shard 分片 · barrier 屏障
-//   message 消息 · hop 跳 · latency 延迟 · bandwidth 带宽 · cost 代价 · law 公式 · exact 精确 · bound 下界
+//   message 消息 · hop 跳 · latency 延迟 · bandwidth 带宽 · cost 耗时 · law 公式 · exact 精确 · bound 下界
 //   certificate 最优性证明 · search 搜索 · effort 搜索量 · seed 随机种子 · Pareto frontier 帕累托前沿 · claim 论文声称
 //   link 链接 · run 运行 · measured 实测 · planned 计划 · predicted 预测 · verified 已验证 · paced 按节拍 · free 自由
 import { ANALYSIS_MESSAGES } from "./messages_analysis.ts";
@@ -30,6 +30,7 @@ import { FRAME } from "./page/frame.ts";
 import { HELP } from "./page/help.ts";
 import { PLAN } from "./page/plan.ts";
 import { RUNS as RUNNING } from "./page/runs.ts";
+import { TEACH } from "./page/teach.ts";
 import { TIMELINE } from "./page/timeline.ts";
 import { WORKBENCH } from "./page/workbench.ts";
 import { WORDS } from "./words.ts";
@@ -46,6 +47,7 @@ export const TEXTS: Catalogue = {
   ...HELP,
   ...PLAN,
   ...RUNNING,
+  ...TEACH,
   ...TIMELINE,
   ...WORKBENCH,
 };

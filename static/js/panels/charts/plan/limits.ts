@@ -1,7 +1,8 @@
 // What plans are limited to, and devices and a batch to lay out: closed until a reader opens it.
-import { h, keepFocus } from "../../../ui/dom.ts";
+import { h, keepFocus, setText, show } from "../../../ui/dom.ts";
 import { fillSelect, type Choice } from "../../../ui/fields/choices.ts";
 import { t } from "../../../core/i18n/language.ts";
+import { readPlanLimits, showPlanLimits } from "../../../core/state/plan_limits.ts";
 import { FRAMEWORKS } from "../../../core/schedule/spec_tables.ts";
 
 export class Limits {
@@ -13,10 +14,17 @@ export class Limits {
   #offload: HTMLInputElement;
   #gpus: HTMLInputElement;
   #batch: HTMLInputElement;
+  #command = h("code.plan-command", { tabindex: 0 });
+  /** Of the fields, as in a link, when they were last set or read. */
+  #shown: string | null = null;
 
-  /** changed: is called after every change. */
-  constructor(changed: () => void) {
-    const on = { onchange: changed };
+  /** changed: is called after every change, with the text of a link. */
+  constructor(changed: (plan: string | null) => void) {
+    const onchange = () => {
+      this.#shown = showPlanLimits(new Map(this.asked()));
+      changed(this.#shown);
+    };
+    const on = { onchange };
     this.#framework = h("select#plan-framework", on);
     this.#families = h("input#plan-families", { ...on, type: "text", placeholder: t("all"), spellcheck: false });
     this.#recompute = h("input#plan-recompute", { ...on, type: "checkbox", checked: true });
@@ -27,7 +35,7 @@ export class Limits {
     keepFocus(this.#framework, () => fillSelect(this.#framework, choices, ""));
     this.node = h(
       "details#plan-limits.plan-limits",
-      h("summary", { text: t("Limit, or lay out GPUs …") }),
+      h("summary", { text: t("Limits, GPUs to lay out, command …") }),
       h(
         "div.row.plan-setup",
         labelled(t("Framework"), this.#framework),
@@ -37,19 +45,37 @@ export class Limits {
         labelled(t("GPUs"), this.#gpus, t("in all: with a batch, all sizes of the layout are found")),
         labelled(t("Batch"), this.#batch, t("sequences of a step on all GPUs")),
       ),
+      h("p.fine", t("The same on the command line:"), " ", this.#command),
     );
+  }
+
+  /** Follow the text of a link, and open where it limits something. command: finds the same plans; "": none does. */
+  sync(plan: string | null, command: string) {
+    setText(this.#command, command);
+    show(this.#command.parentElement as HTMLElement, command !== "");
+    if (plan === this.#shown) return;
+    this.#shown = plan;
+    const limits = readPlanLimits(plan ?? "") ?? new Map<string, string>();
+    for (const [key, field] of Object.entries(this.#fields())) field.value = limits.get(key) ?? "";
+    this.#recompute.checked = !limits.has("recompute");
+    this.#offload.checked = !limits.has("offload");
+    this.node.open ||= plan !== null;
+  }
+
+  #fields() {
+    return { framework: this.#framework, families: this.#families, gpus: this.#gpus, batch: this.#batch };
   }
 
   /** Whether the layout is asked for. */
   get laidOut() {
-    return this.#gpus.value.trim() !== "" || this.#batch.value.trim() !== "";
+    return this.asked().some(([key]) => key === "gpus" || key === "batch");
   }
 
   /** As keys of /api/plans, what differs from no limits. */
   asked(): [string, string][] {
     const texts: [string, string][] = [
       ["framework", this.#framework.value],
-      ["families", this.#families.value.trim()],
+      ["families", this.#families.value.toLowerCase().replace(/\s/g, "")],
       ["recompute", this.#recompute.checked ? "" : "0"],
       ["offload", this.#offload.checked ? "" : "0"],
       ["gpus", plain(this.#gpus.value)],

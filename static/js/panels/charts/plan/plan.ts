@@ -27,6 +27,7 @@ import {
 import { t, tr } from "../../../core/i18n/language.ts";
 import { formatNumber, formatPercent } from "../../../core/i18n/numbers.ts";
 import { presetEntries, type Preset } from "../../../core/state/link_preset.ts";
+import { planCommand } from "../../../core/state/plan_limits.ts";
 import { IDS } from "../../../core/state/schedules.ts";
 import type { Spec } from "../../../core/schedule/types.ts";
 import type { StepUnits } from "../../../data/costs/step_units.ts";
@@ -91,7 +92,8 @@ class PlanTab {
       h("div.plan-body", { hidden: true }, this.#scroll, this.#home),
     );
     store.subscribe((state, before) => {
-      if (state.preset !== before.preset || state.spec !== before.spec || state.view.gb !== before.view.gb) this.show();
+      const [now, then] = [state, before].map(({ preset, spec, view }) => [preset, spec, view.gb, view.plan]);
+      if (now.some((each, at) => each !== then[at])) this.show();
     });
     onRest(() => this.show()); // the figures of the schedule on the screen follow its order
     onRecolour(() => this.#drawFigure());
@@ -105,7 +107,7 @@ class PlanTab {
   show() {
     if (!this.node.isConnected || this.node.closest("[hidden]")) return;
     this.setup.load();
-    this.setup.sync(this.#asking !== null);
+    this.#sync();
     if (this.#found) this.#draw();
     else if (!this.#asking && !this.#lead.textContent)
       this.#say(t("One search over schedule, chunks, memory limit, recomputation and offload for the fastest step."));
@@ -118,20 +120,30 @@ class PlanTab {
   }
 
   #pathFor(preset: Preset) {
+    const own = presetEntries(this.#presetFor(preset), false).map(([key, text]) => [`m.${key}`, text]);
+    return `/api/plans?${new URLSearchParams([...this.#asked(), ...own])}`;
+  }
+
+  #presetFor(preset: Preset) {
+    return this.setup.limits.laidOut ? unlaid(preset) : preset;
+  }
+
+  /** As keys of the request, what plans are for besides the model and the machine. */
+  #asked(): [string, string][] {
     const { spec, view } = this.store.get();
-    const asked = this.setup.limits.asked();
-    const sizes: [string, string][] = [
-      ["p", String(spec.p)],
-      ["m", String(spec.m)],
+    const { limits } = this.setup;
+    const keys: [string, number | null][] = [
+      ["p", limits.laidOut ? null : spec.p],
+      ["m", limits.laidOut ? null : spec.m],
+      ["gb", view.gb],
     ];
-    const { laidOut } = this.setup.limits;
-    const query = new URLSearchParams([
-      ...(laidOut ? [] : sizes),
-      ...asked,
-      ...(view.gb === null ? [] : [["gb", String(view.gb)]]),
-      ...presetEntries(laidOut ? unlaid(preset) : preset, false).map(([key, text]) => [`m.${key}`, text]),
-    ]);
-    return `/api/plans?${query}`;
+    const given = keys.filter(([, value]) => value !== null).map(([key, value]): [string, string] => [key, `${value}`]);
+    return [...given, ...limits.asked()];
+  }
+
+  #sync() {
+    const { preset } = this.store.get();
+    this.setup.sync(this.#asking !== null, preset ? planCommand(this.#asked(), this.#presetFor(preset)) : "");
   }
 
   async #find(seconds: number) {
@@ -164,7 +176,7 @@ class PlanTab {
     this.#ticking = window.setInterval(() => {
       this.#progress.value = (performance.now() - begun) / 1000;
     }, 250);
-    this.setup.sync(true);
+    this.#sync();
   }
 
   #endWait() {

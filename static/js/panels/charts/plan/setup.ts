@@ -15,7 +15,7 @@ type Acts = {
   find: () => void;
   stop: () => void;
   reveal: () => void; // opens all settings of the model and the machine
-  changed: () => void; // the list of models has arrived, or what plans are limited to has changed
+  changed: () => void; // the list of models has arrived, or a field has changed
 };
 
 const GB = 1e9;
@@ -40,7 +40,10 @@ export class Setup {
   constructor(store: Store, acts: Acts) {
     this.store = store;
     this.acts = acts;
-    this.limits = new Limits(acts.changed);
+    this.limits = new Limits((plan) => {
+      store.setView({ plan }, "push");
+      acts.changed();
+    });
     const more = h(
       "button#plan-more.link",
       { title: t("Tensor and data parallel, ZeRO, sequence, efficiency"), onclick: acts.reveal },
@@ -72,9 +75,11 @@ export class Setup {
     this.acts.changed();
   }
 
-  sync(running: boolean) {
+  /** command: finds the same plans. */
+  sync(running: boolean, command: string) {
     this.#running = running;
     const { preset, spec, view } = this.store.get();
+    this.limits.sync(view.plan, command);
     if (view.gb !== this.#shown) this.#show(view.gb);
     const known = shelf();
     if (!known) return;
@@ -103,7 +108,7 @@ export class Setup {
   #typed() {
     this.#shown = readGigabytes(this.#gigabytes.value.trim());
     this.store.setView({ gb: this.#shown }, "push");
-    this.sync(this.#running);
+    this.acts.changed();
   }
 
   #show(gigabytes: number | null) {

@@ -1,14 +1,14 @@
 // The left column and the link: fields, options, models and machines, and what is wrong with them.
 
 export const CONTROLS = {
-  "Same devices, micro-batches and costs for all": "所有调度使用相同的设备数、微批次数与代价",
+  "Same devices, micro-batches and costs for all": "所有调度使用相同的设备数、微批次数与耗时",
   "Backwards from the last micro-batch to the first": "反向从最后一个微批次到第一个",
   "Which schedule to change": "要修改哪个调度",
   ["Which activations are not kept but recomputed before the backward: none, the attention core, or all except " +
   "each layer's input"]: "哪些激活值不保留，而在反向之前重新计算：无、仅注意力核心，或除每层输入外的全部",
   recompute: "重计算",
   "recomputation of each chunk": "每个分块的重计算",
-  "Reset the costs": "重置代价",
+  "Reset the costs": "重置耗时",
   "p, m and v are fixed by the imported order.": "p、m、v 由导入的执行顺序决定。",
   Sizes: "规模",
   "Time per stage and micro-batch": "每个阶段、每个微批次的时间",
@@ -33,7 +33,7 @@ export const CONTROLS = {
     "无法加载模型列表。关闭再打开此处可重试。",
   "{preset}: not possible": "{preset}：不可行",
   "{preset}, ms": "{preset}，ms",
-  "The server does not answer; the costs shown are from its last answer.": "服务器没有响应；显示的是上一次的代价。",
+  "The server does not answer; the costs shown are from its last answer.": "服务器没有响应；显示的是上一次的耗时。",
   "Hide the arithmetic": "隐藏计算过程",
   "Own model": "自定义模型",
   "Own machine": "自定义机器",
@@ -75,7 +75,7 @@ export const CONTROLS = {
   "{preset}: from the model to milliseconds and bytes": "{preset}：从模型到毫秒与字节",
   "Included: {what}.": "计入的有：{what}。",
   "The costs are numbers without a unit. {choose} to see them in milliseconds, with every step of the arithmetic.":
-    "目前的代价是没有单位的数。{choose}后以毫秒显示，并列出计算的每一步。",
+    "目前的耗时是没有单位的数。{choose}后以毫秒显示，并列出计算的每一步。",
   "Choose a model and a machine": "选择模型与机器",
   Quantity: "项目",
   Formula: "公式",
@@ -122,8 +122,21 @@ export const CONTROLS = {
   "Memory of a stashed weight version, in one micro-batch's activations; empty: not counted":
     "一个暂存的权重版本占用的显存，以一个微批次的激活值为单位；留空：不计",
   none: "无",
-  "Layers of each stage, separated by commas; one number: the same for every stage; empty: equal stages":
-    "每个阶段的层数，用逗号分隔；一个数：各阶段相同；留空：各阶段相等",
+  ["Layers of each stage, separated by commas, or Megatron-LM's layout such as Et*3|(tt|)*29,m|L; one number: the " +
+  "same for every stage; empty: equal stages"]:
+    "每个阶段的层数，以逗号分隔，或 Megatron-LM 的布局，如 Et*3|(tt|)*29,m|L；单个数字：每个阶段相同；留空：各阶段相等",
+  "a layout such as {example}; at position {at} ({sign}): {why}":
+    "布局，如 {example}；第 {at} 个字符（{sign}）处：{why}",
+  "nothing comes behind L, the output layer": "L（输出层）之后不能再有内容",
+  "E, the embedding, comes first and once": "E（嵌入层）在最前面，且只有一个",
+  "layers, t, come before all m": "层 t 都在 m 之前",
+  "all m are in one stage": "所有 m 在同一个阶段",
+  "L, the output layer, ends the last stage": "最后一个阶段以 L（输出层）结尾",
+  "there is no layer, t": "没有层 t",
+  "the signs are E, t, m, L and |, as often as n by *n or (...)*n":
+    "可用的符号是 E、t、m、L 和 |，用 *n 或 (...)*n 表示重复 n 次",
+  "a sign is there 1 to {most} times in all": "符号总数为 1 到 {most} 个",
+  "brackets end with ) and a number: (tt|)*29": "括号以 ) 和次数结尾：(tt|)*29",
   "equal stages": "各阶段相等",
   "Activation kept until W": "保留到 W 的激活值",
   "Part of an activation that is kept until the weight gradient W; it changes memory, not times":
@@ -217,7 +230,7 @@ export const CONTROLS = {
   "{name} must be {kind}": "{name} 须为{kind}",
   "a time of 0 or more": "不小于 0 的时间",
   "Part of this link could not be read. See Schedule and costs for details.":
-    "此链接有一部分无法读取；详情见“调度与代价”一栏。",
+    "此链接有一部分无法读取；详情见“调度与耗时”一栏。",
   "an op such as 2F5 or 2F5@b": "一个 op，例如 2F5 或 2F5@b",
   "auto, light or dark": "auto、light 或 dark",
   "the name of a tab": "标签页的名称",

@@ -78,7 +78,7 @@ export const FIGURES = {
   "Bubble, textbook formula": "气泡，教科书公式",
   "idle ÷ all time": "空闲 ÷ 全部时间",
   "idle ÷ work": "空闲 ÷ 工作",
-  "Step time": "训练步时间",
+  "Step time": "单步时间",
   "Busiest device's window": "最忙设备的窗口",
   "per unit of time": "每单位时间",
   "micro-batches per second": "每秒微批次数",
@@ -134,7 +134,7 @@ export const FIGURES = {
   ["The certificate is a lower bound: at these costs and within this memory, no order of the same stages has a " +
   "shorter window of its busiest device. If the order reaches the bound, it is proved optimal; if not, the gap is " +
   "the most that any order could still gain."]:
-    "证书是一个下界：在这些代价和这一显存之内，相同阶段的任何顺序，最忙设备的时间窗都不会更短。若该顺序达到下界，即证明为最优；否则差距就是最多还能改进的量。",
+    "证书是一个下界：在这些耗时和这一显存之内，相同阶段的任何顺序，最忙设备的时间窗都不会更短。若该顺序达到下界，即证明为最优；否则差距就是最多还能改进的量。",
   ["The paper states the problem as an integer linear program (ILP). A solver proves its orders optimal, but only " +
   "for few devices and micro-batches. Bubbleline builds orders, improves them by simulated annealing, and " +
   "compares them with bounds that hold at any size (docs/search.md)."]:
@@ -162,8 +162,8 @@ export const FIGURES = {
   "Peak, chunks in flight on the worst rank": "峰值，占用最多的 rank 上的在途分块数",
   "Idle time per device, busiest device's window": "每个设备的空闲时间，最忙设备的窗口",
   "Idle time per device, whole step": "每个设备的空闲时间，整个训练步",
-  "Step time, busiest device's window": "训练步时间，最忙设备的窗口",
-  "Step time, first start to last end": "训练步时间，从最早开始到最晚结束",
+  "Step time, busiest device's window": "单步时间，最忙设备的窗口",
+  "Step time, first start to last end": "单步时间，从最早开始到最晚结束",
   "over the limit": "超出上限",
   "within the limit": "在上限之内",
   "{family}: holds {held}, may hold {limit}: {verdict}": "{family}：占用 {held}，上限 {limit}：{verdict}",

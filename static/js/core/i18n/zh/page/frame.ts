@@ -50,7 +50,7 @@ export const FRAME = {
   Print: "打印",
   "Order and times": "执行顺序与时间",
   "One file with this view, playback and cost sliders, which needs no server; also code to embed it, and short links.":
-    "包含此视图、播放与代价滑块的单个文件，无需服务器；也有嵌入代码与短链接。",
+    "包含此视图、播放与耗时滑块的单个文件，无需服务器；也有嵌入代码与短链接。",
   "Share …": "分享 …",
   "{width} × {height} px, {size} kB as SVG; text stays editable.":
     "{width} × {height} px，SVG 为 {size} kB；文字仍可编辑。",
@@ -84,7 +84,7 @@ export const FRAME = {
   "The order is in the link: p {p}, m {m}, v {v}.": "执行顺序已写入链接：p {p}，m {m}，v {v}。",
   "The trace is kept as a run: p {p}, m {m}.": "轨迹已保存为一次运行：p {p}，m {m}。",
   "The server does not answer. Your input is still here; try again in a moment.":
-    "服务器没有响应。您输入的内容仍在这里，请稍后再试。",
+    "服务器没有响应。你输入的内容仍在这里，请稍后再试。",
   "Drop an order or a trace": "拖入执行顺序或轨迹",
   "{name} is larger than this page can read.": "{name} 太大，本页无法读取。",
   "{name} cannot be read.": "无法读取 {name}。",
@@ -103,7 +103,7 @@ export const FRAME = {
     "一个链接放不下这么多导入的执行顺序。请先从屏幕上去掉一个，或用这个替换它。",
   "It served this page and no longer responds. Start it again, or check the connection.":
     "它给出本页后就不再响应。请重新启动它，或检查连接。",
-  "bubble {bubble}, step time {makespan}": "气泡 {bubble}，训练步时间 {makespan}",
+  "bubble {bubble}, step time {makespan}": "气泡 {bubble}，单步时间 {makespan}",
   Bubbleline: "Bubbleline",
   "Link to this view": "此视图的链接",
   "Copied. It is {n} characters long, which some programs cut; a short link is safer.":
@@ -120,13 +120,13 @@ export const FRAME = {
   "The server does not answer. The link above works without a short one.":
     "服务器没有响应。上面的链接无需短链接即可使用。",
   "Use {name}": "改用 {name}",
-  "Code for your page": "用于您页面的代码",
+  "Code for your page": "用于你的页面的代码",
   "as the reader's system": "跟随读者的系统",
   Controls: "控件",
   all: "全部",
   "play and scrub": "播放与拖动",
   Size: "大小",
-  "full width": "全宽",
+  "full width, as tall as its rows need": "全宽，高度按行数",
   "Preview of the embed": "嵌入的预览",
   "Embed in a page": "嵌入页面",
   "Or one element, with one script and no server:": "也可只用一个元素加一个脚本，无需服务器：",
@@ -135,7 +135,7 @@ export const FRAME = {
   "Stand-alone HTML file": "独立的 HTML 文件",
   ["One file with the timeline, playback, the choice of a schedule, and sliders for sizes and costs. It opens from a " +
   "disk and needs neither a server nor a network: for a lecture, a thesis, an archive."]:
-    "包含时间线、播放、调度选择以及规模与代价滑块的单个文件。可从磁盘打开，无需服务器与网络：适合课堂、论文与存档。",
+    "包含时间线、播放、调度选择以及规模与耗时滑块的单个文件。可从磁盘打开，无需服务器与网络：适合课堂、论文与存档。",
   "{n} kB": "{n} kB",
   Copy: "复制",
   "Copied.": "已复制。",
@@ -145,16 +145,16 @@ export const FRAME = {
   "Theme: light": "主题：浅色",
   "Theme: dark": "主题：深色",
   "{title}: bubble {bubble}, step time {time}, peak memory {memory} micro-batches' activations":
-    "{title}：气泡 {bubble}，训练步时间 {time}，峰值显存 {memory} 个微批次的激活值",
+    "{title}：气泡 {bubble}，单步时间 {time}，峰值显存 {memory} 个微批次的激活值",
   "{title}: the order was made for the costs of this file and stays the same; only its times change.":
-    "{title}：执行顺序是按此文件自带的代价得出的，保持不变；只有时间随之变化。",
+    "{title}：执行顺序是按此文件自带的耗时得出的，保持不变；只有时间随之变化。",
   Reset: "重置",
   "latency of a hop": "一跳的延迟",
   "{title}, as in this file": "{title}（此文件自带）",
   "{title}: its order is made by the server and stays as it is in this file.":
     "{title}：其执行顺序由服务器构造，在此文件中保持不变。",
   "{title}: its costs or layers are listed for each stage, so p and v stay as in this file.":
-    "{title}：其代价或层数是逐阶段列出的，因此 p 与 v 保持此文件中的值。",
+    "{title}：其耗时或层数是逐阶段列出的，因此 p 与 v 保持此文件中的值。",
   "Loading the first schedule …": "正在加载第一个调度 …",
   "The server searches this schedule or reads it. The page tries again every few seconds.":
     "此调度由服务器搜索或读取。每隔几秒会自动重试。",
@@ -201,12 +201,16 @@ export const FRAME = {
   "A value that cannot be is explained in the element, with the nearest one that can:":
     "不可行的值会在元素中说明，并给出最接近的可行值：",
   "Events, methods, size": "事件、方法、尺寸",
+  "a reader has clicked an op or idle time, or pressed Enter on it; its detail has op, or null, rank, and at.":
+    "读者点击了一个 op 或一段空闲，或在其上按了 Enter；detail 中有 op（空闲时为 null）、rank 和 at。",
   "a reader has changed something; its detail has family, p, m, v, and the figures.":
     "读者改动了某项；其 detail 含 family、p、m、v 与各项数据。",
   "bubble (a share of the step), makespan, peak (micro-batches' activations); null while an attribute is wrong.":
     "bubble (占训练步的比例)、makespan、peak (以微批次的激活值计)；属性有误时为 null。",
   "The element is a block; give it a width and a height by CSS, and the drawing fills it.":
     "该元素是块级元素；用 CSS 给出宽与高，图形会将其填满。",
+  "by CSS, 13 px without it, enlarges everything: 24px on a slide, 1em for that of the text around.":
+    "用 CSS 设定，默认 13 px，会放大全部内容：幻灯片用 24px，与周围文字相同用 1em。",
   "Keys in the drawing: arrow keys choose an op, which is described; space plays; Home and End move the playhead.":
     "图中的按键：方向键选择 op 并给出说明；空格键播放；Home 与 End 移动播放头。",
   "Content Security Policy": "内容安全策略 (CSP)",
@@ -217,7 +221,12 @@ export const FRAME = {
   "Timeline. Space plays, full stop and comma choose the next and previous op, question mark lists all keys.":
     "时间线。空格键播放，句点与逗号选择下一个与上一个 op，问号列出全部按键。",
   "Skip to the timeline": "跳到时间线",
-  "pipeline-parallel schedules, drawn and run": "流水线并行调度，可画可跑",
+  "Pipeline-parallel schedules, drawn and run": "流水线并行调度，可画可跑",
+  "Parts of Bubbleline": "Bubbleline 的各部分",
+  Explore: "探索",
+  Learn: "学习",
+  Build: "搭建",
+  Teach: "教学",
   "+ Compare": "+ 对比",
   "Open a file: an order or a trace": "打开文件：执行顺序或轨迹",
   "Open …": "打开……",
@@ -225,14 +234,17 @@ export const FRAME = {
   Share: "分享",
   "All shortcuts": "全部快捷键",
   Run: "运行",
-  "on cluster": "到集群",
-  "Schedule and costs": "调度与代价",
+  "Run on this computer": "在本机运行",
+  "Run on the Ray cluster": "在 Ray 集群上运行",
+  "Run on cluster {name}": "在集群 {name} 上运行",
+  "Run on {name}": "在 {name} 上运行",
+  "Schedule and costs": "调度与耗时",
   "Timeline. Up and down choose a row, full stop and comma the next and previous op, question mark lists all keys.":
     "时间线。上下方向键选择行，句点与逗号选择下一个与上一个 op，问号列出全部按键。",
   Figures: "数据",
   "Show the run": "显示运行",
   Compare: "对比",
-  Costs: "代价",
+  Costs: "耗时",
   "Building block": "构件",
   Export: "导出",
   Shortcuts: "快捷键",

@@ -1,28 +1,37 @@
 // The first visit's line, the tour and the help.
 
 export const HELP = {
-  "Both waste {a} of the step; both hold {held} micro-batches in memory.":
-    "两者都浪费训练步的 {a}；显存中都保留 {held} 个微批次。",
-  "Both waste {a} of the step; GPipe holds {held} micro-batches in memory, 1F1B {less}.":
-    "两者都浪费训练步的 {a}；GPipe 在显存中保留 {held} 个微批次，1F1B 为 {less} 个。",
-  "GPipe wastes {a} of the step, 1F1B {b}; GPipe holds {held} micro-batches in memory, 1F1B {less}.":
-    "GPipe 浪费训练步的 {a}，1F1B 为 {b}；GPipe 在显存中保留 {held} 个微批次，1F1B 为 {less} 个。",
-  "Close this line": "关闭这一行",
-  "Grey is wasted GPU time. Drag p and m.": "灰色是浪费的 GPU 时间。拖动 p 和 m 试试。",
+  "Your {gpus} GPUs idle {share} of the step.": "你的 {gpus} 块 GPU 每步有 {share} 的时间在空等。",
+  "Can you do better?": "你能做得更好吗？",
+  "Pieces that a batch is cut into": "把一个批次切成几份",
+  "Drag it: more pieces, less grey.": "拖动它：份数越多，灰色越少。",
+  waiting: "等待",
+  ["A row is a GPU with its share of the layers; time runs to the right. The numbers are the pieces of the batch, " +
+  "called micro-batches."]: "每行是一块 GPU，负责模型的一部分层；时间向右。方框里的数字是批次的第几份，称为微批次。",
+  "Price of a GPU-hour: $": "每 GPU 小时的价格 $",
+  "The grey costs {day} a day here, and {many_day} a day on {many} such GPUs.":
+    "灰色在这里每天花掉 {day}，在 {many} 块这样的 GPU 上每天 {many_day}。",
+  ["More pieces mean less grey, but each GPU then keeps the activations of all {pieces} in memory. What decides " +
+  "is the order of the work."]:
+    "份数越多灰色越少，但每块 GPU 要在显存里留着全部 {pieces} 份的激活值。起决定作用的是执行顺序。",
+  "Fix it: the first task": "动手改进：第一个任务",
+  "See how it is done: a tour": "看看怎么做：导览",
+  "Open the whole instrument": "打开完整工具",
+  "Plan a training run": "规划训练",
+  "The price is a number of dollars from 0 to {most}.": "价格应为 0 到 {most} 之间的美元数。",
   Learn: "学习",
   Teach: "教学",
-  "Plan a training run": "规划一次训练",
   Numbers: "数值",
   "Open the lessons": "打开课程",
   Help: "帮助",
   "Help: what things mean, shortcuts, a tour (?)": "帮助：术语、快捷键、导览 (?)",
   "Take the tour": "开始导览",
-  "Nine steps through the schedules; your view comes back at the end.": "九步看懂各种调度；结束后回到您的视图。",
+  "Nine steps through the schedules; your view comes back at the end.": "九步看懂各种调度；结束后回到你的视图。",
   "What things mean": "术语",
   "show it": "查看",
   "A pipeline": "流水线",
   Time: "时间",
-  "Memory and messages": "显存与消息",
+  "Memory and messages": "显存与通信",
   Schedules: "调度",
   "Device, rank (p)": "设备，rank（p）",
   "One GPU, or a group of GPUs that share tensor parallelism. A row of the timeline; there are p of them.":
@@ -98,7 +107,7 @@ export const HELP = {
   "Two chunks on each device, placed on a V: memory of a third, half or all of 1F1B's.":
     "每个设备两个分块，按 V 形放置：显存为 1F1B 的三分之一、一半或相同。",
   "Micro-batches from both ends; a forward and a backward overlap to hide their messages.":
-    "微批次从两端进入；一个前向与一个反向重叠，以掩盖它们的消息。",
+    "微批次从两端进入；一个前向与一个反向重叠，以掩盖通信。",
   Back: "上一步",
   Next: "下一步",
   Done: "完成",
@@ -135,7 +144,7 @@ export const HELP = {
   "Ask why": "问为什么",
   ["Messages take time now (Hop c = 0.4), and the critical path is drawn: the chain that makes the step as long as " +
   "it is. Select an op to see what it needs and what it unblocks; press / to find one."]:
-    "现在消息也要时间（跳 c = 0.4），并画出关键路径：正是这一串 op 决定了训练步有多长。选中一个 op，可看到它需要什么、又放行什么；按 / 可查找 op。",
+    "现在通信也要时间（跳 c = 0.4），并画出关键路径：正是这一串 op 决定了训练步有多长。选中一个 op，可看到它需要什么、又放行什么；按 / 可查找 op。",
   "Now run it": "现在运行它",
   ["Run executes this very order with real tensors, one process a device, checks the gradients against a single " +
   "process, and draws what it measured under the plan."]:

@@ -123,7 +123,7 @@ export const RUNS = {
   "Keep it": "保留",
   automatic: "自动",
   Unit: "单位",
-  "How long one unit of the costs lasts in a paced run": "按节拍运行时，代价的一个单位持续多久",
+  "How long one unit of the costs lasts in a paced run": "按节拍运行时，耗时的一个单位持续多久",
   Steps: "训练步",
   Seed: "随机种子",
   "Options of the next run": "下一次运行的选项",
@@ -131,7 +131,8 @@ export const RUNS = {
   "Where every rank has a GPU of its own, a run is one step": "每个 rank 独占一块 GPU 时，一次运行只有一个训练步",
   "{gpus} × {name} shared by {p} ranks, threads of one process: {mode}":
     "{gpus} × {name}，由 {p} 个 rank 作为同一进程的线程共用：{mode}",
-  "free; ranks that share a GPU hold each other up.": "自由；共用一块 GPU 的 rank 会互相拖慢。",
+  "free, as chosen; ranks that share a GPU hold each other up.": "自由（已指定）；共用一块 GPU 的 rank 会互相拖慢。",
+  "paced, since ranks that share a GPU would hold each other up.": "按节拍，因为共用一块 GPU 的 rank 会互相拖慢。",
   "GPU: none here": "GPU：此处没有",
   "One after the other on the same workers, each drawn under its plan":
     "在同一组 worker 上依次运行，各自画在其计划之下",
@@ -226,21 +227,21 @@ export const RUNS = {
   "Rank order": "rank 次序",
   "by latency": "按延迟",
   "Hop time": "跳时间",
-  "as in the costs": "按代价",
+  "as in the costs": "按耗时",
   "as measured": "按实测",
-  "A free run has no pace, so a hop has no length in its costs": "自由运行没有节拍，因此跳无法换算成其代价的单位",
+  "A free run has no pace, so a hop has no length in its costs": "自由运行没有节拍，因此跳无法换算成其耗时的单位",
   "The server was restarted and no longer has this run.": "服务器已重新启动，不再有这次运行。",
   "Sets the plan's costs to the measured ones, so that plan and run can be compared op by op":
-    "把计划的代价设为实测值，以便逐个 op 比较计划与运行",
+    "把计划的耗时设为实测值，以便逐个 op 比较计划与运行",
   "Sets the plan's hop to the longest one measured between neighbours: {n}":
     "把计划的跳设为相邻 rank 之间实测最长的跳：{n}",
   "With the measured costs the simulation takes {predicted} and the run {measured}, {share} less.":
-    "按实测代价，仿真用时 {predicted}，运行用时 {measured}，短 {share}。",
+    "按实测耗时，仿真用时 {predicted}，运行用时 {measured}，短 {share}。",
   "With the measured costs the simulation takes {predicted} and the run {measured}, {share} more.":
-    "按实测代价，仿真用时 {predicted}，运行用时 {measured}，长 {share}。",
+    "按实测耗时，仿真用时 {predicted}，运行用时 {measured}，长 {share}。",
   "Bubble in the global window: {a} predicted, {b} measured; by the span: {c} and {d}.":
     "全局窗口的气泡：预测 {a}，实测 {b}；跨度窗口：{c} 与 {d}。",
-  "The plan has these costs now; the browser's Back undoes it.": "计划现已采用这些代价；浏览器的“后退”可撤销。",
+  "The plan has these costs now; the browser's Back undoes it.": "计划现已采用这些耗时；浏览器的“后退”可撤销。",
   "The connection to the server is lost: this is the last known state.": "与服务器的连接已断开：此处是最后已知的状态。",
   "The runner is joining the cluster.": "runner 正在加入集群。",
   "Hosts of the cluster, their use, and the ranks of the present or last run":
@@ -256,7 +257,7 @@ export const RUNS = {
   "{us} µs per op": "每个 op {us} µs",
   "Weight versions by rank": "各 rank 的权重版本",
   "Step time, measured": "步时间，实测",
-  "Re-simulated with measured costs": "按实测代价重新仿真",
+  "Re-simulated with measured costs": "按实测耗时重新仿真",
   "Re-simulated with measured op times": "按各 op 的实测时间重新仿真",
   "Peak activations of a rank": "单个 rank 的激活值峰值",
   "{bytes} including host memory": "{bytes}，含主机内存",
@@ -278,7 +279,7 @@ export const RUNS = {
   "Ranks in the order of the hosts, or with neighbours in the pipeline where messages are fastest":
     "rank 按主机的次序，或使流水线中的相邻者之间消息最快",
   "Hops of the plan as in the costs, or as the longest one measured between neighbours before the run":
-    "计划的跳按代价，或取运行前在相邻 rank 之间实测最长的跳",
+    "计划的跳按耗时，或取运行前在相邻 rank 之间实测最长的跳",
   "A forward-only run trains nothing, so it has one step": "仅前向的运行不做训练，因此只有一步",
   "In this schedule every micro-batch is a training step": "在此调度中每个微批次已是一个训练步",
   "Draws the planned position of each op below it (O)": "在每个 op 之下画出其计划位置 (O)",
@@ -298,12 +299,12 @@ export const RUNS = {
   "Run of the panel": "面板显示的运行",
   error: "误差",
   "Runs on the timeline, predicted and measured": "时间线上的运行，预测与实测",
-  "The step time of a simulation with the measured costs of the ops": "按 op 的实测代价仿真所得的步时间",
-  "re-simulated with measured costs": "按实测代价重新仿真",
+  "The step time of a simulation with the measured costs of the ops": "按 op 的实测耗时仿真所得的步时间",
+  "re-simulated with measured costs": "按实测耗时重新仿真",
   "Runs are stored for a while; an old link may outlive its run.": "运行只保存一段时间；旧链接可能比它的运行更久。",
   ["With the measured costs the simulation takes {predicted} and the run {measured}, a difference of {share}: " +
   "the schedule explains the run."]:
-    "按实测代价，仿真用时 {predicted}，运行用时 {measured}，相差 {share}：调度足以解释此运行。",
+    "按实测耗时，仿真用时 {predicted}，运行用时 {measured}，相差 {share}：调度足以解释此运行。",
   ["Run starts one: the schedule on the screen, with real tensors. It is stored here with its figures, to be " +
   "opened again, compared and shared."]:
     "点“运行”即可开始：用真实张量运行屏幕上的调度。运行及其数据保存在这里，可再次打开、比较与分享。",

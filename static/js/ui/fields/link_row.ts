@@ -1,5 +1,5 @@
-// A row of the share dialog: a text to take away, and the button that copies it.
-import { h, setText } from "../../ui/dom.ts";
+// A text to take away, and the button that copies it.
+import { h, setText } from "../dom.ts";
 import { t } from "../../core/i18n/language.ts";
 
 /** status: shows whether it was copied. */
