@@ -8,6 +8,7 @@
 import { t } from "../i18n/language.ts";
 import { IDS } from "./schedules.ts";
 import { pairsOf, shortened } from "./long_link.ts";
+import { withoutLayouts } from "./megatron_layout.ts";
 import { presetParts, readPreset, type Preset } from "./link_preset.ts";
 import { inWords } from "../schedule/per_chunk.ts";
 import { COST_KEYS, IMPORTED, SPEC_FIELDS } from "../schedule/spec_tables.ts";
@@ -213,6 +214,7 @@ export function parse(
 ): { state: State; problems: Problem[]; unknown: Record<string, string> } {
   const problems: Problem[] = [];
   const given = entries(search, problems);
+  withoutLayouts(given);
   const spec = readSpec(given, "", defaults, natural, problems);
   const named = PREFIXES.filter((prefix) => SPEC_FIELDS.some((name) => given.has(prefix + name)));
   const others = named.map((prefix) => readSpec(given, prefix, spec, natural, problems));
