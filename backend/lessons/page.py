@@ -39,6 +39,9 @@ def environment() -> Environment:
     """Return the templates' environment; every text is escaped unless it is HTML of markdown.py."""
     made = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     made.globals["picture"] = lambda query, caption: Markup(picture(query, caption))
+    made.globals["stretched"] = lambda query, caption: Markup(
+        picture(query, caption).replace("<svg ", '<svg preserveAspectRatio="none" ', 1)  # as tall as its place
+    )
     made.globals["thumbnail"] = lambda query: Markup(thumbnail(query))
     made.globals["goals_json"] = lambda question: json.dumps([asdict(goal) for goal in question.goals])
     made.globals["ranks_of"] = lambda query: [spec.p for spec in view_of(query, Budget())]

@@ -9,6 +9,7 @@ import { nextTask, starsKept } from "./data/workbench/progress.ts";
 import { getTask, getTasks, openTask, type Task } from "./data/workbench/tasks.ts";
 import { isLinkKey } from "./core/state/link.ts";
 import { SPEC_FIELDS } from "./core/schedule/spec_tables.ts";
+import { byId } from "./ui/dom.ts";
 import { recall } from "./ui/remembered.ts";
 
 /** Whether a query names a schedule, not only a look. */
@@ -23,7 +24,10 @@ async function startBuild() {
   const { query, own } = isKept ? { ...saved, query: withLook(saved.query, given.query) } : given;
   const listed = isAsked || own.task ? null : firstUnsolved(); // while the rest is loaded
   const started = await start(query || "?");
-  if (!started) return;
+  if (!started) {
+    byId("task-place").append(" "); // the page, which says why, is painted once this is not empty
+    return;
+  }
   const { defaults } = started.store;
   let { position, problem } = namesOrder(query)
     ? await openSpec(started.store.get().spec, defaults)

@@ -275,9 +275,10 @@ export class BuildView {
     [this.#task, this.#start, this.#won] = [task, null, MOST_STARS]; // what a link brings earns nothing
     this.own.task = task.slug;
     session.beginTask(start, aim, task.fixed, textOf(task.title));
-    if (!given)
+    if (!given) {
       this.moves.follow(""); // an order of the board before would lead away from the goals
-    else if (isOfBoard(scheduleOf(given), start.board))
+      this.store.setView({ run: null }, "none"); // it is of the board before
+    } else if (isOfBoard(scheduleOf(given), start.board))
       session.go({ ...given, board: start.board }, textOf(task.title));
     [this.#start, this.#won] = [start, starsOf(aim, session.position)];
     this.task.put(task);

@@ -272,11 +272,8 @@ def test_list_and_lesson_are_chinese(open_lesson: OpenLesson) -> None:
     assert english(page) == []
 
 
-def test_the_first_visit_and_help_lead_to_the_lessons(open_page, server) -> None:
-    page = open_page("", first_visit=True, anew=True)
-    page.evaluate("localStorage.clear()")
-    page.reload()
-    wait(page, READY)
+def test_the_page_and_its_help_lead_to_the_lessons(open_page, server) -> None:
+    page = open_page("")
     expect(page.locator(".site").get_by_role("link", name="Learn")).to_have_attribute("href", "/learn")
     page.click("#help")
     expect(page.locator("#help-learn")).to_have_attribute("href", "/learn")

@@ -382,6 +382,8 @@ def test_what_was_built_runs_is_verified_and_its_card_says_so(open_page: Open, l
     unfurled = page.request.get(page.locator("#card-link").input_value()).text()
     assert 'og:title" content="Built op by op: GPipe, proved optimal, executed"' in unfurled
     assert [lane["id"] for lane in state(page)["lanes"]] == ["a", "run"]
+    page.click("#card-again")
+    wait(page, "bubbleline.state().lanes.length === 1")  # the run was of the board before
 
 
 def test_a_v_half_of_thousands_of_ops_is_recognised(open_page: Open) -> None:

@@ -78,15 +78,18 @@ export function createTaskMap({ load, go, present }: Parts) {
     keepFocus(node, () =>
       replace(
         body,
-        ...ideas.map(({ slug, title, text }) =>
-          h(
+        ...ideas.map(({ slug, title, text }) => {
+          const own = tasks.filter(({ idea }) => idea === slug);
+          const solved = own.filter((task) => starsKept(task.slug)).length;
+          const done = h("span.fine", { text: `${solved}/${own.length}` });
+          return h(
             "section.map-idea",
             { "aria-label": textOf(title) },
-            h("h3", { text: textOf(title) }),
+            h("h3.row", h("span", { text: textOf(title) }), done),
             h("p.fine", { text: textOf(text) }),
-            h("ol", ...tasks.filter(({ idea }) => idea === slug).map((task) => h("li", tile(task, next)))),
-          ),
-        ),
+            h("ol", ...own.map((task) => h("li", tile(task, next)))),
+          );
+        }),
       ),
     );
     setText(forget, undo.length ? t("Bring them back") : t("Forget my stars"));
