@@ -89,7 +89,7 @@ export const WEB_MESSAGES = {
   "lessons.formula_command": "公式中不能使用 {command}",
   "lessons.formula_too_long": "一个公式最多 {most} 个字符",
   "lessons.goal_bubble": "气泡",
-  "lessons.goal_makespan": "训练步时间",
+  "lessons.goal_makespan": "单步时间",
   "lessons.goal_missed": "answer 没有达到目标：{found}",
   "lessons.goal_peak": "峰值显存",
   "lessons.gradient_first": "{op} 不能在 {before} 之前：设备需要前向的激活值。",
