@@ -36,7 +36,7 @@ import { specQuery } from "../core/state/link.ts";
 import { starsOf } from "../core/workbench/goals.ts";
 import { departure, hint, hintTo } from "../core/workbench/hints.ts";
 import { positionOfRows } from "../core/workbench/op_texts.ts";
-import { emptyPosition, scheduleOf, type Board, type Position } from "../core/workbench/position.ts";
+import { emptyPosition, isWhole, scheduleOf, type Board, type Position } from "../core/workbench/position.ts";
 import { isOfBoard } from "../core/workbench/references.ts";
 import { Session, type Event } from "../core/workbench/session.ts";
 import type { Started } from "./start.ts";
@@ -358,7 +358,7 @@ export class BuildView {
     const sentence = t("Back to where the goals could still be met.");
     return (
       before && {
-        text: t("A goal can no longer be met."),
+        text: isWhole(position) ? t("The order is complete, but misses a goal.") : t("A goal can no longer be met."),
         label: t("Go back to where it could"),
         act: () => void session.go(before, sentence),
       }

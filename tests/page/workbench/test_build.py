@@ -328,6 +328,7 @@ def test_a_task_is_solved_and_entered(open_page: Open) -> None:
     settle(page)
     assert placed(page) == 3
     assert page.locator("#op-I0").count() == 0, "only forwards and full backwards may be placed"
+    expect(page.locator("#bench-rest")).to_be_hidden()  # it would be the solution
     page.click("#bench-back")
     expect(page.locator("#refusal")).to_have_text("The first ops of this task stay as they are.")
     page.click("#placing [data-op='0F2']")
