@@ -306,8 +306,8 @@ def board_of(rows: list[str]) -> dict[str, Any]:
     }
 
 
-def test_a_task_is_solved_and_entered(open_page: Open) -> None:
-    page = bench(open_page)
+def answer_for_tasks(page: Page) -> list[dict[str, Any]]:
+    """Answer requests about tasks in the server's place; return what will be entered."""
     entered: list[dict[str, Any]] = []
 
     def answer(route: Route) -> None:
@@ -322,6 +322,12 @@ def test_a_task_is_solved_and_entered(open_page: Open) -> None:
             route.fulfill(json={"ideas": [IDEA], "tasks": [TASK]} if listed else TASK)
 
     page.route("**/api/tasks**", answer)
+    return entered
+
+
+def test_a_task_is_solved_and_entered(open_page: Open) -> None:
+    page = bench(open_page)
+    entered = answer_for_tasks(page)
     page.click("#bench-tasks")
     page.click("#map-finish-1f1b")
     expect(page.locator("#task-title")).to_have_text("Finish this 1F1B")
