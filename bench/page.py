@@ -3,10 +3,10 @@
     python bench/page.py [--family interleaved-zb] [-p 16] [-m 128] [-v 4]
 
 Prints: input event to painted frame while sliders move, beside the floor, a page that only fills a canvas; the same
-where options shape the order by its costs; the size of the scripts; request to first paint of 131,072 ops; frames while
-a million ops are zoomed and panned, alone, with memory strips and as two schedules of half a million; the memory of
-that tab; and the end of an op on a worker to its span on the screen during a run. Figures of other viewers are printed
-beside them.
+where options shape the order by its costs; the size of the scripts; request to first paint of 131,072 ops; the first
+screen on a slow line; frames while a million ops are zoomed and panned, alone, with memory strips and as two schedules
+of half a million; the memory of that tab; and the end of an op on a worker to its span on the screen during a run.
+Figures of other viewers are printed beside them.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from bench.browser.floor import open_floor
 from bench.browser.frames import Frames, memory, pan, zoom
 from bench.browser.opened import drawn, quantiles, query, server
 from bench.browser.sliders import collect, drag, press
+from bench.browser.slow_line import print_first_screen
 from tests.support.page.browser import launch_browser
 
 FRAME_MS = 1000 / 60
@@ -232,6 +233,7 @@ def main() -> None:
         least = sliders(browser, address, spec)
         asking(browser, address, least)
         first_paints(browser, address)
+        print_first_screen(browser, address)
         million(browser, address)
         runs(browser, address)
         browser.close()

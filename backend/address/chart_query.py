@@ -36,6 +36,7 @@ APPEARANCE: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "y": ("throughput", lambda value: choice("y", value, HEIGHTS)),
     "width": (880, lambda value: integer("width", value, *WIDTH)),
     "height": (380, lambda value: integer("height", value, *HEIGHT)),
+    "only": (0, lambda value: integer("only", value, 0, 1)),
 }
 """Each key of a figure's appearance: (default, check)."""
 
@@ -133,7 +134,7 @@ def frontier_query_of(query: bytes) -> FrontierQuery:
 
 def appearance_value(key: str, text: str) -> Any:
     """Read a key of a chart's query: of its appearance, else of a spec."""
-    if key in ("width", "height", "found"):
+    if key in ("width", "height", "only", "found"):
         return number_of(key, text)
     return text if key in APPEARANCE else value_of(key, text)
 

@@ -16,6 +16,7 @@ from backend.errors import RequestError, message
 from backend.schedule.families import imported
 from backend.schedule.families.registry import family_of, validate
 from backend.schedule.family_names import canonical
+from backend.schedule.interop.megatron_layout import is_layout
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import COST_KEYS, Spec
 
@@ -30,6 +31,8 @@ PLAIN = {key: value for key, value in Spec().to_json().items() if key != "costs"
 def plans_of(query: bytes) -> list[Spec]:
     """Return the schedules that a view shows, the first one first. Raises RequestError naming the key that is wrong."""
     entries = entries_of(query)
+    if "m.model" in entries and is_layout(entries.get("layers", "")):  # of the model, which knows its modules
+        entries.setdefault("m.layers", entries.pop("layers"))
     first = _fields(entries, "", PLAIN)
     prefixes = [prefix for prefix in OTHERS if any(prefix + key in entries for key in KEYS)]
     plans = [_spec(fields) for fields in (first, *(_fields(entries, prefix, first) for prefix in prefixes))]

@@ -15,6 +15,7 @@ from backend.errors import RequestError
 from backend.schedule.hardware.models import MAY_LACK as MODEL_MAY_LACK
 from backend.schedule.hardware.models import TRUTHS as MODEL_TRUTHS
 from backend.schedule.hardware.preset_costs import Preset
+from backend.schedule.interop.megatron_layout import is_layout, read_layout, with_layout
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import Spec
 
@@ -37,7 +38,7 @@ NONE = "none"  # the text of a field without a value, where the preset has one
 
 def setting_fields(query: bytes, known: tuple[str, ...]) -> dict[str, Any]:
     """Read a setting's fields from a query string. Raises RequestError naming the key that is wrong."""
-    return fields_of(query, known, setting_value)
+    return with_layout(fields_of(query, known, setting_value))
 
 
 def setting_value(key: str, text: str) -> Any:
@@ -46,6 +47,8 @@ def setting_value(key: str, text: str) -> Any:
         return text
     if key in YES_NO:
         return one_or_zero(key, text)
+    if key == "layers" and is_layout(text):
+        return read_layout(text)
     if key in ("layers", "frozen"):
         return list_of(key, text, number_of)
     if key in MAY_LACK and text == NONE:
@@ -65,7 +68,8 @@ def with_preset_costs(plans: list[Spec], entries: Mapping[str, str]) -> list[Spe
 
 def preset_of(texts: Mapping[str, str]) -> Preset:
     """Read a model and a machine from their keys, those of a link or of /api/costs. Raises RequestError."""
-    return Preset.of({name: setting_value(name, text) for key, text in texts.items() for name in [NAMES.get(key, key)]})
+    fields = {name: setting_value(name, text) for key, text in texts.items() for name in [NAMES.get(key, key)]}
+    return Preset.of(with_layout(fields))
 
 
 def split_preset(query: bytes) -> tuple[bytes, Preset | None]:

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, quote_plus
 
 from backend.errors import RequestError, message
 from backend.schedule.families.registry import family_of, read
+from backend.schedule.interop.megatron_layout import is_layout, read_layout
 from backend.schedule.spec import COST_KEYS, LIMITS, Spec, reject_unknown
 
 SPEC_KEYS = tuple(key for key in Spec().to_json() if key != "costs")
@@ -108,6 +109,8 @@ def value_of(key: str, text: str) -> Any:
                 key, text, message("web.must_be_true_or_false", "{key} must be true or false", key=key), nearest=False
             )
         return TRUTHS[text]
+    if key == "layers" and is_layout(text):
+        return list(read_layout(text).counts)
     return list_of(key, text, number_of) if key in LISTS else number_of(key, text)
 
 

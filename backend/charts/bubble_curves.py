@@ -68,13 +68,14 @@ class Curve:
 def bubble_m(plans: Sequence[ChartSeries], appearance: Appearance, setting: Setting | None = None) -> Chart:
     """Draw the figure; schedules on the screen are ringed, the first one's m is a line."""
     asked = plans[0].spec
-    curves = _curves(plans)
+    curves = _curves(plans, appearance.only)
     rows, place, here = _rows(curves, plans, appearance.y)
     names, width = _names(curves, appearance)
     figure = go.Figure(layout=_layout(curves, appearance, asked.m, width))
     for curve in curves:
         figure.add_trace(_line(curve, plans, appearance, points(rows, place[curve.family])))
-    figure.add_traces([ring(appearance, each.spec.m, 100 * share, each.id.upper(), 16) for each, _, share in here])
+    if not appearance.only:  # then every line is on the screen
+        figure.add_traces([ring(appearance, each.spec.m, 100 * share, each.id.upper(), 16) for each, _, share in here])
     for note in names:
         figure.add_annotation(note)
     columns = ((SCHEDULE, ""), ("m", MICRO_BATCHES), (BUBBLE, "%"))
@@ -94,7 +95,7 @@ def bubble_m(plans: Sequence[ChartSeries], appearance: Appearance, setting: Sett
     return Chart(figure, notes, columns, rows)
 
 
-def _curves(plans: Sequence[ChartSeries]) -> list[Curve]:
+def _curves(plans: Sequence[ChartSeries], only: int) -> list[Curve]:
     """Return a curve for each family with one order, and for those on the screen as they are."""
     asked = plans[0].spec
     ms = stops(M_STOPS, asked.m)
@@ -103,7 +104,7 @@ def _curves(plans: Sequence[ChartSeries]) -> list[Curve]:
     specs: list[Spec] = []
     presets: list[Preset | None] = []
     for name, family in FAMILIES.items():
-        if name in SEARCHED and name not in on_screen:
+        if (only or name in SEARCHED) and name not in on_screen:
             continue
         free = asked if "memory" in family.fields else asked.with_(memory=None)
         plan = on_screen.get(name)

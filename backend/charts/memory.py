@@ -37,6 +37,7 @@ MOST_RANKS = 8  # lines in a plot
 MOST_STEPS = 400  # of a line; beyond, each is the most within its part of the time
 DASHES = ("solid", "dash", "dot", "dashdot")
 GAP = 0.1  # of the height, between two plots
+NEAR_AXIS = 0.15  # of the time
 LIMIT = message("charts.limit", "limit")
 
 
@@ -144,16 +145,19 @@ def _shade(appearance: Appearance, rank: int, p: int) -> str:
 
 
 def _rank_labels(appearance: Appearance, at: int, ranks: Sequence[tuple[Floats, Floats]]) -> list[dict[str, Any]]:
-    """Label the first and the last rank at their peaks."""
+    """Label the first and the last rank at their peaks, to the right of a peak that is near the axis."""
     notes = []
+    end = max(float(when[-1]) for when, _ in ranks)
     for rank in sorted({0, len(ranks) - 1}):
         when, held = ranks[rank]
         top = int(held.argmax())
+        before = rank == 0 and float(when[top]) > NEAR_AXIS * end
         notes.append(
             {
                 "text": _rank_name(rank), "x": float(when[top]), "y": float(held[top]), "yref": _axis("y", at),
                 "showarrow": False,
-                "xanchor": "left" if rank else "right", "xshift": 4 if rank else -4, "yshift": 6,
+                "xanchor": "right" if before else "left", "xshift": -4 if before else 4, "yshift": 8,
+                "bgcolor": tokens(appearance.theme)["surface"], "borderpad": 0,
                 "font": {"color": _shade(appearance, rank, len(ranks)), "size": TEXT - 1},
             }
         )  # fmt: skip

@@ -54,7 +54,7 @@ def messages(plans: Sequence[ChartSeries], appearance: Appearance, setting: Sett
     """Draw the figure; bytes are those of the model: 2 b s h of a message, in bfloat16."""
     model = (setting or Setting.read({"p": 1})).model
     each = 2.0 * model.micro_batch * model.sequence * model.hidden
-    loads = _loads(plans)
+    loads = _loads(plans, appearance.only)
     rows = [_row(one, each, plans) for one in loads]
     most = max(one.load.messages for one in loads)
     scale, unit = _unit(most * 1.1 * each)
@@ -79,12 +79,13 @@ def messages(plans: Sequence[ChartSeries], appearance: Appearance, setting: Sett
     return Chart(figure, _notes(model, each, title), columns, scaled)
 
 
-def _loads(plans: Sequence[ChartSeries]) -> list[FamilyLoad]:
+def _loads(plans: Sequence[ChartSeries], only: int) -> list[FamilyLoad]:
     """Return every family with every v that it takes; of searched families only the one on the screen."""
     plan, shown = plans[0], [each.spec for each in plans]
+    families = {spec.family for spec in shown}
     loads = []
     for name, family in FAMILIES.items():
-        if name in SEARCHED and name != plan.spec.family:
+        if (name in SEARCHED and name != plan.spec.family) or (only and name not in families):
             continue
         found = over_v(plan.spec, name, in_processes, plan.preset, shown)
         loads += [FamilyLoad(name, family.title, load) for load in found]
@@ -222,13 +223,16 @@ def _notes(model: Model, each: float, title: str | None) -> tuple[str, ...]:
 
 
 def _bubbles(appearance: Appearance, family: str, loads: Sequence[FamilyLoad]) -> list[dict[str, Any]]:
-    """Write the bubble beside each point of a family."""
+    """Write the bubble below each point of a family, at the first in words."""
     font = {"color": tokens(appearance.theme)["ink-3"], "size": TEXT - 1}
+    ours = [one.load for one in loads if one.family == family]
+    shares = [percent(load.figures.global_bubble.of_total) for load in ours]
+    texts = [message("charts.bubble_is", "bubble {share}", share=shares[0]), *shares[1:]]
     return [
         {
-            "text": percent(one.load.figures.global_bubble.of_total), "x": one.load.spec.v, "y": one.load.messages,
-            "xanchor": "left", "xshift": 9, "yshift": -11, "showarrow": False, "font": font,
+            "text": text, "x": load.spec.v, "y": load.messages,
+            "xanchor": "left" if at < len(ours) - 1 else "center", "xshift": 9 if at < len(ours) - 1 else 0,
+            "yshift": -13, "showarrow": False, "font": font,
         }
-        for one in loads
-        if one.family == family
+        for at, (text, load) in enumerate(zip(texts, ours, strict=True))
     ]  # fmt: skip

@@ -18,12 +18,15 @@ CLEAR = "rgba(0,0,0,0)"
 
 @dataclass(frozen=True)
 class Appearance:
-    """Theme, size in px, and the chart's variant (for most: the quantity that goes up)."""
+    """Theme, size in px, the chart's variant (for most: the quantity that goes up), and whether a chart of all families
+    has only those on the screen.
+    """
 
     theme: str
     width: int
     height: int
     y: str
+    only: int = 0
 
 
 def template(theme: str) -> go.layout.Template:

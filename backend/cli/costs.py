@@ -16,9 +16,10 @@ from backend.schedule.hardware.cost_model import DEFAULTS, KEYS, LINKS, Setting
 from backend.schedule.hardware.estimate import Estimate, estimate
 from backend.schedule.hardware.footprint import memory_note
 from backend.schedule.hardware.step_units import GB
+from backend.schedule.interop.megatron_layout import with_layout
 
 _parallel = all_of(*parallel_options())
-SPLIT = ListType("number[,number...]", int, LAYERS.wanted)
+SPLIT = ListType("number[,number...]", int, LAYERS.wanted, layout=True)
 
 
 @click.command()
@@ -31,7 +32,7 @@ SPLIT = ListType("number[,number...]", int, LAYERS.wanted)
 @click.option("--zero", type=int, help="ZeRO: 1 shards the optimizer, 2 also gradients, 3 also weights (default 0)")
 @_parallel
 @click.option(
-    "--layers", type=ListType("number[,number...]", int, LAYERS.wanted), help="layers of the model, or of each stage"
+    "--layers", type=SPLIT, help="layers of the model, or of each stage, or Megatron-LM's layout 'Et*3|(tt|)*29,m|L'"
 )
 @click.option("--link", type=click.Choice(LINKS), help="what a hop crosses (auto: NVLink where all fit in a node)")
 @click.option("--in-flight", type=float, help="micro-batches whose activations a device holds (default p)")
@@ -43,7 +44,7 @@ def costs(as_json: bool, changes: Sequence[tuple[str, Any]], **given: Any) -> No
     """Work out times, hops and bytes of MODEL (a preset, or custom with --set) on a machine."""
     data = {key: value for key, value in given.items() if value is not None}
     try:
-        data = with_changes(data, changes)
+        data = with_layout(with_changes(data, changes))
         if "family" not in data and "m" in data:
             why = message("web.m_needs_balance", "m means nothing without --balance FAMILY")
             raise RequestError("m", data["m"], why)

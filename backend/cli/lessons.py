@@ -14,6 +14,7 @@ from backend.cli.options import config, write_file
 from backend.config import PROJECT
 from backend.errors import RequestError
 from backend.lessons.export import built, lesson_file
+from backend.lessons.format.markdown import PICTURES
 from backend.lessons.lesson import LANGUAGES, Broken
 from backend.lessons.shelf import Shelf, read, shelf_of
 from backend.lessons.values import LessonError
@@ -69,7 +70,8 @@ def export(slug: str, output: Path | None, lang: str) -> None:
     try:
         lesson = _shelf().lesson(slug, lang)
         script, style = built(BUILT / "js" / "lesson-file.js"), built(BUILT / "css" / "learn.css")
-        text = lesson_file(lesson, lang, script, style)
+        own = config().lessons
+        text = lesson_file(lesson, lang, script, style, own and own / PICTURES)
     except (RequestError, LessonError) as error:
         click.echo(str(error), err=True)
         sys.exit(2)

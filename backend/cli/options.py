@@ -23,6 +23,7 @@ from backend.schedule.family_names import canonical
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.hardware.step_units import GB, DeviceMemory, StepUnits
 from backend.schedule.interop.ascii import ROUNDING
+from backend.schedule.interop.megatron_layout import StageLayout, is_layout, read_layout, with_layout
 from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.recompute import MODES as RECOMPUTE
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
@@ -35,17 +36,21 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 class ListType(click.ParamType):  # type: ignore[type-arg]  # generic only from click 8.4 on
     """One entry, or entries separated by commas, one per stage or chunk, with runs as in a link: 34*2 is 34 stages of
-    2. `always`: a list even of one.
+    2. `always`: a list even of one; `layout`: or a layout of Megatron-LM.
     """
 
-    def __init__(self, name: str, entry: Callable[[str], Any], wanted: str = "", always: bool = False) -> None:
-        self.name, self.wanted, self._entry, self._always = name, wanted, entry, always
+    def __init__(
+        self, name: str, entry: Callable[[str], Any], wanted: str = "", always: bool = False, layout: bool = False
+    ) -> None:
+        self.name, self.wanted, self._entry, self._always, self._layout = name, wanted, entry, always, layout
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Read the text; the spec checks the range and the number of entries."""
         if not isinstance(value, str):
             return value
         try:
+            if self._layout and is_layout(value):
+                return read_layout(value)
             found = list_of((param and param.name) or self.name, value, lambda _, text: self._entry(text))
         except RequestError as error:
             self.fail(error.message, param, ctx)
@@ -55,7 +60,7 @@ class ListType(click.ParamType):  # type: ignore[type-arg]  # generic only from 
 
 
 COSTS = ListType("number[,number...]", float, "a number, nor numbers separated by commas")
-LAYERS = ListType("count,...", int, "whole numbers separated by commas", always=True)
+LAYERS = ListType("count,...", int, "whole numbers separated by commas", always=True, layout=True)
 STAGES = ListType("count|stage,...", int, "a whole number, nor whole numbers separated by commas")
 MODES = ListType("word[,word...]", str)
 
@@ -107,7 +112,11 @@ def spec_options(optional: bool = False, several: bool = False, family: bool = T
         click.option("--forward-only", is_flag=True, default=None, help="inference: forwards without backwards"),
         click.option("--frozen", type=STAGES, help="stages that are not trained: the first k, or a list such as 0,2"),
         _modes_option("recompute", RECOMPUTE, "what is run again before the backward"),
-        click.option("--layers", type=LAYERS, help="layers in each stage, such as 5,5,5,3 or 3*5,3"),
+        click.option(
+            "--layers",
+            type=LAYERS,
+            help="layers in each stage, such as 5,5,5,3 or 3*5,3, or as Megatron-LM's 'Et*3|(tt|)*29,m|L'",
+        ),
         click.option(
             "--vocabulary", type=click.Choice(list(VOCABULARY)), help=_choices("where the output layer is", PLACES)
         ),
@@ -191,7 +200,10 @@ def preset_data(given: dict[str, Any]) -> Preset | None:
     """Take the options of a model and a machine out of a command's; None without a model. Raises RequestError."""
     changes = given.pop("changes")
     data = {key: given.pop(key) for key in PRESET_OPTIONS}
-    data = with_changes({key: value for key, value in data.items() if value is not None}, changes)
+    if data["model"] is not None and isinstance(given.get("layers"), StageLayout):
+        data["layers"] = given["layers"]
+        given["layers"] = list(data["layers"].layers)  # of which there must be as many as stages
+    data = with_layout(with_changes({key: value for key, value in data.items() if value is not None}, changes))
     if not data:
         return None
     if "model" not in data:
@@ -279,6 +291,8 @@ def spec_data(given: dict[str, Any]) -> dict[str, Any]:
     data = {key: value for key, value in given.items() if value is not None}
     if isinstance(data.get("family"), str):
         data["family"] = canonical(data["family"])
+    if isinstance(data.get("layers"), StageLayout):
+        data["layers"] = list(data["layers"].counts)
     costs = {key: data.pop(key) for key in COST_KEYS if key in data}
     return data | ({"costs": costs} if costs else {})
 

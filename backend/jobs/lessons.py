@@ -11,11 +11,12 @@ from backend.errors import RequestError, message, with_codes
 from backend.jobs.class_size import Need
 from backend.jobs.encoding import Encoded, encode_json
 from backend.lessons.format.directives import MAKERS, OPTIONS
+from backend.lessons.format.markdown import PICTURES
 from backend.lessons.format.parse import lesson_of
-from backend.lessons.grade import grade, shown_answer
 from backend.lessons.lesson import Broken, Lesson, Question
 from backend.lessons.page import Assets, picture, render
 from backend.lessons.page_sources import html_of
+from backend.lessons.questions.grade import grade, shown_answer
 from backend.lessons.shelf import GALLERY, scenes_or_lesson, shelf_of
 
 HTML = "text/html"
@@ -31,18 +32,17 @@ class Handout:
     key: bool = False
 
 
-def list_page(own: Path | None, language: str, assets: Assets) -> Encoded:
-    """Return the page with all lessons."""
-    return _html("learn/list.html", language, entries=shelf_of(own).entries(language), assets=assets)
+def list_page(own: Path | None, language: str, notes: bool, assets: Assets) -> Encoded:
+    """Return the page with all lessons; files with mistakes, with these, are for who reads the notes as well."""
+    entries = [entry for entry in shelf_of(own).entries(language) if notes or isinstance(entry, Lesson)]
+    return _html("learn/list.html", language, entries=entries, notes=notes, assets=assets)
 
 
 def lesson_page(own: Path | None, slug: str, language: str, handout: Handout, assets: Assets) -> Encoded:
     """Return a lesson's page. Raises RequestError where there is no such lesson."""
     shelf = shelf_of(own)
     lesson = shelf.lesson(slug, language)
-    whole = [entry for entry in shelf.entries(language) if isinstance(entry, Lesson)]
-    at = next(place for place, entry in enumerate(whole) if entry.slug == lesson.slug)
-    before, after = whole[at - 1] if at > 0 else None, whole[at + 1] if at + 1 < len(whole) else None
+    before, after = shelf.neighbours(slug, language)
     return _html(
         "learn/lesson.html", language, lesson=lesson, before=before, after=after, assets=assets, **vars(handout)
     )
@@ -68,12 +68,13 @@ def presenter_page(own: Path | None, deck: str, language: str, assets: Assets) -
     )
 
 
-def checked(name: str, text: str, language: str) -> dict[str, Any]:
+def checked(name: str, text: str, language: str, own: Path | None = None) -> dict[str, Any]:
     """Return what is wrong in a lesson's file, by line, or else what it has: steps, questions, pictures of its scenes.
 
-    Keeps nothing.
+    Its own pictures are those of the folder ``own``. Keeps nothing.
     """
-    found = lesson_of(text.encode("utf-8", "surrogatepass"), name, language)
+    pictures = None if own is None else own / PICTURES
+    found = lesson_of(text.encode("utf-8", "surrogatepass"), name, language, pictures)
     if isinstance(found, Broken):
         return {"problems": with_codes([{"line": each.line, "cause": each.cause} for each in found.problems])}
     scenes = [scene for step in found.steps for scene in step.scenes]
@@ -132,8 +133,10 @@ def graded(own: Path | None, slug: str, language: str, number: int, given: str, 
         "counted": verdict.counted,
     }
     if verdict.right or (tries >= 2 and verdict.counted):
-        answer |= {"explanation": question.explanation, "place": question.place or None}
+        found_by_reader = verdict.right and question.kind == "reach"  # its own sizes stay on the timeline
+        answer |= {"explanation": question.explanation, "place": None if found_by_reader else question.place or None}
         answer["answer"] = shown_answer(question)
+        answer["spot"] = question.spots[0].text() if question.spots else None
         answer["option"] = question.right if question.kind == "choose" else None
     return encode_json(answer)
 

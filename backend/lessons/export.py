@@ -7,7 +7,9 @@ searched family, an option) is a picture. Answers are in the file, encoded, and 
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64encode
+from dataclasses import asdict, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -17,15 +19,18 @@ from markupsafe import Markup
 from backend import __version__
 from backend.address.chart_query import chart_query_of, query_of_view
 from backend.charts.catalogue import KINDS
-from backend.lessons.grade import REASONS, shown_answer
+from backend.lessons.format.markdown import PICTURE_KINDS, PICTURES
 from backend.lessons.lesson import Figure, Lesson, Question
 from backend.lessons.page import render
 from backend.lessons.page_sources import template_of, tr
+from backend.lessons.questions.goals import QUANTITIES
+from backend.lessons.questions.grade import REASONS, shown_answer
 from backend.lessons.values import Budget, LessonError, mistake
 from backend.lessons.views import view_of
 from backend.schedule.spec import Spec
 
 PLAIN = Spec()
+SHOWN_PICTURE = re.compile(rf'src="/learn/{PICTURES}/([\w.-]+)"')
 COSTS = {"f": "F", "i": "I", "w": "W", "comm": "comm"}
 LIVE = (
     *("gpipe", "1f1b", "pipedream", "interleaved", "interleaved-bfs", "interleaved-zb", "zb-h1", "zb-h2"),
@@ -35,16 +40,30 @@ LIVE = (
 SIZES = ("family", "p", "m", "v", "group", "lifo", "costs")  # the fields of a spec that it knows
 
 
-def lesson_file(lesson: Lesson, language: str, script: str, style: str) -> str:
-    """Return the file of a lesson; ``script`` and ``style`` are those of the bundle."""
-    reasons = {code: template_of(text, language) for code, text in REASONS.items()}
-    answers = {"questions": [sealed(question, language) for question in lesson.questions], "reasons": reasons}
+def lesson_file(lesson: Lesson, language: str, script: str, style: str, pictures: Path | None = None) -> str:
+    """Return the file of a lesson; ``script`` and ``style`` are those of the bundle, ``pictures`` is the folder
+    of a lecturer's pictures.
+    """
+    questions = [sealed(question, language) for question in lesson.questions]
+    answers = {"questions": questions, "reasons": reasons_in(language)}
     encoded = b64encode(json.dumps(answers, separators=(",", ":")).encode()).decode()
-    return render(
+    page = render(
         "learn/file.html", language, lesson=lesson, version=__version__, sealed=encoded,
         live=elements, table=lambda block: chart_table(block, language),
         **inlined(script, style),
     )  # fmt: skip
+    return page if pictures is None else SHOWN_PICTURE.sub(lambda found: _inlined_picture(pictures, found[1]), page)
+
+
+def _inlined_picture(folder: Path, name: str) -> str:
+    kind = PICTURE_KINDS[name.rpartition(".")[2]]
+    return f'src="data:{kind};base64,{b64encode((folder / name).read_bytes()).decode()}"'
+
+
+def reasons_in(language: str) -> dict[str, str]:
+    """Return the templates of reasons by their codes, and what a list has between its parts."""
+    reasons = {code: template_of(text, language) for code, text in REASONS.items()}
+    return reasons | {"between": "、" if language == "zh" else ", "}
 
 
 def elements(query: str) -> list[dict[str, str]] | None:
@@ -74,7 +93,7 @@ def chart_table(block: Figure, language: str) -> dict[str, Any] | None:
         return None
     kind = KINDS[block.chart]
     asked = chart_query_of(query_of_view(block.query.removeprefix("?").encode()), kind)
-    chart = kind.draw(asked.plans, asked.appearance, asked.setting)
+    chart = kind.draw(asked.plans, replace(asked.appearance, only=int(block.only)), asked.setting)
     return {
         "notes": [tr(text, language) for text in chart.notes],
         "columns": [tr(name, language) for name, _ in chart.columns],
@@ -97,6 +116,11 @@ def sealed(question: Question, language: str) -> dict[str, Any]:
         "reasons": [option.reason for option in question.options], "right": question.right,
         "ops": list(question.ops), "explanation": question.explanation, "place": place,
         "shown": shown_answer(question),
+        "goals": [
+            asdict(goal) | {"name": tr(QUANTITIES[goal.quantity], language), "percent": goal.quantity == "bubble"}
+            for goal in question.goals
+        ],
+        "sizes": list(question.sizes), "spots": [asdict(spot) for spot in question.spots],
     }  # fmt: skip
 
 

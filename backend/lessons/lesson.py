@@ -5,11 +5,17 @@ HTML in these records is made by markdown.py, which escapes everything that a fi
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from backend.lessons.questions.goals import Goal
+from backend.lessons.questions.spots import Spot
 from backend.lessons.task_link import TaskLink
 
 LANGUAGES = ("en", "zh")
+KINDS = ("predict", "choose", "order", "reach", "find")
+ON_TIMELINE = ("reach", "find")  # kinds that are answered on the timeline
 
 
 @dataclass(frozen=True)
@@ -50,12 +56,15 @@ class Scene:
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart of the Charts tab: its name and its query, with its "?"."""
+    """A chart of the Charts tab: its name and its query, with its "?"; ``only`` its own schedules, without the others
+    that the tab adds.
+    """
 
     chart: str
     query: str
     html: str
     caption: str
+    only: bool = False
     kind: str = "figure"
 
 
@@ -69,12 +78,14 @@ class Option:
 
 @dataclass(frozen=True)
 class Question:
-    """A question; ``kind`` is predict, choose or order, ``number`` counts from 1 in the lesson. ``place`` is where the
-    answer is on the timeline: a view's query, with its "?", which may select an op; "" if it is nowhere.
+    """A question; ``kind`` is one of KINDS, ``number`` counts from 1 in the lesson. ``place`` is where the answer is on
+    the timeline: a view's query, with its "?", which may select an op; "" if it is nowhere.
 
     predict: ``answer`` in the unit of the engine (a share for "%"), ``shown`` as readers read it, ``tolerance`` in the
     same unit, ``others`` values that wrong answers are recognized by, with their names. choose: ``options`` and
     ``right``, the index of the right one. order: ``ops`` in their right order and ``shuffled``, as shown at first.
+    reach and find are answered on the timeline, which begins with ``view``: with sliders, until all ``goals`` are met,
+    as ``sizes`` meet them; or by a choice of one of the ``spots``.
     """
 
     kind: str
@@ -93,6 +104,10 @@ class Question:
     right: int = -1
     ops: tuple[str, ...] = ()
     shuffled: tuple[str, ...] = ()
+    view: str = ""
+    goals: tuple[Goal, ...] = ()
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    spots: tuple[Spot, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -123,7 +138,15 @@ class Source:
     kind: str = "source"
 
 
-Block = Prose | Scene | Figure | Question | Link | Note | Source
+@dataclass(frozen=True)
+class Recap:
+    """What a reader knows at the end of the lesson."""
+
+    html: str
+    kind: str = "recap"
+
+
+Block = Prose | Scene | Figure | Question | Link | Note | Source | Recap
 
 
 @dataclass(frozen=True)
@@ -159,14 +182,42 @@ class Lesson:
     language: str
     file: str
     title: str
-    minutes: int
+    minutes: int  # to read it and to answer its questions
     summary: str
+    picture: str  # the view that the list shows of it
     steps: tuple[Step, ...] = field(default=())
 
     @property
     def questions(self) -> list[Question]:
         """Return all questions, in order."""
         return [block for step in self.steps for block in step.blocks if isinstance(block, Question)]
+
+    @property
+    def recap(self) -> Recap | None:
+        """Return what a reader knows at the end."""
+        return next((block for step in self.steps for block in step.blocks if isinstance(block, Recap)), None)
+
+
+WORD = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+")
+TAG = re.compile(r"<[^>]*>")
+WORDS_A_MINUTE, SIGNS_A_MINUTE = 180, 320  # of a text that is studied: words, Chinese characters
+ANSWER_MINUTES = {"predict": 0.7, "choose": 0.5, "order": 1.2, "reach": 1.0, "find": 0.7}
+VIEW_MINUTES = 0.25  # of a scene or chart
+
+
+def minutes_of(steps: Sequence[Step]) -> int:
+    """Estimate the minutes that a reader needs for the texts, the views and the questions of a lesson."""
+    minutes = 0.0
+    for block in (block for step in steps for block in step.blocks if not isinstance(block, Note | Source)):
+        texts = [block.html]
+        if isinstance(block, Question):
+            texts += [block.explanation, *(option.html for option in block.options)]
+            minutes += ANSWER_MINUTES[block.kind]
+        minutes += VIEW_MINUTES * isinstance(block, Scene | Figure)
+        words = [word for text in texts for word in WORD.findall(TAG.sub(" ", text))]
+        signs = sum(word >= "\u3400" for word in words)
+        minutes += signs / SIGNS_A_MINUTE + (len(words) - signs) / WORDS_A_MINUTE
+    return max(1, round(minutes))
 
 
 @dataclass(frozen=True)

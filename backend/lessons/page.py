@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -12,9 +13,9 @@ from markupsafe import Markup
 from backend.charts.previews import svg
 from backend.charts.previews.card import TimedPlan
 from backend.config import PROJECT
-from backend.lessons.grade import shown_answer
 from backend.lessons.lesson import Broken, Lesson
 from backend.lessons.page_sources import tr
+from backend.lessons.questions.grade import shown_answer
 from backend.lessons.values import Budget, measured
 from backend.lessons.views import view_of
 
@@ -38,6 +39,11 @@ def environment() -> Environment:
     """Return the templates' environment; every text is escaped unless it is HTML of markdown.py."""
     made = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     made.globals["picture"] = lambda query, caption: Markup(picture(query, caption))
+    made.globals["stretched"] = lambda query, caption: Markup(
+        picture(query, caption).replace("<svg ", '<svg preserveAspectRatio="none" ', 1)  # as tall as its place
+    )
+    made.globals["thumbnail"] = lambda query: Markup(thumbnail(query))
+    made.globals["goals_json"] = lambda question: json.dumps([asdict(goal) for goal in question.goals])
     made.globals["ranks_of"] = lambda query: [spec.p for spec in view_of(query, Budget())]
     made.globals["answer_of"] = shown_answer
     made.filters["as_html"] = Markup
@@ -52,6 +58,13 @@ def picture(query: str, caption: str) -> str:
     found = [measured(spec, Budget()) for spec in view_of(query, Budget())]
     plans = [TimedPlan(each.spec, each.timeline, each.figures.global_bubble.of_total) for each in found]
     return svg.picture(plans, caption)
+
+
+@lru_cache(maxsize=256)
+def thumbnail(query: str) -> str:
+    """Draw the last schedule of a view for the list of lessons."""
+    found = measured(view_of(query, Budget())[-1], Budget())
+    return svg.thumbnail(TimedPlan(found.spec, found.timeline, found.figures.global_bubble.of_total))
 
 
 def render(name: str, language: str, **values: Any) -> str:

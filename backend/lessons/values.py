@@ -2,6 +2,7 @@
 
     gpipe p=4 m=16 : bubble                          a family, keys as in links, and one of VALUES
     ratio: gpipe p=4 m=8 : peak ; 1f1b p=4 m=8 : peak
+    product: gpipe p=4 m=8 : bubble ; 512 ; 24       values and numbers
     model llama3-70b : vocabulary * hidden           fields of a preset, multiplied or divided
     ... | percent                                    a format, one of FORMATS
 
@@ -42,6 +43,7 @@ FACTORS = 12  # of a product
 NBSP = "\u00a0"
 
 PAIR = re.compile(r"([A-Za-z_][\w.]*)=(\S+)")
+NUMBER = re.compile(r"\d{1,12}(?:\.\d{1,6})?", re.ASCII)
 FIELD = re.compile(r"[a-z_]+|\d{1,12}(?:\.\d{1,6})?")
 
 
@@ -189,6 +191,7 @@ def _scaled(unit: str, size: float) -> Callable[[float], str]:
 FORMATS: dict[str, Callable[[float], str]] = {
     "percent": lambda value: f"{100 * value:.1f}{NBSP}%",
     "number": _plain,
+    "about": lambda value: _plain(float(f"{value:.2g}")),
     "x": lambda value: f"{value:.1f}".removesuffix(".0") + "x",
     "thousands": _scaled("k", 1e3),
     "millions": _scaled("M", 1e6),
@@ -225,6 +228,8 @@ def _evaluate(body: str, budget: Budget) -> tuple[float, str, str, tuple[tuple[s
         if bottom == 0:
             raise mistake("lessons.ratio_by_zero", "the second value of this ratio is 0")
         return top / bottom, "number", query, ()
+    if body.startswith("product:"):
+        return _values_product(body.removeprefix("product:").split(";"), budget), "number", "", ()
     head, colon, tail = body.rpartition(":")
     if not colon:
         raise mistake(
@@ -235,6 +240,14 @@ def _evaluate(body: str, budget: Budget) -> tuple[float, str, str, tuple[tuple[s
     if head.split()[:1] == ["model"]:
         return _product(head.split()[1:], tail), "number", "", ()
     return _quantity(head, tail.strip(), budget)
+
+
+def _values_product(parts: list[str], budget: Budget) -> float:
+    """Multiply values and numbers. Raises LessonError."""
+    if len(parts) > FACTORS:
+        raise mistake("lessons.too_many_factors", "a product has at most {most} factors", most=FACTORS)
+    factors = [part.strip() for part in parts]
+    return math.prod(float(factor) if NUMBER.fullmatch(factor) else _evaluate(factor, budget)[0] for factor in factors)
 
 
 def _quantity(head: str, name: str, budget: Budget) -> tuple[float, str, str, tuple[tuple[str, float], ...]]:

@@ -1,5 +1,5 @@
 // The script of a lesson's file: the component for its scenes, and its questions, graded here. Sends no request.
-import { grade, type Reasons, type Sealed } from "./app/learn/grade.ts";
+import { grade, isMet, type Reasons, type Sealed } from "./app/learn/grade.ts";
 import { createQuestions } from "./app/learn/questions.ts";
 import { BubbleLine } from "./component/element.ts";
 
@@ -12,11 +12,14 @@ const sealed: { questions: Sealed[]; reasons: Reasons } = JSON.parse(
   ),
 );
 
-/** The last scene before a question. */
+const formOf = (number: number) => document.getElementById(`question-${number}`) as HTMLFormElement | null;
+
+/** The timeline of a question, else that of the last scene before it. */
 function nearestLive(number: number) {
-  const form = document.getElementById(`question-${number}`);
-  const all = [...document.querySelectorAll("bubble-line")];
-  return all.reverse().find((each) => form && each.compareDocumentPosition(form) & Node.DOCUMENT_POSITION_FOLLOWING);
+  const form = formOf(number);
+  const all = [...document.querySelectorAll("bubble-line")].reverse() as BubbleLine[];
+  const isBefore = (each: Element) => form && each.compareDocumentPosition(form) & Node.DOCUMENT_POSITION_FOLLOWING;
+  return all.find((each) => form?.contains(each)) ?? all.find(isBefore);
 }
 
 customElements.define("bubble-line", BubbleLine);
@@ -25,18 +28,18 @@ document.documentElement.classList.add("is-live");
 createQuestions({
   async ask(number, given, tries) {
     const question = sealed.questions.find((each) => each.number === number) as Sealed;
-    const verdict = grade(question, given, sealed.reasons);
+    const verdict = grade(question, given, sealed.reasons, nearestLive(number)?.figures ?? undefined);
     if (!verdict.right && tries < TRIES) return verdict;
     const { explanation, place, shown, kind, right } = question;
     return {
       ...verdict,
       explanation,
-      place: nearestLive(number) && place,
+      place: nearestLive(number) && !(kind === "reach" && verdict.right) && place,
       answer: shown,
       option: kind === "choose" ? right : null,
     };
   },
-  show(place, number, asked) {
+  show({ place }, number, asked) {
     const live = nearestLive(number) ?? document.querySelector("bubble-line");
     for (const [name, value] of Object.entries<string>(place)) live?.setAttribute(name, value);
     if (asked) live?.scrollIntoView({ block: "center" });
@@ -44,6 +47,27 @@ createQuestions({
   keep: () => {},
   kept: () => null,
 });
+
+for (const { number, kind, goals, sizes } of sealed.questions) {
+  const form = formOf(number);
+  const live = form?.querySelector("bubble-line") as BubbleLine | null | undefined;
+  const chosen = form?.querySelector(".chosen");
+  if (!form || !live || !chosen) continue;
+  const choose = (answer: string, text: string) => {
+    form.dataset.answer = answer;
+    chosen.textContent = text;
+  };
+  if (kind === "find")
+    live.addEventListener("choose", ({ detail: { op, rank, at } }: any) => choose(op ?? `${rank}@${at}`, op ?? ""));
+  let met = false;
+  live.addEventListener("change", ({ detail }: any) => {
+    if (kind !== "reach" || !detail) return;
+    met = goals.every((goal) => isMet(goal, detail[goal.quantity]));
+    const pairs = sizes.map((size) => `${size}=${detail[size]}`);
+    choose(pairs.join(" "), pairs.join(", ").replaceAll("=", " = "));
+  });
+  for (const released of ["pointerup", "keyup"]) live.addEventListener(released, () => met && form.requestSubmit());
+}
 
 const observer = new IntersectionObserver(
   (entries) => {

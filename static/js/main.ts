@@ -3,7 +3,7 @@ import { exposeForTests } from "./app/inspection.ts";
 import { PageView } from "./app/page_view.ts";
 import { start } from "./app/start.ts";
 
-const isPresented = takeKey("present") === "1";
+const isPresented = isAskedToPresent();
 const started = await start();
 if (started) {
   const page = new PageView(started);
@@ -11,12 +11,10 @@ if (started) {
   if (isPresented) page.presenting.enter();
 }
 
-/** A key of the address that is no part of a view; it is taken out. */
-function takeKey(name: string) {
-  const address = new URL(location.href);
-  const value = address.searchParams.get(name);
-  if (value === null) return null;
-  const kept = address.search.slice(1).split("&").filter((part) => part.split("=")[0] !== name); // prettier-ignore
-  history.replaceState(history.state, "", `${address.pathname}${kept.length ? `?${kept.join("&")}` : ""}`);
-  return value;
+/** Whether a link asks to present; that is no part of a view, and goes out of the address. */
+function isAskedToPresent() {
+  const { pathname, search } = location;
+  const rest = search.replace(/([?&])present=1(&|$)/, (_, before, after) => (after ? before : ""));
+  if (rest !== search) history.replaceState(history.state, "", pathname + rest);
+  return rest !== search;
 }

@@ -13,7 +13,7 @@ HEAD = "---\ntitle: T\nminutes: 3\nsummary: S\n---\n"
 
 def parsed(source: bytes) -> Lesson | Broken:
     """Read a file's content as en/01-x.md."""
-    return lesson_of(source, "en/01-x.md", "en")
+    return lesson_of(source, "en/01-x.md", "en", SAMPLES / "pictures")
 
 
 def lesson(text: str) -> Lesson:

@@ -64,7 +64,8 @@ def test_export_writes_one_file_with_its_own_policy_and_hidden_answers(run, tmp_
     assert sealed is not None
     data = json.loads(b64decode(sealed[1]))
     assert (data["questions"][0]["right"], data["questions"][0]["reasons"][1]) == (1, "Its gradient is there.")
-    assert not re.search(r"""(src|href)=["'](?!#)""", text.partition("</head>")[2]), "it loads nothing"
+    assert not re.search(r"""(src|href)=["'](?!#|data:)""", text.partition("</head>")[2]), "it loads nothing"
+    assert 'src="data:image/png;base64,' in text
     chinese = tmp_path / "zh.html"
     assert run("export", "bubble", "--lang", "zh", "-o", str(chinese)).exit_code == 0
     assert "提交" in chinese.read_text()

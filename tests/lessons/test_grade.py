@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from backend.lessons.export import sealed
-from backend.lessons.grade import REASONS, grade
+from backend.lessons.export import reasons_in, sealed
 from backend.lessons.lesson import Question
 from backend.lessons.page_sources import catalogue, html_of, template_of
-from tests.lessons.support import SAMPLES, parsed
+from backend.lessons.questions.goals import sizes_of, solved_view
+from backend.lessons.questions.grade import REASONS, grade
+from backend.lessons.shelf import Shelf
+from backend.lessons.values import VALUES, Budget, measured
+from backend.lessons.views import view_of
+from tests.lessons.support import SAMPLES
 from tests.support import message_templates
 from tests.support.node import answers, needs_node
 
-PREDICT, CHOOSE, PEAK, ORDER = range(4)
+PREDICT, CHOOSE, PEAK, ORDER, REACH, WAIT, OP = range(7)
 CASES: list[tuple[int, str, bool, str]] = [
     (PREDICT, "27.3", True, ""),
     (PREDICT, " 27,3 % ", True, ""),
@@ -45,14 +49,33 @@ CASES: list[tuple[int, str, bool, str]] = [
     (ORDER, "0B0 0F0 0F1 0F2 0B1 0B2", False, "0B0 cannot come before 0F0"),
     (ORDER, "0F0 0F1", False, "Give each of the ops once."),
     (ORDER, "0F0 0F0 0F2 0B0 0B1 0B2", False, "Give each of the ops once."),
+    (REACH, "m=8", True, ""),
+    (REACH, "m=6", False, "With m = 6 that is: bubble 33.3 %, peak memory 6."),
+    (REACH, "m=12", False, "With m = 12 that is: bubble 20.0 %, peak memory 12."),
+    (REACH, "p=2", False, "Move the slider first."),
+    (REACH, "p=2 m=8", False, "Move the slider first."),
+    (WAIT, "0@6", True, ""),
+    (WAIT, "0@11", False, "This is another wait."),
+    (WAIT, "1@6", False, "This is another wait."),
+    (WAIT, "0F1", False, "0F1 is work; select a wait."),
+    (WAIT, "there", False, "Select it on the timeline first."),
+    (OP, "1B0", True, ""),
+    (OP, "2B0", False, "2B0 is not the one."),
+    (OP, "0@6", False, "This is a wait; select an op."),
 ]
 """Question, answer, whether it is right, and a part of the reason."""
-NO_ANSWER = ("That is no number", "Choose one", "Give each of the ops")
+NO_ANSWER = ("That is no number", "Choose one", "Give each of the ops", "Move the slider", "Select it on")
 
 
 def questions() -> list[Question]:
-    read = parsed((SAMPLES / "en" / "01-bubble.md").read_bytes())
-    return read.questions  # type: ignore[union-attr]
+    shelf = Shelf((SAMPLES,))
+    return [*shelf.lesson("bubble", "en").questions, *shelf.lesson("order", "en").questions[-3:]]
+
+
+def found(question: Question, given: str) -> dict[str, float]:
+    """The figures of the sizes that are given, as a lesson's file has them of its timeline."""
+    spec = view_of(solved_view(question.view, sizes_of(given)), Budget())[0]
+    return {goal.quantity: VALUES[goal.quantity][0](measured(spec, Budget())) for goal in question.goals}
 
 
 @pytest.mark.parametrize(("number", "given", "right", "reason"), CASES)
@@ -67,10 +90,13 @@ def test_an_answer_gets_its_verdict_and_a_wrong_one_its_reason(number: int, give
 @needs_node
 def test_a_lessons_file_grades_as_the_server_does():
     asked = questions()
-    cases = [(sealed(asked[number], "zh"), given) for number, given, _, _ in CASES]
-    reasons = {code: template_of(text, "zh") for code, text in REASONS.items()}
-    found = answers("grade", [{"cases": cases, "reasons": reasons}])[0]
-    for (number, given, _, _), answer in zip(CASES, found, strict=True):
+    cases = [
+        (sealed(asked[number], "zh"), given, found(asked[number], given) if asked[number].goals else None)
+        for number, given, _, _ in CASES
+    ]
+    reasons = reasons_in("zh")
+    graded = answers("grade", [{"cases": cases, "reasons": reasons}])[0]
+    for (number, given, _, _), answer in zip(CASES, graded, strict=True):
         verdict = grade(asked[number], given)
         assert answer == {
             "right": verdict.right,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.lessons.lesson import Figure, Lesson, Link, Question, Scene
+from backend.lessons.lesson import ON_TIMELINE, Figure, Lesson, Link, Question, Scene
 from backend.lessons.shelf import OWN, Shelf, read
 from backend.lessons.values import Budget
 from backend.lessons.views import view_of
@@ -140,14 +140,25 @@ def test_every_step_has_a_picture(name: str):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_lesson_takes_three_to_eight_minutes_and_asks_five_questions_and_leads_to_a_task(name: str):
+def test_a_lesson_takes_a_quarter_of_an_hour_and_asks_five_questions_and_leads_to_a_task(name: str):
     lesson = lessons()["en"][name]
-    assert 3 <= lesson.minutes <= 8
+    assert 8 <= lesson.minutes <= 16
+    assert abs(lesson.minutes - lessons()["zh"][name].minutes) <= 4, "an estimate for the same lesson"
     assert 5 <= len(lesson.steps) <= 8, "the introduction and four to seven steps"
     assert len(questions(lesson)) >= 5
     links = [block.kind for step in lesson.steps for block in step.blocks if isinstance(block, Link)]
     assert "build" in links
     assert ("run" in links) == (lesson.slug in RUNS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_two_questions_are_answered_on_the_timeline_and_the_end_says_what_one_knows(name: str):
+    for found in lessons().values():
+        kinds = [each.kind for each in questions(found[name])]
+        assert sum(kind in ON_TIMELINE for kind in kinds) >= 2
+        recap = found[name].recap
+        assert recap is not None
+        assert 3 <= recap.html.count("<li>") <= 4
 
 
 def test_there_are_sixty_questions_of_every_kind():
@@ -156,6 +167,8 @@ def test_there_are_sixty_questions_of_every_kind():
     assert kinds["predict"] >= 20
     assert kinds["choose"] >= 20
     assert kinds["order"] >= 5
+    assert kinds["reach"] >= 12
+    assert kinds["find"] >= 10
     computed = [
         each
         for name in NAMES
@@ -195,6 +208,8 @@ def test_no_scene_shows_the_bubble_or_the_length_of_a_step_before_the_question_f
     for block in blocks:
         if isinstance(block, Scene):
             shown.update(view_of(block.query, Budget()))
+        elif isinstance(block, Question) and block.view:
+            shown.update([*view_of(block.view, Budget()), *view_of(block.place, Budget())])
         elif isinstance(block, Question) and block.place and block.line in lines:
             quantity = lines[block.line].rpartition(":")[2].strip()
             if quantity in SEEN and shown.intersection(view_of(block.place, Budget())):
@@ -208,8 +223,9 @@ def test_a_question_about_another_size_than_the_one_in_view_names_its_size(name:
     problems = []
     for step in lessons()["en"][name].steps:
         for block in step.blocks:
-            if isinstance(block, Scene):
-                shown = [(spec.p, spec.m) for spec in view_of(block.query, Budget())]
+            view = block.query if isinstance(block, Scene) else block.view if isinstance(block, Question) else ""
+            if view:
+                shown = [(spec.p, spec.m) for spec in view_of(view, Budget())]
             elif isinstance(block, Question) and block.place:
                 asked = view_of(block.place, Budget())[0]
                 named = SIZE.search(re.sub(r"<[^>]+>", "", block.html))
@@ -223,6 +239,15 @@ def test_a_text_names_no_slider_that_a_lesson_lacks(name: str):
     found = [*TO_MOVE["en"].findall(source("en", name)), *TO_MOVE["zh"].findall(source("zh", name))]
     sizes = {part for text in found for part in re.split(r"\s*(?:,|and|和|、)\s*", text) if part}
     assert sizes <= {"p", "m", "v"}, f"{name}: lessons have sliders of p, m and v only: {sizes}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_question_with_sliders_moves_those_that_its_answer_names(name: str):
+    for language in ("en", "zh"):
+        for each in questions(lessons()[language][name]):
+            asked = re.sub(r"<[^>]+>", "", each.html)
+            named = {size for text in TO_MOVE[language].findall(asked) for size in text if size in "pmv"}
+            assert not each.sizes or named <= set(each.sizes), f"{language}/{name}:{each.line}"
 
 
 def test_a_figure_before_its_question_would_be_found():

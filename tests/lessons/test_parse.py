@@ -67,6 +67,8 @@ def test_nothing_of_a_file_becomes_html_or_a_script():
     assert 'href="https://ok.example/?a=%22b' in prose
 
 
+REACH = ":::{reach} ?family=gpipe&p=4&m=4\n:goal: bubble < 10 %\n:answer: m=28\nx\n---\ny\n:::\n"
+FIND = ":::{find} ?family=1f1b&p=4&m=8\n:answer: why-idle rank=0 at=5\nx\n---\ny\n:::\n"
 WRONG: list[tuple[str, int, str]] = [
     ("x\n", 1, "a lesson begins with ---"),
     ("---\ntitle: T\nminutes: 3\n---\n" + SCENE, 2, "the head needs summary"),
@@ -111,7 +113,25 @@ WRONG: list[tuple[str, int, str]] = [
     (HEAD + SCENE + "$\\text{<script>alert(1)</script>}$\n", 9, "the formula"),
     (HEAD + SCENE + "$\\text{<mi onclick=\"x\">a</mi>}$\n", 9, "the formula \\text{<mi onclick"),
     (HEAD + SCENE + "$\\href{javascript:alert(1)}{x}$\n", 9, "no \\href"),
-    (HEAD + SCENE + "![x](https://example.org/x.png)\n", 9, "a picture cannot be shown"),
+    (HEAD + SCENE + "![x](https://example.org/x.png)\n", 9, "is no picture here"),
+    (HEAD + SCENE + "a\n![x](x.png)\n", 10, "x.png is no picture here"),
+    (HEAD + SCENE + "![](../pictures/box.png)\n", 9, "needs a text in its brackets"),
+    (HEAD + SCENE + "![x](pictures/none.png)\n", 9, "there is no picture none.png"),
+    (HEAD + SCENE + "[x](pictures/box.png)\n", 9, "pictures/box.png is no link"),
+    (HEAD + ":::{scene} ?family=gpipe\nx\n\n## A\n\n" + ASKED, 6, "not closed by a line with ::: before the next"),
+    (HEAD + REACH.replace("m=28", "m=20"), 6, "does not reach the goal: bubble 13.0"),
+    (HEAD + REACH.replace("m=28", "m=280"), 6, "the sliders of a lesson end at p=32, m=128, v=8"),
+    (HEAD + REACH.replace("m=28", "28"), 6, "answer has the sizes"),
+    (HEAD + REACH.replace("&m=4", "&m=40"), 6, "reaches the goal already"),
+    (HEAD + REACH.replace("bubble <", "idle <"), 6, "the quantity is one of bubble"),
+    (HEAD + REACH.replace("10 %", "much"), 6, "a value is written"),
+    (HEAD + REACH.replace("&m=4", "&m=4&b.m=8"), 6, "reach shows one schedule"),
+    (HEAD + FIND.replace("why-idle rank=0 at=5", "idle rank=0 at=1"), 6, "rank 0 does not wait"),
+    (HEAD + FIND.replace("why-idle rank=0 at=5", "idle rank=9 at=1"), 6, "rank 9 does not wait"),
+    (HEAD + FIND.replace("why-idle rank=0 at=5", "op 0F9"), 6, "no op 0F9"),
+    (HEAD + FIND.replace("why-idle rank=0 at=5", "the wait"), 6, "answer begins with one of"),
+    (HEAD + FIND.replace("p=4", "p=1").replace("why-idle rank=0 at=5", "longest-idle"), 6, "no rank waits"),
+    ("---\ntitle: T\nsummary: S\npicture: gpipe\n---\n" + SCENE, 2, "a view is a query"),
     (HEAD + SCENE + ASKED.replace("---\nThat much.\n", ""), 9, "needs an explanation"),
     (HEAD + SCENE + ASKED.replace(":answer: gpipe p=4 m=8 : bubble\n", ""), 9, "needs :answer:"),
     (HEAD + SCENE + ASKED.replace("How much?\n", ""), 9, "the question itself is missing"),

@@ -52,6 +52,32 @@ def test_a_page_does_not_have_the_answers(client: FlaskClient):
         assert "27.27" not in text
 
 
+def test_a_picture_of_a_lesson_is_sent_and_nothing_else_of_its_folder(client: FlaskClient):
+    shown = re.search(r"<img [^>]*>", client.get("/learn/order").text)
+    assert shown is not None
+    assert 'src="/learn/pictures/box.png"' in shown[0]
+    assert 'alt="A blue box"' in shown[0]
+    picture = client.get("/learn/pictures/box.png")
+    assert (picture.status_code, picture.mimetype) == (200, "image/png")
+    assert "sandbox" in picture.headers["Content-Security-Policy"]
+    for name in ("none.png", "..%2fen%2f01-bubble.md", "box.txt"):
+        assert client.get(f"/learn/pictures/{name}").status_code == 404
+
+
+def test_the_end_of_a_lesson_has_what_one_knows_and_the_next_lesson(client: FlaskClient):
+    end = client.get("/learn/order?lang=en").text.partition('id="lesson-end"')[2]
+    assert "What you now know" in end
+    assert "<li>Fewer grey slots.</li>" in end
+    assert re.search(r'rel="next" href="/learn/[a-z0-9-]+\?lang=en"', end)
+    assert end.count('href="#question-') == 4
+
+
+def test_the_list_has_a_picture_of_each_lesson(client: FlaskClient):
+    page = client.get("/learn").text
+    assert page.count('<svg class="pic-small"') == page.count("data-slug=") >= 14
+    assert "Begin with lesson 1: " in page
+
+
 def test_the_key_is_on_a_page_of_its_own_and_only_where_it_is_asked_for(client: FlaskClient):
     assert "answer-key" not in client.get("/learn/bubble").text
     text, _, key = client.get("/learn/bubble?key=1").text.partition('class="answer-key"')
@@ -115,10 +141,14 @@ def test_a_lecturers_mistake_is_listed_and_mended_without_a_restart(client: Flas
     (tmp_path / "en").mkdir()
     file = tmp_path / "en" / "30-mine.md"
     file.write_text(HEAD + ":::{scen} <script>\n:::\n")
-    page = client.get("/learn").text
+    assert "30-mine.md" not in client.get("/learn").text, "mistakes are the lecturer's"
+    page = client.get("/learn?notes=1").text
     assert "en/30-mine.md:6</code> there is no directive scen" in page
     assert "/learn/" in page, "the others are there"
     assert client.get("/learn/mine").status_code == 404
+    read = {"Accept": "text/html"}
+    assert "This lesson has a mistake" in client.get("/learn/mine", headers=read).text
+    assert "line 6: there is no directive scen" in client.get("/learn/mine?notes=1", headers=read).text
     entry = client.get("/api/lessons").get_json()["lessons"][-1]
     assert (entry["slug"], entry["problems"][-1]["line"]) == ("mine", 6)
     file.write_text(HEAD + ":::{scene} ?family=gpipe&p=2&m=2\nA caption.\n:::\n")

@@ -35,7 +35,7 @@ def views(step: Step) -> tuple[str, list[tuple[str, list[str]]]]:
 def test_every_scene_has_a_picture_and_ways_to_open_present_and_save_it(client: FlaskClient):
     page = unescape(client.get("/teach?lang=en").text)
     scenes = scenes_or_lesson(None, "gallery", "en").steps[1:]
-    assert page.count('<svg class="pic"') == len(scenes)
+    assert page.count('class="pic"') == len(scenes)
     for step in scenes:
         query = step.scenes[0].query
         for address in (f"/{query}", f"/{query}&present=1&lang=en", f"/api/standalone{query}"):
@@ -48,6 +48,13 @@ def test_every_scene_has_a_picture_and_ways_to_open_present_and_save_it(client: 
 def test_the_page_names_every_directive_of_a_lesson(client: FlaskClient):
     page = client.get("/teach").text
     assert not [name for name in MAKERS if f":::{{{name}}}" not in page]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_example_of_a_file_is_one_without_a_mistake(client: FlaskClient, language: str):
+    example = unescape(client.get(f"/teach?lang={language}").text.partition("<code>---")[2].partition("</code>")[0])
+    checked = client.post("/api/lessons/check", json={"name": "20-our-cluster.md", "text": f"---{example}"}).get_json()
+    assert (checked["problems"], checked["questions"]) == ([], 1)
 
 
 def test_what_a_class_needs_is_computed_from_the_settings_and_its_size(client: FlaskClient):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from backend.lessons.answers import awaited_op, next_op, row_part, shuffled
+from backend.lessons.questions.answers import awaited_op, next_op, row_part, shuffled
 from backend.lessons.values import Budget, LessonError, compute
 from backend.schedule.families.registry import order, read
 from backend.schedule.hardware.models import MODELS
@@ -56,6 +56,8 @@ def test_ratios_and_products_and_formats():
     assert compute("gpipe p=4 m=8 : bubble", BUDGET).text == "27.3\u00a0%"
     assert compute("gpipe p=4 m=8 : bubble | number", BUDGET).text == "0.2727"
     assert compute("1f1b p=8 m=2048 : ops", BUDGET).text == "32,768"
+    assert number("product: gpipe p=4 m=8 : bubble ; 512 ; 24") == pytest.approx(3 / 11 * 512 * 24)
+    assert compute("product: gpipe p=4 m=8 : bubble ; 512 ; 48 | about", BUDGET).text == "6,700"
 
 
 def test_the_next_op_and_the_one_that_is_awaited():

@@ -13,6 +13,7 @@ from backend.schedule.order.order import decode, micro_numbers
 
 WIDTH, LABEL, GAP, HEAD, AXIS = 720, 34, 2, 18, 16  # px
 ROW, LEAST_ROW, MOST_HEIGHT = 22, 4, 420
+SMALL = (240, 64)  # px of a thumbnail
 LETTER = 6.4  # px of a digit
 NARROW = 3.0  # px; neighbours of one kind that are narrower are drawn as one
 MOST_BOXES = 4000
@@ -28,6 +29,22 @@ def picture(plans: Sequence[TimedPlan], caption: str) -> str:
         f'<svg class="pic" viewBox="0 0 {WIDTH} {height:g}" role="img" aria-label="{escape(caption, quote=True)}">'
         f"{body}</svg>"
     )
+
+
+def thumbnail(plan: TimedPlan) -> str:
+    """Draw a schedule without texts, as an ornament: a path for each kind of op."""
+    order, end = plan.timeline.order, float(plan.timeline.end.max()) or 1.0
+    scale, height = SMALL[0] / end, SMALL[1] / order.p
+    paths: dict[str, list[str]] = {}
+    for rank in range(order.p):
+        for start, until, kind, _ in _merged(_boxes(plan, rank), scale):
+            x, width = start * scale, max(0.4, (until - start) * scale - 0.4)
+            path = f"M{x:.1f} {rank * height:.1f}h{width:.1f}v{height - 1:.1f}h-{width:.1f}z"
+            paths.setdefault(kind, []).append(path)
+    drawn = "".join(f'<path class="{kind}" d="{"".join(parts)}"/>' for kind, parts in paths.items())
+    back = f'<rect class="pic-idle" width="{SMALL[0]}" height="{SMALL[1]}"/>'
+    box = f'viewBox="0 0 {SMALL[0]} {SMALL[1]}" preserveAspectRatio="none"'
+    return f'<svg class="pic-small" {box} aria-hidden="true">{back}{drawn}</svg>'
 
 
 def document(plans: Sequence[TimedPlan], theme: Theme = "light") -> str:

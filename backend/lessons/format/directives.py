@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from backend.address.chart_query import chart_query_of, query_of_view
 from backend.charts.catalogue import KINDS
 from backend.errors import RequestError
-from backend.lessons.answers import awaited_op, next_op, row_part, shuffled
 from backend.lessons.format.markdown import Text
-from backend.lessons.grade import number_text
-from backend.lessons.lesson import Block, Figure, Link, Note, Option, Question, Scene, Source
+from backend.lessons.lesson import Block, Figure, Link, Note, Option, Question, Recap, Scene, Source
 from backend.lessons.page_sources import papers
+from backend.lessons.questions.answers import COMPUTED, row_part, shuffled
+from backend.lessons.questions.goals import check, goals_of, sizes_of, solved_view
+from backend.lessons.questions.grade import number_text
+from backend.lessons.questions.spots import spots_of
 from backend.lessons.task_link import task_link
 from backend.lessons.values import LessonError, compute, mistake
 from backend.lessons.views import view_of
@@ -21,9 +23,9 @@ from backend.lessons.views import view_of
 HEAD = re.compile(r"\{([a-z-]{1,20})\}[ \t]*(.*)")
 OPTION_LINE = re.compile(r":([a-z]{1,20}):[ \t]*(.*)")
 CHOICE = re.compile(r"- \[([ x])\] (.*)")
-COMPUTED = {"next": next_op, "why-idle": awaited_op}
 TOLERANCE = 0.01  # of the answer, where a file names none
 MOST_OPTIONS = 8
+SWEEPS = ("bubble-m", "messages")  # charts of all families, which can be left with those of their view
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+){0,11}")
 
 
@@ -118,7 +120,9 @@ def _figure(it: Directive, text: Text, number: int) -> Block:
             chart_query_of(query_of_view(query.removeprefix("?").encode()), KINDS[chart])
         except RequestError as error:
             raise LessonError(error.message) from None
-    return Figure(chart, query, *_caption(it, text))
+    if "only" in it.options and chart not in SWEEPS:
+        raise mistake("lessons.only_of_curves", "only is an option of {names}", names=list(SWEEPS))
+    return Figure(chart, query, *_caption(it, text), only="only" in it.options)
 
 
 def _question(it: Directive, text: Text, number: int) -> tuple[str, str, str]:
@@ -223,6 +227,34 @@ def _order(it: Directive, text: Text, number: int) -> Block:
     return Question("order", number, it.line, *question, query, ops=ops, shuffled=shuffled(ops))
 
 
+def _reach(it: Directive, text: Text, number: int) -> Block:
+    asked = _question(it, text, number)
+    view = _view(it, text)
+    goals, sizes = goals_of(it.options.get("goal", ""), text.budget), sizes_of(it.options["answer"])
+    check(view, sizes, goals)
+    place = solved_view(view, sizes)
+    return Question("reach", number, it.line, *asked, place, view=view, goals=goals, sizes=sizes)
+
+
+def _find(it: Directive, text: Text, number: int) -> Block:
+    asked = _question(it, text, number)
+    view = _view(it, text)
+    spots = spots_of(view, it.options["answer"], text.budget)
+    place = f"{view}&sel={spots[0].op}" if spots[0].op else view
+    return Question("find", number, it.line, *asked, place, view=view, spots=spots)
+
+
+def _view(it: Directive, text: Text) -> str:
+    """Return the view that a question begins with. Raises LessonError unless it has one schedule."""
+    if len(view_of(it.argument, text.budget)) > 1:
+        raise mistake("lessons.one_schedule", "{directive} shows one schedule", directive=it.name)
+    return it.argument
+
+
+def _recap(it: Directive, text: Text, number: int) -> Block:
+    return Recap(text.html(it.body, it.body_line))
+
+
 def _build(it: Directive, text: Text, number: int) -> Block:
     if not SLUG.fullmatch(it.argument):
         raise mistake("lessons.bad_task", "build names a task, such as {example}", example="finish-1f1b")
@@ -252,9 +284,12 @@ ASKED = ("answer", "hint")
 OPTIONS = {
     "scene": ("play",),
     "compare": ("play",),
+    "figure": ("only",),
     "predict": (*ASKED, "unit", "tolerance"),
     "choose": ASKED,
     "order": ASKED,
+    "reach": (*ASKED, "goal"),
+    "find": ASKED,
 }
 MAKERS: dict[str, Callable[[Directive, Text, int], Block]] = {
     "scene": _scene,
@@ -263,8 +298,11 @@ MAKERS: dict[str, Callable[[Directive, Text, int], Block]] = {
     "predict": _predict,
     "choose": _choose,
     "order": _order,
+    "reach": _reach,
+    "find": _find,
     "build": _build,
     "run": _run,
     "note": _note,
     "source": _source,
+    "recap": _recap,
 }

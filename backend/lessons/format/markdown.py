@@ -7,8 +7,9 @@ whose texts are escaped. Values are ``{{ expression }}`` (values.py).
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -28,6 +29,14 @@ MOST_NESTING = 20
 LONGEST_FORMULA = 400  # characters
 VALUE = re.compile(r"\{\{(.{1,600}?)\}\}", re.DOTALL)
 LINK = re.compile(r"(https?://[^\s]+|/(?!/)[^\s]*|[#?][^\s]*)", re.IGNORECASE)
+PICTURES = "pictures"  # the folder beside those of the languages
+PICTURE_KINDS: Mapping[str, str] = {
+    "png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "webp": "image/webp", "gif": "image/gif",
+    "svg": "image/svg+xml",
+}  # fmt: skip
+PICTURE = re.compile(rf"(?:\.\./)?{PICTURES}/([A-Za-z0-9][\w-]{{0,60}}\.({'|'.join(PICTURE_KINDS)}))", re.ASCII)
+MOST_PICTURE = 2_000_000  # bytes
+RELATIVE = re.compile(r"\.{0,2}/?\w[\w./-]*", re.ASCII)  # a mistake unless it is a picture
 NAMESPACE = "http://www.w3.org/1998/Math/MathML"
 TAG = re.compile(
     r"math|semantics|none|m(row|i|n|o|text|space|sup|sub|subsup|frac|sqrt|root|over|under|underover|table|tr|td|style"
@@ -52,8 +61,16 @@ def reader() -> MarkdownIt:
     md.use(dollarmath_plugin, allow_digits=False, renderer=_formula)
     md.inline.ruler.before("escape", "value", _value_rule)
     md.add_render_rule("value", _show_value)
-    md.validateLink = lambda url: LINK.fullmatch(url) is not None  # type: ignore[method-assign]
+    md.validateLink = lambda url: bool(LINK.fullmatch(url) or RELATIVE.fullmatch(url))  # type: ignore[method-assign]
     return md
+
+
+def is_picture(path: Path) -> bool:
+    """Return whether a file of a picture's size is there."""
+    try:
+        return path.is_file() and path.stat().st_size <= MOST_PICTURE
+    except OSError:
+        return False
 
 
 def _value_rule(state: StateInline, silent: bool) -> bool:
@@ -103,10 +120,11 @@ def _checked(mathml: str) -> str:
 class Text:
     """The prose of one file: renders parts of it, computes their values, and collects what is wrong by line."""
 
-    def __init__(self, budget: Budget, report: Any) -> None:
+    def __init__(self, budget: Budget, report: Any, pictures: Path | None = None) -> None:
         self.md = reader()
         self.budget = budget
         self.report = report  # (line, cause)
+        self.pictures = pictures
 
     def parse(self, source: str, first_line: int) -> list[Token]:
         """Return the tokens of a text that begins on a line of the file, with their values computed."""
@@ -117,18 +135,61 @@ class Text:
         return tokens
 
     def _fill(self, inline: Token, line: int) -> None:
-        """Compute the values of a paragraph, check its formulas, and refuse pictures."""
+        """Compute the values of a paragraph, and check its formulas, pictures and links."""
         for child in inline.children or ():
             if child.type in ("softbreak", "hardbreak"):
                 line += 1
             elif child.type == "value":
                 self._compute(child, line)
             elif child.type == "image":
-                self.report(line, message("lessons.no_pictures", "a picture cannot be shown; use a scene or a figure"))
-            elif child.type == "link_open" and str(child.attrs.get("href", "")).startswith("http"):
-                child.attrs["rel"] = "noopener"
+                self._picture(child, line)
+            elif child.type == "link_open":
+                href = str(child.attrs.get("href", ""))
+                if LINK.fullmatch(href) is None:
+                    self.report(
+                        line,
+                        message(
+                            "lessons.bad_link", "{given} is no link: it begins with https://, / or #", given=href[:60]
+                        ),
+                    )
+                if href.startswith("http"):
+                    child.attrs["rel"] = "noopener"
             elif child.type.startswith("math_"):
                 self._check_formula(child, line)
+
+    def _picture(self, image: Token, line: int) -> None:
+        """Check that a picture is there and says what it shows, and give it its address."""
+        source = str(image.attrs.get("src", ""))
+        name = PICTURE.fullmatch(source)
+        if name is None:
+            self.report(
+                line,
+                message(
+                    "lessons.not_a_picture",
+                    "{given} is no picture here: it is one of {kinds} in the folder {folder} beside the lessons, "
+                    "written {example}",
+                    given=source[:60],
+                    kinds=list(PICTURE_KINDS),
+                    folder=PICTURES,
+                    example=f"![A text](../{PICTURES}/box.png)",
+                ),
+            )
+        elif not image.content.strip():
+            self.report(
+                line, message("lessons.no_alternative", "a picture needs a text in its brackets: ![A text](...)")
+            )
+        elif self.pictures is None or not is_picture(self.pictures / name[1]):
+            self.report(
+                line,
+                message(
+                    "lessons.no_such_picture",
+                    "there is no picture {name} of at most {most} MB in the folder {folder}",
+                    name=name[1],
+                    most=MOST_PICTURE // 1_000_000,
+                    folder=PICTURES,
+                ),
+            )
+        image.attrs = {"src": f"/learn/{PICTURES}/{name[1]}" if name else "", "loading": "lazy"}
 
     def _compute(self, token: Token, line: int) -> None:
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import yaml
@@ -13,8 +13,9 @@ from markdown_it.token import Token
 from backend.errors import Message, message
 from backend.lessons.format.directives import block_of, read
 from backend.lessons.format.markdown import Text
-from backend.lessons.lesson import Block, Broken, Lesson, Problem, Prose, Question, Step
+from backend.lessons.lesson import Block, Broken, Lesson, Problem, Prose, Question, Step, minutes_of
 from backend.lessons.values import Budget, LessonError, mistake
+from backend.lessons.views import view_of
 
 MOST_BYTES = 128 * 1024
 MOST_HEAD = 2000  # characters
@@ -33,17 +34,21 @@ def _text_of(most: int) -> Callable[[Any], bool]:
 FIELDS: dict[str, tuple[Callable[[Any], bool], Message]] = {
     "title": (_text_of(120), message("lessons.wanted_title", "a text of at most 120 characters")),
     "minutes": (
-        lambda value: type(value) is int and 1 <= value <= 120,
+        lambda value: value is None or (type(value) is int and 1 <= value <= 120),
         message("lessons.wanted_minutes", "a whole number from 1 to 120"),
+    ),
+    "picture": (
+        lambda value: value is None or isinstance(value, str),
+        message("lessons.wanted_picture", "a view, such as ?family=gpipe&p=4"),
     ),
     "summary": (_text_of(300), message("lessons.wanted_summary", "a sentence of at most 300 characters")),
 }
-"""Each field of a head: whether a value is legal, and what is."""
+"""Each field of a head: whether a value is legal, and what is. Without minutes they are estimated."""
 PAGE_IDS = frozenset(
     (
         *("lesson", "lesson-steps", "lesson-view", "lesson-figures", "lesson-next", "lesson-back", "lesson-list"),
         *("lesson-caption", "lesson-print", "lesson-sliders", "lesson-open", "lesson-words", "lesson-answers"),
-        "lesson-reset",
+        *("lesson-reset", "lesson-end", "lesson-score", "lesson-on", "title-end"),
         *("area", "at", "banner", "card", "embed-foot", "find", "find-status", "find-text", "followed", "legend"),
         *("legend-row", "minimap", "narration", "narration-bar", "narration-more", "narration-panel", "plot"),
         *("plot-said", "schedule-table", "scrub", "speed", "stage", "strips", "tell", "tools", "transport", "theme"),
@@ -63,19 +68,25 @@ class SafeHead(yaml.SafeLoader):  # type: ignore[misc]  # has no types
         return super().compose_node(parent, index)
 
 
-def lesson_of(source: bytes, file: str, language: str) -> Lesson | Broken:
-    """Read a lesson, or find what is wrong in its file; never raises. ``file`` is its path, "en/02-gpipe.md"."""
+def place_of(file: str) -> tuple[int, str]:
+    """Return (place in the list, name in addresses) of a lesson's file, "en/02-gpipe.md"."""
     name = NAME.fullmatch(PurePosixPath(file).name)
-    stem = PurePosixPath(file).stem
-    number, slug = (int(name[1]), name[2]) if name else (999, stem)
+    return (int(name[1]), name[2]) if name else (999, PurePosixPath(file).stem)
+
+
+def lesson_of(source: bytes, file: str, language: str, pictures: Path | None = None) -> Lesson | Broken:
+    """Read a lesson, or find what is wrong in its file; never raises. ``file`` is its path, "en/02-gpipe.md",
+    ``pictures`` the folder of the pictures that it may show.
+    """
+    number, slug = place_of(file)
     found = _File(file)
-    if name is None:
+    if NAME.fullmatch(PurePosixPath(file).name) is None:
         found.report(
             1, message("lessons.file_name", "a lesson's file is named like 02-gpipe.md: a number and small letters")
         )
     lesson = None
     try:
-        lesson = _Reader(found).read(_decoded(source), slug, number, language)
+        lesson = _Reader(found, pictures).read(_decoded(source), slug, number, language)
     except LessonError as error:
         found.report(error.line or 1, error.cause)
     except RecursionError:
@@ -122,9 +133,9 @@ class _File:
 class _Reader:
     """Reads one file from its first line to its last."""
 
-    def __init__(self, found: _File) -> None:
+    def __init__(self, found: _File, pictures: Path | None) -> None:
         self.found = found
-        self.text = Text(Budget(), found.report)
+        self.text = Text(Budget(), found.report, pictures)
         self.steps: list[Step] = []
         self.blocks: list[Block] = []
         self.loose: list[Token] = []  # tokens of prose that are not rendered yet
@@ -152,13 +163,25 @@ class _Reader:
         self._end_step()
         if not self.found.problems and not any(step.scenes for step in self.steps):
             self.found.report(1, message("lessons.no_scene", "a lesson has at least one scene"))
+        minutes = head["minutes"] or minutes_of(self.steps)
+        scenes = [scene.query for step in self.steps for scene in step.scenes]
+        picture = self._picture(head["picture"]) or next(iter(scenes), "")
         return Lesson(
-            slug, number, language, self.found.file, head["title"], head["minutes"], head["summary"], tuple(self.steps)
+            slug, number, language, self.found.file, head["title"], minutes, head["summary"], picture, tuple(self.steps)
         )
+
+    def _picture(self, query: str | None) -> str:
+        try:
+            if query:
+                view_of(query, self.text.budget)
+        except LessonError as error:
+            self.found.report(2, error.cause)
+            return ""
+        return query or ""
 
     def _head(self, token: Token | None) -> dict[str, Any]:
         """Return the head's fields; a missing one is reported and replaced."""
-        stand_in = {"title": "?", "minutes": 1, "summary": "?"}
+        stand_in = {"title": "?", "minutes": 1, "summary": "?", "picture": None}
         if token is None:
             self.found.report(
                 1, message("lessons.no_head", "a lesson begins with --- and {fields}", fields=list(FIELDS))
@@ -228,10 +251,18 @@ class _Reader:
     def _directive(self, token: Token, lines: list[str]) -> None:
         self._end_prose()
         first, end = token.map or [0, 0]
+        inner = next((at for at in range(first + 1, end) if lines[at].startswith(f"{token.markup}{{")), None)
         self.count += 1
         try:
             if self.count > MOST_BLOCKS:
                 raise mistake("lessons.too_many_blocks", "a lesson has at most {most} directives", most=MOST_BLOCKS)
+            if inner is not None:
+                raise mistake(
+                    "lessons.not_closed_before",
+                    "this directive is not closed by a line with {mark} before the next one, in line {line_of_next}",
+                    mark=token.markup,
+                    line_of_next=inner + 1,
+                )
             if set(lines[end - 1].strip()) != {":"} or end - first < 2:
                 raise mistake("lessons.not_closed", "this directive is not closed by a line with :::")
             block = block_of(read(token.info, token.content, first + 1), self.text, self.questions + 1)

@@ -1,10 +1,15 @@
 """What training frameworks execute: which schedules, and what of recomputation and offload.
 
-torch is ``torch.distributed.pipelining`` with its own schedule classes, which torchtitan takes by name; with
-``torch-csv`` its runtime gets the order from a file, in which a stage has one rank and there is no op for a copy
-(docs/interop.md). Stages are modules there, so each can recompute or not. Megatron-LM recomputes all layers, or parts
-of each; its offload of single modules is not that of whole chunks. Sea AI Lab's fork of it has the zero-bubble
-schedules (arXiv 2401.10241, 2405.15362), PipeOffload those with copies of activations (arXiv 2503.01328).
+torch is ``torch.distributed.pipelining`` with its own schedule classes (``get_schedule_class``), which torchtitan takes
+by name; with ``torch-csv`` its runtime gets the order from a file, in which a stage has one rank and there is no op for
+a copy (docs/interop.md). Stages are modules there, so each can recompute or not.
+
+Megatron-LM recomputes all layers, or parts of each; its offload of single modules is not that of whole chunks. Its
+interleaved schedule takes groups of at least p micro-batches (megatron/core/pipeline_parallel/schedules.py). The engine
+of DeepSpeed is 1F1B (issue 1110 of deepspeedai/DeepSpeed), ZB-H1 is Megatron-DeepSpeed's (its pull request 396); both
+recompute whole layers. Sea AI Lab's fork of Megatron-LM has the zero-bubble schedules, which it searches with one chunk
+a device (arXiv 2401.10241) or two in a V (arXiv 2405.15362), and an interleaved one of whole groups of p; PipeOffload
+those with copies of activations (arXiv 2503.01328).
 """
 
 from __future__ import annotations
@@ -16,11 +21,14 @@ from backend.schedule.families.family import Family
 from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.per_chunk import Modes
 from backend.schedule.options.recompute import MODES as RECOMPUTE
+from backend.schedule.spec import Spec
 
 
 @dataclass(frozen=True)
 class Framework:
-    """A framework: whether it runs a family, which recomputation and offload, and whether chunk by chunk."""
+    """A framework: whether it runs a family, and that at the sizes of a spec, which recomputation and offload, and
+    whether chunk by chunk.
+    """
 
     name: str
     title: str
@@ -28,6 +36,7 @@ class Framework:
     recompute: tuple[str, ...] = tuple(RECOMPUTE)
     offload: tuple[str, ...] = ("none",)
     by_chunk: bool = False
+    fits: Callable[[Spec], bool] = lambda spec: True
 
     def takes(self, recompute: Modes, offload: Modes) -> bool:
         """Return whether the framework executes these kinds of recomputation and offload."""
@@ -36,6 +45,17 @@ class Framework:
             if not kinds <= set(words) or not (isinstance(modes, str) or self.by_chunk):
                 return False
         return True
+
+
+def _whole_groups(spec: Spec) -> bool:
+    """Return whether Megatron-LM's interleaved schedule takes the groups of a spec."""
+    return spec.family != "interleaved" or spec.m >= spec.p
+
+
+def _as_searched_there(spec: Spec) -> bool:
+    """Return whether Sea AI Lab's fork takes the micro-batches and the chunks of a spec."""
+    chunks = {"zb-auto": 1, "v-auto": 2}
+    return spec.v == chunks.get(spec.family, spec.v) and (spec.family != "interleaved" or spec.m % spec.p == 0)
 
 
 def _these(*names: str) -> Callable[[Family], bool]:
@@ -53,10 +73,11 @@ FRAMEWORKS = {
         ),
         Framework("torch-csv", "torch, order from a file", lambda family: family.placement != "bidirectional",
                   by_chunk=True),
-        Framework("megatron", "Megatron-LM", _these("1f1b", "interleaved")),
-        Framework("deepspeed", "DeepSpeed", _these("1f1b"), recompute=("none", "full")),
+        Framework("megatron", "Megatron-LM", _these("1f1b", "interleaved"), fits=_whole_groups),
+        Framework("deepspeed", "DeepSpeed, Megatron-DeepSpeed", _these("1f1b", "zb-h1"), recompute=("none", "full")),
         Framework("zero-bubble", "Sea AI Lab's zero bubble",
-                  _these("1f1b", "interleaved", "zb-h1", "zb-h2", "zb-auto", "v-min", "v-half", "v-zb", "v-auto")),
+                  _these("1f1b", "interleaved", "zb-h1", "zb-h2", "zb-auto", "v-min", "v-half", "v-zb", "v-auto"),
+                  fits=_as_searched_there),
         Framework("pipeoffload", "Sea AI Lab's PipeOffload", _these("1f1b", "interleaved", "gis", "gis-h"),
                   offload=tuple(OFFLOAD), by_chunk=True),
         Framework("dualpipe", "deepseek-ai/DualPipe", _these("dualpipe", "dualpipev")),

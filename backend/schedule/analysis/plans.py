@@ -65,6 +65,10 @@ class Allowed:
         named = self.families is None or family.name in self.families
         return named and not family.asynchronous and (self.framework is None or self.framework.runs(family))
 
+    def fits(self, spec: Spec) -> bool:
+        """Return whether the framework runs a family at the sizes of a spec."""
+        return self.framework is None or self.framework.fits(spec)
+
     def takes(self, recompute: Modes, offload: Modes) -> bool:
         """Return whether a choice of recomputation and offload may be taken."""
         for modes, allowed in ((recompute, self.recompute), (offload, self.offload)):
@@ -201,7 +205,7 @@ def specs(layout: Layout, limit: float | None = None, allowed: Allowed = Allowed
             if not allowed.takes(recompute, offload):
                 continue
             spec = _priced(Spec(family.name, layout.p, layout.m, v, recompute=recompute, offload=offload), preset)
-            if spec is None or family.op_count(spec) > MOST_OPS:
+            if spec is None or family.op_count(spec) > MOST_OPS or not allowed.fits(spec):
                 continue
             if family.problem is None:
                 yield spec

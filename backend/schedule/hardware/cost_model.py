@@ -34,14 +34,15 @@ DEFAULTS: dict[str, Any] = {
     "model": "llama3-8b", "machine": "h100", "p": 8, "v": 1, "tp": 1, "efficiency": None, "heads": True,
     "layers": None, "link": "auto", "placement": "looped", "in_flight": None, "data": 1, "zero": 0, "context": 1,
     "expert": 1, "sequence_parallel": None, "fp8": False, "weight_bytes": 2.0, "gradient_bytes": 4.0,
-    "optimizer_bytes": 12.0, "reserve": 2e9, "calibration": 1.0, "frozen": None,
+    "optimizer_bytes": 12.0, "reserve": 2e9, "calibration": 1.0, "mtp_stage": None, "frozen": None,
 }  # fmt: skip
 WHOLE_BOUNDS = {"data": (1, 4096), "zero": (0, 3), "context": (1, 4096), "expert": (1, 4096)}
 PER_PARAMETER = {"weight_bytes": (0.0, 64.0), "gradient_bytes": (0.0, 64.0), "optimizer_bytes": (0.0, 64.0)}
 SETTING_BOUNDS: dict[str, tuple[float, float]] = {
+    "mtp_stage": (0, LIMITS["p"] * LIMITS["v"] - 1),
     "efficiency": (1e-3, 1.0), **WHOLE_BOUNDS, **PER_PARAMETER, "reserve": (0.0, 1e15), "calibration": (0.01, 100.0),
 }  # fmt: skip
-PARALLEL = ("context", "expert", "sequence_parallel", "fp8", *PER_PARAMETER, "reserve", "calibration")
+PARALLEL = ("mtp_stage", "context", "expert", "sequence_parallel", "fp8", *PER_PARAMETER, "reserve", "calibration")
 KEYS = (*DEFAULTS, *(field for field in (*MODEL_FIELDS, *MACHINE_FIELDS) if field not in DEFAULTS))
 
 
@@ -63,7 +64,8 @@ class Setting:
     ``data`` replicas of the pipeline share the batch, and ``zero`` is the stage of ZeRO, which shards optimizer state
     (1), gradients (2) and weights (3) over them. A parameter takes ``weight_bytes``, ``gradient_bytes`` and
     ``optimizer_bytes``; ``reserve`` is the memory in bytes that buffers of communication, the allocator's gaps and the
-    device's own context take. ``frozen`` stages are not trained: they have weights alone, and keep activations for
+    device's own context take. The modules for further tokens are in ``mtp_stage``, their output layer in the last one.
+    ``frozen`` stages are not trained: they have weights alone, and keep activations for
     their input gradients only.
     """
 
@@ -89,6 +91,7 @@ class Setting:
     optimizer_bytes: float
     reserve: float
     calibration: float
+    mtp_stage: int
     frozen: tuple[int, ...] = ()
 
     @staticmethod
@@ -122,6 +125,7 @@ class Setting:
             float(p) if given["in_flight"] is None else number("in_flight", given["in_flight"], 0.0, 1e6),
             sequence_parallel=tp > 1 if split is None else boolean("sequence_parallel", split),
             fp8=boolean("fp8", given["fp8"]),
+            mtp_stage=_mtp_stage(given["mtp_stage"], p * v, model, shares if listed else None),
             frozen=frozen_stages(given["frozen"]) or (),
             **whole, **bounded,
         )._validated()  # fmt: skip
@@ -229,6 +233,7 @@ class Setting:
             "sequence_parallel", "fp8", *PER_PARAMETER, "reserve", "calibration",
         )  # fmt: skip
         return {key: getattr(self, key) for key in keys} | {
+            "mtp_stage": self.mtp_stage,
             "frozen": list(self.frozen),
             "link": "intra" if self.inside else "inter",
             "layers": list(self.layers),
@@ -256,6 +261,26 @@ def even(layers: int, p: int, v: int, heads: bool = False) -> tuple[int, ...]:
         raise SpecError(wrong, v if wrong == "v" else p, text, limit=nearest, nearest=nearest)
     each, over = divmod(layers, p * v)
     return (each + 1,) * over + (each,) * (p * v - over)
+
+
+def _mtp_stage(given: Any, stages: int, model: Model, layers: Sequence[int] | None) -> int:
+    """Read the stage of the modules for further tokens: the last one, or one with no layers behind it. With layers that
+    are spread evenly it is the last one, as for another number of stages than that of the layers it goes with.
+    """
+    last = stages - 1
+    if given is None:
+        return last
+    stage = integer("mtp_stage", given, 0, LIMITS["p"] * LIMITS["v"] - 1 if layers is None else last)
+    if layers is None:
+        return last
+    if not model.mtp:
+        text = message("hardware.needs_field", "{field} means nothing without {other}", field="mtp_stage", other="mtp")
+        raise SpecError("mtp_stage", stage, text)
+    if any(layers[stage + 1 :]):
+        nearest = max(at for at, count in enumerate(layers) if count)
+        text = message("hardware.mtp_before_layers", "further tokens are predicted behind all layers")
+        raise SpecError("mtp_stage", stage, text, nearest=nearest)
+    return stage
 
 
 def _shares(shares: Any, stages: int) -> list[int]:

@@ -123,11 +123,14 @@ def _counted(model: Model) -> Message:
 
 @dataclass(frozen=True)
 class Pieces:
-    """Milliseconds by F, I, W: of a layer of each kind, and of what the first and the last stage have beside layers."""
+    """Milliseconds by F, I, W: of a layer of each kind, of what the first and the last stage have beside layers, and of
+    the modules for further tokens where they are in another stage than the last.
+    """
 
     kinds: tuple[tuple[float, float, float], ...]
     first: tuple[float, float, float]
     last: tuple[float, float, float]
+    further: tuple[float, float, float]
     setting: Setting
 
     @property
@@ -140,6 +143,7 @@ class Pieces:
         times = np.array(self.kinds).T @ np.array(self.setting.kinds_of(layers), np.float64).T
         times[:, 0] += self.first
         times[:, -1] += self.last
+        times[:, self.setting.mtp_stage] += self.further
         return times
 
 
@@ -313,7 +317,12 @@ def _ends(
         ledger.add(name, output[letter], UNIT, f"{low}o")
         if mtp:
             name = message("hardware.time_of_mtp", "{kind} of the multi-token prediction, time", kind=letter)
-            ledger.add(name, f"{mtp}*({low}1 + {low}o + {projection})", UNIT, f"{low}x")
+            apart = setting.mtp_stage < setting.stages - 1
+            whole = f"{low}1 + {projection}" if apart else f"{low}1 + {low}o + {projection}"
+            ledger.add(name, f"{mtp}*({whole})", UNIT, f"{low}x")
+        if mtp and apart:
+            name = message("hardware.time_of_mtp_output", "{kind} of its output layer, time", kind=letter)
+            ledger.add(name, f"{mtp}*{low}o", UNIT, f"{low}xo")
 
 
 def _pieces(setting: Setting, ledger: Ledger) -> Pieces:
@@ -322,7 +331,9 @@ def _pieces(setting: Setting, ledger: Ledger) -> Pieces:
         return f, i, w
 
     kinds = tuple(times(f"1{kind.suffix}") for kind in setting.model.kinds)
-    return Pieces(kinds, times("e"), times("o", "x"), setting)
+    if "fxo" in ledger.names:
+        return Pieces(kinds, times("e"), times("o", "xo"), times("x"), setting)
+    return Pieces(kinds, times("e"), times("o", "x"), (0.0, 0.0, 0.0), setting)
 
 
 def _cost(setting: Setting, ledger: Ledger, letter: str) -> Cost:
@@ -334,14 +345,19 @@ def _cost(setting: Setting, ledger: Ledger, letter: str) -> Cost:
             message("hardware.time_of_a_device", "{kind} of a device", kind=letter), f"L/p*{low}1", UNIT, low
         )
     stages = [
-        (counts, stage == 0 and setting.heads, stage == last and setting.heads)
+        (
+            counts,
+            stage == 0 and setting.heads,
+            stage == last and setting.heads,
+            stage == setting.mtp_stage and setting.heads,
+        )
         for stage, counts in enumerate(setting.kinds_of(layers))
     ]
     times: list[float] = []
-    for (counts, first, final), run in groupby(stages):
+    for (counts, first, final, further), run in groupby(stages):
         count = len(list(run))
         parts = [f"{n}*{low}1{end}" if n > 1 else f"{low}1{end}" for n, end in zip(counts, suffixes, strict=True) if n]
-        ends = ((first, f"{low}e"), (final, f"{low}o"), (final, f"{low}x"))
+        ends = ((first, f"{low}e"), (final, f"{low}o"), (final, f"{low}xo"), (further, f"{low}x"))
         parts += [name for there, name in ends if there and name in ledger.names]
         at, end = len(times), len(times) + count - 1
         name = message("hardware.time_of_stage", "{kind} of stage {stage}", kind=letter, stage=at)

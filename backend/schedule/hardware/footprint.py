@@ -234,10 +234,10 @@ def _devices(setting: Setting, ledger: Ledger) -> list[tuple[float, float, float
             continue
         layers = tuple(sum(counts[stage][k] for stage in stages) for k in range(len(suffixes)))
         first, last = (setting.heads and stage in stages for stage in (0, setting.stages - 1))
-        key = (layers, first, last)
+        key = (layers, first, last, setting.mtp_stage in stages)
         if key not in done:
             terms = [(n, end) for n, end in zip(layers, suffixes, strict=True) if n]
-            more = [(mtp, "")] if last and mtp else []
+            more = [(mtp, "")] if mtp and setting.heads and setting.mtp_stage in stages else []
             tables = first + last
             outputs = [(last * (1 + mtp), "Ao")] if last else []
             held = _sum([(n, f"A1{end}") for n, end in terms + more] + outputs)
@@ -282,12 +282,13 @@ def stage_sizes(setting: Setting, ledger: Ledger, split: Sequence[int]) -> dict[
     sizes: dict[str, list[float]] = {"activations": [], **{state: [] for state in STATES}}
     for stage, counts in enumerate(setting.kinds_of(split)):
         ends = setting.heads * ((stage == 0) + (stage == last))
-        mtp = setting.model.mtp if setting.heads and stage == last else 0
+        mtp = setting.model.mtp if setting.heads and stage == setting.mtp_stage else 0
         layers = [n + (mtp if k == 0 else 0) for k, n in enumerate(counts)]
         # A stage without backwards keeps nothing; as large as others, it leaves its rank's mean chunk as it is.
         f = "f" if stage in setting.frozen and stage not in setting.untrained else ""
         held = sum(n * names[f"A{f or 1}{kind.suffix}"] for n, kind in zip(layers, kinds, strict=True))
-        sizes["activations"].append(held + (1 + mtp) * names[f"Ao{f}"] * (setting.heads and stage == last))
+        outputs = (1 + setting.model.mtp) * (setting.heads and stage == last)
+        sizes["activations"].append(held + outputs * names[f"Ao{f}"])
         common = ends * names["O"] + mtp * 2 * names["h"] ** 2
         routed = 0.0
         for n, kind in zip(layers, kinds, strict=True):

@@ -21,8 +21,12 @@ QUICK_MS = 200.0  # work of less need not wait behind longer work
 QUICK_WORK = ("files", "previews", "schedules", "tasks")  # modules of backend/jobs/ with such work; none loads plotly
 
 
-def compute(work: Callable[..., T], *args: Any, ms: float | None = None) -> T:
-    """Do work that takes about ``ms`` on this machine, as a worker's job if that is long or not known.
+ALL = ""  # in the place of a client: its turn does not come after the client's own longer work
+
+
+def compute(work: Callable[..., T], *args: Any, ms: float | None = None, for_all: bool = False) -> T:
+    """Do work that takes about ``ms`` on this machine, as a worker's job if that is long or not known. ``for_all``: the
+    result is kept for all clients, and does not wait behind this one's other work.
 
     ``work`` is a function of a module that imports neither Flask nor gevent. Raises what it raises, and RequestError
     for a full queue or an exceeded limit.
@@ -30,7 +34,8 @@ def compute(work: Callable[..., T], *args: Any, ms: float | None = None) -> T:
     if ms is not None and ms < INLINE_MS:
         return work(*args)
     quick = ms is not None and ms < QUICK_MS
-    result = _pool().run(client_of(request), work, *args, quick=quick, left=departure(request))
+    client = ALL if for_all else client_of(request)
+    result = _pool().run(client, work, *args, quick=quick, left=departure(request))
     assert result is not None
     return result
 

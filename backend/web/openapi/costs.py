@@ -51,6 +51,7 @@ PLAIN: dict[str, Schema] = {
     **{key: number(*bounds) for key, bounds in NUMBERS.items()},
     **{key: number(*SETTING_BOUNDS[key], DEFAULTS[key]) for key in (*PER_PARAMETER, "reserve", "calibration")},
     "frozen": whole(0, LIMITS["p"] * LIMITS["v"]),
+    "mtp_stage": whole(*map(int, SETTING_BOUNDS["mtp_stage"])),
     "sequence_parallel": {"type": "boolean"},
     "fp8": flag(DEFAULTS["fp8"]),
     **{key: {"type": "boolean"} for key in TRUTHS},
@@ -85,6 +86,7 @@ SETTING_MEANINGS = {
     "optimizer_bytes": "bytes of the optimizer's state of a parameter",
     "reserve": "bytes that communication, the allocator and the device itself take",
     "calibration": "factor of all times of compute: a measured step over the estimated one",
+    "mtp_stage": "stage of the modules for further tokens, with layers by stage; by default the last",
     "frozen": "stages that are not trained: their number from the first on, or a list",
     "zero": "stage of ZeRO: 1 shards the optimizer over the replicas, 2 also gradients, 3 also weights",
 }

@@ -13,6 +13,7 @@ from backend.web.routes.lessons import LONGEST_ANSWER, LONGEST_NAME, MOST_QUESTI
 TAG = "lessons"
 LANGUAGE = choice(LANGUAGES, LANGUAGES[0])
 LANG = Parameter("lang", LANGUAGE, "else the language that Accept-Language prefers")
+NOTES = Parameter("notes", choice(("0", "1"), "0"), "for the speaker: notes, and the mistakes of files")
 SLUG = {"slug": text("^[^/]+$")}
 ENTRY: Fields = {"slug": str, "number": COUNT, "file": str}
 FACTS: Fields = {"title": str, "minutes": COUNT, "summary": str, "steps": COUNT, "questions": COUNT}
@@ -28,6 +29,7 @@ GRADED = record(
     place=maybe(nullable(str)),
     answer=maybe(str),
     option=maybe(nullable(COUNT)),
+    spot=maybe(nullable(str)),
 )
 CHECKED = record(
     problems=array(record(line=COUNT, cause=ref("Text"))),
@@ -35,14 +37,23 @@ CHECKED = record(
     scenes=maybe(array(record(query=str, caption=str, picture=str))),
 )
 NO_LESSON = {404: Answer("There is no such lesson.", {HTML: {}, JSON: ref("Error")})}
+NO_PICTURE = {404: Answer("There is no such picture.", {HTML: {}, JSON: ref("Error")})}
+ANSWERS = "a number, the index of an option, ops in order, sizes such as m=28, or an op or a wait such as 2@7.5"
 
 OPERATIONS: dict[str, Operation] = {
-    "lessons.show_list": Operation(TAG, answer("The page.", kind=HTML), (LANG,), refusals=(304,), strict=False),
+    "lessons.show_list": Operation(TAG, answer("The page.", kind=HTML), (LANG, NOTES), refusals=(304,), strict=False),
     "lessons.show_lesson": Operation(
         TAG,
         answer("The page.", kind=HTML) | NO_LESSON,
-        (LANG, *(Parameter(key, choice(("0", "1"), "0")) for key in ("notes", "key"))),
+        (LANG, NOTES, Parameter("key", choice(("0", "1"), "0"))),
         path=SLUG,
+        refusals=(304,),
+        strict=False,
+    ),
+    "lessons.show_picture": Operation(
+        TAG,
+        answer("The picture.", kind="image/png") | NO_PICTURE,
+        path={"name": text("^[^/]+$")},
         refusals=(304,),
         strict=False,
     ),
@@ -78,7 +89,7 @@ OPERATIONS: dict[str, Operation] = {
         answer("The verdict.", GRADED),
         (
             Parameter("question", whole(1, MOST_QUESTIONS, 1)),
-            Parameter("answer", text(most=LONGEST_ANSWER), "a number, the index of an option, or ops in order"),
+            Parameter("answer", text(most=LONGEST_ANSWER), ANSWERS),
             Parameter("try", whole(1, MOST_TRIES, 1), "how many answers this is; from 2 on with the explanation"),
             Parameter("lang", LANGUAGE),
         ),

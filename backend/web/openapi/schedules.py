@@ -137,8 +137,12 @@ def _appearance(heights: tuple[str, ...]) -> tuple[Parameter, ...]:
         "y": choice(heights),
         "width": whole(*WIDTH, APPEARANCE["width"][0]),
         "height": whole(*HEIGHT, APPEARANCE["height"][0]),
+        "only": whole(0, 1, APPEARANCE["only"][0]),
     }
-    meanings = {"y": "quantity on the vertical axis", "width": "of the figure, in px", "height": "of the figure, in px"}
+    meanings = {
+        "y": "quantity on the vertical axis", "width": "of the figure, in px", "height": "of the figure, in px",
+        "only": "1: of a chart of all families, those of the schedules given",
+    }  # fmt: skip
     return tuple(Parameter(key, schemas[key], meanings.get(key, "")) for key in APPEARANCE)
 
 

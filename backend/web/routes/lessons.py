@@ -9,7 +9,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from flask import Blueprint, Response, abort, jsonify, request
+from flask import (
+    Blueprint,
+    Response,
+    abort,
+    jsonify,
+    make_response,
+    render_template,
+    request,
+    send_from_directory,
+)
 
 from backend import __version__
 from backend.address.query import fields_of
@@ -18,9 +27,11 @@ from backend.jobs import class_size
 from backend.jobs import lessons as answers
 from backend.jobs.encoding import Encoded
 from backend.jobs.strict_json import only
+from backend.lessons.format.markdown import PICTURE_KINDS, PICTURES, is_picture
 from backend.lessons.lesson import LANGUAGES
 from backend.lessons.page import Assets
-from backend.lessons.shelf import GALLERY, shelf_of
+from backend.lessons.page_sources import tr
+from backend.lessons.shelf import BROKEN, GALLERY, shelf_of
 from backend.schedule.spec import choice, integer
 from backend.web.http.bundle import charts_address, entry, plotly_address, preloads
 from backend.web.http.computing import compute
@@ -29,6 +40,8 @@ from backend.web.services import send_cached, services
 
 lessons = Blueprint("lessons", __name__)
 MOST_QUESTIONS = 999
+PICTURE_AGE = 300  # seconds for which browsers keep a picture
+PICTURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"  # an SVG may be opened as a page
 LONGEST_ANSWER = 400  # characters
 LONGEST_NAME = 120  # characters
 A_FILE = message("lessons.a_file", "a lesson's file")
@@ -37,20 +50,35 @@ NUMBERS = {"question": (1, MOST_QUESTIONS), "try": (1, answers.MOST_TRIES)}
 
 @lessons.get("/learn")
 def show_list() -> Response:
-    """Return the page with all lessons; a file with mistakes is listed with them."""
-    language = _language()
-    return _send(("list", language), lambda: compute(answers.list_page, _own(), language, _assets()))
+    """Return the page with all lessons; ``notes=1`` lists files with mistakes as well."""
+    language, notes = _language(), _notes()
+    return _send(
+        ("list", language, notes), lambda: compute(answers.list_page, _own(), language, notes, _assets(), for_all=True)
+    )
 
 
 @lessons.get("/learn/<slug>")
 def show_lesson(slug: str) -> Response:
     """Return a lesson; ``notes=1`` shows the speaker's notes, ``key=1`` the answers at its end."""
     language = _language()
+    if _for_reader() and not shelf_of(_own()).has(slug):
+        abort(404)  # a page for readers
     handout = answers.Handout(*(request.args.get(key) == "1" for key in ("notes", "key")))
     return _page(
         ("page", slug[:80], language, handout),
-        lambda: compute(answers.lesson_page, _own(), slug[:80], language, handout, _assets()),
+        lambda: compute(answers.lesson_page, _own(), slug[:80], language, handout, _assets(), for_all=True),
     )
+
+
+@lessons.get("/learn/pictures/<name>")
+def show_picture(name: str) -> Response:
+    """Return a picture of a lecturer's lessons."""
+    own, kind = _own(), PICTURE_KINDS.get(name.rpartition(".")[2])
+    if own is None or kind is None or not is_picture(own / PICTURES / name):
+        abort(404)
+    answer = send_from_directory((own / PICTURES).absolute(), name, mimetype=kind, max_age=PICTURE_AGE)
+    answer.headers["Content-Security-Policy"] = PICTURE_POLICY
+    return answer
 
 
 @lessons.get("/teach")
@@ -90,7 +118,7 @@ def check_file() -> Response:
     if not isinstance(text, str):
         raise RequestError("text", text, message("lessons.check_text", "text must be the text of the file"))
     language = choice("lang", body.get("lang", LANGUAGES[0]), LANGUAGES)
-    return jsonify(compute(answers.checked, name, text, language))
+    return jsonify(compute(answers.checked, name, text, language, _own()))
 
 
 @lessons.get("/api/lessons")
@@ -126,6 +154,10 @@ def grade_answer(slug: str) -> Response:
     )
 
 
+def _notes() -> bool:
+    return request.args.get("notes") == "1"
+
+
 def _number(data: dict[str, str], key: str) -> int:
     text = data.get(key, "1")
     whole = text.isascii() and text.isdigit() and len(text) < 10
@@ -148,13 +180,21 @@ def _assets() -> Assets:
 
 
 def _page(key: tuple[Any, ...], make: Callable[[], Encoded]) -> Response:
-    """Send a page, or for readers a page that there is none."""
+    """Send a page of a lesson; for readers, where there is none or its file has a mistake, a page that says so."""
     try:
         return _send(key, make)
     except RequestError as error:
-        if error.kind == "unknown" and "text/html" in request.headers.get("Accept", ""):
+        if error.kind != "unknown" or not _for_reader():
+            raise
+        if getattr(error.message, "code", "") != BROKEN:
             abort(404)
-        raise
+        why = tr(error.message, _language()) if _notes() else ""
+        page = render_template("learn/no_lesson.html", why=why, style=entry("css", "main"))
+        return make_response(page, 404, {"Vary": "Accept, Accept-Language"})
+
+
+def _for_reader() -> bool:
+    return "text/html" in request.headers.get("Accept", "")
 
 
 def _send(key: tuple[Any, ...], make: Callable[[], Encoded]) -> Response:

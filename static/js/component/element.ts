@@ -5,6 +5,7 @@ import { t } from "../core/i18n/language.ts";
 import { formatNumber as num, formatPercent, formatTime } from "../core/i18n/numbers.ts";
 import { holding, peakMemory } from "../core/schedule/memory.ts";
 import { figures } from "../core/schedule/metrics.ts";
+import { opText } from "../core/schedule/ops.ts";
 import { simulate } from "../core/schedule/simulate.ts";
 import { tickStep } from "../core/timeline/scale.ts";
 import { placeIn } from "../ui/canvas.ts";
@@ -76,6 +77,7 @@ export class BubbleLine extends HTMLElement {
     const plot = this.#plot;
     plot.addEventListener("pointermove", (event) => this.#point(event));
     plot.addEventListener("pointerdown", (event) => this.#point(event));
+    plot.addEventListener("click", () => this.#choose());
     plot.addEventListener("pointerleave", ({ pointerType }) => {
       if (pointerType !== "touch") this.#select(null); // a finger that is lifted leaves what it touched explained
     });
@@ -296,6 +298,15 @@ export class BubbleLine extends HTMLElement {
     this.#select(place && saidAt(this.#lane, place.rank, place.t));
   }
 
+  /** Tell the page around which op, or which idle time of a rank, a reader has chosen. */
+  #choose() {
+    const [lane, mark] = [this.#lane, this.#pointed?.mark];
+    if (!lane || !mark) return;
+    const op = mark.i < 0 ? null : opText(lane.schedule, mark.i);
+    const detail = { op, rank: mark.rank, at: (mark.from + mark.to) / 2 };
+    this.dispatchEvent(new CustomEvent("choose", { bubbles: true, composed: true, detail }));
+  }
+
   #select(said: Said | null) {
     this.#pointed = said;
     this.#tip.hidden = said === null;
@@ -327,6 +338,7 @@ export class BubbleLine extends HTMLElement {
     else if (event.key === " ") this.#player.toggle();
     else if (event.key === "Home") this.#player.seek(0);
     else if (event.key === "End") this.#player.seek(null);
+    else if (event.key === "Enter") this.#choose();
     else if (event.key === "Escape") this.#select(null);
     else return;
     event.preventDefault();

@@ -3,7 +3,7 @@ import { arrange, type Lane, type Scene } from "../data/lanes.ts";
 import { boxOf, drawAxis, drawGrid, drawRanks, timeAt } from "../timeline/draw/axis.ts";
 import { paintLabelsAhead, paintOps } from "../timeline/draw/ops.ts";
 import { drawPlayhead } from "../timeline/draw/overlay.ts";
-import { begin, resize, surface } from "../ui/canvas.ts";
+import { begin, resize, surface, zoomOf } from "../ui/canvas.ts";
 import { h } from "../ui/dom.ts";
 import { colour, readPalette } from "../ui/palette.ts";
 import { hit } from "../core/timeline/layout.ts";
@@ -28,6 +28,7 @@ export class Picture {
   #base = surface(h("canvas"), { alpha: false });
   #over = surface(h("canvas"));
   #lane: Lane | null = null;
+  #zoom = 1;
   scene: Scene = { layout: arrange([], 1, 1, false), lanes: [], t0: 0, t1: 1, full: 0 };
 
   /** frame: whose colours it takes. */
@@ -57,7 +58,8 @@ export class Picture {
     const { clientWidth: width, clientHeight: height } = this.plot;
     if (!lane || !width || !height) return;
     this.#takePalette();
-    resize(this.#base, width, height);
+    this.#zoom = zoomOf(this.plot);
+    resize(this.#base, width, height, this.#zoom);
     const layout = moveUp(arrange([lane], width, height + NO_TITLE, false), NO_TITLE);
     this.scene = { layout, lanes: [lane], t0: 0, t1: lane.end || 1, full: 0 };
     const ctx = begin(this.#base);
@@ -72,7 +74,7 @@ export class Picture {
   /** at: the playhead; mark: what is outlined. */
   drawOver(at: number | null, mark: Mark | null) {
     this.#takePalette();
-    resize(this.#over, this.#base.width, this.#base.height);
+    resize(this.#over, this.#base.width, this.#base.height, this.#zoom);
     const ctx = begin(this.#over);
     drawPlayhead(this.scene, ctx, at, this.#over.height);
     if (at !== null && at < this.scene.t1) paintLabelsAhead(this.scene, ctx, this.#base.dpr, at);

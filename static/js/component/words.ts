@@ -34,7 +34,7 @@ export function legend({ schedule }: Lane): HTMLElement[] {
       [KIND_F, "f", t("F forward")],
       [KIND_I, "i", t("I input gradient")],
       [KIND_W, "w", t("W weight gradient")],
-      [KIND_B, "b", t("B full backward = I + W")],
+      [KIND_B, "b", kinds.has(KIND_I) || kinds.has(KIND_W) ? t("B full backward = I + W") : t("B backward")],
       [KIND_PAIR, "pair", t("F and B overlapped")],
     ] as [number, string, string][]
   ).filter(([kind]) => kinds.has(kind));

@@ -89,7 +89,11 @@ const stageLists = (): FieldOptions[] => [
   {
     name: "layers",
     symbol: t("layers"),
-    label: t("Layers of each stage, separated by commas; one number: the same for every stage; empty: equal stages"),
+    label: t(
+      "Layers of each stage, separated by commas, or Megatron-LM's layout such as Et*3|(tt|)*29,m|L; one number: the " +
+        "same for every stage; empty: equal stages",
+    ),
+    layout: true,
     stops: () => [0],
     step: 1,
     empty: t("equal stages"),

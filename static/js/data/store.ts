@@ -129,7 +129,8 @@ export function createStore({ defaults, natural, derivations = NOTHING_DERIVED, 
       format(derivations.abridge({ ...state, view: { ...state.view, ...but } }), defaults, natural),
       defaults.family,
     );
-  let named = !isFirstVisit(location.search); // whether the address names the view
+  let named = fixed !== null || !isFirstVisit(location.search); // whether the address names the view
+  const plain = named ? undefined : first.state.view;
   const url = () => location.pathname + (named ? search() : lookOf(search()));
   const address = createAddress(url);
   const gesture = createGesture();
@@ -144,7 +145,7 @@ export function createStore({ defaults, natural, derivations = NOTHING_DERIVED, 
     const step = fixed === null && (how === "push" || (how === "gesture" && gesture.begins()));
     if (how === "push") gesture.end();
     if (step) address.flush();
-    if (how !== "none") named ||= step || !isPlainView({ ...state.view, ...patch.view });
+    if (how !== "none") named ||= step || !isPlainView({ ...state.view, ...patch.view }, plain);
     become(derivations.change(withoutOldSearches({ ...state, ...patch }, state), state));
     if (step && how === "gesture") address.pushSoon();
     else if (step) address.push();
@@ -179,7 +180,7 @@ export function createStore({ defaults, natural, derivations = NOTHING_DERIVED, 
     setView,
     visit,
     /** Whether the view has schedules and an appearance, and nothing that points to a part of it. */
-    plainView: () => isPlainView(state.view),
+    plainView: () => isPlainView(state.view, plain),
     defaults,
     /** what the first URL got wrong */
     problems: first.problems,

@@ -1,6 +1,6 @@
 // The timeline: which window of time is in sight, what is under the pointer; and it draws all that.
 import { boxOf, drawAxis, drawGrid, drawRanks, timeAt } from "./draw/axis.ts";
-import { begin, resize, surface, type Surface } from "../ui/canvas.ts";
+import { begin, resize, surface, zoomOf, type Surface } from "../ui/canvas.ts";
 import { byId, h } from "../ui/dom.ts";
 import { invalidate, onStage } from "../ui/frame_loop.ts";
 import { arrange, laneOf, totalTime, type Lane, type Scene } from "../data/lanes.ts";
@@ -53,7 +53,7 @@ export class Timeline {
   #pointer: { x: number; y: number } | null = null;
   #stripOld = true;
   #overEmpty = false;
-  #size = { width: 0, height: 0 }; // of the plot
+  #size = { width: 0, height: 0, zoom: 1 }; // of the plot
 
   constructor(store: Store, parts: Parts) {
     this.store = store;
@@ -82,7 +82,8 @@ export class Timeline {
 
   /** Take down the plot's size: reading it while a frame is made would make the browser lay out the page twice. */
   #measure() {
-    this.#size = { width: this.plot.clientWidth, height: this.plot.clientHeight };
+    const { clientWidth: width, clientHeight: height } = this.plot;
+    this.#size = { width, height, zoom: zoomOf(this.plot) };
   }
 
   total() {
@@ -238,8 +239,8 @@ export class Timeline {
   }
 
   #paint(on: Surface, scene: Scene) {
-    const { width, height } = this.#size;
-    resize(on, width, height);
+    const { width, height, zoom } = this.#size;
+    resize(on, width, height, zoom);
     const ctx = begin(on, colour("surface"));
     drawGrid(scene, ctx, height);
     paintStrips(scene, ctx, on.dpr, height);
@@ -260,7 +261,7 @@ export class Timeline {
       !this.highlights?.active() &&
       !this.layers.some((layer) => layer.busy());
     // a canvas not touched is not sent again
-    if (!resize(over, this.#base.width, this.#base.height) && empty && this.#overEmpty) return;
+    if (!resize(over, this.#base.width, this.#base.height, this.#size.zoom) && empty && this.#overEmpty) return;
     this.#overEmpty = empty;
     const ctx = begin(over);
     this.highlights?.draw(this.scene, ctx, over.width, over.height);

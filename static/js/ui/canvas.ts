@@ -14,7 +14,7 @@ export function surface(node: HTMLCanvasElement, options?: CanvasRenderingContex
 }
 
 /** How much larger than its CSS pixels the page shows an element: 1, except in a zoomed part. */
-const zoomOf = (node: Element) => node.currentCSSZoom ?? 1; // not in browsers before 2024
+export const zoomOf = (node: Element) => node.currentCSSZoom ?? 1; // not in browsers before 2024
 
 /** Where a pointer is in an element, in its CSS pixels. */
 export function placeIn(node: Element, { clientX, clientY }: MouseEvent) {
@@ -23,9 +23,9 @@ export function placeIn(node: Element, { clientX, clientY }: MouseEvent) {
   return { x: (clientX - left) / zoom, y: (clientY - top) / zoom };
 }
 
-/** Fit to a size in CSS pixels; true when it changed. */
-export function resize(s: Surface, width: number, height: number) {
-  const dpr = Math.min(3, (window.devicePixelRatio || 1) * zoomOf(s.node));
+/** Fit to a size in CSS pixels; true when it changed. zoom: how much larger the page shows it. */
+export function resize(s: Surface, width: number, height: number, zoom = 1) {
+  const dpr = Math.min(3, (window.devicePixelRatio || 1) * zoom);
   if (s.width === width && s.height === height && s.dpr === dpr) return false;
   s.width = width;
   s.height = height;

@@ -16,8 +16,8 @@ LISTED = ",".join(f"{1 + k % 7}.{k % 10}5" for k in range(80))  # by hand, too m
 COSTS = {"F": 18.5, "I": 18.1, "W": 9.3}
 Form = tuple[str, dict[str, Any], list[dict[str, Any]], dict[str, Any]]
 FORMS: list[Form] = [
-    ("", {"family": "gpipe", "p": 4, "m": 8, "v": 1}, [{"family": "1f1b", "m": 8}], {"theme": "auto"}),
-    ("?theme=dark&utm_source=x", {"family": "gpipe"}, [{"family": "1f1b"}], {"theme": "dark"}),
+    ("", {"family": "gpipe", "p": 4, "m": 8, "v": 1}, [], {"theme": "auto"}),
+    ("?theme=dark&utm_source=x", {"family": "gpipe"}, [], {"theme": "dark"}),
     ("?family=Interleaved+1F1B&b.family=ZB-V&fbclid=x", {"family": "interleaved"}, [{"family": "v-zb", "v": 2}], {}),
     ("?family=gpipe&lifo=true&p=4&m=8", {"lifo": True}, [], {}),
     ("?p=8&b.family=zb-h1&c.family=zb-h2&d.m=16", {"p": 8}, [{"family": "zb-h1"}, {"family": "zb-h2"}, {"m": 16}], {}),

@@ -16,11 +16,14 @@ from tests.support.page.queries import PATIENCE_S, wait
 
 
 @pytest.fixture
-def file_page(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
-    """The file of a lesson of the tests; it may send no request."""
+def file_page(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> Iterator[Page]:
+    """The file of a lesson of the tests, "bubble" unless a test names another; it may send no request."""
+    slug = getattr(request, "param", "bubble")
     monkeypatch.setenv("BUBBLELINE_LESSONS", str(SAMPLES))
     target = tmp_path / "lesson.html"
-    assert CliRunner().invoke(lessons, ["export", "bubble", "-o", str(target)]).exit_code == 0
+    assert CliRunner().invoke(lessons, ["export", slug, "-o", str(target)]).exit_code == 0
     assert target.stat().st_size < 400_000
     context = browser.new_context(viewport={"width": 900, "height": 700}, reduced_motion="reduce", offline=True)
     page = context.new_page()
@@ -60,3 +63,26 @@ def test_its_scenes_are_live_and_its_questions_are_graded_without_a_server(file_
     expect(choice.locator(".said")).to_contain_text("Forwards go the other way")
     expect(page.locator(".chart table")).to_contain_text("GPipe")
     assert violations(page) == []
+
+
+@pytest.mark.parametrize("file_page", ["order"], indirect=True)
+def test_its_sliders_reach_a_goal_and_its_timeline_is_answered_on(file_page: Page) -> None:
+    page = file_page
+    expect(page.locator(".step img")).to_have_js_property("naturalWidth", 120)
+    reach = page.locator("#question-2")
+    expect(reach).to_contain_text("Goal: bubble below 28 %, peak memory at most 8")
+    slider = reach.locator("bubble-line").get_by_label("Micro-batches m")
+    slider.press("ArrowRight")
+    reach.get_by_role("button", name="Check").click()
+    expect(reach.locator(".said")).to_contain_text("With m = 5 that is: bubble 37.5 %, peak memory 5.")
+    for _ in range(3):
+        slider.press("ArrowRight")
+    expect(reach.locator(".said")).to_contain_text("Three of eleven slots.")
+    find = page.locator("#question-4")
+    plot = find.locator("bubble-line .plot")
+    plot.focus()
+    for key in ("ArrowRight", "ArrowDown", "Enter"):
+        plot.press(key)
+    expect(find.locator(".chosen")).to_have_text("1F0")
+    find.get_by_role("button", name="Check").click()
+    expect(find.locator(".said")).to_contain_text("1F0 is not the one.")

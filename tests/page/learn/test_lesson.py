@@ -42,7 +42,7 @@ def test_the_view_follows_what_is_read_and_its_sliders_stay_free(open_lesson: Op
 
 def test_a_scene_after_a_question_waits_until_it_is_reached(open_lesson: OpenLesson) -> None:
     page = open_lesson("bubble#fill", width=1440, height=900)
-    wait(page, "document.querySelector('.step-count').textContent === '2 / 3'")
+    wait(page, "document.querySelector('.step-count').textContent.startsWith('2 / 3')")
     settle(page)
     assert state(page)["spec"]["m"] == 4, "m = 8 would show the answer"
     page.locator("#question-1 input").fill("27.3")
@@ -260,13 +260,67 @@ def test_list_and_lesson_are_chinese(open_lesson: OpenLesson) -> None:
     assert english(page) == []
 
 
-def test_the_first_visit_and_help_lead_to_the_lessons(open_page, server) -> None:
-    page = open_page("", first_visit=True, anew=True)
-    page.evaluate("localStorage.clear()")
-    page.reload()
-    wait(page, READY)
+def test_the_page_and_its_help_lead_to_the_lessons(open_page, server) -> None:
+    page = open_page("")
     expect(page.locator(".site").get_by_role("link", name="Learn")).to_have_attribute("href", "/learn")
     page.click("#help")
     expect(page.locator("#help-learn")).to_have_attribute("href", "/learn")
     page.get_by_role("button", name="Take the tour").click()
     expect(page.locator("#tour")).to_contain_text("1 of 9")
+
+
+def test_a_goal_is_reached_with_the_sliders_and_a_wait_is_found_on_the_timeline(open_lesson: OpenLesson) -> None:
+    page = open_lesson("order#timeline", width=1440, height=900)
+    page.locator("#question-2").evaluate("node => node.scrollIntoView()")
+    question = page.locator("#question-2")
+    wait(page, f"{M} === 4 && bubbleline.state().spec.family === 'gpipe'")
+    expect(page.locator("#lesson-caption")).to_have_text("Move m until the bubble is below 28 %.")
+    expect(question).to_contain_text("Goal: bubble below 28 %, peak memory at most 8")
+    expect(page.locator("#size-p")).to_be_disabled()
+    expect(question.locator(".chosen")).to_have_text("m = 4 · bubble 42.9 % · peak memory 4")
+    slider = page.locator("#size-m")
+    slider.press("ArrowRight")
+    expect(question.locator(".chosen")).to_contain_text("m = 5")
+    question.get_by_role("button", name="Check").click()
+    expect(said(page, 2)).to_contain_text("Not yet. With m = 5 that is: bubble 37.5 %, peak memory 5.")
+    for _ in range(3):
+        slider.press("ArrowRight")
+    expect(said(page, 2)).to_contain_text("Right.")
+    expect(said(page, 2)).to_contain_text("Three of eleven slots.")
+    expect(page.locator("#size-p")).to_be_enabled()
+    assert state(page)["spec"]["m"] == 8, "the reader's own sizes stay"
+
+    question = page.locator("#question-3")
+    question.evaluate("node => node.scrollIntoView()")
+    wait(page, "bubbleline.state().spec.family === '1f1b'")
+    expect(question.locator(".chosen")).to_have_text("Nothing is selected yet.")
+    question.get_by_role("button", name="Check").click()
+    expect(said(page, 3)).to_have_text("Answer on the timeline first.")
+    place = page.evaluate("bubbleline.point('a', 1, 7)")
+    page.mouse.click(place["x"], place["y"])
+    expect(question.locator(".chosen")).to_have_text("Selected: rank 1 waits from 4.0 to 8.0")
+    question.get_by_role("button", name="Check").click()
+    expect(said(page, 3)).to_contain_text("This is another wait.")
+    page.locator("#plot").focus()
+    page.keyboard.press(".")
+    expect(question.locator(".chosen")).to_contain_text("Selected: 0F")
+    question.get_by_role("button", name="Check").click()
+    expect(said(page, 3)).to_contain_text("No. 0F0 is work; select a wait.")
+    wait(page, "bubbleline.state().view.sel === null")
+    expect(page.locator(".card")).to_contain_text("Rank 0 is idle from 4 to 10")
+
+    page.locator("#lesson-end").evaluate("node => node.scrollIntoView()")
+    expect(page.locator("#lesson-score")).to_contain_text("1 of 4 answered right · 2 still open")
+    assert page.locator("#lesson-score li").evaluate_all("rows => rows.map(row => row.dataset.state)") == [
+        "open",
+        "right",
+        "wrong",
+        "open",
+    ]
+    assert violations(page, "#lesson") == []
+    page.reload()
+    wait(page, READY)
+    expect(said(page, 2)).to_contain_text("Right.")
+    expect(page.locator("#lesson-score")).to_contain_text("1 of 4 answered right")
+    page.get_by_role("link", name="All lessons").first.click()
+    expect(page.locator("#lesson-on")).to_have_text("Go on with lesson 2: One forward, one backward")

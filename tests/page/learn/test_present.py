@@ -15,7 +15,7 @@ SMALL = """[...document.querySelectorAll('main *, .present-strip *')]
   .filter((node) => [...node.childNodes].some((child) => child.nodeType === 3 && child.data.trim()))
   .map((node) => [parseFloat(getComputedStyle(node).fontSize) * node.currentCSSZoom, node.textContent])
   .filter(([size]) => size < 24)"""
-COLOURS = """['surface', 'plot-row', 'plot-hatch'].map((token) => {
+COLOURS = """['surface', 'plot-idle', 'plot-hatch'].map((token) => {
   const probe = document.body.appendChild(document.createElement('span'));
   probe.style.color = `var(--${token})`;
   const colour = getComputedStyle(probe).color;
@@ -38,8 +38,8 @@ def test_p_presents_the_timeline_alone_and_a_clicker_and_the_presenters_window_t
     assert page.evaluate(SMALL) == []
     for theme in ("light", "dark"):
         page.emulate_media(color_scheme=theme)
-        surface, row, hatch = page.evaluate(COLOURS)
-        assert contrast(row, surface) >= 1.5, theme
+        surface, idle, hatch = page.evaluate(COLOURS)
+        assert contrast(idle, surface) >= 1.5, theme
         assert contrast(hatch, surface) >= 3, theme
     page.emulate_media(color_scheme="light")
     page.keyboard.press("PageDown")
@@ -84,3 +84,27 @@ def test_a_lesson_is_presented_block_by_block_from_a_link(open_lesson: OpenLesso
     page.keyboard.press("p")
     wait(page, f"!({PRESENTING})")
     expect(page.locator("#lesson-caption")).to_be_visible()
+
+
+def test_the_page_for_lecturers_checks_a_file_and_copies_the_code_of_a_scene(open_page: Open):
+    page = open_page("teach", drawn=False, permissions=["clipboard-read", "clipboard-write"])
+    page.locator("#one-at-a-time [data-embed]").click()
+    expect(page.locator("#one-at-a-time [data-embed]")).to_have_text("Copied.")
+    code = page.evaluate("navigator.clipboard.readText()")
+    assert "/embed?family=gpipe&amp;p=4&amp;m=1" in code
+    head = "---\ntitle: Ours\nminutes: 3\nsummary: S\n---\n"
+    files = {
+        "20-ours.md": f"{head}:::{{scene}} ?family=gpipe&p=2&m=2\nA caption.\n:::\n".encode(),
+        "21-wrong.md": f"{head}:::{{scen}}\n:::\n".encode(),
+        "22-odd.md": b"\xff\xfe",
+    }
+    given = [{"name": name, "mimeType": "text/markdown", "buffer": text} for name, text in files.items()]
+    page.locator("#lesson-check input").set_input_files(given)  # type: ignore[arg-type]
+    checked = page.locator(".lesson-checked section")
+    expect(checked).to_have_count(3)
+    expect(checked.nth(0)).to_contain_text("20-ours.md has no mistake")
+    expect(checked.nth(0).locator("svg")).to_have_count(1)
+    expect(checked.nth(1)).to_contain_text("line 6 There is no directive scen")
+    expect(checked.nth(2)).to_contain_text("This file is not UTF-8 text.")
+    page.evaluate("document.querySelectorAll('details').forEach((node) => (node.open = true))")
+    assert violations(page) == []

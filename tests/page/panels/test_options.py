@@ -189,7 +189,9 @@ def test_layers_are_typed_for_each_stage_or_once_for_all(open_page: Open) -> Non
     wait(page, "location.search.includes('F=1,2,3,3') || location.search.includes('F=1,2,2*3')")
 
 
-def test_frozen_stages_lose_their_gradients_and_what_would_be_kept_for_them(open_page: Open) -> None:
+def test_frozen_stages_lose_their_gradients_and_a_layout_of_megatron_gives_layers_and_further_tokens(
+    open_page: Open,
+) -> None:
     page = open_page("?family=1f1b&p=4&m=8")
     page.click("#options > summary")
     page.fill("#field-frozen", "0")
@@ -203,3 +205,21 @@ def test_frozen_stages_lose_their_gradients_and_what_would_be_kept_for_them(open
     page.fill("#field-frozen", "")
     page.keyboard.press("Enter")
     wait(page, "bubbleline.state().spec.frozen === null && !bubbleline.state().plans[0].stale")
+    page.fill("#field-layers", "Ett|ttt|ttx|L")
+    page.keyboard.press("Enter")
+    expect(page.locator("#field-layers-problem")).to_contain_text("at position 11 (x): the signs are E, t, m, L and |")
+    page.fill("#field-layers", "Ett|ttt|ttm|L")
+    page.keyboard.press("Enter")
+    wait_url(page, "layers=2,3,3,0")  # without a model a further token is as a layer
+    expect(page.locator("#field-layers-problem")).to_be_hidden()
+    page = open_page("?family=1f1b&p=4&m=8&m.model=deepseek-v3&tab=costs")
+    page.click("#options > summary")
+    page.fill("#field-layers", "Ett|ttt|ttm|L")
+    page.keyboard.press("Enter")
+    wait_url(page, "m.layers=2,3,2,0")
+    wait_url(page, "m.mtp_stage=2")
+    wait(page, "bubbleline.state().spec.costs.F[2] > 1.5 * bubbleline.state().spec.costs.F[3]")
+    page.fill("#field-frozen", "0")
+    page.keyboard.press("Enter")
+    expect(figure(page, "Peak memory")).to_contain_text("GB")
+    assert page.evaluate("bubbleline.state().plans[0].error") is None

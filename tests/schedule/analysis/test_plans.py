@@ -203,6 +203,12 @@ def test_plans_are_limited_to_what_a_framework_runs_to_families_and_to_no_recomp
         assert specs
         assert all(framework.runs(FAMILIES[spec.family]) for spec in specs)
         assert all(framework.takes(spec.recompute, spec.offload) for spec in specs)
+        assert all(framework.fits(spec) for spec in specs)
+    few = plans.Allowed(framework=FRAMEWORKS["megatron"], recompute=False)  # no groups of four
+    assert {spec.family for spec in plans.specs(Layout(4, 3, PRESET), None, few)} == {"1f1b"}
+    sea = plans.specs(Layout(2, 6, PRESET), None, plans.Allowed(framework=FRAMEWORKS["zero-bubble"]))
+    searched = {(spec.family, spec.v) for spec in sea if spec.memory is not None}
+    assert searched == {("zb-auto", 1), ("v-auto", 2)}
     megatron = list(plans.specs(ASKED, None, plans.Allowed(framework=FRAMEWORKS["megatron"])))
     assert {spec.family for spec in megatron} == {"1f1b", "interleaved"}
     assert {(spec.recompute, spec.offload) for spec in megatron} == {

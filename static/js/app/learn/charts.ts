@@ -63,11 +63,12 @@ function createPlace(view: TimelineView, node: HTMLElement) {
     try {
       const height = isPresenting() ? node.clientHeight / PRESENTED : HEIGHT;
       const size = { width: home.clientWidth || 600, height };
-      const path = chartPath(kindOf(name), await stateOf(query, view), store.defaults);
+      const all = chartPath(kindOf(name), await stateOf(query, view), store.defaults);
+      const path = "only" in node.dataset ? `${all}&only=1` : all;
       const chart = await requestChart(withLook(path, "", store.get().view, size));
       const drawer = await plotly();
       answer = answerOf(chart);
-      if (!figure.node.isConnected) replace(home, figure.node, said, numbers);
+      if (!figure.node.isConnected) replace(home, figure.node, h("div.chart-below", numbers, said));
       if ("rows" in chart)
         numbers.replaceChildren(
           h("summary", { text: t("Numbers") }),

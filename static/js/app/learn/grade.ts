@@ -1,9 +1,10 @@
-// Grades an answer in a lesson's file, which has no server: as backend/lessons/grade.py does; a test compares both.
+// Grades an answer in a lesson's file, which has no server, as backend/lessons/questions/grade.py does; a test compares
+// both.
 
 /** A question with its answer, as backend/lessons/export.py writes it. */
 export type Sealed = {
   number: number;
-  kind: "predict" | "choose" | "order";
+  kind: "predict" | "choose" | "order" | "reach" | "find";
   answer: number;
   unit: string;
   tolerance: number;
@@ -14,7 +15,13 @@ export type Sealed = {
   explanation: string;
   place: Record<string, string> | null;
   shown: string;
+  goals: (Goal & { name: string; percent: boolean })[];
+  sizes: string[];
+  spots: { op: string; rank: number; begin: number; end: number }[];
 };
+export type Goal = { quantity: "bubble" | "makespan" | "peak"; comparison: "<" | "<=" | ">" | ">="; bound: number };
+/** The figures of the sizes that are given. */
+export type Found = Record<Goal["quantity"], number>;
 /** reason: as HTML. counted: false for what cannot be read as one, which is no try. */
 type Verdict = { right: boolean; reason: string; counted: boolean };
 /** Templates by their codes. */
@@ -24,7 +31,10 @@ const EPSILON = 1e-9;
 const NUMBER = /^[+-]?[0-9]{1,12}([.,][0-9]{1,9})?(e[+-]?[0-9]{1,3})?$/;
 const FRACTION = /^([0-9]{1,9}) ?[/⁄] ?([0-9]{0,8}[1-9][0-9]{0,8})$/;
 const GROUPED = /^[0-9]{1,3}(,[0-9]{3})+$/;
-const UNREADABLE = ["not_a_number", "choose_one", "all_ops_once"];
+const UNREADABLE = ["not_a_number", "choose_one", "all_ops_once", "set_sizes", "select_first"];
+const SIZES = /^[pmv]=[0-9]{1,4}( [pmv]=[0-9]{1,4})*$/;
+const WAIT = /^([0-9]{1,4})@([0-9]{1,9}(\.[0-9]{1,12})?)$/;
+const PLACE = /^[0-9FIWBST();]{3,40}$/;
 const OP = /^([0-9]+)([FIWB])([0-9]+)$/;
 
 const escaped = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
@@ -39,10 +49,50 @@ const sorted = (ops: string[]) => [...ops].sort().join();
 
 const RIGHT = { right: true, reason: "", counted: true };
 
-export function grade(question: Sealed, given: string, reasons: Reasons): Verdict {
+/** Whether a value reaches a goal. */
+export function isMet({ comparison, bound }: Goal, value: number) {
+  if (comparison === "<") return value < bound - EPSILON;
+  if (comparison === "<=") return value <= bound + EPSILON;
+  return comparison === ">" ? value > bound + EPSILON : value >= bound - EPSILON;
+}
+
+/** found: for a question with goals. */
+export function grade(question: Sealed, given: string, reasons: Reasons, found?: Found): Verdict {
   if (question.kind === "predict") return gradeNumber(question, given, reasons);
   if (question.kind === "choose") return gradeOption(question, given, reasons);
+  if (question.kind === "reach") return gradeSizes(question, given, reasons, found);
+  if (question.kind === "find") return gradePlace(question, given, reasons);
   return gradeOrder(question, given.split(/\s+/).filter(Boolean), reasons);
+}
+
+function gradeSizes({ goals, sizes }: Sealed, given: string, reasons: Reasons, found?: Found): Verdict {
+  const pairs = SIZES.test(given) ? given.split(" ").map((pair) => pair.split("=")) : [];
+  if (!found || sorted(pairs.map(([size]) => size)) !== sorted(sizes)) return wrong(reasons, "set_sizes");
+  if (goals.every((goal) => isMet(goal, found[goal.quantity]))) return RIGHT;
+  const shown = pairs.map(([size, value]) => `${size} = ${Number(value)}`).join(", ");
+  const values = goals.map(({ name, quantity, percent }) => {
+    const value = found[quantity];
+    return `${name} ${percent ? `${(100 * value).toFixed(1)}\u00a0%` : plain(value)}`;
+  });
+  return wrong(reasons, "not_reached", { sizes: shown, found: values.join(reasons.between ?? ", ") });
+}
+
+/** A number as the server writes it in a lesson. */
+function plain(value: number) {
+  if (value === Math.round(value)) return value.toLocaleString("en");
+  if (Math.abs(value) < 1000) return String(Number(value.toPrecision(4)));
+  return value.toLocaleString("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+}
+
+function gradePlace({ spots }: Sealed, given: string, reasons: Reasons): Verdict {
+  const wait = WAIT.exec(given);
+  if (!wait && !PLACE.test(given)) return wrong(reasons, "select_first");
+  const isThere = ({ op, rank, begin, end }: Sealed["spots"][number]) =>
+    wait ? !op && Number(wait[1]) === rank && begin < Number(wait[2]) && Number(wait[2]) < end : op === given;
+  if (spots.some(isThere)) return RIGHT;
+  const wantsOp = spots[0].op !== "";
+  if (wait) return wrong(reasons, wantsOp ? "not_an_op" : "another_wait");
+  return wrong(reasons, wantsOp ? "another_op" : "not_a_wait", { op: given });
 }
 
 function gradeNumber(question: Sealed, given: string, reasons: Reasons): Verdict {

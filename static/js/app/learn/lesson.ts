@@ -3,8 +3,9 @@ import { createCharts } from "./charts.ts";
 import { createPresenting } from "../present/presenting.ts";
 import { lessonDeck } from "../present/lesson_deck.ts";
 import { createLook, createLookMenu, lookQuery } from "./look.ts";
-import { createProgress } from "./progress.ts";
+import { createProgress, createScore } from "./progress.ts";
 import { createQuestions } from "./questions.ts";
+import { createOnTimeline } from "./on_timeline.ts";
 import { createSizes } from "./sizes.ts";
 import { createSteps } from "./steps.ts";
 import { SceneView } from "./scene_view.ts";
@@ -29,6 +30,7 @@ export async function startLesson() {
   await loadLanguage(`?lang=${language}`);
   createLookMenu(look);
   const progress = createProgress(slug);
+  const writeScore = createScore(progress);
   const first = scenes[0]?.dataset.query ?? WITHOUT_SCENE;
   const started = await start(first + lookQuery(look.get().view));
   let scene: SceneView | null = null;
@@ -37,8 +39,11 @@ export async function startLesson() {
       const query = { question: String(number), answer: given, try: String(tries), lang: language };
       return getJson(`/api/lessons/${slug}/answers?${new URLSearchParams(query)}`);
     },
-    show: (place, number) => scene?.answer(place, number),
-    keep: progress.keep,
+    show: ({ place, spot }, number) => scene?.answer(place, spot ?? null, number),
+    keep(number, answered) {
+      progress.keep(number, answered);
+      writeScore();
+    },
     kept: progress.kept,
   });
   if (!started) return;
@@ -46,8 +51,9 @@ export async function startLesson() {
   const view = new TimelineView(store, plans, { showShortcuts: () => {} });
   listenKeys(view.keys(), byId("stage"));
   look.subscribe(({ view: { theme, colours, hatch } }) => store.setView({ theme, colours, hatch }, "none"));
-  createSizes(store, plans, byId("lesson-sliders"));
+  const sizes = createSizes(store, plans, byId("lesson-sliders"));
   scene = new SceneView(view);
+  createOnTimeline(view, scene, sizes);
   const charts = createCharts(view, article);
   createSteps(article, progress, scene);
   const presenting = createLessonPresenting(article, scene, charts);
@@ -86,9 +92,16 @@ function createReset({ forget }: ReturnType<typeof createProgress>) {
 /** The handout: the text with a picture of each scene, and the charts, which are drawn first. */
 function createPrint(ready: () => Promise<void>) {
   const button = byId("lesson-print");
-  button.hidden = false;
-  button.addEventListener("click", async () => {
+  async function print() {
     await ready();
     window.print();
+  }
+  button.hidden = false;
+  button.addEventListener("click", print);
+  // The browser's own way to print waits for no chart: its key does. From its menu a chart that is not drawn is a link.
+  addEventListener("keydown", (event) => {
+    if (event.key.toLowerCase() !== "p" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    print();
   });
 }

@@ -9,13 +9,14 @@ type Graded = {
   counted: boolean; // false: it could not be read as an answer, which is no try
   explanation?: string; // as HTML; after a right answer, or the second wrong one
   place?: any; // where the answer is on the timeline
+  spot?: string | null; // the op or wait there, of a question that asked for it
   answer?: string;
   option?: number | null; // the right one
 };
 export type Answered = { given: string; right: boolean };
 type Acts = {
   ask: (number: number, given: string, tries: number) => Promise<Graded>;
-  show: (place: any, number: number, asked: boolean) => void; // asked: by its button
+  show: (graded: Graded, number: number, asked: boolean) => void; // asked: by its button
   keep: (number: number, answered: Answered) => void; // a question that is over
   kept: (number: number) => Answered | null;
 };
@@ -46,24 +47,25 @@ function createQuestion(form: HTMLFormElement, acts: Acts) {
   const hintButton = form.querySelector("[data-hint]") as HTMLButtonElement;
   const placeButton = form.querySelector("[data-place]") as HTMLButtonElement;
   const check = form.querySelector("[type=submit]") as HTMLButtonElement;
+  const onTimeline = form.dataset.query !== undefined;
   const list = form.querySelector(".order") as HTMLElement | null;
   if (list) createOrder(list, (op, place) => replace(said, `${op} ${words().moved} ${place}`));
   let tries = 0;
   let asking = false;
-  let place: any = null;
+  let verdict: Graded | null = null; // the last one
 
   hintButton.addEventListener("click", () => {
     hint.hidden = false;
     hintButton.hidden = true;
   });
-  placeButton.addEventListener("click", () => acts.show(place, number, true));
+  placeButton.addEventListener("click", () => verdict && acts.show(verdict, number, true));
 
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const given = answerOf(form);
     if (asking || check.hidden) return;
     if (!given) {
-      replace(said, words().empty);
+      replace(said, onTimeline ? words().untouched : words().empty);
       return;
     }
     asking = true;
@@ -87,11 +89,11 @@ function createQuestion(form: HTMLFormElement, acts: Acts) {
       bringIntoView(said);
       return;
     }
-    const { right: yes, wrong: notYet, lost, again, answer: itIs } = words();
-    const answer = !right && over && graded.answer ? ` ${itIs} ${graded.answer}.` : "";
+    const { right: yes, wrong: notYet, lost, again, answer: itIs, end } = words();
+    const answer = !right && over && graded.answer ? ` ${itIs} ${graded.answer}${end}` : "";
     form.dataset.result = right ? "right" : "wrong";
-    const verdict = h("strong", { text: right ? yes : over ? lost : notYet });
-    replace(said, h("p", verdict, " ", ...nodesOf(reason), answer, over ? "" : ` ${again}`));
+    const head = h("strong.verdict", { text: right ? yes : over ? lost : notYet });
+    replace(said, h("p", head, " ", ...nodesOf(reason), answer, over ? "" : ` ${again}`));
     hintButton.hidden = true;
     hint.hidden = over || !hint.childNodes.length;
     if (!over) {
@@ -103,15 +105,19 @@ function createQuestion(form: HTMLFormElement, acts: Acts) {
     form.dataset.over = "";
     check.hidden = true;
     fieldset.querySelectorAll("input, .order button").forEach((node) => node.setAttribute("disabled", ""));
-    place = graded.place ?? null;
-    placeButton.hidden = place === null;
+    verdict = graded;
+    placeButton.hidden = !graded.place;
     if (fresh) {
+      // The button that had the focus is gone.
+      if (fieldset.contains(document.activeElement) || document.activeElement === document.body)
+        said.focus({ preventScroll: true });
       bringIntoView(said);
       acts.keep(number, { given, right });
     }
+    form.dispatchEvent(new CustomEvent("over"));
     // The next scene need not wait any more; the answer's own place goes before it.
-    if (fresh && place) acts.show(place, number, false);
-    else form.dispatchEvent(new CustomEvent("answered", { bubbles: true }));
+    if (fresh && graded.place) acts.show(graded, number, false);
+    else if (!fresh || !onTimeline) form.dispatchEvent(new CustomEvent("answered", { bubbles: true }));
   }
 
   restore(form, acts.kept(number));
@@ -133,13 +139,16 @@ function createQuestion(form: HTMLFormElement, acts: Acts) {
 
 /** Returns "" for none. */
 function answerOf(form: HTMLFormElement): string {
+  if (form.dataset.query !== undefined) return form.dataset.answer ?? "";
   if (form.dataset.kind === "order")
     return [...form.querySelectorAll("[data-op]")].map((row) => (row as HTMLElement).dataset.op).join(" ");
   return String(new FormData(form).get("answer") ?? "").trim();
 }
 
 function fill(form: HTMLFormElement, given: string) {
-  if (form.dataset.kind === "order") arrange(form, given.split(" "));
+  if (form.dataset.query !== undefined)
+    replace(form.querySelector(".chosen") as HTMLElement, given.includes("@") ? "" : given.replaceAll("=", " = "));
+  else if (form.dataset.kind === "order") arrange(form, given.split(" "));
   else if (form.dataset.kind === "choose") {
     const option = form.querySelectorAll("input")[Number(given)] as HTMLInputElement | undefined;
     if (option) option.checked = true;

@@ -4,6 +4,7 @@ import { naturalChunks } from "../../data/store.ts";
 import { byId, replace, show } from "../../ui/dom.ts";
 import { onStage } from "../../ui/frame_loop.ts";
 import { parse, type State } from "../../core/state/link.ts";
+import { traceAt } from "../../timeline/trace.ts";
 import type { TimelineView } from "../timeline_view.ts";
 
 type Shown = Pick<TimelineView, "store" | "plans">;
@@ -24,11 +25,16 @@ export class SceneView {
   back: HTMLElement;
   open: HTMLAnchorElement;
 
+  /** The question whose answer is on the timeline. */
+  answered: HTMLElement | null = null;
+
   #scene: HTMLElement | null = null;
   /** The schedules as the scene set them. */
   #set: string | null = null;
   #turn = 0; // of the last wish: an earlier one that is answered later is dropped
   #plays = false;
+  #wait: { rank: number; at: number } | null = null; // to be selected once it is drawn
+  #taken: ((node: HTMLElement | null) => void)[] = [];
 
   constructor(view: TimelineView) {
     this.view = view;
@@ -48,27 +54,54 @@ export class SceneView {
     onStage("figures", () => this.#onDrawn());
   }
 
+  /** Call a task whenever another scene, or a question of its own view, is on the timeline; null: an answer. */
+  onTake(task: (node: HTMLElement | null) => void) {
+    this.#taken.push(task);
+  }
+
+  /** What has set the view: a scene, or a question of its own view. */
+  get scene() {
+    return this.#scene;
+  }
+
+  /** Whether the schedules of the view are drawn. */
+  isSettled() {
+    return this.view.plans.onScreen().every((plan) => plan.times && plan.shown === plan.asked);
+  }
+
+  /** Whether a reader has changed the scene's schedules. */
+  isChanged() {
+    return this.#set !== null && schedules(this.store.get()) !== this.#set;
+  }
+
   /** Show a scene's view, unless it is the present one. */
   async take(scene: HTMLElement, again = false) {
     if (scene === this.#scene && !again) return;
+    this.answered = null;
     this.#scene?.classList.remove("is-shown");
     this.#scene = scene;
     scene.classList.add("is-shown");
-    const caption = scene.querySelector("figcaption > p");
+    const caption = scene.querySelector("figcaption > p, .question-text > p");
     replace(byId("lesson-caption"), ...[...(caption?.childNodes ?? [])].map((node) => node.cloneNode(true)));
     if (!(await this.visit(scene.dataset.query ?? ""))) return;
     this.#set = schedules(this.store.get());
+    for (const task of this.#taken) task(scene);
     show(this.back, false);
     this.#plays = scene.hasAttribute("data-play") && !STILL.matches;
     this.#onDrawn();
   }
 
-  /** Show where the answer to a question is; the way back is to the scene. */
-  async answer(place: string, number: number) {
+  /** Show where the answer to a question is, an op or a wait; the way back is to the scene. */
+  async answer(place: string, spot: string | null, number: number) {
+    this.answered = document.getElementById(`question-${number}`);
     replace(byId("lesson-caption"), `${byId("lesson-words").dataset.shown} ${number}`);
     if (!(await this.visit(place))) return;
+    for (const task of this.#taken) task(null);
+    const [rank, at] = spot?.split("@").map(Number) ?? [];
+    this.#wait = at === undefined ? null : { rank, at };
     this.#set = "";
     show(this.back, this.#scene !== null);
+    this.#onDrawn();
   }
 
   /** Show the view of a query. Returns whether no later wish came between. */
@@ -76,6 +109,7 @@ export class SceneView {
     const turn = ++this.#turn;
     const { store, view } = this;
     this.#plays = false;
+    this.#wait = null;
     view.playback.endIntro();
     await stateOf(query, view);
     if (turn === this.#turn) store.visit(query, "none");
@@ -84,8 +118,15 @@ export class SceneView {
 
   /** A scene that plays begins when its own schedule is there. */
   #onDrawn() {
-    const { plans, playback } = this.view;
-    if (!this.#plays || !plans.onScreen().every((plan) => plan.times && plan.shown === plan.asked)) return;
+    if (!this.isSettled()) return;
+    const { playback, selection, timeline } = this.view;
+    const [lane] = timeline.lanes;
+    if (this.#wait && lane) {
+      const { rank, at } = this.#wait;
+      this.#wait = null;
+      selection.select(traceAt(lane, rank, at));
+    }
+    if (!this.#plays) return;
     this.#plays = false;
     playback.playIntro();
   }

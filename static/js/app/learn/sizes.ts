@@ -16,6 +16,7 @@ const MOST_CORRECTIONS = 4; // of one drag: a family's nearest legal value may n
 
 export function createSizes(store: Store, plans: Plans, home: HTMLElement) {
   let corrections = MOST_CORRECTIONS;
+  let allowed: string[] | null = null; // null: every slider is free
   const rows = [
     sizeRow("p", t("Devices p"), () => wholeStops(1, MOST.p)),
     sizeRow("m", t("Micro-batches m"), () => wholeStops(1, MOST.m)),
@@ -64,8 +65,10 @@ export function createSizes(store: Store, plans: Plans, home: HTMLElement) {
       input.setAttribute("aria-valuetext", formatNumber(value));
       setText(out, formatNumber(value));
       show(node, name !== "v" || stops.length > 1);
+      input.disabled = allowed !== null && !allowed.includes(name);
+      node.classList.toggle("is-asked", allowed?.includes(name) ?? false);
     }
-    return { node, sync };
+    return { node, sync, input };
   }
 
   const sync = () => rows.forEach((row) => row.sync());
@@ -80,4 +83,12 @@ export function createSizes(store: Store, plans: Plans, home: HTMLElement) {
     invalidate("figures");
   });
   sync();
+  return {
+    inputs: rows.map(({ input }) => input),
+    /** The sliders that a question leaves free; null: all of them. */
+    allow(names: string[] | null) {
+      allowed = names;
+      sync();
+    },
+  };
 }

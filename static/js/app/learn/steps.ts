@@ -1,9 +1,10 @@
 // The steps of a lesson: which one is being read decides the scene, the address and the progress; keys go between them.
-import { byId, setText } from "../../ui/dom.ts";
+import { byId, h, replace } from "../../ui/dom.ts";
 import { isPresenting } from "../present/presenting.ts";
 import type { createProgress } from "./progress.ts";
 import type { SceneView } from "./scene_view.ts";
 
+const VIEWS = ".scene, .question[data-query]"; // what has a view of its own
 const FIRST = "start"; // the introduction's anchor, which no address needs
 const LINE = 0.45; // of the window's height: what is above has been reached
 
@@ -12,35 +13,28 @@ export function createSteps(article: HTMLElement, progress: ReturnType<typeof cr
   const bar = byId("lesson-steps");
   const count = bar.querySelector(".step-count") as HTMLElement;
   const marks = steps.flatMap(marksOf);
-  const reached = new Set<Element>();
   let at = -1;
-  let known = false; // where the marks are
+  let wanted = -1; // the step that a key leads to, until the text has followed
 
-  const observer = new IntersectionObserver(
-    (entries) => {
-      for (const { target, boundingClientRect, rootBounds } of entries) {
-        const above = boundingClientRect.top < (rootBounds?.bottom ?? innerHeight * LINE);
-        if (above) reached.add(target);
-        else reached.delete(target);
-      }
-      known = true;
-      follow();
-    },
-    // Far above the window everything counts as seen, so that each mark is reported once on its way.
-    { rootMargin: `1000000px 0px -${Math.round(100 * (1 - LINE))}% 0px` },
-  );
+  // Far above the window everything counts as seen, so that each mark is reported once on its way.
+  const observer = new IntersectionObserver(follow, {
+    rootMargin: `1000000px 0px -${Math.round(100 * (1 - LINE))}% 0px`,
+  });
   for (const { node } of marks) observer.observe(node);
   const questions = new IntersectionObserver(follow, { threshold: [0, 0.5, 1] });
   for (const question of article.querySelectorAll(".question")) questions.observe(question);
   article.addEventListener("answered", follow);
 
   function follow() {
-    if (!known || isPresenting()) return;
-    const passed = marks.filter((each) => reached.has(each.node) && !isHeldBack(each)).reverse();
+    if (isPresenting()) return;
+    const line = innerHeight * LINE;
+    const isReached = ({ node }: Mark) => node.getBoundingClientRect().top < line;
+    const passed = marks.filter((each) => isReached(each) && !isHeldBack(each)).reverse();
     const mark = passed[0] ?? marks[0];
     const { scene } = passed.find((each) => each.scene) ?? marks.find((each) => each.scene) ?? mark;
-    if (scene) view.take(scene);
+    if (scene && !isHeld(view.answered ?? view.scene, scene)) view.take(scene);
     const now = mark ? steps.indexOf(mark.step) : 0;
+    wanted = -1;
     if (now === at) return;
     at = now;
     const { id } = steps[at];
@@ -50,14 +44,17 @@ export function createSteps(article: HTMLElement, progress: ReturnType<typeof cr
       address.hash = id === FIRST ? "" : id;
       if (address.href !== location.href) history.replaceState(history.state, "", address);
     }
-    setText(count, `${at + 1} / ${steps.length}`);
+    const title = steps[at].querySelector("h1, h2")?.textContent ?? "";
+    replace(count, `${at + 1} / ${steps.length}`, h("span.step-title", { text: ` · ${title}` }));
     for (const button of bar.querySelectorAll("button"))
       button.disabled = !steps[at + Number((button as HTMLElement).dataset.way)];
   }
 
   function go(way: number) {
-    const step = steps[at + way];
+    const next = (wanted < 0 ? at : wanted) + way;
+    const step = steps[next];
     if (!step) return;
+    wanted = next;
     step.scrollIntoView();
     step.focus({ preventScroll: true });
   }
@@ -89,10 +86,23 @@ type Mark = {
 };
 
 /** Whether a scene would show the answer of a question that is still being read. */
-function isHeldBack({ after }: Mark) {
-  if (!after || "over" in after.dataset) return false;
-  const { top, height } = after.getBoundingClientRect();
-  return top + height / 2 > parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop);
+const isHeldBack = ({ after }: Mark) => after !== null && isOpen(after) && middleOf(after) > topOfText();
+
+/** Whether a question, or its answer, is on the timeline and still in view; once it is over, what comes after it may
+ * follow. */
+function isHeld(shown: HTMLElement | null, next: HTMLElement) {
+  if (!shown?.matches(".question")) return false;
+  const follows = shown.compareDocumentPosition(next) & Node.DOCUMENT_POSITION_FOLLOWING;
+  if (follows && !isOpen(shown)) return false;
+  return middleOf(shown) > topOfText() && shown.getBoundingClientRect().top < innerHeight;
+}
+
+const isOpen = (question: HTMLElement) => !("over" in question.dataset);
+const topOfText = () => parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop);
+
+function middleOf(node: HTMLElement) {
+  const { top, height } = node.getBoundingClientRect();
+  return top + height / 2;
 }
 
 /**
@@ -101,11 +111,11 @@ function isHeldBack({ after }: Mark) {
  */
 function marksOf(step: HTMLElement): Mark[] {
   const parts = [...step.querySelectorAll(".scene, .question")] as HTMLElement[];
-  const begin = parts[0]?.classList.contains("scene") ? parts[0] : null;
+  const begin = parts[0]?.matches(VIEWS) ? parts[0] : null;
   const heading = { node: step.firstElementChild as HTMLElement, step, scene: begin, after: null };
   const marks = [heading];
   parts.forEach((node, at) => {
-    if (!node.classList.contains("scene") || node === begin) return;
+    if (!node.matches(VIEWS) || node === begin) return;
     const before = parts[at - 1];
     const after = before?.classList.contains("question") ? before : null;
     marks.push({ node, step, scene: node, after } as any);

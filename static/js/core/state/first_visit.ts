@@ -2,8 +2,8 @@
 // whole instrument, and the same wherever it is opened.
 import { APPEARANCE, isLinkKey } from "./link.ts";
 
-/** The query of the first screen's schedule. */
-export const FIRST_VISIT = "?family=gpipe";
+/** The query of the first screen's schedule, without the memory strips, which it does not explain. */
+export const FIRST_VISIT = "?family=gpipe&mem=0";
 
 /** search: "?..." or "". */
 const partsOf = (search: string) => search.replace(/^\?/, "").split("&").filter(Boolean);

@@ -8,6 +8,7 @@
 import { t } from "../i18n/language.ts";
 import { IDS } from "./schedules.ts";
 import { pairsOf, shortened } from "./long_link.ts";
+import { withoutLayouts } from "./megatron_layout.ts";
 import { presetParts, readPreset, type Preset } from "./link_preset.ts";
 import { inWords } from "../schedule/per_chunk.ts";
 import { COST_KEYS, IMPORTED, SPEC_FIELDS } from "../schedule/spec_tables.ts";
@@ -213,6 +214,7 @@ export function parse(
 ): { state: State; problems: Problem[]; unknown: Record<string, string> } {
   const problems: Problem[] = [];
   const given = entries(search, problems);
+  withoutLayouts(given);
   const spec = readSpec(given, "", defaults, natural, problems);
   const named = PREFIXES.filter((prefix) => SPEC_FIELDS.some((name) => given.has(prefix + name)));
   const others = named.map((prefix) => readSpec(given, prefix, spec, natural, problems));
@@ -235,9 +237,9 @@ export function parse(
 /** The view keys that say how the page looks, not what it shows. */
 export const APPEARANCE: string[] = ["theme", "colours", "hatch", "lang"];
 
-/** Whether a view differs from the plain one in its appearance at most. */
-export const isPlainView = (view: ViewState) =>
-  VIEW_KEYS.every((key) => APPEARANCE.includes(key) || view[key] === PLAIN_VIEW[key]);
+/** Whether a view differs from another one, by default the plain one, in its appearance at most. */
+export const isPlainView = (view: ViewState, other = PLAIN_VIEW) =>
+  VIEW_KEYS.every((key) => APPEARANCE.includes(key) || view[key] === other[key]);
 
 /** Whether a key of a query is one of ours. */
 export const isLinkKey = (key: string) =>

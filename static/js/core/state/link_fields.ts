@@ -11,6 +11,7 @@ import {
   OFFLOAD_OF_CHUNK,
   RECOMPUTE,
 } from "../schedule/spec_tables.ts";
+import { countsOf, isLayout, readLayout } from "./megatron_layout.ts";
 import type { Spec } from "../schedule/types.ts";
 
 /** The value, or what the text should have been. */
@@ -163,8 +164,12 @@ const READERS: Record<string, (text: string) => Read> = {
 /** name: one of SPEC_FIELDS. */
 export const readSpecField = (name: string, text: string): Read => READERS[name](text.trim());
 
-/** "2*9,10", whole numbers of 0 or more. */
+/** "2*9,10", whole numbers of 0 or more, or a layout of Megatron-LM. */
 export function countsFrom(text: string): Read {
+  if (isLayout(text)) {
+    const layout = readLayout(text);
+    return "wanted" in layout ? layout : { value: countsOf(layout) };
+  }
   const got = costs(text);
   const list = "value" in got && (Array.isArray(got.value) ? got.value : [got.value]);
   return list && list.every((x) => Number.isInteger(x))

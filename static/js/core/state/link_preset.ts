@@ -19,6 +19,7 @@ import {
   wholeNumber as whole,
   type Read,
 } from "./link_fields.ts";
+import { isLayout } from "./megatron_layout.ts";
 import type { Problem } from "./link.ts";
 
 /** By the server's names; null: it follows from the other fields. */
@@ -54,7 +55,7 @@ function modelName(text: string): Read {
 const truth = (text: string): Read => (/^[01]$/.test(text) ? { value: text === "1" } : { wanted: t("1 or 0") });
 
 /** A number alone is the model's layers, a list those of each stage. */
-const layers = (text: string) => (/[,*]/.test(text) ? countsFrom(text) : whole(text));
+const layers = (text: string) => (/[,*]/.test(text) || isLayout(text) ? countsFrom(text) : whole(text));
 
 const READERS: Record<string, (text: string) => Read> = {
   model: modelName,

@@ -97,10 +97,15 @@ export function withNamed(preset: Preset, part: "model" | "machine", name: strin
   return { ...even, [part]: standard ? null : name, own };
 }
 
-/** The preset with layers moved between the stages. */
-export function withLayers(preset: Preset, layers: number[]): Preset {
+/** The preset with layers moved between the stages; further: the modules for further tokens, where they change too. */
+export function withLayers(preset: Preset, layers: number[], further: Record<string, number | null> = {}): Preset {
   const own = { ...preset.own };
   delete own.layers; // their sum says it
+  for (const [name, value] of Object.entries(further)) {
+    if (value === null) delete own[name];
+    else own[name] = value;
+  }
+  if (layers.slice(Number(own.mtp_stage ?? Infinity) + 1).some((count) => count > 0)) delete own.mtp_stage;
   return { ...preset, layers, own };
 }
 

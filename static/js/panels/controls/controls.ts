@@ -1,4 +1,5 @@
 // The left column: which plan, family, sizes, costs, options; and what is wrong with them, beside the field.
+import { withLayers } from "../../data/costs/api.ts";
 import { deviceShare } from "../../data/costs/preset_costs.ts";
 import { byId, h, replace, sentence, setText, show } from "../../ui/dom.ts";
 import { fillSegments } from "../../ui/fields/choices.ts";
@@ -15,6 +16,7 @@ import { isLegal } from "../../core/families/legal.ts";
 import { customStages, stagesOf } from "../../core/schedule/effective_costs.ts";
 import { ofStages } from "../../core/schedule/per_chunk.ts";
 import { IMPORTED, RECOMPUTE } from "../../core/schedule/spec_tables.ts";
+import { countsOf, furtherOf, type StageLayout } from "../../core/state/megatron_layout.ts";
 import { IDS, letter, mapSpecs, specAt, specsOf } from "../../core/state/schedules.ts";
 import { Picker } from "./family_picker.ts";
 import { ModesField } from "../../ui/fields/modes.ts";
@@ -99,6 +101,7 @@ export class Controls {
           near: (of) => this.#near(of),
           pick: (value, event, way) => this.#pick(options, value, event, way),
           share: (list) => deviceShare(list, this.#spec.p),
+          layout: (layout, event) => this.#putLayout(layout, event),
         }),
       );
     }
@@ -213,6 +216,18 @@ export class Controls {
   #listed({ name }: FieldOptions, value: number) {
     if (name === "layers") return this.#each(value);
     return name === "frozen" ? [value] : value;
+  }
+
+  /** A layout of Megatron-LM: of the model, where there is one, else as many layers. */
+  #putLayout(layout: StageLayout, event: Event) {
+    const { preset } = this.store.get();
+    inputHappened(event);
+    if (!preset || layout.layers.length !== stagesOf(this.#spec)) {
+      this.#put(withField(this.#spec, "layers", countsOf(layout)), "gesture", "layers");
+      return;
+    }
+    this.#put(withField(this.#spec, "layers", null), "gesture", "layers");
+    this.store.set({ preset: withLayers(preset, layout.layers, furtherOf(layout)) }, "gesture");
   }
 
   /** As many layers in every stage. */

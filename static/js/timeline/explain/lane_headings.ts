@@ -98,12 +98,32 @@ function optionsOf(spec: Spec) {
   return words;
 }
 
+const LETTERS = { F: "f", I: "i", W: "w", comm: "c" };
+const MOST_COSTS = 2; // in a heading
+
+/** The costs in which a plan differs from one of the same name and sizes, which only they tell apart. */
+function ownCosts(spec: Spec, others: Spec[]) {
+  const named = ({ family, p, m, v, ...rest }: Spec) => [family, p, m, v, ...optionsOf(rest as Spec)].join();
+  const alike = others.filter((other) => other !== spec && named(other) === named(spec));
+  const costOf = ({ costs }: Spec, key: keyof typeof LETTERS) => String(costs[key]);
+  const keys = Object.keys(LETTERS) as (keyof typeof LETTERS)[];
+  const differing = keys.filter((key) => alike.some((other) => costOf(other, key) !== costOf(spec, key)));
+  return differing.slice(0, MOST_COSTS).map((key) => `${LETTERS[key]} ${costOf(spec, key)}`);
+}
+
 export function headText(plan: Plan, plans: Plans, two: boolean): Heading {
   const spec = plan.shown ?? plan.asked;
   const family = plans.family(spec.family);
   const sizes = [`p ${spec.p}`, `m ${spec.m}`];
   if (family && family.v.max > 1) sizes.push(`v ${spec.v}`);
   sizes.push(...optionsOf(spec));
+  if (two)
+    sizes.push(
+      ...ownCosts(
+        spec,
+        plans.onScreen().map((each) => each.shown ?? each.asked),
+      ),
+    );
   const stale = plan.shown !== plan.asked;
   let badge = "";
   if (stale && plan.offline) badge = t("Server unreachable: showing the last schedule");

@@ -24,7 +24,8 @@ export function drawLegend(scene: Scene, again?: boolean) {
   const kinds = new Set(lanes.flatMap((lane) => kindsIn(lane.schedule)));
   const chunks = Math.max(1, ...lanes.map((lane) => lane.schedule.chunks));
   const both = lanes.some((lane) => lane.schedule.placement.kind === "bidirectional");
-  const parts = kindNames().flatMap((name, kind) => (kinds.has(kind) ? [entry(`k${kind}`, name)] : []));
+  const split = kinds.has(KIND_I) || kinds.has(KIND_W);
+  const parts = kindNames(split).flatMap((name, kind) => (kinds.has(kind) ? [entry(`k${kind}`, name)] : []));
   if (lanes.some((lane) => lane.costs.comm > 0)) parts.push(entry("message", t("message in flight")));
   parts.push(entry("bubble", t("bubble")));
   if (lanes.some((lane) => lane.noted?.paced)) parts.push(entry("late", t("late start")));

@@ -5,6 +5,7 @@ import { TypedBox } from "./typed_box.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { packed } from "../../core/state/link_fields.ts";
 import { formatNumber } from "../../core/i18n/numbers.ts";
+import { isLayout, readLayout, type StageLayout } from "../../core/state/megatron_layout.ts";
 
 export type FieldOptions = {
   name: string; // the field of the spec
@@ -18,6 +19,7 @@ export type FieldOptions = {
   empty?: string; // what an empty box means, where null is legal
   list?: boolean; // takes one entry a stage, comma separated
   boxOnly?: boolean; // a wide box without a slider
+  layout?: boolean; // takes a layout of Megatron-LM too
   rest?: () => number; // where the slider rests when the box is empty
 };
 export type Value = number | number[] | null;
@@ -27,6 +29,7 @@ type FieldActs = {
   pick: (value: Value, event: Event, way: Way) => void;
   near: (options: FieldOptions) => void;
   share: (list: number[]) => number; // one number in place of a list with one entry per stage
+  layout: (layout: StageLayout, event: Event) => void;
 };
 
 export class Field {
@@ -122,8 +125,18 @@ export class Field {
       this.#typed.take();
       return;
     }
+    const text = box.value.trim();
+    const layout = options.layout && isLayout(text) ? readLayout(text) : null;
+    if (layout && "wanted" in layout) {
+      const message = t("{field} must be {wanted}", { field: options.symbol, wanted: layout.wanted });
+      this.complain({ field: options.name, value: text, message });
+      return;
+    }
     const read = readValue(box.value, options);
-    if (read === undefined) {
+    if (layout) {
+      this.#typed.take();
+      this.acts.layout(layout, event);
+    } else if (read === undefined) {
       this.complain({
         field: options.name,
         value: box.value,

@@ -82,6 +82,7 @@ export const HARDWARE_MESSAGES = {
   "hardware.time_of_backward_traffic": "同上，反向",
   "hardware.time_of_core": "注意力核心，前向",
   "hardware.time_of_exchange": "其他 rank 的键和值",
+  "hardware.time_of_mtp_output": "其输出层的 {kind}，时间",
   "hardware.time_of_mtp": "多 token 预测的 {kind}，时间",
   "hardware.time_of_product": "矩阵乘：{name}",
   "hardware.time_of_products": "一层前向的矩阵乘",
@@ -128,5 +129,6 @@ export const HARDWARE_MESSAGES = {
   "tensor.scores_dropped": "dropout 之后的分数",
   "tensor.scores_mask": "分数 dropout 的掩码",
   "tensor.until": "保留到 {op}：{name}",
+  "hardware.mtp_before_layers": "后续 token 的预测在所有层之后",
   "hardware.needs_field": "没有 {other}，{field} 就没有意义",
 };

@@ -1,6 +1,17 @@
 // Messages of the server by their codes: orders, specs, options, families, searches and laws.
 
 export const SCHEDULE_MESSAGES = {
+  "layout.behind_loss": "L（输出层）之后不能再有内容",
+  "layout.embedding_first": "E（嵌入层）在最前面，且只有一个",
+  "layout.layers_first": "层 t 都在 m 之前",
+  "layout.loss_last": "最后一个阶段以 L（输出层）结尾",
+  "layout.no_layers": "没有层 t",
+  "layout.not_closed": "括号以 ) 和次数结尾：(tt|)*29",
+  "layout.one_stage": "所有 m 在同一个阶段",
+  "layout.other_mtp": "布局中有 {mtp} 个 m；请去掉 mtp",
+  "layout.signs": "可用的符号是 E、t、m、L 和 |，用 *n 或 (...)*n 表示重复 n 次",
+  "layout.too_many": "符号总数为 1 到 {most} 个",
+  "layout.wrong_at": "布局在第 {at} 个字符（{sign}）处有误：{why}；示例：{example}",
   "schedule.bound_exhaustive_search": "穷尽搜索",
   "schedule.bound_devices_alone": "仅少数设备",
   "schedule.bound_fill_and_drain": "填充与排空",

@@ -52,6 +52,7 @@ export const COMPONENT = {
   "F forward": "F 前向",
   "I input gradient": "I 输入梯度",
   "W weight gradient": "W 权重梯度",
+  "B backward": "B 反向",
   "B full backward = I + W": "B 完整反向 = I + W",
   "F and B overlapped": "F 与 B 重叠",
   gradient: "梯度",

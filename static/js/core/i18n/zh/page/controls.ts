@@ -123,8 +123,21 @@ export const CONTROLS = {
   "Memory of a stashed weight version, in one micro-batch's activations; empty: not counted":
     "一个暂存的权重版本占用的显存，以一个微批次的激活值为单位；留空：不计",
   none: "无",
-  "Layers of each stage, separated by commas; one number: the same for every stage; empty: equal stages":
-    "每个阶段的层数，用逗号分隔；一个数：各阶段相同；留空：各阶段相等",
+  ["Layers of each stage, separated by commas, or Megatron-LM's layout such as Et*3|(tt|)*29,m|L; one number: the " +
+  "same for every stage; empty: equal stages"]:
+    "每个阶段的层数，以逗号分隔，或 Megatron-LM 的布局，如 Et*3|(tt|)*29,m|L；单个数字：每个阶段相同；留空：各阶段相等",
+  "a layout such as {example}; at position {at} ({sign}): {why}":
+    "布局，如 {example}；第 {at} 个字符（{sign}）处：{why}",
+  "nothing comes behind L, the output layer": "L（输出层）之后不能再有内容",
+  "E, the embedding, comes first and once": "E（嵌入层）在最前面，且只有一个",
+  "layers, t, come before all m": "层 t 都在 m 之前",
+  "all m are in one stage": "所有 m 在同一个阶段",
+  "L, the output layer, ends the last stage": "最后一个阶段以 L（输出层）结尾",
+  "there is no layer, t": "没有层 t",
+  "the signs are E, t, m, L and |, as often as n by *n or (...)*n":
+    "可用的符号是 E、t、m、L 和 |，用 *n 或 (...)*n 表示重复 n 次",
+  "a sign is there 1 to {most} times in all": "符号总数为 1 到 {most} 个",
+  "brackets end with ) and a number: (tt|)*29": "括号以 ) 和次数结尾：(tt|)*29",
   "equal stages": "各阶段相等",
   "Activation kept until W": "保留到 W 的激活值",
   "Part of an activation that is kept until the weight gradient W; it changes memory, not times":

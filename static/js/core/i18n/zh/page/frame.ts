@@ -201,6 +201,8 @@ export const FRAME = {
   "A value that cannot be is explained in the element, with the nearest one that can:":
     "不可行的值会在元素中说明，并给出最接近的可行值：",
   "Events, methods, size": "事件、方法、尺寸",
+  "a reader has clicked an op or idle time, or pressed Enter on it; its detail has op, or null, rank, and at.":
+    "读者点击了一个 op 或一段空闲，或在其上按了 Enter；detail 中有 op（空闲时为 null）、rank 和 at。",
   "a reader has changed something; its detail has family, p, m, v, and the figures.":
     "读者改动了某项；其 detail 含 family、p、m、v 与各项数据。",
   "bubble (a share of the step), makespan, peak (micro-batches' activations); null while an attribute is wrong.":

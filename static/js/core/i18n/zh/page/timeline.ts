@@ -2,6 +2,9 @@
 
 export const TIMELINE = {
   "By kind": "按种类",
+  "Nothing is selected yet.": "尚未选择。",
+  "Selected: {what}": "已选择：{what}",
+  "Selected: rank {rank} waits from {from} to {to}": "已选择：rank {rank} 从 {from} 到 {to} 的等待",
   "Selected area": "选中的区域",
   "Zoom to it ({key})": "缩放到此区域 ({key})",
   "Zoom to it": "缩放到此",

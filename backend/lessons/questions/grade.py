@@ -11,7 +11,9 @@ from typing import Any
 
 from backend.errors import Message, message
 from backend.lessons.lesson import Question
-from backend.lessons.values import FORMATS
+from backend.lessons.questions.goals import NOT_REACHED, SET_SIZES, reached, sizes_of
+from backend.lessons.questions.spots import WAIT, is_place
+from backend.lessons.values import FORMATS, LessonError
 
 EPSILON = 1e-9
 NUMBER = re.compile(r"[+-]?\d{1,12}(?:[.,]\d{1,9})?(?:e[+-]?\d{1,3})?", re.ASCII)
@@ -38,14 +40,22 @@ GRADIENT_FIRST = message(
 RIGHT_UP_TO = message(
     "lessons.right_up_to", "The first {count} are right; number {wrong} is not.", count="{count}", wrong="{wrong}"
 )
+SELECT_FIRST = message("lessons.select_first", "Select it on the timeline first.")
+ANOTHER_OP = message("lessons.another_op", "{op} is not the one.", op="{op}")
+ANOTHER_WAIT = message("lessons.another_wait", "This is another wait.")
+NOT_AN_OP = message("lessons.not_an_op", "This is a wait; select an op.")
+NOT_A_WAIT = message("lessons.not_a_wait", "{op} is work; select a wait.", op="{op}")
 REASONS = {
     each.code: each
     for each in (
         *(NOT_A_NUMBER, ANOTHER_VALUE, TOO_LOW, TOO_HIGH),
-        *(CHOOSE_ONE, ALL_OPS_ONCE, GRADIENT_FIRST, RIGHT_UP_TO),
+        *(CHOOSE_ONE, ALL_OPS_ONCE, GRADIENT_FIRST, RIGHT_UP_TO, SET_SIZES, NOT_REACHED),
+        *(SELECT_FIRST, ANOTHER_OP, ANOTHER_WAIT, NOT_AN_OP, NOT_A_WAIT),
     )
 }
 """Each reason by its code, with holes in the place of what fills them."""
+UNREADABLE = (NOT_A_NUMBER, CHOOSE_ONE, ALL_OPS_ONCE, SET_SIZES, SELECT_FIRST)
+"""Reasons of what is no answer."""
 
 
 @dataclass(frozen=True)
@@ -60,17 +70,19 @@ class Verdict:
 
 
 def grade(question: Question, given: str) -> Verdict:
-    """Grade an answer: a number, the index of an option, or ops with spaces between."""
+    """Grade an answer: a number, the index of an option, ops with spaces between, sizes, or a place."""
     if question.kind == "predict":
         return _grade_number(question, given)
     if question.kind == "choose":
         return _grade_option(question, given)
-    return _grade_order(question, given.split())
+    if question.kind == "reach":
+        return _grade_sizes(question, given)
+    return _grade_place(question, given) if question.kind == "find" else _grade_order(question, given.split())
 
 
 def _wrong(reason: Message, **params: Any) -> Verdict:
     """Return the verdict on a wrong answer, with what fills the holes of its reason."""
-    return Verdict(False, Message(reason.code, reason, params), reason not in (NOT_A_NUMBER, CHOOSE_ONE, ALL_OPS_ONCE))
+    return Verdict(False, Message(reason.code, reason, params), reason not in UNREADABLE)
 
 
 def _grade_number(question: Question, text: str) -> Verdict:
@@ -114,6 +126,29 @@ def _grade_order(question: Question, ops: list[str]) -> Verdict:
     return _wrong(RIGHT_UP_TO, count=same, wrong=same + 1)
 
 
+def _grade_sizes(question: Question, given: str) -> Verdict:
+    sizes = sizes_of(given)
+    if sizes.keys() != question.sizes.keys():
+        return _wrong(SET_SIZES)
+    try:
+        right, found = reached(question.view, sizes, question.goals)
+    except LessonError as error:
+        return Verdict(False, error.cause, False)
+    shown = ", ".join(f"{key} = {value}" for key, value in sizes.items())
+    return Verdict(True, "") if right else _wrong(NOT_REACHED, sizes=shown, found=found)
+
+
+def _grade_place(question: Question, given: str) -> Verdict:
+    if not is_place(given):
+        return _wrong(SELECT_FIRST)
+    if any(spot.has(given) for spot in question.spots):
+        return Verdict(True, "")
+    wants_op = bool(question.spots[0].op)
+    if WAIT.fullmatch(given):
+        return _wrong(NOT_AN_OP if wants_op else ANOTHER_WAIT)
+    return _wrong(ANOTHER_OP if wants_op else NOT_A_WAIT, op=given)
+
+
 def _forward_of(op: str) -> str:
     """Return the forward whose activations an op of gradients needs on the same device, "" for a forward."""
     found = OP.fullmatch(op)
@@ -124,6 +159,10 @@ def shown_answer(question: Question) -> str:
     """Return the right answer as a reader reads it."""
     if question.kind == "order":
         return " ".join(question.ops)
+    if question.kind == "reach":
+        return ", ".join(f"{key} = {value}" for key, value in question.sizes.items())
+    if question.kind == "find":
+        return question.spots[0].op
     return question.shown if question.kind == "predict" else ""
 
 

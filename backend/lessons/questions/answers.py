@@ -36,7 +36,7 @@ def awaited_op(text: str, budget: Budget) -> Found:
     begin, end = of.order.offsets[rank], of.order.offsets[rank + 1]
     coming = [x for x in range(begin, end) if of.timeline.end[x] > at]
     if not coming or of.timeline.start[coming[0]] <= at:
-        raise mistake("lessons.not_idle", "device {rank} does not wait for an op at {at}", rank=rank, at=f"{at:g}")
+        raise mistake("lessons.not_idle", "rank {rank} does not wait for an op at {at}", rank=rank, at=f"{at:g}")
     made_by, hops = producers(of.order)
     x = coming[0]
     sources = [
@@ -45,9 +45,12 @@ def awaited_op(text: str, budget: Budget) -> Found:
         if made_by[x, half] >= 0
     ]
     if not sources:
-        raise mistake("lessons.waits_for_no_op", "device {rank} waits for no single op there", rank=rank)
+        raise mistake("lessons.waits_for_no_op", "rank {rank} waits for no single op there", rank=rank)
     op = _op_text(of, int(made_by[x, -max(sources)[1]]))
     return Found(op, f"{given.query}&sel={op}&at={at:g}")
+
+
+COMPUTED = {"next": next_op, "why-idle": awaited_op}
 
 
 def row_part(text: str, budget: Budget) -> tuple[tuple[str, ...], str]:

@@ -1,0 +1,82 @@
+// Questions that are answered on the timeline: with its sliders, until a goal is reached, or by what is selected there.
+import { t } from "../../core/i18n/language.ts";
+import { formatNumber, formatPercent, formatTime } from "../../core/i18n/numbers.ts";
+import { opText } from "../../core/schedule/ops.ts";
+import { invalidate, onStage } from "../../ui/frame_loop.ts";
+import { setText } from "../../ui/dom.ts";
+import { isMet, type Goal } from "./grade.ts";
+import type { Plan } from "../../data/plan.ts";
+import type { Trace } from "../../timeline/trace.ts";
+import type { TimelineView } from "../timeline_view.ts";
+import type { SceneView } from "./scene_view.ts";
+import type { createSizes } from "./sizes.ts";
+
+const sizesOf = (form: HTMLElement) => form.dataset.sizes?.split(" ") ?? [];
+
+export function createOnTimeline(view: TimelineView, scene: SceneView, sizes: ReturnType<typeof createSizes>) {
+  const forms = [...document.querySelectorAll("form.question[data-query]")] as HTMLFormElement[];
+  let form: HTMLFormElement | null = null; // the question that is on the timeline
+  let released = false; // whether a slider has just been let go
+
+  scene.onTake((node) => {
+    form = forms.find((each) => each === node && !("over" in each.dataset)) ?? null;
+    if (form) view.selection.clear();
+    sizes.allow(form && sizesOf(form));
+    forms.forEach((each) => delete each.dataset.answer);
+    invalidate("figures");
+  });
+  for (const each of forms) {
+    each.querySelector("[data-start]")?.addEventListener("click", () => scene.take(each, true));
+    each.addEventListener("over", () => {
+      if (form !== each) return;
+      form = null;
+      sizes.allow(null);
+    });
+  }
+  for (const slider of sizes.inputs)
+    slider.addEventListener("change", () => {
+      released = true;
+      invalidate("figures");
+    });
+  onStage("figures", () => {
+    if (!form || !scene.isSettled()) return;
+    const chosen = form.querySelector(".chosen") as HTMLElement;
+    if (form.dataset.kind === "find") showSelected(form, chosen, view.selection.current());
+    else if (showSizes(form, chosen, view.plans.first, scene.isChanged()) && released) form.requestSubmit();
+    released = false;
+  });
+}
+
+/** Returns whether the goals are met. */
+function showSizes(form: HTMLFormElement, chosen: HTMLElement, plan: Plan, changed: boolean) {
+  const { shown, figures, memory } = plan;
+  if (!figures || !shown || shown !== plan.asked) return false;
+  const goals: Goal[] = JSON.parse(form.dataset.goals ?? "[]");
+  const values = { bubble: figures.bubble.global.ofTotal, makespan: figures.makespan, peak: memory };
+  const names = { bubble: t("bubble"), makespan: t("step time"), peak: t("peak memory") };
+  const found = goals.map(({ quantity }) => {
+    const value = quantity === "bubble" ? formatPercent(values.bubble) : formatNumber(values[quantity]);
+    return `${names[quantity]} ${value}`;
+  });
+  const set = sizesOf(form).map((size) => [size, shown[size as "p" | "m" | "v"]]);
+  setText(chosen, [...set.map(([size, value]) => `${size} = ${value}`), ...found].join(" · "));
+  if (changed) form.dataset.answer = set.map(([size, value]) => `${size}=${value}`).join(" ");
+  const met = goals.every((goal) => isMet(goal, values[goal.quantity]));
+  chosen.classList.toggle("is-met", met);
+  return met && changed;
+}
+
+function showSelected(form: HTMLFormElement, chosen: HTMLElement, trace: Trace | null) {
+  const { op, idle, lane, rank } = trace ?? {};
+  if (op && lane) {
+    form.dataset.answer = opText(lane.schedule, op.i);
+    setText(chosen, t("Selected: {what}", { what: form.dataset.answer }));
+  } else if (idle) {
+    form.dataset.answer = `${rank}@${Number(((idle.from + idle.to) / 2).toFixed(6))}`;
+    const [from, to] = [idle.from, idle.to].map((time) => formatTime(time, 0.1));
+    setText(chosen, t("Selected: rank {rank} waits from {from} to {to}", { rank: rank ?? 0, from, to }));
+  } else {
+    delete form.dataset.answer;
+    setText(chosen, t("Nothing is selected yet."));
+  }
+}
