@@ -14,6 +14,7 @@ from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.hardware.estimate import estimate
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.hardware.step_units import StepUnits, step_units
+from backend.schedule.laws.formula import evaluate, parse
 from backend.schedule.order.wire import encode
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
@@ -239,3 +240,13 @@ def test_the_page_computes_the_same_figures_as_the_server():
         )  # fmt: skip
         sums = np.array([part["ranks"] for part in memory["parts"]]).sum(0)
         assert sums == pytest.approx(ours.memory.ranks, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "fields", [{"model": "deepseek-v3", "mtp": 1, "context": 2}, {"model": "zb-6.2b", "efficiency": 0.4}]
+)
+def test_compiled_formulas_have_the_values_of_their_trees_to_the_last_bit(fields: dict[str, Any]) -> None:
+    ledger = estimate(Setting.read({"p": 8, "v": 2, "tp": 8} | fields)).ledger
+    assert len(ledger.figures) > 50
+    for figure in ledger.figures:
+        assert evaluate(parse(figure.source), ledger.names) == figure.value

@@ -44,10 +44,12 @@ def test_every_family_with_any_options_gives_a_valid_schedule(spec: Spec) -> Non
 @given(spec=optioned())
 def test_memory_is_never_negative_and_nothing_is_left_at_the_end(spec: Spec) -> None:
     timeline = run(spec)
+    held = peak_memory(timeline, spec.w_share, spec.v, spec.kept, spec.weights or 0.0)
     for rank in range(spec.p):
         _, level = curve(timeline, rank, spec.w_share, spec.v, spec.kept, spec.weights or 0.0)
         assert level.min(initial=0.0) >= -1e-9
         assert level[-1] == pytest.approx(0.0, abs=1e-9)
+        assert held[rank] == (level.max() if timeline.order.copies is not None else pytest.approx(level.max()))
 
 
 @given(spec=optioned())
