@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import segno
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
@@ -38,6 +39,7 @@ def environment() -> Environment:
     """Return the templates' environment; every text is escaped unless it is HTML of markdown.py."""
     made = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     made.globals["picture"] = lambda query, caption: Markup(picture(query, caption))
+    made.globals["code_of"] = lambda address: Markup(code_of(address))
     made.globals["thumbnail"] = lambda query, caption: Markup(
         picture(query, caption).replace("<svg ", '<svg preserveAspectRatio="none" ', 1)  # as tall as its place
     )
@@ -55,6 +57,13 @@ def picture(query: str, caption: str) -> str:
     found = [measured(spec, Budget()) for spec in view_of(query, Budget())]
     plans = [TimedPlan(each.spec, each.timeline, each.figures.global_bubble.of_total) for each in found]
     return svg.picture(plans, caption)
+
+
+@lru_cache(maxsize=64)
+def code_of(address: str) -> str:
+    """Return an address as a QR code, an SVG element, for paper."""
+    code = segno.make(address, error="m", micro=False)
+    return code.svg_inline(scale=4, border=2, omitsize=True, svgclass="qr", lineclass=None)
 
 
 def render(name: str, language: str, **values: Any) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from flask import Blueprint, Response, abort, jsonify, request
 
@@ -46,7 +47,8 @@ def show_list() -> Response:
 def show_lesson(slug: str) -> Response:
     """Return a lesson; ``notes=1`` shows the speaker's notes, ``key=1`` the answers at its end."""
     language = _language()
-    handout = answers.Handout(*(request.args.get(key) == "1" for key in ("notes", "key")))
+    address = f"{request.host_url}learn/{quote(slug[:80])}?lang={language}"
+    handout = answers.Handout(address, *(request.args.get(key) == "1" for key in ("notes", "key")))
     return _page(
         ("page", slug[:80], language, handout),
         lambda: compute(answers.lesson_page, _own(), slug[:80], language, handout, _assets()),
