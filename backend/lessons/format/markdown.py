@@ -36,6 +36,7 @@ PICTURE_KINDS: Mapping[str, str] = {
 }  # fmt: skip
 PICTURE = re.compile(rf"(?:\.\./)?{PICTURES}/([A-Za-z0-9][\w-]{{0,60}}\.({'|'.join(PICTURE_KINDS)}))", re.ASCII)
 MOST_PICTURE = 2_000_000  # bytes
+PERCENT = re.compile(r"(\d) %")  # a number and its sign stay on one line
 RELATIVE = re.compile(r"\.{0,2}/?\w[\w./-]*", re.ASCII)  # a mistake unless it is a picture
 NAMESPACE = "http://www.w3.org/1998/Math/MathML"
 TAG = re.compile(
@@ -141,6 +142,8 @@ class Text:
                 line += 1
             elif child.type == "value":
                 self._compute(child, line)
+            elif child.type == "text":
+                child.content = PERCENT.sub("\\1\u00a0%", child.content)
             elif child.type == "image":
                 self._picture(child, line)
             elif child.type == "link_open":

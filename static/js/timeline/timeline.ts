@@ -3,6 +3,7 @@ import { boxOf, drawAxis, drawGrid, drawRanks, timeAt } from "./draw/axis.ts";
 import { begin, resize, surface, zoomOf, type Surface } from "../ui/canvas.ts";
 import { byId, h } from "../ui/dom.ts";
 import { invalidate, onStage } from "../ui/frame_loop.ts";
+import { restSoon } from "../ui/rest.ts";
 import { arrange, laneOf, totalTime, type Lane, type Scene } from "../data/lanes.ts";
 import { flagged } from "./interact/marks.ts";
 import { createMinimap } from "./interact/minimap.ts";
@@ -77,6 +78,7 @@ export class Timeline {
       this.drawBase(); // at once: a resized canvas is empty until it is drawn
       this.drawOver();
       invalidate("figures");
+      restSoon();
     }).observe(this.plot);
   }
 

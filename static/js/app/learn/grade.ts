@@ -79,9 +79,9 @@ function gradeSizes({ goals, sizes }: Sealed, given: string, reasons: Reasons, f
 
 /** A number as the server writes it in a lesson. */
 function plain(value: number) {
-  if (value === Math.round(value)) return value.toLocaleString("en");
-  if (Math.abs(value) < 1000) return String(Number(value.toPrecision(4)));
-  return value.toLocaleString("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+  if (value !== Math.round(value) && Math.abs(value) < 1000) return String(Number(value.toPrecision(4)));
+  const text = value === Math.round(value) ? String(value) : value.toFixed(1);
+  return text.replace(/^\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ","));
 }
 
 function gradePlace({ spots }: Sealed, given: string, reasons: Reasons): Verdict {
