@@ -26,8 +26,9 @@ MOST_PICTURES = 24  # of a file that is checked
 
 @dataclass(frozen=True)
 class Handout:
-    """What a lesson's page has for a lecturer: speaker's notes, the answers at its end."""
+    """What a lesson's page has for a lecturer: its own address for paper, speaker's notes, the answers at its end."""
 
+    address: str
     notes: bool = False
     key: bool = False
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
 
+import segno
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
@@ -39,6 +40,7 @@ def environment() -> Environment:
     """Return the templates' environment; every text is escaped unless it is HTML of markdown.py."""
     made = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     made.globals["picture"] = lambda query, caption: Markup(picture(query, caption))
+    made.globals["code_of"] = lambda address: Markup(code_of(address))
     made.globals["stretched"] = lambda query, caption: Markup(
         picture(query, caption).replace("<svg ", '<svg preserveAspectRatio="none" ', 1)  # as tall as its place
     )
@@ -65,6 +67,13 @@ def thumbnail(query: str) -> str:
     """Draw the last schedule of a view for the list of lessons."""
     found = measured(view_of(query, Budget())[-1], Budget())
     return svg.thumbnail(TimedPlan(found.spec, found.timeline, found.figures.global_bubble.of_total))
+
+
+@lru_cache(maxsize=64)
+def code_of(address: str) -> str:
+    """Return an address as a QR code, an SVG element, for paper."""
+    code = segno.make(address, error="m", micro=False)
+    return code.svg_inline(scale=4, border=2, omitsize=True, svgclass="qr", lineclass=None)
 
 
 def render(name: str, language: str, **values: Any) -> str:

@@ -10,6 +10,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from backend.config import Config
+from backend.lessons.page import code_of
 from tests.conftest import error_of
 from tests.lessons.support import HEAD, SAMPLES
 
@@ -86,6 +87,15 @@ def test_the_key_is_on_a_page_of_its_own_and_only_where_it_is_asked_for(client: 
     assert [key.find(answer) for answer in answers] == sorted(key.find(answer) for answer in answers)
     assert min(key.find(answer) for answer in answers) >= 0
     assert "A device works for 8 forwards" in key
+
+
+def test_the_handout_has_the_address_of_its_lesson_as_text_and_as_a_code(client: FlaskClient):
+    page = client.get("/learn/bubble?lang=zh&key=1", base_url="http://localhost:8000").text
+    address = "http://localhost:8000/learn/bubble?lang=zh"
+    assert f"<figcaption>{address}</figcaption>" in page
+    assert code_of(address) in page
+    assert code_of(address) != code_of(address.replace("zh", "en"))
+    assert 'aria-hidden="true"><svg' in page
 
 
 def ask(client: FlaskClient, question: int, answer: str, tries: int = 1, lang: str = "en") -> dict:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from flask import (
     Blueprint,
@@ -63,7 +64,8 @@ def show_lesson(slug: str) -> Response:
     language = _language()
     if _for_reader() and not shelf_of(_own()).has(slug):
         abort(404)  # a page for readers
-    handout = answers.Handout(*(request.args.get(key) == "1" for key in ("notes", "key")))
+    address = f"{request.host_url}learn/{quote(slug[:80])}?lang={language}"
+    handout = answers.Handout(address, *(request.args.get(key) == "1" for key in ("notes", "key")))
     return _page(
         ("page", slug[:80], language, handout),
         lambda: compute(answers.lesson_page, _own(), slug[:80], language, handout, _assets(), for_all=True),

@@ -205,6 +205,7 @@ def test_without_the_server_the_long_link_still_works(open_page: Open):
 def test_the_embed_code_has_a_preview(open_page: Open):
     page = share(open_page, "?family=zb-h1&p=8&tab=compare&theme=light")
     page.click("#share-embed-part summary")
+    wait(page, "document.querySelector('#share-embed').value.includes('height')")
     tall = [int(re.findall(r'height="(\d+)"', page.input_value("#share-embed"))[0])]
     page.select_option("#share-controls", "none")
     tall.append(int(re.findall(r'height="(\d+)"', page.input_value("#share-embed"))[0]))
