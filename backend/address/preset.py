@@ -23,7 +23,7 @@ PREFIX = "m."
 NAMES = {
     "attn": "attention_heads", "kv": "kv_heads", "width": "head_width", "vocab": "vocabulary",
     "top": "experts_per_token", "shared": "shared_experts", "expert": "expert_ffn", "dense": "dense_layers",
-    "q_rank": "query_rank", "rope": "rope_width", "value": "value_width", "norms": "post_norms",
+    "q_rank": "query_rank", "rope": "rope_width", "value": "value_width", "norms": "post_norms", "qk": "qk_norms",
     "hbm": "hbm_bandwidth", "intra": "intra_bandwidth", "inter": "inter_bandwidth", "host": "host_bandwidth",
     "intra_s": "intra_latency", "inter_s": "inter_latency", "node": "per_node",
     "cp": "context", "ep": "expert", "sp": "sequence_parallel", "weights": "weight_bytes",
@@ -49,7 +49,7 @@ def setting_value(key: str, text: str) -> Any:
         return one_or_zero(key, text)
     if key == "layers" and is_layout(text):
         return read_layout(text)
-    if key in ("layers", "frozen"):
+    if key in ("layers", "frozen", "in_flight"):
         return list_of(key, text, number_of)
     if key in MAY_LACK and text == NONE:
         return None

@@ -21,6 +21,7 @@ PER_CHUNK = frozenset({"recompute", "offload"})  # a word, or a list of words
 FLAGS = frozenset({"lifo", "forward_only", "shared_link"})
 TRUTHS = {"true": True, "1": True, "false": False, "0": False}
 # JSON's own numbers: no spaces, underscores, hex, NaN or infinity, and short enough to read at once.
+COUNT = re.compile(r"[0-9]{1,6}", re.ASCII)
 NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,4})?", re.ASCII)
 EFFORT = re.compile(rb"(?<![a-z_])effort=([0-9]{1,10})")
 MOST_FIELDS = 64
@@ -124,9 +125,9 @@ def list_of(key: str, text: str, entry_of: Callable[[str, str], T]) -> T | list[
     entries: list[T] = []
     for part in text.split(","):
         times, star, each = part.rpartition("*")
-        count = number_of(key, times) if star else 1
+        count = (int(times) if COUNT.fullmatch(times) else 0) if star else 1
         # Checked before the list grows: a short address must not make a long one.
-        if not isinstance(count, int) or count < 1 or len(entries) + count > MOST_ENTRIES:
+        if count < 1 or len(entries) + count > MOST_ENTRIES:
             why = message(
                 "web.bad_repetition",
                 "{key}={text}: k*x stands for k neighbouring entries x, {most} in all at most",

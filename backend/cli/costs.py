@@ -9,12 +9,13 @@ from typing import Any
 import click
 
 from backend.cli.columns import columns
-from backend.cli.options import LAYERS, ListType, SetType, all_of, fail, fit_text, parallel_options, with_changes
+from backend.cli.options import COSTS, LAYERS, ListType, SetType, all_of, fail, fit_text, parallel_options, with_changes
 from backend.errors import RequestError, message
 from backend.schedule.hardware.balance import BALANCE_KEYS, Balance, balance_of
 from backend.schedule.hardware.cost_model import DEFAULTS, KEYS, LINKS, Setting
 from backend.schedule.hardware.estimate import Estimate, estimate
 from backend.schedule.hardware.footprint import memory_note
+from backend.schedule.hardware.machines import MACHINES
 from backend.schedule.hardware.step_units import GB
 from backend.schedule.interop.megatron_layout import with_layout
 
@@ -24,7 +25,7 @@ SPLIT = ListType("number[,number...]", int, LAYERS.wanted, layout=True)
 
 @click.command()
 @click.argument("model")
-@click.option("--machine", help=f"a100, h100, h200, b200 or custom (default {DEFAULTS['machine']})")
+@click.option("--machine", help=f"{', '.join(MACHINES)} (default {DEFAULTS['machine']})")
 @click.option("-p", type=int, help=f"devices of the pipeline (default {DEFAULTS['p']})")
 @click.option("-v", type=int, help="model chunks per device (default 1)")
 @click.option("--tp", type=int, help="devices that share each stage (tensor parallelism; default 1)")
@@ -35,7 +36,11 @@ SPLIT = ListType("number[,number...]", int, LAYERS.wanted, layout=True)
     "--layers", type=SPLIT, help="layers of the model, or of each stage, or Megatron-LM's layout 'Et*3|(tt|)*29,m|L'"
 )
 @click.option("--link", type=click.Choice(LINKS), help="what a hop crosses (auto: NVLink where all fit in a node)")
-@click.option("--in-flight", type=float, help="micro-batches whose activations a device holds (default p)")
+@click.option(
+    "--in-flight",
+    type=ListType("number[,number...]", float, COSTS.wanted),
+    help="micro-batches whose activations a device holds, or each (default: those of 1F1B)",
+)
 @click.option("--set", "changes", type=SetType(), multiple=True, help="any other field: hidden=4096, flops=4e14, ...")
 @click.option("--balance", "family", metavar="FAMILY", help="find a better split of the layers for this schedule")
 @click.option("-m", type=int, help="with --balance: micro-batches a step (default 32)")
@@ -61,13 +66,15 @@ def costs(as_json: bool, changes: Sequence[tuple[str, Any]], **given: Any) -> No
 def _head(found: Estimate) -> list[str]:
     setting, costs = found.setting, found.costs
     model, machine = setting.model, setting.machine
-    hold = max(found.footprint.memory)
+    memory = found.footprint.memory
+    hold, full = max(memory), memory.index(max(memory))
     lines = [
         f"{model.title} on {machine.title}   p {setting.p}   v {setting.v}   tp {setting.tp}"
         f"   {_efficiency(setting)}s {model.sequence}   b {model.micro_batch}",
         *(f"{kind} {_times(cost)} ms" for kind, cost in (("F", costs.F), ("I", costs.I), ("W", costs.W))),
         f"comm {costs.comm:.4g} ms   w_share {found.footprint.w_share:.4g}",
-        f"memory {hold / GB:.4g} GB of {machine.memory / GB:.4g} GB with {setting.in_flight:g} micro-batches in flight:"
+        f"memory {hold / GB:.4g} GB of {machine.memory / GB:.4g} GB on device {full} with {setting.held[full]:.4g} "
+        f"micro-batches in flight{'' if setting.in_flight else ' (1F1B)'}:"
         f" {'fits' if found.footprint.fits else 'does not fit'}",
     ]
     notes = (model.whole_note, machine.source, memory_note(setting))

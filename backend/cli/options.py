@@ -14,7 +14,7 @@ import click
 
 from backend.address.query import list_of
 from backend.config import PROJECT, Config, ConfigError
-from backend.errors import RequestError, message
+from backend.errors import Message, RequestError, message
 from backend.runs.run_series import RunnerGoneError, Series
 from backend.schedule import result
 from backend.schedule.families import registry
@@ -208,10 +208,15 @@ def preset_data(given: dict[str, Any]) -> Preset | None:
         return None
     if "model" not in data:
         key = next(iter(data))
-        raise RequestError(key, data[key], message("web.needs_a_model", "{key} means nothing without --model", key=key))
+        raise RequestError(key, data[key], without(key, "model"))
     preset = Preset.of(data)
     preset.setting()  # wrong fields are refused even where no schedule is priced
     return preset
+
+
+def without(key: str, other: str) -> Message:
+    """Return why an option is refused that only changes something beside another one."""
+    return message("web.needs_option", "{key} means nothing without --{other}", key=key, other=other)
 
 
 def asked_spec(data: dict[str, Any], preset: Preset | None) -> Spec:
@@ -261,6 +266,7 @@ def command_line(command: click.Command, values: Mapping[str, Any]) -> list[str]
     return words
 
 
+TIMES_OF = {"O": "offload", "R": "recompute"}  # times that only these options take
 UNIT_HEAD = ["tokens/s", "(span)", "MFU", "GB", "fits"]
 
 
@@ -287,13 +293,18 @@ def fit_text(memory: DeviceMemory) -> str:
 
 
 def spec_data(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the spec as JSON from a command's options, those not given left out."""
+    """Return the spec as JSON from a command's options, those not given left out. Raises RequestError for the time of
+    an option that is not given.
+    """
     data = {key: value for key, value in given.items() if value is not None}
     if isinstance(data.get("family"), str):
         data["family"] = canonical(data["family"])
     if isinstance(data.get("layers"), StageLayout):
         data["layers"] = list(data["layers"].counts)
     costs = {key: data.pop(key) for key in COST_KEYS if key in data}
+    for key, option in TIMES_OF.items():
+        if key in costs and set(modes if isinstance(modes := data.get(option, "none"), list) else [modes]) == {"none"}:
+            raise RequestError(key, costs[key], without(key, option))
     return data | ({"costs": costs} if costs else {})
 
 

@@ -42,8 +42,9 @@ def run_sweep(family: tuple[str, ...], as_json: bool, **given: Any) -> None:
     job = {key: value for key, value in options.items() if value is not None}
     specs = []
     for name in family:
-        data = spec_data(given) | {"family": name}
+        data = {"family": name}
         with failing(data, as_json):
+            data |= spec_data(given)
             specs.append(registry.read(data))
     rows = []
     with runner() as series:

@@ -23,6 +23,7 @@ from backend.cli.options import (
     spec_data,
     spec_options,
     unit_lines,
+    without,
     write_file,
 )  # fmt: skip
 from backend.config import PROJECT
@@ -58,6 +59,8 @@ def show(as_json: bool, times: bool, columns: int | None, seconds: float, prove:
     """Print the timeline of FAMILY, its figures and its law."""
     data: dict[str, Any] = {}
     with failing(data, as_json):
+        if times and not as_json:
+            raise RequestError("times", True, without("times", "json"))
         preset = preset_data(given)
         data |= spec_data(given)
         spec, order = built(asked_spec(data, preset), seconds)
@@ -145,8 +148,9 @@ def check(file: Path, placement: str | None, **given: Any) -> None:
     placement, the file's dialect, and whether its messages can deadlock. The figures are those at the costs and with
     the options given, which are 1 and none by default; sizes that are given must be those of the file.
     """
-    data = spec_data(given)
+    data: dict[str, Any] = {}
     with failing(data, as_json=False):
+        data |= spec_data(given)
         try:
             found = torch_csv.read_file(text_of(file.read_bytes()), placement)
         except OrderError as error:

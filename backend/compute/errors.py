@@ -9,6 +9,10 @@ class ClientLeftError(RequestError):
     """The client of a computation has closed its connection: an answer would reach no one."""
 
 
+class TooLongError(RequestError):
+    """A computation that was ended at the time limit."""
+
+
 class TooLargeError(RequestError):
     """A computation that was ended at the memory limit."""
 
@@ -34,14 +38,14 @@ def no_place(kind: Kind, waiting: int, seconds: int) -> RequestError:
     return _busy(kind, waiting, full if kind == "full" else share, seconds)
 
 
-def too_long(seconds: float) -> RequestError:
+def too_long(seconds: float) -> TooLongError:
     """Return the error of a computation that was ended at the time limit."""
     text = message(
         "compute.too_long",
         "this takes more than {seconds} s, the limit of this server; choose a smaller m, or use the command line",
         seconds=f"{seconds:g}",
     )
-    return RequestError("m", None, text, limit=seconds, kind="full")
+    return TooLongError("m", None, text, limit=seconds, kind="full")
 
 
 def too_large(mb: int) -> TooLargeError:

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
+import numpy as np
+
 from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.family_names import canonical
 from backend.schedule.options.effective_costs import Options, timing
@@ -135,6 +137,9 @@ class Spec:
         """Return the spec as ``from_json`` reads it. Raises SpecError for a field of a wrong type or out of range."""
         if not isinstance(self.costs, Costs):
             return Spec.from_json({"costs": self.costs})
+        if self.found is not None and not _is_rows(self.found, self.p):
+            text = message("schedule.found_is_rows", "found has the rows of a searched order; leave it out")
+            raise SpecError("found", None, text)
         return Spec.from_json(self.to_json()).with_(found=self.found)
 
     @property
@@ -172,6 +177,11 @@ class Spec:
     def with_(self, **changes: Any) -> Spec:
         """Return the same spec with some fields changed, and without rows found for this one."""
         return replace(self, **({"found": None} | changes))
+
+
+def _is_rows(found: Any, p: Any) -> bool:
+    """Return whether a value is one array of codes per rank; whether they are an order is checked with it."""
+    return isinstance(found, tuple) and len(found) == p and all(isinstance(row, np.ndarray) for row in found)
 
 
 def _costs(data: Any) -> Costs:
@@ -280,6 +290,7 @@ def reject_unknown(data: Mapping[str, Any], known: Any, where: Message | str) ->
 
 def integer(name: str, value: Any, low: int, high: int) -> int:
     """Return ``value`` as a whole number. Raises SpecError unless it is one from ``low`` to ``high``."""
+    value = _plain(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         text = message(
             "schedule.must_be_whole",
@@ -306,6 +317,7 @@ def integer(name: str, value: Any, low: int, high: int) -> int:
 
 def number(name: str, value: Any, low: float, high: float) -> float:
     """Return ``value`` as a finite number. Raises SpecError unless it is one from ``low`` to ``high``."""
+    value = _plain(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         text = message(
             "schedule.must_be_a_number",
@@ -326,6 +338,11 @@ def number(name: str, value: Any, low: float, high: float) -> float:
         raise SpecError(name, value, text, nearest=low)
     _in_range(name, value, low, high)
     return float(value)
+
+
+def _plain(value: Any) -> Any:
+    """Return numpy's numbers as Python's, so that sizes and times may be computed with it."""
+    return value.item() if isinstance(value, np.integer | np.floating) else value
 
 
 def _in_range(name: str, value: float, low: float, high: float) -> None:

@@ -143,6 +143,17 @@ def test_every_option_of_a_command_changes_its_answer_or_is_refused(command: str
         assert refused in ("", field, *spec), (field, given)
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_time_of_an_option_that_is_not_given_is_refused(command: str, tmp_path: Path) -> None:
+    file = tmp_path / "order.csv"
+    file.write_text("0F0,0B0\n")
+    for field, other in (("O", "offload"), ("R", "recompute")):
+        spec = {"family": "1f1b"} if command == "check" else {"family": "1f1b", "p": 2, "m": 4}
+        for more in ({}, {other: "none"}):
+            said, refused = answer(arguments(command, spec | more | {field: 3}, file))
+            assert refused == field, (command, field, said)
+
+
 @pytest.mark.parametrize("route", ["schedule", "compare", "export"])
 def test_every_key_of_a_route_changes_its_answer_or_is_refused(route: str, client: FlaskClient) -> None:
     def ask(data: dict[str, Any]) -> Any:

@@ -61,6 +61,7 @@ def test_show_takes_costs_as_numbers_and_as_lists() -> None:
     runs = json.loads(call("show", "1f1b", "--layers", "3*2,1", "--f", "4", "--json").output)["spec"]
     assert runs["layers"] == [2, 2, 2, 1]
     assert "k*x stands for k" in call("show", "1f1b", "--f", "0*2").output
+    assert "k*x stands for k" in call("show", "1f1b", "--recompute", "full*2").output
 
 
 @pytest.mark.parametrize(

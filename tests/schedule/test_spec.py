@@ -118,15 +118,17 @@ def test_a_spec_made_by_hand_is_read_as_strictly_as_json(door: Callable[[Any], A
     wrong = {
         "family": 7, "p": 0, "m": 4.5, "v": None, "group": "2", "memory": -1, "w_share": 2, "lifo": 1,
         "recompute": None, "layers": (), "vocabulary": [], "offload": 5, "weights": float("nan"), "effort": True,
-        "seed": -1, "order": 3, "costs": None,
+        "seed": -1, "order": 3, "costs": None, "found": 3,
     }  # fmt: skip
     for field, value in (*wrong.items(), ("m", 0), ("p", 4.5), ("F", -1.0), ("comm", "0")):
         spec: Any = Spec(costs=Costs(**{field: value})) if field in COST_KEYS else Spec(**{field: value})
         with pytest.raises(SpecError) as caught:
             door(spec)
         assert caught.value.field == field
-    whole: Any = 2.0
-    assert result.result(Spec(p=whole, m=3)) == result.result(Spec(p=2, m=3))
+    for two in (2.0, np.int64(2), np.float64(2.0)):
+        whole: Any = two
+        assert result.result(Spec(p=whole, m=3)) == result.result(Spec(p=2, m=3))
+    assert result.result(Spec("zb-auto", w_share=5e-324))["peak_memory"]  # of almost nothing, any number fits
 
 
 def test_the_ops_of_whole_backwards_are_counted_as_two_per_micro_batch() -> None:

@@ -11,6 +11,8 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from backend.compute import errors
+from backend.compute.pool import Pool
 from backend.schedule.errors import OrderError
 from backend.schedule.families import registry
 from backend.schedule.families.registry import order, read
@@ -276,6 +278,19 @@ def test_a_body_that_is_or_unpacks_to_more_than_is_read_is_refused(make_app: Mak
     for body, says in ((gzip.compress(bytes(9 * 2**20)), "over 8 MB"), (bytes(2**20 + 1), "over the limit")):
         answer = small.post("/api/runs/import", data=body, content_type="application/json")
         assert says in error_of(answer)["message"]
+
+
+def test_a_pattern_that_is_searched_for_too_long_is_refused_with_what_to_change(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_long(*_: Any, **__: Any) -> None:
+        raise errors.too_long(30)
+
+    monkeypatch.setattr(Pool, "run", too_long)
+    answer = client.post("/api/runs/import", json={"traces": [[]], "names": "(?P<kind>(F+)+)$"})
+    assert answer.status_code == 413
+    assert error_of(answer)["field"] == "body"
+    assert "a simpler pattern of names" in error_of(answer)["message"]
 
 
 def test_only_json_is_accepted_and_only_a_number_of_imports_per_hour(client: FlaskClient, app: Flask) -> None:

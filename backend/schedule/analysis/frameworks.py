@@ -14,8 +14,8 @@ those with copies of activations (arXiv 2503.01328).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from backend.schedule.families.family import Family
 from backend.schedule.options.offload import MODES as OFFLOAD
@@ -36,7 +36,12 @@ class Framework:
     recompute: tuple[str, ...] = tuple(RECOMPUTE)
     offload: tuple[str, ...] = ("none",)
     by_chunk: bool = False
-    fits: Callable[[Spec], bool] = lambda spec: True
+    sizes: Mapping[str, Callable[[Spec], bool]] = field(default_factory=dict)
+    """Of a family by its name: whether the framework takes the sizes of a spec, where it does not take all."""
+
+    def fits(self, spec: Spec) -> bool:
+        """Return whether the framework runs a family at the sizes of a spec."""
+        return spec.family not in self.sizes or self.sizes[spec.family](spec)
 
     def takes(self, recompute: Modes, offload: Modes) -> bool:
         """Return whether the framework executes these kinds of recomputation and offload."""
@@ -45,17 +50,6 @@ class Framework:
             if not kinds <= set(words) or not (isinstance(modes, str) or self.by_chunk):
                 return False
         return True
-
-
-def _whole_groups(spec: Spec) -> bool:
-    """Return whether Megatron-LM's interleaved schedule takes the groups of a spec."""
-    return spec.family != "interleaved" or spec.m >= spec.p
-
-
-def _as_searched_there(spec: Spec) -> bool:
-    """Return whether Sea AI Lab's fork takes the micro-batches and the chunks of a spec."""
-    chunks = {"zb-auto": 1, "v-auto": 2}
-    return spec.v == chunks.get(spec.family, spec.v) and (spec.family != "interleaved" or spec.m % spec.p == 0)
 
 
 def _these(*names: str) -> Callable[[Family], bool]:
@@ -73,11 +67,13 @@ FRAMEWORKS = {
         ),
         Framework("torch-csv", "torch, order from a file", lambda family: family.placement != "bidirectional",
                   by_chunk=True),
-        Framework("megatron", "Megatron-LM", _these("1f1b", "interleaved"), fits=_whole_groups),
+        Framework("megatron", "Megatron-LM", _these("1f1b", "interleaved"),
+                  sizes={"interleaved": lambda spec: spec.m >= spec.p}),
         Framework("deepspeed", "DeepSpeed, Megatron-DeepSpeed", _these("1f1b", "zb-h1"), recompute=("none", "full")),
         Framework("zero-bubble", "Sea AI Lab's zero bubble",
                   _these("1f1b", "interleaved", "zb-h1", "zb-h2", "zb-auto", "v-min", "v-half", "v-zb", "v-auto"),
-                  fits=_as_searched_there),
+                  sizes={"interleaved": lambda spec: spec.m % spec.p == 0, "zb-auto": lambda spec: spec.v == 1,
+                         "v-auto": lambda spec: spec.v == 2}),
         Framework("pipeoffload", "Sea AI Lab's PipeOffload", _these("1f1b", "interleaved", "gis", "gis-h"),
                   offload=tuple(OFFLOAD), by_chunk=True),
         Framework("dualpipe", "deepseek-ai/DualPipe", _these("dualpipe", "dualpipev")),

@@ -25,7 +25,7 @@ from backend.schedule import jit
 from backend.schedule.families import registry
 from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.hardware.estimate import Estimate, estimate
-from backend.schedule.hardware.step_units import DeviceMemory, device_memory
+from backend.schedule.hardware.step_units import DeviceMemory, chunk_sizes, device_memory
 from backend.schedule.order.order import Order
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.simulation.memory import peaks
@@ -109,8 +109,7 @@ class _Search:
         self.spec = spec.with_(w_share=known.footprint.w_share)
         self.setting, self.known, self.pieces, self.comm = setting, known, known.pieces, known.costs.comm
         self.order: Order = registry.order(self.spec.with_(costs=self._costs(setting.layers)))
-        self._held = self._peaks(self.order)
-        self._given = self._memory(setting.layers, self.order, self._held).most
+        self._given = self._memory(setting.layers, self.order).most
         self.tried = 0
         self._known: dict[Layers, Worth] = {}
 
@@ -119,7 +118,7 @@ class _Search:
         if layers not in self._known:
             self.tried += 1
             jit.compile_for(self.tried * len(self.order))
-            memory = self._memory(layers, self.order, self._held)
+            memory = self._memory(layers, self.order)
             self._known[layers] = (self._class(memory), *self._score(self.order, self._costs(layers)))
         return self._known[layers]
 
@@ -131,7 +130,7 @@ class _Search:
         """Return a split with the makespan of the order that the family builds for it."""
         costs = self._costs(layers)
         order = registry.order(self.spec.with_(costs=costs))
-        return Split(layers, costs, *self._score(order, costs), self._memory(layers, order, self._peaks(order)))
+        return Split(layers, costs, *self._score(order, costs), self._memory(layers, order))
 
     def starts(self) -> list[Layers]:
         """Return the given split, the one with the smallest heaviest stage, the one with the smallest heaviest
@@ -172,12 +171,10 @@ class _Search:
             return FITS
         return NO_LARGER if memory.most <= self._given else LARGER
 
-    def _memory(self, layers: Layers, order: Order, held: Floats) -> DeviceMemory:
-        sizes = self.known.with_layers(layers)
+    def _memory(self, layers: Layers, order: Order) -> DeviceMemory:
+        sizes, v = self.known.with_layers(layers), self.spec.v
+        held = peaks(order, self.spec.w_share, v, sizes=chunk_sizes(sizes, order.placement, v)[0])[1]
         return device_memory(sizes, self.spec, order.placement, held, self.setting.heads)
-
-    def _peaks(self, order: Order) -> Floats:
-        return peaks(order, self.spec.w_share, self.spec.v)[1]
 
     def _score(self, order: Order, costs: Costs) -> tuple[float, float]:
         timeline = simulate(order, costs, self.spec.v)
@@ -211,8 +208,7 @@ class _Search:
         layers = [self._least(stage) for stage in range(count)]
         ranks = [np.flatnonzero((placement.stage_of == stage).any(1)) for stage in range(count)]
         none, one, memory = (
-            np.array(self._memory(split, self.order, self._held).ranks)
-            for split in ((0,) * count, (1,) * count, tuple(layers))
+            np.array(self._memory(split, self.order).ranks) for split in ((0,) * count, (1,) * count, tuple(layers))
         )
         more = (one - none) / placement.chunks  # bytes of one more layer on each rank
         for _ in range(sum(self.setting.layers) - sum(layers)):

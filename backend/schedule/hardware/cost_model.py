@@ -26,6 +26,7 @@ from backend.schedule.spec import (
     number,
     optional,
     reject_unknown,
+    with_length,
 )
 
 LINKS = ("auto", "intra", "inter")
@@ -36,6 +37,7 @@ DEFAULTS: dict[str, Any] = {
     "expert": 1, "sequence_parallel": None, "fp8": False, "weight_bytes": 2.0, "gradient_bytes": 4.0,
     "optimizer_bytes": 12.0, "reserve": 2e9, "calibration": 1.0, "mtp_stage": None, "frozen": None,
 }  # fmt: skip
+IN_FLIGHT = (0.0, 1e6)
 WHOLE_BOUNDS = {"data": (1, 4096), "zero": (0, 3), "context": (1, 4096), "expert": (1, 4096)}
 PER_PARAMETER = {"weight_bytes": (0.0, 64.0), "gradient_bytes": (0.0, 64.0), "optimizer_bytes": (0.0, 64.0)}
 SETTING_BOUNDS: dict[str, tuple[float, float]] = {
@@ -58,8 +60,8 @@ class Setting:
 
     ``heads`` adds the embedding to the first stage and the output layer to the last; ``layers`` are those of each
     stage; ``link`` is the link of a hop (auto: the node's own if all devices of a pipeline fit in one node);
-    ``placement`` determines the stages in a device's memory; ``in_flight`` is the number of micro-batches whose
-    activations a device holds at once (None: p, the most that 1F1B holds).
+    ``placement`` determines the stages in a device's memory; ``in_flight`` are the micro-batches whose activations
+    each device holds at once (None: as many as 1F1B, ``held``).
 
     ``data`` replicas of the pipeline share the batch, and ``zero`` is the stage of ZeRO, which shards optimizer state
     (1), gradients (2) and weights (3) over them. A parameter takes ``weight_bytes``, ``gradient_bytes`` and
@@ -79,7 +81,7 @@ class Setting:
     layers: tuple[int, ...]
     link: str
     placement: str
-    in_flight: float
+    in_flight: tuple[float, ...] | None
     data: int
     zero: int
     context: int
@@ -122,7 +124,7 @@ class Setting:
             tuple(int(share) for share in shares) if listed else even(model.layers, p, v, heads),
             choice("link", given["link"], LINKS),
             choice("placement", given["placement"], PLACEMENTS),
-            float(p) if given["in_flight"] is None else number("in_flight", given["in_flight"], 0.0, 1e6),
+            None if given["in_flight"] is None else _in_flight(given["in_flight"], p),
             sequence_parallel=tp > 1 if split is None else boolean("sequence_parallel", split),
             fp8=boolean("fp8", given["fp8"]),
             mtp_stage=_mtp_stage(given["mtp_stage"], p * v, model, shares if listed else None),
@@ -144,6 +146,18 @@ class Setting:
         return self.p * self.ranks * self.data
 
     @property
+    def expert_shards(self) -> int:
+        """Return over how many devices the experts' matrices are split: without devices of their own over the
+        tensor-parallel ranks, as all others.
+        """
+        return self.expert if self.expert > 1 else self.tp
+
+    @property
+    def expert_replicas(self) -> int:
+        """Return how many devices have the same experts."""
+        return max(1, self.data * self.ranks // self.expert_shards)
+
+    @property
     def sequence_shards(self) -> int:
         """Return the tensor-parallel ranks over which tensors are split along the sequence."""
         return self.tp if self.sequence_parallel else 1
@@ -153,10 +167,33 @@ class Setting:
         """Return whether hops stay inside a node."""
         return self.link == "intra" or (self.link == "auto" and self.p * self.ranks <= self.machine.per_node)
 
+    @property
+    def peak(self) -> float:
+        """Return the peak rate of a device in the precision of the matrix products, in FLOP/s."""
+        return self.machine.fp8_flops if self.fp8 else self.machine.flops
+
+    @property
+    def held(self) -> tuple[float, ...]:
+        """Return the micro-batches whose activations each device holds at once: those given, else those of 1F1B, of
+        interleaved 1F1B with several chunks; a V holds as many on every device.
+        """
+        if self.in_flight is not None:
+            return self.in_flight
+        if self.placement == "v":
+            return (float(self.p),) * self.p
+        warm = ((self.v - 1) * self.p + (1 if self.v == 1 else 2) * (self.p - 1 - rank) for rank in range(self.p))
+        return tuple((each + 1) / self.v for each in warm)
+
     def bandwidth(self, group: int) -> float:
-        """Return the bytes per second of a collective over ``group`` neighbouring devices."""
-        inside = group <= self.machine.per_node
-        return self.machine.intra_bandwidth if inside else self.machine.node_bandwidth
+        """Return the bytes per second of a collective over ``group`` devices that hold the same stage."""
+        return self.machine.intra_bandwidth if self.in_node(group) else self.machine.node_bandwidth
+
+    def in_node(self, group: int) -> bool:
+        """Return whether ``group`` devices that hold the same stage are in one node: neighbours, except that replicas
+        are a pipeline apart where its hops stay inside a node.
+        """
+        apart = group > self.ranks and self.inside and self.p * self.ranks <= self.machine.per_node
+        return (self.p if apart else 1) * group <= self.machine.per_node
 
     def kinds_of(self, layers: Sequence[int]) -> list[tuple[int, ...]]:
         """Return the number of layers of each of the model's kinds in each stage; the dense ones come first."""
@@ -229,10 +266,11 @@ class Setting:
     def as_dict(self) -> dict[str, Any]:
         """Return every value that was used, as JSON."""
         keys = (
-            "p", "v", "tp", "efficiency", "heads", "placement", "in_flight", "data", "zero", "context", "expert",
+            "p", "v", "tp", "efficiency", "heads", "placement", "data", "zero", "context", "expert",
             "sequence_parallel", "fp8", *PER_PARAMETER, "reserve", "calibration",
         )  # fmt: skip
         return {key: getattr(self, key) for key in keys} | {
+            "in_flight": list(self.held),
             "mtp_stage": self.mtp_stage,
             "frozen": list(self.frozen),
             "link": "intra" if self.inside else "inter",
@@ -261,6 +299,22 @@ def even(layers: int, p: int, v: int, heads: bool = False) -> tuple[int, ...]:
         raise SpecError(wrong, v if wrong == "v" else p, text, limit=nearest, nearest=nearest)
     each, over = divmod(layers, p * v)
     return (each + 1,) * over + (each,) * (p * v - over)
+
+
+def _in_flight(value: Any, p: int) -> tuple[float, ...]:
+    """Read one number for all devices, or one for each."""
+    if not isinstance(value, list | tuple):
+        return (number("in_flight", value, *IN_FLIGHT),) * p
+    held = entries_of(value, lambda each: number("in_flight", each, *IN_FLIGHT))
+    if len(held) != p:
+        text = message(
+            "hardware.in_flight_needs_an_entry_per_device",
+            "in_flight as a list has one entry per device: {devices} here, not {given}",
+            devices=p,
+            given=len(held),
+        )
+        raise SpecError("in_flight", len(held), text, limit=p, nearest=with_length(held, p) if held else None)
+    return held
 
 
 def _mtp_stage(given: Any, stages: int, model: Model, layers: Sequence[int] | None) -> int:

@@ -154,7 +154,7 @@ def estimate(setting: Setting) -> Estimate:
     ledger = Ledger(
         setting.model.names
         | {"p": setting.p, "v": setting.v, "t": setting.tp, "u": setting.sequence_shards, "n": setting.data,
-           "q": setting.in_flight, "P": machine.fp8_flops if setting.fp8 else machine.flops,
+           "P": setting.peak,
            "H": machine.hbm_bandwidth, "D": machine.host_bandwidth,
            "X": machine.intra_bandwidth if setting.inside else machine.node_bandwidth,
            "y": machine.intra_latency if setting.inside else machine.inter_latency}
@@ -249,7 +249,7 @@ def _times_by_shape(setting: Setting, ledger: Ledger) -> None:
         "B": MEMORY_SHARE * machine.hbm_bandwidth / setting.calibration,
         "Xt": LINK_SHARE * machine.intra_bandwidth, "yt": machine.intra_latency,
         "Xc": LINK_SHARE * setting.bandwidth(setting.ranks), "Xe": LINK_SHARE * setting.bandwidth(setting.expert),
-        "ye": machine.intra_latency if setting.expert <= machine.per_node else machine.inter_latency,
+        "ye": machine.intra_latency if setting.in_node(setting.expert) else machine.inter_latency,
     })  # fmt: skip
     for kind in setting.model.kinds:
         _layer_by_shape(setting, ledger, kind)

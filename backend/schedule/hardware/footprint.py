@@ -37,12 +37,13 @@ STEP_BYTES = 30  # read and written per parameter by Adam: gradient, master weig
 @dataclass(frozen=True)
 class Footprint:
     """Memory in bytes. Lists have one entry per device: ``activations`` and ``kept`` (for W) of one micro-batch,
-    ``parameters`` (their number), and ``memory``, the total with ``in_flight`` micro-batches.
+    ``parameters`` (their number), and ``memory``, the total with the micro-batches ``in_flight`` there.
 
-    ``stages`` has the activations of a micro-batch and the states of each stage; ``table`` the states of the parameters
-    of the embedding and of the output layer, and ``logits`` the activations of the output layer, on the devices that
-    share a stage; ``kept_by_recompute`` is the part of the activations that each kind of recomputation holds until the
-    backward.
+    ``stages`` has the activations of a micro-batch, the part of them that is the output layer's (``outputs``), and the
+    states of each stage; ``table`` the states of the parameters of the embedding and of the output layer, and
+    ``logits`` the activations of the output layer, on the devices that share a stage; where ``tied``, both tables are
+    one, which a device with both has once. ``kept_by_recompute`` is the part of the activations that each kind of
+    recomputation holds until the backward.
     """
 
     message: float
@@ -58,8 +59,9 @@ class Footprint:
     kept_by_recompute: dict[str, float]
     reserve: float
     limit: float
-    in_flight: float
+    in_flight: tuple[float, ...]
     w_share: float
+    tied: bool
 
     @property
     def fits(self) -> bool:
@@ -83,7 +85,7 @@ class Footprint:
             "memory": list(self.memory),
             "most": max(self.memory),
             "limit": self.limit,
-            "in_flight": self.in_flight,
+            "in_flight": list(self.in_flight),
         }
 
 
@@ -91,14 +93,13 @@ def shards(setting: Setting, state: str, experts: bool) -> int:
     """Return over how many replicas a state of a parameter is sharded. Context ranks are replicas of the weights."""
     if setting.zero < SHARDED_FROM[state]:
         return 1
-    return max(1, setting.data * setting.ranks // setting.expert) if experts else setting.data * setting.context
+    return setting.expert_replicas if experts else setting.data * setting.context
 
 
 def bytes_formula(setting: Setting, experts: bool = False) -> str:
     """Return the bytes per parameter as a formula, such as ``2 + 4 + 12/n``."""
-    replicas = "(n*t*C/G)" if experts and setting.context > 1 else "(n*t/G)" if experts else "n"
-    if not experts and setting.context > 1:
-        replicas = "(n*C)"
+    factors = ["n", *(["C"] if setting.context > 1 else []), *(["t/G"] if experts and setting.expert > 1 else [])]
+    replicas = factors[0] if len(factors) == 1 else f"({'*'.join(factors)})"
     each = ((f"{getattr(setting, FIELDS[state]):g}", shards(setting, state, experts)) for state in STATES)
     return " + ".join(number if count == 1 else f"{number}/{replicas}" for number, count in each)
 
@@ -156,8 +157,9 @@ def footprint(setting: Setting, ledger: Ledger) -> Footprint:
         kept_by_recompute=_kept(setting, ledger),
         reserve=setting.reserve,
         limit=setting.machine.memory,
-        in_flight=setting.in_flight,
+        in_flight=setting.held,
         w_share=share,
+        tied=model.tied,
     )
 
 
@@ -223,26 +225,28 @@ def _bytes(setting: Setting, state: str, experts: bool) -> float:
 
 
 def _devices(setting: Setting, ledger: Ledger) -> list[tuple[float, float, float]]:
-    """Return activations, parameters and memory of each device; equal devices are computed once."""
-    done: dict[tuple[Any, ...], tuple[float, float, float]] = {}
+    """Return activations, parameters and memory of each device; the first of several equal ones has its formulas."""
+    done: dict[tuple[Any, ...], tuple[float, float, int, str]] = {}
     rows, counts, suffixes = [], setting.kinds_of(setting.layers), [kind.suffix for kind in setting.model.kinds]
     mtp = setting.model.mtp
-    for rank in range(setting.p):
+    ledger.define({"reserve": setting.reserve})
+    for rank, held in enumerate(setting.held):
         stages = setting.stages_of(rank)
         if setting.frozen:
             rows.append(_with_frozen(setting, ledger, rank))
             continue
         layers = tuple(sum(counts[stage][k] for stage in stages) for k in range(len(suffixes)))
-        first, last = (setting.heads and stage in stages for stage in (0, setting.stages - 1))
-        key = (layers, first, last, setting.mtp_stage in stages)
-        if key not in done:
+        last = setting.heads and setting.stages - 1 in stages
+        key = (layers, setting.heads and 0 in stages, last, setting.mtp_stage in stages)
+        outputs = [(1 + mtp, "Ao")] if last else []
+        new = key not in done
+        if new:
             terms = [(n, end) for n, end in zip(layers, suffixes, strict=True) if n]
             more = [(mtp, "")] if mtp and setting.heads and setting.mtp_stage in stages else []
-            tables = first + last
-            outputs = [(last * (1 + mtp), "Ao")] if last else []
-            held = _sum([(n, f"A1{end}") for n, end in terms + more] + outputs)
             name = message("hardware.activations_on_device", "activations of a micro-batch on device {rank}", rank=rank)
-            activations = ledger.add(name, held, "bytes", f"A_{rank}")
+            sizes = _sum([(n, f"A1{end}") for n, end in terms + more] + outputs)
+            activations = ledger.add(name, sizes, "bytes", f"A_{rank}")
+            tables = _table_count(setting, stages)
             beside = [(tables, "O")] * (tables > 0) + [(2 * mtp, "h*h")] * bool(more)
             size = _sum([(n, f"Q{end}") for n, end in terms + more] + beside)
             name = message("hardware.parameters_of_device", "parameters of the stages of device {rank}", rank=rank)
@@ -250,12 +254,24 @@ def _devices(setting: Setting, ledger: Ledger) -> list[tuple[float, float, float
             states = _sum([(n, f"T{end}") for n, end in terms + more])
             if beside:
                 states += f" + ({bytes_formula(setting)})*({_sum(beside)})/t"
-            ledger.define({"reserve": setting.reserve})
-            name = message("hardware.memory_of_device", "memory of device {rank}", rank=rank)
-            memory = ledger.add(name, f"{states} + reserve + q*A_{rank}", "bytes")
-            done[key] = (activations, parameters, memory)
-        rows.append(done[key])
+            done[key] = activations, parameters, rank, states
+        activations, parameters, first, states = done[key]
+        ledger.define({f"q{rank}": held})
+        kept = f"q{rank}*A_{first}"
+        if outputs and setting.in_flight is None and held != 1.0:  # their backward follows at once
+            kept = f"q{rank}*(A_{first} - {_sum(outputs)}) + {_sum(outputs)}"
+        name = message("hardware.memory_of_device", "memory of device {rank}", rank=rank)
+        formula = f"{states} + reserve + {kept}"
+        rows.append((activations, parameters, ledger.add(name, formula, "bytes") if new else ledger.value(formula)))
     return rows
+
+
+def _table_count(setting: Setting, stages: Sequence[int]) -> int:
+    """Return the number of tables on a device with these stages: embedding and output layer, one if they are tied."""
+    if not setting.heads:
+        return 0
+    ends = (0 in stages) + (setting.stages - 1 in stages)
+    return 1 if ends == 2 and setting.model.tied else ends
 
 
 def _with_frozen(setting: Setting, ledger: Ledger, rank: int) -> tuple[float, float, float]:
@@ -263,12 +279,12 @@ def _with_frozen(setting: Setting, ledger: Ledger, rank: int) -> tuple[float, fl
     sizes, stages = stage_sizes(setting, ledger, setting.layers), setting.stages_of(rank)
     held = sum(sizes["activations"][stage] for stage in stages if stage not in setting.untrained)
     states = sum(sizes[state][stage] for state in STATES for stage in stages)
-    counts, names, parameters = setting.kinds_of(setting.layers), ledger.names, 0.0
+    counts, names = setting.kinds_of(setting.layers), ledger.names
+    parameters = _table_count(setting, stages) * names["O"]
     for stage in stages:
-        parameters += setting.heads * ((stage == 0) + (stage == setting.stages - 1)) * names["O"]
         for n, kind in zip(counts[stage], setting.model.kinds, strict=True):
             parameters += n * names[f"Q{kind.suffix}"]
-    return held, parameters, states + setting.reserve + setting.in_flight * held
+    return held, parameters, states + setting.reserve + setting.held[rank] * held
 
 
 def _sum(terms: Sequence[tuple[int, str]]) -> str:
@@ -279,7 +295,7 @@ def _sum(terms: Sequence[tuple[int, str]]) -> str:
 def stage_sizes(setting: Setting, ledger: Ledger, split: Sequence[int]) -> dict[str, list[float]]:
     """Return bytes of activations of a micro-batch, and of weights, gradients and optimizer, of each stage."""
     names, kinds, last = ledger.names, setting.model.kinds, setting.stages - 1
-    sizes: dict[str, list[float]] = {"activations": [], **{state: [] for state in STATES}}
+    sizes: dict[str, list[float]] = {"activations": [], "outputs": [], **{state: [] for state in STATES}}
     for stage, counts in enumerate(setting.kinds_of(split)):
         ends = setting.heads * ((stage == 0) + (stage == last))
         mtp = setting.model.mtp if setting.heads and stage == setting.mtp_stage else 0
@@ -288,7 +304,8 @@ def stage_sizes(setting: Setting, ledger: Ledger, split: Sequence[int]) -> dict[
         f = "f" if stage in setting.frozen and stage not in setting.untrained else ""
         held = sum(n * names[f"A{f or 1}{kind.suffix}"] for n, kind in zip(layers, kinds, strict=True))
         outputs = (1 + setting.model.mtp) * (setting.heads and stage == last)
-        sizes["activations"].append(held + outputs * names[f"Ao{f}"])
+        sizes["outputs"].append(outputs * names[f"Ao{f}"])
+        sizes["activations"].append(held + sizes["outputs"][stage])
         common = ends * names["O"] + mtp * 2 * names["h"] ** 2
         routed = 0.0
         for n, kind in zip(layers, kinds, strict=True):
@@ -299,7 +316,7 @@ def stage_sizes(setting: Setting, ledger: Ledger, split: Sequence[int]) -> dict[
                 sizes[state].append(0.0)
                 continue
             whole = _bytes(setting, state, False) * common / setting.tp
-            sizes[state].append(whole + _bytes(setting, state, True) * routed / _expert_shards(setting))
+            sizes[state].append(whole + _bytes(setting, state, True) * routed / setting.expert_shards)
     return sizes
 
 
@@ -317,12 +334,11 @@ def step_tail(setting: Setting, ledger: Ledger) -> float:
     """Add the milliseconds of a step behind the pipeline on the device with the most parameters, and return them."""
     common, routed = max(_parameters_of(setting, ledger, rank) for rank in range(setting.p))
     replicas = setting.data * setting.context
-    of_experts = max(1, setting.data * setting.ranks // setting.expert)
     ledger.define({"Pc": common, "Hs": MEMORY_SHARE * setting.machine.hbm_bandwidth})
     parts = [("Pc", "J", replicas)]
     if routed:
         ledger.define({"Pr": routed})
-        parts.append(("Pr", "Je", of_experts))
+        parts.append(("Pr", "Je", setting.expert_replicas))
     ledger.define({symbol: count for _, symbol, count in parts})
     updated = " + ".join(f"{size}/{symbol}" if setting.zero else size for size, symbol, _ in parts)
     name = message("hardware.optimizer_time", "optimizer step of a device")
@@ -341,17 +357,10 @@ def _parameters_of(setting: Setting, ledger: Ledger, rank: int) -> tuple[float, 
     """Return a device's parameters: (those of layers and tables, of routed experts)."""
     names, kinds, counts = ledger.names, setting.model.kinds, setting.kinds_of(setting.layers)
     common = routed = 0.0
-    for stage in setting.stages_of(rank):
-        if stage in setting.frozen:
-            continue
-        ends = setting.heads * ((stage == 0) + (stage == setting.stages - 1))
-        common += ends * names["O"] / setting.tp
+    stages = [stage for stage in setting.stages_of(rank) if stage not in setting.frozen]
+    common += _table_count(setting, stages) * names["O"] / setting.tp
+    for stage in stages:
         for n, kind in zip(counts[stage], kinds, strict=True):
             common += n * names["Nc" if kind.experts else f"N{kind.suffix}"] / setting.tp
-            routed += n * names["Ne"] / _expert_shards(setting) if kind.experts else 0.0
+            routed += n * names["Ne"] / setting.expert_shards if kind.experts else 0.0
     return common, routed
-
-
-def _expert_shards(setting: Setting) -> int:
-    """Return over how many devices the experts' matrices are split: with tensor parallelism alone over its ranks."""
-    return setting.expert if setting.expert > 1 else setting.tp

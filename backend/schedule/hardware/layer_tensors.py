@@ -111,6 +111,9 @@ def _attention(setting: Setting) -> Iterator[Tensor]:
             message("tensor.latents_normed", "latents, inputs of the next products"),
             f"{tokens}*{latents}", "u", "W", input_width, "elementwise",
         )  # fmt: skip
+    if model.qk_norms:
+        name = message("tensor.qk_norm_inputs", "queries and keys, before their norms")
+        yield Tensor(name, f"{tokens}*{model.normed_heads}", "t", "I")
     yield Tensor(message("tensor.queries", "queries"), f"{tokens}*{queries}", "t", "I")
     yield Tensor(message("tensor.keys_and_values", "keys and values"), f"{tokens}*{keys_and_values}", "t", "I")
     if not model.flash:

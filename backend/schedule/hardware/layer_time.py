@@ -63,7 +63,10 @@ def products(setting: Setting, kind: Kind) -> Iterator[Product]:
         yield Product(first, tokens, "h", f"{halves}d/t")
         yield Product(second, tokens, "d/t", "h")
         return
-    rows, width = f"{tokens}*E*G/(R*u)", "de" if setting.sequence_parallel else "de/t"
+    # Experts have devices of their own, or tensor parallelism splits their matrices as it does a dense layer's.
+    apart = setting.expert > 1
+    rows = f"{tokens}*E*G/(R*u)" if apart else f"{tokens}*E/R"
+    width = "de" if apart and setting.sequence_parallel else "de/t"
     yield Product(
         message("product.experts_first", "first products of the experts"), rows, "h", f"{halves}{width}", "R/G"
     )
@@ -89,6 +92,9 @@ def traffic(setting: Setting, kind: Kind) -> tuple[str, str]:
     # A norm reads and writes its rows, its backward also the gradients; a residual addition reads two and writes one.
     forward = [f"{4 * norms + 12 + mask}*{tokens}*h/u"]
     backward = [f"{8 * norms + 8 + mask}*{tokens}*h/u"]
+    if model.qk_norms:
+        forward.append(f"4*{tokens}*{model.normed_heads}/t")
+        backward.append(f"8*{tokens}*{model.normed_heads}/t")
     wide = "d"
     if kind.experts:
         wide = "de*(E + j)" if model.shared_experts else "de*E"
@@ -118,7 +124,7 @@ def collectives(setting: Setting, kind: Kind) -> list[tuple[Message, str]]:
     tokens, found = tokens_of(setting), []
     if setting.tp > 1:
         # Gather before and scatter behind the attention and the MLP, or the all-reduces that they replace.
-        count = 2 if kind.experts and not setting.model.shared_experts else 4
+        count = 2 if kind.experts and setting.expert > 1 and not setting.model.shared_experts else 4
         name = message("hardware.tensor_parallel_time", "collectives of tensor parallelism")
         found.append((name, f"1000*{count}*(2*{tokens}*h*(t - 1)/(t*Xt) + yt)"))
     if kind.experts and setting.expert > 1:

@@ -50,9 +50,9 @@ class Model:
     ``rope_width`` that of the part with, ``value_width`` that of values.
 
     ``dropout`` behind attention, scores and MLP keeps its masks; ``post_norms`` are norms of the outputs of attention
-    and MLP (Gemma 2). A ``causal`` core of flash attention computes half of the scores. Where ``tied``, the output
-    layer is the embedding. ``note`` says where the numbers are from, ``assumed`` names the fields that are not from
-    there and that nobody has chosen.
+    and MLP (Gemma 2), ``qk_norms`` of each head's queries and keys (Qwen3, Gemma 3). A ``causal`` core of flash
+    attention computes half of the scores. Where ``tied``, the output layer is the embedding. ``note`` says where the
+    numbers are from, ``assumed`` names the fields that are not from there and that nobody has chosen.
     """
 
     name: str
@@ -80,6 +80,7 @@ class Model:
     value_width: int | None = None
     dropout: bool = True
     post_norms: bool = False
+    qk_norms: bool = False
     flash: bool = True
     causal: bool = True
     tied: bool = False
@@ -111,6 +112,11 @@ class Model:
     def value_name(self) -> str:
         """Return the name of the width of a head's values in formulas."""
         return "g" if self.kv_rank is None else "gv"
+
+    @property
+    def normed_heads(self) -> str:
+        """Return the elements of a token's queries and keys as a formula."""
+        return "(a*g + k*g)" if self.kv_rank is None else "(2*a*(g + gr))"
 
     @property
     def names(self) -> dict[str, float]:
@@ -231,7 +237,7 @@ WHOLE = {  # field: the least and the greatest legal value
     "query_rank": (1, 2**20), "kv_rank": (1, 2**20), "rope_width": (0, 2**16), "value_width": (1, 2**16),
 }  # fmt: skip
 NUMBERS = {"capacity": (0.01, 100.0)}
-TRUTHS = ("gated", "dropout", "post_norms", "flash", "causal")
+TRUTHS = ("gated", "dropout", "post_norms", "qk_norms", "flash", "causal")
 MAY_LACK = (  # None: derived from the other fields, or not there
     "kv_heads", "ffn", "head_width", "experts", "expert_ffn", "query_rank", "kv_rank", "value_width",
 )  # fmt: skip

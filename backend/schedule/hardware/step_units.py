@@ -1,13 +1,12 @@
 """Compute the figures of a simulated step in an engineer's units: seconds, tokens, FLOP utilisation, bytes per device.
 
 The memory of a device is that of its stages' weights, gradients and optimizer state, and of the activations that the
-simulated schedule holds at its peak. The chunks of a device are counted as equally large. The page computes the same
-(static/js/data/costs/step_units.ts), and a test compares both.
+simulated schedule holds at its peak, each chunk with the size of its stage: logits are held as long as the chunk that
+makes them. The page computes the same (static/js/data/costs/step_units.ts), and a test compares both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -69,7 +68,8 @@ class DeviceMemory:
 class StepUnits:
     """``seconds`` of a pipeline's step and of its ``tail`` (the optimizer, and what replicas exchange), ``tokens`` of
     all replicas in it, ``mfu`` the model's FLOP over what the
-    devices could compute in both (without recomputation; of the forwards alone, a third), ``devices`` in all.
+    devices could compute in both, in the precision of the products (without recomputation; of the forwards alone, a
+    third), ``devices`` in all.
 
     The FLOP are those of all scores, as the utilization is defined (PaLM, arXiv 2204.02311); ``mfu_causal`` leaves out
     those above the diagonal.
@@ -117,7 +117,7 @@ class StepUnits:
 def step_units(found: Estimate, spec: Spec, timeline: Timeline) -> StepUnits:
     """Compute the figures of a step whose simulated times are milliseconds."""
     setting = found.setting
-    model, machine = setting.model, setting.machine
+    model = setting.model
     seconds = float(timeline.end.max() - timeline.start.min()) / 1000
     tail = 0.0 if spec.forward_only else found.tail / 1000
     tokens = float(model.micro_batch * model.sequence * spec.m * setting.data)
@@ -125,17 +125,29 @@ def step_units(found: Estimate, spec: Spec, timeline: Timeline) -> StepUnits:
     flop = found.flop["layers"] + with_output * found.flop["output"]
     parts = spec.m / (FORWARD if spec.forward_only else 1)
     devices = spec.p * setting.ranks * setting.data
-    most = (seconds + tail) * spec.p * setting.ranks * machine.flops
+    most = (seconds + tail) * spec.p * setting.ranks * setting.peak
     mfu, mfu_causal = flop * parts / most, (flop - found.flop["masked"]) * parts / most
     kept = values_of(spec.recompute, found.footprint.kept_by_recompute)
     weights = spec.weights
     if weights is None:  # of a weight version that is stashed, in micro-batches' activations
         weights = found.options.weights if family_of(spec).asynchronous else 0.0
     restored = min(1.0, spec.p * spec.v / model.layers)  # one layer of a chunk at a time
-    held = peak_memory(timeline, spec.w_share, spec.v, kept, weights, restored)
-    memory = device_memory(found.footprint, spec, timeline.order.placement, held, setting.heads)
+    placement = timeline.order.placement
+    sizes, outputs = chunk_sizes(found.footprint, placement, spec.v)
+    parts_kept = kept + (1.0 - np.array(kept)) * outputs  # recomputation is of layers
+    held = peak_memory(timeline, spec.w_share, spec.v, parts_kept, weights, restored, sizes)
+    memory = device_memory(found.footprint, spec, placement, held, setting.heads)
     window = figures(timeline).longest_stage / 1000
     return StepUnits(seconds, tail, tokens, mfu, mfu_causal, devices, memory, window)
+
+
+def chunk_sizes(footprint: Footprint, placement: Placement, v: int) -> tuple[Floats, Floats]:
+    """Return (p, chunks) activations of each chunk over those of a mean chunk of its device, and (p, chunks) the part
+    of them that is the output layer's.
+    """
+    own, outputs = (np.array(footprint.stages[name])[placement.stage_of] for name in ("activations", "outputs"))
+    mean = own.sum(1, keepdims=True) / (placement.streams * v)
+    return np.where(mean > 0.0, own / np.where(mean > 0.0, mean, 1.0), 1.0), outputs / np.where(own > 0.0, own, 1.0)
 
 
 def device_memory(footprint: Footprint, spec: Spec, placement: Placement, held: Floats, heads: bool) -> DeviceMemory:
@@ -144,8 +156,7 @@ def device_memory(footprint: Footprint, spec: Spec, placement: Placement, held: 
     """
     activations = np.array(footprint.stages["activations"])[placement.stage_of].sum(1) / placement.streams
     states = sum(
-        np.array(footprint.stages[state])[placement.stage_of].sum(1)
-        + _tables(footprint.table[state], spec, placement, heads)
+        np.array(footprint.stages[state])[placement.stage_of].sum(1) + _tables(footprint, state, spec, placement, heads)
         for state in (INFERENCE if spec.forward_only else STATES)
     )
     kept = held * activations
@@ -155,13 +166,15 @@ def device_memory(footprint: Footprint, spec: Spec, placement: Placement, held: 
     return DeviceMemory(tuple(ranks.tolist()), tuple(kept.tolist()), footprint.limit)
 
 
-def _tables(table: Sequence[float], spec: Spec, placement: Placement, heads: bool) -> Floats:
-    """Return (p,) bytes of the embedding and the output layer where they are not counted with the stages."""
+def _tables(footprint: Footprint, state: str, spec: Spec, placement: Placement, heads: bool) -> Floats:
+    """Return (p,) bytes of the embedding and the output layer beside those that are counted with the stages; less than
+    none where a device has both and they are one table.
+    """
+    embedding, output = footprint.table[state]
+    both = min(embedding, output) if footprint.tied else 0.0
     if VOCABULARY[spec.vocabulary].barriers:
-        return np.full(spec.p, sum(table) / spec.p)
-    stages = placement.stage_of
-    redistributed = spec.vocabulary == "redistribute" and not heads
-    if not redistributed:
-        return np.zeros(spec.p)
-    sizes: Floats = np.where(stages == 0, table[0], np.where(stages == placement.stages - 1, table[1], 0.0)).sum(1)
-    return sizes
+        return np.full(spec.p, (embedding + output - both) / spec.p)
+    first, last = ((placement.stage_of == stage).any(1) for stage in (0, placement.stages - 1))
+    added = spec.vocabulary == "redistribute" and not heads
+    tables: Floats = added * (first * embedding + last * output) - (heads or added) * (first & last) * both
+    return tables

@@ -59,10 +59,10 @@ def check_actions(rows: Sequence[Row], placement: Placement) -> None:
     everywhere = {each for row in rows for each in row if isinstance(each, Action)}
     for rank, row in enumerate(rows):
         seen: set[tuple[str, int, int]] = set()
-        whole: set[int] = set()
+        whole: dict[int, bool] = {}  # the stages that are gathered, and whether an op has used them since
         for each in row:
             wrong = _wrong(each, rank, seen, home)
-            if wrong is None and isinstance(each, Op) and each.stage in gathered - whole:
+            if wrong is None and isinstance(each, Op) and each.stage in gathered - set(whole):
                 wrong = message(
                     "schedule.csv_sharded",
                     "rank {rank} does {op} while stage {stage} is sharded: no UNSHARD comes before it",
@@ -81,13 +81,39 @@ def check_actions(rows: Sequence[Row], placement: Placement) -> None:
                         other=home[other.stage],
                         needed=other.text(),
                     )
+            if wrong is None and each.kind in ("UNSHARD", "RESHARD"):
+                wrong = _wrongly_gathered(each, rank, whole)
             if wrong is not None:
                 raise OrderError(wrong, rank=rank, op=each.text())
             if each.kind == "UNSHARD":
-                whole.add(each.stage)
+                whole[each.stage] = False
             elif each.kind == "RESHARD":
-                whole.discard(each.stage)
+                del whole[each.stage]
+            elif isinstance(each, Op) and each.stage in whole:
+                whole[each.stage] = True
             seen.add((each.kind, each.stage, each.micro))
+
+
+def _wrongly_gathered(each: Op | Action, rank: int, whole: dict[int, bool]) -> Message | None:
+    """Return why torch would not gather a stage, or free it, None if it would."""
+    stage = each.stage
+    if each.kind == "UNSHARD" and stage in whole:
+        return message(
+            "schedule.csv_gathered_twice",
+            "rank {rank} does {op} again without {stage}RESHARD between",
+            rank=rank,
+            op=each.text(),
+            stage=stage,
+        )
+    if each.kind == "RESHARD" and not whole.get(stage):
+        return message(
+            "schedule.csv_freed_unused",
+            "rank {rank} does {op}, but no op has used stage {stage} since it was gathered",
+            rank=rank,
+            op=each.text(),
+            stage=stage,
+        )
+    return None
 
 
 def _wrong(each: Op | Action, rank: int, seen: set[tuple[str, int, int]], home: list[int]) -> Message | None:
@@ -101,6 +127,8 @@ def _wrong(each: Op | Action, rank: int, seen: set[tuple[str, int, int]], home: 
             op=each.text(),
             stage=stage,
         )
+    if each.kind == "REDUCE_GRAD" and (each.kind, stage, micro) in seen:
+        return message("schedule.op_twice", "rank {rank} does {op} twice", rank=rank, op=each.text())
     if each.kind in _OTHER_END:
         peer = stage + (1 if each.kind in ("SEND_F", "RECV_B") else -1)
         if not 0 <= peer <= last or home[peer] == rank:

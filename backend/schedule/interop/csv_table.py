@@ -1,5 +1,5 @@
 """Read the lines and cells of a CSV as programs and spreadsheets write it: cells between commas, semicolons or tabs, a
-byte order mark or none.
+byte order mark or none, a row of headings and a column of ranks or none.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from backend.schedule.errors import OrderError, message
 
 SEPARATORS = ",;\t"
 _PAIR = re.compile(r"\(([^()\n]*);([^()\n]*)\)")  # has a semicolon of its own
+_SEPARATOR = re.compile(r"sep=([,;\t])\r?\n", re.IGNORECASE)  # a first line that spreadsheets write
+_HEADING = re.compile(r"(?:(?:rank|device|stage|step|slot|time)s?)? *\d{0,6}", re.IGNORECASE | re.ASCII)
+_RANK = re.compile(r"(?:rank|device)? *(\d{1,6}):?", re.IGNORECASE | re.ASCII)
 _TAKEN = "\x1f"  # stands for it while cells are split at semicolons
 
 
@@ -21,9 +24,13 @@ def text_of(data: bytes) -> str:
     """Return the text of a file's bytes. Raises OrderError for bytes that are not text."""
     marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
-        return data.decode("utf-16" if marked else "utf-8")
+        text = data.decode("utf-16" if marked else "utf-8")
     except UnicodeDecodeError:
-        raise OrderError(message("schedule.csv_not_text", "the file is not text")) from None
+        text = "\0"
+    if "\0" in text:
+        why = message("schedule.csv_not_text", "the file is not text in UTF-8, nor in UTF-16 with a byte order mark")
+        raise OrderError(why)
+    return text
 
 
 def separator_of(text: str) -> str:
@@ -37,11 +44,26 @@ def separator_of(text: str) -> str:
 
 
 def lines_of(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the cells of each line, without blanks around them. Raises OrderError for a misplaced
-    quotation mark.
+    """Yield the number and the cells of each line, without blanks around them; none of an empty line. Headings, and
+    the ranks before their ops, are empty cells. Raises OrderError for a misplaced quotation mark.
     """
-    text = text.removeprefix("\ufeff")
-    separator, number = separator_of(text), 0
+    lines = list(_lines_of(text))
+    filled = [cells for _, cells in lines if any(cells)]
+    if filled and all(_HEADING.fullmatch(cell) for cell in filled[0]):
+        filled.pop(0)[:] = []
+    if filled and all(_RANK.fullmatch(cells[0]) and int(_RANK.sub(r"\1", cells[0])) == rank
+                      for rank, cells in enumerate(filled)):  # fmt: skip
+        for cells in filled:
+            cells[0] = ""
+    for number, cells in lines:
+        yield number, cells if any(cells) else []
+
+
+def _lines_of(text: str) -> Iterator[tuple[int, list[str]]]:
+    text, number = text.removeprefix("\ufeff"), 0
+    stated = _SEPARATOR.match(text)
+    separator = stated[1] if stated else separator_of(text)
+    text = "\n" + text[stated.end() :] if stated else text
     if separator == ";":
         text = _PAIR.sub(rf"(\1{_TAKEN}\2)", text)
     try:

@@ -8,6 +8,7 @@ events in a file has no meaning.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +23,7 @@ MOST_NAME = 60  # characters of a device's name
 GPU = "gpu_user_annotation"  # torch's profiler: the same range as seen on a GPU's stream
 UNITS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}  # ms of one
 FSDP = ("FSDP::", "FullyShardedDataParallel.")
+COLLECTIVES = re.compile("[nrh]ccl", re.IGNORECASE)  # in the names of kernels: NCCL, RCCL, HCCL
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +211,7 @@ def _take(file: _File, number: int, event: Any) -> None:
             )
             raise OrderError(text)
         _add(file, event, key, op, start, start + length)
-    elif phase in "BE":
+    elif phase in ("B", "E", "b", "e"):
         file.spans.setdefault(key, []).append((number, event))
     else:
         file.ignored += 1
@@ -219,7 +221,7 @@ def _take_kernel(file: _File, event: dict[str, Any], key: Key) -> None:
     file.kernels = True
     file.ignored += 1
     length = event.get("dur")
-    if isinstance(length, int | float) and 0 <= length <= MOST and not str(event.get("name")).startswith("nccl"):
+    if isinstance(length, int | float) and 0 <= length <= MOST and not COLLECTIVES.search(str(event.get("name"))):
         file.computing[key] = file.computing.get(key, 0.0) + length
 
 
@@ -239,7 +241,7 @@ def _pass_over(file: _File, event: dict[str, Any]) -> None:
 def _take_spans(file: _File, key: Key, events: list[tuple[int, dict[str, Any]]]) -> None:
     """Match the B and E events of a thread, in the order of their times if all have one, else in that of the file."""
     try:
-        timed = sorted(events, key=lambda each: (_time(each[1], "ts", each[0]), each[1]["ph"] == "B"))
+        timed = sorted(events, key=lambda each: (_time(each[1], "ts", each[0]), each[1]["ph"] in "Bb"))
         found = _matched(file, timed, key)
     except OrderError:
         found = _matched(file, events, key)
@@ -254,7 +256,7 @@ def _matched(
     found = []
     others = 0
     for number, event in events:
-        if event["ph"] == "B":
+        if event["ph"] in "Bb":
             op = file.op_of(event)
             others += op is None
             opened.append((event, op, 0.0 if op is None else _time(event, "ts", number)))

@@ -38,6 +38,7 @@ from backend.schedule.spec import choice
 
 _RANK = re.compile(r"\brank\s*(\d+)\b", re.IGNORECASE)
 SLOW = 1.1  # times the median stage: a slower one is named
+UNEXPLAINED = 0.1  # of a rank's time
 NS = 1e-6  # of a ms
 OVERLAP_MS = 0.001  # recorders round; ops that overlap by more than a microsecond ran concurrently
 
@@ -104,6 +105,7 @@ def load(*files: Any, names: str | None = None, unit: str = "us") -> Measured:
     if timeline is not None:
         computing, early, hop, unsure = without_waits(timeline)
         notes += _doubts(timeline, computing, early, hop, unsure) + _copies_of(tracks) + _slow_stage(computing)
+        notes += _stages_beyond(computing)
         computing = computing if not np.allclose(computing.start, timeline.start, rtol=0, atol=NS) else None
     unique, device = tuple(dict.fromkeys(notes)), device_of(documents)
     ours = len(documents) == steps == 1 and unit == "us" and timeline is not None
@@ -236,6 +238,35 @@ def _copies_of(tracks: Sequence[Track]) -> list[Message]:
             "{ranks} of {world} ranks are given: they are read as one whole pipeline, the others as its copies",
             ranks=len(tracks),
             world=world,
+        )
+    ]
+
+
+def _stages_beyond(computing: Timeline) -> list[Message]:
+    """Return a note where the last stage waits before its backwards: there may be stages after it in other files."""
+    order = computing.order
+    last = order.placement.stages - 1
+    if order.placement.streams > 1 or order.forward_only:
+        return []
+    rank = order.placement.rank_of(last)
+    start, end = computing.rank(rank)
+    made = {half.micro: at for op, at in zip(order.row(rank), end, strict=True) for half in halves(op)
+            if (half.kind, half.stage) == ("F", last)}  # fmt: skip
+    waited = sum(
+        max(0.0, float(begin) - max(float(before), float(made[half.micro])))
+        for op, begin, before in zip(order.row(rank)[1:], start[1:], end, strict=False)
+        for half in halves(op)
+        if half.stage == last and half.kind in ("B", "I") and isinstance(op, Op)
+    )
+    if waited <= UNEXPLAINED * float(end[-1] - start[0]):
+        return []
+    return [
+        message(
+            "schedule.trace_last_stage_waits",
+            "stage {stage}, the last one here, is idle for {time} ms before backwards whose forwards it has done: if "
+            "the pipeline has more stages, give the traces of their ranks too",
+            stage=last,
+            time=f"{waited:.4g}",
         )
     ]
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
+from backend.schedule.errors import OrderError, message
 from backend.schedule.interop.trace_events import Slice
 from backend.schedule.interop.trace_names import UNKNOWN
 from backend.schedule.order.ops import Op, halves
@@ -38,12 +41,18 @@ def in_time(slices: Sequence[Slice]) -> list[Slice]:
 
 def last_whole_step(ranks: Sequence[Sequence[Slice]]) -> tuple[list[Step], int, int]:
     """Return each rank's slices of the last step that all ranks have whole, else of the one with most ops; the number
-    of that step, from 1; and of how many.
+    of that step, from 1; and of how many. Raises OrderError where no step is on all ranks.
     """
     pieces = [_pieces(slices) for slices in ranks]
     whole = [len({each.op for each in slices}) for slices in ranks]
     most = max(map(len, pieces))
-    steps = [step for step in _steps(pieces) if step]
+    steps = _steps(pieces)
+    if not steps:
+        text = message(
+            "schedule.trace_without_common_step",
+            "no step is on all ranks: the files begin and end in different steps; record the same steps on every rank",
+        )
+        raise OrderError(text)
     complete = [step for step in steps if [len({each.op for each in piece}) for piece in step] == whole]
     chosen = complete[-1] if complete else max(reversed(steps), key=lambda step: sum(map(len, step)))
     first = next(rank for rank, found in enumerate(pieces) if len(found) == most)
@@ -74,13 +83,19 @@ def _pieces(slices: Sequence[Slice]) -> list[Step]:
 def _steps(pieces: Sequence[Sequence[Step]]) -> list[list[Step]]:
     """Return the pieces of all ranks step by step: those that begin at about the same time.
 
-    Where they do not even overlap, the ranks' clocks differ, and the steps are counted from the last one.
+    Where two ranks have no time in common, and no other rank connects them, their clocks differ, and the steps are
+    counted from the last one.
     """
     fewest = min(pieces, key=len)
+    spans = sorted((each[0][0].start, max(slice_.end for step in each for slice_ in step)) for each in pieces)
+    ends = np.maximum.accumulate([end for _, end in spans])
+    one_clock = all(begin <= end for (begin, _), end in zip(spans[1:], ends, strict=False))
     found = []
     for back, piece in enumerate(reversed(fewest), 1):
         near = [min(each, key=lambda other: abs(other[0].start - piece[0].start)) for each in pieces]
         if not all(other[0].start <= piece[-1].end and piece[0].start <= other[-1].end for other in near):
+            if one_clock:
+                continue
             near = [each[-back] for each in pieces]
         found.append(near)
     return found[::-1]

@@ -111,7 +111,9 @@ def states(weight: Floats, room: float, m: int, most: int) -> Ints | None:
     rows, left = np.zeros((1, 0), np.int64), np.full((1, len(weight)), room)
     for each in weight.T:
         holders = each > 0.0
-        count = np.floor(left[:, holders] / each[holders]).min(axis=1).astype(np.int64) + 1
+        with np.errstate(over="ignore"):  # a weight of almost nothing leaves room for any number
+            room_for = (left[:, holders] / each[holders]).min(axis=1)
+        count = np.floor(np.minimum(room_for, most)).astype(np.int64) + 1
         if count.sum() > most:
             return None
         row = np.repeat(np.arange(len(rows)), count)

@@ -22,7 +22,7 @@ from backend.schedule.order.weight_versions import weight_versions
 from backend.schedule.simulation.simulate import Timeline
 
 Floats = npt.NDArray[np.float64]
-Kept = float | tuple[float, ...]  # of all chunks, or of each chunk of a device
+Kept = float | tuple[float, ...] | Floats  # of all chunks, of each chunk of a device, or (p, chunks)
 
 TRIED = 4  # blocks of a phase, until one leaves the levels as they were; a share such as 0.4324 rounds them at first
 
@@ -78,7 +78,7 @@ def _peaks(codes: Any, offsets: Any, begins: Any, ends: Any, period: Any, take: 
 
 @jit.kernel(
     "void(uint8[::1], int64[::1], float64[::1], float64[::1], float64[:, ::1], float64[:, ::1], uint8[::1], int64[::1],"
-    " int32[::1], float64[:], float64[:], float64[::1], float64[::1])"
+    " int32[::1], float64[:], float64[:], float64[:, ::1], float64[::1])"
 )
 def _copied_peaks(
     codes: Any, offsets: Any, start: Any, end: Any, take: Any, back: Any,
@@ -86,9 +86,9 @@ def _copied_peaks(
 ) -> None:  # fmt: skip
     """Write each rank's highest level with its copies to ``peak`` (p,), as ``curve`` has it; ``take``, ``back``
     (p, codes); ``copies`` (C,), their ``spans`` (p + 1,) and when they were ``issued``, and start and end; ``held``
-    (chunks,), what a copy moves.
+    (p, chunks), what a copy moves.
     """
-    chunks = len(held)
+    chunks = held.shape[1]
     for r in range(len(offsets) - 1):
         first, count, copied = offsets[r], 2 * (offsets[r + 1] - offsets[r]), spans[r + 1] - spans[r]
         # Copies by their place among the starts and ends of ops: the first of each place, and which follows each copy.
@@ -114,7 +114,7 @@ def _copied_peaks(
             c = heads[at]
             while c >= 0:
                 code = copies[spans[r] + c]
-                level += held[code - chunks] if code >= chunks else -held[code]
+                level += held[r, code - chunks] if code >= chunks else -held[r, code]
                 top, c = max(top, level), follows[c]
             if at < count:
                 code = codes[first + at // 2]
@@ -124,39 +124,53 @@ def _copied_peaks(
 
 
 def changes(
-    order: Order, w_share: float, kept: Kept = 1.0, restored: float = 1.0, rank: int = 0
+    order: Order,
+    w_share: float,
+    kept: Kept = 1.0,
+    restored: float = 1.0,
+    rank: int = 0,
+    sizes: Floats | None = None,
 ) -> tuple[Floats, Floats]:
     """Return (codes, 2) allocated at an op's start and freed at its end.
 
-    Column 0 counts chunks in flight (I frees none of them), column 1 chunk activations. F keeps the part ``kept`` of
-    them (one number, or one per chunk), the backward restores the rest by recomputation, and W still needs ``w_share``
-    of all after I. A full backward restores the part ``restored`` of a chunk's activations at a time: one layer of
-    them. An I restores all, which W needs. The F of a stage without backwards keeps nothing: such stages
-    may differ from ``rank`` to rank.
+    Column 0 counts chunks in flight (I frees none of them), column 1 chunk activations, ``sizes`` (p, chunks) times a
+    chunk's (None: 1). F keeps the part ``kept`` of them, the backward restores the rest by recomputation, and W still
+    needs ``w_share`` of all after I. A full backward restores the part ``restored`` of a chunk's activations at a
+    time: one layer of them. An I restores all, which W needs. The F of a stage without backwards keeps nothing: such
+    stages may differ from ``rank`` to rank.
     """
     chunks, none = order.chunks, (0.0, 0.0)
-    held = np.broadcast_to(kept, chunks).tolist()
+    held = np.broadcast_to(kept, (order.p, chunks))[rank].tolist()
+    size = [1.0] * chunks if sizes is None else sizes[rank].tolist()
     takes, gives = [], []
     for kind, chunk, other in (decode(code, chunks) for code in range(code_count(chunks))):
         backward = other if kind == PAIR else chunk
         again = restored * (1.0 - held[backward])
-        whole = 1.0 if restored == 1.0 else held[backward] + again
+        whole = size[backward] * (1.0 if restored == 1.0 else held[backward] + again)
         takes.append(
             {
-                F: (1.0, held[chunk]),
-                I: (0.0, 1.0 - held[chunk]),
-                B: (0.0, again),
-                PAIR: (1.0, whole + (held[chunk] - held[other])),  # exactly 1 where both chunks keep the same
+                F: (1.0, size[chunk] * held[chunk]),
+                I: (0.0, size[chunk] * (1.0 - held[chunk])),
+                B: (0.0, size[chunk] * again),
+                # exactly 1 where both chunks keep the same
+                PAIR: (1.0, whole + (size[chunk] * held[chunk] - size[other] * held[other])),
             }.get(kind, none)
         )
-        gives.append({I: (0.0, 1.0 - w_share), W: (1.0, w_share), B: (1.0, whole), PAIR: (1.0, whole)}.get(kind, none))
+        needed = size[chunk] * w_share
+        freed = {I: (0.0, size[chunk] - needed), W: (1.0, needed), B: (1.0, whole), PAIR: (1.0, whole)}
+        gives.append(freed.get(kind, none))
     take = np.array(takes)
     take[:chunks][order.forward_slots[rank]] = 0.0
     return take, np.array(gives)
 
 
 def peaks(
-    order: Order, w_share: float = 1.0, v: int = 1, kept: Kept = 1.0, restored: float = 1.0
+    order: Order,
+    w_share: float = 1.0,
+    v: int = 1,
+    kept: Kept = 1.0,
+    restored: float = 1.0,
+    sizes: Floats | None = None,
 ) -> tuple[npt.NDArray[np.int64], Floats]:
     """Return (p,) the most chunks in flight, and (p,) the peak memory in units of one micro-batch's activations on a
     device.
@@ -167,18 +181,34 @@ def peaks(
     jit.compile_for(len(order))
     phases = order.repeats or no_phases(order.p)
     begin, end, period = phases.begin, phases.end, phases.period
-    if (order.forward_slots == order.forward_slots[0]).all():
-        _peaks(order.codes, order.offsets, begin, end, period, *changes(order, w_share, kept, restored), peak)
-    else:
-        for rank, (low, high) in enumerate(pairwise(order.offsets.tolist())):
-            one, row = slice(rank, rank + 1), np.array([0, high - low])
-            table = changes(order, w_share, kept, restored, rank)
-            _peaks(order.codes[low:high], row, begin[one], end[one], period, *table, peak[one])
+    for low, high in pairwise(_alike(order, kept, sizes)):
+        ranks, ops = slice(low, high), slice(order.offsets[low], order.offsets[high])
+        row = order.offsets[low : high + 1] - order.offsets[low]
+        table = changes(order, w_share, kept, restored, low, sizes)
+        _peaks(order.codes[ops], row, begin[ranks], end[ranks], period, *table, peak[ranks])
     return peak[:, 0].astype(np.int64), peak[:, 1] / v
 
 
+def _alike(order: Order, kept: Kept, sizes: Floats | None) -> list[int]:
+    """Return where runs of neighbouring ranks begin for whose ops ``changes`` is the same, and p."""
+    shape = order.p, order.chunks
+    columns = (
+        order.forward_slots,
+        np.broadcast_to(kept, shape),
+        np.broadcast_to(1.0 if sizes is None else sizes, shape),
+    )
+    rows = np.hstack(columns)
+    return [0, *(1 + np.flatnonzero((rows[1:] != rows[:-1]).any(1))).tolist(), order.p]
+
+
 def peak_memory(
-    timeline: Timeline, w_share: float, v: int, kept: Kept, weights: float = 0.0, restored: float = 1.0
+    timeline: Timeline,
+    w_share: float,
+    v: int,
+    kept: Kept,
+    weights: float = 0.0,
+    restored: float = 1.0,
+    sizes: Floats | None = None,
 ) -> Floats:
     """Return (p,) the peak memory of each rank, including copies and weight versions, in the unit of ``peaks``.
 
@@ -187,18 +217,19 @@ def peak_memory(
     """
     order = timeline.order
     if order.copies is None and weights == 0.0:
-        return peaks(order, w_share, v, kept, restored)[1]
+        return peaks(order, w_share, v, kept, restored, sizes)[1]
     if order.copies is None or weights > 0.0:
-        levels = (curve(timeline, rank, w_share, v, kept, weights, restored)[1] for rank in range(order.p))
+        levels = (curve(timeline, rank, w_share, v, kept, weights, restored, sizes)[1] for rank in range(order.p))
         return np.array([level.max(initial=0.0) for level in levels])
     jit.compile_for(2 * len(order))
-    alike = (order.forward_slots == order.forward_slots[0]).all()
-    tables = [changes(order, w_share, kept, restored, rank) for rank in range(1 if alike else order.p)]
-    take, back = (np.array([table[at][:, 1] for table in tables] * (order.p // len(tables))) for at in (0, 1))
-    held, peak = np.array(np.broadcast_to(kept, order.chunks), np.float64), np.empty(order.p)
+    begins = _alike(order, kept, sizes)
+    tables = [changes(order, w_share, kept, restored, low, sizes) for low in begins[:-1]]
+    take, back = (np.repeat([table[at][:, 1] for table in tables], np.diff(begins), axis=0) for at in (0, 1))
+    held = np.broadcast_to(kept, (order.p, order.chunks)) * (1.0 if sizes is None else sizes)
+    peak = np.empty(order.p)
     ops, copies = (order.codes, order.offsets, timeline.start, timeline.end), order.copies
     lanes = (copies.codes, copies.offsets, copies.issued, timeline.copy_start, timeline.copy_end)
-    _copied_peaks(*ops, take, back, *lanes, held, peak)
+    _copied_peaks(*ops, take, back, *lanes, np.ascontiguousarray(held), peak)
     return peak / v
 
 
@@ -210,34 +241,36 @@ def curve(
     kept: Kept = 1.0,
     weights: float = 0.0,
     restored: float = 1.0,
+    sizes: Floats | None = None,
 ) -> tuple[Floats, Floats]:
     """Return times and levels of one rank's memory as steps: level ``y[k]`` holds from ``t[k]`` on; as
     ``peak_memory``.
     """
     order = timeline.order
     span = slice(order.offsets[rank], order.offsets[rank + 1])
-    take, back = (table[order.codes[span], 1] for table in changes(order, w_share, kept, restored, rank))
+    take, back = (table[order.codes[span], 1] for table in changes(order, w_share, kept, restored, rank, sizes))
     stash = np.zeros(len(take))
     if weights > 0.0:
         stash = weights * v * np.diff(weight_versions(order).stashed[span], prepend=0)
     moves = np.stack((take, stash - back), 1).ravel()
     times = np.stack(timeline.rank(rank), 1).ravel()
     if order.copies is not None:
-        times, moves = _with_copies(timeline, rank, times, moves, kept)
+        held = np.broadcast_to(kept, (order.p, order.chunks))[rank] * (1.0 if sizes is None else sizes[rank])
+        times, moves = _with_copies(timeline, rank, times, moves, held)
     keep = moves != 0.0
     return times[keep], np.cumsum(moves[keep]) / v
 
 
-def _with_copies(timeline: Timeline, rank: int, times: Floats, moves: Floats, kept: Kept) -> tuple[Floats, Floats]:
+def _with_copies(timeline: Timeline, rank: int, times: Floats, moves: Floats, kept: Floats) -> tuple[Floats, Floats]:
     """Merge the changes by the compute ops with those by the rank's copies: an offload frees at its end, a reload
-    allocates at its start. At equal times an offload's comes first and a reload's last; copies that take no time
-    are placed where they are issued.
+    allocates at its start. ``kept`` (chunks,) is what a copy moves. At equal times an offload's comes first and a
+    reload's last; copies that take no time are placed where they are issued.
     """
     copies = timeline.order.copies
     assert copies is not None
     span = slice(copies.offsets[rank], copies.offsets[rank + 1])
     reload, chunk = np.divmod(copies.codes[span], timeline.order.chunks)
-    reload, held = reload == R, np.broadcast_to(kept, timeline.order.chunks)[chunk]
+    reload, held = reload == R, kept[chunk]
     start, end = timeline.copy_start[span], timeline.copy_end[span]
     when = np.where(reload, start, end)
     among = np.where(reload, np.searchsorted(times, when, "right"), np.searchsorted(times, when, "left"))

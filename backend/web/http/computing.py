@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from flask import current_app, request
 
 from backend.compute import fork_client
-from backend.compute.errors import TooLargeError
+from backend.compute.errors import TooLargeError, TooLongError
 from backend.compute.pool import Pool
 from backend.errors import message
 from backend.web.http.clients import client_of, departure
@@ -47,12 +47,22 @@ def compute_soon(work: Callable[..., T], *args: Any, ms: float | None, seconds: 
 
 
 def compute_body(work: Callable[..., T], *args: Any, body: bytearray, memory_mb: int) -> T:
-    """Do work on a large body, which becomes the last argument. Raises ApiError (413) if it takes more memory."""
+    """Do work on a large body, which becomes the last argument. Raises ApiError (413) if it takes more memory or
+    more time than a computation may.
+    """
     left = departure(request)
     try:
         result = _pool().run(client_of(request), work, *args, body=body, memory_mb=memory_mb, left=left)
     except TooLargeError as error:
         why = message("http.body_takes_memory", "Reading the body takes more than {mb} MB of memory.", mb=error.limit)
+        raise ApiError(413, "body", None, why, error.limit) from None
+    except TooLongError as error:
+        why = message(
+            "http.body_takes_long",
+            "Reading the body takes more than {seconds} s, the limit of this server: give a smaller file, or a simpler "
+            "pattern of names. The command line has no limit.",
+            seconds=f"{error.limit:g}",
+        )
         raise ApiError(413, "body", None, why, error.limit) from None
     assert result is not None
     return result

@@ -6,6 +6,7 @@ from backend.address.preset import MAY_LACK, NONE
 from backend.schedule.hardware.balance import BALANCE_KEYS
 from backend.schedule.hardware.cost_model import (
     DEFAULTS,
+    IN_FLIGHT,
     KEYS,
     LINKS,
     PER_PARAMETER,
@@ -34,7 +35,6 @@ from backend.web.openapi.schema import (
 from backend.web.openapi.specs import FIELDS, LIST, PER_STAGE, TABLE
 
 TAG = "costs"
-LEAST_IN_FLIGHT, MOST_IN_FLIGHT = 0.0, 1e6
 PLAIN: dict[str, Schema] = {
     "model": choice(MODELS, DEFAULTS["model"]),
     "machine": choice(MACHINES, DEFAULTS["machine"]),
@@ -45,7 +45,7 @@ PLAIN: dict[str, Schema] = {
     "heads": flag(DEFAULTS["heads"]),
     "link": choice(LINKS, DEFAULTS["link"]),
     "placement": choice(PLACEMENTS, DEFAULTS["placement"]),
-    "in_flight": number(LEAST_IN_FLIGHT, MOST_IN_FLIGHT),
+    "in_flight": number(*IN_FLIGHT),
     **{key: whole(*bounds, DEFAULTS[key]) for key, bounds in WHOLE_BOUNDS.items()},
     **{key: whole(*bounds) for key, bounds in WHOLE.items()},
     **{key: number(*bounds) for key, bounds in NUMBERS.items()},
@@ -58,11 +58,9 @@ PLAIN: dict[str, Schema] = {
     **{key: number(*bounds) for key, bounds in RANGES.items()},
     **{key: whole(*bounds) for key, bounds in COUNTS.items()},
 }
-BESIDE: dict[str, Schema] = {
-    **dict.fromkeys(MAY_LACK, choice((NONE,))),
-    "layers": LIST,
-    "frozen": LIST,
-}  # values of another form
+BESIDE: dict[str, Schema] = {  # values of another form
+    **dict.fromkeys(MAY_LACK, choice((NONE,))), **dict.fromkeys(("layers", "frozen", "in_flight"), LIST)
+}  # fmt: skip
 SETTING: dict[str, Schema] = {key: either(PLAIN[key], BESIDE[key]) if key in BESIDE else PLAIN[key] for key in KEYS}
 """Each key of a model on a machine in a query."""
 SETTING_MEANINGS = {
@@ -75,7 +73,8 @@ SETTING_MEANINGS = {
     "heads": "count the embedding and the output layer",
     "layers": "Layers. " + PER_STAGE,
     "link": "link of a hop; auto: the node's own if all devices fit in one node",
-    "in_flight": "micro-batches whose activations a device holds at once; by default p",
+    "in_flight": "micro-batches whose activations a device holds at once, one number or one per device; by default "
+    "those of 1F1B",
     "data": "data-parallel replicas of the pipeline",
     "context": "devices that share a sequence (context parallelism)",
     "expert": "devices that share the experts of a layer",

@@ -63,7 +63,7 @@ def build() -> str:
     texts = None if "Sec-Fetch-Dest" in request.headers or not query else _solution(query) or _texts()
     return render_template(
         "build.html", version=__version__, script=entry("js", "build"), chunks=preloads("build"),
-        style=entry("css", "build"), role=access.identity().role.name.lower(),
+        style=entry("css", "build"), role=access.identity().role.name.lower(), runs_on=_place_of_runs(),
         preview=preview_of(request.host_url, query, texts or BUILD, "build"),
     )  # fmt: skip
 

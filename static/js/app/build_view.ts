@@ -33,10 +33,10 @@ import { onRest, restSoon } from "../ui/rest.ts";
 import { t } from "../core/i18n/language.ts";
 import { readArea } from "../core/timeline/area.ts";
 import { specQuery } from "../core/state/link.ts";
-import { starsOf } from "../core/workbench/goals.ts";
+import { isOpen, starsOf } from "../core/workbench/goals.ts";
 import { departure, hint, hintTo } from "../core/workbench/hints.ts";
 import { positionOfRows } from "../core/workbench/op_texts.ts";
-import { emptyPosition, scheduleOf, type Board, type Position } from "../core/workbench/position.ts";
+import { emptyPosition, isWhole, scheduleOf, type Board, type Position } from "../core/workbench/position.ts";
 import { isOfBoard } from "../core/workbench/references.ts";
 import { Session, type Event } from "../core/workbench/session.ts";
 import type { Started } from "./start.ts";
@@ -346,7 +346,7 @@ export class BuildView {
     const { aim, position } = session;
     const start = this.#start;
     if (!aim || !start || position.count <= start.count || starsOf(aim, position)) return null;
-    if (session.lastOpenOf(start) || departure(aim, start)) return null;
+    if (!isOpen(aim, start) || departure(aim, start)) return null;
     const left = departure(aim, position);
     if (left)
       return {
@@ -354,15 +354,12 @@ export class BuildView {
         label: t("Take it back"),
         act: () => void session.takeBack(left.rank, left.aside ?? 0),
       };
-    const before = session.lastOpenOf(position);
-    const sentence = t("Back to where the goals could still be met.");
-    return (
-      before && {
-        text: t("A goal can no longer be met."),
-        label: t("Go back to where it could"),
-        act: () => void session.go(before, sentence),
-      }
-    );
+    if (isOpen(aim, position)) return null;
+    return {
+      text: isWhole(position) ? t("The order is complete, but misses a goal.") : t("A goal can no longer be met."),
+      label: t("Go back to where it could"),
+      act: () => session.goBack(),
+    };
   }
 
   /** To the goals of a task; else along the order that is followed, or by list scheduling. */

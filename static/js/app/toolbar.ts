@@ -1,5 +1,6 @@
 // The buttons along the top: compare, shortcuts, run.
 import { byId, h } from "../ui/dom.ts";
+import { runLabel } from "../data/runs/run_place.ts";
 import { moveTo } from "../data/spec_fields.ts";
 import { t } from "../core/i18n/language.ts";
 import { IDS } from "../core/state/schedules.ts";
@@ -33,15 +34,6 @@ type Parts = {
 
 /** A label, and a shorter one for phones: the style sheet shows one of them. */
 const inTwoWidths = (wide: string, narrow: string) => [h("span.wide", wide), h("span.narrow", narrow)];
-
-/** Where runs are executed, which the server writes into the page: the label of the button. */
-function runLabel() {
-  const { runsOn = "here" } = document.documentElement.dataset;
-  if (runsOn === "here") return t("Run on this computer");
-  if (runsOn === "cluster") return t("Run on the Ray cluster");
-  const [kind, name = ""] = runsOn.split(" ");
-  return kind === "cluster" ? t("Run on cluster {name}", { name }) : t("Run on {name}", { name: runsOn });
-}
 
 export function createToolbar({ store, plans: { families }, controls, runs, showShortcuts, openImport }: Parts) {
   const compare = byId("compare-toggle") as HTMLButtonElement;

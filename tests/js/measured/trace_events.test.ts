@@ -12,7 +12,7 @@ test("ops, names and one kernel for each stream are kept, everything else is dro
   const events = [
     op,
     ...kernels,
-    { ph: "X", cat: "kernel", name: "ncclDevKernel_SendRecv", ts: 0, dur: 99 },
+    { ph: "X", cat: "kernel", name: "void ncclKernel_SendRecv", ts: 0, dur: 99 },
     name,
     { ph: "X", name: "aten::mm", ts: 0, dur: 1 },
     { ph: "i", name: "2F0" },

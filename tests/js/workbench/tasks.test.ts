@@ -8,8 +8,10 @@ import { moveCost } from "../../../static/js/core/workbench/bound.ts";
 import {
   achieved,
   goalState,
+  isOpen,
   lastOpen,
   starsOf,
+  wayTo,
   type Aim,
   type Named,
 } from "../../../static/js/core/workbench/goals.ts";
@@ -65,17 +67,21 @@ test("where a goal can no longer be met, the way back leads to the last step at 
   const session = new Session(start);
   session.beginTask(start, aim, false, "");
   for (const text of ["0F0", "0F1", "0F2"]) {
-    assert.equal(session.lastOpenOf(session.position), null);
+    assert.ok(isOpen(aim, session.position));
     session.place(0, opOfText(session.board, 0, text));
   }
   session.place(1, opOfText(session.board, 1, "1F0"));
-  const back = session.lastOpenOf(session.position);
+  const lost = session.position;
+  assert.ok(!isOpen(aim, lost));
+  session.goBack();
   assert.deepEqual(
-    back?.rows.map((row) => row.length),
+    session.position.rows.map((row) => row.length),
     [2, 0],
   );
-  assert.equal(goalState(aim.goals[0], session.position, "FB"), "lost");
-  const linked = lastOpen(aim, session.position, []);
+  session.undo();
+  assert.equal(session.position, lost, "it is one step");
+  assert.equal(goalState(aim.goals[0], lost, "FB"), "lost");
+  const linked = lastOpen(aim, lost, []);
   assert.deepEqual(
     linked?.rows.map((row) => row.length),
     [2, 1],
@@ -83,6 +89,24 @@ test("where a goal can no longer be met, the way back leads to the last step at 
   );
   const gpipe = lastOpen(aim, forkOf(start.board, "gpipe"), []);
   assert.deepEqual(gpipe?.rows[0].length, 2, "a complete order that misses a goal has a way back, too");
+});
+
+test("the way back passes what no goal rules out yet, where no way to the goals is known", () => {
+  const start = emptyPosition(board({ p: 3, m: 6, memory: 2 }));
+  const par = positionOfRows(start.board, [
+    "0F0 0F1 0B0 0F2 0B1 0F3 0B2 0F4 0B3 0F5 0B4 0B5",
+    "1F0 1F1 1B0 1B1 1F2 1F3 1B2 1B3 1F4 1F5 1B4 1B5",
+    "2F0 2B0 2F1 2B1 2F2 2B2 2F3 2B3 2F4 2B4 2F5 2B5",
+  ]);
+  const aim = aimOf({ par, kinds: "FB" });
+  const session = new Session(start);
+  session.beginTask(start, aim, false, "");
+  const one = "0F0 1F0 2F0 2B0 1B0 0B0 0F1 1F1 2F1 2B1 1B1 0B1 0F2 1F2 2F2 2B2 1B2 0B2".split(" ");
+  for (const text of one)
+    if (isOpen(aim, session.position)) session.place(+text[0], opOfText(session.board, +text[0], text));
+  assert.ok(!isOpen(aim, session.position));
+  session.goBack();
+  assert.ok(wayTo(aim, session.position), "a solution begins like this");
 });
 
 test("what leaves the order of a task is named at once, unless a way to the goals is known with it", () => {

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from backend.config import PROJECT
-from tests.support.page.queries import Open, wait
+from tests.support.page.queries import Open, settle, wait
 
 pytestmark = pytest.mark.one_document
 
@@ -78,6 +78,7 @@ def test_dialogs_and_menus_pass(open_page: Open) -> None:
         inside = summary.evaluate("node => node.parentElement.parentElement.closest('details:not([open])') !== null")
         if summary.is_visible() and not inside:  # that of a model's layers is not there without a model
             summary.click()
+            settle(page)  # what is in there may hide a part of it once its data has come
     page.focus("#plot")
     page.keyboard.press("/")
     page.keyboard.type("9x")

@@ -49,10 +49,14 @@ def test_the_first_screen_is_one_story_whose_figures_follow_its_slider_and_its_p
 def test_the_whole_instrument_opens_from_the_story_and_back_returns_to_it(open_page: Open) -> None:
     page = first_visit(open_page)
     page.locator("#story-m").press("ArrowRight")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
     page.click("#story-open")
     wait(page, "location.search === '?family=gpipe&m=9&b.family=1f1b'")
     assert page.evaluate(FAMILIES) == "gpipe,1f1b"
     expect(page.locator("#field-m")).to_have_value("9")
+    settle(page)
+    assert asked == [], "nothing is loaded, and the server is not needed"
     expect(page.locator("#story-title")).to_be_hidden()
     expect(page.locator(".site [aria-current]")).to_have_text("Explore")
     page.go_back()

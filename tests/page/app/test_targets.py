@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.page.queries import Open, settle
+from tests.support.page.queries import Open, settle, wait
 
 pytestmark = pytest.mark.one_document
 
@@ -108,5 +108,6 @@ def test_the_parts_of_the_site_are_in_one_row_at_every_width(open_page: Open, ad
     page = open_page(address, first_visit=True, drawn=False)
     for width in (360, 390, 768, 1280, 1440):
         page.set_viewport_size({"width": width, "height": 800})
+        wait(page, "document.documentElement.scrollWidth <= innerWidth")  # once everything has its new width
         found = page.evaluate(NAVIGATION)
         assert found == {"outside": [], "crossing": [], "rows": 1, "wide": 0}, width

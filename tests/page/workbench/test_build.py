@@ -306,8 +306,8 @@ def board_of(rows: list[str]) -> dict[str, Any]:
     }
 
 
-def test_a_task_is_solved_and_entered(open_page: Open) -> None:
-    page = bench(open_page)
+def answer_for_tasks(page: Page) -> list[dict[str, Any]]:
+    """Answer requests about tasks in the server's place; return what will be entered."""
     entered: list[dict[str, Any]] = []
 
     def answer(route: Route) -> None:
@@ -322,12 +322,19 @@ def test_a_task_is_solved_and_entered(open_page: Open) -> None:
             route.fulfill(json={"ideas": [IDEA], "tasks": [TASK]} if listed else TASK)
 
     page.route("**/api/tasks**", answer)
+    return entered
+
+
+def test_a_task_is_solved_and_entered(open_page: Open) -> None:
+    page = bench(open_page)
+    entered = answer_for_tasks(page)
     page.click("#bench-tasks")
     page.click("#map-finish-1f1b")
     expect(page.locator("#task-title")).to_have_text("Finish this 1F1B")
     settle(page)
     assert placed(page) == 3
     assert page.locator("#op-I0").count() == 0, "only forwards and full backwards may be placed"
+    expect(page.locator("#bench-rest")).to_be_hidden()  # it would be the solution
     page.click("#bench-back")
     expect(page.locator("#refusal")).to_have_text("The first ops of this task stay as they are.")
     page.click("#placing [data-op='0F2']")

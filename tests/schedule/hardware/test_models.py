@@ -12,9 +12,11 @@ from backend.schedule.hardware.cost_model import KEYS, Setting, even
 from backend.schedule.hardware.estimate import Estimate, estimate
 from backend.schedule.hardware.machines import MACHINES
 from backend.schedule.hardware.models import ALIASES, MODELS
+from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.hardware.ratios import PRINTED
 from backend.schedule.laws.formula import evaluate, parse
 from backend.schedule.result import result
+from backend.schedule.simulation.simulate import simulate
 
 TOTALS = {  # parameters in all, as their makers state, in 1e9: (stored, activated)
     "llama3-8b": (8.03, 8.03), "llama3-70b": (70.6, 70.6), "llama3.1-405b": (405, 405), "gemma2-9b": (9.24, 9.24),
@@ -228,7 +230,52 @@ def test_memory_is_the_bytes_of_each_parameter_the_reserve_and_the_micro_batches
     heavy = of(**PLAIN | {"heads": True}, in_flight=0).footprint
     assert heavy.memory[0] - heavy.memory[1] == 18 * 64 * 1000
     assert heavy.memory[3] == heavy.memory[0]
-    assert of(**PLAIN).footprint.in_flight == 4
+    assert of(**PLAIN).footprint.in_flight == (4, 3, 2, 1)  # of 1F1B
+    assert of(**PLAIN, in_flight=[3, 0, 1, 2]).footprint.memory[1] == 18 * 2 * 12 * 64 * 64
+    with pytest.raises(SpecError, match="one entry per device: 4 here, not 2"):
+        of(**PLAIN, in_flight=[1, 2])
+
+
+def test_the_default_memory_is_that_of_1f1b_and_of_interleaved_1f1b() -> None:
+    """As by the simulated schedules, the logits of the last device with the chunk that makes them."""
+    for v, family in ((1, "1f1b"), (2, "interleaved"), (4, "interleaved")):
+        for fields in ({"model": "llama3-8b"}, {"model": "gemma2-9b", "layers": 64}, {"model": "custom", "tp": 2}):
+            spec = registry.read({"family": family, "p": 8, "m": 32, "v": v})
+            timeline = simulate(registry.order(spec), spec.timing, v)
+            held = Preset.of(fields).units(spec.with_(w_share=1.0), timeline)
+            assert held is not None
+            assert of(**fields, p=8, v=v).footprint.memory == pytest.approx(held.memory.ranks, rel=1e-9)
+
+
+def test_tied_tables_are_one_on_a_device_that_has_both() -> None:
+    """Of one device, of a V, of a shared output layer, and of no more than one on devices apart."""
+    for p, placement, tables in ((1, "looped", 1), (2, "looped", 2), (2, "v", 1)):
+        fields = {"model": "gemma2-9b", "p": p, "v": 2 if p > 1 else 1, "placement": placement}
+        apart = sum(of(**fields).footprint.parameters) - sum(of(**fields, heads=False).footprint.parameters)
+        assert apart == tables * 256000 * 3584
+    preset = Preset.of({"model": "gemma2-9b", "reserve": 0})
+    for shape, tables in (({"family": "1f1b", "p": 1}, 1), ({"family": "v-half", "p": 2, "m": 8}, 1),
+                          ({"family": "1f1b", "p": 2}, 2), ({"family": "dualpipe", "p": 2, "m": 8}, 2),
+                          ({"family": "1f1b", "p": 2, "vocabulary": "parallel-1"}, 1)):  # fmt: skip
+        spec = registry.read(shape)
+        step = preset.units(spec, simulate(registry.order(spec), spec.timing, spec.v))
+        assert step is not None
+        memory = step.memory
+        copies = 2 if shape["family"] == "dualpipe" else 1
+        layers = copies * 42 * 198180864 * 18
+        assert sum(memory.ranks) - sum(memory.activations) - layers == pytest.approx(
+            tables * 18 * 256000 * 3584, rel=1e-3
+        )
+
+
+def test_experts_without_devices_of_their_own_are_split_and_gathered_as_a_dense_layer() -> None:
+    dense, split = (of(model=name, p=4, tp=8) for name in ("llama3-8b", "mixtral-8x7b"))
+    lines = {str(fig.name): fig.formula for fig in split.ledger.figures}
+    assert lines["collectives of tensor parallelism"].startswith("1000*4*")
+    assert lines["product: first products of the experts"] == "1000*R/G*2*(s*b*E/R + o)*(h + o)*(2*de/t + o)/(mu*P)"
+    assert split.ledger.names["l0"] == pytest.approx(dense.ledger.names["l0"] / 2, rel=0.05)  # half the sequence
+    own = of(model="mixtral-8x7b", p=4, tp=8, expert=8)
+    assert own.ledger.names["l0"] == pytest.approx(split.ledger.names["l0"] / 2)
 
 
 def test_on_a_v_the_first_device_keeps_both_embedding_and_output_layer():

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.hardware.estimate import Estimate, estimate
-from bench.accuracy import BRIDGE, KORTHIKANTI, LAYERS, Trained, units
+from bench.accuracy import BRIDGE, KORTHIKANTI, LAYERS, LLAMA3, Trained, units
 
 
 def of(**data: object) -> Estimate:
@@ -16,14 +18,15 @@ def of(**data: object) -> Estimate:
 @pytest.mark.parametrize("row", KORTHIKANTI, ids=lambda row: row.name)
 def test_korthikantis_models_have_the_published_memory_and_a_step_within_ten_percent(row: Trained) -> None:
     assert row.activation_gib() == pytest.approx(row.activations, rel=0.002)
+    assert row.activation_gib(selective=False, sequence_parallel=False) == pytest.approx(row.whole, rel=0.0005)
     assert row.state_gib() == pytest.approx(row.states, rel=0.0005)
     for recompute in ("full", "selective"):
         assert row.step(recompute) == pytest.approx(getattr(row, recompute), rel=0.1)
 
 
-@pytest.mark.parametrize(("name", "sbh"), LAYERS)
-def test_a_layers_activations_are_those_of_its_own_tensors(name: str, sbh: float) -> None:
-    names = of(model=name, p=1).ledger.names
+@pytest.mark.parametrize(("name", "fields", "sbh"), LAYERS)
+def test_a_layers_activations_are_those_of_its_own_tensors(name: str, fields: dict[str, Any], sbh: float) -> None:
+    names = of(**fields, p=1).ledger.names
     assert names["A1"] / (names["s"] * names["b"] * names["h"]) == pytest.approx(sbh, rel=1e-12)
 
 
@@ -31,6 +34,11 @@ def test_a_layers_activations_are_those_of_its_own_tensors(name: str, sbh: float
 def test_training_throughput_on_h100_is_within_ten_percent(title: str, published: float, shape, fields) -> None:
     step = units(shape, fields)
     assert step.rate / step.devices == pytest.approx(published, rel=0.1)
+
+
+@pytest.mark.parametrize(("title", "published", "shape", "fields"), LLAMA3, ids=lambda each: str(each)[:12])
+def test_the_rates_of_llama_3s_own_training_are_within_ten_percent(title: str, published: float, shape, fields) -> None:
+    assert units(shape, fields).mfu_causal * 989 == pytest.approx(published, rel=0.1)
 
 
 def test_70b_with_tensor_and_sequence_parallelism_of_eight_fits_an_h100_and_does_not_without_the_latter() -> None:
@@ -58,6 +66,11 @@ def test_deepseek_v3_is_entered_with_its_experts_latents_dense_layers_and_furthe
     assert further.costs.F[-1] > found.costs.F[-1] + found.ledger.names["f1"]  # type: ignore[index]  # a list
     more = (further.flop["layers"] - found.flop["layers"]) / found.flop["layers"]
     assert more == pytest.approx(1 / 61, rel=0.15)
+    for tp, data, expert, replicas in ((8, 4, 1, 4), (1, 4, 1, 4), (8, 4, 8, 4), (2, 8, 8, 2), (1, 1, 1, 1)):
+        few = of(model="mixtral-8x7b", p=4, tp=tp, data=data, expert=expert, zero=1, heads=False).footprint.stages
+        split = expert if expert > 1 else tp
+        common, routed = 8 * (2 * 4096 * 4096 * 1.25 + 4096 * 8), 8 * 8 * 3 * 4096 * 14336
+        assert few["optimizer"][0] == pytest.approx(12 * (common / tp / data + routed / split / replicas))
     alone = of(**setting | {"expert": 1})
     assert max(alone.footprint.memory) > max(found.footprint.memory) + 100e9
 

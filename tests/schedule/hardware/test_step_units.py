@@ -45,6 +45,14 @@ def test_a_step_without_idle_time_has_the_efficiency_as_its_flop_utilisation():
     assert (found.tokens, found.devices) == (5 * 32, 1)
 
 
+def test_utilisation_is_of_the_peak_in_the_precision_of_the_products():
+    """Also in 8 bits, twice the rate here: never more than the efficiency."""
+    preset = Preset.of(PLAIN | {"fp8": True, "fp8_flops": 2e12})
+    half, eight = (units(priced(each, "gpipe", 1, 5), each) for each in (Preset.of(PLAIN), preset))
+    assert eight.mfu_causal == pytest.approx(half.mfu_causal) == pytest.approx(0.5, rel=1e-5)
+    assert eight.rate == pytest.approx(2 * half.rate, rel=1e-3)
+
+
 def test_a_bubble_costs_as_much_flop_utilisation_as_time():
     preset = Preset.of(PLAIN | {"inter_bandwidth": 1e18, "intra_bandwidth": 1e18})
     spec = priced(preset, "1f1b", 4, 8)
@@ -79,6 +87,19 @@ def test_replicas_multiply_tokens_and_devices_and_leave_time_and_utilisation():
     assert (all_.seconds, all_.mfu) == pytest.approx((few.seconds, few.mfu), rel=1e-7)
 
 
+def test_a_node_has_either_the_neighbours_of_a_pipeline_or_its_replicas():
+    """Of 8 devices a node: where hops stay inside, the gradients of other replicas come from other nodes."""
+    for p, tp, data, hops, replicas in (
+        (8, 1, 8, True, False), (4, 1, 2, True, True), (4, 2, 2, True, False), (16, 1, 8, False, True),
+        (16, 2, 8, False, False), (1, 8, 4, True, False), (2, 2, 2, True, True),
+    ):  # fmt: skip
+        setting = Setting.read({"model": "llama3-8b", "p": p, "tp": tp, "data": data})
+        assert (setting.inside, setting.in_node(setting.ranks * data)) == (hops, replicas), (p, tp, data)
+    experts = Setting.read({"model": "mixtral-8x7b", "p": 8, "data": 8, "expert": 8})
+    assert not experts.in_node(8)
+    assert Setting.read({"model": "mixtral-8x7b", "p": 16, "data": 8, "expert": 8}).in_node(8)
+
+
 def test_zero_divides_the_optimizer_then_gradients_then_weights_by_the_replicas():
     parameters = 2 * 12 * 64 * 64
     for zero, each in enumerate((2 + 4 + 12, 2 + 4 + 12 / 8, 2 + 16 / 8, 18 / 8)):
@@ -102,6 +123,21 @@ def test_memory_of_each_rank_has_the_activations_of_its_own_simulated_peak(famil
     found = units(spec, preset).memory
     assert found.ranks == pytest.approx([18 * 2 * 12 * 64 * 64 + n * 2 * layer for n in held], rel=1e-12)
     assert (found.rank, found.fits) == (0, True)
+
+
+def test_logits_are_held_as_long_as_the_chunk_that_makes_them_and_recomputation_leaves_them():
+    """Of the last rank: interleaved 1F1B with v = 4 holds 24 chunks and the last one."""
+    logits = 8192 * (4 * 128256 + 2 * 2 * 4096)
+    preset = Preset.of({"model": "llama3-8b", "reserve": 0})
+    plain, again, gpipe = (
+        units(priced(preset, family, 8, 16, v=v, recompute=mode), preset).memory.activations[-1]
+        for family, v, mode in (("interleaved", 4, "none"), ("1f1b", 1, "full"), ("gpipe", 1, "full"))
+    )
+    layer = 8192 * (2 * (6 * 4096 + 2 * 8 * 128) + 6 * 14336)
+    assert plain == pytest.approx(25 * layer + logits)
+    held = 4 * 2 * 8192 * 4096
+    assert again == pytest.approx(held + logits + layer - held / 4)
+    assert gpipe == pytest.approx(16 * (held + logits) + layer - held / 4)
 
 
 def test_a_v_has_both_tables_on_its_first_rank_and_dualpipe_holds_two_stages():
@@ -148,7 +184,7 @@ def test_a_plan_fits_exactly_up_to_the_machines_memory():
 
 CASES: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"family": "1f1b", "p": 4, "m": 8}, {"model": "llama3-70b", "tp": 8, "data": 64, "zero": 1, "heads": False}),
-    ({"family": "zb-h1", "p": 8, "m": 16}, {"model": "llama3-70b", "zero": 2, "data": 3, "context": 2}),
+    ({"family": "zb-h1", "p": 8, "m": 16}, {"model": "llama3-70b", "zero": 2, "data": 3, "context": 2, "fp8": True}),
     ({"family": "interleaved", "p": 4, "m": 8, "v": 4}, {"model": "gemma2-9b", "heads": True}),
     ({"family": "interleaved", "p": 4, "m": 8, "v": 2, "offload": "selective"}, {"model": "gemma2-9b"}),
     ({"family": "v-half", "p": 6, "m": 18}, {"model": "deepseek-v3", "mtp": 1, "data": 8, "zero": 3, "expert": 8}),
@@ -163,6 +199,9 @@ CASES: list[tuple[dict[str, Any], dict[str, Any]]] = [
         {"family": "interleaved", "p": 4, "m": 8, "v": 2, "recompute": ["full", "none"], "offload": ["none", "full"]},
         {"model": "zb-1.5b"},
     ),
+    ({"family": "interleaved", "p": 8, "m": 16, "v": 4, "recompute": "full"}, {"model": "llama3-8b"}),
+    ({"family": "v-half", "p": 4, "m": 12, "recompute": "selective"}, {"model": "gemma2-9b"}),
+    ({"family": "dualpipev", "p": 2, "m": 8}, {"model": "zb-1.5b"}),
     ({"family": "interleaved", "p": 4, "m": 8, "forward_only": True}, {"model": "zb-1.5b", "heads": True}),
     (
         {"family": "gis", "p": 4, "m": 8, "v": 2, "frozen": [0, 1, 6], "offload": "full"},

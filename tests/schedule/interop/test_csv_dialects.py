@@ -33,8 +33,28 @@ def test_a_spreadsheets_file_is_read_as_torchs_own(built: torch_csv.Order, separ
         assert equal_orders(torch_csv.read(text_of(file)), built)
 
 
+def test_headings_a_column_of_ranks_and_empty_rows_are_no_ops() -> None:
+    rows = torch_csv.dump(ZB_H1).splitlines()
+    width = max(row.count(",") for row in rows) + 1
+    head = ",".join(map(str, range(width)))
+    files = (
+        "sep=;\n" + "\n".join(row.replace(",", ";") for row in rows),
+        head + "\n" + "\n".join(rows),
+        f",{head}\n" + "\n".join(f"{rank},{row}" for rank, row in enumerate(rows)),
+        f"rank,{head}\n" + "\n".join(f"rank {rank},{row}" for rank, row in enumerate(rows)),
+        "\n".join(f"Rank {rank}:,{row}" for rank, row in enumerate(rows)),
+        ",,,\n" + "\n\n".join(rows) + '\n,,\n"",""\n',
+    )
+    for text in files:
+        assert equal_orders(torch_csv.read(text), ZB_H1)
+    with pytest.raises(OrderError, match="line 3, cell 2: rank 1 does 0F1, but stage 0 is on rank 0"):
+        torch_csv.read("rank,0,1\n0,0F0,0B0\n1,0F1,0B1")
+    with pytest.raises(OrderError, match="line 1, cell 1: '1' is not an op"):
+        torch_csv.read("1,0F0,0B0\n0,1F0,1B0")
+
+
 def test_bytes_that_are_no_text_are_refused() -> None:
-    for data in (b"\xff\xfe\x00", b"0F0\xff"):
+    for data in (b"\xff\xfe\x00", b"0F0\xff", "0F0,0B0".encode("utf-16-le")):
         with pytest.raises(OrderError) as refused:
             text_of(data)
         assert refused.value.code == "schedule.csv_not_text"
@@ -99,6 +119,10 @@ def test_stages_that_are_neighbours_on_a_rank_need_no_message() -> None:
         (RANK_0.replace("0UNSHARD,", "") + ",0UNSHARD", RANK_1, "cell 1: rank 0 does 0F0 while stage 0 is sharded"),
         (RANK_0.replace("0B1,0REDUCE_GRAD", "0REDUCE_GRAD,0B1"), RANK_1, "0B1 after 0REDUCE_GRAD"),
         (RANK_0 + ",1RESHARD", RANK_1, "rank 0 does 1RESHARD, but does not have stage 1"),
+        (RANK_0 + ",0REDUCE_GRAD", RANK_1, "line 1, cell 12: rank 0 does 0REDUCE_GRAD twice"),
+        (RANK_0 + ",0RESHARD", RANK_1, "cell 11: rank 0 does 0RESHARD, but no op has used stage 0"),
+        ("0UNSHARD," + RANK_0, RANK_1, "rank 0 does 0UNSHARD again without 0RESHARD"),
+        (RANK_0.replace("0UNSHARD,", "0UNSHARD,0RESHARD,"), RANK_1, "cell 2: rank 0 does 0RESHARD, but no op has used"),
         (RANK_0 + ",1SEND_B0", RANK_1, "rank 0 does 1SEND_B0, but does not have stage 1"),
         (RANK_0 + ",0SEND_B0", RANK_1, "rank 0 does 0SEND_B0, but no other rank"),
         (RANK_0 + ",0SEND_F", RANK_1, "'0SEND_F' is not an op"),

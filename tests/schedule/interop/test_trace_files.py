@@ -92,6 +92,14 @@ def test_an_op_is_timed_on_the_stream_that_computes_not_on_the_first_in_the_file
     assert sorted(set(spent.tolist())) == [1.0, 2.0]
 
 
+@pytest.mark.parametrize("name", ["void ncclKernel_SendRecv", "ncclDevKernel_AllReduce", "rcclGenericKernel", "NCCL:x"])
+def test_kernels_of_messages_are_known_by_their_library(name: str) -> None:
+    files = torch_files(timeline_of())
+    for each in (each for file in files for each in file["traceEvents"] if each["name"].startswith("nccl")):
+        each["name"] = name
+    assert bubble(load(*files)) == pytest.approx(1 / 3)
+
+
 def test_without_kernels_the_stream_with_the_longer_ranges_is_the_one_that_computes() -> None:
     files = torch_files(timeline_of())
     for file in files:
@@ -126,7 +134,7 @@ def test_the_order_of_events_in_a_file_means_nothing(seed: int, kind: str) -> No
                 [
                     {"ph": phase, "name": name, "pid": 0, "tid": rank, "ts": at}
                     for name, start, end, rank in both
-                    for phase, at in (("B", start), ("E", end))
+                    for phase, at in zip("BE" if seed % 2 else "be", (start, end), strict=True)
                 ]
             ]
     expected = seen(load(*files))
@@ -162,6 +170,24 @@ def test_steps_are_counted_from_the_end_where_clocks_are_far_apart() -> None:
     found = load(*files)
     assert found.step == 2
     assert len(found.lanes[1].ops) == 4
+
+
+def test_steps_that_no_file_shares_are_not_put_together() -> None:
+    """Rank 0 ends before rank 1 begins; rank 2 has every step, so that all have one clock."""
+    files = torch_files(timeline_of(p=3, m=3), steps=3)
+    for rank, (begin, end) in enumerate(((0, 35_000), (25_000, 60_000))):
+        events = files[rank]["traceEvents"]
+        files[rank]["traceEvents"] = [each for each in events if begin <= each["ts"] < end]
+    with pytest.raises(OrderError, match="no step is on all ranks"):
+        load(*files)
+
+
+def test_a_last_stage_that_waits_before_its_backwards_is_said_not_to_be_the_last() -> None:
+    for dialect in ({}, {"world": 4}):
+        files = torch_files(timeline_of(p=4, m=8), **dialect)  # type: ignore[arg-type]
+        notes = [[note for note in load(*files[:ranks]).notes if "the last one here" in note] for ranks in (2, 3, 4)]
+        assert [len(each) for each in notes] == [1, 1, 0]
+        assert notes[0][0].startswith("stage 1, the last one here, is idle for 6 ms before backwards")
 
 
 def test_a_single_rank_is_said_to_be_one_of_several() -> None:

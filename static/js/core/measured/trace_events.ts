@@ -3,6 +3,7 @@
 
 const OP = /^(PP:)?[\d(]|^(Forward|Backward) \d/; // 2F0, (0F7;7B3)OVERLAP_F_B, and as torch's profiler names them
 const FSDP = /^(FSDP::|FullyShardedDataParallel\.)/; // counted by the server
+const COLLECTIVES = /[nrh]ccl/i; // in the names of kernels: NCCL, RCCL, HCCL
 const KEPT = ["deviceProperties", "otherData", "distributedInfo", "baseTimeNanoseconds"];
 /** Categories of torch's profiler in which no ranges of one's own are. */
 const NOT_RANGES = /^(cpu_op|python_function|cuda_|gpu_mem|overhead|ac2g|fwdbwd|Trace$)/;
@@ -17,7 +18,7 @@ export function slim(trace: any, own = false): any {
   const streams = new Map<string, any>();
   const wanted: any[] = [];
   for (const event of events) {
-    if (typeof event !== "object" || event === null || ["M", "B", "E"].includes(event.ph)) wanted.push(event);
+    if (typeof event !== "object" || event === null || ["M", "B", "E", "b", "e"].includes(event.ph)) wanted.push(event);
     else if (event.cat === "kernel") addKernel(streams, event);
     else if (event.ph !== "X" || typeof event.name !== "string") continue;
     else if (own ? !NOT_RANGES.test(event.cat ?? "") : OP.test(event.name)) wanted.push(event);
@@ -38,7 +39,7 @@ export function slim(trace: any, own = false): any {
 function addKernel(streams: Map<string, any>, { pid, tid, name, dur }: any) {
   const key = JSON.stringify([pid, tid]);
   const sum = streams.get(key) ?? { ph: "X", cat: "kernel", name: "all", pid, tid, dur: 0 };
-  if (typeof dur === "number" && dur > 0 && !String(name).startsWith("nccl")) sum.dur += dur;
+  if (typeof dur === "number" && dur > 0 && !COLLECTIVES.test(String(name))) sum.dur += dur;
   streams.set(key, sum);
 }
 

@@ -18,7 +18,10 @@ export type Holding = {
   kept: number | number[]; // the part that is held until the backward, of all chunks or of each
   weights: number; // what each stashed weight version costs
   restored: number; // the part of a chunk's activations that a full backward restores at a time
+  ranks?: Chunks[]; // of each rank, where chunks are not all alike
 };
+/** By chunk: its size in those of a mean chunk of the device, and kept as above. */
+type Chunks = { size: number[]; kept: number[] };
 
 const CODES = 256;
 const KEPT = Object.fromEntries(Object.entries(RECOMPUTE).map(([mode, { kept }]) => [mode, kept]));
@@ -37,18 +40,20 @@ export const keptByChunk = (kept: Holding["kept"], chunks: number): number[] =>
   typeof kept === "number" ? new Array(chunks).fill(kept) : kept;
 
 /** What each op takes at its start, by code: a forward what it keeps, a backward the rest, by recomputing. */
-export function takes(chunks: number, kept: Holding["kept"], restored = 1) {
+export function takes(chunks: number, kept: Holding["kept"], restored = 1, sizes?: number[]) {
   const held = keptByChunk(kept, chunks);
+  const size = sizes ?? new Array(chunks).fill(1);
   const take = new Float64Array(CODES); // looked up by code: a slider asks for the curves of all ranks in each frame
   for (let code = 0; code < CODES; code++) {
     const kind = kindOf(code, chunks);
     const chunk = chunkOf(code, chunks);
-    if (kind === KIND_F) take[code] = held[chunk];
-    else if (kind === KIND_I) take[code] = 1 - held[chunk];
-    else if (kind === KIND_B) take[code] = restored * (1 - held[chunk]);
+    if (kind === KIND_F) take[code] = size[chunk] * held[chunk];
+    else if (kind === KIND_I) take[code] = size[chunk] * (1 - held[chunk]);
+    else if (kind === KIND_B) take[code] = size[chunk] * (restored * (1 - held[chunk]));
     else if (kind === KIND_PAIR) {
       const [, other] = pairChunks(code, chunks);
-      take[code] = whole(held[other], restored) + (held[chunk] - held[other]); // exactly 1 where both are alike
+      // exactly 1 where both are alike
+      take[code] = size[other] * whole(held[other], restored) + (size[chunk] * held[chunk] - size[other] * held[other]);
     }
   }
   return take;
@@ -58,15 +63,17 @@ export function takes(chunks: number, kept: Holding["kept"], restored = 1) {
 const whole = (held: number, restored: number) => (restored === 1 ? 1 : held + restored * (1 - held));
 
 /** What each op gives back at its end, by code. wShare: the part of an activation that W still needs after I. */
-export function backs(chunks: number, wShare: number, kept: Holding["kept"] = 1, restored = 1) {
+export function backs(chunks: number, wShare: number, kept: Holding["kept"] = 1, restored = 1, sizes?: number[]) {
   const held = keptByChunk(kept, chunks);
+  const size = sizes ?? new Array(chunks).fill(1);
   const back = new Float64Array(CODES);
   for (let code = 0; code < CODES; code++) {
     const kind = kindOf(code, chunks);
-    if (kind === KIND_I) back[code] = 1 - wShare;
-    else if (kind === KIND_W) back[code] = wShare;
-    else if (kind === KIND_B) back[code] = whole(held[chunkOf(code, chunks)], restored);
-    else if (kind === KIND_PAIR) back[code] = whole(held[pairChunks(code, chunks)[1]], restored);
+    const chunk = kind === KIND_PAIR ? pairChunks(code, chunks)[1] : chunkOf(code, chunks);
+    const needed = size[chunk] * wShare;
+    if (kind === KIND_I) back[code] = size[chunk] - needed;
+    else if (kind === KIND_W) back[code] = needed;
+    else if (kind === KIND_B || kind === KIND_PAIR) back[code] = size[chunk] * whole(held[chunk], restored);
   }
   return back;
 }
@@ -91,13 +98,21 @@ function takesOn(schedule: Schedule, rank: number, take: Float64Array) {
   return some ? take.map((x, code) => (code < chunks && alone(rank * chunks + code) ? 0 : x)) : take;
 }
 
-/** take: by code; back: by code; Returns highest level of each rank. */
-function peaks(schedule: Schedule, take: Float64Array, back: Float64Array): Float64Array {
-  const { p, codes, offsets } = schedule;
+/** The tables of a rank: of its own chunks, or those of all ranks. */
+function tables(chunks: number, { kept, wShare, restored, ranks }: Holding, rank: number) {
+  const own = ranks?.[rank] ?? { kept, size: undefined };
+  return [takes(chunks, own.kept, restored, own.size), backs(chunks, wShare, own.kept, restored, own.size)] as const;
+}
+
+/** Returns the highest level of each rank. */
+function peaks(schedule: Schedule, how: Holding): Float64Array {
+  const { p, chunks, codes, offsets } = schedule;
   const top = new Float64Array(p);
   if (isForwardOnly(schedule)) return top;
+  let [take, back] = tables(chunks, how, 0);
   for (let r = 0; r < p; r++) {
     let level = 0;
+    if (how.ranks && r > 0) [take, back] = tables(chunks, how, r);
     const taken = takesOn(schedule, r, take);
     for (let i = offsets[r]; i < offsets[r + 1]; i++) {
       level += taken[codes[i]];
@@ -110,7 +125,7 @@ function peaks(schedule: Schedule, take: Float64Array, back: Float64Array): Floa
 
 /** The most chunks in flight on each rank; an I gives nothing back. */
 export const peakInFlight = (schedule: Schedule) =>
-  Int32Array.from(peaks(schedule, takes(schedule.chunks, 1), backs(schedule.chunks, 1)));
+  Int32Array.from(peaks(schedule, { kept: 1, wShare: 1, restored: 1, v: 1, weights: 0 }));
 
 /**
  * The most memory of each rank, in units of one micro-batch's activations on a device (1F1B's peak is min(p, m)).
@@ -122,9 +137,7 @@ export function peakMemory(schedule: Schedule, times: Times | null, how: Holding
       curve(schedule, times, r, how).y.reduce((a, b) => Math.max(a, b), 0),
     );
   }
-  const { chunks } = schedule;
-  const { kept, wShare, restored, v } = how;
-  return peaks(schedule, takes(chunks, kept, restored), backs(chunks, wShare, kept, restored)).map((x) => x / v);
+  return peaks(schedule, how).map((x) => x / how.v);
 }
 
 /**
@@ -135,19 +148,20 @@ export function curve(
   schedule: Schedule,
   times: Times,
   rank: number,
-  { wShare, v, kept, weights, restored }: Holding,
+  how: Holding,
   into?: { t: Float64Array; y: Float64Array }, // its memory is reused where it is large enough
 ): { t: Float64Array; y: Float64Array } {
   const { chunks, codes, offsets } = schedule;
   if (isForwardOnly(schedule)) return { t: new Float64Array(0), y: new Float64Array(0) };
   const { start, end } = times;
-  const take = takesOn(schedule, rank, takes(chunks, kept, restored));
-  const back = backs(chunks, wShare, kept, restored);
+  const { v, weights } = how;
+  const [taken, back] = tables(chunks, how, rank);
+  const take = takesOn(schedule, rank, taken);
   const stashed = weights > 0 ? versions(schedule).stashed : null;
   const from = offsets[rank];
   let to = from;
   while (to < offsets[rank + 1] && end[to] < Infinity) to++;
-  const copies = copyMoves(schedule, times, rank, kept, from, to);
+  const copies = copyMoves(schedule, times, rank, taken, from, to);
   const most = 2 * (to - from) + copies.count;
   const [t, y] = into ? [roomIn(into.t, most), roomIn(into.y, most)] : [new Float64Array(most), new Float64Array(most)];
   let size = 0;
@@ -193,7 +207,7 @@ function copyMoves(
   { copies, chunks, count: ops }: Schedule,
   { start, end }: Times,
   rank: number,
-  kept: Holding["kept"],
+  take: Float64Array,
   from: number,
   to: number,
 ): { count: number; among: Int32Array; when: Float64Array; change: Float64Array } {
@@ -201,7 +215,6 @@ function copyMoves(
   if (moves.among.length < stop - first) moves = roomForMoves(stop - first);
   const { among, when, change } = moves;
   let count = 0;
-  const held = keptByChunk(kept, chunks);
   let sorted = true;
   let [at, last] = [0, -Infinity]; // a lane's copies come one after the other, so that the search goes on from the last
   for (let i = first; copies && i < stop; i++) {
@@ -213,7 +226,7 @@ function copyMoves(
     last = time;
     among[count] = end[i] > start[i] ? at : 2 * copies.issued[i - ops];
     when[count] = time;
-    const moved = held[copies.codes[i - ops] % chunks];
+    const moved = take[copies.codes[i - ops] % chunks]; // as much as the chunk's F
     change[count] = reload ? moved : -moved;
     if (count > 0 && among[count] < among[count - 1]) sorted = false;
     count++;

@@ -97,26 +97,24 @@ export function wayTo(aim: Aim, position: Position): Way | null {
 /** Whether an order that no table has may meet the goals. */
 const isMetBySpeed = ({ goals }: Aim) => !goals.some(({ metric }) => metric === "recognised");
 
-/** Whether no goal is lost or missed, and the rest can be completed as far as is known. */
-const isOpen = ({ goals, kinds }: Aim, position: Position) =>
+/** Whether no goal is lost or missed, and the rest can be completed, as far as is known. */
+export const isOpen = ({ goals, kinds }: Aim, position: Position) =>
   canComplete(position).answer !== "no" &&
   goals.every((goal) => !["lost", "missed"].includes(goalState(goal, position, kinds)));
 
 /**
- * Where all goals still could be met, as far as is known: the last such step before, else the ops that begin first;
- * null where they can be now. past: earlier positions, the last one latest.
+ * Where all goals could still be met: the last step before from which a way to them is known, else the ops that begin
+ * before what rules it out; where no way is known, the same for what no goal rules out. past: earlier positions, the
+ * last one latest.
  */
 export function lastOpen(aim: Aim, position: Position, past: Position[]): Position | null {
-  if (isOpen(aim, position)) return null;
-  const before = [...past].reverse().find((each) => isOpen(aim, each));
-  if (before) return before;
   const { times } = timesOf(position);
   const moments = [...new Set(times.start.subarray(0, scheduleOf(position).count))].filter(Number.isFinite);
-  for (const moment of moments.sort((a, b) => b - a)) {
-    const shorter = rewind(position, moment);
-    if (isOpen(aim, shorter)) return shorter;
-  }
-  return null;
+  const begun = moments.sort((a, b) => b - a).map((moment) => rewind(position, moment));
+  const before = [...past].reverse();
+  const test = (each: Position) => wayTo(aim, each) !== null;
+  const free = (each: Position) => isOpen(aim, each);
+  return before.find(test) ?? begun.find(test) ?? before.find(free) ?? begun.find(free) ?? null;
 }
 
 /** The stars of a position: 1 for the goals, 2 for the time of par, 3 for a time that no order beats; else 0. */

@@ -76,9 +76,10 @@ export class Session {
     return { undo: this.#past.length, redo: this.#future.length };
   }
 
-  /** Where the task's goals could still be met, if they cannot be met at a position of this board; else null. */
-  lastOpenOf(position: Position) {
-    return this.aim && lastOpen(this.aim, position, this.#past);
+  /** Go back to where the task's goals could still be met, as one step. */
+  goBack() {
+    const before = this.aim && lastOpen(this.aim, this.position, this.#past);
+    if (before) this.go(before, t("Back to where the goals could still be met."));
   }
 
   /** Go to another position, as one step. */

@@ -75,7 +75,7 @@ export const isOwn = (preset: Preset, which: "model" | "machine") =>
   preset[which] === "custom";
 
 /** Of a model, true or false. */
-export const MODEL_TRUTHS = ["gated", "dropout", "post_norms", "flash", "causal"];
+export const MODEL_TRUTHS = ["gated", "dropout", "post_norms", "qk_norms", "flash", "causal"];
 export const FIELDS_OF = {
   model: [...[...modelFields(), ...expertFields()].map(({ name }) => name), ...MODEL_TRUTHS],
   machine: machineFields().map(({ name }) => name),
@@ -146,9 +146,11 @@ function query(preset: Preset, { p, v, frozen }: Spec, more: Record<string, stri
 
 export const costsPath = (preset: Preset, spec: Spec) => `/api/costs?${query(presetFor(preset, spec), spec, {})}`;
 
-/** The same with the activations that a schedule holds at its peak. */
-export const detailPath = (preset: Preset, spec: Spec, held: number) =>
-  `/api/costs?${query(presetFor(preset, spec), spec, { in_flight: Number(held.toPrecision(6)) })}`;
+/** The same with the micro-batches whose activations each rank of a schedule holds at its peak. */
+export function detailPath(preset: Preset, spec: Spec, held: number[]) {
+  const each = held.map((number) => Number(number.toPrecision(6))).join(",");
+  return `/api/costs?${query(presetFor(preset, spec), spec, { in_flight: each })}`;
+}
 
 export const balancePath = (preset: Preset, spec: Spec) =>
   `/api/balance?${query(evenly(preset), spec, {

@@ -1,6 +1,6 @@
-// The figures of a simulated step in an engineer's units: seconds, tokens, FLOP utilisation, bytes on each device. The
-// chunks of a device are counted as equally large. The same as backend/schedule/hardware/step_units.py. Knows no DOM.
-import { peakMemory, holding } from "../../core/schedule/memory.ts";
+// The figures of a simulated step in an engineer's units: seconds, tokens, FLOP utilisation, and bytes on each device,
+// whose chunks have the sizes of their stages. The same as backend/schedule/hardware/step_units.py. Knows no DOM.
+import { keptByChunk, peakMemory, holding } from "../../core/schedule/memory.ts";
 import { valuesOf } from "../../core/schedule/per_chunk.ts";
 import { ASYNCHRONOUS, BARRIERS } from "../../core/schedule/spec_tables.ts";
 import type { Priced } from "./api.ts";
@@ -49,7 +49,8 @@ export function stepUnits(priced: Priced | undefined, { schedule, shown, times }
   const withOutput = setting.heads || shown.vocabulary !== "plain";
   const work = flop.layers + (withOutput ? flop.output : 0);
   const parts = shown.m / (shown.forward_only ? FORWARD : 1);
-  const most = whole * shown.p * tp * context * machine.flops;
+  const peak = setting.fp8 ? machine.fp8_flops : machine.flops;
+  const most = whole * shown.p * tp * context * peak;
   return {
     seconds,
     tail,
@@ -74,15 +75,15 @@ function deviceMemory(
   const weights = shown.weights ?? (ASYNCHRONOUS.includes(shown.family) ? options.weights : 0);
   // A backward restores one layer of a chunk at a time.
   const restored = Math.min(1, (p * shown.v) / setting.model.layers);
-  const peaks = peakMemory(schedule, times, { ...holding(shown), kept, weights, restored });
+  const own = chunksOf(bytes, schedule, kept, shown.v);
+  const peaks = peakMemory(schedule, times, { ...holding(shown), kept, weights, restored, ranks: own });
   const names = shown.forward_only ? INFERENCE : STATES;
   const everyRank = <T>(of: (rank: number) => T) => Array.from({ length: p }, (_, rank) => of(rank));
   const activations = everyRank((rank) => onRank(bytes.stages.activations, placement, rank) / placement.streams);
   const parts = names.map((name) =>
     everyRank(
       (rank) =>
-        onRank(bytes.stages[name], placement, rank) +
-        tablesOf(bytes.table[name], shown, placement, rank, setting.heads),
+        onRank(bytes.stages[name], placement, rank) + tablesOf(bytes.table[name], shown, placement, rank, setting),
     ),
   );
   const states = everyRank((rank) => parts.reduce((sum, part) => sum + part[rank], 0) + bytes.reserve);
@@ -109,6 +110,28 @@ function deviceMemory(
   };
 }
 
+/** Of each rank the sizes of its chunks in a mean one's, and what recomputation keeps: of layers, all of the rest. */
+function chunksOf(
+  { stages }: Priced["bytes"],
+  { p, placement }: Schedule,
+  kept: number | number[],
+  v: number,
+): { size: number[]; kept: number[] }[] {
+  const { chunks, streams } = placement;
+  const byChunk = keptByChunk(kept, chunks);
+  return Array.from({ length: p }, (_, rank) => {
+    const own = Array.from(placement.stage.slice(rank * chunks, (rank + 1) * chunks));
+    const mean = onRank(stages.activations, placement, rank) / (streams * v);
+    return {
+      size: own.map((stage) => (mean > 0 ? stages.activations[stage] / mean : 1)),
+      kept: own.map((stage, chunk) => {
+        const all = stages.activations[stage];
+        return byChunk[chunk] + (1 - byChunk[chunk]) * (all > 0 ? stages.outputs[stage] / all : 0);
+      }),
+    };
+  });
+}
+
 /** The sum of a size over the stages on a rank. */
 function onRank(sizes: number[], { chunks, stage }: Schedule["placement"], rank: number) {
   let sum = 0;
@@ -116,20 +139,22 @@ function onRank(sizes: number[], { chunks, stage }: Schedule["placement"], rank:
   return sum;
 }
 
-/** Bytes of the embedding and the output layer on a rank, where they are not counted with its stages. */
+/**
+ * Bytes of the embedding and the output layer on a rank beside those that are counted with its stages; less than none
+ * where it has both and they are one table.
+ */
 function tablesOf(
   [embedding, output]: number[],
   { vocabulary, p }: Spec,
   { chunks, stage, stages }: Schedule["placement"],
   rank: number,
-  heads: boolean,
+  { heads, model: { tied } }: Priced["setting"],
 ) {
-  if (BARRIERS[vocabulary]) return (embedding + output) / p;
-  if (vocabulary !== "redistribute" || heads) return 0;
-  let sum = 0;
-  for (let slot = rank * chunks; slot < (rank + 1) * chunks; slot++) {
-    if (stage[slot] === 0) sum += embedding;
-    else if (stage[slot] === stages - 1) sum += output;
-  }
-  return sum;
+  const both = tied ? Math.min(embedding, output) : 0;
+  if (BARRIERS[vocabulary]) return (embedding + output - both) / p;
+  const own = stage.slice(rank * chunks, (rank + 1) * chunks);
+  const [first, last] = [own.includes(0), own.includes(stages - 1)];
+  const added = vocabulary === "redistribute" && !heads;
+  const shared = first && last && (heads || added);
+  return (added ? Number(first) * embedding + Number(last) * output : 0) - (shared ? both : 0);
 }

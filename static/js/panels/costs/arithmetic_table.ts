@@ -1,5 +1,5 @@
 // The arithmetic: from a model and a machine to milliseconds and bytes, each step with its formula and its numbers.
-import { ask, detailPath, known, shelf, titlesOf, type Priced, type Step } from "../../data/costs/api.ts";
+import { ask, costsPath, detailPath, known, shelf, titlesOf, type Priced, type Step } from "../../data/costs/api.ts";
 import { stepUnits, type DeviceMemory } from "../../data/costs/step_units.ts";
 import { bytesText, mathText, quantity, rateText } from "../../data/costs/quantities.ts";
 import { filled, h, replace } from "../../ui/dom.ts";
@@ -46,7 +46,6 @@ const letterNames = (): Record<string, string> => ({
   Xt: t("link inside a node that is reached"),
   X: t("link"),
   y: t("latency of a hop"),
-  q: t("micro-batches held at most"),
   n: t("data-parallel replicas"),
 });
 
@@ -63,9 +62,10 @@ export function createArithmetic(store: Store, plan: () => Plan, open: () => voi
       shown = "nothing";
       return;
     }
-    const { memory, schedule, shown: drawn } = plan();
+    const { schedule, shown: drawn } = plan();
     if (!schedule || drawn?.p !== spec.p || drawn?.v !== spec.v) return; // until the schedule is here
-    const path = detailPath(preset, spec, memory);
+    const held = stepUnits(known(costsPath(preset, spec)), plan())?.memory.held;
+    const path = held ? detailPath(preset, spec, held) : costsPath(preset, spec);
     const priced = known(path);
     if (!priced) {
       if (!shown) replace(panel, h("p", { text: t("Loading the arithmetic …") }));

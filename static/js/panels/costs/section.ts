@@ -107,6 +107,7 @@ export class CostsSection {
           ["causal", t("Causal: half of the scores")],
           ["dropout", t("Dropout")],
           ["post_norms", t("Norms behind attention and MLP")],
+          ["qk_norms", t("Norms of queries and keys")],
         ],
         acts("model"),
       ),

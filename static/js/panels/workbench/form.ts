@@ -48,7 +48,7 @@ export function createForm({ session, families, fork }: Parts) {
     h("summary", { text: t("Settings") }),
     h("div.bench-fields", p.node, m.node, v.node),
     h("label.bench-field.wide", { for: "bench-placement" }, h("span", { text: t("Placement") }), placement),
-    h("h3", { text: t("Time of a device's share") }),
+    h("h2", { text: t("Time of a device's share") }),
     h("div.bench-fields", ...costs.map((each) => each.node), memory.node),
     problem,
     h("h2", { text: t("Begin with") }),

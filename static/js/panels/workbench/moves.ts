@@ -31,6 +31,8 @@ export function createMoves({ session, area, selected, select, setGhost, tell }:
   const free = h("input#bench-free", { type: "checkbox", onchange: () => session.setFree(free.checked) });
   const copies = h("input#bench-copies", { type: "number", min: 1, max: 64, value: 1, inputmode: "numeric" });
   const edit = createEdit(session, selected, select);
+  const fill = t("Place all the rest, always the op that can start first");
+  const whole = button("bench-rest", t("Complete it"), fill, rest);
   const node = h(
     "section.bench-moves",
     { "aria-label": t("Moves") },
@@ -40,7 +42,7 @@ export function createMoves({ session, area, selected, select, setGhost, tell }:
       "div.row.bench-buttons",
       button("bench-rule", t("Go on by the rule"), t("Each rank repeats the pattern at the end of its row"), byRule),
       button("bench-strange", t("Run until something strange"), t("Place ops until one is worth a look"), strange),
-      button("bench-rest", t("Complete it"), t("Place all the rest, always the op that can start first"), rest),
+      whole,
     ),
     h(
       "div.row.bench-stamp",
@@ -100,6 +102,7 @@ export function createMoves({ session, area, selected, select, setGhost, tell }:
 
   function sync() {
     free.checked = session.free;
+    show(whole, session.aim === null); // of a task it would be the solution
     const known = references(session.board);
     const none = session.aim ? t("none: hints lead to the goals") : t("none: hints by list scheduling");
     const names = known.map(({ name }) => name);

@@ -88,8 +88,9 @@ export function createPalette({ session, rankAt, aside, looked }: Parts) {
     op < 0 ? null : moveCost(session.position, rank, op, session.backward === "full");
 
   /** When the op would run, how long the step is at least then, and what its rank would hold. */
-  function costText({ rank, op, from, to, idle, before, after, held }: MoveCost) {
-    const { board } = session;
+  function costText({ rank, op, from, to, idle, held, ...bound }: MoveCost) {
+    const { board, aim } = session;
+    const [before, after] = [bound.before, bound.after].map((each) => Math.max(each, aim?.least ?? 0));
     const limit = board.limit ?? Infinity;
     const values = { op: textOf(board, rank, op), rank, from: num(from), to: num(to), idle: num(idle) };
     return [

@@ -2,6 +2,7 @@
 // stand under the plan. And takes it away: as a link to the whole page, as torch's CSV, as JSON.
 import { whyFailed } from "../../data/api.ts";
 import { isOver, startRun, type Run } from "../../data/runs/client.ts";
+import { runLabel } from "../../data/runs/run_place.ts";
 import { orderSpec, queryOf } from "../../data/workbench/address.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { formatNumber as num, formatPercent } from "../../core/i18n/numbers.ts";
@@ -18,7 +19,7 @@ type Parts = { session: Session; store: Store; runs: RunsOnScreen; mayRun: boole
 const OPTIONS = { mode: "auto", unit_ms: null, dtype: "float32", device: "auto", steps: 1, seed: 0 };
 
 export function createRunPanel({ session, store, runs, mayRun }: Parts) {
-  const start = h("button#bench-run.button.primary", { onclick: run }, t("Run it"));
+  const start = h("button#bench-run.button.primary", { onclick: run }, runLabel());
   const status = h("p#bench-run-status.bench-run", { role: "status" });
   const link = (id: string, text: string, props: Record<string, string> = {}) =>
     h("a.button.soft", { id, ...props }, text);

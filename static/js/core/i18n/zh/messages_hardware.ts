@@ -21,6 +21,8 @@ export const HARDWARE_MESSAGES = {
     "NVIDIA H200 数据手册（稠密 989.4），NVLink 双向 900 GB/s；400 Gb/s InfiniBand；延迟与主机链路（PCIe x16）为假定值",
   "hardware.kv_heads_must_divide": "kv_heads 必须整除 attention_heads（此处为 {heads}）",
   "hardware.layers_need_an_entry_per_stage": "layers 写成列表时每个阶段一项：这里为 {stages} 项，而不是 {given} 项",
+  "hardware.in_flight_needs_an_entry_per_device":
+    "in_flight 写成列表时每个设备一项：这里为 {devices} 项，而不是 {given} 项",
   "hardware.memory_of_device": "设备 {rank} 的显存",
   "hardware.frozen_activations": "一个不训练的层的激活值",
   "hardware.frozen_output": "不训练的输出层的激活值",
@@ -123,6 +125,7 @@ export const HARDWARE_MESSAGES = {
   "tensor.post_norm_input": "其后归一化的输入",
   "tensor.projection_gradient": "注意力输出投影的梯度",
   "tensor.queries": "查询",
+  "tensor.qk_norm_inputs": "查询与键，归一化之前",
   "tensor.routed_tokens": "到达专家的 token",
   "tensor.router_input": "路由器与共享专家的输入",
   "tensor.scores": "softmax 之后的分数",

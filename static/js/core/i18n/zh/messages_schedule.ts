@@ -58,10 +58,12 @@ export const SCHEDULE_MESSAGES = {
     "每个 rank 只有一条消息流时（torch 的默认设置），大于通信库缓冲区的消息会死锁：{waits}；两个 rank 之间每个方向各有一条流时可以通过",
   "schedule.csv_messages_crossed":
     "rank {rank} 执行 {op} 时 rank {other} 执行 {sent}：两个 rank 之间的消息按发送的次序到达",
-  "schedule.csv_not_text": "文件不是文本",
+  "schedule.csv_not_text": "文件不是 UTF-8 文本，也不是带字节顺序标记的 UTF-16 文本",
   "schedule.csv_one_end": "rank {rank} 执行 {op}，而 rank {other} 从未执行 {needed}",
   "schedule.csv_placement": "CSV 中读不出放置方式 {placement}；可用 looped 或 v",
   "schedule.csv_quotes": "第 {line} 行：引号位置不对或没有闭合",
+  "schedule.csv_gathered_twice": "rank {rank} 再次执行 {op}，其间没有 {stage}RESHARD",
+  "schedule.csv_freed_unused": "rank {rank} 执行 {op}，但阶段 {stage} 聚集之后还没有被任何 op 使用",
   "schedule.csv_sharded": "rank {rank} 执行 {op} 时阶段 {stage} 仍是分片状态：之前没有 UNSHARD",
   "schedule.csv_too_large": "文件有 {size} 字节，最多为 {most} 字节",
   "schedule.csv_too_many_ops":
@@ -218,6 +220,7 @@ export const SCHEDULE_MESSAGES = {
   "schedule.op_before_its_input": "rank {rank} 执行 {op}：它所需的 {needed} 尚未执行",
   "schedule.op_missing": "rank {rank} 从未执行 {op}，即阶段 {stage} 中微批次 {micro} 的{kind}",
   "schedule.op_twice": "rank {rank} 执行了两次 {op}",
+  "schedule.found_is_rows": "found 是搜索所得执行顺序的各行；请去掉",
   "schedule.order_is_packed_text": "order 是导入的执行顺序打包后的文本；请重新导入文件，或复制完整链接",
   "schedule.order_too_long": "order 有 {given} 个字符，最多为 {most} 个（run --csv 可接受任意长度的文件）",
   "schedule.out_of_range": "{name} 必须在 {low} 到 {high} 之间",
@@ -299,6 +302,10 @@ export const SCHEDULE_MESSAGES = {
   "schedule.trace_op_ends_early": "{op} 在开始之前就结束了",
   "schedule.trace_op_never_ends": "{op} 有开始而没有结束",
   "schedule.trace_ops_overlap": "rank {rank}：{before} 尚未结束，{op} 就已开始",
+  "schedule.trace_without_common_step":
+    "没有所有 rank 都有的训练步：各文件起止于不同的训练步；请在每个 rank 上记录相同的训练步",
+  "schedule.trace_last_stage_waits":
+    "阶段 {stage} 是这里的最后一个阶段，却在前向已完成的反向之前空闲了 {time} ms：若流水线还有更多阶段，请同时给出其 rank 的 trace",
   "schedule.trace_slow_stage":
     "最慢的是 rank {rank} 上的阶段 {stage}：每个微批次 {time} ms，是各阶段中位数的 {ratio} 倍",
   "schedule.trace_too_large": "文件 {number} 有 {size} 字节，最多为 {most} 字节",

@@ -26,6 +26,8 @@ export const WEB_MESSAGES = {
   "http.one_import": "你的一个导入正在读取；请在 {seconds} 秒后再试",
   "http.imports_full": "正在读取 {most} 个导入；请在 {seconds} 秒后再试",
   "http.body_too_slow": "请求体未在 {seconds} 秒内到达。",
+  "http.body_takes_long":
+    "读取请求体需要超过 {seconds} 秒，即本服务器的上限：请给出较小的文件，或更简单的名称模式。命令行没有此限制。",
   "http.body_takes_memory": "读取请求体需要超过 {mb} MB 内存。",
   "http.address_too_long": "地址太长。",
   "http.body_incomplete": "请求体未能完整到达。",
@@ -199,7 +201,7 @@ export const WEB_MESSAGES = {
   "web.too_many_keys": "地址中的键超过 {most} 个",
   "web.unknown_prefix": "未知的键；其他调度的键以 {prefixes} 加一个点开头",
   "web.view_too_large": "内容太大，放不进一个文件；请减少微批次或设备",
-  "web.needs_a_model": "没有 --model 时 {key} 没有意义",
+  "web.needs_option": "没有 --{other} 时 {key} 没有意义",
   "boards.an_entry": "一份提交",
   "boards.cannot_keep": "目前无法保存提交",
   "boards.cannot_read": "目前无法读取排行榜",

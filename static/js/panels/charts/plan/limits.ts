@@ -49,10 +49,14 @@ export class Limits {
     );
   }
 
-  /** Follow the text of a link, and open where it limits something. command: finds the same plans; "": none does. */
-  sync(plan: string | null, command: string) {
+  /** The command that finds the same plans; "": none does. */
+  tell(command: string) {
     setText(this.#command, command);
     show(this.#command.parentElement as HTMLElement, command !== "");
+  }
+
+  /** Follow the text of a link, and open where it limits something. */
+  sync(plan: string | null) {
     if (plan === this.#shown) return;
     this.#shown = plan;
     const limits = readPlanLimits(plan ?? "") ?? new Map<string, string>();

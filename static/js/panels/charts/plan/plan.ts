@@ -143,7 +143,8 @@ class PlanTab {
 
   #sync() {
     const { preset } = this.store.get();
-    this.setup.sync(this.#asking !== null, preset ? planCommand(this.#asked(), this.#presetFor(preset)) : "");
+    this.setup.sync(this.#asking !== null);
+    this.setup.limits.tell(preset ? planCommand(this.#asked(), this.#presetFor(preset)) : "");
   }
 
   async #find(seconds: number) {

@@ -75,11 +75,10 @@ export class Setup {
     this.acts.changed();
   }
 
-  /** command: finds the same plans. */
-  sync(running: boolean, command: string) {
+  sync(running: boolean) {
     this.#running = running;
     const { preset, spec, view } = this.store.get();
-    this.limits.sync(view.plan, command);
+    this.limits.sync(view.plan);
     if (view.gb !== this.#shown) this.#show(view.gb);
     const known = shelf();
     if (!known) return;

@@ -290,6 +290,7 @@ export const WORKBENCH = {
   "step at least {after} as before": "单步时间下界仍为 {after}",
   "memory {held} of {limit}": "显存 {held}/{limit}",
   "memory {held}": "显存 {held}",
+  "The order is complete, but misses a goal.": "执行顺序已完整，但有一个目标没有达到。",
   "A goal can no longer be met.": "有一个目标已无法达到。",
   "Go back to where it could": "回到还能达到的地方",
   "Back to where the goals could still be met.": "已回到还能达到目标的地方。",
