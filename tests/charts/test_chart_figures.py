@@ -281,3 +281,14 @@ def test_the_values_of_the_heat_map_can_be_read_on_every_cell(theme: str) -> Non
         ground = "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(*ends, strict=True))
         assert contrast(ink, ground) >= 4.45, f"at {share:.2f} of the scale"  # the ground is rounded here
     assert len(seen) > 5
+
+
+def test_curves_and_messages_can_be_left_with_the_families_on_the_screen():
+    look = Appearance("light", 900, 400, "global", only=1)
+    plans = [plan("1f1b", 4, 16), plan("interleaved", 4, 16)]
+    chart = bubble_m(plans, look)
+    assert {row.cells[0] for row in chart.rows} == {"1F1B", "Interleaved 1F1B"}
+    loads = messages([plan("interleaved", 4, 16)], Appearance("light", 900, 400, "count", only=1))
+    assert {row.cells[0] for row in loads.rows} == {"Interleaved 1F1B"}
+    texts = [note["text"] for note in loads.figure.to_plotly_json()["layout"]["annotations"]]
+    assert any(text.startswith("bubble ") for text in texts), "the first says what the others are"

@@ -212,9 +212,9 @@ def test_progress_and_answers_are_there_after_a_reload_and_in_the_list(open_less
 
 def test_a_chart_is_drawn_in_the_text_and_its_points_go_on_the_timeline(open_lesson: OpenLesson) -> None:
     page = open_lesson("bubble", width=1440, height=900)
-    page.evaluate("""window.print = () => {
+    page.evaluate("""void (window.print = () => {
       document.body.dataset.printed = document.querySelectorAll('.chart .main-svg').length;
-    }""")
+    })""")
     page.keyboard.press("Control+p")
     wait(page, "document.body.dataset.printed >= 1")  # the charts are drawn first
     page.locator(".chart").scroll_into_view_if_needed()
