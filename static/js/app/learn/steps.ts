@@ -24,6 +24,7 @@ export function createSteps(article: HTMLElement, progress: ReturnType<typeof cr
   const questions = new IntersectionObserver(follow, { threshold: [0, 0.5, 1] });
   for (const question of article.querySelectorAll(".question")) questions.observe(question);
   article.addEventListener("answered", follow);
+  document.addEventListener("scrollend", follow); // the header covers what the window still counts as seen
 
   function follow() {
     if (isPresenting()) return;
