@@ -44,15 +44,19 @@ def lesson_file(lesson: Lesson, language: str, script: str, style: str, pictures
     """Return the file of a lesson; ``script`` and ``style`` are those of the bundle, ``pictures`` is the folder
     of a lecturer's pictures.
     """
-    questions = [sealed(question, language) for question in lesson.questions]
-    answers = {"questions": questions, "reasons": reasons_in(language)}
-    encoded = b64encode(json.dumps(answers, separators=(",", ":")).encode()).decode()
     page = render(
-        "learn/file.html", language, lesson=lesson, version=__version__, sealed=encoded,
+        "learn/file.html", language, lesson=lesson, version=__version__, sealed=answer_key(lesson, language),
         live=elements, table=lambda block: chart_table(block, language),
         **inlined(script, style),
     )  # fmt: skip
     return page if pictures is None else SHOWN_PICTURE.sub(lambda found: _inlined_picture(pictures, found[1]), page)
+
+
+def answer_key(lesson: Lesson, language: str) -> str:
+    """Return what a page without a server grades the answers with, in base64: not to be read by accident."""
+    questions = [sealed(question, language) for question in lesson.questions]
+    answers = {"questions": questions, "reasons": reasons_in(language)}
+    return b64encode(json.dumps(answers, separators=(",", ":")).encode()).decode()
 
 
 def _inlined_picture(folder: Path, name: str) -> str:
@@ -108,13 +112,15 @@ def _cell(cell: Any, language: str) -> str:
 
 
 def sealed(question: Question, language: str) -> dict[str, Any]:
-    """Return what the file's script needs to grade an answer (static/js/app/learn/grade.ts)."""
+    """Return what a script needs to grade an answer (static/js/app/learn/grade.ts); ``place`` is for a file's
+    component, ``view`` for the page.
+    """
     place = _place(question)
     return {
         "number": question.number, "kind": question.kind, "answer": question.answer, "unit": question.unit,
         "tolerance": question.tolerance, "others": [[tr(name, language), value] for name, value in question.others],
         "reasons": [option.reason for option in question.options], "right": question.right,
-        "ops": list(question.ops), "explanation": question.explanation, "place": place,
+        "ops": list(question.ops), "explanation": question.explanation, "place": place, "view": question.place or None,
         "shown": shown_answer(question),
         "goals": [
             asdict(goal) | {"name": tr(QUANTITIES[goal.quantity], language), "percent": goal.quantity == "bubble"}

@@ -1,16 +1,10 @@
 // The script of a lesson's file: the component for its scenes, and its questions, graded here. Sends no request.
-import { grade, isMet, type Reasons, type Sealed } from "./app/learn/grade.ts";
+import { gradeTry, isMet, opened, type Sealed } from "./app/learn/grade.ts";
 import { createQuestions } from "./app/learn/questions.ts";
 import { BubbleLine } from "./component/element.ts";
 
 const STILL = matchMedia("(prefers-reduced-motion: reduce)");
-const TRIES = 2;
-
-const sealed: { questions: Sealed[]; reasons: Reasons } = JSON.parse(
-  new TextDecoder().decode(
-    Uint8Array.from(atob(document.getElementById("lesson-answers")?.textContent ?? ""), (char) => char.charCodeAt(0)),
-  ),
-);
+const sealed = opened(document.getElementById("lesson-answers")?.textContent ?? "");
 
 const formOf = (number: number) => document.getElementById(`question-${number}`) as HTMLFormElement | null;
 
@@ -28,16 +22,9 @@ document.documentElement.classList.add("is-live");
 createQuestions({
   async ask(number, given, tries) {
     const question = sealed.questions.find((each) => each.number === number) as Sealed;
-    const verdict = grade(question, given, sealed.reasons, nearestLive(number)?.figures ?? undefined);
-    if (!verdict.right && tries < TRIES) return verdict;
-    const { explanation, place, shown, kind, right } = question;
-    return {
-      ...verdict,
-      explanation,
-      place: nearestLive(number) && !(kind === "reach" && verdict.right) && place,
-      answer: shown,
-      option: kind === "choose" ? right : null,
-    };
+    const live = nearestLive(number);
+    const graded = gradeTry(question, given, tries, sealed.reasons, live?.figures ?? undefined);
+    return { ...graded, place: live && !(question.kind === "reach" && graded.right) && question.place };
   },
   show({ place }, number, asked) {
     const live = nearestLive(number) ?? document.querySelector("bubble-line");

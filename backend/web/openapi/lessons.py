@@ -84,6 +84,9 @@ OPERATIONS: dict[str, Operation] = {
     "lessons.describe_lesson": Operation(
         TAG, answer("The lesson.", LESSON), (LANG,), path=SLUG, refusals=(304, 404), strict=False
     ),
+    "lessons.show_key": Operation(
+        TAG, answer("The key.", record(sealed=str)), (LANG,), path=SLUG, refusals=(304, 404), strict=False
+    ),
     "lessons.grade_answer": Operation(
         TAG,
         answer("The verdict.", GRADED),

@@ -13,7 +13,8 @@ export type Sealed = {
   right: number;
   ops: string[];
   explanation: string;
-  place: Record<string, string> | null;
+  place: Record<string, string> | null; // attributes of the component
+  view: string | null; // the same as a query of the page
   shown: string;
   goals: (Goal & { name: string; percent: boolean })[];
   sizes: string[];
@@ -26,7 +27,9 @@ export type Found = Record<Goal["quantity"], number>;
 type Verdict = { right: boolean; reason: string; counted: boolean };
 /** Templates by their codes. */
 export type Reasons = Record<string, string>;
+export type Key = { questions: Sealed[]; reasons: Reasons };
 
+export const TRIES = 2;
 const EPSILON = 1e-9;
 const NUMBER = /^[+-]?[0-9]{1,12}([.,][0-9]{1,9})?(e[+-]?[0-9]{1,3})?$/;
 const FRACTION = /^([0-9]{1,9}) ?[/⁄] ?([0-9]{0,8}[1-9][0-9]{0,8})$/;
@@ -65,6 +68,15 @@ export function grade(question: Sealed, given: string, reasons: Reasons, found?:
   return gradeOrder(question, given.split(/\s+/).filter(Boolean), reasons);
 }
 
+/** A question that is over has its answer as well. */
+export function gradeTry(question: Sealed, given: string, tries: number, reasons: Reasons, found?: Found) {
+  const verdict = grade(question, given, reasons, found);
+  if (!verdict.right && (tries < TRIES || !verdict.counted)) return verdict;
+  const { explanation, shown, kind, right, spots } = question;
+  const spot = spots.length ? spots[0].op || `${spots[0].rank}@${(spots[0].begin + spots[0].end) / 2}` : null;
+  return { ...verdict, explanation, answer: shown, option: kind === "choose" ? right : null, spot };
+}
+
 function gradeSizes({ goals, sizes }: Sealed, given: string, reasons: Reasons, found?: Found): Verdict {
   const pairs = SIZES.test(given) ? given.split(" ").map((pair) => pair.split("=")) : [];
   if (!found || sorted(pairs.map(([size]) => size)) !== sorted(sizes)) return wrong(reasons, "set_sizes");
@@ -76,6 +88,10 @@ function gradeSizes({ goals, sizes }: Sealed, given: string, reasons: Reasons, f
   });
   return wrong(reasons, "not_reached", { sizes: shown, found: values.join(reasons.between ?? ", ") });
 }
+
+/** The answers of a lesson, from the base64 that they come in. */
+export const opened = (sealed: string): Key =>
+  JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(sealed), (char) => char.charCodeAt(0))));
 
 /** A number as the server writes it in a lesson. */
 function plain(value: number) {

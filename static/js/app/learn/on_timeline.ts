@@ -4,7 +4,7 @@ import { formatNumber, formatPercent, formatTime } from "../../core/i18n/numbers
 import { opText } from "../../core/schedule/ops.ts";
 import { invalidate, onStage } from "../../ui/frame_loop.ts";
 import { setText } from "../../ui/dom.ts";
-import { isMet, type Goal } from "./grade.ts";
+import { isMet, type Found, type Goal } from "./grade.ts";
 import type { Plan } from "../../data/plan.ts";
 import type { Trace } from "../../timeline/trace.ts";
 import type { TimelineView } from "../timeline_view.ts";
@@ -47,12 +47,16 @@ export function createOnTimeline(view: TimelineView, scene: SceneView, sizes: Re
   });
 }
 
+/** What the goals of a question are about. */
+export const valuesOf = ({ figures, memory }: Plan): Found | undefined =>
+  figures ? { bubble: figures.bubble.global.ofTotal, makespan: figures.makespan, peak: memory } : undefined;
+
 /** Returns whether the goals are met. */
 function showSizes(form: HTMLFormElement, chosen: HTMLElement, plan: Plan, changed: boolean) {
-  const { shown, figures, memory } = plan;
-  if (!figures || !shown || shown !== plan.asked) return false;
+  const { shown } = plan;
+  const values = valuesOf(plan);
+  if (!values || !shown || shown !== plan.asked) return false;
   const goals: Goal[] = JSON.parse(form.dataset.goals ?? "[]");
-  const values = { bubble: figures.bubble.global.ofTotal, makespan: figures.makespan, peak: memory };
   const names = { bubble: t("bubble"), makespan: t("step time"), peak: t("peak memory") };
   const found = goals.map(({ quantity }) => {
     const value = quantity === "bubble" ? formatPercent(values.bubble) : formatNumber(values[quantity]);

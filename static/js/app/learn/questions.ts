@@ -1,5 +1,6 @@
 // The questions of a lesson: an answer is graded, a wrong one gets its reason and a second try, then the explanation.
 // Works on the HTML that the server made, in a lesson's page and in its file; its texts are in that HTML too.
+import { TRIES } from "./grade.ts";
 import { createOrder } from "./order_list.ts";
 import { h, replace } from "../../ui/dom.ts";
 
@@ -20,8 +21,6 @@ type Acts = {
   keep: (number: number, answered: Answered) => void; // a question that is over
   kept: (number: number) => Answered | null;
 };
-
-const TRIES = 2;
 
 /** What a text of the server contains. */
 export const nodesOf = (html: string) => [...new DOMParser().parseFromString(html, "text/html").body.childNodes];
