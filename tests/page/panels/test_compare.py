@@ -145,6 +145,7 @@ def test_the_table_follows_the_setting_and_sends_no_request_while_closed(open_pa
 
 def test_on_a_phone_only_the_table_scrolls_and_the_names_stay(open_page: Open) -> None:
     page = opened(open_page, width=360, height=740, has_touch=True)
+    settle(page)  # the table is drawn again when its figures arrive
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     page.evaluate("document.querySelector('.comparison-scroll').scrollLeft = 400")
     box = page.locator("[data-family=zb-h1] .put").bounding_box()

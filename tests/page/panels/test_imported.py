@@ -332,6 +332,7 @@ def test_an_imported_order_runs_and_the_run_has_its_lane(open_page: Open) -> Non
 
 def test_the_dialog_works_by_keyboard_and_at_360_px(open_page: Open) -> None:
     page = open_page("?family=1f1b&tab=compare", width=360, height=740, has_touch=True)
+    settle(page)  # the comparison is drawn again when its figures arrive
     page.locator("#compare-import").scroll_into_view_if_needed()
     page.focus("#compare-import")
     page.keyboard.press("Enter")

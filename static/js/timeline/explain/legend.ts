@@ -70,8 +70,8 @@ function stripEntries({ lanes, full }: Scene) {
   const weights = lanes.some((lane) => (lane.spec.weights ?? 0) > 0);
   const all = formatNumber(Number(full.toPrecision(4)));
   const text = weights
-    ? t("activations held and stashed weights; full height {all}", { all })
-    : t("activations held; full height {all}", { all });
+    ? t("activations, stashed weights; full height {all}", { all })
+    : t("activations; full height {all}", { all });
   const real = lanes.flatMap((lane) => alive(lane.schedule, lane.times, lane.spec, lane.details) ?? []);
   const bytes = real.length === 1 ? t(", measured {bytes}", { bytes: formatBytes(full * real[0].unit) }) : "";
   const counted = real.length ? [entry("counted", t("as the plan counts"))] : [];
