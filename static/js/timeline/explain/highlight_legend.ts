@@ -1,5 +1,5 @@
 // What the marks of the critical path, a followed micro-batch and the lanes of messages mean: in the legend
-// where its last line has room, so that a switch never moves the timeline, and in the list above the telling line
+// where its line has room, so that a switch never moves the timeline, and in the list above the telling line
 // always.
 import { byId, context, h, replace } from "../../ui/dom.ts";
 import { colour, residualPaints } from "../../ui/palette.ts";
@@ -88,14 +88,22 @@ let shownFor: ViewState | null = null;
  */
 export function fitHighlightKey(view: ViewState | null = shownFor) {
   shownFor = view;
-  if (!view) return;
   const legend = byId("legend");
-  const list = entries(view);
-  replace(inLegend, ...list.map(item)); // again each time: the colours may be others
   inLegend.remove();
-  const last = legend.lastElementChild;
-  if (!list.length || !(last instanceof HTMLElement)) return;
-  const tall = legend.offsetHeight;
-  legend.append(inLegend);
-  if (legend.offsetHeight !== tall || inLegend.offsetTop > last.offsetTop + last.offsetHeight) inLegend.remove();
+  if (view) replace(inLegend, ...entries(view).map(item)); // again each time: the colours may be others
+  if (view && inLegend.childNodes.length && legend.childNodes.length) {
+    legend.append(inLegend);
+    if (scrolls(legend)) inLegend.remove();
+  }
+  reachByKey(legend);
+}
+
+const scrolls = (legend: HTMLElement) => legend.scrollWidth > legend.clientWidth;
+
+/** What is too long for the legend's line can be scrolled with the arrow keys. */
+function reachByKey(legend: HTMLElement) {
+  const given = { tabindex: "0", role: "group", "aria-label": t("Legend") };
+  for (const [name, value] of Object.entries(given))
+    if (scrolls(legend)) legend.setAttribute(name, value);
+    else legend.removeAttribute(name);
 }
