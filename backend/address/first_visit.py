@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from backend.address.link_state import OTHERS
+from backend.address.preset import PREFIX
 from backend.address.query import KEYS
 
 VIEW_KEYS = (
@@ -12,7 +14,7 @@ VIEW_KEYS = (
 )
 """Keys of a view besides its schedules; theme, colours and language are the reader's."""
 NAMED = {"z", "run", *VIEW_KEYS, *KEYS}
-PREFIXES = ("b.", "c.", "d.", "m.")
+PREFIXES = (*OTHERS, PREFIX)
 
 
 def is_first_visit(keys: Iterable[str]) -> bool:
