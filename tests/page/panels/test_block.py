@@ -194,7 +194,7 @@ def test_a_change_of_theme_repaints_the_block(open_page: Open) -> None:
 
 
 def test_a_closed_tab_sends_no_request_and_a_lost_server_is_reported(open_page: Open) -> None:
-    page = open_page("?family=1f1b&p=4", forgive="Failed to load resource")
+    page = open_page("?family=1f1b&p=4", forgive="Failed to load resource", anew=True)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.fill("#field-p", "5")

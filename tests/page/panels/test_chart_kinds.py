@@ -143,7 +143,7 @@ def test_a_setting_that_changes_while_a_chart_is_drawn_wins(open_page: Open) -> 
 
 
 def test_a_lost_server_is_shown_in_place_of_the_figure(open_page: Open) -> None:
-    page = open_page("?p=4&m=8&tab=charts&chart=memory", forgive="Failed to load resource")
+    page = open_page("?p=4&m=8&tab=charts&chart=memory", forgive="Failed to load resource", anew=True)
     shown(page, "memory")
     page.route("**/api/charts/**", lambda route: route.abort())
     page.evaluate("document.querySelector('[data-chart=vocabulary]').click()")

@@ -90,6 +90,7 @@ def test_experts_latents_and_what_memory_counts_are_entered_and_in_the_link(open
     enter(page, "reserve", "4.5")
     page.select_option("#preset-tp", "8")
     expect(page.locator("#own-sequence_parallel")).to_be_checked()
+    settle(page)
     page.uncheck("#own-sequence_parallel")
     shared = {"m.ep": "4", "m.gradients": "2", "m.reserve": "4.5e9", "m.sp": "0", "m.mtp": "1"}
     assert keys(page).items() >= shared.items()
@@ -113,7 +114,7 @@ def test_each_ranks_memory_is_a_bar_of_parts_with_their_formulas(open_page: Open
 
 
 def test_costs_that_arrive_do_not_overwrite_a_number_that_is_being_typed(open_page: Open) -> None:
-    page = open_page(f"?{MODEL}&p=8")
+    page = open_page(f"?{MODEL}&p=8", anew=True)  # an earlier test may have these costs already
     own(page)
     held = hold(page, "**/api/costs?*")
     enter(page, "hidden", "5120")

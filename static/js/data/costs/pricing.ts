@@ -71,6 +71,11 @@ export class Pricing {
     return this.#problem instanceof Offline;
   }
 
+  /** Whether the first schedule's costs are requested and not here yet. */
+  get waits() {
+    return this.store.get().preset !== null && !this.priced && !this.#problem;
+  }
+
   /** Request what is missing. */
   sync() {
     const state = this.store.get();

@@ -268,7 +268,7 @@ export class CostsSection {
     else if (this.#filled) this.#complain("");
     show(this.#apply, preset === null);
     show(this.#arithmetic, preset !== null);
-    show(this.#layers.node, pricing.priced !== undefined);
+    if (!pricing.waits) show(this.#layers.node, pricing.priced !== undefined);
     if (pricing.priced) this.#layers.sync();
     this.weigh();
     const shown = this.store.get().view.tab === "costs";
@@ -278,9 +278,9 @@ export class CostsSection {
     this.#fill();
   }
 
-  /** Does the schedule on the screen fit the machine's memory? */
+  /** Does the schedule on the screen fit the machine's memory? The last verdict stays while costs are requested. */
   weigh() {
-    if (!this.node.open) return;
+    if (!this.node.open || this.pricing.waits) return;
     const memory = stepUnits(this.pricing.priced, this.plan())?.memory;
     show(this.#verdict, memory !== undefined);
     if (!memory) return;
