@@ -57,16 +57,22 @@ def kill(pid: int) -> None:
             _control.sendall(COMMAND.pack(KILL, pid))
 
 
+def launch() -> socket.socket:
+    """Start the program of the fork server and return the socket for its commands."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        subprocess.Popen(
+            [sys.executable, "-m", "backend.compute.fork_server", *_modules],
+            cwd=PROJECT, env=os.environ | ONE_THREAD, stdin=theirs.fileno(), stdout=subprocess.DEVNULL,
+            start_new_session=True,
+        )  # fmt: skip
+    return ours
+
+
 def _started() -> socket.socket:
     global _control
     if _control is None:
-        _control, theirs = socket.socketpair()
-        with theirs:
-            subprocess.Popen(
-                [sys.executable, "-m", "backend.compute.fork_server", *_modules],
-                cwd=PROJECT, env=os.environ | ONE_THREAD, stdin=theirs.fileno(), stdout=subprocess.DEVNULL,
-                start_new_session=True,
-            )  # fmt: skip
+        _control = launch()
     return _control
 
 

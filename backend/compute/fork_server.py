@@ -41,7 +41,7 @@ class ForkServer:
     def serve(self) -> None:
         """Carry out commands until the socket closes, then kill all workers."""
         if _cached():
-            _load()
+            load()
         else:
             self._compile_in_child()
         while True:
@@ -96,10 +96,10 @@ class ForkServer:
                     return
                 self._children.discard(pid)
                 if pid == self._compiler and status == 0:
-                    _load()  # from the cache now
+                    load()  # from the cache now
 
 
-def _load() -> None:
+def load() -> None:
     """Load the kernels from numba's cache, and leave all that is loaded out of garbage collection: it marks the objects
     that it visits, which would copy their memory into each worker.
     """

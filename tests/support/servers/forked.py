@@ -1,13 +1,14 @@
 """Servers forked from a process that has imported what they need: a start takes little time.
 
-What runs in the fork is the same program with its own arguments, environment and streams; test_serve.py
-starts it as users do. As a program, ``python -m tests.support.servers.forked``, this is the process that forks.
+What runs in the fork is the same program with its own arguments, environment and streams, and so is its fork server
+of workers; test_serve.py starts them as users do. As a program, ``python -m tests.support.servers.forked``, this is the
+process that forks.
 """
 
 from __future__ import annotations
 
 import array
-import gc
+import importlib
 import json
 import os
 import select
@@ -20,6 +21,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import IO
 
+from backend.compute import fork_client, fork_server
 from backend.config import PROJECT
 
 LENGTH = struct.Struct("!I")
@@ -92,16 +94,20 @@ class ServerForks:
             self._socket, theirs = socket.socketpair()
             with theirs:
                 self._process = subprocess.Popen(
-                    [sys.executable, "-m", "tests.support.servers.forked"], cwd=PROJECT, stdin=theirs.fileno()
-                )
+                    [sys.executable, "-m", "tests.support.servers.forked"],
+                    cwd=PROJECT, env=os.environ | fork_client.ONE_THREAD, stdin=theirs.fileno(),
+                )  # fmt: skip
         return self._socket
 
 
 def fork_forever(control: socket.socket) -> None:
     """Fork a server for each request until the socket closes, and report the end of each to its own socket."""
     from backend.web import factory, serve  # noqa: F401  # what a server imports
+    from backend.web.http.computing import QUICK_WORK
 
-    gc.freeze()  # the copies share the memory of what is imported
+    for name in QUICK_WORK:  # what its fork server imports
+        importlib.import_module(f"backend.jobs.{name}")
+    fork_server.load()  # and leaves what is imported out of garbage collection: the copies share its memory
     living: dict[int, socket.socket] = {}
     wake, woken = socket.socketpair()
     woken.setblocking(False)
@@ -165,6 +171,8 @@ def _serve(arguments: list[str], environ: dict[str, str], writing: int, errors: 
                 os.close(source)
         os.environ.clear()
         os.environ.update(environ)
+        if environ.get("BUBBLELINE_PROCESSES", "1") == "1":  # of several processes, the first one computes nothing
+            _fork_compute()
         from app import cli
 
         cli(arguments, prog_name="app.py")
@@ -174,6 +182,22 @@ def _serve(arguments: list[str], environ: dict[str, str], writing: int, errors: 
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
+
+
+def _fork_compute() -> None:
+    """Fork the server's own fork server now, while there is one thread; the server finds it when it starts one."""
+    ours, theirs = socket.socketpair()
+    if os.fork() == 0:
+        ours.close()
+        os.setsid()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        try:
+            fork_server.ForkServer(theirs).serve()
+        finally:
+            os._exit(0)
+    theirs.close()
+    forked, start = [ours], fork_client.launch
+    fork_client.launch = lambda: forked.pop() if forked else start()
 
 
 if __name__ == "__main__":

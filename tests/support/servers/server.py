@@ -82,14 +82,14 @@ class Server:
 
     def runner(self) -> int:
         """Its runner's process: its only child but the one that forks its workers."""
-        (child,) = (each for each in children_of(self.process.pid) if "compute.fork_server" not in command_of(each))
+        (child,) = (each for each in children_of(self.process.pid) if not forks_workers(each))
         return child
 
     def fork_server(self) -> int:
         """The process that forks its workers, which is there soon after it."""
 
         def found() -> list[int]:
-            return [each for each in children_of(self.process.pid) if "compute.fork_server" in command_of(each)]
+            return [each for each in children_of(self.process.pid) if forks_workers(each)]
 
         until(found)
         return found()[0]
@@ -97,6 +97,11 @@ class Server:
     def workers(self) -> list[int]:
         """Its processes for computations."""
         return children_of(self.fork_server())
+
+
+def forks_workers(pid: int) -> bool:
+    """Whether a server's child is its fork server: the usual program, or a copy of the process that forks servers."""
+    return any(name in command_of(pid) for name in ("backend.compute.fork_server", "tests.support.servers.forked"))
 
 
 Start = Callable[..., Server]
