@@ -1,8 +1,12 @@
 // The page's own texts against its Chinese catalogue: every text has a Chinese one, none is left over, and no text on
-// the page bypasses t(...).
+// the page bypasses t(...). Of the catalogue <bubble-line> brings only the files it imports, because all is too large.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { FAMILIES_MESSAGES } from "../../../static/js/core/i18n/zh/messages_families.ts";
+import { COMPONENT } from "../../../static/js/core/i18n/zh/page/component.ts";
 import { SERVERS, TEXTS } from "../../../static/js/core/i18n/zh/zh.ts";
+import { CONSTRUCTED_FAMILIES } from "../../../static/js/core/schedule/spec_tables.ts";
 import { holesOf, readSources, readTemplates, textsOf, textsOfHtml } from "../support/page_texts.ts";
 
 const { texts, odd, bare } = readSources();
@@ -66,6 +70,18 @@ const PROGRAM: Record<string, string[]> = {
   "component/style.ts": [""], // a style sheet
   "core/families/legal.ts": [""], // sentences of the server, translated by their codes
 };
+const ROOT = new URL("../../../", import.meta.url);
+const IMPORT = /^(?:import(?! type)|\} from|export .* from).*"(\..*\.ts)";$/gm;
+
+/** The modules that a module needs, and itself. */
+function modules(path: string, found: Set<string> = new Set()) {
+  if (found.has(path)) return found;
+  found.add(path);
+  for (const [, name] of readFileSync(new URL(path, ROOT), "utf8").matchAll(IMPORT))
+    modules(new URL(name, new URL(path, ROOT)).href.slice(ROOT.href.length), found);
+  return found;
+}
+
 const at = ({ file, line, text }: { file: string; line: number; text: string }) => `${file}:${line}: ${text}`;
 
 test("every text of the page has a Chinese one", () => {
@@ -170,4 +186,16 @@ test("the scan detects untranslated texts in a sample", () => {
     [html.texts, html.bare].map((list) => list.map(({ text }) => text)),
     [["Why", "One", "Three"], ["Two"]],
   );
+});
+
+test("what the component says has a Chinese text among those that it brings, and they are no more", () => {
+  const parts = modules("static/js/bubble_line.ts");
+  const said = texts.filter(({ file }) => parts.has(file));
+  assert.deepEqual(Object.keys(COMPONENT).sort(), [...new Set(said.map(({ text }) => text))].sort());
+});
+
+test("every refusal of a family has a Chinese sentence in the component", () => {
+  const rules = CONSTRUCTED_FAMILIES.flatMap(({ legal }) => legal.map(({ code }) => code));
+  const codes = new Set([...rules, "schedule.family_takes_v_exactly", "schedule.family_takes_v_from"]);
+  assert.deepEqual(Object.keys(FAMILIES_MESSAGES).sort(), [...codes].sort());
 });
