@@ -109,7 +109,7 @@ def _written_out(text: str) -> list[tuple[int, str]]:
             continue
         if sign == ")" and opened is not None and times is not None:
             part, opened = out[opened:], None
-        elif sign in f"{SIGNS}," and sign:
+        elif sign in f"{SIGNS},":
             part = [(at, sign)]
             out += part
         else:
