@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.page.queries import Open, figure, settle, wait, wait_url
+from tests.support.page.queries import GO, Open, figure, settle, wait, wait_url
 
 pytestmark = pytest.mark.one_document
 
@@ -115,7 +115,8 @@ def test_each_plot_of_the_paper_is_one_click_and_in_the_link(open_page: Open) ->
 
 
 def test_an_old_name_of_a_model_in_a_link_still_means_it(open_page: Open) -> None:
-    page = open_page("?m.model=llama3-7b&p=4")
+    page = open_page("?family=1f1b&p=4", anew=True)
+    page.evaluate(GO, "?m.model=llama3-7b&p=4")  # a step in the history, to the first view with a model
     wait(page, "bubbleline.state().spec.costs.F !== 1")
     expect(page.locator("#pricing > summary")).to_contain_text("Llama 3 8B on H100")
     page.click("#pricing > summary")

@@ -44,6 +44,7 @@ export class CostsSection {
   balance: Balance;
 
   #presetName = h("small");
+  #asked: Preset | null = null; // the preset for which the models were requested last
   #model = h("select#preset-model");
   #machine = h("select#preset-machine");
   #sequence = h("select#preset-sequence");
@@ -129,7 +130,6 @@ export class CostsSection {
       if (this.node.open) this.#load();
     });
     this.#draft = store.get().origin ?? this.#draft;
-    if (store.get().preset) queueMicrotask(() => this.#load());
   }
 
   #build() {
@@ -250,6 +250,8 @@ export class CostsSection {
     const { preset } = this.store.get();
     const { pricing } = this;
     if (preset) this.#draft = preset;
+    if (preset && preset !== this.#asked && !shelf()) void this.#load(); // its title; once, also without an answer
+    this.#asked = preset;
     this.node.classList.toggle("is-applied", preset !== null);
     setText(
       this.#presetName,
