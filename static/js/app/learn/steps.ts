@@ -8,6 +8,9 @@ const VIEWS = ".scene, .question[data-query]"; // what has a view of its own
 const FIRST = "start"; // the introduction's anchor, which no address needs
 const LINE = 0.45; // of the window's height: what is above has been reached
 
+/** Whether the browser may still have to scroll to the step of the address. */
+const isLoading = () => document.readyState !== "complete" && location.hash !== "";
+
 export function createSteps(article: HTMLElement, progress: ReturnType<typeof createProgress>, view: SceneView) {
   const steps = [...article.querySelectorAll(".step")] as HTMLElement[];
   const bar = byId("lesson-steps");
@@ -25,6 +28,7 @@ export function createSteps(article: HTMLElement, progress: ReturnType<typeof cr
   for (const question of article.querySelectorAll(".question")) questions.observe(question);
   article.addEventListener("answered", follow);
   document.addEventListener("scrollend", follow); // the header covers what the window still counts as seen
+  window.addEventListener("load", follow);
 
   function follow() {
     if (isPresenting()) return;
@@ -36,7 +40,7 @@ export function createSteps(article: HTMLElement, progress: ReturnType<typeof cr
     if (scene && !isHeld(view.answered ?? view.scene, scene)) view.take(scene);
     const now = mark ? steps.indexOf(mark.step) : 0;
     wanted = -1;
-    if (now === at) return;
+    if (now === at || (now === 0 && isLoading())) return;
     at = now;
     const { id } = steps[at];
     progress.reach(id);
