@@ -17,6 +17,7 @@ from backend.config import PROJECT, Config, ConfigError
 from backend.errors import Message, RequestError, message
 from backend.runs.run_series import RunnerGoneError, Series
 from backend.schedule import result
+from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
 from backend.schedule.families.searched import search_order
 from backend.schedule.family_names import canonical
@@ -220,8 +221,19 @@ def without(key: str, other: str) -> Message:
 
 
 def asked_spec(data: dict[str, Any], preset: Preset | None) -> Spec:
-    """Return the legal spec of a command's options, with the costs of a model and a machine. Raises SpecError."""
-    return priced(registry.read(data), preset, data)
+    """Return the legal spec of a command's options, with the costs of a model and a machine. Raises SpecError, also for
+    a share of W where there is no W: a link keeps it for the families that have one.
+    """
+    spec = registry.read(data)
+    family = registry.family_of(spec)
+    if "w_share" in data and family.backward == "full":
+        text = message(
+            "schedule.family_has_no_w",
+            "{family} does not split the backward, so W needs nothing; leave w_share out",
+            family=family.title,
+        )
+        raise SpecError("w_share", spec.w_share, text, nearest=Spec.w_share)
+    return priced(spec, preset, data)
 
 
 def priced(spec: Spec, preset: Preset | None, data: Mapping[str, Any]) -> Spec:

@@ -154,6 +154,12 @@ def test_the_time_of_an_option_that_is_not_given_is_refused(command: str, tmp_pa
             assert refused == field, (command, field, said)
 
 
+@pytest.mark.parametrize("command", ["show", "export", "run"])
+def test_what_w_needs_is_refused_where_the_backward_is_whole(command: str, tmp_path: Path) -> None:
+    said, refused = answer(arguments(command, {"family": "1f1b", "w_share": 0.5} | SIZES, tmp_path / "order.csv"))
+    assert refused == "w_share", said
+
+
 @pytest.mark.parametrize("route", ["schedule", "compare", "export"])
 def test_every_key_of_a_route_changes_its_answer_or_is_refused(route: str, client: FlaskClient) -> None:
     def ask(data: dict[str, Any]) -> Any:

@@ -79,6 +79,7 @@ export const SCHEDULE_MESSAGES = {
   "schedule.effort_too_large": "在此规模下，effort 至多为 {nearest}",
   "schedule.family_cannot_offload":
     "{family} 的激活值留在设备上；请选择反向按先进先出执行的调度，例如 1f1b、interleaved 或 gis",
+  "schedule.family_has_no_w": "{family} 不拆分反向，W 不占用任何东西；请去掉 w_share",
   "schedule.family_has_no_pairs": "{family} 没有重叠对；请去掉 FB",
   "schedule.family_has_no_such_field": "{family} 没有 {name}；请去掉它",
   "schedule.family_is_a_name": "family 应为名称，例如 1f1b",
