@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 from tests.charts.contrast import contrast
 from tests.page.app.test_axe import violations
-from tests.page.learn.conftest import OpenLesson
+from tests.page.learn.conftest import READY, OpenLesson
 from tests.support.page.queries import Open, state, wait
 
 PRESENTING = "document.documentElement.classList.contains('is-presenting')"
@@ -59,6 +59,8 @@ def test_p_presents_the_timeline_alone_and_a_clicker_and_the_presenters_window_t
     page.keyboard.press("ArrowLeft")
     expect(notes.locator("#presenter-count")).to_have_text("1 / 12")
     assert violations(notes) == []
+    page.reload()
+    expect(strip(page)).to_contain_text("one device works, three wait")  # it goes on
     page.keyboard.press("Escape")
     expect(page.locator("#controls")).to_be_visible()
     expect(notes.locator("#presenter-state")).to_be_visible()
@@ -81,8 +83,13 @@ def test_a_lesson_is_presented_block_by_block_from_a_link(open_lesson: OpenLesso
     page.keyboard.press("PageDown")
     expect(question).to_be_hidden()
     expect(page.locator("#plot")).to_be_visible()
+    page.reload()
+    expect(strip(page)).to_contain_text("3 / ")  # it goes on
     page.keyboard.press("p")
     wait(page, f"!({PRESENTING})")
+    page.reload()
+    wait(page, READY)
+    assert not page.evaluate(PRESENTING), "it was left"
     expect(page.locator("#lesson-caption")).to_be_visible()
 
 

@@ -1,6 +1,6 @@
 // A lesson's page: the text and, beside it, the live timeline, which shows the scene whose text is being read.
 import { createCharts } from "./charts.ts";
-import { createPresenting } from "../present/presenting.ts";
+import { createPresenting, startsPresenting } from "../present/presenting.ts";
 import { lessonDeck } from "../present/lesson_deck.ts";
 import { createLook, createLookMenu, lookQuery } from "./look.ts";
 import { createProgress, createScore } from "./progress.ts";
@@ -57,6 +57,7 @@ export async function startLesson() {
     kept: progress.kept,
   });
   if (!started) return;
+  const isPresented = startsPresenting();
   const { store, plans } = started;
   const view = new TimelineView(store, plans, { showShortcuts: () => {} });
   listenKeys(view.keys(), byId("stage"));
@@ -75,7 +76,7 @@ export async function startLesson() {
   });
   createPrint(charts.drawAll);
   exposeForTests(view);
-  if (new URLSearchParams(location.search).get("present") === "1") presenting.enter();
+  if (isPresented) presenting.enter();
 }
 
 /** The key P, and back to where the text is about the slide that was shown last. */

@@ -17,11 +17,25 @@ type Parts = {
 };
 
 const CLASS = "is-presenting";
+const SLIDE = "bubbleline.present.slide"; // the number of the slide in this tab, for a reload
 const LEFT = "M10.5 2L4.5 8l6 6 1.4-1.4L7.3 8l4.6-4.6z";
 const RIGHT = "M5.5 2l6 6-6 6-1.4-1.4L8.7 8 4.1 3.4z";
 const NOTES = "M2 2h12v9H8.8l-3.3 3v-3H2zM4 4.5V6h8V4.5zm0 3V9h5V7.5z";
 const WHOLE = "M2 2h5v2H4v3H2zm7 0h5v5h-2V4H9zM2 9h2v3h3v2H2zm10 0h2v5H9v-2h3z";
 const CLOSE = "M3.4 2L8 6.6 12.6 2 14 3.4 9.4 8l4.6 4.6-1.4 1.4L8 9.4 3.4 14 2 12.6 6.6 8 2 3.4z";
+
+/**
+ * Whether to present at once: a link asks for it, which is no part of a view and goes out of the address, or the page
+ * did so before it was loaded again.
+ */
+export function startsPresenting() {
+  const { pathname, search, hash } = location;
+  const rest = search.replace(/([?&])present=1(&|$)/, (_, before, after) => (after ? before : ""));
+  if (rest !== search) history.replaceState(history.state, "", pathname + rest + hash);
+  const [visit] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
+  if (visit?.type !== "reload") sessionStorage.removeItem(SLIDE);
+  return rest !== search || sessionStorage.getItem(SLIDE) !== null;
+}
 
 /** Whether the page is presenting. */
 export const isPresenting = () => document.documentElement.classList.contains(CLASS);
@@ -47,6 +61,7 @@ export function createPresenting({ deck: load, onLeave }: Parts) {
     const slide = deck?.slides[to];
     if (!deck || !slide) return;
     at = to;
+    sessionStorage.setItem(SLIDE, String(slide.number));
     slide.show();
     strip.write(slide, at, deck.slides.length);
     tell();
@@ -64,11 +79,13 @@ export function createPresenting({ deck: load, onLeave }: Parts) {
     recolour();
     window.addEventListener("keydown", onKey, { capture: true });
     deck = await load();
-    if (isPresenting()) turn(deck.first);
+    const before = deck.slides.findIndex(({ number }) => String(number) === sessionStorage.getItem(SLIDE));
+    if (isPresenting()) turn(before < 0 ? deck.first : before);
   }
 
   function leave() {
     if (!isPresenting()) return;
+    sessionStorage.removeItem(SLIDE);
     document.documentElement.classList.remove(CLASS);
     strip.node.remove();
     recolour();
