@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import socket
 import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import gevent
 import pytest
 
-from backend.compute.live_searches.search_job import SearchJob
+from backend.compute import frames
+from backend.compute.live_searches import search_job
+from backend.compute.live_searches.search_job import OVER, SearchJob
 from backend.compute.live_searches.search_queue import MOST_PER_CLIENT, MOST_WAITING, RETRY_S, SearchQueue
+from backend.compute.live_searches.search_work import Better
+from backend.compute.worker import Reply
 from backend.errors import RequestError
 from backend.schedule.families import registry
 from backend.schedule.order import wire
+from backend.schedule.spec import Spec
 from tests.conftest import Server, until
 from tests.support.web_pages import Page
 
 HARD = {"family": "zb-auto", "p": 6, "m": 18, "memory": 4, "costs": {"F": 18.5, "I": 18.1, "W": 9.3, "comm": 0.6}}
+PROVED = HARD | {"m": 6}  # ends early, once an order is as short as the bound
 
 
 class Seeker(Page):
@@ -31,8 +39,15 @@ class Seeker(Page):
         self.events: list[dict[str, Any]] = []
         self.io.on("search", self.events.append)
 
-    def search(self, spec: dict[str, Any] = HARD, seconds: float = 0.6) -> dict[str, Any]:
+    def search(self, spec: dict[str, Any] = HARD, seconds: float = 60) -> dict[str, Any]:
         return self.ask("search", {"spec": spec, "seconds": seconds})
+
+    def find(self, spec: dict[str, Any] = HARD) -> dict[str, Any]:
+        """Search until there is an order, and stop; returns the last event."""
+        self.search(spec)
+        until(lambda: any(each.get("order") for each in list(self.events)))
+        self.ask("search_stop")
+        return self.last()
 
     def last(self) -> dict[str, Any]:
         until(lambda: any(each["status"] in ("finished", "stopped", "failed") for each in list(self.events)))
@@ -65,8 +80,7 @@ def test_a_search_reports_every_better_order_and_its_gap_to_the_bound_until_it_i
 
 def test_the_searched_order_is_the_schedule_of_its_spec_at_once(server: Server, seeker: Callable[[], Seeker]) -> None:
     page = seeker()
-    page.search()
-    last = page.last()
+    last = page.find()
     costs = last["spec"]["costs"]
     query = {"family": "zb-auto", "p": 6, "m": 18, "memory": 4, "effort": last["spec"]["effort"], "seed": 1}
     query |= {key: costs[key] for key in ("F", "I", "W", "comm")}
@@ -78,8 +92,7 @@ def test_the_searched_order_is_the_schedule_of_its_spec_at_once(server: Server, 
 
 def test_every_order_of_a_search_has_the_copies_of_its_offload(seeker: Callable[[], Seeker]) -> None:
     page = seeker()
-    page.search(HARD | {"offload": "full"})
-    last = page.last()
+    last = page.find(HARD | {"offload": "full"})
     orders = [wire.decode(each["order"]) for each in page.events if each.get("order")]
     assert orders
     assert all(order.copies is not None for order in orders)
@@ -91,7 +104,7 @@ def test_a_new_search_replaces_the_old_one(seeker: Callable[[], Seeker]) -> None
     page = seeker()
     first = page.search(seconds=60)["id"]
     until(lambda: any(each["better"] for each in list(page.events)))
-    second = page.search(HARD | {"m": 6}, seconds=0.3)["id"]
+    second = page.search(PROVED)["id"]
     until(lambda: any(each["id"] == second and each["status"] == "finished" for each in list(page.events)))
     later = page.events[next(k for k, each in enumerate(page.events) if each["id"] == second) :]
     assert {each["id"] for each in later} == {second}
@@ -100,19 +113,18 @@ def test_a_new_search_replaces_the_old_one(seeker: Callable[[], Seeker]) -> None
 
 def test_three_searches_at_once_are_acknowledged_at_once_with_their_positions(seeker: Callable[[], Seeker]) -> None:
     pages = [seeker() for _ in range(4)]
-    answers = [
-        page.search(HARD | {"m": 12 + number}, seconds=0.2 if number else 60) for number, page in enumerate(pages)
-    ]
+    answers = [page.search(HARD | {"m": 12 + number}) for number, page in enumerate(pages)]
     assert [answer["position"] for answer in answers] == [0, 1, 2, 3]
     assert pages[3].ask("unwatch", {"run": "a"}) == {"ok": True}  # its socket is served while it waits
     until(lambda: any(each["position"] == 3 for each in list(pages[3].events)))
     pages[1].io.disconnect()  # one that leaves while it waits frees its place
     until(lambda: pages[3].events[-1]["position"] == 2)
     pages[0].io.disconnect()  # one that leaves while it runs frees the core
-    ends = [page.last() for page in pages[2:]]
-    assert [end["status"] for end in ends] == ["finished", "finished"]
-    assert {end["id"] for end in ends} == {answer["id"] for answer in answers[2:]}
-    assert not any(each["status"] == "finished" for page in pages[:2] for each in page.events)
+    for page, answer in zip(pages[2:], answers[2:], strict=True):
+        until(lambda page=page: any(each.get("order") for each in list(page.events)))
+        page.ask("search_stop")
+        assert (page.last()["status"], page.last()["id"]) == ("stopped", answer["id"])
+    assert not any(each["status"] in OVER for page in pages[:2] for each in page.events)
 
 
 class Searches:
@@ -214,6 +226,26 @@ def test_the_server_responds_to_other_requests_during_a_search(server: Server, s
     assert page.last()["status"] == "stopped", "it was still under way"
 
 
+@pytest.mark.parametrize("orders", [0, 2])
+def test_a_search_that_does_not_end_in_time_ends_with_the_best_order_that_it_has_reported(
+    monkeypatch: pytest.MonkeyPatch, orders: int
+) -> None:
+    server, worker = socket.socketpair()
+    now = [0.0]
+    kept: list[Spec] = []
+    job = SearchJob(registry.read(HARD), 60.0, lambda: now.__setitem__(0, 1000.0), kept.append)
+    monkeypatch.setattr(search_job, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(job, "_start", lambda: (server, 0))
+    found = job.spec.with_(effort=orders) if orders else None
+    better = Better(9.0, 8.0, "bound", orders, 0.1, found, b"order")
+    with worker:
+        frames.send(worker, frames.pack(Reply("progress", better, False)))
+        job.run()
+    assert (job.state.status, job.state.body) == (("finished", b"order") if orders else ("failed", b""))
+    assert not orders or (job.state.spec, job.state.span) == (found, 9.0)
+    assert kept == []
+
+
 @pytest.mark.parametrize(
     ("data", "field"),
     [
@@ -232,9 +264,9 @@ def test_a_bad_search_is_refused_with_its_field(seeker: Callable[[], Seeker], da
 
 def test_an_order_found_before_is_returned_without_a_search(seeker: Callable[[], Seeker]) -> None:
     first, second = seeker(), seeker()
-    first.search(HARD | {"m": 16}, seconds=0.6)
+    first.search(PROVED)
     found = first.last()
-    second.search(HARD | {"m": 16}, seconds=0.5)
+    second.search(PROVED)
     events = second.last()
     assert len(second.events) == 1
     assert (events["order"], events["spec"], events["status"]) == (found["order"], found["spec"], "finished")
@@ -242,7 +274,6 @@ def test_an_order_found_before_is_returned_without_a_search(seeker: Callable[[],
 
 def test_a_searched_order_is_run_without_another_search(server: Server, seeker: Callable[[], Seeker]) -> None:
     page = seeker()
-    page.search(HARD | {"p": 2, "m": 5, "memory": 1.5}, seconds=0.5)
-    found = page.last()["spec"]
+    found = page.find(HARD | {"p": 2, "m": 5, "memory": 1.5})["spec"]
     run_id = server.post("/api/runs", {"spec": found}).json()["id"]
     until(lambda: server.run(run_id)["status"] == "finished")

@@ -92,9 +92,12 @@ class SearchJob:
         try:
             best = self._wait(self._start())
             status = "stopped" if self.stopping else "finished"
-            spec = best.spec.with_(found=None)
-            self.state = replace(self.state, status=status, spec=spec, body=best.body, evaluations=best.evaluations)
-            self.keep(best.spec)
+            if best is None:
+                self.state = replace(self.state, status=status)
+            else:
+                spec = best.spec.with_(found=None)
+                self.state = replace(self.state, status=status, spec=spec, body=best.body, evaluations=best.evaluations)
+                self.keep(best.spec)
         except RequestError as error:
             self.state = replace(self.state, status="failed", error=error.as_dict())
         except Exception:
@@ -116,8 +119,10 @@ class SearchJob:
         frames.send(sock, frames.pack(Job(search_work.search, (self.spec, self.seconds), MEMORY_MB)))
         return sock, hello.pid
 
-    def _wait(self, worker: tuple[socket.socket, int]) -> search_work.Best:
-        """Take over the worker's progress until it has ended; end it where it does not stop in time."""
+    def _wait(self, worker: tuple[socket.socket, int]) -> search_work.Best | None:
+        """Take over the worker's progress until it has ended; end it where it does not stop in time. Return None where
+        the best order is then the one that it reported last.
+        """
         sock, pid = worker
         told, end = False, time.monotonic() + self.seconds + LATE_S
         try:
@@ -126,6 +131,8 @@ class SearchJob:
                     if self.stopping and not told:
                         frames.send(sock, frames.pack(None))
                         told, end = True, time.monotonic() + LATE_S
+                    if time.monotonic() > end and self.state.better:
+                        return None
                     if time.monotonic() > end:
                         raise errors.too_long(self.seconds)
                     if not select.select([sock], [], [], LOOK_S)[0]:
