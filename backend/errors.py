@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 LONGEST_VALUE = 80  # characters of a given value that an error repeats
+LONGEST_REASON = 160  # characters of a parser's own message
 
 Kind = Literal["bad", "unidentified", "denied", "unknown", "over", "taken", "share", "full", "disk", "server"]
 """bad: the request is wrong; unidentified: it takes a token; denied: not allowed to this client; unknown: there is no
@@ -56,6 +57,13 @@ def message(code: str, text: str, /, **params: Any) -> Message:
     against them. `text` is English with holes in `str.format` notation, each named in `params`.
     """
     return Message(code, text, params)
+
+
+def json_reason(error: ValueError | RecursionError) -> str:
+    """Return why a text is not JSON, as Python's reader says it; of too deep a text it speaks of its own recursion."""
+    if isinstance(error, RecursionError):
+        return message("web.json_too_deep", "it is nested too deeply")
+    return str(error)[:LONGEST_REASON]
 
 
 def _english(value: Any) -> Any:

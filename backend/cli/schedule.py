@@ -27,7 +27,7 @@ from backend.cli.options import (
     write_file,
 )  # fmt: skip
 from backend.config import PROJECT
-from backend.errors import RequestError, message
+from backend.errors import RequestError, json_reason, message
 from backend.jobs.pictures import FORMATS as PICTURES
 from backend.jobs.pictures import draw
 from backend.lessons.values import LessonError
@@ -104,7 +104,7 @@ def _answer(line: str, times: bool, seconds: float) -> dict[str, Any]:
         return result.failure(_printable(data), error)
     except (ValueError, RecursionError) as error:
         shown = line.strip()[:80]
-        why = message("web.line_is_not_json", "this line is not JSON: {reason}", reason=str(error)[:120])
+        why = message("web.line_is_not_json", "this line is not JSON: {reason}", reason=json_reason(error))
         return result.failure(None, RequestError("spec", shown, why))
 
 

@@ -11,7 +11,7 @@ import zlib
 from typing import Any
 
 from backend.address.query import query_of
-from backend.errors import Message, RequestError, message
+from backend.errors import Message, RequestError, json_reason, message
 from backend.jobs.strict_json import only, parse_object
 from backend.runs.imported_run import run_of
 from backend.runs.imported_run import spec_of as measured_spec
@@ -24,7 +24,6 @@ from backend.schedule.spec import Spec, choice
 
 AN_IMPORT = message("runs.an_import", "an import")  # where keys were given, for errors
 GZIP = b"\x1f\x8b"
-LONGEST_ERROR = 200  # characters of a JSON error
 MOST_TRACES = 1024  # files of one run: one per rank
 
 
@@ -63,7 +62,7 @@ def _measured(text: bytes | bytearray) -> tuple[Spec, trace_import.Measured]:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
-        why = message("runs.trace_not_json", "The trace is not JSON: {error}", error=str(error)[:LONGEST_ERROR])
+        why = message("runs.trace_not_json", "The trace is not JSON: {error}", error=json_reason(error))
         raise RequestError("body", None, why) from None
     asked: dict[str, Any] = {"traces": [data]}
     if isinstance(data, dict) and "traceEvents" not in data:

@@ -6,10 +6,8 @@ import json
 from collections.abc import Collection
 from typing import Any, NoReturn
 
-from backend.errors import RequestError, message
+from backend.errors import RequestError, json_reason, message
 from backend.schedule.spec import reject_unknown
-
-LONGEST_REASON = 160  # characters of a parser's own message
 
 
 def parse_object(body: bytes | bytearray) -> dict[str, Any]:
@@ -18,11 +16,8 @@ def parse_object(body: bytes | bytearray) -> dict[str, Any]:
         value = json.loads(body, object_pairs_hook=_unique, parse_constant=_refuse)
     except RequestError:
         raise
-    except RecursionError:
-        text = message("http.nested_too_deeply", "The body is nested too deeply.")
-        raise RequestError("body", None, text) from None
-    except ValueError as error:  # bad JSON, bad UTF-8, a number of thousands of digits
-        text = message("http.not_json", "The body is not JSON: {reason}", reason=str(error)[:LONGEST_REASON])
+    except (ValueError, RecursionError) as error:  # bad JSON, bad UTF-8, a number of thousands of digits
+        text = message("http.not_json", "The body is not JSON: {reason}", reason=json_reason(error))
         raise RequestError("body", None, text) from None
     if not isinstance(value, dict):
         raise RequestError("body", value, message("http.not_an_object", "The body must be a JSON object."))

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from backend.errors import json_reason
 from backend.schedule.errors import Message, OrderError, message
 from backend.schedule.interop.trace_names import TORCH_PREFIX, Read, is_beyond, neighbour
 from backend.schedule.order.ops import Op, Pair
@@ -168,7 +169,7 @@ def _parsed(number: int, text: str) -> Any:
             )
             raise OrderError(cut) from None
         problem = message(
-            "schedule.trace_not_json", "file {number} is not JSON: {problem}", number=number, problem=str(error)[:120]
+            "schedule.trace_not_json", "file {number} is not JSON: {problem}", number=number, problem=json_reason(error)
         )
         raise OrderError(problem) from None
 

@@ -246,7 +246,7 @@ def test_a_partial_schedule_gives_lanes_and_the_list_of_missing_ops(events: list
     [
         ("", "file 1 is empty"),
         ("{", "file 1 is cut off"),
-        ("[" * 100_000, "is not JSON"),
+        ("[" * 100_000, "is not JSON: it is nested too deeply"),
         ('"x"', "is no Chrome trace"),
         ('{"traceEvents": {}}', "is no Chrome trace"),
         ("[]", "file 1 has no events"),
