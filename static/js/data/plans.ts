@@ -5,7 +5,7 @@ import { importedFamily } from "./imported.ts";
 import { answerHere } from "./orders/orders.ts";
 import { createPlan, isOutOfDate, orderQuery, planAhead, request, timePlan, type Plan } from "./plan.ts";
 import { createRehearsal } from "./rehearsal.ts";
-import { IDS, specsOf, type PlanId } from "../core/state/schedules.ts";
+import { IDS, letter, specsOf, type PlanId } from "../core/state/schedules.ts";
 import { timing } from "../core/schedule/effective_costs.ts";
 import { IMPORTED } from "../core/schedule/spec_tables.ts";
 import type { Lane } from "./lanes.ts";
@@ -74,6 +74,15 @@ export class Plans {
   /** The plans on the screen. */
   onScreen(): Plan[] {
     return this.all.slice(0, 1 + this.store.get().others.length);
+  }
+
+  /** The titles of the schedules on the screen; with its letter where several have the same. */
+  titles(): string[] {
+    const all = this.onScreen().map(({ shown, asked }) => {
+      const { family } = shown ?? asked;
+      return this.family(family)?.title ?? family;
+    });
+    return all.map((title, at) => (all.indexOf(title) === all.lastIndexOf(title) ? title : `${letter(at)} · ${title}`));
   }
 
   /** Time what is new and list the lanes. */

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.page.queries import Open, figure, frames, pixel, settle, state, wait, wait_url
+from tests.support.page.queries import GO, Open, figure, frames, pixel, settle, state, wait, wait_url
 
 pytestmark = pytest.mark.one_document
 
@@ -182,7 +182,13 @@ def test_two_schedules_share_one_axis_and_their_figures_are_side_by_side(open_pa
     assert boxes[0]["y"] < boxes[1]["y"]
     row = page.locator("#figures tr:has(th:text('Step time')) td")
     expect(row).to_have_text(["27", "33"], use_inner_text=True)
+    expect(page.locator("#figures table.headline thead")).to_contain_text("ZB-H1")
     wait_url(page, "b.family=1f1b")
+    page.evaluate(GO, "?family=1f1b&p=4&m=8&b.family=1f1b&b.comm=0.3")  # of one family: each has its letter too
+    for letter in "AB":
+        expect(page.locator("#figures table.headline")).to_contain_text(f"{letter} · 1F1B")
+        expect(page.locator("#figures .law h3", has_text=f"{letter} · 1F1B: Bubble")).to_be_visible()
+    page.go_back()
     page.go_back()
     wait(page, "bubbleline.state().lanes.length === 1")
 

@@ -24,9 +24,10 @@ export function createBoundaries(plans: Plans) {
   return {
     node,
     show() {
-      const shown = plans.onScreen().filter((plan) => plan.schedule && plan.shown);
+      const titles = plans.titles();
+      const shown = plans.onScreen().flatMap((plan, at) => (plan.schedule && plan.shown ? [{ plan, at }] : []));
       show(node, shown.length > 0);
-      const found = shown.map((plan) => facts(plan, plans, shown.length > 1));
+      const found = shown.map(({ plan, at }) => facts(plan, plans, shown.length > 1 ? titles[at] : null));
       if (!isNew(node, found)) return;
       replace(body, ...found.flatMap(draw));
     },
@@ -42,13 +43,13 @@ const draw = ({ title, list, old }: Facts) => [
   ...list.map(({ text, source }) => h("p.meaning", text, source ? h("span.cite", " ", paperLink(source)) : null)),
 ];
 
-function facts(plan: Plan, plans: Plans, named: boolean): Facts {
+function facts(plan: Plan, plans: Plans, title: string | null): Facts {
   const { schedule, shown } = plan;
   if (!schedule || !shown) return { title: null, list: [], old: false };
   const found = crossings(schedule);
   const sizes = sizesOf(plans, plan);
   return {
-    title: named ? (plans.family(shown.family)?.title ?? shown.family) : null,
+    title,
     list: [...messageFacts(found, sizes), ...chunkFacts(found, schedule.p, schedule.v), ...gradientFacts(found, sizes)],
     old: isOutOfDate(plan),
   };

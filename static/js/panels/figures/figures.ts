@@ -257,15 +257,16 @@ export function createFigures({
     const old = shown.some(isOutOfDate);
     home.classList.toggle("is-stale", old);
     reveal(outOfDate, old);
+    const titles = plans.titles();
     shown.forEach((plan, at) => {
       const { figures } = plan;
       for (const { cells, row } of rows)
         setText(cells[at], figures ? written(row, { figures, plan, held: peaks[at], units: units[at] }, columns) : "–");
-      for (const tops of heads) nameHead(tops[at], titleOf(plans, plan), columns > 2 ? letter(at) : null);
+      for (const tops of heads) nameHead(tops[at], titles[at], columns > 2 ? letter(at) : null);
     });
     setText(whole, columns > 1 && unit() ? t("Whole step, {unit}", { unit: unit() }) : t("Whole step"));
     memoryLimit.show();
-    fit.show(shown.map((plan, at) => ({ plan, units: units[at], title: titleOf(plans, plan) })));
+    fit.show(shown.map((plan, at) => ({ plan, units: units[at], title: titles[at] })));
     setText(
       meaning,
       shown
@@ -281,8 +282,6 @@ export function createFigures({
     proof.show();
   });
 }
-
-const titleOf = (plans: Plans, { shown, asked }: Plan) => plans.family((shown ?? asked).family)?.title ?? asked.family;
 
 /** Names do not fit over many columns; the headings of the lanes have name and letter. */
 function nameHead(head: HTMLElement, title: string, short: string | null) {

@@ -24,7 +24,8 @@ const before = new WeakMap<HTMLElement, Shown[]>();
  */
 export function showLaws(home: HTMLElement, plans: Plans, table: ReturnType<typeof createBubbleTable>) {
   const shown = plans.onScreen();
-  const parts = shown.flatMap((plan) => lawsOf(plan, plans, shown.length > 1));
+  const titles = plans.titles();
+  const parts = shown.flatMap((plan, at) => lawsOf(plan, plans, shown.length > 1 ? titles[at] : null));
   const [{ shown: spec, schedule }] = shown;
   const { law: first } = (spec && shown.length === 1 && !!schedule && ranked(spec, schedule, plans)[0]) || {};
   table.show(first?.quantity === FIRST ? first : undefined, spec ?? shown[0].asked, {
@@ -56,7 +57,8 @@ function renew(kept: Shown, { node, numbers }: Shown) {
   });
 }
 
-function lawsOf(plan: Plan, plans: Plans, two: boolean): (Shown | HTMLElement)[] {
+/** whose: the schedule's title, where there are several. */
+function lawsOf(plan: Plan, plans: Plans, whose: string | null): (Shown | HTMLElement)[] {
   const { shown, schedule, figures } = plan;
   if (!shown || !schedule || !figures) return [];
   const family = plans.family(shown.family);
@@ -65,12 +67,13 @@ function lawsOf(plan: Plan, plans: Plans, two: boolean): (Shown | HTMLElement)[]
   if (!best.length)
     return [
       h("p.meaning", {
-        text: t("{family} has no closed formula; the times come from the simulation.", { family: family.title }),
+        text: t("{family} has no closed formula; the times come from the simulation.", {
+          family: whose ?? family.title,
+        }),
       }),
     ];
   const brief = [FIRST, "bubble"].map((quantity) => best.find((each) => each.law.quantity === quantity));
-  const kept = two ? [brief[0] ?? brief[1] ?? best[0]] : best.slice(0, MOST);
-  const whose = two ? family.title : null;
+  const kept = whose === null ? best.slice(0, MOST) : [brief[0] ?? brief[1] ?? best[0]];
   const names = namesOf(shown, schedule);
   return kept.map((each) => lawNode(each, measure(each.law, plan), names, whose, isOutOfDate(plan)));
 }
@@ -117,7 +120,7 @@ function lawNode(
   { law, value, exact, why }: { law: Law; value: number; exact: boolean; why: string | null },
   simulated: number,
   names: Vars,
-  whose: string | null, // a family's title, where there are several
+  whose: string | null, // the schedule's title, where there are several
   old: boolean, // whether another schedule is asked for than the one on the screen
 ): Shown {
   const agrees = Math.abs(value - simulated) <= 1e-9 * Math.max(1, Math.abs(simulated));
