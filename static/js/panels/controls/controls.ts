@@ -39,7 +39,7 @@ export class Controls {
 
   #at = 0; // the plan that the controls change
   #tie = h("input#tie", { type: "checkbox", checked: true });
-  #tieRow = h("label.check", { hidden: true }, this.#tie, t("Same devices, micro-batches and costs for all"));
+  #tieRow = h("label.check", { hidden: true }, this.#tie, t("Changes of sizes and costs go to all schedules"));
   #lifo = h("input#lifo", {
     type: "checkbox",
     onchange: () => this.#put(withField(this.#spec, "lifo", this.#lifo.checked), "gesture", "lifo"),

@@ -1,7 +1,7 @@
 // The left column and the link: fields, options, models and machines, and what is wrong with them.
 
 export const CONTROLS = {
-  "Same devices, micro-batches and costs for all": "所有调度使用相同的设备数、微批次数与耗时",
+  "Changes of sizes and costs go to all schedules": "更改规模与耗时时应用于所有调度",
   "Backwards from the last micro-batch to the first": "反向从最后一个微批次到第一个",
   "Which schedule to change": "要修改哪个调度",
   ["Which activations are not kept but recomputed before the backward: none, the attention core, or all except " +
