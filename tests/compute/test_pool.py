@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import gevent
@@ -104,12 +105,18 @@ def test_a_body_is_read_within_the_memory_that_it_is_given(make: Make):
 
 def test_a_job_that_takes_too_long_is_refused_and_its_process_replaced(make: Make):
     pool = make(workers=1, seconds=0.2)
-    before = pool.run("a", jobs.pid)
+
+    def process() -> int:
+        while True:  # a busy machine may take longer even for this
+            with suppress(RequestError):
+                return int(pool.run("a", jobs.pid))
+
+    before = process()
     with pytest.raises(RequestError) as refused:
         pool.run("a", jobs.spin, 60)
     assert (refused.value.code, refused.value.kind) == ("compute.too_long", "full")
     assert refused.value.retry_after is None  # another try would take as long
-    assert pool.run("a", jobs.pid, 2) != before
+    assert process() != before
     wait(lambda: not alive(before))
 
 

@@ -181,6 +181,6 @@ def test_a_lost_server_is_reported_with_a_button_and_asked_again_by_itself(open_
     page.route("**/api/compare*", lambda route: route.abort())
     page.click("#tab-compare")
     expect(page.locator(".comparison-scroll")).to_contain_text("The server does not answer.")
-    page.unroute("**/api/compare*")
     expect(page.get_by_role("button", name="Try again")).to_be_visible()
+    page.unroute("**/api/compare*")
     wait(page, f"document.querySelectorAll('{ROWS}').length === {len(FAMILIES)}")

@@ -87,8 +87,7 @@ def test_find_scrolls_to_a_hairline_op_among_many(open_page: Open) -> None:
     page.keyboard.type("50B200")
     page.keyboard.press("Enter")
     expect(page.locator("#find-status")).to_have_text("1 of 1")
-    wait(page, "bubbleline.box('a', '50B200')")
-    assert page.evaluate("bubbleline.box('a', '50B200').w") > 5
+    wait(page, "bubbleline.box('a', '50B200')?.w > 5")
 
 
 def test_a_rank_is_pinned_by_its_number_and_by_key_and_comes_first(open_page: Open) -> None:
