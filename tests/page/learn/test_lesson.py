@@ -186,6 +186,7 @@ def test_progress_and_answers_are_there_after_a_reload_and_in_the_list(open_less
     expect(page.locator("#question-1 input")).to_be_disabled()
     other = page.context.new_page()
     other.goto(page.url)
+    wait(other, READY)  # before, a click would send the form itself
     other.locator("#question-2 input").nth(1).check()
     other.locator("#question-2 [type=submit]").click()
     expect(said(other, 2)).to_contain_text("Right.")

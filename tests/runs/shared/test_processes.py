@@ -39,7 +39,12 @@ def watched(server: Server, run_id: str) -> Page:
 def finish(server: Server, page: Page, run_id: str) -> dict:
     """Wait for the end of a run and return it, after a check that the page has all of it."""
     until(lambda: page.over)
-    until(lambda: server.run(run_id)["status"] in OVER)  # another process may be a moment behind
+
+    def is_whole() -> bool:  # another process may be a moment behind, in the status or in the rows
+        now = server.run(run_id)
+        return now["status"] in OVER and len(now["ops"]) >= len(page.rows())
+
+    until(is_whole)
     run = server.run(run_id)
     assert page.rows() == run["ops"]
     assert page.messages[0]["first"] == 1
