@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from backend.cli.columns import columns
-from backend.cli.options import built, command_line, failing, preset_data, preset_options
+from backend.cli.options import built, command_line, failing, preset_data, preset_options, with_changes
 from backend.cli.schedule import export
 from backend.compute.parallel_map import in_processes
 from backend.schedule.analysis import plan_question
@@ -30,6 +30,7 @@ OPTION_OF = {"gpus": "--gpus", "p": "-p", "tp": "--tp", "zero": "--zero", "conte
 
 
 @click.command("plan")
+@click.argument("named", metavar="[MODEL]", required=False)
 @click.option("-p", type=int, help=f"devices of the pipeline (default {Spec.p}; with --gpus any that divides them)")
 @click.option("-m", type=int, help=f"micro-batches a step (default {Spec.m}; with --gpus it follows from --batch)")
 @click.option("--gpus", type=int, help="devices in all: also find their layout, with --batch")
@@ -49,10 +50,10 @@ OPTION_OF = {"gpus": "--gpus", "p": "-p", "tp": "--tp", "zero": "--zero", "conte
 @click.option("--rows", type=click.IntRange(1, 1000), default=12, show_default=True, help="plans to print")
 @click.option("--commands", is_flag=True, help="below the plans, the command that writes the order of each")
 @click.option("--json", "as_json", is_flag=True, help="all plans as JSON, each with its command")
-def plan_command(seconds: float, rows: int, commands: bool, as_json: bool, **given: Any) -> None:
-    """Find the fastest step of a model on machines within a device's memory: schedule, chunks per device, recomputation
-    and offload in one search; with --gpus and --batch also the sizes of pipeline, tensor, context, expert and data
-    parallelism, and the micro-batch.
+def plan_command(named: str | None, seconds: float, rows: int, commands: bool, as_json: bool, **given: Any) -> None:
+    """Find the fastest step of a model (MODEL, or --model) on machines within a device's memory: schedule, chunks per
+    device, recomputation and offload in one search; with --gpus and --batch also the sizes of pipeline, tensor,
+    context, expert and data parallelism, and the micro-batch.
 
     Printed are the best of each schedule, or of each layout, and below them the frontier: each of its plans is faster
     than every plan with less memory. Plans within 1 % share a place (=): estimates are no more exact. The exit code is
@@ -60,6 +61,9 @@ def plan_command(seconds: float, rows: int, commands: bool, as_json: bool, **giv
     """
     data: dict[str, Any] = {}
     with failing(data, as_json):
+        if named is not None:
+            one = [("model", value) for value in (named, given["model"]) if value is not None]
+            given |= with_changes({}, one)
         data |= {key: given.pop(key) for key in plan_question.KEYS}
         data = {key: value for key, value in data.items() if value is not None}
         asked = plan_question.read(data, preset_data(given))

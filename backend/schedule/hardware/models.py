@@ -168,6 +168,10 @@ PAPER = message(
     "Zero Bubble's shape, in the paper with a sequence of 1024. The vocabulary is GPT-2's, padded.",
 )
 
+GPT3 = message(
+    "hardware.gpt3_shape", "Shape of Brown et al. 2020 (arXiv 2005.14165). The vocabulary is GPT-2's, padded."
+)
+
 
 def _published(
     name: str, title: str, billions: float, layers: int, hidden: int, heads: tuple[int, int], ffn: int,
@@ -216,6 +220,8 @@ MODELS: dict[str, Model] = {
                    experts_per_token=2),
         _published("mixtral-8x22b", "Mixtral 8x22B", 141, 56, 6144, (48, 8), 16384, 32768, experts=8,
                    experts_per_token=2),
+        Model("gpt3-175b", "GPT-3 175B", 96, 12288, 96, 51200, 2048, flash=False, tied=True, note=GPT3,
+              assumed=("micro_batch", "vocabulary")),
         Model("zb-1.5b", "Zero Bubble 1.5B", 24, 2304, 24, 51200, 1024, 6, flash=False, tied=True, note=PAPER,
               assumed=("micro_batch", "vocabulary")),
         Model("zb-6.2b", "Zero Bubble 6.2B", 32, 4096, 32, 51200, 1024, 3, flash=False, tied=True, note=PAPER,
@@ -301,7 +307,7 @@ def pick(field: str, name: Any, shelf: Mapping[str, T]) -> T:
         known = ALIASES.get(name.lower(), name.lower()) if field == "model" else name.lower()
         if known in shelf:
             return shelf[known]
-    close = difflib.get_close_matches(str(name)[:40].lower(), list(shelf), 1, 0.3)
+    close = difflib.get_close_matches(str(name)[:40].lower(), list(shelf), 1, 0.5)
     text = message("hardware.no_such_model", "there is no model of that name; there are {names}", names=list(shelf))
     if field == "machine":
         text = message(

@@ -258,7 +258,7 @@ def test_the_command_finds_layouts_and_its_commands_give_the_figures_of_their_ro
 
 
 def test_where_nothing_fits_the_exit_code_is_1_with_the_nearest_that_would() -> None:
-    asked = ["plan", "-p", "4", "-m", "8", "--model", "llama3-70b", "--families", "1f1b", "--tp"]
+    asked = ["plan", "llama3-70b", "-p", "4", "-m", "8", "--families", "1f1b", "--tp"]
     done = CliRunner().invoke(cli, [*asked, "1"])
     assert done.exit_code == 1
     assert "Nothing fits in 80 GB. 1F1B, v 1, needs the least: 341.8 GB; it would fit with --tp 8 (" in done.output
@@ -275,7 +275,8 @@ def test_where_nothing_fits_the_exit_code_is_1_with_the_nearest_that_would() -> 
         ([], "Error: model: a plan is for a model on a machine"),
         (["--model", "llama3-70b", "--gb", "0"], "Error: gb: "),
         (["--model", "llama3-70b", "-p", "0"], "Error: p: "),
-        (["--model", "nonesuch"], "Error: model: "),
+        (["nonesuch"], "Error: model: "),
+        (["llama3-8b", "--model", "llama3-70b"], "Error: model: model is given twice"),
         (["--model", "llama3-8b", "--tp", "3"], "Error: tp: tp must divide the 32 attention heads"),
         (["--model", "llama3-8b", "--gpus", "8"], "Error: batch: gpus goes with batch"),
         (["--model", "llama3-8b", "--gpus", "8", "--batch", "8", "-m", "2"], "Error: m: "),

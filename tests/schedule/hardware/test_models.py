@@ -302,6 +302,8 @@ def test_a_model_fits_exactly_up_to_the_machines_memory():
 
 BAD = [  # data, the field named, its nearest legal value
     ({"model": "llama3-9b"}, "model", "llama3-8b"),
+    ({"model": "gpt4"}, "model", "llama3-8b"),  # like none: the first
+    ({"model": "gpt-175b"}, "model", "gpt3-175b"),
     ({"model": 3}, "model", "llama3-8b"),
     ({"machine": "h1000"}, "machine", "h100"),
     ({"hiden": 3}, "hiden", "hidden"),

@@ -53,6 +53,7 @@ export const HARDWARE_MESSAGES = {
   "hardware.output_flop": "输出层与嵌入层的 FLOP",
   "hardware.controllable_memory_shape":
     "形状取自 Qi 等，2024（arXiv 2405.15362），该文使用 {devices} 个设备。其表格给出层数、头数与隐藏维度；词表为 GPT-2 的，经填充。",
+  "hardware.gpt3_shape": "形状取自 Brown 等，2020（arXiv 2005.14165）。词表为 GPT-2 的，经填充。",
   "hardware.published": "已发布的配置，{billions}B 参数。",
   "hardware.with_assumed": "{note}假定：{fields}。",
   "hardware.with_changed": "{note}改动：{fields}。",
