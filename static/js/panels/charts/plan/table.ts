@@ -32,7 +32,7 @@ type Shown = {
 };
 type Acts = { put: (at: number, under: boolean) => void; point: (at: number | null) => void };
 
-const TEXTS = new Set([3, 4, 11]); // columns of words
+const TEXTS = new Set([3, 4, 8]); // columns of words
 
 /** Returns name and meaning. */
 const columns = (laidOut: boolean): [string, string][] => [
@@ -45,14 +45,14 @@ const columns = (laidOut: boolean): [string, string][] => [
   [t("offload"), t("what goes to host memory, of all chunks or chunk by chunk")],
   [t("step s"), t("first start to last end")],
   [t("against now"), t("time of the step, against the schedule on the screen")],
+  [t("memory"), t("weights, gradients, optimizer and activations on the device with the most")],
+  [t("fits"), t("whether every device has enough memory")],
   [t("tokens / s"), t("tokens of all replicas in a second")],
+  [t("MFU"), t("model FLOP utilisation: the model's FLOP over what the devices could compute, without recomputation")],
   [
     t("tokens / s, busiest device"),
     t("tokens of all replicas in a second of the busiest device's window, outside of which steps may overlap"),
   ],
-  [t("MFU"), t("model FLOP utilisation: the model's FLOP over what the devices could compute, without recomputation")],
-  [t("memory"), t("weights, gradients, optimizer and activations on the device with the most")],
-  [t("fits"), t("whether every device has enough memory")],
 ];
 
 export function planTable(shown: Shown, acts: Acts) {
@@ -128,17 +128,17 @@ function cells(
     modesName(spec.offload),
     seconds.toPrecision(4),
     gain === null ? "–" : signedPercent(gain),
-    rateText(tokens_per_second),
-    rateText(span.tokens_per_second),
-    formatPercent(mfu),
     gigabytesText(memory),
     fits ? t("yes") : t("no"),
+    rateText(tokens_per_second),
+    formatPercent(mfu),
+    rateText(span.tokens_per_second),
   ];
   return texts.map((text, k) => {
     const kinds = [
       TEXTS.has(k + 1) && "text",
       k === 5 && gain !== null && gain < 0 && "is-gain",
-      k >= 9 && !fits && "over",
+      (k === 6 || k === 7) && !fits && "over",
     ].filter(Boolean);
     return h("td", { class: kinds.join(" ") || null, text });
   });
