@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.conftest import Server
 from tests.support import slowness
 from tests.support.page.queries import Open, figure, state, wait
+
+pytestmark = pytest.mark.one_document
 
 NOTE_COUNTS = """() => {
   window.counts = new Set();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import requests
 from playwright.sync_api import Page, expect
 
@@ -9,6 +10,8 @@ from tests.conftest import Server
 from tests.page.runs.test_run import ended, start_paced
 from tests.support import PATIENCE_S
 from tests.support.page.queries import Open, middle, pixel, settle, state, wait
+
+pytestmark = pytest.mark.one_document
 
 
 def beside(page: Page, rank: int, t: float, below: float) -> tuple[float, float]:

@@ -15,6 +15,8 @@ from tests.conftest import PATIENCE_S, Server, launch
 from tests.page.conftest import lasting
 from tests.support.page.queries import Open, state, wait
 
+pytestmark = pytest.mark.one_document
+
 SLOW = ("--pause", "0.05")
 PANEL = "#panel-run"
 WARM = 108  # micro-batches of a run that the fake runner keeps warming up until it is cancelled
