@@ -94,8 +94,12 @@ def query_of(spec: Spec) -> str:
     now, plain = now | now.pop("costs"), plain | plain.pop("costs")
     # v is left out only where 1 is also the family's natural v.
     plain["v"] = 1 if family_of(spec).v[1] == 1 else None
-    parts = [f"{key}={quote_plus(_text(now[key]), safe=',*')}" for key in KEYS if now[key] != plain[key]]
-    return "&".join(parts)
+    return "&".join(pair_of(key, now[key]) for key in KEYS if now[key] != plain[key])
+
+
+def pair_of(key: str, value: Any) -> str:
+    """Return a key and its value as a part of a query string."""
+    return f"{key}={quote_plus(_text(value), safe=',*')}"
 
 
 def value_of(key: str, text: str) -> Any:

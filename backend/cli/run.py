@@ -11,11 +11,9 @@ from typing import Any, NoReturn
 import click
 
 from backend.cli.options import (
-    asked_spec,
     failing,
     preset_data,
     preset_options,
-    priced,
     reported,
     runner,
     spec_data,
@@ -37,7 +35,7 @@ from backend.runs.options import CHOICES, Options
 from backend.runs.run_series import Rows
 from backend.schedule.errors import OrderError
 from backend.schedule.families import registry
-from backend.schedule.hardware.preset_costs import Preset
+from backend.schedule.hardware.preset_costs import Preset, asked_spec, priced
 from backend.schedule.interop import torch_csv
 from backend.schedule.interop.ascii import memory_lines
 from backend.schedule.interop.csv_table import text_of

@@ -13,7 +13,6 @@ from typing import Any
 import click
 
 from backend.cli.options import (
-    asked_spec,
     built,
     failing,
     preset_data,
@@ -36,6 +35,7 @@ from backend.schedule.analysis.law_table import table
 from backend.schedule.errors import OrderError
 from backend.schedule.families import registry
 from backend.schedule.families.searched import proved
+from backend.schedule.hardware.preset_costs import asked_spec
 from backend.schedule.interop import ascii, torch_csv
 from backend.schedule.interop.csv_table import text_of
 from backend.schedule.interop.export import FORMATS, render
