@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         schedule,
         search,
     )
+    from bubbleline.notebook import Timeline
 
 __all__ = [
     "Certificate",
@@ -58,6 +59,7 @@ __all__ = [
     "RunError",
     "Schedule",
     "SpecError",
+    "Timeline",
     "Trace",
     "check",
     "compare",
@@ -75,9 +77,14 @@ def __getattr__(name: str) -> Any:
     """Load the API at its first use: commands and the processes of a run import this package and do not need it."""
     if name not in __all__:
         raise AttributeError(f"module 'bubbleline' has no attribute {name!r}")
-    from bubbleline import api
-
-    return globals().setdefault(name, getattr(api, name))
+    if name == "Timeline":
+        try:
+            from bubbleline import notebook as words
+        except ModuleNotFoundError as error:
+            raise ImportError(f"Timeline needs {error.name}: pip install 'bubbleline[notebook]'") from None
+    else:
+        from bubbleline import api as words  # type: ignore[no-redef]
+    return globals().setdefault(name, getattr(words, name))
 
 
 def __dir__() -> list[str]:
