@@ -47,7 +47,7 @@ def from_csv(
     """
     order = torch_csv.read(_text(source), placement)
     data, preset = spec_data(costs, options), preset_of(model)
-    return Schedule(priced(registry.read_of_file(data, order), preset, data), preset, order)
+    return Schedule(priced(registry.read_of_file(data, order), preset, data, order), preset, order)
 
 
 def check(
@@ -84,7 +84,7 @@ def check(
         'line 2: rank 1 never does 1B0, the full backward of micro-batch 0 in stage 1'
         >>> for found in bl.check(bl.schedule("gpipe", p=2, m=3), max_bubble="20%", family="1f1b"):
         ...     print(found.check, "-", found.message)
-        bubble - the bubble is 25.00% of the step, over the limit of 0.2
+        bubble - the bubble is 25.00% of the step, over the limit of 20%
         family - rank 0 does 0F2 as op 3, 1F1B does 0B0 there
     """
     given = order.model if isinstance(order, Schedule) else preset_of(model)
@@ -97,7 +97,7 @@ def check(
             found = torch_csv.read(_text(text))
         except OrderError as error:
             return (Finding("order", error.message, error.rank, error.op),)
-        order = Schedule(priced(registry.read_of_file(kept, found), given, data), given, found)
+        order = Schedule(priced(registry.read_of_file(kept, found), given, data, found), given, found)
     return tuple(findings(limits, order.spec, order._timeline, given, data))
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from backend.schedule import result
 from backend.schedule.analysis.why_idle import Idle, IdleReasons
-from backend.schedule.errors import SpecError, message
+from backend.schedule.errors import SpecError
 from backend.schedule.families import imported, registry, searched
 from backend.schedule.families.family import Family
 from backend.schedule.hardware.preset_costs import Preset, asked_spec
@@ -232,8 +232,7 @@ rank 2, which ends at 3. 2F0 itself waits for 1F0 on rank 1, which ends at 2.
         """
         if not 0 <= rank < self.p:
             nearest = min(max(rank, 0), self.p - 1)
-            text = message("schedule.no_such_rank", "the ranks are 0 to {last}", last=self.p - 1)
-            raise SpecError("rank", rank, text, nearest=nearest)
+            raise SpecError("rank", rank, f"the ranks are 0 to {self.p - 1}", nearest=nearest)
         return self._reasons.at(rank, t)
 
     def compare(self, *others: Schedule) -> Comparison:
@@ -431,9 +430,7 @@ def search(
     asked = schedule(family, p=p, m=m, v=v, costs=costs, model=model, **options)
     if asked._family.problem is None:
         names = [family.name for family in registry.FAMILIES.values() if family.problem is not None]
-        text = message(
-            "schedule.not_searched", "{family} has one order; searched are {names}", family=asked.title, names=names
-        )
+        text = f"{asked.title} has one order; searched are {', '.join(names)}"
         raise SpecError("family", family, text, nearest=names[0])
     if asked.spec.effort is not None:
         return asked
