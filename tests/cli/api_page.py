@@ -1,6 +1,6 @@
 """docs/api.md, from the docstrings of the Python API.
 
-`python -m tests.support.api_page` writes it.
+`python -m tests.cli.api_page` writes it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ GROUPS = {
 }
 HEAD = """# Python API
 
-Written by `python -m tests.support.api_page` from the docstrings; their examples are tests. Everything is a name of
+Written by `python -m tests.cli.api_page` from the docstrings; their examples are tests. Everything is a name of
 `import bubbleline as bl`; in a checkout run Python at its top. Figures are those of the command line, to the bit.
 
 """
@@ -42,7 +42,7 @@ def page() -> str:
 
 def _entry(name: str, each: Any) -> str:
     """Return a function, or a class with its properties in a list and its methods below."""
-    call = f"```python\n{_signature(name, each)}\n```\n\n" if inspect.isfunction(each) else ""
+    call = f"```text\n{_signature(name, each)}\n```\n\n" if inspect.isfunction(each) else ""
     parts = [f"\n### {name}\n\n{call}{_body(inspect.getdoc(each) or '')}"]
     if not inspect.isclass(each) or not each.__module__.startswith("bubbleline"):
         return "".join(parts)

@@ -31,7 +31,7 @@ from backend.config import PROJECT
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.order.order import same_order
 from backend.schedule.spec import Spec
-from tests.support.api_page import PAGE, page
+from tests.cli.api_page import PAGE, page
 from tests.support.strategies import optioned, specs
 
 MODULES = (
@@ -52,7 +52,7 @@ def test_the_examples_of_the_docstrings_are_true(module: ModuleType) -> None:
 
 
 def test_the_page_of_the_api_is_that_of_the_docstrings() -> None:
-    assert PAGE.read_text() == page(), "python -m tests.support.api_page"
+    assert PAGE.read_text() == page(), "python -m tests.cli.api_page"
 
 
 def fields_of(spec: Spec) -> dict[str, Any]:
