@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from backend.schedule.analysis.compare import compare as compare_families
 from backend.schedule.family_names import canonical
 from backend.schedule.hardware.preset_costs import Preset
+from backend.schedule.hardware.step_units import GB
 from backend.schedule.interop.ascii import columns
 from backend.schedule.spec import Spec
 from bubbleline.schedules import Schedule
@@ -60,7 +61,7 @@ class Comparison:
         units = each.units
         if units is not None:
             row |= {"seconds": units.seconds, "tokens_per_second": units.rate, "mfu": units.mfu,
-                    "gb": units.memory.most / 1e9}  # fmt: skip
+                    "gb": units.memory.most / GB}  # fmt: skip
         return row
 
     @property

@@ -12,6 +12,7 @@ from backend.schedule.hardware.preset_costs import Preset, priced
 from backend.schedule.interop import torch_csv
 from backend.schedule.interop.csv_table import text_of
 from backend.schedule.interop.order_limits import SHAPING, Finding, findings, read_limits
+from backend.schedule.spec import Spec
 from bubbleline.schedules import Schedule
 from bubbleline.settings import Costs, Options, preset_of, spec_data
 
@@ -47,7 +48,7 @@ def from_csv(
     """
     order = torch_csv.read(_text(source), placement)
     data, preset = spec_data(costs, options), preset_of(model)
-    return Schedule(priced(registry.read_of_file(data, order), preset, data), preset, order)
+    return Schedule(priced(registry.read_of_file(data, order), preset, data, order), preset, order)
 
 
 def check(
@@ -84,12 +85,14 @@ def check(
         'line 2: rank 1 never does 1B0, the full backward of micro-batch 0 in stage 1'
         >>> for found in bl.check(bl.schedule("gpipe", p=2, m=3), max_bubble="20%", family="1f1b"):
         ...     print(found.check, "-", found.message)
-        bubble - the bubble is 25.00% of the step, over the limit of 0.2
+        bubble - the bubble is 25.00% of the step, over the limit of 20%
         family - rank 0 does 0F2 as op 3, 1F1B does 0B0 there
     """
+    if isinstance(order, Schedule) and (costs, model, options) != (None, None, {}):
+        raise TypeError("a schedule has its own costs, model and options")
     given = order.model if isinstance(order, Schedule) else preset_of(model)
     limits = read_limits(max_bubble, max_gb, family, given)
-    data = spec_data(costs, options)
+    data = _own(order.spec) if isinstance(order, Schedule) else spec_data(costs, options)
     if not isinstance(order, Schedule):
         text = order if isinstance(order, str | Path) else "\n".join(",".join(row.split()) for row in order)
         kept = {name: value for name, value in data.items() if name not in SHAPING}
@@ -97,8 +100,15 @@ def check(
             found = torch_csv.read(_text(text))
         except OrderError as error:
             return (Finding("order", error.message, error.rank, error.op),)
-        order = Schedule(priced(registry.read_of_file(kept, found), given, data), given, found)
+        order = Schedule(priced(registry.read_of_file(kept, found), given, data, found), given, found)
     return tuple(findings(limits, order.spec, order._timeline, given, data))
+
+
+def _own(spec: Spec) -> dict[str, Any]:
+    """Return the fields with which another family's order is built like that of a spec."""
+    plain = Spec().to_json()
+    left_out = ("family", "p", "m", "v", "w_share", "order")
+    return {key: value for key, value in spec.to_json().items() if value != plain[key] and key not in left_out}
 
 
 def _text(source: str | Path) -> str:

@@ -9,6 +9,7 @@ from functools import cached_property
 from backend.schedule.analysis import plan_question
 from backend.schedule.analysis.plans import TrainingSetup, best_of_each, plans
 from backend.schedule.hardware.preset_costs import Preset
+from backend.schedule.hardware.step_units import GB
 from bubbleline.schedules import Schedule
 from bubbleline.settings import preset_of
 
@@ -47,7 +48,7 @@ class Plan:
     @property
     def gb(self) -> float:
         """Memory of the fullest device in GB."""
-        return self.setup.units.memory.most / 1e9
+        return self.setup.units.memory.most / GB
 
     @property
     def fits(self) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from backend.schedule import result
 from backend.schedule.analysis.why_idle import Idle, IdleReasons
-from backend.schedule.errors import SpecError, message
+from backend.schedule.errors import SpecError
 from backend.schedule.families import imported, registry, searched
 from backend.schedule.families.family import Family
 from backend.schedule.hardware.preset_costs import Preset, asked_spec
@@ -91,7 +92,7 @@ class Schedule:
 
     spec: Spec
     model: Preset | None = None
-    read: Order | None = field(default=None, repr=False)
+    _given: Order | None = None
 
     @property
     def family(self) -> str:
@@ -232,8 +233,7 @@ rank 2, which ends at 3. 2F0 itself waits for 1F0 on rank 1, which ends at 2.
         """
         if not 0 <= rank < self.p:
             nearest = min(max(rank, 0), self.p - 1)
-            text = message("schedule.no_such_rank", "the ranks are 0 to {last}", last=self.p - 1)
-            raise SpecError("rank", rank, text, nearest=nearest)
+            raise SpecError("rank", rank, f"the ranks are 0 to {self.p - 1}", nearest=nearest)
         return self._reasons.at(rank, t)
 
     def compare(self, *others: Schedule) -> Comparison:
@@ -322,7 +322,7 @@ rank 2, which ends at 3. 2F0 itself waits for 1F0 on rank 1, which ends at 2.
         facts = [f"bubble {self.bubble:.1%}", f"step time {self.step_time:g}"]
         facts.append(f"peak memory {max(self.peak_memory):.4g} micro-batches")
         if self.law is not None and self.law.exact:
-            facts.append(f"{self.law.quantity} = <code>{self.law.formula}</code> = {self.law.value:g}")
+            facts.append(f"{self.law.quantity} = <code>{escape(self.law.formula)}</code> = {self.law.value:g}")
         drawn = self.svg() if len(self._order) <= MOST_DRAWN else f"<p>{self.title}, {len(self._order):,} ops</p>"
         return f"<figure>{drawn}<figcaption>{' · '.join(facts)}</figcaption></figure>"
 
@@ -332,7 +332,7 @@ rank 2, which ends at 3. 2F0 itself waits for 1F0 on rank 1, which ends at 2.
 
     @cached_property
     def _order(self) -> Order:
-        return registry.order(self.spec) if self.read is None else self.read
+        return registry.order(self.spec) if self._given is None else self._given
 
     @cached_property
     def _timeline(self) -> Timeline:
@@ -348,14 +348,14 @@ rank 2, which ends at 3. 2F0 itself waits for 1F0 on rank 1, which ends at 2.
 
     @property
     def _family(self) -> Family:
-        return registry.family_of(self.spec) if self.read is None else imported.family_of_order(self.read)
+        return registry.family_of(self.spec) if self._given is None else imported.family_of_order(self._given)
 
     @cached_property
     def _whole_spec(self) -> Spec:
         """The spec, of an order from a file with the order in it. Raises SpecError if it is too long for a link."""
-        if self.read is None or self.spec.order is not None:
+        if self._given is None or self.spec.order is not None:
             return self.spec
-        return self.spec.with_(order=imported.spec_of(self.read).order)
+        return self.spec.with_(order=imported.spec_of(self._given).order)
 
 
 def schedule(
@@ -431,9 +431,7 @@ def search(
     asked = schedule(family, p=p, m=m, v=v, costs=costs, model=model, **options)
     if asked._family.problem is None:
         names = [family.name for family in registry.FAMILIES.values() if family.problem is not None]
-        text = message(
-            "schedule.not_searched", "{family} has one order; searched are {names}", family=asked.title, names=names
-        )
+        text = f"{asked.title} has one order; searched are {', '.join(names)}"
         raise SpecError("family", family, text, nearest=names[0])
     if asked.spec.effort is not None:
         return asked

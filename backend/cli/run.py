@@ -112,7 +112,7 @@ def _order(csv_file: Path | None, data: dict[str, Any], preset: Preset | None) -
             why = message("runs.family_or_csv", "give a FAMILY or --csv FILE, not both")
             raise RequestError("family", data["family"], why)
         order = torch_csv.read(text_of(csv_file.read_bytes()))
-        return priced(registry.read_of_file(data, order), preset, data), order
+        return priced(registry.read_of_file(data, order), preset, data, order), order
     if not data.get("family"):
         why = message("runs.family_missing", "name a FAMILY such as 1f1b, or a file with --csv")
         raise RequestError("family", None, why, nearest="1f1b")

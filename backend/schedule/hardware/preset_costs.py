@@ -12,11 +12,12 @@ from functools import lru_cache
 from typing import Any
 
 from backend.schedule.errors import SpecError, message
-from backend.schedule.families.registry import family_of, read, validate
+from backend.schedule.families.registry import family_of, read, validate, validate_of_file
 from backend.schedule.hardware.cost_model import KEYS, Setting
 from backend.schedule.hardware.estimate import Estimate, estimate
 from backend.schedule.hardware.step_units import StepUnits, step_units
 from backend.schedule.options.per_chunk import of_stages
+from backend.schedule.order.order import Order
 from backend.schedule.simulation.costs import Cost, Costs
 from backend.schedule.simulation.simulate import Timeline
 from backend.schedule.spec import Spec, reject_unknown
@@ -133,14 +134,17 @@ def asked_spec(data: Mapping[str, Any], preset: Preset | None) -> Spec:
     return priced(spec, preset, data)
 
 
-def priced(spec: Spec, preset: Preset | None, data: Mapping[str, Any]) -> Spec:
-    """Return a spec with the costs of a model and a machine, but for those in ``data``."""
+def priced(spec: Spec, preset: Preset | None, data: Mapping[str, Any], read_order: Order | None = None) -> Spec:
+    """Return a spec with the costs of a model and a machine, but for those in ``data``; of the order of a file, with
+    that order. Raises SpecError.
+    """
     if preset is None:
         return spec
-    made = preset.priced(spec)
+    made = preset.applied(spec, *preset.costs(spec))
     own = {name: getattr(spec.costs, name) for name in data.get("costs", {})}
     share = spec.w_share if "w_share" in data else made.w_share
-    return validate(made.with_(costs=replace(made.costs, **own), w_share=share))
+    made = made.with_(costs=replace(made.costs, **own), w_share=share)
+    return validate(made) if read_order is None else validate_of_file(made, read_order)
 
 
 @lru_cache(maxsize=64)  # those of one estimate, for each choice of options

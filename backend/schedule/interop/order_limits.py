@@ -82,7 +82,7 @@ def findings(
     bubble = figures(timeline).global_bubble.of_total
     if limits.bubble is not None and bubble > limits.bubble + ROUNDING:
         found.append(
-            Finding("bubble", f"the bubble is {bubble:.2%} of the step, over the limit of {limits.bubble:.4g}")
+            Finding("bubble", f"the bubble is {bubble:.2%} of the step, over the limit of {100 * limits.bubble:g}%")
         )
     if limits.gb is not None and preset is not None:
         units = preset.units(spec, timeline)
