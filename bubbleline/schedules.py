@@ -322,7 +322,8 @@ rank 2, which ends at 3. 2F0 itself waits for 1F0 on rank 1, which ends at 2.
         facts = [f"bubble {self.bubble:.1%}", f"step time {self.step_time:g}"]
         facts.append(f"peak memory {max(self.peak_memory):.4g} micro-batches")
         if self.law is not None and self.law.exact:
-            facts.append(f"{self.law.quantity} = <code>{escape(self.law.formula)}</code> = {self.law.value:g}")
+            quantity = "idle time of a device" if self.law.quantity == "bubble" else self.law.quantity
+            facts.append(f"{quantity} = <code>{escape(self.law.formula)}</code> = {self.law.value:g}")
         drawn = self.svg() if len(self._order) <= MOST_DRAWN else f"<p>{self.title}, {len(self._order):,} ops</p>"
         return f"<figure>{drawn}<figcaption>{' · '.join(facts)}</figcaption></figure>"
 

@@ -20,6 +20,7 @@ GROUPS = {
     "Costs and models": ("Costs", "model", "families"),
     "Comparisons and plans": ("compare", "Comparison", "plan", "Plan"),
     "Orders from elsewhere": ("from_csv", "check", "Finding"),
+    "Notebooks": ("Timeline",),
     "Measurements": ("Run", "read_trace", "Trace"),
     "Errors": ("SpecError", "OrderError", "RunError"),
 }

@@ -20,6 +20,7 @@ from hypothesis import given
 import bubbleline as bl
 import bubbleline.comparison
 import bubbleline.measured
+import bubbleline.notebook
 import bubbleline.orders
 import bubbleline.plans
 import bubbleline.schedules
@@ -38,6 +39,7 @@ MODULES = (
     bubbleline,
     bubbleline.comparison,
     bubbleline.measured,
+    bubbleline.notebook,
     bubbleline.orders,
     bubbleline.plans,
     bubbleline.schedules,

@@ -26,7 +26,7 @@ def lab(tmp_path: Path) -> Iterator[str]:
     """The address of a JupyterLab in a folder with the example, without any settings of this machine."""
     work = tmp_path / "work"
     work.mkdir()
-    shutil.copy(PROJECT / "docs" / "example.ipynb", work)
+    shutil.copy(PROJECT / "docs" / "examples" / "notebook.ipynb", work)
     folders = {f"JUPYTER_{name}_DIR": str(tmp_path / name) for name in ("CONFIG", "DATA", "RUNTIME")}
     environ = os.environ | folders | {"IPYTHONDIR": str(tmp_path / "ipython"), "PYTHONPATH": str(PROJECT)}
     with (tmp_path / "log").open("w") as log:
@@ -61,7 +61,7 @@ def test_the_example_runs_in_jupyterlab_and_its_timeline_and_python_change_each_
 ) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 1800})
     page.set_default_timeout(1000 * PATIENCE_S)
-    page.goto(f"{lab}lab/tree/example.ipynb?reset")
+    page.goto(f"{lab}lab/tree/notebook.ipynb?reset")
     expect(page.get_by_text("Python 3 (ipykernel) | Idle")).to_be_visible()
     expect(run(page, 1).locator("svg").first).to_be_visible()
     expect(run(page, 2)).to_contain_text("0.2727")

@@ -1,6 +1,8 @@
 // The widget of notebooks: <bubble-line> in a cell, its attributes the traits of a model in Python. anywidget calls
 // `render` (https://anywidget.dev/en/afm/), in Jupyter, VS Code, Colab and marimo alike.
-import "./bubble_line.ts";
+import { BubbleLine } from "./element.ts";
+
+if (!customElements.get("bubble-line")) customElements.define("bubble-line", BubbleLine);
 
 type Value = string | number | boolean | null | object;
 type Model = {
