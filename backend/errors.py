@@ -139,6 +139,12 @@ class RequestError(ValueError):
         """Return the values of the holes of the message."""
         return self.message.params if isinstance(self.message, Message) else {}
 
+    @property
+    def in_full(self) -> str:
+        """Return the field, the message, and the nearest legal value if there is one, for a terminal."""
+        advice = "" if self.nearest is None else f" (nearest legal value: {self.nearest})"
+        return f"{self.field}: {self.message}{advice}"
+
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON shape of all errors; ``limit`` and ``nearest`` only if there is one."""
         shape: dict[str, Any] = {

@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from typing import Any
 from urllib.parse import urlencode
 
-from backend.address.query import fields_of, list_of, number_of, one_or_zero, pairs, repeated
+from backend.address.query import fields_of, list_of, number_of, one_or_zero, pair_of, pairs, repeated
 from backend.errors import RequestError
 from backend.schedule.hardware.models import MAY_LACK as MODEL_MAY_LACK
 from backend.schedule.hardware.models import TRUTHS as MODEL_TRUTHS
@@ -70,6 +70,19 @@ def preset_of(texts: Mapping[str, str]) -> Preset:
     """Read a model and a machine from their keys, those of a link or of /api/costs. Raises RequestError."""
     fields = {name: setting_value(name, text) for key, text in texts.items() for name in [NAMES.get(key, key)]}
     return Preset.of(with_layout(fields))
+
+
+def link_parts(preset: Preset) -> list[str]:
+    """Return a model and a machine as parts of a link's query, which ``preset_of`` reads."""
+    short = {name: key for key, name in NAMES.items()}
+    values = {name: int(value) if isinstance(value, bool) else value for name, value in preset.fields}
+    return [
+        pair_of(
+            PREFIX + short.get(name, name),
+            NONE if value is None else list(value) if isinstance(value, tuple) else value,
+        )
+        for name, value in values.items()
+    ]
 
 
 def split_preset(query: bytes) -> tuple[bytes, Preset | None]:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
+from decimal import Decimal
 from itertools import groupby
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, quote_plus
 
 from backend.errors import RequestError, message
+from backend.schedule.families import imported
 from backend.schedule.families.registry import family_of, read
 from backend.schedule.interop.megatron_layout import is_layout, read_layout
 from backend.schedule.spec import COST_KEYS, LIMITS, Spec, reject_unknown
 
 SPEC_KEYS = tuple(key for key in Spec().to_json() if key != "costs")
-KEYS = SPEC_KEYS + COST_KEYS
+KEYS = (*(key for key in SPEC_KEYS if key != "order"), *COST_KEYS, "order")  # as in a link of the page
 LISTS = frozenset({"F", "I", "W", "layers", "frozen"})
 WORDS = frozenset({"family", "vocabulary", "order"})
 PER_CHUNK = frozenset({"recompute", "offload"})  # a word, or a list of words
@@ -89,13 +91,16 @@ def efforts_of(query: bytes) -> set[int]:
 
 
 def query_of(spec: Spec) -> str:
-    """Return the shortest query string for a spec: what differs from the defaults, in a fixed order."""
+    """Return the shortest query string for a spec, as the page writes it: what differs from the family's defaults."""
     now, plain = spec.to_json(), Spec().to_json()
     now, plain = now | now.pop("costs"), plain | plain.pop("costs")
-    # v is left out only where 1 is also the family's natural v.
-    plain["v"] = 1 if family_of(spec).v[1] == 1 else None
-    parts = [f"{key}={quote_plus(_text(now[key]), safe=',*')}" for key in KEYS if now[key] != plain[key]]
-    return "&".join(parts)
+    plain["v"] = 1 if spec.family == imported.NAME else family_of(spec).v[1]
+    return "&".join(pair_of(key, now[key]) for key in KEYS if now[key] != plain[key])
+
+
+def pair_of(key: str, value: Any) -> str:
+    """Return a key and its value as a part of a query string."""
+    return f"{key}={quote_plus(_text(value), safe=',*')}"
 
 
 def value_of(key: str, text: str) -> Any:
@@ -158,9 +163,14 @@ def _text(value: Any) -> str:
         return _packed([_text(each) for each in value])
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    return str(value)
+    return _number_text(value) if isinstance(value, float) else str(value)
+
+
+def _number_text(x: float) -> str:
+    """Return a number's shortest text, as JavaScript writes it."""
+    if x == 0 or 1e-6 <= abs(x) < 1e21:
+        return f"{Decimal(repr(x)):f}".removesuffix(".0")
+    return repr(x).replace("e-0", "e-")
 
 
 def _packed(entries: list[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from backend.cli.check import check
 from backend.cli.compare import compare
 from backend.cli.copy_database import copy_database
 from backend.cli.costs import costs
@@ -12,7 +13,7 @@ from backend.cli.pareto import pareto_command
 from backend.cli.plan import plan_command
 from backend.cli.run import run
 from backend.cli.run_sweep import devices, run_sweep
-from backend.cli.schedule import check, export, laws, show, sweep
+from backend.cli.schedule import export, laws, show, sweep
 from backend.cli.tasks import tasks
 
 COMMANDS = (

@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from backend.cli.columns import columns
 from backend.cli.options import (
     UNIT_HEAD,
     failing,
@@ -22,6 +21,7 @@ from backend.cli.options import (
 from backend.compute.parallel_map import in_processes
 from backend.schedule.analysis.compare import compare as compare_families
 from backend.schedule.family_names import canonical
+from backend.schedule.interop.ascii import columns
 from backend.schedule.spec import Spec
 
 HEAD = ["schedule", "p", "m", "v", "makespan", "global", "of ideal", "span", "of ideal", "in flight", "memory",

@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from backend.cli.columns import columns
 from backend.cli.options import COSTS, LAYERS, ListType, SetType, all_of, fail, fit_text, parallel_options, with_changes
 from backend.errors import RequestError, message
 from backend.schedule.hardware.balance import BALANCE_KEYS, Balance, balance_of
@@ -17,6 +16,7 @@ from backend.schedule.hardware.estimate import Estimate, estimate
 from backend.schedule.hardware.footprint import memory_note
 from backend.schedule.hardware.machines import MACHINES
 from backend.schedule.hardware.step_units import GB
+from backend.schedule.interop.ascii import columns
 from backend.schedule.interop.megatron_layout import with_layout
 
 _parallel = all_of(*parallel_options())

@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -17,7 +16,6 @@ from backend.config import PROJECT, Config, ConfigError
 from backend.errors import Message, RequestError, message
 from backend.runs.run_series import RunnerGoneError, Series
 from backend.schedule import result
-from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
 from backend.schedule.families.searched import search_order
 from backend.schedule.family_names import canonical
@@ -220,32 +218,6 @@ def without(key: str, other: str) -> Message:
     return message("web.needs_option", "{key} means nothing without --{other}", key=key, other=other)
 
 
-def asked_spec(data: dict[str, Any], preset: Preset | None) -> Spec:
-    """Return the legal spec of a command's options, with the costs of a model and a machine. Raises SpecError, also for
-    a share of W where there is no W: a link keeps it for the families that have one.
-    """
-    spec = registry.read(data)
-    family = registry.family_of(spec)
-    if "w_share" in data and family.backward == "full":
-        text = message(
-            "schedule.family_has_no_w",
-            "{family} does not split the backward, so W needs nothing; leave w_share out",
-            family=family.title,
-        )
-        raise SpecError("w_share", spec.w_share, text, nearest=Spec.w_share)
-    return priced(spec, preset, data)
-
-
-def priced(spec: Spec, preset: Preset | None, data: Mapping[str, Any]) -> Spec:
-    """Return a spec with the costs of a model and a machine, but for those that a command's options give."""
-    if preset is None:
-        return spec
-    made = preset.priced(spec)
-    own = {name: getattr(spec.costs, name) for name in data.get("costs", {})}
-    share = spec.w_share if "w_share" in data else made.w_share
-    return registry.validate(made.with_(costs=replace(made.costs, **own), w_share=share))
-
-
 def unit_lines(units: StepUnits | None) -> list[str]:
     """Return the figures of a step with a model and a machine."""
     if units is None:
@@ -346,8 +318,7 @@ def fail(data: dict[str, Any], error: RequestError, as_json: bool) -> NoReturn:
     if as_json:
         click.echo(json.dumps(result.failure(data, error)))
     else:
-        advice = f" (nearest legal value: {error.nearest})" if error.nearest is not None else ""
-        click.echo(f"Error: {error.field}: {error.message}{advice}", err=True)
+        click.echo(f"Error: {error.in_full}", err=True)
     sys.exit(2)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from backend.cli.columns import columns
 from backend.cli.options import (
     COSTS,
     UNIT_HEAD,
@@ -26,6 +25,7 @@ from backend.schedule import jit
 from backend.schedule.analysis import pareto
 from backend.schedule.analysis.map_each import one_by_one
 from backend.schedule.families import registry
+from backend.schedule.interop.ascii import columns
 from backend.schedule.spec import MAX_TIME, number
 
 HEAD = ["schedule", "p", "m", "v", "memory", "of p", "throughput", "bubble (span)", "(global)", "weights", "better"]

@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-from backend.cli.columns import columns
 from backend.cli.options import built, command_line, failing, preset_data, preset_options, with_changes
 from backend.cli.schedule import export
 from backend.compute.parallel_map import in_processes
@@ -20,6 +19,7 @@ from backend.schedule.analysis.plans import TrainingSetup, best_of_each, frontie
 from backend.schedule.analysis.would_fit import Remedy, remedies
 from backend.schedule.families.registry import family_of
 from backend.schedule.hardware.step_units import GB
+from backend.schedule.interop.ascii import columns
 from backend.schedule.options.per_chunk import Modes
 from backend.schedule.spec import Spec
 

@@ -11,11 +11,9 @@ from typing import Any, NoReturn
 import click
 
 from backend.cli.options import (
-    asked_spec,
     failing,
     preset_data,
     preset_options,
-    priced,
     reported,
     runner,
     spec_data,
@@ -37,7 +35,7 @@ from backend.runs.options import CHOICES, Options
 from backend.runs.run_series import Rows
 from backend.schedule.errors import OrderError
 from backend.schedule.families import registry
-from backend.schedule.hardware.preset_costs import Preset
+from backend.schedule.hardware.preset_costs import Preset, asked_spec, priced
 from backend.schedule.interop import torch_csv
 from backend.schedule.interop.ascii import memory_lines
 from backend.schedule.interop.csv_table import text_of
@@ -114,7 +112,7 @@ def _order(csv_file: Path | None, data: dict[str, Any], preset: Preset | None) -
             why = message("runs.family_or_csv", "give a FAMILY or --csv FILE, not both")
             raise RequestError("family", data["family"], why)
         order = torch_csv.read(text_of(csv_file.read_bytes()))
-        return priced(registry.read_of_file(data, order), preset, data), order
+        return priced(registry.read_of_file(data, order), preset, data, order), order
     if not data.get("family"):
         why = message("runs.family_missing", "name a FAMILY such as 1f1b, or a file with --csv")
         raise RequestError("family", None, why, nearest="1f1b")

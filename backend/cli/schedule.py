@@ -1,6 +1,6 @@
-"""The commands that need only the schedule core: show, sweep, check, export.
+"""The commands that need only the schedule core: show, sweep, export, laws.
 
-Exit codes: 0 done, 1 an imported order that cannot run, 2 a spec or an option that is not legal.
+Exit codes: 0 done, 1 a page of laws that is stale, 2 a spec or an option that is not legal.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import Any
 import click
 
 from backend.cli.options import (
-    asked_spec,
     built,
     failing,
     preset_data,
@@ -33,16 +32,12 @@ from backend.jobs.pictures import draw
 from backend.lessons.values import LessonError
 from backend.schedule import result
 from backend.schedule.analysis.law_table import table
-from backend.schedule.errors import OrderError
 from backend.schedule.families import registry
 from backend.schedule.families.searched import proved
-from backend.schedule.interop import ascii, torch_csv
-from backend.schedule.interop.csv_table import text_of
+from backend.schedule.hardware.preset_costs import asked_spec
+from backend.schedule.interop import ascii
 from backend.schedule.interop.export import FORMATS, render
-from backend.schedule.simulation.memory import peaks
-from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
-from backend.schedule.spec import Spec
 
 LAWS_PAGE = PROJECT / "docs" / "laws.md"
 
@@ -135,43 +130,6 @@ def export(form: str, output: Path | None, seconds: float, **given: Any) -> None
         write_file(output, drawn)
     else:
         click.echo(drawn, nl=False)
-
-
-@click.command()
-@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option(
-    "--placement", type=click.Choice(["looped", "v"]), help="where stages live (default: what the file shows)"
-)
-@spec_options(family=False)
-def check(file: Path, placement: str | None, **given: Any) -> None:
-    """Validate an order in torch's CSV: print its first violation, or its figures and what its rows show: sizes,
-    placement, the file's dialect, and whether its messages can deadlock. The figures are those at the costs and with
-    the options given, which are 1 and none by default; sizes that are given must be those of the file.
-    """
-    data: dict[str, Any] = {}
-    with failing(data, as_json=False):
-        data |= spec_data(given)
-        try:
-            found = torch_csv.read_file(text_of(file.read_bytes()), placement)
-        except OrderError as error:
-            click.echo(f"{file.name}: {error.message}", err=True)
-            sys.exit(1)
-        order = found.order
-        spec = registry.read_of_file(data, order)
-    timeline = simulate(order, spec.timing, spec.v)
-    shown, place = figures(timeline), order.placement
-    click.echo(
-        f"{file.name}: {found.title}: a schedule of {len(order)} ops; it shows p {order.p}, m {order.m}, "
-        f"v {place.chunks}, placement {place.text()}"
-    )
-    click.echo(
-        f"at {'unit' if spec.timing == Spec().timing else 'these'} costs: makespan {shown.makespan:g}, "
-        f"bubble {shown.global_bubble.of_total:.2%} of total (global), "
-        f"{shown.span_bubble.of_total:.2%} (span), peak in flight {max(peaks(order)[0].tolist())}"
-    )
-    click.echo("\n".join(ascii.memory_lines(result.memory_of(spec, timeline), spec.memory)))
-    for note in found.notes:
-        click.echo(f"{file.name}: {note}", err=True)
 
 
 @click.command()

@@ -12,6 +12,9 @@ __all__ = ["Message", "OrderError", "SpecError", "message", "printable"]
 class SpecError(RequestError):
     """A field of a spec, or of its costs, model or machine, has an illegal value."""
 
+    def __str__(self) -> str:
+        return self.in_full
+
 
 class OrderError(RequestError):
     """An order breaks a rule of pipelines: an op is missing, doubled, out of order, or waits forever."""

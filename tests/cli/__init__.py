@@ -1,1 +1,1 @@
-"""Tests of the commands of app.py."""
+"""Tests of the commands of app.py, and of the Python API."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+import bubbleline as bl
 from app import cli
 from backend.schedule import result
 from backend.schedule.families import registry
@@ -104,3 +105,19 @@ def test_options_of_a_cluster_are_refused_locally_with_advice() -> None:
     error = json.loads(done.output)["error"]
     assert (error["field"], error["nearest"]) == ("hops", "given")
     assert "make run ENGINE=ray" in error["message"]
+
+
+@pytest.mark.usefixtures("warm_runner")
+def test_a_schedule_runs_from_python_with_its_verdict_and_its_measured_ops() -> None:
+    planned = bl.schedule("zb-h1", p=2, m=3)
+    run = planned.run(unit_ms=2)
+    assert run.verified
+    assert run.max_grad_error < 1e-5
+    assert run.step_ms == run.details["measured"]["makespan"] * run.details["unit_ms"] > 0.9 * planned.step_time * 2
+    assert run.bubble == run.details["measured"]["bubble"]["global"]["of_total"]
+    assert run.ops[["rank", "kind", "micro"]].tolist() == planned.ops[["rank", "kind", "micro"]].tolist()
+    with pytest.raises(bl.SpecError, match="unit_ms"):
+        planned.run(unit_ms=0)
+    with pytest.raises(bl.RunError, match="steps") as refused:
+        planned.run(steps=-1)
+    assert refused.value.details["error"]["field"] == "steps"

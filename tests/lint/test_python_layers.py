@@ -85,6 +85,7 @@ RUNNER = Layers(
     ),
 )
 
+API = "bubbleline"
 PROCESSES = ("ctypes", "multiprocessing", "os", "signal", "socket", "subprocess")
 WEB_PACKAGES = ("flask", "flask_socketio", "gevent")
 FORBIDDEN = {  # part -> packages from outside that it may not import
@@ -102,6 +103,7 @@ FORBIDDEN = {  # part -> packages from outside that it may not import
     "backend.runs": ("flask", "flask_socketio"),
     "backend.schedule": (*WEB_PACKAGES, *PROCESSES, "sqlite3", "plotly", "PIL", "urllib"),
     "backend.tasks": WEB_PACKAGES,
+    "bubbleline": (*WEB_PACKAGES, "torch", "ray", "sqlite3", "plotly", "PIL"),
     "runner": (*WEB_PACKAGES, "sqlite3", "plotly", "PIL"),
 }
 
@@ -128,6 +130,16 @@ def runs(each: Import) -> bool:
     return under(each.imported, "runner")
 
 
+def test_the_python_api_is_on_top_and_needs_no_web_and_no_runner():
+    problems = [f"{each}: pass it in" for each in imports_of("app", "backend", "runner") if under(each.imported, API)]
+    problems += [
+        f"{each}: the API uses what is below the web, and starts the runner as a process"
+        for each in imports_of(API)
+        if under(each.imported, "app", "backend.web", "runner")
+    ]
+    assert not problems, report(problems)
+
+
 def test_the_runner_imports_only_the_core_and_the_errors_of_the_backend():
     problems = [
         f"{each}: the runner may import backend.schedule and backend.errors only"
@@ -149,14 +161,14 @@ def test_no_route_imports_a_route():
 def test_no_part_imports_the_command_line_or_the_tests():
     problems = [
         f"{each}: only a program may import it; pass in what is needed"
-        for each in imports_of("backend", "runner")
+        for each in imports_of("backend", "bubbleline", "runner")
         if under(each.imported, "app", "tests", "bench")
     ]
     assert not problems, report(problems)
 
 
 def test_ray_is_imported_only_by_its_own_engine():
-    importers = [each for each in imports_of("app", "backend", "runner", "bench") if under(each.imported, "ray")]
+    importers = [each for each in imports_of("app", "backend", API, "runner", "bench") if under(each.imported, "ray")]
     problems = [f"{each}: import it in runner/engines/ray" for each in importers if not of_ray_engine(each)]
     assert importers, "the engine on Ray has moved; name its new place here"
     assert not problems, report(problems)

@@ -30,7 +30,18 @@ from backend.schedule.families.zero_bubble.zb_h2 import ZB_H2
 from backend.schedule.order.order import Order
 from backend.schedule.spec import LIMITS, Spec
 
-__all__ = ["FAMILIES", "Family", "describe", "family_of", "op_count", "order", "read", "read_of_file", "validate"]
+__all__ = [
+    "FAMILIES",
+    "Family",
+    "describe",
+    "family_of",
+    "op_count",
+    "order",
+    "read",
+    "read_of_file",
+    "validate",
+    "validate_of_file",
+]
 
 FAMILIES: dict[str, Family] = {
     each.name: apply_options.with_options(each)
@@ -60,7 +71,11 @@ def read_of_file(data: Mapping[str, Any], found: Order) -> Spec:
     # of a placement of its own the spec has the order too, which says how many stages there are
     whole = imported.spec_of(found) if found.placement.kind == "custom" else imported.described(found)
     own = {name: value for name, value in whole.to_json().items() if name != "costs"}
-    spec = Spec.from_json({**own, **data, "family": imported.NAME})
+    return validate_of_file(Spec.from_json({**own, **data, "family": imported.NAME}), found)
+
+
+def validate_of_file(spec: Spec, found: Order) -> Spec:
+    """Return a spec that goes with the checked order of a file. Raises SpecError for one that does not."""
     _validate(spec, imported.family_of_order(found))
     imported.validate(spec, found)
     return spec

@@ -7,16 +7,17 @@ stages, and an output layer that is spread over the devices, or for which layers
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from backend.schedule.errors import SpecError, message
-from backend.schedule.families.registry import validate
+from backend.schedule.families.registry import family_of, read, validate, validate_of_file
 from backend.schedule.hardware.cost_model import KEYS, Setting
 from backend.schedule.hardware.estimate import Estimate, estimate
 from backend.schedule.hardware.step_units import StepUnits, step_units
 from backend.schedule.options.per_chunk import of_stages
+from backend.schedule.order.order import Order
 from backend.schedule.simulation.costs import Cost, Costs
 from backend.schedule.simulation.simulate import Timeline
 from backend.schedule.spec import Spec, reject_unknown
@@ -115,6 +116,35 @@ class Preset:
             return step_units(self.estimate(spec), spec, timeline)
         except SpecError:
             return None
+
+
+def asked_spec(data: Mapping[str, Any], preset: Preset | None) -> Spec:
+    """Return the legal spec of what a reader gives, with the costs of a model and a machine. Raises SpecError, also for
+    a share of W where there is no W: a link keeps it for the families that have one.
+    """
+    spec = read(data)
+    family = family_of(spec)
+    if "w_share" in data and family.backward == "full":
+        text = message(
+            "schedule.family_has_no_w",
+            "{family} does not split the backward, so W needs nothing; leave w_share out",
+            family=family.title,
+        )
+        raise SpecError("w_share", spec.w_share, text, nearest=Spec.w_share)
+    return priced(spec, preset, data)
+
+
+def priced(spec: Spec, preset: Preset | None, data: Mapping[str, Any], read_order: Order | None = None) -> Spec:
+    """Return a spec with the costs of a model and a machine, but for those in ``data``; of the order of a file, with
+    that order. Raises SpecError.
+    """
+    if preset is None:
+        return spec
+    made = preset.applied(spec, *preset.costs(spec))
+    own = {name: getattr(spec.costs, name) for name in data.get("costs", {})}
+    share = spec.w_share if "w_share" in data else made.w_share
+    made = made.with_(costs=replace(made.costs, **own), w_share=share)
+    return validate(made) if read_order is None else validate_of_file(made, read_order)
 
 
 @lru_cache(maxsize=64)  # those of one estimate, for each choice of options

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from backend.schedule.families.registry import family_of
+from backend.schedule.families.registry import FAMILIES
 from backend.schedule.hardware.estimate import Estimate
 from backend.schedule.hardware.footprint import STATES, Footprint
 from backend.schedule.options.per_chunk import values_of
@@ -130,7 +130,8 @@ def step_units(found: Estimate, spec: Spec, timeline: Timeline) -> StepUnits:
     kept = values_of(spec.recompute, found.footprint.kept_by_recompute)
     weights = spec.weights
     if weights is None:  # of a weight version that is stashed, in micro-batches' activations
-        weights = found.options.weights if family_of(spec).asynchronous else 0.0
+        family = FAMILIES.get(spec.family)  # an imported order is none of them
+        weights = found.options.weights if family is not None and family.asynchronous else 0.0
     restored = min(1.0, spec.p * spec.v / model.layers)  # one layer of a chunk at a time
     placement = timeline.order.placement
     sizes, outputs = chunk_sizes(found.footprint, placement, spec.v)

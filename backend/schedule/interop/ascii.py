@@ -1,4 +1,4 @@
-"""Draw a timeline as lines of text for a terminal: one line per rank, one cell per op, dots where the rank is idle.
+"""Text for a terminal: tables, and a timeline with one line per rank, one cell per op, dots where the rank is idle.
 
 ``F`` forward, ``I`` input gradient, ``W`` weight gradient, ``B`` full backward, ``S`` and ``T`` the sharded output
 layer, each with its micro-batch if there is room; ``X`` an overlapped pair; lower-case letters are odd chunks (or
@@ -7,7 +7,7 @@ DualPipe's second direction). A rank that copies has a second line, ``O`` offloa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -121,3 +121,17 @@ def summary(shape: dict[str, Any]) -> list[str]:
         what = f"{QUANTITIES[law['quantity']]} ({law['window']})"
         lines.append(f"law: {what} = {law['text']} = {law['numbers']} = {law['value']:g}   {exact}")
     return lines
+
+
+def columns(lines: Sequence[Sequence[str]], left: Collection[int]) -> list[str]:
+    """Return lines of cells, all as long as the first, in columns of one width; those at ``left`` are left-aligned, the
+    others, numbers, right-aligned.
+    """
+    widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]))]
+    return [
+        "  ".join(
+            cell.ljust(width) if at in left else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    ]

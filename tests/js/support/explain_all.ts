@@ -1,6 +1,6 @@
 // Checks why-idle sentences, critical paths, phases, journeys, messages and narration against a schedule's times, for
-// tests/schedule/simulation/test_explain.py: one line {"wire": base64, "spec"} in, one line {"kinds", "problems", ...}
-// out, in order.
+// tests/schedule/simulation/test_explain.py: one line {"wire": base64, "spec"} in, one line {"kinds", "reasons",
+// "problems", ...} out, in order.
 import { before, criticalPath } from "../../../static/js/core/explain/critical_path.ts";
 import { whyIdle } from "../../../static/js/core/explain/why_idle.ts";
 import { follow, microsOf } from "../../../static/js/core/explain/micro_batch_path.ts";
@@ -36,8 +36,10 @@ function stretches({ schedule, times, dust }: Case) {
 function idleKinds(one: Case, check: Check) {
   const { schedule, times, costs, spec, dust } = one;
   const kinds: Record<string, number> = {};
+  const reasons = [];
   for (const { rank, from, to, next } of stretches(one)) {
     const why = whyIdle(schedule, times, costs, rank, (from + to) / 2, spec);
+    if (why) reasons.push([rank, (from + to) / 2, why.kind, why.sentence]);
     const where = `rank ${rank} from ${from} to ${to}`;
     if (!why) {
       check(false, `${where}: no reason`);
@@ -71,7 +73,7 @@ function idleKinds(one: Case, check: Check) {
       `${where}: ${why.sentence}`,
     );
   }
-  return kinds;
+  return { kinds, reasons };
 }
 
 /** How long the step takes when op `slow` takes `more` longer: the longest path over what each op waits for. */
@@ -238,10 +240,10 @@ await answerLines(({ wire, spec }) => {
   const check: Check = (holds, what) => {
     if (!holds && problems.length < 5) problems.push(what);
   };
-  const kinds = idleKinds(one, check);
+  const { kinds, reasons } = idleKinds(one, check);
   const hops = path(one, check);
   journeys(one, check);
   checkMessages(one, check);
   story(one, check);
-  return { kinds, hops, problems };
+  return { kinds, reasons, hops, problems };
 });

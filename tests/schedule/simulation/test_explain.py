@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from backend.schedule.analysis.why_idle import IdleReasons
 from backend.schedule.families.registry import FAMILIES, order, read
 from backend.schedule.order.wire import encode
+from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 from tests.schedule.simulation.test_js_parity import random_spec
 from tests.support.node import answers, needs_node
@@ -62,6 +64,14 @@ def test_a_plan_has_no_overhead_and_fills_p_minus_1_slots(explained: Explained) 
         assert answer["kinds"].get("overhead", 0) == 0, spec
         if spec.costs.comm == 0 and spec.family in ("gpipe", "1f1b", "zb-h1"):
             assert answer["kinds"]["fill"] == spec.p - 1
+
+
+def test_python_gives_the_reasons_of_the_page_in_its_words(explained: Explained) -> None:
+    for spec, answer in explained:
+        reasons = IdleReasons(simulate(order(spec), spec.timing, spec.v), spec)
+        found = [(rank, at, reasons.at(rank, at)) for rank, at, *_ in answer["reasons"]]
+        given = [[rank, at, idle and idle.kind, idle and idle.sentence] for rank, at, idle in found]
+        assert given == answer["reasons"], spec
 
 
 def first(explained: Explained, **values: object) -> dict[str, Any]:

@@ -98,6 +98,7 @@ export const SCHEDULE_MESSAGES = {
   "schedule.frozen_not_taken":
     "{family} 让前向与反向重叠，或在每次反向之后更新权重，因此会训练每个阶段；请选用其他调度，例如 1f1b、interleaved 或 zb-h1",
   "schedule.frozen_stages": "frozen 是最前面的阶段数，或 0 到 {last} 的阶段列表；至少有一个阶段要训练",
+  "schedule.gb_needs_model": "max_gb 需要一个模型（例如 llama3-70b），字节数由它得出",
   "schedule.gis_h_summary": "以半组为单位的 GIS：v 越大显存越接近 1F1B 的一半，代价是气泡更长。",
   "schedule.gis_source": "Wan 等，PipeOffload: Improving Scalability of Pipeline Parallelism，arXiv 2503.01328",
   "schedule.gis_summary": "W 紧跟 I、预热最短的交错式 1F1B：显存与 1F1B 相同，气泡更小。",
@@ -112,6 +113,7 @@ export const SCHEDULE_MESSAGES = {
   "schedule.imported_has_backwards": "导入的执行顺序含有反向",
   "schedule.imported_has_barriers": "导入的执行顺序每个微批次有 {barriers} 道屏障",
   "schedule.imported_has_copies": "导入的执行顺序含有到主机内存的拷贝",
+  "schedule.no_bytes": "模型的层数少于此执行顺序的阶段数，或无法这样划分",
   "schedule.order_is_the_files": "顺序就是文件里的顺序；请不要再给出 order",
   "schedule.imported_has_its_size": "导入的执行顺序 {name} = {size}，无法改成别的规模",
   "schedule.imported_has_no_barriers": "导入的执行顺序既没有 S、T，也没有屏障",
@@ -246,6 +248,7 @@ export const SCHEDULE_MESSAGES = {
   "schedule.reload_too_late": "rank {rank} 发出 {copy}：已在对应的反向之后",
   "schedule.shard_missing": "rank {rank} 从未执行 {op}，即它负责的微批次 {micro} 的分片",
   "schedule.shard_without_barriers": "rank {rank} 执行 {op}，但该执行顺序没有屏障，词表并未分片",
+  "schedule.share_or_percent": "max_bubble 是 0 到 1 之间的占比，或百分数，例如 12%",
   "schedule.shared_link_of_odd_p": "每两个设备共用一条链路，而 p = {p} 是奇数",
   "schedule.shared_link_without_offload": "shared_link 只影响卸载；请去掉它",
   "schedule.spec_is_an_object": 'spec 应为一个对象，例如 {"family": "1f1b", "p": 4, "m": 8}',
@@ -372,4 +375,6 @@ export const SCHEDULE_MESSAGES = {
   "schedule.zb_h2_source": "Qi 等，Zero Bubble Pipeline Parallelism，arXiv 2401.10241，第 2.2 节",
   "schedule.zb_h2_summary": "预热加倍：每个设备从第一个 op 到最后一个 op 之间没有气泡，代价是两倍于 1F1B 的显存。",
   "schedule.zb_h2_used_by": "Sea AI Lab 的 Megatron-LM 分支",
+  "schedule.not_live":
+    "交互式时间线只接受普通代价，除 group 与 lifo 外不接受 {family} 的选项；请改为直接显示该调度对象",
 };

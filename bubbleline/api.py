@@ -1,0 +1,39 @@
+"""The words of the API, each from its module."""
+
+from backend.schedule.analysis.why_idle import Idle
+from backend.schedule.errors import OrderError, SpecError
+from backend.schedule.hardware.preset_costs import Preset
+from backend.schedule.interop.order_limits import Finding
+from bubbleline.comparison import Comparison, compare
+from bubbleline.measured import Run, RunError, Trace, read_trace
+from bubbleline.orders import check, from_csv
+from bubbleline.plans import Plan, plan
+from bubbleline.schedules import Certificate, Law, Schedule, schedule, search
+from bubbleline.settings import Costs, RequestError, families, model
+
+__all__ = [
+    "Certificate",
+    "Comparison",
+    "Costs",
+    "Finding",
+    "Idle",
+    "Law",
+    "OrderError",
+    "Plan",
+    "Preset",
+    "RequestError",
+    "Run",
+    "RunError",
+    "Schedule",
+    "SpecError",
+    "Trace",
+    "check",
+    "compare",
+    "families",
+    "from_csv",
+    "model",
+    "plan",
+    "read_trace",
+    "schedule",
+    "search",
+]
