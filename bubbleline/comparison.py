@@ -73,9 +73,13 @@ class Comparison:
         return "\n".join([*columns(self._cells, {0}), *self.notes])
 
     def _repr_html_(self) -> str:
-        lines = ["".join(f"<td>{escape(cell)}</td>" for cell in line) for line in self._cells]
+        tags = ["th", *["td"] * len(self.rows)]
+        head, *body = (
+            f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in line)}</tr>"
+            for tag, line in zip(tags, self._cells, strict=True)
+        )
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>{notes}"
+        return f"<table><thead>{head}</thead><tbody>{''.join(body)}</tbody></table>{notes}"
 
 
 def compare(

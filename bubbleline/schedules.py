@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from backend.schedule import result
+from backend.schedule.analysis.law_table import QUANTITIES
 from backend.schedule.analysis.why_idle import Idle, IdleReasons
 from backend.schedule.errors import SpecError
 from backend.schedule.families import imported, registry, searched
@@ -322,9 +323,11 @@ rank 2, which ends at 3. 2F0 itself waits for 1F0 on rank 1, which ends at 2.
         facts = [f"bubble {self.bubble:.1%}", f"step time {self.step_time:g}"]
         facts.append(f"peak memory {max(self.peak_memory):.4g} micro-batches")
         if self.law is not None and self.law.exact:
-            facts.append(f"{self.law.quantity} = <code>{escape(self.law.formula)}</code> = {self.law.value:g}")
+            facts.append(
+                f"{QUANTITIES[self.law.quantity]} = <code>{escape(self.law.formula)}</code> = {self.law.value:g}"
+            )
         drawn = self.svg() if len(self._order) <= MOST_DRAWN else f"<p>{self.title}, {len(self._order):,} ops</p>"
-        return f"<figure>{drawn}<figcaption>{' · '.join(facts)}</figcaption></figure>"
+        return f"<figure>{drawn}<figcaption style='font-size:smaller'>{' · '.join(facts)}</figcaption></figure>"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         picture = {"image/svg+xml": self.svg()} if len(self._order) <= MOST_DRAWN else {}
