@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 from backend.schedule.analysis.compare import compare as compare_families
 from backend.schedule.family_names import canonical
@@ -17,9 +17,6 @@ from backend.schedule.spec import Spec
 from bubbleline.schedules import Schedule
 from bubbleline.settings import Costs, Options, preset_of, spec_data
 from bubbleline.tables import to_pandas
-
-if TYPE_CHECKING:
-    from typing import Unpack
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -31,8 +31,6 @@ from bubbleline.settings import Costs, Options, preset_of, spec_data
 from bubbleline.tables import ops_of, to_pandas
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     from bubbleline.comparison import Comparison
     from bubbleline.measured import Run
 
@@ -380,7 +378,7 @@ def schedule(
         v: Model chunks per device; by default the family's own number.
         costs: ``Costs`` or a mapping with its names; 1 each by default, or those of the model.
         model: A model on a machine: ``bl.model(...)``, or a name.
-        **options: recompute, layers, vocabulary, offload, memory ...: the keys of a spec in docs/contracts.md.
+        **options: The keys of ``Options``.
 
     Raises:
         SpecError: A value is illegal; ``field``, ``value`` and ``nearest`` say which, and what would be legal.
