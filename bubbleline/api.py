@@ -9,7 +9,7 @@ from bubbleline.measured import Run, RunError, Trace, read_trace
 from bubbleline.orders import check, from_csv
 from bubbleline.plans import Plan, plan
 from bubbleline.schedules import Certificate, Law, Schedule, schedule, search
-from bubbleline.settings import Costs, RequestError, families, model
+from bubbleline.settings import Costs, Options, RequestError, families, model
 
 __all__ = [
     "Certificate",
@@ -18,6 +18,7 @@ __all__ = [
     "Finding",
     "Idle",
     "Law",
+    "Options",
     "OrderError",
     "Plan",
     "Preset",

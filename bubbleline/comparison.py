@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 from backend.schedule.analysis.compare import compare as compare_families
 from backend.schedule.family_names import canonical
@@ -17,9 +17,6 @@ from backend.schedule.spec import Spec
 from bubbleline.schedules import Schedule
 from bubbleline.settings import Costs, Options, preset_of, spec_data
 from bubbleline.tables import to_pandas
-
-if TYPE_CHECKING:
-    from typing import Unpack
 
 
 @dataclass(frozen=True)
@@ -73,9 +70,13 @@ class Comparison:
         return "\n".join([*columns(self._cells, {0}), *self.notes])
 
     def _repr_html_(self) -> str:
-        lines = ["".join(f"<td>{escape(cell)}</td>" for cell in line) for line in self._cells]
+        tags = ["th", *["td"] * len(self.rows)]
+        head, *body = (
+            f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in line)}</tr>"
+            for tag, line in zip(tags, self._cells, strict=True)
+        )
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>{notes}"
+        return f"<table><thead>{head}</thead><tbody>{''.join(body)}</tbody></table>{notes}"
 
 
 def compare(

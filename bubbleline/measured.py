@@ -143,17 +143,23 @@ class Trace:
         """The schedule of the same order at the mean measured costs. Raises ValueError for an incomplete step."""
         from backend.runs.imported_run import spec_of
 
-        return Schedule(spec_of(self.measured), None, self._timeline.order)
+        return Schedule(spec_of(self._whole))
 
     def to_pandas(self) -> Any:
         """Return ``ops`` as a pandas DataFrame. Raises ImportError where pandas is not installed."""
         return to_pandas(self.ops)
 
     @property
-    def _timeline(self) -> Timeline:
-        if self.measured.timeline is None:
+    def _whole(self) -> Measured:
+        if self.missing is not None:
             raise ValueError(f"the trace is not a whole step: {self.missing}")
-        return self.measured.timeline
+        return self.measured
+
+    @property
+    def _timeline(self) -> Timeline:
+        timeline = self._whole.timeline
+        assert timeline is not None
+        return timeline
 
 
 def read_trace(*paths: str | Path, names: str | None = None, unit: str = "us") -> Trace:

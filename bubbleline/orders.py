@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 from backend.schedule.errors import OrderError
 from backend.schedule.families import registry
@@ -15,9 +15,6 @@ from backend.schedule.interop.order_limits import SHAPING, Finding, findings, re
 from backend.schedule.spec import Spec
 from bubbleline.schedules import Schedule
 from bubbleline.settings import Costs, Options, preset_of, spec_data
-
-if TYPE_CHECKING:
-    from typing import Unpack
 
 
 def from_csv(

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from backend.schedule import result
+from backend.schedule.analysis.law_table import QUANTITIES
 from backend.schedule.analysis.why_idle import Idle, IdleReasons
 from backend.schedule.errors import SpecError
 from backend.schedule.families import imported, registry, searched
@@ -30,8 +31,6 @@ from bubbleline.settings import Costs, Options, preset_of, spec_data
 from bubbleline.tables import ops_of, to_pandas
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     from bubbleline.comparison import Comparison
     from bubbleline.measured import Run
 
@@ -322,10 +321,11 @@ rank 2, which ends at 3. 2F0 itself waits for 1F0 on rank 1, which ends at 2.
         facts = [f"bubble {self.bubble:.1%}", f"step time {self.step_time:g}"]
         facts.append(f"peak memory {max(self.peak_memory):.4g} micro-batches")
         if self.law is not None and self.law.exact:
-            quantity = "idle time of a device" if self.law.quantity == "bubble" else self.law.quantity
-            facts.append(f"{quantity} = <code>{escape(self.law.formula)}</code> = {self.law.value:g}")
+            facts.append(
+                f"{QUANTITIES[self.law.quantity]} = <code>{escape(self.law.formula)}</code> = {self.law.value:g}"
+            )
         drawn = self.svg() if len(self._order) <= MOST_DRAWN else f"<p>{self.title}, {len(self._order):,} ops</p>"
-        return f"<figure>{drawn}<figcaption>{' · '.join(facts)}</figcaption></figure>"
+        return f"<figure>{drawn}<figcaption style='font-size:smaller'>{' · '.join(facts)}</figcaption></figure>"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         picture = {"image/svg+xml": self.svg()} if len(self._order) <= MOST_DRAWN else {}
@@ -378,7 +378,7 @@ def schedule(
         v: Model chunks per device; by default the family's own number.
         costs: ``Costs`` or a mapping with its names; 1 each by default, or those of the model.
         model: A model on a machine: ``bl.model(...)``, or a name.
-        **options: recompute, layers, vocabulary, offload, memory ...: the keys of a spec in docs/contracts.md.
+        **options: The keys of ``Options``.
 
     Raises:
         SpecError: A value is illegal; ``field``, ``value`` and ``nearest`` say which, and what would be legal.

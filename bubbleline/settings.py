@@ -47,7 +47,24 @@ class Costs:
 
 
 class Options(TypedDict, total=False):
-    """Options of a schedule, all optional; docs/contracts.md (Spec) has their values."""
+    """Options of a schedule, as keywords; docs/contracts.md (Spec) has them in full.
+
+    Attributes:
+        group: Micro-batches that an interleaved schedule takes together.
+        memory: Limit in one micro-batch's activations on a device.
+        w_share: Share of these activations that W still needs after I, 0 to 1.
+        lifo: Backward from the last micro-batch to the first (gpipe).
+        forward_only: Inference: forwards without backwards.
+        frozen: Stages that are not trained: the first k, or a list.
+        recompute: "none", "selective" or "full", or a word for each chunk.
+        layers: Layers of each stage.
+        vocabulary: Where the output layer is: "plain", "redistribute", "parallel-1", "parallel-2", "interlaced".
+        offload: What goes to host memory: "none", "selective" or "full", or a word for each chunk.
+        shared_link: Two devices share one link to host memory.
+        weights: Memory of one stashed weight version (pipedream), as ``memory``.
+        effort: Orders that a search tries; the same effort and seed give the same order.
+        seed: Seed of a search.
+    """
 
     group: int | None
     memory: float | None

@@ -17,7 +17,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "api.md"
 IMPORT = ">>> import bubbleline as bl"  # as every example begins
 GROUPS = {
     "Schedules": ("schedule", "search", "Schedule", "Law", "Certificate", "Idle"),
-    "Costs and models": ("Costs", "model", "families"),
+    "Costs and models": ("Costs", "Options", "model", "families"),
     "Comparisons and plans": ("compare", "Comparison", "plan", "Plan"),
     "Orders from elsewhere": ("from_csv", "check", "Finding"),
     "Notebooks": ("Timeline",),

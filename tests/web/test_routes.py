@@ -259,8 +259,9 @@ def test_the_address_accepts_exactly_the_keys_of_a_spec():
         ({"family": "zb-h1", "p": 8, "m": 32}, "family=zb-h1&p=8&m=32"),
         ({"costs": {"F": [1, 2.5, 1, 1], "comm": 0.1}}, "F=1,2.5,1,1&comm=0.1"),
         ({"family": "gpipe", "lifo": True}, "family=gpipe&lifo=true"),
-        ({"family": "interleaved", "v": 2}, "family=interleaved&v=2"),
-        ({"memory": 2.0, "w_share": 1e-7}, "memory=2&w_share=1e-07"),
+        ({"family": "interleaved", "v": 2}, "family=interleaved"),
+        ({"family": "interleaved", "v": 3}, "family=interleaved&v=3"),
+        ({"memory": 2.0, "w_share": 1e-7}, "memory=2&w_share=1e-7"),
     ],
 )
 def test_a_link_has_the_differences_from_the_defaults_and_is_read_back_as_the_spec(spec, query):
