@@ -36,7 +36,7 @@ from backend.database.connect import check_setup
 from backend.database.database import SetupError
 
 
-@click.group(invoke_without_command=True)
+@click.group(invoke_without_command=True, commands=COMMANDS)
 @click.pass_context
 def cli(context: click.Context) -> None:
     """See, share and run pipeline-parallel training schedules. Without a command: serve."""
@@ -103,10 +103,6 @@ def print_settings() -> None:
     for each in settings(config):
         default = f"default {each.default}" if each.default else "not set by default"
         click.echo(f"{each.variable}={each.value}\n    {each.meaning} ({default})")
-
-
-for command in COMMANDS:
-    cli.add_command(command)
 
 
 if __name__ == "__main__":

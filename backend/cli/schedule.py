@@ -28,9 +28,6 @@ from backend.cli.options import (
 )  # fmt: skip
 from backend.config import PROJECT
 from backend.errors import RequestError, json_reason, message
-from backend.jobs.pictures import FORMATS as PICTURES
-from backend.jobs.pictures import draw
-from backend.lessons.values import LessonError
 from backend.schedule import result
 from backend.schedule.analysis.law_table import table
 from backend.schedule.errors import OrderError
@@ -38,7 +35,7 @@ from backend.schedule.families import registry
 from backend.schedule.families.searched import proved
 from backend.schedule.interop import ascii, torch_csv
 from backend.schedule.interop.csv_table import text_of
-from backend.schedule.interop.export import FORMATS, render
+from backend.schedule.interop.export import FORMATS, PICTURES, render
 from backend.schedule.simulation.memory import peaks
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
@@ -129,12 +126,20 @@ def export(form: str, output: Path | None, seconds: float, **given: Any) -> None
         preset = preset_data(given)
         data |= spec_data(given)
         spec, order = built(asked_spec(data, preset), seconds)
-        with reported(LessonError):  # no bundle
-            drawn = draw(spec, form, preset is not None) if form in PICTURES else render(spec, order, form).encode()
+        drawn = _picture(spec, form, preset is not None) if form in PICTURES else render(spec, order, form).encode()
     if output is not None:
         write_file(output, drawn)
     else:
         click.echo(drawn, nl=False)
+
+
+def _picture(spec: Spec, form: str, in_ms: bool) -> bytes:
+    """Draw a schedule, or leave with the reason why it cannot be drawn."""
+    from backend.jobs.pictures import draw  # what draws takes longer to load than `show` to run
+    from backend.lessons.values import LessonError
+
+    with reported(LessonError):  # no bundle
+        return draw(spec, form, in_ms)
 
 
 @click.command()
