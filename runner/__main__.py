@@ -21,7 +21,9 @@ def main() -> None:
     import signal
     import sys
 
-    parser = argparse.ArgumentParser(prog="python -m runner", description="Runs schedules: JSON lines in and out.")
+    parser = argparse.ArgumentParser(
+        prog=f"python -m {__package__}", description="Runs schedules: JSON lines in and out."
+    )
     parser.add_argument("--engine", choices=("local", "ray"), default="local", help="what runs the ranks")
     address = os.environ.get("BUBBLELINE_RAY_ADDRESS", "")
     parser.add_argument("--address", default=address, help="HOST:PORT of a Ray cluster; without it one is started here")

@@ -16,11 +16,12 @@ class Commands(UserDict[str, Any]):
 
     def __getitem__(self, name: str) -> click.Command:
         """Return a command. Raises KeyError."""
-        place = super().__getitem__(name)
-        if isinstance(place, str):
-            module, _, function = place.partition(":")
-            self.data[name] = getattr(import_module(f"{__package__}.{module}"), function)
-        return super().__getitem__(name)
+        found = super().__getitem__(name)
+        if isinstance(found, str):
+            module, _, function = found.partition(":")
+            found = self.data[name] = getattr(import_module(f"{__package__}.{module}"), function)
+        command: click.Command = found
+        return command
 
 
 COMMANDS = Commands(

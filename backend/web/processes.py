@@ -22,7 +22,7 @@ from threading import Event
 from typing import Any
 
 from backend.access.addresses import Invitations, address_line, cannot_listen
-from backend.config import PROJECT, Config, variable
+from backend.config import PACKAGE, PROJECT, Config, program, variable
 from backend.web import logs
 
 logger = logging.getLogger(__name__)
@@ -102,14 +102,14 @@ def supervise(config: Config) -> int:
 
 def _children(config: Config, listener: int) -> list[Child]:
     """Return the processes of this machine."""
-    program = [sys.executable, "app.py", "process"]
+    process = program(f"{PACKAGE}app", "process")
     web = [
         Child(
-            f"web-{number}", [*program, "web", "--listener", str(listener), "--number", str(number)], files=(listener,)
+            f"web-{number}", [*process, "web", "--listener", str(listener), "--number", str(number)], files=(listener,)
         )
         for number in range(1, config.processes + 1)
     ]  # fmt: skip
-    return [*([Child(RUNS, [*program, RUNS, "--lease", secrets.token_hex(8)])] if config.run_manager else []), *web]
+    return [*([Child(RUNS, [*process, RUNS, "--lease", secrets.token_hex(8)])] if config.run_manager else []), *web]
 
 
 def _listen(config: Config) -> socket.socket:
