@@ -31,6 +31,7 @@ VENDOR := static/vendor/fflate.js
 BUNDLE := static/vendor/app/js/main.js
 SOURCES := $(shell find static/js static/css -name '*.ts' -o -name '*.css')
 TABLES := static/vendor/tables.json
+NOTICES := static/vendor/LICENSES.txt
 FIXTURES := tests/js/fixtures/.made
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Compiled modules are kept even where the machine's setting is not to: servers and runners start by the hundred.
@@ -95,6 +96,11 @@ $(VENDOR): package-lock.json .venv/.node
 	@printf '%s\n' "export * from 'socket.io-client';" > $(@D)/socket.io.esm.min.d.ts  # its types, for tsc
 	@printf '%s\n' "export * from 'fflate';" > $(@:.js=.d.ts)
 	@cp node_modules/fflate/esm/browser.js $@
+
+# The notices that the licences of these libraries ask for where they are handed on, in the wheel.
+NOTICED := socket.io-client engine.io-client engine.io-parser socket.io-parser @socket.io/component-emitter fflate
+$(NOTICES): $(VENDOR)
+	@for each in $(NOTICED); do echo "$$each"; echo; cat node_modules/$$each/LICENSE; echo; done > $@
 
 # What the page knows of the server: names, options, and the fields of links.
 $(TABLES): $(shell find backend/schedule backend/address -name '*.py') backend/web/page_tables.py .venv/.run
@@ -183,4 +189,4 @@ bench: setup-test
 	for each in bench/*.ts; do echo "== $$each"; node tests/js/run.mjs $$each || exit 1; done
 
 clean:
-	rm -rf .venv node_modules tests/js/fixtures static/vendor/app $(TABLES) $(VENDOR) static/vendor/*.d.ts static/vendor/socket.io.esm.min.js .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv node_modules tests/js/fixtures static/vendor/app $(TABLES) $(VENDOR) $(NOTICES) static/vendor/*.d.ts static/vendor/socket.io.esm.min.js .pytest_cache .mypy_cache .ruff_cache .hypothesis

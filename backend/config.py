@@ -165,6 +165,9 @@ class Config:
 
     host: str = _setting("127.0.0.1", _text, "address to listen on")
     port: int = _setting(5000, _integer(0, 65535), "port to listen on; 0 takes any free one")
+    browser: bool = _setting(
+        False, _switch, "1: open the page in the browser when the server starts, where there is one"
+    )
     database: Location = _setting(
         DATA / "bubbleline.sqlite3", _location,
         "file with the runs and the short links, or a PostgreSQL database: postgresql://user:password@host:port/name",

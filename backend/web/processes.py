@@ -21,7 +21,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from backend.access.addresses import Invitations, address_line, cannot_listen
+from backend.access.addresses import Invitations, address_line, cannot_listen, open_page
 from backend.config import PACKAGE, PROJECT, Config, program, variable
 from backend.web import logs
 
@@ -86,6 +86,7 @@ def supervise(config: Config) -> int:
         return 1
     port = listener.getsockname()[1]
     print(address_line(config, port), flush=True)
+    open_page(config, port)
     invitations = Invitations(config, port)
     invitations.print_first()
     children = _children(config, listener.fileno())
