@@ -18,7 +18,8 @@ from urllib.parse import parse_qsl, urlsplit
 from backend.database.address import Location, read_location
 
 PROJECT = Path(__file__).resolve().parents[1]
-PACKAGE = __name__.removesuffix("backend.config")  # before the names of our modules: "bubbleline." where installed
+PACKAGE = __name__.split("backend")[0]  # before the names of our modules: "bubbleline." where installed, else ""
+COMMAND = "bubbleline" if PACKAGE else "python app.py"
 DATA = (
     Path(os.path.expanduser(os.environ.get("XDG_DATA_HOME") or "~/.local/share")) / "bubbleline"
     if PACKAGE

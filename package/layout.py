@@ -79,18 +79,18 @@ def _imports(tree: ast.Module, name: str) -> Iterator[tuple[int, int, str]]:
 
 
 def named_in_strings(tree: ast.Module, modules: set[str]) -> list[tuple[int, str]]:
-    """Return line and text of each string that names one of our `modules` (dotted), which no import statement does: a
-    module by its whole name, the part of such a name in an f-string, the name behind -m, or the file app.py.
+    """Return line and text of each string that names one of our `modules` (dotted): by its whole name, as the beginning
+    of a name in an f-string, or behind -m or sys.executable.
     """
     found = []
     for node in ast.walk(tree):
-        before = None
+        started = False
         for each in ast.iter_child_nodes(node):
             text = each.value if isinstance(each, ast.Constant) and isinstance(each.value, str) else ""
-            named = text == "app.py" or ("." in text and text.rstrip(".") in modules)
-            if isinstance(each, ast.Constant) and (named or (before == "-m" and OURS.match(text))):
+            named = "." in text and text.rstrip(".") in modules
+            if isinstance(each, ast.Constant) and (named or (started and OURS.match(text))):
                 found.append((each.lineno, text))
-            before = text
+            started = text == "-m" or (isinstance(each, ast.Attribute) and each.attr == "executable")
     return found
 
 

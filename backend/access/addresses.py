@@ -13,7 +13,7 @@ from threading import Thread
 from backend.access.keys import Keys
 from backend.access.policy import Policy
 from backend.access.roles import Role
-from backend.config import Config, variable
+from backend.config import COMMAND, Config, variable
 
 
 def address_line(config: Config, port: int) -> str:
@@ -83,7 +83,7 @@ def cannot_listen(config: Config, error: OSError) -> str:
         other = config.port + 1 if config.port < 65535 else 5000
         return (
             f"Port {config.port} on {config.host} is taken by another program. "
-            f"Choose another: python app.py serve --port {other} (--port 0 takes any free one)."
+            f"Choose another: {COMMAND} serve --port {other} (--port 0 takes any free one)."
         )
     return f"Cannot listen on {config.host}:{config.port}: {error.strerror or error}."
 

@@ -26,7 +26,7 @@ from backend.cli.options import (
     without,
     write_file,
 )  # fmt: skip
-from backend.config import PROJECT
+from backend.config import PACKAGE, PROJECT
 from backend.errors import RequestError, json_reason, message
 from backend.schedule import result
 from backend.schedule.analysis.law_table import table
@@ -41,7 +41,7 @@ from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 
-LAWS_PAGE = PROJECT / "docs" / "laws.md"
+LAWS_PAGE = Path("laws.md") if PACKAGE else PROJECT / "docs" / "laws.md"
 
 
 @click.command()

@@ -33,7 +33,7 @@ PAUSES_S = (0.0, 0.5, 2.0, 5.0, 15.0)  # before the k-th start in a row of one t
 SPARE_S = 5  # for a process to stop, beyond what it may wait for the present run
 NO_REDIS = (
     "BUBBLELINE_REDIS needs Python packages that are missing: make run REDIS=... installs them, "
-    "and so does .venv/bin/pip install -r requirements-scale.txt"
+    "and so does pip install -r requirements-scale.txt, or pip install 'bubbleline[scale]'"
 )
 RUNS = "runs"  # the name of the process that manages the runs
 

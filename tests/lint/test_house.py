@@ -33,7 +33,7 @@ LONGEST_FILE = 600
 SMALL_FILE = 36
 LONGEST_FUNCTION = {".py": 60, ".ts": 80, ".mjs": 80, ".js": 80}  # prettier gives every entry of a literal a line
 
-ROOMS = ("backend", "bench", "docs", "runner", "static", "templates", "tests")
+ROOMS = ("backend", "bench", "bubbleline", "docs", "package", "runner", "static", "templates", "tests")
 TOP_LEVEL = {
     *ROOMS,
     *("app.py", "requirements.txt", "requirements-dev.txt", "requirements-cluster.txt", "requirements-scale.txt"),
