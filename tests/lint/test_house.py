@@ -41,7 +41,7 @@ TOP_LEVEL = {
     *("README.md", "LICENSE", "CONTRIBUTING.md", "CHANGELOG.md", "deploy"),
     *("package.json", "package-lock.json", "eslint.config.js", "tsconfig.json"),
 }
-NOT_KEPT = {"node_modules", "var", "__pycache__"}  # and everything whose name begins with a dot
+NOT_KEPT = {"dist", "node_modules", "var", "__pycache__"}  # and everything whose name begins with a dot
 
 # Exceptions, each with its reason; a test fails for one that is no longer needed.
 LARGE_FOLDERS = {
