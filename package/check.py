@@ -203,9 +203,7 @@ def check_commands(installed: Installed) -> None:
         require((installed.folder / f"file.{form}").stat().st_size > 300, f"export --format {form} writes nothing")
     installed.command("lessons", "export", "1f1b", "--lang", "zh")
     for shell in ("zsh", "fish"):
-        require(
-            "_BUBBLELINE_COMPLETE" in installed.command("completion", shell), f"completion {shell} prints no script"
-        )
+        require("_COMPLETE=" in installed.command("completion", shell), f"completion {shell} prints no script")
     data = installed.folder / "data" / PACKAGE / "bubbleline.sqlite3"
     require(str(data) in installed.command("settings"), f"the database is not at {data}")
     say("version, show as in the checkout, export, lessons, completion, settings")
