@@ -25,7 +25,7 @@ PY := $(BIN)/python
 PIP := $(PY) -m pip install --quiet
 # uv takes a quarter of pip's time, and compiles only what is imported. It does not read pip's settings, so they are
 # handed on; where it fails, pip installs.
-UV_SETTINGS := UV_CACHE_DIR=$(CURDIR)/.venv/.uv UV_FIND_LINKS="$$($(PY) -m pip config get global.find-links 2>/dev/null)" \
+UV_SETTINGS := UV_CACHE_DIR="$(CURDIR)/.venv/.uv" UV_FIND_LINKS="$$($(PY) -m pip config get global.find-links 2>/dev/null)" \
   UV_DEFAULT_INDEX="$$($(PY) -m pip config get global.index-url 2>/dev/null)"
 UV := $(UV_SETTINGS) $(BIN)/uv pip install --quiet --python $(PY)
 install = $(PIP) uv && { $(UV) $(1) || $(PIP) $(1); } && rm -rf .venv/.uv
