@@ -32,7 +32,9 @@ PLACE = re.compile(rb"(from\s+)?")
 
 
 def wheel_files(root: Path) -> dict[str, bytes]:
-    """Return the files of the package by their paths in it. Raises FileNotFoundError where set-up has made no page."""
+    """Return the files of the package by their paths in it. Raises FileNotFoundError where set-up has made no page, and
+    ValueError where a file of bubbleline/ would take the place of another.
+    """
     for made in (BUNDLE, NOTICES):
         if not (root / made).is_file():
             raise FileNotFoundError(f"{made} is missing; make it with: make setup {NOTICES}")
@@ -42,6 +44,9 @@ def wheel_files(root: Path) -> dict[str, bytes]:
         *((path, path.relative_to(root)) for each in STATIC for path in sorted((root / "static").glob(each))),
         (root / "app.py", Path("app.py")),
     ]
+    taken = [name for name in (*CODE, "static", "app.py") if (root / PACKAGE / name).exists()]
+    if taken:
+        raise ValueError(f"{PACKAGE}/ has {', '.join(taken)}, which the package has from the top of the checkout")
     return {
         place.as_posix(): rewritten(path.read_bytes(), str(path)) if path.suffix == ".py" else path.read_bytes()
         for path, place in sources
@@ -87,7 +92,7 @@ def named_in_strings(tree: ast.Module, modules: set[str]) -> list[tuple[int, str
         started = False
         for each in ast.iter_child_nodes(node):
             text = each.value if isinstance(each, ast.Constant) and isinstance(each.value, str) else ""
-            named = "." in text and text.rstrip(".") in modules
+            named = "." in text and text.rstrip(".") in modules and OURS.match(text)
             if isinstance(each, ast.Constant) and (named or (started and OURS.match(text))):
                 found.append((each.lineno, text))
             started = text == "-m" or (isinstance(each, ast.Attribute) and each.attr == "executable")
