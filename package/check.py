@@ -129,7 +129,7 @@ def pythons() -> list[Path]:
     usable = sorted(version for version in found if version >= (3, 11))
     require(usable and usable[0][:2] == (3, 11), "there is no Python 3.11 here")
     if usable[-1][1] < int(newest):
-        why = "there is no network for it" if got.returncode else "uv brought another"
+        why = "uv cannot fetch it here" if got.returncode else "uv brought another"
         say(f"Python 3.{newest} could not be had: {why}; the newest here is {'.'.join(map(str, usable[-1]))}")
     return [found[version] for version in dict.fromkeys((usable[0], usable[-1]))]
 

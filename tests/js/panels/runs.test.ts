@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { calibrated, verdict } from "../../../static/js/core/measured/calibration.ts";
-import { missing, whereRuns } from "../../../static/js/core/measured/devices.ts";
+import { lacking, whereRuns } from "../../../static/js/core/measured/devices.ts";
 import type { Choice, Device, Devices } from "../../../static/js/core/measured/devices.ts";
 import { DEFAULTS } from "../support/helpers.ts";
 
@@ -65,14 +65,13 @@ const sentences: [string, [Devices, number, string, string?], string][] = [
   ],
   ["a runner may be starting", [{ ...TWO_CORES, state: "starting" }, 4, "auto"], "is starting"],
   ["a runner that is down has a reason", [DOWN, 4, "auto"], "The runner does not start: no torch."],
-  ["a server without torch says what to install", [MISSING, 4, "auto"], "torch is not installed."],
   ["a run has a limit of ranks", [TWO_CORES, 65, "auto"], "65 ranks are more than"],
 ];
 for (const [name, asked, sentence] of sentences)
   test(`where a run would be: ${name}`, () => assert.ok(whereRuns(...asked).includes(sentence), whereRuns(...asked)));
 
 test("nothing is missing where a runner is ready, starting or down, or has said nothing yet", () =>
-  assert.deepEqual([TWO_CORES, DOWN, null, MISSING].map(missing), ["", "", "", "torch is not installed."]));
+  assert.deepEqual([TWO_CORES, DOWN, null, MISSING].map(lacking), ["", "", "", "torch is not installed."]));
 
 test("a runner without devices gives no sentence", () =>
   assert.equal(whereRuns({ ...TWO_CORES, choices: [] }, 4, "auto"), ""));

@@ -83,7 +83,7 @@ def test_where_torch_is_not_installed_the_run_button_says_what_to_install(open_p
     button = page.locator("#run")
     expect(button).to_have_attribute("title", re.compile(r"没有安装 torch.*pip install 'bubbleline\[run\]'"))
     button.click(force=True)
-    expect(page.locator("#run-where")).to_contain_text("pip install 'bubbleline[run]'")
+    expect(page.locator("#run-refusal")).to_contain_text("pip install 'bubbleline[run]'")
     assert state(page)["run"] is None
 
 

@@ -22,7 +22,7 @@ export type Devices = {
 };
 
 /** Why nothing can be run here at all: what is to be installed; "" where that is not so, or not known yet. */
-export const missing = (known: Devices | null) => (known?.state === "missing" ? tr(known.why) : "");
+export const lacking = (known: Devices | null) => (known?.state === "missing" ? tr(known.why) : "");
 
 /** The default of a run with this many ranks; nothing until the runner has reported it. */
 export const choiceFor = ({ choices }: Devices, p: number) => choices.find(({ from, to }) => from <= p && p <= to);
@@ -48,7 +48,7 @@ export const gpusOf = ({ devices }: Devices) => devices.filter(({ kind }) => kin
  */
 export function whereRuns(known: Devices, p: number, mode: string, device = "auto"): string {
   const { state, why, choices } = known;
-  if ((state === "down" || state === "missing") && why) return tr(why);
+  if (state === "down" && why) return tr(why);
   if (state !== "ready") return t("The runner is starting; a run waits for it.");
   const choice = choiceFor(known, p);
   if (!choice) return choices.length ? t("{p} ranks are more than the runner here takes.", { p }) : "";
