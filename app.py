@@ -1,4 +1,4 @@
-"""Bubbleline's command line.
+"""Bubbleline's command line: `bubbleline` where it is installed, `python app.py` in a checkout.
 
 python app.py                                  serve on http://127.0.0.1:5000
 python app.py serve --host 0.0.0.0 --port 80   serve elsewhere
@@ -20,6 +20,7 @@ python app.py backup FILE                      copy the SQLite file of runs and 
 python app.py restore FILE                     put a backup in its place, while the server runs
 python app.py copy-database FROM TO            move a server from SQLite to PostgreSQL, or back
 python app.py settings                         every setting of the server, with its value and meaning
+python app.py completion bash                  what a shell needs to complete commands and options
 """
 
 from __future__ import annotations
@@ -29,25 +30,32 @@ import sys
 from dataclasses import replace
 
 import click
+from click.shell_completion import get_completion_class
 
+from backend import __version__
 from backend.cli import COMMANDS
 from backend.config import Config, ConfigError, settings
 from backend.database.connect import check_setup
 from backend.database.database import SetupError
 
+PROGRAM = "bubbleline"  # the installed command
 
-@click.group(invoke_without_command=True)
+
+@click.group(invoke_without_command=True, commands=COMMANDS)
+@click.version_option(__version__, prog_name=PROGRAM, message="%(prog)s %(version)s")
+@click.option("--no-browser", is_flag=True, help="Without a command: do not open the page in the browser.")
 @click.pass_context
-def cli(context: click.Context) -> None:
+def cli(context: click.Context, no_browser: bool) -> None:
     """See, share and run pipeline-parallel training schedules. Without a command: serve."""
     if context.invoked_subcommand is None:
-        context.invoke(serve)
+        context.invoke(serve, browser=context.info_name == PROGRAM and not no_browser)
 
 
 @cli.command()
 @click.option("--host", help="Address to listen on (127.0.0.1).")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on (5000); 0 takes any free one.")
-def serve(host: str | None = None, port: int | None = None) -> None:
+@click.option("--browser", is_flag=True, help="Open the page in the browser, where there is one.")
+def serve(host: str | None = None, port: int | None = None, browser: bool = False) -> None:
     """Serve the page until Ctrl-C or SIGTERM."""
     try:
         config = Config.from_env()
@@ -58,6 +66,7 @@ def serve(host: str | None = None, port: int | None = None) -> None:
     except SetupError as error:
         raise click.ClickException(str(error)) from None
     config = replace(config, host=host or config.host, port=config.port if port is None else port)
+    config = replace(config, browser=browser or config.browser)
     if config.redis:
         from backend.web.processes import supervise as serve_web
     else:
@@ -105,8 +114,13 @@ def print_settings() -> None:
         click.echo(f"{each.variable}={each.value}\n    {each.meaning} ({default})")
 
 
-for command in COMMANDS:
-    cli.add_command(command)
+@cli.command()
+@click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
+def completion(shell: str) -> None:
+    """Print the script with which SHELL completes the commands and options of `bubbleline`."""
+    found = get_completion_class(shell)
+    assert found is not None
+    click.echo(found(cli, {}, PROGRAM, f"_{PROGRAM.upper()}_COMPLETE").source())
 
 
 if __name__ == "__main__":

@@ -18,6 +18,13 @@ from urllib.parse import parse_qsl, urlsplit
 from backend.database.address import Location, read_location
 
 PROJECT = Path(__file__).resolve().parents[1]
+PACKAGE = __name__.split("backend")[0]  # before the names of our modules: "bubbleline." where installed, else ""
+COMMAND = "bubbleline" if PACKAGE else "python app.py"
+DATA = (
+    Path(os.path.expanduser(os.environ.get("XDG_DATA_HOME") or "~/.local/share")) / "bubbleline"
+    if PACKAGE
+    else PROJECT / "var"
+)
 ENGINES = ("local", "ray")
 LOG_LEVELS = ("debug", "info", "warning", "error")
 LOOPBACK = ("127.0.0.1", "localhost", "::1", "[::1]")
@@ -30,6 +37,13 @@ Reader = Callable[[str, str], Any]  # (variable, text) -> value, or ConfigError
 
 class ConfigError(ValueError):
     """A setting with an illegal value; the message names the variable."""
+
+
+def program(module: str, *arguments: str) -> list[str]:
+    """Return the command line of one of our modules, started in PROJECT: in a checkout it is found there; where it is
+    installed, -P keeps what is there from being found before the modules of Python.
+    """
+    return [sys.executable, *(["-P"] if PACKAGE else []), "-m", module, *arguments]
 
 
 def variable(name: str) -> str:
@@ -152,18 +166,26 @@ class Config:
 
     host: str = _setting("127.0.0.1", _text, "address to listen on")
     port: int = _setting(5000, _integer(0, 65535), "port to listen on; 0 takes any free one")
+    browser: bool = _setting(
+        False, _switch, "1: open the page in the browser when the server starts, where there is one"
+    )
     database: Location = _setting(
-        PROJECT / "var" / "bubbleline.sqlite3", _location,
+        DATA / "bubbleline.sqlite3", _location,
         "file with the runs and the short links, or a PostgreSQL database: postgresql://user:password@host:port/name",
     )  # fmt: skip
     data_folder: Path | None = _setting(
-        None, _path, "folder for the audit log and the tokens; by default that of the database's file, else var"
+        None,
+        _path,
+        "folder for the audit log and the tokens; by default that of the database's file, else "
+        + (str(DATA) if PACKAGE else DATA.name),
     )
     lessons: Path | None = _setting(
         None, _path, "folder with lessons of your own, in en and zh; they come on top of those of bubbleline"
     )
     runner: tuple[str, ...] = _setting(
-        (), _command, "command line of the runner program; by default python -m runner with the engine below"
+        (),
+        _command,
+        f"command line of the runner program; by default python -m {PACKAGE}runner with the engine below",
     )
     engine: str = _setting(ENGINES[0], _one_of(*ENGINES), "what runs the ranks: local, or ray for a Ray cluster")
     ray_address: str = _setting(
@@ -278,7 +300,7 @@ class Config:
         if not self.runner:
             cluster = ("--engine", self.engine) if self.engine != ENGINES[0] else ()
             address = ("--address", self.ray_address) if cluster and self.ray_address else ()
-            object.__setattr__(self, "runner", (sys.executable, "-m", "runner", *cluster, *address))
+            object.__setattr__(self, "runner", tuple(program(f"{PACKAGE}runner", *cluster, *address)))
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> Config:
@@ -306,7 +328,7 @@ class Config:
         """Return the folder of what this server keeps besides its database."""
         if self.data_folder is not None:
             return self.data_folder
-        return self.database.parent if isinstance(self.database, Path) else PROJECT / "var"
+        return self.database.parent if isinstance(self.database, Path) else DATA
 
     def trusted_hosts(self) -> tuple[str, ...] | None:
         """Return the host names that a request may carry, None where it depends on the request.

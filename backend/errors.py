@@ -20,10 +20,12 @@ from typing import Any, Literal
 LONGEST_VALUE = 80  # characters of a given value that an error repeats
 LONGEST_REASON = 160  # characters of a parser's own message
 
-Kind = Literal["bad", "unidentified", "denied", "unknown", "over", "taken", "share", "full", "disk", "server"]
+Kind = Literal[
+    "bad", "unidentified", "denied", "unknown", "over", "taken", "share", "full", "disk", "missing", "server"
+]
 """bad: the request is wrong; unidentified: it takes a token; denied: not allowed to this client; unknown: there is no
 such thing; over: too late for it; taken: the name is in use; share: this client's limit; full: the server's limit;
-disk: it could not be kept; server: a defect."""
+disk: it could not be kept; missing: what it takes is not installed; server: a defect."""
 
 
 class Message(str):

@@ -10,7 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from backend.errors import Message
     from runner.engines.base import Engine
+
+MISSING = 4  # exit code of a runner without the packages that it needs
 
 
 def main() -> None:
@@ -21,7 +24,9 @@ def main() -> None:
     import signal
     import sys
 
-    parser = argparse.ArgumentParser(prog="python -m runner", description="Runs schedules: JSON lines in and out.")
+    parser = argparse.ArgumentParser(
+        prog=f"python -m {__package__}", description="Runs schedules: JSON lines in and out."
+    )
     parser.add_argument("--engine", choices=("local", "ray"), default="local", help="what runs the ranks")
     address = os.environ.get("BUBBLELINE_RAY_ADDRESS", "")
     parser.add_argument("--address", default=address, help="HOST:PORT of a Ray cluster; without it one is started here")
@@ -36,6 +41,11 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit(0))
 
+    if why := missing(options.engine):
+        from runner import protocol
+
+        os.write(sink, protocol.line("missing", why=why))
+        sys.exit(MISSING)
     engine, code = engine_of(options.engine, options.address), 0
     try:
         engine.boot()
@@ -47,6 +57,21 @@ def main() -> None:
     if options.engine == "ray":  # Ray's exit handlers may wait for a head that is gone
         os._exit(code)
     sys.exit(code)
+
+
+def missing(engine: str) -> Message | None:
+    """Return which package is to be installed for runs on this host; None if none is. Ray says itself what it needs."""
+    from importlib.util import find_spec
+
+    from backend.errors import message
+
+    if engine == "ray" or find_spec("torch") is not None:
+        return None
+    return message(
+        "runner.no_torch",
+        "Schedules cannot be run here, because torch is not installed. Install it with: {command}",
+        command="pip install 'bubbleline[run]'",
+    )
 
 
 def engine_of(name: str, address: str) -> Engine:

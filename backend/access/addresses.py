@@ -3,19 +3,39 @@
 from __future__ import annotations
 
 import errno
+import os
 import socket
+import sys
+import webbrowser
 from collections.abc import Iterator
+from threading import Thread
 
 from backend.access.keys import Keys
 from backend.access.policy import Policy
 from backend.access.roles import Role
-from backend.config import Config, variable
+from backend.config import COMMAND, Config, variable
 
 
 def address_line(config: Config, port: int) -> str:
     """Return the line with the server's address."""
-    address = f"[{config.host}]" if ":" in config.host else config.host
-    return f"Bubbleline is at http://{address}:{port}  (Ctrl-C stops it)"
+    return f"Bubbleline is at http://{_in_link(config.host)}:{port}  (Ctrl-C stops it)"
+
+
+def open_page(config: Config, port: int) -> None:
+    """Open the page in the desktop's browser, if the settings say so and there is a desktop. Returns at once."""
+    desktop = any(os.environ.get(each) for each in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
+    if not (config.browser and config.local and desktop and sys.stdout.isatty()):
+        return
+    try:
+        browser = webbrowser.get()
+    except webbrowser.Error:
+        return
+    if type(browser) is not webbrowser.GenericBrowser or os.environ.get("BROWSER"):  # those need the terminal
+        Thread(target=browser.open, args=(f"http://{_in_link(config.host)}:{port}",), daemon=True).start()
+
+
+def _in_link(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 class Invitations:
@@ -63,7 +83,7 @@ def cannot_listen(config: Config, error: OSError) -> str:
         other = config.port + 1 if config.port < 65535 else 5000
         return (
             f"Port {config.port} on {config.host} is taken by another program. "
-            f"Choose another: python app.py serve --port {other} (--port 0 takes any free one)."
+            f"Choose another: {COMMAND} serve --port {other} (--port 0 takes any free one)."
         )
     return f"Cannot listen on {config.host}:{config.port}: {error.strerror or error}."
 
@@ -72,4 +92,4 @@ def _reachable(config: Config) -> str:
     """Return the host of a link for others: where the server listens everywhere, this machine's name."""
     if config.host in ("", "0.0.0.0", "::"):
         return config.hosts[0] if config.hosts else socket.gethostname()
-    return f"[{config.host}]" if ":" in config.host else config.host
+    return _in_link(config.host)

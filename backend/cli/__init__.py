@@ -2,37 +2,47 @@
 
 from __future__ import annotations
 
-from backend.cli.check import check
-from backend.cli.compare import compare
-from backend.cli.copy_database import copy_database
-from backend.cli.costs import costs
-from backend.cli.database import backup, restore
-from backend.cli.import_files import import_files
-from backend.cli.lessons import lessons
-from backend.cli.pareto import pareto_command
-from backend.cli.plan import plan_command
-from backend.cli.run import run
-from backend.cli.run_sweep import devices, run_sweep
-from backend.cli.schedule import export, laws, show, sweep
-from backend.cli.tasks import tasks
+from collections import UserDict
+from importlib import import_module
+from typing import Any
 
-COMMANDS = (
-    show,
-    sweep,
-    export,
-    check,
-    compare,
-    costs,
-    import_files,
-    laws,
-    lessons,
-    pareto_command,
-    plan_command,
-    run,
-    run_sweep,
-    devices,
-    backup,
-    restore,
-    copy_database,
-    tasks,
+import click
+
+
+class Commands(UserDict[str, Any]):
+    """Commands by their names. One that is still the text MODULE:FUNCTION is loaded when it is read: all modules
+    together take longer to load than most commands to run.
+    """
+
+    def __getitem__(self, name: str) -> click.Command:
+        """Return a command. Raises KeyError."""
+        found = super().__getitem__(name)
+        if isinstance(found, str):
+            module, _, function = found.partition(":")
+            found = self.data[name] = getattr(import_module(f"{__package__}.{module}"), function)
+        command: click.Command = found
+        return command
+
+
+COMMANDS = Commands(
+    {
+        "show": "schedule:show",
+        "sweep": "schedule:sweep",
+        "export": "schedule:export",
+        "check": "check:check",
+        "laws": "schedule:laws",
+        "compare": "compare:compare",
+        "costs": "costs:costs",
+        "import": "import_files:import_files",
+        "lessons": "lessons:lessons",
+        "pareto": "pareto:pareto_command",
+        "plan": "plan:plan_command",
+        "run": "run:run",
+        "run-sweep": "run_sweep:run_sweep",
+        "devices": "run_sweep:devices",
+        "backup": "database:backup",
+        "restore": "database:restore",
+        "copy-database": "copy_database:copy_database",
+        "tasks": "tasks:tasks",
+    }
 )

@@ -13,6 +13,7 @@ import click
 from backend.cli.options import built, command_line, failing, preset_data, preset_options, with_changes
 from backend.cli.schedule import export
 from backend.compute.parallel_map import in_processes
+from backend.config import COMMAND
 from backend.schedule.analysis import plan_question
 from backend.schedule.analysis.frameworks import FRAMEWORKS
 from backend.schedule.analysis.plans import TrainingSetup, best_of_each, frontier, plans, standings
@@ -107,7 +108,9 @@ def command_of(plan: TrainingSetup) -> str:
     searched = family_of(spec).problem is not None and spec.effort is None
     form = "torch-csv" if family_of(spec).placement != "bidirectional" else "json"
     end = ({"seconds": 0} if searched else {}) | {"form": form}
-    return shlex.join(["app.py", *command_line(export, chosen | modes | dict(plan.layout.preset.fields) | end)])
+    return shlex.join(
+        [COMMAND.split()[-1], *command_line(export, chosen | modes | dict(plan.layout.preset.fields) | end)]
+    )
 
 
 def _none_fits(plan: TrainingSetup, others: Sequence[Remedy]) -> str:

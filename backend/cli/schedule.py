@@ -25,21 +25,19 @@ from backend.cli.options import (
     without,
     write_file,
 )  # fmt: skip
-from backend.config import PROJECT
+from backend.config import PACKAGE, PROJECT
 from backend.errors import RequestError, json_reason, message
-from backend.jobs.pictures import FORMATS as PICTURES
-from backend.jobs.pictures import draw
-from backend.lessons.values import LessonError
 from backend.schedule import result
 from backend.schedule.analysis.law_table import table
 from backend.schedule.families import registry
 from backend.schedule.families.searched import proved
 from backend.schedule.hardware.preset_costs import asked_spec
 from backend.schedule.interop import ascii
-from backend.schedule.interop.export import FORMATS, render
+from backend.schedule.interop.export import FORMATS, PICTURES, render
 from backend.schedule.simulation.simulate import simulate
+from backend.schedule.spec import Spec
 
-LAWS_PAGE = PROJECT / "docs" / "laws.md"
+LAWS_PAGE = Path("laws.md") if PACKAGE else PROJECT / "docs" / "laws.md"
 
 
 @click.command()
@@ -124,12 +122,20 @@ def export(form: str, output: Path | None, seconds: float, **given: Any) -> None
         preset = preset_data(given)
         data |= spec_data(given)
         spec, order = built(asked_spec(data, preset), seconds)
-        with reported(LessonError):  # no bundle
-            drawn = draw(spec, form, preset is not None) if form in PICTURES else render(spec, order, form).encode()
+        drawn = _picture(spec, form, preset is not None) if form in PICTURES else render(spec, order, form).encode()
     if output is not None:
         write_file(output, drawn)
     else:
         click.echo(drawn, nl=False)
+
+
+def _picture(spec: Spec, form: str, in_ms: bool) -> bytes:
+    """Draw a schedule, or leave with the reason why it cannot be drawn."""
+    from backend.jobs.pictures import draw  # what draws takes longer to load than `show` to run
+    from backend.lessons.values import LessonError
+
+    with reported(LessonError):  # no bundle
+        return draw(spec, form, in_ms)
 
 
 @click.command()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
-import sys
 import threading
 from contextlib import suppress
 
+from backend.compute import fork_server
 from backend.compute.fork_server import COMMAND, FORK, KILL
-from backend.config import PROJECT
+from backend.config import PROJECT, program
 
 # A worker is one of several that share the processors; a library's own threads would also make forking unsafe.
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
@@ -62,7 +62,7 @@ def launch() -> socket.socket:
     ours, theirs = socket.socketpair()
     with theirs:
         subprocess.Popen(
-            [sys.executable, "-m", "backend.compute.fork_server", *_modules],
+            program(fork_server.__name__, *_modules),
             cwd=PROJECT, env=os.environ | ONE_THREAD, stdin=theirs.fileno(), stdout=subprocess.DEVNULL,
             start_new_session=True,
         )  # fmt: skip

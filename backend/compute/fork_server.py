@@ -6,7 +6,8 @@ The web process cannot be forked, since gevent's loop and its threads would be i
 standard input, a socket: fork a worker for the socket that comes along, or kill a worker. When that socket closes,
 because the web process has ended in whatever way, all workers are killed.
 
-Where numba's cache is empty, a child compiles first, and workers forked meanwhile interpret the kernels.
+Where numba's cache is empty, a child compiles first. Workers forked meanwhile interpret the kernels. Those for long
+jobs, which have a niceness, are forked when it has ended: interpreted, such a job takes longer than it may.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import gc
 import importlib
 import os
+import select
 import signal
 import socket
 import struct
@@ -37,6 +39,7 @@ class ForkServer:
         self._pid = os.getpid()
         self._children: set[int] = set()
         self._compiler = 0  # process id
+        self._waiting: list[tuple[int, int]] = []  # handle and niceness of workers that are forked once it has ended
 
     def serve(self) -> None:
         """Carry out commands until the socket closes, then kill all workers."""
@@ -45,18 +48,29 @@ class ForkServer:
         else:
             self._compile_in_child()
         while True:
+            self._wait()
             data, sockets, *_ = socket.recv_fds(self._control, COMMAND.size, 1)
             if len(data) < COMMAND.size:
                 break
             self._reap()
             what, number = COMMAND.unpack(data)
-            if what == FORK and sockets:
+            if what == FORK and sockets and self._compiler and number:
+                self._waiting.append((sockets[0], number))
+            elif what == FORK and sockets:
                 self._fork(sockets[0], number)
             elif what == KILL and number in self._children:  # a child that was waited for may be another process now
                 os.kill(number, signal.SIGKILL)
         for pid in self._children:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+
+    def _wait(self) -> None:
+        """Wait for a command, or for the end of the compiler and then for a command."""
+        if self._compiler:
+            compiler = os.pidfd_open(self._compiler)
+            if compiler in select.select([self._control.fileno(), compiler], [], [])[0]:
+                self._reap()
+            os.close(compiler)
 
     def _fork(self, handle: int, niceness: int) -> None:
         pid = os.fork()
@@ -86,6 +100,8 @@ class ForkServer:
 
     def _become_child(self) -> None:
         self._control.close()
+        for handle, _ in self._waiting:
+            os.close(handle)  # else the socket would not end with the worker that it is for
         end_with_parent(self._pid)
 
     def _reap(self) -> None:
@@ -95,8 +111,12 @@ class ForkServer:
                 if not pid:
                     return
                 self._children.discard(pid)
-                if pid == self._compiler and status == 0:
-                    load()  # from the cache now
+                if pid == self._compiler:
+                    self._compiler = 0
+                    if status == 0:
+                        load()  # from the cache now
+                    while self._waiting:
+                        self._fork(*self._waiting.pop(0))
 
 
 def load() -> None:

@@ -30,7 +30,7 @@ T = TypeVar("T")
 QUICK_S = 0.5  # for which a job of the quick lane may run
 NICENESS = 10  # of long jobs
 LOOK_S = 0.25  # between two looks at whether a client has left
-BIRTH_S = 60.0  # for the first process, which may have to wait for the fork server
+BIRTH_S = 240.0  # for the first process, which waits for the fork server, and once for its compiler
 USUAL_S = 1.0  # a job takes, until some have been measured
 
 

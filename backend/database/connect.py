@@ -8,7 +8,10 @@ from backend.database.address import Location
 from backend.database.database import Database, SetupError
 from backend.database.sqlite_file import SqliteFile
 
-INSTALL = "make run DATABASE=... installs them, and so does .venv/bin/pip install -r requirements-scale.txt"
+INSTALL = (
+    "make run DATABASE=... installs them, and so does pip install -r requirements-scale.txt, "
+    "or pip install 'bubbleline[scale]'"
+)
 
 
 def database_at(location: Location) -> Database:

@@ -18,13 +18,12 @@ from backend.lessons.export import built, inlined
 from backend.lessons.page import environment
 from backend.schedule.spec import Spec
 
-FORMATS = ("svg", "png", "html")
 BUILT = PROJECT / "static" / "vendor" / "app"
 SCRIPT, STYLE = BUILT / "js" / "standalone.js", BUILT / "css" / "embed.css"
 
 
 def draw(spec: Spec, form: str, in_ms: bool) -> bytes:
-    """Return the schedule of a legal spec in one of FORMATS; ``in_ms``: its times are milliseconds. Raises LessonError
+    """Return the schedule of a legal spec in one of PICTURES; ``in_ms``: its times are milliseconds. Raises LessonError
     where the page's bundle is missing.
     """
     plan = timed(spec)

@@ -40,7 +40,7 @@ def task_link(slug: str) -> TaskLink:
         near = ", ".join(get_close_matches(slug, tasks(), 3)) or next(iter(tasks()))
         raise mistake(
             "lessons.no_task",
-            "there is no task {slug}, but {near}; app.py tasks list names them all",
+            "there is no task {slug}, but {near}; the command tasks list names them all",
             slug=slug,
             near=near,
         )

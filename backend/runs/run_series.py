@@ -18,7 +18,7 @@ Rows = dict[str, list[Any]]  # by kind, as named tuples
 
 
 class RunnerGoneError(RuntimeError):
-    """The runner ended without an answer; its messages are on standard error."""
+    """The runner ended without an answer, or cannot run; its messages are on standard error."""
 
 
 class Series:
@@ -60,6 +60,8 @@ class Series:
                 event = from_codes(event)
             if event["event"] in answers:
                 return event
+            if event["event"] == "missing":
+                raise RunnerGoneError(event["why"])
             on_event(event)
         code = self.process.wait()
         raise RunnerGoneError(

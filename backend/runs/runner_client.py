@@ -35,7 +35,7 @@ STOP_S = 1.5  # from "shutdown" to SIGKILL
 class RunnerState:
     """What a server shows of its runner."""
 
-    state: str = "off"  # off, starting, ready, down (did not start), stopped
+    state: str = "off"  # off, starting, ready, down (did not start), missing (its packages are), stopped
     why: str = ""  # a sentence: why it is not ready
     devices: list[Any] = field(default_factory=list)
     choices: list[Any] = field(default_factory=list)  # the devices and the mode of a run, by its number of ranks
@@ -63,6 +63,7 @@ class RunnerClient(RunnerState):
         self._changed = Signal()
         self._got_ready = False
         self._no_cluster = ""  # a sentence of this process: why there is no cluster
+        self._missing = ""  # likewise: which package is to be installed
         self._process: Any = None
         self._keeper: Any = None
         self._spawning: Any = None
@@ -76,7 +77,7 @@ class RunnerClient(RunnerState):
     def wait_ready(self) -> str | None:
         """Wait until the runner is ready, or a start has failed: returns None, or a sentence that says why."""
         self.start()
-        while self.state not in ("ready", "down", "stopped"):
+        while self.state in ("off", "starting"):
             self._changed.wait()
         return None if self.state == "ready" else self.why
 
@@ -134,9 +135,9 @@ class RunnerClient(RunnerState):
         process = self._spawning.get()
         if isinstance(process, OSError):
             raise process
-        self._got_ready, self._no_cluster = False, ""
+        self._got_ready, self._no_cluster, self._missing = False, "", ""
         self.starts += 1
-        if self.state != "down":  # a start after a failed one counts only when it gets ready
+        if self.state not in ("down", "missing"):  # a start after a failed one counts only when it gets ready
             self._become("starting", "")
         patience = gevent.spawn_later(PATIENCE_S, self.kill)
         reader = gevent.spawn(self._read, process.stdout, patience)
@@ -163,6 +164,12 @@ class RunnerClient(RunnerState):
         return self._process
 
     def _on_exit(self, code: int) -> None:
+        if self._missing:
+            self._failures += 1  # they may be installed while the server runs
+            if self.state != "missing":
+                logger.warning("%s", self._missing)
+                self._become("missing", self._missing)
+            return
         how = _how_it_ended(code)
         logger.warning("the runner %s", how)
         self.devices, self.choices = [], []
@@ -202,6 +209,8 @@ class RunnerClient(RunnerState):
                 self._failures, self._got_ready = 0, True
                 self._describe(event)
                 self._become("ready", "")
+            elif name == "missing":
+                self._missing = event["why"]
             elif name == "devices":
                 self._describe(event)
             elif name == "cluster":

@@ -20,19 +20,22 @@ Signature = tuple[str | type, ...]
 COMPILE_FROM_OPS = 50_000
 
 # The modules that have kernels, named here because `compile_all` must find those too that nothing has imported yet.
-MODULES = (
-    "backend.schedule.families.v_shape.unit_slots",
-    "backend.schedule.families.v_shape.zb_v_greedy",
-    "backend.schedule.options.offload",
-    "backend.schedule.options.vocabulary",
-    "backend.schedule.order.repeats",
-    "backend.schedule.search.construction",
-    "backend.schedule.search.device_relaxation",
-    "backend.schedule.search.moves",
-    "backend.schedule.simulation.memory",
-    "backend.schedule.simulation.periodic",
-    "backend.schedule.simulation.simulate",
-    "backend.schedule.simulation.timeline",
+MODULES = tuple(
+    f"{__package__}.{name}"
+    for name in (
+        "families.v_shape.unit_slots",
+        "families.v_shape.zb_v_greedy",
+        "options.offload",
+        "options.vocabulary",
+        "order.repeats",
+        "search.construction",
+        "search.device_relaxation",
+        "search.moves",
+        "simulation.memory",
+        "simulation.periodic",
+        "simulation.simulate",
+        "simulation.timeline",
+    )
 )
 
 _kernels: list[Kernel[Any, Any]] = []

@@ -21,8 +21,8 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from backend.access.addresses import Invitations, address_line, cannot_listen
-from backend.config import PROJECT, Config, variable
+from backend.access.addresses import Invitations, address_line, cannot_listen, open_page
+from backend.config import PACKAGE, PROJECT, Config, program, variable
 from backend.web import logs
 
 logger = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ PAUSES_S = (0.0, 0.5, 2.0, 5.0, 15.0)  # before the k-th start in a row of one t
 SPARE_S = 5  # for a process to stop, beyond what it may wait for the present run
 NO_REDIS = (
     "BUBBLELINE_REDIS needs Python packages that are missing: make run REDIS=... installs them, "
-    "and so does .venv/bin/pip install -r requirements-scale.txt"
+    "and so does pip install -r requirements-scale.txt, or pip install 'bubbleline[scale]'"
 )
 RUNS = "runs"  # the name of the process that manages the runs
 
@@ -86,6 +86,7 @@ def supervise(config: Config) -> int:
         return 1
     port = listener.getsockname()[1]
     print(address_line(config, port), flush=True)
+    open_page(config, port)
     invitations = Invitations(config, port)
     invitations.print_first()
     children = _children(config, listener.fileno())
@@ -102,14 +103,14 @@ def supervise(config: Config) -> int:
 
 def _children(config: Config, listener: int) -> list[Child]:
     """Return the processes of this machine."""
-    program = [sys.executable, "app.py", "process"]
+    process = program(f"{PACKAGE}app", "process")
     web = [
         Child(
-            f"web-{number}", [*program, "web", "--listener", str(listener), "--number", str(number)], files=(listener,)
+            f"web-{number}", [*process, "web", "--listener", str(listener), "--number", str(number)], files=(listener,)
         )
         for number in range(1, config.processes + 1)
     ]  # fmt: skip
-    return [*([Child(RUNS, [*program, RUNS, "--lease", secrets.token_hex(8)])] if config.run_manager else []), *web]
+    return [*([Child(RUNS, [*process, RUNS, "--lease", secrets.token_hex(8)])] if config.run_manager else []), *web]
 
 
 def _listen(config: Config) -> socket.socket:

@@ -15,7 +15,7 @@ from flask import Flask
 from gevent.event import Event
 from gevent.pywsgi import WSGIServer
 
-from backend.access.addresses import Invitations, address_line, cannot_listen
+from backend.access.addresses import Invitations, address_line, cannot_listen, open_page
 from backend.access.audit import FILE, log_to
 from backend.config import Config
 from backend.web import logs
@@ -65,6 +65,7 @@ def serve(config: Config, listener: socket.socket | None = None, name: str = "")
         return 1
     if listener is None:
         print(address_line(config, server.server_port), flush=True)
+        open_page(config, server.server_port)
         invitations = Invitations(config, server.server_port, app.extensions[POLICY])
         invitations.print_first()
         gevent.spawn(_print_later, invitations)

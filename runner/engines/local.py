@@ -11,6 +11,7 @@ import multiprocessing
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
@@ -34,9 +35,10 @@ if TYPE_CHECKING:  # numpy loads while the fork server does
     from runner.telemetry.op_board import Board
 
 log = logging.getLogger("runner")
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[__name__.count(".")]  # where our modules are found by their names
 POOL = 4  # workers forked at the start: the page's first schedule has four ranks
-PRELOADED = ["runner.worker.preload"]
+RANKS = f"{__name__.removesuffix('engines.local')}worker"  # the package of worker processes
+PRELOADED = [f"{RANKS}.preload"]
 
 
 class Process(Protocol):
@@ -102,7 +104,8 @@ class LocalEngine:
         from multiprocessing import forkserver
 
         given = os.environ.get("PYTHONPATH")
-        os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT)] + ([given] if given else []))
+        found_there = [] if sys.flags.safe_path else [str(ROOT)]  # python -P: installed, and found without
+        os.environ["PYTHONPATH"] = os.pathsep.join(found_there + ([given] if given else []))
         try:
             forkserver.ensure_running()
         finally:

@@ -8,6 +8,6 @@ import gc
 import importlib
 
 gc.disable()
-importlib.import_module("runner.worker.process")
+importlib.import_module(f"{__package__}.process")
 gc.freeze()
 gc.enable()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from pathlib import Path
 
@@ -96,6 +97,20 @@ def test_a_runner_that_dies_is_reported(monkeypatch: pytest.MonkeyPatch) -> None
     done = call("1f1b", "-p", "2", "-m", "2")
     assert done.exit_code == 1
     assert "the runner ended with exit code 3" in done.output
+
+
+@pytest.mark.parametrize("args", [["run", "1f1b", "-p", "2", "-m", "4"], ["run-sweep", "1f1b"], ["devices"]])
+def test_where_torch_is_not_installed_the_commands_that_run_say_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, args: list[str]
+) -> None:
+    without = "import sys; sys.modules['torch'] = None; from runner.__main__ import main; main()"
+    monkeypatch.setenv("BUBBLELINE_RUNNER", shlex.join([sys.executable, "-c", without]))
+    done = CliRunner().invoke(cli, args)
+    assert done.exit_code == 1
+    assert done.output == (
+        "Error: Schedules cannot be run here, because torch is not installed. "
+        "Install it with: pip install 'bubbleline[run]'\n"
+    )
 
 
 @pytest.mark.usefixtures("warm_runner")

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
+import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -13,9 +17,10 @@ import gevent
 import pytest
 from flask import Flask
 
-from backend.compute import errors, fork_client
+from backend.compute import errors, fork_client, fork_server, frames
 from backend.compute.errors import ClientLeftError, TooLargeError, WorkerError
 from backend.compute.pool import Limits, Pool, QueuedJob
+from backend.config import PROJECT
 from backend.errors import RequestError
 from backend.web.http.computing import QUICK_WORK
 from tests.compute import jobs
@@ -251,6 +256,36 @@ def test_a_worker_has_compiled_kernels_and_neither_flask_nor_gevent(make: Make):
     pool = make(workers=1)
     modules = ("backend.jobs.analyses", "backend.jobs.files", "backend.jobs.imports")
     assert pool.run("a", jobs.loaded_after, modules, ("flask", "gevent", "numba")) == ["numba"]
+
+
+UNCOMPILED = """
+import socket, sys
+from backend.compute import fork_server
+def compile_all():
+    sys.stdin.read()
+fork_server._cached, fork_server.load, fork_server.jit.compile_all = (lambda: False), (lambda: None), compile_all
+fork_server.ForkServer(socket.socket(fileno=int(sys.argv[1]))).serve()
+"""
+
+
+def test_while_the_kernels_are_compiled_quick_jobs_are_done_and_long_ones_wait_for_the_end():
+    control, theirs = socket.socketpair()
+    (long, of_long), (quick, of_quick) = socket.socketpair(), socket.socketpair()
+    command = [sys.executable, "-c", UNCOMPILED, str(theirs.fileno())]
+    with subprocess.Popen(command, cwd=PROJECT, stdin=subprocess.PIPE, pass_fds=[theirs.fileno()]) as server, control:
+        theirs.close()
+        for niceness, handle in ((5, of_long), (0, of_quick)):
+            socket.send_fds(control, [fork_server.COMMAND.pack(fork_server.FORK, niceness)], [handle.fileno()])
+            handle.close()
+        frames.receive(quick)
+        assert not select.select([long], [], [], 0)[0]
+        assert server.stdin is not None
+        server.stdin.close()  # the compiler ends
+        frames.receive(long)
+        control.close()
+        assert server.wait(PATIENCE_S) == 0
+    quick.close()
+    long.close()
 
 
 def test_errors_name_the_limit_and_the_way_out():

@@ -33,7 +33,7 @@ LONGEST_FILE = 600
 SMALL_FILE = 36
 LONGEST_FUNCTION = {".py": 60, ".ts": 80, ".mjs": 80, ".js": 80}  # prettier gives every entry of a literal a line
 
-ROOMS = ("backend", "bench", "bubbleline", "docs", "runner", "static", "templates", "tests")
+ROOMS = ("backend", "bench", "bubbleline", "docs", "package", "runner", "static", "templates", "tests")
 TOP_LEVEL = {
     *ROOMS,
     *("app.py", "requirements.txt", "requirements-dev.txt", "requirements-cluster.txt", "requirements-scale.txt"),
@@ -41,7 +41,7 @@ TOP_LEVEL = {
     *("README.md", "LICENSE", "CONTRIBUTING.md", "CHANGELOG.md", "deploy"),
     *("package.json", "package-lock.json", "eslint.config.js", "tsconfig.json"),
 }
-NOT_KEPT = {"node_modules", "var", "__pycache__"}  # and everything whose name begins with a dot
+NOT_KEPT = {"dist", "node_modules", "var", "__pycache__"}  # and everything whose name begins with a dot
 
 # Exceptions, each with its reason; a test fails for one that is no longer needed.
 LARGE_FOLDERS = {

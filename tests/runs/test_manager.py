@@ -256,6 +256,7 @@ def test_lines_that_are_not_events_and_events_of_other_runs_change_nothing(manag
     [
         (("/nowhere/runner",), "does not start: No such file"),
         ((*FAKE_RUNNER, "--never"), "ended with exit code 7 before it was ready"),
+        ((*FAKE_RUNNER, "--missing"), "torch is not installed"),
     ],
 )
 def test_a_runner_that_never_starts_fails_runs_with_a_reason_instead_of_keeping_them(manage, command, message):

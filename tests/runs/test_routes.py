@@ -73,6 +73,15 @@ def test_gpus_are_refused_at_once_where_the_runner_has_reported_none(app: Flask,
     assert post(client, {"spec": {"p": 4}, "device": "cuda"}).status_code == 202, "ranks can share one"
 
 
+def test_a_run_is_refused_at_once_where_what_it_takes_is_not_installed(app: Flask, client: FlaskClient):
+    app.extensions["bubbleline"].runs.client.state = "missing"
+    app.extensions["bubbleline"].runs.client.why = "torch is not installed"
+    answer = client.post("/api/runs", json={})
+    assert (answer.status_code, answer.get_json()["error"]["message"]) == (503, "torch is not installed")
+    assert client.get("/api/devices").get_json()["state"] == "missing"
+    assert client.get("/api/runs").get_json()["runs"] == []
+
+
 def test_the_limits_here_are_those_of_the_runner():
     assert (options.CHOICES["dtype"], options.CHOICES["device"]) == (protocol.DTYPES, protocol.KINDS)
     assert (options.MOST_STEPS, options.MOST_SEED) == (protocol.MAX_STEPS, protocol.MAX_SEED)

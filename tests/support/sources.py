@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PYTHON_ROOTS = ("backend", "bubbleline", "runner", "tests", "bench")
+PYTHON_ROOTS = ("backend", "bubbleline", "package", "runner", "tests", "bench")
 PAGE = ROOT / "static" / "js"
 NOT_OURS = {"vendor", "node_modules", "__pycache__"}
 

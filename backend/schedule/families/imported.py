@@ -27,7 +27,7 @@ NAME = "imported"
 TITLE = message("schedule.imported_title", "Imported order")
 _ELSEWHERE = message(
     "schedule.imported_elsewhere",
-    "python app.py check FILE.csv checks it, and python app.py run --csv FILE.csv runs it, whatever its length",
+    "on the command line, check FILE.csv checks it, and run --csv FILE.csv runs it, whatever its length",
 )
 BACKWARDS: dict[tuple[bool, bool], Literal["full", "split", "both"]] = {
     (True, False): "full",

@@ -16,6 +16,7 @@ FORMATS = {  # format -> (file name extension, media type, approximate character
     "chrome-trace": ("trace.json", "application/json", 335),
     "json": ("json", "application/json", 25),
 }
+PICTURES = ("svg", "png", "html")  # the formats that backend/jobs/pictures.py draws
 
 
 def render(spec: Spec, order: Order, form: str) -> str:

@@ -229,8 +229,8 @@ def _too_many_ops(most: int | None) -> OrderError:
     return OrderError(
         message(
             "schedule.csv_too_many_ops",
-            "the file has more than {most} ops, the most that a link holds; python app.py check FILE.csv checks it, "
-            "and python app.py run --csv FILE.csv runs it, whatever its length",
+            "the file has more than {most} ops, the most that a link holds; on the command line, check FILE.csv "
+            "checks it, and run --csv FILE.csv runs it, whatever its length",
             most=f"{most:,}",
         )
     )

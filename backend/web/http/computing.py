@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from flask import current_app, request
 
+from backend import jobs
 from backend.compute import fork_client
 from backend.compute.errors import TooLargeError, TooLongError
 from backend.compute.pool import Pool
@@ -72,7 +73,7 @@ def load_quick_work() -> None:
     """Have workers know the modules of quick work when they start: on a slow machine importing them takes longer than a
     quick job may, and each would end among the long ones.
     """
-    fork_client.preload(*(f"backend.jobs.{name}" for name in QUICK_WORK))
+    fork_client.preload(*(f"{jobs.__name__}.{name}" for name in QUICK_WORK))
 
 
 def _pool() -> Pool:

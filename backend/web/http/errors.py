@@ -29,6 +29,7 @@ STATUS: dict[Kind, int] = {
     "server": 500,
     "full": 503,
     "disk": 503,
+    "missing": 503,
 }
 RETRY_S = {429: 60, 503: 5}  # seconds until a client should try again, where an answer does not say it itself
 

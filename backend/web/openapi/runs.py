@@ -57,7 +57,7 @@ TRACES = either(
     array(described(dict, "an event of a Chrome trace")),
 )
 DEVICES = record(
-    state=choice(("off", "starting", "ready", "down", "stopped")),
+    state=choice(("off", "starting", "ready", "down", "missing", "stopped")),
     why=ref("Text"),
     devices=array(dict),
     choices=array(dict),

@@ -34,9 +34,11 @@ def start_run() -> tuple[Response, int]:
     """Queue a run with its order; the answer has its id, its estimated seconds and the address of its page."""
     asked = only(read_object(request), ("spec", *options.KEYS), A_RUN)
     given, chosen = asked.get("spec", {}), options.read(asked)
-    options.refuse_missing(chosen.device, services().runs.client.devices)
-    options.refuse_local(chosen, services().runs.client.engine)
     runner, times = services().runs.client, services().runs.times
+    if runner.state == "missing":
+        raise RequestError("runner", None, runner.why, kind="missing")
+    options.refuse_missing(chosen.device, runner.devices)
+    options.refuse_local(chosen, runner.engine)
     effort = given.get("effort") if isinstance(given, dict) else None
     found = services().searches.found.to_send({effort} if isinstance(effort, int) else ())
     wanted = compute(files.requested_run, given, chosen, runner.choices, runner.devices, found, ms=_building_ms(given))

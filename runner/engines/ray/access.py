@@ -76,9 +76,12 @@ def gather_sources(folder: str) -> str:
     """Create a folder with the sources of ranks only, for Ray to send to the cluster's hosts. Ray names it by its
     content, so that a host receives it once.
     """
-    place = Path(folder) / "code"
+    code = Path(folder) / "code"
+    place = code.joinpath(*__name__.split(".")[:-4])  # in a package where this program is installed as one
     for part in SENT:
         shutil.copytree(ROOT / part, place / part, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
     for name in ("__init__.py", "errors.py"):
         shutil.copy(ROOT / "backend" / name, place / "backend" / name)
-    return str(place)
+    if place != code:
+        (place / "__init__.py").touch()  # not the package's own, which imports more than ranks need
+    return str(code)

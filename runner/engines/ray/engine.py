@@ -99,7 +99,8 @@ class RayEngine:
         except ModuleNotFoundError as error:
             reason = message(
                 "runner.ray_missing",
-                "the engine ray needs {module}: pip install -r requirements-cluster.txt",
+                "the engine ray needs {module}: pip install -r requirements-cluster.txt, "
+                "or pip install 'bubbleline[cluster]'",
                 module=error.name,
             )
             raise EngineError(reason) from None

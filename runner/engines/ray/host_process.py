@@ -19,13 +19,13 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
-from runner.engines.local import PRELOADED, ROOT, LocalEngine
+from runner.engines.local import PRELOADED, RANKS, ROOT, LocalEngine
+from runner.engines.ray import fork_server
 from runner.engines.ray.fork_server import NUMBER
 
 START_S = 280.0  # for the server to load torch; less than the time in which an actor has to start (pool.py)
 STATUS_S = 2.0  # from the end of a process to its exit code
 TRIES = 3  # to reach a server, which may be about to end
-SERVER = "runner.engines.ray.fork_server"
 
 
 class HostProcess:
@@ -107,7 +107,7 @@ class HostServer:
                 handles = (listener.fileno(), raylet)
                 path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
                 subprocess.run(
-                    [sys.executable, "-m", SERVER, *map(str, handles), *self.modules],
+                    [sys.executable, "-m", fork_server.__name__, *map(str, handles), *self.modules],
                     pass_fds=handles,
                     stdin=subprocess.DEVNULL,
                     cwd=ROOT,
@@ -148,4 +148,4 @@ class ActorEngine(LocalEngine):
 
     def start_process(self, pipe: Connection[Any, Any]) -> HostProcess:
         """Start a worker process. Raises OSError."""
-        return self.server.fork("runner.worker.process", "main", pipe)
+        return self.server.fork(f"{RANKS}.process", "main", pipe)

@@ -87,7 +87,7 @@ class RankActor:
     def _open_store(self, address: str) -> int:
         """Open the store in a separate process, forked where torch is loaded; return its port."""
         self.pipe, theirs = self.engine.context.Pipe()
-        self.store = self.engine.server.fork("runner.engines.ray.rank_actor", "keep_store", theirs, address)
+        self.store = self.engine.server.fork(__name__, keep_store.__name__, theirs, address)
         theirs.close()
         port: int = self.pipe.recv()
         return port

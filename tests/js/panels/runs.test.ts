@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { calibrated, verdict } from "../../../static/js/core/measured/calibration.ts";
-import { whereRuns, type Choice, type Device, type Devices } from "../../../static/js/core/measured/devices.ts";
+import { lacking, whereRuns } from "../../../static/js/core/measured/devices.ts";
+import type { Choice, Device, Devices } from "../../../static/js/core/measured/devices.ts";
 import { DEFAULTS } from "../support/helpers.ts";
 
 const ready = (devices: Device[], choices: Choice[]): Devices => ({ state: "ready", why: "", devices, choices });
@@ -20,6 +21,7 @@ const CLUSTER: Devices = {
   ...ready([cpu(4, "a"), cpu(8, "b"), gpu("GPU", "b")], [choice(1, 12, "cpu", "free")]),
   engine: "ray",
 };
+const MISSING = { ...ready([], []), state: "missing", why: "torch is not installed." };
 const DOWN = { ...TWO_CORES, state: "down", why: "The runner does not start: no torch." };
 
 /** What holds; devices, ranks, chosen mode and device; the sentence, or a part of it. */
@@ -67,6 +69,9 @@ const sentences: [string, [Devices, number, string, string?], string][] = [
 ];
 for (const [name, asked, sentence] of sentences)
   test(`where a run would be: ${name}`, () => assert.ok(whereRuns(...asked).includes(sentence), whereRuns(...asked)));
+
+test("nothing is missing where a runner is ready, starting or down, or has said nothing yet", () =>
+  assert.deepEqual([TWO_CORES, DOWN, null, MISSING].map(lacking), ["", "", "", "torch is not installed."]));
 
 test("a runner without devices gives no sentence", () =>
   assert.equal(whereRuns({ ...TWO_CORES, choices: [] }, 4, "auto"), ""));

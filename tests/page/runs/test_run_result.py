@@ -75,6 +75,20 @@ def test_a_schedule_with_more_devices_than_a_run_has_ranks_is_refused_before_the
     expect(button).not_to_have_attribute("aria-disabled", "true")
 
 
+def test_where_torch_is_not_installed_the_run_button_says_what_to_install(open_page: Open) -> None:
+    page = open_page("?lang=zh&family=1f1b&p=4&m=8")
+    without = {"state": "missing", "devices": [], "choices": [], "engine": "local", "why": {
+        "code": "runner.no_torch", "params": {"command": "pip install 'bubbleline[run]'"}, "message": "Install torch.",
+    }}  # fmt: skip
+    page.route("**/api/devices", lambda route: route.fulfill(json=without))
+    page.hover("#run")
+    button = page.locator("#run")
+    expect(button).to_have_attribute("title", re.compile(r"没有安装 torch.*pip install 'bubbleline\[run\]'"))
+    button.click(force=True)
+    expect(page.locator("#run-refusal")).to_contain_text("pip install 'bubbleline[run]'")
+    assert state(page)["run"] is None
+
+
 def test_the_run_button_learns_of_a_refusal_when_it_is_pointed_at_with_the_tab_closed(open_page: Open) -> None:
     page = open_page("?family=1f1b&p=80&m=8")
     page.hover("#run")

@@ -246,9 +246,13 @@ def main() -> None:
     options.add_argument("--rows", type=int, default=3)
     options.add_argument("--start", type=float, default=0.0, help="seconds until it is ready")
     options.add_argument("--never", action="store_true", help="end before it is ready")
+    options.add_argument("--missing", action="store_true", help="be without torch")
     options.add_argument("--cluster", action="store_true", help="have hosts, as a runner with ray has them")
     options.add_argument("--worker", action="store_true", help="start a process that holds our output open")
     given = options.parse_args()
+    if given.missing:
+        write_event("missing", why="torch is not installed")
+        sys.exit(4)
     if given.never:
         if given.cluster:
             write_event(

@@ -88,6 +88,8 @@ def test_readiness_names_each_part_and_only_those_that_fail(client: FlaskClient,
     app.extensions["bubbleline"].runs.client.why = "The runner does not start."
     assert client.get("/readyz").get_json()["runner"] == {"ok": False, "why": "The runner does not start."}
     assert client.get("/healthz").status_code == 200, "alive all the same"
+    app.extensions["bubbleline"].runs.client.state = "missing"
+    assert client.get("/readyz").get_json()["ready"], "a server without torch does all else"
 
 
 def test_no_answer_to_everybody_names_a_path_of_the_server(app: Flask, client: FlaskClient, config):

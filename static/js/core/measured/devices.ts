@@ -21,6 +21,9 @@ export type Devices = {
   engine?: string; // local or ray, once the runner has reported it
 };
 
+/** Why nothing can be run here at all: what is to be installed; "" where that is not so, or not known yet. */
+export const lacking = (known: Devices | null) => (known?.state === "missing" ? tr(known.why) : "");
+
 /** The default of a run with this many ranks; nothing until the runner has reported it. */
 export const choiceFor = ({ choices }: Devices, p: number) => choices.find(({ from, to }) => from <= p && p <= to);
 

@@ -3,7 +3,8 @@
 import { createDeviceList } from "./device_list.ts";
 import { h, replace, setText, show } from "../../ui/dom.ts";
 import { optionNodes } from "../../ui/fields/choices.ts";
-import { choiceFor, coresOf, fewerRanks, gpusOf, whereRuns, type Devices } from "../../core/measured/devices.ts";
+import { choiceFor, coresOf, fewerRanks, gpusOf, lacking } from "../../core/measured/devices.ts";
+import { whereRuns, type Devices } from "../../core/measured/devices.ts";
 import { formatNumber } from "../../core/i18n/numbers.ts";
 import { defaultUnit } from "../../core/measured/pace.ts";
 import { timeText } from "../../core/measured/result.ts";
@@ -140,10 +141,13 @@ export function createRunOptions(changed: () => void, takeRanks: (p: number) => 
       if (free) hops.control.value = CLUSTER_DEFAULTS.hops;
       have.show(known);
       const most = fewerRanks(known, p);
-      show(refusal, most !== null);
-      if (most !== null) replace(refusal, ...refused(p, most, takeRanks));
-      setText(where, known && most === null ? whereRuns(known, p, mode.control.value, device.control.value) : "");
-      setText(length, most === null ? lengthText(here, chosen()) : "");
+      const uninstalled = lacking(known);
+      const refusing = most !== null || uninstalled !== "";
+      show(refusal, refusing);
+      if (uninstalled) replace(refusal, uninstalled);
+      else if (most !== null) replace(refusal, ...refused(p, most, takeRanks));
+      setText(where, known && !refusing ? whereRuns(known, p, mode.control.value, device.control.value) : "");
+      setText(length, refusing ? "" : lengthText(here, chosen()));
     },
   };
 }

@@ -3,7 +3,7 @@ import { h } from "../../ui/dom.ts";
 import { onRest } from "../../ui/rest.ts";
 import { calibrated, withCosts, type Calibration } from "../../core/measured/calibration.ts";
 import { hopTime } from "../../core/measured/cluster.ts";
-import { fewerRanks } from "../../core/measured/devices.ts";
+import { fewerRanks, lacking } from "../../core/measured/devices.ts";
 import { meanOp } from "../../core/measured/pace.ts";
 import { t } from "../../core/i18n/language.ts";
 import { specQuery } from "../../core/state/link.ts";
@@ -147,7 +147,7 @@ export class RunTab {
   refusal() {
     const { p } = this.store.get().spec;
     const most = fewerRanks(this.devices.known, p);
-    return most === null ? "" : tooManyText(p, most);
+    return lacking(this.devices.known) || (most === null ? "" : tooManyText(p, most));
   }
 
   /** Learn, ahead of a click, whether a run can be. */

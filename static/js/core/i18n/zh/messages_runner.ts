@@ -61,6 +61,7 @@ export const RUNNER_MESSAGES = {
   "runner.no_places_at_all": "{ranks} 个 rank 中有 {places} 个已有位置；每个需要 {needs}；没有主机有空闲",
   "runner.no_shared_gpus": "在集群上每个 rank 独占一块 GPU，而 {ranks} 个 rank 只有 {gpus} 块",
   "runner.no_such_run": "没有这个 id 的运行正在进行",
+  "runner.no_torch": "这里无法运行调度，因为没有安装 torch。安装命令：{command}",
   "runner.not_a_choice": "{name} 必须是 {choices} 之一",
   "runner.not_a_command": "命令应为一个对象，例如 {example}",
   "runner.not_json": "不是一行 JSON：{error}",
@@ -94,7 +95,8 @@ export const RUNNER_MESSAGES = {
   "runner.ranks": "{count} 个 rank",
   "runner.ranks_refused": "无法在此集群上启动 rank：{why}",
   "runner.ray_error": "Ray：{error}",
-  "runner.ray_missing": "ray 引擎需要 {module}：pip install -r requirements-cluster.txt",
+  "runner.ray_missing":
+    "ray 引擎需要 {module}：pip install -r requirements-cluster.txt，或 pip install 'bubbleline[cluster]'",
   "runner.received_repeatedly": "{link}被接收了 {times} 次",
   "runner.remote_process_ended": "rank {rank} 的{process}结束",
   "runner.remote_process_ended_by": "rank {rank} 的{process}结束（{cause}）",

@@ -67,7 +67,7 @@ export const SCHEDULE_MESSAGES = {
   "schedule.csv_sharded": "rank {rank} 执行 {op} 时阶段 {stage} 仍是分片状态：之前没有 UNSHARD",
   "schedule.csv_too_large": "文件有 {size} 字节，最多为 {most} 字节",
   "schedule.csv_too_many_ops":
-    "文件中的 op 超过 {most} 个，这是链接所能容纳的上限；无论多长，python app.py check FILE.csv 都能检查它，python app.py run --csv FILE.csv 都能运行它",
+    "文件中的 op 超过 {most} 个，这是链接所能容纳的上限；无论多长，命令行的 check FILE.csv 都能检查它，run --csv FILE.csv 都能运行它",
   "schedule.csv_without_ops": "文件中没有 op：应为每个 rank 一行，例如 0F0,0F1,0B0,0B1",
   "schedule.deadlock": "死锁：{waits}；它们都无法继续",
   "schedule.deadlock_of_many": "死锁：{waits}，等等；它们都无法继续",
@@ -108,8 +108,7 @@ export const SCHEDULE_MESSAGES = {
   "schedule.gpipe_used_by": "教学；torch 的 ScheduleGPipe",
   "schedule.gradient_already_taken": "rank {rank} 执行 {op}：此前的 {other} 已经算过这个梯度",
   "schedule.imported_cannot_run": "导入的执行顺序无法运行：{problem}",
-  "schedule.imported_elsewhere":
-    "不论多长，都可用 python app.py check FILE.csv 检查它，用 python app.py run --csv FILE.csv 运行它",
+  "schedule.imported_elsewhere": "不论多长，都可在命令行用 check FILE.csv 检查它，用 run --csv FILE.csv 运行它",
   "schedule.imported_has_backwards": "导入的执行顺序含有反向",
   "schedule.imported_has_barriers": "导入的执行顺序每个微批次有 {barriers} 道屏障",
   "schedule.imported_has_copies": "导入的执行顺序含有到主机内存的拷贝",

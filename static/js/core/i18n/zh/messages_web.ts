@@ -119,7 +119,7 @@ export const WEB_MESSAGES = {
   "lessons.no_such_picture": "文件夹 {folder} 中没有不超过 {most} MB 的图片 {name}",
   "lessons.no_such_question": "本课程的问题为 1 到 {most}",
   "lessons.no_such_value": "{given} 不是可计算的值；可用的有 {names}",
-  "lessons.no_task": "没有名为 {slug} 的任务，但有 {near}；app.py tasks list 会列出全部任务",
+  "lessons.no_task": "没有名为 {slug} 的任务，但有 {near}；命令 tasks list 会列出全部任务",
   "lessons.no_wait": "没有 rank 在自己的两个 op 之间等待",
   "lessons.not_a_number": "这不是数。请写成 27.3 或 3/11 这样。",
   "lessons.not_a_pair": "{given} 不是 key=value 的形式，例如 p=4",

@@ -1,0 +1,1 @@
+"""How the distributions are made and checked: `make dist`. No part of the program."""
