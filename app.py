@@ -20,6 +20,7 @@ python app.py backup FILE                      copy the SQLite file of runs and 
 python app.py restore FILE                     put a backup in its place, while the server runs
 python app.py copy-database FROM TO            move a server from SQLite to PostgreSQL, or back
 python app.py settings                         every setting of the server, with its value and meaning
+python app.py mcp                              serve assistants over the Model Context Protocol
 python app.py completion bash                  what a shell needs to complete commands and options
 """
 
@@ -73,6 +74,17 @@ def serve(host: str | None = None, port: int | None = None, browser: bool = Fals
         from backend.web.serve import serve as serve_web  # the other commands need no web
 
     sys.exit(serve_web(config))
+
+
+@cli.command()
+@click.option("--page", default="http://127.0.0.1:5000", show_default=True, help="Where links lead: a server's page.")
+def mcp(page: str) -> None:
+    """Serve assistants over the Model Context Protocol, on standard input and output."""
+    try:
+        from bubbleline.assistants import server
+    except ModuleNotFoundError as error:
+        raise click.ClickException(f"{error.name} is not installed: pip install 'bubbleline[mcp]'") from None
+    server(page).run()
 
 
 @cli.group(hidden=True)
