@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
+
+import numpy as np
 
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families import registry
@@ -110,9 +112,12 @@ def _other_order(order: Order, name: str, preset: Preset | None, given: Mapping[
     except SpecError as error:
         return [Finding("family", f"it is no order of {title}: {error.field}: {error.message}")]
     wanted = registry.order(spec)
-    if same_order(order, wanted):
+    alike = order.placement.streams == wanted.placement.streams and np.array_equal(
+        order.placement.stage_of, wanted.placement.stage_of
+    )  # on one device a V is looped
+    if alike and same_order(replace(order, placement=wanted.placement), wanted):
         return []
-    if order.placement != wanted.placement:
+    if not alike:
         places = f"its stages are placed {order.placement.text()}, those of {title} {wanted.placement.text()}"
         return [Finding("family", places)]
     for rank in range(order.p):
