@@ -13,7 +13,7 @@ from backend.access.policy import Policy
 from backend.address.short_links.short_links import ShortLinks
 from backend.compute.live_searches.search_queue import SearchQueue
 from backend.compute.pool import Limits, Pool
-from backend.config import PROJECT, Config
+from backend.config import COMMAND, PROJECT, Config
 from backend.errors import with_codes
 from backend.runs import cluster_state
 from backend.tasks.boards import Boards
@@ -57,6 +57,7 @@ def create_app(config: Config | None = None) -> Flask:
     config = config or Config()
     mimetypes.add_type("text/javascript", ".js")  # some systems' tables say otherwise, and modules then do not load
     app = Flask("bubbleline", static_folder=PROJECT / "static", template_folder=PROJECT / "templates")
+    app.jinja_env.globals["command"] = COMMAND
     app.config.update(MAX_CONTENT_LENGTH=config.body_kb * 1024, SEND_FILE_MAX_AGE_DEFAULT=0)
     app.json = PageJson(app)
     compress_static(app)

@@ -42,7 +42,7 @@ const PROGRAM: Record<string, string[]> = {
   "data/api.ts": ["Refusal", "Offline"], // an error's name
   "app/shortcuts.ts": ["Page ", "Enter", "Esc", "Shift ", "Ctrl "],
   "app/build_view.ts": ["Enter", "Backspace", "Ctrl "],
-  "core/state/plan_limits.ts": ["--set ", "python app.py plan"], // a command
+  "core/state/plan_limits.ts": ["--set "], // a command
   "core/workbench/legality.ts": ["rank {rank} "], // sentences of the server, translated by their codes
   "panels/workbench/board.ts": ["translate(", "11px "],
   "timeline/explain/area_panel.ts": ["translate("],

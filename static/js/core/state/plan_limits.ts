@@ -41,7 +41,7 @@ const FLAGS: Record<string, [on: string, off: string]> = {
 const SAME = ["model", "machine", "tp", "data", "zero", "efficiency"];
 
 /** The command that finds the plans of a request, from its keys besides those of the preset. */
-export function planCommand(asked: [string, string][], preset: Preset): string {
+export function planCommand(program: string, asked: [string, string][], preset: Preset): string {
   const limits = asked.map(([key, text]) => {
     if (key === "recompute" || key === "offload") return `--no-${key}`;
     return `${key.length === 1 ? "-" : "--"}${key} ${text}`;
@@ -51,7 +51,7 @@ export function planCommand(asked: [string, string][], preset: Preset): string {
     if (SAME.includes(field) || field in OPTIONS) return `--${OPTIONS[field] ?? field} ${text}`;
     return `--set ${field}=${json(field === "layers" && preset.layers ? preset.layers : preset.own[field])}`;
   });
-  return ["python app.py plan", ...fields, ...limits].join(" ");
+  return [program, "plan", ...fields, ...limits].join(" ");
 }
 
 /** JSON, in quotes where a shell would read its signs. */

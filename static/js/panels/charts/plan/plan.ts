@@ -144,7 +144,9 @@ class PlanTab {
   #sync() {
     const { preset } = this.store.get();
     this.setup.sync(this.#asking !== null);
-    this.setup.limits.tell(preset ? planCommand(this.#asked(), this.#presetFor(preset)) : "");
+    this.setup.limits.tell(
+      preset ? planCommand(document.documentElement.dataset.command!, this.#asked(), this.#presetFor(preset)) : "",
+    );
   }
 
   async #find(seconds: number) {
