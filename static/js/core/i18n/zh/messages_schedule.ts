@@ -375,5 +375,5 @@ export const SCHEDULE_MESSAGES = {
   "schedule.zb_h2_summary": "预热加倍：每个设备从第一个 op 到最后一个 op 之间没有气泡，代价是两倍于 1F1B 的显存。",
   "schedule.zb_h2_used_by": "Sea AI Lab 的 Megatron-LM 分支",
   "schedule.not_live":
-    "交互式时间线只接受普通代价，除 group 与 lifo 外不接受 {family} 的选项；请改为直接显示该调度对象",
+    "交互式时间线只接受单一的耗时，除 group 与 lifo 外不接受 {family} 的选项；请改为直接显示该调度对象",
 };
