@@ -209,6 +209,17 @@ def check_commands(installed: Installed) -> None:
     say("version, show as in the checkout, export, lessons, completion, settings")
 
 
+def check_api(installed: Installed) -> None:
+    """Check the Python API, and what it says of extras that are not installed."""
+    begun = "import bubbleline as bl; plan = bl.schedule('zb-h1', p=4, m=8); "
+    said = installed.python("-c", f"{begun}print(plan.step_time, plan.link())")
+    require(said == "27.0 http://127.0.0.1:5000/?family=zb-h1\n", f"the API says {said}")
+    refused = installed.python("-c", f"{begun}\ntry: bl.Timeline\nexcept ImportError as error: print(error)")
+    require("pip install 'bubbleline[notebook]'" in refused, f"without anywidget Timeline says {refused}")
+    require("pip install 'bubbleline[mcp]'" in installed.command("mcp", fails=True), "mcp does not say what to install")
+    say("import bubbleline; what Timeline and mcp need is said")
+
+
 def check_refusal(installed: Installed) -> None:
     """Check what a run says without torch."""
     said = installed.command("run", "1f1b", "-p", "2", "-m", "4", fails=True)
@@ -287,6 +298,7 @@ def check(python: Path, wheel: Path, sdist: Path, by_pip: bool) -> None:
         installed.pip(wheel) if by_pip else installed.uv(wheel)
         say(f"{'pip' if by_pip else 'uv pip'} install {wheel.name}", began)
         check_commands(installed)
+        check_api(installed)
         check_refusal(installed)
         check_server(installed)
         if by_pip:
@@ -295,9 +307,12 @@ def check(python: Path, wheel: Path, sdist: Path, by_pip: bool) -> None:
             require(installed.command(*SHOW) == run(sys.executable, "app.py", *SHOW), "of the sdist, show fails")
             say(f"pip install {sdist.name}", began)
         began = time.monotonic()
-        installed.uv(f"{PACKAGE}[run] @ {wheel.as_uri()}")
-        say("install the extra run", began)
+        installed.uv(f"{PACKAGE}[run,notebook,mcp] @ {wheel.as_uri()}")
+        say("install the extras run, notebook and mcp", began)
         check_run(installed)
+        live = installed.python("-c", "import bubbleline as bl; print(bl.Timeline('zb-h1', p=8).schedule.p)")
+        require(live == "8\n", f"Timeline says {live}")
+        installed.python("-c", "from bubbleline.assistants import server; server('http://127.0.0.1:5000')")
 
 
 def main() -> int:
