@@ -11,7 +11,6 @@ from tests.conftest import Server
 from tests.page.runs.test_run import ended, start_paced
 from tests.support.page.queries import Open, state, wait
 
-pytestmark = pytest.mark.one_document
 
 RESULT = re.compile(r"^Verified\. \S+ m?s, (\S+ % (over|under) plan|as planned); bubble \S+ %, predicted \S+ %\.$")
 
@@ -76,7 +75,7 @@ def test_a_schedule_with_more_devices_than_a_run_has_ranks_is_refused_before_the
 
 
 def test_where_torch_is_not_installed_the_run_button_says_what_to_install(open_page: Open) -> None:
-    page = open_page("?lang=zh&family=1f1b&p=4&m=8", anew=True)
+    page = open_page("?lang=zh&family=1f1b&p=4&m=8")
     without = {"state": "missing", "devices": [], "choices": [], "engine": "local", "why": {
         "code": "runner.no_torch", "params": {"command": "pip install 'bubbleline[run]'"}, "message": "Install torch.",
     }}  # fmt: skip
