@@ -11,7 +11,6 @@ from tests.conftest import Server
 from tests.page.runs.test_run import ended, start_paced
 from tests.support.page.queries import Open, state, wait
 
-
 RESULT = re.compile(r"^Verified\. \S+ m?s, (\S+ % (over|under) plan|as planned); bubble \S+ %, predicted \S+ %\.$")
 
 
