@@ -25,7 +25,7 @@ COSTS = {"f": "f", "i": "i", "w": "w", "hop": "comm"}  # a widget has another us
 
 
 def _synced(kind: Any, value: Any, help: str) -> Any:
-    return kind(value, allow_none=value is None, help=help).tag(sync=True)
+    return kind(default_value=value, allow_none=value is None, help=help).tag(sync=True)
 
 
 class Timeline(anywidget.AnyWidget):
@@ -47,6 +47,8 @@ class Timeline(anywidget.AnyWidget):
         >>> live.p = 8
         >>> live.schedule
         <Schedule zb-h1 p=8 m=8 v=1>
+        >>> live.selection is None
+        True
     """
 
     _esm = SCRIPT

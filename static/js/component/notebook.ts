@@ -24,7 +24,10 @@ function render({ model, el }: { model: Model; el: HTMLElement }) {
   el.dataset.lmSuppressShortcuts = "true"; // keys are the drawing's and the sliders', not the notebook's
   el.addEventListener("keydown", (event) => event.stopPropagation());
 
+  let reading = false;
+
   const write = () => {
+    if (reading) return;
     for (const name of TRAITS) {
       const value = name === "theme" && model.get(name) === "auto" ? hostTheme() : model.get(name);
       if (value === null || value === false) line.removeAttribute(attributeOf(name));
@@ -33,14 +36,16 @@ function render({ model, el }: { model: Model; el: HTMLElement }) {
     line.style.height = `${model.get("height") as number}px`;
   };
 
-  /** What a reader has changed; attributes that are not there are traits without a value. */
+  /** Take what a reader has changed. All of it is read first: a model may tell of each trait as soon as it is set. */
   const read = () => {
-    model.set("family", line.getAttribute("family"));
-    model.set("lifo", line.hasAttribute("lifo"));
-    for (const name of NUMBERS) {
+    const values: [string, Value][] = NUMBERS.map((name) => {
       const text = line.getAttribute(attributeOf(name));
-      model.set(name, text === null ? null : Number(text));
-    }
+      return [name, text === null ? null : Number(text)];
+    });
+    values.push(["family", line.getAttribute("family")], ["lifo", line.hasAttribute("lifo")]);
+    reading = true;
+    for (const [name, value] of values) model.set(name, value);
+    reading = false;
     model.save_changes();
   };
 
