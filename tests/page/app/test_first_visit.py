@@ -9,17 +9,13 @@ import numpy as np
 from PIL import Image
 from playwright.sync_api import Page, expect
 
-from tests.support.page.queries import Open, hold, release, settle, wait
+from tests.support.page.queries import Open, hold, release, reload, settle, wait
 
 FAMILIES = "[bubbleline.state().spec, ...bubbleline.state().others].map((spec) => spec.family).join()"
 
 
 def first_visit(open_page: Open, query: str = "", **options: object) -> Page:
-    page = open_page(query, first_visit=True, anew=True, **options)
-    page.evaluate("localStorage.clear()")
-    page.reload()
-    wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
-    return page
+    return open_page(query, first_visit=True, anew=True, **options)
 
 
 def test_the_first_screen_is_one_story_whose_figures_follow_its_slider_and_its_price(open_page: Open) -> None:
@@ -40,7 +36,7 @@ def test_the_first_screen_is_one_story_whose_figures_follow_its_slider_and_its_p
     expect(page.locator("#story-price-problem")).to_have_text("The price is a number of dollars from 0 to 1000.")
     expect(waste).to_contain_text("costs $43 a day here")
     assert page.url.endswith("/"), "the address stays short"
-    page.reload()
+    reload(page)
     expect(page.locator("#story-price")).to_have_value("10.00")
     expect(waste).to_contain_text("costs $262 a day here")
     expect(page.locator("#story-fix")).to_have_attribute("href", "/build?task=finish-1f1b")
