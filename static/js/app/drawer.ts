@@ -66,7 +66,8 @@ export function createDrawer(store: Store, tabs: Tab[]) {
       if (tab.id === open) tab.show?.();
     }
     const button = buttons.get(open);
-    if (button) bar.scrollLeft = Math.max(0, button.offsetLeft + button.offsetWidth + FADE - bar.clientWidth); // on a phone
+    // On a phone the row is longer than the window.
+    if (button) bar.scrollLeft = Math.max(0, button.offsetLeft + button.offsetWidth + FADE - bar.clientWidth);
     showEdge(open !== "");
   }
   store.subscribe(({ view }) => openTab(view.tab));

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { awardPicture, WIDTH } from "../../../static/js/core/drawing/award_picture.ts";
 import type { Colours } from "../../../static/js/core/drawing/picture.ts";
 
-const colours = { surface: "s", ink1: "a", ink2: "b", fill: (kind: number) => `fill${kind}` } as Colours;
+const colours = { surface: "s", ink1: "a", ink2: "b", fill: (kind: number) => `fill${kind}` } as unknown as Colours;
 const drawn = (claim: string) => awardPicture({ claim, facts: "18 & 3", stars: 2, most: 3 }, "<svg></svg>", colours);
 const sizeOf = (svg: string) => Number(/font-size="(\d+)"/.exec(svg)?.[1]);
 

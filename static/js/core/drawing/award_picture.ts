@@ -28,7 +28,8 @@ export function awardPicture({ claim, facts, stars, most }: Words, drawn: string
     `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" ` +
     `font-family="${FONT}"><rect width="${WIDTH}" height="${HEIGHT}" fill="${colours.surface}"/>` +
     words(92, size, colours.ink1, claim, 'font-weight="700"') +
-    `<text x="${WIDTH - MARGIN}" y="92" font-size="${STAR}" fill="${colours.fill(KIND_I, 0, 1)}" text-anchor="end">${won}</text>` +
+    `<text x="${WIDTH - MARGIN}" y="92" font-size="${STAR}" fill="${colours.fill(KIND_I, 0, 1)}" ` +
+    `text-anchor="end">${won}</text>` +
     words(140, 26, colours.ink2, facts) +
     `<g transform="translate(${MARGIN} 152) scale(${SCALE})">${drawn}</g>` +
     `${words(HEIGHT - FOOT, 26, colours.ink1, "Bubbleline", 'font-weight="700"')}</svg>`
