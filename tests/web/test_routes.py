@@ -90,15 +90,16 @@ def test_a_links_first_picture_is_in_the_page_where_its_schedules_are_constructe
     assert re.findall(r'<p class="lane-head"><strong>([^<]+)', page) == ["A · 1F1B", "B · Interleaved 1F1B"]
     assert boxes(page, "pic-f pic-c0") == [24, 24]
     assert boxes(page, "pic-f pic-c1") == [24], "only the second one has two chunks"
-    ends = [float(end) for end in re.findall(r'pic-idle" d="M0 0h([\d.]+)v', page)]
-    assert ends[0] == 1200 > ends[1], "on one axis of time"
+    ends = [int(end) for end in re.findall(r'pic-idle" d="M0 0h(\d+)v', page)]
+    assert [int(width) for width in re.findall(r'"pic-lane" viewBox="0 0 (\d+)', page)] == [ends[0]] * 2
+    assert ends[0] > ends[1], "on one axis of time"
     for query in ("family=zb-auto", "family=v-half", "m=4000", "p=x", "family=1f1b&t1=9", "z=abc", "run=1"):
         assert "first-picture" not in reader.get(f"/?{query}").text, query
 
 
 def boxes(page: str, kind: str) -> list[int]:
     """How many boxes of a kind each lane of the first picture has, where it has any."""
-    return [path.count("M") for path in re.findall(rf'<path class="{kind}" d="([^"]+)"', page)]
+    return [path.count("z") for path in re.findall(rf'<path class="{kind}" d="([^"]+)"', page)]
 
 
 def test_the_links_to_the_parts_keep_the_language_of_a_lesson(reader: FlaskClient):

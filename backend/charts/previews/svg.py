@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from html import escape
 
@@ -14,7 +15,7 @@ from backend.schedule.order.order import decode, micro_numbers
 WIDTH, LABEL, GAP, HEAD, AXIS = 720, 34, 2, 18, 16  # px
 ROW, LEAST_ROW, MOST_HEIGHT = 22, 4, 420
 SMALL = (240, 64)  # px of a thumbnail
-LANE_WIDTH, LANE_ROW = 1200, 160  # px; the height is that of the tallest row of the page
+LANE_WIDTH, LANE_ROW = 1200, 160  # px: the least width of a lane before it is stretched, the tallest row of the page
 LETTER = 6.4  # px of a digit
 NARROW = 3.0  # px; neighbours of one kind that are narrower are drawn as one
 MOST_BOXES = 4000
@@ -35,15 +36,18 @@ def picture(plans: Sequence[TimedPlan], caption: str) -> str:
 def thumbnail(plan: TimedPlan) -> str:
     """Draw a schedule without texts, as an ornament: a path for each kind of op."""
     back = f'<rect class="pic-idle" width="{SMALL[0]}" height="{SMALL[1]}"/>'
-    return _stretched("pic-small", SMALL, back + _paths(plan, SMALL, float(plan.timeline.end.max())))
+    scale = SMALL[0] / (float(plan.timeline.end.max()) or 1.0)
+    return _stretched("pic-small", SMALL, back + _paths(plan, scale, SMALL[1] / plan.timeline.order.p, gap=0.4))
 
 
 def lane(plan: TimedPlan, end: float) -> str:
     """Draw a schedule's rows without texts on an axis of time until `end`, to be stretched over a lane of the page."""
-    size = (LANE_WIDTH, plan.timeline.order.p * LANE_ROW)
-    width = float(plan.timeline.end.max()) / (end or 1.0) * LANE_WIDTH
-    rows = "".join(f"M0 {y}h{width:.1f}v{LANE_ROW}H0z" for y in range(0, size[1], LANE_ROW))
-    return _stretched("pic-lane", size, f'<path class="pic-idle" d="{rows}"/>{_paths(plan, size, end)}')
+    scale = 10.0 ** math.ceil(math.log10(LANE_WIDTH / (end or 1.0)))  # equal ops stay equal texts, which are packed
+    size = (round(end * scale), plan.timeline.order.p * LANE_ROW)
+    width = round(float(plan.timeline.end.max()) * scale)
+    rows = "".join(f"M0 {y}h{width}v{LANE_ROW}H0z" for y in range(0, size[1], LANE_ROW))
+    boxes = _paths(plan, scale, LANE_ROW, gap=0)
+    return _stretched("pic-lane", size, f'<path class="pic-idle" d="{rows}"/>{boxes}')
 
 
 def _stretched(name: str, size: tuple[int, int], body: str) -> str:
@@ -51,16 +55,17 @@ def _stretched(name: str, size: tuple[int, int], body: str) -> str:
     return f'<svg class="{name}" {box} aria-hidden="true">{body}</svg>'
 
 
-def _paths(plan: TimedPlan, size: tuple[int, int], end: float) -> str:
-    """Return a path for each kind of op."""
+def _paths(plan: TimedPlan, scale: float, height: float, gap: float) -> str:
+    """Return a path for each kind of op; scale in px of a unit of time, gap between neighbours in px."""
     p = plan.timeline.order.p
-    scale, height = size[0] / (end or 1.0), size[1] / p
     paths: dict[str, list[str]] = {}
     for rank in range(p):
+        last: dict[str, float] = {}  # x of the box before, by kind
         for start, until, kind, _ in _merged(_boxes(plan, rank), scale):
-            x, width = start * scale, max(0.4, (until - start) * scale - 0.4)
-            path = f"M{x:.1f} {rank * height:.1f}h{width:.1f}v{height - 1:.1f}h-{width:.1f}z"
-            paths.setdefault(kind, []).append(path)
+            x, width = round(start * scale, 1), round(max(0.4, (until - start) * scale - gap), 1)
+            move = f"m{x - last[kind]:g} 0" if kind in last else f"M{x:g} {rank * height:g}"
+            paths.setdefault(kind, []).append(f"{move}h{width:g}v{height - 1:g}h{-width:g}z")
+            last[kind] = x
     return "".join(f'<path class="{kind}" d="{"".join(parts)}"/>' for kind, parts in paths.items())
 
 
