@@ -1,19 +1,20 @@
-"""The first screen: the figures and the boxes of the schedule that the address without a query shows.
+"""What the server writes into the page: the first screen's figures, and the first picture of its view.
 
-The server writes them into the page, so that a slow line shows the picture with the first bytes. It takes 2 ms, once.
+A slow line shows them with the first bytes; the script then draws over the picture. Both are kept: an address costs 1
+to 10 ms, once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from backend.schedule.families.registry import order
-from backend.schedule.order.ops import LETTERS
-from backend.schedule.order.order import decode
-from backend.schedule.simulation.metrics import figures
-from backend.schedule.simulation.simulate import Timeline, simulate
+from backend.address.query import is_packed
+from backend.charts.previews.card import sizes_of, timed
+from backend.charts.previews.svg import lane
+from backend.errors import RequestError
+from backend.jobs.order_time import WORKER_MS, order_ms
+from backend.jobs.previews import drawable
 from backend.schedule.spec import Spec
 from backend.tasks.task import tasks
 
@@ -21,9 +22,13 @@ SPEC = Spec(family="gpipe")
 PRICE, MANY, HOURS = 2.5, 512, 24  # $ of a GPU-hour, GPUs of the larger example, hours of a day: as in story.ts
 
 
+MOST_OPS = 2000  # of a first picture: 30 kB before compression
+FOREIGN = (b"t0=", b"t1=", b"run=", b"pin=")  # with these the view begins otherwise than with the whole schedules
+
+
 @dataclass(frozen=True)
 class FirstScreen:
-    """What the template fills in; rows are those of the ranks, each a list of (start, length, kind)."""
+    """What the template fills in."""
 
     gpus: int
     pieces: int
@@ -32,17 +37,22 @@ class FirstScreen:
     many: int
     many_day: str
     price: str
-    end: float
-    rows: tuple[tuple[tuple[float, float, str], ...], ...]
     task: str
+
+
+@dataclass(frozen=True)
+class FirstLane:
+    """A schedule of the first picture: its name and sizes, its rows as SVG."""
+
+    title: str
+    sizes: str
+    picture: str
 
 
 @lru_cache(maxsize=1)
 def first_screen() -> FirstScreen:
     """Return the first screen's contents."""
-    timeline = simulate(order(SPEC), SPEC.timing, SPEC.v)
-    found = figures(timeline)
-    bubble = found.global_bubble.of_total
+    bubble = timed(SPEC).bubble
     return FirstScreen(
         gpus=SPEC.p,
         pieces=SPEC.m,
@@ -51,20 +61,33 @@ def first_screen() -> FirstScreen:
         many=MANY,
         many_day=_dollars(MANY * bubble),
         price=f"{PRICE:.2f}",
-        end=found.makespan,
-        rows=tuple(tuple(_boxes(timeline, rank)) for rank in range(SPEC.p)),
         task=next(iter(tasks())),
+    )
+
+
+def first_picture(query: bytes) -> tuple[FirstLane, ...]:
+    """Return the lanes of the view at an address; none where they are not constructed at once, or are too many ops."""
+    if is_packed(query) or any(part.startswith(FOREIGN) for part in query.split(b"&")):
+        return ()
+    plans = drawable(query)
+    ops = sum(3 * spec.p * spec.m * spec.v for spec in plans)
+    return _lanes(plans) if ops <= MOST_OPS and all(order_ms(spec) < WORKER_MS for spec in plans) else ()
+
+
+@lru_cache(maxsize=64)
+def _lanes(plans: tuple[Spec, ...]) -> tuple[FirstLane, ...]:
+    try:
+        drawn = [timed(spec) for spec in plans]
+    except RequestError:
+        return ()
+    end = max((float(plan.timeline.end.max()) for plan in drawn), default=0.0)
+    names = "ABCD" if len(drawn) > 1 else ("",)
+    return tuple(
+        FirstLane(f"{name} · {plan.title}" if name else plan.title, " · ".join(sizes_of(plan.spec)), lane(plan, end))
+        for name, plan in zip(names, drawn, strict=False)
     )
 
 
 def _dollars(idle: float) -> str:
     """Return what GPUs that are idle for this many hours of each hour cost a day."""
     return f"${PRICE * HOURS * idle:,.0f}"
-
-
-def _boxes(timeline: Timeline, rank: int) -> Iterator[tuple[float, float, str]]:
-    made = timeline.order
-    starts, ends = timeline.rank(rank)
-    codes = made.codes[made.offsets[rank] : made.offsets[rank + 1]].tolist()
-    for start, end, code in zip(starts.tolist(), ends.tolist(), codes, strict=True):
-        yield start, end - start, LETTERS[decode(code, made.chunks)[0]].lower()

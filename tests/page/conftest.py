@@ -30,7 +30,17 @@ from playwright.sync_api import (
 from tests.conftest import Server, launch
 from tests.support.page.browser import launch_browser
 from tests.support.page.bundle import make_bundle
-from tests.support.page.queries import COUNT_PENDING, GO, PATIENCE_S, Open, settle, wait, without_first_visit
+from tests.support.page.queries import (
+    COUNT_PENDING,
+    DRAWN,
+    FORGET,
+    GO,
+    PATIENCE_S,
+    Open,
+    settle,
+    wait,
+    without_first_visit,
+)
 
 expect.set_options(timeout=1000 * PATIENCE_S)
 
@@ -157,9 +167,9 @@ def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) 
             page.evaluate(GO, query)
             settle(page)
         else:
-            page.goto(address)
+            leave(page, address)
             if drawn:
-                wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
+                wait(page, DRAWN)
         return page
 
     yield open_view
@@ -210,13 +220,18 @@ def give_back(browser: Browser, used: OpenedPage) -> None:
     page.mouse.move(0, 0)  # away from the next page
     if used.fresh:
         page.context.clear_cookies()
-    if page.url.startswith("http"):
-        page.evaluate("localStorage.clear()")
     if used.permitted:
         page.context.clear_permissions()
     if used.own_server:  # the server ends with its test, and the page would keep asking for it
-        page.goto("about:blank")
+        leave(page, "about:blank")
     POOLS[browser][used.kind].append(page)
+
+
+def leave(page: Page, address: str) -> None:
+    """Go to another address; what the page has kept until then is forgotten."""
+    if page.url.startswith("http"):
+        page.evaluate(FORGET)
+    page.goto(address)
 
 
 def listen(page: Page, complaints: list[str], forgive: str) -> list[tuple[Any, Any]]:

@@ -78,11 +78,28 @@ def test_an_address_without_a_view_has_the_first_screen_in_the_readers_language_
     page = reader.get("/?utm_source=letter&theme=dark").text
     assert "Your 4 GPUs idle 27 % of the step." in page
     assert "The grey costs $65 a day here, and $8,378 a day on 512 such GPUs." in page
-    assert page.count('class="pic-f"') == page.count('class="pic-b"') == 32, "the picture needs no script"
+    assert boxes(page, "pic-f pic-c0") == boxes(page, "pic-b pic-c0") == [32], "the picture needs no script"
     assert 'href="/build?task=finish-1f1b"' in page
     assert "你的 4 块 GPU 每步有 27 % 的时间在空等。" in reader.get("/", headers={"Accept-Language": "zh-CN"}).text
     for query in ("family=gpipe", "b.family=1f1b", "m.model=gpt3", "tab=plan", "z=abc", "run=1"):
         assert "story" not in reader.get(f"/?{query}").text, query
+
+
+def test_a_links_first_picture_is_in_the_page_where_its_schedules_are_constructed_at_once(reader: FlaskClient):
+    page = reader.get("/?family=1f1b&m=6&b.family=interleaved&lang=zh").text
+    assert re.findall(r'<p class="lane-head"><strong>([^<]+)', page) == ["A · 1F1B", "B · Interleaved 1F1B"]
+    assert boxes(page, "pic-f pic-c0") == [24, 24]
+    assert boxes(page, "pic-f pic-c1") == [24], "only the second one has two chunks"
+    ends = [int(end) for end in re.findall(r'pic-idle" d="M0 0h(\d+)v', page)]
+    assert [int(width) for width in re.findall(r'"pic-lane" viewBox="0 0 (\d+)', page)] == [ends[0]] * 2
+    assert ends[0] > ends[1], "on one axis of time"
+    for query in ("family=zb-auto", "family=v-half", "m=4000", "p=x", "family=1f1b&t1=9", "z=abc", "run=1"):
+        assert "first-picture" not in reader.get(f"/?{query}").text, query
+
+
+def boxes(page: str, kind: str) -> list[int]:
+    """How many boxes of a kind each lane of the first picture has, where it has any."""
+    return [path.count("z") for path in re.findall(rf'<path class="{kind}" d="([^"]+)"', page)]
 
 
 def test_the_links_to_the_parts_keep_the_language_of_a_lesson(reader: FlaskClient):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from html import escape
 
@@ -14,6 +15,7 @@ from backend.schedule.order.order import decode, micro_numbers
 WIDTH, LABEL, GAP, HEAD, AXIS = 720, 34, 2, 18, 16  # px
 ROW, LEAST_ROW, MOST_HEIGHT = 22, 4, 420
 SMALL = (240, 64)  # px of a thumbnail
+LANE_WIDTH, LANE_ROW = 1200, 160  # px: the least width of a lane before it is stretched, the tallest row of the page
 LETTER = 6.4  # px of a digit
 NARROW = 3.0  # px; neighbours of one kind that are narrower are drawn as one
 MOST_BOXES = 4000
@@ -33,18 +35,38 @@ def picture(plans: Sequence[TimedPlan], caption: str) -> str:
 
 def thumbnail(plan: TimedPlan) -> str:
     """Draw a schedule without texts, as an ornament: a path for each kind of op."""
-    order, end = plan.timeline.order, float(plan.timeline.end.max()) or 1.0
-    scale, height = SMALL[0] / end, SMALL[1] / order.p
-    paths: dict[str, list[str]] = {}
-    for rank in range(order.p):
-        for start, until, kind, _ in _merged(_boxes(plan, rank), scale):
-            x, width = start * scale, max(0.4, (until - start) * scale - 0.4)
-            path = f"M{x:.1f} {rank * height:.1f}h{width:.1f}v{height - 1:.1f}h-{width:.1f}z"
-            paths.setdefault(kind, []).append(path)
-    drawn = "".join(f'<path class="{kind}" d="{"".join(parts)}"/>' for kind, parts in paths.items())
     back = f'<rect class="pic-idle" width="{SMALL[0]}" height="{SMALL[1]}"/>'
-    box = f'viewBox="0 0 {SMALL[0]} {SMALL[1]}" preserveAspectRatio="none"'
-    return f'<svg class="pic-small" {box} aria-hidden="true">{back}{drawn}</svg>'
+    scale = SMALL[0] / (float(plan.timeline.end.max()) or 1.0)
+    return _stretched("pic-small", SMALL, back + _paths(plan, scale, SMALL[1] / plan.timeline.order.p, gap=0.4))
+
+
+def lane(plan: TimedPlan, end: float) -> str:
+    """Draw a schedule's rows without texts on an axis of time until `end`, to be stretched over a lane of the page."""
+    scale = 10.0 ** math.ceil(math.log10(LANE_WIDTH / (end or 1.0)))  # equal ops stay equal texts, which are packed
+    size = (round(end * scale), plan.timeline.order.p * LANE_ROW)
+    width = round(float(plan.timeline.end.max()) * scale)
+    rows = "".join(f"M0 {y}h{width}v{LANE_ROW}H0z" for y in range(0, size[1], LANE_ROW))
+    boxes = _paths(plan, scale, LANE_ROW, gap=0)
+    return _stretched("pic-lane", size, f'<path class="pic-idle" d="{rows}"/>{boxes}')
+
+
+def _stretched(name: str, size: tuple[int, int], body: str) -> str:
+    box = f'viewBox="0 0 {size[0]} {size[1]}" height="{size[1]}" preserveAspectRatio="none"'
+    return f'<svg class="{name}" {box} aria-hidden="true">{body}</svg>'
+
+
+def _paths(plan: TimedPlan, scale: float, height: float, gap: float) -> str:
+    """Return a path for each kind of op; scale in px of a unit of time, gap between neighbours in px."""
+    p = plan.timeline.order.p
+    paths: dict[str, list[str]] = {}
+    for rank in range(p):
+        last: dict[str, float] = {}  # x of the box before, by kind
+        for start, until, kind, _ in _merged(_boxes(plan, rank), scale):
+            x, width = round(start * scale, 1), round(max(0.4, (until - start) * scale - gap), 1)
+            move = f"m{x - last[kind]:g} 0" if kind in last else f"M{x:g} {rank * height:g}"
+            paths.setdefault(kind, []).append(f"{move}h{width:g}v{height - 1:g}h{-width:g}z")
+            last[kind] = x
+    return "".join(f'<path class="{kind}" d="{"".join(parts)}"/>' for kind, parts in paths.items())
 
 
 def document(plans: Sequence[TimedPlan], theme: Theme = "light") -> str:

@@ -21,14 +21,14 @@ from backend.address.query import is_packed
 from backend.errors import RequestError
 from backend.jobs import previews
 from backend.jobs.encoding import Encoded
-from backend.jobs.first_screen import first_screen
+from backend.jobs.first_screen import first_picture, first_screen
 from backend.jobs.order_time import result_ms
 from backend.lessons.lesson import LANGUAGES
 from backend.web.http import access
 from backend.web.http.background import run_in_background
 from backend.web.http.bundle import charts_address, entry, plotly_address, preloads
 from backend.web.http.computing import compute, compute_soon
-from backend.web.http.responses import FOR_GOOD
+from backend.web.http.responses import FOR_GOOD, send
 from backend.web.services import send_cached, services
 
 pages = Blueprint("page", __name__)
@@ -44,16 +44,21 @@ STYLED = re.compile(rb'if\(!document\.getElementById\("[0-9a-f]{64}"\)\)')
 
 
 @pages.get("/")
-def index() -> str:
+def index() -> Response:
     """Render the whole page; the schedules come from the API. An address without a view has the first screen."""
-    first = asdict(first_screen()) | {"first": True} if is_first_visit(request.args) else {}
+    first_visit = is_first_visit(request.args)
+    first = asdict(first_screen()) | {"first": True} if first_visit else {}
+    lanes = first_picture(b"family=gpipe" if first_visit else request.query_string)
     language = request.args.get("lang") or request.accept_languages.best_match(LANGUAGES)
-    return render_template(
+    text = render_template(
         "index.html", version=__version__, plotly=plotly_address(), charts=charts_address(),
         script=entry("js", "main"), chunks=preloads("main"), style=entry("css", "main"),
         preview=preview_of(request.host_url, request.query_string, _texts()), role=access.identity().role.name.lower(),
-        runs_on=_place_of_runs(), zh=language == "zh", **first,
+        runs_on=_place_of_runs(), zh=language == "zh", lanes=lanes, **first,
     )  # fmt: skip
+    answer = send(request, Encoded.of(zlib.compress(text.encode()), "text/html"))  # its picture is a sixth, packed
+    answer.vary.update(("Accept-Language", "Cookie"))
+    return answer
 
 
 @pages.get("/build")

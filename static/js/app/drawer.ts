@@ -8,6 +8,7 @@ import type { Store } from "../data/store.ts";
 const HEIGHT = "drawer"; // what the height is remembered as
 const [SHORTEST, STEP] = [120, 32]; // px
 const TALLEST = 0.8; // of the window
+const FADE = 36; // px at the end of the tabs, where the style sheet fades them on a phone
 
 type Tab = {
   id: string;
@@ -65,7 +66,8 @@ export function createDrawer(store: Store, tabs: Tab[]) {
       if (tab.id === open) tab.show?.();
     }
     const button = buttons.get(open);
-    if (button) bar.scrollLeft = Math.max(0, button.offsetLeft + button.offsetWidth - bar.clientWidth); // on a phone
+    // On a phone the row is longer than the window.
+    if (button) bar.scrollLeft = Math.max(0, button.offsetLeft + button.offsetWidth + FADE - bar.clientWidth);
     showEdge(open !== "");
   }
   store.subscribe(({ view }) => openTab(view.tab));

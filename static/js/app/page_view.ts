@@ -190,7 +190,7 @@ export class PageView {
     if (matchMedia("(max-width: 899px)").matches) byId("controls").removeAttribute("open");
     this.controls.showLinkProblems(this.store.problems);
     this.#noticeLinkProblems();
-    this.view.onceDrawn(() => document.querySelector(".story-picture")?.remove());
+    this.view.onceDrawn(() => document.querySelector(".first-picture")?.remove());
     this.view.begin();
     this.runs.sync();
     this.#intro();

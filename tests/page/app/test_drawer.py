@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.support.page.queries import Open, wait
+from tests.support.page.queries import Open, reload, wait
 
 PHONE = {"width": 360, "height": 740, "has_touch": True}
 
@@ -29,8 +29,7 @@ def test_the_edge_is_dragged_and_every_tab_then_has_that_height_also_after_a_rel
     page.click("#tab-export")
     assert abs(height(page, "export") - before - 100) <= 1
     wait(page, "location.search.includes('tab=export')")
-    page.reload()
-    wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
+    reload(page)
     assert abs(height(page, "export") - before - 100) <= 1
     edge.dblclick()
     assert height(page, "export") < before + 100
@@ -70,3 +69,22 @@ def test_on_a_phone_the_tabs_are_in_sight_and_open_over_the_page(open_page: Open
     assert not page.evaluate(covered), "a field that gets the focus is not under the tab"
     page.locator("#tab-run").tap()
     expect(page.locator("#panel-run")).to_be_hidden()
+
+
+def test_a_notice_covers_no_tab_and_nothing_of_the_timeline(open_page: Open) -> None:
+    page = open_page("?family=gpipe&b.family=1f1b")
+    for width, size in ((1440, 900), (1280, 800), (1024, 768), (390, 844)):
+        page.set_viewport_size({"width": width, "height": size})
+        page.locator("#plot").press("m")
+        banner = page.locator("#banner").bounding_box()
+        assert banner
+        assert banner["x"] >= 0
+        assert banner["x"] + banner["width"] <= width
+        parts = "#plot, #minimap, #transport *, .tabs button"
+        assert page.evaluate(OVER, [parts, banner]) == [], width
+
+
+OVER = """([parts, { x, y, width, height }]) => [...document.querySelectorAll(parts)].filter((node) => {
+  const box = node.getBoundingClientRect();
+  return box.left < x + width && box.right > x && box.top < y + height && box.bottom > y;
+}).map((node) => node.id || node.className)"""

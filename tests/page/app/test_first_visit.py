@@ -9,17 +9,13 @@ import numpy as np
 from PIL import Image
 from playwright.sync_api import Page, expect
 
-from tests.support.page.queries import Open, settle, wait
+from tests.support.page.queries import Open, hold, release, reload, settle, wait
 
 FAMILIES = "[bubbleline.state().spec, ...bubbleline.state().others].map((spec) => spec.family).join()"
 
 
 def first_visit(open_page: Open, query: str = "", **options: object) -> Page:
-    page = open_page(query, first_visit=True, anew=True, **options)
-    page.evaluate("localStorage.clear()")
-    page.reload()
-    wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
-    return page
+    return open_page(query, first_visit=True, anew=True, **options)
 
 
 def test_the_first_screen_is_one_story_whose_figures_follow_its_slider_and_its_price(open_page: Open) -> None:
@@ -40,7 +36,7 @@ def test_the_first_screen_is_one_story_whose_figures_follow_its_slider_and_its_p
     expect(page.locator("#story-price-problem")).to_have_text("The price is a number of dollars from 0 to 1000.")
     expect(waste).to_contain_text("costs $43 a day here")
     assert page.url.endswith("/"), "the address stays short"
-    page.reload()
+    reload(page)
     expect(page.locator("#story-price")).to_have_value("10.00")
     expect(waste).to_contain_text("costs $262 a day here")
     expect(page.locator("#story-fix")).to_have_attribute("href", "/build?task=finish-1f1b")
@@ -103,6 +99,25 @@ def test_the_first_screen_stands_still_from_its_first_paint_on_at_every_width(op
     sent = page.request.get(page.url).text()
     for text in re.findall(r"<(?:span|strong|p|a|button) data-t[^>]* id=\"story-\w+\"[^>]*>([^<]+)<", sent):
         assert text in "".join(page.evaluate(TEXTS)), "the script says what the server has written"
+
+
+def test_a_link_shows_its_schedules_before_the_script_is_there_and_nothing_moves_when_it_is(open_page: Open) -> None:
+    for width, height in ((390, 844), (1440, 900)):
+        page = open_page("readyz", drawn=False, width=width, height=height)
+        scripts = hold(page, "**/*.js")
+        page.goto(page.url.removesuffix("readyz") + "?family=gpipe&b.family=1f1b&c.family=zb-h1", wait_until="commit")
+        expect(page.locator(".first-picture strong")).to_have_text(["A · GPipe", "B · 1F1B", "C · ZB-H1"])
+        drawn = [each.bounding_box() for each in page.locator(".pic-lane").all()]
+        release(page, scripts)
+        wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
+        expect(page.locator(".first-picture")).to_have_count(0)
+        settle(page)
+        assert page.evaluate(SHIFTS) < 0.05, width
+        for box, lane in zip(drawn, "abc", strict=True):
+            row = page.evaluate(f"bubbleline.point('{lane}', 0, 0)")
+            assert box
+            assert abs(box["x"] - row["x"]) < 2
+            assert box["y"] < row["y"] < box["y"] + box["height"] / 4, "the first of four rows"
 
 
 def test_bubbles_are_as_strong_ahead_of_the_playhead_as_behind_it(open_page: Open) -> None:

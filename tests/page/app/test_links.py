@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.conftest import Server
-from tests.support.page.queries import GO, Open, state, wait, wait_url
+from tests.support.page.queries import GO, Open, reload, state, wait, wait_url
 
 LISTED = ",".join(f"{1 + k % 7}.{k % 10}5" for k in range(80))  # by hand, too much for a link that can be read
 COSTS = {"F": 18.5, "I": 18.1, "W": 9.3}
@@ -109,8 +109,7 @@ def test_a_view_too_large_for_a_plain_link_is_packed_and_restored(open_page: Ope
     wait(page, "location.search.startsWith('?z=')")
     assert len(urlsplit(page.url).query) < 300
     before = state(page)
-    page.reload()
-    wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
+    reload(page)
     assert (state(page)["spec"], state(page)["view"]["t0"]) == (before["spec"], before["view"]["t0"])
 
 

@@ -9,9 +9,8 @@ from playwright.sync_api import Page
 
 from tests.conftest import Server, launch
 from tests.lessons.support import SAMPLES
-from tests.support.page.queries import Open, wait
+from tests.support.page.queries import DRAWN, Open, wait
 
-READY = "window.bubbleline && bubbleline.samples.firstPaint() > 0"
 OpenLesson = Callable[..., Page]
 
 
@@ -31,7 +30,7 @@ def open_lesson(open_page: Open, lessons_server: Server) -> OpenLesson:
     def open_it(address: str, **options: object) -> Page:
         page = open_page(f"learn/{address}", url=lessons_server.url, drawn=False, **options)
         if options.get("java_script_enabled", True):
-            wait(page, READY)
+            wait(page, DRAWN)
         return page
 
     return open_it

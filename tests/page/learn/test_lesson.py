@@ -8,8 +8,8 @@ from playwright.sync_api import Page, expect
 
 from tests.page.app.test_axe import violations
 from tests.page.app.test_chinese import english
-from tests.page.learn.conftest import READY, OpenLesson
-from tests.support.page.queries import settle, state, wait
+from tests.page.learn.conftest import OpenLesson
+from tests.support.page.queries import DRAWN, reload, settle, state, wait
 
 M = "bubbleline.state().spec.m"
 PHONE = {"width": 390, "height": 844, "has_touch": True, "is_mobile": True}
@@ -178,15 +178,14 @@ def test_progress_and_answers_are_there_after_a_reload_and_in_the_list(open_less
     page.locator("#question-1 input").fill("27.3")
     page.locator("#question-1 input").press("Enter")
     expect(said(page, 1)).to_contain_text("Right.")
-    page.reload()
-    wait(page, READY)
+    reload(page)
     assert page.url.endswith("#fill")
     expect(said(page, 1)).to_contain_text("Right.")
     expect(page.locator("#question-1 input")).to_have_value("27.3")
     expect(page.locator("#question-1 input")).to_be_disabled()
     other = page.context.new_page()
     other.goto(page.url)
-    wait(other, READY)  # before, a click would send the form itself
+    wait(other, DRAWN)  # before, a click would send the form itself
     other.locator("#question-2 input").nth(1).check()
     other.locator("#question-2 [type=submit]").click()
     expect(said(other, 2)).to_contain_text("Right.")
@@ -194,7 +193,7 @@ def test_progress_and_answers_are_there_after_a_reload_and_in_the_list(open_less
     page.locator("#question-3 input").fill("16")
     page.locator("#question-3 input").press("Enter")
     expect(said(page, 3)).to_contain_text("Right.")
-    page.reload()
+    reload(page)
     for number in (1, 2, 3):  # what each tab kept
         expect(said(page, number)).to_contain_text("Right.")
     page.get_by_role("link", name="Learn", exact=True).click()
@@ -203,8 +202,7 @@ def test_progress_and_answers_are_there_after_a_reload_and_in_the_list(open_less
     row.get_by_role("link").click()
     wait(page, "location.hash === '#fill'")
     page.evaluate('localStorage.setItem(\'bubbleline.lesson.bubble\', \'{"answers": 7, "seen": "x"}\')')
-    page.reload()
-    wait(page, READY)  # what another version has kept does no harm
+    reload(page)  # what another version has kept does no harm
     page.locator("#question-1 input").fill("3/11")
     page.locator("#question-1 input").press("Enter")
     expect(said(page, 1)).to_contain_text("Right.")
@@ -334,8 +332,7 @@ def test_a_goal_is_reached_with_the_sliders_and_a_wait_is_found_on_the_timeline(
         "open",
     ]
     assert violations(page, "#lesson") == []
-    page.reload()
-    wait(page, READY)
+    reload(page)
     expect(said(page, 2)).to_contain_text("Right.")
     expect(page.locator("#lesson-score")).to_contain_text("1 of 4 answered right")
     page.get_by_role("link", name="Learn", exact=True).click()

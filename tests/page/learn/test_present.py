@@ -6,8 +6,8 @@ from playwright.sync_api import Page, expect
 
 from tests.charts.contrast import contrast
 from tests.page.app.test_axe import violations
-from tests.page.learn.conftest import READY, OpenLesson
-from tests.support.page.queries import Open, state, wait
+from tests.page.learn.conftest import OpenLesson
+from tests.support.page.queries import Open, reload, state, wait
 
 PRESENTING = "document.documentElement.classList.contains('is-presenting')"
 SMALL = """[...document.querySelectorAll('main *, .present-strip *')]
@@ -59,7 +59,7 @@ def test_p_presents_the_timeline_alone_and_a_clicker_and_the_presenters_window_t
     page.keyboard.press("ArrowLeft")
     expect(notes.locator("#presenter-count")).to_have_text("1 / 12")
     assert violations(notes) == []
-    page.reload()
+    reload(page)
     expect(strip(page)).to_contain_text("one device works, three wait")  # it goes on
     page.keyboard.press("Escape")
     expect(page.locator("#controls")).to_be_visible()
@@ -83,12 +83,11 @@ def test_a_lesson_is_presented_block_by_block_from_a_link(open_lesson: OpenLesso
     page.keyboard.press("PageDown")
     expect(question).to_be_hidden()
     expect(page.locator("#plot")).to_be_visible()
-    page.reload()
+    reload(page)
     expect(strip(page)).to_contain_text("3 / ")  # it goes on
     page.keyboard.press("p")
     wait(page, f"!({PRESENTING})")
-    page.reload()
-    wait(page, READY)
+    reload(page)
     assert not page.evaluate(PRESENTING), "it was left"
     expect(page.locator("#lesson-caption")).to_be_visible()
 

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.page.queries import Open, figure, hold, release, settle, state, wait, wait_until, wait_url
+from tests.support.page.queries import Open, figure, hold, release, reload, settle, state, wait, wait_until, wait_url
 
 pytestmark = pytest.mark.one_document  # anew: links that must say all, and first visits
 
@@ -285,8 +285,7 @@ def test_after_a_reload_a_step_back_to_costs_changed_by_hand_brings_the_others_f
     page.click("#family")
     page.click("#family-interleaved")
     wait_url(page, "family=interleaved")
-    page.reload()
-    wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
+    reload(page)
     page.go_back()
     wait(page, f"{COSTS}.F.length === 4")
     assert state(page)["spec"]["costs"] == first

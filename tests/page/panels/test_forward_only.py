@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.page.queries import Open, figure, middle, state, wait
+from tests.support.page.queries import Open, figure, middle, reload, state, wait
 
 pytestmark = pytest.mark.one_document
 
@@ -22,8 +22,7 @@ def test_the_option_drops_all_backwards_and_stays_in_the_link(open_page: Open) -
     for gone in ("#field-I", "#field-W", "#recompute", "#vocabulary"):
         expect(page.locator(gone)).to_be_hidden()
     wait(page, "location.search.includes('forward_only=true') && !location.search.includes('recompute')")
-    page.reload()
-    wait(page, "window.bubbleline && bubbleline.state().plans[0]?.figures?.makespan === 9.5")
+    reload(page, "window.bubbleline && bubbleline.state().plans[0]?.figures?.makespan === 9.5")
     expect(page.get_by_label("Forward only (inference)")).to_be_checked()
     assert state(page)["lanes"][0]["ops"] == 64
     page.mouse.move(*middle(page, "a", "3F0"))

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.page.queries import Open, figure, middle, settle, state, wait, wait_url
+from tests.support.page.queries import Open, figure, middle, reload, settle, state, wait, wait_url
 
 pytestmark = pytest.mark.one_document
 
@@ -23,8 +23,7 @@ def test_recomputation_takes_time_frees_memory_and_stays_in_the_link(open_page: 
     expect(figure(page, "Peak memory")).to_have_text(re.compile(r"^1\.17"))
     expect(page.locator("#law")).to_contain_text("matches the simulation")
     wait_url(page, "recompute=full")
-    page.reload()
-    wait(page, "window.bubbleline && bubbleline.state().plans[0]?.figures?.makespan === 44")
+    reload(page, "window.bubbleline && bubbleline.state().plans[0]?.figures?.makespan === 44")
     expect(page.locator("#recompute")).to_have_value("full")
     page.go_back()
     wait(page, "document.querySelector('#recompute').value === 'none'")
@@ -46,8 +45,7 @@ def test_recomputation_is_chosen_chunk_by_chunk_by_keyboard_and_stays_in_the_lin
     expect(page.locator("#recompute-1")).to_have_value("full")  # the chunks stay open
     page.go_back()
     wait(page, "location.search.includes('recompute=full,none')")
-    page.reload()
-    wait(page, "window.bubbleline && bubbleline.state().plans[0]?.figures?.makespan === 34")
+    reload(page, "window.bubbleline && bubbleline.state().plans[0]?.figures?.makespan === 34")
     expect(page.locator("#recompute")).to_have_value("per-chunk")
     expect(page.locator("#recompute-0")).to_have_value("full")
     expect(page.locator("#recompute-1")).to_have_value("none")
@@ -99,8 +97,7 @@ def test_a_sharded_output_layer_is_chosen_in_the_group_of_options_and_its_law_ho
         wait(page, f"location.search.includes('{part}')")
     page.select_option("#vocabulary", "plain")  # the same work is now the last stage's
     wait(page, "bubbleline.state().plans[0]?.figures?.makespan === 57")
-    page.reload()
-    wait(page, "window.bubbleline && bubbleline.state().plans[0]?.figures?.makespan === 57")
+    reload(page, "window.bubbleline && bubbleline.state().plans[0]?.figures?.makespan === 57")
     expect(page.locator("#vocabulary")).to_have_value("plain")
     expect(page.locator("#field-S")).to_have_value("0.25")
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
-from tests.support.page.queries import Open, hold, release, settle, wait, wait_until
+from tests.support.page.queries import Open, hold, release, reload, settle, wait, wait_until
 
 BOTH_WAYS = "?family=chimera-auto&p=6&m=14&memory=2.5&F=18.5&I=18.1&W=9.3&comm=0.6"
 PROVED = "?family=v-auto&p=2&m=4&memory=1.5&F=18.5&I=18.1&W=9.3&comm=0.6"  # the best order found meets the bound
@@ -58,8 +58,7 @@ def test_a_search_improves_the_order_and_the_link_reproduces_it(
     settle(page)  # the address has the effort of the last improvement
     found = span(page)
     assert found < constructed
-    page.reload()
-    wait(page, "window.bubbleline && bubbleline.state().plans[0]?.figures")
+    reload(page, "window.bubbleline && bubbleline.state().plans[0]?.figures")
     assert span(page) == found
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.page.queries import GO, Open, figure, settle, wait, wait_url
+from tests.support.page.queries import GO, Open, figure, reload, settle, wait, wait_url
 
 pytestmark = pytest.mark.one_document
 
@@ -232,7 +232,7 @@ def test_plans_are_limited_and_laid_out_in_link_and_command_and_a_click_puts_the
     page.fill("#plan-families", "1F1B, interleaved")
     page.press("#plan-families", "Enter")
     wait_url(page, "plan=gpus:16;batch:1024;framework:megatron;families:1f1b,interleaved;recompute:0")
-    page.reload()
+    reload(page)
     expect(page.locator("#plan-gpus")).to_have_value("16")
     plans = find_plans(page)
     page.go_back()

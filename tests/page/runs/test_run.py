@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.conftest import Server
 from tests.support import slowness
-from tests.support.page.queries import Open, figure, state, wait
+from tests.support.page.queries import Open, figure, reload, state, wait
 
 pytestmark = pytest.mark.one_document
 
@@ -56,8 +56,7 @@ def test_a_reload_during_a_run_continues_to_watch_it(open_page: Open, live_serve
     page = open_page("?family=1f1b&p=2&m=24&tab=run", url=live_server.url)
     start_paced(page)
     wait(page, "bubbleline.state().lanes.some(lane => lane.id === 'run')")
-    page.reload()
-    wait(page, "window.bubbleline && bubbleline.state().run")
+    reload(page, "window.bubbleline && bubbleline.state().run")
     assert ended(page) == "finished"
     assert state(page)["lanes"][1]["ops"] == 96
     expect(page.locator(".lane-head[data-lane=run] .badge")).to_have_text("verified")

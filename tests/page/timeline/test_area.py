@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.page.gestures import drag, point, total, view
-from tests.support.page.queries import Open, middle, state, wait, wait_url
+from tests.support.page.queries import Open, middle, reload, state, wait, wait_url
 
 pytestmark = pytest.mark.one_document
 
@@ -22,8 +22,7 @@ def test_shift_drag_selects_an_area_that_snaps_to_ops_and_has_totals(open_page: 
     expect(page.locator("#area")).to_contain_text("ranks 1 to 2")
     expect(page.locator("#plot-said")).to_contain_text("busy 20")
     wait_url(page, "area=8-18@1-2")
-    page.reload()
-    wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
+    reload(page)
     expect(page.locator("#area")).to_contain_text("8 to 18")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.page.queries import Open, middle, pixel, settle, state, wait, wait_url
+from tests.support.page.queries import Open, middle, pixel, reload, settle, state, wait, wait_url
 
 pytestmark = pytest.mark.one_document
 
@@ -117,8 +117,7 @@ def test_keys_walk_along_the_copies_and_between_the_rows(open_page: Open) -> Non
     assert [text.strip("0123456789") in "FB" for text in walked[2:]] == [True, False, True, False, True]
     expect(page.locator("#plot-said")).to_contain_text("rank 1")
     settle(page)
-    page.reload()
-    wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
+    reload(page)
     assert state(page)["view"]["sel"] == walked[-1]
 
 

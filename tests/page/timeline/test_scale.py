@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, Route, Worker
 
 from tests.support.page.canvas_pixels import Picture, is_near, picture, row
-from tests.support.page.queries import Open, frames, settle, state, wait, wait_until
+from tests.support.page.queries import Open, frames, reload, settle, state, wait, wait_until
 
 pytestmark = pytest.mark.one_document
 
@@ -175,7 +175,7 @@ def test_the_labels_of_a_lane_have_letters_or_none_at_every_zoom(open_page: Open
 def test_a_hand_on_a_slider_has_the_next_schedules_drawn_where_nobody_sees_them(open_page: Open) -> None:
     page = open_page("?family=zb-h1&p=4&m=24&theme=light")
     page.mouse.move(2, 2)  # a hand that an earlier test left on the slider would be noticed while the page loads
-    page.reload()
+    reload(page)
     settle(page)
     before = picture(page)
     page.evaluate(

@@ -6,6 +6,7 @@ import re
 from html import unescape
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Page, expect
 
 from tests.page.app.test_axe import violations
@@ -68,6 +69,10 @@ def test_a_task_is_found_solved_and_entered_by_keys_alone(open_page: Open) -> No
     title = re.search('<meta property="og:title" content="([^"]*)">', unfurled)
     assert title is not None
     assert unescape(title[1]) == claim
+    with page.expect_download() as saved:
+        page.click("#card-save")
+    assert saved.value.suggested_filename == "finish-1f1b.png"
+    assert Image.open(saved.value.path()).size == (1200, 630)
     press("Escape")
     tab_to(page, "#task-name")
     page.keyboard.type("Ada")

@@ -15,8 +15,12 @@ from tests.support import PATIENCE_S
 Open = Callable[..., Page]
 
 # Added to every page before its own scripts: counts requests under way, bodies being read and timers that are due soon,
-# and can hold long timers back. Timers of a second and more are those of retries and polls, which never end.
+# and can hold long timers back. Timers of a second and more are those of retries and polls, which never end. The first
+# page of a test forgets what those of the last one have kept.
 COUNT_PENDING = """(() => {
+  try {
+    if (sessionStorage.getItem('forget')) for (const kept of [localStorage, sessionStorage]) kept.clear();
+  } catch {} // a frame that may keep nothing
   const due = new Map();
   const held = [];
   const cleared = new Set();
@@ -85,11 +89,17 @@ WAIT = """(async () => {
 
 # To another address without loading the page, as a step back does; what a reader has unfolded is folded again.
 GO = """(query) => {
+  localStorage.clear();
   for (const each of document.querySelectorAll('details')) each.open = unfolded.has(each);
   document.activeElement?.blur();
   history.pushState(null, '', '/' + query);
   dispatchEvent(new PopStateEvent('popstate'));
 }"""
+
+# What the page has kept goes when the next one of its origin begins: this one may still write.
+FORGET = "(() => { try { sessionStorage.setItem('forget', '1'); } catch {} })()"
+
+DRAWN = "window.bubbleline && bubbleline.samples.firstPaint() > 0"
 
 
 APPEARANCE = {"theme", "colours", "hatch", "lang"}
@@ -115,6 +125,12 @@ def wait(page: Page, expression: str, seconds: float = PATIENCE_S) -> Any:
             continue
         assert value, f"not within {seconds} s: {expression}; {page.evaluate('document.title')}"
         return value
+
+
+def reload(page: Page, until: str = DRAWN) -> None:
+    """Load the page again and wait until it is drawn: before, its script hears nothing."""
+    page.reload()
+    wait(page, until)
 
 
 def wait_until(

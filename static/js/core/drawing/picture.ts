@@ -67,7 +67,7 @@ const BETWEEN = 12;
 const FOOT = 20;
 const LEAST = 0.6; // px of a rectangle of its own
 const DIGIT = 0.6; // of a font's size
-const FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif";
+export const FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif";
 const [IDLE, MESSAGE, COPY] = [-1, -2, -3]; // in the legend, beside the kinds; COPY - 1 is the other kind of copy
 const SHADES = 100; // words alone
 

@@ -1,8 +1,8 @@
 // The export tab: the schedules on the screen as a picture for print or slides, and as files for other programs.
 import { Offline, Refusal, whyFailed } from "../../data/api.ts";
 import { onRest } from "../../ui/rest.ts";
-import { saveBlob } from "../../ui/save_file.ts";
-import { context, h, replace, setText } from "../../ui/dom.ts";
+import { saveBlob, savePng } from "../../ui/save_file.ts";
+import { h, replace, setText } from "../../ui/dom.ts";
 import { optionNodes, type Choice } from "../../ui/fields/choices.ts";
 import { setNote } from "../../ui/notes.ts";
 import { pictureOf } from "./pictures.ts";
@@ -16,8 +16,6 @@ import type { Store } from "../../data/store.ts";
 import type { Timeline } from "../../timeline/timeline.ts";
 
 const MM = 96 / 25.4; // px
-const SHARP = 3; // pixels of a PNG for each of the picture's
-const MOST_PIXELS = 16_000; // of a PNG's side; browsers draw no larger canvas
 /** Widths by name: px, and mm for a file with a size in mm. */
 const WIDTHS: Record<string, { px: number; mm?: number }> = {
   column: { px: Math.round(84 * MM), mm: 84 },
@@ -198,17 +196,7 @@ export class ExportPanel {
 
   async #png() {
     const { svg, width, height } = this.#draw();
-    const sharp = Math.min(SHARP, MOST_PIXELS / Math.max(width, height));
-    const address = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
-    const image = new Image(width, height);
-    image.src = address;
-    await image.decode();
-    const canvas = h("canvas", { width: Math.round(width * sharp), height: Math.round(height * sharp) });
-    context(canvas).drawImage(image, 0, 0, canvas.width, canvas.height);
-    URL.revokeObjectURL(address);
-    canvas.toBlob((blob) => {
-      if (blob) saveBlob(`${this.#name()}.png`, blob);
-    });
+    await savePng(`${this.#name()}.png`, svg, width, height);
   }
 }
 

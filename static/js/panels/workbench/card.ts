@@ -4,6 +4,7 @@ import { MOST_STARS } from "../../data/workbench/progress.ts";
 import { textOf, type Listed, type Task } from "../../data/workbench/tasks.ts";
 import { t } from "../../core/i18n/language.ts";
 import { formatNumber as num } from "../../core/i18n/numbers.ts";
+import { awardPicture, HEIGHT, ROOM, WIDTH } from "../../core/drawing/award_picture.ts";
 import { picture } from "../../core/drawing/picture.ts";
 import { achieved, starsOf, type Aim } from "../../core/workbench/goals.ts";
 import { scheduleOf, shownSchedule, timesOf, type Position } from "../../core/workbench/position.ts";
@@ -11,6 +12,7 @@ import { scoreOf } from "../../core/workbench/score.ts";
 import { h, replace, setText, show } from "../../ui/dom.ts";
 import { linkRow } from "../../ui/fields/link_row.ts";
 import { pictureColours } from "../../ui/palette.ts";
+import { savePng } from "../../ui/save_file.ts";
 import { starsNode } from "./task_map.ts";
 
 /** own: built here, not brought by a link or a replay; executed: a run has verified the order. */
@@ -23,8 +25,8 @@ type Parts = {
   run: (() => void) | null; // null for a reader who may not
 };
 
-const [WIDTH, MARGIN] = [600, 32]; // px of the picture
-const [TALLEST, HEIGHT] = [44, 240]; // px of a row, and of all
+const [WIDEST, MARGIN] = [600, 32]; // px of the picture in the card
+const [TALLEST, HIGHEST] = [44, 240]; // px of a row, and of all
 
 export function createCard({ query, go, openMap, enter, run }: Parts) {
   const title = h("h2#card-title");
@@ -40,7 +42,11 @@ export function createCard({ query, go, openMap, enter, run }: Parts) {
   const next = act("card-next", "", () => shown?.next && go(shown.next.slug), "primary");
   const again = act("card-again", "", () => shown && go(shown.task.slug));
   const execute = act("card-run", t("Run it"), () => run?.());
-  const save = h("a#card-save.button.soft", {}, t("Download the picture"));
+  const save = h(
+    "button#card-save.button.soft",
+    { onclick: () => shown && download(shown) },
+    t("Download the picture"),
+  );
   const entering = act("card-enter", t("Enter it on the leaderboard"), enter);
   const close = h("button.button.icon", { "aria-label": t("Close"), onclick: () => node.close() }, "×");
   const node = h(
@@ -66,17 +72,12 @@ export function createCard({ query, go, openMap, enter, run }: Parts) {
 
   function write(solved: Solved) {
     const { task, aim, position, own, executed } = solved;
-    const score = scoreOf(position);
     const won = starsOf(aim, position);
     setText(title, textOf(task.title));
     replace(stars, starsNode(won));
     setText(claim, achieved(aim, position, task.named, executed));
     replace(drawn, drawing(position, claim.textContent ?? ""));
-    setText(
-      facts,
-      t("Step time {time}, peak memory {peak}.", { time: num(score.makespan), peak: num(score.peak) }) +
-        (own ? "" : t(" ") + t("Somebody built this order; build your own.")),
-    );
+    setText(facts, factsOf(position) + (own ? "" : t(" ") + t("Somebody built this order; build your own.")));
     const least = { least: num(aim.least), par: num(task.par.score.makespan) };
     setText(
       more,
@@ -96,8 +97,6 @@ export function createCard({ query, go, openMap, enter, run }: Parts) {
     const search = query(solved);
     link.set(`${location.origin}/build${search}`);
     setText(status, "");
-    save.href = `/preview.png${search}`;
-    save.download = `${task.slug}.png`;
   }
 
   return {
@@ -110,27 +109,45 @@ export function createCard({ query, go, openMap, enter, run }: Parts) {
   };
 }
 
+const factsOf = (position: Position) => {
+  const { makespan, peak } = scoreOf(position);
+  return t("Step time {time}, peak memory {peak}.", { time: num(makespan), peak: num(peak) });
+};
+
+/** The card as PNG, in the reader's language. */
+function download({ task, aim, position, executed }: Solved) {
+  const words = {
+    claim: achieved(aim, position, task.named, executed),
+    facts: `${textOf(task.title)} · ${factsOf(position)}`,
+    stars: starsOf(aim, position),
+    most: MOST_STARS,
+  };
+  const drawn = drawnIn(position, ROOM.width, Math.floor(ROOM.height / scheduleOf(position).p) - 1);
+  return savePng(`${task.slug}.png`, awardPicture(words, drawn, pictureColours()), WIDTH, HEIGHT, 1);
+}
+
 /** The order as a picture with its ranks, in the colours of the page. */
 function drawing(position: Position, caption: string) {
-  const { times } = timesOf(position);
-  const schedule = shownSchedule(position);
-  const part = { title: "", detail: "", schedule, times, end: times.makespan, comm: position.board.spec.costs.comm };
-  const svg = picture(
-    [part],
-    {
-      ...{
-        width: Math.min(WIDTH, innerWidth - MARGIN),
-        row: Math.min(TALLEST, Math.floor(HEIGHT / scheduleOf(position).p)),
-        t0: 0,
-        t1: times.makespan,
-      },
-      ...{ unit: "", numbers: true, legend: false, title: false, background: false, link: "", hatch: false },
-    },
-    pictureColours(),
-  );
+  const row = Math.min(TALLEST, Math.floor(HIGHEST / scheduleOf(position).p));
+  const svg = drawnIn(position, Math.min(WIDEST, innerWidth - MARGIN), row);
   const made = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
   made.setAttribute("role", "img");
   made.setAttribute("aria-label", caption);
   made.querySelector("title")?.remove();
   return document.importNode(made, true);
+}
+
+/** width, row: px of the picture and of a rank. */
+function drawnIn(position: Position, width: number, row: number) {
+  const { times } = timesOf(position);
+  const schedule = shownSchedule(position);
+  const part = { title: "", detail: "", schedule, times, end: times.makespan, comm: position.board.spec.costs.comm };
+  return picture(
+    [part],
+    {
+      ...{ width, row, t0: 0, t1: times.makespan },
+      ...{ unit: "", numbers: true, legend: false, title: false, background: false, link: "", hatch: false },
+    },
+    pictureColours(),
+  );
 }
