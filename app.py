@@ -12,6 +12,7 @@ python app.py costs llama3-70b --machine H100  times, bytes and their arithmetic
 python app.py import trace.json                read a measured timeline back from a Chrome or torch trace
 python app.py laws                             write docs/laws.md
 python app.py lessons check DIR                mistakes in lessons: file, line, cause; also: list, export SLUG
+python app.py site DIR                         timeline, lessons and workbench as files, without a server
 python app.py run dualpipe -p 4 -m 8           execute it with real tensors and verify its gradients
 python app.py run-sweep gpipe 1f1b zb-h1       execute several and compare what was predicted and measured
 python app.py tasks list | check | forget      the workbench's tasks and their boards

@@ -35,6 +35,7 @@ COMMANDS = Commands(
         "costs": "costs:costs",
         "import": "import_files:import_files",
         "lessons": "lessons:lessons",
+        "site": "lessons:site",
         "pareto": "pareto:pareto_command",
         "plan": "plan:plan_command",
         "run": "run:run",

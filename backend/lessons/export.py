@@ -40,14 +40,16 @@ LIVE = (
 SIZES = ("family", "p", "m", "v", "group", "lifo", "costs")  # the fields of a spec that it knows
 
 
-def lesson_file(lesson: Lesson, language: str, script: str, style: str, pictures: Path | None = None) -> str:
+def lesson_file(
+    lesson: Lesson, language: str, script: str, style: str, pictures: Path | None = None, **shown: Any
+) -> str:
     """Return the file of a lesson; ``script`` and ``style`` are those of the bundle, ``pictures`` is the folder
-    of a lecturer's pictures.
+    of a lecturer's pictures, ``picture`` what shows a view in place of its picture.
     """
     page = render(
         "learn/file.html", language, lesson=lesson, version=__version__, sealed=answer_key(lesson, language),
         live=elements, table=lambda block: chart_table(block, language),
-        **inlined(script, style),
+        **inlined(script, style), **shown,
     )  # fmt: skip
     return page if pictures is None else SHOWN_PICTURE.sub(lambda found: _inlined_picture(pictures, found[1]), page)
 

@@ -1,10 +1,21 @@
 // Wires the workbench: the board on the timeline, the palette under it, and the panels beside it.
 import { createAppearance } from "./appearance.ts";
+import { exposeForTests } from "./inspection.ts";
+import { start as begin } from "./start.ts";
 import { TimelineView } from "./timeline_view.ts";
 import { getJson, whyFailed } from "../data/api.ts";
 import { inPairs } from "../data/matched_plan.ts";
 import { RunsOnScreen } from "../data/runs/runs_on_screen.ts";
-import { addressOf, fork, orderSpec, queryOf, type Own } from "../data/workbench/address.ts";
+import {
+  addressOf,
+  fork,
+  openSpec,
+  orderSpec,
+  plainPosition,
+  queryOf,
+  splitQuery,
+  type Own,
+} from "../data/workbench/address.ts";
 import { createFarReferences } from "../data/workbench/far_references.ts";
 import { BoardPlans } from "../data/workbench/board_plans.ts";
 import { isOver } from "../data/runs/client.ts";
@@ -28,11 +39,12 @@ import { byId } from "../ui/dom.ts";
 import { invalidate } from "../ui/frame_loop.ts";
 import { binding, listenKeys, type Binding } from "../ui/keyboard.ts";
 import { announce } from "../ui/live_region.ts";
-import { remember } from "../ui/remembered.ts";
+import { recall, remember } from "../ui/remembered.ts";
 import { onRest, restSoon } from "../ui/rest.ts";
 import { t } from "../core/i18n/language.ts";
 import { readArea } from "../core/timeline/area.ts";
-import { specQuery } from "../core/state/link.ts";
+import { isLinkKey, specQuery } from "../core/state/link.ts";
+import { SPEC_FIELDS } from "../core/schedule/spec_tables.ts";
 import { isOpen, starsOf } from "../core/workbench/goals.ts";
 import { departure, hint, hintTo } from "../core/workbench/hints.ts";
 import { positionOfRows } from "../core/workbench/op_texts.ts";
@@ -435,4 +447,51 @@ export class BuildView {
       ...this.view.keys().filter((each) => !each.keys.some((name) => TAKEN.test(name) && !each.shift)),
     ];
   }
+}
+
+/** Whether a query names a schedule, not only a look. */
+const namesOrder = (query: string) =>
+  [...new URLSearchParams(query).keys()].some((key) => key === "z" || (SPEC_FIELDS.includes(key) && isLinkKey(key)));
+
+/**
+ * Start the workbench: with the order or the task of its address; else with the board that this browser had last, if it
+ * is not a solved task; else with the first task that is not solved.
+ */
+export async function startBuild() {
+  const given = splitQuery(location.search);
+  const saved = splitQuery(recall(SAVED) ?? "");
+  const isAsked = namesOrder(given.query) || given.own.task !== "";
+  const isKept = !isAsked && namesOrder(saved.query) && !starsKept(saved.own.task);
+  const { query, own } = isKept ? { ...saved, query: withLook(saved.query, given.query) } : given;
+  const listed = isAsked || own.task ? null : firstUnsolved(); // while the rest is loaded
+  const started = await begin(query || "?");
+  if (!started) {
+    byId("task-place").append(" "); // the page, which says why, is painted once this is not empty
+    return;
+  }
+  const { defaults } = started.store;
+  let { position, problem } = namesOrder(query)
+    ? await openSpec(started.store.get().spec, defaults)
+    : { position: plainPosition(defaults), problem: "" };
+  const wanted = own.task || (position.count > 0 ? "" : ((await listed) ?? ""));
+  let task: Task | null = null;
+  try {
+    if (wanted) task = await getTask(wanted);
+  } catch (error) {
+    problem ||= whyFailed(error);
+  }
+  own.task = task?.slug ?? "";
+  const isGiven = namesOrder(query) && position.count > 0;
+  if (task && !isGiven) position = openTask(task, defaults).start;
+  exposeForTests(new BuildView(started, own, position, problem, task, isGiven));
+}
+
+/** "" where the server does not answer, or all are solved. */
+const firstUnsolved = async () => nextTask((await getTasks().catch(() => ({ tasks: [] }))).tasks)?.slug ?? "";
+
+/** A query with the look of another one in place of its own. */
+function withLook(query: string, look: string) {
+  const all = new URLSearchParams(query);
+  for (const [key, value] of new URLSearchParams(look)) all.set(key, value);
+  return `?${all.toString().replaceAll("%2C", ",")}`;
 }

@@ -1,10 +1,12 @@
 // Wires the page: the timeline, the panels around it and the drawer below. Each panel follows the state by itself.
-import { createPresenting } from "./present/presenting.ts";
+import { exposeForTests } from "./inspection.ts";
+import { createPresenting, startsPresenting } from "./present/presenting.ts";
 import { galleryDeck } from "./present/gallery_deck.ts";
 import { createAppearance } from "./appearance.ts";
 import { createDrawer } from "./drawer.ts";
 import { createShortcuts } from "./shortcuts.ts";
 import { createStory, isStory } from "./story.ts";
+import { start, type Started } from "./start.ts";
 import { TimelineView } from "./timeline_view.ts";
 import { createToolbar } from "./toolbar.ts";
 import { onWait, type Refusal } from "../data/api.ts";
@@ -32,7 +34,6 @@ import { onRest } from "../ui/rest.ts";
 import { t, tr } from "../core/i18n/language.ts";
 import { withoutLane } from "../core/state/lane_ids.ts";
 import { IDS, dropAt } from "../core/state/schedules.ts";
-import type { Started } from "./start.ts";
 import type { Plans } from "../data/plans.ts";
 import type { Store } from "../data/store.ts";
 import type { Plan } from "../data/plan.ts";
@@ -237,4 +238,14 @@ export class PageView {
     if (!this.store.plainView() || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
     this.view.onceDrawn(() => this.playback.playIntro());
   }
+}
+
+/** Start the page. */
+export async function startExplore() {
+  const isPresented = startsPresenting();
+  const started = await start();
+  if (!started) return;
+  const page = new PageView(started);
+  exposeForTests(page);
+  if (isPresented) page.presenting.enter();
 }

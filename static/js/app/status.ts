@@ -1,4 +1,5 @@
 // What the timeline shows while there is nothing to draw: loading, a refused first spec, no server. Also brief notices.
+import { hasServer } from "../data/api.ts";
 import { byId, h, replace, sentence, show } from "../ui/dom.ts";
 import { remedy } from "../ui/notes.ts";
 import { t, tr } from "../core/i18n/language.ts";
@@ -36,7 +37,7 @@ export function createStatus(store: Store, plans: Plans, plot: HTMLElement) {
       const { field, nearest } = plan.error;
       replace(
         cover,
-        h("strong", { text: t("No such schedule") }),
+        h("strong", { text: hasServer || nearest !== undefined ? t("No such schedule") : t("Not among these files") }),
         h("p", { text: sentence(tr(plan.error)) }),
         nearest === undefined
           ? ""

@@ -1,4 +1,5 @@
 // Requests to the server. Every failure is thrown as a Refusal (the server refused) or Offline (no answer).
+import { strFromU8, unzlibSync } from "../../vendor/fflate.js";
 import { sentence } from "../ui/dom.ts";
 import { t, tr } from "../core/i18n/language.ts";
 import type { SpecError } from "../core/schedule/types.ts";
@@ -37,6 +38,34 @@ export class Offline extends Error {
 /** Why a request failed, as a sentence: the refusal, or that there was no answer. */
 export const whyFailed = (problem: unknown) =>
   problem instanceof Refusal ? sentence(tr(problem)) : t("The server does not answer.");
+
+/**
+ * The answers that a page without a server has in it, by their addresses (`site` of the command line writes them); null
+ * where there is a server.
+ */
+const kept: Record<string, unknown> | null = keptAnswers();
+
+function keptAnswers() {
+  const packed = (globalThis as { keptAnswers?: string }).keptAnswers;
+  if (!packed) return null;
+  const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+  return JSON.parse(strFromU8(unzlibSync(bytes)));
+}
+
+export const hasServer = kept === null;
+
+/** What a page without a server says of everything that needs one. */
+const needsServer = () =>
+  new Refusal(
+    {
+      field: "",
+      value: null,
+      message: t("This needs a server, which these files are without: start one with {command}.", {
+        command: "uvx bubbleline",
+      }),
+    },
+    400,
+  );
 
 const RETRY = 3000; // ms between tries of what had no answer
 const MOST_TRIES = 4;
@@ -89,6 +118,10 @@ function pause(ms: number, signal?: AbortSignal | null) {
 }
 
 async function askOnce(url: string, init?: RequestInit): Promise<Response> {
+  if (kept) {
+    if (init?.method || !Object.hasOwn(kept, url)) throw needsServer();
+    return new Response(JSON.stringify(kept[url]), { headers: { "Content-Type": "application/json" } });
+  }
   let response;
   try {
     response = await fetch(url, init);
@@ -113,6 +146,14 @@ export async function getAnswer(path: string, signal?: AbortSignal) {
   const body = await (await ask(path, { headers, signal })).json();
   if (body.error) throw new Refusal(body.error, 400);
   return body;
+}
+
+/** The answer itself, also that of a refusal. */
+export async function getResponse(path: string, headers: Record<string, string> = {}) {
+  if (!hasServer) throw needsServer();
+  return await fetch(path, { headers }).catch(() => {
+    throw new Offline();
+  });
 }
 
 export const getBytes = async (path: string): Promise<ArrayBuffer> => (await ask(path)).arrayBuffer();

@@ -1,6 +1,7 @@
 // Bins large schedules in a worker, one after the other, and keeps the pyramids by their times. Until one is there, and
 // where there are no workers (a stand-alone file), ops are binned as they are drawn: slower, and the same picture.
 
+import { hasServer } from "./api.ts";
 import type { Lane } from "./lanes.ts";
 import type { Pyramid } from "../core/timeline/pyramid.ts";
 import type { Times } from "../core/schedule/types.ts";
@@ -13,7 +14,7 @@ const SOURCE = "/static/vendor/app/js/pyramid_worker.js";
 const made = new WeakMap<Times, Pyramid>();
 let worker: Worker | null = null;
 let waiting: Lane[] = [];
-let broken = false;
+let broken = !hasServer; // a disk gives no workers
 
 /** The pyramid of these times, null where there is none. */
 export const pyramidOf = (times: Times) => made.get(times) ?? null;

@@ -192,7 +192,7 @@ export function createStore({ defaults, natural, derivations = NOTHING_DERIVED, 
     },
     redo: () => history.forward(),
     /** the link to this view */
-    link: () => location.origin + location.pathname + search(),
+    link: () => new URL(location.pathname + search(), location.href).href,
     subscribe: (listener: Listener) => {
       listeners.push(listener);
     },

@@ -117,3 +117,6 @@ export const sentence = (text: string) =>
     ? (/^\w\b/.test(text) || language() !== "en" ? text : text[0].toUpperCase() + text.slice(1)) +
       (/[.?!。？！]$/.test(text) ? "" : t("."))
     : "";
+
+/** Where another page is: of the site without a server its file, which the page names. */
+export const pageAddress = (name: "build" | "learn") => document.documentElement.dataset[name] ?? `/${name}`;

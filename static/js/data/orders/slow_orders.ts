@@ -1,5 +1,6 @@
 // Constructs orders that take long in a worker, one after the other. Where there are no workers (a stand-alone file),
 // or the worker's sources cannot be had any more, they are constructed in the page: slower, and the same orders.
+import { hasServer } from "../api.ts";
 import { completeOrder } from "../../core/families/base_order.ts";
 import type { Schedule, Spec } from "../../core/schedule/types.ts";
 
@@ -11,7 +12,7 @@ const PATIENCE = 1000; // ms that a job whose order nobody waits for any more ma
 let worker: Worker | null = null;
 /** The first one is being done. */
 const jobs: Job[] = [];
-let broken = false;
+let broken = !hasServer; // a disk gives no workers
 
 /** The order of a legal spec with everything that its options place in it. */
 export function constructAside(spec: Spec, signal: AbortSignal): Promise<Schedule> {

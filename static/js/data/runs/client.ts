@@ -1,5 +1,5 @@
 // The runs of the server: start, open, watch and cancel them. A run is watched by a socket from where it was opened.
-import { Offline, Refusal, getBytes, getJson, postJson, waits } from "../api.ts";
+import { Offline, Refusal, getBytes, getJson, hasServer, postJson, waits } from "../api.ts";
 import { decodeRows, noRows, type EncodedRows, type RowFields, type RunRows } from "../../core/measured/rows.ts";
 import { t, type Message } from "../../core/i18n/language.ts";
 import { decode } from "../../core/schedule/wire.ts";
@@ -131,6 +131,7 @@ let socket: Promise<Socket> | null = null;
 
 /** The page's socket, which is opened when a run, a search or the cluster is first watched. */
 export function connect() {
+  if (!hasServer) return new Promise<Socket>(() => {}); // what would wait for it has been refused before
   socket ??= import("../../../vendor/socket.io.esm.min.js").then(
     ({ io }) => {
       const line = io({ transports: ["websocket", "polling"] });

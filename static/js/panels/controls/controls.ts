@@ -1,7 +1,7 @@
 // The left column: which plan, family, sizes, costs, options; and what is wrong with them, beside the field.
 import { withLayers } from "../../data/costs/api.ts";
 import { deviceShare } from "../../data/costs/preset_costs.ts";
-import { byId, h, replace, sentence, setText, show } from "../../ui/dom.ts";
+import { byId, h, replace, sentence, setText, show, pageAddress } from "../../ui/dom.ts";
 import { fillSegments } from "../../ui/fields/choices.ts";
 import { remedy } from "../../ui/notes.ts";
 import { Field, type FieldOptions, type Value, type Way } from "../../ui/fields/field.ts";
@@ -65,7 +65,7 @@ export class Controls {
   #memory = h("h2", { text: t("Memory") });
   #reset = h("button#reset-costs.link.reset", { onclick: () => this.#resetCosts() }, t("Reset the costs"));
   #locked = h("p#locked.footnote.locked", { hidden: true, text: t("p, m and v are fixed by the imported order.") });
-  #edit = h("a#edit-order.link.edit-order", { href: "/build" }, t("Edit this order in the workbench"));
+  #edit = h("a#edit-order.link.edit-order", { href: pageAddress("build") }, t("Edit this order in the workbench"));
   #fields = new Map<string, Field>();
   #options: Options;
   #stages = new StageTable(
@@ -143,7 +143,7 @@ export class Controls {
       old = false;
     });
     plans.onAnswer(() => this.complain());
-    onRest(() => (this.#edit.href = `/build${specQuery(this.#spec, store.defaults)}`));
+    onRest(() => (this.#edit.href = pageAddress("build") + specQuery(this.#spec, store.defaults)));
     this.sync();
   }
 

@@ -1,5 +1,5 @@
 // The export tab: the schedules on the screen as a picture for print or slides, and as files for other programs.
-import { Offline, Refusal, whyFailed } from "../../data/api.ts";
+import { Refusal, getResponse, whyFailed } from "../../data/api.ts";
 import { onRest } from "../../ui/rest.ts";
 import { saveBlob, savePng } from "../../ui/save_file.ts";
 import { h, replace, setText } from "../../ui/dom.ts";
@@ -202,12 +202,7 @@ export class ExportPanel {
 
 /** A file from the server under the name that it gives it. */
 async function download(path: string) {
-  let response: Response;
-  try {
-    response = await fetch(path, { headers: { Prefer: "handling=lenient" } });
-  } catch {
-    throw new Offline();
-  }
+  const response = await getResponse(path, { Prefer: "handling=lenient" });
   const name = /filename="([^"]+)"/.exec(response.headers.get("Content-Disposition") ?? "")?.[1];
   if (!response.ok || !name) throw new Refusal((await response.json()).error, response.status);
   return { name, blob: await response.blob() };

@@ -1,6 +1,6 @@
 // The Help tab: the lessons, the tour, what the words mean, with papers, and all shortcuts.
 import { PAPERS } from "../../core/explain/papers.ts";
-import { h } from "../../ui/dom.ts";
+import { h, pageAddress } from "../../ui/dom.ts";
 import { paperLink } from "../../ui/paper_link.ts";
 import { t } from "../../core/i18n/language.ts";
 import { glossary, type Entry } from "./glossary.ts";
@@ -12,11 +12,11 @@ export function createHelp({ tour, shortcuts }: { tour: () => void; shortcuts: H
     "div.help",
     h(
       "div.row.help-head",
-      h("a#help-learn.button.primary", { href: "/learn" }, t("Open the lessons")),
+      h("a#help-learn.button.primary", { href: pageAddress("learn") }, t("Open the lessons")),
       h("button#tour-start.button.soft", { onclick: tour }, t("Take the tour")),
       h("p", { text: t("Nine steps through the schedules; your view comes back at the end.") }),
       h("button#help-keys.button.soft", { onclick: () => keys.scrollIntoView() }, t("Shortcuts")),
-      h("a#help-build.button.soft", { href: "/build" }, t("Build a schedule yourself")),
+      h("a#help-build.button.soft", { href: pageAddress("build") }, t("Build a schedule yourself")),
     ),
     h("h2", { text: t("What things mean") }),
     words,

@@ -1,6 +1,6 @@
 // The runs that this server has stored, newest first: they can be shown, compared, named, linked to and deleted. The
 // list is requested when it is opened.
-import { getJson, send } from "../../data/api.ts";
+import { getJson, hasServer, send, whyFailed as whyNot } from "../../data/api.ts";
 import { h, replace, setText, show } from "../../ui/dom.ts";
 import { hiddenCaption, tableHead } from "../../ui/table.ts";
 import { RUN_LANE_IDS } from "../../data/lanes.ts";
@@ -118,10 +118,11 @@ export class RunList {
       this.#follow();
       if (this.#rows.querySelector(".run-name, .danger")) return; // while a name is edited or a deletion confirmed
       this.draw();
-    } catch {
+    } catch (problem) {
       if (mine !== this.#asked) return;
       this.#offline = true;
-      setText(this.#notice, t("The server does not answer, so the list cannot be shown."));
+      const text = hasServer ? t("The server does not answer, so the list cannot be shown.") : whyNot(problem);
+      setText(this.#notice, text);
     }
   }
 

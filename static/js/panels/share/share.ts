@@ -1,5 +1,5 @@
 // The share dialog: the link to this view, copied at once; a short one on request; code for a frame; a file that plays.
-import { Offline, Refusal, postJson } from "../../data/api.ts";
+import { Offline, Refusal, getResponse, postJson, whyFailed } from "../../data/api.ts";
 import { byId, h, replace, sentence, setText, show } from "../../ui/dom.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { createEmbedPart } from "./embed.ts";
@@ -152,14 +152,14 @@ function createFilePart(store: Store) {
     save.setAttribute("href", address);
     setText(status, t("Asking …"));
     try {
-      const response = await fetch(address);
+      const response = await getResponse(address);
       const body = await response.text();
       show(save, response.ok);
       if (response.ok) setText(status, t("{n} kB", { n: Math.ceil(new Blob([body]).size / 1000) }));
       else replace(status, h("span.share-problem", { text: sentence(tr(JSON.parse(body).error)) }));
-    } catch {
+    } catch (problem) {
       show(save, false);
-      setText(status, t("The server does not answer."));
+      setText(status, whyFailed(problem));
     }
   }
 

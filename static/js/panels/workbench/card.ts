@@ -95,7 +95,7 @@ export function createCard({ query, go, openMap, enter, run }: Parts) {
     show(entering, own);
     show(execute, own && !executed && run !== null);
     const search = query(solved);
-    link.set(`${location.origin}/build${search}`);
+    link.set(new URL(location.pathname + search, location.href).href);
     setText(status, "");
   }
 

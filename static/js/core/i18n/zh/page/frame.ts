@@ -2,6 +2,9 @@
 
 export const FRAME = {
   "The server does not answer.": "服务器没有响应。",
+  "Not among these files": "这些文件中没有",
+  "This needs a server, which these files are without: start one with {command}.":
+    "这需要服务器，而这些文件没有：请用 {command} 启动一个。",
   "The page tries again by itself.": "页面会自动重试。",
   Theme: "主题",
   System: "跟随系统",

@@ -1,8 +1,8 @@
 // A worker of its own: bins a large schedule finely and coarsely (core/timeline/pyramid.ts) while the page goes on
 // drawing.
-import { buildPyramid } from "./core/timeline/pyramid.ts";
-import type { Rows } from "./core/timeline/layout.ts";
-import type { Times } from "./core/schedule/types.ts";
+import { buildPyramid } from "../core/timeline/pyramid.ts";
+import type { Rows } from "../core/timeline/layout.ts";
+import type { Times } from "../core/schedule/types.ts";
 
 type Job = { rows: Rows; times: Times; total: number };
 
