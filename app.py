@@ -30,6 +30,7 @@ from __future__ import annotations
 import socket
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import click
 from click.shell_completion import get_completion_class
@@ -39,6 +40,7 @@ from backend.cli import COMMANDS
 from backend.config import Config, ConfigError, settings
 from backend.database.connect import check_setup
 from backend.database.database import SetupError
+from backend.errors import RequestError
 
 PROGRAM = "bubbleline"  # the installed command
 
@@ -75,6 +77,20 @@ def serve(host: str | None = None, port: int | None = None, browser: bool = Fals
         from backend.web.serve import serve as serve_web  # the other commands need no web
 
     sys.exit(serve_web(config))
+
+
+@cli.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+def site(folder: Path) -> None:
+    """Write timeline, lessons and workbench to FOLDER as files that need no server, for a static host or a disk."""
+    from backend.web.site import write_site
+
+    try:
+        files = write_site(folder)
+    except RequestError as error:
+        raise click.ClickException(str(error)) from None
+    size = sum(path.stat().st_size for path in files)
+    click.echo(f"{folder}: {len(files)} files, {size / 1e6:.2f} MB; open {folder / 'index.html'}")
 
 
 @cli.command()

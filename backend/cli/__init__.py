@@ -35,7 +35,6 @@ COMMANDS = Commands(
         "costs": "costs:costs",
         "import": "import_files:import_files",
         "lessons": "lessons:lessons",
-        "site": "lessons:site",
         "pareto": "pareto:pareto_command",
         "plan": "plan:plan_command",
         "run": "run:run",

@@ -1,4 +1,4 @@
-"""Commands for lecturers: list lessons, check their files, write one lesson or the whole site as files.
+"""Commands for lecturers: list lessons, check their files, write one lesson as a file.
 
 Exit codes: 0 done, 1 a file has mistakes, 2 there is no such lesson.
 """
@@ -83,18 +83,3 @@ def export(slug: str, output: Path | None, lang: str) -> None:
 def _shelf() -> Shelf:
     """Return the lessons of a server with the present environment."""
     return shelf_of(config().lessons)
-
-
-@click.command()
-@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-def site(folder: Path) -> None:
-    """Write timeline, lessons and workbench to FOLDER as files that need no server, for a static host or a disk."""
-    from backend.web.site import write_site  # which loads the web server
-
-    try:
-        files = write_site(folder)
-    except RequestError as error:
-        click.echo(str(error), err=True)
-        sys.exit(2)
-    size = sum(path.stat().st_size for path in files)
-    click.echo(f"{folder}: {len(files)} files, {size / 1e6:.2f} MB; open {folder / 'index.html'}")

@@ -46,6 +46,7 @@ GONE = re.compile(  # previews of links, what is loaded ahead, and the other scr
     r'  <meta (?:property="og|name="twitter)[^>]*>\n|  <link rel="(?:modulepreload|preload|stylesheet)"[^>]*>\n'
     r'|  <script type="module"[^>]*></script>\n|    <a [^>]*href="/teach[^>]*>[^<]*</a>\n'
 )
+LESSON = re.compile(r'href="/learn/([\w-]+)')
 INLINE = re.compile(r'<meta http-equiv[^>]*>\n|<style></style>|<script type="module"></script>\n')
 NO_RUNS = message(
     "web.site_has_no_runs",
@@ -125,6 +126,8 @@ def _write_lessons(folder: Path, shelf: Shelf, language: str) -> None:
     entries = [entry for entry in shelf.entries(language) if not isinstance(entry, Broken)]
     for lesson in entries:
         html = INLINE.sub("", lesson_file(lesson, language, "", "", picture=partial(_way, language)))
+        html = html.replace('href="/?', 'href="../index.html?').replace('href="/build', 'href="../build.html')
+        html = LESSON.sub(rf'href="\1{suffix}.html', html)
         head = '<link rel="stylesheet" href="../learn.css">\n<script defer src="../site-lesson.js"></script>\n'
         html = html.replace("</head>", f"{head}</head>", 1)
         body = html.index(">", html.index("<body")) + 1

@@ -56,7 +56,7 @@ SCHEDULE = Layers(
 WEB = Layers(
     "backend.web",
     (
-        ("serve",),
+        ("serve", "site"),
         ("factory",),
         ("processes", "sharing", "page_tables"),
         ("openapi",),  # describes the routes from their own tables

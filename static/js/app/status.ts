@@ -1,6 +1,5 @@
 // What the timeline shows while there is nothing to draw: loading, a refused first spec, no server. Also brief notices.
-import { hasServer } from "../data/api.ts";
-import { byId, h, replace, sentence, show } from "../ui/dom.ts";
+import { byId, h, replace, sentence, show, hasServer } from "../ui/dom.ts";
 import { remedy } from "../ui/notes.ts";
 import { t, tr } from "../core/i18n/language.ts";
 import type { Plan } from "../data/plan.ts";

@@ -1,6 +1,6 @@
 // Requests to the server. Every failure is thrown as a Refusal (the server refused) or Offline (no answer).
 import { strFromU8, unzlibSync } from "../../vendor/fflate.js";
-import { sentence } from "../ui/dom.ts";
+import { sentence, hasServer } from "../ui/dom.ts";
 import { t, tr } from "../core/i18n/language.ts";
 import type { SpecError } from "../core/schedule/types.ts";
 
@@ -51,8 +51,6 @@ function keptAnswers() {
   const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
   return JSON.parse(strFromU8(unzlibSync(bytes)));
 }
-
-export const hasServer = kept === null;
 
 /** What a page without a server says of everything that needs one. */
 const needsServer = () =>

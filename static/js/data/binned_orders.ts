@@ -1,7 +1,7 @@
 // Bins large schedules in a worker, one after the other, and keeps the pyramids by their times. Until one is there, and
 // where there are no workers (a stand-alone file), ops are binned as they are drawn: slower, and the same picture.
 
-import { hasServer } from "./api.ts";
+import { hasServer } from "../ui/dom.ts";
 import type { Lane } from "./lanes.ts";
 import type { Pyramid } from "../core/timeline/pyramid.ts";
 import type { Times } from "../core/schedule/types.ts";

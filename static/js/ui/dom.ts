@@ -120,3 +120,6 @@ export const sentence = (text: string) =>
 
 /** Where another page is: of the site without a server its file, which the page names. */
 export const pageAddress = (name: "build" | "learn") => document.documentElement.dataset[name] ?? `/${name}`;
+
+/** Whether there is one: a page of the site without a server has its answers in it (data/api.ts). */
+export const hasServer = !("keptAnswers" in globalThis);

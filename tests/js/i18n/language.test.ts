@@ -39,7 +39,8 @@ const SAME = new Set([
  * transforms, fonts, markup, and what is named here.
  */
 const PROGRAM: Record<string, string[]> = {
-  "data/api.ts": ["Refusal", "Offline"], // an error's name
+  "data/api.ts": ["Refusal", "Offline", "uvx "], // an error's name, a command
+  "core/drawing/award_picture.ts": ["<svg ", "font-family=", "Bubbleline"], // markup, the product's name
   "app/shortcuts.ts": ["Page ", "Enter", "Esc", "Shift ", "Ctrl "],
   "app/build_view.ts": ["Enter", "Backspace", "Ctrl "],
   "core/state/plan_limits.ts": ["--set "], // a command

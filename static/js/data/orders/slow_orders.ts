@@ -1,6 +1,6 @@
 // Constructs orders that take long in a worker, one after the other. Where there are no workers (a stand-alone file),
 // or the worker's sources cannot be had any more, they are constructed in the page: slower, and the same orders.
-import { hasServer } from "../api.ts";
+import { hasServer } from "../../ui/dom.ts";
 import { completeOrder } from "../../core/families/base_order.ts";
 import type { Schedule, Spec } from "../../core/schedule/types.ts";
 

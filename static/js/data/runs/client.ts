@@ -1,5 +1,6 @@
 // The runs of the server: start, open, watch and cancel them. A run is watched by a socket from where it was opened.
-import { Offline, Refusal, getBytes, getJson, hasServer, postJson, waits } from "../api.ts";
+import { hasServer } from "../../ui/dom.ts";
+import { Offline, Refusal, getBytes, getJson, postJson, waits } from "../api.ts";
 import { decodeRows, noRows, type EncodedRows, type RowFields, type RunRows } from "../../core/measured/rows.ts";
 import { t, type Message } from "../../core/i18n/language.ts";
 import { decode } from "../../core/schedule/wire.ts";

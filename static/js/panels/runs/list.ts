@@ -1,7 +1,7 @@
 // The runs that this server has stored, newest first: they can be shown, compared, named, linked to and deleted. The
 // list is requested when it is opened.
-import { getJson, hasServer, send, whyFailed as whyNot } from "../../data/api.ts";
-import { h, replace, setText, show } from "../../ui/dom.ts";
+import { getJson, send, whyFailed as whyNot } from "../../data/api.ts";
+import { h, replace, setText, show, hasServer } from "../../ui/dom.ts";
 import { hiddenCaption, tableHead } from "../../ui/table.ts";
 import { RUN_LANE_IDS } from "../../data/lanes.ts";
 import { isOver, type ListedRun } from "../../data/runs/client.ts";

@@ -1,0 +1,1 @@
+"""Tests of the panels beside and below the timeline."""

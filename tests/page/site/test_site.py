@@ -1,0 +1,111 @@
+"""The site without a server: its files, and its pages opened from the disk."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from click.testing import CliRunner
+from playwright.sync_api import Browser, Page, expect
+
+from app import cli
+from tests.support import PATIENCE_S
+from tests.support.page.queries import wait
+
+REFERENCE = re.compile(r'(?:href|src)="([^"#]+)')
+CONSTRUCTED = [
+    "gpipe",
+    "pipedream",
+    "interleaved",
+    "zb-h2",
+    "v-half",
+    "v-zb",
+    "chimera",
+    "dualpipe",
+    "dualpipev",
+    "gis-h",
+]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("disk") / "site"
+    done = CliRunner().invoke(cli, ["site", str(folder)])
+    assert done.exit_code == 0, done.output
+    assert f"{folder}: 35 files" in done.output
+    return folder
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page that complains of every error, and of every request that is not for a file."""
+    made = browser.new_page(viewport={"width": 1280, "height": 800})
+    made.set_default_timeout(1000 * PATIENCE_S)
+    complaints: list[str] = []
+    made.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
+    made.on("pageerror", lambda error: complaints.append(str(error)))
+    made.on("request", lambda asked: None if asked.url.startswith(("file:", "data:")) else complaints.append(asked.url))
+    yield made
+    made.close()
+    assert complaints == []
+
+
+def test_it_is_small_and_every_address_in_it_is_one_of_its_files(site: Path) -> None:
+    files = [path for path in site.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) < 2_000_000
+    for path in files:
+        if path.suffix == ".html":
+            for address in REFERENCE.findall(path.read_text()):
+                found = urlsplit(address.replace("&amp;", "&"))
+                there = path if not found.path else path.parent / unquote(found.path)
+                assert found.scheme or there.resolve() in files, f"{path.name}: {address}"
+
+
+def test_links_show_their_schedules_which_sliders_and_choices_change_as_on_the_served_page(
+    site: Path, page: Page
+) -> None:
+    page.goto(f"file://{site}/index.html?family=zb-h1&p=4&m=8&b.family=1f1b")
+    wait(page, "window.bubbleline?.state().lanes?.length === 2")
+    page.locator("#field-p").fill("6")
+    page.keyboard.press("Enter")
+    wait(page, "bubbleline.state().spec.p === 6 && location.search.includes('p=6')")
+    for family in CONSTRUCTED:
+        page.goto(f"file://{site}/index.html?family={family}&p=4&m=8")
+        wait(page, "window.bubbleline?.samples.firstPaint() > 0")
+    page.click("#share")
+    expect(page.locator("#share-link, [id^=share] input").first).to_have_value(
+        re.compile(rf"^file://{site}/index.html\?")
+    )
+
+
+def test_what_needs_a_server_says_so(site: Path, page: Page) -> None:
+    told = "This needs a server, which these files are without: start one with uvx bubbleline."
+    page.goto(f"file://{site}/index.html?family=zb-auto&p=4&m=8")
+    expect(page.locator(".plot-state")).to_contain_text(told)
+    page.goto(f"file://{site}/index.html?family=1f1b&p=4&m=8&tab=compare")
+    expect(page.locator("#panel-compare")).to_contain_text(told)
+    page.click("#tab-run")
+    expect(page.locator("#panel-run")).to_contain_text("start one with uvx 'bubbleline[run]'")
+
+
+def test_a_lesson_judges_answers_and_leads_to_the_timeline(site: Path, page: Page) -> None:
+    page.goto(f"file://{site}/learn/index.html")
+    page.get_by_role("link", name="Offload, activations in host memory").click()
+    expect(page.locator("bubble-line").first).to_be_visible()
+    question = page.locator("form.question", has=page.locator("input[type=radio]")).first
+    question.locator("input").first.check()
+    question.get_by_role("button").first.click()
+    expect(question.locator(".verdict")).to_have_text(re.compile(r"^(Right|Not yet)\."))
+    page.get_by_role("link", name="Open it on the timeline").first.click()
+    wait(page, "window.bubbleline?.samples.firstPaint() > 0")
+    assert "offload" in page.url
+
+
+def test_the_workbench_opens_on_a_task_and_places_an_op(site: Path, page: Page) -> None:
+    page.goto(f"file://{site}/build.html")
+    expect(page.get_by_text("Finish this 1F1B").first).to_be_visible()
+    page.click("#bench-place")
+    expect(page.locator("#plot-said")).not_to_be_empty()
