@@ -60,7 +60,7 @@ def part(data: dict[str, Any]) -> bytes:
     try:
         order = registry.order(spec)
     except SpecError as error:
-        return f"{error.field} {error.nearest} {error}".encode()
+        return f"{error.field} {error.nearest} {error.message}".encode()
     stored = b"" if order.micro is None else order.micro[:, 0].astype("<i4").tobytes()
     return order.codes.tobytes() + np.diff(order.offsets).astype("<i4").tobytes() + stored
 
