@@ -10,7 +10,7 @@ from tests.support.sources import module_name, python_files, tree, under
 def templates() -> dict[str, set[str]]:
     """Code -> template of every `message(code, template, ...)`, lessons' `mistake` and runner's `Sentence` alike."""
     found: dict[str, set[str]] = {}
-    for path in (path for path in python_files() if under(module_name(path), "backend", "runner")):
+    for path in (path for path in python_files() if under(module_name(path), "backend", "bubbleline", "runner")):
         for node in ast.walk(tree(path)):
             match node:
                 case ast.Call(
