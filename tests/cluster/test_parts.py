@@ -201,3 +201,22 @@ def test_settings_name_the_engine_and_its_address_to_the_runner() -> None:
     for wrong in ({"BUBBLELINE_ENGINE": "slurm"}, {"BUBBLELINE_RAY_ADDRESS": "10.0.0.1"}):
         with pytest.raises(ConfigError, match=next(iter(wrong))):
             Config.from_env(wrong)
+
+
+def test_a_cluster_of_our_own_that_does_not_start_in_rays_time_is_started_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ray = pytest.importorskip("ray")
+    from runner.engines.ray import cluster
+
+    begun: list[object] = []
+
+    def init(**options: object) -> None:
+        begun.append(options)
+        if len(begun) < 3:
+            raise Exception("The current node timed out during startup. This could happen because ...")
+
+    monkeypatch.setattr(ray, "init", init)
+    monkeypatch.setattr(ray, "shutdown", lambda: None)
+    cluster._init({"num_cpus": 2}, {})
+    assert begun == [{"num_cpus": 2}] * 3

@@ -32,6 +32,7 @@ PING_S = 1.0  # between two pings of the hosts, while places are requested
 KNOCK_S, JOIN_S = 20.0, 120.0  # for an answer at the cluster's address, and to join it, also on a busy host
 CLOSE_S = 1.2  # to leave; the rest of our own cluster is then ended by force
 TRIES = 3  # to start ranks on the hosts that there are
+STARTS = 5  # of a cluster of our own
 STORE_BYTES = 256 * 2**20  # of our own: results on their way to rank 0, which go to a disk where there are more
 KEEP_S = 900.0  # for which unused ranks keep their places: longer than a run may take
 SYSTEM = {  # of a cluster of our own: how soon a dead host counts as dead, and no workers that no rank uses
@@ -58,7 +59,7 @@ def join(address: str, scratch: str, code: str) -> tuple[str, list[Host]]:
         own |= {"_temp_dir": f"{scratch}/ray", "_system_config": SYSTEM}
         own |= {"object_store_memory": STORE_BYTES}
         try:
-            ray.init(**({"address": address} if address else own), **quiet)
+            _init(own if not address else {"address": address}, quiet)
             found.put(list_hosts())
             threading.Event().wait()
         except BaseException as error:  # SystemExit too, which Ray raises where a process of its does not start
@@ -94,6 +95,18 @@ def join(address: str, scratch: str, code: str) -> tuple[str, list[Host]]:
             )
         raise EngineError(reason)
     return str(ray.get_runtime_context().gcs_address), answer
+
+
+def _init(where: dict[str, Any], quiet: dict[str, Any]) -> None:
+    """Initialize Ray. It gives a node of its own 30 s to start, which takes longer on a busy machine: try again then."""
+    for tried in range(1, STARTS + 1):
+        try:
+            ray.init(**where, **quiet)
+            return
+        except Exception as error:
+            if tried == STARTS or "timed out during startup" not in str(error):
+                raise
+            ray.shutdown()
 
 
 def list_hosts() -> list[Host]:
