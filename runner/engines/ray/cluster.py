@@ -98,7 +98,7 @@ def join(address: str, scratch: str, code: str) -> tuple[str, list[Host]]:
 
 
 def _init(where: dict[str, Any], quiet: dict[str, Any]) -> None:
-    """Initialize Ray. It gives a node of its own 30 s to start, which takes longer on a busy machine: try again then."""
+    """Initialize Ray. Its own 30 s for the start of a node are too short on a busy machine: try again then."""
     for tried in range(1, STARTS + 1):
         try:
             ray.init(**where, **quiet)
