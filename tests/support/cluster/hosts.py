@@ -231,7 +231,14 @@ class Hosts:
             whole = ["--head", f"--port={PORT}", "--include-dashboard=false", "--no-monitor", *own]
         else:
             whole = ["--address", self.address, *own]
-        self.check(name, sys.executable, "-m", "ray.scripts.scripts", "start", *QUIET, *whole, **environ)
+        for last in (False, False, False, True):
+            try:
+                self.check(name, sys.executable, "-m", "ray.scripts.scripts", "start", *QUIET, *whole, **environ)
+                break
+            except RuntimeError as error:  # Ray's 30 s for the start of a node are too short on a busy machine
+                if last or "timed out during startup" not in str(error):
+                    raise
+                self.stop_ray(name)
         return time.monotonic() - begin
 
     def stop_ray(self, name: str) -> None:
