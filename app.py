@@ -83,11 +83,12 @@ def serve(host: str | None = None, port: int | None = None, browser: bool = Fals
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 def site(folder: Path) -> None:
     """Write timeline, lessons and workbench to FOLDER as files that need no server, for a static host or a disk."""
+    from backend.lessons.values import LessonError
     from backend.web.site import write_site
 
     try:
         files = write_site(folder)
-    except RequestError as error:
+    except (RequestError, LessonError) as error:  # no bundle
         raise click.ClickException(str(error)) from None
     size = sum(path.stat().st_size for path in files)
     click.echo(f"{folder}: {len(files)} files, {size / 1e6:.2f} MB; open {folder / 'index.html'}")

@@ -35,6 +35,7 @@ COPIED = {
     "main.css": BUILT / "css" / "main.css",
     "build.css": BUILT / "css" / "build.css",
     "learn.css": BUILT / "css" / "learn.css",
+    "charts.css": PROJECT / "static" / "css" / "panels" / "charts.css",
     "icon.svg": PROJECT / "static" / "img" / "icon.svg",
 }
 PAGES = {  # by file the address, of one without a first picture, and the style sheet
@@ -56,7 +57,7 @@ NO_RUNS = message(
 
 
 def write_site(folder: Path) -> list[Path]:
-    """Write the site to a folder, which may exist; return its files. Raises RequestError where there is no bundle."""
+    """Write the site to a folder, which may exist; return its files. Raises LessonError where there is no bundle."""
     for name, source in COPIED.items():
         built(source)  # raises where it is missing
         _write(folder / name, source.read_bytes())
@@ -103,11 +104,14 @@ def _script(answers: dict[str, Any]) -> str:
 def _page(html: str, style: str) -> str:
     """Return a page with the addresses of the site."""
     html = GONE.sub("", html).replace("/static/img/icon.svg", "icon.svg")
-    html = html.replace("<html ", '<html data-learn="learn/index.html" data-build="build.html" ', 1)
+    html = html.replace(
+        "<html ", '<html data-learn="learn/index.html" data-learn-zh="learn/index.zh.html" data-build="build.html" ', 1
+    )
     for old, new in LINKS.items():
         html = html.replace(f'href="{old}', f'href="{new}')
     scripts = "".join(f'  <script defer src="{each}"></script>\n' for each in ("answers.js", "site.js"))
-    return html.replace("</head>", f'  <link rel="stylesheet" href="{style}">\n{scripts}</head>', 1)
+    styles = "".join(f'  <link rel="stylesheet" href="{each}">\n' for each in (style, "charts.css"))
+    return html.replace("</head>", f"{styles}{scripts}</head>", 1)
 
 
 def _way(language: str, query: str, caption: str) -> Markup:

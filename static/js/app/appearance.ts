@@ -1,5 +1,5 @@
 // The menu of theme, colours, hatching and language. All of it is in the link, so that a shared view looks the same.
-import { byId, h, setText } from "../ui/dom.ts";
+import { byId, h, hasServer, pageAddress, setText } from "../ui/dom.ts";
 import { LANGUAGES } from "../ui/languages.ts";
 import { language, t } from "../core/i18n/language.ts";
 import type { ViewState } from "../core/state/link.ts";
@@ -24,7 +24,8 @@ const reloadIn =
 /** Have the links to the other parts of the site keep a look. */
 function keepInSite(look: Look) {
   for (const link of document.querySelectorAll<HTMLAnchorElement>(".site a")) {
-    const address = new URL(link.href);
+    const isLessons = !hasServer && link.pathname.endsWith("/learn/index.html");
+    const address = new URL(isLessons ? pageAddress("learn") : link.href, location.href);
     for (const [key, value] of Object.entries({ ...look, theme: look.theme === "auto" ? null : look.theme })) {
       if (value) address.searchParams.set(key, value);
       else if (key !== "lang") address.searchParams.delete(key);

@@ -53,7 +53,7 @@ function keptAnswers() {
 }
 
 /** What a page without a server says of everything that needs one. */
-const needsServer = () =>
+export const needsServer = () =>
   new Refusal(
     {
       field: "",

@@ -118,8 +118,11 @@ export const sentence = (text: string) =>
       (/[.?!。？！]$/.test(text) ? "" : t("."))
     : "";
 
-/** Where another page is: of the site without a server its file, which the page names. */
-export const pageAddress = (name: "build" | "learn") => document.documentElement.dataset[name] ?? `/${name}`;
+/** Where another page is: of the site without a server its file, which the page names, for lessons by language. */
+export function pageAddress(name: "build" | "learn") {
+  const { dataset } = document.documentElement;
+  return (language() === "zh" && dataset[`${name}Zh`]) || (dataset[name] ?? `/${name}`);
+}
 
 /** Whether there is one: a page of the site without a server has its answers in it (data/api.ts). */
 export const hasServer = !("keptAnswers" in globalThis);

@@ -35,7 +35,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("disk") / "site"
     done = CliRunner().invoke(cli, ["site", str(folder)])
     assert done.exit_code == 0, done.output
-    assert f"{folder}: 35 files" in done.output
+    assert f"{folder}: 36 files" in done.output
     return folder
 
 
@@ -87,7 +87,9 @@ def test_what_needs_a_server_says_so(site: Path, page: Page) -> None:
     expect(page.locator(".plot-state")).to_contain_text(told)
     page.goto(f"file://{site}/index.html?family=1f1b&p=4&m=8&tab=compare")
     expect(page.locator("#panel-compare")).to_contain_text(told)
-    page.click("#tab-run")
+    page.click("#tab-charts")
+    expect(page.locator("#panel-charts")).to_contain_text(told)
+    page.click("#tab-run")  # which the sentence does not cover
     expect(page.locator("#panel-run")).to_contain_text("start one with uvx 'bubbleline[run]'")
 
 
@@ -102,6 +104,14 @@ def test_a_lesson_judges_answers_and_leads_to_the_timeline(site: Path, page: Pag
     page.get_by_role("link", name="Open it on the timeline").first.click()
     wait(page, "window.bubbleline?.samples.firstPaint() > 0")
     assert "offload" in page.url
+
+
+def test_the_chinese_page_leads_to_the_chinese_lessons(site: Path, page: Page) -> None:
+    page.goto(f"file://{site}/index.html?family=1f1b&p=4&m=8&lang=zh")
+    wait(page, "window.bubbleline?.samples.firstPaint() > 0")
+    page.locator(".site nav a").nth(1).click()
+    expect(page.locator("html")).to_have_attribute("lang", "zh-Hans")
+    expect(page.locator(".lesson-list li")).to_have_count(12)
 
 
 def test_the_workbench_opens_on_a_task_and_places_an_op(site: Path, page: Page) -> None:

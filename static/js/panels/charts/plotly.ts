@@ -1,5 +1,6 @@
 // Loads plotly's script when the first chart is drawn.
-import { Offline } from "../../data/api.ts";
+import { Offline, needsServer } from "../../data/api.ts";
+import { hasServer } from "../../ui/dom.ts";
 
 export type Plot = HTMLElement & { on: (name: string, listener: (event: any) => void) => void };
 export type Plotly = {
@@ -31,6 +32,7 @@ function allowPlotlyStyles() {
 }
 
 function load(): Promise<Plotly> {
+  if (!hasServer) return Promise.reject(needsServer());
   return new Promise((resolve, reject) => {
     allowPlotlyStyles();
     const script = document.createElement("script");
