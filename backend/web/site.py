@@ -20,7 +20,6 @@ from flask.testing import FlaskClient
 from markupsafe import Markup
 
 from backend.config import PROJECT, Config
-from backend.errors import message
 from backend.lessons.export import built, elements, lesson_file
 from backend.lessons.lesson import LANGUAGES, Broken
 from backend.lessons.page import render
@@ -49,11 +48,6 @@ GONE = re.compile(  # previews of links, what is loaded ahead, and the other scr
 )
 LESSON = re.compile(r'href="/learn/([\w-]+)')
 INLINE = re.compile(r'<meta http-equiv[^>]*>\n|<style></style>|<script type="module"></script>\n')
-NO_RUNS = message(
-    "web.site_has_no_runs",
-    "These files have no server, which runs need: start one with {command}.",
-    command="uvx 'bubbleline[run]'",
-)
 
 
 def write_site(folder: Path) -> list[Path]:
@@ -85,8 +79,7 @@ def _answers(client: FlaskClient) -> dict[str, Any]:
     listed = json.loads(_text(client, tasks))
     each = [f"{tasks}/{task['slug']}" for task in listed["tasks"]]
     asked = {address: json.loads(_text(client, address)) for address in ("/api/families", "/api/models", *each)}
-    devices = {"state": "missing", "devices": [], "choices": [], "engine": "local", "why": NO_RUNS.as_dict()}
-    return asked | {tasks: listed, "/api/devices": devices}
+    return asked | {tasks: listed}
 
 
 def _text(client: FlaskClient, address: str) -> str:

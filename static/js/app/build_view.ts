@@ -35,7 +35,7 @@ import { createTaskBoard } from "../panels/workbench/task_board.ts";
 import { createTaskMap } from "../panels/workbench/task_map.ts";
 import { createTaskPanel } from "../panels/workbench/task_panel.ts";
 import { createTable } from "../timeline/table.ts";
-import { byId } from "../ui/dom.ts";
+import { byId, hasServer } from "../ui/dom.ts";
 import { invalidate } from "../ui/frame_loop.ts";
 import { binding, listenKeys, type Binding } from "../ui/keyboard.ts";
 import { announce } from "../ui/live_region.ts";
@@ -139,7 +139,7 @@ export class BuildView {
       session,
       serverBound: (board) => this.#serverBound(board),
     });
-    const mayRun = document.documentElement.dataset.role !== "view";
+    const mayRun = hasServer && document.documentElement.dataset.role !== "view";
     this.running = createRunPanel({ session, store, runs, mayRun });
     this.rows = createRows(session);
     this.askForReferences = createFarReferences(store.defaults, restSoon);

@@ -10,7 +10,7 @@ const [SHORTEST, STEP] = [120, 32]; // px
 const TALLEST = 0.8; // of the window
 const FADE = 36; // px at the end of the tabs, where the style sheet fades them on a phone
 
-type Tab = {
+export type Tab = {
   id: string;
   title: string;
   panel: HTMLElement;

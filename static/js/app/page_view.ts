@@ -3,13 +3,13 @@ import { exposeForTests } from "./inspection.ts";
 import { createPresenting, startsPresenting } from "./present/presenting.ts";
 import { galleryDeck } from "./present/gallery_deck.ts";
 import { createAppearance } from "./appearance.ts";
-import { createDrawer } from "./drawer.ts";
+import { createDrawer, type Tab } from "./drawer.ts";
 import { createShortcuts } from "./shortcuts.ts";
 import { createStory, isStory } from "./story.ts";
 import { start, type Started } from "./start.ts";
 import { TimelineView } from "./timeline_view.ts";
 import { createToolbar } from "./toolbar.ts";
-import { onWait, type Refusal } from "../data/api.ts";
+import { needsServer, onWait, type Refusal } from "../data/api.ts";
 import { RUN_LANE_IDS, laneOf, type Lane } from "../data/lanes.ts";
 import { inPairs } from "../data/matched_plan.ts";
 import { RunsOnScreen } from "../data/runs/runs_on_screen.ts";
@@ -28,7 +28,7 @@ import { createImport } from "../panels/import/import_dialog.ts";
 import { RunTab } from "../panels/runs/run_tab.ts";
 import { createShare } from "../panels/share/share.ts";
 import { createTable } from "../timeline/table.ts";
-import { byId, h, sentence } from "../ui/dom.ts";
+import { byId, h, hasServer, sentence } from "../ui/dom.ts";
 import { listenKeys } from "../ui/keyboard.ts";
 import { onRest } from "../ui/rest.ts";
 import { t, tr } from "../core/i18n/language.ts";
@@ -151,12 +151,12 @@ export class PageView {
     createStory({ store, plans, tour });
     createAppearance(store);
     createDrawer(store, [
-      { id: "compare", title: t("Compare"), panel: compare.panel, show: () => compare.show() },
+      served({ id: "compare", title: t("Compare"), panel: compare.panel, show: () => compare.show() }),
       { id: "charts", title: t("Charts"), panel: charts.panel, show: () => charts.show() },
-      { id: "plan", title: t("Training plan"), ...this.#planTab() },
-      { id: "block", title: t("Building block"), panel: block.panel, show: () => block.show() },
-      { id: "costs", title: t("Costs"), panel: this.costs.panel, show: () => this.costs.show() },
-      { id: "run", title: t("Run"), panel: runTab.panel, show: () => runTab.show() },
+      served({ id: "plan", title: t("Training plan"), ...this.#planTab() }),
+      served({ id: "block", title: t("Building block"), panel: block.panel, show: () => block.show() }),
+      served({ id: "costs", title: t("Costs"), panel: this.costs.panel, show: () => this.costs.show() }),
+      served({ id: "run", title: t("Run"), panel: runTab.panel, show: () => runTab.show() }),
       { id: "export", title: t("Export"), panel: exporting.panel, show: () => exporting.show() },
       { id: "keys", title: t("Help"), panel: help.panel, show: () => help.show() },
     ]);
@@ -239,6 +239,10 @@ export class PageView {
     this.view.onceDrawn(() => this.playback.playIntro());
   }
 }
+
+/** A tab of what a server answers: without one, it says so in its place. */
+const served = (tab: Tab): Tab =>
+  hasServer ? tab : { ...tab, panel: h("div", h("p.note", needsServer(tab.id === "run").message)), show: () => {} };
 
 /** Start the page. */
 export async function startExplore() {

@@ -1,5 +1,5 @@
 // The buttons along the top: compare, shortcuts, run.
-import { byId, h } from "../ui/dom.ts";
+import { byId, h, hasServer, show } from "../ui/dom.ts";
 import { runLabel } from "../data/runs/run_place.ts";
 import { moveTo } from "../data/spec_fields.ts";
 import { t } from "../core/i18n/language.ts";
@@ -64,6 +64,7 @@ export function createToolbar({ store, plans: { families }, controls, runs, show
   }
   store.subscribe(sync);
   sync();
+  show(run, hasServer);
   labelRun(null);
   run.title = runLabel();
 

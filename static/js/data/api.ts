@@ -52,14 +52,14 @@ function keptAnswers() {
   return JSON.parse(strFromU8(unzlibSync(bytes)));
 }
 
-/** What a page without a server says of everything that needs one. */
-export const needsServer = () =>
+/** What a page without a server says of everything that needs one; runs: that executes schedules. */
+export const needsServer = (runs = false) =>
   new Refusal(
     {
       field: "",
       value: null,
       message: t("This needs a server, which these files are without: start one with {command}.", {
-        command: "uvx bubbleline",
+        command: runs ? "uvx 'bubbleline[run]'" : "uvx bubbleline",
       }),
     },
     400,

@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from app import cli
 from tests.support import PATIENCE_S
 from tests.support.page.queries import wait
+from tests.support.page.site import site_of
 
 REFERENCE = re.compile(r'(?:href|src)="([^"#]+)')
 CONSTRUCTED = [
@@ -47,7 +48,7 @@ def page(browser: Browser) -> Iterator[Page]:
     complaints: list[str] = []
     made.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
     made.on("pageerror", lambda error: complaints.append(str(error)))
-    made.on("request", lambda asked: None if asked.url.startswith(("file:", "data:")) else complaints.append(asked.url))
+    made.on("request", lambda asked: None if asked.url.startswith(("file:", "data:", "blob:")) else complaints.append(asked.url))
     yield made
     made.close()
     assert complaints == []
@@ -85,12 +86,39 @@ def test_what_needs_a_server_says_so(site: Path, page: Page) -> None:
     told = "This needs a server, which these files are without: start one with uvx bubbleline."
     page.goto(f"file://{site}/index.html?family=zb-auto&p=4&m=8")
     expect(page.locator(".plot-state")).to_contain_text(told)
-    page.goto(f"file://{site}/index.html?family=1f1b&p=4&m=8&tab=compare")
-    expect(page.locator("#panel-compare")).to_contain_text(told)
-    page.click("#tab-charts")
-    expect(page.locator("#panel-charts")).to_contain_text(told)
-    page.click("#tab-run")  # which the sentence does not cover
+    expect(page.locator("#search")).to_be_hidden()
+    page.goto(f"file://{site}/index.html?family=1f1b&p=4&m=8&m.model=llama3-70b&b.family=zb-auto&tab=charts")
+    expect(page.locator("#panel-charts")).to_contain_text(told)  # and covers no tab
+    for tab in ("compare", "plan", "block", "costs"):
+        page.click(f"#tab-{tab}")
+        expect(page.locator(f"#panel-{tab}")).to_have_text(told)
+    page.click("#tab-run")
     expect(page.locator("#panel-run")).to_contain_text("start one with uvx 'bubbleline[run]'")
+    page.click("#tab-export")
+    expect(page.locator("#panel-export")).to_contain_text(told)
+    page.click("#pricing > summary")
+    expect(page.locator("#pricing > .note")).to_have_text(told)
+    expect(page.locator("#other-problem")).to_have_text(f"ZB-auto: {told}")
+    expect(page.locator("#run, .problem:visible, .bad:visible")).to_be_hidden()
+
+
+def test_it_works_below_a_path_of_a_web_server_and_on_a_phone(site: Path, browser: Browser) -> None:
+    with site_of(site.parent) as address:
+        page = browser.new_page(viewport={"width": 390, "height": 844})
+        page.set_default_timeout(1000 * PATIENCE_S)
+        answers: dict[str, int] = {}
+        page.on("response", lambda answer: answers.update({answer.url: answer.status}))
+        page.goto(f"{address}/{site.name}/index.html?family=v-half&p=4&m=8&tab=run")
+        wait(page, "window.bubbleline?.samples.firstPaint() > 0")
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        page.get_by_role("link", name="Learn").first.click()
+        page.get_by_role("link", name="1F1B", exact=False).first.click()
+        expect(page.locator("bubble-line").first).to_be_visible()
+        page.get_by_role("link", name="Build").first.click()
+        expect(page.get_by_text("Finish this 1F1B").first).to_be_visible()
+        page.close()
+    assert set(answers.values()) <= {200, 304}, answers
+    assert all(each.startswith((f"{address}/{site.name}/", "data:")) for each in answers), answers
 
 
 def test_a_lesson_judges_answers_and_leads_to_the_timeline(site: Path, page: Page) -> None:

@@ -1,7 +1,7 @@
 // The left column: which plan, family, sizes, costs, options; and what is wrong with them, beside the field.
 import { withLayers } from "../../data/costs/api.ts";
 import { deviceShare } from "../../data/costs/preset_costs.ts";
-import { byId, h, replace, sentence, setText, show, pageAddress } from "../../ui/dom.ts";
+import { byId, h, replace, hasServer, sentence, setText, show, pageAddress } from "../../ui/dom.ts";
 import { fillSegments } from "../../ui/fields/choices.ts";
 import { remedy } from "../../ui/notes.ts";
 import { Field, type FieldOptions, type Value, type Way } from "../../ui/fields/field.ts";
@@ -315,6 +315,7 @@ export class Controls {
       field.complain(error, apply, whose);
       return;
     }
+    this.#other.className = hasServer || error.field ? "problem" : "note"; // what needs a server is nobody's mistake
     show(this.#other, true);
     const text = sentence(tr(error));
     replace(

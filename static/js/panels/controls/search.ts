@@ -1,6 +1,6 @@
 // The search of a searched family: how far its order can be from the best, and better orders while it runs.
 import { getAnswer } from "../../data/api.ts";
-import { h, setText, show } from "../../ui/dom.ts";
+import { h, hasServer, setText, show } from "../../ui/dom.ts";
 import { onStage } from "../../ui/frame_loop.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { connect } from "../../data/runs/client.ts";
@@ -97,6 +97,7 @@ export class Search {
 
   /** The schedule that is searched: the first that can be. */
   #target(): { slot: number; plan: Plan; spec: Spec } | null {
+    if (!hasServer) return null;
     const specs = specsOf(this.store.get());
     const slot = specs.findIndex((spec) => this.plans.family(spec.family)?.searched);
     return slot < 0 ? null : { slot, plan: this.plans.all[slot], spec: specs[slot] };

@@ -5,7 +5,8 @@ import { Balance } from "./balance.ts";
 import { stepUnits } from "../../data/costs/step_units.ts";
 import { OwnFields, type OwnValue } from "./own_values.ts";
 import { fitText } from "../../data/costs/quantities.ts";
-import { h, replace, sentence, setText, show } from "../../ui/dom.ts";
+import { h, hasServer, replace, sentence, setText, show } from "../../ui/dom.ts";
+import { needsServer } from "../../data/api.ts";
 import { fillSelect, type Choice as Listed } from "../../ui/fields/choices.ts";
 import { remedy, setNote } from "../../ui/notes.ts";
 import { t, tr } from "../../core/i18n/language.ts";
@@ -72,7 +73,7 @@ export class CostsSection {
   node = h(
     "details#pricing.fold.pricing",
     h("summary", h("span", { text: t("Model and machine") }), this.#presetName),
-    this.#form,
+    hasServer ? this.#form : h("p.note", needsServer().message),
   );
   #draft: Preset = plainPreset("");
   #filled = false;
@@ -253,15 +254,16 @@ export class CostsSection {
     if (preset && preset !== this.#asked && !shelf()) void this.#load(); // its title; once, also without an answer
     this.#asked = preset;
     this.node.classList.toggle("is-applied", preset !== null);
+    const isRefused = hasServer && pricing.error !== null;
     setText(
       this.#presetName,
       !preset
         ? ""
-        : pricing.error
+        : isRefused
           ? t("{preset}: not possible", { preset: titlesOf(preset) })
           : t("{preset}, ms", { preset: titlesOf(preset) }),
     );
-    this.#presetName.classList.toggle("bad", pricing.error !== null);
+    this.#presetName.classList.toggle("bad", isRefused);
     if (!this.node.open) return;
     if (shelf()) this.#calm(true);
     if (pricing.error) this.#refuse(pricing.error);

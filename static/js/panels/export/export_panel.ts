@@ -1,8 +1,8 @@
 // The export tab: the schedules on the screen as a picture for print or slides, and as files for other programs.
-import { Refusal, getResponse, whyFailed } from "../../data/api.ts";
+import { Refusal, getResponse, needsServer, whyFailed } from "../../data/api.ts";
 import { onRest } from "../../ui/rest.ts";
 import { saveBlob, savePng } from "../../ui/save_file.ts";
-import { h, replace, setText } from "../../ui/dom.ts";
+import { h, hasServer, replace, setText } from "../../ui/dom.ts";
 import { optionNodes, type Choice } from "../../ui/fields/choices.ts";
 import { setNote } from "../../ui/notes.ts";
 import { pictureOf } from "./pictures.ts";
@@ -94,7 +94,7 @@ export class ExportPanel {
       h(
         "section",
         h("h2", { text: t("Order and times") }),
-        this.#files,
+        hasServer ? this.#files : h("p.note", needsServer().message),
         h("h2", { text: t("Stand-alone HTML file") }),
         h("p.note", {
           text: t(

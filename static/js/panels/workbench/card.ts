@@ -9,7 +9,7 @@ import { picture } from "../../core/drawing/picture.ts";
 import { achieved, starsOf, type Aim } from "../../core/workbench/goals.ts";
 import { scheduleOf, shownSchedule, timesOf, type Position } from "../../core/workbench/position.ts";
 import { scoreOf } from "../../core/workbench/score.ts";
-import { h, replace, setText, show } from "../../ui/dom.ts";
+import { h, hasServer, replace, setText, show } from "../../ui/dom.ts";
 import { linkRow } from "../../ui/fields/link_row.ts";
 import { pictureColours } from "../../ui/palette.ts";
 import { savePng } from "../../ui/save_file.ts";
@@ -92,7 +92,7 @@ export function createCard({ query, go, openMap, enter, run }: Parts) {
     setText(again, own ? t("Build it again") : t("Build your own"));
     again.classList.toggle("soft", own);
     again.classList.toggle("primary", !own);
-    show(entering, own);
+    show(entering, own && hasServer);
     show(execute, own && !executed && run !== null);
     const search = query(solved);
     link.set(new URL(location.pathname + search, location.href).href);

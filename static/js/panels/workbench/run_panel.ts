@@ -1,6 +1,6 @@
 // Runs what was built, as the page runs every order: the workers execute it, verify its gradients, and its measured ops
 // stand under the plan. And takes it away: as a link to the whole page, as torch's CSV, as JSON.
-import { whyFailed } from "../../data/api.ts";
+import { needsServer, whyFailed } from "../../data/api.ts";
 import { isOver, startRun, type Run } from "../../data/runs/client.ts";
 import { runLabel } from "../../data/runs/run_place.ts";
 import { orderSpec, queryOf } from "../../data/workbench/address.ts";
@@ -9,7 +9,7 @@ import { formatNumber as num, formatPercent } from "../../core/i18n/numbers.ts";
 import { specQuery } from "../../core/state/link.ts";
 import { isWhole } from "../../core/workbench/position.ts";
 import { violations } from "../../core/workbench/violations.ts";
-import { h, sentence, setText, show } from "../../ui/dom.ts";
+import { h, hasServer, sentence, setText, show } from "../../ui/dom.ts";
 import type { Session } from "../../core/workbench/session.ts";
 import type { RunsOnScreen } from "../../data/runs/runs_on_screen.ts";
 import type { Store } from "../../data/store.ts";
@@ -32,10 +32,9 @@ export function createRunPanel({ session, store, runs, mayRun }: Parts) {
     "section",
     { "aria-label": t("Run and export") },
     h("h2", { text: t("Run and export") }),
-    h("div.row.bench-buttons", start),
-    status,
-    note,
-    files,
+    ...(hasServer
+      ? [h("div.row.bench-buttons", start), status, note, files]
+      : [h("p.note", needsServer(true).message)]),
   );
   let starting = false;
 

@@ -2,7 +2,7 @@
 // schedules, and the best entries, each to be put on the board and played.
 import { t, tr } from "../../core/i18n/language.ts";
 import { formatNumber as num, formatPercent } from "../../core/i18n/numbers.ts";
-import { h, replace, setText, show } from "../../ui/dom.ts";
+import { h, hasServer, replace, setText, show } from "../../ui/dom.ts";
 import { tableHead, tableRow } from "../../ui/table.ts";
 import type { BoardEntry, Task, TaskBoard } from "../../data/workbench/tasks.ts";
 import type { Score } from "../../core/workbench/score.ts";
@@ -64,7 +64,7 @@ export function createTaskBoard({ load, replay }: Parts) {
     refresh,
     put(next: Task | null) {
       task = next;
-      show(node, next !== null);
+      show(node, hasServer && next !== null);
       node.open = false;
       replace(body);
       setText(count, "");

@@ -7,7 +7,7 @@ import { formatNumber as num, formatPercent } from "../../core/i18n/numbers.ts";
 import { goalState, isDone, type Goal } from "../../core/workbench/goals.ts";
 import { titleOf } from "../../core/workbench/references.ts";
 import type { Position } from "../../core/workbench/position.ts";
-import { h, replace, setText, show } from "../../ui/dom.ts";
+import { h, hasServer, replace, setText, show } from "../../ui/dom.ts";
 import { levelNode, starsNode } from "./task_map.ts";
 import type { Session } from "../../core/workbench/session.ts";
 import { metricTexts, type createTaskBoard } from "./task_board.ts";
@@ -89,7 +89,7 @@ export function createTaskPanel({ session, openMap, openCard, board }: Parts) {
     setText(enter, solved ? t("Enter it") : t("Enter it unsolved"));
     enter.classList.toggle("primary", solved);
     enter.classList.toggle("soft", !solved);
-    show(entry, isDone(position));
+    show(entry, hasServer && isDone(position));
   }
 
   return {

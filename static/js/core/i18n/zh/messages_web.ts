@@ -230,5 +230,4 @@ export const WEB_MESSAGES = {
   "workbench.over_memory": "rank {rank} 不能执行 {op}：显存中会有 {level} 个微批次，上限是 {limit}",
   "workbench.row_too_long": "rank {rank} 的 op 比这些大小所需的多",
   "workbench.two_directions": "双向放置需要偶数的 p 和 m，且 v = 1；最接近的是 {name} = {nearest}",
-  "web.site_has_no_runs": "这些文件没有运行所需的服务器：请用 {command} 启动一个。",
 };
