@@ -18,6 +18,7 @@ from backend.schedule.simulation.costs import Costs
 from backend.schedule.simulation.memory import peaks
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import LIMITS, Spec
+from tests.support import cases
 from tests.conftest import error_of
 
 HAVING = [name for name, family in FAMILIES.items() if family.block]
@@ -51,7 +52,7 @@ def starts(order: Order, spec: Spec) -> Starts:
     return {key: np.array([times[k] for k in sorted(times)]) for key, times in found.items()}
 
 
-@pytest.mark.parametrize("p", SIZES)
+@cases("p", SIZES)
 @pytest.mark.parametrize("name", EXACT)
 def test_the_steady_state_of_a_handcrafted_order_is_its_block_slot_for_slot(name: str, p: int) -> None:
     spec, block = spec_of(name, p, 6 * p), block_of(name, p)
@@ -64,7 +65,7 @@ def test_the_steady_state_of_a_handcrafted_order_is_its_block_slot_for_slot(name
         assert np.array_equal(times[middle] - first, due), (rank, chunk, kind)
 
 
-@pytest.mark.parametrize("p", SIZES)
+@cases("p", SIZES)
 @pytest.mark.parametrize("name", HAVING)
 def test_every_op_follows_a_period_after_that_of_the_micro_batch_before(name: str, p: int) -> None:
     spec, block = spec_of(name, p, 8 * p), block_of(name, p)
@@ -72,7 +73,7 @@ def test_every_op_follows_a_period_after_that_of_the_micro_batch_before(name: st
         assert (np.diff(times[3 * p : 5 * p]) == block.period).all(), key
 
 
-@pytest.mark.parametrize("p", SIZES)
+@cases("p", SIZES)
 @pytest.mark.parametrize("name", HAVING)
 def test_the_blocks_memory_is_the_orders(name: str, p: int) -> None:
     block = block_of(name, p)
@@ -82,7 +83,7 @@ def test_the_blocks_memory_is_the_orders(name: str, p: int) -> None:
         assert in_flight.tolist() == block.peaks().tolist()
 
 
-@pytest.mark.parametrize("p", range(1, 25))
+@cases("p", range(1, 25))
 @pytest.mark.parametrize("name", HAVING)
 def test_lifespan_over_period_is_the_mean_of_activations_in_flight_and_never_above_the_peak(name: str, p: int) -> None:
     block = block_of(name, p)
@@ -98,7 +99,7 @@ def test_lifespan_over_period_is_the_mean_of_activations_in_flight_and_never_abo
     assert (block.peaks() < mean + slots.shape[1]).all()
 
 
-@pytest.mark.parametrize("p", SIZES)
+@cases("p", SIZES)
 @pytest.mark.parametrize("name", HAVING)
 def test_a_block_fills_every_slot_of_a_period_once_and_keeps_the_order_of_the_model(name: str, p: int) -> None:
     block = block_of(name, p)

@@ -18,6 +18,7 @@ from backend.schedule.order.weight_versions import weight_versions
 from backend.schedule.simulation.check import check
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import Spec
+from tests.support import cases
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "orders"
 
@@ -37,12 +38,12 @@ SIZES = [(p, m) for p in (1, 2, 3, 4, 8) for m in (1, 2, 3, 4, 5, 6, 8, 9, 12, 1
 ENOUGH = [(p, m) for p in (1, 2, 3, 4, 8) for m in (2 * p, 2 * p + 1, 2 * p + 4, 3 * p + 3)]
 
 
-@pytest.mark.parametrize(("p", "m"), SIZES)
+@cases("p, m", SIZES)
 def test_gpipe_is_torchs_gpipe(p: int, m: int) -> None:
     assert registry.order(Spec("gpipe", p, m)).text() == torch_rows("ScheduleGPipe", place("looped", p, 1), m)
 
 
-@pytest.mark.parametrize(("p", "m"), [(p, m) for p, m in SIZES if m >= p])
+@cases("p, m", [(p, m) for p, m in SIZES if m >= p])
 def test_1f1b_is_torchs_1f1b_except_for_its_known_wrong_last_rank(p: int, m: int) -> None:
     ours = registry.order(Spec("1f1b", p, m)).text()
     theirs = torch_rows("Schedule1F1B", place("looped", p, 1), m)
@@ -55,7 +56,7 @@ def test_1f1b_is_torchs_1f1b_except_for_its_known_wrong_last_rank(p: int, m: int
     ("family", "torch_name"),
     [("interleaved", "ScheduleInterleaved1F1B"), ("interleaved-zb", "ScheduleInterleavedZeroBubble")],
 )
-@pytest.mark.parametrize(("p", "m", "v"), grid(SIZES, (1, 2, 3, 4)))
+@cases("p, m, v", grid(SIZES, (1, 2, 3, 4)))
 def test_interleaved_is_torchs_and_illegal_where_torch_refuses_it(
     family: str, torch_name: str, p: int, m: int, v: int
 ) -> None:
@@ -71,24 +72,24 @@ def test_interleaved_is_torchs_and_illegal_where_torch_refuses_it(
         assert registry.order(spec).text() == theirs
 
 
-@pytest.mark.parametrize(("p", "m"), SIZES)
+@cases("p, m", SIZES)
 def test_zb_v_is_torchs_zb_v_for_few_micro_batches_too(p: int, m: int) -> None:
     assert registry.order(Spec("v-zb", p, m, 2)).text() == torch_rows("ScheduleZBVZeroBubble", place("v", p, 2), m)
 
 
-@pytest.mark.parametrize(("p", "m", "v"), grid(SIZES, (1, 2, 3, 4)))
+@cases("p, m, v", grid(SIZES, (1, 2, 3, 4)))
 def test_breadth_first_is_torchs_looped_bfs(p: int, m: int, v: int) -> None:
     spec = Spec("interleaved-bfs", p, m, v)
     assert registry.order(spec).text() == torch_rows("ScheduleLoopedBFS", place("looped", p, v), m)
 
 
-@pytest.mark.parametrize(("p", "m"), ENOUGH)
+@cases("p, m", ENOUGH)
 def test_dualpipev_is_torchs_dualpipev(p: int, m: int) -> None:
     spec = Spec("dualpipev", p, m, 2)
     assert registry.order(spec).text() == torch_rows("ScheduleDualPipeV", place("v", p, 2), m)
 
 
-@pytest.mark.parametrize(("p", "m"), [(p, m) for p, m in ENOUGH if p % 2 == 0 and m % 2 == 0])
+@cases("p, m", [(p, m) for p, m in ENOUGH if p % 2 == 0 and m % 2 == 0])
 def test_the_first_half_of_dualpipe_is_dualpipev_over_half_the_devices(p: int, m: int) -> None:
     whole = registry.order(Spec("dualpipe", p, m))
     half = registry.order(Spec("dualpipev", p // 2, m // 2, 2))
@@ -155,7 +156,7 @@ def test_a_family_states_everything_that_the_page_shows_of_it(name: str) -> None
     check(registry.order(registry.read({"family": name, "p": 4, "m": 8})))
 
 
-@pytest.mark.parametrize(("p", "m"), [(1, 3), (2, 5), (4, 12), (6, 20)])
+@cases("p, m", [(1, 3), (2, 5), (4, 12), (6, 20)])
 def test_pipedream_keeps_p_minus_s_weight_versions_and_late_gradients(p: int, m: int) -> None:
     order = registry.order(Spec("pipedream", p, m))
     versions = weight_versions(order)

@@ -18,6 +18,7 @@ from backend.schedule.search.initial_orders import keeps
 from backend.schedule.simulation.check import check
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.simulation.simulate import simulate
+from tests.support import cases
 from tests.schedule.search.test_building_block import any_costs
 
 BLOCKS = {"v-min": v_min.BLOCK.build, "v-half": v_half.BLOCK.build}
@@ -25,7 +26,7 @@ UNIT = Costs(2.0, 2.0, 2.0)
 
 
 @pytest.mark.parametrize("block", BLOCKS.values(), ids=BLOCKS)
-@pytest.mark.parametrize("p", range(1, 13))
+@cases("p", range(1, 13))
 def test_an_order_in_unit_slots_is_legal_and_within_the_blocks_peak(block: Callable[[int], Block], p: int) -> None:
     for m in (1, 2, p, 2 * p, 3 * p + 1):
         codes = unit_order(block(p), m)
@@ -34,7 +35,7 @@ def test_an_order_in_unit_slots_is_legal_and_within_the_blocks_peak(block: Calla
 
 
 @pytest.mark.parametrize("block", BLOCKS.values(), ids=BLOCKS)
-@pytest.mark.parametrize("p", [2, 3, 4, 6, 7])
+@cases("p", [2, 3, 4, 6, 7])
 def test_the_steady_state_in_unit_slots_is_the_block(block: Callable[[int], Block], p: int) -> None:
     m, due = 8 * p, block(p).due
     codes = unit_order(block(p), m)

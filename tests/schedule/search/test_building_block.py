@@ -32,6 +32,7 @@ from backend.schedule.simulation.memory import peaks
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
+from tests.support import cases
 
 min_block, half_block = MIN_BLOCK.build, HALF_BLOCK.build
 BLOCKS = {"v-min": min_block, "v-half": half_block}
@@ -44,7 +45,7 @@ def span(family: Family, spec: Spec) -> float:
 
 
 @pytest.mark.parametrize("name", BLOCKS)
-@pytest.mark.parametrize("p", range(1, 33))
+@cases("p", range(1, 33))
 def test_a_blocks_lifespans_over_its_period_are_its_memory(name: str, p: int) -> None:
     block = BLOCKS[name](p)
     mean = block.lifespan() / block.period
@@ -69,7 +70,7 @@ def test_spans_are_no_worse_than_the_published_generators_at_the_same_peak(case:
     assert peaks(family.order(spec))[0].max() <= case["peak"]
 
 
-@pytest.mark.parametrize("p", range(3, 33))
+@cases("p", range(3, 33))
 def test_unit_costs_give_the_idle_slots_that_were_counted_on_published_orders(p: int) -> None:
     for m in (3 * p, 4 * p + 1):
         unit = Costs(2.0, 2.0, 2.0)

@@ -11,6 +11,7 @@ import pytest
 from backend.schedule.families import registry
 from backend.schedule.simulation.pace import READABLE, default_unit_ms, mean_op
 from backend.schedule.simulation.simulate import simulate
+from tests.support import cases
 from tests.support.runner.client import ROOT
 
 GOLDEN = json.loads((Path(ROOT) / "tests/golden/units.json").read_text())
@@ -23,9 +24,9 @@ def test_the_unit_is_that_of_the_table_which_the_page_is_held_to_as_well(row: li
     assert default_unit_ms(**given) == unit
 
 
-@pytest.mark.parametrize("p", [1, 2, 4, 8])
+@cases("p", [1, 2, 4, 8])
 @pytest.mark.parametrize("family", ["1f1b", "gpipe", "zb-h1", "interleaved", "dualpipev"])
-@pytest.mark.parametrize("factor", [1.0, 0.037, 363.2])
+@cases("factor", [1.0, 0.037, 363.2])
 def test_a_step_lasts_four_to_six_seconds(family: str, p: int, factor: float) -> None:
     spec = registry.read({"family": family, "p": p, "m": 16, "costs": dict.fromkeys("FIW", factor)})
     timeline = simulate(registry.order(spec), spec.timing, spec.v)
