@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import stat
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -203,20 +204,12 @@ def test_settings_name_the_engine_and_its_address_to_the_runner() -> None:
             Config.from_env(wrong)
 
 
-def test_a_cluster_of_our_own_that_does_not_start_in_rays_time_is_started_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    ray = pytest.importorskip("ray")
-    from runner.engines.ray import cluster
+def test_ray_gives_the_start_of_our_own_cluster_ten_times_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    node = pytest.importorskip("ray._private.node")
+    from runner.engines.ray.patience import SLOWER, be_patient
 
-    begun: list[object] = []
-
-    def init(**options: object) -> None:
-        begun.append(options)
-        if len(begun) < 3:
-            raise Exception("The current node timed out during startup. This could happen because ...")
-
-    monkeypatch.setattr(ray, "init", init)
-    monkeypatch.setattr(ray, "shutdown", lambda: None)
-    cluster._init({"num_cpus": 2}, {})
-    assert begun == [{"num_cpus": 2}] * 3
+    monkeypatch.setattr(node, "time", node.time)  # to be put back
+    be_patient()
+    monkeypatch.setattr("runner.engines.ray.patience.time.monotonic", lambda: 300.0)
+    assert node.time.monotonic() == 300.0 / SLOWER == 30.0
+    assert node.time.sleep is time.sleep

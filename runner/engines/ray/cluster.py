@@ -23,6 +23,7 @@ from backend.errors import Message, message
 from runner import devices
 from runner.engines.base import EngineError, RankRequest
 from runner.engines.ray.hosts import Host, bundle, missing, read_hosts, silent_hosts
+from runner.engines.ray.patience import be_patient
 from runner.engines.ray.pool import Pool, PoolError, is_placed, last_line, request_placement
 from runner.telemetry import clock
 
@@ -30,9 +31,9 @@ log = logging.getLogger("runner")
 LOOK_S = 0.5  # between two polls of the hosts
 PING_S = 1.0  # between two pings of the hosts, while places are requested
 KNOCK_S, JOIN_S = 20.0, 120.0  # for an answer at the cluster's address, and to join it, also on a busy host
+START_S = 300.0  # to start one of our own
 CLOSE_S = 1.2  # to leave; the rest of our own cluster is then ended by force
 TRIES = 3  # to start ranks on the hosts that there are
-STARTS = 5  # of a cluster of our own
 STORE_BYTES = 256 * 2**20  # of our own: results on their way to rank 0, which go to a disk where there are more
 KEEP_S = 900.0  # for which unused ranks keep their places: longer than a run may take
 SYSTEM = {  # of a cluster of our own: how soon a dead host counts as dead, and no workers that no rank uses
@@ -59,7 +60,8 @@ def join(address: str, scratch: str, code: str) -> tuple[str, list[Host]]:
         own |= {"_temp_dir": f"{scratch}/ray", "_system_config": SYSTEM}
         own |= {"object_store_memory": STORE_BYTES}
         try:
-            _init(own if not address else {"address": address}, quiet)
+            be_patient()
+            ray.init(**(own if not address else {"address": address}), **quiet)
             found.put(list_hosts())
             threading.Event().wait()
         except BaseException as error:  # SystemExit too, which Ray raises where a process of its does not start
@@ -70,14 +72,15 @@ def join(address: str, scratch: str, code: str) -> tuple[str, list[Host]]:
         where = message("runner.cluster_at", "the Ray cluster at {address}", address=address)
     else:
         where = message("runner.cluster_here", "a Ray cluster on this host")
+    most = JOIN_S if address else START_S
     try:
-        answer = found.get(timeout=JOIN_S)
+        answer = found.get(timeout=most)
     except queue.Empty:
         reason = message(
             "runner.cluster_slow",
             "{cluster} did not let this host in within {seconds} s",
             cluster=where,
-            seconds=f"{JOIN_S:g}",
+            seconds=f"{most:g}",
         )
         raise EngineError(reason) from None
     if isinstance(answer, BaseException):
@@ -95,18 +98,6 @@ def join(address: str, scratch: str, code: str) -> tuple[str, list[Host]]:
             )
         raise EngineError(reason)
     return str(ray.get_runtime_context().gcs_address), answer
-
-
-def _init(where: dict[str, Any], quiet: dict[str, Any]) -> None:
-    """Initialize Ray. Its own 30 s for the start of a node are too short on a busy machine: try again then."""
-    for tried in range(1, STARTS + 1):
-        try:
-            ray.init(**where, **quiet)
-            return
-        except Exception as error:
-            if tried == STARTS or "timed out during startup" not in str(error):
-                raise
-            ray.shutdown()
 
 
 def list_hosts() -> list[Host]:

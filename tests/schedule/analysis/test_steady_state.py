@@ -18,8 +18,8 @@ from backend.schedule.simulation.costs import Costs
 from backend.schedule.simulation.memory import peaks
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import LIMITS, Spec
-from tests.support import cases
 from tests.conftest import error_of
+from tests.support import cases
 
 HAVING = [name for name, family in FAMILIES.items() if family.block]
 EXACT = [name for name in HAVING if not FAMILIES[name].shaped_by_costs]
