@@ -33,6 +33,7 @@ const SPEC: Spec = {
   ...{ family: "imported", p: 16, m: 64, v: 8, group: null, memory: null, w_share: 1, lifo: false, recompute: "none" },
   ...{ layers: null, vocabulary: "plain", offload: "none", shared_link: false, weights: null, effort: null, seed: 0 },
   ...{ order: null, forward_only: false, frozen: null, costs: COSTS },
+  ...{ sizes: null, fixed: 0, injection: "given" },
 };
 
 const board = createBoard(SPEC, "looped");

@@ -58,6 +58,9 @@ class Options(TypedDict, total=False):
         frozen: Stages that are not trained: the first k, or a list.
         recompute: "none", "selective" or "full", or a word for each chunk.
         layers: Layers of each stage.
+        sizes: Sizes of micro-batches that differ: one each, "lognormal:SIGMA:SEED" or "tokens:ALPHA:BETA:L,L,...".
+        fixed: Share of an op, 0 to 1, that does not depend on the size of its micro-batch.
+        injection: Order in which micro-batches enter: "given", "mountain" or each of them once.
         vocabulary: Where the output layer is: "plain", "redistribute", "parallel-1", "parallel-2", "interlaced".
         offload: What goes to host memory: "none", "selective" or "full", or a word for each chunk.
         shared_link: Two devices share one link to host memory.
@@ -74,6 +77,9 @@ class Options(TypedDict, total=False):
     frozen: int | Sequence[int] | None
     recompute: str | Sequence[str]
     layers: Sequence[int] | None
+    sizes: str | Sequence[float] | None
+    fixed: float
+    injection: str | Sequence[int]
     vocabulary: str
     offload: str | Sequence[str]
     shared_link: bool

@@ -18,6 +18,7 @@ from backend.schedule.spec import COST_KEYS, LIMITS, Spec, reject_unknown
 SPEC_KEYS = tuple(key for key in Spec().to_json() if key != "costs")
 KEYS = (*(key for key in SPEC_KEYS if key != "order"), *COST_KEYS, "order")  # as in a link of the page
 LISTS = frozenset({"F", "I", "W", "layers", "frozen"})
+PER_MICRO_BATCH = frozenset({"sizes", "injection"})  # a word or a rule, or a list with one entry per micro-batch
 WORDS = frozenset({"family", "vocabulary", "order"})
 PER_CHUNK = frozenset({"recompute", "offload"})  # a word, or a list of words
 FLAGS = frozenset({"lifo", "forward_only", "shared_link"})
@@ -100,7 +101,7 @@ def query_of(spec: Spec) -> str:
 
 def pair_of(key: str, value: Any) -> str:
     """Return a key and its value as a part of a query string."""
-    return f"{key}={quote_plus(_text(value), safe=',*')}"
+    return f"{key}={quote_plus(_text(value), safe=',*:')}"
 
 
 def value_of(key: str, text: str) -> Any:
@@ -115,9 +116,19 @@ def value_of(key: str, text: str) -> Any:
                 key, text, message("web.must_be_true_or_false", "{key} must be true or false", key=key), nearest=False
             )
         return TRUTHS[text]
+    if key in PER_MICRO_BATCH:
+        return sized_of(key, text)
     if key == "layers" and is_layout(text):
         return list(read_layout(text).counts)
     return list_of(key, text, number_of) if key in LISTS else number_of(key, text)
+
+
+def sized_of(key: str, text: str) -> str | list[int | float]:
+    """Read a word or a rule, or a list, also of one number; ``.8`` is a number too. Raises RequestError."""
+    if text[:1].isalpha():
+        return text
+    entries = list_of(key, text, lambda name, each: number_of(name, f"0{each}" if each.startswith(".") else each))
+    return entries if isinstance(entries, list) else [entries]
 
 
 def list_of(key: str, text: str, entry_of: Callable[[str, str], T]) -> T | list[T]:

@@ -11,7 +11,7 @@ from typing import Any, NoReturn, TypeVar
 
 import click
 
-from backend.address.query import list_of
+from backend.address.query import PER_MICRO_BATCH, list_of, sized_of
 from backend.config import PROJECT, Config, ConfigError
 from backend.errors import Message, RequestError, message
 from backend.runs.run_series import RunnerGoneError, Series
@@ -50,6 +50,8 @@ class ListType(click.ParamType):  # type: ignore[type-arg]  # generic only from 
         try:
             if self._layout and is_layout(value):
                 return read_layout(value)
+            if self.name in PER_MICRO_BATCH:
+                return sized_of(self.name, value)
             found = list_of((param and param.name) or self.name, value, lambda _, text: self._entry(text))
         except RequestError as error:
             self.fail(error.message, param, ctx)
@@ -62,6 +64,7 @@ COSTS = ListType("number[,number...]", float, "a number, nor numbers separated b
 LAYERS = ListType("count,...", int, "whole numbers separated by commas", always=True, layout=True)
 STAGES = ListType("count|stage,...", int, "a whole number, nor whole numbers separated by commas")
 MODES = ListType("word[,word...]", str)
+SIZES, INJECTION = ListType("sizes", str), ListType("injection", str)
 
 
 class SetType(click.ParamType):  # type: ignore[type-arg]  # generic only from click 8.4 on
@@ -115,6 +118,19 @@ def spec_options(optional: bool = False, several: bool = False, family: bool = T
             "--layers",
             type=LAYERS,
             help="layers in each stage, such as 5,5,5,3 or 3*5,3, or as Megatron-LM's 'Et*3|(tt|)*29,m|L'",
+        ),
+        click.option(
+            "--sizes",
+            type=SIZES,
+            metavar="number,...|rule",
+            help="sizes of micro-batches that differ: 1,1.2,.8 or lognormal:SIGMA:SEED or tokens:ALPHA:BETA:L,L,...",
+        ),
+        click.option("--fixed", type=float, help="share of an op that does not depend on the size (default 0)"),
+        click.option(
+            "--injection",
+            type=INJECTION,
+            metavar="[given|mountain|micro-batch,...]",
+            help="the order in which micro-batches enter",
         ),
         click.option(
             "--vocabulary", type=click.Choice(list(VOCABULARY)), help=_choices("where the output layer is", PLACES)

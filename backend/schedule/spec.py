@@ -23,10 +23,11 @@ from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.offload import OF_A_CHUNK as OFFLOAD_OF_A_CHUNK
 from backend.schedule.options.per_chunk import Modes, in_one_word
 from backend.schedule.options.recompute import MODES, kept
+from backend.schedule.options.sizes import INJECTIONS, MOST_SIZE, Injection, Sizes, entering, read_rule
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
 from backend.schedule.order.order import Codes
 from backend.schedule.order.order_codec import custom_stages
-from backend.schedule.simulation.costs import Cost, Costs
+from backend.schedule.simulation.costs import Cost, Costs, SizedCosts
 
 # Sizes that keep one answer under a few seconds and 400 MB; the page's sliders have lower limits. ``ops`` are those of
 # an order, ``placed_ops`` of one whose ops are placed one by one (Family.most_ops).
@@ -51,7 +52,9 @@ class Spec:
     one device; ``w_share``: the part of them that W still needs after I; ``lifo``: GPipe's backward from the last
     micro-batch to the first; ``forward_only``: inference, no backwards (families/forward_only.py); ``frozen``: the
     stages that are not trained, in rising order (options/frozen.py); ``recompute``: what runs again before the
-    backward (recompute.py); ``layers`` of each stage (None: equal); ``vocabulary``: where the output layer is
+    backward (recompute.py); ``layers`` of each stage (None: equal); ``sizes`` of the micro-batches where they differ,
+    a list or a rule, ``fixed`` the share of an op that does not depend on them, and ``injection`` the order in which
+    they enter (options/sizes.py); ``vocabulary``: where the output layer is
     (vocabulary.py); ``offload``: which activations go to host memory (offload.py), both of all chunks or of each
     chunk of a device (per_chunk.py); ``shared_link``: whether two devices share one connection to host memory;
     ``weights``: the memory of one stashed weight version, in the unit of ``memory``. In a searched family
@@ -71,6 +74,9 @@ class Spec:
     frozen: tuple[int, ...] | None = None
     recompute: Modes = "none"
     layers: tuple[int, ...] | None = None
+    sizes: Sizes | None = None
+    fixed: float = 0.0
+    injection: Injection = "given"
     vocabulary: str = "plain"
     offload: Modes = "none"
     shared_link: bool = False
@@ -123,6 +129,9 @@ class Spec:
             frozen=frozen_stages(data.get("frozen")),
             recompute=_modes("recompute", data.get("recompute", Spec.recompute), MODES, MODES),
             layers=_layers(data.get("layers")),
+            sizes=_sizes(data.get("sizes")),
+            fixed=number("fixed", data.get("fixed", Spec.fixed), 0.0, 1.0),
+            injection=_injection(data.get("injection", Spec.injection)),
             vocabulary=choice("vocabulary", data.get("vocabulary", Spec.vocabulary), VOCABULARY),
             offload=_modes("offload", data.get("offload", Spec.offload), OFFLOAD, OFFLOAD_OF_A_CHUNK),
             shared_link=boolean("shared_link", data.get("shared_link", Spec.shared_link)),
@@ -145,6 +154,15 @@ class Spec:
     @property
     def timing(self) -> Costs:
         """Return the effective costs of ops, with every option applied."""
+        costs = self.mean_timing
+        if self.sizes is None:
+            return costs
+        plain = {each.name: getattr(costs, each.name) for each in fields(Costs)}
+        return SizedCosts(**plain, sizes=entering(self.sizes, self.injection, self.m), fixed=self.fixed)
+
+    @property
+    def mean_timing(self) -> Costs:
+        """Return the effective costs of a micro-batch of size 1, for which orders are constructed."""
         return timing(self.costs, Options(**{each.name: getattr(self, each.name) for each in fields(Options)}))
 
     @property
@@ -212,6 +230,33 @@ def _layers(value: Any) -> tuple[int, ...] | None:
         text = message("schedule.layers_all_zero", "layers must not all be 0; leave it out for equal stages")
         raise SpecError("layers", list(layers), text)
     return layers
+
+
+def _sizes(value: Any) -> Sizes | None:
+    """Read None, a rule, or one positive number per micro-batch (their number is checked with the spec)."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return read_rule(value)
+    if not isinstance(value, list | tuple) or not 1 <= len(value) <= LIMITS["m"]:
+        text = message("schedule.sizes_is_a_list", "sizes is a list with one number for each micro-batch, or a rule")
+        raise SpecError("sizes", value, text, nearest="lognormal:0.3:1")
+    return entries_of(value, lambda each: number("sizes", each, 1e-4, MOST_SIZE))
+
+
+def _injection(value: Any) -> Injection:
+    """Read a word, or the micro-batches in the order in which they enter."""
+    if not isinstance(value, list | tuple):
+        return choice("injection", value, INJECTIONS)
+    found = entries_of(value, lambda each: integer("injection", each, 0, LIMITS["m"] - 1))
+    if sorted(found) != list(range(len(found))):
+        text = message(
+            "schedule.injection_is_a_permutation",
+            "injection names each micro-batch from 0 to {last} once, in the order in which they enter",
+            last=len(found) - 1,
+        )
+        raise SpecError("injection", list(found), text, nearest="given")
+    return found
 
 
 def frozen_stages(value: Any) -> tuple[int, ...] | None:

@@ -7,6 +7,7 @@ import stat
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -206,10 +207,14 @@ def test_settings_name_the_engine_and_its_address_to_the_runner() -> None:
 
 def test_ray_gives_the_start_of_our_own_cluster_ten_times_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
     node = pytest.importorskip("ray._private.node")
-    from runner.engines.ray.patience import SLOWER, be_patient
+    from runner.engines.ray import cluster
 
+    begun: list[float] = []
     monkeypatch.setattr(node, "time", node.time)  # to be put back
-    be_patient()
-    monkeypatch.setattr("runner.engines.ray.patience.time.monotonic", lambda: 300.0)
-    assert node.time.monotonic() == 300.0 / SLOWER == 30.0
+    monkeypatch.setattr(cluster.ray, "init", lambda **_: begun.append(node.time.monotonic()))
+    monkeypatch.setattr(cluster.ray, "get_runtime_context", lambda: SimpleNamespace(gcs_address="here"))
+    monkeypatch.setattr(cluster, "list_hosts", list)
+    before = time.monotonic()
+    assert cluster.join("", "/nowhere", "/nowhere") == ("here", [])
+    assert before / 10 <= begun[0] <= time.monotonic() / 10
     assert node.time.sleep is time.sleep

@@ -82,7 +82,9 @@ def trials(family: Family, cells: int = CELLS) -> list[Trial]:
 
 
 def grid(family: Family, cells: int) -> list[Spec]:
-    """Draw legal specs from the family's own seed; return them, and after them their forward-only ones."""
+    """Draw legal specs from the family's own seed; return them, after them their forward-only ones, and where a law is
+    about micro-batches that differ, those with such ones.
+    """
     draw = random.Random(f"laws of {family.name}")
     found: list[Spec] = []
     while len(found) < cells:
@@ -90,11 +92,19 @@ def grid(family: Family, cells: int) -> list[Spec]:
             found.append(fit(_draw(draw, family), family.name, draw.randint(family.v[0], min(family.v[2], MOST_V)))[0])
         except SpecError:
             continue  # no legal spec is near this draw
-    return [*found, *(_without_backwards(spec) for spec in found if forward_only.FIELD in family.fields)]
+    alone = [_without_backwards(spec) for spec in found if forward_only.FIELD in family.fields]
+    differ = any(law.sized for law in family.laws)
+    return [*found, *alone, *(_with_sizes(draw, spec) for spec in alone if differ)]
 
 
 def _without_backwards(spec: Spec) -> Spec:
     return spec.with_(forward_only=True, lifo=False, offload="none", shared_link=False, vocabulary="plain")
+
+
+def _with_sizes(draw: random.Random, spec: Spec) -> Spec:
+    """Draw sizes and a fixed part in quarters, so that their products are exact."""
+    sizes = tuple(draw.randint(1, 8) / 4 for _ in range(spec.m))
+    return spec.with_(sizes=sizes, fixed=draw.choice((0.0, 0.25)), injection=draw.choice(("given", "mountain")))
 
 
 def _draw(draw: random.Random, family: Family) -> Spec:
@@ -181,6 +191,7 @@ def _rows(trial: Trial) -> list[str]:
     window = "" if law.quantity in ("peak", "share") else f", {law.window}"
     name = f"**{QUANTITIES[law.quantity]}{window}** = `{text(law.tree)}`"
     conditions = ["forward_only == 1"] if law.forward else [law.when] if law.when else []
+    conditions += ["sized == 1"] if law.sized else []
     region = " and ".join(_condition(each) for each in (*conditions, *(each for each, _ in law.where))) or "always"
     verdict = "exact" if trial.inside.verdict() == "equal" else trial.inside.verdict()
     rows = [_row(name, region, trial.inside, verdict)]
@@ -197,6 +208,7 @@ def _condition(source: str) -> str:
         "interlaced == 1": "a sharded output layer, interlaced",
         "copies == 0": "no offload",
         "forward_only == 1": "forward only",
+        "sized == 1": "micro-batches that differ",
         "p > 1 or c == 0": "several devices, or no hops",
     }
     return plain.get(source) or f"`{text(parse(source)).replace('==', '=')}`"
@@ -221,7 +233,8 @@ the simulation, *law below* where it gives less. Where it is never below it is a
 lower bound; where both happen it fails, and only the simulation says what is so.
 
 p devices, m micro-batches, v chunks per device, S stages, g the group of an interleaved schedule; f, i, w and b = i + w
-the times of a device's share, c a hop, FB an overlapped pair. Idle time is the window less the mean work of a device:
+the times of a device's share, c a hop, FB an overlapped pair, sum_x and max_x the sum and the largest of what sizes of
+micro-batches make of a time. Idle time is the window less the mean work of a device:
 *global* from the first start to the last end, *span* the longest device's own window. What papers claim asymptotically
 is in the comparison (`python app.py compare`), not here.
 """

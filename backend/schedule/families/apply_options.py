@@ -15,6 +15,7 @@ from backend.schedule.laws.law import Law
 from backend.schedule.options import frozen, offload, vocabulary
 from backend.schedule.options.effective_costs import spread_layers
 from backend.schedule.options.per_chunk import of_stages, over_chunks
+from backend.schedule.options.sizes import sizes_of
 from backend.schedule.order.order import MAX_PAIR_CHUNKS, Order
 from backend.schedule.spec import Spec, with_length
 
@@ -46,6 +47,7 @@ def validate(spec: Spec, family: Family) -> None:
     if spec.forward_only:
         forward_only.validate(spec, family)
     _validate_frozen(spec, family)
+    _validate_sizes(spec)
     _validate_stages(spec, family.stages(spec))
     for name in ("recompute", "offload"):
         _validate_length(spec, name)
@@ -208,6 +210,37 @@ def _validate_frozen(spec: Spec, family: Family) -> None:
         raise SpecError("frozen", list(spec.frozen), text)
 
 
+def _validate_sizes(spec: Spec) -> None:
+    """Raise SpecError unless there is a size for each micro-batch, and what depends on sizes has them."""
+    if spec.sizes is None:
+        for name in ("fixed", "injection"):
+            value, default = spec.to_json()[name], getattr(Spec, name)
+            if value != default:
+                text = message(
+                    "schedule.equal_sizes", "{name} affects micro-batches of different sizes only; leave it out",
+                    name=name,
+                )  # fmt: skip
+                raise SpecError(name, value, text, nearest=default)
+        return
+    found = sizes_of(spec.sizes, spec.m)
+    if len(found) != spec.m:
+        text = message(
+            "schedule.sizes_need_an_entry_per_micro_batch",
+            "sizes has one entry per micro-batch: {m} here, not {given}",
+            m=spec.m,
+            given=len(found),
+        )
+        raise SpecError("sizes", len(found), text, limit=spec.m, nearest=with_length(found, spec.m))
+    if not isinstance(spec.injection, str) and len(spec.injection) != spec.m:
+        text = message(
+            "schedule.injection_needs_every_micro_batch",
+            "injection names each of the {m} micro-batches once, not {given}",
+            m=spec.m,
+            given=len(spec.injection),
+        )
+        raise SpecError("injection", len(spec.injection), text, limit=spec.m, nearest="mountain")
+
+
 def _validate_offload(spec: Spec, family: Family) -> None:
     if spec.offload == "none":
         if spec.shared_link:
@@ -276,8 +309,8 @@ def completed(spec: Spec, built: Order) -> Order:
     """
     built = built if spec.frozen is None else frozen.without(built, spec.frozen)
     if spec.vocabulary in vocabulary.SPREAD:
-        built = vocabulary.insert(built, spec.timing, spec.v, spec.barriers)
-    return built if spec.offload == "none" else offload.with_offload(built, spec.timing, spec.v, spec.offload)
+        built = vocabulary.insert(built, spec.mean_timing, spec.v, spec.barriers)
+    return built if spec.offload == "none" else offload.with_offload(built, spec.mean_timing, spec.v, spec.offload)
 
 
 def with_options(family: Family) -> Family:

@@ -146,9 +146,13 @@ def _of_one_chunk() -> tuple[Law, ...]:
         Law("share", "(p-1)/(m+p-1)", _SOURCE, (UNIFORM, NO_HOPS), forward=True),
         _bubble("(p-1)*(f+c)", _SOURCE),
         Law("makespan", "sum_f + (m-1)*max_f + (p-1)*c", uneven, forward=True),
+        Law("makespan", "f*(sum_x + (p-1)*max_x) + (p-1)*c", _SIZED, (UNIFORM,), forward=True, sized=True),
     )
 
 
+_SIZED = message(
+    "schedule.law_forward_only_sized", "every device does all micro-batches, and the largest passes the other devices"
+)
 _SEVERAL = ("p > 1 or c == 0", message("schedule.unless_several_devices", "one device has no hops"))
 _GROUPS: dict[str, tuple[str, tuple[Condition, ...] | None, tuple[Condition, ...]]] = {
     "g": (

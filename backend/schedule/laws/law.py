@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from backend.schedule.errors import message
 from backend.schedule.laws.formula import Tree, evaluate, parse, text
-from backend.schedule.simulation.costs import Cost, Costs
+from backend.schedule.simulation.costs import Cost, Costs, SizedCosts
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,8 @@ class Law:
     """Whether it holds too if S and T of a sharded output layer are among the ops (vocabulary.py)."""
     forward: bool = False
     """Whether it is about the forward-only schedule of a family, instead of the one with backwards."""
+    sized: bool = False
+    """Whether it is about micro-batches that differ (options/sizes.py); one of a peak in chunks is about any."""
 
     @property
     def tree(self) -> Tree:
@@ -56,6 +58,8 @@ class Law:
     @property
     def _when(self) -> Tree:
         passes = ["and", ["==", "forward_only", int(self.forward)], ["==", "frozen", 0]]
+        if self.quantity != "peak":
+            passes = ["and", passes, ["==", "sized", int(self.sized)]]
         return passes if self.when is None else ["and", passes, parse(self.when)]
 
     def evaluate(self, names: dict[str, float]) -> dict[str, Any]:
@@ -96,16 +100,19 @@ def names(p: int, m: int, v: int, g: int, stages: int, costs: Costs) -> dict[str
     """Return the names that formulas use, at these sizes and costs.
 
     Sizes, costs per device (f, i, w, b = i + w, hop latency c, pair FB), the sums and maxima over stages for uneven
-    ones, and two conditions as 0 or 1: ``uniform``, ``fb_full`` (a pair takes F + B).
+    ones, ``sum_x`` and ``max_x`` of what micro-batches take of that (m and 1 where they are equal), and three
+    conditions as 0 or 1: ``uniform``, ``fb_full`` (a pair takes F + B), ``sized``.
     """
     f, i, w = (_mean(cost, stages, v) for cost in (costs.F, costs.I, costs.W))
     per_f, per_i, per_w = (_list(cost, stages, v) for cost in (costs.F, costs.I, costs.W))
     per_b = [a + b for a, b in zip(per_i, per_w, strict=True)]
     pair = f + i + w if costs.FB is None else costs.FB
+    scale = costs.scale if isinstance(costs, SizedCosts) else []
     return {
         "p": p, "m": m, "v": v, "g": g, "S": stages, "f": f, "i": i, "w": w, "b": i + w, "c": costs.comm, "FB": pair,
         "s": costs.S or 0.0, "t": costs.T or 0.0,
         "sum_f": sum(per_f), "max_f": max(per_f), "sum_b": sum(per_b), "max_b": max(per_b),
+        "sum_x": sum(scale) if scale else m, "max_x": max(scale, default=1.0), "sized": float(bool(scale)),
         "uniform": float(costs.uniform), "fb_full": float(costs.FB is None or f + i + w == costs.FB),
     }  # fmt: skip
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from backend.schedule.order.ops import KINDS
-from backend.schedule.order.order import Order, code_count
+from backend.schedule.order.ops import KINDS, PAIR, B, F
+from backend.schedule.order.order import Order, code_count, code_table, micro_numbers
 from backend.schedule.order.placement import Placement
 
 Cost = float | tuple[float, ...]
@@ -52,6 +52,21 @@ class Costs:
         return {name: list(cost) if isinstance(cost, tuple) else cost for name, cost in costs}
 
 
+@dataclass(frozen=True)
+class SizedCosts(Costs):
+    """Costs of a step whose micro-batches differ: those of Costs are of one of size 1, ``sizes`` has each one's in the
+    order in which they enter, and ``fixed`` is the share of an op that does not depend on it (options/sizes.py).
+    """
+
+    sizes: tuple[float, ...] = ()
+    fixed: float = 0.0
+
+    @property
+    def scale(self) -> list[float]:
+        """Return how many times its cost an op of each micro-batch takes."""
+        return [self.fixed + (1.0 - self.fixed) * size for size in self.sizes]
+
+
 def per_stage(cost: Cost, stages: int, v: int) -> Floats:
     """Return (stages,): time of one op in each stage."""
     if isinstance(cost, tuple):
@@ -83,10 +98,37 @@ def _durations(placement: Placement, costs: Costs, v: int) -> Floats:
     return table
 
 
+def own_times(order: Order, costs: SizedCosts, v: int) -> Floats:
+    """Return (N,): time of each op where micro-batches differ. A pair takes what its halves take together, each with
+    the size of its own micro-batch, in the proportion of its own time to theirs.
+    """
+    table, chunks = durations(order.placement, costs, v), order.chunks
+    scale = np.array(costs.scale)
+    out = np.empty(len(order))
+    for rank in range(order.p):
+        span = slice(order.offsets[rank], order.offsets[rank + 1])
+        codes, (first, second) = order.codes[span], micro_numbers(order, rank)
+        shift = order.n * np.array([order.placement.stream(rank, chunk) for chunk in range(chunks)])
+        kind, chunk, back = code_table(chunks)[codes].T
+        single = table[rank, codes] * scale[first + shift[chunk]]
+        paired = kind == PAIR
+        forward, backward = table[rank, F * chunks + chunk], table[rank, B * chunks + back]
+        both = forward * scale[first + shift[chunk]] + backward * scale[second + shift[back]]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = np.where(forward + backward > 0.0, both / (forward + backward), 1.0)
+        out[span] = np.where(paired, table[rank, codes] * share, single)
+    return out
+
+
 def copy_times(order: Order, costs: Costs, v: int) -> Floats:
     """Return (C,): time of each copy of an order that has copies."""
     assert order.copies is not None
     chunks = order.chunks
     rank = np.repeat(np.arange(order.p), np.diff(order.copies.offsets))
     stage = order.placement.stage_of[rank, order.copies.codes % chunks]
-    return per_stage(0.0 if costs.O is None else costs.O, order.placement.stages, v)[stage]
+    times = per_stage(0.0 if costs.O is None else costs.O, order.placement.stages, v)[stage]
+    if not isinstance(costs, SizedCosts):
+        return times
+    micro = [copy[2] for each in range(order.p) for copy in order.copies.row(each, chunks)]
+    sized: Floats = times * np.array(costs.sizes)[np.array(micro, np.int64)]
+    return sized

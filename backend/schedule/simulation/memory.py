@@ -2,7 +2,8 @@
 
 Ops of a rank run one at a time, so the peak follows from the order alone; no times are needed. A chunk's activation
 is allocated when its F starts and freed when its W (or full B) ends; inside a pair the F allocates before the B
-frees. Times matter only if copies move activations away and back. In a forward-only order an F keeps nothing.
+frees. Times matter only if copies move activations away and back. In a forward-only order an F keeps nothing. A
+micro-batch of size x (options/sizes.py) has x times the activations.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy.typing as npt
 from backend.schedule import jit
 from backend.schedule.order.copy_lanes import R
 from backend.schedule.order.ops import PAIR, B, F, I, W
-from backend.schedule.order.order import Order, code_count, decode
+from backend.schedule.order.order import Order, code_count, code_table, decode, micro_numbers
 from backend.schedule.order.repeats import no_phases
 from backend.schedule.order.weight_versions import weight_versions
 from backend.schedule.simulation.simulate import Timeline
@@ -216,9 +217,9 @@ def peak_memory(
     ``weights``.
     """
     order = timeline.order
-    if order.copies is None and weights == 0.0:
+    if order.copies is None and weights == 0.0 and timeline.sizes is None:
         return peaks(order, w_share, v, kept, restored, sizes)[1]
-    if order.copies is None or weights > 0.0:
+    if order.copies is None or weights > 0.0 or timeline.sizes is not None:
         levels = (curve(timeline, rank, w_share, v, kept, weights, restored, sizes)[1] for rank in range(order.p))
         return np.array([level.max(initial=0.0) for level in levels])
     jit.compile_for(2 * len(order))
@@ -248,7 +249,11 @@ def curve(
     """
     order = timeline.order
     span = slice(order.offsets[rank], order.offsets[rank + 1])
-    take, back = (table[order.codes[span], 1] for table in changes(order, w_share, kept, restored, rank, sizes))
+    take, back = (table[:, 1] for table in changes(order, w_share, kept, restored, rank, sizes))
+    if timeline.sizes is None:
+        take, back = take[order.codes[span]], back[order.codes[span]]
+    else:
+        take, back = _sized(timeline, rank, take, back)
     stash = np.zeros(len(take))
     if weights > 0.0:
         stash = weights * v * np.diff(weight_versions(order).stashed[span], prepend=0)
@@ -261,6 +266,21 @@ def curve(
     return times[keep], np.cumsum(moves[keep]) / v
 
 
+def _sized(timeline: Timeline, rank: int, take: Floats, back: Floats) -> tuple[Floats, Floats]:
+    """Return what each op of a rank allocates and frees: that of its code, ``take``, ``back`` (codes,), times the size
+    of its micro-batch. Of a pair the forward allocates what its chunk's forwards do, the backward the rest.
+    """
+    order, sizes = timeline.order, np.array(timeline.sizes)
+    codes = order.codes[order.offsets[rank] : order.offsets[rank + 1]]
+    first, second = micro_numbers(order, rank)
+    kind, chunk, other = code_table(order.chunks)[codes].T
+    shift = order.n * np.array([order.placement.stream(rank, each) for each in range(order.chunks)])
+    one = sizes[first + shift[chunk]]
+    two = np.where(kind == PAIR, sizes[second + shift[other]], one)
+    made = np.where(kind == PAIR, take[F * order.chunks + chunk], take[codes])
+    return made * one + (take[codes] - made) * two, back[codes] * two
+
+
 def _with_copies(timeline: Timeline, rank: int, times: Floats, moves: Floats, kept: Floats) -> tuple[Floats, Floats]:
     """Merge the changes by the compute ops with those by the rank's copies: an offload frees at its end, a reload
     allocates at its start. ``kept`` (chunks,) is what a copy moves. At equal times an offload's comes first and a
@@ -271,6 +291,9 @@ def _with_copies(timeline: Timeline, rank: int, times: Floats, moves: Floats, ke
     span = slice(copies.offsets[rank], copies.offsets[rank + 1])
     reload, chunk = np.divmod(copies.codes[span], timeline.order.chunks)
     reload, held = reload == R, kept[chunk]
+    if timeline.sizes is not None:
+        micro = [each[2] for each in copies.row(rank, timeline.order.chunks)]
+        held = held * np.array(timeline.sizes)[np.array(micro, np.int64)]
     start, end = timeline.copy_start[span], timeline.copy_end[span]
     when = np.where(reload, start, end)
     among = np.where(reload, np.searchsorted(times, when, "right"), np.searchsorted(times, when, "left"))

@@ -5,6 +5,7 @@ Times are in the costs' unit.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -16,7 +17,7 @@ from backend.schedule.order.copy_lanes import R
 from backend.schedule.order.dependencies import Rules, rules_of
 from backend.schedule.order.order import Order
 from backend.schedule.simulation import periodic
-from backend.schedule.simulation.costs import Costs, copy_times, durations
+from backend.schedule.simulation.costs import Costs, SizedCosts, copy_times, durations, own_times
 from backend.schedule.simulation.timeline import NOTHING, Floats, Timeline
 
 __all__ = ["NOTHING", "Floats", "Timeline", "advance", "raise_deadlock", "replay", "simulate"]
@@ -182,6 +183,9 @@ def advance(order: Order, costs: Costs, v: int) -> tuple[Timeline, npt.NDArray[n
     (rows, n) when each result was made (-1: never). ``simulate`` is quicker for a long order that repeats.
     """
     copying = NOTHING if order.copies is None else copy_times(order, costs, v)
+    if isinstance(costs, SizedCosts):
+        timeline, at, done = _advance(order, _NO_COSTS, own_times(order, costs, v), costs.comm, copying)
+        return replace(timeline, sizes=costs.sizes), at, done
     return _advance(order, durations(order.placement, costs, v), NOTHING, costs.comm, copying)
 
 
@@ -225,7 +229,7 @@ def simulate(order: Order, costs: Costs, v: int = 1) -> Timeline:
     A large order is timed on a shorter one where its state repeats (periodic.py), with the same times bit by bit.
     Raises OrderError for an order that deadlocks; ``check.check`` explains the deadlock.
     """
-    if order.repeats is not None:
+    if order.repeats is not None and not isinstance(costs, SizedCosts):
         times = np.append(durations(order.placement, costs, v), costs.comm)
         shorter = periodic.timed(order, times, lambda fewer: advance(fewer, costs, v))
         if shorter is not None:

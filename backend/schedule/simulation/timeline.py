@@ -20,7 +20,8 @@ NOTHING: Floats = np.empty(0)
 @dataclass(frozen=True, eq=False)
 class Timeline:
     """Start and end of every op of an order, planned or measured: ``start``, ``end`` (N,), laid out as
-    ``order.codes``; ``copy_start``, ``copy_end`` (C,) as ``order.copies``.
+    ``order.codes``; ``copy_start``, ``copy_end`` (C,) as ``order.copies``; ``sizes`` of the micro-batches where they
+    differ (options/sizes.py).
     """
 
     order: Order
@@ -28,6 +29,7 @@ class Timeline:
     end: Floats
     copy_start: Floats = field(default_factory=lambda: NOTHING)
     copy_end: Floats = field(default_factory=lambda: NOTHING)
+    sizes: tuple[float, ...] | None = field(default=None, kw_only=True)
 
     def rank(self, rank: int) -> tuple[Floats, Floats]:
         """Return start and end of one rank's ops."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from backend.address.query import KEYS, LISTS, MOST_ENTRIES, PER_CHUNK
+from backend.address.query import KEYS, LISTS, MOST_ENTRIES, PER_CHUNK, PER_MICRO_BATCH
 from backend.schedule.families import imported
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.offload import OF_A_CHUNK as OFFLOAD_OF_A_CHUNK
 from backend.schedule.options.recompute import MODES as RECOMPUTE
+from backend.schedule.options.sizes import INJECTIONS
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
 from backend.schedule.spec import LIMITS, MAX_TIME, MOST_EFFORT, MOST_LAYERS, MOST_ORDER, MOST_SEED, PACKED, Spec
 from backend.web.openapi.operation import Parameter
@@ -31,6 +32,16 @@ TABLE: dict[str, tuple[Schema, str]] = {
     ),
     "recompute": (choice(RECOMPUTE, "none"), f"Part of the forward that runs again before the backward. {BY_CHUNK}"),
     "layers": (whole(0, MOST_LAYERS), f"Layers of each stage. {PER_STAGE}"),
+    "sizes": (
+        text(r"^[a-z]+:[0-9.:,e-]+$", 4000),
+        "Sizes of the micro-batches where they differ: a list with one for each, `lognormal:SIGMA:SEED`, or "
+        "`tokens:ALPHA:BETA:L,L,...`.",
+    ),
+    "fixed": (number(0.0, 1.0, Spec.fixed), "share of an op that does not depend on the size of its micro-batch"),
+    "injection": (
+        choice(INJECTIONS, "given"),
+        "The order in which micro-batches enter: a word, or each micro-batch once.",
+    ),
     "vocabulary": (choice(VOCABULARY, Spec.vocabulary), "placement of the output layer"),
     "offload": (choice(OFFLOAD, "none"), f"Activations copied to host memory and back. {BY_CHUNK}"),
     "shared_link": (flag(Spec.shared_link), "two devices share one link to host memory"),
@@ -56,7 +67,9 @@ TABLE: dict[str, tuple[Schema, str]] = {
 }
 """Each field of a spec and of its costs: as one value (LISTS may have a list of them), and its meaning."""
 FIELDS = {key: schema for key, (schema, _) in TABLE.items()}
-MAY_LACK = frozenset({"group", "memory", "weights", "effort", "order", "layers", "frozen", "FB", "S", "T", "O", "R"})
+MAY_LACK = frozenset(
+    {"group", "memory", "weights", "effort", "order", "layers", "frozen", "sizes", "FB", "S", "T", "O", "R"}
+)
 """Null: none."""
 ENTRY = r"([0-9]{1,6}\*)?[0-9]{1,12}(\.[0-9]{1,12})?(e-?[0-9]{1,2})?"
 LIST = text(rf"^{ENTRY}(,{ENTRY})*$")
@@ -69,7 +82,7 @@ def query_schema(key: str) -> Schema:
     if key in PER_CHUNK:
         word = rf"([0-9]{{1,2}}\*)?({'|'.join(WORDS_OF_A_CHUNK[key])})"
         return either(FIELDS[key], text(rf"^{word}(,{word}){{0,{LIMITS['v'] - 1}}}$"))
-    return either(FIELDS[key], LIST) if key in LISTS else FIELDS[key]
+    return either(FIELDS[key], LIST) if key in LISTS | PER_MICRO_BATCH else FIELDS[key]
 
 
 def spec_query(*keys: str) -> tuple[Parameter, ...]:

@@ -17,13 +17,13 @@ from contextlib import suppress
 from typing import Any
 
 import ray
+from ray._private import node as ray_node
 from ray._private import state as ray_state
 
 from backend.errors import Message, message
 from runner import devices
 from runner.engines.base import EngineError, RankRequest
 from runner.engines.ray.hosts import Host, bundle, missing, read_hosts, silent_hosts
-from runner.engines.ray.patience import be_patient
 from runner.engines.ray.pool import Pool, PoolError, is_placed, last_line, request_placement
 from runner.telemetry import clock
 
@@ -31,7 +31,7 @@ log = logging.getLogger("runner")
 LOOK_S = 0.5  # between two polls of the hosts
 PING_S = 1.0  # between two pings of the hosts, while places are requested
 KNOCK_S, JOIN_S = 20.0, 120.0  # for an answer at the cluster's address, and to join it, also on a busy host
-START_S = 300.0  # to start one of our own
+START_S, SLOWER = 300.0, 10  # to start one of our own, and how many times as long Ray gives that
 CLOSE_S = 1.2  # to leave; the rest of our own cluster is then ended by force
 TRIES = 3  # to start ranks on the hosts that there are
 STORE_BYTES = 256 * 2**20  # of our own: results on their way to rank 0, which go to a disk where there are more
@@ -43,6 +43,18 @@ SYSTEM = {  # of a cluster of our own: how soon a dead host counts as dead, and 
     "health_check_failure_threshold": 3,
     "prestart_worker_first_driver": False,
 }
+
+
+class _RaysClock:
+    """The clock of Ray's own waits, on which time passes more slowly: it gives the start of a node 30 s, a number in
+    its code that nothing sets, and on a busy machine that is too little.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(time, name)
+
+    def monotonic(self) -> float:
+        return time.monotonic() / SLOWER
 
 
 def join(address: str, scratch: str, code: str) -> tuple[str, list[Host]]:
@@ -60,7 +72,7 @@ def join(address: str, scratch: str, code: str) -> tuple[str, list[Host]]:
         own |= {"_temp_dir": f"{scratch}/ray", "_system_config": SYSTEM}
         own |= {"object_store_memory": STORE_BYTES}
         try:
-            be_patient()
+            ray_node.time = _RaysClock()
             ray.init(**(own if not address else {"address": address}), **quiet)
             found.put(list_hosts())
             threading.Event().wait()

@@ -3,6 +3,7 @@ import { t } from "../core/i18n/language.ts";
 import { natural } from "../core/schedule/effective_costs.ts";
 import { PER_CHUNK, inWords, withChunks } from "../core/schedule/per_chunk.ts";
 import { BARRIERS } from "../core/schedule/spec_tables.ts";
+import { readSpecField } from "../core/state/link_fields.ts";
 import { SHARE_STOPS, costStops, including, memoryStops, wholeStops } from "../ui/fields/slider_stops.ts";
 import type { Family, Spec } from "../core/schedule/types.ts";
 import type { FieldOptions } from "../ui/fields/field.ts";
@@ -21,8 +22,17 @@ export const fieldOf = (spec: Spec, name: string): any => ((COSTS.includes(name)
 export function withField(spec: Spec, name: string, value: unknown): Spec {
   if (COSTS.includes(name)) return { ...spec, costs: { ...spec.costs, [name]: value } };
   if (name === "v" && typeof value === "number") return withChunks(spec, value);
+  if (name === "m" && typeof value === "number") return { ...withCount(spec, value), m: value };
+  if (name === "sizes" && value === null) return { ...spec, sizes: null, fixed: 0, injection: "given" };
   const next = { ...spec, [name]: value };
   return PER_CHUNK.includes(name) ? inWords(next) : next;
+}
+
+/** Other micro-batches: sizes that are listed begin again after the last, and enter as given. */
+function withCount(spec: Spec, m: number): Spec {
+  const { sizes, injection } = spec;
+  const listed = Array.isArray(sizes) ? Array.from({ length: m }, (_, k) => sizes[k % sizes.length]) : sizes;
+  return { ...spec, sizes: listed, injection: Array.isArray(injection) ? "given" : injection };
 }
 
 /** The names of the fields that mean something here: a limit of memory that was set is held against any family. */
@@ -38,6 +48,8 @@ export function applicable(family: Family | null, spec: Spec) {
   if (spec.offload !== "none") names.add("O");
   if (family.asynchronous) names.add("weights");
   names.add("layers");
+  names.add("sizes");
+  if (spec.sizes !== null) names.add("fixed");
   if (spec.forward_only) for (const name of OF_BACKWARDS) names.delete(name);
   return names;
 }
@@ -109,6 +121,33 @@ const stageLists = (): FieldOptions[] => [
     empty: t("none"),
     list: true,
     boxOnly: true,
+  },
+];
+
+/** Micro-batches that differ. */
+const sizeFields = (spec: () => Spec): FieldOptions[] => [
+  {
+    name: "sizes",
+    symbol: t("sizes"),
+    label: t(
+      "Sizes of the micro-batches: one number each, separated by commas, or lognormal:SIGMA:SEED, or " +
+        "tokens:ALPHA:BETA:LENGTHS; empty: all alike",
+    ),
+    read: (text) => readSpecField("sizes", text),
+    stops: () => [0],
+    step: 1,
+    empty: t("all alike"),
+    list: true,
+    boxOnly: true,
+  },
+  {
+    name: "fixed",
+    symbol: t("Fixed part of an op"),
+    label: t("Part of an op that takes as long for a small micro-batch as for a large one"),
+    stops: () => including(SHARE_STOPS, spec().fixed),
+    step: 0.05,
+    stacked: true,
+    percent: true,
   },
 ];
 
@@ -213,6 +252,7 @@ export function fieldList(spec: () => Spec, family: () => Family | null): FieldO
       empty: t("none"),
     },
     ...stageLists(),
+    ...sizeFields(spec),
     {
       name: "w_share",
       symbol: t("Activation kept until W"),

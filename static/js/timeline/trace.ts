@@ -26,7 +26,7 @@ export type Trace = {
   idle: ReturnType<typeof whyIdle>;
   step: Step | null;
   rank: number;
-  message?: number; // the number of a message (core/schedule/message_flow.ts)
+  message?: number; // the number of a message (core/timeline/message_flow.ts)
 };
 
 export function traceOp(lane: Lane, op: OpRef): Trace {

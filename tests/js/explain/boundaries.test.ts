@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { crossings } from "../../../static/js/core/explain/boundaries.ts";
-import { messagesOf } from "../../../static/js/core/schedule/message_flow.ts";
+import { messagesOf } from "../../../static/js/core/timeline/message_flow.ts";
 import { schedule } from "../support/helpers.ts";
 import type { PlacementKind } from "../../../static/js/core/schedule/types.ts";
 

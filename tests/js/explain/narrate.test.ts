@@ -6,7 +6,7 @@ import { firstWhere } from "../../../static/js/core/first_where.ts";
 import { nextEdge } from "../../../static/js/core/timeline/edges.ts";
 import { whyIdle } from "../../../static/js/core/explain/why_idle.ts";
 import { follow, microsOf } from "../../../static/js/core/explain/micro_batch_path.ts";
-import { arrives, inbox, messagesOf } from "../../../static/js/core/schedule/message_flow.ts";
+import { arrives, inbox, messagesOf } from "../../../static/js/core/timeline/message_flow.ts";
 import { copyingText, doing, doingText, momentOf, narrate } from "../../../static/js/core/explain/narrate.ts";
 import { find, opText } from "../../../static/js/core/schedule/ops.ts";
 import { phaseOf, phaseOfAll, phases } from "../../../static/js/core/explain/phases.ts";

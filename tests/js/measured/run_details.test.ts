@@ -6,7 +6,7 @@ import { decodeRows } from "../../../static/js/core/measured/rows.ts";
 import { noDetails, sidesOf, wasAwaited, withRows } from "../../../static/js/core/measured/run_details.ts";
 import { alive } from "../../../static/js/core/measured/live_memory.ts";
 import { makers } from "../../../static/js/core/schedule/dependencies.ts";
-import { messagesOf } from "../../../static/js/core/schedule/message_flow.ts";
+import { messagesOf } from "../../../static/js/core/timeline/message_flow.ts";
 import { opText } from "../../../static/js/core/schedule/ops.ts";
 import { formatBytes } from "../../../static/js/core/i18n/numbers.ts";
 import { simulate } from "../../../static/js/core/schedule/simulate.ts";

@@ -49,6 +49,15 @@ const forms: [string, State][] = [
   ["?frozen=1*0", state({ frozen: [0] })],
   ["?frozen=1,3", state({ frozen: [1, 3] })],
   [
+    "?m=3&sizes=1,1.2,0.8&fixed=0.1&injection=mountain",
+    state({ m: 3, sizes: [1, 1.2, 0.8], fixed: 0.1, injection: "mountain" }),
+  ],
+  ["?m=1&sizes=1*2", state({ m: 1, sizes: [2] })],
+  [
+    "?sizes=lognormal:0.3:7&injection=7,0,1,2,3,4,5,6",
+    state({ sizes: "lognormal:0.3:7", injection: [7, 0, 1, 2, 3, 4, 5, 6] }),
+  ],
+  [
     "?t0=3&t1=9.5&at=4.25&sel=2F5@3&theme=dark&tab=run&run=a1-B_2",
     state({}, null, { t0: 3, t1: 9.5, at: 4.25, sel: "2F5@3", theme: "dark", tab: "run", run: "a1-B_2" }),
   ],
@@ -291,6 +300,9 @@ function randomSpec(random: () => number, cost: () => number) {
     frozen: random() < 0.2 ? Array.from({ length: 1 + below(5) }, (_, k) => 2 * k + below(2)) : null,
     recompute: modes(["none", "selective", "full"]),
     layers: random() < 0.3 ? Array.from({ length: 1 + below(9) }, () => below(3)) : null,
+    sizes: random() < 0.2 ? (random() < 0.5 ? `lognormal:0.${1 + below(9)}:${below(99)}` : [...list(), 1.25]) : null,
+    fixed: random() < 0.2 ? random() : 0,
+    injection: random() < 0.2 ? "mountain" : random() < 0.2 ? [2, 0, 1] : "given",
     vocabulary: ["plain", "redistribute", "interlaced"][below(3)],
     offload: random() < 0.3 ? "selective" : modes(["none", "full"]),
     shared_link: random() < 0.5,

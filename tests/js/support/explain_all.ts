@@ -4,7 +4,7 @@
 import { before, criticalPath } from "../../../static/js/core/explain/critical_path.ts";
 import { whyIdle } from "../../../static/js/core/explain/why_idle.ts";
 import { follow, microsOf } from "../../../static/js/core/explain/micro_batch_path.ts";
-import { arrives, inbox, messagesOf } from "../../../static/js/core/schedule/message_flow.ts";
+import { arrives, inbox, messagesOf } from "../../../static/js/core/timeline/message_flow.ts";
 import { messages } from "../../../static/js/core/schedule/metrics.ts";
 import { doing, momentOf, narrate } from "../../../static/js/core/explain/narrate.ts";
 import { kindOf, opText, rankOf } from "../../../static/js/core/schedule/ops.ts";

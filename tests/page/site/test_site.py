@@ -48,7 +48,10 @@ def page(browser: Browser) -> Iterator[Page]:
     complaints: list[str] = []
     made.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
     made.on("pageerror", lambda error: complaints.append(str(error)))
-    made.on("request", lambda asked: None if asked.url.startswith(("file:", "data:", "blob:")) else complaints.append(asked.url))
+    made.on(
+        "request",
+        lambda asked: None if asked.url.startswith(("file:", "data:", "blob:")) else complaints.append(asked.url),
+    )
     yield made
     made.close()
     assert complaints == []

@@ -18,8 +18,8 @@ from backend.schedule.search.initial_orders import keeps
 from backend.schedule.simulation.check import check
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.simulation.simulate import simulate
-from tests.support import cases
 from tests.schedule.search.test_building_block import any_costs
+from tests.support import cases
 
 BLOCKS = {"v-min": v_min.BLOCK.build, "v-half": v_half.BLOCK.build}
 UNIT = Costs(2.0, 2.0, 2.0)

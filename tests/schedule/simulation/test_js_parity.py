@@ -77,6 +77,10 @@ def random_spec(rng: random.Random, name: str) -> Spec:
     if "offload" in family.fields and rng.random() < 0.6:
         offload = rng.choice(("selective", random_modes(rng, v, ("none", "full", "full"))))
         data |= {"offload": offload, "shared_link": rng.random() < 0.3}
+    if rng.random() < 0.3:
+        listed = [rng.choice((1.0, 1.37, rng.random() + 0.2)) for _ in range(data["m"])]
+        data |= {"sizes": rng.choice((listed, f"lognormal:0.3:{rng.randint(0, 99)}")), "fixed": rng.choice((0.0, 0.15))}
+        data["injection"] = rng.choice(("given", "mountain", rng.sample(range(data["m"]), data["m"])))
     if rng.random() < 0.5:
         data["vocabulary"] = rng.choice(("plain", "redistribute", *family.vocabulary))
     if family.asynchronous:

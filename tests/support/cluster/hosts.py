@@ -39,8 +39,8 @@ HEALTH = {
     "RAY_grpc_client_keepalive_timeout_ms": "3000",
     "RAY_prestart_worker_first_driver": "0",  # workers that no rank uses
 }
-# Ray's command, which gives the start of a node 30 s, with ten times as long (runner/engines/ray/patience.py, which is
-# hidden on most hosts).
+# Ray's command, which gives the start of a node 30 s, with ten times as long (as
+# runner/engines/ray/cluster.py, which is hidden on most hosts).
 START_RAY = """
 import time
 from types import SimpleNamespace

@@ -53,7 +53,7 @@ def rows(spec: Spec, block: BlockTable) -> list[Codes]:
 
     The best at the spec's costs of the orders that follow from the choices and of the one in unit slots.
     """
-    return list(constructed(block, spec.p, spec.m, spec.timing))
+    return list(constructed(block, spec.p, spec.m, spec.mean_timing))
 
 
 @lru_cache(maxsize=8)  # V-auto takes part in a chart with several limits, and begins with these orders at each

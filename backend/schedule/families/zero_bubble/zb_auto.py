@@ -56,7 +56,7 @@ def instance_of(spec: Spec, kind: Kind) -> Instance:
     """Return what a search solves for a spec whose stages are placed as ``kind`` says."""
     placement = place(kind, spec.p, 2 if kind == "bidirectional" else spec.v)
     alone = untrained(spec.frozen)
-    return Instance(placement, spec.m, spec.timing, spec.v, spec.v * limit(spec), spec.w_share, alone)
+    return Instance(placement, spec.m, spec.mean_timing, spec.v, spec.v * limit(spec), spec.w_share, alone)
 
 
 def problem(spec: Spec) -> Problem:

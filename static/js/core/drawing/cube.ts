@@ -4,7 +4,7 @@
 // Seen without perspective, boxes that planes parallel to the axes divide are painted right if they come by depth, then
 // by height, then by time: what is behind such a plane cannot cover what is before it.
 
-import { messagesOf } from "../schedule/message_flow.ts";
+import { messagesOf } from "../timeline/message_flow.ts";
 import { KIND_B, KIND_F, KIND_PAIR, chunkOf, globalMicro, kindOf, micros, pairChunks } from "../schedule/ops.ts";
 import type { Schedule, Times } from "../schedule/types.ts";
 

@@ -2,6 +2,7 @@
 // server. What is not sure is for the server to answer or to refuse, with its reason.
 import { CONSTRUCTED } from "./construct.ts";
 import { isLastFirst, ofSizes } from "./table.ts";
+import { areSizes } from "../schedule/sizes.ts";
 import { barriersOf } from "../schedule/effective_costs.ts";
 import { codesPerRank } from "../schedule/ops.ts";
 import { offloadOfChunks, ofStages } from "../schedule/per_chunk.ts";
@@ -26,7 +27,8 @@ const isWhole = (x: unknown, least: number, most: number) => Number.isInteger(x)
 const isTime = (x: unknown, least = 0, most: number = MOST_TIME) => typeof x === "number" && x >= least && x <= most;
 
 /** Whether each field is in its range by itself. */
-function hasValues({ p, m, v, group, memory, w_share, weights, recompute, offload, vocabulary, layers, costs }: Spec) {
+function hasValues(spec: Spec) {
+  const { p, m, v, group, memory, w_share, weights, recompute, offload, vocabulary, layers, costs } = spec;
   const { F, I, W, comm, FB, S, T, O } = costs;
   const times = [F, I, W].flatMap((cost) => (Array.isArray(cost) && cost.length ? cost : [cost]));
   const areModes = (modes: Modes, words: string[], ofChunk: string[]) =>
@@ -45,6 +47,7 @@ function hasValues({ p, m, v, group, memory, w_share, weights, recompute, offloa
     [FB, S, T, O].every((time) => time === null || isTime(time)) &&
     areModes(recompute, Object.keys(RECOMPUTE), Object.keys(RECOMPUTE)) &&
     areModes(offload, OFFLOAD, OFFLOAD_OF_CHUNK) &&
+    areSizes(spec) &&
     Object.hasOwn(BARRIERS, vocabulary) &&
     (layers === null || (layers.every((each) => isWhole(each, 0, MOST_LAYERS)) && layers.some((each) => each > 0)))
   );

@@ -6,7 +6,7 @@
 // The same sums in the same order as backend/schedule/search/building_block.py, so that orders are equal byte by byte.
 //
 // Qi et al. 2024, Pipeline Parallelism with Controllable Memory, arXiv 2405.15362, sections 3 and 4.
-import { timing } from "../schedule/effective_costs.ts";
+import { meanTiming } from "../schedule/effective_costs.ts";
 import { compile } from "../schedule/formula.ts";
 import { KIND_F as F, KIND_I as I, codesPerRank } from "../schedule/ops.ts";
 import { build } from "../schedule/placement.ts";
@@ -83,7 +83,7 @@ const textOf = (rows: Row[]) => rows.map((row) => new TextDecoder("latin1").deco
 function taskOf(spec: Spec, room: number): Task {
   const { p, m, v } = spec;
   const placement = build("v", p, CHUNKS);
-  const costs = timing(spec);
+  const costs = meanTiming(spec);
   const took = durations({ p, chunks: CHUNKS, v, placement } as any, costs);
   const wide = codesPerRank(CHUNKS);
   const rows = p * WIDTH;

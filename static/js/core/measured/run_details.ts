@@ -3,7 +3,7 @@
 
 import { memoized } from "../memoized.ts";
 import { makers } from "../schedule/dependencies.ts";
-import { messagesOf } from "../schedule/message_flow.ts";
+import { messagesOf } from "../timeline/message_flow.ts";
 import type { Schedule } from "../schedule/types.ts";
 import type { BytesRow, MessageRow } from "./rows.ts";
 

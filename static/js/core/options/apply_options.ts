@@ -1,7 +1,7 @@
 // What options place in an order by the costs, added to a base order: S and T first, then copies beside the ops. The
 // same as backend/schedule/families/apply_options.py.
 
-import { barriersOf, shapedByOptions } from "../schedule/effective_costs.ts";
+import { barriersOf, meanTiming, shapedByOptions } from "../schedule/effective_costs.ts";
 import { simulate } from "../schedule/simulate.ts";
 import { withOffload } from "./offload.ts";
 import { withShards } from "./vocabulary.ts";
@@ -29,10 +29,12 @@ export function timedWithOptions(
   into?: Times, // its arrays are reused when they are long enough
 ): { schedule: Schedule; times: Times } {
   const barriers = spec.vocabulary === "interlaced" ? 0 : barriersOf(spec);
-  const spread = schedule.base && barriers > 0 ? withShards(schedule, costs, barriers) : schedule;
+  const mean = costs.sized ? meanTiming(spec) : costs;
+  const spread = schedule.base && barriers > 0 ? withShards(schedule, mean, barriers) : schedule;
   const made =
     schedule.base && spec.offload !== "none"
-      ? withOffload(spread, costs, spec.offload, into)
+      ? withOffload(spread, mean, spec.offload, into)
       : { schedule: spread, times: null };
-  return { schedule: made.schedule, times: made.times ?? simulate(made.schedule, costs, into) };
+  const timed = costs.sized ? null : made.times;
+  return { schedule: made.schedule, times: timed ?? simulate(made.schedule, costs, into) };
 }

@@ -1,5 +1,6 @@
 // The costs that ops really have: what the options of a spec make of the costs that were given. The same sums in the
 // same order as backend/schedule/options/effective_costs.py, so that times are equal bit by bit. Knows no order.
+import { entering } from "./sizes.ts";
 import { ofStages } from "./per_chunk.ts";
 import { BARRIERS, RECOMPUTE } from "./spec_tables.ts";
 import type { Costs, Spec } from "./types.ts";
@@ -29,6 +30,12 @@ export function natural(spec: Spec) {
 
 /** Every option counted; S, T and O are numbers where ops of that kind exist. */
 export function timing(spec: Spec): Costs {
+  const sizes = entering(spec);
+  return sizes ? { ...meanTiming(spec), sized: { sizes, fixed: spec.fixed } } : meanTiming(spec);
+}
+
+/** The same of a micro-batch of size 1, for which orders are constructed. */
+export function meanTiming(spec: Spec): Costs {
   const { costs, p, v, vocabulary } = spec;
   const plain =
     vocabulary === "plain" && costs.S === null && costs.T === null && spec.offload === "none" && spec.layers === null;

@@ -130,6 +130,8 @@ export function vars(spec: Spec, size: { stages?: number; n?: number } = {}): Va
   const perF = each(costs.F, stages, v);
   const perW = each(costs.W, stages, v);
   const perB = each(costs.I, stages, v).map((x, s) => x + perW[s]);
+  const { sizes, fixed } = costs.sized ?? { sizes: null, fixed: 0 };
+  const scale = sizes && sizes.map((x) => fixed + (1 - fixed) * x);
   const sum = (xs: number[]) => xs.reduce((a, b) => a + b, 0);
   const alike = [costs.F, costs.I, costs.W].every(
     (cost) => typeof cost === "number" || cost.every((x) => x === cost[0]),
@@ -151,6 +153,9 @@ export function vars(spec: Spec, size: { stages?: number; n?: number } = {}): Va
     max_f: Math.max(...perF),
     sum_b: sum(perB),
     max_b: Math.max(...perB),
+    sum_x: scale ? sum(scale) : m,
+    max_x: scale ? Math.max(...scale) : 1,
+    sized: Number(scale !== null),
     uniform: Number(alike),
     fb_full: Number(costs.FB === null || costs.FB === f + i + w),
     s: costs.S ?? 0,

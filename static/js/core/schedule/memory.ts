@@ -6,7 +6,8 @@
 import { memoized } from "../memoized.ts";
 import { RELOAD } from "./copies.ts";
 import { firstTrained } from "./effective_costs.ts";
-import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_W, chunkOf, kindOf, pairChunks } from "./ops.ts";
+import { entering } from "./sizes.ts";
+import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_W, chunkOf, kindOf, micros, pairChunks } from "./ops.ts";
 import { valuesOf } from "./per_chunk.ts";
 import { RECOMPUTE } from "./spec_tables.ts";
 import { versions } from "./weight_versions.ts";
@@ -19,6 +20,7 @@ export type Holding = {
   weights: number; // what each stashed weight version costs
   restored: number; // the part of a chunk's activations that a full backward restores at a time
   ranks?: Chunks[]; // of each rank, where chunks are not all alike
+  sizes?: number[]; // of the micro-batches in the order in which they enter, where they differ
 };
 /** By chunk: its size in those of a mean chunk of the device, and kept as above. */
 type Chunks = { size: number[]; kept: number[] };
@@ -33,6 +35,7 @@ export const holding = (spec: Spec): Holding => ({
   kept: valuesOf(spec.recompute, KEPT),
   weights: spec.weights ?? 0,
   restored: 1,
+  sizes: entering(spec) ?? undefined,
 });
 
 /** The part of an activation that is held until the backward, by chunk. */
@@ -104,6 +107,28 @@ function tables(chunks: number, { kept, wShare, restored, ranks }: Holding, rank
   return [takes(chunks, own.kept, restored, own.size), backs(chunks, wShare, own.kept, restored, own.size)] as const;
 }
 
+/**
+ * What each op of a rank takes and gives back where micro-batches differ: that of its code times the size of its
+ * micro-batch. Of a pair the forward takes what its chunk's forwards do, the backward the rest.
+ */
+function sizedMoves(schedule: Schedule, rank: number, sizes: number[], take: Float64Array, back: Float64Array) {
+  const { chunks, codes, n, offsets, placement } = schedule;
+  const { first, second } = micros(schedule);
+  const of = (chunk: number, k: number) => sizes[k + n * placement.stream[rank * chunks + chunk]];
+  const from = offsets[rank];
+  const [taken, given] = [0, 0].map(() => new Float64Array(offsets[rank + 1] - from));
+  for (let i = from; i < offsets[rank + 1]; i++) {
+    const code = codes[i];
+    const one = of(chunkOf(code, chunks), first[i]);
+    const isPair = kindOf(code, chunks) === KIND_PAIR && second !== null;
+    const two = isPair ? of(code % chunks, second[i]) : one;
+    const made = isPair ? take[KIND_F * chunks + chunkOf(code, chunks)] : take[code];
+    taken[i - from] = made * one + (take[code] - made) * two;
+    given[i - from] = back[code] * two;
+  }
+  return { taken, given };
+}
+
 /** Returns the highest level of each rank. */
 function peaks(schedule: Schedule, how: Holding): Float64Array {
   const { p, chunks, codes, offsets } = schedule;
@@ -132,7 +157,7 @@ export const peakInFlight = (schedule: Schedule) =>
  * times: needed where there are copies or stashed weights.
  */
 export function peakMemory(schedule: Schedule, times: Times | null, how: Holding) {
-  if (times && (schedule.copies || how.weights > 0)) {
+  if (times && (schedule.copies || how.weights > 0 || how.sizes)) {
     return Float64Array.from({ length: schedule.p }, (_, r) =>
       curve(schedule, times, r, how).y.reduce((a, b) => Math.max(a, b), 0),
     );
@@ -154,14 +179,15 @@ export function curve(
   const { chunks, codes, offsets } = schedule;
   if (isForwardOnly(schedule)) return { t: new Float64Array(0), y: new Float64Array(0) };
   const { start, end } = times;
-  const { v, weights } = how;
+  const { v, weights, sizes } = how;
   const [taken, back] = tables(chunks, how, rank);
   const take = takesOn(schedule, rank, taken);
   const stashed = weights > 0 ? versions(schedule).stashed : null;
   const from = offsets[rank];
+  const sized = sizes ? sizedMoves(schedule, rank, sizes, take, back) : null;
   let to = from;
   while (to < offsets[rank + 1] && end[to] < Infinity) to++;
-  const copies = copyMoves(schedule, times, rank, taken, from, to);
+  const copies = copyMoves(schedule, times, rank, { take: taken, sizes }, from, to);
   const most = 2 * (to - from) + copies.count;
   const [t, y] = into ? [roomIn(into.t, most), roomIn(into.y, most)] : [new Float64Array(most), new Float64Array(most)];
   let size = 0;
@@ -176,7 +202,7 @@ export function curve(
     const i = from + (move >> 1);
     if (i === to) break;
     const begins = move % 2 === 0;
-    let change = begins ? take[codes[i]] : -back[codes[i]];
+    let change = begins ? (sized?.taken[i - from] ?? take[codes[i]]) : -(sized?.given[i - from] ?? back[codes[i]]);
     if (stashed && !begins) change += weights * v * (stashed[i] - (i > from ? stashed[i - 1] : 0));
     if (change === 0) continue;
     level += change;
@@ -207,18 +233,20 @@ function copyMoves(
   { copies, chunks, count: ops }: Schedule,
   { start, end }: Times,
   rank: number,
-  take: Float64Array,
+  { take, sizes }: { take: Float64Array; sizes?: number[] },
   from: number,
   to: number,
 ): { count: number; among: Int32Array; when: Float64Array; change: Float64Array } {
   const [first, stop] = copies ? [copies.offsets[rank], copies.offsets[rank + 1]] : [0, 0];
   if (moves.among.length < stop - first) moves = roomForMoves(stop - first);
   const { among, when, change } = moves;
+  const done = new Int32Array(2 * chunks); // copies so far, by code
   let count = 0;
   let sorted = true;
   let [at, last] = [0, -Infinity]; // a lane's copies come one after the other, so that the search goes on from the last
   for (let i = first; copies && i < stop; i++) {
     const reload = copies.codes[i - ops] >= RELOAD * chunks;
+    const micro = done[copies.codes[i - ops]]++;
     const time = reload ? start[i] : end[i];
     if (time === Infinity) continue; // of a live run, not reported yet
     if (time < last || (time === last && !reload)) at = 0;
@@ -226,7 +254,7 @@ function copyMoves(
     last = time;
     among[count] = end[i] > start[i] ? at : 2 * copies.issued[i - ops];
     when[count] = time;
-    const moved = take[copies.codes[i - ops] % chunks]; // as much as the chunk's F
+    const moved = take[copies.codes[i - ops] % chunks] * (sizes?.[micro] ?? 1); // as much as the chunk's F
     change[count] = reload ? moved : -moved;
     if (count > 0 && among[count] < among[count - 1]) sorted = false;
     count++;

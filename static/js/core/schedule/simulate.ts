@@ -16,7 +16,7 @@ import {
   opText,
 } from "./ops.ts";
 import { phasesOf, timePeriodic } from "./periodic.ts";
-import type { Costs, Schedule, Times } from "./types.ts";
+import type { Costs, Schedule, Sized, Times } from "./types.ts";
 
 /** The time of one op, or copy, of a stage. */
 export const share = (cost: number | number[], stage: number, v: number) =>
@@ -46,6 +46,59 @@ function duration(kind: number, stage: number, backStage: number, costs: Costs, 
   const backward = share(costs.I, backStage, v) + share(costs.W, backStage, v);
   if (kind === KIND_B) return backward;
   return costs.FB === null ? share(costs.F, stage, v) + backward : costs.FB / v;
+}
+
+/**
+ * The time of each op where micro-batches differ. A pair takes what its halves take together, each with the size of its
+ * own micro-batch, in the proportion of its own time to theirs.
+ */
+export function ownTimes(schedule: Schedule, costs: Costs, { sizes, fixed }: Sized) {
+  const { p, n, chunks, codes, offsets, count, placement } = schedule;
+  const width = codesPerRank(chunks);
+  const took = durations(schedule, costs);
+  const { first, second } = micros(schedule);
+  const scale = sizes.map((size) => fixed + (1 - fixed) * size);
+  const own = new Float64Array(count);
+  for (let r = 0; r < p; r++) {
+    const row = r * width;
+    const of = (chunk: number, k: number) => scale[k + n * placement.stream[r * chunks + chunk]];
+    for (let i = offsets[r]; i < offsets[r + 1]; i++) {
+      const code = codes[i];
+      const chunk = chunkOf(code, chunks);
+      if (kindOf(code, chunks) === KIND_PAIR && second) {
+        const back = code % chunks;
+        const [f, b] = [took[row + KIND_F * chunks + chunk], took[row + KIND_B * chunks + back]];
+        const both = f * of(chunk, first[i]) + b * of(back, second[i]);
+        own[i] = took[row + code] * (f + b > 0 ? both / (f + b) : 1);
+      } else own[i] = took[row + code] * of(chunk, first[i]);
+    }
+  }
+  return own;
+}
+
+/** The planned time of an op: i, its flat index. */
+export function durationOf(schedule: Schedule, costs: Costs): (rank: number, i: number) => number {
+  if (costs.sized) {
+    const own = ownTimes(schedule, costs, costs.sized);
+    return (_, i) => own[i];
+  }
+  const took = durations(schedule, costs);
+  return (rank, i) => took[rank * codesPerRank(schedule.chunks) + schedule.codes[i]];
+}
+
+/** The time of each copy: of its slot, and with the size of what it moves. */
+function copyTimes({ chunks, v, count, copies, placement }: Schedule, costs: Costs) {
+  const out = new Float64Array(copies?.count ?? 0);
+  for (let r = 0; copies && r < copies.offsets.length - 1; r++) {
+    const done = new Int32Array(2 * chunks);
+    for (let i = copies.offsets[r] - count; i < copies.offsets[r + 1] - count; i++) {
+      const code = copies.codes[i];
+      const time = share(costs.O ?? 0, placement.stage[r * chunks + (code % chunks)], v);
+      const micro = done[code]++;
+      out[i] = costs.sized ? time * costs.sized.sizes[micro] : time;
+    }
+  }
+  return out;
 }
 
 /**
@@ -168,7 +221,8 @@ type Run = Omit<Tables, "joins" | "size"> & {
   width: number;
   first: Int32Array;
   second: Int32Array;
-  took: Float64Array;
+  took: Float64Array; // by rank and code, or by op
+  byOp: boolean;
   cells: Float64Array;
   start: Float64Array;
   end: Float64Array;
@@ -180,7 +234,7 @@ type Run = Omit<Tables, "joins" | "size"> & {
  * closures so that the compiler keeps it in registers.
  */
 function advance(run: Run, r: number, i: number) {
-  const { codes, first, second, took, cells, start, end, inA, inB, outA, outB, lagA, lagB, shards } = run;
+  const { codes, first, second, took, byOp, cells, start, end, inA, inB, outA, outB, lagA, lagB, shards } = run;
   const row = r * run.width;
   const stop = run.offsets[r + 1];
   let clock = i > run.offsets[r] ? end[i - 1] : 0;
@@ -201,7 +255,7 @@ function advance(run: Run, r: number, i: number) {
       if (x < 0) return i;
       if (x + lagB[at] > from) from = x + lagB[at];
     }
-    clock = from + took[at];
+    clock = from + took[byOp ? i : at];
     start[i] = from;
     end[i] = clock;
     const out = outA[at];
@@ -227,7 +281,7 @@ function copy(
   r: number,
   i: number,
   done: number, // compute ops of the rank so far
-  took: Float64Array, // by chunk
+  took: Float64Array, // by copy
   cells: Float64Array,
   { start, end }: Times,
   reloaded: Int32Array, // by slot
@@ -239,7 +293,7 @@ function copy(
     const slot = r * chunks + (code % chunks);
     const free = i > copies.offsets[r] ? end[i - 1] : 0;
     start[i] = Math.max(free, issued > 0 ? end[offsets[r] + issued - 1] : 0);
-    end[i] = start[i] + took[slot];
+    end[i] = start[i] + took[i - count];
     if (((code / chunks) | 0) === RELOAD) cells[(2 * p * chunks + slot) * n + reloaded[slot]++] = end[i];
   }
   return i;
@@ -247,7 +301,7 @@ function copy(
 
 /** into: its arrays are reused when they are long enough. */
 export function simulate(schedule: Schedule, costs: Costs, into?: Times): Times {
-  const periodic = phasesOf(schedule).length > 0 ? simulateShorter(schedule, costs, into) : null;
+  const periodic = !costs.sized && phasesOf(schedule).length > 0 ? simulateShorter(schedule, costs, into) : null;
   if (periodic) return periodic;
   const { times, at } = advanceAll(schedule, costs, into);
   if (at.some((i, r) => i < schedule.offsets[r + 1])) throw deadlock(schedule, at);
@@ -292,7 +346,7 @@ export function simulateSoFar(schedule: Schedule, costs: Costs): { times: Times;
 
 /** Run all ranks as far as they can go. Returns at: the flat index where each rank stopped. */
 function advanceAll(schedule: Schedule, costs: Costs, into?: Times): { times: Times; at: Int32Array } {
-  const { p, chunks, n, v, codes, offsets, count, copies, placement } = schedule;
+  const { p, chunks, n, codes, offsets, count, copies } = schedule;
   const times = roomFor(count + (copies?.count ?? 0), into);
   const { first, second } = micros(schedule);
   const table = tables(schedule, costs.comm);
@@ -306,7 +360,7 @@ function advanceAll(schedule: Schedule, costs: Costs, into?: Times): { times: Ti
     latest: new Float64Array(2 * n),
   };
   const width = codesPerRank(chunks);
-  const took = durations(schedule, costs);
+  const took = costs.sized ? ownTimes(schedule, costs, costs.sized) : durations(schedule, costs);
   const { start, end } = times;
   const { inA, inB, outA, outB, lagA, lagB, shards } = table;
   const run = {
@@ -323,6 +377,7 @@ function advanceAll(schedule: Schedule, costs: Costs, into?: Times): { times: Ti
     first,
     second: second ?? first,
     took,
+    byOp: costs.sized !== undefined,
     cells,
     start,
     end,
@@ -330,7 +385,7 @@ function advanceAll(schedule: Schedule, costs: Costs, into?: Times): { times: Ti
   };
   const at = offsets.slice(0, p);
   const copyAt = copies?.offsets.slice(0, p);
-  const copyTook = Float64Array.from(placement.stage, (stage) => share(costs.O ?? 0, stage, v));
+  const copyTook = copyTimes(schedule, costs);
   const reloaded = new Int32Array(p * chunks);
   let left = count;
   for (let down = true; left > 0; down = !down) {

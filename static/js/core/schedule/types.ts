@@ -13,7 +13,10 @@ export type Costs = {
   T: number | null;
   O: number | number[] | null; // one copy to or from host memory
   R: number | number[] | null; // what recomputation adds to I, where all of a device's share is run again
+  sized?: Sized; // of effective costs, where micro-batches differ
 };
+/** sizes: of the micro-batches in the order in which they enter; fixed: the share of an op that is alike for all. */
+export type Sized = { sizes: number[]; fixed: number };
 /** One word for all chunks of a device, or one of each (per_chunk.ts). */
 export type Modes = string | string[];
 export type Spec = {
@@ -29,6 +32,9 @@ export type Spec = {
   frozen: number[] | null; // stages that are not trained, in rising order
   recompute: Modes;
   layers: number[] | null;
+  sizes: string | number[] | null; // of micro-batches that differ: a rule, or one each
+  fixed: number;
+  injection: string | number[];
   vocabulary: string;
   offload: Modes;
   shared_link: boolean;

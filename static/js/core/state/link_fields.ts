@@ -11,6 +11,7 @@ import {
   OFFLOAD_OF_CHUNK,
   RECOMPUTE,
 } from "../schedule/spec_tables.ts";
+import { INJECTIONS, sizesOf } from "../schedule/sizes.ts";
 import { countsOf, isLayout, readLayout } from "./megatron_layout.ts";
 import type { Spec } from "../schedule/types.ts";
 
@@ -135,6 +136,12 @@ const READERS: Record<string, (text: string) => Read> = {
   frozen: optional(frozenFrom),
   recompute: modes(Object.keys(RECOMPUTE), Object.keys(RECOMPUTE)),
   layers: optional(countsFrom),
+  sizes: optional(sizesFrom),
+  fixed: numberWith(
+    (x) => x >= 0 && x <= 1,
+    () => t("a number from 0 to 1"),
+  ),
+  injection: injectionFrom,
   vocabulary: oneOf(Object.keys(BARRIERS)),
   offload: modes(OFFLOAD, OFFLOAD_OF_CHUNK),
   shared_link: truth,
@@ -175,6 +182,22 @@ export function countsFrom(text: string): Read {
   return list && list.every((x) => Number.isInteger(x))
     ? { value: list }
     : { wanted: t("whole numbers, one for each stage") };
+}
+
+/** A rule, or one positive number for each micro-batch, also of one. */
+function sizesFrom(text: string): Read {
+  const wanted = t("a number for each micro-batch, lognormal:SIGMA:SEED or tokens:ALPHA:BETA:LENGTHS");
+  if (/^[a-z]/.test(text)) return sizesOf(text, 1) ? { value: text } : { wanted };
+  const list = entriesOf(text)?.map(plain);
+  return list?.every((x) => x > 0) ? { value: list } : { wanted };
+}
+
+/** A word, or each micro-batch once. */
+function injectionFrom(text: string): Read {
+  if (INJECTIONS.includes(text)) return { value: text };
+  const list = entriesOf(text)?.map(plain) ?? [];
+  const isOrder = list.length > 0 && [...list].sort((a, b) => a - b).every((k, at) => k === at);
+  return isOrder ? { value: list } : { wanted: t("given, mountain, or each micro-batch once") };
 }
 
 /** The number of first stages, or a list of stages, as these stages. */

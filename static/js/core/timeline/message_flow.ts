@@ -2,9 +2,9 @@
 // A barrier is no message (all ranks meet in it).
 
 import { memoized } from "../memoized.ts";
-import { makers } from "./dependencies.ts";
-import { KIND_B, KIND_F, KIND_I, KIND_PAIR, chunkOf, kindOf, micros } from "./ops.ts";
-import type { Costs, Schedule, Times } from "./types.ts";
+import { makers } from "../schedule/dependencies.ts";
+import { KIND_B, KIND_F, KIND_I, KIND_PAIR, chunkOf, kindOf, micros } from "../schedule/ops.ts";
+import type { Costs, Schedule, Times } from "../schedule/types.ts";
 
 /**
  * By number, in the order of the givers' flat indices, so that those of a rank stand together, rank r's from offsets[r]

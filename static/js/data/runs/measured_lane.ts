@@ -2,9 +2,8 @@
 // infinity.
 import { deviceShare } from "../costs/preset_costs.ts";
 import { noDetails, withRows } from "../../core/measured/run_details.ts";
-import { codesPerRank } from "../../core/schedule/ops.ts";
 import { timing } from "../../core/schedule/effective_costs.ts";
-import { durations } from "../../core/schedule/simulate.ts";
+import { durationOf } from "../../core/schedule/simulate.ts";
 import type { Lane } from "../lanes.ts";
 import type { CopyRow, OpRow, RunRows } from "../../core/measured/rows.ts";
 import type { Noted } from "../../core/measured/waits.ts";
@@ -25,16 +24,18 @@ function flatIndex(p: number, offsets: Int32Array | undefined, { rank, index }: 
 }
 
 /** Costs in another unit. by: its number in the old one. */
-const scaled = (costs: Costs, by: number) =>
-  Object.fromEntries(
+const scaled = ({ sized, ...costs }: Costs, by: number): Costs => ({
+  ...(Object.fromEntries(
     Object.entries(costs).map(([name, cost]) => [
       name,
       cost === null ? null : Array.isArray(cost) ? cost.map((each) => each * by) : cost * by,
     ]),
-  ) as Costs;
+  ) as unknown as Costs),
+  ...(sized ? { sized } : {}),
+});
 
 export class RunLane {
-  durations: Float64Array;
+  durationOf: (rank: number, i: number) => number; // as planned; i: flat index of an op
   lane: Lane;
 
   /** ops that have ended */
@@ -56,7 +57,7 @@ export class RunLane {
     const start = new Float64Array(all).fill(Infinity);
     const end = new Float64Array(all).fill(Infinity);
     this.#known = new Uint8Array(all);
-    this.durations = durations(schedule, timing(run.spec));
+    this.durationOf = durationOf(schedule, timing(run.spec));
     const noted = {
       ready: new Float64Array(all).fill(Infinity),
       wait: new Float64Array(all),
@@ -91,7 +92,7 @@ export class RunLane {
       this.#ops.push({ i, row });
       this.done++;
       this.#measured += row.end - row.start;
-      this.#planned += this.#plannedDuration(row.rank, i);
+      this.#planned += this.durationOf(row.rank, i);
     }
     for (const row of copies) {
       const i = this.#add(flatIndex(p, schedule.copies?.offsets, row));
@@ -141,20 +142,14 @@ export class RunLane {
       I: deviceShare(plan.costs.I, plan.p),
       W: deviceShare(plan.costs.W, plan.p),
     };
-    this.durations = durations(schedule, timing({ ...run.spec, costs }));
+    this.durationOf = durationOf(schedule, timing({ ...run.spec, costs }));
     this.#planned = 0;
-    for (const { i, row } of this.#ops) this.#planned += this.#plannedDuration(row.rank, i);
+    for (const { i, row } of this.#ops) this.#planned += this.durationOf(row.rank, i);
     const own = (run.unit_ms ?? 1) * 1e6;
     const estimate = this.#planned > 0 ? this.#measured / this.#planned : own;
     this.#givenUnit = ms || (estimate > own / ALIKE && estimate < own * ALIKE) ? own : estimate;
     this.#setUnit(run);
     this.#place();
-  }
-
-  /** i: flat index of an op. */
-  #plannedDuration(rank: number, i: number) {
-    const { codes, chunks } = this.lane.schedule;
-    return this.durations[rank * codesPerRank(chunks) + codes[i]];
   }
 
   /** The unit is known when the run is paced, and once it is over; until then it is estimated from the ops so far. */

@@ -9,7 +9,11 @@ import { StageTable } from "../../ui/fields/stage_table.ts";
 import { LAYERS_A_STAGE, natural, stagesOf } from "../../core/schedule/effective_costs.ts";
 import { offloadOfChunks, ofStages } from "../../core/schedule/per_chunk.ts";
 import { BARRIERS, IMPORTED, OFFLOAD_OF_CHUNK } from "../../core/schedule/spec_tables.ts";
-import { formatNumber } from "../../core/i18n/numbers.ts";
+import { formatNumber, formatPercent } from "../../core/i18n/numbers.ts";
+import { entering } from "../../core/schedule/sizes.ts";
+import { stepsByEntry } from "../../core/families/entry_gain.ts";
+import { onRest } from "../../ui/rest.ts";
+import { tame } from "../../data/costs/time_unit.ts";
 import type { Field } from "../../ui/fields/field.ts";
 import type { Family, Modes, Spec } from "../../core/schedule/types.ts";
 
@@ -37,6 +41,8 @@ const offloadMeans = (): Record<string, string> => ({
   selective: t("The first half of a device's chunks, whose activations live longest, go to host memory and back."),
   full: t("The activations of all chunks that live long enough go to host memory and back."),
 });
+
+const DRAWN = "lognormal:0.3:1";
 
 export class Options {
   acts: OptionActs;
@@ -69,6 +75,19 @@ export class Options {
   #forwardOnlyMeans = h("p#forward-only-means.footnote.hint", {
     text: t("Each stage runs one F per micro-batch. Nothing is kept for a backward pass."),
   });
+  #draw = h(
+    "button#draw-sizes.link",
+    { onclick: () => this.acts.put(withField(this.acts.spec(), "sizes", DRAWN), "sizes") },
+    t("Let micro-batches differ"),
+  );
+  #injection = select(
+    "injection",
+    { given: t("As the data has them"), mountain: t("Rising, then falling: small ones first and last") },
+    (value) => ({ given: t("as given"), mountain: t("mountain") })[value] ?? value,
+    (value) => this.acts.put(withField(this.acts.spec(), "injection", value), "injection"),
+  );
+  #injectionRow = row(t("entry"), this.#injection);
+  #gain = h("p#injection-means.footnote.hint");
   #means = h("p#vocabulary-means.footnote.hint");
   #ratio = h("p#offload-means.footnote.hint");
   node = h("details#options.fold.options");
@@ -83,9 +102,11 @@ export class Options {
   );
   /** What is shown. */
   #synced: unknown[] = [];
+  #said: Spec | null = null;
 
   constructor(acts: OptionActs, fields: Map<string, Field>) {
     this.acts = acts;
+    onRest(() => this.#sayEntry());
     const node = (name: string) => (fields.get(name) as Field).node;
     this.node.append(
       h("summary", h("span", { text: t("Options") }), this.#summary),
@@ -105,6 +126,11 @@ export class Options {
         node("layers"),
         this.#layers.node,
         node("frozen"),
+        node("sizes"),
+        this.#draw,
+        this.#injectionRow,
+        this.#gain,
+        node("fixed"),
       ),
     );
   }
@@ -137,7 +163,9 @@ export class Options {
     const family = this.acts.family();
     const { forward_only, vocabulary, offload, recompute, shared_link, layers, weights, costs, p, v } = spec;
     this.#layers.sync();
+    this.#syncSizes(spec);
     const now = [family, forward_only, vocabulary, offload, recompute, shared_link, layers, weights, costs, p, v];
+    now.push(spec.sizes);
     if (now.every((each, at) => each === this.#synced[at])) return; // a drag of m changes nothing here
     this.#synced = now;
     const alone = Boolean(family?.fields.includes("forward_only"));
@@ -166,6 +194,27 @@ export class Options {
     replace(this.#summary, active.join(t(", ")));
     if (active.length) this.node.open = true;
   }
+
+  /** Micro-batches that differ, and what another order of entry would give. */
+  #syncSizes(spec: Spec) {
+    const { sizes, injection } = spec;
+    show(this.#draw, sizes === null);
+    show(this.#injectionRow, sizes !== null);
+    show(this.#gain, sizes !== null);
+    if (sizes === null) return;
+    const listed = Array.isArray(injection);
+    if (listed && this.#injection.options.length === 2)
+      this.#injection.append(h("option", { value: "listed", text: t("as listed"), disabled: true }));
+    this.#injection.value = listed ? "listed" : injection;
+  }
+
+  /** Say it when the reader rests: it takes a step of its own. */
+  #sayEntry() {
+    const spec = this.acts.spec();
+    if (spec.sizes === null || spec === this.#said) return;
+    this.#said = spec;
+    setText(this.#gain, entryText(spec));
+  }
 }
 
 /** Layers of each stage; where none are given, as many as redistribution begins with. */
@@ -184,7 +233,28 @@ function activeOptions(spec: Spec) {
   if (spec.offload !== "none") out.push(t("offload {how}", { how: modesName(spec.offload) }));
   if (spec.layers !== null) out.push(t("layers"));
   if (spec.weights !== null) out.push(t("stashed weights"));
+  if (spec.sizes !== null) out.push(t("micro-batches differ"));
   return out;
+}
+
+/** The smallest and the largest micro-batch, and what the order of entry changes. */
+function entryText(spec: Spec) {
+  const sizes = entering(spec);
+  if (!sizes) return "";
+  const number = (x: number) => formatNumber(Number(x.toPrecision(3)));
+  const range = t("Sizes from {least} to {most}.", {
+    least: number(Math.min(...sizes)),
+    most: number(Math.max(...sizes)),
+  });
+  const steps = stepsByEntry(spec);
+  if (!steps) return range;
+  const change = (x: number) => `${x < 0 ? "−" : "+"}${formatPercent(Math.abs(x))}`;
+  const gain = t("A step takes {given} as given, {mountain} as a mountain ({change}).", {
+    given: number(steps.given),
+    mountain: number(steps.mountain),
+    change: change(steps.mountain / steps.given - 1),
+  });
+  return range + t(" ") + tame(gain);
 }
 
 /** k, the copies' time over the compute's (PipeOffload). */

@@ -9,7 +9,7 @@ import { messagePath } from "./messages.ts";
 import { colour } from "../../ui/palette.ts";
 import { t } from "../../core/i18n/language.ts";
 import { formatNumber } from "../../core/i18n/numbers.ts";
-import { messagesOf } from "../../core/schedule/message_flow.ts";
+import { messagesOf } from "../../core/timeline/message_flow.ts";
 import { KIND_S, kindOf } from "../../core/schedule/ops.ts";
 import { opsInWindow, type Row } from "../../core/timeline/layout.ts";
 import { plannedTimes } from "../../data/matched_plan.ts";

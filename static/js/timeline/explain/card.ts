@@ -13,9 +13,21 @@ import { barriersAt, type Join } from "../../core/timeline/barriers.ts";
 import { OFFLOAD, copyOf } from "../../core/schedule/copies.ts";
 import { whyIdle, type Idle } from "../../core/explain/why_idle.ts";
 import { t } from "../../core/i18n/language.ts";
-import { arrives, messagesOf } from "../../core/schedule/message_flow.ts";
+import { arrives, messagesOf } from "../../core/timeline/message_flow.ts";
 import { shortText, withoutSuffix } from "../../core/explain/narrate.ts";
-import { KIND_F, KIND_PAIR, KIND_S, chunkOf, kindOf, opText, partText, rankOf } from "../../core/schedule/ops.ts";
+import {
+  KIND_F,
+  KIND_PAIR,
+  KIND_S,
+  chunkOf,
+  globalMicro,
+  kindOf,
+  micros,
+  opText,
+  partText,
+  rankOf,
+} from "../../core/schedule/ops.ts";
+import { entryOrder, sizesOf } from "../../core/schedule/sizes.ts";
 import { formatNumber } from "../../core/i18n/numbers.ts";
 import { held, levelAt } from "../../core/timeline/memory_strips.ts";
 import { spentBefore, spentText } from "../../core/measured/waits.ts";
@@ -23,7 +35,7 @@ import { plannedTimes } from "../../data/matched_plan.ts";
 import { versions } from "../../core/schedule/weight_versions.ts";
 import type { Trace } from "../trace.ts";
 import type { Lane } from "../../data/lanes.ts";
-import type { Times } from "../../core/schedule/types.ts";
+import type { OpRef, Sized, Times } from "../../core/schedule/types.ts";
 import type { Box } from "../draw/axis.ts";
 
 const MOST = 3;
@@ -101,6 +113,7 @@ function opLines(trace: Trace, lanes: () => Lane[]) {
   ];
   if (schedule.copies || (lane.spec.weights ?? 0) > 0) lines.push(h("p", { text: holdsAt(lane, op.rank, start) }));
   if (lane.asynchronous) lines.push(h("p", { text: weightsOf(schedule, op.i) }));
+  if (lane.kind === "plan" && lane.costs.sized) lines.push(h("p", { text: sizeOf(lane, lane.costs.sized, op) }));
   if (lane.kind === "run") lines.push(...bytesLines(lane, op.i), ...measured(trace, plannedTimes(lane, lanes())));
   const { waits, meets } = barriersAt(schedule, times, op.i);
   const across = (giver: number) => giver < schedule.count && kindOf(schedule.codes[giver], schedule.chunks) >= KIND_S;
@@ -128,6 +141,16 @@ function opLines(trace: Trace, lanes: () => Lane[]) {
       }),
     );
   return lines;
+}
+
+/** Where micro-batches differ: how large that of an op is, and which one of the data. */
+function sizeOf({ schedule, spec }: Lane, { sizes }: Sized, op: OpRef) {
+  const slot = op.rank * schedule.chunks + chunkOf(schedule.codes[op.i], schedule.chunks);
+  const micro = globalMicro(schedule, slot, micros(schedule).first[op.i]);
+  const size = t("micro-batch of size {size}", { size: formatNumber(sizes[micro]) });
+  if (spec.injection === "given") return size;
+  const found = sizesOf(spec.sizes ?? [], spec.m) ?? [];
+  return `${size}, ${t("the data's {micro}", { micro: entryOrder(found, spec.injection)[micro] })}`;
 }
 
 /** Why a rank was idle before an op: also for readers who use the keyboard and cannot point at the gap. */

@@ -4,7 +4,7 @@ import { timeNumber, timeText } from "../../data/costs/time_unit.ts";
 import { h } from "../../ui/dom.ts";
 import { wasAwaited } from "../../core/measured/run_details.ts";
 import { t } from "../../core/i18n/language.ts";
-import { messagesOf } from "../../core/schedule/message_flow.ts";
+import { messagesOf } from "../../core/timeline/message_flow.ts";
 import { shortText } from "../../core/explain/narrate.ts";
 import { formatBytes, formatNumber } from "../../core/i18n/numbers.ts";
 import type { Lane } from "../../data/lanes.ts";

@@ -3,7 +3,7 @@
 import { h, replace, sentence, setText, show } from "../dom.ts";
 import { TypedBox } from "./typed_box.ts";
 import { t, tr } from "../../core/i18n/language.ts";
-import { packed } from "../../core/state/link_fields.ts";
+import { packed, type Read } from "../../core/state/link_fields.ts";
 import { formatNumber } from "../../core/i18n/numbers.ts";
 import { isLayout, readLayout, type StageLayout } from "../../core/state/megatron_layout.ts";
 
@@ -20,9 +20,10 @@ export type FieldOptions = {
   list?: boolean; // takes one entry a stage, comma separated
   boxOnly?: boolean; // a wide box without a slider
   layout?: boolean; // takes a layout of Megatron-LM too
+  read?: (text: string) => Read; // of a field whose values are not numbers alone
   rest?: () => number; // where the slider rests when the box is empty
 };
-export type Value = number | number[] | null;
+export type Value = number | number[] | string | null;
 /** Into the box; with an arrow key on the slider; with the pointer on it. */
 export type Way = "typed" | "stepped" | "dragged";
 type FieldActs = {
@@ -132,7 +133,13 @@ export class Field {
       this.complain({ field: options.name, value: text, message });
       return;
     }
-    const read = readValue(box.value, options);
+    const own = text && options.read ? options.read(text) : null;
+    if (own && "wanted" in own) {
+      const message = t("{field} must be {wanted}", { field: options.symbol, wanted: own.wanted });
+      this.complain({ field: options.name, value: text, message });
+      return;
+    }
+    const read = own ? (own.value as Value) : readValue(box.value, options);
     if (layout) {
       this.#typed.take();
       this.acts.layout(layout, event);

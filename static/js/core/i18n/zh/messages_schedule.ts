@@ -97,6 +97,15 @@ export const SCHEDULE_MESSAGES = {
   "schedule.frozen_forward_only": "仅前向的调度不训练任何阶段；请去掉 frozen",
   "schedule.frozen_not_taken":
     "{family} 让前向与反向重叠，或在每次反向之后更新权重，因此会训练每个阶段；请选用其他调度，例如 1f1b、interleaved 或 zb-h1",
+  "schedule.sizes_rule":
+    "sizes 是每个微批次一个数的列表，或 lognormal:SIGMA:SEED（sigma 从 0 到 {sigma}），" +
+    "或 tokens:ALPHA:BETA:LENGTHS（由 token 数列表按 alpha L + beta L² 得出大小）",
+  "schedule.sizes_is_a_list": "sizes 是每个微批次一个数的列表，或一条规则",
+  "schedule.injection_is_a_permutation": "injection 按进入顺序列出 0 到 {last} 的每个微批次各一次",
+  "schedule.equal_sizes": "{name} 只影响大小不同的微批次；请去掉它",
+  "schedule.sizes_need_an_entry_per_micro_batch": "sizes 每个微批次一项：这里是 {m} 项，而不是 {given} 项",
+  "schedule.injection_needs_every_micro_batch": "injection 要列出全部 {m} 个微批次各一次，而不是 {given} 个",
+  "schedule.law_forward_only_sized": "每个设备处理所有微批次，最大的微批次还要经过其他设备",
   "schedule.frozen_stages": "frozen 是最前面的阶段数，或 0 到 {last} 的阶段列表；至少有一个阶段要训练",
   "schedule.gb_needs_model": "max_gb 需要一个模型（例如 llama3-70b），字节数由它得出",
   "schedule.gis_h_summary": "以半组为单位的 GIS：v 越大显存越接近 1F1B 的一半，代价是气泡更长。",

@@ -399,6 +399,29 @@ export const CONTROLS = {
   "Expert (EP)": "专家（EP）",
   "from the shapes of the matrix products": "由矩阵乘的形状推出",
   frozen: "冻结",
+  "a number for each micro-batch, lognormal:SIGMA:SEED or tokens:ALPHA:BETA:LENGTHS":
+    "每个微批次一个数，或 lognormal:SIGMA:SEED，或 tokens:ALPHA:BETA:LENGTHS",
+  "given, mountain, or each micro-batch once": "given、mountain，或每个微批次各一次",
+  ["Sizes of the micro-batches: one number each, separated by commas, or lognormal:SIGMA:SEED, or " +
+  "tokens:ALPHA:BETA:LENGTHS; empty: all alike"]:
+    "各微批次的大小：每个一个数，用逗号分隔，或 lognormal:SIGMA:SEED，或 tokens:ALPHA:BETA:LENGTHS；留空：都一样",
+  sizes: "大小",
+  "all alike": "都一样",
+  "Fixed part of an op": "op 的固定部分",
+  "Part of an op that takes as long for a small micro-batch as for a large one": "op 中大、小微批次耗时相同的部分",
+  "Let micro-batches differ": "让微批次大小不同",
+  "As the data has them": "按数据中的顺序",
+  "Rising, then falling: small ones first and last": "先升后降：小的在最前和最后",
+  "as given": "按数据顺序",
+  mountain: "山形",
+  entry: "进入顺序",
+  "as listed": "按列表",
+  "micro-batches differ": "微批次不同",
+  "Sizes from {least} to {most}.": "大小从 {least} 到 {most}。",
+  "A step takes {given} as given, {mountain} as a mountain ({change}).":
+    "一步按数据顺序耗时 {given}，按山形 {mountain}（{change}）。",
+  "micro-batch of size {size}": "微批次大小 {size}",
+  "the data's {micro}": "数据中的第 {micro} 个",
   "Stages that are not trained: their numbers, separated by commas; empty: none":
     "不训练的阶段：用逗号分隔的阶段编号；留空：无",
 };
