@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from backend.address.query import fields_of, spec_of, value_of
-from backend.errors import message
 from backend.jobs.encoding import BINARY, Encoded, encode_json, encode_plain_json
 from backend.schedule.analysis.steady_state import steady_state
-from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
 from backend.schedule.families.searched import bound_of
 from backend.schedule.order import wire
@@ -40,15 +38,7 @@ def of_query(work: Callable[[Spec], Encoded], query: bytes) -> Encoded:
 
 def bound_of_spec(spec: Spec) -> Encoded:
     """Return the lower bound of a searched family's spec. Raises SpecError for a family with one order."""
-    family = registry.family_of(spec)
-    if family.problem is None:
-        why = message(
-            "web.no_bound",
-            "{family} has one order; a bound is for zb-auto, v-auto and chimera-auto",
-            family=family.title,
-        )
-        raise SpecError("family", spec.family, why)
-    return encode_json(bound_of(family.problem(spec.with_(effort=None, seed=Spec.seed))))
+    return encode_json(bound_of(spec, registry.family_of(spec)))
 
 
 def block_of_query(query: bytes) -> Encoded:

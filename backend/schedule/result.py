@@ -6,7 +6,7 @@ from typing import Any
 
 from backend.errors import RequestError
 from backend.schedule.families.registry import family_of, order, validate
-from backend.schedule.families.searched import certificate
+from backend.schedule.families.searched import certificate, has_bound
 from backend.schedule.laws.law import names
 from backend.schedule.order.order import Order
 from backend.schedule.order.weight_versions import weight_versions
@@ -37,7 +37,7 @@ def describe(spec: Spec, built: Order, timeline: Timeline, times: bool = False) 
     shape["peak_memory"] = memory_of(spec, timeline)
     if family.asynchronous:
         shape["weight_versions"] = weight_versions(built).held.tolist()
-    if family.problem is not None:
+    if has_bound(spec, family):
         shape["certificate"] = certificate(spec, family, shape["longest_stage"])
     shape["law"] = next((law for law in laws if law["exact"]), laws[0]) if laws else None
     shape["laws"] = laws

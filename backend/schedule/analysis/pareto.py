@@ -26,7 +26,7 @@ from backend.schedule.families.zero_bubble.zb_auto import LEAST_MEMORY
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.hardware.step_units import StepUnits
 from backend.schedule.order.order import Order
-from backend.schedule.simulation.costs import durations
+from backend.schedule.simulation.costs import SizedCosts, durations, own_times
 from backend.schedule.simulation.memory import peak_memory
 from backend.schedule.simulation.metrics import Bubble, figures
 from backend.schedule.simulation.simulate import Timeline, simulate
@@ -256,7 +256,10 @@ def _figures(spec: Spec, built: Order, preset: Preset | None = None) -> Figures:
 def _work(timeline: Timeline, spec: Spec) -> float:
     """Return the mean time of a device's ops, with nothing overlapped."""
     built = timeline.order
-    table = durations(built.placement, replace(spec.timing, FB=None), spec.v)
+    alone = replace(spec.timing, FB=None)
+    if isinstance(alone, SizedCosts):
+        return float(own_times(built, alone, spec.v).sum()) / built.p
+    table = durations(built.placement, alone, spec.v)
     rank = np.repeat(np.arange(built.p), np.diff(built.offsets))
     return float(table[rank, built.codes].sum()) / built.p
 

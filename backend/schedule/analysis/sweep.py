@@ -17,6 +17,7 @@ from backend.schedule.errors import SpecError, message
 from backend.schedule.families.registry import FAMILIES, family_of, op_count, order, validate
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.options.effective_costs import spread_layers
+from backend.schedule.options.sizes import repeated
 from backend.schedule.simulation.message_flow import message_count
 from backend.schedule.simulation.metrics import Figures, figures
 from backend.schedule.simulation.simulate import simulate
@@ -49,6 +50,9 @@ def resized(asked: Spec, p: int, m: int, preset: Preset | None = None) -> Spec:
         return asked
     if asked.frozen is not None and stages != family_of(asked).stages(asked):
         asked = asked.with_(frozen=spread_frozen(asked, stages))
+    if asked.sizes is not None and m != asked.m:
+        sizes, injection = repeated(asked.sizes, asked.injection, m)
+        asked = asked.with_(sizes=sizes, injection=injection)
     spec = asked.with_(p=p, m=m, effort=None, layers=layers, costs=spread(asked.costs, stages, asked.costs.FB))
     if preset is not None:
         return preset.priced(spec)

@@ -75,6 +75,7 @@ def proved(spec: Spec, family: Family, order: Order) -> tuple[Spec, Order, dict[
     if spec.frozen is not None:
         text = message("schedule.prove_of_trained", "prove is of orders that train every stage; leave it or frozen out")
         raise SpecError("prove", True, text, nearest=False)
+    _refuse_sizes(spec)
     instance = family.problem(spec).instance
     if not exact.available():
         text = message(
@@ -102,16 +103,36 @@ def proved(spec: Spec, family: Family, order: Order) -> tuple[Spec, Order, dict[
     return spec, order, shape | {"optimal": bool(best.optimal)}
 
 
-def bound_of(problem: Problem) -> dict[str, Any]:
-    """Return the lower bound on the span of any order, and its argument, as JSON."""
-    bound = lower_bound(problem.instance)
+def has_bound(spec: Spec, family: Family) -> bool:
+    """Return whether a lower bound is known of a spec's orders: searched ones, of micro-batches of one size."""
+    return family.problem is not None and spec.sizes is None
+
+
+def bound_of(spec: Spec, family: Family) -> dict[str, Any]:
+    """Return the lower bound on the span of any order, and its argument, as JSON. Raises SpecError where none is
+    known.
+    """
+    if family.problem is None:
+        text = message(
+            "schedule.no_bound",
+            "{family} has one order; a bound is for zb-auto, v-auto and chimera-auto",
+            family=family.title,
+        )
+        raise SpecError("family", spec.family, text)
+    _refuse_sizes(spec)
+    bound = lower_bound(family.problem(spec.with_(effort=None, seed=Spec.seed)).instance)
     return {"lower_bound": float(bound.value), "bound": bound.name}
+
+
+def _refuse_sizes(spec: Spec) -> None:
+    if spec.sizes is not None:
+        text = message("schedule.no_bound_of_sizes", "bounds are of micro-batches of one size; leave sizes out")
+        raise SpecError("sizes", spec.to_json()["sizes"], text)
 
 
 def certificate(spec: Spec, family: Family, span: float) -> dict[str, Any]:
     """Return the lower bound of a searched family's order, and by how much its span exceeds it, as JSON."""
-    assert family.problem is not None
-    shape = bound_of(family.problem(spec))
+    shape = bound_of(spec, family)
     least = shape["lower_bound"]
     optimal = bool(meets(span, least))
     return shape | {"gap": 0.0 if optimal or least <= 0.0 else float(span / least - 1.0), "optimal": optimal}

@@ -51,6 +51,16 @@ def entering(sizes: Sizes, injection: Injection, m: int) -> tuple[float, ...]:
     return tuple(found[micro] for micro in entry_order(found, injection))
 
 
+def repeated(sizes: Sizes, injection: Injection, m: int) -> tuple[Sizes, Injection]:
+    """Return the same for another number of micro-batches: a list begins again after its last, and enters as given."""
+    if isinstance(sizes, str) and not sizes.startswith("tokens"):
+        listed: Sizes = sizes
+    else:
+        found = sizes_of(sizes, 0)
+        listed = tuple(found[micro % len(found)] for micro in range(m))
+    return listed, injection if isinstance(injection, str) else "given"
+
+
 def entry_order(sizes: Sequence[float], injection: Injection) -> tuple[int, ...]:
     """Return which micro-batch of the data enters first, second and so on. ``mountain``: every other one from the
     smallest up, then the rest down, so that neighbours are alike and small ones fill and drain the pipeline.

@@ -8,8 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.address.query import query_of, spec_of
+from backend.schedule.analysis.compare import compare
+from backend.schedule.analysis.sweep import resized
 from backend.schedule.errors import SpecError
 from backend.schedule.families.registry import FAMILIES, order, read, validate
+from backend.schedule.families.searched import bound_of
 from backend.schedule.options.sizes import entry_order, sizes_of
 from backend.schedule.result import law_values, memory_of, result
 from backend.schedule.simulation.simulate import Timeline, simulate
@@ -158,6 +161,27 @@ def test_what_is_illegal_is_refused_by_its_field_with_the_nearest_legal_value(
     assert (caught.value.field, caught.value.nearest) == (field, nearest)
     if "fixed" not in data and "injection" not in data:
         assert read({"family": "1f1b", "p": 2, "m": 3, field: nearest}).sizes is not None
+
+
+def test_no_bound_is_given_of_orders_of_different_micro_batches() -> None:
+    spec = Spec("v-auto", 4, 8, 2, sizes="lognormal:0.3:1")
+    assert "certificate" not in result(spec)
+    assert "certificate" in result(spec.with_(sizes=None))
+    with pytest.raises(SpecError) as caught:
+        bound_of(spec, FAMILIES["v-auto"])
+    assert caught.value.field == "sizes"
+
+
+def test_sizes_go_with_other_numbers_of_micro_batches_in_charts_and_comparisons() -> None:
+    spec = read({"family": "1f1b", "p": 4, "m": 4, "sizes": [1, 2, 0.5, 0.5], "injection": [3, 2, 1, 0]})
+    assert resized(spec, 4, 6).sizes == (1.0, 2.0, 0.5, 0.5, 1.0, 2.0)
+    assert resized(spec, 4, 6).injection == "given"
+    assert resized(spec, 8, 4).injection == (3, 2, 1, 0)
+    tokens = spec.with_(sizes="tokens:1:0:1,3,1,3", injection="mountain")
+    assert resized(tokens, 4, 2).sizes == (0.5, 1.5)
+    rows = compare(spec.with_(p=3))["rows"]
+    assert len(rows) > 10, "families that need another m have as many sizes"
+    assert all(len(row["spec"]["sizes"]) == row["spec"]["m"] for row in rows)
 
 
 def test_a_result_names_its_sizes() -> None:

@@ -186,7 +186,6 @@ export const WEB_MESSAGES = {
   "web.must_be_1_or_0": "{key} 必须是 1 或 0",
   "web.must_be_a_plain_number": "{key} 必须是普通数字，如 4 或 0.5",
   "web.must_be_true_or_false": "{key} 必须是 true 或 false",
-  "web.no_bound": "{family} 只有一种执行顺序；下界只对 zb-auto、v-auto 与 chimera-auto 给出",
   "web.no_bundle": "缺少页面的打包文件；服务器管理员可以生成：make setup",
   "web.not_a_packed_view": "z 不是页面写出的打包视图，或缺了一部分",
   "web.not_a_searched_family": "{family} 只有一种执行顺序；可搜索的是 zb-auto、v-auto 与 chimera-auto",
