@@ -130,8 +130,8 @@ const sizeFields = (spec: () => Spec): FieldOptions[] => [
     name: "sizes",
     symbol: t("sizes"),
     label: t(
-      "Sizes of the micro-batches: one number each, separated by commas, or lognormal:SIGMA:SEED, or " +
-        "tokens:ALPHA:BETA:LENGTHS; empty: all alike",
+      "Sizes of micro-batches: one number each, separated by commas, or a rule such as lognormal:0.3:1; empty: " +
+        "all alike",
     ),
     read: (text) => readSpecField("sizes", text),
     stops: () => [0],

@@ -402,9 +402,8 @@ export const CONTROLS = {
   "a number for each micro-batch, lognormal:SIGMA:SEED or tokens:ALPHA:BETA:LENGTHS":
     "每个微批次一个数，或 lognormal:SIGMA:SEED，或 tokens:ALPHA:BETA:LENGTHS",
   "given, mountain, or each micro-batch once": "given、mountain，或每个微批次各一次",
-  ["Sizes of the micro-batches: one number each, separated by commas, or lognormal:SIGMA:SEED, or " +
-  "tokens:ALPHA:BETA:LENGTHS; empty: all alike"]:
-    "各微批次的大小：每个一个数，用逗号分隔，或 lognormal:SIGMA:SEED，或 tokens:ALPHA:BETA:LENGTHS；留空：都一样",
+  "Sizes of micro-batches: one number each, separated by commas, or a rule such as lognormal:0.3:1; empty: all alike":
+    "各微批次的大小：每个一个数，用逗号分隔，或如 lognormal:0.3:1 的规则；留空：都一样",
   sizes: "大小",
   "all alike": "都一样",
   "Fixed part of an op": "op 的固定部分",
