@@ -28,10 +28,20 @@ import type { Spec } from "../static/js/core/schedule/types.ts";
 
 const ROUNDS = Number(process.argv[2] ?? 7);
 const LIMIT = 50; // ms
-const COSTS = { F: 1, I: 1.1, W: 0.9, comm: 0.05, FB: null, S: null, T: null, O: null, R: null };
+const COSTS = { F: 1, I: 1.1, W: 0.9, comm: 0.05, FB: null, S: null, T: null, O: null, R: null, wire: 0 };
 const SPEC: Spec = {
   ...{ family: "imported", p: 16, m: 64, v: 8, group: null, memory: null, w_share: 1, lifo: false, recompute: "none" },
-  ...{ layers: null, vocabulary: "plain", offload: "none", shared_link: false, weights: null, effort: null, seed: 0 },
+  ...{
+    layers: null,
+    vocabulary: "plain",
+    offload: "none",
+    streams: "none",
+    receives: "torch",
+    shared_link: false,
+    weights: null,
+    effort: null,
+    seed: 0,
+  },
   ...{ order: null, forward_only: false, frozen: null, costs: COSTS },
   ...{ sizes: null, fixed: 0, injection: "given" },
 };

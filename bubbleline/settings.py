@@ -33,6 +33,7 @@ class Costs:
         t: The gradients of that shard; None is f / 2.
         o: One copy of a device's activations to host memory or back; None is (f + i + w) / 2.
         r: What recomputation adds to i; None is a part of f.
+        wire: How long a message occupies its streams, before its hop.
     """
 
     f: Cost = 1.0
@@ -44,6 +45,7 @@ class Costs:
     t: float | None = None
     o: float | None = None
     r: float | None = None
+    wire: float = 0.0
 
 
 class Options(TypedDict, total=False):
@@ -64,6 +66,8 @@ class Options(TypedDict, total=False):
         vocabulary: Where the output layer is: "plain", "redistribute", "parallel-1", "parallel-2", "interlaced".
         offload: What goes to host memory: "none", "selective" or "full", or a word for each chunk.
         shared_link: Two devices share one link to host memory.
+        streams: Which messages of a rank share a stream: "none", "rank", "direction" or "edge".
+        receives: Where receives are posted: "torch", "deferred" or "placed".
         weights: Memory of one stashed weight version (pipedream), as ``memory``.
         effort: Orders that a search tries; the same effort and seed give the same order.
         seed: Seed of a search.
@@ -83,6 +87,8 @@ class Options(TypedDict, total=False):
     vocabulary: str
     offload: str | Sequence[str]
     shared_link: bool
+    streams: str
+    receives: str
     weights: float | None
     effort: int | None
     seed: int

@@ -38,13 +38,14 @@ NAMES = {
     "S": message("charts.part_s", "S output layer"),
     "T": message("charts.part_t", "T its gradients"),
     "hop": message("charts.part_hop", "message in flight"),
+    "line": message("charts.part_line", "head of line"),
     "copy": message("charts.part_copy", "copy in flight"),
     "wait": message("charts.part_wait", "waits for others"),
     "fill": message("charts.part_fill", "fill"),
     "drain": message("charts.part_drain", "drain"),
 }
 COLOURS = {"F": "k-f", "I": "k-i", "B": "k-b", "W": "k-w", "F and B": "k-b", "S": "k-s", "T": "k-t", "hop": "k-c"}
-PATTERNS = {"F and B": "/", "hop": "x", "copy": "+", "wait": "\\", "fill": ".", "drain": "-"}
+PATTERNS = {"F and B": "/", "hop": "x", "line": "|", "copy": "+", "wait": "\\", "fill": ".", "drain": "-"}
 MOST_BARS = 96
 SHOWN = 1e-12
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -26,6 +26,7 @@ from backend.cli.options import (
 from backend.schedule import result
 from backend.schedule.errors import OrderError
 from backend.schedule.families import registry
+from backend.schedule.families.apply_options import on_streams
 from backend.schedule.hardware.preset_costs import Preset, priced
 from backend.schedule.interop import ascii, torch_csv
 from backend.schedule.interop.csv_table import lines_of, text_of
@@ -105,6 +106,10 @@ def _checked(
     order = read.order
     kept = data if limits.family is None else {name: value for name, value in data.items() if name not in SHAPING}
     spec = priced(registry.read_of_file(kept, order), preset, data, order)
+    if read.messages is not None and spec.streams != "none" and spec.receives == "torch":
+        order = replace(order, messages=replace(read.messages, streams=spec.streams))
+    else:
+        order = on_streams(spec, order)
     timeline = simulate(order, spec.timing, spec.v)
     shown, place = figures(timeline), order.placement
     lines = (

@@ -26,6 +26,7 @@ from backend.schedule.interop.megatron_layout import StageLayout, is_layout, rea
 from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.recompute import MODES as RECOMPUTE
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
+from backend.schedule.order.messages import RECEIVES, STREAMS
 from backend.schedule.order.order import Order
 from backend.schedule.search.improve import SECONDS
 from backend.schedule.spec import COST_KEYS, Spec
@@ -108,9 +109,7 @@ def spec_options(optional: bool = False, several: bool = False, family: bool = T
         click.option("-m", type=int, help="micro-batches a step (default 8)"),
         click.option("-v", type=int, help="model chunks per device"),
         click.option("--group", type=int, help="micro-batches an interleaved schedule takes together"),
-        click.option(
-            "--lifo", is_flag=True, default=None, help="gpipe: backward from the last micro-batch to the first"
-        ),
+        click.option("--lifo", is_flag=True, default=None, help="gpipe: backwards from the last micro-batch on"),
         click.option("--forward-only", is_flag=True, default=None, help="inference: forwards without backwards"),
         click.option("--frozen", type=STAGES, help="stages that are not trained: the first k, or a list such as 0,2"),
         _modes_option("recompute", RECOMPUTE, "what is run again before the backward"),
@@ -137,11 +136,18 @@ def spec_options(optional: bool = False, several: bool = False, family: bool = T
         ),
         _modes_option("offload", OFFLOAD, _choices("what goes to host memory", OFFLOAD)),
         click.option("--shared-link", is_flag=True, default=None, help="two devices share one link to host memory"),
+        click.option(
+            "--streams",
+            type=click.Choice(list(STREAMS)),
+            help=_choices("which messages of a rank share a stream", STREAMS),
+        ),
+        click.option("--receives", type=click.Choice(list(RECEIVES)), help=_choices("where receives are", RECEIVES)),
         click.option("--weights", type=float, help="memory of a stashed weight version (pipedream), as --memory"),
         click.option("--f", "F", type=COSTS, help="forward time of a device's share, or one number per stage"),
         click.option("--i", "I", type=COSTS, help="input-gradient time, likewise"),
         click.option("--w", "W", type=COSTS, help="weight-gradient time, likewise"),
         click.option("--comm", type=float, help="latency of one hop between devices"),
+        click.option("--wire", type=float, help="time for which a message occupies its streams"),
         click.option("--fb", "FB", type=float, help="time of an overlapped pair (default F + I + W)"),
         click.option("--s", "S", type=float, help="time of a device's shard of the output layer (default F / 4)"),
         click.option("--t", "T", type=float, help="time of that shard's gradients (default F / 2)"),

@@ -84,12 +84,11 @@ def calibration_of(order: Order, rows: Rows, v: int) -> Calibration:
 
 def calibration_lines(calibration: Calibration) -> list[str]:
     """Return lines with the costs, the makespan that they predict, and the op that is farthest from it."""
-    order, costs = calibration.measured.order, calibration.costs.to_json()
+    order, costs = calibration.measured.order, calibration.measured_costs()
     lines = ["costs measured, in ms:"]
     for name, cost in costs.items():
-        if cost is not None:
-            shown = " ".join(f"{each:.3f}" for each in cost) if isinstance(cost, list) else f"{cost:.3f}"
-            lines.append(f"  {name:<4} {shown}" + ("   by stage" if isinstance(cost, list) else ""))
+        shown = " ".join(f"{each:.3f}" for each in cost) if isinstance(cost, list) else f"{cost:.3f}"
+        lines.append(f"  {name:<4} {shown}" + ("   by stage" if isinstance(cost, list) else ""))
     predicted, measured = (
         float(one.end.max() - one.start.min()) for one in (calibration.predicted, calibration.measured)
     )

@@ -58,11 +58,11 @@ def law_values(spec: Spec) -> list[dict[str, Any]]:
 
 def law_names(spec: Spec) -> dict[str, float]:
     """Return the names that formulas use, at one spec: sizes and costs (law.py), then the options: barriers per
-    micro-batch, and five conditions as 0 or 1.
+    micro-batch, and six conditions as 0 or 1.
     """
     truths = {"lifo": spec.lifo, "interlaced": spec.vocabulary == "interlaced", "copies": spec.offload != "none"}
     truths["forward_only"] = spec.forward_only
-    truths["frozen"] = spec.frozen is not None
+    truths |= {"frozen": spec.frozen is not None, "streams": spec.streams != "none"}
     sizes = names(spec.p, spec.m, spec.v, spec.group_size, family_of(spec).stages(spec), spec.timing)
     return sizes | {"barriers": float(spec.barriers)} | {name: float(truth) for name, truth in truths.items()}
 

@@ -25,6 +25,7 @@ from backend.schedule.options.per_chunk import Modes, in_one_word
 from backend.schedule.options.recompute import MODES, kept
 from backend.schedule.options.sizes import INJECTIONS, MOST_SIZE, Injection, Sizes, entering, read_rule
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
+from backend.schedule.order.messages import RECEIVES, STREAMS
 from backend.schedule.order.order import Codes
 from backend.schedule.order.order_codec import custom_stages
 from backend.schedule.simulation.costs import Cost, Costs, SizedCosts
@@ -37,7 +38,7 @@ MOST_EFFORT, MOST_SEED = 10**9, 2**31 - 1
 MOST_ORDER = 6000  # most characters of a packed order: a server reads addresses of up to 8192
 MAX_TIME = 1e9  # sums of a million ops stay exact to a nanounit in float64
 PACKED = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
-COST_KEYS = ("F", "I", "W", "comm", "FB", "S", "T", "O", "R")
+COST_KEYS = ("F", "I", "W", "comm", "FB", "S", "T", "O", "R", "wire")
 
 
 T = TypeVar("T")
@@ -57,6 +58,7 @@ class Spec:
     they enter (options/sizes.py); ``vocabulary``: where the output layer is
     (vocabulary.py); ``offload``: which activations go to host memory (offload.py), both of all chunks or of each
     chunk of a device (per_chunk.py); ``shared_link``: whether two devices share one connection to host memory;
+    ``streams``: which messages of a rank share a stream, and ``receives``: where they are posted (order/messages.py);
     ``weights``: the memory of one stashed weight version, in the unit of ``memory``. In a searched family
     ``effort`` is the number of orders that the search times (None: a quick construction only) and ``seed`` its
     seed. ``order`` is an imported schedule's own order, packed (order_codec.py).
@@ -80,6 +82,8 @@ class Spec:
     vocabulary: str = "plain"
     offload: Modes = "none"
     shared_link: bool = False
+    streams: str = "none"
+    receives: str = "torch"
     weights: float | None = None
     effort: int | None = None
     seed: int = 1
@@ -135,6 +139,8 @@ class Spec:
             vocabulary=choice("vocabulary", data.get("vocabulary", Spec.vocabulary), VOCABULARY),
             offload=_modes("offload", data.get("offload", Spec.offload), OFFLOAD, OFFLOAD_OF_A_CHUNK),
             shared_link=boolean("shared_link", data.get("shared_link", Spec.shared_link)),
+            streams=choice("streams", data.get("streams", Spec.streams), STREAMS),
+            receives=choice("receives", data.get("receives", Spec.receives), RECEIVES),
             weights=optional(number, "weights", data.get("weights"), 0.0, MAX_TIME),
             effort=optional(integer, "effort", data.get("effort"), 1, MOST_EFFORT),
             seed=integer("seed", data.get("seed", Spec.seed), 0, MOST_SEED),
@@ -215,6 +221,7 @@ def _costs(data: Any) -> Costs:
         W=_cost("W", data.get("W", 1.0)),
         comm=number("comm", data.get("comm", 0.0), 0.0, MAX_TIME),
         **{key: optional(number, key, data.get(key), 0.0, MAX_TIME) for key in ("FB", "S", "T", "O", "R")},
+        wire=number("wire", data.get("wire", 0.0), 0.0, MAX_TIME),
     )
 
 

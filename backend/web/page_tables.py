@@ -27,6 +27,7 @@ from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.offload import OF_A_CHUNK
 from backend.schedule.options.recompute import MODES as RECOMPUTE
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
+from backend.schedule.order.messages import RECEIVES, STREAMS
 from backend.schedule.spec import COST_KEYS, LIMITS
 
 PAGE_TABLES = PROJECT / "static" / "vendor" / "tables.json"
@@ -49,6 +50,8 @@ def page_tables() -> dict[str, Any]:
         "recompute": {name: {"extra": mode.extra, "kept": mode.kept} for name, mode in RECOMPUTE.items()},
         "barriers": {name: mode.barriers for name, mode in VOCABULARY.items()},
         "offload": list(OFFLOAD),
+        "streams": list(STREAMS),
+        "receives": list(RECEIVES),
         "offload_of_chunk": list(OF_A_CHUNK),
         "model_aliases": MODEL_ALIASES,
         "preset_fields": _preset_fields(),

@@ -23,6 +23,7 @@ from tests.conftest import error_of
 
 ORDER = spec_of(registry.order(registry.read({"family": "1f1b", "p": 2, "m": 2}))).order or ""
 SIZES = {"p": 2, "m": 4}
+LOOPED = {"family": "interleaved", "p": 4, "m": 8, "v": 2}
 # Each field of a spec: the spec without it, and a value that matters there. More effort finds other orders only in
 # searches that take seconds (tests/schedule/search), so here it is one that nothing is searched with.
 CASES: dict[str, tuple[dict[str, Any], Any]] = {
@@ -41,6 +42,8 @@ CASES: dict[str, tuple[dict[str, Any], Any]] = {
     "vocabulary": ({"family": "1f1b"} | SIZES, "parallel-1"),
     "offload": ({"family": "gis", "p": 2, "m": 4, "v": 2}, "full"),
     "shared_link": ({"family": "gis", "p": 2, "m": 4, "v": 2, "offload": "full"}, True),
+    "streams": (LOOPED, "rank"),
+    "receives": (LOOPED | {"streams": "rank"}, "placed"),
     "weights": ({"family": "pipedream"} | SIZES, 0.5),
     "F": ({"family": "1f1b"} | SIZES, 5),
     "I": ({"family": "1f1b"} | SIZES, 5),
@@ -50,6 +53,7 @@ CASES: dict[str, tuple[dict[str, Any], Any]] = {
     "S": ({"family": "1f1b", "vocabulary": "parallel-1"} | SIZES, 1),
     "T": ({"family": "1f1b", "vocabulary": "parallel-1"} | SIZES, 1),
     "O": ({"family": "gis", "p": 2, "m": 4, "v": 2, "offload": "full"}, 3),
+    "wire": (LOOPED | {"streams": "rank"}, 0.5),
     "R": ({"family": "1f1b", "recompute": "full"} | SIZES, 3),
     "effort": ({"family": "1f1b"} | SIZES, 60),
     "seed": ({"family": "1f1b"} | SIZES, 7),

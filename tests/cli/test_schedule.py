@@ -56,7 +56,7 @@ def test_show_takes_costs_as_numbers_and_as_lists() -> None:
         call("show", "1f1b", "-p", "2", "-m", "4", "--f", "1,2", "--i", "3", "--comm", "0.5", "--json").output
     )
     costs = {"F": [1.0, 2.0], "I": 3.0, "W": 1.0, "comm": 0.5, "FB": None, "S": None, "T": None, "O": None}
-    costs["R"] = None
+    costs |= {"R": None, "wire": 0.0}
     assert shape["spec"]["costs"] == costs
     runs = json.loads(call("show", "1f1b", "--layers", "3*2,1", "--f", "4", "--json").output)["spec"]
     assert runs["layers"] == [2, 2, 2, 1]

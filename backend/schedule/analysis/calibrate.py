@@ -57,10 +57,15 @@ class Calibration:
         """Return (N,) how much later than predicted each op ended."""
         return self.measured.end - self.predicted.end
 
+    def measured_costs(self) -> dict[str, Any]:
+        """Return the costs that the run shows, as JSON; for how long a message was on the wire is not among them."""
+        found = self.costs.to_json()
+        return {key: value for key, value in found.items() if value is not None and key != "wire"}
+
     def as_dict(self) -> dict[str, Any]:
         """Return costs, predicted figures and their errors as JSON, in the unit of the run."""
         return {
-            "costs": {key: value for key, value in self.costs.to_json().items() if value is not None},
+            "costs": self.measured_costs(),
             "predicted": figures(self.predicted).as_dict(),
             "error": self.error,
             "replayed": {"makespan": self._makespan(self.replayed), "error": self.replay_error},

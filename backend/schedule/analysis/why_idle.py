@@ -23,9 +23,10 @@ from backend.schedule.simulation.message_flow import producers
 from backend.schedule.simulation.timeline import Floats, Timeline
 from backend.schedule.spec import Spec
 
-Kind = Literal["fill", "wait", "limit", "cap", "drain"]
-"""fill: before the first op; wait: for an input; limit: a forward could run, but as many micro-batches are in flight as
-the order admits; cap: as the memory limit allows; drain: after the last op."""
+Kind = Literal["fill", "wait", "line", "limit", "cap", "drain"]
+"""fill: before the first op; wait: for an input; line: for a message that has been made, behind another one at the head
+of a stream; limit: a forward could run, but as many micro-batches are in flight as the order admits; cap: as the memory
+limit allows; drain: after the last op."""
 What = Literal["activation", "gradient", "barrier", "copy"]
 ROUNDING = 1e-9
 
@@ -58,8 +59,8 @@ class Part(NamedTuple):
 
 
 class Input(NamedTuple):
-    """An input of an op: the op or copy ``i`` that makes it, when it arrives, whether by a message between ranks, and
-    the texts of both.
+    """An input of an op: the op or copy ``i`` that makes it, when it arrives, whether by a message between ranks, the
+    texts of both, and the receive of its message on a stream, -1 for none.
     """
 
     i: int
@@ -68,6 +69,7 @@ class Input(NamedTuple):
     what: What
     giver: str
     taker: str
+    receive: int = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,8 +108,10 @@ class IdleReasons:
         assert last is not None, "an op of a plan starts at once or when its last input arrives"
         fills = i == self.timeline.order.offsets[rank]
         held, forward = (None, "") if fills else self._held_back(rank, i, begin, end - tolerance)
-        kind: Kind = "fill" if fills else held[0] if held else "wait"
+        kind: Kind = "fill" if fills else held[0] if held else "line" if self._held_up(last) else "wait"
         why = self._awaited(last, fills, end)
+        if kind == "line":
+            why = f"head of line: {why}"
         if held:
             why = f"{held[1]}; {why}"
         sentences = [_idle(rank, begin, end, why), self._deeper(last.i, begin, tolerance)]
@@ -130,11 +134,39 @@ class IdleReasons:
 
     def _travel(self, last: Input, by: float = np.inf) -> str:
         ended, hop = self._times[1][last.i], self.spec.timing.comm
+        if last.receive >= 0:
+            passed, there = self.timeline.arrived[last.receive], _number(last.arrives)
+            held_up = self._held_up(last)
+            if held_up:
+                late = f" and arrives at {there}" if last.arrives > passed or self.spec.costs.wire > 0 else ""
+                return f"ends at {_number(ended)}; its message waits {held_up}{late}"
+            return f"ends at {_number(ended)}" + (f" and arrives at {there}" if last.arrives > ended else "")
         if not last.hop or hop == 0:
             return f"ends at {_number(ended)}"
         if ended + hop > by:
             return f"ends at {_number(ended)} and arrives by {_number(by)}"
         return f"ends at {_number(ended)} and arrives at {_number(ended + hop)} after a hop of {_number(hop)}"
+
+    def _held_up(self, last: Input) -> str:
+        """Return what a message that has been made waits for: the end before one of its own on a stream, or that its
+        other end is posted; "" where it passes at once.
+        """
+        found, order = self.timeline.order.messages, self.timeline.order
+        if found is None or last.receive < 0:
+            return ""
+        sent = float(self.timeline.sent[last.receive])
+        if sent <= self._times[1][last.i] + ROUNDING * max(1.0, float(self.timeline.end.max())):
+            return ""
+        for end in (last.receive, int(found.partner[last.receive])):
+            rank = int(found.rank[end])
+            same = np.flatnonzero((found.rank == rank) & (found.stream == found.stream[end]))
+            before = same[same < end]
+            if len(before) and self.timeline.arrived[before[-1]] == sent:
+                first = found.text(int(before[-1]), order.placement)
+                return f"until {_number(sent)} behind {first} on a stream of rank {rank}"
+        end = last.receive
+        issuer = self._text(int(order.offsets[found.rank[end]] + found.issued[end]) - 1)
+        return f"until {_number(sent)} for its receive, which rank {int(found.rank[end])} posts after {issuer}"
 
     def _deeper(self, i: int, begin: float, tolerance: float) -> str:
         """Return what held an awaited op back, where it started only after the gap began."""
@@ -207,17 +239,21 @@ class IdleReasons:
                 made = int(self._made_by[0][i, half])
                 what: What = "activation" if part.kind in (F, S) else "gradient"
                 giver = self._half(made, row)
-                found.append(self._input(made, what, bool(self._made_by[1][i, half]), part.text, giver))
+                found.append(self._input(made, what, bool(self._made_by[1][i, half]), part.text, giver, (row, part.k)))
         if order.copies is not None and parts[-1].kind not in (F, W, S, T):
             back = self._copies[1].get((R, parts[-1].slot, parts[-1].k))
             if back is not None:
                 found.append(self._input(back, "copy", False, self._text(i)))
         return found
 
-    def _input(self, i: int, what: What, hop: bool, taker: str, giver: str | None = None) -> Input:
-        ended = float(self._times[1][i])
+    def _input(
+        self, i: int, what: What, hop: bool, taker: str, giver: str | None = None, result: tuple[int, int] = (-1, -1)
+    ) -> Input:
+        """``result``: the row and micro-batch of what is sent."""
+        receive = self._receives.get(result, -1) if hop else -1
+        ended = float(self._times[1][i] if receive < 0 else self.timeline.arrived[receive])
         arrives = ended + self.spec.timing.comm if hop else ended
-        return Input(i, arrives, hop, what, self._text(i) if giver is None else giver, taker)
+        return Input(i, arrives, hop, what, self._text(i) if giver is None else giver, taker, receive)
 
     def _inputs_of_copy(self, i: int) -> list[Input]:
         order = self.timeline.order
@@ -279,6 +315,15 @@ class IdleReasons:
     def _times(self) -> tuple[Floats, Floats]:
         times = self.timeline
         return np.append(times.start, times.copy_start), np.append(times.end, times.copy_end)
+
+    @cached_property
+    def _receives(self) -> dict[tuple[int, int], int]:
+        """Return the receive of each message on a stream, by row and micro-batch of what is sent."""
+        found = self.timeline.order.messages
+        if found is None:
+            return {}
+        ends = zip(found.row.tolist(), found.micro.tolist(), found.receive.tolist(), strict=True)
+        return {(row, micro): end for end, (row, micro, receive) in enumerate(ends) if receive}
 
     @cached_property
     def _micro(self) -> npt.NDArray[np.int32]:

@@ -12,11 +12,13 @@ from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.families import forward_only
 from backend.schedule.families.family import Family
 from backend.schedule.laws.law import Law
-from backend.schedule.options import frozen, offload, vocabulary
+from backend.schedule.options import frozen, offload, streams, vocabulary
 from backend.schedule.options.effective_costs import spread_layers
 from backend.schedule.options.per_chunk import of_stages, over_chunks
 from backend.schedule.options.sizes import sizes_of
 from backend.schedule.order.order import MAX_PAIR_CHUNKS, Order
+from backend.schedule.simulation.costs import Costs
+from backend.schedule.simulation.deadlock import deadlock, in_words
 from backend.schedule.spec import Spec, with_length
 
 FAMILYS_OWN = {"group": None, "lifo": False, "effort": None, "seed": 1, "order": None}
@@ -25,6 +27,7 @@ _NO_SHARDS = (
     "barriers == 0",
     message("schedule.unless_no_shards", "S and T are among the ops, and this form does not count them"),
 )
+_NO_STREAMS = ("streams == 0", message("schedule.unless_no_streams", "messages may wait for each other on a stream"))
 _NO_COPIES = ("copies == 0", message("schedule.unless_no_copies", "a backward may have to wait for its reload"))
 
 
@@ -48,6 +51,7 @@ def validate(spec: Spec, family: Family) -> None:
         forward_only.validate(spec, family)
     _validate_frozen(spec, family)
     _validate_sizes(spec)
+    _validate_streams(spec)
     _validate_stages(spec, family.stages(spec))
     for name in ("recompute", "offload"):
         _validate_length(spec, name)
@@ -241,6 +245,20 @@ def _validate_sizes(spec: Spec) -> None:
         raise SpecError("injection", len(spec.injection), text, limit=spec.m, nearest="mountain")
 
 
+def _validate_streams(spec: Spec) -> None:
+    """Raise SpecError where there are no streams for what depends on them."""
+    if spec.streams != "none":
+        return
+    given = {"receives": spec.receives, "wire": spec.costs.wire}
+    for name, default in {"receives": Spec.receives, "wire": Costs.wire}.items():
+        if given[name] != default:
+            text = message(
+                "schedule.without_streams", "{name} affects messages on streams only; choose streams, or leave it out",
+                name=name,
+            )  # fmt: skip
+            raise SpecError(name, given[name], text, nearest=default)
+
+
 def _validate_offload(spec: Spec, family: Family) -> None:
     if spec.offload == "none":
         if spec.shared_link:
@@ -305,12 +323,32 @@ def order(spec: Spec, family: Family) -> Order:
 
 def completed(spec: Spec, built: Order) -> Order:
     """Return an order of the spec without the ops that frozen stages do not need, with S and T of an output layer that
-    is spread among its ops, and with the copies of its offload option.
+    is spread among its ops, with the copies of its offload option, and with its messages on streams.
     """
     built = built if spec.frozen is None else frozen.without(built, spec.frozen)
     if spec.vocabulary in vocabulary.SPREAD:
         built = vocabulary.insert(built, spec.mean_timing, spec.v, spec.barriers)
-    return built if spec.offload == "none" else offload.with_offload(built, spec.mean_timing, spec.v, spec.offload)
+    if spec.offload != "none":
+        built = offload.with_offload(built, spec.mean_timing, spec.v, spec.offload)
+    return on_streams(spec, built)
+
+
+def on_streams(spec: Spec, built: Order) -> Order:
+    """Return a spec's order with its messages on streams, if there are any. Raises SpecError for receives that
+    deadlock.
+    """
+    if spec.streams == "none":
+        return built
+    built = streams.with_messages(built, spec.timing, spec.v, spec.streams, spec.receives)
+    waits = deadlock(built) if spec.receives == "deferred" else []
+    if waits:
+        text = message(
+            "schedule.receives_deadlock",
+            "{deadlock}, where a message is larger than the library's buffer; choose more streams, or place receives",
+            deadlock=in_words(waits),
+        )
+        raise SpecError("receives", spec.receives, text, nearest="placed")
+    return built
 
 
 def with_options(family: Family) -> Family:
@@ -321,6 +359,7 @@ def with_options(family: Family) -> Family:
         laws = tuple(_plus(law, _NO_SHARDS) if law.when is None and not law.shards else law for law in laws)
     if "offload" in family.fields:
         laws = tuple(law if law.quantity == "peak" else _plus(law, _NO_COPIES) for law in laws)
+    laws = tuple(law if law.quantity == "peak" else _plus(law, _NO_STREAMS) for law in laws)
     if takes_frozen(family):
         family = replace(family, fields=(*family.fields, "frozen"))
     return forward_only.with_forward_only(replace(family, laws=laws))

@@ -155,7 +155,9 @@ def _validate_size(spec: Spec, family: Family) -> None:
 def order(spec: Spec) -> Order:
     """Build the order of a spec. Raises SpecError for an illegal one."""
     spec = validate(spec)
-    return imported.order(spec) if spec.family == imported.NAME else apply_options.order(spec, FAMILIES[spec.family])
+    if spec.family == imported.NAME:
+        return apply_options.on_streams(spec, imported.order(spec))
+    return apply_options.order(spec, FAMILIES[spec.family])
 
 
 def describe() -> list[dict[str, Any]]:

@@ -8,17 +8,21 @@ gathered by ``UNSHARD``, freed by ``RESHARD``, and ``REDUCE_GRAD`` reduces its g
 from __future__ import annotations
 
 import re
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from backend.schedule.errors import Message, OrderError, message
-from backend.schedule.order.ops import Op
+from backend.schedule.order.messages import Messages, of_jobs
+from backend.schedule.order.ops import Op, Pair, halves
+from backend.schedule.order.order import Order
 from backend.schedule.order.placement import Placement
+from backend.schedule.simulation.deadlock import MOST_LISTED, deadlock
 
 _ACTION = re.compile(r"(\d{1,6})(?:(SEND_F|RECV_F|SEND_B|RECV_B)(\d{1,8})|(UNSHARD|RESHARD|REDUCE_GRAD))")
 _OTHER_END = {"SEND_F": ("RECV_F", 1), "RECV_F": ("SEND_F", -1), "SEND_B": ("RECV_B", -1), "RECV_B": ("SEND_B", 1)}
-MOST_LISTED = 4  # ranks of a deadlock that its note names
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +42,9 @@ class Action:
         return Action(kind, self.stage + step, self.micro)
 
 
-Stream = tuple[int, int, str]  # rank, other rank, kind; of a stream for all messages of a rank: rank, rank, ""
-Row = Sequence[Op | Action]  # a rank's cells, in order, pairs as their halves
+Edge = tuple[int, int, str]  # rank, other rank, kind
+Cells = Sequence[Op | Pair | Action]  # of a rank, in order
+Row = Sequence[Op | Action]  # the same, pairs as their halves
 
 
 def parse_action(text: str) -> Action | None:
@@ -173,8 +178,8 @@ def check_sequence(rows: Sequence[Row], placement: Placement) -> None:
     Activations and gradients may overtake each other: torch can give each a stream of its own.
     Raises OrderError for the first receive that meets another send.
     """
-    sent: dict[Stream, list[tuple[Action, int]]] = defaultdict(list)
-    received: dict[Stream, list[tuple[Action, int]]] = defaultdict(list)
+    sent: dict[Edge, list[tuple[Action, int]]] = defaultdict(list)
+    received: dict[Edge, list[tuple[Action, int]]] = defaultdict(list)
     for rank, link in _links(rows):
         peer = placement.rank_of(link.other_end().stage)
         if link.kind.startswith("SEND"):
@@ -196,104 +201,98 @@ def check_sequence(rows: Sequence[Row], placement: Placement) -> None:
                 raise OrderError(wrong, rank=rank, op=link.text())
 
 
-def check_streams(rows: Sequence[Row], placement: Placement) -> Message | None:
-    """Return a note if the messages of checked rows pass on streams of their own for activations and gradients between
-    each two ranks, but not on one stream a rank; None if they pass on both. Raises OrderError if they pass on neither.
+def check_streams(order: Order, found: Messages) -> Message | None:
+    """Return a note if the messages of a checked file pass on a stream for each pair of ranks and direction, but not on
+    one stream a rank; None if they pass on both. Raises OrderError if they pass on neither.
     """
-    waits = _Run(rows, placement, by_edge=True).waits()
+    waits = deadlock(replace(order, messages=replace(found, streams="edge")))
     if waits:
-        raise OrderError(message("schedule.csv_deadlock", "the messages deadlock: {waits}", waits=waits))
-    waits = _Run(rows, placement, by_edge=False).waits()
+        listed = [each.text() for each in waits[:MOST_LISTED]]
+        raise OrderError(message("schedule.csv_deadlock", "the messages deadlock: {waits}", waits=listed))
+    waits = deadlock(replace(order, messages=replace(found, streams="rank")))
     if not waits:
         return None
     return message(
         "schedule.csv_deadlock_on_one_stream",
         "on one stream of messages a rank, torch's default, messages larger than the library's buffer deadlock: "
         "{waits}; on a stream for each pair of ranks and direction they pass",
-        waits=waits,
+        waits=[each.text() for each in waits[:MOST_LISTED]],
     )
+
+
+def posted(placement: Placement, rows: Sequence[Cells]) -> Messages:
+    """Return the messages of checked rows as they stand there."""
+    found: list[list[tuple[int, int, bool, int, int]]] = []
+    for row in rows:
+        ops, ends = 0, list[tuple[int, int, bool, int, int]]()
+        for each in row:
+            if not isinstance(each, Action):
+                ops += 1
+            elif each.kind in _OTHER_END:
+                receive, gradient = each.kind.startswith("RECV"), each.kind.endswith("B")
+                other = each.other_end()
+                sender = other.stage if receive else each.stage
+                result = 2 * int(placement.slot_at[0, sender]) + gradient
+                ends.append((result, each.micro, receive, placement.rank_of(other.stage), ops))
+        found.append(ends)
+    return of_jobs([np.array(ends, np.int64).reshape(-1, 5).T for ends in found], "rank")
+
+
+def cells_of(order: Order) -> list[list[str]]:
+    """Return each rank's cells: its ops, the ends of its messages, and what torch adds for FSDP and for reducing
+    gradients, without which its runtime neither gathers weights nor scales gradients.
+    """
+    found = order.messages
+    assert found is not None
+    out = []
+    for rank in range(order.p):
+        row, cells = order.row(rank), list[str]()
+        ends = [
+            (found.text(end, order.placement), int(found.issued[end]), bool(found.receive[end]))
+            for end in range(int(found.offsets[rank]), int(found.offsets[rank + 1]))
+        ]
+        gathers, reduced, next_end = _gathers(row), _reduced(row), 0
+        for at in range(len(row) + 1):
+            behind = [f"{stage}REDUCE_GRAD" for stage in reduced.get(at - 1, ())]
+            while next_end < len(ends) and ends[next_end][1] == at:
+                if ends[next_end][2]:
+                    cells, behind = cells + behind, []
+                cells.append(ends[next_end][0])
+                next_end += 1
+            cells += behind + gathers[at] + [row[at].text() for _ in range(at < len(row))]
+        out.append(cells)
+    return out
+
+
+def _gathers(row: Sequence[Op | Pair], most: int = 3) -> list[list[str]]:
+    """Return the UNSHARD and RESHARD before each op and behind the last: the next ``most`` stages that compute are
+    gathered, others freed (torch 2.14.1, ``_add_unshard_reshard``).
+    """
+    stages = [[half.stage for half in halves(each)] for each in row]
+    upcoming: list[list[int]] = []  # the next different stages from each op on
+    for each in reversed(stages):
+        later = [stage for stage in upcoming[-1] if stage not in each] if upcoming else []
+        upcoming.append([*dict.fromkeys(each), *later])
+    active: set[int] = set()
+    out = []
+    for wanted in reversed(upcoming):
+        some = wanted[:most]
+        freed, gathered = [stage for stage in active if stage not in some], [s for s in some if s not in active]
+        active = (active - set(freed)) | set(gathered)
+        out.append([f"{stage}RESHARD" for stage in freed] + [f"{stage}UNSHARD" for stage in gathered])
+    return [*out, [f"{stage}RESHARD" for stage in active]]
+
+
+def _reduced(row: Sequence[Op | Pair]) -> dict[int, list[int]]:
+    """Return the stages whose last weight gradient an op makes, by the op's position."""
+    last = {half.stage: at for at, each in enumerate(row) for half in halves(each) if half.kind in "WB"}
+    out: dict[int, list[int]] = {}
+    for stage, at in last.items():
+        out.setdefault(at, []).append(stage)
+    return out
 
 
 def _links(rows: Sequence[Row]) -> Iterator[tuple[int, Action]]:
     """Yield rank and action of every send and receive, rank after rank."""
     for rank, row in enumerate(rows):
         yield from ((rank, each) for each in row if isinstance(each, Action) and each.kind in _OTHER_END)
-
-
-class _Run:
-    """A run of rows in which a send and its receive wait for each other, and a stream's messages pass one by one."""
-
-    def __init__(self, rows: Sequence[Row], placement: Placement, *, by_edge: bool) -> None:
-        self.placement, self.by_edge = placement, by_edge
-        self.ops = [[each for each in row if isinstance(each, Op)] for row in rows]
-        self.streams: dict[Stream, list[Action]] = defaultdict(list)
-        for _, link in _links(rows):
-            self.streams[self._stream_of(link)].append(link)
-        self.done: set[tuple[str, int, int]] = set()
-        self.ops_done, self.passed = [0] * len(rows), dict.fromkeys(self.streams, 0)
-        self._run()
-
-    def _run(self) -> None:
-        awake = deque(range(len(self.ops)))
-        of_rank = [[stream for stream in self.streams if stream[0] == rank] for rank in range(len(self.ops))]
-        while awake:
-            rank = awake.popleft()
-            row = self.ops[rank]
-            while self.ops_done[rank] < len(row) and self._has_input(op := row[self.ops_done[rank]]):
-                self.done.add(("G" if op.kind in "IB" else op.kind, op.stage, op.micro))
-                self.ops_done[rank] += 1
-            for stream in of_rank[rank]:
-                link = self._next(stream)
-                if link is None:
-                    continue
-                other = link.other_end()
-                if self._next(self._stream_of(other)) == other and self._is_made(link) and self._is_made(other):
-                    for each in (link, other):
-                        self.done.add((each.kind, each.stage, each.micro))
-                        self.passed[self._stream_of(each)] += 1
-                        awake.append(self.placement.rank_of(each.stage))
-
-    def waits(self) -> list[Message]:
-        """Return who waits for whom, from the first stream that has not ended; [] if all have."""
-        stream = next((each for each in self.streams if self._next(each) is not None), None)
-        named: list[Stream] = []
-        waits = []
-        while stream is not None and stream not in named and len(named) < MOST_LISTED:
-            named.append(stream)
-            link = self._next(stream)
-            assert link is not None
-            made = self._is_made(link)
-            needed = link.other_end() if made else self.ops[stream[0]][self.ops_done[stream[0]]]
-            waits.append(
-                message(
-                    "schedule.rank_waits",
-                    "rank {rank} waits at {op} for {needed} on rank {other}",
-                    rank=stream[0],
-                    op=link.text(),
-                    needed=needed.text(),
-                    other=self.placement.rank_of(needed.stage),
-                )
-            )
-            arriving = Action("RECV_F" if needed.kind == "F" else "RECV_B", needed.stage, needed.micro)
-            stream = self._stream_of(link.other_end() if made else arriving)
-        return waits
-
-    def _stream_of(self, link: Action) -> Stream:
-        rank, other = (self.placement.rank_of(each.stage) for each in (link, link.other_end()))
-        return (rank, other, link.kind) if self.by_edge else (rank, rank, "")
-
-    def _next(self, stream: Stream) -> Action | None:
-        links = self.streams[stream]
-        return links[self.passed[stream]] if self.passed[stream] < len(links) else None
-
-    def _has_input(self, op: Op) -> bool:
-        source = op.stage + (-1 if op.kind == "F" else 1)
-        if op.kind == "W" or not 0 <= source < self.placement.stages:
-            return True
-        if self.placement.rank_of(source) == self.placement.rank_of(op.stage):
-            return ("F" if op.kind == "F" else "G", source, op.micro) in self.done
-        return ("RECV_F" if op.kind == "F" else "RECV_B", op.stage, op.micro) in self.done
-
-    def _is_made(self, link: Action) -> bool:
-        kind = {"SEND_F": "F", "SEND_B": "G"}.get(link.kind)
-        return kind is None or (kind, link.stage, link.micro) in self.done

@@ -19,13 +19,16 @@ from backend.schedule.errors import Message, OrderError, SpecError, message
 from backend.schedule.interop.csv_messages import (
     Action,
     Row,
+    cells_of,
     check_actions,
     check_sequence,
     check_streams,
     parse_action,
+    posted,
 )
 from backend.schedule.interop.csv_table import SEPARATORS, lines_of
 from backend.schedule.interop.op_rows import assemble
+from backend.schedule.order.messages import Messages
 from backend.schedule.order.ops import KINDS as KIND_LETTERS
 from backend.schedule.order.ops import Op, Pair, halves, parse
 from backend.schedule.order.order import Order
@@ -42,13 +45,14 @@ Letters = Literal["current", "2024"]
 
 @dataclass(frozen=True, eq=False)
 class CsvFile:
-    """An order from a file, and the dialect of the file: its letters, and whether it is lowered. ``notes`` are about
-    its messages.
+    """An order from a file, and the dialect of the file: its letters, and whether it is lowered. ``messages`` are those
+    of a lowered file, as they stand there, ``notes`` are about them.
     """
 
     order: Order
     letters: Letters
     lowered: bool
+    messages: Messages | None = None
     notes: tuple[Message, ...] = field(default=())
 
     @property
@@ -74,7 +78,10 @@ class CsvFile:
 
 
 def dump(order: Order) -> str:
-    """Write an order as CSV text. Raises SpecError for an order with two replicas, S and T, or copies."""
+    """Write an order as CSV text, with its sends and receives if it has messages on streams.
+
+    Raises SpecError for an order with two replicas, S and T, or copies.
+    """
     if order.placement.streams > 1:
         text = message(
             "schedule.csv_has_no_dualpipe",
@@ -88,7 +95,8 @@ def dump(order: Order) -> str:
             text = message("schedule.csv_has_no_shards", "torch's CSV has no text for S and T of a sharded vocabulary")
         raise SpecError("format", "torch-csv", text, nearest="json")
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows([op.text() for op in order.row(rank)] for rank in range(order.p))
+    rows = (row.split() for row in order.text()) if order.messages is None else cells_of(order)
+    csv.writer(out, lineterminator="\n").writerows(rows)
     return out.getvalue()
 
 
@@ -117,16 +125,18 @@ def read_file(text: str, kind: str | None = None, most: int | None = None) -> Cs
         check(found.order)
         if not found.lowered:
             return found
-        check_actions(rows, found.order.placement)
-        check_sequence(rows, found.order.placement)
-        note = check_streams(rows, found.order.placement)
+        halved = [_in_halves(row) for row in rows]
+        check_actions(halved, found.order.placement)
+        check_sequence(halved, found.order.placement)
+        messages = posted(found.order.placement, rows)
+        note = check_streams(found.order, messages)
     except OrderError as error:
         raise OrderError(_located(text, error, letters), rank=error.rank, op=error.op) from None
-    return CsvFile(found.order, letters, True, () if note is None else (note,))
+    return CsvFile(found.order, letters, True, messages, () if note is None else (note,))
 
 
-def _load(text: str, kind: str | None, most: int | None) -> tuple[CsvFile, list[Row]]:
-    """Return the file as it is, and of a lowered one each rank's cells with pairs as their halves."""
+def _load(text: str, kind: str | None, most: int | None) -> tuple[CsvFile, list[list[Op | Pair | Action]]]:
+    """Return the file as it is, and each rank's cells."""
     if len(text) > MAX_BYTES:
         problem = message(
             "schedule.csv_too_large",
@@ -161,8 +171,7 @@ def _load(text: str, kind: str | None, most: int | None) -> tuple[CsvFile, list[
         raise OrderError(problem)
     lowered = any(len(row) < len(line) for row, line in zip(ops, cells, strict=True))
     order = assemble(ops, ("custom" if kind is None else kind,))
-    rows = [_in_halves(row) for row in cells] if lowered else []
-    return CsvFile(order, letters, lowered), rows
+    return CsvFile(order, letters, lowered), cells
 
 
 def _letters(rows: Sequence[Sequence[Op | Pair | Action]]) -> Letters:

@@ -135,3 +135,8 @@ def _add_barriers(
     for kind in (I, B):
         code = kind * chunks + last_chunk
         need[last_rank, code, 0], hops[last_rank, code, 0] = joins + barriers - 1, far
+
+
+def arrivals(rule: Rules) -> int:
+    """Return the row behind all others, where the arrivals of messages begin: that of result r is in this plus r."""
+    return rule.rows + rule.rows % 2

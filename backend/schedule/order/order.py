@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from backend.schedule.order.copy_lanes import Copies, merged
+from backend.schedule.order.messages import Messages
 from backend.schedule.order.ops import LETTERS, PAIR, B, F, I, Op, Pair, S, T, W
 from backend.schedule.order.placement import Placement
 from backend.schedule.order.repeats import Repeats, repeats
@@ -35,7 +36,8 @@ class Order:
     the number of micro-batches in a step; ``micro`` is None if implied, else (N, 2): the slot's own micro-batch
     number of each op, column 1 for the backward half of a pair (-1 for other ops). ``barriers`` (0, 1, 2) is how
     often all ranks wait for each other around S and T (vocabulary.py); ``copies`` are the ops of the copy lanes
-    (copy_lanes.py); ``untrained`` the stages that have no backwards, before the first trained one (frozen.py).
+    (copy_lanes.py), ``messages`` those of streams (messages.py); ``untrained`` the stages that have no backwards,
+    before the first trained one (frozen.py).
     """
 
     placement: Placement
@@ -45,6 +47,7 @@ class Order:
     micro: Micro | None = None
     barriers: int = 0
     copies: Copies | None = None
+    messages: Messages | None = None
     untrained: frozenset[int] = frozenset()
 
     def __len__(self) -> int:

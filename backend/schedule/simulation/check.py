@@ -8,21 +8,13 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 from itertools import chain
 
-import numpy as np
-
 from backend.schedule.errors import Message, OrderError, message
 from backend.schedule.order.copy_lanes import LETTERS as COPIES
 from backend.schedule.order.copy_lanes import O
-from backend.schedule.order.dependencies import FORWARD, rules_of
 from backend.schedule.order.ops import KIND_NAMES, KINDS, Op, halves
-from backend.schedule.order.order import Order, micro_numbers
-from backend.schedule.order.placement import Placement
+from backend.schedule.order.order import Order
 from backend.schedule.order.row_check import first_wrong
-from backend.schedule.simulation.costs import Costs
-from backend.schedule.simulation.simulate import Floats, advance
-
-_UNIT = Costs()
-MOST_LISTED = 4  # ranks of a deadlock that its message names
+from backend.schedule.simulation.deadlock import deadlock, in_words
 
 
 def check(order: Order) -> None:
@@ -36,10 +28,9 @@ def check(order: Order) -> None:
         raise AssertionError("a rank that is wrong breaks a rule")
     if order.copies is not None:
         check_copies(order)
-    _, at, done = advance(order, _UNIT, 1)
-    stuck = np.flatnonzero(at < order.offsets[1:])
-    if len(stuck):
-        raise _deadlock(order, [int(rank) for rank in stuck], at.tolist(), done)
+    waits = deadlock(order)
+    if waits:
+        raise OrderError(in_words(waits), rank=waits[0].rank, op=waits[0].op)
 
 
 def _check_rank(order: Order, rank: int) -> None:
@@ -200,59 +191,3 @@ def check_copies(order: Order) -> None:
                     chunk=chunk,
                 )
                 raise OrderError(problem, rank=rank)
-
-
-def _deadlock(order: Order, stuck: list[int], at: list[int], done: Floats) -> OrderError:
-    """Follow which rank waits for which, from the first stuck one until the chain closes, and return the error that
-    lists its first links.
-    """
-    waits = {rank: _awaited(order, rank, at[rank], done) for rank in stuck}
-    rank, chain = stuck[0], []
-    while rank not in chain:
-        chain.append(rank)
-        rank = waits[rank][2]
-    sentences = [
-        message(
-            "schedule.rank_waits",
-            "rank {rank} waits at {op} for {needed} on rank {other}",
-            rank=r,
-            op=waits[r][0],
-            needed=waits[r][1],
-            other=waits[r][2],
-        )
-        for r in chain[:MOST_LISTED]
-    ]
-    if len(chain) > MOST_LISTED:
-        text = message(
-            "schedule.deadlock_of_many", "deadlock: {waits}, and others; none of them can go on", waits=sentences
-        )
-    else:
-        text = message("schedule.deadlock", "deadlock: {waits}; none of them can go on", waits=sentences)
-    return OrderError(text, rank=chain[0], op=waits[chain[0]][0])
-
-
-def _awaited(order: Order, rank: int, at: int, done: Floats) -> tuple[str, str, int]:
-    """Return (the op a rank is stuck at, the producer it waits for, that producer's rank)."""
-    place, rule, code = order.placement, rules_of(order), int(order.codes[at])
-    index = at - int(order.offsets[rank])
-    numbers = micro_numbers(order, rank)
-    for half in (0, 1):
-        row, k = int(rule.need[rank, code, half]), max(int(numbers[half][index]), int(numbers[0][index]))
-        if row >= rule.joins and done[row, k] < 0:
-            late = next(r for r in range(order.p) if done[rule.shards + 2 * r + row - rule.joins, k] < 0)
-            text = f"{place.stage(late, 0)}{'ST'[row - rule.joins]}{k}"
-            return order.row(rank)[index].text(), text, late
-        if row >= 0 and done[row, k] < 0:
-            slot, result = divmod(row, 2)
-            owner, chunk = divmod(slot, order.chunks)
-            letter = "F" if result == FORWARD else _gradient(order, place, owner, chunk, k)
-            micro = k + order.n * place.stream(owner, chunk)
-            return order.row(rank)[index].text(), f"{place.stage(owner, chunk)}{letter}{micro}", owner
-    raise AssertionError("a stuck rank waits for something")
-
-
-def _gradient(order: Order, place: Placement, rank: int, chunk: int, k: int) -> str:
-    """Return the kind of op, I or B, by which that rank makes this gradient."""
-    micro = k + order.n * place.stream(rank, chunk)
-    split = any(op.kind == "I" and op.chunk == chunk and op.micro == micro for op in _ops(order, rank))
-    return "I" if split else "B"

@@ -28,7 +28,7 @@ class Costs:
     ``R`` is the time that recomputation adds to I where a device's whole share runs again, by default a part of F
     (options/recompute.py). ``S`` and ``T`` are a rank's times for its shard of the output layer and for its gradients
     (vocabulary.py), ``O`` the time of one copy, out or back, of a device's whole share of a micro-batch's activations
-    (offload.py).
+    (offload.py). ``wire`` is the time for which a message occupies its streams (order/messages.py), before its hop.
     """
 
     F: Cost = 1.0
@@ -40,6 +40,7 @@ class Costs:
     T: float | None = None
     O: Cost | None = None
     R: Cost | None = None
+    wire: float = 0.0
 
     @property
     def uniform(self) -> bool:
@@ -131,4 +132,16 @@ def copy_times(order: Order, costs: Costs, v: int) -> Floats:
         return times
     micro = [copy[2] for each in range(order.p) for copy in order.copies.row(each, chunks)]
     sized: Floats = times * np.array(costs.sizes)[np.array(micro, np.int64)]
+    return sized
+
+
+def wire_times(order: Order, costs: Costs) -> Floats:
+    """Return (J,): for how long each end of a message occupies its stream."""
+    if order.messages is None:
+        return np.empty(0)
+    if not isinstance(costs, SizedCosts):
+        return np.full(len(order.messages), costs.wire)
+    stream = np.array([order.placement.stream(*divmod(slot, order.chunks)) for slot in range(order.p * order.chunks)])
+    number = order.messages.micro + order.n * stream[order.messages.row // 2]
+    sized: Floats = costs.wire * np.array(costs.sizes)[number]
     return sized

@@ -1,6 +1,7 @@
 """Break the time of every rank down: ops by kind, waiting by cause, fill and drain.
 
-The parts of a rank sum to the makespan. *hop*: the op's input is in transit; *copy*: its activations are being
+The parts of a rank sum to the makespan. *hop*: the op's input is in transit; *line*: it is
+made, and its message waits behind others on a stream; *copy*: its activations are being
 reloaded from host memory; *wait*: another rank has not made the input yet; *fill*, *drain*: before a rank's first op
 and after its last one. Only for planned times: a measured run does not record when an input was made.
 """
@@ -12,15 +13,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from backend.schedule.order.dependencies import Rules, rules_of
+from backend.schedule.order.dependencies import arrivals, rules_of
 from backend.schedule.order.ops import PAIR, B, F, I, S, T, W
 from backend.schedule.order.order import Order, code_table, micro_numbers
 from backend.schedule.simulation.costs import Costs
+from backend.schedule.simulation.lanes import through_messages
 from backend.schedule.simulation.simulate import Timeline, advance
 
 Floats = npt.NDArray[np.float64]
 USEFUL = {"F": F, "I": I, "B": B, "W": W, "F and B": PAIR, "S": S, "T": T}
-WASTED = ("hop", "copy", "wait", "fill", "drain")
+WASTED = ("hop", "line", "copy", "wait", "fill", "drain")
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +36,6 @@ class IdleBreakdown:
 def idle_breakdown(order: Order, costs: Costs, v: int) -> IdleBreakdown:
     """Compute the parts of every rank of a legal order at these costs."""
     timeline, _, done = advance(order, costs, v)
-    rule = rules_of(order)
     parts = {name: np.zeros(order.p) for name in (*USEFUL, *WASTED)}
     first, last = float(timeline.start.min()), float(timeline.end.max())
     for rank in range(order.p):
@@ -44,26 +45,35 @@ def idle_breakdown(order: Order, costs: Costs, v: int) -> IdleBreakdown:
             parts[name][rank] = (end - start)[kind == code].sum()
         parts["fill"][rank], parts["drain"][rank] = start[0] - first, last - end[-1]
         gap = start[1:] - end[:-1]
-        hop, copy = _awaited(timeline, rank, rule, done, rule.hops * np.float64(costs.comm))
-        hop, copy = np.minimum(hop[1:], gap), np.where(copy[1:], gap, 0.0)
-        parts["hop"][rank], parts["copy"][rank] = hop.sum(), copy.sum()
-        parts["wait"][rank] = max(0.0, float((gap - hop - copy).sum()))
+        flight, stood, copied = _awaited(timeline, rank, done, costs.comm)
+        hop, copy = np.minimum(flight[1:], gap), np.where(copied[1:], gap, 0.0)
+        line = np.minimum(stood[1:], gap - hop)
+        parts["hop"][rank], parts["line"][rank], parts["copy"][rank] = hop.sum(), line.sum(), copy.sum()
+        parts["wait"][rank] = max(0.0, float((gap - hop - line - copy).sum()))
     return IdleBreakdown(parts, last - first)
 
 
-def _awaited(
-    timeline: Timeline, rank: int, rule: Rules, done: Floats, lag: Floats
-) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """Return, for each op of a rank, the transit time of the input that came last, and whether that was a reload."""
-    order = timeline.order
+def _awaited(timeline: Timeline, rank: int, done: Floats, comm: float) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+    """Return, for each op of a rank, how long the input that came last was in transit and stood in line before, and
+    whether it was a reload.
+    """
+    order, rule = timeline.order, rules_of(timeline.order)
     codes = order.codes[order.offsets[rank] : order.offsets[rank + 1]]
     own, other = micro_numbers(order, rank)
-    need, flight = rule.need[rank][codes], lag[rank][codes]
+    need, flight = through_messages(order, rule)[0][rank][codes], rule.hops[rank][codes] * np.float64(comm)
     # As in the simulator: the second half has a micro-batch of its own only if it makes a result.
-    micro = np.stack((own, np.where(rule.give[rank][codes][:, 1] < 0, own, other)), 1)
-    made = np.where(need >= 0, done[np.maximum(need, 0), np.maximum(micro, 0)] + flight, -np.inf)
-    latest = made.argmax(axis=1)
+    micro = np.maximum(np.stack((own, np.where(rule.give[rank][codes][:, 1] < 0, own, other)), 1), 0)
+    there = np.where(need >= 0, done[np.maximum(need, 0), micro] + flight, -np.inf)
+    latest = there.argmax(axis=1)
     at = np.arange(len(codes))
-    row = need[at, latest]
+    row, k = need[at, latest], micro[at, latest]
     copy = (row >= rule.reloads) & (row < rule.shards) & (order.copies is not None)
-    return np.where(copy | (row < 0), 0.0, flight[at, latest]), copy
+    transit, line = np.where(copy | (row < 0), 0.0, flight[at, latest]), np.zeros(len(codes))
+    sent = row >= arrivals(rule)
+    if sent.any():
+        begun = np.zeros_like(done)
+        begun[arrivals(rule) + order.messages.row, order.messages.micro] = timeline.sent  # type: ignore[union-attr]
+        passed, made = done[row[sent], k[sent]], done[row[sent] - arrivals(rule), k[sent]]
+        transit[sent] += passed - begun[row[sent], k[sent]]
+        line[sent] = begun[row[sent], k[sent]] - made
+    return transit, line, copy

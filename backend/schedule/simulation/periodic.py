@@ -97,10 +97,11 @@ def timed(order: Order, times: Floats, advance: Advance) -> Timeline | None:
 
 def phases_of(order: Order) -> Phases | None:
     """Return the phases of an order in which every slot does its forwards in one phase, and its gradients in one;
-    None for any other order, and for one with barriers, copies or stored micro-batches.
+    None for any other order, and for one with lanes beside compute or stored micro-batches.
     """
     found = order.repeats
-    if found is None or order.micro is not None or order.copies is not None or order.barriers:
+    lanes = order.copies is not None or order.messages is not None or order.barriers
+    if found is None or order.micro is not None or lanes:
         return None
     rules = rules_of(order)
     made, taken = np.zeros((2, rules.rows, len(found.period)), np.int64)

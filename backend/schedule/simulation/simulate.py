@@ -13,17 +13,16 @@ import numpy.typing as npt
 
 from backend.schedule import jit
 from backend.schedule.errors import OrderError, message
-from backend.schedule.order.copy_lanes import R
-from backend.schedule.order.dependencies import Rules, rules_of
+from backend.schedule.order.dependencies import rules_of
 from backend.schedule.order.order import Order
 from backend.schedule.simulation import periodic
-from backend.schedule.simulation.costs import Costs, SizedCosts, copy_times, durations, own_times
+from backend.schedule.simulation.costs import Costs, SizedCosts, copy_times, durations, own_times, wire_times
+from backend.schedule.simulation.lanes import jobs_of, through_messages
 from backend.schedule.simulation.timeline import NOTHING, Floats, Timeline
 
 __all__ = ["NOTHING", "Floats", "Timeline", "advance", "raise_deadlock", "replay", "simulate"]
 
 _NO_MICRO = np.empty((0, 2), np.int32)
-_NO_COPIES = np.empty((0, 2), np.int64)
 _NO_COSTS = np.empty((0, 0))
 
 
@@ -38,10 +37,11 @@ class LoopInput(NamedTuple):
     lag: Annotated[Any, "float64[:, :, ::1]"]  # (p, codes, 2), until an awaited result arrives
     cost: Annotated[Any, "float64[:, ::1]"]  # (p, codes)
     own: Annotated[Any, "float64[::1]"]  # (N,) each op's own cost; (0,): that of its rank and code
-    shards: Annotated[int, "int64"]  # as in Rules
-    copies: Annotated[Any, "int64[:, ::1]"]  # (C, 2), when each is issued and the row of its result, -1 for none
-    first_copy: Annotated[Any, "int64[::1]"]  # (p + 1,)
-    copy_cost: Annotated[Any, "float64[::1]"]  # (C,)
+    jobs: Annotated[Any, "int64[:, ::1]"]  # as in Jobs (lanes.py), as those below
+    job_cost: Annotated[Any, "float64[::1]"]
+    size: Annotated[Any, "int64[::1]"]
+    first_job: Annotated[Any, "int64[::1]"]
+    first_lane: Annotated[Any, "int64[::1]"]
 
 
 class LoopState(NamedTuple):
@@ -53,31 +53,40 @@ class LoopState(NamedTuple):
     clock: Annotated[Any, "float64[::1]"]  # (p,), the end of the last op
     start: Annotated[Any, "float64[::1]"]  # (N,)
     end: Annotated[Any, "float64[::1]"]
-    passed: Annotated[Any, "int64[:, ::1]"]  # (2, n), ranks that have come to each barrier
-    latest: Annotated[Any, "float64[:, ::1]"]  # (2, n), and when the last of them came
-    next_copy: Annotated[Any, "int64[::1]"]  # (p,)
-    lane: Annotated[Any, "float64[::1]"]  # (p,), the end of the last copy
-    copied: Annotated[Any, "float64[:, ::1]"]  # (C, 2), start and end of each copy
+    next_job: Annotated[Any, "int64[::1]"]  # (L,) of each lane,
+    come: Annotated[Any, "int64[::1]"]  # (L,) the jobs of it that have come to their meeting,
+    free: Annotated[Any, "float64[::1]"]  # (L,) and the end of the last that ran
+    missing: Annotated[Any, "int64[::1]"]  # (M,) jobs that have not come to the meeting,
+    latest: Annotated[Any, "float64[::1]"]  # (M,) and when the last one came
+    ran: Annotated[Any, "float64[:, ::1]"]  # (J, 2), start and end of each job, -1 before
 
 
 @jit.inner(LoopInput, LoopState, "int64", "int64")
-def _run_copies(given: Any, state: Any, r: int, x: int) -> bool:
-    """Run the copies of a rank that are issued before op x; return whether there were any."""
-    _, offsets, _, _, _, _, _, _, _, copies, first_copy, copy_cost = given
-    done, count, _, _, _, end, _, _, next_copy, lane, copied = state
-    y = next_copy[r]
-    while y < first_copy[r + 1] and copies[y, 0] <= x - offsets[r]:
-        issued, row = copies[y, 0], copies[y, 1]
-        copied[y, 0] = max(lane[r], end[offsets[r] + issued - 1] if issued > 0 else 0.0)
-        lane[r] = copied[y, 0] + copy_cost[y]
-        copied[y, 1] = lane[r]
-        if row >= 0:
-            done[row, count[row]] = lane[r]
-            count[row] += 1
-        y += 1
-    found = y > next_copy[r]
-    next_copy[r] = y
-    return bool(found)
+def _run_jobs(given: Any, state: Any, r: int, x: int) -> bool:
+    """Bring the jobs of a rank that are issued before op x to their meetings, and run those that all have come to;
+    return whether there were any.
+    """
+    _, offsets, _, _, _, _, _, _, jobs, job_cost, _, first_job, first_lane = given
+    done, _, _, _, _, end, next_job, come, free, missing, latest, ran = state
+    found = False
+    for lane in range(first_lane[r], first_lane[r + 1]):
+        y = next_job[lane]
+        while y < first_job[lane + 1] and jobs[y, 0] <= x - offsets[r]:
+            issued, row, meeting = jobs[y, 0], jobs[y, 1], jobs[y, 3]
+            if come[lane] <= y:
+                come[lane], found = y + 1, True
+                ready = max(free[lane], end[offsets[r] + issued - 1] if issued > 0 else 0.0)
+                latest[meeting], missing[meeting] = max(latest[meeting], ready), missing[meeting] - 1
+            if missing[meeting] > 0:
+                break
+            ran[y, 0] = latest[meeting]
+            free[lane] = latest[meeting] + job_cost[y]
+            ran[y, 1] = free[lane]
+            if row >= 0:
+                done[row, jobs[y, 2]] = free[lane]
+            y, found = y + 1, True
+        next_job[lane] = y
+    return found
 
 
 @jit.kernel(LoopInput, LoopState)
@@ -87,10 +96,10 @@ def _run(given: Any, state: Any) -> None:
     Ranks that do not reach their end deadlock. ``other`` is the second half of a pair, or the reload that a backward
     needs.
     """
-    codes, offsets, micro, need, give, lag, cost, own, shards, copies, _, _ = given
-    done, count, at, clock, start, end, passed, latest, _, _, _ = state
-    stored, priced, copying = micro.shape[0] > 0, own.shape[0] > 0, copies.shape[0] > 0
-    p, barriers, moved, sweep = at.shape[0], done.shape[0] - 2, True, 0
+    codes, offsets, micro, need, give, lag, cost, own, jobs, _, _, _, _ = given
+    done, count, at, clock, start, end, _, _, _, _, _, _ = state
+    stored, priced, lanes = micro.shape[0] > 0, own.shape[0] > 0, jobs.shape[0] > 0
+    p, moved, sweep = at.shape[0], True, 0
     while moved:
         moved = False
         for turn in range(p):
@@ -123,13 +132,9 @@ def _run(given: Any, state: Any) -> None:
                     if other_row >= 0:
                         done[other_row, other_k] = now
                         count[other_row] += 1
-                    if row >= shards:
-                        barrier = (row - shards) % 2  # the last rank to come opens it
-                        passed[barrier, k], latest[barrier, k] = passed[barrier, k] + 1, max(latest[barrier, k], now)
-                        if passed[barrier, k] == p:
-                            done[barriers + barrier, k] = latest[barrier, k]
                     x += 1
-                again = copying and _run_copies(given, state, r, x)
+                again = lanes and _run_jobs(given, state, r, x)
+                moved = moved or again
             if x > at[r]:
                 moved = True
                 at[r] = x
@@ -144,7 +149,7 @@ def _run(given: Any, state: Any) -> None:
 def _run_single(
     codes: Any, offsets: Any, need: Any, give: Any, lag: Any, cost: Any, done: Any, at: Any, start: Any, end: Any
 ) -> None:
-    """Run as ``_run`` an order of ops with one input and one result each: without pairs, barriers, copies and stored
+    """Run as ``_run`` an order of ops with one input and one result each: without pairs, other lanes and stored
     micro-batches. That is most orders, and takes two thirds of the time. ``need``, ``give``, ``lag`` are (p, codes).
     """
     p = offsets.shape[0] - 1
@@ -182,45 +187,45 @@ def advance(order: Order, costs: Costs, v: int) -> tuple[Timeline, npt.NDArray[n
     """Run an order until it ends or deadlocks, and return its times, (p,) the flat index each rank reached, and
     (rows, n) when each result was made (-1: never). ``simulate`` is quicker for a long order that repeats.
     """
-    copying = NOTHING if order.copies is None else copy_times(order, costs, v)
+    beside = NOTHING if order.copies is None else copy_times(order, costs, v), wire_times(order, costs)
     if isinstance(costs, SizedCosts):
-        timeline, at, done = _advance(order, _NO_COSTS, own_times(order, costs, v), costs.comm, copying)
+        timeline, at, done = _advance(order, _NO_COSTS, own_times(order, costs, v), costs.comm, *beside)
         return replace(timeline, sizes=costs.sizes), at, done
-    return _advance(order, durations(order.placement, costs, v), NOTHING, costs.comm, copying)
+    return _advance(order, durations(order.placement, costs, v), NOTHING, costs.comm, *beside)
 
 
 def _advance(
-    order: Order, cost: Floats, own: Floats, comm: float, copying: Floats
+    order: Order, cost: Floats, own: Floats, comm: float, copying: Floats, wire: Floats
 ) -> tuple[Timeline, npt.NDArray[np.int64], Floats]:
-    """Run an order as ``advance``, with the times of ops, a hop and the copies; ``cost`` and ``own`` as in ``_run``."""
+    """Run an order as ``advance``, with the times of ops, a hop, the copies and the messages; ``cost`` and ``own`` as
+    in ``_run``.
+    """
     rule, p, n = rules_of(order), order.p, order.n
-    done, at = np.full((rule.rows, n), -1.0), order.offsets[:-1].copy()
+    needed, rows = through_messages(order, rule)
+    done, at = np.full((rows, n), -1.0), order.offsets[:-1].copy()
     start, end = np.empty(len(order)), np.empty(len(order))
     lag = rule.hops * np.float64(comm)
     jit.compile_for(len(order))
-    if order.micro is None and order.copies is None and not own.size and order.codes.max(initial=0) < 4 * order.chunks:
+    lanes = order.copies is not None or order.messages is not None
+    if order.micro is None and not lanes and not own.size and order.codes.max(initial=0) < 4 * order.chunks:
         need, give = (np.ascontiguousarray(each[:, :, 0]) for each in (rule.need, rule.give))
         _run_single(order.codes, order.offsets, need, give, lag[:, :, 0].copy(), cost, done, at, start, end)
         return Timeline(order, start, end), at, done
     micro = _NO_MICRO if order.micro is None else order.micro
-    copies, first_copy = _copy_jobs(order, rule)
-    given = LoopInput(order.codes, order.offsets, micro, rule.need, rule.give, lag, cost, own, rule.shards, copies,
-                      first_copy, copying)  # fmt: skip
-    copied, count, passed = np.empty((len(copies), 2)), np.zeros(rule.rows, np.int64), np.zeros((2, n), np.int64)
-    state = LoopState(done, count, at, np.zeros(p), start, end, passed, np.zeros((2, n)), first_copy.copy(),
-                      np.zeros(p), copied)  # fmt: skip
+    beside = jobs_of(order, rule, copying, wire)
+    given = LoopInput(order.codes, order.offsets, micro, needed, rule.give, lag, cost, own, beside.jobs, beside.cost,
+                      beside.size, beside.first, beside.lanes)  # fmt: skip
+    first, ran = beside.first[:-1], np.full((len(beside.jobs), 2), -1.0)
+    state = LoopState(done, np.zeros(rows, np.int64), at, np.zeros(p), start, end, first.copy(), np.zeros_like(first),
+                      np.zeros(len(first)), beside.size.copy(), np.zeros(len(beside.size)), ran)  # fmt: skip
     _run(tuple(given), tuple(state))
-    return Timeline(order, start, end, copied[:, 0], copied[:, 1]), at, done
-
-
-def _copy_jobs(order: Order, rule: Rules) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return (C, 2) when each copy is issued and the row of its result (-1: an offload), and the ranks' offsets."""
-    copies, chunks = order.copies, order.chunks
-    if copies is None:
-        return _NO_COPIES, np.zeros(order.p + 1, np.int64)
-    slot = np.repeat(np.arange(order.p), np.diff(copies.offsets)) * chunks + copies.codes % chunks
-    row = np.where(copies.codes // chunks == R, rule.reloads + slot, -1)
-    return np.stack((copies.issued, row), 1).astype(np.int64), copies.offsets
+    timeline = Timeline(order, start, end)
+    if lanes:
+        from_copies, from_messages = 0 if order.copies is None else len(order.copies), len(ran) - len(wire)
+        begun, ended = ran[beside.place].T
+        timeline = Timeline(order, start, end, begun[:from_copies], ended[:from_copies], begun[from_messages:],
+                            ended[from_messages:])  # fmt: skip
+    return timeline, at, done
 
 
 def simulate(order: Order, costs: Costs, v: int = 1) -> Timeline:
@@ -251,4 +256,5 @@ def raise_deadlock(order: Order, at: npt.NDArray[np.int64]) -> NoReturn:
 def replay(order: Order, spent: Floats, comm: float, copying: Floats = NOTHING) -> Timeline:
     """Time a legal order with each op's own time, ``spent`` (N,), and each copy's, ``copying`` (C,)."""
     own, copied = (np.ascontiguousarray(each, np.float64) for each in (spent, copying))
-    return _advance(order, _NO_COSTS, own, comm, copied)[0]
+    wire = np.zeros(0 if order.messages is None else len(order.messages))
+    return _advance(order, _NO_COSTS, own, comm, copied, wire)[0]

@@ -20,8 +20,9 @@ NOTHING: Floats = np.empty(0)
 @dataclass(frozen=True, eq=False)
 class Timeline:
     """Start and end of every op of an order, planned or measured: ``start``, ``end`` (N,), laid out as
-    ``order.codes``; ``copy_start``, ``copy_end`` (C,) as ``order.copies``; ``sizes`` of the micro-batches where they
-    differ (options/sizes.py).
+    ``order.codes``; ``copy_start``, ``copy_end`` (C,) as ``order.copies``, ``sent``, ``arrived`` (J,) as
+    ``order.messages``: when each end of a message was on its stream; ``sizes`` of the micro-batches where they differ
+    (options/sizes.py).
     """
 
     order: Order
@@ -29,6 +30,8 @@ class Timeline:
     end: Floats
     copy_start: Floats = field(default_factory=lambda: NOTHING)
     copy_end: Floats = field(default_factory=lambda: NOTHING)
+    sent: Floats = field(default_factory=lambda: NOTHING)
+    arrived: Floats = field(default_factory=lambda: NOTHING)
     sizes: tuple[float, ...] | None = field(default=None, kw_only=True)
 
     def rank(self, rank: int) -> tuple[Floats, Floats]:
@@ -70,7 +73,7 @@ class PeriodicTimeline(Timeline):
     def __init__(self, order: Order, short: Timeline, steady: tuple[SteadyState, ...]) -> None:
         for name, value in (("order", order), ("short", short), ("steady", steady)):
             object.__setattr__(self, name, value)
-        for name in ("copy_start", "copy_end"):
+        for name in ("copy_start", "copy_end", "sent", "arrived"):
             object.__setattr__(self, name, NOTHING)
 
     @cached_property

@@ -10,6 +10,7 @@ from backend.schedule.options.offload import OF_A_CHUNK as OFFLOAD_OF_A_CHUNK
 from backend.schedule.options.recompute import MODES as RECOMPUTE
 from backend.schedule.options.sizes import INJECTIONS
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
+from backend.schedule.order.messages import RECEIVES, STREAMS
 from backend.schedule.spec import LIMITS, MAX_TIME, MOST_EFFORT, MOST_LAYERS, MOST_ORDER, MOST_SEED, PACKED, Spec
 from backend.web.openapi.operation import Parameter
 from backend.web.openapi.schema import Schema, array, choice, either, flag, nullable, number, record, text, whole
@@ -45,6 +46,8 @@ TABLE: dict[str, tuple[Schema, str]] = {
     "vocabulary": (choice(VOCABULARY, Spec.vocabulary), "placement of the output layer"),
     "offload": (choice(OFFLOAD, "none"), f"Activations copied to host memory and back. {BY_CHUNK}"),
     "shared_link": (flag(Spec.shared_link), "two devices share one link to host memory"),
+    "streams": (choice(STREAMS, Spec.streams), "which messages of a rank share a stream"),
+    "receives": (choice(RECEIVES, Spec.receives), "where receives are posted; with `streams` only"),
     "weights": (
         number(0.0, MAX_TIME),
         "pipedream: memory of one stashed weight version, in the unit of `memory`",
@@ -63,6 +66,7 @@ TABLE: dict[str, tuple[Schema, str]] = {
     "S": (number(0.0, MAX_TIME), "time of a device's shard of the output layer"),
     "T": (number(0.0, MAX_TIME), "time of its gradients"),
     "O": (number(0.0, MAX_TIME), "time of one copy to or from host memory"),
+    "wire": (number(0.0, MAX_TIME, 0.0), "time for which a message occupies its streams"),
     "R": (number(0.0, MAX_TIME), "time that recomputation adds to I, where a device's whole share is run again"),
 }
 """Each field of a spec and of its costs: as one value (LISTS may have a list of them), and its meaning."""

@@ -71,9 +71,19 @@ function sizes(attribute: (name: string) => string | null, family: string, chunk
     m: whole("m", attribute("m"), 8, 1, LIMITS.m),
     v: whole("v", attribute("v"), chunks, 1, LIMITS.v),
     ...{ memory: null, w_share: 1, recompute: "none", layers: null, vocabulary: "plain", offload: "none" },
-    ...{ shared_link: false, weights: null, effort: null, seed: 1, order: null, forward_only: false, frozen: null },
+    ...{
+      streams: "none",
+      receives: "torch",
+      shared_link: false,
+      weights: null,
+      effort: null,
+      seed: 1,
+      order: null,
+      forward_only: false,
+      frozen: null,
+    },
     ...{ sizes: null, fixed: 0, injection: "given" },
-    costs: { ...Object.fromEntries(costs), FB: null, S: null, T: null, O: null, R: null },
+    costs: { ...Object.fromEntries(costs), FB: null, S: null, T: null, O: null, R: null, wire: 0 },
   };
 }
 

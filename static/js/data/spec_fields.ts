@@ -8,7 +8,7 @@ import { SHARE_STOPS, costStops, including, memoryStops, wholeStops } from "../u
 import type { Family, Spec } from "../core/schedule/types.ts";
 import type { FieldOptions } from "../ui/fields/field.ts";
 
-export const COSTS = ["F", "I", "W", "comm", "FB", "S", "T", "O", "R"];
+export const COSTS = ["F", "I", "W", "comm", "FB", "S", "T", "O", "R", "wire"];
 /** Fields that change the order, not only its times. */
 export const SHAPES = ["p", "m", "v", "group"];
 /** Fields that mean nothing without backwards. */
@@ -23,10 +23,19 @@ export function withField(spec: Spec, name: string, value: unknown): Spec {
   if (COSTS.includes(name)) return { ...spec, costs: { ...spec.costs, [name]: value } };
   if (name === "v" && typeof value === "number") return withChunks(spec, value);
   if (name === "m" && typeof value === "number") return { ...withCount(spec, value), m: value };
+  if (name === "streams" && value === "none") return inAir(spec);
   if (name === "sizes" && value === null) return { ...spec, sizes: null, fixed: 0, injection: "given" };
   const next = { ...spec, [name]: value };
   return PER_CHUNK.includes(name) ? inWords(next) : next;
 }
+
+/** Without streams, and without what depends on them. */
+const inAir = (spec: Spec): Spec => ({
+  ...spec,
+  streams: "none",
+  receives: "torch",
+  costs: { ...spec.costs, wire: 0 },
+});
 
 /** Other micro-batches: sizes that are listed begin again after the last, and enter as given. */
 function withCount(spec: Spec, m: number): Spec {
@@ -47,6 +56,7 @@ export function applicable(family: Family | null, spec: Spec) {
   if (spec.vocabulary !== "plain" || spec.costs.S !== null || spec.costs.T !== null) names.add("S").add("T");
   if (spec.offload !== "none") names.add("O");
   if (family.asynchronous) names.add("weights");
+  if (spec.streams !== "none") names.add("wire");
   names.add("layers");
   names.add("sizes");
   if (spec.sizes !== null) names.add("fixed");
@@ -158,7 +168,7 @@ export function fieldList(spec: () => Spec, family: () => Family | null): FieldO
     caption,
     label,
     step: 0.1,
-    list: name !== "comm" && name !== "FB",
+    list: name !== "comm" && name !== "wire" && name !== "FB",
     stops: () => costStops(fieldOf(spec(), name)),
   });
   /** A cost whose slider, where its box is empty, shows the default. */
@@ -214,6 +224,7 @@ export function fieldList(spec: () => Spec, family: () => Family | null): FieldO
     cost("W", "w", t("Weight grad W"), t("Weight gradient")),
     { ...cost("FB", "f&b", t("Pair F & B"), t("Overlapped forward and backward; empty: f + i + w")), empty: "f+i+w" },
     cost("comm", "c", t("Hop (p2p) c"), t("Communication, one hop between devices")),
+    cost("wire", "t", t("On the wire"), t("Time for which a message occupies its streams")),
     {
       name: "memory",
       symbol: t("Memory limit"),

@@ -51,13 +51,14 @@ test("barriers and copies on a path have their own names", () => {
 test("a copy waits for its lane and for the op it is issued after, an op for its rank and its values", () => {
   const order = offloaded();
   const first = order.copies.offsets[0];
-  assert.deepEqual(before(order, UNIT, first), [{ i: 0, lag: 0, way: "issue" }]);
+  const times = simulate(order, UNIT);
+  assert.deepEqual(before(order, times, UNIT, first), [{ i: 0, lag: 0, way: "issue" }]);
   assert.deepEqual(
-    before(order, UNIT, first + 1).map(({ way }) => way),
+    before(order, times, UNIT, first + 1).map(({ way }) => way),
     ["lane", "issue"],
   );
   assert.deepEqual(
-    before(oneFOneB(2, 2), { ...UNIT, comm: 2 }, 2).map(({ i, lag, way }) => [i, lag, way]),
+    before(oneFOneB(2, 2), times, { ...UNIT, comm: 2 }, 2).map(({ i, lag, way }) => [i, lag, way]),
     [
       [1, 0, "rank"],
       [5, 2, "message"],

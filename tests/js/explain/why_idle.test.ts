@@ -62,7 +62,7 @@ test("a busy rank is not idle, nor is anything outside the timeline", () => {
 
 test("every gap of a planned timeline ends when what it awaits arrives", () => {
   for (const schedule of [oneFOneB(5, 9), zbH1(4, 9), breadthFirst(3, 4, 3), ...sentSchedules()]) {
-    const costs = { F: 1.5, I: 1.25, W: 0.5, comm: 0.25, FB: null, S: null, T: null, O: null, R: null };
+    const costs = { F: 1.5, I: 1.25, W: 0.5, comm: 0.25, FB: null, S: null, T: null, O: null, R: null, wire: 0 };
     const planned = simulate(schedule, costs);
     for (let r = 0; r < schedule.p; r++) {
       for (let i = schedule.offsets[r]; i < schedule.offsets[r + 1]; i++) {

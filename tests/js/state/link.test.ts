@@ -306,6 +306,8 @@ function randomSpec(random: () => number, cost: () => number) {
     vocabulary: ["plain", "redistribute", "interlaced"][below(3)],
     offload: random() < 0.3 ? "selective" : modes(["none", "full"]),
     shared_link: random() < 0.5,
+    streams: ["none", "rank", "direction", "edge"][below(4)],
+    receives: ["torch", "deferred", "placed"][below(3)],
     weights: maybe(),
     effort: random() < 0.3 ? 1 + below(1e6) : null,
     seed: random() < 0.5 ? 1 : below(99),
@@ -319,6 +321,7 @@ function randomSpec(random: () => number, cost: () => number) {
       T: maybe(),
       O: maybe(),
       R: maybe(),
+      wire: random() < 0.5 ? 0 : cost(),
     },
   });
 }

@@ -139,6 +139,8 @@ function ownSpec(random: () => number, stages: number, digits: number): Spec {
     vocabulary: "parallel-1",
     offload: "selective",
     shared_link: true,
+    streams: "rank",
+    receives: "placed",
     weights: number(random, 3),
     effort: whole(1e6),
     seed: whole(99),
@@ -153,6 +155,7 @@ function ownSpec(random: () => number, stages: number, digits: number): Spec {
       T: number(random, digits),
       O: number(random, digits),
       R: number(random, digits),
+      wire: number(random, digits),
     },
   };
 }

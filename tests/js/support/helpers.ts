@@ -8,7 +8,7 @@ import { candidates } from "../../../static/js/core/workbench/legality.ts";
 import { createBoard, type Position } from "../../../static/js/core/workbench/position.ts";
 import type { Costs, PlacementKind, Schedule, Spec } from "../../../static/js/core/schedule/types.ts";
 
-export const UNIT: Costs = { F: 1, I: 1, W: 1, comm: 0, FB: null, S: null, T: null, O: null, R: null };
+export const UNIT: Costs = { F: 1, I: 1, W: 1, comm: 0, FB: null, S: null, T: null, O: null, R: null, wire: 0 };
 
 export const DEFAULTS: Spec = {
   family: "1f1b",
@@ -29,6 +29,8 @@ export const DEFAULTS: Spec = {
   vocabulary: "plain",
   offload: "none",
   shared_link: false,
+  streams: "none",
+  receives: "torch",
   weights: null,
   effort: null,
   seed: 1,

@@ -6,6 +6,7 @@ import { evaluateLaw, speaks, vars } from "../../../static/js/core/schedule/form
 import { curve, holding, peakInFlight, peakMemory } from "../../../static/js/core/schedule/memory.ts";
 import { figures } from "../../../static/js/core/schedule/metrics.ts";
 import { wasShortened } from "../../../static/js/core/schedule/periodic.ts";
+import { endText } from "../../../static/js/core/schedule/lanes.ts";
 import { opText } from "../../../static/js/core/schedule/ops.ts";
 import { isConstructed } from "../../../static/js/core/families/accepts.ts";
 import { refusal } from "../../../static/js/core/families/legal.ts";
@@ -13,7 +14,7 @@ import { baseOrder } from "../../../static/js/core/families/base_order.ts";
 import { timedWithOptions } from "../../../static/js/core/options/apply_options.ts";
 import { timing } from "../../../static/js/core/schedule/effective_costs.ts";
 import { parse, specQuery } from "../../../static/js/core/state/link.ts";
-import { versions } from "../../../static/js/core/schedule/weight_versions.ts";
+import { versions } from "../../../static/js/core/schedule/memory.ts";
 import { decode } from "../../../static/js/core/schedule/wire.ts";
 import { answerLines, bytes } from "./helpers.ts";
 import type { Law, Schedule, Times } from "../../../static/js/core/schedule/types.ts";
@@ -44,6 +45,7 @@ await answerLines(({ wire, own, laws, asynchronous, link, defaults, natural }) =
   scratch = times;
   const { count, p } = schedule;
   const all = count + (schedule.copies?.count ?? 0);
+  const ends = all + (schedule.messages?.row.length ?? 0);
   const { makespan, longestStage, bubble } = figures(schedule, scratch);
   const names = vars(spec, { stages: schedule.placement.stages, n: schedule.n });
   const memory = curve(schedule, scratch, p - 1, holding(spec));
@@ -68,6 +70,8 @@ await answerLines(({ wire, own, laws, asynchronous, link, defaults, natural }) =
     peak_memory: Array.from(peakMemory(schedule, scratch, holding(spec))),
     curve: [base64(memory.t), base64(memory.y)],
     copies: [base64(scratch.start.subarray(count, all)), base64(scratch.end.subarray(count, all))],
+    messages: [base64(scratch.start.subarray(all, ends)), base64(scratch.end.subarray(all, ends))],
+    ends: Array.from({ length: ends - all }, (_, y) => endText(schedule, y)),
     periodic: wasShortened(schedule),
     order: Array.from({ length: p }, (_, r) => rowText(schedule, r)),
     versions: asynchronous ? Object.values(versions(schedule)).map((each) => Array.from(each)) : null,

@@ -41,8 +41,8 @@ def torchs() -> Iterator[Pool]:
         yield made
 
 
-def order_of(name: str, p: int, m: int) -> Order:
-    return registry.order(nearest_legal(Spec(name, p, m, FAMILIES[name].v[1])))
+def order_of(name: str, p: int, m: int, **options: str) -> Order:
+    return registry.order(nearest_legal(Spec(name, p, m, FAMILIES[name].v[1]).with_(**options)))
 
 
 def job_of(order: Order, profiled_steps: int = 0) -> Job:
@@ -62,7 +62,9 @@ def runs_right(torchs: Pool, order: Order) -> None:
 
 @pytest.mark.parametrize("name", CARRIED)
 def test_torch_runs_our_file_with_the_gradients_of_one_process(torchs: Pool, name: str) -> None:
+    """Without messages, which torch adds, and with those that we place (compute_comms)."""
     runs_right(torchs, order_of(name, 4, 8))
+    runs_right(torchs, order_of(name, 4, 8, streams="rank", receives="placed"))
 
 
 @pytest.mark.parametrize(

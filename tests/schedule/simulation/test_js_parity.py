@@ -38,7 +38,7 @@ pytestmark = needs_node
 COSTS = (0.1, 0.3, 0.7, 1.0, 1.7, 18.522, 18.086, 9.337, 1 / 3)  # sums of these round, so an order of adding shows
 
 
-def random_costs(rng: random.Random, family: Family, stages: int) -> dict[str, Any]:
+def random_costs(rng: random.Random, family: Family, stages: int, streams: bool) -> dict[str, Any]:
     """Costs per device, or a list for one of them, sometimes with hops and the costs of what options add."""
     fields = family.fields
     costs: dict[str, Any] = {key: rng.choice((rng.choice(COSTS), rng.random() * 20)) for key in "FIW"}
@@ -52,6 +52,8 @@ def random_costs(rng: random.Random, family: Family, stages: int) -> dict[str, A
         costs |= {"S": rng.random(), "T": rng.random()}
     if "offload" in fields and rng.random() < 0.7:
         costs["O"] = rng.random() * 30
+    if streams and rng.random() < 0.5:
+        costs["wire"] = rng.choice((0.1, rng.random()))
     return costs
 
 
@@ -81,6 +83,11 @@ def random_spec(rng: random.Random, name: str) -> Spec:
         listed = [rng.choice((1.0, 1.37, rng.random() + 0.2)) for _ in range(data["m"])]
         data |= {"sizes": rng.choice((listed, f"lognormal:0.3:{rng.randint(0, 99)}")), "fixed": rng.choice((0.0, 0.15))}
         data["injection"] = rng.choice(("given", "mountain", rng.sample(range(data["m"]), data["m"])))
+    if rng.random() < 0.3:
+        data |= {
+            "streams": rng.choice(("rank", "direction", "edge")),
+            "receives": rng.choice(("torch", "deferred", "placed")),
+        }
     if rng.random() < 0.5:
         data["vocabulary"] = rng.choice(("plain", "redistribute", *family.vocabulary))
     if family.asynchronous:
@@ -90,7 +97,10 @@ def random_spec(rng: random.Random, name: str) -> Spec:
             sizes = read(data)
             stages = sizes.p if family.placement == "bidirectional" else sizes.p * sizes.v
             layers = [rng.randint(0, 5) for _ in range(stages - 1)] + [3] if rng.random() < 0.3 else None
-            return read(data | {"costs": random_costs(rng, family, stages), "layers": layers})
+            costs = random_costs(rng, family, stages, "streams" in data)
+            found = read(data | {"costs": costs, "layers": layers})
+            order(found)  # receives that are held back may deadlock
+            return found
         except SpecError as error:
             if error.field in COST_KEYS:
                 data |= {"recompute": "none", "vocabulary": "plain"}  # which these costs do not go with
@@ -152,6 +162,10 @@ def assert_equal(spec: Spec, timeline: Timeline, answer: dict[str, Any]) -> None
         assert answer["versions"] == [each.tolist() for each in (ours.used, ours.late, ours.stashed, ours.held)]
     copies = [floats(part).tobytes() for part in answer["copies"]]
     assert copies == [timeline.copy_start.tobytes(), timeline.copy_end.tobytes()]
+    messages = [floats(part).tobytes() for part in answer["messages"]]
+    assert messages == [timeline.sent.tobytes(), timeline.arrived.tobytes()]
+    if built.messages is not None:
+        assert answer["ends"] == [built.messages.text(end, built.placement) for end in range(len(built.messages))]
     t, y = curve(timeline, built.p - 1, spec.w_share, spec.v, spec.kept, spec.weights or 0.0)
     assert [floats(part).tolist() for part in answer["curve"]] == [t.tolist(), y.tolist()]
     laws = [(law["value"], law["exact"], law["why"]) for law in expected["laws"]]
@@ -174,7 +188,8 @@ def test_the_page_times_every_family_as_the_server_does_bit_for_bit(answered: An
     assert {spec.family for spec, _, _ in answered} == set(FAMILIES)
     for spec, built, answer in answered:
         assert_equal(spec, simulate(built, spec.timing, spec.v), answer)
-        assert answer["constructed"] == (FAMILIES[spec.family].problem is None and spec.frozen is None)
+        here = FAMILIES[spec.family].problem is None and spec.frozen is None
+        assert answer["constructed"] == (here and spec.receives != "deferred")
 
 
 def test_queries_of_the_page_and_links_of_the_server_mean_the_same_spec_on_both_sides(answered: Answered) -> None:

@@ -104,7 +104,7 @@ def step(job: Job, rank: int, group: dist.ProcessGroup, folder: str) -> Done:
     runtime = _PipelineScheduleRuntime(stages, job.m, loss_fn=nn.functional.mse_loss)
     path = Path(folder, f"{rank}.csv")
     path.write_text(job.csv)
-    runtime._load_csv(str(path), format="compute_only")
+    runtime._load_csv(str(path), format="compute_comms" if "SEND" in job.csv else "compute_only")
     x, target = batch(job.m)
     args = (x,) if 0 in modules else ()
     wanted = {"target": target} if job.count - 1 in modules else {}

@@ -36,7 +36,7 @@ export type Path = {
 };
 
 /** All that an op or a copy waits for. i: flat index. */
-export function before(schedule: Schedule, costs: Costs, i: number): Before[] {
+export function before(schedule: Schedule, { end }: Times, costs: Costs, i: number): Before[] {
   const rank = rankOf(schedule, i);
   const first = i === rowsOf(schedule, i)[rank];
   const own: Before[] = first ? [] : [{ i: i - 1, lag: 0, way: i < schedule.count ? "rank" : "lane" }];
@@ -45,7 +45,8 @@ export function before(schedule: Schedule, costs: Costs, i: number): Before[] {
     ...own,
     ...sources(schedule, i).map((link) => {
       const way = link.cargo === "barrier" ? "barrier" : link.hops ? "message" : "data";
-      return { i: link.i, lag: link.hops ? costs.comm : 0, way: way as Way };
+      const lag = link.by === link.i ? 0 : end[link.by] - end[link.i];
+      return { i: link.i, lag: lag + (link.hops ? costs.comm : 0), way: way as Way };
     }),
   ];
 }
@@ -64,7 +65,7 @@ function last(schedule: Schedule, times: Times, costs: Costs, i: number): { foun
     return { found: { i: i - 1, lag: 0, way: "rank" }, there: end[i - 1] };
   }
   let best = null;
-  for (const found of before(schedule, costs, i)) {
+  for (const found of before(schedule, times, costs, i)) {
     // A measured message can be faster than the planned one: it was there when its op began.
     const there = Math.min(end[found.i] + found.lag, start[i]);
     if (!best || there > best.there) best = { found, there };

@@ -36,7 +36,7 @@ function nextForward({ codes, chunks }: Schedule, i: number, stop: number) {
 /** When an op's forward half has its input: 0 on the first stage. */
 function inputAt(schedule: Schedule, times: Times, costs: Costs, i: number) {
   const link = sources(schedule, i).find(({ cargo }) => cargo === "activation");
-  return link ? times.end[link.i] + (link.hops ? costs.comm : 0) : 0;
+  return link ? times.end[link.by] + (link.hops ? costs.comm : 0) : 0;
 }
 
 /**

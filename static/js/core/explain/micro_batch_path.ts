@@ -2,7 +2,7 @@
 // their ranks do them.
 
 import { OFFLOAD, RELOAD, copyAt, copyOf } from "../schedule/copies.ts";
-import { barrier, makers } from "../schedule/dependencies.ts";
+import { barrier, makers, sources } from "../schedule/dependencies.ts";
 import { KIND_PAIR, KIND_S, KIND_T, chunkOf, kindOf, micros, rankOf } from "../schedule/ops.ts";
 import type { Costs, Schedule, Times } from "../schedule/types.ts";
 
@@ -89,7 +89,8 @@ function longestWait(schedule: Schedule, { start, end, makespan }: Times, costs:
   for (let at = 1; at < way.length; at++) {
     const [a, b] = [way[at - 1], way[at]];
     if (!Number.isFinite(start[b])) continue;
-    const from = end[a] + (apart(schedule, a, b) ? costs.comm : 0);
+    const by = sources(schedule, b).find(({ i }) => i === a)?.by ?? a;
+    const from = end[by] + (apart(schedule, a, b) ? costs.comm : 0);
     if (start[b] - from > Math.max(dust, longest ? longest.to - longest.from : 0))
       longest = { i: b, from, to: start[b] };
   }

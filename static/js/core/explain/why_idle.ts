@@ -4,6 +4,7 @@ import { heldBack, type HeldBack } from "./held_back.ts";
 import { t } from "../i18n/language.ts";
 import { firstEndingAfter } from "../timeline/layout.ts";
 import { sources, targets, type Link } from "../schedule/dependencies.ts";
+import { endText, firstEnd, streamOf } from "../schedule/lanes.ts";
 import { opText, rankOf, refOf, rowsOf } from "../schedule/ops.ts";
 import { formatNumber as num } from "../i18n/numbers.ts";
 import type { Costs, OpRef, Schedule, Spec, Times } from "../schedule/types.ts";
@@ -16,10 +17,10 @@ type Relation = {
   kind: "data" | "order";
 };
 /**
- * A forward could run, but as many micro-batches are in flight as the order admits (limit), or as the memory limit
- * allows (cap).
+ * A message is made, but stands behind another one at the head of a stream (line). A forward could run, but as many
+ * micro-batches are in flight as the order admits (limit), or as the memory limit allows (cap).
  */
-type IdleKind = "fill" | "wait" | "limit" | "cap" | "overhead" | "drain" | "pending";
+type IdleKind = "fill" | "wait" | "line" | "limit" | "cap" | "overhead" | "drain" | "pending";
 export type Idle = {
   from: number;
   to: number;
@@ -40,19 +41,59 @@ function cargoText(cargo: Link["cargo"]) {
   return cargo === "barrier" ? t("part in the barrier") : t("copy");
 }
 
-const arrival = (end: number, link: Link, costs: Costs) => (link.hops ? end + costs.comm : end);
+const arrival = ({ end }: Times, link: Link, costs: Costs) => end[link.by] + (link.hops ? costs.comm : 0);
 
 /**
  * "ends at 6 and arrives at 7 after a hop of 1". by: when the value was there at the latest: a measured hop can be
  * shorter than the planned one.
  */
-function travel(end: number, link: Link, costs: Costs, by: number = Infinity) {
+function travel(schedule: Schedule, times: Times, link: Link, costs: Costs, by: number = Infinity) {
+  const end = times.end[link.i];
   if (end === Infinity) return t("has not ended yet");
-  const [there, hop] = [end + costs.comm, costs.comm];
-  if (!link.hops || hop === 0) return t("ends at {end}", { end: num(end) });
-  if (there > by) return t("ends at {end} and arrives by {by}", { end: num(end), by: num(by) });
+  const [there, hop] = [arrival(times, link, costs), costs.comm];
   const values = { end: num(end), there: num(there), hop: num(hop) };
+  if (link.by !== link.i) {
+    const held = heldUp(schedule, times, link);
+    if (held && there > times.start[link.by])
+      return t("ends at {end}; its message {held} and arrives at {there}", { ...values, held });
+    if (held) return t("ends at {end}; its message {held}", { ...values, held });
+    return there > end ? t("ends at {end} and arrives at {there}", values) : t("ends at {end}", values);
+  }
+  if (!link.hops || hop === 0) return t("ends at {end}", values);
+  if (there > by) return t("ends at {end} and arrives by {by}", { ...values, by: num(by) });
   return t("ends at {end} and arrives at {there} after a hop of {hop}", values);
+}
+
+/**
+ * What a message that has been made waits for: the end before one of its own on a stream, or that its other end is
+ * posted; "" where it passes at once, or is on no stream.
+ */
+function heldUp(schedule: Schedule, times: Times, link: Link) {
+  const { messages, offsets } = schedule;
+  if (!messages || link.by === link.i) return "";
+  const [sent, opens] = [times.start[link.by], firstEnd(schedule)];
+  if (sent <= times.end[link.i] + 1e-9 * Math.max(1, times.makespan)) return "";
+  const receive = link.by - opens;
+  const rank = messages.peer[messages.partner[receive]]; // that receives
+  for (const [y, of] of [
+    [receive, rank],
+    [messages.partner[receive], messages.peer[receive]],
+  ]) {
+    let first = y - 1;
+    while (first >= messages.offsets[of] && streamOf(messages, first) !== streamOf(messages, y)) first--;
+    if (first >= messages.offsets[of] && times.end[opens + first] === sent)
+      return t("waits until {sent} behind {first} on a stream of rank {rank}", {
+        sent: num(sent),
+        first: endText(schedule, first),
+        rank: of,
+      });
+  }
+  const issuer = opText(schedule, offsets[rank] + messages.issued[receive] - 1);
+  return t("waits until {sent} for its receive, which rank {rank} posts after {issuer}", {
+    sent: num(sent),
+    rank,
+    issuer,
+  });
 }
 
 /** What an op needs before it can start: the values from other ops, and its rank's previous op. */
@@ -64,9 +105,9 @@ export function needs(schedule: Schedule, times: Times, costs: Costs, op: OpRef)
       cargo: cargoText(link.cargo),
       giver: link.giver,
       rank: ref.rank,
-      travel: travel(times.end[link.i], link, costs),
+      travel: travel(schedule, times, link, costs),
     });
-    return { ref, text, arrives: arrival(times.end[link.i], link, costs), reason, kind: "data" };
+    return { ref, text, arrives: arrival(times, link, costs), reason, kind: "data" };
   });
   if (op.index > 0 && op.i < schedule.count) {
     const ref = { rank: op.rank, index: op.index - 1, i: op.i - 1 };
@@ -89,7 +130,7 @@ export function unblocks(schedule: Schedule, times: Times, costs: Costs, op: OpR
   const end = times.end[op.i];
   const out: Relation[] = targets(schedule, op.i).map((link) => {
     const ref = refOf(schedule, link.i);
-    const arrives = arrival(end, link, costs);
+    const arrives = arrival(times, link, costs);
     const cargo = cargoText(link.cargo);
     const reason =
       end === Infinity
@@ -114,7 +155,7 @@ export function unblocks(schedule: Schedule, times: Times, costs: Costs, op: OpR
 function binding(schedule: Schedule, times: Times, costs: Costs, i: number): { link: Link; arrives: number } | null {
   let last = null;
   for (const link of sources(schedule, i)) {
-    const arrives = arrival(times.end[link.i], link, costs);
+    const arrives = arrival(times, link, costs);
     if (last === null || arrives > last.arrives) last = { link, arrives };
   }
   return last;
@@ -191,8 +232,10 @@ function wait(
   const filling = i === schedule.offsets[rank];
   const held = filling ? null : heldBack(schedule, times, costs, spec, i, from, to - tolerance);
   const capped = held !== null && held.by !== "order";
-  const came = travel(times.end[link.i], link, costs, to);
-  const waits = awaited(schedule, link, filling, came);
+  const came = travel(schedule, times, link, costs, to);
+  const inLine = !filling && !capped && heldUp(schedule, times, link) !== "";
+  const needed = awaited(schedule, link, filling, came);
+  const waits = inLine ? t("head of line: {waits}", { waits: needed }) : needed;
   const why = held && capped ? t("{cap}; {waits}", { cap: capText(held, family), waits }) : waits;
   const sentences = [idle(rank, from, to, why)];
   if (to - arrives > tolerance)
@@ -212,7 +255,7 @@ function wait(
     to,
     sentence: sentences.filter(Boolean).join(t(" ")),
     awaits: refOf(schedule, link.i),
-    kind: filling ? "fill" : !capped ? "wait" : held.by === "memory" ? "cap" : "limit",
+    kind: filling ? "fill" : inLine ? "line" : !capped ? "wait" : held.by === "memory" ? "cap" : "limit",
     arrives: Math.min(arrives, to),
     next: i,
     why,
@@ -286,7 +329,7 @@ function deeper(schedule: Schedule, times: Times, costs: Costs, i: number, from:
       op,
       giver: last.link.giver,
       other: rankOf(schedule, last.link.i),
-      travel: travel(times.end[last.link.i], last.link, costs),
+      travel: travel(schedule, times, last.link, costs),
     });
   }
   if (free <= from + tolerance) return "";

@@ -6,7 +6,7 @@ import { areSizes } from "../schedule/sizes.ts";
 import { barriersOf } from "../schedule/effective_costs.ts";
 import { codesPerRank } from "../schedule/ops.ts";
 import { offloadOfChunks, ofStages } from "../schedule/per_chunk.ts";
-import { BARRIERS, LIMITS, OFFLOAD, OFFLOAD_OF_CHUNK, RECOMPUTE } from "../schedule/spec_tables.ts";
+import { BARRIERS, LIMITS, OFFLOAD, OFFLOAD_OF_CHUNK, RECOMPUTE, STREAMS } from "../schedule/spec_tables.ts";
 import type { Constructed, Modes, Spec } from "../schedule/types.ts";
 
 const MOST_TIME = 1e9;
@@ -48,6 +48,7 @@ function hasValues(spec: Spec) {
     areModes(recompute, Object.keys(RECOMPUTE), Object.keys(RECOMPUTE)) &&
     areModes(offload, OFFLOAD, OFFLOAD_OF_CHUNK) &&
     areSizes(spec) &&
+    areStreams(spec) &&
     Object.hasOwn(BARRIERS, vocabulary) &&
     (layers === null || (layers.every((each) => isWhole(each, 0, MOST_LAYERS)) && layers.some((each) => each > 0)))
   );
@@ -67,6 +68,12 @@ function fitsStages(spec: Spec, family: Constructed) {
     opCount(spec, family) <= mostOps(spec, family)
   );
 }
+
+/** Held-back receives may deadlock: the server looks. */
+const areStreams = ({ streams, receives, costs }: Spec) =>
+  STREAMS.includes(streams) &&
+  (streams === "none" ? receives === "torch" && costs.wire === 0 : receives === "torch" || receives === "placed") &&
+  isTime(costs.wire);
 
 function opCount(spec: Spec, { ops, backward }: Constructed) {
   const each = spec.p * spec.m * spec.v;

@@ -34,7 +34,7 @@ const CODES = [0, 1, 3, 2]; // kind * 2 + chunk of each pass
 const PASSES = [0, 3, 1, 2]; // of F and I of chunk 0, then of chunk 1
 const PERIOD = 6;
 /** Of a device's whole share: an op of one of two chunks takes one slot. */
-const UNIT = { F: 2, I: 2, W: 2, comm: 0, FB: null, S: null, T: null, O: null, R: null } as Costs;
+const UNIT = { F: 2, I: 2, W: 2, comm: 0, FB: null, S: null, T: null, O: null, R: null, wire: 0 } as Costs;
 
 /**
  * The rows of a block on the V repeated for `m` micro-batches. due: the slots of F and I of chunk 0, then of chunk 1,

@@ -1,9 +1,10 @@
-// What options place in an order by the costs, added to a base order: S and T first, then copies beside the ops. The
-// same as backend/schedule/families/apply_options.py.
+// What options place in an order by the costs, added to a base order: S and T first, then copies beside the ops,
+// then messages on streams. The same as backend/schedule/families/apply_options.py.
 
 import { barriersOf, meanTiming, shapedByOptions } from "../schedule/effective_costs.ts";
 import { simulate } from "../schedule/simulate.ts";
 import { withOffload } from "./offload.ts";
+import { withMessages } from "./streams.ts";
 import { withShards } from "./vocabulary.ts";
 import type { Costs, Schedule, Spec, Times } from "../schedule/types.ts";
 
@@ -36,5 +37,8 @@ export function timedWithOptions(
       ? withOffload(spread, mean, spec.offload, into)
       : { schedule: spread, times: null };
   const timed = costs.sized ? null : made.times;
-  return { schedule: made.schedule, times: timed ?? simulate(made.schedule, costs, into) };
+  if (spec.streams === "none" || spec.streams === undefined)
+    return { schedule: made.schedule, times: timed ?? simulate(made.schedule, costs, into) };
+  const sending = withMessages(made.schedule, costs, spec.streams, spec.receives);
+  return { schedule: sending, times: simulate(sending, costs, into) };
 }

@@ -4,7 +4,8 @@
 import { memoized } from "../memoized.ts";
 import { makers } from "../schedule/dependencies.ts";
 import { KIND_F, KIND_PAIR, KIND_W, chunkOf, codesPerRank, kindOf, micros } from "../schedule/ops.ts";
-import { durations, share } from "../schedule/simulate.ts";
+import { share } from "../schedule/effective_costs.ts";
+import { durations } from "../schedule/simulate.ts";
 import type { Copies, Costs, Schedule, Times } from "../schedule/types.ts";
 
 /**

@@ -2,6 +2,7 @@
 
 import { memoized } from "../memoized.ts";
 import { OFFLOAD, RELOAD, copyAt, copyOf } from "./copies.ts";
+import { firstEnd, receiveOf } from "./lanes.ts";
 import {
   KIND_B,
   KIND_F,
@@ -32,6 +33,7 @@ export type Link = {
   i: number; // the other op (or copy)
   cargo: Cargo;
   hops: number; // 1 between ranks, else 0
+  by: number; // the flat index of what brings it: the receive of its message on a stream, else the op that makes it
   giver: string; // giver, taker: op texts, of a pair the half that is meant
   taker: string;
 };
@@ -156,7 +158,9 @@ function shardLink(schedule: Schedule, other: number, i: number, cargo: Cargo, a
   if (other < 0) return [];
   const [giver, taker] = ahead ? [i, other] : [other, i];
   const apart = cargo === "barrier" ? schedule.p > 1 : rankOf(schedule, giver) !== rankOf(schedule, taker);
-  return [{ i: other, cargo, hops: Number(apart), giver: opText(schedule, giver), taker: opText(schedule, taker) }];
+  return [
+    { i: other, cargo, hops: Number(apart), by: giver, giver: opText(schedule, giver), taker: opText(schedule, taker) },
+  ];
 }
 
 /** A link along an activation's way to host memory and back. i: the other op. */
@@ -164,6 +168,7 @@ const copyLink = (schedule: Schedule, i: number, giver: number, taker: number): 
   i,
   cargo: "copy",
   hops: 0,
+  by: giver,
   giver: opText(schedule, giver),
   taker: opText(schedule, taker),
 });
@@ -192,5 +197,9 @@ function link(schedule: Schedule, i: number, giver: Half, taker: Half, cargo: Ca
   const isI = other.kind === KIND_B && kindOf(codes[i], chunks) === KIND_I;
   const label = (half: Half) => partText(schedule, half.slot, half === other && isI ? KIND_I : half.kind, half.k);
   const hops = Math.floor(giver.slot / chunks) === Math.floor(taker.slot / chunks) ? 0 : 1;
-  return [{ i, cargo, hops, giver: label(giver), taker: label(taker) }];
+  const end = hops ? receiveOf(schedule, giver.slot, Number(giver.kind !== KIND_F), giver.k) : -1;
+  const { forward, gradient } = makers(schedule);
+  const maker = (giver.kind === KIND_F ? forward : gradient)[giver.slot * schedule.n + giver.k];
+  const by = end < 0 ? maker : firstEnd(schedule) + end;
+  return [{ i, cargo, hops, by, giver: label(giver), taker: label(taker) }];
 }

@@ -22,6 +22,10 @@ export const barriersOf = (spec: Spec) => BARRIERS[spec.vocabulary] ?? 0;
 export const shapedByOptions = (spec: Spec) =>
   (barriersOf(spec) > 0 && spec.vocabulary !== "interlaced") || spec.offload !== "none";
 
+/** The time of one op, or copy, of a stage. */
+export const share = (cost: number | number[], stage: number, v: number) =>
+  typeof cost === "number" ? cost / v : cost[stage];
+
 /** The natural times of S, T and O, each a device's. */
 export function natural(spec: Spec) {
   const [f, i, w] = [spec.costs.F, spec.costs.I, spec.costs.W].map((cost) => device(cost, spec.p));

@@ -161,6 +161,7 @@ export function vars(spec: Spec, size: { stages?: number; n?: number } = {}): Va
     s: costs.S ?? 0,
     t: costs.T ?? 0,
     barriers: barriersOf(spec),
+    streams: Number((spec.streams ?? "none") !== "none"), // runs of earlier versions have specs without it
     lifo: Number(spec.lifo),
     forward_only: Number(spec.forward_only ?? false), // runs of earlier versions have specs without it
     frozen: Number(Boolean(spec.frozen)),

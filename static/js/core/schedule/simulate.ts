@@ -1,6 +1,7 @@
 // Start and end of every op from an order and its costs, float64, bit for bit as the server's simulator.
 
 import { RELOAD } from "./copies.ts";
+import { firstEnd, jobsOf, type Jobs } from "./lanes.ts";
 import {
   KIND_B,
   KIND_F,
@@ -16,11 +17,8 @@ import {
   opText,
 } from "./ops.ts";
 import { phasesOf, timePeriodic } from "./periodic.ts";
+import { share } from "./effective_costs.ts";
 import type { Costs, Schedule, Sized, Times } from "./types.ts";
-
-/** The time of one op, or copy, of a stage. */
-export const share = (cost: number | number[], stage: number, v: number) =>
-  typeof cost === "number" ? cost / v : cost[stage];
 
 /** Duration of every (rank, code), indexed rank * codesPerRank(chunks) + code. */
 export function durations(schedule: Schedule, costs: Costs) {
@@ -86,25 +84,10 @@ export function durationOf(schedule: Schedule, costs: Costs): (rank: number, i: 
   return (rank, i) => took[rank * codesPerRank(schedule.chunks) + schedule.codes[i]];
 }
 
-/** The time of each copy: of its slot, and with the size of what it moves. */
-function copyTimes({ chunks, v, count, copies, placement }: Schedule, costs: Costs) {
-  const out = new Float64Array(copies?.count ?? 0);
-  for (let r = 0; copies && r < copies.offsets.length - 1; r++) {
-    const done = new Int32Array(2 * chunks);
-    for (let i = copies.offsets[r] - count; i < copies.offsets[r + 1] - count; i++) {
-      const code = copies.codes[i];
-      const time = share(costs.O ?? 0, placement.stage[r * chunks + (code % chunks)], v);
-      const micro = done[code]++;
-      out[i] = costs.sized ? time * costs.sized.sizes[micro] : time;
-    }
-  }
-  return out;
-}
-
 /**
  * What each (rank, code) reads and writes, as places on a board of ends: slots * n of F's, as many of gradients, as
- * many of reloads, then 2 p n of S's and T's, then 2 n of the barriers C1 and C2; -1 = none. Lag is the hop from
- * another rank.
+ * many of reloads, then 2 p n of S's and T's, then 2 n of the barriers C1 and C2, then as many arrivals of messages as
+ * there are F's and gradients; -1 = none. Lag is the hop from another rank.
  */
 export type Tables = {
   inA: Int32Array;
@@ -115,6 +98,7 @@ export type Tables = {
   lagB: Float64Array;
   shards: number;
   joins: number;
+  arrivals: number;
   size: number;
 };
 
@@ -126,6 +110,7 @@ export function tables(schedule: Schedule, comm: number): Tables {
   const more = schedule.barriers > 0 || schedule.copies !== null;
   const shards = 3 * gradients;
   const joins = shards + 2 * p * n;
+  const arrivals = more ? joins + 2 * n : 2 * gradients;
   const t = {
     inA: ints(),
     inB: ints(),
@@ -135,7 +120,8 @@ export function tables(schedule: Schedule, comm: number): Tables {
     lagB: new Float64Array(p * width),
     shards,
     joins,
-    size: more ? joins + 2 * n : 2 * gradients,
+    arrivals,
+    size: schedule.messages ? arrivals + 2 * gradients : arrivals,
   };
   for (let r = 0; r < p; r++) {
     for (let code = 0; code < width; code++) {
@@ -165,7 +151,19 @@ export function tables(schedule: Schedule, comm: number): Tables {
   }
   if (schedule.barriers > 0) addBarriers(schedule, comm, t, width);
   addReloads(schedule, t, width);
+  if (schedule.messages) throughMessages(schedule, t, width);
   return t;
+}
+
+/** Ops need the arrival of what another rank sends; the output that S needs is broadcast. */
+function throughMessages({ p, chunks, n }: Schedule, t: Tables, width: number) {
+  for (const table of [t.inA, t.inB]) {
+    for (let at = 0; at < p * width; at++) {
+      const sender = Math.floor((Math.floor(table[at] / n) % (p * chunks)) / chunks);
+      const isSent = table[at] >= 0 && table[at] < 2 * p * chunks * n && sender !== Math.floor(at / width);
+      if (isSent && kindOf(at % width, chunks) !== KIND_S) table[at] += t.arrivals;
+    }
+  }
 }
 
 /** S needs the last F, T the barrier C1, the last stage's gradients the last barrier. */
@@ -215,7 +213,7 @@ function clearBoard(size: number) {
 }
 
 /** What advancing a rank reads and fills: one object of a fixed shape, because a rank often advances by one op only. */
-type Run = Omit<Tables, "joins" | "size"> & {
+type Run = Omit<Tables, "shards" | "joins" | "arrivals" | "size"> & {
   codes: Uint8Array;
   offsets: Int32Array;
   width: number;
@@ -226,7 +224,6 @@ type Run = Omit<Tables, "joins" | "size"> & {
   cells: Float64Array;
   start: Float64Array;
   end: Float64Array;
-  joins: Joins;
 };
 
 /**
@@ -234,7 +231,7 @@ type Run = Omit<Tables, "joins" | "size"> & {
  * closures so that the compiler keeps it in registers.
  */
 function advance(run: Run, r: number, i: number) {
-  const { codes, first, second, took, byOp, cells, start, end, inA, inB, outA, outB, lagA, lagB, shards } = run;
+  const { codes, first, second, took, byOp, cells, start, end, inA, inB, outA, outB, lagA, lagB } = run;
   const row = r * run.width;
   const stop = run.offsets[r + 1];
   let clock = i > run.offsets[r] ? end[i - 1] : 0;
@@ -261,42 +258,62 @@ function advance(run: Run, r: number, i: number) {
     const out = outA[at];
     if (out >= 0) cells[out + k] = clock;
     if (b >= 0) cells[b + second[i]] = clock;
-    if (out >= shards) pass(run.joins, out, k, clock, cells);
   }
   return i;
 }
 
-type Joins = { p: number; n: number; shards: number; at: number; passed: Int32Array; latest: Float64Array };
+/** How far the lanes are: the next job of each, the jobs that have come to their meetings, the end of the last. */
+type Lanes = {
+  jobs: Jobs;
+  next: Int32Array;
+  come: Int32Array;
+  free: Float64Array;
+  missing: Int32Array; // by meeting, jobs that have not come to it
+  latest: Float64Array; // by meeting, when the last one came
+};
 
-/** A rank has come to a barrier; the last one opens it. */
-function pass({ p, n, shards, at, passed, latest }: Joins, out: number, k: number, clock: number, cells: Float64Array) {
-  const which = (((out - shards) / n) % 2) * n + k;
-  if (clock > latest[which]) latest[which] = clock;
-  if (++passed[which] === p) cells[at + which] = latest[which];
+function lanesOf(jobs: Jobs): Lanes {
+  const count = jobs.first.length - 1;
+  return {
+    jobs,
+    next: jobs.first.slice(0, count),
+    come: new Int32Array(count),
+    free: new Float64Array(count),
+    missing: jobs.size.slice(),
+    latest: new Float64Array(jobs.size.length),
+  };
 }
 
-/** Runs the copies of a rank that are issued by now; returns the flat index of the next one. */
-function copy(
-  { chunks, n, p, copies, count, offsets }: Schedule,
-  r: number,
-  i: number,
-  done: number, // compute ops of the rank so far
-  took: Float64Array, // by copy
-  cells: Float64Array,
-  { start, end }: Times,
-  reloaded: Int32Array, // by slot
-) {
-  if (!copies) return i;
-  for (; i < copies.offsets[r + 1] && copies.issued[i - count] <= done; i++) {
-    const issued = copies.issued[i - count];
-    const code = copies.codes[i - count];
-    const slot = r * chunks + (code % chunks);
-    const free = i > copies.offsets[r] ? end[i - 1] : 0;
-    start[i] = Math.max(free, issued > 0 ? end[offsets[r] + issued - 1] : 0);
-    end[i] = start[i] + took[i - count];
-    if (((code / chunks) | 0) === RELOAD) cells[(2 * p * chunks + slot) * n + reloaded[slot]++] = end[i];
+/**
+ * Bring the jobs of a rank that are issued by now to their meetings, and run those that all have come to; returns
+ * whether there were any. done: compute ops of the rank so far; opens: the flat index of its first.
+ */
+function runJobs(lanes: Lanes, r: number, done: number, opens: number, cells: Float64Array, { start, end }: Times) {
+  const { jobs, next, come, free, missing, latest } = lanes;
+  let found = false;
+  for (let lane = jobs.lanes[r]; lane < jobs.lanes[r + 1]; lane++) {
+    let y = next[lane];
+    for (; y < jobs.first[lane + 1] && jobs.issued[y] <= done; y++) {
+      const meeting = jobs.meeting[y];
+      if (come[lane] <= y) {
+        come[lane] = y + 1;
+        found = true;
+        const issued = jobs.issued[y] > 0 ? end[opens + jobs.issued[y] - 1] : 0;
+        latest[meeting] = Math.max(latest[meeting], free[lane], issued);
+        missing[meeting]--;
+      }
+      if (missing[meeting] > 0) break;
+      found = true;
+      free[lane] = latest[meeting] + jobs.took[y];
+      if (jobs.at[y] >= 0) {
+        start[jobs.at[y]] = latest[meeting];
+        end[jobs.at[y]] = free[lane];
+      }
+      if (jobs.cell[y] >= 0) cells[jobs.cell[y]] = free[lane];
+    }
+    next[lane] = y;
   }
-  return i;
+  return found;
 }
 
 /** into: its arrays are reused when they are long enough. */
@@ -346,71 +363,42 @@ export function simulateSoFar(schedule: Schedule, costs: Costs): { times: Times;
 
 /** Run all ranks as far as they can go. Returns at: the flat index where each rank stopped. */
 function advanceAll(schedule: Schedule, costs: Costs, into?: Times): { times: Times; at: Int32Array } {
-  const { p, chunks, n, codes, offsets, count, copies } = schedule;
-  const times = roomFor(count + (copies?.count ?? 0), into);
-  const { first, second } = micros(schedule);
-  const table = tables(schedule, costs.comm);
-  const cells = clearBoard(table.size);
-  const joins = {
-    p,
-    n,
-    shards: table.shards,
-    at: table.joins,
-    passed: new Int32Array(2 * n),
-    latest: new Float64Array(2 * n),
-  };
-  const width = codesPerRank(chunks);
   const took = costs.sized ? ownTimes(schedule, costs, costs.sized) : durations(schedule, costs);
+  return advanceWith(schedule, took, costs.sized !== undefined, costs, into);
+}
+
+/** The same with given times: by rank and code, or by op. */
+function advanceWith(schedule: Schedule, took: Float64Array, byOp: boolean, costs: Costs, into?: Times) {
+  const { p, chunks, codes, offsets, copies, messages, barriers } = schedule;
+  const times = roomFor(firstEnd(schedule) + (messages?.row.length ?? 0), into);
+  const { first, second } = micros(schedule);
+  const { inA, inB, outA, outB, lagA, lagB, size, ...places } = tables(schedule, costs.comm);
+  const cells = clearBoard(size);
+  const width = codesPerRank(chunks);
   const { start, end } = times;
-  const { inA, inB, outA, outB, lagA, lagB, shards } = table;
-  const run = {
-    inA,
-    inB,
-    outA,
-    outB,
-    lagA,
-    lagB,
-    shards,
-    codes,
-    offsets,
-    width,
-    first,
-    second: second ?? first,
-    took,
-    byOp: costs.sized !== undefined,
-    cells,
-    start,
-    end,
-    joins,
-  };
+  const reads = { inA, inB, outA, outB, lagA, lagB, codes, offsets, width, first, second: second ?? first };
+  const run = { ...reads, took, byOp, cells, start, end };
   const at = offsets.slice(0, p);
-  const copyAt = copies?.offsets.slice(0, p);
-  const copyTook = copyTimes(schedule, costs);
-  const reloaded = new Int32Array(p * chunks);
-  let left = count;
-  for (let down = true; left > 0; down = !down) {
-    const before = left;
+  const lanes = copies || messages || barriers ? lanesOf(jobsOf(schedule, costs, places)) : null;
+  for (let down = true, moved = true; moved; down = !down) {
+    moved = false;
     for (let step = 0; step < p; step++) {
       const r = down ? step : p - 1 - step;
       for (let again = true; again;) {
         const i = at[r];
-        if (i < offsets[r + 1]) {
-          at[r] = advance(run, r, i);
-          left -= at[r] - i;
-        }
-        again = false;
-        if (copyAt) {
-          const y = copyAt[r];
-          copyAt[r] = copy(schedule, r, y, at[r] - offsets[r], copyTook, cells, times, reloaded);
-          again = copyAt[r] > y;
-        }
+        if (i < offsets[r + 1]) at[r] = advance(run, r, i);
+        again = lanes !== null && runJobs(lanes, r, at[r] - offsets[r], offsets[r], cells, times);
+        moved ||= again || at[r] > i;
       }
     }
-    if (left === before) break;
   }
   for (let r = 0; r < p; r++) if (at[r] > offsets[r]) times.makespan = Math.max(times.makespan, end[at[r] - 1]);
   return { times, at };
 }
+
+/** The times of a legal order with each op's own. */
+export const replay = (schedule: Schedule, own: Float64Array, costs: Costs) =>
+  advanceWith(schedule, own, true, costs).times;
 
 /** at: where each rank stopped. */
 function deadlock(schedule: Schedule, at: Int32Array) {

@@ -38,6 +38,10 @@ export const OFFLOAD: string[] = tables.offload;
 /** Modes of offload of one chunk. */
 export const OFFLOAD_OF_CHUNK: string[] = tables.offload_of_chunk;
 
+/** Which messages of a rank share a stream, and where receives are posted. */
+export const STREAMS: string[] = tables.streams;
+export const RECEIVES: string[] = tables.receives;
+
 /** Names that models had before, which old links have. */
 export const MODEL_ALIASES: Record<string, string> = tables.model_aliases;
 

@@ -12,6 +12,7 @@ export type Costs = {
   S: number | null; // S, T: a rank's shard of the output layer and its gradients
   T: number | null;
   O: number | number[] | null; // one copy to or from host memory
+  wire: number; // for how long a message occupies its streams
   R: number | number[] | null; // what recomputation adds to I, where all of a device's share is run again
   sized?: Sized; // of effective costs, where micro-batches differ
 };
@@ -38,6 +39,8 @@ export type Spec = {
   vocabulary: string;
   offload: Modes;
   shared_link: boolean;
+  streams: string; // which messages of a rank share a stream
+  receives: string; // where receives are posted
   weights: number | null;
   effort: number | null;
   seed: number;
@@ -75,6 +78,7 @@ export type Schedule = {
   count: number;
   barriers: number;
   copies: Copies | null;
+  messages?: Messages; // on streams
   base?: boolean; // it lacks what the spec's options place by the costs (../options/apply_options.ts)
 };
 /**
@@ -86,6 +90,22 @@ export type Copies = {
   offsets: Int32Array;
   issued: Int32Array; // how many compute ops its rank has done when a copy is issued
   count: number;
+};
+/**
+ * The ends of messages, rank after rank in the sequence of its program, rank r's from offsets[r] to offsets[r+1]. row:
+ * of the result that is sent, 2 * slot, 1 more for a gradient; micro: in the slot; receive: 1 for the receiving end;
+ * peer: the rank at the other end; issued: the ops of its rank before it; partner: the other end. Their flat indices go
+ * on where those of the copies end.
+ */
+export type Messages = {
+  streams: string;
+  row: Int32Array;
+  micro: Int32Array;
+  receive: Uint8Array;
+  peer: Int32Array;
+  issued: Int32Array;
+  partner: Int32Array;
+  offsets: Int32Array;
 };
 /**
  * By flat op index. Arrays may be longer than the schedule. An op of a live run that has not been reported yet has

@@ -9,7 +9,9 @@ import {
   MOST_STAGES,
   OFFLOAD,
   OFFLOAD_OF_CHUNK,
+  RECEIVES,
   RECOMPUTE,
+  STREAMS,
 } from "../schedule/spec_tables.ts";
 import { INJECTIONS, sizesOf } from "../schedule/sizes.ts";
 import { countsOf, isLayout, readLayout } from "./megatron_layout.ts";
@@ -145,6 +147,8 @@ const READERS: Record<string, (text: string) => Read> = {
   vocabulary: oneOf(Object.keys(BARRIERS)),
   offload: modes(OFFLOAD, OFFLOAD_OF_CHUNK),
   shared_link: truth,
+  streams: oneOf(STREAMS),
+  receives: oneOf(RECEIVES),
   weights: optional(atLeastZero),
   effort: optional(wholeNumber),
   seed: numberWith(
@@ -161,6 +165,7 @@ const READERS: Record<string, (text: string) => Read> = {
   I: costs,
   W: costs,
   comm: atLeastZero,
+  wire: atLeastZero,
   FB: optional(atLeastZero),
   S: optional(atLeastZero),
   T: optional(atLeastZero),

@@ -3,6 +3,7 @@
 
 import { memoized } from "../memoized.ts";
 import { makers } from "../schedule/dependencies.ts";
+import { firstEnd, receiveOf } from "../schedule/lanes.ts";
 import { KIND_B, KIND_F, KIND_I, KIND_PAIR, chunkOf, kindOf, micros } from "../schedule/ops.ts";
 import type { Costs, Schedule, Times } from "../schedule/types.ts";
 
@@ -16,6 +17,7 @@ export type Messages = {
   gradient: Uint8Array; // 1, or 0 for an activation
   from: Int32Array; // from, to: ranks
   to: Int32Array;
+  by: Int32Array; // the flat index of its receive on a stream, else of the giver
   count: number;
   offsets: Int32Array;
 };
@@ -36,11 +38,13 @@ function collect(schedule: Schedule): Messages {
     gradient: new Uint8Array(room),
     from: new Int32Array(room),
     to: new Int32Array(room),
+    by: new Int32Array(room),
   };
   const offsets = new Int32Array(p + 1);
   let size = 0;
-  const send = (giver: number, taker: number, back: number, from: number, to: number) => {
+  const send = (giver: number, taker: number, back: number, from: number, to: number, receive = -1) => {
     if (taker < 0 || from === to) return;
+    out.by[size] = receive < 0 ? giver : firstEnd(schedule) + receive;
     out.giver[size] = giver;
     out.taker[size] = taker;
     out.gradient[size] = back;
@@ -51,14 +55,17 @@ function collect(schedule: Schedule): Messages {
     for (let i = rows[r]; i < rows[r + 1]; i++) {
       const kind = kinds[codes[i]];
       if (kind === KIND_F || kind === KIND_PAIR) {
-        const next = placement.next[r * chunks + chunkOf(codes[i], chunks)];
-        if (next >= 0) send(i, forward[next * n + first[i]], 0, r, Math.floor(next / chunks));
+        const slot = r * chunks + chunkOf(codes[i], chunks);
+        const next = placement.next[slot];
+        const receive = receiveOf(schedule, slot, 0, first[i]);
+        if (next >= 0) send(i, forward[next * n + first[i]], 0, r, Math.floor(next / chunks), receive);
         else for (let home = 0; barriers && home < p; home++) send(i, shard[2 * home * n + first[i]], 0, r, home);
       }
       if (kind === KIND_I || kind === KIND_B || kind === KIND_PAIR) {
         const previous = placement.prev[r * chunks + (codes[i] % chunks)];
         const k = kind === KIND_PAIR && second ? second[i] : first[i];
-        if (previous >= 0) send(i, gradient[previous * n + k], 1, r, Math.floor(previous / chunks));
+        const receive = receiveOf(schedule, r * chunks + (codes[i] % chunks), 1, k);
+        if (previous >= 0) send(i, gradient[previous * n + k], 1, r, Math.floor(previous / chunks), receive);
       }
     }
     offsets[r + 1] = size;
@@ -69,16 +76,27 @@ function collect(schedule: Schedule): Messages {
     gradient: out.gradient.subarray(0, size),
     from: out.from.subarray(0, size),
     to: out.to.subarray(0, size),
+    by: out.by.subarray(0, size),
     count: size,
     offsets,
   };
 }
 
 /** Until when a message is in flight: a measured one is there, at the latest, when its op begins. */
-export function arrives({ giver, taker }: Messages, { start, end }: Times, costs: Costs, at: number) {
-  const left = end[giver[at]];
+export function arrives({ taker, by }: Messages, { start, end }: Times, costs: Costs, at: number) {
+  const left = end[by[at]];
   return Math.min(left + costs.comm, Math.max(left, start[taker[at]]));
 }
+
+/** The longest time for which a planned message is under way. */
+export const longestFlight = (schedule: Schedule, times: Times, costs: Costs) => {
+  const stood = schedule.messages ? longestInLine(times, messagesOf(schedule)) : 0;
+  return stood + costs.comm;
+};
+
+const longestInLine = /* @__PURE__ */ memoized(({ end }: Times, { giver, by }: Messages) =>
+  giver.reduce((most, each, at) => Math.max(most, end[by[at]] - end[each]), 0),
+);
 
 /** What each rank receives. */
 export const inbox = (schedule: Schedule, times: Times) => received(times, schedule);

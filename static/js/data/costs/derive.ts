@@ -12,7 +12,7 @@ const LISTS = ["F", "I", "W"] as const;
 export const tidy = (x: number) => Number(x.toPrecision(6));
 const tidied = (cost: number | number[]) => (Array.isArray(cost) ? cost.map(tidy) : tidy(cost));
 
-type Found = { w_share: number; costs: Costs };
+type Found = { w_share: number; costs: Omit<Costs, "wire"> };
 /** An answer's lists as they are applied: always the same ones. */
 const derived: WeakMap<Priced, Pick<Costs, "F" | "I" | "W">> = new WeakMap();
 

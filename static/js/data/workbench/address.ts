@@ -63,7 +63,7 @@ const bare = (spec: Spec, defaults: Spec): Spec => ({
     p: spec.p,
     m: spec.m,
     v: spec.v,
-    costs: { ...spec.costs, S: null, T: null, O: null, R: null },
+    costs: { ...spec.costs, S: null, T: null, O: null, R: null, wire: 0 },
   },
   ...{ memory: spec.memory, w_share: spec.w_share, recompute: spec.recompute, order: null },
 });

@@ -66,7 +66,7 @@ export const submit = (slug: string, position: Position, name: string): Promise<
 /** The start of a task on its board, and what it leads to. */
 export function openTask({ position, par, goals, kinds, bound }: Task, defaults: Spec): { start: Position; aim: Aim } {
   const { placement, p, m, v, costs, w_share, memory, rows } = position;
-  const given = { ...defaults.costs, FB: null, ...costs, S: null, T: null, O: null, R: null };
+  const given = { ...defaults.costs, FB: null, ...costs, S: null, T: null, O: null, R: null, wire: 0 };
   const spec = { ...defaults, family: IMPORTED, p, m, v, w_share, memory, order: null, costs: given };
   const board = createBoard(spec, placement);
   return {

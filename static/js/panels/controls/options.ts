@@ -12,6 +12,7 @@ import { BARRIERS, IMPORTED, OFFLOAD_OF_CHUNK } from "../../core/schedule/spec_t
 import { formatNumber, formatPercent } from "../../core/i18n/numbers.ts";
 import { entering } from "../../core/schedule/sizes.ts";
 import { stepsByEntry } from "../../core/families/entry_gain.ts";
+import { stepsByReceives } from "../../core/families/stream_gain.ts";
 import { onRest } from "../../ui/rest.ts";
 import { tame } from "../../data/costs/time_unit.ts";
 import type { Field } from "../../ui/fields/field.ts";
@@ -41,6 +42,27 @@ const offloadMeans = (): Record<string, string> => ({
   selective: t("The first half of a device's chunks, whose activations live longest, go to host memory and back."),
   full: t("The activations of all chunks that live long enough go to host memory and back."),
 });
+
+const streamsMean = (): Record<string, string> => ({
+  none: t("Each message passes alone: a hop is a delay."),
+  rank: t("All messages of a rank pass one by one, as torch has them by default."),
+  direction: t("Activations of a rank pass one by one, and gradients."),
+  edge: t("Messages from one rank to another pass one by one."),
+});
+const streamsName = (value: string) =>
+  ({
+    none: t("each alone"),
+    rank: t("a stream a rank"),
+    direction: t("one a direction"),
+    edge: t("one a pair of ranks"),
+  })[value] ?? value;
+const receivesMean = (): Record<string, string> => ({
+  torch: t("Posted where torch posts them: when their sender's op is lowered."),
+  deferred: t("Held back until the op that needs them, as torch's defer_pp_recv does."),
+  placed: t("In the order in which messages become ready: none stands behind one that is later."),
+});
+const receivesName = (value: string) =>
+  ({ torch: t("as torch posts them"), deferred: t("deferred"), placed: t("placed") })[value] ?? value;
 
 const DRAWN = "lognormal:0.3:1";
 
@@ -88,6 +110,14 @@ export class Options {
   );
   #injectionRow = row(t("entry"), this.#injection);
   #gain = h("p#injection-means.footnote.hint");
+  #streams = select("streams", streamsMean(), streamsName, (value) =>
+    this.acts.put(withField(this.acts.spec(), "streams", value), "streams"),
+  );
+  #receives = select("receives", receivesMean(), receivesName, (value) =>
+    this.acts.put(withField(this.acts.spec(), "receives", value), "receives"),
+  );
+  #receivesRow = row(t("receives"), this.#receives);
+  #inLine = h("p#streams-mean.footnote.hint");
   #means = h("p#vocabulary-means.footnote.hint");
   #ratio = h("p#offload-means.footnote.hint");
   node = h("details#options.fold.options");
@@ -106,7 +136,7 @@ export class Options {
 
   constructor(acts: OptionActs, fields: Map<string, Field>) {
     this.acts = acts;
-    onRest(() => this.#sayEntry());
+    onRest(() => this.#sayGains());
     const node = (name: string) => (fields.get(name) as Field).node;
     this.node.append(
       h("summary", h("span", { text: t("Options") }), this.#summary),
@@ -122,6 +152,10 @@ export class Options {
         node("O"),
         this.#ratio,
         this.#linkRow,
+        row(t("messages"), this.#streams),
+        this.#receivesRow,
+        this.#inLine,
+        node("wire"),
         node("weights"),
         node("layers"),
         this.#layers.node,
@@ -165,7 +199,7 @@ export class Options {
     this.#layers.sync();
     this.#syncSizes(spec);
     const now = [family, forward_only, vocabulary, offload, recompute, shared_link, layers, weights, costs, p, v];
-    now.push(spec.sizes);
+    now.push(spec.sizes, spec.streams, spec.receives);
     if (now.every((each, at) => each === this.#synced[at])) return; // a drag of m changes nothing here
     this.#synced = now;
     const alone = Boolean(family?.fields.includes("forward_only"));
@@ -191,6 +225,9 @@ export class Options {
     show(this.#ratio, spec.offload !== "none");
     if (spec.offload !== "none") setText(this.#ratio, ratioText(spec));
     const active = activeOptions(spec);
+    this.#streams.value = spec.streams;
+    this.#receives.value = spec.receives;
+    for (const node of [this.#receivesRow, this.#inLine]) show(node, spec.streams !== "none");
     replace(this.#summary, active.join(t(", ")));
     if (active.length) this.node.open = true;
   }
@@ -209,11 +246,12 @@ export class Options {
   }
 
   /** Say it when the reader rests: it takes a step of its own. */
-  #sayEntry() {
+  #sayGains() {
     const spec = this.acts.spec();
-    if (spec.sizes === null || spec === this.#said) return;
+    if (spec === this.#said) return;
     this.#said = spec;
-    setText(this.#gain, entryText(spec));
+    if (spec.sizes !== null) setText(this.#gain, entryText(spec));
+    if (spec.streams !== "none") setText(this.#inLine, streamsText(spec));
   }
 }
 
@@ -234,6 +272,7 @@ function activeOptions(spec: Spec) {
   if (spec.layers !== null) out.push(t("layers"));
   if (spec.weights !== null) out.push(t("stashed weights"));
   if (spec.sizes !== null) out.push(t("micro-batches differ"));
+  if (spec.streams !== "none") out.push(t("messages on streams"));
   return out;
 }
 
@@ -255,6 +294,22 @@ function entryText(spec: Spec) {
     change: change(steps.mountain / steps.given - 1),
   });
   return range + t(" ") + tame(gain);
+}
+
+/** What standing in line costs, and what placed receives would give. */
+function streamsText(spec: Spec) {
+  const steps = stepsByReceives(spec);
+  if (!steps) return "";
+  const number = (x: number) => formatNumber(Number(x.toPrecision(3)));
+  const change = (x: number) => `${x < 0 ? "−" : "+"}${formatPercent(Math.abs(x))}`;
+  const values = {
+    step: number(steps.now),
+    change: change(steps.now / steps.alone - 1),
+    placed: change(steps.placed / steps.alone - 1),
+  };
+  if (spec.receives === "placed")
+    return tame(t("A step takes {step}: {change} over messages that pass alone.", values));
+  return tame(t("A step takes {step}: {change} over messages that pass alone; placed receives: {placed}.", values));
 }
 
 /** k, the copies' time over the compute's (PipeOffload). */

@@ -6,7 +6,7 @@ import { rowOf, timeAt, xOf, type Box } from "./axis.ts";
 import { colour } from "../../ui/palette.ts";
 import { firstWhere } from "../../core/first_where.ts";
 import { sidesOf, type Details } from "../../core/measured/run_details.ts";
-import { arrives, inbox, messagesOf, type Messages } from "../../core/timeline/message_flow.ts";
+import { arrives, inbox, longestFlight, messagesOf, type Messages } from "../../core/timeline/message_flow.ts";
 import type { Lane, Scene } from "../../data/lanes.ts";
 import type { Row } from "../../core/timeline/layout.ts";
 import type { Trace } from "../trace.ts";
@@ -47,7 +47,7 @@ function sideOf(lane: Lane, rank: number, sends: boolean): MessageSide {
     at,
     begin: (index) => times.end[all.giver[at(index)]],
     end: (index) => arrives(all, times, costs, at(index)),
-    longest: costs.comm,
+    longest: longestFlight(schedule, times, costs),
   };
 }
 

@@ -32,7 +32,7 @@ import { formatNumber } from "../../core/i18n/numbers.ts";
 import { held, levelAt } from "../../core/timeline/memory_strips.ts";
 import { spentBefore, spentText } from "../../core/measured/waits.ts";
 import { plannedTimes } from "../../data/matched_plan.ts";
-import { versions } from "../../core/schedule/weight_versions.ts";
+import { versions } from "../../core/schedule/memory.ts";
 import type { Trace } from "../trace.ts";
 import type { Lane } from "../../data/lanes.ts";
 import type { OpRef, Sized, Times } from "../../core/schedule/types.ts";

@@ -110,6 +110,7 @@ export const CHARTS_MESSAGES = {
   "charts.part": "部分",
   "charts.part_b": "B 完整反向",
   "charts.part_copy": "拷贝在途",
+  "charts.part_line": "队头阻塞",
   "charts.part_drain": "排空",
   "charts.part_f": "F 前向",
   "charts.part_fill": "填充",

@@ -88,6 +88,13 @@ export const COMPONENT = {
   "{cap}; {waits}": "{cap}；{waits}",
   "The input arrived at {there}: overhead of {late}.": "输入在 {there} 已到达：开销 {late}。",
   "{forward} could run already, but the order has {op} first.": "{forward} 本可执行，但执行顺序把 {op} 排在前面。",
+  "ends at {end}; its message {held} and arrives at {there}": "在 {end} 结束；它的消息{held}，在 {there} 到达",
+  "ends at {end}; its message {held}": "在 {end} 结束；它的消息{held}",
+  "ends at {end} and arrives at {there}": "在 {end} 结束，在 {there} 到达",
+  "waits until {sent} behind {first} on a stream of rank {rank}": "在 rank {rank} 的流上排在 {first} 之后，等到 {sent}",
+  "waits until {sent} for its receive, which rank {rank} posts after {issuer}":
+    "等到 {sent} 才有接收，rank {rank} 在 {issuer} 之后才发起",
+  "head of line: {waits}": "队头阻塞：{waits}",
   "the input of {op} was available from the start: overhead of {late}": "{op} 的输入一开始就在：开销 {late}",
   "the input of {op} arrived at {there}: overhead of {late}": "{op} 的输入在 {there} 已到达：开销 {late}",
   "memory cap: it holds {n}, and with {forward} it would be above its limit of {limit}":
