@@ -168,7 +168,7 @@ export function fieldList(spec: () => Spec, family: () => Family | null): FieldO
     caption,
     label,
     step: 0.1,
-    list: name !== "comm" && name !== "wire" && name !== "FB",
+    list: name !== "comm" && name !== "FB",
     stops: () => costStops(fieldOf(spec(), name)),
   });
   /** A cost whose slider, where its box is empty, shows the default. */
@@ -224,7 +224,13 @@ export function fieldList(spec: () => Spec, family: () => Family | null): FieldO
     cost("W", "w", t("Weight grad W"), t("Weight gradient")),
     { ...cost("FB", "f&b", t("Pair F & B"), t("Overlapped forward and backward; empty: f + i + w")), empty: "f+i+w" },
     cost("comm", "c", t("Hop (p2p) c"), t("Communication, one hop between devices")),
-    cost("wire", "t", t("On the wire"), t("Time for which a message occupies its streams")),
+    {
+      name: "wire",
+      symbol: t("wire"),
+      label: t("Time for which a message occupies its streams"),
+      stops: () => costStops(spec().costs.wire),
+      step: 0.1,
+    },
     {
       name: "memory",
       symbol: t("Memory limit"),

@@ -253,3 +253,24 @@ def test_micro_batches_that_differ_are_drawn_by_size_and_their_order_of_entry_is
     page.fill("#field-sizes", "")
     page.keyboard.press("Enter")
     wait(page, "!/sizes|fixed|injection/.test(location.search)")
+
+
+def test_messages_on_streams_are_drawn_explained_and_stay_in_the_link(open_page: Open) -> None:
+    page = open_page("?family=interleaved&p=4&m=8&v=2")
+    expect(figure(page, "Step time")).to_have_text("28.5")
+    expect(page.locator("#receives")).to_be_hidden()
+    page.locator("#options > summary").click()
+    page.select_option("#streams", "rank")
+    expect(figure(page, "Step time")).to_have_text("33.5")
+    expect(page.locator("#streams-mean")).to_contain_text("+17.5 %")
+    page.select_option("#receives", "placed")
+    expect(figure(page, "Step time")).to_have_text("28.5")
+    wait_url(page, "receives=placed")
+    reload(page, "window.bubbleline && bubbleline.state().plans[0]?.figures?.makespan === 28.5")
+    expect(page.locator("#streams")).to_have_value("rank")
+    page.select_option("#receives", "deferred")
+    expect(page.get_by_text("rank 0 waits at 0SEND_F3 for 1RECV_F3 on rank 1")).to_be_visible()
+    page.select_option("#streams", "none")
+    expect(figure(page, "Step time")).to_have_text("28.5")
+    expect(page.locator("#receives")).to_be_hidden()
+    assert "receives" not in page.url

@@ -13,5 +13,9 @@ export function stepsByReceives(spec: Spec): { alone: number; now: number; place
   if (!isConstructed(alone) || 3 * spec.p * spec.m * spec.v > MOST_OPS) return null;
   const order = baseOrder(alone);
   const step = (asked: Spec) => timedWithOptions(order, asked, timing(asked)).times.makespan;
-  return { alone: step(alone), now: step(spec), placed: step({ ...spec, receives: "placed" }) };
+  try {
+    return { alone: step(alone), now: step(spec), placed: step({ ...spec, receives: "placed" }) };
+  } catch {
+    return null; // receives that are held back may deadlock
+  }
 }

@@ -52,9 +52,9 @@ const streamsMean = (): Record<string, string> => ({
 const streamsName = (value: string) =>
   ({
     none: t("each alone"),
-    rank: t("a stream a rank"),
+    rank: t("one a rank"),
     direction: t("one a direction"),
-    edge: t("one a pair of ranks"),
+    edge: t("one a pair"),
   })[value] ?? value;
 const receivesMean = (): Record<string, string> => ({
   torch: t("Posted where torch posts them: when their sender's op is lowered."),
@@ -62,7 +62,7 @@ const receivesMean = (): Record<string, string> => ({
   placed: t("In the order in which messages become ready: none stands behind one that is later."),
 });
 const receivesName = (value: string) =>
-  ({ torch: t("as torch posts them"), deferred: t("deferred"), placed: t("placed") })[value] ?? value;
+  ({ torch: t("torch's"), deferred: t("deferred"), placed: t("placed") })[value] ?? value;
 
 const DRAWN = "lognormal:0.3:1";
 

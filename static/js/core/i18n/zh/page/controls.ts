@@ -423,7 +423,7 @@ export const CONTROLS = {
   "the data's {micro}": "数据中的第 {micro} 个",
   "Stages that are not trained: their numbers, separated by commas; empty: none":
     "不训练的阶段：用逗号分隔的阶段编号；留空：无",
-  "On the wire": "传输时间",
+  wire: "传输",
   "Time for which a message occupies its streams": "一条消息占用流的时间",
   "Each message passes alone: a hop is a delay.": "每条消息单独传输：跨设备只是一段延迟。",
   "All messages of a rank pass one by one, as torch has them by default.":
@@ -431,15 +431,15 @@ export const CONTROLS = {
   "Activations of a rank pass one by one, and gradients.": "一个 rank 的激活值依次传输，梯度也依次传输。",
   "Messages from one rank to another pass one by one.": "从一个 rank 到另一个 rank 的消息依次传输。",
   "each alone": "各自单独",
-  "a stream a rank": "每个 rank 一个流",
-  "one a direction": "每个方向一个流",
-  "one a pair of ranks": "每对 rank 一个流",
+  "one a rank": "每个 rank 一个",
+  "one a direction": "每个方向一个",
+  "one a pair": "每对 rank 一个",
   "Posted where torch posts them: when their sender's op is lowered.": "在 torch 安排的位置：处理发送方的 op 时发起。",
   "Held back until the op that needs them, as torch's defer_pp_recv does.":
     "推迟到需要它的 op 之前，与 torch 的 defer_pp_recv 相同。",
   "In the order in which messages become ready: none stands behind one that is later.":
     "按消息就绪的先后：没有一条排在更晚就绪的消息之后。",
-  "as torch posts them": "与 torch 相同",
+  "torch's": "与 torch 相同",
   deferred: "推迟",
   placed: "按就绪先后",
   messages: "消息",
