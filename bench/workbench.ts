@@ -43,7 +43,7 @@ const SPEC: Spec = {
     seed: 0,
   },
   ...{ order: null, forward_only: false, frozen: null, costs: COSTS },
-  ...{ sizes: null, fixed: 0, injection: "given" },
+  ...{ sizes: null, fixed: 0, injection: "given", replicas: 1, deal: "given", replica: 0 },
 };
 
 const board = createBoard(SPEC, "looped");

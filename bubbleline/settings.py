@@ -63,6 +63,9 @@ class Options(TypedDict, total=False):
         sizes: Sizes of micro-batches that differ: one each, "lognormal:SIGMA:SEED" or "tokens:ALPHA:BETA:L,L,...".
         fixed: Share of an op, 0 to 1, that does not depend on the size of its micro-batch.
         injection: Order in which micro-batches enter: "given", "mountain" or each of them once.
+        replicas: Data-parallel replicas with micro-batches of their own, that wait for the slowest.
+        deal: Which replica takes which: "given" or "longest" (longest first to the one with the least work).
+        replica: The replica that is shown.
         vocabulary: Where the output layer is: "plain", "redistribute", "parallel-1", "parallel-2", "interlaced".
         offload: What goes to host memory: "none", "selective" or "full", or a word for each chunk.
         shared_link: Two devices share one link to host memory.
@@ -84,6 +87,9 @@ class Options(TypedDict, total=False):
     sizes: str | Sequence[float] | None
     fixed: float
     injection: str | Sequence[int]
+    replicas: int
+    deal: str
+    replica: int
     vocabulary: str
     offload: str | Sequence[str]
     shared_link: bool

@@ -25,6 +25,7 @@ from backend.schedule.interop.ascii import ROUNDING
 from backend.schedule.interop.megatron_layout import StageLayout, is_layout, read_layout, with_layout
 from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.recompute import MODES as RECOMPUTE
+from backend.schedule.options.sizes import DEALS
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
 from backend.schedule.order.messages import RECEIVES, STREAMS
 from backend.schedule.order.order import Order
@@ -131,6 +132,7 @@ def spec_options(optional: bool = False, several: bool = False, family: bool = T
             metavar="[given|mountain|micro-batch,...]",
             help="the order in which micro-batches enter",
         ),
+        *_replica_options(),
         click.option(
             "--vocabulary", type=click.Choice(list(VOCABULARY)), help=_choices("where the output layer is", PLACES)
         ),
@@ -158,6 +160,15 @@ def spec_options(optional: bool = False, several: bool = False, family: bool = T
         click.option("--order", help="imported: the order itself, packed as in a link"),
         click.option("--memory", type=float, help="memory limit in micro-batches' activations on one device"),
         click.option("--w-share", type=float, help="share of the activations that W still needs after I"),
+    )
+
+
+def _replica_options() -> tuple[Callable[[F], F], ...]:
+    """Return the options on data-parallel replicas whose micro-batches differ."""
+    return (
+        click.option("--replicas", type=int, help="data-parallel replicas, each with m of the sizes"),
+        click.option("--deal", type=click.Choice(list(DEALS)), help=_choices("which replica takes which", DEALS)),
+        click.option("--replica", type=int, help="the replica that is shown (default 0)"),
     )
 
 

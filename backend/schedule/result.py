@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from backend.errors import RequestError
+from backend.schedule import jit
 from backend.schedule.families.registry import family_of, order, validate
 from backend.schedule.families.searched import certificate, has_bound
 from backend.schedule.laws.law import names
+from backend.schedule.options.sizes import dealt
 from backend.schedule.order.order import Order
 from backend.schedule.order.weight_versions import weight_versions
 from backend.schedule.simulation.memory import peak_memory, peaks
@@ -37,11 +39,32 @@ def describe(spec: Spec, built: Order, timeline: Timeline, times: bool = False) 
     shape["peak_memory"] = memory_of(spec, timeline)
     if family.asynchronous:
         shape["weight_versions"] = weight_versions(built).held.tolist()
+    if spec.replicas > 1:
+        shape["replicas"] = replicas_of(spec, built)
     if has_bound(spec, family):
         shape["certificate"] = certificate(spec, family, shape["longest_stage"])
     shape["law"] = next((law for law in laws if law["exact"]), laws[0]) if laws else None
     shape["laws"] = laws
     return shape
+
+
+def replicas_of(spec: Spec, built: Order) -> dict[str, Any]:
+    """Return when each data-parallel replica ends, and what the others lose by waiting for the slowest, whose time is
+    that of the step; ``dealt``: the step if the longest micro-batches were dealt first and entered as a mountain.
+    """
+    jit.compile_for(spec.replicas * len(built))
+    ends = _ends(spec, built)
+    step, mean = max(ends), sum(ends) / len(ends)
+    figures = {"step": step, "slowest": ends.index(step), "over_mean": step / mean, "waiting": 1.0 - mean / step}
+    longest = max(_ends(spec.with_(deal="longest", injection="mountain"), built))
+    return {"ends": ends, **figures, "dealt": longest}
+
+
+def _ends(spec: Spec, built: Order) -> list[float]:
+    """Return when each replica ends; messages that are placed by the times are those of the replica that is shown."""
+    assert spec.sizes is not None
+    shares = dealt(spec.sizes, spec.m, spec.replicas, spec.deal)
+    return [float(simulate(built, spec.timing_with(sizes), spec.v).end.max()) for sizes in shares]
 
 
 def memory_of(spec: Spec, timeline: Timeline) -> list[float]:

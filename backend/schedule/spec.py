@@ -23,7 +23,17 @@ from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.offload import OF_A_CHUNK as OFFLOAD_OF_A_CHUNK
 from backend.schedule.options.per_chunk import Modes, in_one_word
 from backend.schedule.options.recompute import MODES, kept
-from backend.schedule.options.sizes import INJECTIONS, MOST_SIZE, Injection, Sizes, entering, read_rule
+from backend.schedule.options.sizes import (
+    DEALS,
+    INJECTIONS,
+    MOST_REPLICAS,
+    MOST_SIZE,
+    Injection,
+    Sizes,
+    dealt,
+    entering,
+    read_rule,
+)
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
 from backend.schedule.order.messages import RECEIVES, STREAMS
 from backend.schedule.order.order import Codes
@@ -55,7 +65,8 @@ class Spec:
     stages that are not trained, in rising order (options/frozen.py); ``recompute``: what runs again before the
     backward (recompute.py); ``layers`` of each stage (None: equal); ``sizes`` of the micro-batches where they differ,
     a list or a rule, ``fixed`` the share of an op that does not depend on them, and ``injection`` the order in which
-    they enter (options/sizes.py); ``vocabulary``: where the output layer is
+    they enter (options/sizes.py), with those of ``replicas`` that wait for each other, as ``deal`` deals them, of which
+    ``replica`` is shown; ``vocabulary``: where the output layer is
     (vocabulary.py); ``offload``: which activations go to host memory (offload.py), both of all chunks or of each
     chunk of a device (per_chunk.py); ``shared_link``: whether two devices share one connection to host memory;
     ``streams``: which messages of a rank share a stream, and ``receives``: where they are posted (order/messages.py);
@@ -79,6 +90,9 @@ class Spec:
     sizes: Sizes | None = None
     fixed: float = 0.0
     injection: Injection = "given"
+    replicas: int = 1
+    deal: str = "given"
+    replica: int = 0
     vocabulary: str = "plain"
     offload: Modes = "none"
     shared_link: bool = False
@@ -136,6 +150,9 @@ class Spec:
             sizes=_sizes(data.get("sizes")),
             fixed=number("fixed", data.get("fixed", Spec.fixed), 0.0, 1.0),
             injection=_injection(data.get("injection", Spec.injection)),
+            replicas=integer("replicas", data.get("replicas", Spec.replicas), 1, MOST_REPLICAS),
+            deal=choice("deal", data.get("deal", Spec.deal), DEALS),
+            replica=integer("replica", data.get("replica", Spec.replica), 0, MOST_REPLICAS - 1),
             vocabulary=choice("vocabulary", data.get("vocabulary", Spec.vocabulary), VOCABULARY),
             offload=_modes("offload", data.get("offload", Spec.offload), OFFLOAD, OFFLOAD_OF_A_CHUNK),
             shared_link=boolean("shared_link", data.get("shared_link", Spec.shared_link)),
@@ -160,11 +177,15 @@ class Spec:
     @property
     def timing(self) -> Costs:
         """Return the effective costs of ops, with every option applied."""
-        costs = self.mean_timing
         if self.sizes is None:
-            return costs
+            return self.mean_timing
+        return self.timing_with(dealt(self.sizes, self.m, self.replicas, self.deal)[self.replica])
+
+    def timing_with(self, sizes: Sequence[float]) -> SizedCosts:
+        """Return the effective costs of ops where these are the sizes of the micro-batches, in the data's order."""
+        costs = self.mean_timing
         plain = {each.name: getattr(costs, each.name) for each in fields(Costs)}
-        return SizedCosts(**plain, sizes=entering(self.sizes, self.injection, self.m), fixed=self.fixed)
+        return SizedCosts(**plain, sizes=entering(sizes, self.injection), fixed=self.fixed)
 
     @property
     def mean_timing(self) -> Costs:

@@ -51,7 +51,7 @@ def resized(asked: Spec, p: int, m: int, preset: Preset | None = None) -> Spec:
     if asked.frozen is not None and stages != family_of(asked).stages(asked):
         asked = asked.with_(frozen=spread_frozen(asked, stages))
     if asked.sizes is not None and m != asked.m:
-        sizes, injection = repeated(asked.sizes, asked.injection, m)
+        sizes, injection = repeated(asked.sizes, asked.injection, m * asked.replicas)
         asked = asked.with_(sizes=sizes, injection=injection)
     spec = asked.with_(p=p, m=m, effort=None, layers=layers, costs=spread(asked.costs, stages, asked.costs.FB))
     if preset is not None:

@@ -19,7 +19,7 @@ from backend.schedule.options.sizes import sizes_of
 from backend.schedule.order.order import MAX_PAIR_CHUNKS, Order
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.simulation.deadlock import deadlock, in_words
-from backend.schedule.spec import Spec, with_length
+from backend.schedule.spec import LIMITS, Spec, with_length
 
 FAMILYS_OWN = {"group": None, "lifo": False, "effort": None, "seed": 1, "order": None}
 MOST_TIMED = 10**11  # most ops of all orders that one search times: about half an hour
@@ -217,7 +217,7 @@ def _validate_frozen(spec: Spec, family: Family) -> None:
 def _validate_sizes(spec: Spec) -> None:
     """Raise SpecError unless there is a size for each micro-batch, and what depends on sizes has them."""
     if spec.sizes is None:
-        for name in ("fixed", "injection"):
+        for name in ("fixed", "injection", "replicas", "deal", "replica"):
             value, default = spec.to_json()[name], getattr(Spec, name)
             if value != default:
                 text = message(
@@ -226,15 +226,31 @@ def _validate_sizes(spec: Spec) -> None:
                 )  # fmt: skip
                 raise SpecError(name, value, text, nearest=default)
         return
-    found = sizes_of(spec.sizes, spec.m)
-    if len(found) != spec.m:
+    count = spec.m * spec.replicas
+    if count > LIMITS["m"]:
+        text = message(
+            "schedule.too_many_replicas",
+            "{replicas} replicas of {m} micro-batches are over the limit of {limit}",
+            replicas=spec.replicas,
+            m=spec.m,
+            limit=LIMITS["m"],
+        )
+        raise SpecError("replicas", spec.replicas, text, nearest=LIMITS["m"] // spec.m)
+    if spec.replica >= spec.replicas:
+        text = message("schedule.no_such_replica", "replica is from 0 to {last}", last=spec.replicas - 1)
+        raise SpecError("replica", spec.replica, text, limit=spec.replicas - 1, nearest=spec.replicas - 1)
+    if spec.deal != "given" and spec.replicas == 1:
+        text = message("schedule.nothing_to_deal", "deal affects several replicas only; leave it out")
+        raise SpecError("deal", spec.deal, text, nearest="given")
+    found = sizes_of(spec.sizes, count)
+    if len(found) != count:
         text = message(
             "schedule.sizes_need_an_entry_per_micro_batch",
-            "sizes has one entry per micro-batch: {m} here, not {given}",
-            m=spec.m,
+            "sizes has one entry per micro-batch of each replica: {m} here, not {given}",
+            m=count,
             given=len(found),
         )
-        raise SpecError("sizes", len(found), text, limit=spec.m, nearest=with_length(found, spec.m))
+        raise SpecError("sizes", len(found), text, limit=count, nearest=with_length(found, count))
     if not isinstance(spec.injection, str) and len(spec.injection) != spec.m:
         text = message(
             "schedule.injection_needs_every_micro_batch",

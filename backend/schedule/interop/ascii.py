@@ -108,6 +108,8 @@ def summary(shape: dict[str, Any]) -> list[str]:
     lines += memory_lines(shape["peak_memory"], shape["spec"]["memory"])
     if "weight_versions" in shape:
         lines.append(f"weight versions held {' '.join(map(str, shape['weight_versions']))}")
+    if "replicas" in shape:
+        lines += _replicas(shape["replicas"], shape["spec"]["replica"])
     if "certificate" in shape:
         lines += _certified(shape["spec"], shape["certificate"])
     law = shape["law"]
@@ -121,6 +123,16 @@ def summary(shape: dict[str, Any]) -> list[str]:
         what = f"{QUANTITIES[law['quantity']]} ({law['window']})"
         lines.append(f"law: {what} = {law['text']} = {law['numbers']} = {law['value']:g}   {exact}")
     return lines
+
+
+def _replicas(found: dict[str, Any], shown: int) -> list[str]:
+    """Return lines on what replicas lose by waiting for the slowest."""
+    step, gain = found["step"], found["dealt"] / found["step"] - 1
+    waits = f"a step of {step:g}, {found['over_mean']:.3f} of the mean, {found['waiting']:.1%} of all device time"
+    return [
+        f"replicas: {len(found['ends'])} wait for the slowest, {found['slowest']}: {waits}; {shown} is shown",
+        f"dealt longest first, entering as a mountain: {found['dealt']:g}, {gain:+.1%}",
+    ]
 
 
 def columns(lines: Sequence[Sequence[str]], left: Collection[int]) -> list[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from heapq import heappop, heappush
 
 from backend.schedule.errors import SpecError, message
 
@@ -18,6 +19,11 @@ Sizes = str | tuple[float, ...]
 Injection = str | tuple[int, ...]
 
 INJECTIONS = ("given", "mountain")
+DEALS: dict[str, str] = {
+    "given": message("schedule.deal_given", "each replica takes the next m of the data"),
+    "longest": message("schedule.deal_longest", "the longest first, each to the replica with the least work so far"),
+}
+MOST_REPLICAS = 512
 MOST_SIGMA, MOST_SEED, MOST_SIZE, MOST_TOKENS = 2.0, 2**31 - 1, 1e6, 10**9
 DIGITS = 1000  # a computed size has three decimals, so that no rounding of an exponential shows
 
@@ -45,10 +51,29 @@ def sizes_of(sizes: Sizes, m: int) -> tuple[float, ...]:
     return _of_mean_one(whole)
 
 
-def entering(sizes: Sizes, injection: Injection, m: int) -> tuple[float, ...]:
-    """Return the sizes of ``m`` micro-batches in the order in which they enter the pipeline."""
-    found = sizes_of(sizes, m)
-    return tuple(found[micro] for micro in entry_order(found, injection))
+def entering(sizes: Sequence[float], injection: Injection) -> tuple[float, ...]:
+    """Return the sizes of a replica's micro-batches in the order in which they enter the pipeline."""
+    return tuple(sizes[micro] for micro in entry_order(sizes, injection))
+
+
+@lru_cache(maxsize=64)
+def dealt(sizes: Sizes, m: int, replicas: int, deal: str) -> tuple[tuple[float, ...], ...]:
+    """Return the sizes of each data-parallel replica's ``m`` micro-batches, in the order of the data.
+
+    *longest* gives each micro-batch, the longest first, to the replica with the least work so far that has fewer than
+    m (Graham's longest processing time first, with m each); of equal ones to the first.
+    """
+    found = sizes_of(sizes, m * replicas)
+    if deal == "given":
+        return tuple(found[first : first + m] for first in range(0, m * replicas, m))
+    taken = list[list[int]]([] for _ in range(replicas))
+    least = [(0.0, replica) for replica in range(replicas)]  # a heap
+    for micro in sorted(range(len(found)), key=lambda each: -found[each]):
+        work, replica = heappop(least)
+        taken[replica].append(micro)
+        if len(taken[replica]) < m:
+            heappush(least, (work + found[micro], replica))
+    return tuple(tuple(found[micro] for micro in sorted(each)) for each in taken)
 
 
 def repeated(sizes: Sizes, injection: Injection, m: int) -> tuple[Sizes, Injection]:

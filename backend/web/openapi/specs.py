@@ -8,7 +8,7 @@ from backend.schedule.families.registry import FAMILIES
 from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.offload import OF_A_CHUNK as OFFLOAD_OF_A_CHUNK
 from backend.schedule.options.recompute import MODES as RECOMPUTE
-from backend.schedule.options.sizes import INJECTIONS
+from backend.schedule.options.sizes import DEALS, INJECTIONS, MOST_REPLICAS
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
 from backend.schedule.order.messages import RECEIVES, STREAMS
 from backend.schedule.spec import LIMITS, MAX_TIME, MOST_EFFORT, MOST_LAYERS, MOST_ORDER, MOST_SEED, PACKED, Spec
@@ -43,6 +43,9 @@ TABLE: dict[str, tuple[Schema, str]] = {
         choice(INJECTIONS, "given"),
         "The order in which micro-batches enter: a word, or each micro-batch once.",
     ),
+    "replicas": (whole(1, MOST_REPLICAS, 1), "data-parallel replicas, each with m of the sizes; with `sizes` only"),
+    "deal": (choice(DEALS, "given"), "which replica takes which micro-batch"),
+    "replica": (whole(0, MOST_REPLICAS - 1, 0), "the replica that is shown"),
     "vocabulary": (choice(VOCABULARY, Spec.vocabulary), "placement of the output layer"),
     "offload": (choice(OFFLOAD, "none"), f"Activations copied to host memory and back. {BY_CHUNK}"),
     "shared_link": (flag(Spec.shared_link), "two devices share one link to host memory"),

@@ -82,7 +82,7 @@ function sizes(attribute: (name: string) => string | null, family: string, chunk
       forward_only: false,
       frozen: null,
     },
-    ...{ sizes: null, fixed: 0, injection: "given" },
+    ...{ sizes: null, fixed: 0, injection: "given", replicas: 1, deal: "given", replica: 0 },
     costs: { ...Object.fromEntries(costs), FB: null, S: null, T: null, O: null, R: null, wire: 0 },
   };
 }

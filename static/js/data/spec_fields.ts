@@ -24,7 +24,9 @@ export function withField(spec: Spec, name: string, value: unknown): Spec {
   if (name === "v" && typeof value === "number") return withChunks(spec, value);
   if (name === "m" && typeof value === "number") return { ...withCount(spec, value), m: value };
   if (name === "streams" && value === "none") return inAir(spec);
-  if (name === "sizes" && value === null) return { ...spec, sizes: null, fixed: 0, injection: "given" };
+  if (name === "sizes" && value === null)
+    return { ...spec, sizes: null, fixed: 0, injection: "given", replicas: 1, deal: "given", replica: 0 };
+  if (name === "replicas" && typeof value === "number") return withReplicas(spec, value);
   const next = { ...spec, [name]: value };
   return PER_CHUNK.includes(name) ? inWords(next) : next;
 }
@@ -39,10 +41,20 @@ const inAir = (spec: Spec): Spec => ({
 
 /** Other micro-batches: sizes that are listed begin again after the last, and enter as given. */
 function withCount(spec: Spec, m: number): Spec {
-  const { sizes, injection } = spec;
-  const listed = Array.isArray(sizes) ? Array.from({ length: m }, (_, k) => sizes[k % sizes.length]) : sizes;
-  return { ...spec, sizes: listed, injection: Array.isArray(injection) ? "given" : injection };
+  const { injection } = spec;
+  return { ...spec, sizes: listed(spec, m * spec.replicas), injection: Array.isArray(injection) ? "given" : injection };
 }
+
+const withReplicas = (spec: Spec, replicas: number): Spec => ({
+  ...spec,
+  replicas,
+  sizes: listed(spec, spec.m * replicas),
+  deal: replicas > 1 ? spec.deal : "given",
+  replica: Math.min(spec.replica, replicas - 1),
+});
+
+const listed = ({ sizes }: Spec, count: number) =>
+  Array.isArray(sizes) ? Array.from({ length: count }, (_, k) => sizes[k % sizes.length]) : sizes;
 
 /** The names of the fields that mean something here: a limit of memory that was set is held against any family. */
 export function applicable(family: Family | null, spec: Spec) {
@@ -59,7 +71,8 @@ export function applicable(family: Family | null, spec: Spec) {
   if (spec.streams !== "none") names.add("wire");
   names.add("layers");
   names.add("sizes");
-  if (spec.sizes !== null) names.add("fixed");
+  if (spec.sizes !== null) names.add("fixed").add("replicas");
+  if (spec.replicas > 1) names.add("replica");
   if (spec.forward_only) for (const name of OF_BACKWARDS) names.delete(name);
   return names;
 }
@@ -158,6 +171,22 @@ const sizeFields = (spec: () => Spec): FieldOptions[] => [
     step: 0.05,
     stacked: true,
     percent: true,
+  },
+  {
+    name: "replicas",
+    symbol: t("Replicas"),
+    label: t("Data-parallel replicas, each with micro-batches of its own; they wait for the slowest"),
+    stops: () => including(wholeStops(1, 64), spec().replicas),
+    step: 1,
+    stacked: true,
+  },
+  {
+    name: "replica",
+    symbol: t("Shown"),
+    label: t("The replica that the timeline shows"),
+    stops: () => wholeStops(0, spec().replicas - 1),
+    step: 1,
+    stacked: true,
   },
 ];
 

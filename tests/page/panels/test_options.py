@@ -274,3 +274,17 @@ def test_messages_on_streams_are_drawn_explained_and_stay_in_the_link(open_page:
     expect(figure(page, "Step time")).to_have_text("28.5")
     expect(page.locator("#receives")).to_be_hidden()
     assert "receives" not in page.url
+
+
+def test_replicas_wait_for_the_slowest_and_a_click_on_one_shows_it(open_page: Open) -> None:
+    page = open_page("?family=1f1b&p=2&m=2&sizes=4,4,1,1&replicas=2")
+    expect(figure(page, "Step time")).to_have_text("36")
+    expect(page.locator("#replicas-mean")).to_contain_text("37.5 % of all device time")
+    page.locator("#replica-ends span").nth(1).click()
+    expect(figure(page, "Step time")).to_have_text("9")
+    wait_url(page, "replica=1")
+    page.select_option("#deal", "longest")
+    expect(page.locator("#replica-ends span")).to_have_count(2)
+    wait_url(page, "deal=longest")
+    reload(page, "window.bubbleline && bubbleline.state().plans[0]?.figures")
+    expect(page.locator("#deal")).to_have_value("longest")

@@ -13,10 +13,11 @@ from backend.schedule.analysis.sweep import resized
 from backend.schedule.errors import SpecError
 from backend.schedule.families.registry import FAMILIES, order, read, validate
 from backend.schedule.families.searched import bound_of
-from backend.schedule.options.sizes import entry_order, sizes_of
+from backend.schedule.options.sizes import DEALS, dealt, entry_order, sizes_of
 from backend.schedule.result import law_values, memory_of, result
 from backend.schedule.simulation.simulate import Timeline, simulate
 from backend.schedule.spec import Spec
+from tests.support import cases
 from tests.support.strategies import optioned
 
 SIZE = st.floats(0.1, 4.0)
@@ -188,3 +189,41 @@ def test_a_result_names_its_sizes() -> None:
     found = result(Spec("1f1b", 2, 3, sizes=(1.0, 2.0, 0.5), injection="mountain"))
     assert found["spec"]["sizes"] == [1.0, 2.0, 0.5]
     assert found["spec"]["injection"] == "mountain"
+
+
+@given(
+    sizes=st.lists(st.integers(1, 40), min_size=1, max_size=24).filter(lambda each: len(each) % 3 == 0),
+    deal=st.sampled_from(sorted(DEALS)),
+)
+def test_every_micro_batch_is_dealt_to_one_replica_and_each_has_as_many(sizes: list[int], deal: str) -> None:
+    m = len(sizes) // 3
+    shares = dealt(tuple(map(float, sizes)), m, 3, deal)
+    assert [len(share) for share in shares] == [m] * 3
+    assert sorted(size for share in shares for size in share) == sorted(sizes)
+
+
+def test_replicas_wait_for_the_slowest_and_dealing_the_longest_first_helps() -> None:
+    spec = read(
+        {"family": "1f1b", "p": 2, "m": 2, "sizes": [4, 4, 1, 1], "replicas": 2, "costs": {"F": 2, "I": 2, "W": 2}}
+    )
+    found = result(spec)
+    ends = found["replicas"]["ends"]
+    assert ends == [72.0, 18.0]
+    assert found["makespan"] == 72.0
+    assert found["replicas"]["waiting"] == 1 - 45 / 72
+    dealt_out = result(spec.with_(deal="longest", injection="mountain"))["replicas"]
+    assert dealt_out["ends"][0] == dealt_out["ends"][1] == found["replicas"]["dealt"]
+    assert result(spec.with_(replica=1))["makespan"] == 18.0
+
+
+@cases(
+    "change, field, nearest",
+    [({"replicas": 2}, "replicas", 1), ({"sizes": [1, 2, 1, 2], "replicas": 2}, "sizes", [1, 2, 1, 2, 2, 2, 2, 2]),
+     ({"sizes": "lognormal:0.3:1", "replica": 1}, "replica", 0),
+     ({"sizes": "lognormal:0.3:1", "deal": "longest"}, "deal", "given"),
+     ({"sizes": "lognormal:0.3:1", "replicas": 512, "m": 256}, "replicas", 256)],
+)  # fmt: skip
+def test_replicas_that_cannot_be_are_refused_by_field(change: dict[str, object], field: str, nearest: object) -> None:
+    with pytest.raises(SpecError) as caught:
+        read({"family": "1f1b", "p": 2, "m": 4} | change)
+    assert (caught.value.field, caught.value.nearest) == (field, nearest)

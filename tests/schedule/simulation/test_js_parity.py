@@ -80,8 +80,11 @@ def random_spec(rng: random.Random, name: str) -> Spec:
         offload = rng.choice(("selective", random_modes(rng, v, ("none", "full", "full"))))
         data |= {"offload": offload, "shared_link": rng.random() < 0.3}
     if rng.random() < 0.3:
-        listed = [rng.choice((1.0, 1.37, rng.random() + 0.2)) for _ in range(data["m"])]
+        replicas = rng.choice((1, 1, 3))
+        listed = [rng.choice((1.0, 1.37, rng.random() + 0.2)) for _ in range(replicas * data["m"])]
         data |= {"sizes": rng.choice((listed, f"lognormal:0.3:{rng.randint(0, 99)}")), "fixed": rng.choice((0.0, 0.15))}
+        if replicas > 1:
+            data |= {"replicas": 3, "deal": rng.choice(("given", "longest")), "replica": rng.randrange(3)}
         data["injection"] = rng.choice(("given", "mountain", rng.sample(range(data["m"]), data["m"])))
     if rng.random() < 0.3:
         data |= {

@@ -1,8 +1,11 @@
 // Micro-batches that differ: the size of each, and the order in which they enter. The same as
 // backend/schedule/options/sizes.py, bit by bit.
+import { LIMITS } from "./spec_tables.ts";
 import type { Spec } from "./types.ts";
 
 export const INJECTIONS = ["given", "mountain"];
+export const DEALS = ["given", "longest"];
+export const MOST_REPLICAS = 512;
 const [MOST_SIGMA, MOST_SEED, MOST_SIZE, MOST_TOKENS] = [2, 2 ** 31 - 1, 1e6, 1e9];
 const DIGITS = 1000;
 
@@ -33,23 +36,51 @@ export function entryOrder(sizes: number[], injection: string | number[]): numbe
   return [...rising.filter((_, at) => at % 2 === 0), ...rising.filter((_, at) => at % 2 === 1).reverse()];
 }
 
-/** The sizes of a spec's micro-batches in the order in which they enter; null where they are equal. */
-export function entering({ sizes, injection, m }: Spec): number[] | null {
-  const found = sizes ? sizesOf(sizes, m) : null;
-  return found && entryOrder(found, injection).map((micro) => found[micro]);
+/** The sizes of the shown replica's micro-batches in the order in which they enter; null where they are equal. */
+export function entering(spec: Spec): number[] | null {
+  const found = ofReplica(spec);
+  return found && entryOrder(found, spec.injection).map((micro) => found[micro]);
+}
+
+/** The same in the order of the data. */
+export const ofReplica = (spec: Spec): number[] | null =>
+  spec.sizes ? (dealt(spec)?.[spec.replica ?? 0] ?? null) : null;
+
+/**
+ * The sizes of each replica's micro-batches, in the order of the data. longest: the longest first, each to the replica
+ * with the least work so far that has fewer than m, of equal ones to the first.
+ */
+export function dealt({ sizes, m, replicas = 1, deal }: Spec): number[][] | null {
+  const found = sizes ? sizesOf(sizes, m * replicas) : null;
+  if (!found) return null;
+  const all = Array.from({ length: replicas }, (_, replica) => replica);
+  if (deal !== "longest") return all.map((replica) => found.slice(replica * m, (replica + 1) * m));
+  const work = all.map(() => 0);
+  const taken: number[][] = all.map(() => []);
+  for (const micro of found.map((_, at) => at).sort((a, b) => found[b] - found[a])) {
+    let least = -1;
+    for (const each of all) if (taken[each].length < m && (least < 0 || work[each] < work[least])) least = each;
+    work[least] += found[micro];
+    taken[least].push(micro);
+  }
+  return taken.map((each) => each.sort((a, b) => a - b).map((micro) => found[micro]));
 }
 
 /** Whether the sizes of a spec, and what goes with them, are what the server takes. */
-export function areSizes({ sizes, fixed, injection, m }: Spec) {
-  if (sizes === null) return fixed === 0 && injection === "given";
-  const found = sizesOf(sizes, m);
+export function areSizes({ sizes, fixed, injection, m, replicas, deal, replica }: Spec) {
+  const alone = replicas === 1 && deal === "given" && replica === 0;
+  if (sizes === null) return fixed === 0 && injection === "given" && alone;
+  const many = Number.isInteger(replicas) && replicas > 1 && replicas <= MOST_REPLICAS && m * replicas <= LIMITS.m;
+  if (!alone && !(many && DEALS.includes(deal) && Number.isInteger(replica) && replica >= 0 && replica < replicas))
+    return false;
+  const found = sizesOf(sizes, m * replicas);
   const isOrder =
     typeof injection === "string"
       ? INJECTIONS.includes(injection)
       : injection.length === m && new Set(injection).size === m && injection.every((k) => k >= 0 && k < m);
   return (
     found !== null &&
-    found.length === m &&
+    found.length === m * replicas &&
     found.every((size) => size >= 1e-4 && size <= MOST_SIZE) &&
     fixed >= 0 &&
     fixed <= 1 &&

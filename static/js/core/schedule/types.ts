@@ -36,6 +36,9 @@ export type Spec = {
   sizes: string | number[] | null; // of micro-batches that differ: a rule, or one each
   fixed: number;
   injection: string | number[];
+  replicas: number; // that wait for each other, each with m of the sizes
+  deal: string; // which replica takes which
+  replica: number; // the one that is shown
   vocabulary: string;
   offload: Modes;
   shared_link: boolean;

@@ -13,7 +13,7 @@ import {
   RECOMPUTE,
   STREAMS,
 } from "../schedule/spec_tables.ts";
-import { INJECTIONS, sizesOf } from "../schedule/sizes.ts";
+import { DEALS, INJECTIONS, sizesOf } from "../schedule/sizes.ts";
 import { countsOf, isLayout, readLayout } from "./megatron_layout.ts";
 import type { Spec } from "../schedule/types.ts";
 
@@ -77,6 +77,10 @@ export function entriesOf(text: string): string[] | null {
 export const wholeNumber = numberWith(
   (x) => Number.isInteger(x) && x >= 1,
   () => t("a whole number of 1 or more"),
+);
+const wholeFromZero = numberWith(
+  (x) => Number.isInteger(x),
+  () => t("a whole number of 0 or more"),
 );
 export const atLeastZero = numberWith(
   (x) => x >= 0,
@@ -144,6 +148,9 @@ const READERS: Record<string, (text: string) => Read> = {
     () => t("a number from 0 to 1"),
   ),
   injection: injectionFrom,
+  replicas: wholeNumber,
+  deal: oneOf(DEALS),
+  replica: wholeFromZero,
   vocabulary: oneOf(Object.keys(BARRIERS)),
   offload: modes(OFFLOAD, OFFLOAD_OF_CHUNK),
   shared_link: truth,
@@ -151,10 +158,7 @@ const READERS: Record<string, (text: string) => Read> = {
   receives: oneOf(RECEIVES),
   weights: optional(atLeastZero),
   effort: optional(wholeNumber),
-  seed: numberWith(
-    (x) => Number.isInteger(x),
-    () => t("a whole number of 0 or more"),
-  ),
+  seed: wholeFromZero,
   order: (text) =>
     text === NONE
       ? { value: null }

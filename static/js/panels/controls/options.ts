@@ -11,7 +11,7 @@ import { offloadOfChunks, ofStages } from "../../core/schedule/per_chunk.ts";
 import { BARRIERS, IMPORTED, OFFLOAD_OF_CHUNK } from "../../core/schedule/spec_tables.ts";
 import { formatNumber, formatPercent } from "../../core/i18n/numbers.ts";
 import { entering } from "../../core/schedule/sizes.ts";
-import { stepsByEntry } from "../../core/families/entry_gain.ts";
+import { replicaEnds, stepsByEntry } from "../../core/families/entry_gain.ts";
 import { stepsByReceives } from "../../core/families/stream_gain.ts";
 import { onRest } from "../../ui/rest.ts";
 import { tame } from "../../data/costs/time_unit.ts";
@@ -43,6 +43,11 @@ const offloadMeans = (): Record<string, string> => ({
   full: t("The activations of all chunks that live long enough go to host memory and back."),
 });
 
+const dealsMean = (): Record<string, string> => ({
+  given: t("Each replica takes the next m of the data"),
+  longest: t("The longest first, each to the replica with the least work so far"),
+});
+const dealName = (value: string) => ({ given: t("as given"), longest: t("longest first") })[value] ?? value;
 const streamsMean = (): Record<string, string> => ({
   none: t("Each message passes alone: a hop is a delay."),
   rank: t("All messages of a rank pass one by one, as torch has them by default."),
@@ -110,6 +115,15 @@ export class Options {
   );
   #injectionRow = row(t("entry"), this.#injection);
   #gain = h("p#injection-means.footnote.hint");
+  #deal = select("deal", dealsMean(), dealName, (value) =>
+    this.acts.put(withField(this.acts.spec(), "deal", value), "deal"),
+  );
+  #dealRow = row(t("dealt"), this.#deal);
+  #ends = h("div#replica-ends.replica-ends", {
+    role: "img",
+    onclick: (event: MouseEvent) => this.#pickReplica(event),
+  });
+  #waits = h("p#replicas-mean.footnote.hint");
   #streams = select("streams", streamsMean(), streamsName, (value) =>
     this.acts.put(withField(this.acts.spec(), "streams", value), "streams"),
   );
@@ -165,6 +179,11 @@ export class Options {
         this.#injectionRow,
         this.#gain,
         node("fixed"),
+        node("replicas"),
+        this.#dealRow,
+        this.#ends,
+        this.#waits,
+        node("replica"),
       ),
     );
   }
@@ -243,6 +262,29 @@ export class Options {
     if (listed && this.#injection.options.length === 2)
       this.#injection.append(h("option", { value: "listed", text: t("as listed"), disabled: true }));
     this.#injection.value = listed ? "listed" : injection;
+    this.#deal.value = spec.deal;
+    for (const node of [this.#dealRow, this.#ends, this.#waits]) show(node, spec.replicas > 1);
+  }
+
+  /** A bar for each replica's end, the shown one marked, and what they lose by waiting for the slowest. */
+  #sayReplicas(spec: Spec) {
+    const found = replicaEnds(spec);
+    setText(this.#waits, found ? replicasText(spec, found) : t("Too many ops to time every replica while you rest."));
+    const most = Math.max(...(found?.ends ?? []));
+    const bars = (found?.ends ?? []).map((end, replica) => {
+      const title = t("replica {replica}: {end}", { replica, end: formatNumber(Number(end.toPrecision(4))) });
+      const name = replica === spec.replica ? "span.shown" : end === most ? "span.slowest" : "span";
+      const bar = h(name, { title });
+      bar.style.height = `${(100 * end) / most}%`;
+      return bar;
+    });
+    this.#ends.setAttribute("aria-label", this.#waits.textContent ?? "");
+    replace(this.#ends, ...bars);
+  }
+
+  #pickReplica({ target }: MouseEvent) {
+    const at = [...this.#ends.children].indexOf(target as Element);
+    if (at >= 0) this.acts.put(withField(this.acts.spec(), "replica", at), "replica");
   }
 
   /** Say it when the reader rests: it takes a step of its own. */
@@ -251,6 +293,7 @@ export class Options {
     if (spec === this.#said) return;
     this.#said = spec;
     if (spec.sizes !== null) setText(this.#gain, entryText(spec));
+    if (spec.replicas > 1) this.#sayReplicas(spec);
     if (spec.streams !== "none") setText(this.#inLine, streamsText(spec));
   }
 }
@@ -294,6 +337,22 @@ function entryText(spec: Spec) {
     change: change(steps.mountain / steps.given - 1),
   });
   return range + t(" ") + tame(gain);
+}
+
+/** What replicas lose by waiting for the slowest, and what dealing would give. */
+function replicasText(spec: Spec, { ends, dealt }: { ends: number[]; dealt: number }) {
+  const step = Math.max(...ends);
+  const mean = ends.reduce((sum, end) => sum + end, 0) / ends.length;
+  const number = (x: number) => formatNumber(Number(x.toPrecision(3)));
+  const said = t("The step takes {step}, as long as replica {slowest}: {waiting} of all device time waits for it.", {
+    step: number(step),
+    slowest: ends.indexOf(step),
+    waiting: formatPercent(1 - mean / step),
+  });
+  if (spec.deal === "longest" && spec.injection === "mountain") return tame(said);
+  const gain = `${dealt < step ? "−" : "+"}${formatPercent(Math.abs(dealt / step - 1))}`;
+  const best = t("Dealt longest first, and as a mountain: {step} ({change}).", { step: number(dealt), change: gain });
+  return tame(said + t(" ") + best);
 }
 
 /** What standing in line costs, and what placed receives would give. */

@@ -27,7 +27,7 @@ import {
   partText,
   rankOf,
 } from "../../core/schedule/ops.ts";
-import { entryOrder, sizesOf } from "../../core/schedule/sizes.ts";
+import { entryOrder, ofReplica } from "../../core/schedule/sizes.ts";
 import { formatNumber } from "../../core/i18n/numbers.ts";
 import { held, levelAt } from "../../core/timeline/memory_strips.ts";
 import { spentBefore, spentText } from "../../core/measured/waits.ts";
@@ -149,7 +149,7 @@ function sizeOf({ schedule, spec }: Lane, { sizes }: Sized, op: OpRef) {
   const micro = globalMicro(schedule, slot, micros(schedule).first[op.i]);
   const size = t("micro-batch of size {size}", { size: formatNumber(sizes[micro]) });
   if (spec.injection === "given") return size;
-  const found = sizesOf(spec.sizes ?? [], spec.m) ?? [];
+  const found = ofReplica(spec) ?? [];
   return `${size}, ${t("the data's {micro}", { micro: entryOrder(found, spec.injection)[micro] })}`;
 }
 

@@ -448,4 +448,18 @@ export const CONTROLS = {
   "A step takes {step}: {change} over messages that pass alone.": "一步耗时 {step}：比消息单独传输 {change}。",
   "A step takes {step}: {change} over messages that pass alone; placed receives: {placed}.":
     "一步耗时 {step}：比消息单独传输 {change}；接收按就绪先后安排时：{placed}。",
+  Replicas: "副本",
+  Shown: "显示",
+  "Data-parallel replicas, each with micro-batches of its own; they wait for the slowest":
+    "数据并行的副本，每个有自己的微批次；它们等待最慢的一个",
+  "The replica that the timeline shows": "时间线显示的副本",
+  dealt: "分配",
+  "longest first": "最长的先分",
+  "Each replica takes the next m of the data": "每个副本依次取数据中的 m 个",
+  "The longest first, each to the replica with the least work so far": "最长的先分，每次给目前工作最少的副本",
+  "Too many ops to time every replica while you rest.": "op 太多，无法随时计算每个副本的时间。",
+  "replica {replica}: {end}": "副本 {replica}：{end}",
+  "The step takes {step}, as long as replica {slowest}: {waiting} of all device time waits for it.":
+    "一步耗时 {step}，即副本 {slowest} 的时间：所有设备时间的 {waiting} 在等它。",
+  "Dealt longest first, and as a mountain: {step} ({change}).": "最长的先分，并按山形进入：{step}（{change}）。",
 };
