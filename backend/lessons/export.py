@@ -81,15 +81,14 @@ def elements(query: str) -> list[dict[str, str]] | None:
 
 def _attributes(spec: Spec) -> dict[str, str] | None:
     others = {key for key, value in spec.to_json().items() if key not in SIZES and value != PLAIN.to_json()[key]}
-    costs = spec.to_json()["costs"]
-    odd = [key for key, value in costs.items() if key not in COSTS.values() and value is not None]
+    costs, plain = spec.to_json()["costs"], PLAIN.to_json()["costs"]
+    odd = [key for key, value in costs.items() if key not in COSTS.values() and value != plain[key]]
     if spec.family not in LIVE or others or odd or any(isinstance(value, list) for value in costs.values()):
         return None
     found = {"family": spec.family, "p": str(spec.p), "m": str(spec.m)}
     found |= {"v": str(spec.v)} if spec.v > 1 else {}
     found |= {"group": str(spec.group)} if spec.group is not None else {}
     found |= {"lifo": ""} if spec.lifo else {}
-    plain = PLAIN.to_json()["costs"]
     return found | {name: f"{costs[key]:g}" for name, key in COSTS.items() if costs[key] != plain[key]}
 
 
