@@ -35,6 +35,7 @@ const SPEC: Spec = {
     layers: null,
     vocabulary: "plain",
     offload: "none",
+    recompute_at: "backward",
     streams: "none",
     receives: "torch",
     shared_link: false,

@@ -59,6 +59,7 @@ class Options(TypedDict, total=False):
         forward_only: Inference: forwards without backwards.
         frozen: Stages that are not trained: the first k, or a list.
         recompute: "none", "selective" or "full", or a word for each chunk.
+        recompute_at: Whether that waits for the gradient: "backward", or not: "ahead".
         layers: Layers of each stage.
         sizes: Sizes of micro-batches that differ: one each, "lognormal:SIGMA:SEED" or "tokens:ALPHA:BETA:L,L,...".
         fixed: Share of an op, 0 to 1, that does not depend on the size of its micro-batch.
@@ -83,6 +84,7 @@ class Options(TypedDict, total=False):
     forward_only: bool
     frozen: int | Sequence[int] | None
     recompute: str | Sequence[str]
+    recompute_at: str
     layers: Sequence[int] | None
     sizes: str | Sequence[float] | None
     fixed: float

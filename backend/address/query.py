@@ -19,7 +19,7 @@ SPEC_KEYS = tuple(key for key in Spec().to_json() if key != "costs")
 KEYS = (*(key for key in SPEC_KEYS if key != "order"), *COST_KEYS, "order")  # as in a link of the page
 LISTS = frozenset({"F", "I", "W", "layers", "frozen"})
 PER_MICRO_BATCH = frozenset({"sizes", "injection"})  # a word or a rule, or a list with one entry per micro-batch
-WORDS = frozenset({"family", "vocabulary", "streams", "receives", "deal", "order"})
+WORDS = frozenset({"family", "vocabulary", "recompute_at", "streams", "receives", "deal", "order"})
 PER_CHUNK = frozenset({"recompute", "offload"})  # a word, or a list of words
 FLAGS = frozenset({"lifo", "forward_only", "shared_link"})
 TRUTHS = {"true": True, "1": True, "false": False, "0": False}

@@ -25,6 +25,7 @@ from backend.schedule.interop.ascii import ROUNDING
 from backend.schedule.interop.megatron_layout import StageLayout, is_layout, read_layout, with_layout
 from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.recompute import MODES as RECOMPUTE
+from backend.schedule.options.recompute import TIMES
 from backend.schedule.options.sizes import DEALS
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
 from backend.schedule.order.messages import RECEIVES, STREAMS
@@ -113,7 +114,7 @@ def spec_options(optional: bool = False, several: bool = False, family: bool = T
         click.option("--lifo", is_flag=True, default=None, help="gpipe: backwards from the last micro-batch on"),
         click.option("--forward-only", is_flag=True, default=None, help="inference: forwards without backwards"),
         click.option("--frozen", type=STAGES, help="stages that are not trained: the first k, or a list such as 0,2"),
-        _modes_option("recompute", RECOMPUTE, "what is run again before the backward"),
+        *_recompute_options(),
         click.option(
             "--layers",
             type=LAYERS,
@@ -160,6 +161,14 @@ def spec_options(optional: bool = False, several: bool = False, family: bool = T
         click.option("--order", help="imported: the order itself, packed as in a link"),
         click.option("--memory", type=float, help="memory limit in micro-batches' activations on one device"),
         click.option("--w-share", type=float, help="share of the activations that W still needs after I"),
+    )
+
+
+def _recompute_options() -> tuple[Callable[[F], F], ...]:
+    """Return the options on activation recomputation."""
+    return (
+        _modes_option("recompute", RECOMPUTE, "what is run again before the backward"),
+        click.option("--recompute-at", type=click.Choice(list(TIMES)), help=_choices("when it is run again", TIMES)),
     )
 
 

@@ -22,7 +22,7 @@ from backend.schedule.options.offload import HALF
 from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.offload import OF_A_CHUNK as OFFLOAD_OF_A_CHUNK
 from backend.schedule.options.per_chunk import Modes, in_one_word
-from backend.schedule.options.recompute import MODES, kept
+from backend.schedule.options.recompute import MODES, TIMES, kept
 from backend.schedule.options.sizes import (
     DEALS,
     INJECTIONS,
@@ -63,16 +63,16 @@ class Spec:
     one device; ``w_share``: the part of them that W still needs after I; ``lifo``: GPipe's backward from the last
     micro-batch to the first; ``forward_only``: inference, no backwards (families/forward_only.py); ``frozen``: the
     stages that are not trained, in rising order (options/frozen.py); ``recompute``: what runs again before the
-    backward (recompute.py); ``layers`` of each stage (None: equal); ``sizes`` of the micro-batches where they differ,
-    a list or a rule, ``fixed`` the share of an op that does not depend on them, and ``injection`` the order in which
-    they enter (options/sizes.py), with those of ``replicas`` that wait for each other, as ``deal`` deals them, of which
-    ``replica`` is shown; ``vocabulary``: where the output layer is
-    (vocabulary.py); ``offload``: which activations go to host memory (offload.py), both of all chunks or of each
-    chunk of a device (per_chunk.py); ``shared_link``: whether two devices share one connection to host memory;
-    ``streams``: which messages of a rank share a stream, and ``receives``: where they are posted (order/messages.py);
-    ``weights``: the memory of one stashed weight version, in the unit of ``memory``. In a searched family
-    ``effort`` is the number of orders that the search times (None: a quick construction only) and ``seed`` its
-    seed. ``order`` is an imported schedule's own order, packed (order_codec.py).
+    backward, and ``recompute_at`` whether it waits for the gradient (recompute.py); ``layers`` of each stage (None:
+    equal); ``sizes`` of the micro-batches where they differ, a list or a rule, ``fixed`` the share of an op that does
+    not depend on them, and ``injection`` the order in which they enter (options/sizes.py), with those of ``replicas``
+    that wait for each other, as ``deal`` deals them, of which ``replica`` is shown;
+    ``vocabulary``: where the output layer is (vocabulary.py); ``offload``: which activations go to host memory
+    (offload.py), both of all chunks or of each chunk of a device (per_chunk.py); ``shared_link``: whether two devices
+    share one connection to host memory; ``streams``: which messages of a rank share a stream, and ``receives``: where
+    they are posted (order/messages.py); ``weights``: the memory of one stashed weight version, in the unit of
+    ``memory``. In a searched family ``effort`` is the number of orders that the search times (None: a quick
+    construction only) and ``seed`` its seed. ``order`` is an imported schedule's own order, packed (order_codec.py).
     """
 
     family: str = "1f1b"
@@ -86,6 +86,7 @@ class Spec:
     forward_only: bool = False
     frozen: tuple[int, ...] | None = None
     recompute: Modes = "none"
+    recompute_at: str = "backward"
     layers: tuple[int, ...] | None = None
     sizes: Sizes | None = None
     fixed: float = 0.0
@@ -146,6 +147,7 @@ class Spec:
             forward_only=boolean("forward_only", data.get("forward_only", Spec.forward_only)),
             frozen=frozen_stages(data.get("frozen")),
             recompute=_modes("recompute", data.get("recompute", Spec.recompute), MODES, MODES),
+            recompute_at=choice("recompute_at", data.get("recompute_at", Spec.recompute_at), TIMES),
             layers=_layers(data.get("layers")),
             sizes=_sizes(data.get("sizes")),
             fixed=number("fixed", data.get("fixed", Spec.fixed), 0.0, 1.0),

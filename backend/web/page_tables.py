@@ -26,6 +26,7 @@ from backend.schedule.hardware.models import bounds as model_bounds
 from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.offload import OF_A_CHUNK
 from backend.schedule.options.recompute import MODES as RECOMPUTE
+from backend.schedule.options.recompute import TIMES
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
 from backend.schedule.order.messages import RECEIVES, STREAMS
 from backend.schedule.spec import COST_KEYS, LIMITS
@@ -50,6 +51,7 @@ def page_tables() -> dict[str, Any]:
         "recompute": {name: {"extra": mode.extra, "kept": mode.kept} for name, mode in RECOMPUTE.items()},
         "barriers": {name: mode.barriers for name, mode in VOCABULARY.items()},
         "offload": list(OFFLOAD),
+        "recompute_at": list(TIMES),
         "streams": list(STREAMS),
         "receives": list(RECEIVES),
         "offload_of_chunk": list(OF_A_CHUNK),

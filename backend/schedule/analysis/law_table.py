@@ -17,7 +17,7 @@ from backend.schedule.errors import SpecError
 from backend.schedule.families import forward_only
 from backend.schedule.families.registry import FAMILIES, Family, order
 from backend.schedule.laws.formula import parse, text
-from backend.schedule.laws.law import Law
+from backend.schedule.laws.law import AHEAD, Law
 from backend.schedule.result import law_names
 from backend.schedule.simulation.costs import Cost, Costs
 from backend.schedule.simulation.memory import peaks
@@ -57,7 +57,7 @@ class Tally:
         return "fails" if self.above else "a lower bound"
 
 
-STREAMS = "streams == 0"  # of every law of time; the grid has none
+UNTRIED = ("streams == 0", "lead == 0")  # of every law of time
 
 
 @dataclass
@@ -72,21 +72,27 @@ class Trial:
 def trials(family: Family, cells: int = CELLS) -> list[Trial]:
     """Test a family's laws against the simulation over its grid."""
     jit.compile_for(jit.COMPILE_FROM_OPS)
-    found = [Trial(law, outside={why: Tally() for each, why in law.where if each != STREAMS}) for law in family.laws]
+    found = [Trial(law, outside={why: Tally() for _, why in conditions_of(law)}) for law in family.laws]
     for spec in grid(family, cells):
         simulated = _simulated(spec)
         values = law_names(spec)
         for trial in found:
             if trial.law.speaks(values):
                 judged = trial.law.evaluate(values)
-                tally = trial.inside if judged["exact"] else trial.outside[judged["why"]]
-                _count(tally, judged["value"], simulated[trial.law.quantity, trial.law.window])
+                tally = trial.inside if judged["exact"] else trial.outside.get(judged["why"])
+                if tally is not None:
+                    _count(tally, judged["value"], simulated[trial.law.quantity, trial.law.window])
     return found
+
+
+def conditions_of(law: Law) -> list[tuple[str, str]]:
+    """Return a law's own conditions."""
+    return [each for each in law.where if each[0] not in UNTRIED]
 
 
 def grid(family: Family, cells: int) -> list[Spec]:
     """Draw legal specs from the family's own seed; return them, after them their forward-only ones, and where a law is
-    about micro-batches that differ, those with such ones.
+    about micro-batches that differ or recomputation ahead of the gradient, those with such ones.
     """
     draw = random.Random(f"laws of {family.name}")
     found: list[Spec] = []
@@ -97,7 +103,18 @@ def grid(family: Family, cells: int) -> list[Spec]:
             continue  # no legal spec is near this draw
     alone = [_without_backwards(spec) for spec in found if forward_only.FIELD in family.fields]
     differ = any(law.sized for law in family.laws)
-    return [*found, *alone, *(_with_sizes(draw, spec) for spec in alone if differ)]
+    ahead = any(law.when == AHEAD for law in family.laws)
+    return [
+        *found,
+        *alone,
+        *(_with_sizes(draw, spec) for spec in alone if differ),
+        *(_ahead(spec) for spec in found if ahead),
+    ]
+
+
+def _ahead(spec: Spec) -> Spec:
+    """Return the spec with all of its forwards run again, ahead of the gradients."""
+    return spec.with_(recompute="full", recompute_at="ahead", offload="none", shared_link=False)
 
 
 def _without_backwards(spec: Spec) -> Spec:
@@ -195,10 +212,7 @@ def _rows(trial: Trial) -> list[str]:
     name = f"**{QUANTITIES[law.quantity]}{window}** = `{text(law.tree)}`"
     conditions = ["forward_only == 1"] if law.forward else [law.when] if law.when else []
     conditions += ["sized == 1"] if law.sized else []
-    region = (
-        " and ".join(_condition(each) for each in (*conditions, *(each for each, _ in law.where if each != STREAMS)))
-        or "always"
-    )
+    region = " and ".join(map(_condition, [*conditions, *(each for each, _ in conditions_of(law))])) or "always"
     verdict = "exact" if trial.inside.verdict() == "equal" else trial.inside.verdict()
     rows = [_row(name, region, trial.inside, verdict)]
     return rows + [_row("", f"else: {why}", tally, tally.verdict()) for why, tally in trial.outside.items()]
@@ -242,5 +256,6 @@ p devices, m micro-batches, v chunks per device, S stages, g the group of an int
 the times of a device's share, c a hop, FB an overlapped pair, sum_x and max_x the sum and the largest of what sizes of
 micro-batches make of a time. Idle time is the window less the mean work of a device:
 *global* from the first start to the last end, *span* the longest device's own window. What papers claim asymptotically
-is in the comparison (`python app.py compare`), not here. No law of time counts messages that share streams.
+is in the comparison (`python app.py compare`), not here. No law of time counts messages that share streams, and but
+for those with `lead` none counts recomputation that runs ahead of the gradient: the part lead of i.
 """

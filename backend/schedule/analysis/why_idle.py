@@ -18,6 +18,7 @@ from backend.schedule.order.copy_lanes import O, R
 from backend.schedule.order.dependencies import rules_of
 from backend.schedule.order.ops import LETTERS, PAIR, B, F, S, T, W
 from backend.schedule.order.order import code_table, decode, micro_numbers
+from backend.schedule.simulation.costs import leads
 from backend.schedule.simulation.memory import curve
 from backend.schedule.simulation.message_flow import producers
 from backend.schedule.simulation.timeline import Floats, Timeline
@@ -60,7 +61,7 @@ class Part(NamedTuple):
 
 class Input(NamedTuple):
     """An input of an op: the op or copy ``i`` that makes it, when it arrives, whether by a message between ranks, the
-    texts of both, and the receive of its message on a stream, -1 for none.
+    texts of both, the receive of its message on a stream, -1 for none, and how long before it the taker may begin.
     """
 
     i: int
@@ -70,6 +71,7 @@ class Input(NamedTuple):
     giver: str
     taker: str
     receive: int = -1
+    lead: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,17 +132,19 @@ class IdleReasons:
             first = f"{taker}'s input is the output of {giver}, which {came}"
             return f"fill: it waits for the first micro-batch. {first}"
         thing = "input" if last.what == "activation" else "gradient"
-        return f"it waits for {taker}'s {thing}, the output of {giver}, which {came}"
+        before = f"; {taker} recomputes for {_number(last.lead)} before" if last.lead > 0 else ""
+        return f"it waits for {taker}'s {thing}, the output of {giver}, which {came}{before}"
 
     def _travel(self, last: Input, by: float = np.inf) -> str:
         ended, hop = self._times[1][last.i], self.spec.timing.comm
         if last.receive >= 0:
-            passed, there = self.timeline.arrived[last.receive], _number(last.arrives)
+            passed, arrives = self.timeline.arrived[last.receive], last.arrives + last.lead
+            there = _number(arrives)
             held_up = self._held_up(last)
             if held_up:
-                late = f" and arrives at {there}" if last.arrives > passed or self.spec.costs.wire > 0 else ""
+                late = f" and arrives at {there}" if arrives > passed or self.spec.costs.wire > 0 else ""
                 return f"ends at {_number(ended)}; its message waits {held_up}{late}"
-            return f"ends at {_number(ended)}" + (f" and arrives at {there}" if last.arrives > ended else "")
+            return f"ends at {_number(ended)}" + (f" and arrives at {there}" if arrives > ended else "")
         if not last.hop or hop == 0:
             return f"ends at {_number(ended)}"
         if ended + hop > by:
@@ -234,12 +238,14 @@ class IdleReasons:
             row = int(rule.need[rank, code, half])
             if order.barriers and row >= rule.joins:
                 all_of = self._shards(S if row == rule.joins else T, part.k)
-                found += [self._input(int(each), "barrier", order.p > 1, self._text(i)) for each in all_of]
+                lead = self._lead(i, half)
+                found += [self._input(int(each), "barrier", order.p > 1, self._text(i), lead=lead) for each in all_of]
             elif row >= 0:
                 made = int(self._made_by[0][i, half])
                 what: What = "activation" if part.kind in (F, S) else "gradient"
                 giver = self._half(made, row)
-                found.append(self._input(made, what, bool(self._made_by[1][i, half]), part.text, giver, (row, part.k)))
+                result, crosses = (row, part.k), bool(self._made_by[1][i, half])
+                found.append(self._input(made, what, crosses, part.text, giver, result, self._lead(i, half)))
         if order.copies is not None and parts[-1].kind not in (F, W, S, T):
             back = self._copies[1].get((R, parts[-1].slot, parts[-1].k))
             if back is not None:
@@ -247,13 +253,19 @@ class IdleReasons:
         return found
 
     def _input(
-        self, i: int, what: What, hop: bool, taker: str, giver: str | None = None, result: tuple[int, int] = (-1, -1)
-    ) -> Input:
+        self, i: int, what: What, hop: bool, taker: str, giver: str | None = None, result: tuple[int, int] = (-1, -1),
+        lead: float = 0.0,
+    ) -> Input:  # fmt: skip
         """``result``: the row and micro-batch of what is sent."""
         receive = self._receives.get(result, -1) if hop else -1
         ended = float(self._times[1][i] if receive < 0 else self.timeline.arrived[receive])
-        arrives = ended + self.spec.timing.comm if hop else ended
-        return Input(i, arrives, hop, what, self._text(i) if giver is None else giver, taker, receive)
+        arrives = (ended + self.spec.timing.comm if hop else ended) - lead
+        return Input(i, arrives, hop, what, self._text(i) if giver is None else giver, taker, receive, lead)
+
+    def _lead(self, i: int, half: int) -> float:
+        """Return how long before a half's input arrives op i may begin."""
+        order, costs = self.timeline.order, self.spec.timing
+        return float(leads(order.placement, costs, self.spec.v)[self._rank(i), order.codes[i], half])
 
     def _inputs_of_copy(self, i: int) -> list[Input]:
         order = self.timeline.order

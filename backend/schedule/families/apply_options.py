@@ -11,7 +11,7 @@ from dataclasses import replace
 from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.families import forward_only
 from backend.schedule.families.family import Family
-from backend.schedule.laws.law import Law
+from backend.schedule.laws.law import AHEAD, Law
 from backend.schedule.options import frozen, offload, streams, vocabulary
 from backend.schedule.options.effective_costs import spread_layers
 from backend.schedule.options.per_chunk import of_stages, over_chunks
@@ -28,6 +28,7 @@ _NO_SHARDS = (
     message("schedule.unless_no_shards", "S and T are among the ops, and this form does not count them"),
 )
 _NO_STREAMS = ("streams == 0", message("schedule.unless_no_streams", "messages may wait for each other on a stream"))
+_NO_LEAD = ("lead == 0", message("schedule.unless_no_lead", "recomputation begins before the gradient arrives"))
 _NO_COPIES = ("copies == 0", message("schedule.unless_no_copies", "a backward may have to wait for its reload"))
 
 
@@ -61,6 +62,8 @@ def validate(spec: Spec, family: Family) -> None:
             "the chunks of this placement are not the same part of the model on every rank; recompute takes one word",
         )
         raise SpecError("recompute", list(spec.recompute), text, nearest=spec.recompute[0])
+    if spec.recompute_at != "backward":
+        _validate_ahead(spec)
     if spec.recompute != "none":
         _validate_recompute(spec)
     if spec.vocabulary != "plain":
@@ -140,6 +143,18 @@ def _validate_length(spec: Spec, name: str) -> None:
     )
     nearest = spec.with_(**{name: over_chunks(modes, spec.v)}).to_json()[name]
     raise SpecError(name, list(modes), text, limit=spec.v, nearest=nearest)
+
+
+def _validate_ahead(spec: Spec) -> None:
+    """Raise SpecError unless there is something to run ahead of a gradient, of micro-batches of one size."""
+    if spec.recompute == "none":
+        text = message("schedule.nothing_to_recompute", "recompute_at affects recomputation only; leave it out")
+        raise SpecError("recompute_at", spec.recompute_at, text, nearest="backward")
+    if spec.sizes is not None:
+        text = message(
+            "schedule.ahead_of_sizes", "recomputation ahead of the gradient is not known for sizes; use one of the two"
+        )
+        raise SpecError("recompute_at", spec.recompute_at, text, nearest="backward")
 
 
 def _validate_recompute(spec: Spec) -> None:
@@ -376,9 +391,15 @@ def with_options(family: Family) -> Family:
     if "offload" in family.fields:
         laws = tuple(law if law.quantity == "peak" else _plus(law, _NO_COPIES) for law in laws)
     laws = tuple(law if law.quantity == "peak" else _plus(law, _NO_STREAMS) for law in laws)
+    laws = tuple(law if law.quantity == "peak" or law.when == AHEAD else _under(law, _NO_LEAD) for law in laws)
     if takes_frozen(family):
         family = replace(family, fields=(*family.fields, "frozen"))
     return forward_only.with_forward_only(replace(family, laws=laws))
+
+
+def _under(law: Law, condition: tuple[str, str]) -> Law:
+    """Return the law with a condition before its own."""
+    return replace(law, where=(condition, *law.where))
 
 
 def _plus(law: Law, condition: tuple[str, str]) -> Law:

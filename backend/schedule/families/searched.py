@@ -104,8 +104,10 @@ def proved(spec: Spec, family: Family, order: Order) -> tuple[Spec, Order, dict[
 
 
 def has_bound(spec: Spec, family: Family) -> bool:
-    """Return whether a lower bound is known of a spec's orders: searched ones, of micro-batches of one size."""
-    return family.problem is not None and spec.sizes is None
+    """Return whether a lower bound is known of a spec's orders: searched ones, of micro-batches of one size, in which
+    all of a backward waits for its gradient.
+    """
+    return family.problem is not None and spec.sizes is None and spec.recompute_at == "backward"
 
 
 def bound_of(spec: Spec, family: Family) -> dict[str, Any]:
@@ -128,6 +130,9 @@ def _refuse_sizes(spec: Spec) -> None:
     if spec.sizes is not None:
         text = message("schedule.no_bound_of_sizes", "bounds are of micro-batches of one size; leave sizes out")
         raise SpecError("sizes", spec.to_json()["sizes"], text)
+    if spec.recompute_at != "backward":
+        text = message("schedule.no_bound_ahead", "bounds are of backwards that wait for their gradient")
+        raise SpecError("recompute_at", spec.recompute_at, text, nearest="backward")
 
 
 def certificate(spec: Spec, family: Family, span: float) -> dict[str, Any]:

@@ -78,6 +78,8 @@ class Law:
         }
 
 
+AHEAD = "lead > 0"
+"""Where recomputation runs ahead of the gradient."""
 UNIFORM = (
     "uniform == 1",
     message("schedule.unless_uniform", "the stages differ in cost; the closed form assumes equal ones"),
@@ -99,7 +101,8 @@ NO_HOPS = (
 def names(p: int, m: int, v: int, g: int, stages: int, costs: Costs) -> dict[str, float]:
     """Return the names that formulas use, at these sizes and costs.
 
-    Sizes, costs per device (f, i, w, b = i + w, hop latency c, pair FB), the sums and maxima over stages for uneven
+    Sizes, costs per device (f, i, w, b = i + w, hop latency c, pair FB, the part ``lead``
+    of i that runs ahead of the gradient), the sums and maxima over stages for uneven
     ones, ``sum_x`` and ``max_x`` of what micro-batches take of that (m and 1 where they are equal), and three
     conditions as 0 or 1: ``uniform``, ``fb_full`` (a pair takes F + B), ``sized``.
     """
@@ -110,7 +113,7 @@ def names(p: int, m: int, v: int, g: int, stages: int, costs: Costs) -> dict[str
     scale = costs.scale if isinstance(costs, SizedCosts) else []
     return {
         "p": p, "m": m, "v": v, "g": g, "S": stages, "f": f, "i": i, "w": w, "b": i + w, "c": costs.comm, "FB": pair,
-        "s": costs.S or 0.0, "t": costs.T or 0.0,
+        "lead": _mean(costs.lead, stages, v), "s": costs.S or 0.0, "t": costs.T or 0.0,
         "sum_f": sum(per_f), "max_f": max(per_f), "sum_b": sum(per_b), "max_b": max(per_b),
         "sum_x": sum(scale) if scale else m, "max_x": max(scale, default=1.0), "sized": float(bool(scale)),
         "uniform": float(costs.uniform), "fb_full": float(costs.FB is None or f + i + w == costs.FB),

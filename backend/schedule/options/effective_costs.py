@@ -33,6 +33,7 @@ class Options:
     offload: Modes
     shared_link: bool
     frozen: tuple[int, ...] | None
+    recompute_at: str
 
 
 def timing(costs: Costs, options: Options) -> Costs:
@@ -116,17 +117,20 @@ def _with_recomputation(costs: Costs, options: Options) -> Costs:
     if options.recompute == "none":
         return costs
     F, I, R = costs.F, costs.I, costs.R
+    ahead = options.recompute_at == "ahead"
     if isinstance(options.recompute, str) and not isinstance(F, tuple) and not isinstance(R, tuple):
         assert not isinstance(I, tuple)
-        return replace(costs, I=I + (RECOMPUTE[options.recompute].extra * F if R is None else R))
+        more = RECOMPUTE[options.recompute].extra * F if R is None else R
+        return replace(costs, I=I + more, lead=more if ahead else 0.0)
     forward, gradient = (_each(cost, options) for cost in (F, I))
     modes = of_stages(options.recompute, len(forward))
     if R is None:
-        again = [RECOMPUTE[mode].extra * f for mode, f in zip(modes, forward, strict=True)]
+        again = tuple(RECOMPUTE[mode].extra * f for mode, f in zip(modes, forward, strict=True))
     else:
         given = _each(R, options)
-        again = [0.0 if mode == "none" else r for mode, r in zip(modes, given, strict=True)]
-    return replace(costs, I=tuple(i + r for i, r in zip(gradient, again, strict=True)))
+        again = tuple(0.0 if mode == "none" else r for mode, r in zip(modes, given, strict=True))
+    lead = again if ahead else 0.0
+    return replace(costs, I=tuple(i + r for i, r in zip(gradient, again, strict=True)), lead=lead)
 
 
 def _with_head(costs: Costs, options: Options, s: float, t: float) -> Costs:

@@ -4,12 +4,16 @@
 again before I. *selective* (Korthikanti et al. 2022, arXiv 2205.05198) keeps all but the attention core, which is run
 again; its two shares are the paper's for GPT-3 175B (a = 96, s = 2048, h = 12288). effective_costs.py adds the time of
 what runs again.
+
+What runs again needs the forward's input, not the gradient. *ahead* (Mario, Liu et al., PPoPP 2025) begins it before
+the gradient arrives, so that it fills a wait; the op that uses it follows at once.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from backend.schedule.errors import message
 from backend.schedule.options.per_chunk import Modes, values_of
 
 
@@ -27,6 +31,10 @@ MODES = {
     "none": Recompute(0.0, 1.0),
     "selective": Recompute(4 * 2048 / (24 * 12288 + 4 * 2048), 34 / (34 + 5 * 96 * 2048 / 12288)),
     "full": Recompute(1.0, 2 / 34),
+}
+TIMES: dict[str, str] = {
+    "backward": message("schedule.recompute_backward", "with the backward, once the gradient is there"),
+    "ahead": message("schedule.recompute_ahead", "before the backward, while its rank waits for the gradient"),
 }
 KEPT = {name: mode.kept for name, mode in MODES.items()}
 

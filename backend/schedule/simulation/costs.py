@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from backend.schedule.order.ops import KINDS, PAIR, B, F
-from backend.schedule.order.order import Order, code_count, code_table, micro_numbers
+from backend.schedule.order.ops import KINDS, PAIR, B, F, I
+from backend.schedule.order.order import Order, code_count, code_table, decode, micro_numbers
 from backend.schedule.order.placement import Placement
 
 Cost = float | tuple[float, ...]
@@ -41,6 +41,8 @@ class Costs:
     O: Cost | None = None
     R: Cost | None = None
     wire: float = 0.0
+    lead: Cost = 0.0
+    """Of effective costs: the part of I for which an op needs no gradient, the recomputation that runs ahead of it."""
 
     @property
     def uniform(self) -> bool:
@@ -49,7 +51,7 @@ class Costs:
 
     def to_json(self) -> dict[str, Any]:
         """Return every cost by its name, a list for a tuple."""
-        costs = ((each.name, getattr(self, each.name)) for each in fields(self))
+        costs = ((each.name, getattr(self, each.name)) for each in fields(self) if each.name != "lead")
         return {name: list(cost) if isinstance(cost, tuple) else cost for name, cost in costs}
 
 
@@ -96,6 +98,20 @@ def _durations(placement: Placement, costs: Costs, v: int) -> Floats:
     if table.shape[1] > 4 * chunks:
         table[:, 4 * chunks : -2] = np.broadcast_to(pair, (placement.p, chunks, chunks)).reshape(placement.p, -1)
         table[:, -2:] = costs.S or 0.0, costs.T or 0.0
+    return table
+
+
+def leads(placement: Placement, costs: Costs, v: int) -> Floats:
+    """Return (p, codes, 2): how long before each half's input arrives an op may begin."""
+    chunks = placement.chunks
+    table = np.zeros((placement.p, code_count(chunks), 2))
+    lead = per_stage(costs.lead, placement.stages, v)[placement.stage_of]
+    for code in range(table.shape[1]):
+        kind, chunk, back = decode(code, chunks)
+        if kind in (I, B):
+            table[:, code, 0] = lead[:, chunk]
+        elif kind == PAIR:
+            table[:, code, 1] = lead[:, back]
     return table
 
 

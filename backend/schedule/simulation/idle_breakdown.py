@@ -18,7 +18,7 @@ from backend.schedule.order.ops import PAIR, B, F, I, S, T, W
 from backend.schedule.order.order import Order, code_table, micro_numbers
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.simulation.lanes import through_messages
-from backend.schedule.simulation.simulate import Timeline, advance
+from backend.schedule.simulation.simulate import Timeline, advance, lags
 
 Floats = npt.NDArray[np.float64]
 USEFUL = {"F": F, "I": I, "B": B, "W": W, "F and B": PAIR, "S": S, "T": T}
@@ -45,7 +45,7 @@ def idle_breakdown(order: Order, costs: Costs, v: int) -> IdleBreakdown:
             parts[name][rank] = (end - start)[kind == code].sum()
         parts["fill"][rank], parts["drain"][rank] = start[0] - first, last - end[-1]
         gap = start[1:] - end[:-1]
-        flight, stood, copied = _awaited(timeline, rank, done, costs.comm)
+        flight, stood, copied = _awaited(timeline, rank, done, lags(order, costs, v)[rank])
         hop, copy = np.minimum(flight[1:], gap), np.where(copied[1:], gap, 0.0)
         line = np.minimum(stood[1:], gap - hop)
         parts["hop"][rank], parts["line"][rank], parts["copy"][rank] = hop.sum(), line.sum(), copy.sum()
@@ -53,14 +53,14 @@ def idle_breakdown(order: Order, costs: Costs, v: int) -> IdleBreakdown:
     return IdleBreakdown(parts, last - first)
 
 
-def _awaited(timeline: Timeline, rank: int, done: Floats, comm: float) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+def _awaited(timeline: Timeline, rank: int, done: Floats, lag: Floats) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
     """Return, for each op of a rank, how long the input that came last was in transit and stood in line before, and
     whether it was a reload.
     """
     order, rule = timeline.order, rules_of(timeline.order)
     codes = order.codes[order.offsets[rank] : order.offsets[rank + 1]]
     own, other = micro_numbers(order, rank)
-    need, flight = through_messages(order, rule)[0][rank][codes], rule.hops[rank][codes] * np.float64(comm)
+    need, flight = through_messages(order, rule)[0][rank][codes], lag[codes]
     # As in the simulator: the second half has a micro-batch of its own only if it makes a result.
     micro = np.maximum(np.stack((own, np.where(rule.give[rank][codes][:, 1] < 0, own, other)), 1), 0)
     there = np.where(need >= 0, done[np.maximum(need, 0), micro] + flight, -np.inf)
@@ -68,7 +68,7 @@ def _awaited(timeline: Timeline, rank: int, done: Floats, comm: float) -> tuple[
     at = np.arange(len(codes))
     row, k = need[at, latest], micro[at, latest]
     copy = (row >= rule.reloads) & (row < rule.shards) & (order.copies is not None)
-    transit, line = np.where(copy | (row < 0), 0.0, flight[at, latest]), np.zeros(len(codes))
+    transit, line = np.where(copy | (row < 0), 0.0, np.maximum(flight[at, latest], 0.0)), np.zeros(len(codes))
     sent = row >= arrivals(rule)
     if sent.any():
         begun = np.zeros_like(done)

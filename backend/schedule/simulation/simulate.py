@@ -16,7 +16,7 @@ from backend.schedule.errors import OrderError, message
 from backend.schedule.order.dependencies import rules_of
 from backend.schedule.order.order import Order
 from backend.schedule.simulation import periodic
-from backend.schedule.simulation.costs import Costs, SizedCosts, copy_times, durations, own_times, wire_times
+from backend.schedule.simulation.costs import Costs, SizedCosts, copy_times, durations, leads, own_times, wire_times
 from backend.schedule.simulation.lanes import jobs_of, through_messages
 from backend.schedule.simulation.timeline import NOTHING, Floats, Timeline
 
@@ -187,24 +187,22 @@ def advance(order: Order, costs: Costs, v: int) -> tuple[Timeline, npt.NDArray[n
     """Run an order until it ends or deadlocks, and return its times, (p,) the flat index each rank reached, and
     (rows, n) when each result was made (-1: never). ``simulate`` is quicker for a long order that repeats.
     """
+    lag = lags(order, costs, v)
     beside = NOTHING if order.copies is None else copy_times(order, costs, v), wire_times(order, costs)
     if isinstance(costs, SizedCosts):
-        timeline, at, done = _advance(order, _NO_COSTS, own_times(order, costs, v), costs.comm, *beside)
+        timeline, at, done = _advance(order, _NO_COSTS, own_times(order, costs, v), lag, *beside)
         return replace(timeline, sizes=costs.sizes), at, done
-    return _advance(order, durations(order.placement, costs, v), NOTHING, costs.comm, *beside)
+    return _advance(order, durations(order.placement, costs, v), NOTHING, lag, *beside)
 
 
 def _advance(
-    order: Order, cost: Floats, own: Floats, comm: float, copying: Floats, wire: Floats
+    order: Order, cost: Floats, own: Floats, lag: Floats, copying: Floats, wire: Floats
 ) -> tuple[Timeline, npt.NDArray[np.int64], Floats]:
-    """Run an order as ``advance``, with the times of ops, a hop, the copies and the messages; ``cost`` and ``own`` as
-    in ``_run``.
-    """
+    """Run an order as ``advance``, with the times of copies and messages; others as in ``_run``."""
     rule, p, n = rules_of(order), order.p, order.n
     needed, rows = through_messages(order, rule)
     done, at = np.full((rows, n), -1.0), order.offsets[:-1].copy()
     start, end = np.empty(len(order)), np.empty(len(order))
-    lag = rule.hops * np.float64(comm)
     jit.compile_for(len(order))
     lanes = order.copies is not None or order.messages is not None
     if order.micro is None and not lanes and not own.size and order.codes.max(initial=0) < 4 * order.chunks:
@@ -228,6 +226,14 @@ def _advance(
     return timeline, at, done
 
 
+def lags(order: Order, costs: Costs, v: int) -> Floats:
+    """Return (p, codes, 2): how long after each half's input is made an op may begin; below 0 where it needs no
+    gradient at first.
+    """
+    hops: Floats = rules_of(order).hops * np.float64(costs.comm)
+    return hops if costs.lead == 0.0 else hops - leads(order.placement, costs, v)
+
+
 def simulate(order: Order, costs: Costs, v: int = 1) -> Timeline:
     """Time a legal order. ``v``, the family's chunks per device, divides the costs given per device.
 
@@ -235,7 +241,7 @@ def simulate(order: Order, costs: Costs, v: int = 1) -> Timeline:
     Raises OrderError for an order that deadlocks; ``check.check`` explains the deadlock.
     """
     if order.repeats is not None and not isinstance(costs, SizedCosts):
-        times = np.append(durations(order.placement, costs, v), costs.comm)
+        times = np.append(durations(order.placement, costs, v), np.abs(lags(order, costs, v)))
         shorter = periodic.timed(order, times, lambda fewer: advance(fewer, costs, v))
         if shorter is not None:
             return shorter
@@ -253,8 +259,10 @@ def raise_deadlock(order: Order, at: npt.NDArray[np.int64]) -> NoReturn:
     raise OrderError(text, rank=rank, op=op)
 
 
-def replay(order: Order, spent: Floats, comm: float, copying: Floats = NOTHING) -> Timeline:
-    """Time a legal order with each op's own time, ``spent`` (N,), and each copy's, ``copying`` (C,)."""
+def replay(order: Order, spent: Floats, lag: Floats, copying: Floats = NOTHING) -> Timeline:
+    """Time a legal order with each op's own time, ``spent`` (N,), the lags of inputs, and each copy's time, ``copying``
+    (C,).
+    """
     own, copied = (np.ascontiguousarray(each, np.float64) for each in (spent, copying))
     wire = np.zeros(0 if order.messages is None else len(order.messages))
-    return _advance(order, _NO_COSTS, own, comm, copied, wire)[0]
+    return _advance(order, _NO_COSTS, own, lag, copied, wire)[0]

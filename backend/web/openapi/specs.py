@@ -8,6 +8,7 @@ from backend.schedule.families.registry import FAMILIES
 from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.offload import OF_A_CHUNK as OFFLOAD_OF_A_CHUNK
 from backend.schedule.options.recompute import MODES as RECOMPUTE
+from backend.schedule.options.recompute import TIMES
 from backend.schedule.options.sizes import DEALS, INJECTIONS, MOST_REPLICAS
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
 from backend.schedule.order.messages import RECEIVES, STREAMS
@@ -32,6 +33,7 @@ TABLE: dict[str, tuple[Schema, str]] = {
         "stages that are not trained: the number of first stages, or a list of stages such as `0,2` (`1*0`: stage 0)",
     ),
     "recompute": (choice(RECOMPUTE, "none"), f"Part of the forward that runs again before the backward. {BY_CHUNK}"),
+    "recompute_at": (choice(TIMES, Spec.recompute_at), "whether it waits for the gradient; with `recompute` only"),
     "layers": (whole(0, MOST_LAYERS), f"Layers of each stage. {PER_STAGE}"),
     "sizes": (
         text(r"^[a-z]+:[0-9.:,e-]+$", 4000),

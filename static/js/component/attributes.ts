@@ -72,6 +72,7 @@ function sizes(attribute: (name: string) => string | null, family: string, chunk
     v: whole("v", attribute("v"), chunks, 1, LIMITS.v),
     ...{ memory: null, w_share: 1, recompute: "none", layers: null, vocabulary: "plain", offload: "none" },
     ...{
+      recompute_at: "backward",
       streams: "none",
       receives: "torch",
       shared_link: false,

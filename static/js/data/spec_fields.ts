@@ -23,12 +23,14 @@ export function withField(spec: Spec, name: string, value: unknown): Spec {
   if (COSTS.includes(name)) return { ...spec, costs: { ...spec.costs, [name]: value } };
   if (name === "v" && typeof value === "number") return withChunks(spec, value);
   if (name === "m" && typeof value === "number") return { ...withCount(spec, value), m: value };
+  if (name === "sizes" && value !== null) return { ...spec, sizes: value as Spec["sizes"], recompute_at: "backward" };
   if (name === "streams" && value === "none") return inAir(spec);
   if (name === "sizes" && value === null)
     return { ...spec, sizes: null, fixed: 0, injection: "given", replicas: 1, deal: "given", replica: 0 };
   if (name === "replicas" && typeof value === "number") return withReplicas(spec, value);
   const next = { ...spec, [name]: value };
-  return PER_CHUNK.includes(name) ? inWords(next) : next;
+  const spelled = PER_CHUNK.includes(name) ? inWords(next) : next;
+  return spelled.recompute === "none" ? { ...spelled, recompute_at: "backward" } : spelled;
 }
 
 /** Without streams, and without what depends on them. */
@@ -85,6 +87,7 @@ export const withoutBackwards = (spec: Spec, forwardOnly: boolean): Spec =>
         forward_only: true,
         lifo: false,
         recompute: "none",
+        recompute_at: "backward",
         vocabulary: "plain",
         offload: "none",
         shared_link: false,

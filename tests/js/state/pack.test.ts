@@ -142,6 +142,7 @@ function ownSpec(random: () => number, stages: number, digits: number): Spec {
     vocabulary: "parallel-1",
     offload: "selective",
     shared_link: true,
+    recompute_at: "ahead",
     streams: "rank",
     receives: "placed",
     weights: number(random, 3),

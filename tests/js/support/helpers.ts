@@ -32,6 +32,7 @@ export const DEFAULTS: Spec = {
   vocabulary: "plain",
   offload: "none",
   shared_link: false,
+  recompute_at: "backward",
   streams: "none",
   receives: "torch",
   weights: null,

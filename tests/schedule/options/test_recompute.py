@@ -14,6 +14,7 @@ from backend.schedule.simulation.costs import Costs
 from backend.schedule.simulation.memory import curve, peaks
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
+from tests.support import cases
 from tests.support.strategies import specs
 
 
@@ -71,3 +72,31 @@ def test_options_incompatible_with_recomputation_are_refused(data: dict[str, obj
     with pytest.raises(SpecError) as caught:
         registry.read(data)
     assert caught.value.field == field
+
+
+@given(p=st.integers(2, 8), m=st.integers(1, 24), f=st.integers(1, 9), b=st.integers(1, 9), r=st.integers(1, 9),
+       hop=st.integers(0, 4))  # fmt: skip
+def test_recomputation_ahead_of_the_gradient_hides_in_the_waits_of_1f1b(
+    p: int, m: int, f: int, b: int, r: int, hop: int
+) -> None:
+    """m(F + R + B) + (p - 1)(F + B + 2c) where R covers the hops (Mario), and never longer than with the backward."""
+    costs = Costs(F=float(f), I=float(b), W=0.0, R=float(r), comm=float(hop))
+    plain = Spec("1f1b", p, m, recompute="full", costs=costs)
+    ahead = registry.validate(plain.with_(recompute_at="ahead"))
+    step, late = (float(simulate(registry.order(each), each.timing).end.max()) for each in (ahead, plain))
+    assert step <= late
+    if r >= 2 * hop:
+        assert step == m * (f + r + b) + (p - 1) * (f + b + 2 * hop)
+    law = next(each for each in result.law_values(ahead) if each["quantity"] == "bubble")
+    assert law["exact"] == (r >= 2 * hop)
+
+
+@cases(
+    "change, nearest",
+    [({"recompute_at": "ahead"}, "backward"), ({"recompute_at": "early", "recompute": "full"}, "backward"),
+     ({"recompute_at": "ahead", "recompute": "full", "sizes": "lognormal:0.3:1"}, "backward")],
+)  # fmt: skip
+def test_what_cannot_run_ahead_is_refused(change: dict[str, str], nearest: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        registry.read({"family": "1f1b", "p": 4, "m": 8} | change)
+    assert (caught.value.field, caught.value.nearest) == ("recompute_at", nearest)

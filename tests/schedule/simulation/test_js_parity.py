@@ -72,6 +72,8 @@ def random_spec(rng: random.Random, name: str) -> Spec:
     if "group" in family.fields and rng.random() < 0.5:
         data["group"] = rng.randint(1, 12)
     data["recompute"] = random_modes(rng, v, ("none", "none", "selective", "full"))
+    if data["recompute"] != "none" and rng.random() < 0.5:
+        data["recompute_at"] = "ahead"
     if "lifo" in family.fields:
         data["lifo"] = rng.random() < 0.5
     if "frozen" in family.fields and rng.random() < 0.3:
@@ -231,6 +233,7 @@ def test_a_forward_only_schedule_is_timed_alike_and_keeps_nothing() -> None:
     names = [name for name, family in FAMILIES.items() if "forward_only" in family.fields]
     plain = {
         "recompute": "none",
+        "recompute_at": "backward",
         "vocabulary": "plain",
         "offload": "none",
         "shared_link": False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from backend.schedule.errors import message
 from backend.schedule.families.family import Family
 from backend.schedule.families.table import BlockTable, Table
-from backend.schedule.laws.law import IN_STEP, NO_HOPS, NO_SHARD_HOPS, UNIFORM, Law
+from backend.schedule.laws.law import AHEAD, IN_STEP, NO_HOPS, NO_SHARD_HOPS, UNIFORM, Law
 from backend.schedule.options.vocabulary import SPREAD
 
 ROWS = Table(
@@ -68,6 +68,23 @@ ONE_F_ONE_B = Family(
     fields=("offload",),
     vocabulary=(*SPREAD, "interlaced"),
     laws=(
+        Law(
+            "bubble",
+            "(p-1)*(f+b-lead+2*c)",
+            message(
+                "schedule.law_1f1b_ahead",
+                "recomputation hides in the waits for gradients, and so do the hops of the steady state",
+            ),
+            (
+                UNIFORM,
+                ("barriers == 0", message("schedule.unless_no_barriers", "S and T are among the ops")),
+                (
+                    "lead >= 2*c",
+                    message("schedule.unless_lead_hides_hops", "the hops take longer than what hides them"),
+                ),
+            ),
+            when=AHEAD,
+        ),
         Law(
             "bubble",
             "(p-1)*(f+b+2*c) + 2*c*floor((m-1)*(p-1)/p)",

@@ -3,7 +3,7 @@
 import { heldBack, type HeldBack } from "./held_back.ts";
 import { t } from "../i18n/language.ts";
 import { firstEndingAfter } from "../timeline/layout.ts";
-import { sources, targets, type Link } from "../schedule/dependencies.ts";
+import { leadBefore, sources, targets, type Link } from "../schedule/dependencies.ts";
 import { endText, firstEnd, streamOf } from "../schedule/lanes.ts";
 import { opText, rankOf, refOf, rowsOf } from "../schedule/ops.ts";
 import { formatNumber as num } from "../i18n/numbers.ts";
@@ -42,6 +42,10 @@ function cargoText(cargo: Link["cargo"]) {
 }
 
 const arrival = ({ end }: Times, link: Link, costs: Costs) => end[link.by] + (link.hops ? costs.comm : 0);
+
+/** From when on op i may begin: before the gradient arrives, where it recomputes first. */
+const mayBegin = (schedule: Schedule, times: Times, link: Link, costs: Costs, i: number) =>
+  arrival(times, link, costs) - leadBefore(schedule, costs, link, i);
 
 /**
  * "ends at 6 and arrives at 7 after a hop of 1". by: when the value was there at the latest: a measured hop can be
@@ -155,7 +159,7 @@ export function unblocks(schedule: Schedule, times: Times, costs: Costs, op: OpR
 function binding(schedule: Schedule, times: Times, costs: Costs, i: number): { link: Link; arrives: number } | null {
   let last = null;
   for (const link of sources(schedule, i)) {
-    const arrives = arrival(times, link, costs);
+    const arrives = mayBegin(schedule, times, link, costs, i);
     if (last === null || arrives > last.arrives) last = { link, arrives };
   }
   return last;
@@ -234,7 +238,12 @@ function wait(
   const capped = held !== null && held.by !== "order";
   const came = travel(schedule, times, link, costs, to);
   const inLine = !filling && !capped && heldUp(schedule, times, link) !== "";
-  const needed = awaited(schedule, link, filling, came);
+  const lead = leadBefore(schedule, costs, link, i);
+  const plain = awaited(schedule, link, filling, came);
+  const needed =
+    lead > 0 && link.cargo !== "barrier"
+      ? t("{waits}; {taker} recomputes for {lead} before", { waits: plain, taker: link.taker, lead: num(lead) })
+      : plain;
   const waits = inLine ? t("head of line: {waits}", { waits: needed }) : needed;
   const why = held && capped ? t("{cap}; {waits}", { cap: capText(held, family), waits }) : waits;
   const sentences = [idle(rank, from, to, why)];

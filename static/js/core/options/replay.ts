@@ -3,8 +3,8 @@
 
 import { memoized } from "../memoized.ts";
 import { makers } from "../schedule/dependencies.ts";
-import { KIND_F, KIND_PAIR, KIND_W, chunkOf, codesPerRank, kindOf, micros } from "../schedule/ops.ts";
-import { share } from "../schedule/effective_costs.ts";
+import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_W, chunkOf, codesPerRank, kindOf, micros } from "../schedule/ops.ts";
+import { leadOf, share } from "../schedule/effective_costs.ts";
 import { durations } from "../schedule/simulate.ts";
 import type { Copies, Costs, Schedule, Times } from "../schedule/types.ts";
 
@@ -80,6 +80,7 @@ export function createReplay(schedule: Schedule, costs: Costs) {
   const sequence = sequenceOf(schedule);
   const took = durations(schedule, costs);
   const copyTook = Float64Array.from(placement.stage, (stage) => share(costs.O ?? 0, stage, v));
+  const lag = lagOf(schedule, costs);
   const none = pastAll(schedule);
   for (const times of rooms) {
     if (times.end.length <= none) {
@@ -101,11 +102,21 @@ export function createReplay(schedule: Schedule, costs: Costs) {
       next[r] = copies ? copies.offsets[r] : 0;
       due[r] = copies ? dueAt(copies, r, next[r], offsets[r], count) : count;
     }
-    timeOps(sequence, took, costs.comm, offsets, reload, times, copies, copyTook, chunks, clock, next, due);
+    timeOps(sequence, took, lag, offsets, reload, times, copies, copyTook, chunks, clock, next, due);
     times.makespan = clock.reduce((most, end) => Math.max(most, end), 0);
     return times.makespan;
   }
   return { rooms, reload, copyTook, run };
+}
+
+/** A hop, less what an op does before it needs the gradient. */
+function lagOf({ p, chunks, v, placement }: Schedule, costs: Costs) {
+  const width = codesPerRank(chunks);
+  return Float64Array.from({ length: p * width }, (_, at) => {
+    const kind = kindOf(at % width, chunks);
+    const stage = placement.stage[Math.floor(at / width) * chunks + chunkOf(at % width, chunks)];
+    return costs.comm - (kind === KIND_I || kind === KIND_B ? leadOf(costs, stage, v) : 0);
+  });
 }
 
 /**
@@ -119,7 +130,7 @@ const dueAt = ({ offsets, issued }: Copies, r: number, y: number, first: number,
 function timeOps(
   sequence: Sequence,
   took: Float64Array, // by rank and code
-  comm: number,
+  lag: Float64Array, // by rank and code, until an input from another rank may be used
   offsets: Int32Array,
   reload: Int32Array, // the copy that each op waits for
   times: Times,
@@ -141,7 +152,7 @@ function timeOps(
       due[r] = dueAt(copies, r, next[r], offsets[r], count);
     }
     let begin = clock[r];
-    const arrived = end[source[x]] + comm;
+    const arrived = end[source[x]] + lag[at[x]];
     if (arrived > begin) begin = arrived;
     const back = end[reload[i]];
     if (back > begin) begin = back;

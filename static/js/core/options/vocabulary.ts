@@ -28,7 +28,7 @@ function insert(base: Schedule, schedule: Schedule, costs: Costs) {
   const width = codesPerRank(chunks);
   const S = width - 2;
   const T = S + KIND_T - KIND_S;
-  const { inA, outA, lagA, shards, joins, size } = tables(schedule, costs.comm);
+  const { inA, outA, lagA, shards, joins, size } = tables(schedule, costs);
   const took = durations(schedule, costs);
   const reader = readers(inA, width, S, p, size, n);
   const done = new Float64Array(size).fill(Infinity);

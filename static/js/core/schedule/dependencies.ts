@@ -18,7 +18,8 @@ import {
   partText,
   rankOf,
 } from "./ops.ts";
-import type { Schedule } from "./types.ts";
+import { leadOf } from "./effective_costs.ts";
+import type { Costs, Schedule } from "./types.ts";
 
 /**
  * Flat op index by slot * n + local micro-batch, of shards by (2 * rank + (0 for S, 1 for T)) * n + it; -1 for none.
@@ -202,4 +203,13 @@ function link(schedule: Schedule, i: number, giver: Half, taker: Half, cargo: Ca
   const maker = (giver.kind === KIND_F ? forward : gradient)[giver.slot * schedule.n + giver.k];
   const by = end < 0 ? maker : firstEnd(schedule) + end;
   return [{ i, cargo, hops, by, giver: label(giver), taker: label(taker) }];
+}
+
+/** How long before an input arrives op i may begin: it runs its forward again first. */
+export function leadBefore(schedule: Schedule, costs: Costs, { cargo }: Link, i: number) {
+  const { chunks, codes, count, placement, v } = schedule;
+  if (costs.lead === undefined || i >= count || !["gradient", "loss", "barrier"].includes(cargo)) return 0;
+  const kind = kindOf(codes[i], chunks);
+  if (kind !== KIND_I && kind !== KIND_B && kind !== KIND_PAIR) return 0;
+  return leadOf(costs, placement.stage[rankOf(schedule, i) * chunks + (codes[i] % chunks)], v);
 }

@@ -26,6 +26,9 @@ export const shapedByOptions = (spec: Spec) =>
 export const share = (cost: number | number[], stage: number, v: number) =>
   typeof cost === "number" ? cost / v : cost[stage];
 
+/** How long before its gradient arrives an op of a stage may begin. */
+export const leadOf = ({ lead }: Costs, stage: number, v: number) => (lead === undefined ? 0 : share(lead, stage, v));
+
 /** The natural times of S, T and O, each a device's. */
 export function natural(spec: Spec) {
   const [f, i, w] = [spec.costs.F, spec.costs.I, spec.costs.W].map((cost) => device(cost, spec.p));
@@ -151,14 +154,19 @@ function withRecomputation(costs: Costs, spec: Spec): Costs {
   if (recompute === "none") return costs;
   if (Array.isArray(F) !== Array.isArray(I)) throw new Error("with recomputation F and I are both lists or numbers");
   if (typeof recompute === "string" && typeof F === "number" && typeof I === "number" && !Array.isArray(R))
-    return { ...costs, I: I + (R ?? RECOMPUTE[recompute].extra * F) };
+    return again(costs, spec, I + (R ?? RECOMPUTE[recompute].extra * F), R ?? RECOMPUTE[recompute].extra * F);
   const forward = each(F, spec);
   const given = R === null ? null : each(R, spec);
-  const again = ofStages(recompute, forward.length).map((mode, stage) =>
+  const more = ofStages(recompute, forward.length).map((mode, stage) =>
     given === null ? RECOMPUTE[mode].extra * forward[stage] : mode === "none" ? 0 : given[stage],
   );
-  return { ...costs, I: each(I, spec).map((i, stage) => i + again[stage]) };
+  const whole = each(I, spec).map((i, stage) => i + more[stage]);
+  return again(costs, spec, whole, more);
 }
+
+/** I with what runs again, which needs no gradient where it runs ahead of it. */
+const again = (costs: Costs, spec: Spec, I: number | number[], more: number | number[]): Costs =>
+  spec.recompute_at === "ahead" ? { ...costs, I, lead: more } : { ...costs, I };
 
 /** The whole output layer on the last stage: S with its F, half of T with its I, half with its W. */
 function withHead(costs: Costs, spec: Spec, s: number, t: number): Costs {

@@ -161,6 +161,7 @@ export function vars(spec: Spec, size: { stages?: number; n?: number } = {}): Va
     s: costs.S ?? 0,
     t: costs.T ?? 0,
     barriers: barriersOf(spec),
+    lead: costs.lead === undefined ? 0 : whole(costs.lead, stages, v),
     streams: Number((spec.streams ?? "none") !== "none"), // runs of earlier versions have specs without it
     lifo: Number(spec.lifo),
     forward_only: Number(spec.forward_only ?? false), // runs of earlier versions have specs without it

@@ -17,7 +17,7 @@ import {
   opText,
 } from "./ops.ts";
 import { phasesOf, timePeriodic } from "./periodic.ts";
-import { share } from "./effective_costs.ts";
+import { leadOf, share } from "./effective_costs.ts";
 import type { Costs, Schedule, Sized, Times } from "./types.ts";
 
 /** Duration of every (rank, code), indexed rank * codesPerRank(chunks) + code. */
@@ -102,7 +102,8 @@ export type Tables = {
   size: number;
 };
 
-export function tables(schedule: Schedule, comm: number): Tables {
+export function tables(schedule: Schedule, costs: Costs): Tables {
+  const { comm } = costs;
   const { p, chunks, n, placement } = schedule;
   const width = codesPerRank(chunks);
   const gradients = p * chunks * n;
@@ -130,6 +131,7 @@ export function tables(schedule: Schedule, comm: number): Tables {
       if (kind === KIND_S || kind === KIND_T) continue;
       const slot = r * chunks + chunkOf(code, chunks);
       const back = r * chunks + (code % chunks);
+      const ahead = leadOf(costs, placement.stage[back], schedule.v);
       const lag = (source: number) => (source >= 0 && Math.floor(source / chunks) !== r ? comm : 0);
       const gradientIn = placement.next[back] < 0 ? back * n : gradients + placement.next[back] * n;
       if (kind === KIND_F || kind === KIND_PAIR) {
@@ -139,17 +141,17 @@ export function tables(schedule: Schedule, comm: number): Tables {
       } else if (kind !== KIND_W) {
         // W needs its own I, which comes before it on its rank, and nothing waits for W
         t.inA[at] = gradientIn;
-        t.lagA[at] = lag(placement.next[back]);
+        t.lagA[at] = lag(placement.next[back]) - ahead;
         t.outA[at] = gradients + slot * n;
       }
       if (kind === KIND_PAIR) {
         t.inB[at] = gradientIn;
-        t.lagB[at] = lag(placement.next[back]);
+        t.lagB[at] = lag(placement.next[back]) - ahead;
         t.outB[at] = gradients + back * n;
       }
     }
   }
-  if (schedule.barriers > 0) addBarriers(schedule, comm, t, width);
+  if (schedule.barriers > 0) addBarriers(schedule, costs, t, width);
   addReloads(schedule, t, width);
   if (schedule.messages) throughMessages(schedule, t, width);
   return t;
@@ -167,7 +169,8 @@ function throughMessages({ p, chunks, n }: Schedule, t: Tables, width: number) {
 }
 
 /** S needs the last F, T the barrier C1, the last stage's gradients the last barrier. */
-function addBarriers({ p, chunks, n, placement, barriers }: Schedule, comm: number, t: Tables, width: number) {
+function addBarriers({ p, v, chunks, n, placement, barriers }: Schedule, costs: Costs, t: Tables, width: number) {
+  const { comm } = costs;
   const last = placement.stage.indexOf(placement.stages - 1);
   const home = Math.floor(last / chunks);
   for (let r = 0; r < p; r++) {
@@ -184,7 +187,7 @@ function addBarriers({ p, chunks, n, placement, barriers }: Schedule, comm: numb
         t.outA[at] = t.shards + (2 * r + 1) * n;
       } else if ((kind === KIND_I || kind === KIND_B) && r === home && code % chunks === last % chunks) {
         t.inA[at] = t.joins + (barriers - 1) * n;
-        t.lagA[at] = p > 1 ? comm : 0;
+        t.lagA[at] = (p > 1 ? comm : 0) - leadOf(costs, placement.stages - 1, v);
       }
     }
   }
@@ -336,9 +339,10 @@ function simulateShorter(schedule: Schedule, costs: Costs, into?: Times) {
     scratch = ran.times;
     return { ...ran, cells: board };
   };
-  return timePeriodic(schedule, tables(schedule, costs.comm), { took, comm: costs.comm, run }, () =>
-    roomFor(schedule.count, into),
-  );
+  const table = tables(schedule, costs);
+  const times =
+    costs.lead === undefined ? took : Float64Array.from([...took, ...table.lagA, ...table.lagB].map(Math.abs));
+  return timePeriodic(schedule, table, { took: times, comm: costs.comm, run }, () => roomFor(schedule.count, into));
 }
 
 /** Arrays for as many ops: those given, where they are long enough. */
@@ -372,7 +376,7 @@ function advanceWith(schedule: Schedule, took: Float64Array, byOp: boolean, cost
   const { p, chunks, codes, offsets, copies, messages, barriers } = schedule;
   const times = roomFor(firstEnd(schedule) + (messages?.row.length ?? 0), into);
   const { first, second } = micros(schedule);
-  const { inA, inB, outA, outB, lagA, lagB, size, ...places } = tables(schedule, costs.comm);
+  const { inA, inB, outA, outB, lagA, lagB, size, ...places } = tables(schedule, costs);
   const cells = clearBoard(size);
   const width = codesPerRank(chunks);
   const { start, end } = times;

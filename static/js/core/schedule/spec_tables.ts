@@ -29,6 +29,9 @@ export const MOST_STAGES: number = tables.most_stages;
 /** Recomputation: the part of F that runs again with I, the part of its activations held until then. */
 export const RECOMPUTE: Record<string, { extra: number; kept: number }> = tables.recompute;
 
+/** When that runs again. */
+export const RECOMPUTE_AT: string[] = tables.recompute_at;
+
 /** Barriers per micro-batch around S and T, by the place of the output layer. */
 export const BARRIERS: Record<string, number> = tables.barriers;
 

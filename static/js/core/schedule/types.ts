@@ -15,6 +15,7 @@ export type Costs = {
   wire: number; // for how long a message occupies its streams
   R: number | number[] | null; // what recomputation adds to I, where all of a device's share is run again
   sized?: Sized; // of effective costs, where micro-batches differ
+  lead?: number | number[]; // of effective costs: the part of I for which an op needs no gradient
 };
 /** sizes: of the micro-batches in the order in which they enter; fixed: the share of an op that is alike for all. */
 export type Sized = { sizes: number[]; fixed: number };
@@ -32,6 +33,7 @@ export type Spec = {
   forward_only: boolean;
   frozen: number[] | null; // stages that are not trained, in rising order
   recompute: Modes;
+  recompute_at: string; // whether what runs again waits for the gradient
   layers: number[] | null;
   sizes: string | number[] | null; // of micro-batches that differ: a rule, or one each
   fixed: number;

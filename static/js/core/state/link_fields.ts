@@ -11,6 +11,7 @@ import {
   OFFLOAD_OF_CHUNK,
   RECEIVES,
   RECOMPUTE,
+  RECOMPUTE_AT,
   STREAMS,
 } from "../schedule/spec_tables.ts";
 import { DEALS, INJECTIONS, sizesOf } from "../schedule/sizes.ts";
@@ -141,6 +142,7 @@ const READERS: Record<string, (text: string) => Read> = {
   forward_only: truth,
   frozen: optional(frozenFrom),
   recompute: modes(Object.keys(RECOMPUTE), Object.keys(RECOMPUTE)),
+  recompute_at: oneOf(RECOMPUTE_AT),
   layers: optional(countsFrom),
   sizes: optional(sizesFrom),
   fixed: numberWith(

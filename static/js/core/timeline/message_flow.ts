@@ -85,6 +85,7 @@ function collect(schedule: Schedule): Messages {
 /** Until when a message is in flight: a measured one is there, at the latest, when its op begins. */
 export function arrives({ taker, by }: Messages, { start, end }: Times, costs: Costs, at: number) {
   const left = end[by[at]];
+  if (costs.lead !== undefined) return left + costs.comm; // its op may begin before
   return Math.min(left + costs.comm, Math.max(left, start[taker[at]]));
 }
 

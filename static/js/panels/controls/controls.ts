@@ -62,6 +62,16 @@ export class Controls {
     spread: ofStages,
     put: (modes) => this.#putRecompute(modes),
   });
+  #ahead = h("input#recompute-ahead", {
+    type: "checkbox",
+    onchange: () =>
+      this.#put(
+        withField(this.#spec, "recompute_at", this.#ahead.checked ? "ahead" : "backward"),
+        "gesture",
+        "recompute_at",
+      ),
+  });
+  #aheadRow = h("label.check", this.#ahead, t("Recompute while waiting for the gradient"));
   #memory = h("h2", { text: t("Memory") });
   #reset = h("button#reset-costs.link.reset", { onclick: () => this.#resetCosts() }, t("Reset the costs"));
   #locked = h("p#locked.footnote.locked", { hidden: true, text: t("p, m and v are fixed by the imported order.") });
@@ -128,6 +138,7 @@ export class Controls {
       this.#options.node,
       this.#memory,
       this.#recompute.node,
+      this.#aheadRow,
       ...nodes("w_share", "memory"),
       this.#reset,
     );
@@ -270,6 +281,8 @@ export class Controls {
     show(this.#locked, spec.family === IMPORTED);
     for (const node of [this.#memory, this.#recompute.node]) show(node, !spec.forward_only);
     this.#recompute.set(spec.recompute, customStages(spec) === null ? spec.v : 1); // its chunks are not alike
+    show(this.#aheadRow, spec.recompute !== "none" && spec.sizes === null);
+    this.#ahead.checked = spec.recompute_at === "ahead";
     this.#options.sync();
     this.#stages.sync();
     show(this.#lifoRow, applies.has("lifo"));

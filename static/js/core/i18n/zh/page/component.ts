@@ -94,6 +94,7 @@ export const COMPONENT = {
   "waits until {sent} behind {first} on a stream of rank {rank}": "在 rank {rank} 的流上排在 {first} 之后，等到 {sent}",
   "waits until {sent} for its receive, which rank {rank} posts after {issuer}":
     "等到 {sent} 才有接收，rank {rank} 在 {issuer} 之后才发起",
+  "{waits}; {taker} recomputes for {lead} before": "{waits}；{taker} 在此之前重计算 {lead}",
   "head of line: {waits}": "队头阻塞：{waits}",
   "the input of {op} was available from the start: overhead of {late}": "{op} 的输入一开始就在：开销 {late}",
   "the input of {op} arrived at {there}: overhead of {late}": "{op} 的输入在 {there} 已到达：开销 {late}",

@@ -448,6 +448,7 @@ export const CONTROLS = {
   "A step takes {step}: {change} over messages that pass alone.": "一步耗时 {step}：比消息单独传输 {change}。",
   "A step takes {step}: {change} over messages that pass alone; placed receives: {placed}.":
     "一步耗时 {step}：比消息单独传输 {change}；接收按就绪先后安排时：{placed}。",
+  "Recompute while waiting for the gradient": "等待梯度时重计算",
   Replicas: "副本",
   Shown: "显示",
   "Data-parallel replicas, each with micro-batches of its own; they wait for the slowest":
