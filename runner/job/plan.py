@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 
+import numpy as np
+
 from backend.errors import RequestError, message
 from backend.schedule.families import imported, registry
 from backend.schedule.options.effective_costs import Options, fewer_on_the_last
@@ -18,7 +20,7 @@ from backend.schedule.order.ops import Pair
 from backend.schedule.order.order import Order
 from backend.schedule.order.weight_versions import weight_versions
 from backend.schedule.simulation.check import check
-from backend.schedule.simulation.costs import Costs, copy_times
+from backend.schedule.simulation.costs import Costs, copy_times, leads
 from backend.schedule.simulation.memory import peaks
 from backend.schedule.simulation.pace import default_unit_ms, mean_op
 from backend.schedule.simulation.simulate import Timeline, simulate
@@ -115,7 +117,7 @@ def plan(run: Run, machine: Machine | None = None) -> JobPlan:
         raise RequestError("steps", run.steps, reason, limit=1, nearest=1)
     _limit_memory(training, order, device, machine.memory)
     copying = [] if order.copies is None else copy_times(order, costs, spec.v).tolist()
-    program = build(order, (timeline.end - timeline.start).tolist(), copying)
+    program = build(order, (timeline.end - timeline.start).tolist(), copying, _leads(order, spec))
     return JobPlan(
         program,
         timeline,
@@ -293,7 +295,17 @@ def _training(run: Run, spec: Spec, order: Order, shape: Shape, asynchronous: bo
         run.dtype,
         order.forward_only,
         spec.frozen or (),
+        spec.recompute_at == "ahead",
     )
+
+
+def _leads(order: Order, spec: Spec) -> list[float]:
+    """Return the part of each op that runs before its gradient is there, in time units; [] for none."""
+    if spec.recompute_at != "ahead":
+        return []
+    rank = np.repeat(np.arange(order.p), np.diff(order.offsets))
+    found: list[float] = leads(order.placement, spec.timing, spec.v)[rank, order.codes].max(axis=1).tolist()
+    return found
 
 
 def _versions(order: Order) -> tuple[tuple[int, ...], ...]:

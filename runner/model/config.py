@@ -71,6 +71,7 @@ class Training:
     `dtype` is the type of activations, of messages and of the arithmetic; weights and sums of their gradients are
     always float32. `forward_only`: inference, in which nothing is trained; its results are outputs and losses. `frozen`
     stages are not trained: embedding and output layer with the first and the last of them, also where they are sharded.
+    `ahead`: what is computed again is so before the gradient is there.
     """
 
     shape: Shape
@@ -84,6 +85,7 @@ class Training:
     dtype: str = "float32"
     forward_only: bool = False
     frozen: tuple[int, ...] = ()
+    ahead: bool = False
 
     @property
     def message_bytes(self) -> int:

@@ -21,6 +21,7 @@ from runner.model.operations import Arithmetic, Layer, cast_like
 from runner.model.parameters import EPSILON
 
 Deferred = list[Callable[[], None]]  # weight gradients that are still to be computed
+Again = list[Callable[[], None]]  # what is to be run again, and may be before the gradient is there
 
 
 class DeferredArithmetic(Arithmetic):
@@ -28,22 +29,22 @@ class DeferredArithmetic(Arithmetic):
     and nothing is saved for them.
 
     `recompute` is the part that runs again instead of being saved: none, selective (attention) or full (a layer, of
-    which only the input is saved).
+    which only the input is saved); each part is added to `again`, the caller's list, unless that is None.
     """
 
-    def __init__(self, deferred: Deferred | None, recompute: str = "none") -> None:
-        self.deferred, self.recompute = deferred, recompute
+    def __init__(self, deferred: Deferred | None, recompute: str = "none", again: Again | None = None) -> None:
+        self.deferred, self.recompute, self.again = deferred, recompute, again
 
     def layer(self, block: Layer, x: Tensor) -> Tensor:
         """Return a whole layer of x (batch, sequence, hidden)."""
         if self.recompute != "full":
             return super().layer(block, x)
-        return _apply(_Recomputed, partial(super().layer, block), x)
+        return _apply(_Recomputed, partial(super().layer, block), self.again, x)
 
     def attention(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """Return the causal attention of all heads; all (batch, heads, sequence, hidden / heads)."""
         return (
-            _apply(_Recomputed, super().attention, q, k, v)
+            _apply(_Recomputed, super().attention, self.again, q, k, v)
             if self.recompute == "selective"
             else super().attention(q, k, v)
         )
@@ -97,21 +98,34 @@ def accumulate(parameter: Tensor, gradient: Tensor) -> None:
 
 
 class _Recomputed(torch.autograd.Function):
-    """A function of tensors of any shape that saves only its inputs; its backward first runs it again."""
+    """A function of tensors of any shape that saves only its inputs; its backward first runs it again, unless that has
+    been done."""
 
     @staticmethod
-    def forward(ctx: Any, function: Callable[..., Tensor], *inputs: Tensor) -> Tensor:
+    def forward(ctx: Any, function: Callable[..., Tensor], again: Again | None, *inputs: Tensor) -> Tensor:
         ctx.save_for_backward(*inputs)
-        ctx.function = function
+        ctx.function, ctx.made = function, None
+        if again is not None:
+            again.append(partial(_run_again, ctx))
         return function(*inputs)  # autograd saves nothing in here
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        inputs = [x.detach().requires_grad_() for x in ctx.saved_tensors]
-        with torch.enable_grad():
-            end = leave(ctx.function(*inputs), [grad])
+        if ctx.made is None:
+            _run_again(ctx)
+        inputs, given, end = ctx.made
+        ctx.made = None
+        given.append(grad)
         torch.autograd.backward(end)
-        return None, *(x.grad for x in inputs)
+        return None, None, *(x.grad for x in inputs)
+
+
+def _run_again(ctx: Any) -> None:
+    """Run a function again from its saved inputs, with a graph that takes the gradient of its result later."""
+    inputs = [x.detach().requires_grad_() for x in ctx.saved_tensors]
+    given: list[Tensor] = []
+    with torch.enable_grad():
+        ctx.made = inputs, given, leave(ctx.function(*inputs), given)
 
 
 class _Linear(torch.autograd.Function):

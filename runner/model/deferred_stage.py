@@ -15,7 +15,7 @@ from torch.autograd.graph import GradientEdge, get_gradient_edge
 
 from runner.model.activations import ActivationMemory, SavedActivations, copy_stream
 from runner.model.config import Training
-from runner.model.deferred_ops import Deferred, DeferredArithmetic, leave
+from runner.model.deferred_ops import Again, Deferred, DeferredArithmetic, leave
 from runner.model.operations import Arithmetic
 from runner.model.parameters import Data, named_outputs, named_results
 from runner.model.stage import Stage, cross_entropy
@@ -44,6 +44,7 @@ class DeferredStage:
         self.in_flight: dict[int, InFlight] = {}
         self.saved: dict[int, SavedActivations] = {}
         self.deferred: dict[int, Deferred | None] = {}  # None: the stage is not trained
+        self.again: dict[int, Again] = {}  # of the micro-batches in flight, if they recompute ahead of the gradient
         self.losses: dict[int, Tensor] = {}
         self.outputs: dict[int, Tensor] = {}  # (batch, vocabulary), of a forward-only run
         self.anchor = torch.zeros((), requires_grad=True)
@@ -57,7 +58,8 @@ class DeferredStage:
         deferred: Deferred | None = None if self.frozen else []
         self.deferred[micro] = deferred
         saved = self.saved[micro] = SavedActivations(self.memory, self.movable)
-        ops = DeferredArithmetic(deferred, self.recompute)
+        again = self.again.setdefault(micro, []) if self.training.ahead else None
+        ops = DeferredArithmetic(deferred, self.recompute, again)
         stage = self.stage if self.versions is None else self.versions.begin(micro)
         given: list[Tensor] = []
         gradient: list[Tensor] = []
@@ -85,10 +87,20 @@ class DeferredStage:
                 out = self.outputs[micro] = logits[:, -1].clone()  # a view would keep all of them
         return out
 
+    def recompute_ahead(self, micro: int) -> None:
+        """Run again what a micro-batch has not saved, before the gradient of the stage's output is there."""
+        saved = self.saved[micro]
+        saved.begin_backward()
+        with saved.recording():
+            for run_again in self.again.pop(micro, ()):
+                run_again()
+        saved.count()
+
     def input_gradient(self, micro: int, gradient: Tensor | None) -> Tensor | None:
         """Run I: from the gradient of the stage's output, None where the model ends, to that of its input, None on the
         first stage, both (batch, sequence, hidden); the weights' gradients are deferred."""
         flight, saved = self.in_flight.pop(micro), self.saved[micro]
+        self.again.pop(micro, None)
         saved.begin_backward()
         with saved.recording() if self.recompute != "none" else nullcontext():  # of what is run again
             if gradient is not None:

@@ -64,15 +64,19 @@ class Program:
         return sum(len(rank.steps) for rank in self.ranks)
 
 
-def build(order: Order, nominal: Sequence[float], copying: Sequence[float] = ()) -> Program:
+def build(
+    order: Order, nominal: Sequence[float], copying: Sequence[float] = (), leading: Sequence[float] = ()
+) -> Program:
     """Compile an order. `nominal` (ops,) are the durations of ops, rank after rank, `copying` (copies,) those of
-    copies, both in time units. Raises ProgramError."""
+    copies, `leading` (ops,) the part of ops that runs before their gradient is there, all in time units. Raises
+    ProgramError."""
     placement = order.placement
     ranks: list[RankProgram] = []
     durations, copy_durations = iter(nominal), iter(copying)
+    leads = iter(leading or [0.0] * len(order))
     for rank in range(order.p):
         steps = tuple(
-            Step(index, entry.text(), _tasks(order, rank, entry), float(next(durations)))
+            Step(index, entry.text(), _tasks(order, rank, entry), float(next(durations)), float(next(leads)))
             for index, entry in enumerate(order.row(rank))
         )
         stages = tuple(placement.stages_of(rank))

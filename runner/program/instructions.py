@@ -109,12 +109,14 @@ class OpTask:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One op of a rank's row: one task, or two for an overlapped pair; `nominal` is in time units of the costs."""
+    """One op of a rank's row: one task, or two for an overlapped pair; `nominal` is in time units of the costs, and so
+    is `lead`, the part of it that runs before its gradient is there."""
 
     index: int
     text: str
     tasks: tuple[OpTask, ...]
     nominal: float
+    lead: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,9 @@ class StageOps(Protocol):
     def forward(self, micro: int, x: Tensor | None) -> Tensor:
         """Run F of a micro-batch."""
 
+    def recompute_ahead(self, micro: int) -> None:
+        """Run again what I of a micro-batch needs, before its gradient is there."""
+
     def input_gradient(self, micro: int, gradient: Tensor | None) -> Tensor | None:
         """Run I of a micro-batch."""
 
@@ -120,9 +123,13 @@ class RankExecutor:
         if self.lane is not None:
             self.lane.issue(0, zero)
         for step in self.program.steps:
+            early = self.recompute_ahead(step, synchronize) if step.lead > 0 else 0
             inputs, ready, waited = self.collect_inputs(step, end)
             ledger.set_state(WORKING, step.index)
             start = now()
+            if early:  # as if it had ended when the gradient came: until then the rank waited
+                before = int(step.lead * unit) if unit else early
+                start, ready = max(end, start - before), max(end, ready - before)
             results = [self.dispatch[task.kind](task, x) for task, x in zip(step.tasks, inputs, strict=True)]
             synchronize()
             end = now()
@@ -139,6 +146,19 @@ class RankExecutor:
             if self.lane is not None:
                 self.lane.issue(step.index + 1, end)
         ledger.set_state(FINISHED, len(self.program.steps) - 1)
+
+    def recompute_ahead(self, step: Step, synchronize: Callable[[], None]) -> int:
+        """Run again what a step's backward needs, before its gradient is there; returns how many ns that took."""
+        began = now()
+        for task in step.tasks:
+            if task.kind in GRADIENTS:
+                if self.lane is not None and self.lane.reloads(task.chunk, task.micro):
+                    self.lane.wait_for_reload(task.chunk, task.micro)
+                    began = now()
+                self.ledger.set_state(WORKING, step.index)
+                self.stages[task.chunk].recompute_ahead(task.micro)
+        synchronize()
+        return now() - began
 
     def collect_inputs(self, step: Step, free: int) -> tuple[list[Tensor | None], int, int]:
         """Return a step's inputs (batch, sequence, hidden), the time from which it could start (`free`, when the

@@ -90,11 +90,14 @@ def test_an_imported_order_uses_layers_and_recomputation_of_its_spec(runner: Run
 @pytest.mark.parametrize("family", ["1f1b", "zb-h1", "dualpipe"])
 def test_recomputation_keeps_less_and_gives_the_same_gradients(runner: RunnerProgram, family: str) -> None:
     peaks, losses = [], set()
+    spec: dict[str, object] = {"family": family, "p": 2, "m": 4, "layers": [3, 3]}
     for mode in ("none", "selective", "full"):
-        spec = {"family": family, "p": 2, "m": 4, "recompute": mode, "layers": [3, 3]}
-        last = verified(runner.run(spec=spec, mode="free", model=MODEL | {"layers": 2, "sequence": 8}))
+        options = MODEL | {"layers": 2, "sequence": 8}
+        last = verified(runner.run(spec=spec | {"recompute": mode}, mode="free", model=options))
         peaks.append(last["activations"]["peak_bytes"])
         losses.add(last["loss"])
+    ahead = spec | {"recompute": "full", "recompute_at": "ahead"}
+    losses.add(verified(runner.run(spec=ahead, mode="free", model=options))["loss"])
     assert len(losses) == 1
     assert all(none > selective > full for none, selective, full in zip(*peaks, strict=True)), peaks
 

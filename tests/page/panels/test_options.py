@@ -288,3 +288,15 @@ def test_replicas_wait_for_the_slowest_and_a_click_on_one_shows_it(open_page: Op
     wait_url(page, "deal=longest")
     reload(page, "window.bubbleline && bubbleline.state().plans[0]?.figures")
     expect(page.locator("#deal")).to_have_value("longest")
+
+
+def test_recomputation_runs_ahead_of_the_gradient_and_stays_in_the_link(open_page: Open) -> None:
+    page = open_page("?family=1f1b&p=4&m=8&recompute=full")
+    expect(figure(page, "Step time")).to_have_text("44")
+    page.get_by_label("Recompute while waiting for the gradient").check()
+    expect(figure(page, "Step time")).to_have_text("41")
+    expect(page.locator("#law")).to_contain_text("matches the simulation")
+    wait_url(page, "recompute_at=ahead")
+    page.select_option("#recompute", "none")
+    expect(figure(page, "Step time")).to_have_text("33")
+    assert "recompute_at" not in page.url

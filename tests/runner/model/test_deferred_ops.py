@@ -27,8 +27,8 @@ def training_of(stages: int, micros: int = MICROS, seed: int = 0) -> Training:
     return Training(SHAPE, (SHAPE.layers,) * stages, micros, seed)
 
 
-def parts(stages: int, seed: int = 0, recompute: str = "none") -> list[DeferredStage]:
-    training = replace(training_of(stages, MICROS, seed), recompute=recompute)
+def parts(stages: int, seed: int = 0, recompute: str = "none", *, ahead: bool = False) -> list[DeferredStage]:
+    training = replace(training_of(stages, MICROS, seed), recompute=recompute, ahead=ahead)
     data = Data(training, torch.device("cpu"))
     return [DeferredStage(training, index, data, ActivationMemory()) for index in range(stages)]
 
@@ -45,12 +45,16 @@ def input_gradients(model: list[DeferredStage], micro: int) -> None:
         gradient = part.input_gradient(micro, gradient)
 
 
+@pytest.mark.parametrize("ahead", [False, True])
 @pytest.mark.parametrize("recompute", ["none", "selective", "full"])
 @pytest.mark.parametrize("stages", [1, 3])
-def test_deferred_gradients_equal_plain_autograd(stages: int, recompute: str) -> None:
-    model = parts(stages, recompute=recompute)
+def test_deferred_gradients_equal_plain_autograd(stages: int, recompute: str, *, ahead: bool) -> None:
+    model = parts(stages, recompute=recompute, ahead=ahead)
     for micro in range(MICROS):
         forward(model, micro)
+        for part in model if ahead else ():
+            part.recompute_ahead(micro)
+            assert micro not in part.again
         input_gradients(model, micro)
     for part in model:
         for micro in reversed(range(MICROS)):
