@@ -108,6 +108,8 @@ def summary(shape: dict[str, Any]) -> list[str]:
     lines += memory_lines(shape["peak_memory"], shape["spec"]["memory"])
     if "weight_versions" in shape:
         lines.append(f"weight versions held {' '.join(map(str, shape['weight_versions']))}")
+    if shape["spec"]["recompute"] != "none" and any("I" in row for row in shape["order"]):
+        lines.append(TWICE)
     if "replicas" in shape:
         lines += _replicas(shape["replicas"], shape["spec"]["replica"])
     if "certificate" in shape:
@@ -123,6 +125,12 @@ def summary(shape: dict[str, Any]) -> list[str]:
         what = f"{QUANTITIES[law['quantity']]} ({law['window']})"
         lines.append(f"law: {what} = {law['text']} = {law['numbers']} = {law['value']:g}   {exact}")
     return lines
+
+
+TWICE = (
+    "recomputation is counted once, before I; where autograd splits the backward, as in torch, I and W each pay it "
+    "(torchtitan issue 773)"
+)
 
 
 def _replicas(found: dict[str, Any], shown: int) -> list[str]:

@@ -31,7 +31,8 @@ log = logging.getLogger("runner")
 LOOK_S = 0.5  # between two polls of the hosts
 PING_S = 1.0  # between two pings of the hosts, while places are requested
 KNOCK_S, JOIN_S = 20.0, 120.0  # for an answer at the cluster's address, and to join it, also on a busy host
-START_S, SLOWER = 300.0, 10  # to start one of our own, and how many times as long Ray gives that
+START_S = 300.0  # to start one of our own
+SLOWER = (1, 1, 2, 4)  # how many times as long Ray gives each start: some fail, some are slow on a busy host
 CLOSE_S = 1.2  # to leave; the rest of our own cluster is then ended by force
 TRIES = 3  # to start ranks on the hosts that there are
 STORE_BYTES = 256 * 2**20  # of our own: results on their way to rank 0, which go to a disk where there are more
@@ -50,11 +51,14 @@ class _RaysClock:
     its code that nothing sets, and on a busy machine that is too little.
     """
 
+    def __init__(self, slower: int) -> None:
+        self.slower = slower
+
     def __getattr__(self, name: str) -> Any:
         return getattr(time, name)
 
     def monotonic(self) -> float:
-        return time.monotonic() / SLOWER
+        return time.monotonic() / self.slower
 
 
 def join(address: str, scratch: str, code: str) -> tuple[str, list[Host]]:
@@ -72,8 +76,7 @@ def join(address: str, scratch: str, code: str) -> tuple[str, list[Host]]:
         own |= {"_temp_dir": f"{scratch}/ray", "_system_config": SYSTEM}
         own |= {"object_store_memory": STORE_BYTES}
         try:
-            ray_node.time = _RaysClock()
-            ray.init(**(own if not address else {"address": address}), **quiet)
+            _init(own if not address else {"address": address}, quiet)
             found.put(list_hosts())
             threading.Event().wait()
         except BaseException as error:  # SystemExit too, which Ray raises where a process of its does not start
@@ -110,6 +113,19 @@ def join(address: str, scratch: str, code: str) -> tuple[str, list[Host]]:
             )
         raise EngineError(reason)
     return str(ray.get_runtime_context().gcs_address), answer
+
+
+def _init(where: dict[str, Any], quiet: dict[str, Any]) -> None:
+    """Initialize Ray, again where it does not come up in the time that it has."""
+    for tried, slower in enumerate(SLOWER, 1):
+        try:
+            ray_node.time = _RaysClock(slower)
+            ray.init(**where, **quiet)
+            return
+        except Exception as error:
+            if tried == len(SLOWER) or "timed out during startup" not in str(error):
+                raise
+            ray.shutdown()
 
 
 def list_hosts() -> list[Host]:

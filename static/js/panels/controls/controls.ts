@@ -72,6 +72,12 @@ export class Controls {
       ),
   });
   #aheadRow = h("label.check", this.#ahead, t("Recompute while waiting for the gradient"));
+  #twice = h("p.footnote.hint", {
+    text: t(
+      "Counted once, before I. Where autograd splits the backward, as in torch, I and W each pay it " +
+        "(torchtitan issue 773).",
+    ),
+  });
   #memory = h("h2", { text: t("Memory") });
   #reset = h("button#reset-costs.link.reset", { onclick: () => this.#resetCosts() }, t("Reset the costs"));
   #locked = h("p#locked.footnote.locked", { hidden: true, text: t("p, m and v are fixed by the imported order.") });
@@ -139,6 +145,7 @@ export class Controls {
       this.#memory,
       this.#recompute.node,
       this.#aheadRow,
+      this.#twice,
       ...nodes("w_share", "memory"),
       this.#reset,
     );
@@ -282,6 +289,7 @@ export class Controls {
     for (const node of [this.#memory, this.#recompute.node]) show(node, !spec.forward_only);
     this.#recompute.set(spec.recompute, customStages(spec) === null ? spec.v : 1); // its chunks are not alike
     show(this.#aheadRow, spec.recompute !== "none" && spec.sizes === null);
+    show(this.#twice, spec.recompute !== "none" && this.#family?.backward !== "full");
     this.#ahead.checked = spec.recompute_at === "ahead";
     this.#options.sync();
     this.#stages.sync();

@@ -121,6 +121,7 @@ export class Options {
   #dealRow = row(t("dealt"), this.#deal);
   #ends = h("div#replica-ends.replica-ends", {
     role: "img",
+    "aria-label": t("When each replica ends"),
     onclick: (event: MouseEvent) => this.#pickReplica(event),
   });
   #waits = h("p#replicas-mean.footnote.hint");
@@ -257,13 +258,13 @@ export class Options {
     show(this.#draw, sizes === null);
     show(this.#injectionRow, sizes !== null);
     show(this.#gain, sizes !== null);
+    for (const node of [this.#dealRow, this.#ends, this.#waits]) show(node, spec.replicas > 1);
     if (sizes === null) return;
     const listed = Array.isArray(injection);
     if (listed && this.#injection.options.length === 2)
       this.#injection.append(h("option", { value: "listed", text: t("as listed"), disabled: true }));
     this.#injection.value = listed ? "listed" : injection;
     this.#deal.value = spec.deal;
-    for (const node of [this.#dealRow, this.#ends, this.#waits]) show(node, spec.replicas > 1);
   }
 
   /** A bar for each replica's end, the shown one marked, and what they lose by waiting for the slowest. */
@@ -278,7 +279,6 @@ export class Options {
       bar.style.height = `${(100 * end) / most}%`;
       return bar;
     });
-    this.#ends.setAttribute("aria-label", this.#waits.textContent ?? "");
     replace(this.#ends, ...bars);
   }
 

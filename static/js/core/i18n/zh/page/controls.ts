@@ -448,7 +448,11 @@ export const CONTROLS = {
   "A step takes {step}: {change} over messages that pass alone.": "一步耗时 {step}：比消息单独传输 {change}。",
   "A step takes {step}: {change} over messages that pass alone; placed receives: {placed}.":
     "一步耗时 {step}：比消息单独传输 {change}；接收按就绪先后安排时：{placed}。",
+  ["Counted once, before I. Where autograd splits the backward, as in torch, I and W each pay it " +
+  "(torchtitan issue 773)."]:
+    "只计一次，在 I 之前。如果由自动求导拆分反向（torch 即如此），I 和 W 各要付一次（torchtitan 的 issue 773）。",
   "Recompute while waiting for the gradient": "等待梯度时重计算",
+  "When each replica ends": "每个副本的结束时间",
   Replicas: "副本",
   Shown: "显示",
   "Data-parallel replicas, each with micro-batches of its own; they wait for the slowest":
