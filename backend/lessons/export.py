@@ -37,6 +37,11 @@ LIVE = (
     *("v-min", "v-half", "v-zb", "dualpipe", "dualpipev", "gis", "gis-h"),
 )
 """The families that the component makes itself."""
+UNSAID: dict[str, Any] = {
+    "unit": "", "tolerance": 0.0, "place": None, "view": None, "right": -1,
+    "others": [], "reasons": [], "ops": [], "goals": [], "sizes": [], "spots": [],
+}  # fmt: skip
+"""What a file leaves out of a question; grade.ts has the same."""
 SIZES = ("family", "p", "m", "v", "group", "lifo", "costs")  # the fields of a spec that it knows
 
 
@@ -56,9 +61,10 @@ def lesson_file(
 
 def answer_key(lesson: Lesson, language: str) -> str:
     """Return what a page without a server grades the answers with, in base64: not to be read by accident."""
-    questions = [sealed(question, language) for question in lesson.questions]
+    whole = [sealed(question, language) for question in lesson.questions]
+    questions = [{key: value for key, value in each.items() if UNSAID.get(key, key) != value} for each in whole]
     answers = {"questions": questions, "reasons": reasons_in(language)}
-    return b64encode(json.dumps(answers, separators=(",", ":")).encode()).decode()
+    return b64encode(json.dumps(answers, separators=(",", ":"), ensure_ascii=False).encode()).decode()
 
 
 def _inlined_picture(folder: Path, name: str) -> str:

@@ -23,7 +23,7 @@ from backend.schedule.order.order import code_table
 from backend.schedule.simulation.costs import Cost, Costs
 from backend.schedule.simulation.message_flow import producers
 from backend.schedule.simulation.metrics import figures
-from backend.schedule.simulation.simulate import Floats, Timeline, lags, replay, simulate
+from backend.schedule.simulation.simulate import Floats, Timeline, replay, simulate
 from backend.schedule.spec import Spec
 
 Middle = Callable[[Floats], Any]
@@ -91,12 +91,8 @@ def calibrate(measured: Timeline, v: int = 1) -> Calibration:
     begin, comm = _begun(measured)
     spent = np.maximum(measured.end - begin, 0.0)
     costs = _costs(measured, spent, comm, v)
-    own = replay(
-        measured.order,
-        _own(measured, begin),
-        lags(measured.order, Costs(comm=comm), v),
-        measured.copy_end - measured.copy_start,
-    )
+    copying = measured.copy_end - measured.copy_start
+    own = replay(measured.order, _own(measured, begin), Costs(comm=comm), copying)
     zero = float(measured.start.min())
     return Calibration(measured, costs, *(_begun_at(each, zero) for each in (simulate(measured.order, costs, v), own)))
 

@@ -20,7 +20,7 @@ from backend.schedule.order.ops import S
 from backend.schedule.order.order import Order, code_table, micro_numbers
 from backend.schedule.simulation.costs import Costs, SizedCosts, durations, own_times
 from backend.schedule.simulation.message_flow import producers
-from backend.schedule.simulation.simulate import lags, replay
+from backend.schedule.simulation.simulate import replay
 
 Ints = npt.NDArray[np.int64]
 
@@ -37,7 +37,7 @@ def with_messages(order: Order, costs: Costs, v: int, streams: str, receives: st
 
 def placed(order: Order, costs: Costs, v: int, streams: str) -> Messages:
     """Return the messages in the order in which they become ready without streams."""
-    ended = replay(replace(order, copies=None), _spent(order, costs, v), lags(order, costs, v)).end
+    ended = replay(replace(order, copies=None), _spent(order, costs, v), costs, v=v).end
     rank = np.repeat(np.arange(order.p), np.diff(order.offsets))
     rule = rules(order.placement)
     number = np.concatenate([np.stack(micro_numbers(order, each), 1) for each in range(order.p)]).astype(np.int64)

@@ -259,10 +259,8 @@ def raise_deadlock(order: Order, at: npt.NDArray[np.int64]) -> NoReturn:
     raise OrderError(text, rank=rank, op=op)
 
 
-def replay(order: Order, spent: Floats, lag: Floats, copying: Floats = NOTHING) -> Timeline:
-    """Time a legal order with each op's own time, ``spent`` (N,), the lags of inputs, and each copy's time, ``copying``
-    (C,).
-    """
+def replay(order: Order, spent: Floats, costs: Costs, copying: Floats = NOTHING, v: int = 1) -> Timeline:
+    """Time a legal order with each op's own time, ``spent`` (N,), and each copy's, ``copying`` (C,)."""
     own, copied = (np.ascontiguousarray(each, np.float64) for each in (spent, copying))
     wire = np.zeros(0 if order.messages is None else len(order.messages))
-    return _advance(order, _NO_COSTS, own, lag, copied, wire)[0]
+    return _advance(order, _NO_COSTS, own, lags(order, costs, v), copied, wire)[0]

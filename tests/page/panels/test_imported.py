@@ -223,8 +223,8 @@ def uneven_trace() -> tuple[dict[str, Any], Timeline]:
     slow = tuple(3.0 if stage == 5 else 1.0 for stage in range(8))
     plain = simulate(order(built), Costs(slow, slow, slow), 2)
     spent = (plain.end - plain.start) * np.random.default_rng(3).lognormal(0.0, 0.25, len(plain.end))
-    unit = 336.9 / float(replay(plain.order, spent, 0.0).end.max())
-    ran = replay(plain.order, spent * unit, 0.0)
+    unit = 336.9 / float(replay(plain.order, spent, Costs()).end.max())
+    ran = replay(plain.order, spent * unit, Costs())
     return trace_export.trace(ran, "x"), ran
 
 

@@ -36,7 +36,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("disk") / "site"
     done = CliRunner().invoke(cli, ["site", str(folder)])
     assert done.exit_code == 0, done.output
-    assert f"{folder}: 36 files" in done.output
+    assert f"{folder}: 40 files" in done.output
     return folder
 
 

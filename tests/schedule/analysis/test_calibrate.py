@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from backend.schedule.analysis.calibrate import calibrate, neutral
 from backend.schedule.families import registry
 from backend.schedule.order.ops import Pair
+from backend.schedule.simulation.costs import Costs
 from backend.schedule.simulation.simulate import Timeline, replay, simulate
 from backend.schedule.spec import Spec
 from tests.support.strategies import optioned, specs
@@ -56,7 +57,7 @@ def test_a_slow_stage_and_a_slow_hop_are_found() -> None:
 @given(specs(max_p=4, max_m=8), st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.25]))
 def test_a_run_whose_ops_vary_is_replayed_exactly(spec: Spec, seed: int, comm: float) -> None:
     order = registry.order(spec)
-    measured = replay(order, np.random.default_rng(seed).uniform(0.5, 2.0, len(order)), comm)
+    measured = replay(order, np.random.default_rng(seed).uniform(0.5, 2.0, len(order)), Costs(comm=comm))
     found = calibrate(measured, spec.v)
     np.testing.assert_allclose(found.replayed.end, measured.end, rtol=1e-9)
     assert found.replay_error == pytest.approx(0.0, abs=1e-9)
@@ -69,21 +70,21 @@ def test_a_replay_at_equal_times_is_the_simulation() -> None:
     ):
         spec = registry.read({"costs": {"comm": 0.5}, **given_spec})
         plan = ran(spec)
-        again = replay(plan.order, plan.end - plan.start, 0.5, plan.copy_end - plan.copy_start)
+        again = replay(plan.order, plan.end - plan.start, Costs(comm=0.5), plan.copy_end - plan.copy_start)
         np.testing.assert_allclose([*again.end, *again.copy_end], [*plan.end, *plan.copy_end])
 
 
 def test_waiting_for_the_slower_rank_is_in_the_replay_and_not_in_the_medians() -> None:
     order = registry.order(registry.read({"family": "1f1b", "p": 2, "m": 64}))
     spent = np.where(np.random.default_rng(1).random(len(order)) < 0.3, 2.0, 1.0)
-    found = calibrate(replay(order, spent, 0.0), 1)
+    found = calibrate(replay(order, spent, Costs()), 1)
     assert found.error < -0.2
     assert found.replay_error == pytest.approx(0.0, abs=1e-9)
 
 
 def test_a_late_message_is_in_neither() -> None:
     order = registry.order(registry.read({"family": "1f1b", "p": 2, "m": 16}))
-    plain = replay(order, np.ones(len(order)), 0.0)
+    plain = replay(order, np.ones(len(order)), Costs())
     late = plain.start > plain.end.max() / 2
     measured = Timeline(order, plain.start + 3.0 * late, plain.end + 3.0 * late)
     found = calibrate(measured, 1)

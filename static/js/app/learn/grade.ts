@@ -89,9 +89,16 @@ function gradeSizes({ goals, sizes }: Sealed, given: string, reasons: Reasons, f
   return wrong(reasons, "not_reached", { sizes: shown, found: values.join(reasons.between ?? ", ") });
 }
 
+const UNSAID = {
+  ...{ unit: "", tolerance: 0, place: null, view: null, right: -1 },
+  ...{ others: [], reasons: [], ops: [], goals: [], sizes: [], spots: [] },
+};
+
 /** The answers of a lesson, from the base64 that they come in. */
-export const opened = (sealed: string): Key =>
-  JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(sealed), (char) => char.charCodeAt(0))));
+export function opened(sealed: string): Key {
+  const key = JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(sealed), (char) => char.charCodeAt(0))));
+  return { ...key, questions: key.questions.map((question: object) => ({ ...UNSAID, ...question })) };
+}
 
 /** A number as the server writes it in a lesson. */
 function plain(value: number) {
