@@ -24,28 +24,13 @@ import {
 import { forkOf, recognise, references } from "../static/js/core/workbench/references.ts";
 import { scoreOf } from "../static/js/core/workbench/score.ts";
 import { violations } from "../static/js/core/workbench/violations.ts";
+import { DEFAULTS, UNIT } from "../tests/js/support/helpers.ts";
 import type { Spec } from "../static/js/core/schedule/types.ts";
 
 const ROUNDS = Number(process.argv[2] ?? 7);
 const LIMIT = 50; // ms
-const COSTS = { F: 1, I: 1.1, W: 0.9, comm: 0.05, FB: null, S: null, T: null, O: null, R: null, wire: 0 };
-const SPEC: Spec = {
-  ...{ family: "imported", p: 16, m: 64, v: 8, group: null, memory: null, w_share: 1, lifo: false, recompute: "none" },
-  ...{
-    layers: null,
-    vocabulary: "plain",
-    offload: "none",
-    recompute_at: "backward",
-    streams: "none",
-    receives: "torch",
-    shared_link: false,
-    weights: null,
-    effort: null,
-    seed: 0,
-  },
-  ...{ order: null, forward_only: false, frozen: null, costs: COSTS },
-  ...{ sizes: null, fixed: 0, injection: "given", replicas: 1, deal: "given", replica: 0 },
-};
+const COSTS = { ...UNIT, I: 1.1, W: 0.9, comm: 0.05 };
+const SPEC: Spec = { ...DEFAULTS, family: "imported", p: 16, m: 64, v: 8, seed: 0, costs: COSTS };
 
 const board = createBoard(SPEC, "looped");
 const whole = forkOf(board, "interleaved-zb");

@@ -10,6 +10,8 @@ from click.testing import CliRunner, Result
 
 import bubbleline as bl
 from app import cli
+from backend.schedule.families import registry
+from backend.schedule.interop import torch_csv
 
 
 def check(*args: str | Path) -> Result:
@@ -107,3 +109,15 @@ def test_the_outcome_is_written_as_junit(files: dict[str, Path], tmp_path: Path)
         ("broken", "order"): ["failure"],
         ("broken", "bubble"): ["skipped"],
     }
+
+
+def test_a_file_with_messages_is_timed_with_its_own_on_the_streams_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "order.csv"
+    spec = registry.read({"family": "interleaved", "p": 4, "m": 8, "v": 2, "streams": "rank", "receives": "placed"})
+    file.write_text(torch_csv.dump(registry.order(spec)))
+    own = CliRunner().invoke(cli, ["check", str(file), "--f", "1", "--streams", "rank"])
+    assert "makespan 28.5," in own.output
+    plain = torch_csv.dump(registry.order(spec.with_(streams="none", receives="torch")))
+    file.write_text(plain)
+    lowered = CliRunner().invoke(cli, ["check", str(file), "--streams", "rank"])
+    assert "makespan 33.5," in lowered.output

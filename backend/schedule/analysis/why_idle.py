@@ -138,11 +138,11 @@ class IdleReasons:
     def _travel(self, last: Input, by: float = np.inf) -> str:
         ended, hop = self._times[1][last.i], self.spec.timing.comm
         if last.receive >= 0:
-            passed, arrives = self.timeline.arrived[last.receive], last.arrives + last.lead
+            arrives = last.arrives + last.lead
             there = _number(arrives)
             held_up = self._held_up(last)
             if held_up:
-                late = f" and arrives at {there}" if arrives > passed or self.spec.costs.wire > 0 else ""
+                late = f" and arrives at {there}" if arrives > self.timeline.sent[last.receive] else ""
                 return f"ends at {_number(ended)}; its message waits {held_up}{late}"
             return f"ends at {_number(ended)}" + (f" and arrives at {there}" if arrives > ended else "")
         if not last.hop or hop == 0:
@@ -264,8 +264,11 @@ class IdleReasons:
 
     def _lead(self, i: int, half: int) -> float:
         """Return how long before a half's input arrives op i may begin."""
-        order, costs = self.timeline.order, self.spec.timing
-        return float(leads(order.placement, costs, self.spec.v)[self._rank(i), order.codes[i], half])
+        return float(self._leads[self._rank(i), self.timeline.order.codes[i], half])
+
+    @cached_property
+    def _leads(self) -> Floats:
+        return leads(self.timeline.order.placement, self.spec.timing, self.spec.v)
 
     def _inputs_of_copy(self, i: int) -> list[Input]:
         order = self.timeline.order

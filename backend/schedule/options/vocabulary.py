@@ -27,7 +27,7 @@ from backend.schedule.order.dependencies import rules
 from backend.schedule.order.ops import B, F, S, T
 from backend.schedule.order.order import Order, code_table, encode, from_rows, micro_numbers
 from backend.schedule.order.placement import place
-from backend.schedule.simulation.costs import Costs, durations, leads
+from backend.schedule.simulation.costs import Costs, durations, lags
 
 Codes = npt.NDArray[np.uint8]
 
@@ -81,8 +81,7 @@ def insert(order: Order, costs: Costs, v: int, barriers: int) -> Order:
     """
     chunks, rule = order.chunks, rules(order.placement, barriers)
     extra = np.array([encode(S, 0, chunks), encode(T, 0, chunks)], np.int64)
-    lag = rule.hops * np.float64(costs.comm) - leads(order.placement, costs, v)
-    cost = durations(order.placement, costs, v)
+    lag, cost = lags(rule, order.placement, costs, v), durations(order.placement, costs, v)
     out = np.zeros(len(order) + 2 * order.p * order.n, np.uint8)
     offsets = order.offsets + 2 * order.n * np.arange(order.p + 1)
     done = np.full((rule.rows, order.n), np.inf)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from backend.schedule.order.dependencies import Rules
 from backend.schedule.order.ops import KINDS, PAIR, B, F, I
 from backend.schedule.order.order import Order, code_count, code_table, decode, micro_numbers
 from backend.schedule.order.placement import Placement
@@ -113,6 +114,14 @@ def leads(placement: Placement, costs: Costs, v: int) -> Floats:
         elif kind == PAIR:
             table[:, code, 1] = lead[:, back]
     return table
+
+
+def lags(rule: Rules, placement: Placement, costs: Costs, v: int) -> Floats:
+    """Return (p, codes, 2): how long after each half's input is made an op may begin; below 0 where it needs no
+    gradient at first.
+    """
+    hops: Floats = rule.hops * np.float64(costs.comm)
+    return hops if costs.lead == 0.0 else hops - leads(placement, costs, v)
 
 
 def own_times(order: Order, costs: SizedCosts, v: int) -> Floats:

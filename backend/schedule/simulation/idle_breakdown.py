@@ -1,9 +1,9 @@
 """Break the time of every rank down: ops by kind, waiting by cause, fill and drain.
 
-The parts of a rank sum to the makespan. *hop*: the op's input is in transit; *line*: it is
-made, and its message waits behind others on a stream; *copy*: its activations are being
-reloaded from host memory; *wait*: another rank has not made the input yet; *fill*, *drain*: before a rank's first op
-and after its last one. Only for planned times: a measured run does not record when an input was made.
+The parts of a rank sum to the makespan. *hop*: the op's input is in transit; *line*: it is made, and its message stands
+behind others on a stream; *copy*: its activations are being reloaded from host memory; *wait*: another rank has not
+made the input yet; *fill*, *drain*: before a rank's first op and after its last one. Only for planned times: a
+measured run does not record when an input was made.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy.typing as npt
 from backend.schedule.order.dependencies import arrivals, rules_of
 from backend.schedule.order.ops import PAIR, B, F, I, S, T, W
 from backend.schedule.order.order import Order, code_table, micro_numbers
-from backend.schedule.simulation.costs import Costs
+from backend.schedule.simulation.costs import Costs, lags
 from backend.schedule.simulation.lanes import through_messages
-from backend.schedule.simulation.simulate import Timeline, advance, lags
+from backend.schedule.simulation.simulate import Timeline, advance
 
 Floats = npt.NDArray[np.float64]
 USEFUL = {"F": F, "I": I, "B": B, "W": W, "F and B": PAIR, "S": S, "T": T}
@@ -37,6 +37,7 @@ def idle_breakdown(order: Order, costs: Costs, v: int) -> IdleBreakdown:
     """Compute the parts of every rank of a legal order at these costs."""
     timeline, _, done = advance(order, costs, v)
     parts = {name: np.zeros(order.p) for name in (*USEFUL, *WASTED)}
+    lag = lags(rules_of(order), order.placement, costs, v)
     first, last = float(timeline.start.min()), float(timeline.end.max())
     for rank in range(order.p):
         start, end = timeline.rank(rank)
@@ -45,7 +46,7 @@ def idle_breakdown(order: Order, costs: Costs, v: int) -> IdleBreakdown:
             parts[name][rank] = (end - start)[kind == code].sum()
         parts["fill"][rank], parts["drain"][rank] = start[0] - first, last - end[-1]
         gap = start[1:] - end[:-1]
-        flight, stood, copied = _awaited(timeline, rank, done, lags(order, costs, v)[rank])
+        flight, stood, copied = _awaited(timeline, rank, done, lag[rank])
         hop, copy = np.minimum(flight[1:], gap), np.where(copied[1:], gap, 0.0)
         line = np.minimum(stood[1:], gap - hop)
         parts["hop"][rank], parts["line"][rank], parts["copy"][rank] = hop.sum(), line.sum(), copy.sum()

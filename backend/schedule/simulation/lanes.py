@@ -47,7 +47,7 @@ def jobs_of(order: Order, rule: Rules, copying: Floats, wire: Floats) -> Jobs:
     meetings = 0
     for part in parts:
         part[5] += meetings
-        meetings += int(part[5].max(initial=meetings - 1)) + 1 - meetings
+        meetings = 1 + int(part[5].max(initial=meetings - 1))
     rank, lane, issued, row, micro, meeting, cost = np.concatenate(parts, axis=1)
     sequence = np.lexsort((lane, rank))
     place = np.empty(len(sequence), np.int64)

@@ -16,7 +16,7 @@ from backend.schedule.errors import OrderError, message
 from backend.schedule.order.dependencies import rules_of
 from backend.schedule.order.order import Order
 from backend.schedule.simulation import periodic
-from backend.schedule.simulation.costs import Costs, SizedCosts, copy_times, durations, leads, own_times, wire_times
+from backend.schedule.simulation.costs import Costs, SizedCosts, copy_times, durations, lags, own_times, wire_times
 from backend.schedule.simulation.lanes import jobs_of, through_messages
 from backend.schedule.simulation.timeline import NOTHING, Floats, Timeline
 
@@ -187,7 +187,7 @@ def advance(order: Order, costs: Costs, v: int) -> tuple[Timeline, npt.NDArray[n
     """Run an order until it ends or deadlocks, and return its times, (p,) the flat index each rank reached, and
     (rows, n) when each result was made (-1: never). ``simulate`` is quicker for a long order that repeats.
     """
-    lag = lags(order, costs, v)
+    lag = lags(rules_of(order), order.placement, costs, v)
     beside = NOTHING if order.copies is None else copy_times(order, costs, v), wire_times(order, costs)
     if isinstance(costs, SizedCosts):
         timeline, at, done = _advance(order, _NO_COSTS, own_times(order, costs, v), lag, *beside)
@@ -226,14 +226,6 @@ def _advance(
     return timeline, at, done
 
 
-def lags(order: Order, costs: Costs, v: int) -> Floats:
-    """Return (p, codes, 2): how long after each half's input is made an op may begin; below 0 where it needs no
-    gradient at first.
-    """
-    hops: Floats = rules_of(order).hops * np.float64(costs.comm)
-    return hops if costs.lead == 0.0 else hops - leads(order.placement, costs, v)
-
-
 def simulate(order: Order, costs: Costs, v: int = 1) -> Timeline:
     """Time a legal order. ``v``, the family's chunks per device, divides the costs given per device.
 
@@ -241,7 +233,9 @@ def simulate(order: Order, costs: Costs, v: int = 1) -> Timeline:
     Raises OrderError for an order that deadlocks; ``check.check`` explains the deadlock.
     """
     if order.repeats is not None and not isinstance(costs, SizedCosts):
-        times = np.append(durations(order.placement, costs, v), np.abs(lags(order, costs, v)))
+        times = np.append(
+            durations(order.placement, costs, v), np.abs(lags(rules_of(order), order.placement, costs, v))
+        )
         shorter = periodic.timed(order, times, lambda fewer: advance(fewer, costs, v))
         if shorter is not None:
             return shorter
@@ -263,4 +257,4 @@ def replay(order: Order, spent: Floats, costs: Costs, copying: Floats = NOTHING,
     """Time a legal order with each op's own time, ``spent`` (N,), and each copy's, ``copying`` (C,)."""
     own, copied = (np.ascontiguousarray(each, np.float64) for each in (spent, copying))
     wire = np.zeros(0 if order.messages is None else len(order.messages))
-    return _advance(order, _NO_COSTS, own, lags(order, costs, v), copied, wire)[0]
+    return _advance(order, _NO_COSTS, own, lags(rules_of(order), order.placement, costs, v), copied, wire)[0]

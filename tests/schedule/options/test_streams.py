@@ -17,6 +17,7 @@ from backend.schedule.interop.csv_messages import cells_of
 from backend.schedule.order.messages import RECEIVES, STREAMS
 from backend.schedule.order.order import Order
 from backend.schedule.simulation.deadlock import deadlock
+from backend.schedule.simulation.idle_breakdown import idle_breakdown
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 from tests.support import cases
@@ -76,6 +77,14 @@ def test_torchs_receives_cost_interleaved_up_to_a_third_and_ours_nothing(
     steps = {streams: step(spec.with_(streams=streams)) for streams in SHARED}
     assert steps == {"rank": rank, "direction": direction, "edge": ideal}
     assert {step(spec.with_(streams=streams, receives="placed")) for streams in SHARED} == {ideal}
+
+
+def test_the_time_that_messages_stand_in_line_is_a_part_of_its_own() -> None:
+    for receives, stands in (("torch", True), ("placed", False)):
+        spec = Spec("interleaved", 4, 8, 2, streams="rank", receives=receives)
+        spent = idle_breakdown(registry.order(spec), spec.timing, spec.v)
+        assert (spent.parts["line"].sum() > 0) == stands
+        assert sum(spent.parts.values()).tolist() == [spent.makespan] * 4  # type: ignore[union-attr]
 
 
 @given(spec=specs(max_p=6, max_m=12), streams=st.sampled_from(SHARED))
