@@ -133,10 +133,10 @@ def child(pipe: Connection, program: Program, rank: int, folder: str, places: Fi
     step = torchs(program, rank, module)
     times: dict[str, list[tuple[float, ...]]] = {name: [] for name in NAMES}
     mine = program.ranks[rank]
-    shm = SharedMemoryTransport(box, rank, (1, WIDTH), spin=SPIN_NS if ranks <= cores() else 0)
+    shm = SharedMemoryTransport(box, rank, [(1, WIDTH)] * program.micros, spin=SPIN_NS if ranks <= cores() else 0)
     for _ in range(WARM + REPEATS):
         ledger = Ledger(f"{folder}/board", rank, ranks, places)
-        gloo = GlooTransport(group, mine.receives(), (1, WIDTH))
+        gloo = GlooTransport(group, mine.receives(), [(1, WIDTH)] * program.micros)
         for name, run in (
             ("ours", lambda ledger=ledger: ours(mine, shm, part, ledger)),
             ("gloo", lambda ledger=ledger, gloo=gloo: ours(mine, gloo, part, ledger)),

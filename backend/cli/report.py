@@ -15,7 +15,9 @@ from backend.runs.run_series import Rows
 from backend.schedule.analysis.calibrate import Calibration, calibrate
 from backend.schedule.interop import run_trace
 from backend.schedule.order.order import Order
+from backend.schedule.simulation.costs import SizedCosts
 from backend.schedule.simulation.simulate import Timeline
+from backend.schedule.spec import Spec
 
 NOTHING = 0.0005  # a share that is shown as 0.0 %
 IDLE = {
@@ -75,11 +77,11 @@ def write_trace(path: Path, shape: Mapping[str, Any], order: Order, rows: Rows, 
     path.write_text(json.dumps(trace(order, rows, title, shape["device"])) + "\n")
 
 
-def calibration_of(order: Order, rows: Rows, v: int) -> Calibration:
+def calibration_of(order: Order, rows: Rows, spec: Spec) -> Calibration:
     """Return the costs of a run, in ms."""
     measured = run_trace.timeline_of(order, rows["ops"], rows["copies"])
     times = (measured.start, measured.end, measured.copy_start, measured.copy_end)
-    return calibrate(Timeline(order, *(part / 1e6 for part in times)), v)
+    return calibrate(Timeline(order, *(part / 1e6 for part in times)), spec.v, spec.timing)
 
 
 def calibration_lines(calibration: Calibration) -> list[str]:
@@ -89,6 +91,9 @@ def calibration_lines(calibration: Calibration) -> list[str]:
     for name, cost in costs.items():
         shown = " ".join(f"{each:.3f}" for each in cost) if isinstance(cost, list) else f"{cost:.3f}"
         lines.append(f"  {name:<4} {shown}" + ("   by stage" if isinstance(cost, list) else ""))
+    if isinstance(calibration.costs, SizedCosts):
+        lines[0] = "costs measured of a micro-batch of size 1, in ms:"
+        lines.append(f"  {calibration.costs.fixed:.0%} of an op does not depend on the size of its micro-batch")
     predicted, measured = (
         float(one.end.max() - one.start.min()) for one in (calibration.predicted, calibration.measured)
     )

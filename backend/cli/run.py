@@ -96,7 +96,7 @@ def run(csv_file: Path | None, calibrating: bool, trace: Path | None, as_json: b
     shape = as_shape(last, order, rows) | {"peak_memory": memory}
     lines = _verdict_lines(shape, order.forward_only) + memory_lines(memory, spec.memory)
     if calibrating:
-        calibration = calibration_of(order, rows, spec.v)
+        calibration = calibration_of(order, rows, spec)
         shape["calibration"] = calibration.as_dict() | {"residual_ms": calibration.residual.round(6).tolist()}
         lines += [*idle_lines(shape), *calibration_lines(calibration)]
     if trace is not None:

@@ -60,7 +60,7 @@ def _row(series: Series, spec: Spec, job: dict[str, Any]) -> dict[str, Any]:
     last, rows = series.run(job | {"spec": spec.to_json(), "order": wire.to_text(order)})
     if last["event"] != "finished":
         return {"spec": spec.to_json(), "status": last["event"]} | unfinished(last)
-    calibration = calibration_of(order, rows, spec.v)
+    calibration = calibration_of(order, rows, spec)
     found = {key: last[key] for key in MEASURED if key in last}
     memory = memory_of(spec, simulate(order, spec.timing, spec.v))
     more = {"calibrated": calibration.as_dict(), "notes": last.get("notes", []), "peak_memory": memory}

@@ -61,7 +61,7 @@ def calibrated(run: Run, order: Order) -> dict[str, Any]:
     timeline = run_trace.timeline_of(order, rows["ops"], rows["copies"])
     times = (timeline.start, timeline.end, timeline.copy_start, timeline.copy_end)
     measured = Timeline(order, *(part / unit for part in times))
-    again = _same_order(_short(neutral(spec, calibrate(measured, spec.v))), order)
+    again = _same_order(_short(neutral(spec, calibrate(measured, spec.v, spec.timing))), order)
     predicted, real = figures(simulate(order, again.timing, again.v)), figures(measured)
     return {
         "spec": again.to_json(),

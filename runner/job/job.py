@@ -203,7 +203,7 @@ class Job:
         training, programs = plan.training, plan.program.ranks
         shared = plan.device == "cpu" and not plan.together
         sends = [len(program.sends()) for program in programs]
-        needs = MailboxNeeds(sends, training.tags, training.message_bytes) if shared else None
+        needs = MailboxNeeds(sends, training.tags, max(training.message_bytes)) if shared else None
         resources = self.engine.job_resources(needs)
         counts = [len(program.steps) for program in programs]
         copies = [len(program.copies) for program in programs]

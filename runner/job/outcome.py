@@ -83,7 +83,7 @@ def timing_details(plan: JobPlan, board: Board, record_ns: float, found: Outcome
     busy_ns = np.add.reduceat(times[:, OP.end] - times[:, OP.start], offsets[:-1])
     planned = plan.timeline.busy()
     copies = board.copy_times[:, (COPY.start, COPY.end)].T / (found.unit_ms * 1e6)
-    calibrated = calibrate(replace(found.timeline, copy_start=copies[0], copy_end=copies[1]), plan.v)
+    calibrated = calibrate(replace(found.timeline, copy_start=copies[0], copy_end=copies[1]), plan.v, plan.costs)
     rank, ops = slowest(busy_ns.tolist(), planned.tolist()), int(np.diff(offsets).max())
     makespan = max(1, int(times[:, OP.end].max() - times[:, OP.start].min()))
     return {

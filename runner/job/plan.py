@@ -20,14 +20,14 @@ from backend.schedule.order.ops import Pair
 from backend.schedule.order.order import Order
 from backend.schedule.order.weight_versions import weight_versions
 from backend.schedule.simulation.check import check
-from backend.schedule.simulation.costs import Costs, copy_times, leads
+from backend.schedule.simulation.costs import Costs, SizedCosts, copy_times, leads
 from backend.schedule.simulation.memory import peaks
 from backend.schedule.simulation.pace import default_unit_ms, mean_op
 from backend.schedule.simulation.simulate import Timeline, simulate
 from backend.schedule.spec import Spec
 from runner import devices
 from runner.devices import MAX_RANKS, Machine
-from runner.model.config import SMALL, TINY, Shape, Training, blocks_of, shape_from_json
+from runner.model.config import SMALL, TINY, Shape, Training, blocks_of, sequences_of, shape_from_json
 from runner.program.compile import Program, build
 from runner.program.instructions import Transfer
 from runner.protocol import Run
@@ -296,6 +296,7 @@ def _training(run: Run, spec: Spec, order: Order, shape: Shape, asynchronous: bo
         order.forward_only,
         spec.frozen or (),
         spec.recompute_at == "ahead",
+        sequences_of(timing.sizes, shape) if isinstance(timing := spec.timing, SizedCosts) else (),
     )
 
 

@@ -23,7 +23,8 @@ MOST_BLOCKS = 8  # of one stage, times model.layers: the ratios of real layers, 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Sizes of one stage: `layers` blocks per stage if all are alike, `batch` sequences per micro-batch."""
+    """Sizes of one stage: `layers` blocks per stage if all are alike, `batch` sequences per micro-batch, of `sequence`
+    tokens each in the longest one."""
 
     hidden: int = 32
     heads: int = 2
@@ -31,11 +32,6 @@ class Shape:
     batch: int = 2
     vocabulary: int = 64
     layers: int = 1
-
-    @property
-    def activation(self) -> tuple[int, int, int]:
-        """Return the shape (batch, sequence, hidden) of messages between two stages."""
-        return (self.batch, self.sequence, self.hidden)
 
 
 TINY = Shape()
@@ -71,7 +67,8 @@ class Training:
     `dtype` is the type of activations, of messages and of the arithmetic; weights and sums of their gradients are
     always float32. `forward_only`: inference, in which nothing is trained; its results are outputs and losses. `frozen`
     stages are not trained: embedding and output layer with the first and the last of them, also where they are sharded.
-    `ahead`: what is computed again is so before the gradient is there.
+    `ahead`: what is computed again is so before the gradient is there. `sequences` has the tokens of a sequence of each
+    micro-batch of a step where they differ.
     """
 
     shape: Shape
@@ -86,11 +83,23 @@ class Training:
     forward_only: bool = False
     frozen: tuple[int, ...] = ()
     ahead: bool = False
+    sequences: tuple[int, ...] = ()
 
     @property
-    def message_bytes(self) -> int:
-        """Return the bytes of the payload of a message between two stages, in whole 64-bit words."""
-        return -(-math.prod(self.shape.activation) * ITEM_BYTES[self.dtype] // 8) * 8
+    def activations(self) -> list[tuple[int, int, int]]:
+        """Return the shape (batch, sequence, hidden) of each micro-batch's messages between two stages."""
+        lengths = self.sequences or (self.shape.sequence,) * self.micros
+        return [(self.shape.batch, length, self.shape.hidden) for length in lengths]
+
+    @property
+    def message_bytes(self) -> list[int]:
+        """Return the bytes of the payload of each micro-batch's messages, in whole 64-bit words."""
+        return [-(-math.prod(each) * ITEM_BYTES[self.dtype] // 8) * 8 for each in self.activations]
+
+    @property
+    def longest(self) -> int:
+        """Return the micro-batch with the longest sequences."""
+        return self.sequences.index(max(self.sequences)) if self.sequences else 0
 
     @property
     def tags(self) -> int:
@@ -114,6 +123,11 @@ class Training:
     def share(self) -> float:
         """Return the share of a micro-batch in the step's loss."""
         return 1.0 if self.asynchronous else 1.0 / self.micros
+
+
+def sequences_of(sizes: Sequence[float], shape: Shape) -> tuple[int, ...]:
+    """Return the tokens of a sequence of each micro-batch: in the ratios of their sizes, and at least one."""
+    return tuple(max(1, round(shape.sequence * size / max(sizes))) for size in sizes)
 
 
 def blocks_of(layers: Sequence[int] | None, stages: int, shape: Shape) -> tuple[int, ...]:

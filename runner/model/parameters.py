@@ -94,8 +94,11 @@ class Data:
 
     def __init__(self, training: Training, device: torch.device, step: int = 0) -> None:
         self.device = device
-        micros = range(step * training.micros, (step + 1) * training.micros)
-        self.batches = [_tokens(training.shape, micro, training.seed).to(device) for micro in micros]
+        first = step * training.micros
+        self.batches = [
+            _tokens(training, first + micro, batch, sequence).to(device)
+            for micro, (batch, sequence, _) in enumerate(training.activations)
+        ]
 
     def inputs(self, micro: int) -> Tensor:
         """Return the first stage's input, tokens (batch, sequence)."""
@@ -122,10 +125,10 @@ def named_outputs(outputs: Mapping[int, Tensor]) -> dict[str, Tensor]:
     return {f"{OUTPUT}{micro}": output.cpu() for micro, output in outputs.items()}
 
 
-def _tokens(shape: Shape, micro: int, seed: int) -> Tensor:
-    """Return the tokens (batch, sequence + 1) of a micro-batch."""
-    random = torch.Generator().manual_seed(seed * 1_000_003 + 500_000_003 + micro)
-    return torch.randint(shape.vocabulary, (shape.batch, shape.sequence + 1), generator=random)
+def _tokens(training: Training, micro: int, batch: int, sequence: int) -> Tensor:
+    """Return the tokens (batch, sequence + 1) of a micro-batch, counted over all steps."""
+    random = torch.Generator().manual_seed(training.seed * 1_000_003 + 500_000_003 + micro)
+    return torch.randint(training.shape.vocabulary, (batch, sequence + 1), generator=random)
 
 
 def _matrix(rows: int, columns: int, random: torch.Generator) -> Tensor:

@@ -159,7 +159,7 @@ def _logits(model: Sequence[Parameters], training: Training, data: Data, micro: 
     """Return the logits (batch, sequence, vocabulary) of one micro-batch, in the model's type."""
     dtype, heads, first, last = dtype_of(training), training.shape.heads, model[0], model[-1]
     x = functional.embedding(data.inputs(micro), first["tokens"]).to(dtype)  # (batch, sequence, hidden)
-    x = x + first["positions"].to(dtype)
+    x = x + first["positions"][: x.shape[1]].to(dtype)
     for index, stage in enumerate(model):
         for number in range(training.blocks[index]):
             x = _block(stage, f"blocks.{number}.", x, heads)

@@ -93,7 +93,7 @@ class Stage(nn.Module):
             x = ops.embed(x, self.tokens)
         x = x.to(self.dtype)
         if self.first:
-            x = x + ops.embed(self.get_buffer("range"), self.positions).to(self.dtype)
+            x = x + ops.embed(self.get_buffer("range")[: x.shape[1]], self.positions).to(self.dtype)
         for block in self.blocks:
             x = ops.layer(block, x)
         return x if self.ends or not self.last else ops.norm(x, self.norm, self.bias)

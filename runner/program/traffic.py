@@ -6,6 +6,8 @@ spread over all ranks). Knows no tensors.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -21,11 +23,11 @@ class Traffic:
 
     Per rank: `messages`, those that it receives, in the order in which it needs them, each with the index of that op;
     `rows` (messages, 5), the first fields of `MessageRow`; `moved` (ops, 2), the bytes that each op receives and
-    sends. `bytes` is the size of one message with its header; all are equal.
+    sends. `bytes` (micro-batches,) is the size of a message of each, with its header.
     """
 
-    def __init__(self, program: Program, payload_bytes: int) -> None:
-        self.bytes = HEADER_BYTES + payload_bytes
+    def __init__(self, program: Program, payload_bytes: Sequence[int]) -> None:
+        self.bytes = HEADER_BYTES + np.array(payload_bytes, np.int64)
         self.messages: list[list[tuple[int, Transfer]]] = [
             [(step.index, transfer) for step in rank.steps for transfer in _received(step)] for rank in program.ranks
         ]
@@ -39,8 +41,9 @@ class Traffic:
 
     def _of(self, step: Step) -> tuple[int, int]:
         """Return the bytes that an op receives and sends."""
-        sent = sum(task.output_transfer is not None and not task.output_transfer.local for task in step.tasks)
-        return len(_received(step)) * self.bytes, sent * self.bytes
+        sent = _between_ranks(task.output_transfer for task in step.tasks)
+        received, posted = (sum(int(self.bytes[each.micro]) for each in some) for some in (_received(step), sent))
+        return received, posted
 
 
 def _row(transfer: Transfer) -> list[int]:
@@ -52,6 +55,8 @@ def _array(rows: list[list[int]]) -> Ints:
 
 
 def _received(step: Step) -> list[Transfer]:
-    return [
-        task.input_transfer for task in step.tasks if task.input_transfer is not None and not task.input_transfer.local
-    ]
+    return _between_ranks(task.input_transfer for task in step.tasks)
+
+
+def _between_ranks(transfers: Iterable[Transfer | None]) -> list[Transfer]:
+    return [transfer for transfer in transfers if transfer is not None and not transfer.local]

@@ -75,8 +75,8 @@ class Stream:
     def _messages(self, rank: int, since: int, until: int) -> Ints:
         """Return (n, 9) as `MessageRow`."""
         times = self.board.message_rows(rank, since, until)
-        size = np.full(len(times), self.traffic.bytes)
-        return np.column_stack((self.traffic.rows[rank][since:until], times, size))
+        rows = self.traffic.rows[rank][since:until]
+        return np.column_stack((rows, times, self.traffic.bytes[rows[:, 4]]))
 
 
 def _numbered(rank: int, since: int, times: Ints) -> Ints:

@@ -10,7 +10,7 @@ import torch
 from runner.devices import cores
 from runner.program.instructions import RankProgram, Transfer
 from runner.telemetry.event_clock import EventClock
-from runner.transport.base import Transport
+from runner.transport.base import Shapes, Transport
 from runner.transport.gloo import GlooTransport
 from runner.transport.mailbox import Mailbox
 from runner.transport.nccl import NcclTransport, nccl_groups
@@ -25,7 +25,7 @@ def create_transport(
     program: RankProgram,
     *,
     ranks: int,
-    shape: Sequence[int],
+    shapes: Shapes,
     dtype: torch.dtype,
     device: torch.device,
     queues: Queues | None = None,
@@ -35,7 +35,7 @@ def create_transport(
     store: str = "",
     arrivals: Sequence[Transfer] = (),
 ) -> Transport:
-    """Create the transport of one rank for messages of `shape` (batch, sequence, hidden).
+    """Create the transport of one rank for messages of `shapes` (batch, sequence, hidden), one for each micro-batch.
 
     `queues` are given where the ranks are threads of one process, with an `event_clock` if their ops are timed by
     events; `mailbox` where they share memory; `group` where they are CPUs that do not. Otherwise they are GPUs: their
@@ -47,7 +47,7 @@ def create_transport(
         return ThreadTransport(queues, device)
     if mailbox is not None:
         own_core = ranks <= cores() and not program.copies and program.output is None
-        return SharedMemoryTransport(mailbox, program.rank, shape, dtype, SPIN_NS if own_core else 0)
+        return SharedMemoryTransport(mailbox, program.rank, shapes, dtype, SPIN_NS if own_core else 0)
     if device.type == "cpu":
-        return GlooTransport(group, program.receives(), shape, dtype)
-    return NcclTransport(nccl_groups(store, ranks), program.sends(), arrivals, shape, device, dtype)
+        return GlooTransport(group, program.receives(), shapes, dtype)
+    return NcclTransport(nccl_groups(store, ranks), program.sends(), arrivals, shapes, device, dtype)

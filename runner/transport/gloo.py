@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any
@@ -20,7 +20,7 @@ from torch import Tensor
 
 from runner.program.instructions import Transfer
 from runner.telemetry.clock import common, now
-from runner.transport.base import WORDS
+from runner.transport.base import WORDS, Shapes
 
 AHEAD_BYTES = 64 * 2**20  # memory that receives posted ahead may take on a rank
 REAP = 32  # sends passed to the reaping thread at a time
@@ -29,14 +29,15 @@ REAP = 32  # sends passed to the reaping thread at a time
 class Parcel:
     """The buffer of one message: int64 (words,), two of them times, with a `payload` of one shape and type in it."""
 
-    __slots__ = ("buffer", "payload", "times")
+    __slots__ = ("buffer", "payload", "shape", "times")
 
     def __init__(self, shape: Sequence[int], dtype: torch.dtype) -> None:
-        size = torch.Size(shape).numel() * dtype.itemsize
+        self.shape = torch.Size(shape)
+        size = self.shape.numel() * dtype.itemsize
         self.buffer = torch.empty(WORDS + -(-size // 8), dtype=torch.int64)
         self.times = self.buffer.numpy()[:2]
         start = WORDS * 8 // dtype.itemsize
-        self.payload = self.buffer.view(dtype)[start : start + torch.Size(shape).numel()].view(shape)
+        self.payload = self.buffer.view(dtype)[start : start + self.shape.numel()].view(self.shape)
 
     @property
     def bytes(self) -> int:
@@ -45,13 +46,13 @@ class Parcel:
 
 
 class GlooTransport:
-    """Messages of one shape and type between the ranks of a gloo group; `receives` in the order in which they are
-    needed."""
+    """Messages between the ranks of a gloo group; `receives` in the order in which they are needed, `shapes` of each
+    micro-batch's."""
 
     def __init__(
-        self, group: Any, receives: Iterable[Transfer], shape: Sequence[int], dtype: torch.dtype = torch.float32
+        self, group: Any, receives: Iterable[Transfer], shapes: Shapes, dtype: torch.dtype = torch.float32
     ) -> None:
-        self.group, self.shape, self.dtype = group, torch.Size(shape), dtype
+        self.group, self.shapes, self.dtype = group, [torch.Size(each) for each in shapes], dtype
         self.expected = iter(receives)
         self.posted: dict[int, tuple[Any, Parcel]] = {}
         self.started: list[tuple[Any, Parcel]] = []
@@ -59,11 +60,12 @@ class GlooTransport:
 
     def start_receiving(self) -> None:
         """Post as many receives ahead as the memory for them allows."""
-        for transfer in islice(self.expected, max(4, AHEAD_BYTES // Parcel(self.shape, self.dtype).bytes)):
+        largest = max(Parcel(shape, self.dtype).bytes for shape in set(self.shapes))
+        for transfer in islice(self.expected, max(4, AHEAD_BYTES // largest)):
             self._post(transfer)
 
     def _post(self, transfer: Transfer) -> None:
-        parcel = Parcel(self.shape, self.dtype)
+        parcel = Parcel(self.shapes[transfer.micro], self.dtype)
         self.posted[transfer.tag] = (self.group.recv([parcel.buffer], transfer.source, transfer.tag), parcel)
 
     def receive(self, transfer: Transfer) -> tuple[Tensor, int, int]:
@@ -78,10 +80,11 @@ class GlooTransport:
 
     def send(self, transfer: Transfer, tensor: Tensor, due: int) -> None:
         """Start a message; started ones are passed to the reaper, REAP at a time."""
+        shape = self.shapes[transfer.micro]
         try:
-            parcel = self.reaper.free.pop()
+            parcel = self.reaper.free[shape].pop()
         except IndexError:
-            parcel = Parcel(self.shape, self.dtype)
+            parcel = Parcel(shape, self.dtype)
         parcel.payload.copy_(tensor)
         parcel.times[:] = due - common.ahead, now() - common.ahead
         self.started.append((self.group.send([parcel.buffer], transfer.target, transfer.tag), parcel))
@@ -101,7 +104,7 @@ class _Reaper:
 
     def __init__(self) -> None:
         self.batches: queue.SimpleQueue[list[tuple[Any, Parcel]] | None] = queue.SimpleQueue()
-        self.free: deque[Parcel] = deque()
+        self.free: defaultdict[torch.Size, deque[Parcel]] = defaultdict(deque)
         self.error: BaseException | None = None
         self.thread = threading.Thread(target=self._run, name="reaper", daemon=True)
         self.thread.start()
@@ -121,6 +124,6 @@ class _Reaper:
             while (batch := self.batches.get()) is not None:
                 for work, parcel in batch:
                     work.wait()
-                    self.free.append(parcel)
+                    self.free[parcel.shape].append(parcel)
         except RuntimeError as error:
             self.error = error

@@ -9,7 +9,7 @@ needs GPUs.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -19,7 +19,7 @@ from torch._C._distributed_c10d import PrefixStore
 
 from runner.program.instructions import Transfer
 from runner.telemetry.clock import common, now
-from runner.transport.base import WORDS
+from runner.transport.base import WORDS, Shapes
 from runner.transport.groups import open_store
 
 AHEAD = 2  # receives posted ahead in each direction: a waiting one occupies a part of the GPU
@@ -46,11 +46,11 @@ class NcclTransport:
         make: MakeGroup,
         sends: Iterable[Transfer],
         arrivals: Iterable[Transfer],
-        shape: Sequence[int],
+        shapes: Shapes,
         device: torch.device,
         dtype: torch.dtype = torch.float32,
     ) -> None:
-        self.shape, self.device, self.dtype = torch.Size(shape), device, dtype
+        self.shapes, self.device, self.dtype = [torch.Size(each) for each in shapes], device, dtype
         self.expected: dict[tuple[int, int], deque[Transfer]] = defaultdict(deque)
         for transfer in arrivals:
             self.expected[transfer.source, transfer.target].append(transfer)
@@ -83,31 +83,31 @@ class NcclTransport:
     def _post(self, direction: tuple[int, int]) -> None:
         if self.expected[direction]:
             transfer = self.expected[direction].popleft()
-            buffer = self._buffer()
+            buffer = self._buffer(transfer)
             self.posted[transfer.tag] = (self.groups[direction].recv([buffer], SENDER, 0), buffer)
 
-    def _buffer(self) -> Tensor:
+    def _buffer(self, transfer: Transfer) -> Tensor:
         """Create the buffer of one message: int64 (words,), two of them times, then the payload."""
-        words = WORDS + -(-self.shape.numel() * self.dtype.itemsize // 8)
+        words = WORDS + -(-self.shapes[transfer.micro].numel() * self.dtype.itemsize // 8)
         return torch.empty(words, dtype=torch.int64, device=self.device)
 
-    def _payload(self, buffer: Tensor) -> Tensor:
+    def _payload(self, buffer: Tensor, transfer: Transfer) -> Tensor:
         """Return the payload (batch, sequence, hidden) in a buffer."""
-        start = WORDS * 8 // self.dtype.itemsize
-        return buffer.view(self.dtype)[start : start + self.shape.numel()].view(self.shape)
+        start, shape = WORDS * 8 // self.dtype.itemsize, self.shapes[transfer.micro]
+        return buffer.view(self.dtype)[start : start + shape.numel()].view(shape)
 
     def receive(self, transfer: Transfer) -> tuple[Tensor, int, int]:
         """Wait for a message (batch, sequence, hidden), posting all receives of the messages sent before it."""
         buffer = self._next(transfer)
         self.synchronize()
         due, started = buffer[:2].tolist()
-        return self._payload(buffer), due + common.ahead, started + common.ahead
+        return self._payload(buffer, transfer), due + common.ahead, started + common.ahead
 
     def receive_soon(self, transfer: Transfer) -> tuple[Tensor, Callable[[], int]]:
         """Return a message (batch, sequence, hidden) that the current stream waits for, and when its sender started
         it."""
         buffer = self._next(transfer)
-        return self._payload(buffer), lambda: int(buffer[1]) + common.ahead
+        return self._payload(buffer, transfer), lambda: int(buffer[1]) + common.ahead
 
     def _next(self, transfer: Transfer) -> Tensor:
         direction = (transfer.source, transfer.target)
@@ -120,8 +120,8 @@ class NcclTransport:
 
     def send(self, transfer: Transfer, tensor: Tensor, due: int) -> None:
         """Start a message."""
-        buffer = self._buffer()
-        self._payload(buffer).copy_(tensor)
+        buffer = self._buffer(transfer)
+        self._payload(buffer, transfer).copy_(tensor)
         buffer[0].fill_(due - common.ahead)
         buffer[1].fill_(now() - common.ahead)
         self.started.append((self.groups[transfer.source, transfer.target].send([buffer], RECEIVER, 0), buffer))

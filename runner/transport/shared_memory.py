@@ -12,34 +12,35 @@ from __future__ import annotations
 import mmap
 import os
 from collections import deque
-from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
 from runner.program.instructions import Transfer
 from runner.telemetry.clock import now
+from runner.transport.base import Shapes
 from runner.transport.mailbox import HEADER, WORD, Mailbox
 
 DUE, POSTED, TAKEN = range(3)  # words of a slot's header
 
 
 class SharedMemoryTransport:
-    """One rank's messages, all of one shape and type. It polls for a message for `spin` nanoseconds before it sleeps:
-    waking up takes longer, but polling keeps a core from others."""
+    """One rank's messages, `shapes` of each micro-batch's. It polls for a message for `spin` nanoseconds before it
+    sleeps: waking up takes longer, but polling keeps a core from others."""
 
     def __init__(
-        self, box: Mailbox, rank: int, shape: Sequence[int], dtype: torch.dtype = torch.float32, spin: int = 0
+        self, box: Mailbox, rank: int, shapes: Shapes, dtype: torch.dtype = torch.float32, spin: int = 0
     ) -> None:
         with open(box.path, "r+b") as file:
             self.memory = mmap.mmap(file.fileno(), box.bytes)
         self.words = memoryview(self.memory).cast("q")
-        self.box, self.shape, self.dtype, self.spin = box, torch.Size(shape), dtype, spin
+        self.box, self.dtype, self.spin = box, dtype, spin
+        self.shapes = [torch.Size(each) for each in shapes]
         self.bells = [os.open(bell, os.O_RDWR | os.O_NONBLOCK) for bell in box.bells]  # to ring
         self.bell = os.open(box.bells[rank], os.O_RDWR)  # to wait for
         self.fresh = iter(range(box.first[rank], box.first[rank + 1]))
         self.sent: deque[int] = deque()  # slots, oldest first
-        self.slots: dict[int, tuple[int, Tensor]] = {}
+        self.slots: dict[tuple[int, torch.Size], Tensor] = {}
 
     def __del__(self) -> None:
         for handle in (*self.bells, self.bell):
@@ -54,10 +55,10 @@ class SharedMemoryTransport:
     def send(self, transfer: Transfer, tensor: Tensor, due: int) -> None:
         """Write a message and ring."""
         words, sent = self.words, self.sent
-        slot = sent.popleft() if sent and words[self._slot(sent[0])[0] + TAKEN] else next(self.fresh)
+        slot = sent.popleft() if sent and words[self._at(sent[0]) + TAKEN] else next(self.fresh)
         sent.append(slot)
-        at, payload = self._slot(slot)
-        payload.copy_(tensor)
+        at = self._at(slot)
+        self._payload(slot, self.shapes[transfer.micro]).copy_(tensor)
         words[at + TAKEN] = 0
         words[at + DUE] = due
         words[at + POSTED] = now()
@@ -74,8 +75,8 @@ class SharedMemoryTransport:
             self._wait(tag)
         slot = words[tag] - 1
         words[tag] = 0
-        at, payload = self._slot(slot)
-        tensor = payload.clone()
+        at = self._at(slot)
+        tensor = self._payload(slot, self.shapes[transfer.micro]).clone()
         due, posted = words[at + DUE], words[at + POSTED]
         words[at + TAKEN] = 1
         return tensor, due, posted
@@ -86,12 +87,15 @@ class SharedMemoryTransport:
             if now() >= until:
                 os.read(self.bell, 4096)  # sleeps unless the bell rang since the last read
 
-    def _slot(self, slot: int) -> tuple[int, Tensor]:
-        """Return the offset of a slot, in words, and its payload (batch, sequence, hidden)."""
-        found = self.slots.get(slot)
+    def _at(self, slot: int) -> int:
+        """Return the offset of a slot, in words."""
+        return self.box.slots + slot * self.box.stride
+
+    def _payload(self, slot: int, shape: torch.Size) -> Tensor:
+        """Return the payload (batch, sequence, hidden) in a slot."""
+        found = self.slots.get((slot, shape))
         if found is None:
-            at = self.box.slots + slot * self.box.stride
-            offset, count = (at + HEADER) * WORD, self.shape.numel()
-            payload = torch.frombuffer(self.memory, dtype=self.dtype, count=count, offset=offset)
-            found = self.slots[slot] = (at, payload.view(self.shape))
+            offset = (self._at(slot) + HEADER) * WORD
+            whole = torch.frombuffer(self.memory, dtype=self.dtype, count=shape.numel(), offset=offset)
+            found = self.slots[slot, shape] = whole.view(shape)
         return found

@@ -25,6 +25,7 @@ from runner.model.embedding_shard import EmbeddingShard
 from runner.model.output_shard import ShardStatistics
 from runner.program.instructions import EMBEDDED, EMBEDDING, GRADIENT, HIDDEN, STATISTICS, CollectiveInput, Output
 from runner.telemetry.clock import common
+from runner.transport.base import Shapes
 from runner.transport.gloo import Parcel
 
 AHEAD = 8  # micro-batches whose embedded tokens wait for the first stage
@@ -32,8 +33,8 @@ Part = tuple[Any, int]
 
 
 class Collectives:
-    """The chains of one rank. `groups` has one process group per chain, `shape` is (batch, sequence, hidden), `share`
-    the share of a micro-batch in the step's loss, `embedding` the rank's shard of it."""
+    """The chains of one rank. `groups` has one process group per chain, `shapes` are (batch, sequence, hidden) of each
+    micro-batch, `share` its share in the step's loss, `embedding` the rank's shard of it."""
 
     def __init__(
         self,
@@ -42,17 +43,16 @@ class Collectives:
         *,
         rank: int,
         ranks: int,
-        micros: int,
-        shape: Sequence[int],
+        shapes: Shapes,
         share: float,
         embedding: EmbeddingShard,
         device: torch.device,
     ) -> None:
-        self.output, self.rank, self.ranks, self.micros = output, rank, ranks, micros
+        self.output, self.rank, self.ranks = output, rank, ranks
         self.device = device
         self.embedding, self.ahead = embedding, threading.Semaphore(AHEAD)
-        self.shape, self.tokens = tuple(shape), torch.Size(shape[:-1]).numel()
-        self.scale = share / self.tokens  # of a token's loss in the step's
+        self.shapes, self.share = shapes, share
+        self.tokens = [torch.Size(each[:-1]).numel() for each in shapes]
         self.groups = dict(zip(output.chains, groups, strict=True))
         self.parts: dict[int, queue.SimpleQueue[Part]] = {chain: queue.SimpleQueue() for chain in output.chains}
         self.results: dict[tuple[int, int], Part] = {}
@@ -113,7 +113,7 @@ class Collectives:
     def _run(self, chain: int, link: Callable[[Any, int], None]) -> None:
         torch.set_num_threads(1)  # libraries would give a new thread all cores, and spin on them
         try:
-            for micro in range(self.micros):
+            for micro in range(len(self.shapes)):
                 link(self.groups[chain], micro)
         except Exception as error:  # raised again in the thread that waits
             with self.changed:
@@ -127,7 +127,7 @@ class Collectives:
 
     def _broadcast(self, group: Any, micro: int) -> None:
         """Run C0: broadcast the last stage's output (batch, sequence, hidden) to all other ranks."""
-        parcel = Parcel(self.shape, torch.float32)
+        parcel = Parcel(self.shapes[micro], torch.float32)
         if self.rank == self.output.root:
             hidden, due = self.parts[HIDDEN].get()
             parcel.times[0] = due - common.ahead
@@ -144,8 +144,9 @@ class Collectives:
         reduce them in the same order, so that all have the same bits after one collective.
         """
         part, due = self.parts[STATISTICS].get()
+        tokens = self.tokens[micro]
         local: ShardStatistics = part
-        own, *parcels = (Parcel((3, self.tokens), torch.float32) for _ in range(1 + self.ranks))
+        own, *parcels = (Parcel((3, tokens), torch.float32) for _ in range(1 + self.ranks))
         own.times[0] = due - common.ahead
         own.payload.copy_(torch.stack([local.largest, local.total, local.target]))
         group.allgather([[each.buffer for each in parcels]], [own.buffer]).wait()
@@ -156,7 +157,7 @@ class Collectives:
         total = (totals * weights).sum(0)
         if local.products is not None:
             exponentials, target = (product.cpu() for product in local.products)
-            gradient = (exponentials * (weights[self.rank] / total)[:, None] - target) * self.scale
+            gradient = (exponentials * (weights[self.rank] / total)[:, None] - target) * (self.share / tokens)
             self._reduce(group, micro, gradient, latest)
         self._publish(STATISTICS, micro, torch.stack([largest + torch.log(total), targets.sum(0)]), latest)
 
@@ -171,7 +172,7 @@ class Collectives:
         for work in (group.reduce(latest, root, ReduceOp.MAX), group.reduce(total, root)):
             work.wait()
         if self.rank == root:
-            self._publish(GRADIENT, micro, total.view(self.shape), int(latest) + common.ahead)
+            self._publish(GRADIENT, micro, total.view(self.shapes[micro]), int(latest) + common.ahead)
 
     def _embedded(self, group: Any, micro: int) -> None:
         """Sum the first stage's input (batch, sequence, hidden), for its rank; due before the step began."""
@@ -179,13 +180,13 @@ class Collectives:
         group.reduce(rows, self.output.first).wait()
         if self.rank == self.output.first:
             self.ahead.acquire()
-            self._publish(EMBEDDED, micro, rows.view(self.shape), 0)
+            self._publish(EMBEDDED, micro, rows.view(self.shapes[micro]), 0)
 
     def _embedding(self, group: Any, micro: int) -> None:
         """Broadcast the gradient of the first stage's input (batch, sequence, hidden) to all shards."""
         if self.rank == self.output.first:
             gradient = self.parts[EMBEDDING].get()[0].cpu().clone()
         else:
-            gradient = torch.empty(self.shape)
+            gradient = torch.empty(self.shapes[micro])
         group.broadcast(gradient, self.output.first).wait()
         self.embedding.add(micro, gradient.to(self.device))

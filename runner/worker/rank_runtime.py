@@ -109,7 +109,7 @@ class RankJob:
         return create_transport(
             setup.program,
             ranks=setup.group.ranks,
-            shape=setup.training.shape.activation,
+            shapes=setup.training.activations,
             dtype=dtype_of(setup.training),
             device=self.device,
             queues=queues,
@@ -129,8 +129,7 @@ class RankJob:
             layout,
             rank=setup.program.rank,
             ranks=setup.group.ranks,
-            micros=setup.training.micros,
-            shape=setup.training.shape.activation,
+            shapes=setup.training.activations,
             share=setup.training.share,
             embedding=self.embedding,
             device=self.device,
@@ -151,21 +150,21 @@ class RankJob:
         self.ledger.set_state(WAITING, 0)
         if self.remote:
             self.probe.connect()
-        training = self.setup.training
-        x_like = torch.zeros(training.shape.activation, device=self.device, dtype=dtype_of(training))
+        training, micro = self.setup.training, self.setup.training.longest
+        x_like = torch.zeros(training.activations[micro], device=self.device, dtype=dtype_of(training))
         for stage in self.stages:
             for _ in range(2):
-                stage.forward(0, None if stage.stage.begins else x_like)
+                stage.forward(micro, None if stage.stage.begins else x_like)
                 self.ledger.beat()
                 if training.keeps_nothing(stage.index):
                     continue
-                stage.input_gradient(0, None if stage.stage.ends else x_like)
-                stage.weight_gradient(0)
+                stage.input_gradient(micro, None if stage.stage.ends else x_like)
+                stage.weight_gradient(micro)
                 self.ledger.beat()
         if self.output is not None:
             for _ in range(2):
-                self.output.logits(0, x_like)
-                self.output.gradients(0, torch.zeros(2, x_like.shape[0] * x_like.shape[1], device=self.device))
+                self.output.logits(micro, x_like)
+                self.output.gradients(micro, torch.zeros(2, x_like.shape[0] * x_like.shape[1], device=self.device))
                 self.ledger.beat()
         self.reset()
         record_ns = self.ledger.cost()

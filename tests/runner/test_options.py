@@ -10,6 +10,7 @@ from runner.job.plan import plan
 from runner.model.config import MOST_BLOCKS, TINY, Shape, blocks_of
 from runner.model.reference import train_stale
 from runner.worker.verification import compare, relative_error
+from tests.support.runner.altered_runner import GLOO
 from tests.support.runner.client import TINY as MODEL
 from tests.support.runner.client import Event, RunnerProgram, planned_run
 
@@ -73,6 +74,41 @@ def test_frozen_stages_have_no_gradients_and_the_others_those_of_a_single_proces
     assert len(rows) == len(order)
     if spec["family"] == "1f1b" and spec["frozen"] == [0] and "vocabulary" not in spec:
         assert last["activations"]["peak_bytes"][0] == 0  # no backward, so nothing is kept for one
+
+
+SIZES = [1, 0.5, 2, 0.01, 1.5, 1]
+
+
+@pytest.mark.parametrize(
+    ("spec", "options"),
+    [
+        ({"family": "1f1b", "p": 3, "injection": "mountain"}, {"seed": GLOO, "steps": 2}),
+        ({"family": "zb-v", "p": 2, "recompute": "full"}, {}),
+        ({"family": "dualpipe", "p": 2, "deal": "longest", "replicas": 2, "replica": 1}, {"dtype": "bfloat16"}),
+        ({"family": "gis", "p": 2, "v": 2, "offload": "full", "costs": {"O": 0.1}}, {}),
+        ({"family": "pipedream", "p": 2}, {}),
+        ({"family": "gpipe", "p": 2, "forward_only": True}, {}),
+        ({"family": "1f1b", "p": 2, "vocabulary": "parallel-1"}, {}),
+        ({"family": "1f1b", "p": 2, "vocabulary": "parallel-2"}, {"steps": 2}),
+    ],
+    ids=["gloo", "v", "replica", "copied", "stale", "inference", "one-barrier", "two-barriers"],
+)
+def test_micro_batches_of_other_lengths_have_the_gradients_of_a_single_process_and_shorter_messages(
+    altered_runner: RunnerProgram, spec: dict[str, object], options: dict[str, object]
+) -> None:
+    lists = {"m": 6, "sizes": SIZES * int(str(spec.get("replicas", 1)))}
+    model = MODEL | {"sequence": 20}
+    *events, last = altered_runner.run(spec=spec | lists, mode="free", model=model, **options)
+    assert (last["event"], last["verified"]) == ("finished", True), last
+    training = plan(planned_run(spec=spec | lists, model=model)).training
+    sizes = registry.read(spec | lists).timing.sizes
+    assert training.sequences == tuple(max(1, round(10 * size)) for size in sizes)
+    messages = [row for event in events for row in event.get("messages", ())]
+    word = 2 if options.get("dtype") else 4
+    assert {(row[4], row[-1]) for row in messages} == {
+        (micro, 64 + -(-MODEL["batch"] * length * MODEL["hidden"] * word // 8) * 8)
+        for micro, length in enumerate(training.sequences)
+    }
 
 
 def test_an_imported_order_uses_layers_and_recomputation_of_its_spec(runner: RunnerProgram) -> None:

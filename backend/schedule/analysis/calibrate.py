@@ -10,8 +10,8 @@ too.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -19,14 +19,15 @@ import numpy.typing as npt
 
 from backend.schedule.order.dependencies import rules_of
 from backend.schedule.order.ops import PAIR, B, F, I, S, T, W
-from backend.schedule.order.order import code_table
-from backend.schedule.simulation.costs import Cost, Costs
+from backend.schedule.order.order import Order, code_table, micro_numbers
+from backend.schedule.simulation.costs import Cost, Costs, SizedCosts, durations, leads, own_times, per_stage
 from backend.schedule.simulation.message_flow import producers
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import Floats, Timeline, replay, simulate
 from backend.schedule.spec import Spec
 
 Middle = Callable[[Floats], Any]
+_EVEN = Costs(S=1.0, T=1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +67,7 @@ class Calibration:
         """Return costs, predicted figures and their errors as JSON, in the unit of the run."""
         return {
             "costs": self.measured_costs(),
+            **({"fixed": self.costs.fixed} if isinstance(self.costs, SizedCosts) else {}),
             "predicted": figures(self.predicted).as_dict(),
             "error": self.error,
             "replayed": {"makespan": self._makespan(self.replayed), "error": self.replay_error},
@@ -86,21 +88,81 @@ def mean_costs(measured: Timeline, comm: float = 0.0, v: int = 1) -> Costs:
     return _costs(measured, measured.end - measured.start, comm, v, np.mean)
 
 
-def calibrate(measured: Timeline, v: int = 1) -> Calibration:
-    """Derive the costs of a legal order from its measured times; ``v`` as in ``simulate``."""
-    begin, comm = _begun(measured)
+def calibrate(measured: Timeline, v: int = 1, planned: Costs = _EVEN) -> Calibration:
+    """Derive the costs of a legal order from its measured times; ``v`` as in ``simulate``. ``planned`` are the
+    effective costs of its plan: they say how micro-batches differ, and how much of a backward runs ahead of its
+    gradient.
+    """
+    lead = _lead(measured, planned, v)
+    begin, comm = _begun(measured, lead, v)
     spent = np.maximum(measured.end - begin, 0.0)
     costs = _costs(measured, spent, comm, v)
+    if isinstance(planned, SizedCosts):
+        costs = _sized_costs(measured, spent, comm, v, planned.sizes)
+    costs = replace(costs, lead=lead)
     copying = measured.copy_end - measured.copy_start
-    own = replay(measured.order, _own(measured, begin), Costs(comm=comm), copying)
+    own = replay(measured.order, _own(measured, begin), Costs(comm=comm, lead=lead), copying, v)
     zero = float(measured.start.min())
     return Calibration(measured, costs, *(_begun_at(each, zero) for each in (simulate(measured.order, costs, v), own)))
+
+
+def _sized_costs(measured: Timeline, spent: Floats, comm: float, v: int, sizes: tuple[float, ...]) -> Costs:
+    """Return the costs of a micro-batch of size 1, where the op of each takes ``spent`` (N,)."""
+    order = measured.order
+    fixed = _fixed(measured, spent, sizes)
+    even = durations(order.placement, _EVEN, v)[_ranks(order), order.codes]
+    times = own_times(order, SizedCosts(S=1.0, T=1.0, sizes=sizes, fixed=fixed), v) / even
+    plain = _costs(measured, spent / times, comm, v)
+    return SizedCosts(**{each.name: getattr(plain, each.name) for each in fields(Costs)}, sizes=sizes, fixed=fixed)
+
+
+def _fixed(measured: Timeline, spent: Floats, sizes: Sequence[float]) -> float:
+    """Return the share of an op that does not depend on the size of its micro-batch: where the line through the times
+    of micro-batches by their size begins. The time of one is the median, over its ops, of their time by the mean of
+    their kind in their stage; pairs, which are of two, do not count.
+    """
+    order = measured.order
+    kind, chunk, _ = code_table(order.chunks)[order.codes].T
+    group = kind * order.placement.stages + order.placement.stage_of[_ranks(order), chunk]
+    micro = np.concatenate([micro_numbers(order, rank)[0] for rank in range(order.p)])
+    micro = micro + order.n * order.placement.stream_of[_ranks(order), chunk]
+    one = np.isin(kind, (F, I, W, B))
+    if not one.any() or len(set(sizes)) == 1:
+        return 0.0
+    means = _medians(spent[one], group[one], int(group.max()) + 1, np.mean)[group[one]]
+    times = _medians(spent[one] / np.where(means > 0.0, means, 1.0), micro[one], len(sizes))
+    known = ~np.isnan(times)
+    slope, begins = np.polyfit(np.array(sizes)[known], times[known], 1)
+    share = float(begins / (begins + slope)) if begins + slope > 0.0 else 0.0
+    return min(1.0, max(0.0, round(share, 3)))
+
+
+def _lead(measured: Timeline, planned: Costs, v: int) -> Cost:
+    """Return how much of the backwards of each stage runs before their gradient arrives, 0 for nothing: of a measured
+    op the part that is planned.
+    """
+    if planned.lead == 0.0:
+        return 0.0
+    order = measured.order
+    kind, chunk, back = code_table(order.chunks)[order.codes].T
+    stage = order.placement.stage_of[_ranks(order), np.where(kind == PAIR, back, chunk)]
+    plan = durations(order.placement, planned, v)[_ranks(order), order.codes]
+    early = (leads(order.placement, planned, v)[_ranks(order), order.codes].max(axis=1) > 0.0) & (plan > 0.0)
+    took = (measured.end - measured.start)[early] / plan[early]
+    ratio = np.nan_to_num(_medians(took, stage[early], order.placement.stages))
+    found: list[float] = (per_stage(planned.lead, order.placement.stages, v) * ratio).tolist()
+    return tuple(found)
+
+
+def _ranks(order: Order) -> npt.NDArray[np.int64]:
+    """Return (N,) the rank of each op."""
+    return np.repeat(np.arange(order.p), np.diff(order.offsets))
 
 
 def _own(measured: Timeline, begin: Floats) -> Floats:
     """Return (N,) the time of each op, including the median pause before ops of its kind on its rank."""
     order = measured.order
-    kinds = order.codes.astype(np.int64) + np.repeat(np.arange(order.p), np.diff(order.offsets)) * 256
+    kinds = order.codes.astype(np.int64) + _ranks(order) * 256
     pauses: Floats = _medians(measured.start - begin, kinds, 256 * order.p)[kinds]
     return measured.end - measured.start + pauses
 
@@ -115,7 +177,8 @@ def neutral(spec: Spec, calibration: Calibration, unit: float = 1.0) -> Spec:
     """Return the spec with measured costs in place of its own, in units of ``unit``.
 
     The measurement already includes the effect of options on costs: layers, recomputation and the last stage's output
-    layer must not count twice.
+    layer must not count twice; what runs ahead of its gradient stays apart from I, and
+    is as long in every stage that has it.
     """
     costs: dict[str, Any] = {
         key: [each / unit for each in cost] if isinstance(cost, list) else cost / unit
@@ -125,10 +188,22 @@ def neutral(spec: Spec, calibration: Calibration, unit: float = 1.0) -> Spec:
     if isinstance(costs.get("O"), list):  # a spec gives a device's whole share, which a shared link doubles
         costs["O"] = sum(costs["O"]) / len(costs["O"]) * spec.v / (2 if spec.shared_link else 1)
     place = spec.vocabulary if calibration.measured.order.barriers else "plain"
-    return Spec.from_json(spec.to_json() | {"costs": costs, "layers": None, "recompute": "none", "vocabulary": place})
+    data = spec.to_json() | {"costs": costs, "layers": None, "vocabulary": place}
+    found = calibration.costs
+    if isinstance(found.lead, tuple):
+        early = [each for each in found.lead if each > 0.0]
+        again = sum(early) / max(1, len(early)) / unit
+        costs["R"] = again * spec.v
+        leads = zip(costs["I"], found.lead, strict=True)
+        costs["I"] = [max(0.0, each - again) if lead > 0.0 else each for each, lead in leads]
+    else:
+        data |= {"recompute": "none", "recompute_at": "backward"}
+    if isinstance(found, SizedCosts):
+        data["fixed"] = found.fixed
+    return Spec.from_json(data)
 
 
-def _begun(measured: Timeline) -> tuple[Floats, float]:
+def _begun(measured: Timeline, lead: Cost, v: int) -> tuple[Floats, float]:
     """Return (N,) when each op could begin, and the time of a hop.
 
     An op could begin once its rank was free and its inputs had come. The time between then and the reported start
@@ -136,10 +211,11 @@ def _begun(measured: Timeline) -> tuple[Floats, float]:
     """
     order = measured.order
     made_by, crosses = producers(order)
-    needs = rules_of(order).need[np.repeat(np.arange(order.p), np.diff(order.offsets)), order.codes] >= 0
+    needs = rules_of(order).need[_ranks(order), order.codes] >= 0
+    early = leads(order.placement, Costs(lead=lead), v)[_ranks(order), order.codes]
     free = np.concatenate(([-np.inf], measured.end[:-1]))
     free[order.offsets[:-1]] = -np.inf
-    made = np.where(made_by >= 0, measured.end[made_by], -np.inf)
+    made = np.where(made_by >= 0, measured.end[made_by], -np.inf) - early  # what is not needed at once counts as made
     comm = _hop(measured.start[:, None] - made, crosses & (made_by >= 0), made, free)
     arrived = (made + comm * crosses).max(axis=1)
     begin = np.maximum(free, arrived)
@@ -166,7 +242,7 @@ def _costs(measured: Timeline, spent: Floats, comm: float, v: int, middle: Middl
     ops of their own.
     """
     order, stages = measured.order, measured.order.placement.stages
-    rank = np.repeat(np.arange(order.p), np.diff(order.offsets))
+    rank = _ranks(order)
     kind, chunk, other = code_table(order.chunks)[order.codes].T
     stage = order.placement.stage_of[rank, chunk]
     f, i, w, b = (_medians(spent[kind == of], stage[kind == of], stages, middle) for of in (F, I, W, B))

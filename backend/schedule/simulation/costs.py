@@ -52,7 +52,7 @@ class Costs:
 
     def to_json(self) -> dict[str, Any]:
         """Return every cost by its name, a list for a tuple."""
-        costs = ((each.name, getattr(self, each.name)) for each in fields(self) if each.name != "lead")
+        costs = ((each.name, getattr(self, each.name)) for each in fields(Costs) if each.name != "lead")
         return {name: list(cost) if isinstance(cost, tuple) else cost for name, cost in costs}
 
 

@@ -194,7 +194,7 @@ def test_offloaded_activations_leave_the_device_and_are_reloaded_unchanged() -> 
     assert part.offload(0) == before
     assert (part.memory.live, part.memory.away) == (0, before)
     with pytest.raises(RuntimeError, match="while it is in host memory"):
-        part.input_gradient(0, torch.zeros(SHAPE.activation))
+        part.input_gradient(0, torch.zeros(SHAPE.batch, SHAPE.sequence, SHAPE.hidden))
 
 
 @pytest.mark.usefixtures("no_gc")

@@ -48,7 +48,7 @@ def seen_by(rank: int, program: Program, folder: str, places: FirstRows) -> list
 
     mine = program.ranks[rank]
     arrivals = [transfer for other in program.ranks for transfer in other.sends() if transfer.target == rank]
-    transport = NcclTransport(make, mine.sends(), arrivals, (3,), torch.device("cpu"))
+    transport = NcclTransport(make, mine.sends(), arrivals, [(3,)] * 8, torch.device("cpu"))
     transport.start_receiving()
     parts = [Echo() for _ in mine.stages]
     ledger = Ledger(f"{folder}/board", rank, len(program.ranks), places)

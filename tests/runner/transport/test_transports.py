@@ -17,6 +17,7 @@ from tests.support.runner.altered_runner import GLOO
 from tests.support.runner.client import TINY, RunnerProgram
 
 SHAPE = (3, 5)
+SHAPES = [SHAPE] * 400
 
 
 def box(folder: Path, sends: list[int], tags: int, size: int = 4 * 15) -> Mailbox:
@@ -33,7 +34,7 @@ def transfer(tag: int, source: int = 0, target: int = 1) -> Transfer:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_messages_are_taken_in_any_order_with_their_times(dtype: torch.dtype, tmp_path: Path) -> None:
     shared = box(tmp_path, [4, 0], 4)
-    sender, receiver = (SharedMemoryTransport(shared, rank, SHAPE, dtype) for rank in range(2))
+    sender, receiver = (SharedMemoryTransport(shared, rank, SHAPES, dtype) for rank in range(2))
     for tag in range(4):
         sender.send(transfer(tag), torch.full(SHAPE, tag + 0.5), 100 + tag)
     for tag in (2, 0, 3, 1):
@@ -46,7 +47,7 @@ def test_messages_are_taken_in_any_order_with_their_times(dtype: torch.dtype, tm
 
 def test_received_messages_free_their_buffers_and_others_are_kept(tmp_path: Path) -> None:
     shared = box(tmp_path, [6, 0], 6)
-    sender, receiver = (SharedMemoryTransport(shared, rank, SHAPE) for rank in range(2))
+    sender, receiver = (SharedMemoryTransport(shared, rank, SHAPES) for rank in range(2))
     for tag in range(3):
         sender.send(transfer(tag), torch.full(SHAPE, float(tag)), 0)
     kept = receiver.receive(transfer(0))[0]
@@ -60,7 +61,7 @@ def test_received_messages_free_their_buffers_and_others_are_kept(tmp_path: Path
 @pytest.mark.parametrize("spin", [0, 20_000])
 def test_a_receiver_sleeps_until_its_message_arrives_whatever_else_wakes_it(spin: int, tmp_path: Path) -> None:
     shared = box(tmp_path, [200, 200], 400)
-    ends = [SharedMemoryTransport(shared, rank, SHAPE, spin=spin) for rank in range(2)]
+    ends = [SharedMemoryTransport(shared, rank, SHAPES, spin=spin) for rank in range(2)]
     received: list[float] = []
 
     def answer() -> None:

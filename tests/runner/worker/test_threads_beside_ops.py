@@ -100,14 +100,12 @@ class Rank(threading.Thread):
         self.shard = OutputShard(TRAINING, rank, RANKS, data, ActivationMemory(), barriers == 1)
         self.embedding = EmbeddingShard(TRAINING, rank, RANKS, data)
         groups = [gloo_group(f"{folder}/{chain}", rank, RANKS) for chain in output.chains]
-        shape = TRAINING.shape.activation
         self.collectives = Collectives(
             groups,
             output,
             rank=rank,
             ranks=RANKS,
-            micros=MICROS,
-            shape=shape,
+            shapes=TRAINING.activations,
             share=TRAINING.share,
             embedding=self.embedding,
             device=torch.device("cpu"),

@@ -47,6 +47,36 @@ def test_neither_the_unit_nor_the_start_of_a_run_changes_the_costs(spec: Spec, u
     assert found.predicted.start.min() == pytest.approx(later.start.min())
 
 
+@given(specs(max_p=4, max_m=8), st.integers(1, 9), st.sampled_from([0.0, 0.25, 1.0]), st.sampled_from([1.0, 1e3]))
+def test_the_part_of_an_op_that_is_fixed_is_read_off_a_run_whose_micro_batches_differ(
+    spec: Spec, seed: int, fixed: float, unit: float
+) -> None:
+    spec = spec.with_(sizes=f"lognormal:.4:{seed}", fixed=fixed, injection="mountain")
+    ours = ran(spec)
+    if spec.m == 1 or any(isinstance(op, Pair) for rank in range(spec.p) for op in ours.order.row(rank)):
+        return  # one size does not tell
+    measured = Timeline(ours.order, ours.start * unit, ours.end * unit)
+    found = calibrate(measured, spec.v, spec.timing)
+    assert found.error == pytest.approx(0.0, abs=1e-9)
+    again = neutral(spec, found, unit)
+    assert again.fixed == pytest.approx(fixed, abs=1e-3)
+    figures = simulate(measured.order, again.timing, spec.v)
+    assert figures.end.max() * unit == pytest.approx(measured.end.max(), rel=1e-6)
+
+
+@pytest.mark.parametrize("family", ["1f1b", "zb-h1", "interleaved"])
+def test_what_runs_ahead_of_its_gradient_is_in_the_prediction(family: str) -> None:
+    spec = registry.read({"family": family, "p": 4, "m": 12, "recompute": "full", "recompute_at": "ahead"})
+    spec = spec.with_(costs=Costs(F=1, I=1.5, W=0.5, comm=0.25))
+    plan = ran(spec)
+    measured = Timeline(plan.order, plan.start * 40, plan.end * 40)
+    found = calibrate(measured, spec.v, spec.timing)
+    assert (found.error, found.replay_error) == (pytest.approx(0.0, abs=1e-9), pytest.approx(0.0, abs=1e-9))
+    assert abs(calibrate(measured, spec.v).error) > 0.01, "else it would not matter here"
+    again = neutral(spec, found, 40.0)
+    assert simulate(measured.order, again.timing, spec.v).end.max() == pytest.approx(plan.end.max())
+
+
 def test_a_slow_stage_and_a_slow_hop_are_found() -> None:
     spec = registry.read({"p": 4, "m": 12, "family": "zb-h1", "costs": {"F": [1, 1, 3, 1], "comm": 0.25}})
     costs = calibrate(ran(spec), 1).costs
