@@ -32,7 +32,8 @@ LOOK_S = 0.5  # between two polls of the hosts
 PING_S = 1.0  # between two pings of the hosts, while places are requested
 KNOCK_S, JOIN_S = 20.0, 120.0  # for an answer at the cluster's address, and to join it, also on a busy host
 START_S = 300.0  # to start one of our own
-SLOWER = (1, 1, 2, 4)  # how many times as long Ray gives each start of it, one after the other
+SLOWER = (3, 6)  # how many times as long Ray gives each start of it, one after the other
+UNUSED = -1  # in place of the port of a service that does not run
 CLOSE_S = 1.2  # to leave; the rest of our own cluster is then ended by force
 TRIES = 3  # to start ranks on the hosts that there are
 STORE_BYTES = 256 * 2**20  # of our own: results on their way to rank 0, which go to a disk where there are more
@@ -43,7 +44,9 @@ SYSTEM = {  # of a cluster of our own: how soon a dead host counts as dead, and 
     "health_check_timeout_ms": 1000,
     "health_check_failure_threshold": 3,
     "prestart_worker_first_driver": False,
+    "agent_register_timeout_ms": 240_000,
 }
+_RAYS_START = ray_node.Node.start_raylet
 
 
 class _RaysClock:
@@ -120,12 +123,29 @@ def _init(where: dict[str, Any], quiet: dict[str, Any]) -> None:
     for tried, slower in enumerate(SLOWER, 1):
         try:
             ray_node.time = _RaysClock(slower)
+            ray_node.Node.start_raylet = _start_raylet
             ray.init(**where, **quiet)
             return
         except Exception as error:
             if tried == len(SLOWER) or "timed out during startup" not in str(error):
                 raise
             ray.shutdown()
+
+
+def _start_raylet(node: Any, *sizes: Any) -> None:
+    """Start the raylet of a node. It ends where its agents have not written within 15 s which ports they took, however
+    busy the machine is (ray-project/ray#65983), so this is written for them.
+    """
+    with socket.socket() as free:
+        free.bind(("", 0))
+        port = free.getsockname()[1]
+    node._ray_params.runtime_env_agent_port = port
+    inner: Any = ray._raylet
+    ports = {inner.RUNTIME_ENV_AGENT_PORT_NAME: port, inner.DASHBOARD_AGENT_LISTEN_PORT_NAME: UNUSED}
+    ports |= {inner.METRICS_AGENT_PORT_NAME: UNUSED, inner.METRICS_EXPORT_PORT_NAME: UNUSED}
+    for name, number in ports.items():
+        inner.persist_port(node._session_dir, node._node_id, name, number)
+    _RAYS_START(node, *sizes)
 
 
 def list_hosts() -> list[Host]:

@@ -38,13 +38,24 @@ HEALTH = {
     "RAY_grpc_client_keepalive_time_ms": "3000",
     "RAY_grpc_client_keepalive_timeout_ms": "3000",
     "RAY_prestart_worker_first_driver": "0",  # workers that no rank uses
+    "RAY_agent_register_timeout_ms": "240000",
 }
-# Ray's command, which gives the start of a node 30 s, with ten times as long (as
-# runner/engines/ray/cluster.py, which is hidden on most hosts).
+# Ray's command, which gives the start of a node 30 s and that of its agents 15, with ten times as long and without a
+# wait (as runner/engines/ray/cluster.py, which is hidden on most hosts).
 START_RAY = """
 import time
 from types import SimpleNamespace
+from ray import _raylet
 from ray._private import node
+start = node.Node.start_raylet
+def start_raylet(self, *sizes):
+    self._ray_params.runtime_env_agent_port = 7101
+    ports = {_raylet.RUNTIME_ENV_AGENT_PORT_NAME: 7101, _raylet.METRICS_AGENT_PORT_NAME: -1}
+    ports |= {_raylet.METRICS_EXPORT_PORT_NAME: -1, _raylet.DASHBOARD_AGENT_LISTEN_PORT_NAME: -1}
+    for name, port in ports.items():
+        _raylet.persist_port(self._session_dir, self._node_id, name, port)
+    start(self, *sizes)
+node.Node.start_raylet = start_raylet
 node.time = SimpleNamespace(**{**vars(time), "monotonic": lambda: time.monotonic() / 10})
 from ray.scripts.scripts import main
 main()
