@@ -63,7 +63,7 @@ class Options(TypedDict, total=False):
         layers: Layers of each stage.
         sizes: Sizes of micro-batches that differ: one each, "lognormal:SIGMA:SEED" or "tokens:ALPHA:BETA:L,L,...".
         fixed: Share of an op, 0 to 1, that does not depend on the size of its micro-batch.
-        injection: Order in which micro-batches enter: "given", "mountain" or each of them once.
+        injection: Order in which micro-batches enter: "given", "mountain", "searched" or each once.
         replicas: Data-parallel replicas with micro-batches of their own, that wait for the slowest.
         deal: Which replica takes which: "given" or "longest" (longest first to the one with the least work).
         replica: The replica that is shown.

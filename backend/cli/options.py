@@ -130,7 +130,7 @@ def spec_options(optional: bool = False, several: bool = False, family: bool = T
         click.option(
             "--injection",
             type=INJECTION,
-            metavar="[given|mountain|micro-batch,...]",
+            metavar="[given|mountain|searched|micro-batch,...]",
             help="the order in which micro-batches enter",
         ),
         *_replica_options(),

@@ -185,9 +185,7 @@ class Spec:
 
     def timing_with(self, sizes: Sequence[float]) -> SizedCosts:
         """Return the effective costs of ops where these are the sizes of the micro-batches, in the data's order."""
-        costs = self.mean_timing
-        plain = {each.name: getattr(costs, each.name) for each in fields(Costs)}
-        return SizedCosts(**plain, sizes=entering(sizes, self.injection), fixed=self.fixed)
+        return self.mean_timing.sized(entering(sizes, self.injection), self.fixed)
 
     @property
     def mean_timing(self) -> Costs:

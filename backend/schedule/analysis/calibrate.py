@@ -11,7 +11,7 @@ too.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from backend.schedule.order.dependencies import rules_of
 from backend.schedule.order.ops import PAIR, B, F, I, S, T, W
-from backend.schedule.order.order import Order, code_table, micro_numbers
-from backend.schedule.simulation.costs import Cost, Costs, SizedCosts, durations, leads, own_times, per_stage
+from backend.schedule.order.order import Order, code_table
+from backend.schedule.simulation.costs import Cost, Costs, SizedCosts, durations, halves, leads, own_times, per_stage
 from backend.schedule.simulation.message_flow import producers
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import Floats, Timeline, replay, simulate
@@ -113,7 +113,7 @@ def _sized_costs(measured: Timeline, spent: Floats, comm: float, v: int, sizes: 
     even = durations(order.placement, _EVEN, v)[_ranks(order), order.codes]
     times = own_times(order, SizedCosts(S=1.0, T=1.0, sizes=sizes, fixed=fixed), v) / even
     plain = _costs(measured, spent / times, comm, v)
-    return SizedCosts(**{each.name: getattr(plain, each.name) for each in fields(Costs)}, sizes=sizes, fixed=fixed)
+    return plain.sized(sizes, fixed)
 
 
 def _fixed(measured: Timeline, spent: Floats, sizes: Sequence[float]) -> float:
@@ -122,10 +122,8 @@ def _fixed(measured: Timeline, spent: Floats, sizes: Sequence[float]) -> float:
     their kind in their stage; pairs, which are of two, do not count.
     """
     order = measured.order
-    kind, chunk, _ = code_table(order.chunks)[order.codes].T
-    group = kind * order.placement.stages + order.placement.stage_of[_ranks(order), chunk]
-    micro = np.concatenate([micro_numbers(order, rank)[0] for rank in range(order.p)])
-    micro = micro + order.n * order.placement.stream_of[_ranks(order), chunk]
+    rank, _, kind, chunk, micro, *_ = halves(order)
+    group = kind * order.placement.stages + order.placement.stage_of[rank, chunk]
     one = np.isin(kind, (F, I, W, B))
     if not one.any() or len(set(sizes)) == 1:
         return 0.0

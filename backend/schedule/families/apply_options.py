@@ -15,7 +15,7 @@ from backend.schedule.laws.law import AHEAD, Law
 from backend.schedule.options import frozen, offload, streams, vocabulary
 from backend.schedule.options.effective_costs import spread_layers
 from backend.schedule.options.per_chunk import of_stages, over_chunks
-from backend.schedule.options.sizes import sizes_of
+from backend.schedule.options.sizes import SEARCHED, sizes_of
 from backend.schedule.order.order import MAX_PAIR_CHUNKS, Order
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.simulation.deadlock import deadlock, in_words
@@ -266,6 +266,9 @@ def _validate_sizes(spec: Spec) -> None:
             given=len(found),
         )
         raise SpecError("sizes", len(found), text, limit=count, nearest=with_length(found, count))
+    if spec.injection == SEARCHED and spec.replicas > 1:
+        text = message("schedule.entry_of_one_replica", "the order of entry is searched for one replica; use mountain")
+        raise SpecError("injection", spec.injection, text, nearest="mountain")
     if not isinstance(spec.injection, str) and len(spec.injection) != spec.m:
         text = message(
             "schedule.injection_needs_every_micro_batch",

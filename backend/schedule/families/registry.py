@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from backend.schedule.errors import SpecError, message
@@ -27,7 +29,10 @@ from backend.schedule.families.v_shape.v_zb import V_ZB
 from backend.schedule.families.zero_bubble.zb_auto import ZB_AUTO
 from backend.schedule.families.zero_bubble.zb_h1 import ZB_H1
 from backend.schedule.families.zero_bubble.zb_h2 import ZB_H2
+from backend.schedule.options.entry import searched_entry
+from backend.schedule.options.sizes import SEARCHED
 from backend.schedule.order.order import Order
+from backend.schedule.simulation.costs import SizedCosts
 from backend.schedule.spec import LIMITS, Spec
 
 __all__ = [
@@ -78,7 +83,7 @@ def validate_of_file(spec: Spec, found: Order) -> Spec:
     """Return a spec that goes with the checked order of a file. Raises SpecError for one that does not."""
     _validate(spec, imported.family_of_order(found))
     imported.validate(spec, found)
-    return spec
+    return _with_entry(spec, found) if spec.injection == SEARCHED else spec
 
 
 def family_of(spec: Spec) -> Family:
@@ -106,7 +111,20 @@ def validate(spec: Spec) -> Spec:
         imported.validate(spec, imported.order(spec))
     else:
         family.validate(spec)
-    return spec
+    return _with_entry(spec) if spec.injection == SEARCHED else spec
+
+
+@lru_cache(maxsize=64)
+def _with_entry(spec: Spec, found: Order | None = None) -> Spec:
+    """Return a spec with the order of entry that a search finds, in its own order or in one that is given. Messages
+    that are placed by the times do not count: with any entry they are placed for it.
+    """
+    plain = spec.with_(injection="given")
+    if spec.receives == "placed":
+        plain = plain.with_(streams="none", receives="torch", costs=replace(plain.costs, wire=0.0))
+    costs = plain.timing
+    assert isinstance(costs, SizedCosts), "an order of entry comes with sizes"
+    return spec.with_(injection=searched_entry(found or order(plain), costs, spec.v))
 
 
 def _validate(spec: Spec, family: Family) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from backend.schedule.order.placement import Placement
 
 Cost = float | tuple[float, ...]
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,10 @@ class Costs:
         """Return whether all stages cost the same."""
         return not any(isinstance(cost, tuple) and len(set(cost)) > 1 for cost in (self.F, self.I, self.W))
 
+    def sized(self, sizes: tuple[float, ...], fixed: float) -> SizedCosts:
+        """Return the costs of a step whose micro-batches have these sizes, in the order in which they enter."""
+        return SizedCosts(**{each.name: getattr(self, each.name) for each in fields(Costs)}, sizes=sizes, fixed=fixed)
+
     def to_json(self) -> dict[str, Any]:
         """Return every cost by its name, a list for a tuple."""
         costs = ((each.name, getattr(self, each.name)) for each in fields(Costs) if each.name != "lead")
@@ -64,6 +69,11 @@ class SizedCosts(Costs):
 
     sizes: tuple[float, ...] = ()
     fixed: float = 0.0
+
+    @property
+    def of_size_one(self) -> Costs:
+        """Return the costs of a micro-batch of size 1."""
+        return Costs(**{each.name: getattr(self, each.name) for each in fields(Costs)})
 
     @property
     def scale(self) -> list[float]:
@@ -124,25 +134,50 @@ def lags(rule: Rules, placement: Placement, costs: Costs, v: int) -> Floats:
     return hops if costs.lead == 0.0 else hops - leads(placement, costs, v)
 
 
+class Halves(NamedTuple):
+    """Of each op of an order, (N,) each: its rank, code, kind and chunk, its micro-batch, counted over both streams,
+    and of a pair the chunk and the micro-batch of its backward half.
+    """
+
+    rank: Ints
+    code: Ints
+    kind: Ints
+    chunk: Ints
+    micro: Ints
+    back: Ints
+    second: Ints
+
+
+@lru_cache(maxsize=1)  # a search of the order of entry times one order thousands of times
+def halves(order: Order) -> Halves:
+    """Return which micro-batches each op of an order is of."""
+    rank = np.repeat(np.arange(order.p), np.diff(order.offsets))
+    kind, chunk, back = code_table(order.chunks)[order.codes].T
+    numbers = [micro_numbers(order, each) for each in range(order.p)]
+    first, second = (np.concatenate(each).astype(np.int64) for each in zip(*numbers, strict=True))
+    shift = order.n * order.placement.stream_of
+    kind, chunk, back = (each.astype(np.int64) for each in (kind, chunk, back))
+    return Halves(
+        rank, order.codes.astype(np.int64), kind, chunk, first + shift[rank, chunk], back, second + shift[rank, back]
+    )
+
+
 def own_times(order: Order, costs: SizedCosts, v: int) -> Floats:
     """Return (N,): time of each op where micro-batches differ. A pair takes what its halves take together, each with
     the size of its own micro-batch, in the proportion of its own time to theirs.
     """
-    table, chunks = durations(order.placement, costs, v), order.chunks
+    table, chunks = durations(order.placement, costs.of_size_one, v), order.chunks
+    rank, code, kind, chunk, micro, back, second = halves(order)
     scale = np.array(costs.scale)
-    out = np.empty(len(order))
-    for rank in range(order.p):
-        span = slice(order.offsets[rank], order.offsets[rank + 1])
-        codes, (first, second) = order.codes[span], micro_numbers(order, rank)
-        shift = order.n * np.array([order.placement.stream(rank, chunk) for chunk in range(chunks)])
-        kind, chunk, back = code_table(chunks)[codes].T
-        single = table[rank, codes] * scale[first + shift[chunk]]
-        paired = kind == PAIR
-        forward, backward = table[rank, F * chunks + chunk], table[rank, B * chunks + back]
-        both = forward * scale[first + shift[chunk]] + backward * scale[second + shift[back]]
+    out: Floats = table[rank, code] * scale[micro]
+    paired = np.flatnonzero(kind == PAIR)
+    if paired.size:
+        at = rank[paired]
+        forward, backward = table[at, F * chunks + chunk[paired]], table[at, B * chunks + back[paired]]
+        both = forward * scale[micro[paired]] + backward * scale[second[paired]]
         with np.errstate(invalid="ignore", divide="ignore"):
             share = np.where(forward + backward > 0.0, both / (forward + backward), 1.0)
-        out[span] = np.where(paired, table[rank, codes] * share, single)
+        out[paired] = table[at, code[paired]] * share
     return out
 
 

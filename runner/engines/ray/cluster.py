@@ -44,7 +44,8 @@ SYSTEM = {  # of a cluster of our own: how soon a dead host counts as dead, and 
     "health_check_timeout_ms": 1000,
     "health_check_failure_threshold": 3,
     "prestart_worker_first_driver": False,
-    "agent_register_timeout_ms": 240_000,
+    "agent_register_timeout_ms": 240_000,  # on a busy machine, as the next
+    "worker_register_timeout_seconds": 600,
 }
 _RAYS_START = ray_node.Node.start_raylet
 
@@ -75,7 +76,7 @@ def join(address: str, scratch: str, code: str) -> tuple[str, list[Host]]:
 
     def work() -> None:
         quiet = {"log_to_driver": False, "logging_level": logging.ERROR, "runtime_env": {"working_dir": code}}
-        own: dict[str, Any] = {"num_cpus": devices.cores(), "include_dashboard": False}
+        own: dict[str, Any] = {"num_cpus": max(2, devices.cores()), "include_dashboard": False}
         own |= {"_temp_dir": f"{scratch}/ray", "_system_config": SYSTEM}
         own |= {"object_store_memory": STORE_BYTES}
         try:

@@ -234,6 +234,11 @@ def test_micro_batches_that_differ_are_drawn_by_size_and_their_order_of_entry_is
         "Sizes from 0.5 to 2. A step takes 34 as given, 31 as a mountain (−8.8 %)."
     )
     expect(figure(page, "Step time")).to_have_text("34")
+    page.select_option("#injection", "searched")
+    wait_url(page, "injection=2,0,1,3,5,4")
+    expect(page.locator("#injection")).to_have_value("listed")
+    expect(page.locator("#injection-means")).to_contain_text("as a mountain (−8.8 %). As listed: 30.5 (−10.3 %).")
+    expect(figure(page, "Step time")).to_have_text("30.5")
     page.select_option("#injection", "mountain")
     expect(figure(page, "Step time")).to_have_text("31")
     page.locator("#field-fixed").fill("50")

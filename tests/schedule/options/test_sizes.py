@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import permutations
+from typing import cast
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -112,6 +116,47 @@ def test_a_mountain_rises_by_every_other_size_and_falls_by_the_rest() -> None:
     assert entry_order((1.0, 1.0, 1.0), "mountain") == (0, 2, 1), "equal ones as they come"
 
 
+def entries_of_one_long(m: int, long: int) -> list[tuple[int, ...]]:
+    """All orders of entry that differ where all micro-batches but one are alike."""
+    others = [micro for micro in range(m) if micro != long]
+    return [(*others[:at], long, *others[at:]) for at in range(m)]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"family": "1f1b", "p": 3, "m": 5},
+        {"family": "zb-h1", "p": 2, "m": 5},
+        {"family": "dualpipe", "p": 4, "m": 8, "sizes": [1, 2, 1, 1, 1, 1, 1, 1]},
+        {"family": "gis", "p": 2, "m": 4, "v": 2, "offload": "full"},
+    ],
+    ids=lambda fields: fields["family"],
+)
+def test_of_few_micro_batches_a_search_finds_the_fastest_of_all_orders_of_entry(fields: dict[str, object]) -> None:
+    spec = read({"sizes": "lognormal:.6:2", "injection": "searched"} | fields)
+    found = validate(spec.with_(injection="given"))
+    all_of_them = permutations(range(spec.m)) if spec.m < 6 else entries_of_one_long(spec.m, 1)
+
+    def step(entry: Sequence[int]) -> float:
+        return float(simulate(order(found), found.with_(injection=tuple(entry)).timing, spec.v).end.max())
+
+    assert sorted(spec.injection) == list(range(spec.m))
+    assert step(cast(Sequence[int], spec.injection)) == pytest.approx(min(map(step, all_of_them)))
+
+
+@given(data=st.data(), spec=optioned(max_p=3, max_m=6))
+def test_a_search_is_never_slower_than_a_mountain_and_finds_the_same_again(data: st.DataObject, spec: Spec) -> None:
+    spec = data.draw(sized(spec))
+    asked = spec.with_(injection="searched")
+    found, again = validate(asked), read(asked.to_json())
+    assert found == again == validate(found), "what was found is in the spec"
+    steps = [
+        float(simulate(order(each), each.timing, each.v).end.max())
+        for each in (found, *(validate(spec.with_(injection=word)) for word in ("given", "mountain")))
+    ]
+    assert steps[0] <= min(steps)
+
+
 def test_rules_give_sizes_of_mean_one_that_a_seed_repeats() -> None:
     drawn = sizes_of("lognormal:0.3:7", 512)
     assert np.mean(drawn) == pytest.approx(1.0, abs=1e-3)
@@ -149,6 +194,8 @@ REFUSED = [
     ({"sizes": [1, 2, 3], "injection": [0, 1]}, "injection", "mountain"),
     ({"sizes": [1, 2, 3], "injection": [0, 1, 1]}, "injection", "given"),
     ({"sizes": [1, 2, 3], "injection": "sorted"}, "injection", "given"),
+    ({"sizes": "lognormal:.3:1", "replicas": 2, "injection": "searched"}, "injection", "mountain"),
+    ({"injection": "searched"}, "injection", "given"),
     ({"sizes": [1, 2, 3], "fixed": 1.5}, "fixed", 1.0),
 ]
 

@@ -39,6 +39,7 @@ HEALTH = {
     "RAY_grpc_client_keepalive_timeout_ms": "3000",
     "RAY_prestart_worker_first_driver": "0",  # workers that no rank uses
     "RAY_agent_register_timeout_ms": "240000",
+    "RAY_worker_register_timeout_seconds": "600",
 }
 # Ray's command, which gives the start of a node 30 s and that of its agents 15, with ten times as long and without a
 # wait (as runner/engines/ray/cluster.py, which is hidden on most hosts).

@@ -122,7 +122,12 @@ export class Controls {
       );
     }
     this.#options = new Options(
-      { spec: () => this.#spec, family: () => this.#family, put: (next, field) => this.#put(next, "push", field) },
+      {
+        spec: () => this.#spec,
+        family: () => this.#family,
+        put: (next, field) => this.#put(next, "push", field),
+        query: (spec) => specQuery(spec, store.defaults),
+      },
       this.#fields,
     );
     const nodes = (...names: string[]) => names.map((name) => (this.#fields.get(name) as Field).node);

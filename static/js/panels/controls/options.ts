@@ -1,6 +1,7 @@
 // The options on top of a family: forwards alone, where the output layer is, what goes to host memory, layers of each
 // stage.
-import { h, replace, setText, show } from "../../ui/dom.ts";
+import { h, hasServer, replace, setText, show } from "../../ui/dom.ts";
+import { getAnswer, whyFailed } from "../../data/api.ts";
 import { withField, withoutBackwards } from "../../data/spec_fields.ts";
 import { modesName, vocabularyName } from "../../data/option_names.ts";
 import { t } from "../../core/i18n/language.ts";
@@ -18,7 +19,12 @@ import { tame } from "../../data/costs/time_unit.ts";
 import type { Field } from "../../ui/fields/field.ts";
 import type { Family, Modes, Spec } from "../../core/schedule/types.ts";
 
-type OptionActs = { spec: () => Spec; family: () => Family | null; put: (next: Spec, field: string) => void };
+type OptionActs = {
+  spec: () => Spec;
+  family: () => Family | null;
+  put: (next: Spec, field: string) => void;
+  query: (spec: Spec) => string; // to the server
+};
 
 /** What a place for the output layer means; the words are the paper's. */
 const vocabularyMeans = (): Record<string, string> => ({
@@ -43,6 +49,11 @@ const offloadMeans = (): Record<string, string> => ({
   full: t("The activations of all chunks that live long enough go to host memory and back."),
 });
 
+const entriesMean = (): Record<string, string> => ({
+  given: t("As the data has them"),
+  mountain: t("Rising, then falling: small ones first and last"),
+  ...(hasServer && { searched: t("The server tries a thousand orders, and lists the fastest") }),
+});
 const dealsMean = (): Record<string, string> => ({
   given: t("Each replica takes the next m of the data"),
   longest: t("The longest first, each to the replica with the least work so far"),
@@ -70,6 +81,7 @@ const receivesName = (value: string) =>
   ({ torch: t("torch's"), deferred: t("deferred"), placed: t("placed") })[value] ?? value;
 
 const DRAWN = "lognormal:0.3:1";
+const SEARCHED = "searched";
 
 export class Options {
   acts: OptionActs;
@@ -109,10 +121,12 @@ export class Options {
   );
   #injection = select(
     "injection",
-    { given: t("As the data has them"), mountain: t("Rising, then falling: small ones first and last") },
-    (value) => ({ given: t("as given"), mountain: t("mountain") })[value] ?? value,
-    (value) => this.acts.put(withField(this.acts.spec(), "injection", value), "injection"),
+    entriesMean(),
+    (value) =>
+      ({ given: t("as given"), mountain: t("mountain"), searched: t("search for the fastest") })[value] ?? value,
+    (value) => void this.#pickEntry(value),
   );
+  #listed = h("option", { value: "listed", text: t("as listed"), disabled: true });
   #injectionRow = row(t("entry"), this.#injection);
   #gain = h("p#injection-means.footnote.hint");
   #deal = select("deal", dealsMean(), dealName, (value) =>
@@ -252,6 +266,22 @@ export class Options {
     if (active.length) this.node.open = true;
   }
 
+  /** The order that the server finds is then listed in the spec, unless that has changed meanwhile. */
+  async #pickEntry(value: string) {
+    const asked = this.acts.spec();
+    const put = (injection: unknown) => this.acts.put(withField(asked, "injection", injection), "injection");
+    if (value !== SEARCHED) return put(value);
+    setText(this.#gain, t("Searching …"));
+    try {
+      const { spec } = await getAnswer(`/api/schedule${this.acts.query({ ...asked, injection: SEARCHED })}`);
+      if (this.acts.spec() === asked) put(spec.injection);
+    } catch (problem) {
+      if (this.acts.spec() !== asked) return;
+      setText(this.#gain, whyFailed(problem));
+      this.#syncSizes(asked);
+    }
+  }
+
   /** Micro-batches that differ, and what another order of entry would give. */
   #syncSizes(spec: Spec) {
     const { sizes, injection } = spec;
@@ -261,9 +291,8 @@ export class Options {
     for (const node of [this.#dealRow, this.#ends, this.#waits]) show(node, spec.replicas > 1);
     if (sizes === null) return;
     const listed = Array.isArray(injection);
-    if (listed && this.#injection.options.length === 2)
-      this.#injection.append(h("option", { value: "listed", text: t("as listed"), disabled: true }));
-    this.#injection.value = listed ? "listed" : injection;
+    if (listed && !this.#listed.isConnected) this.#injection.append(this.#listed);
+    this.#injection.value = listed ? this.#listed.value : injection;
     this.#deal.value = spec.deal;
   }
 
@@ -336,7 +365,13 @@ function entryText(spec: Spec) {
     mountain: number(steps.mountain),
     change: change(steps.mountain / steps.given - 1),
   });
-  return range + t(" ") + tame(gain);
+  const { listed } = steps;
+  if (listed === null) return range + t(" ") + tame(gain);
+  const own = t("As listed: {listed} ({change}).", {
+    listed: number(listed),
+    change: change(listed / steps.given - 1),
+  });
+  return [range, tame(gain), tame(own)].join(t(" "));
 }
 
 /** What replicas lose by waiting for the slowest, and what dealing would give. */

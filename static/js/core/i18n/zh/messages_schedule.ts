@@ -223,6 +223,7 @@ export const SCHEDULE_MESSAGES = {
   "schedule.deal_longest": "最长的先分，每次给目前工作最少的副本",
   "schedule.too_many_replicas": "{replicas} 个副本、每个 {m} 个微批次，超出上限 {limit}",
   "schedule.no_such_replica": "replica 从 0 到 {last}",
+  "schedule.entry_of_one_replica": "进入顺序只为一个副本搜索；请用 mountain",
   "schedule.nothing_to_deal": "deal 只影响多个副本；请去掉它",
   "schedule.recompute_backward": "与反向一起，梯度到达之后",
   "schedule.recompute_ahead": "在反向之前，rank 等待梯度的时候",

@@ -415,6 +415,10 @@ export const CONTROLS = {
   mountain: "山形",
   entry: "进入顺序",
   "as listed": "按列表",
+  "search for the fastest": "搜索最快的",
+  "The server tries a thousand orders, and lists the fastest": "服务器尝试一千种顺序，并列出最快的",
+  "Searching …": "正在搜索…",
+  "As listed: {listed} ({change}).": "按列表：{listed}（{change}）。",
   "micro-batches differ": "微批次不同",
   "Sizes from {least} to {most}.": "大小从 {least} 到 {most}。",
   "A step takes {given} as given, {mountain} as a mountain ({change}).":
