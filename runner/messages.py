@@ -44,7 +44,7 @@ class Setup:
     that is held more than once; `unit` and `hop` are in ns and 0 in free mode. `mailbox` is the shared memory for
     messages between CPUs of one host; None where they go over a network, or between ranks that are threads `together`
     in one process. `clock_file` holds by how much this host's clock is ahead of the common one; "" where there is one
-    host.
+    host. `wire` is the time for which a message occupies its streams, in time units.
     """
 
     group: Group
@@ -61,6 +61,7 @@ class Setup:
     mailbox: Mailbox | None = None
     together: bool = False
     clock_file: str = ""
+    wire: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

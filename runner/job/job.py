@@ -201,7 +201,8 @@ class Job:
         """Send the ranks their setups."""
         plan, self.since = placing.plan, clock.now()
         training, programs = plan.training, plan.program.ranks
-        shared = plan.device == "cpu" and not plan.together
+        # Messages on streams wait for each other at both ends, which memory does not.
+        shared = plan.device == "cpu" and not plan.together and plan.timeline.order.messages is None
         sends = [len(program.sends()) for program in programs]
         needs = MailboxNeeds(sends, training.tags, max(training.message_bytes)) if shared else None
         resources = self.engine.job_resources(needs)

@@ -12,6 +12,7 @@ import numpy as np
 
 from backend.errors import RequestError, message
 from backend.schedule.families import imported, registry
+from backend.schedule.families.apply_options import on_streams
 from backend.schedule.options.effective_costs import Options, fewer_on_the_last
 from backend.schedule.options.frozen import untrained
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
@@ -99,11 +100,15 @@ def plan(run: Run, machine: Machine | None = None) -> JobPlan:
     machine = machine or devices.this_machine()
     order = _decoded(run.order, Spec.from_json({"frozen": run.spec.get("frozen")}).frozen)
     spec = _spec(run, order)
+    order = on_streams(spec, order)
     costs = spec.timing
     asynchronous = spec.family != imported.NAME and registry.family_of(spec).asynchronous
     timeline = simulate(order, costs, spec.v)
     choice = _choose(order.p, machine, run.device)
     device = choice.device
+    if spec.streams != "none" and device != "cpu":
+        reason = message("runner.streams_on_cpus", "messages share streams in runs on CPUs only; leave streams out")
+        raise RequestError("streams", spec.streams, reason, nearest="none")
     mode, why = _mode(run, choice)
     shape = shape_from_json(run.model or {}, TINY if mode == "paced" else SMALL)
     training = _training(run, spec, order, shape, asynchronous)

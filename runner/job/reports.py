@@ -36,6 +36,7 @@ def setups(plan: JobPlan, resources: JobResources, board: Board) -> Iterator[Set
             hop=int(plan.hop_ms * 1e6),
             mailbox=resources.mailbox,
             together=plan.together,
+            wire=plan.costs.wire,
         )
 
 

@@ -26,6 +26,7 @@ from runner.program.instructions import (
     Copy,
     OpTask,
     Output,
+    Post,
     RankProgram,
     Step,
     Transfer,
@@ -81,7 +82,8 @@ def build(
         )
         stages = tuple(placement.stages_of(rank))
         copies = _copy_row(order, rank, copy_durations)
-        ranks.append(RankProgram(rank, stages, steps, copies, _output(order)))
+        posts = _posts(order, rank, steps)
+        ranks.append(RankProgram(rank, stages, steps, copies, _output(order), posts))
     replicas = () if order.forward_only else _replicas(ranks)  # without gradients there is nothing to sum
     program = Program(placement.stages, order.m, tuple(ranks), replicas)
     check_messages(program.ranks)
@@ -128,6 +130,26 @@ def _copy_row(order: Order, rank: int, durations: Iterator[float]) -> tuple[Copy
         Copy(LETTERS[kind], chunk, k + order.n * place.stream(rank, chunk), issued, float(next(durations)))
         for kind, chunk, k, issued in row
     )
+
+
+def _posts(order: Order, rank: int, steps: Sequence[Step]) -> tuple[Post, ...]:
+    """Return the sends and receives of a rank in the order of its program, where they share streams."""
+    found, place = order.messages, order.placement
+    if found is None:
+        return ()
+    tasks = [task for step in steps for task in step.tasks]
+    ends = {(False, task.output_transfer.tag): task.output_transfer for task in tasks if task.output_transfer}
+    ends |= {(True, task.input_transfer.tag): task.input_transfer for task in tasks if task.input_transfer}
+    posts = []
+    for job in range(int(found.offsets[rank]), int(found.offsets[rank + 1])):
+        slot, gradient = divmod(int(found.row[job]), 2)
+        source, chunk = divmod(slot, order.chunks)
+        into = place.stage(source, chunk) + (-1 if gradient else 1)
+        micro = int(found.micro[job]) + order.n * place.stream(source, chunk)
+        receive = bool(found.receive[job])
+        transfer = ends[receive, _tag(order, into, micro, gradient > 0)]
+        posts.append(Post(transfer, receive, int(found.stream[job]), int(found.issued[job])))
+    return tuple(posts)
 
 
 def check_messages(ranks: Sequence[RankProgram]) -> None:
@@ -248,8 +270,11 @@ def _output(order: Order) -> Output | None:
 
 def _transfer(order: Order, what: str, op: Op, into: int, source: int, target: int) -> Transfer:
     """Return the transfer into stage `into`. Stage and micro-batch imply the stream, so its tag is unique."""
-    tag = (into * order.m + op.micro) * 2 + (what == "gradient")
-    return Transfer(tag, what, into, op.micro, source, target)
+    return Transfer(_tag(order, into, op.micro, what == "gradient"), what, into, op.micro, source, target)
+
+
+def _tag(order: Order, into: int, micro: int, gradient: bool) -> int:
+    return (into * order.m + micro) * 2 + gradient
 
 
 def _replicas(ranks: Sequence[RankProgram]) -> tuple[tuple[tuple[int, int], ...], ...]:

@@ -132,14 +132,27 @@ class Copy:
 
 
 @dataclass(frozen=True, slots=True)
+class Post:
+    """One end of a message that shares a stream: a receive, posted when the rank has done `issued` of its ops, or a
+    send; a rank's posts on one `stream` pass in their order."""
+
+    transfer: Transfer
+    receive: bool
+    stream: int
+    issued: int
+
+
+@dataclass(frozen=True, slots=True)
 class RankProgram:
-    """The ops of one rank in a training step, in order; `stages` holds its chunks' stage numbers."""
+    """The ops of one rank in a training step, in order; `stages` holds its chunks' stage numbers, `posts` its messages
+    where these share streams."""
 
     rank: int
     stages: tuple[int, ...]
     steps: tuple[Step, ...]
     copies: tuple[Copy, ...] = ()
     output: Output | None = None
+    posts: tuple[Post, ...] = ()
 
     def receives(self) -> tuple[Transfer, ...]:
         """Return the messages from other ranks, in the order in which they are needed."""

@@ -14,6 +14,7 @@ from runner.transport.base import Shapes, Transport
 from runner.transport.gloo import GlooTransport
 from runner.transport.mailbox import Mailbox
 from runner.transport.nccl import NcclTransport, nccl_groups
+from runner.transport.ordered import OrderedTransport
 from runner.transport.shared_memory import SharedMemoryTransport
 from runner.transport.streams import StreamTransport
 from runner.transport.threads import Queues, ThreadTransport
@@ -34,6 +35,7 @@ def create_transport(
     group: Any = None,
     store: str = "",
     arrivals: Sequence[Transfer] = (),
+    wire: int = 0,
 ) -> Transport:
     """Create the transport of one rank for messages of `shapes` (batch, sequence, hidden), one for each micro-batch.
 
@@ -45,6 +47,8 @@ def create_transport(
         if event_clock is not None:
             return StreamTransport(queues, device, event_clock)
         return ThreadTransport(queues, device)
+    if program.posts:
+        return OrderedTransport(group, program.posts, shapes, dtype, wire)
     if mailbox is not None:
         own_core = ranks <= cores() and not program.copies and program.output is None
         return SharedMemoryTransport(mailbox, program.rank, shapes, dtype, SPIN_NS if own_core else 0)

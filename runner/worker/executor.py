@@ -16,6 +16,7 @@ from runner.program.instructions import CollectiveInput, OpTask, RankProgram, St
 from runner.telemetry.clock import now, sleep_until
 from runner.telemetry.op_board import FINISHED, WAITING, WORKING, Ledger
 from runner.transport.base import Transport
+from runner.transport.ordered import OrderedTransport
 from runner.worker.copy_lane import CopyLane
 
 GRADIENTS = "IB"  # the kinds of op that use saved activations
@@ -92,11 +93,13 @@ class RankExecutor:
         pace: Pace,
         *,
         lane: CopyLane | None = None,
+        streams: OrderedTransport | None = None,
         shard: ShardOps | None = None,
         collectives: CollectiveOps | None = None,
         memory: ActivationBytes | None = None,
     ) -> None:
         self.program, self.stages, self.transport, self.ledger, self.pace = program, stages, transport, ledger, pace
+        self.beside = [each for each in (lane, streams) if each is not None]
         self.lane, self.shard, self.collectives = lane, shard, collectives
         self.memory = memory or NoActivations()
         self.local_values: dict[int, Tensor] = {}  # (batch, sequence, hidden) by the tags of local transfers
@@ -120,8 +123,8 @@ class RankExecutor:
         unit, ledger, memory = self.pace.unit, self.ledger, self.memory
         ledger.zero = end = zero
         sleep_until(zero)
-        if self.lane is not None:
-            self.lane.issue(0, zero)
+        for each in self.beside:
+            each.issue(0, zero)
         for step in self.program.steps:
             early = self.recompute_ahead(step, synchronize) if step.lead > 0 else 0
             inputs, ready, waited = self.collect_inputs(step, end)
@@ -143,8 +146,8 @@ class RankExecutor:
                     self.collectives.contribute(task.collective_output, task.micro, result, end)
             del inputs, results  # memory that the next op must not find occupied
             ledger.record(ready, start, end, waited, memory.live)
-            if self.lane is not None:
-                self.lane.issue(step.index + 1, end)
+            for each in self.beside:
+                each.issue(step.index + 1, end)
         ledger.set_state(FINISHED, len(self.program.steps) - 1)
 
     def recompute_ahead(self, step: Step, synchronize: Callable[[], None]) -> int:

@@ -24,6 +24,7 @@ from runner.telemetry.op_board import WAITING, Ledger
 from runner.transport.base import Transport
 from runner.transport.factory import create_transport
 from runner.transport.groups import gloo_group, over_network
+from runner.transport.ordered import OrderedTransport
 from runner.transport.threads import MessageQueues
 from runner.worker.collectives import Collectives
 from runner.worker.copy_lane import CopyLane
@@ -98,6 +99,7 @@ class RankJob:
                 self.ledger,
                 pace,
                 lane=self.lane,
+                streams=self.transport if isinstance(self.transport, OrderedTransport) else None,
                 shard=self.output,
                 collectives=self.collectives,
                 memory=self.memory,
@@ -118,6 +120,7 @@ class RankJob:
             group=self.group,
             store=f"{setup.meeting}/nccl",
             arrivals=setup.arrivals,
+            wire=int(setup.wire * setup.unit),
         )
 
     def _create_collectives(self) -> Collectives | None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from backend.schedule.families import registry
 from backend.schedule.interop import torch_csv
+from backend.schedule.simulation.simulate import simulate
 from runner.job.plan import plan
 from runner.model.config import MOST_BLOCKS, TINY, Shape, blocks_of
 from runner.model.reference import train_stale
@@ -109,6 +113,32 @@ def test_micro_batches_of_other_lengths_have_the_gradients_of_a_single_process_a
         (micro, 64 + -(-MODEL["batch"] * length * MODEL["hidden"] * word // 8) * 8)
         for micro, length in enumerate(training.sequences)
     }
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"family": "interleaved", "p": 3, "m": 6, "v": 2, "streams": "rank"},
+        {"family": "v-zb", "p": 2, "m": 4, "streams": "direction", "receives": "placed", "costs": {"wire": 0.5}},
+        {"family": "1f1b", "p": 3, "m": 4, "streams": "edge", "receives": "deferred", "sizes": [1, 0.5, 2, 1]},
+        {"family": "dualpipe", "p": 2, "m": 4, "streams": "rank", "receives": "placed", "costs": {"comm": 0.5}},
+    ],
+    ids=lambda spec: spec["family"],
+)
+def test_messages_of_a_stream_pass_in_their_order_so_that_no_op_is_earlier_than_planned(
+    runner: RunnerProgram, spec: dict[str, object]
+) -> None:
+    events = runner.run(spec=spec, mode="paced", unit_ms=10, model=MODEL)
+    verified(events)
+    legal = registry.read(spec)
+    planned = simulate(registry.order(legal), legal.timing, legal.v)
+    rows = sorted(row for event in events if event["event"] == "op_batch" for row in event["ops"])
+    starts = np.array([row[3] for row in rows]) / 1e7
+    assert len(starts) == len(planned.start)
+    assert (starts > planned.start - 1e-3).all()
+    if spec["family"] == "interleaved":  # where a message that is posted too early holds up the others
+        alone = simulate(replace(planned.order, messages=None), legal.timing, legal.v)
+        assert (planned.start > alone.start + 0.5).any()
 
 
 def test_an_imported_order_uses_layers_and_recomputation_of_its_spec(runner: RunnerProgram) -> None:

@@ -27,6 +27,7 @@ from backend.schedule.simulation.simulate import Floats, Timeline, replay, simul
 from backend.schedule.spec import Spec
 
 Middle = Callable[[Floats], Any]
+Truths = npt.NDArray[np.bool_]
 _EVEN = Costs(S=1.0, T=1.0)
 
 
@@ -214,7 +215,8 @@ def _begun(measured: Timeline, lead: Cost, v: int) -> tuple[Floats, float]:
     free = np.concatenate(([-np.inf], measured.end[:-1]))
     free[order.offsets[:-1]] = -np.inf
     made = np.where(made_by >= 0, measured.end[made_by], -np.inf) - early  # what is not needed at once counts as made
-    comm = _hop(measured.start[:, None] - made, crosses & (made_by >= 0), made, free)
+    waited = made >= free[:, None] if order.messages is None else np.zeros_like(crosses)  # or behind other messages
+    comm = _hop(measured.start[:, None] - made, crosses & (made_by >= 0), made, waited)
     arrived = (made + comm * crosses).max(axis=1)
     begin = np.maximum(free, arrived)
     unknown = (needs & (made_by < 0)).any(axis=1) | ~np.isfinite(
@@ -223,13 +225,13 @@ def _begun(measured: Timeline, lead: Cost, v: int) -> tuple[Floats, float]:
     return np.where(unknown, measured.start, np.minimum(begin, measured.start)), comm
 
 
-def _hop(took: Floats, came: npt.NDArray[np.bool_], made: Floats, free: Floats) -> float:
+def _hop(took: Floats, came: Truths, made: Floats, waited: Truths) -> float:
     """Return the time of a hop, from the delay between the end of a message's producer and its use.
 
-    A message that was not even made when its rank was free was waited for: the median of these delays. Without any,
+    A message that was not even made when its rank was free was ``waited`` for: the median of these delays. Without any,
     the smallest of all delays, which is an upper bound.
     """
-    waited = came & (made >= free[:, None]) & (made == made.max(axis=1, keepdims=True))
+    waited = came & waited & (made == made.max(axis=1, keepdims=True))
     if waited.any():
         return max(0.0, float(np.median(took[waited])))
     return max(0.0, float(took[came].min())) if came.any() else 0.0
