@@ -17,6 +17,7 @@ from backend.schedule.families import imported
 from backend.schedule.families.registry import family_of, validate
 from backend.schedule.family_names import canonical
 from backend.schedule.interop.megatron_layout import is_layout
+from backend.schedule.options.sizes import SEARCHED
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import COST_KEYS, Spec
 
@@ -85,5 +86,8 @@ def _fields(entries: Mapping[str, str], prefix: str, base: Mapping[str, object])
 
 
 def _spec(fields: Mapping[str, object]) -> Spec:
+    if fields.get("injection") == SEARCHED:  # a link gives the same step without a search
+        why = message("web.entry_in_links", "a link lists the order in which micro-batches enter")
+        raise RequestError("injection", SEARCHED, why, nearest="mountain")
     plain = {key: value for key, value in fields.items() if key not in COST_KEYS}
     return Spec.from_json(plain | {"costs": {key: fields[key] for key in COST_KEYS}})

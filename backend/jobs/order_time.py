@@ -7,6 +7,7 @@ most; `python bench/core.py` prints the present ones. What takes longer than est
 from __future__ import annotations
 
 from backend.schedule.families import imported, registry
+from backend.schedule.options.sizes import SEARCHED
 from backend.schedule.spec import Spec
 
 BASE_MS = 0.3
@@ -17,6 +18,7 @@ CONSTRUCTION_US = 20.0  # of an order constructed for its costs
 TRIAL_US = 0.06  # of an op, each time that a search times an order
 OPTION_US = 1.0  # of an op, for a sharded output layer or offload
 IMPORTED_MS = 250.0  # to unpack and check the longest
+ENTRY_MS = 700.0  # to search the order of entry
 WORKER_MS = 5.0  # the least of what needs kernels, which only workers have compiled
 BOUND_US = 1.0  # of an op
 RESULT_US = 3.0  # of an op, for its times and its text
@@ -34,6 +36,8 @@ def order_ms(spec: Spec) -> float:
         ms = WORKER_MS + ops * CONSTRUCTION_US / 1000 + trials
     elif family.shaped_by_costs:
         ms = WORKER_MS + ops * BLOCK_US / 1000
+    if spec.injection == SEARCHED:
+        ms += WORKER_MS + ENTRY_MS
     if spec.vocabulary != "plain" or spec.offload != "none":
         ms += WORKER_MS + ops * OPTION_US / 1000
     return ms

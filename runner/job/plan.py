@@ -12,7 +12,7 @@ import numpy as np
 
 from backend.errors import RequestError, message
 from backend.schedule.families import imported, registry
-from backend.schedule.families.apply_options import on_streams
+from backend.schedule.families.apply_options import on_streams, validate_sizes
 from backend.schedule.options.effective_costs import Options, fewer_on_the_last
 from backend.schedule.options.frozen import untrained
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
@@ -100,6 +100,8 @@ def plan(run: Run, machine: Machine | None = None) -> JobPlan:
     machine = machine or devices.this_machine()
     order = _decoded(run.order, Spec.from_json({"frozen": run.spec.get("frozen")}).frozen)
     spec = _spec(run, order)
+    validate_sizes(spec)
+    spec = registry.with_entry(spec, order)
     order = on_streams(spec, order)
     costs = spec.timing
     asynchronous = spec.family != imported.NAME and registry.family_of(spec).asynchronous

@@ -39,7 +39,7 @@ CASES: dict[str, tuple[dict[str, Any], Any]] = {
     "layers": ({"family": "1f1b"} | SIZES, [1, 3]),
     "sizes": ({"family": "1f1b"} | SIZES, "lognormal:0.3:7"),
     "fixed": ({"family": "1f1b", "sizes": [1, 2, 0.5, 0.5]} | SIZES, 0.5),
-    "injection": ({"family": "1f1b", "sizes": [1, 2, 0.5, 0.5]} | SIZES, "mountain"),
+    "injection": ({"family": "1f1b", "sizes": [1, 2, 0.5, 0.5]} | SIZES, "searched"),
     "replicas": ({"family": "1f1b", "sizes": "lognormal:0.3:7"} | SIZES, 2),
     "deal": ({"family": "1f1b", "sizes": "lognormal:0.3:7", "replicas": 2} | SIZES, "longest"),
     "replica": ({"family": "1f1b", "sizes": "lognormal:0.3:7", "replicas": 2} | SIZES, 1),

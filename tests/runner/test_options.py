@@ -151,6 +151,9 @@ def test_an_imported_order_uses_layers_and_recomputation_of_its_spec(runner: Run
     assert (refused["event"], refused["error"]["field"], refused["error"]["nearest"]) == ("error", "layers", 2)
     refused = runner.run(order=order, spec={"vocabulary": "parallel-1"})[-1]
     assert (refused["error"]["field"], refused["error"]["nearest"]) == ("vocabulary", "plain")
+    refused = runner.run(order=order, spec={"sizes": [1, 2]})[-1]
+    assert (refused["error"]["field"], refused["error"]["nearest"]) == ("sizes", [1, 2, 2])
+    verified(runner.run(order=order, spec={"sizes": [1, 3, 2], "injection": "searched"}, mode="free", model=MODEL))
 
 
 @pytest.mark.parametrize("family", ["1f1b", "zb-h1", "dualpipe"])

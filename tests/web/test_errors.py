@@ -172,3 +172,26 @@ def test_json_for_the_page_has_messages_with_codes_and_json_for_scripts_has_plai
     )
     assert coded == {"why": {"code": "http.other", "params": {"reason": "x"}, "message": "x"}}
     assert plain == {"why": "x"}
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/api/schedule?", 200),
+        ("/api/export?format=json&", 200),
+        ("/api/charts/bubble?", 200),
+        ("/?", 200),
+        ("/embed?", 200),
+        ("/api/standalone?", 400),
+    ],
+)
+def test_an_order_of_entry_to_be_searched_is_found_where_an_order_is_asked_for_and_is_in_no_link(
+    client: FlaskClient, path: str, status: int
+) -> None:
+    query = "family=1f1b&p=2&m=4&sizes=1,2,0.5,1&injection=searched"
+    answer = client.get(path + query, headers={"Accept": "application/json"})
+    assert answer.status_code == status
+    if path == "/api/schedule?":
+        assert sorted(answer.json["spec"]["injection"]) == [0, 1, 2, 3]
+    if status == 400:
+        assert answer.json["error"]["field"] == "injection"

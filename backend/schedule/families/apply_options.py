@@ -51,7 +51,7 @@ def validate(spec: Spec, family: Family) -> None:
     if spec.forward_only:
         forward_only.validate(spec, family)
     _validate_frozen(spec, family)
-    _validate_sizes(spec)
+    validate_sizes(spec)
     _validate_streams(spec)
     _validate_stages(spec, family.stages(spec))
     for name in ("recompute", "offload"):
@@ -229,7 +229,7 @@ def _validate_frozen(spec: Spec, family: Family) -> None:
         raise SpecError("frozen", list(spec.frozen), text)
 
 
-def _validate_sizes(spec: Spec) -> None:
+def validate_sizes(spec: Spec) -> None:
     """Raise SpecError unless there is a size for each micro-batch, and what depends on sizes has them."""
     if spec.sizes is None:
         for name in ("fixed", "injection", "replicas", "deal", "replica"):

@@ -61,9 +61,12 @@ FAMILIES: dict[str, Family] = {
 }
 
 
-def read(data: Mapping[str, Any]) -> Spec:
-    """Read a legal spec from JSON. Raises SpecError with the nearest legal value."""
-    return validate(Spec.from_json(data, {family.name: family.v[1] for family in FAMILIES.values()}))
+def read(data: Mapping[str, Any], entry: bool = True) -> Spec:
+    """Read a legal spec from JSON. Raises SpecError with the nearest legal value. Unless ``entry``, an order of entry
+    that is to be searched stays so.
+    """
+    spec = Spec.from_json(data, {family.name: family.v[1] for family in FAMILIES.values()})
+    return validate(spec) if entry else _validated(spec)
 
 
 def read_of_file(data: Mapping[str, Any], found: Order) -> Spec:
@@ -83,7 +86,7 @@ def validate_of_file(spec: Spec, found: Order) -> Spec:
     """Return a spec that goes with the checked order of a file. Raises SpecError for one that does not."""
     _validate(spec, imported.family_of_order(found))
     imported.validate(spec, found)
-    return _with_entry(spec, found) if spec.injection == SEARCHED else spec
+    return with_entry(spec, found)
 
 
 def family_of(spec: Spec) -> Family:
@@ -101,9 +104,13 @@ def family_of(spec: Spec) -> Family:
 
 
 def validate(spec: Spec) -> Spec:
-    """Return the spec as strict JSON reads it. Raises SpecError unless its family can be built with its sizes, options
-    and costs.
+    """Return the spec as strict JSON reads it, with the order of entry that a search finds where one is asked for.
+    Raises SpecError unless its family can be built with its sizes, options and costs.
     """
+    return with_entry(_validated(spec))
+
+
+def _validated(spec: Spec) -> Spec:
     spec = spec.checked()
     family = family_of(spec)
     _validate(spec, family)
@@ -111,13 +118,18 @@ def validate(spec: Spec) -> Spec:
         imported.validate(spec, imported.order(spec))
     else:
         family.validate(spec)
-    return _with_entry(spec) if spec.injection == SEARCHED else spec
+    return spec
+
+
+def with_entry(spec: Spec, found: Order | None = None) -> Spec:
+    """Return a spec whose order of entry is no longer to be searched, in its own order or in one that is given."""
+    return _with_entry(spec, found) if spec.injection == SEARCHED else spec
 
 
 @lru_cache(maxsize=64)
-def _with_entry(spec: Spec, found: Order | None = None) -> Spec:
-    """Return a spec with the order of entry that a search finds, in its own order or in one that is given. Messages
-    that are placed by the times do not count: with any entry they are placed for it.
+def _with_entry(spec: Spec, found: Order | None) -> Spec:
+    """Return a spec with the order of entry that a search finds. Messages that are placed by the times do not count:
+    with any entry they are placed for it.
     """
     plain = spec.with_(injection="given")
     if spec.receives == "placed":

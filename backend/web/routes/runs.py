@@ -95,7 +95,7 @@ def show_order(run_id: str) -> Response:
 def _building_ms(spec: Any) -> float:
     """Estimate the time of building the order that a run is asked for. Raises RequestError for an illegal spec."""
     packed = isinstance(spec, dict) and spec.get("family") == imported.NAME
-    return IMPORTED_MS if packed else order_ms(registry.read(spec))
+    return IMPORTED_MS if packed else order_ms(registry.read(spec, entry=False))
 
 
 @runs.post("/<run_id>/cancel")

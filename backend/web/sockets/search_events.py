@@ -38,7 +38,7 @@ def search(*args: Any) -> dict[str, Any]:
         raise RequestError("search", len(args), why)
     data = only(args[0], KEYS, "search")
     seconds = number("seconds", data.get("seconds", DEFAULT_SECONDS), *SECONDS)
-    spec = read(data.get("spec", {})).with_(effort=None)
+    spec = read(data.get("spec", {}), entry=False).with_(effort=None)
     searches = services().searches
     job = searches.start(current_viewer(), spec, seconds, client_of(flask.request))
     return {"ok": True, "id": job.id, "position": searches.position(job)}

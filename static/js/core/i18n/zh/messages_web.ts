@@ -189,6 +189,7 @@ export const WEB_MESSAGES = {
   "web.no_bundle": "缺少页面的打包文件；服务器管理员可以生成：make setup",
   "web.not_a_packed_view": "z 不是页面写出的打包视图，或缺了一部分",
   "web.not_a_searched_family": "{family} 只有一种执行顺序；可搜索的是 zb-auto、v-auto 与 chimera-auto",
+  "web.entry_in_links": "链接列出微批次进入的顺序",
   "web.not_a_view": "这不是一个视图的查询串",
   "web.not_utf8": "地址不是 UTF-8 文本",
   "web.repeated_key": "{key} 在地址中出现了不止一次",
