@@ -367,6 +367,7 @@ def test_a_task_is_solved_and_entered(open_page: Open) -> None:
     expect(page.locator(".board-pareto .board-front")).to_have_count(1)
     expect(page.locator(".board-pareto .board-named")).to_have_count(1)
     page.keyboard.press("Control+z")
+    said(page, "Undone: 11 ops are placed.")
     page.click("[data-replay='0']")
     expect(page.locator("#solved")).to_be_hidden()  # it is not one's own
     said(page, "The entry is on the board.")
