@@ -131,6 +131,34 @@ def test_a_search_whose_connection_is_lost_starts_again_with_the_next_one(open_p
     expect(page.locator("#search-go")).to_be_visible()
 
 
+def test_the_last_improvement_and_the_end_of_its_search_may_come_apart(open_patient: Open) -> None:
+    page = open_patient(PROVED)
+    ends: list[str] = []
+
+    def line(client: WebSocketRoute) -> None:
+        """Pass messages on, the last one of a search twice: as an improvement, with its order, and as the end."""
+        server = client.connect_to_server()
+
+        def take(message: str | bytes) -> None:
+            if isinstance(message, str) and '"status":"finished"' in message:
+                ends.append(message)
+            elif ends and isinstance(message, bytes):
+                end = ends.pop()
+                for part in (end.replace("finished", "running"), message, end, message):
+                    client.send(part)
+            else:
+                client.send(message)
+
+        server.on_message(take)
+
+    page.route_web_socket("**/socket.io/*", line)
+    page.locator("#search-go").click()
+    expect(page.locator("#search-stop")).to_be_hidden()
+    expect(page.locator("#search-status")).to_contain_text("The link gives the same order again")
+    wait(page, "location.search.includes('effort=')")
+    assert not ends
+
+
 def test_an_order_that_meets_the_bound_is_called_optimal_and_needs_no_search(open_patient: Open) -> None:
     page = open_patient("?family=zb-auto&p=4&m=8&memory=4")
     expect(page.locator("#search-verdict")).to_have_text("optimal")

@@ -291,6 +291,7 @@ export class Search {
   #use(slot: number, update: SearchUpdate) {
     const now = specAt(this.store.get(), slot);
     if (!now || !update.order || base(now) !== this.#running?.key) return;
+    if (now.effort === update.spec.effort) return; // the end of a search has its last improvement once more
     const spec = { ...now, effort: update.spec.effort, seed: update.spec.seed };
     keepOrder(this.plans.query(spec), decode(update.order));
     this.store.set(putAt(this.store.get(), slot, spec), "replace");
