@@ -30,9 +30,10 @@ from backend.schedule.families.zero_bubble.zb_auto import ZB_AUTO
 from backend.schedule.families.zero_bubble.zb_h1 import ZB_H1
 from backend.schedule.families.zero_bubble.zb_h2 import ZB_H2
 from backend.schedule.options.entry import searched_entry
-from backend.schedule.options.sizes import SEARCHED
+from backend.schedule.options.sizes import SEARCHED, entry_order
 from backend.schedule.order.order import Order
 from backend.schedule.simulation.costs import SizedCosts
+from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import LIMITS, Spec
 
 __all__ = [
@@ -136,7 +137,13 @@ def _with_entry(spec: Spec, found: Order | None) -> Spec:
         plain = plain.with_(streams="none", receives="torch", costs=replace(plain.costs, wire=0.0))
     costs = plain.timing
     assert isinstance(costs, SizedCosts), "an order of entry comes with sizes"
-    return spec.with_(injection=searched_entry(found or order(plain), costs, spec.v))
+    if found is not None or family_of(spec).problem is None:
+        return spec.with_(injection=searched_entry(found or order(plain), costs, spec.v))
+    plain = plain.with_(effort=None, found=None)  # the order of ops is searched too: compare what is constructed
+    words = (entry_order(costs.sizes, word) for word in ("mountain", "given"))
+    built = [plain.with_(injection=each) for each in (searched_entry(order(plain), costs, spec.v), *words)]
+    best = min(built, key=lambda each: float(simulate(order(each), each.timing, each.v).end.max()))
+    return spec.with_(injection=best.injection)
 
 
 def _validate(spec: Spec, family: Family) -> None:

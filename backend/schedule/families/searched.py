@@ -75,7 +75,10 @@ def proved(spec: Spec, family: Family, order: Order) -> tuple[Spec, Order, dict[
     if spec.frozen is not None:
         text = message("schedule.prove_of_trained", "prove is of orders that train every stage; leave it or frozen out")
         raise SpecError("prove", True, text, nearest=False)
-    _refuse_sizes(spec)
+    _refuse_ahead(spec)
+    if spec.sizes is not None:
+        text = message("schedule.prove_of_sizes", "prove is of micro-batches of one size; leave it or sizes out")
+        raise SpecError("prove", True, text, nearest=False)
     instance = family.problem(spec).instance
     if not exact.available():
         text = message(
@@ -104,10 +107,10 @@ def proved(spec: Spec, family: Family, order: Order) -> tuple[Spec, Order, dict[
 
 
 def has_bound(spec: Spec, family: Family) -> bool:
-    """Return whether a lower bound is known of a spec's orders: searched ones, of micro-batches of one size, in which
-    all of a backward waits for its gradient.
+    """Return whether a lower bound is known of a spec's orders: searched ones in which all of a backward waits for its
+    gradient.
     """
-    return family.problem is not None and spec.sizes is None and spec.recompute_at == "backward"
+    return family.problem is not None and spec.recompute_at == "backward"
 
 
 def bound_of(spec: Spec, family: Family) -> dict[str, Any]:
@@ -121,15 +124,12 @@ def bound_of(spec: Spec, family: Family) -> dict[str, Any]:
             family=family.title,
         )
         raise SpecError("family", spec.family, text)
-    _refuse_sizes(spec)
+    _refuse_ahead(spec)
     bound = lower_bound(family.problem(spec.with_(effort=None, seed=Spec.seed)).instance)
     return {"lower_bound": float(bound.value), "bound": bound.name}
 
 
-def _refuse_sizes(spec: Spec) -> None:
-    if spec.sizes is not None:
-        text = message("schedule.no_bound_of_sizes", "bounds are of micro-batches of one size; leave sizes out")
-        raise SpecError("sizes", spec.to_json()["sizes"], text)
+def _refuse_ahead(spec: Spec) -> None:
     if spec.recompute_at != "backward":
         text = message("schedule.no_bound_ahead", "bounds are of backwards that wait for their gradient")
         raise SpecError("recompute_at", spec.recompute_at, text, nearest="backward")

@@ -31,11 +31,12 @@ class Alone:
     streams: int = 1
 
     @staticmethod
-    def of(instance: Instance) -> Alone:
+    def of(instance: Instance, micro: int = 0, stream: int = 0) -> Alone:
+        """Compute the times of a micro-batch; which of a stream matters only where they differ."""
         place = instance.placement
         slot = place.slot_at[0]
         rank = slot // place.chunks
-        f, i, w = instance.cost[slot].T
+        f, i, w = instance.cost[slot].T * instance.scale[stream, micro if instance.scale.shape[1] > 1 else 0]
         hop = np.where(np.diff(rank) != 0, instance.costs.comm, 0.0)
         enter = np.concatenate(([0.0], np.cumsum(f[:-1] + hop)))
         back = np.concatenate(([0.0], np.cumsum(i[:0:-1] + hop[::-1])))[::-1]

@@ -9,6 +9,7 @@ wherever it is interrupted.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,16 +35,28 @@ class Game(NamedTuple):
     gain: npt.NDArray[np.float64]
     head: npt.NDArray[np.float64]
     busy: npt.NDArray[np.float64]
+    own: npt.NDArray[np.float64]
+    spent: npt.NDArray[np.float64]
+    taken: npt.NDArray[np.float64]
 
     @staticmethod
-    def of(instance: Instance, head: npt.NDArray[np.float64]) -> Game:
-        feeds, cost = instance.feeds, instance.cost.ravel()
+    @lru_cache(maxsize=2)  # an order of micro-batches that differ is judged by its game, thousands of orders in turn
+    def of(instance: Instance) -> Game:
+        """Return the game of an instance; when each rank starts depends on the order."""
+        feeds, place = instance.feeds, instance.placement
         source = np.full_like(feeds, -1)
         source[feeds[feeds >= 0]] = np.flatnonzero(feeds >= 0)
-        gain = np.tile(np.array([1.0, instance.share - 1.0, -instance.share]), instance.placement.chunks)
-        busy = instance.n * cost.reshape(instance.placement.p, -1).sum(axis=1)
-        links = np.stack((feeds, source), axis=1)
-        return Game(links, instance.lag, cost, gain, head, busy)
+        links, cost = np.stack((feeds, source), axis=1), instance.cost.ravel()
+        gain = np.tile(np.array([1.0, instance.share - 1.0, -instance.share]), place.chunks)
+        busy, head = instance.n * cost.reshape(place.p, -1).sum(axis=1), np.zeros(place.p)
+        if instance.even is instance:
+            return Game(links, instance.lag, cost, gain, head, busy, *[np.empty((0, 0))] * 3)
+        stream = np.repeat(place.stream_of.ravel(), 3)
+        own = cost[:, None] * instance.scale[stream]
+        spent = np.hstack((np.zeros((len(own), 1)), np.cumsum(own, axis=1)))
+        busy = spent[:, -1].reshape(place.p, -1).sum(axis=1)
+        taken = gain[:, None] * instance.sizes[stream[: len(gain)]]
+        return Game(links, instance.lag, cost, gain, head, busy, own, spent, taken)
 
 
 def starts(instance: Instance, codes: Codes) -> npt.NDArray[np.float64] | None:
@@ -53,11 +66,12 @@ def starts(instance: Instance, codes: Codes) -> npt.NDArray[np.float64] | None:
     stage is also the first op of the rank before it. With one stream that is so in every order, with two streams in
     all that make sense.
     """
-    place, alone = instance.placement, Alone.of(instance)
+    place = instance.placement
     first = np.arange(place.p) * place.chunks + codes[:, 0] % place.chunks
     before = place.before[first]
     fixed = (before < 0) | (first[before // place.chunks] == before)
-    return alone.enter[place.stage_of.ravel()[first]] if bool(fixed.all()) else None
+    enter = np.stack([Alone.of(instance, stream=stream).enter for stream in range(place.streams)])
+    return enter[place.stream_of.ravel()[first], place.stage_of.ravel()[first]] if bool(fixed.all()) else None
 
 
 def to_strings(codes: Codes, chunks: int) -> Strings:
@@ -102,7 +116,7 @@ class Walk:
         """Start a walk from an order (p, steps) that is legal, keeps the limit and has fixed starts."""
         head = starts(instance, codes)
         assert head is not None
-        game, strings = Game.of(instance, head), to_strings(codes, instance.placement.chunks)
+        game, strings = Game.of(instance)._replace(head=head), to_strings(codes, instance.placement.chunks)
         (p, steps), (rows, width) = strings.shape, (len(game.cost), len(game.gain))
         ints, floats = np.int64, np.float64
         state = (
@@ -148,3 +162,16 @@ class Walk:
     def codes(self) -> Codes:
         """Return the codes (p, steps) of the best order so far."""
         return to_codes(self.best, self.chunks)
+
+
+def judged(instance: Instance, span: float, codes: Codes) -> float:
+    """Return the span of an order that was constructed for even micro-batches, where it has another ``span``; infinite
+    if it does not keep the limit with their sizes, or no walk can start from it.
+    """
+    if instance.even is instance:
+        return span
+    if starts(instance, codes) is None:
+        return float("inf")
+    walk = Walk.of(instance, codes, np.ones(2, np.int64), Heat(0.0, 0.0, 1))
+    level = walk.state[2]
+    return walk.span if float(level.max()) <= instance.room + EPSILON else float("inf")

@@ -17,6 +17,7 @@ from backend.schedule.errors import message
 from backend.schedule.search.alone import Alone
 from backend.schedule.search.building_block import Instance
 from backend.schedule.search.device_relaxation import shortest
+from backend.schedule.simulation.costs import SizedCosts
 
 Floats = npt.NDArray[np.float64]
 EPSILON = 1e-9
@@ -46,7 +47,11 @@ def work(instance: Instance) -> float:
 
 def _work(instance: Instance) -> Floats:
     """Return (p,) the sum of the costs of each rank's ops."""
-    return instance.n * np.asarray(instance.cost.reshape(instance.placement.p, -1).sum(axis=1))
+    place = instance.placement
+    if instance.even is instance:
+        return instance.n * np.asarray(instance.cost.reshape(place.p, -1).sum(axis=1))
+    times = instance.scale.sum(axis=1)[place.stream_of.ravel()]
+    return np.asarray((instance.cost.sum(axis=1) * times).reshape(place.p, -1).sum(axis=1))
 
 
 def arrival_and_work(instance: Instance) -> float:
@@ -73,6 +78,8 @@ def fill_and_drain(instance: Instance) -> float:
     If all F fit into memory at once, the idle time of the fill may be the same as that of the drain; only one of them
     counts.
     """
+    if instance.even is not instance:
+        return _of_sizes(instance)
     if instance.placement.streams == 2:
         return _of_two_streams(instance)
     alone, total = Alone.of(instance), _work(instance)
@@ -125,8 +132,39 @@ def _of_two_streams(instance: Instance) -> float:
     return best
 
 
+def _of_sizes(instance: Instance) -> float:
+    """Bound the span by the same idle times where micro-batches differ: the first one alone fills, the last one alone
+    drains, and the ops that run meanwhile are as many and as long as the limit allows (``_most``). One stream only.
+    """
+    total = _work(instance)
+    if instance.placement.streams == 2:
+        return float(total.max())
+    first, last = Alone.of(instance), Alone.of(instance, -1)
+    best, deep = 0.0, _deep(instance)
+    for q, (low, top) in enumerate(zip(first.first.tolist(), first.top.tolist(), strict=True)):
+        f, i, w = instance.cost[instance.placement.slot_at[0][first.rank == q]].max(axis=0).tolist()
+        fill = max(0.0, first.leave[top] - first.i[top] - first.enter[low] - f * _most(instance, instance.room))
+        later = instance.room / instance.share if instance.share > 0.0 else np.inf
+        rest = last.f[top] + i * _most(instance, instance.room) + w * _most(instance, later)
+        drain = max(0.0, last.leave[low] - last.enter[top] + last.w[low] - rest)
+        best = max(best, float(total[q]) + (fill + drain if deep else max(fill, drain)))
+    return best
+
+
+def _most(instance: Instance, room: float) -> float:
+    """Return how many times its cost ops take together, at most, whose micro-batches fit into ``room`` on a device:
+    the part that depends on sizes fills the room, the other is that of as many as fit, the smallest ones.
+    """
+    assert isinstance(instance.costs, SizedCosts)
+    sizes, fixed = np.sort(np.repeat(instance.sizes[0], instance.placement.chunks)), instance.costs.fixed
+    count = int(np.searchsorted(np.cumsum(sizes), room + EPSILON, "right"))
+    return fixed * count + (1.0 - fixed) * min(room, float(sizes.sum()))
+
+
 def _deep(instance: Instance) -> bool:
     """Return whether not all F of a rank fit into memory at once."""
+    if instance.even is not instance:
+        return float(instance.sizes[0].sum()) * instance.placement.chunks > instance.room + EPSILON
     return instance.placement.chunks * instance.n > int(instance.room + EPSILON)
 
 
@@ -329,12 +367,13 @@ BOUNDS = (
 
 def lower_bound(instance: Instance) -> Bound:
     """Return the largest of all bounds; of equal ones the simplest. Of an instance with untrained stages that of the
-    work: the others count on a backward in every stage.
+    work: the others count on a backward in every stage. Where micro-batches differ, the last two know no bound.
     """
-    if instance.share in (0.0, 1.0):  # only whole chunks count
+    if instance.share in (0.0, 1.0) and instance.even is instance:  # only whole chunks count
         instance = replace(instance, room=float(int(instance.room + EPSILON)))
     best = Bound(0.0, "")
-    for name, bound in BOUNDS[:1] if instance.untrained else BOUNDS:
+    known = 1 if instance.untrained else 2 if instance.even is not instance else len(BOUNDS)
+    for name, bound in BOUNDS[:known]:
         value = bound(instance)
         if value > best.value * (1.0 + EPSILON):
             best = Bound(value, name)

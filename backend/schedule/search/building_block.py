@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import Any, NamedTuple
@@ -26,7 +26,7 @@ from backend.schedule.order.ops import F, I
 from backend.schedule.order.order import Codes, Order
 from backend.schedule.order.placement import Placement
 from backend.schedule.search import construction
-from backend.schedule.simulation.costs import Costs, durations
+from backend.schedule.simulation.costs import Costs, SizedCosts, durations
 from backend.schedule.simulation.simulate import advance, raise_deadlock
 
 Floats = npt.NDArray[np.float64]
@@ -132,6 +132,9 @@ class Instance:
     ``m`` counts the micro-batches of all streams; ``room`` is the memory limit in chunks; W needs the part ``share`` of
     a chunk after I. Stages that are ``untrained`` have no backwards (options/frozen.py): an order is constructed with
     some of no time, which are then left out.
+
+    The k-th op of a stage is the k-th micro-batch's to enter. Where they differ (SizedCosts), an order is constructed
+    for the ``even`` instance and judged by the times and the memory that it has with their sizes.
     """
 
     placement: Placement
@@ -147,16 +150,37 @@ class Instance:
         """Return the number of micro-batches through one slot."""
         return self.m // self.placement.streams
 
+    @cached_property
+    def even(self) -> Instance:
+        """Return the instance with micro-batches of size 1."""
+        return replace(self, costs=self.costs.of_size_one) if isinstance(self.costs, SizedCosts) else self
+
+    @cached_property
+    def sizes(self) -> Floats:
+        """Return (streams, n or 1): the size of each micro-batch, by the order in which they enter; one 1 for all where
+        they are equal.
+        """
+        sizes = self.costs.sizes if isinstance(self.costs, SizedCosts) else (1.0,) * self.placement.streams
+        return np.array(sizes).reshape(self.placement.streams, -1)
+
+    @cached_property
+    def scale(self) -> Floats:
+        """Return (streams, n or 1): how many times its cost an op of each micro-batch takes."""
+        scale = self.costs.scale if isinstance(self.costs, SizedCosts) else (1.0,) * self.placement.streams
+        return np.array(scale).reshape(self.placement.streams, -1)
+
     @property
     def least_room(self) -> float:
-        """Return the chunks that one micro-batch fills on a device: the least room in which a step can run."""
-        return self.placement.chunks / self.placement.streams
+        """Return the chunks that one micro-batch fills on a device, the largest where they differ: the least room in
+        which a step can run.
+        """
+        return self.placement.chunks / self.placement.streams * float(self.sizes.max())
 
     @cached_property
     def cost(self) -> Floats:
-        """Return (slots, 3): time of F, I, W in each slot."""
+        """Return (slots, 3): time of F, I, W of a micro-batch of size 1 in each slot."""
         place = self.placement
-        table = durations(place, self.costs, self.v)[:, : 3 * place.chunks].reshape(place.p, 3, place.chunks)
+        table = durations(place, self.even.costs, self.v)[:, : 3 * place.chunks].reshape(place.p, 3, place.chunks)
         return np.ascontiguousarray(table.transpose(0, 2, 1).reshape(-1, 3))
 
     @cached_property

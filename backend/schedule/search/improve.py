@@ -21,11 +21,12 @@ import numpy as np
 from backend.schedule import jit
 from backend.schedule.order.order import Codes
 from backend.schedule.search import building_block, extend, initial_orders
-from backend.schedule.search.anneal import Heat, Walk, starts
+from backend.schedule.search.anneal import Heat, Walk, judged, starts
 from backend.schedule.search.bounds import Bound, lower_bound
 from backend.schedule.search.building_block import Block, Choice, Instance
 from backend.schedule.search.certificate import Found, feasible, meets
 from backend.schedule.search.initial_orders import span_of
+from backend.schedule.search.passes import one_by_one
 
 Tries = Sequence[tuple[Block, Choice]]
 
@@ -142,6 +143,8 @@ class Pool:
 def orders(instance: Instance, tries: Tries, handcrafted: Sequence[Codes], seed: int, bound: Bound) -> Iterator[Step]:
     """Yield every order that the search finds; endless unless nothing can be changed."""
     pool, parents, near = Pool(instance), [], bound.value * (1.0 + NEAR)
+    if instance.even is not instance:  # what is constructed for even micro-batches may not keep the limit
+        handcrafted = [*handcrafted, one_by_one(instance)]
     for step in legal_handcrafted(instance, handcrafted):
         pool.add(step)
         yield step
@@ -149,7 +152,7 @@ def orders(instance: Instance, tries: Tries, handcrafted: Sequence[Codes], seed:
         parents.append(each)
         pool.add(Step(each.span, each.codes, 1))
         yield Step(each.span, each.codes, 1)
-    few = extend.short(instance)
+    few = extend.short(instance) if instance.even is instance else None
     short = Short(instance, few, tries, seed) if few is not None else None
     for generation in count():
         moves = max(100, min(MOST, FIRST // initial_orders.ops_of(instance)) << generation)
@@ -181,7 +184,8 @@ def legal_handcrafted(instance: Instance, handcrafted: Sequence[Codes]) -> Itera
 def squeezed(instance: Instance, children: dict[float, Codes]) -> Iterator[Step]:
     """Yield the orders after squeezing."""
     for span in sorted(children):
-        yield Step(*building_block.squeeze(instance, children[span]), 1)
+        even, codes = building_block.squeeze(instance.even, children[span])
+        yield Step(judged(instance, even, codes), codes, 1)
 
 
 def generation_of(

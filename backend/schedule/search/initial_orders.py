@@ -16,8 +16,10 @@ import numpy as np
 from backend.schedule.errors import OrderError
 from backend.schedule.order.order import Codes, from_rows
 from backend.schedule.search import building_block
+from backend.schedule.search.anneal import judged
 from backend.schedule.search.building_block import ENDLESS, Block, Choice, Instance
-from backend.schedule.simulation.memory import peaks
+from backend.schedule.simulation.memory import peak_memory, peaks
+from backend.schedule.simulation.simulate import advance
 
 EFFORT = 2_100_000  # ops to construct in the first orders
 BRED = 3_000_000  # and in the first round of mutations
@@ -43,7 +45,11 @@ class Laid(NamedTuple):
 
 def keeps(instance: Instance, codes: Codes) -> bool:
     """Return whether an order keeps the memory limit."""
-    _, memory = peaks(from_rows(instance.placement, instance.m, list(codes)), instance.share)
+    order = from_rows(instance.placement, instance.m, list(codes))
+    if instance.even is instance:
+        memory = peaks(order, instance.share)[1]
+    else:
+        memory = peak_memory(advance(order, instance.costs, instance.v)[0], instance.share, 1, 1.0)
     return bool(memory.max() <= instance.room + 1e-9)
 
 
@@ -62,8 +68,8 @@ def ops_of(instance: Instance) -> int:
 
 def lay(instance: Instance, block: Block, choice: Choice, room: float, share: float) -> Laid | None:
     """Construct an order from a block and a choice; None for a deadlock."""
-    found = building_block.lay(instance, block, choice, room, share)
-    return None if found is None else Laid(*found, block, choice, room, share)
+    found = building_block.lay(instance.even, block, choice, room, share)
+    return None if found is None else Laid(judged(instance, *found), found[1], block, choice, room, share)
 
 
 def laid(instance: Instance, tries: Sequence[tuple[Block, Choice]]) -> Iterator[Laid]:

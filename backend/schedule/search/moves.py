@@ -5,7 +5,9 @@ be chosen. A type is ``3 * chunk + kind``, and ``rank * width + type`` is its *r
 types per rank. Three tuples of arrays take the place of objects, which compiled code does not support:
 
     game   links (rows, 2): the row that a row's result goes to and the one that its input comes from, -1 for none;
-           lag, cost (rows,); gain (width,) of memory; head, busy (p,): each rank's first start and sum of ops
+           lag, cost (rows,); gain (width,) of memory; head, busy (p,): each rank's first start and sum of ops; where
+           micro-batches differ, else empty: own (rows, m), the cost of each row's k-th op, spent (rows, m + 1), of all
+           before it, taken (width, m), its memory
     state  strings (p, steps); before (p, steps + 1, width): the count of each type before each position;
            level (p, steps + 1): the memory in use there; place (rows, m): the position of each row's k-th op;
            end (p, steps): when each op ends; came (rows, m): when each row's k-th input arrives
@@ -25,7 +27,10 @@ import numpy as np
 
 from backend.schedule import jit
 
-GAME = "Tuple((int64[:, ::1], float64[::1], float64[::1], float64[::1], float64[::1], float64[::1]))"
+GAME = (
+    "Tuple((int64[:, ::1], float64[::1], float64[::1], float64[::1], float64[::1], float64[::1], float64[:, ::1],"
+    " float64[:, ::1], float64[:, ::1]))"
+)
 STATE = "Tuple((int32[:, ::1], int32[:, :, ::1], float64[:, ::1], int32[:, ::1], float64[:, ::1], float64[:, ::1]))"
 TRIAL = (
     "Tuple((float64[:, ::1], float64[:, ::1], int64[:, ::1], int64[:, ::1], float64[:, ::1], float64[::1], int32[::1]))"
@@ -53,15 +58,16 @@ def draw(seed: Any) -> float:
 @jit.inner(f"void({GAME}, {STATE}, int64, int64, int64)")
 def note(game: Any, state: Any, r: int, low: int, high: int) -> None:
     """Count again on rank r from place ``low`` to ``high``."""
-    gain, (strings, before, level, place, _, _) = game[3], state
-    width = gain.shape[0]
+    gain, taken, (strings, before, level, place, _, _) = game[3], game[8], state
+    width, sized = gain.shape[0], taken.shape[0] > 0
     for x in range(low, high + 1):
         u = strings[r, x]
-        place[r * width + u, before[r, x, u]] = x
+        k = before[r, x, u]
+        place[r * width + u, k] = x
         for t in range(width):
             before[r, x + 1, t] = before[r, x, t]
         before[r, x + 1, u] += 1
-        level[r, x + 1] = level[r, x] + gain[u]
+        level[r, x + 1] = level[r, x] + (taken[u, k] if sized else gain[u])
 
 
 @jit.inner(f"void({GAME}, {STATE}, {TRIAL}, int64, int64, int64)")
@@ -79,8 +85,8 @@ def swap(game: Any, state: Any, trial: Any, room: float, r: int, low: int, a: in
     Leaves all as it is and returns False if nothing would change, if an I would come before its F or a W before its I,
     or if the memory would exceed the limit.
     """
-    gain, (strings, before, level, _, _, _), spare = game[3], state, trial[6]
-    n, width = a + b, gain.shape[0]
+    gain, taken, (strings, before, level, _, _, _), spare = game[3], game[8], state, trial[6]
+    n, width, sized = a + b, gain.shape[0], taken.shape[0] > 0
     for j in range(n):
         spare[width + j] = strings[r, low + j]
     for t in range(width):
@@ -89,7 +95,7 @@ def swap(game: Any, state: Any, trial: Any, room: float, r: int, low: int, a: in
     for j in range(n):
         u = spare[width + (j + a) % n]
         other = other or u != spare[width + j]
-        held += gain[u]
+        held += taken[u, spare[u]] if sized else gain[u]
         if held > room or (u % 3 > 0 and spare[u] >= spare[u - 1]):
             legal = False
             break
@@ -108,10 +114,10 @@ def rewind(game: Any, state: Any, trial: Any, rank: int, low: int) -> None:
     Fills ``at`` (2, p): the place to go on from, and a copy that stays; ``counts`` (3, rows): ops done, inputs there,
     and a copy of them that stays; ``clocks`` (2, p): the time, and how long the rank has been idle since its start.
     """
-    links, _, cost, _, head, _ = game
+    links, _, cost, _, head, _, own, spent, _ = game
     before, end, (_, _, at, counts, clocks, _, _) = state[1], state[4], trial
     p, steps = end.shape
-    width = links.shape[0] // p
+    width, sized = links.shape[0] // p, own.shape[0] > 0
     since = end[rank, low - 1] if low > 0 else -1.0
     for r in range(p):
         x = 0
@@ -131,7 +137,7 @@ def rewind(game: Any, state: Any, trial: Any, rank: int, low: int) -> None:
         for u in range(width):
             row, n = r * width + u, before[r, x, u]
             counts[0, row] = n
-            clocks[1, r] -= n * cost[row]
+            clocks[1, r] -= spent[row, n] if sized else n * cost[row]
             if links[row, 0] >= 0:
                 counts[1, links[row, 0]] = counts[2, links[row, 0]] = n
 
@@ -139,10 +145,10 @@ def rewind(game: Any, state: Any, trial: Any, rank: int, low: int) -> None:
 @jit.inner(f"boolean({GAME}, {STATE}, {TRIAL})")
 def replay(game: Any, state: Any, trial: Any) -> bool:
     """Run on from where ``rewind`` stopped; False if a rank is idle for longer than its ``slack``, or all wait."""
-    links, lag, cost, _, _, _ = game
+    links, lag, cost, _, _, _, own, _, _ = game
     strings, came, (end, fresh, at, counts, clocks, slack, _) = state[0], state[5], trial
     p, steps = strings.shape
-    width, left = links.shape[0] // p, 0
+    width, left, sized = links.shape[0] // p, 0, own.shape[0] > 0
     for r in range(p):
         left += steps - at[0, r]
     moved, down = True, True
@@ -163,7 +169,7 @@ def replay(game: Any, state: Any, trial: Any) -> bool:
                         now = arrival
                         if clocks[1, r] > slack[r]:
                             return False
-                now += cost[row]
+                now += own[row, k] if sized else cost[row]
                 counts[0, row] = k + 1
                 if to >= 0:
                     fresh[to, k] = now + lag[row]
@@ -195,9 +201,9 @@ def keep(game: Any, state: Any, trial: Any) -> None:
 @jit.inner(f"int64({GAME}, {STATE}, int64[:, ::1])")
 def longest_path(game: Any, state: Any, path: Any) -> int:
     """Fill ``path`` with (rank, place) from the last op of the rank with the longest window back to a first op."""
-    (links, _, cost, _, head, _), (strings, before, _, place, end, _) = game, state
+    (links, _, cost, _, head, _, own, _, _), (strings, before, _, place, end, _) = game, state
     p, steps = strings.shape
-    width, r, longest, n = links.shape[0] // p, 0, -1.0, 0
+    width, r, longest, n, sized = links.shape[0] // p, 0, -1.0, 0, own.shape[0] > 0
     for q in range(p):
         if end[q, steps - 1] - head[q] > longest:
             longest, r = end[q, steps - 1] - head[q], q
@@ -206,9 +212,9 @@ def longest_path(game: Any, state: Any, path: Any) -> int:
         path[n, 0], path[n, 1] = r, x
         n += 1
         row = r * width + strings[r, x]
-        source = links[row, 1]
-        if source >= 0 and (x == 0 or end[r, x - 1] < end[r, x] - cost[row] - EPSILON):
-            k = before[r, x, strings[r, x]]
+        source, k = links[row, 1], before[r, x, strings[r, x]]
+        spent = own[row, k] if sized else cost[row]
+        if source >= 0 and (x == 0 or end[r, x - 1] < end[r, x] - spent - EPSILON):
             r, x = source // width, place[source, k]
         else:
             x -= 1
@@ -256,7 +262,7 @@ def walk(game: Any, state: Any, trial: Any, best: Any, path: Any, seed: Any, pla
     ``plan``: the span of ``best``; the walk's present value; the temperature and the factor by which a move cools it;
     the memory limit; the mean sum of ops; reach, part on the path, weight of the mean; the length of the path known.
     """
-    (_, _, _, _, _, busy), strings = game, state[0]
+    busy, strings = game[5], state[0]
     p, steps = strings.shape
     timed, tries = 0, 0
     while timed < more and tries < TRIES * more:

@@ -14,7 +14,8 @@ from backend.schedule.search import bounds, greedy, improve
 from backend.schedule.search.building_block import Block, Choice, Instance, timed
 from backend.schedule.search.certificate import Found, feasible, meets
 from backend.schedule.search.improve import Budget, Progress
-from backend.schedule.search.initial_orders import keeps
+from backend.schedule.search.initial_orders import keeps, span_of
+from backend.schedule.search.passes import one_by_one
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +29,11 @@ class Problem:
     fixed: Callable[[], Iterable[Codes]] = tuple
 
     def quick(self) -> list[Codes]:
-        """Return each rank's codes in the best of the constructed and the fixed orders: quick and deterministic."""
+        """Return each rank's codes in the best of the constructed and the fixed orders: quick and deterministic.
+
+        Raises SpecError for a limit that no order keeps.
+        """
+        feasible(self.instance)
         return list(self._begin()[0])
 
     def _begin(self) -> list[Codes]:
@@ -43,7 +48,19 @@ class Problem:
             if shortest and keeps(self.instance, codes):
                 return [codes]
             fixed.append(codes)
-        return [np.stack(greedy.rows(self.instance, self.tries, fixed)), *fixed]
+        if self.instance.even is self.instance:
+            return [np.stack(greedy.rows(self.instance, self.tries, fixed)), *fixed]
+        return self._begin_with_sizes([*fixed, one_by_one(self.instance)])
+
+    def _begin_with_sizes(self, fixed: list[Codes]) -> list[Codes]:
+        """Return the same where micro-batches differ: the quick order is the best of the fixed ones and those for even
+        micro-batches in all of the room, in so much that any of them fit, and between, that keeps the limit.
+        """
+        even, largest = self.instance.even, float(self.instance.sizes.max())
+        rooms = {max(even.least_room, even.room / part) for part in largest ** np.linspace(0.0, 1.0, 5)}
+        found = [np.stack(greedy.rows(replace(even, room=room), self.tries, fixed)) for room in rooms]
+        kept = [codes for codes in (*found, *fixed) if keeps(self.instance, codes)]
+        return [min(kept, key=lambda codes: span_of(self.instance, codes)), *fixed]
 
     def search(
         self,

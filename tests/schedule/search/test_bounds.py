@@ -68,28 +68,32 @@ def all_strings(m: int) -> tuple[tuple[int, ...], ...]:
 
 def all_orders(instance: Instance) -> list[npt.NDArray[np.uint8]]:
     rows = [np.array(row, np.uint8) for row in all_strings(instance.m)]
-    fitting = [row for row in rows if _peak(row, instance.share) <= instance.room + EPSILON]
+    sizes = np.broadcast_to(instance.sizes[0], instance.n)
+    fitting = [row for row in rows if _peak(row, instance.share, sizes) <= instance.room + EPSILON]
     return [np.stack(each) for each in product(fitting, repeat=instance.placement.p)]
 
 
-def _peak(row: npt.NDArray[np.uint8], share: float) -> float:
-    return float(np.cumsum(np.array([1.0, share - 1.0, -share])[row]).max())
+def _peak(row: npt.NDArray[np.uint8], share: float, sizes: npt.NDArray[np.float64]) -> float:
+    taken = np.empty(len(row))
+    for kind, part in enumerate((1.0, share - 1.0, -share)):
+        taken[row == kind] = part * sizes
+    return float(np.cumsum(taken).max())
 
 
 @given(
     costs=any_costs(2), m=st.integers(1, 3), room=st.sampled_from([1.0, 1.5, 2.0, 2.6, 3.0]),
-    share=st.sampled_from([1.0, 0.4324, 0.0]),
+    share=st.sampled_from([1.0, 0.4324, 0.0]), sizes=st.none() | st.tuples(*[st.sampled_from([0.25, 0.8, 1.0])] * 3),
 )  # fmt: skip
 @few(12)
 def test_in_an_exhaustive_search_no_order_is_below_the_bounds_or_better_than_the_searched_one(
-    costs: Costs, m: int, room: float, share: float
+    costs: Costs, m: int, room: float, share: float, sizes: tuple[float, ...] | None
 ) -> None:
-    instance = instance_of("linear", 2, m, room, costs, share)
+    instance = instance_of("linear", 2, m, room, costs if sizes is None else costs.sized(sizes[:m], 0.2), share)
     least = min(span_of(instance, codes) for codes in all_orders(instance))
     assert lower_bound(instance).value <= least * (1.0 + 1e-9)
     found = search(instance, tries_of(instance), budget=Budget(None, 3000))
     assert found.span == pytest.approx(least, rel=1e-9, abs=1e-9)
-    if share > 0.0:  # the group of all devices leaves nothing out
+    if share > 0.0 and sizes is None:  # the group of all devices leaves nothing out
         assert shortest(instance, Alone.of(instance), [0, 1]) == pytest.approx(least, rel=1e-9, abs=1e-9)
 
 

@@ -21,13 +21,13 @@ from backend.schedule.search.bounds import lower_bound
 from backend.schedule.search.building_block import Instance
 from backend.schedule.search.improve import Budget, search
 from backend.schedule.search.initial_orders import keeps, span_of
-from backend.schedule.simulation.check import check
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.simulation.memory import peaks
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 from tests.schedule.search.test_building_block import any_costs
+from tests.schedule.search.test_search import checked_span, of_sizes
 from tests.support.strategies import few
 
 solver = pytest.mark.skipif(not exact.available(), reason="OR-tools is not installed: pip install ortools")
@@ -38,7 +38,7 @@ def instances(draw: st.DrawFn) -> Instance:
     p, m = 2 * draw(st.integers(1, 4)), 2 * draw(st.integers(1, 8))
     room = draw(st.sampled_from([1.0, 1.5, 2.0, 2.5, p / 2 + 1, float(p), 2.0 * p + 1]))
     share = draw(st.sampled_from([1.0, 1.0, 0.4324, 0.0]))
-    return Instance(place("bidirectional", p, 2), m, draw(any_costs(p)), 1, room, share)
+    return of_sizes(draw, Instance(place("bidirectional", p, 2), m, draw(any_costs(p)), 1, room, share))
 
 
 def start_of(instance: Instance) -> list[npt.NDArray[np.uint8]]:
@@ -49,10 +49,7 @@ def start_of(instance: Instance) -> list[npt.NDArray[np.uint8]]:
 @few(12)
 def test_every_order_found_is_legal_within_the_limit_and_never_below_the_bound(instance: Instance, seed: int) -> None:
     found = search(instance, passes.tries(instance), start_of(instance), seed, Budget(None, 1500))
-    order = found.order(instance)
-    check(order)
-    assert peaks(order, instance.share)[1].max() <= instance.room + 1e-9
-    span = figures(simulate(order, instance.costs, instance.v)).longest_stage
+    span = checked_span(instance, found.codes)
     assert found.span == pytest.approx(span, rel=1e-12)
     assert span >= lower_bound(instance).value * (1 - 1e-9)
 

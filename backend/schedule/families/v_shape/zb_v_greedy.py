@@ -44,7 +44,7 @@ def fitted(instance: Instance) -> Iterator[Codes]:
     Two choices: whether before an F, and before an I1, a rank runs a W so as not to have the most idle time. Each order
     is constructed again with the idle times that it came to as allowed ones, as long as that helps.
     """
-    p, m = instance.placement.p, instance.m
+    instance, p, m = instance.even, instance.placement.p, instance.m
     if 6 * p * m > MOST_OPS:
         return
     for before_f, before_i1 in product((True, False), repeat=2):

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from itertools import chain
 
+import numpy as np
+
 from backend.schedule.errors import message
 from backend.schedule.families import searched
 from backend.schedule.families.classic.gpipe import GPIPE
@@ -25,6 +27,7 @@ from backend.schedule.order.placement import Kind, place
 from backend.schedule.search import greedy, passes
 from backend.schedule.search.building_block import Instance
 from backend.schedule.search.problem import Problem
+from backend.schedule.simulation.costs import SizedCosts
 from backend.schedule.spec import Spec
 
 OTHERS = (GPIPE, ONE_F_ONE_B, INTERLEAVED, ZB_H1, ZB_H2)
@@ -37,8 +40,15 @@ LEAST_MEMORY = 1  # one micro-batch at a time: every F leaves its memory before 
 
 
 def limit(spec: Spec) -> float:
-    """Return the memory limit in micro-batches' activations on a device; by default 1F1B's: p."""
-    return float(spec.p) if spec.memory is None else spec.memory
+    """Return the memory limit in micro-batches' activations on a device; by default 1F1B's: p of them, where they
+    differ the largest p that follow each other.
+    """
+    if spec.memory is not None:
+        return spec.memory
+    costs = spec.timing
+    if not isinstance(costs, SizedCosts) or spec.m <= spec.p:
+        return float(sum(costs.sizes)) if isinstance(costs, SizedCosts) else float(spec.p)
+    return float(np.convolve(costs.sizes, np.ones(spec.p), "valid").max())
 
 
 FEASIBLE = Rule(
@@ -56,7 +66,7 @@ def instance_of(spec: Spec, kind: Kind) -> Instance:
     """Return what a search solves for a spec whose stages are placed as ``kind`` says."""
     placement = place(kind, spec.p, 2 if kind == "bidirectional" else spec.v)
     alone = untrained(spec.frozen)
-    return Instance(placement, spec.m, spec.mean_timing, spec.v, spec.v * limit(spec), spec.w_share, alone)
+    return Instance(placement, spec.m, spec.timing, spec.v, spec.v * limit(spec), spec.w_share, alone)
 
 
 def problem(spec: Spec) -> Problem:

@@ -99,7 +99,7 @@ export class Search {
   #target(): { slot: number; plan: Plan; spec: Spec } | null {
     if (!hasServer) return null;
     const specs = specsOf(this.store.get());
-    const slot = specs.findIndex((spec) => this.plans.family(spec.family)?.searched && !spec.sizes);
+    const slot = specs.findIndex((spec) => this.plans.family(spec.family)?.searched);
     return slot < 0 ? null : { slot, plan: this.plans.all[slot], spec: specs[slot] };
   }
 

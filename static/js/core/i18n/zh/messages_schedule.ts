@@ -98,7 +98,7 @@ export const SCHEDULE_MESSAGES = {
   "schedule.frozen_not_taken":
     "{family} 让前向与反向重叠，或在每次反向之后更新权重，因此会训练每个阶段；请选用其他调度，例如 1f1b、interleaved 或 zb-h1",
   "schedule.no_bound": "{family} 只有一种执行顺序；下界只对 zb-auto、v-auto 与 chimera-auto 给出",
-  "schedule.no_bound_of_sizes": "下界只对大小相同的微批次给出；请去掉 sizes",
+  "schedule.prove_of_sizes": "prove 只适用于大小相同的微批次；请去掉它或 sizes",
   "schedule.sizes_rule":
     "sizes 是每个微批次一个数的列表，或 lognormal:SIGMA:SEED（sigma 从 0 到 {sigma}），" +
     "或 tokens:ALPHA:BETA:LENGTHS（由 token 数列表按 alpha L + beta L² 得出大小）",
