@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 
-import numpy as np
-
 from backend.errors import RequestError, message
 from backend.schedule.families import imported, registry
 from backend.schedule.families.apply_options import on_streams, validate_sizes
@@ -311,8 +309,7 @@ def _leads(order: Order, spec: Spec) -> list[float]:
     """Return the part of each op that runs before its gradient is there, in time units; [] for none."""
     if spec.recompute_at != "ahead":
         return []
-    rank = np.repeat(np.arange(order.p), np.diff(order.offsets))
-    found: list[float] = leads(order.placement, spec.timing, spec.v)[rank, order.codes].max(axis=1).tolist()
+    found: list[float] = leads(order, spec.timing, spec.v).max(axis=1).tolist()
     return found
 
 

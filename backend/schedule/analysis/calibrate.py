@@ -94,15 +94,18 @@ def calibrate(measured: Timeline, v: int = 1, planned: Costs = _EVEN) -> Calibra
     effective costs of its plan: they say how micro-batches differ, and how much of a backward runs ahead of its
     gradient.
     """
-    lead = _lead(measured, planned, v)
-    begin, comm = _begun(measured, lead, v)
+    early: Costs = Costs(lead=_lead(measured, planned, v))
+    if isinstance(planned, SizedCosts):
+        early = early.sized(planned.sizes, planned.fixed)
+    begin, comm = _begun(measured, early, v)
     spent = np.maximum(measured.end - begin, 0.0)
-    costs = _costs(measured, spent, comm, v)
     if isinstance(planned, SizedCosts):
         costs = _sized_costs(measured, spent, comm, v, planned.sizes)
-    costs = replace(costs, lead=lead)
+    else:
+        costs = _costs(measured, spent, comm, v)
+    costs = replace(costs, lead=early.lead)
     copying = measured.copy_end - measured.copy_start
-    own = replay(measured.order, _own(measured, begin), Costs(comm=comm, lead=lead), copying, v)
+    own = replay(measured.order, _own(measured, begin), replace(early, comm=comm), copying, v)
     zero = float(measured.start.min())
     return Calibration(measured, costs, *(_begun_at(each, zero) for each in (simulate(measured.order, costs, v), own)))
 
@@ -145,8 +148,11 @@ def _lead(measured: Timeline, planned: Costs, v: int) -> Cost:
     order = measured.order
     kind, chunk, back = code_table(order.chunks)[order.codes].T
     stage = order.placement.stage_of[_ranks(order), np.where(kind == PAIR, back, chunk)]
-    plan = durations(order.placement, planned, v)[_ranks(order), order.codes]
-    early = (leads(order.placement, planned, v)[_ranks(order), order.codes].max(axis=1) > 0.0) & (plan > 0.0)
+    if isinstance(planned, SizedCosts):
+        plan = own_times(order, planned, v)
+    else:
+        plan = durations(order.placement, planned, v)[_ranks(order), order.codes]
+    early = (leads(order, planned, v).max(axis=1) > 0.0) & (plan > 0.0)
     took = (measured.end - measured.start)[early] / plan[early]
     ratio = np.nan_to_num(_medians(took, stage[early], order.placement.stages))
     found: list[float] = (per_stage(planned.lead, order.placement.stages, v) * ratio).tolist()
@@ -202,8 +208,8 @@ def neutral(spec: Spec, calibration: Calibration, unit: float = 1.0) -> Spec:
     return Spec.from_json(data)
 
 
-def _begun(measured: Timeline, lead: Cost, v: int) -> tuple[Floats, float]:
-    """Return (N,) when each op could begin, and the time of a hop.
+def _begun(measured: Timeline, early: Costs, v: int) -> tuple[Floats, float]:
+    """Return (N,) when each op could begin, with the lead of ``early``, and the time of a hop.
 
     An op could begin once its rank was free and its inputs had come. The time between then and the reported start
     (receiving a message, recording) is part of its cost: the rank can do nothing else meanwhile.
@@ -211,10 +217,11 @@ def _begun(measured: Timeline, lead: Cost, v: int) -> tuple[Floats, float]:
     order = measured.order
     made_by, crosses = producers(order)
     needs = rules_of(order).need[_ranks(order), order.codes] >= 0
-    early = leads(order.placement, Costs(lead=lead), v)[_ranks(order), order.codes]
     free = np.concatenate(([-np.inf], measured.end[:-1]))
     free[order.offsets[:-1]] = -np.inf
-    made = np.where(made_by >= 0, measured.end[made_by], -np.inf) - early  # what is not needed at once counts as made
+    made = np.where(made_by >= 0, measured.end[made_by], -np.inf) - leads(
+        order, early, v
+    )  # what is not needed at once counts as made
     waited = made >= free[:, None] if order.messages is None else np.zeros_like(crosses)  # or behind other messages
     comm = _hop(measured.start[:, None] - made, crosses & (made_by >= 0), made, waited)
     arrived = (made + comm * crosses).max(axis=1)

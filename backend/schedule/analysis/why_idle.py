@@ -264,11 +264,11 @@ class IdleReasons:
 
     def _lead(self, i: int, half: int) -> float:
         """Return how long before a half's input arrives op i may begin."""
-        return float(self._leads[self._rank(i), self.timeline.order.codes[i], half])
+        return float(self._leads[i, half])
 
     @cached_property
     def _leads(self) -> Floats:
-        return leads(self.timeline.order.placement, self.spec.timing, self.spec.v)
+        return leads(self.timeline.order, self.spec.timing, self.spec.v)
 
     def _inputs_of_copy(self, i: int) -> list[Input]:
         order = self.timeline.order

@@ -146,14 +146,9 @@ def _validate_length(spec: Spec, name: str) -> None:
 
 
 def _validate_ahead(spec: Spec) -> None:
-    """Raise SpecError unless there is something to run ahead of a gradient, of micro-batches of one size."""
+    """Raise SpecError unless there is something to run ahead of a gradient."""
     if spec.recompute == "none":
         text = message("schedule.nothing_to_recompute", "recompute_at affects recomputation only; leave it out")
-        raise SpecError("recompute_at", spec.recompute_at, text, nearest="backward")
-    if spec.sizes is not None:
-        text = message(
-            "schedule.ahead_of_sizes", "recomputation ahead of the gradient is not known for sizes; use one of the two"
-        )
         raise SpecError("recompute_at", spec.recompute_at, text, nearest="backward")
 
 

@@ -112,8 +112,8 @@ def _durations(placement: Placement, costs: Costs, v: int) -> Floats:
     return table
 
 
-def leads(placement: Placement, costs: Costs, v: int) -> Floats:
-    """Return (p, codes, 2): how long before each half's input arrives an op may begin."""
+def _leads(placement: Placement, costs: Costs, v: int) -> Floats:
+    """Return (p, codes, 2): how long before each half's input arrives an op of size 1 may begin."""
     chunks = placement.chunks
     table = np.zeros((placement.p, code_count(chunks), 2))
     lead = per_stage(costs.lead, placement.stages, v)[placement.stage_of]
@@ -131,7 +131,7 @@ def lags(rule: Rules, placement: Placement, costs: Costs, v: int) -> Floats:
     gradient at first.
     """
     hops: Floats = rule.hops * np.float64(costs.comm)
-    return hops if costs.lead == 0.0 else hops - leads(placement, costs, v)
+    return hops if costs.lead == 0.0 else hops - _leads(placement, costs, v)
 
 
 class Halves(NamedTuple):
@@ -160,6 +160,20 @@ def halves(order: Order) -> Halves:
     return Halves(
         rank, order.codes.astype(np.int64), kind, chunk, first + shift[rank, chunk], back, second + shift[rank, back]
     )
+
+
+def leads(order: Order, costs: Costs, v: int) -> Floats:
+    """Return (N, 2): how long before each half's input arrives each op may begin."""
+    rank, code, _, _, micro, _, second = halves(order)
+    found: Floats = _leads(order.placement, costs, v)[rank, code]
+    return found * np.array(costs.scale)[np.stack((micro, second), 1)] if isinstance(costs, SizedCosts) else found
+
+
+def own_lags(order: Order, rule: Rules, costs: Costs, v: int) -> Floats:
+    """Return (N, 2): what ``lags`` are for each op of an order."""
+    rank, code, *_ = halves(order)
+    hops: Floats = (rule.hops * np.float64(costs.comm))[rank, code]
+    return hops if costs.lead == 0.0 else hops - leads(order, costs, v)
 
 
 def own_times(order: Order, costs: SizedCosts, v: int) -> Floats:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from backend.schedule.order.dependencies import arrivals, rules_of
 from backend.schedule.order.ops import PAIR, B, F, I, S, T, W
 from backend.schedule.order.order import Order, code_table, micro_numbers
-from backend.schedule.simulation.costs import Costs, lags
+from backend.schedule.simulation.costs import Costs, own_lags
 from backend.schedule.simulation.lanes import through_messages
 from backend.schedule.simulation.simulate import Timeline, advance
 
@@ -37,7 +37,7 @@ def idle_breakdown(order: Order, costs: Costs, v: int) -> IdleBreakdown:
     """Compute the parts of every rank of a legal order at these costs."""
     timeline, _, done = advance(order, costs, v)
     parts = {name: np.zeros(order.p) for name in (*USEFUL, *WASTED)}
-    lag = lags(rules_of(order), order.placement, costs, v)
+    lag = own_lags(order, rules_of(order), costs, v)
     first, last = float(timeline.start.min()), float(timeline.end.max())
     for rank in range(order.p):
         start, end = timeline.rank(rank)
@@ -46,7 +46,7 @@ def idle_breakdown(order: Order, costs: Costs, v: int) -> IdleBreakdown:
             parts[name][rank] = (end - start)[kind == code].sum()
         parts["fill"][rank], parts["drain"][rank] = start[0] - first, last - end[-1]
         gap = start[1:] - end[:-1]
-        flight, stood, copied = _awaited(timeline, rank, done, lag[rank])
+        flight, stood, copied = _awaited(timeline, rank, done, lag[order.offsets[rank] : order.offsets[rank + 1]])
         hop, copy = np.minimum(flight[1:], gap), np.where(copied[1:], gap, 0.0)
         line = np.minimum(stood[1:], gap - hop)
         parts["hop"][rank], parts["line"][rank], parts["copy"][rank] = hop.sum(), line.sum(), copy.sum()
@@ -61,7 +61,7 @@ def _awaited(timeline: Timeline, rank: int, done: Floats, lag: Floats) -> tuple[
     order, rule = timeline.order, rules_of(timeline.order)
     codes = order.codes[order.offsets[rank] : order.offsets[rank + 1]]
     own, other = micro_numbers(order, rank)
-    need, flight = through_messages(order, rule)[0][rank][codes], lag[codes]
+    need, flight = through_messages(order, rule)[0][rank][codes], lag
     # As in the simulator: the second half has a micro-batch of its own only if it makes a result.
     micro = np.maximum(np.stack((own, np.where(rule.give[rank][codes][:, 1] < 0, own, other)), 1), 0)
     there = np.where(need >= 0, done[np.maximum(need, 0), micro] + flight, -np.inf)

@@ -16,7 +16,16 @@ from backend.schedule.errors import OrderError, message
 from backend.schedule.order.dependencies import rules_of
 from backend.schedule.order.order import Order
 from backend.schedule.simulation import periodic
-from backend.schedule.simulation.costs import Costs, SizedCosts, copy_times, durations, lags, own_times, wire_times
+from backend.schedule.simulation.costs import (
+    Costs,
+    SizedCosts,
+    copy_times,
+    durations,
+    lags,
+    own_lags,
+    own_times,
+    wire_times,
+)
 from backend.schedule.simulation.lanes import jobs_of, through_messages
 from backend.schedule.simulation.timeline import NOTHING, Floats, Timeline
 
@@ -37,6 +46,7 @@ class LoopInput(NamedTuple):
     lag: Annotated[Any, "float64[:, :, ::1]"]  # (p, codes, 2), until an awaited result arrives
     cost: Annotated[Any, "float64[:, ::1]"]  # (p, codes)
     own: Annotated[Any, "float64[::1]"]  # (N,) each op's own cost; (0,): that of its rank and code
+    late: Annotated[Any, "float64[:, ::1]"]  # (N, 2) each op's own lag; (0, 2): the same
     jobs: Annotated[Any, "int64[:, ::1]"]  # as in Jobs (lanes.py), as those below
     job_cost: Annotated[Any, "float64[::1]"]
     size: Annotated[Any, "int64[::1]"]
@@ -66,7 +76,7 @@ def _run_jobs(given: Any, state: Any, r: int, x: int) -> bool:
     """Bring the jobs of a rank that are issued before op x to their meetings, and run those that all have come to;
     return whether there were any.
     """
-    _, offsets, _, _, _, _, _, _, jobs, job_cost, _, first_job, first_lane = given
+    _, offsets, _, _, _, _, _, _, _, jobs, job_cost, _, first_job, first_lane = given
     done, _, _, _, _, end, next_job, come, free, missing, latest, ran = state
     found = False
     for lane in range(first_lane[r], first_lane[r + 1]):
@@ -96,9 +106,9 @@ def _run(given: Any, state: Any) -> None:
     Ranks that do not reach their end deadlock. ``other`` is the second half of a pair, or the reload that a backward
     needs.
     """
-    codes, offsets, micro, need, give, lag, cost, own, jobs, _, _, _, _ = given
+    codes, offsets, micro, need, give, lag, cost, own, late, jobs, _, _, _, _ = given
     done, count, at, clock, start, end, _, _, _, _, _, _ = state
-    stored, priced, lanes = micro.shape[0] > 0, own.shape[0] > 0, jobs.shape[0] > 0
+    stored, priced, lanes, delayed = micro.shape[0] > 0, own.shape[0] > 0, jobs.shape[0] > 0, late.shape[0] > 0
     p, moved, sweep = at.shape[0], True, 0
     while moved:
         moved = False
@@ -117,13 +127,13 @@ def _run(given: Any, state: Any) -> None:
                             made = done[source, k]
                             if made < 0.0:
                                 break
-                            begin = max(begin, made + lag[r, code, 0])
+                            begin = max(begin, made + (late[x, 0] if delayed else lag[r, code, 0]))
                     if other_source >= 0:
                         other_k = k if other_row < 0 else micro[x, 1] if stored else count[other_row]
                         made = done[other_source, other_k]
                         if made < 0.0:
                             break
-                        begin = max(begin, made + lag[r, code, 1])
+                        begin = max(begin, made + (late[x, 1] if delayed else lag[r, code, 1]))
                     now = begin + (own[x] if priced else cost[r, code])
                     start[x], end[x] = begin, now
                     if row >= 0:
@@ -187,19 +197,23 @@ def advance(order: Order, costs: Costs, v: int) -> tuple[Timeline, npt.NDArray[n
     """Run an order until it ends or deadlocks, and return its times, (p,) the flat index each rank reached, and
     (rows, n) when each result was made (-1: never). ``simulate`` is quicker for a long order that repeats.
     """
-    lag = lags(rules_of(order), order.placement, costs, v)
     beside = NOTHING if order.copies is None else copy_times(order, costs, v), wire_times(order, costs)
     if isinstance(costs, SizedCosts):
-        timeline, at, done = _advance(order, _NO_COSTS, own_times(order, costs, v), lag, *beside)
+        timeline, at, done = _advance(order, _NO_COSTS, own_times(order, costs, v), costs, v, *beside)
         return replace(timeline, sizes=costs.sizes), at, done
-    return _advance(order, durations(order.placement, costs, v), NOTHING, lag, *beside)
+    return _advance(order, durations(order.placement, costs, v), NOTHING, costs, v, *beside)
 
 
 def _advance(
-    order: Order, cost: Floats, own: Floats, lag: Floats, copying: Floats, wire: Floats
+    order: Order, cost: Floats, own: Floats, costs: Costs, v: int, copying: Floats, wire: Floats
 ) -> tuple[Timeline, npt.NDArray[np.int64], Floats]:
-    """Run an order as ``advance``, with the times of copies and messages; others as in ``_run``."""
+    """Run an order as ``advance``, with the times of ops, as in ``_run``, of copies and messages; the lags are those of
+    the costs.
+    """
     rule, p, n = rules_of(order), order.p, order.n
+    lag = lags(rule, order.placement, costs, v)
+    sized = isinstance(costs, SizedCosts) and costs.lead != 0.0
+    late = own_lags(order, rule, costs, v) if sized else np.empty((0, 2))
     needed, rows = through_messages(order, rule)
     done, at = np.full((rows, n), -1.0), order.offsets[:-1].copy()
     start, end = np.empty(len(order)), np.empty(len(order))
@@ -211,8 +225,8 @@ def _advance(
         return Timeline(order, start, end), at, done
     micro = _NO_MICRO if order.micro is None else order.micro
     beside = jobs_of(order, rule, copying, wire)
-    given = LoopInput(order.codes, order.offsets, micro, needed, rule.give, lag, cost, own, beside.jobs, beside.cost,
-                      beside.size, beside.first, beside.lanes)  # fmt: skip
+    given = LoopInput(order.codes, order.offsets, micro, needed, rule.give, lag, cost, own, late, beside.jobs,
+                      beside.cost, beside.size, beside.first, beside.lanes)  # fmt: skip
     first, ran = beside.first[:-1], np.full((len(beside.jobs), 2), -1.0)
     state = LoopState(done, np.zeros(rows, np.int64), at, np.zeros(p), start, end, first.copy(), np.zeros_like(first),
                       np.zeros(len(first)), beside.size.copy(), np.zeros(len(beside.size)), ran)  # fmt: skip
@@ -257,4 +271,4 @@ def replay(order: Order, spent: Floats, costs: Costs, copying: Floats = NOTHING,
     """Time a legal order with each op's own time, ``spent`` (N,), and each copy's, ``copying`` (C,)."""
     own, copied = (np.ascontiguousarray(each, np.float64) for each in (spent, copying))
     wire = np.zeros(0 if order.messages is None else len(order.messages))
-    return _advance(order, _NO_COSTS, own, lags(rules_of(order), order.placement, costs, v), copied, wire)[0]
+    return _advance(order, _NO_COSTS, own, costs, v, copied, wire)[0]

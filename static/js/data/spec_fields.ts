@@ -23,7 +23,6 @@ export function withField(spec: Spec, name: string, value: unknown): Spec {
   if (COSTS.includes(name)) return { ...spec, costs: { ...spec.costs, [name]: value } };
   if (name === "v" && typeof value === "number") return withChunks(spec, value);
   if (name === "m" && typeof value === "number") return { ...withCount(spec, value), m: value };
-  if (name === "sizes" && value !== null) return { ...spec, sizes: value as Spec["sizes"], recompute_at: "backward" };
   if (name === "streams" && value === "none") return inAir(spec);
   if (name === "sizes" && value === null)
     return { ...spec, sizes: null, fixed: 0, injection: "given", replicas: 1, deal: "given", replica: 0 };

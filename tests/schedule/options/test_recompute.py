@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,8 +11,9 @@ from backend.schedule import result
 from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
 from backend.schedule.options.recompute import MODES
-from backend.schedule.simulation.costs import Costs
+from backend.schedule.simulation.costs import Costs, leads
 from backend.schedule.simulation.memory import curve, peaks
+from backend.schedule.simulation.message_flow import producers
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 from tests.support import cases
@@ -91,11 +93,33 @@ def test_recomputation_ahead_of_the_gradient_hides_in_the_waits_of_1f1b(
     assert law["exact"] == (r >= 2 * hop)
 
 
+@given(
+    sizes=st.lists(st.sampled_from([0.25, 0.8, 1.0, 1.7]), min_size=6, max_size=6),
+    fixed=st.sampled_from([0.0, 0.4]),
+    name=st.sampled_from(["1f1b", "zb-h1", "interleaved", "dualpipe"]),
+)
+def test_each_backward_recomputes_ahead_for_as_long_as_its_micro_batch_is_large(
+    sizes: list[float], fixed: float, name: str
+) -> None:
+    spec = {"family": name, "p": 2, "m": 6, "recompute": "full", "sizes": sizes, "fixed": fixed}
+    spec |= {"costs": {"F": 2.0, "I": 1.5, "W": 0.5, "comm": 0.25}}
+    plain, ahead = registry.read(spec), registry.read(spec | {"recompute_at": "ahead"})
+    order = registry.order(ahead)
+    late, early = simulate(order, plain.timing, plain.v), simulate(order, ahead.timing, ahead.v)
+    assert (early.end <= late.end + 1e-9).all()
+    assert early.end - early.start == pytest.approx(late.end - late.start)
+    lead, (made, crosses) = leads(order, ahead.timing, ahead.v), producers(order)
+    scale = [fixed + (1.0 - fixed) * size for size in sizes]
+    assert {round(each, 9) for each in lead[lead > 0.0].tolist()} <= {round(2.0 / ahead.v * each, 9) for each in scale}
+    arrives = np.where(made >= 0, early.end[made] + 0.25 * crosses, 0.0)
+    assert (early.start[:, None] >= arrives - lead - 1e-9).all()
+    assert (early.end[:, None] >= arrives - 1e-9).all(), "no backward ends before its gradient is there"
+
+
 @cases(
     "change, nearest",
-    [({"recompute_at": "ahead"}, "backward"), ({"recompute_at": "early", "recompute": "full"}, "backward"),
-     ({"recompute_at": "ahead", "recompute": "full", "sizes": "lognormal:0.3:1"}, "backward")],
-)  # fmt: skip
+    [({"recompute_at": "ahead"}, "backward"), ({"recompute_at": "early", "recompute": "full"}, "backward")],
+)
 def test_what_cannot_run_ahead_is_refused(change: dict[str, str], nearest: str) -> None:
     with pytest.raises(SpecError) as caught:
         registry.read({"family": "1f1b", "p": 4, "m": 8} | change)

@@ -46,8 +46,7 @@ function hasValues(spec: Spec) {
     [...times, comm].every((time) => isTime(time)) &&
     [FB, S, T, O].every((time) => time === null || isTime(time)) &&
     areModes(recompute, Object.keys(RECOMPUTE), Object.keys(RECOMPUTE)) &&
-    (spec.recompute_at === "backward" ||
-      (spec.recompute_at === "ahead" && recompute !== "none" && spec.sizes === null)) &&
+    (spec.recompute_at === "backward" || (spec.recompute_at === "ahead" && recompute !== "none")) &&
     areModes(offload, OFFLOAD, OFFLOAD_OF_CHUNK) &&
     areSizes(spec) &&
     areStreams(spec) &&

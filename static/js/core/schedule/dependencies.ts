@@ -18,7 +18,7 @@ import {
   partText,
   rankOf,
 } from "./ops.ts";
-import { leadOf } from "./effective_costs.ts";
+import { leadOfOp } from "./simulate.ts";
 import type { Costs, Schedule } from "./types.ts";
 
 /**
@@ -207,9 +207,5 @@ function link(schedule: Schedule, i: number, giver: Half, taker: Half, cargo: Ca
 
 /** How long before an input arrives op i may begin: it runs its forward again first. */
 export function leadBefore(schedule: Schedule, costs: Costs, { cargo }: Link, i: number) {
-  const { chunks, codes, count, placement, v } = schedule;
-  if (costs.lead === undefined || i >= count || !["gradient", "loss", "barrier"].includes(cargo)) return 0;
-  const kind = kindOf(codes[i], chunks);
-  if (kind !== KIND_I && kind !== KIND_B && kind !== KIND_PAIR) return 0;
-  return leadOf(costs, placement.stage[rankOf(schedule, i) * chunks + (codes[i] % chunks)], v);
+  return i < schedule.count && ["gradient", "loss", "barrier"].includes(cargo) ? leadOfOp(schedule, costs, i) : 0;
 }

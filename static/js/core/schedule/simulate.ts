@@ -15,6 +15,7 @@ import {
   kindOf,
   micros,
   opText,
+  rankOf,
 } from "./ops.ts";
 import { phasesOf, timePeriodic } from "./periodic.ts";
 import { leadOf, share } from "./effective_costs.ts";
@@ -224,6 +225,7 @@ type Run = Omit<Tables, "shards" | "joins" | "arrivals" | "size"> & {
   second: Int32Array;
   took: Float64Array; // by rank and code, or by op
   byOp: boolean;
+  lagsByOp: boolean; // otherwise by rank and code
   cells: Float64Array;
   start: Float64Array;
   end: Float64Array;
@@ -234,26 +236,27 @@ type Run = Omit<Tables, "shards" | "joins" | "arrivals" | "size"> & {
  * closures so that the compiler keeps it in registers.
  */
 function advance(run: Run, r: number, i: number) {
-  const { codes, first, second, took, byOp, cells, start, end, inA, inB, outA, outB, lagA, lagB } = run;
+  const { codes, first, second, took, byOp, lagsByOp, cells, start, end, inA, inB, outA, outB, lagA, lagB } = run;
   const row = r * run.width;
   const stop = run.offsets[r + 1];
   let clock = i > run.offsets[r] ? end[i - 1] : 0;
   for (; i < stop; i++) {
     const at = row + codes[i];
     const k = first[i];
+    const lag = lagsByOp ? i : at;
     const a = inA[at];
     let from = clock;
     if (a >= 0) {
       const x = cells[a + k];
       if (x < 0) return i;
-      if (x + lagA[at] > from) from = x + lagA[at];
+      if (x + lagA[lag] > from) from = x + lagA[lag];
     }
     const b = outB[at];
     const c = inB[at];
     if (c >= 0) {
       const x = cells[c + (b >= 0 ? second[i] : k)];
       if (x < 0) return i;
-      if (x + lagB[at] > from) from = x + lagB[at];
+      if (x + lagB[lag] > from) from = x + lagB[lag];
     }
     clock = from + took[byOp ? i : at];
     start[i] = from;
@@ -376,12 +379,14 @@ function advanceWith(schedule: Schedule, took: Float64Array, byOp: boolean, cost
   const { p, chunks, codes, offsets, copies, messages, barriers } = schedule;
   const times = roomFor(firstEnd(schedule) + (messages?.row.length ?? 0), into);
   const { first, second } = micros(schedule);
-  const { inA, inB, outA, outB, lagA, lagB, size, ...places } = tables(schedule, costs);
+  const { inA, inB, outA, outB, size, ...rest } = tables(schedule, costs);
+  const lagsByOp = costs.sized !== undefined && costs.lead !== undefined;
+  const { lagA, lagB, ...places } = lagsByOp ? { ...rest, ...ownLags(schedule, costs) } : rest;
   const cells = clearBoard(size);
   const width = codesPerRank(chunks);
   const { start, end } = times;
   const reads = { inA, inB, outA, outB, lagA, lagB, codes, offsets, width, first, second: second ?? first };
-  const run = { ...reads, took, byOp, cells, start, end };
+  const run = { ...reads, took, byOp, lagsByOp, cells, start, end };
   const at = offsets.slice(0, p);
   const lanes = copies || messages || barriers ? lanesOf(jobsOf(schedule, costs, places)) : null;
   for (let down = true, moved = true; moved; down = !down) {
@@ -398,6 +403,37 @@ function advanceWith(schedule: Schedule, took: Float64Array, byOp: boolean, cost
   }
   for (let r = 0; r < p; r++) if (at[r] > offsets[r]) times.makespan = Math.max(times.makespan, end[at[r] - 1]);
   return { times, at };
+}
+
+/** The lags of each op: a hop, less what it does before it needs the gradient. */
+function ownLags(schedule: Schedule, costs: Costs) {
+  const { p, codes, offsets, count } = schedule;
+  const hops = tables(schedule, { ...costs, lead: undefined });
+  const [lagA, lagB] = [new Float64Array(count), new Float64Array(count)];
+  for (let r = 0; r < p; r++) {
+    for (let i = offsets[r]; i < offsets[r + 1]; i++) {
+      const at = r * codesPerRank(schedule.chunks) + codes[i];
+      const lead = leadOfOp(schedule, costs, i);
+      const isPair = hops.outB[at] >= 0;
+      lagA[i] = hops.lagA[at] - (isPair ? 0 : lead);
+      lagB[i] = hops.lagB[at] - (isPair ? lead : 0);
+    }
+  }
+  return { lagA, lagB };
+}
+
+/** How long before its gradient arrives op i may begin: it runs its forward again first. */
+export function leadOfOp(schedule: Schedule, costs: Costs, i: number) {
+  const { chunks, codes, n, placement, v } = schedule;
+  const kind = kindOf(codes[i], chunks);
+  if (costs.lead === undefined || (kind !== KIND_I && kind !== KIND_B && kind !== KIND_PAIR)) return 0;
+  const slot = rankOf(schedule, i) * chunks + (codes[i] % chunks);
+  const lead = leadOf(costs, placement.stage[slot], v);
+  if (!costs.sized) return lead;
+  const { first, second } = micros(schedule);
+  const { sizes, fixed } = costs.sized;
+  const k = kind === KIND_PAIR && second ? second[i] : first[i];
+  return lead * (fixed + (1 - fixed) * sizes[k + n * placement.stream[slot]]);
 }
 
 /** The times of a legal order with each op's own. */

@@ -293,7 +293,7 @@ export class Controls {
     show(this.#locked, spec.family === IMPORTED);
     for (const node of [this.#memory, this.#recompute.node]) show(node, !spec.forward_only);
     this.#recompute.set(spec.recompute, customStages(spec) === null ? spec.v : 1); // its chunks are not alike
-    show(this.#aheadRow, spec.recompute !== "none" && spec.sizes === null);
+    show(this.#aheadRow, spec.recompute !== "none");
     show(this.#twice, spec.recompute !== "none" && this.#family?.backward !== "full");
     this.#ahead.checked = spec.recompute_at === "ahead";
     this.#options.sync();

@@ -228,7 +228,6 @@ export const SCHEDULE_MESSAGES = {
   "schedule.recompute_backward": "与反向一起，梯度到达之后",
   "schedule.recompute_ahead": "在反向之前，rank 等待梯度的时候",
   "schedule.nothing_to_recompute": "recompute_at 只影响重计算；请去掉它",
-  "schedule.ahead_of_sizes": "大小不同的微批次还不能在梯度之前重计算；两者只能用一个",
   "schedule.no_bound_ahead": "下界只适用于等待梯度的反向",
   "schedule.unless_no_lead": "重计算在梯度到达之前就开始",
   "schedule.unless_no_barriers": "op 中有 S 和 T",
