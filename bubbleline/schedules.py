@@ -197,8 +197,8 @@ class Schedule:
 
     @cached_property
     def certificate(self) -> Certificate | None:
-        """What no order can be better than, of a searched family; None of others, and where micro-batches differ."""
-        if not searched.has_bound(self.spec, self._family):
+        """What no order can be better than, of a searched family; None of others."""
+        if self._family.problem is None:
             return None
         return Certificate(**searched.certificate(self.spec, self._family, self._figures.longest_stage))
 

@@ -7,7 +7,7 @@ from typing import Any
 from backend.errors import RequestError
 from backend.schedule import jit
 from backend.schedule.families.registry import family_of, order, validate
-from backend.schedule.families.searched import certificate, has_bound
+from backend.schedule.families.searched import certificate
 from backend.schedule.laws.law import names
 from backend.schedule.options.sizes import dealt
 from backend.schedule.order.order import Order
@@ -41,7 +41,7 @@ def describe(spec: Spec, built: Order, timeline: Timeline, times: bool = False) 
         shape["weight_versions"] = weight_versions(built).held.tolist()
     if spec.replicas > 1:
         shape["replicas"] = replicas_of(spec, built)
-    if has_bound(spec, family):
+    if family.problem is not None:
         shape["certificate"] = certificate(spec, family, shape["longest_stage"])
     shape["law"] = next((law for law in laws if law["exact"]), laws[0]) if laws else None
     shape["laws"] = laws

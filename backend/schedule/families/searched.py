@@ -75,11 +75,14 @@ def proved(spec: Spec, family: Family, order: Order) -> tuple[Spec, Order, dict[
     if spec.frozen is not None:
         text = message("schedule.prove_of_trained", "prove is of orders that train every stage; leave it or frozen out")
         raise SpecError("prove", True, text, nearest=False)
-    _refuse_ahead(spec)
-    if spec.sizes is not None:
-        text = message("schedule.prove_of_sizes", "prove is of micro-batches of one size; leave it or sizes out")
-        raise SpecError("prove", True, text, nearest=False)
     instance = family.problem(spec).instance
+    if not instance.is_even:
+        text = message(
+            "schedule.prove_of_even",
+            "prove is of micro-batches of one size whose backwards wait for their gradient; leave it out, or sizes and "
+            "recompute_at",
+        )
+        raise SpecError("prove", True, text, nearest=False)
     if not exact.available():
         text = message(
             "schedule.prove_needs_ortools",
@@ -106,13 +109,6 @@ def proved(spec: Spec, family: Family, order: Order) -> tuple[Spec, Order, dict[
     return spec, order, shape | {"optimal": bool(best.optimal)}
 
 
-def has_bound(spec: Spec, family: Family) -> bool:
-    """Return whether a lower bound is known of a spec's orders: searched ones in which all of a backward waits for its
-    gradient.
-    """
-    return family.problem is not None and spec.recompute_at == "backward"
-
-
 def bound_of(spec: Spec, family: Family) -> dict[str, Any]:
     """Return the lower bound on the span of any order, and its argument, as JSON. Raises SpecError where none is
     known.
@@ -124,15 +120,8 @@ def bound_of(spec: Spec, family: Family) -> dict[str, Any]:
             family=family.title,
         )
         raise SpecError("family", spec.family, text)
-    _refuse_ahead(spec)
     bound = lower_bound(family.problem(spec.with_(effort=None, seed=Spec.seed)).instance)
     return {"lower_bound": float(bound.value), "bound": bound.name}
-
-
-def _refuse_ahead(spec: Spec) -> None:
-    if spec.recompute_at != "backward":
-        text = message("schedule.no_bound_ahead", "bounds are of backwards that wait for their gradient")
-        raise SpecError("recompute_at", spec.recompute_at, text, nearest="backward")
 
 
 def certificate(spec: Spec, family: Family, span: float) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from backend.schedule.search.building_block import Instance
+from backend.schedule.simulation.costs import per_stage
 
 Floats = npt.NDArray[np.float64]
 
@@ -36,11 +37,15 @@ class Alone:
         place = instance.placement
         slot = place.slot_at[0]
         rank = slot // place.chunks
-        f, i, w = instance.cost[slot].T * instance.scale[stream, micro if instance.scale.shape[1] > 1 else 0]
+        scale = instance.scale[stream, micro if instance.scale.shape[1] > 1 else 0]
+        f, i, w = instance.cost[slot].T * scale
+        late = (
+            i - per_stage(instance.costs.lead, place.stages, instance.v) * scale
+        )  # of an I, once its gradient is there
         hop = np.where(np.diff(rank) != 0, instance.costs.comm, 0.0)
         enter = np.concatenate(([0.0], np.cumsum(f[:-1] + hop)))
-        back = np.concatenate(([0.0], np.cumsum(i[:0:-1] + hop[::-1])))[::-1]
-        return Alone(rank, f, i, w, enter, enter[-1] + f[-1] + back + i, place.streams)
+        back = np.concatenate(([0.0], np.cumsum(late[:0:-1] + hop[::-1])))[::-1]
+        return Alone(rank, f, i, w, enter, enter[-1] + f[-1] + back + late, place.streams)
 
     def stages_of(self, rank: int) -> npt.NDArray[np.int64]:
         """Return the stages of a rank, with two streams that of each."""

@@ -38,6 +38,7 @@ class Game(NamedTuple):
     own: npt.NDArray[np.float64]
     spent: npt.NDArray[np.float64]
     taken: npt.NDArray[np.float64]
+    late: npt.NDArray[np.float64]
 
     @staticmethod
     @lru_cache(maxsize=2)  # an order of micro-batches that differ is judged by its game, thousands of orders in turn
@@ -49,14 +50,15 @@ class Game(NamedTuple):
         links, cost = np.stack((feeds, source), axis=1), instance.cost.ravel()
         gain = np.tile(np.array([1.0, instance.share - 1.0, -instance.share]), place.chunks)
         busy, head = instance.n * cost.reshape(place.p, -1).sum(axis=1), np.zeros(place.p)
-        if instance.even is instance:
-            return Game(links, instance.lag, cost, gain, head, busy, *[np.empty((0, 0))] * 3)
+        if not instance.is_sized:
+            return Game(links, instance.lag, cost, gain, head, busy, *[np.empty((0, 0))] * 4)
         stream = np.repeat(place.stream_of.ravel(), 3)
         own = cost[:, None] * instance.scale[stream]
         spent = np.hstack((np.zeros((len(own), 1)), np.cumsum(own, axis=1)))
         busy = spent[:, -1].reshape(place.p, -1).sum(axis=1)
         taken = gain[:, None] * instance.sizes[stream[: len(gain)]]
-        return Game(links, instance.lag, cost, gain, head, busy, own, spent, taken)
+        late = (instance.lag + instance.early)[:, None] - instance.early[:, None] * instance.scale[stream]
+        return Game(links, instance.lag, cost, gain, head, busy, own, spent, taken, late)
 
 
 def starts(instance: Instance, codes: Codes) -> npt.NDArray[np.float64] | None:
@@ -168,7 +170,7 @@ def judged(instance: Instance, span: float, codes: Codes) -> float:
     """Return the span of an order that was constructed for even micro-batches, where it has another ``span``; infinite
     if it does not keep the limit with their sizes, or no walk can start from it.
     """
-    if instance.even is instance:
+    if instance.is_even:
         return span
     if starts(instance, codes) is None:
         return float("inf")

@@ -48,7 +48,7 @@ def work(instance: Instance) -> float:
 def _work(instance: Instance) -> Floats:
     """Return (p,) the sum of the costs of each rank's ops."""
     place = instance.placement
-    if instance.even is instance:
+    if not instance.is_sized:
         return instance.n * np.asarray(instance.cost.reshape(place.p, -1).sum(axis=1))
     times = instance.scale.sum(axis=1)[place.stream_of.ravel()]
     return np.asarray((instance.cost.sum(axis=1) * times).reshape(place.p, -1).sum(axis=1))
@@ -78,7 +78,7 @@ def fill_and_drain(instance: Instance) -> float:
     If all F fit into memory at once, the idle time of the fill may be the same as that of the drain; only one of them
     counts.
     """
-    if instance.even is not instance:
+    if instance.is_sized:
         return _of_sizes(instance)
     if instance.placement.streams == 2:
         return _of_two_streams(instance)
@@ -163,7 +163,7 @@ def _most(instance: Instance, room: float) -> float:
 
 def _deep(instance: Instance) -> bool:
     """Return whether not all F of a rank fit into memory at once."""
-    if instance.even is not instance:
+    if instance.is_sized:
         return float(instance.sizes[0].sum()) * instance.placement.chunks > instance.room + EPSILON
     return instance.placement.chunks * instance.n > int(instance.room + EPSILON)
 
@@ -367,12 +367,13 @@ BOUNDS = (
 
 def lower_bound(instance: Instance) -> Bound:
     """Return the largest of all bounds; of equal ones the simplest. Of an instance with untrained stages that of the
-    work: the others count on a backward in every stage. Where micro-batches differ, the last two know no bound.
+    work: the others count on a backward in every stage. The last two know no bound where micro-batches differ, the last
+    where backwards begin before their gradient arrives.
     """
-    if instance.share in (0.0, 1.0) and instance.even is instance:  # only whole chunks count
+    if instance.share in (0.0, 1.0) and not instance.is_sized:  # only whole chunks count
         instance = replace(instance, room=float(int(instance.room + EPSILON)))
     best = Bound(0.0, "")
-    known = 1 if instance.untrained else 2 if instance.even is not instance else len(BOUNDS)
+    known = 1 if instance.untrained else 2 if instance.is_sized else 4 if instance.is_even else 3
     for name, bound in BOUNDS[:known]:
         value = bound(instance)
         if value > best.value * (1.0 + EPSILON):

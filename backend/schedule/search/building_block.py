@@ -26,7 +26,7 @@ from backend.schedule.order.ops import F, I
 from backend.schedule.order.order import Codes, Order
 from backend.schedule.order.placement import Placement
 from backend.schedule.search import construction
-from backend.schedule.simulation.costs import Costs, SizedCosts, durations
+from backend.schedule.simulation.costs import Costs, SizedCosts, durations, per_stage
 from backend.schedule.simulation.simulate import advance, raise_deadlock
 
 Floats = npt.NDArray[np.float64]
@@ -133,8 +133,8 @@ class Instance:
     a chunk after I. Stages that are ``untrained`` have no backwards (options/frozen.py): an order is constructed with
     some of no time, which are then left out.
 
-    The k-th op of a stage is the k-th micro-batch's to enter. Where they differ (SizedCosts), an order is constructed
-    for the ``even`` instance and judged by the times and the memory that it has with their sizes.
+    The k-th op of a stage is the k-th micro-batch's to enter. Where they differ (SizedCosts), or backwards begin before
+    their gradient arrives, an order is constructed for the ``even`` instance and judged by its own times and memory.
     """
 
     placement: Placement
@@ -152,8 +152,23 @@ class Instance:
 
     @cached_property
     def even(self) -> Instance:
-        """Return the instance with micro-batches of size 1."""
-        return replace(self, costs=self.costs.of_size_one) if isinstance(self.costs, SizedCosts) else self
+        """Return the instance with micro-batches of size 1, as much room for them as for the mean one here, and
+        backwards that wait for their gradient.
+        """
+        if not self.is_sized and self.costs.lead == 0.0:
+            return self
+        costs = self.costs.of_size_one if isinstance(self.costs, SizedCosts) else self.costs
+        room = max(self.placement.chunks / self.placement.streams, self.room / float(self.sizes.mean()))
+        return replace(self, costs=replace(costs, lead=0.0), room=room)
+
+    @property
+    def is_even(self) -> bool:
+        return self.even is self
+
+    @property
+    def is_sized(self) -> bool:
+        """Return whether micro-batches have sizes of their own."""
+        return isinstance(self.costs, SizedCosts)
 
     @cached_property
     def sizes(self) -> Floats:
@@ -215,10 +230,18 @@ class Instance:
 
     @cached_property
     def lag(self) -> Floats:
-        """Return (3 * slots,) the delay of each result until it arrives at its consumer."""
+        """Return (3 * slots,) the delay of each result until its consumer may begin; below 0 where it may before."""
         width = 3 * self.placement.chunks
         other = (self.feeds >= 0) & (self.feeds // width != np.arange(len(self.feeds)) // width)
-        return np.where(other, np.float64(self.costs.comm), 0.0)
+        hops = np.where(other, np.float64(self.costs.comm), 0.0)
+        return hops if self.costs.lead == 0.0 else hops - self.early
+
+    @cached_property
+    def early(self) -> Floats:
+        """Return (3 * slots,): how long before each result arrives its consumer may begin."""
+        place = self.placement
+        lead = per_stage(self.costs.lead, place.stages, self.v)[place.stage_of.ravel()]
+        return np.where((self.feeds >= 0) & (self.feeds % 3 == I), lead[self.feeds // 3], 0.0)
 
 
 def lay(

@@ -143,7 +143,7 @@ class Pool:
 def orders(instance: Instance, tries: Tries, handcrafted: Sequence[Codes], seed: int, bound: Bound) -> Iterator[Step]:
     """Yield every order that the search finds; endless unless nothing can be changed."""
     pool, parents, near = Pool(instance), [], bound.value * (1.0 + NEAR)
-    if instance.even is not instance:  # what is constructed for even micro-batches may not keep the limit
+    if not instance.is_even:  # what is constructed for even micro-batches may not keep the limit
         handcrafted = [*handcrafted, one_by_one(instance)]
     for step in legal_handcrafted(instance, handcrafted):
         pool.add(step)
@@ -152,7 +152,7 @@ def orders(instance: Instance, tries: Tries, handcrafted: Sequence[Codes], seed:
         parents.append(each)
         pool.add(Step(each.span, each.codes, 1))
         yield Step(each.span, each.codes, 1)
-    few = extend.short(instance) if instance.even is instance else None
+    few = extend.short(instance) if instance.is_even else None
     short = Short(instance, few, tries, seed) if few is not None else None
     for generation in count():
         moves = max(100, min(MOST, FIRST // initial_orders.ops_of(instance)) << generation)

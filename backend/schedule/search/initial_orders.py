@@ -46,7 +46,7 @@ class Laid(NamedTuple):
 def keeps(instance: Instance, codes: Codes) -> bool:
     """Return whether an order keeps the memory limit."""
     order = from_rows(instance.placement, instance.m, list(codes))
-    if instance.even is instance:
+    if instance.is_even:
         memory = peaks(order, instance.share)[1]
     else:
         memory = peak_memory(advance(order, instance.costs, instance.v)[0], instance.share, 1, 1.0)
@@ -79,9 +79,10 @@ def laid(instance: Instance, tries: Sequence[tuple[Block, Choice]]) -> Iterator[
     rule to delay W. Some tries are also made with a lower limit.
     """
     most = max(1, EFFORT // ops_of(instance))
-    lower = [room for room in (np.floor(part * instance.room) for part in LOWER) if room >= instance.least_room]
+    even = instance.even
+    lower = [room for room in (np.floor(part * even.room) for part in LOWER) if room >= even.least_room]
     for room, share, few in (
-        *((instance.room, share, most) for share in sorted({instance.share, 1.0})),
+        *((even.room, share, most) for share in sorted({instance.share, 1.0})),
         *((float(room), 1.0, max(1, most // 8)) for room in lower),
     ):
         for block, choice in tries[:few]:
@@ -145,11 +146,11 @@ def paced(pace: float, rng: np.random.Generator) -> float:
 
 def limits(instance: Instance, parent: Laid, rng: np.random.Generator) -> tuple[float, float]:
     """Return the parent's room and share, sometimes other values within the instance's."""
-    room, share = parent.room, parent.share
+    room, share, even = parent.room, parent.share, instance.even
     if rng.random() < 0.1:
-        room = max(instance.least_room, np.floor(instance.room * rng.uniform(0.6, 1.0)))
+        room = max(even.least_room, np.floor(even.room * rng.uniform(0.6, 1.0)))
     elif rng.random() < 0.1:
-        room = instance.room
+        room = even.room
     if instance.share < 1.0 and rng.random() < 0.1:
         share = instance.share if share == 1.0 else 1.0
     return float(room), share

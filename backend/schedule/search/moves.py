@@ -7,7 +7,7 @@ types per rank. Three tuples of arrays take the place of objects, which compiled
     game   links (rows, 2): the row that a row's result goes to and the one that its input comes from, -1 for none;
            lag, cost (rows,); gain (width,) of memory; head, busy (p,): each rank's first start and sum of ops; where
            micro-batches differ, else empty: own (rows, m), the cost of each row's k-th op, spent (rows, m + 1), of all
-           before it, taken (width, m), its memory
+           before it, taken (width, m), its memory, late (rows, m), its lag
     state  strings (p, steps); before (p, steps + 1, width): the count of each type before each position;
            level (p, steps + 1): the memory in use there; place (rows, m): the position of each row's k-th op;
            end (p, steps): when each op ends; came (rows, m): when each row's k-th input arrives
@@ -29,7 +29,7 @@ from backend.schedule import jit
 
 GAME = (
     "Tuple((int64[:, ::1], float64[::1], float64[::1], float64[::1], float64[::1], float64[::1], float64[:, ::1],"
-    " float64[:, ::1], float64[:, ::1]))"
+    " float64[:, ::1], float64[:, ::1], float64[:, ::1]))"
 )
 STATE = "Tuple((int32[:, ::1], int32[:, :, ::1], float64[:, ::1], int32[:, ::1], float64[:, ::1], float64[:, ::1]))"
 TRIAL = (
@@ -114,7 +114,7 @@ def rewind(game: Any, state: Any, trial: Any, rank: int, low: int) -> None:
     Fills ``at`` (2, p): the place to go on from, and a copy that stays; ``counts`` (3, rows): ops done, inputs there,
     and a copy of them that stays; ``clocks`` (2, p): the time, and how long the rank has been idle since its start.
     """
-    links, _, cost, _, head, _, own, spent, _ = game
+    links, _, cost, _, head, _, own, spent, _, _ = game
     before, end, (_, _, at, counts, clocks, _, _) = state[1], state[4], trial
     p, steps = end.shape
     width, sized = links.shape[0] // p, own.shape[0] > 0
@@ -145,7 +145,7 @@ def rewind(game: Any, state: Any, trial: Any, rank: int, low: int) -> None:
 @jit.inner(f"boolean({GAME}, {STATE}, {TRIAL})")
 def replay(game: Any, state: Any, trial: Any) -> bool:
     """Run on from where ``rewind`` stopped; False if a rank is idle for longer than its ``slack``, or all wait."""
-    links, lag, cost, _, _, _, own, _, _ = game
+    links, lag, cost, _, _, _, own, _, _, late = game
     strings, came, (end, fresh, at, counts, clocks, slack, _) = state[0], state[5], trial
     p, steps = strings.shape
     width, left, sized = links.shape[0] // p, 0, own.shape[0] > 0
@@ -172,7 +172,7 @@ def replay(game: Any, state: Any, trial: Any) -> bool:
                 now += own[row, k] if sized else cost[row]
                 counts[0, row] = k + 1
                 if to >= 0:
-                    fresh[to, k] = now + lag[row]
+                    fresh[to, k] = now + (late[row, k] if sized else lag[row])
                     counts[1, to] = k + 1
                 end[r, x] = now
                 x += 1
@@ -201,7 +201,7 @@ def keep(game: Any, state: Any, trial: Any) -> None:
 @jit.inner(f"int64({GAME}, {STATE}, int64[:, ::1])")
 def longest_path(game: Any, state: Any, path: Any) -> int:
     """Fill ``path`` with (rank, place) from the last op of the rank with the longest window back to a first op."""
-    (links, _, cost, _, head, _, own, _, _), (strings, before, _, place, end, _) = game, state
+    (links, _, cost, _, head, _, own, _, _, _), (strings, before, _, place, end, _) = game, state
     p, steps = strings.shape
     width, r, longest, n, sized = links.shape[0] // p, 0, -1.0, 0, own.shape[0] > 0
     for q in range(p):

@@ -48,16 +48,16 @@ class Problem:
             if shortest and keeps(self.instance, codes):
                 return [codes]
             fixed.append(codes)
-        if self.instance.even is self.instance:
+        if self.instance.is_even:
             return [np.stack(greedy.rows(self.instance, self.tries, fixed)), *fixed]
-        return self._begin_with_sizes([*fixed, one_by_one(self.instance)])
+        return self._begin_uneven([*fixed, one_by_one(self.instance)])
 
-    def _begin_with_sizes(self, fixed: list[Codes]) -> list[Codes]:
-        """Return the same where micro-batches differ: the quick order is the best of the fixed ones and those for even
-        micro-batches in all of the room, in so much that any of them fit, and between, that keeps the limit.
+    def _begin_uneven(self, fixed: list[Codes]) -> list[Codes]:
+        """Return the same where the instance is not even: the quick order is the best of the fixed ones, and of those
+        for even micro-batches as small as the smallest, as large as the largest, and between, that keeps the limit.
         """
-        even, largest = self.instance.even, float(self.instance.sizes.max())
-        rooms = {max(even.least_room, even.room / part) for part in largest ** np.linspace(0.0, 1.0, 5)}
+        even, sizes = self.instance.even, self.instance.sizes
+        rooms = {max(even.least_room, self.instance.room / size) for size in np.geomspace(sizes.min(), sizes.max(), 6)}
         found = [np.stack(greedy.rows(replace(even, room=room), self.tries, fixed)) for room in rooms]
         kept = [codes for codes in (*found, *fixed) if keeps(self.instance, codes)]
         return [min(kept, key=lambda codes: span_of(self.instance, codes)), *fixed]

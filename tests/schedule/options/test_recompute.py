@@ -124,3 +124,14 @@ def test_what_cannot_run_ahead_is_refused(change: dict[str, str], nearest: str) 
     with pytest.raises(SpecError) as caught:
         registry.read({"family": "1f1b", "p": 4, "m": 8} | change)
     assert (caught.value.field, caught.value.nearest) == ("recompute_at", nearest)
+
+
+@pytest.mark.parametrize("sizes", [None, "lognormal:0.3:1"])
+def test_a_search_counts_what_runs_ahead_of_the_gradient(sizes: str | None) -> None:
+    asked = {"family": "zb-auto", "p": 4, "m": 10, "recompute": "full", "recompute_at": "ahead", "sizes": sizes}
+    quick = registry.read(asked | {"costs": {"F": 1.0, "I": 1.0, "W": 1.0, "comm": 0.2}})
+    found, first = result.result(quick.with_(effort=20_000)), result.result(quick)
+    assert first["certificate"]["optimal"] if sizes is None else found["longest_stage"] < first["longest_stage"]
+    assert found["certificate"]["lower_bound"] <= found["longest_stage"] * (1.0 + 1e-9)
+    late = result.result(quick.with_(recompute_at="backward", effort=20_000))
+    assert found["longest_stage"] < late["certificate"]["lower_bound"], "no order that waits is as short"

@@ -26,7 +26,7 @@ from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 from tests.schedule.search.test_building_block import any_costs
-from tests.schedule.search.test_search import PAPER_6B, instance_of, tries_of
+from tests.schedule.search.test_search import PAPER_6B, instance_of, tries_of, with_lead
 from tests.support.strategies import few, specs
 
 WITHOUT_PAIRS = [name for name in FAMILIES if name not in ("dualpipe", "dualpipev")]
@@ -83,17 +83,21 @@ def _peak(row: npt.NDArray[np.uint8], share: float, sizes: npt.NDArray[np.float6
 @given(
     costs=any_costs(2), m=st.integers(1, 3), room=st.sampled_from([1.0, 1.5, 2.0, 2.6, 3.0]),
     share=st.sampled_from([1.0, 0.4324, 0.0]), sizes=st.none() | st.tuples(*[st.sampled_from([0.25, 0.8, 1.0])] * 3),
+    part=st.sampled_from([0.0, 0.0, 0.5, 1.0]),
 )  # fmt: skip
 @few(12)
 def test_in_an_exhaustive_search_no_order_is_below_the_bounds_or_better_than_the_searched_one(
-    costs: Costs, m: int, room: float, share: float, sizes: tuple[float, ...] | None
+    costs: Costs, m: int, room: float, share: float, sizes: tuple[float, ...] | None, part: float
 ) -> None:
+    costs = with_lead(costs, part)
     instance = instance_of("linear", 2, m, room, costs if sizes is None else costs.sized(sizes[:m], 0.2), share)
     least = min(span_of(instance, codes) for codes in all_orders(instance))
     assert lower_bound(instance).value <= least * (1.0 + 1e-9)
     found = search(instance, tries_of(instance), budget=Budget(None, 3000))
-    assert found.span == pytest.approx(least, rel=1e-9, abs=1e-9)
-    if share > 0.0 and sizes is None:  # the group of all devices leaves nothing out
+    assert found.span >= least * (1.0 - 1e-9)
+    if instance.is_even or instance.cost.min() > 0.0:  # ops of no time leave a walk no slope
+        assert found.span == pytest.approx(least, rel=1e-9, abs=1e-9)
+    if share > 0.0 and instance.is_even:  # the group of all devices leaves nothing out
         assert shortest(instance, Alone.of(instance), [0, 1]) == pytest.approx(least, rel=1e-9, abs=1e-9)
 
 

@@ -53,11 +53,19 @@ def instances(draw: st.DrawFn, max_p: int = 6, max_m: int = 12) -> Instance:
     v = 2 if kind == "v" else 1
     room = v * draw(st.sampled_from([1.0, 1.5, p / 2 + 1, float(p), 1.5 * p, 2.0 * p + 1]))
     share = draw(st.sampled_from([1.0, 1.0, 0.4324, 0.0]))
-    return of_sizes(draw, instance_of(kind, p, m, room, draw(any_costs(v * p)), share))
+    return uneven(draw, instance_of(kind, p, m, room, draw(any_costs(v * p)), share))
 
 
-def of_sizes(draw: st.DrawFn, instance: Instance) -> Instance:
-    """The instance, or one with as much room for micro-batches that differ as it has for equal ones."""
+def with_lead(costs: Costs, part: float) -> Costs:
+    """The costs of backwards a part of which needs no gradient."""
+    return replace(costs, lead=tuple(part * i for i in costs.I) if isinstance(costs.I, tuple) else part * costs.I)
+
+
+def uneven(draw: st.DrawFn, instance: Instance) -> Instance:
+    """The instance, or one whose backwards begin before their gradient, or one with as much room for micro-batches that
+    differ as it has for equal ones.
+    """
+    instance = replace(instance, costs=with_lead(instance.costs, draw(st.sampled_from([0.0, 0.0, 0.5, 1.0]))))
     sizes = draw(st.none() | st.tuples(*[st.sampled_from([0.25, 0.8, 1.0, 1.7])] * instance.m))
     if sizes is None:
         return instance

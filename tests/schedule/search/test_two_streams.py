@@ -27,7 +27,7 @@ from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 from tests.schedule.search.test_building_block import any_costs
-from tests.schedule.search.test_search import checked_span, of_sizes
+from tests.schedule.search.test_search import checked_span, uneven
 from tests.support.strategies import few
 
 solver = pytest.mark.skipif(not exact.available(), reason="OR-tools is not installed: pip install ortools")
@@ -38,7 +38,7 @@ def instances(draw: st.DrawFn) -> Instance:
     p, m = 2 * draw(st.integers(1, 4)), 2 * draw(st.integers(1, 8))
     room = draw(st.sampled_from([1.0, 1.5, 2.0, 2.5, p / 2 + 1, float(p), 2.0 * p + 1]))
     share = draw(st.sampled_from([1.0, 1.0, 0.4324, 0.0]))
-    return of_sizes(draw, Instance(place("bidirectional", p, 2), m, draw(any_costs(p)), 1, room, share))
+    return uneven(draw, Instance(place("bidirectional", p, 2), m, draw(any_costs(p)), 1, room, share))
 
 
 def start_of(instance: Instance) -> list[npt.NDArray[np.uint8]]:

@@ -98,7 +98,7 @@ export const SCHEDULE_MESSAGES = {
   "schedule.frozen_not_taken":
     "{family} 让前向与反向重叠，或在每次反向之后更新权重，因此会训练每个阶段；请选用其他调度，例如 1f1b、interleaved 或 zb-h1",
   "schedule.no_bound": "{family} 只有一种执行顺序；下界只对 zb-auto、v-auto 与 chimera-auto 给出",
-  "schedule.prove_of_sizes": "prove 只适用于大小相同的微批次；请去掉它或 sizes",
+  "schedule.prove_of_even": "prove 只适用于大小相同、反向等待梯度的微批次；请去掉它，或者去掉 sizes 和 recompute_at",
   "schedule.sizes_rule":
     "sizes 是每个微批次一个数的列表，或 lognormal:SIGMA:SEED（sigma 从 0 到 {sigma}），" +
     "或 tokens:ALPHA:BETA:LENGTHS（由 token 数列表按 alpha L + beta L² 得出大小）",
@@ -228,7 +228,6 @@ export const SCHEDULE_MESSAGES = {
   "schedule.recompute_backward": "与反向一起，梯度到达之后",
   "schedule.recompute_ahead": "在反向之前，rank 等待梯度的时候",
   "schedule.nothing_to_recompute": "recompute_at 只影响重计算；请去掉它",
-  "schedule.no_bound_ahead": "下界只适用于等待梯度的反向",
   "schedule.unless_no_lead": "重计算在梯度到达之前就开始",
   "schedule.unless_no_barriers": "op 中有 S 和 T",
   "schedule.unless_lead_hides_hops": "跨设备的时间比掩盖它的重计算长",
