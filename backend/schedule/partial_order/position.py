@@ -18,8 +18,8 @@ from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import MAX_TIME, Spec, choice, integer, number, optional, reject_unknown
 
 LIMITS = {"p": 16, "m": 64, "v": 8}
-KEYS = ("placement", "p", "m", "v", "costs", "w_share", "memory", "rows")
-COSTS = ("F", "I", "W", "comm", "FB")
+KEYS = ("placement", "p", "m", "v", "costs", "w_share", "memory", "sizes", "recompute", "recompute_at", "rows")
+COSTS = ("F", "I", "W", "comm", "FB", "R")
 Row = tuple[Op | Pair, ...]
 
 
@@ -29,7 +29,8 @@ class Position:
 
     ``v`` is the number of chunks per rank, 1 for the bidirectional placement; it divides costs that are given per
     device. ``memory`` is the most micro-batches' activations on one rank, None without a limit; ``w_share`` the part
-    of them that W still needs after I.
+    of them that W still needs after I. ``sizes`` has the size of each micro-batch where they differ; ``recompute`` and
+    ``recompute_at`` are as in a spec. A position with any of these has no limit.
     """
 
     placement: Placement
@@ -39,6 +40,20 @@ class Position:
     costs: Costs = field(default_factory=Costs)
     w_share: float = 1.0
     memory: float | None = None
+    sizes: tuple[float, ...] | None = None
+    recompute: str = "none"
+    recompute_at: str = "backward"
+
+    @property
+    def spec(self) -> Spec:
+        """Return a spec of these sizes, costs and options, with some family."""
+        options = {"sizes": self.sizes, "recompute": self.recompute, "recompute_at": self.recompute_at}
+        return Spec("1f1b", self.p, self.m, self.v, costs=self.costs, w_share=self.w_share).with_(**options)
+
+    @property
+    def timing(self) -> Costs:
+        """Return the effective costs of ops."""
+        return self.spec.timing
 
     @property
     def p(self) -> int:
@@ -98,6 +113,8 @@ class Position:
                     stages=placement.stages,
                 )
                 raise SpecError(name, len(given), text)
+        options = {key: data[key] for key in ("sizes", "recompute", "recompute_at") if key in data}
+        found = _options(Spec.from_json({"m": m, "costs": costs} | options), data.get("memory"))
         return Position(
             placement,
             m,
@@ -106,6 +123,7 @@ class Position:
             spec.costs,
             number("w_share", data.get("w_share", 1.0), 0.0, 1.0),
             optional(number, "memory", data.get("memory"), 1e-3, MAX_TIME),
+            *found,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -119,8 +137,29 @@ class Position:
             "costs": {key: costs[key] for key in COSTS if costs[key] is not None},
             "w_share": self.w_share,
             "memory": self.memory,
+            "sizes": None if self.sizes is None else list(self.sizes),
+            "recompute": self.recompute,
+            "recompute_at": self.recompute_at,
             "rows": text_rows(self.rows),
         }
+
+
+def _options(spec: Spec, memory: Any) -> tuple[tuple[float, ...] | None, str, str]:
+    """Return sizes, recompute and recompute_at. Raises SpecError for those that a position does not have."""
+    sizes, recompute = spec.sizes, spec.recompute
+    if sizes is not None and (isinstance(sizes, str) or len(sizes) != spec.m):
+        text = message("workbench.listed_sizes", "sizes has one number for each of the {m} micro-batches", m=spec.m)
+        raise SpecError("sizes", sizes if isinstance(sizes, str) else len(sizes), text)
+    if not isinstance(recompute, str):
+        text = message("workbench.one_recompute", "a position recomputes all chunks alike")
+        raise SpecError("recompute", list(recompute), text, nearest="full")
+    if memory is not None and (sizes is not None or recompute != "none"):
+        text = message(
+            "workbench.limit_of_even", "a position with sizes or recomputation has no limit; leave memory out"
+        )
+        raise SpecError("memory", memory, text)
+    assert sizes is None or not isinstance(sizes, str)
+    return sizes, recompute, spec.recompute_at
 
 
 def text_rows(rows: Sequence[Sequence[Op | Pair]]) -> list[str]:

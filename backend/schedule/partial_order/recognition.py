@@ -55,7 +55,7 @@ def named_orders(position: Position) -> tuple[Named, ...]:
 @lru_cache(maxsize=64)
 def _named(position: Position) -> tuple[Named, ...]:
     found = []
-    for name, spec in _specs(position.p, position.m, position.v, position.costs, position.w_share):
+    for name, spec in _specs(position.spec):
         family = registry.family_of(spec)
         if family.placement != position.placement.kind or family.placement_of(spec).chunks != position.placement.chunks:
             continue
@@ -73,7 +73,7 @@ def spec_like(order: Order, costs: Costs) -> Spec | None:
     there is no such family.
     """
     place = order.placement
-    for _, spec in _specs(place.p, order.m, place.chunks // place.streams, costs):
+    for _, spec in _specs(Spec("1f1b", place.p, order.m, place.chunks // place.streams, costs=costs)):
         family = registry.family_of(spec)
         if family.placement != place.kind or family.shaped_by_costs or order.barriers or order.copies is not None:
             continue
@@ -89,13 +89,13 @@ def spec_like(order: Order, costs: Costs) -> Spec | None:
     return None
 
 
-def _specs(p: int, m: int, v: int, given: Costs, w_share: float = 1.0) -> Iterator[tuple[str, Spec]]:
+def _specs(like: Spec) -> Iterator[tuple[str, Spec]]:
     for name, family in registry.FAMILIES.items():
         chunked = family.v[1] > 1  # with one chunk these are other families, under another name
-        if family.problem is not None or (chunked and v == 1):
+        if family.problem is not None or (chunked and like.v == 1):
             continue
-        costs = given if "FB" in family.fields else replace(given, FB=None)
-        spec = Spec(name, p, m, v, w_share=w_share, costs=costs)
+        costs = like.costs if "FB" in family.fields else replace(like.costs, FB=None)
+        spec = like.with_(family=name, costs=costs)
         yield name, spec
         if "lifo" in family.fields:
             yield LIFO, spec.with_(lifo=True)

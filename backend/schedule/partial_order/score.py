@@ -8,7 +8,7 @@ from typing import Any
 from backend.schedule.partial_order.position import Position
 from backend.schedule.partial_order.rule_length import simplicity
 from backend.schedule.simulation.check import check
-from backend.schedule.simulation.memory import peaks
+from backend.schedule.simulation.memory import peak_memory
 from backend.schedule.simulation.message_flow import message_count
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import simulate
@@ -44,7 +44,7 @@ def score(position: Position) -> Score:
     """Compute the score of a complete position. Raises OrderError if its order is not complete or cannot run."""
     order = position.order()
     check(order)
-    timeline = simulate(order, position.costs, position.v)
+    timeline = simulate(order, position.timing, position.v)
     found = figures(timeline)
-    peak = float(peaks(order, position.w_share, position.v)[1].max())
+    peak = float(peak_memory(timeline, position.w_share, position.v, position.spec.kept).max())
     return Score(found.makespan, found.global_bubble.of_total, peak, message_count(order), simplicity(order))

@@ -49,13 +49,12 @@ class Game(NamedTuple):
         source[feeds[feeds >= 0]] = np.flatnonzero(feeds >= 0)
         links, cost = np.stack((feeds, source), axis=1), instance.cost.ravel()
         gain = np.tile(np.array([1.0, instance.share - 1.0, -instance.share]), place.chunks)
-        busy, head = instance.n * cost.reshape(place.p, -1).sum(axis=1), np.zeros(place.p)
+        busy, head = instance.busy, np.zeros(place.p)
         if not instance.is_sized:
             return Game(links, instance.lag, cost, gain, head, busy, *[np.empty((0, 0))] * 4)
         stream = np.repeat(place.stream_of.ravel(), 3)
         own = cost[:, None] * instance.scale[stream]
         spent = np.hstack((np.zeros((len(own), 1)), np.cumsum(own, axis=1)))
-        busy = spent[:, -1].reshape(place.p, -1).sum(axis=1)
         taken = gain[:, None] * instance.sizes[stream[: len(gain)]]
         late = (instance.lag + instance.early)[:, None] - instance.early[:, None] * instance.scale[stream]
         return Game(links, instance.lag, cost, gain, head, busy, own, spent, taken, late)

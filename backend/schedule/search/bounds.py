@@ -42,23 +42,14 @@ class Drain:
 
 def work(instance: Instance) -> float:
     """Bound the span by the sum of a rank's ops: a rank runs one op at a time."""
-    return float(_work(instance).max())
-
-
-def _work(instance: Instance) -> Floats:
-    """Return (p,) the sum of the costs of each rank's ops."""
-    place = instance.placement
-    if not instance.is_sized:
-        return instance.n * np.asarray(instance.cost.reshape(place.p, -1).sum(axis=1))
-    times = instance.scale.sum(axis=1)[place.stream_of.ravel()]
-    return np.asarray((instance.cost.sum(axis=1) * times).reshape(place.p, -1).sum(axis=1))
+    return float(instance.busy.max())
 
 
 def arrival_and_work(instance: Instance) -> float:
     """Bound the makespan, not the span: a rank's ops begin no earlier than a micro-batch arrives there on its own."""
     alone = Alone.of(instance)
     arrival = np.array([alone.enter[alone.stages_of(r)].min() for r in range(instance.placement.p)])
-    return float((arrival + _work(instance)).max())
+    return float((arrival + instance.busy).max())
 
 
 def fill_and_drain(instance: Instance) -> float:
@@ -82,7 +73,7 @@ def fill_and_drain(instance: Instance) -> float:
         return _of_sizes(instance)
     if instance.placement.streams == 2:
         return _of_two_streams(instance)
-    alone, total = Alone.of(instance), _work(instance)
+    alone, total = Alone.of(instance), instance.busy
     start, deep = alone.enter[alone.first], _deep(instance)
     done = alone.leave[alone.first]
     lefts = np.array([(left.gradients, left.weights) for left in drains(instance)], np.float64)
@@ -116,7 +107,7 @@ def _of_two_streams(instance: Instance) -> float:
     *Drain.* From the start of a rank's last F its stay passes, then at least its I and a W run. The rest of this time
     the rank is idle except for this F and what is left of earlier micro-batches (``drains``).
     """
-    alone, total = Alone.of(instance), _work(instance)
+    alone, total = Alone.of(instance), instance.busy
     stay = alone.leave - alone.i - alone.enter
     best = 0.0
     for r in range(instance.placement.p // 2):
@@ -136,7 +127,7 @@ def _of_sizes(instance: Instance) -> float:
     """Bound the span by the same idle times where micro-batches differ: the first one alone fills, the last one alone
     drains, and the ops that run meanwhile are as many and as long as the limit allows (``_most``). One stream only.
     """
-    total = _work(instance)
+    total = instance.busy
     if instance.placement.streams == 2:
         return float(total.max())
     first, last = Alone.of(instance), Alone.of(instance, -1)

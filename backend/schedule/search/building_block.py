@@ -199,6 +199,15 @@ class Instance:
         return np.ascontiguousarray(table.transpose(0, 2, 1).reshape(-1, 3))
 
     @cached_property
+    def busy(self) -> Floats:
+        """Return (p,) the sum of the times of each rank's ops."""
+        place = self.placement
+        if not self.is_sized:
+            return self.n * np.asarray(self.cost.reshape(place.p, -1).sum(axis=1))
+        times = self.scale.sum(axis=1)[place.stream_of.ravel()]
+        return np.asarray((self.cost.sum(axis=1) * times).reshape(place.p, -1).sum(axis=1))
+
+    @cached_property
     def mean_f_and_w(self) -> tuple[float, float]:
         """Return the mean times of F and of W over all slots."""
         f, _, w = self.cost.mean(axis=0).tolist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from backend.schedule.options.recompute import MODES, TIMES
 from backend.schedule.order.placement import NAMED as PLACEMENTS
 from backend.schedule.partial_order.position import LIMITS
 from backend.schedule.partial_order.score import METRICS
@@ -36,6 +37,9 @@ SIZES: Fields = {
     "costs": dict,
     "w_share": float,
     "memory": nullable(float),
+    "sizes": nullable(array(float)),
+    "recompute": choice(MODES),
+    "recompute_at": choice(TIMES),
 }
 ROWS = described(array(str), "the ops of each rank, as texts with spaces between")
 HEAD: Fields = {

@@ -412,7 +412,7 @@ export class BuildView {
   /** A bound from the server, which also knows the memory limit; 0 where it has none. */
   async #serverBound(board: Board) {
     const { kind } = board.placement;
-    if (kind === "bidirectional") return 0;
+    if (kind === "bidirectional" || board.costs.sized) return 0; // which knows the order of entry
     const family = kind === "v" ? "v-auto" : "zb-auto";
     const query = specQuery({ ...board.spec, family, order: null }, this.store.defaults);
     const { lower_bound: value } = await getJson(`/api/bound${query}`);

@@ -11,8 +11,8 @@ import { DEFAULTS, UNIT } from "../support/helpers.ts";
 
 const cases = fixture("workbench");
 
-function positionOf({ placement, p, m, v, costs, w_share, memory, rows }: any) {
-  const spec = { ...DEFAULTS, family: "imported", p, m, v, w_share, memory, costs: { ...UNIT, FB: null, ...costs } };
+function positionOf({ placement, rows, costs, ...given }: any) {
+  const spec = { ...DEFAULTS, ...given, family: "imported", costs: { ...UNIT, FB: null, R: null, ...costs } };
   const board = createBoard(spec, placement);
   return positionOfRows(board, rows);
 }

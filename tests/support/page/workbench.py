@@ -31,6 +31,10 @@ SIZES: tuple[dict[str, Any], ...] = (
     {"p": 4, "m": 8, "v": 2, "placement": "v"},
     {"p": 2, "m": 4, "placement": "bidirectional"},
     {"p": 4, "m": 8, "placement": "bidirectional", "memory": 6},
+    {"p": 3, "m": 4, "sizes": [0.5, 1.25, 2.0, 0.75], "costs": UNEVEN},
+    {"p": 2, "m": 4, "v": 2, "placement": "v", "sizes": [1.0, 3.0, 0.5, 1.5]},
+    {"p": 2, "m": 4, "placement": "bidirectional", "sizes": [1.0, 3.0, 0.5, 1.5]},
+    {"p": 3, "m": 4, "recompute": "full", "recompute_at": "ahead", "costs": {"F": 1.0, "I": 1.0, "W": 1.0, "R": 1.5}},
 )
 
 

@@ -84,7 +84,7 @@ def test_no_submission_gets_a_better_score_than_its_order_has(slug: str):
             continue  # a memory limit can end a careless order early
         graded = grade(task, None, text_rows(whole.rows))
         assert graded.score == score(whole) == grade(task, graded.packed, None).score
-        assert graded.score.makespan == float(simulate(whole.order(), whole.costs, whole.v).end.max())
+        assert graded.score.makespan == float(simulate(whole.order(), whole.timing, whole.v).end.max())
         assert found.bound is None or graded.score.makespan >= found.bound.value * (1 - 1e-9)
         assert task.position.memory is None or graded.score.peak <= task.position.memory + 1e-9
 

@@ -22,8 +22,10 @@ import { leadOf, share } from "./effective_costs.ts";
 import type { Costs, Schedule, Sized, Times } from "./types.ts";
 
 /** Duration of every (rank, code), indexed rank * codesPerRank(chunks) + code. */
-export function durations(schedule: Schedule, costs: Costs) {
-  const { p, chunks, v, placement } = schedule;
+export function durations(
+  { p, chunks, v, placement }: Pick<Schedule, "p" | "chunks" | "v" | "placement">,
+  costs: Costs,
+) {
   const width = codesPerRank(chunks);
   const out = new Float64Array(p * width);
   for (let r = 0; r < p; r++) {
@@ -59,20 +61,29 @@ export function ownTimes(schedule: Schedule, costs: Costs, { sizes, fixed }: Siz
   const scale = sizes.map((size) => fixed + (1 - fixed) * size);
   const own = new Float64Array(count);
   for (let r = 0; r < p; r++) {
-    const row = r * width;
+    const ofRank = took.subarray(r * width, (r + 1) * width);
     const of = (chunk: number, k: number) => scale[k + n * placement.stream[r * chunks + chunk]];
-    for (let i = offsets[r]; i < offsets[r + 1]; i++) {
-      const code = codes[i];
-      const chunk = chunkOf(code, chunks);
-      if (kindOf(code, chunks) === KIND_PAIR && second) {
-        const back = code % chunks;
-        const [f, b] = [took[row + KIND_F * chunks + chunk], took[row + KIND_B * chunks + back]];
-        const both = f * of(chunk, first[i]) + b * of(back, second[i]);
-        own[i] = took[row + code] * (f + b > 0 ? both / (f + b) : 1);
-      } else own[i] = took[row + code] * of(chunk, first[i]);
-    }
+    for (let i = offsets[r]; i < offsets[r + 1]; i++)
+      own[i] = ownTime(ofRank, codes[i], chunks, of, first[i], second ? second[i] : -1);
   }
   return own;
+}
+
+/** The time of one op. took: of its rank, by code; of: what its micro-batch makes of it, by chunk and number. */
+export function ownTime(
+  took: Float64Array,
+  code: number,
+  chunks: number,
+  of: (chunk: number, k: number) => number,
+  first: number,
+  second: number,
+) {
+  const chunk = chunkOf(code, chunks);
+  if (kindOf(code, chunks) !== KIND_PAIR || second < 0) return took[code] * of(chunk, first);
+  const back = code % chunks;
+  const [f, b] = [took[KIND_F * chunks + chunk], took[KIND_B * chunks + back]];
+  const both = f * of(chunk, first) + b * of(back, second);
+  return took[code] * (f + b > 0 ? both / (f + b) : 1);
 }
 
 /** The planned time of an op: i, its flat index. */

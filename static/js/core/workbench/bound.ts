@@ -3,7 +3,8 @@
 // one still has to pass to the first stage and end there; only the rank's own weight gradients can run meanwhile. The
 // server's bounds (/api/bound) also use the memory limit. And what a move costs: how far it raises this bound.
 import { memoized } from "../memoized.ts";
-import { KIND_F, KIND_I, KIND_W, codesPerRank } from "../schedule/ops.ts";
+import { leadOf } from "../schedule/effective_costs.ts";
+import { KIND_F, KIND_I, KIND_W, chunkOf, codesPerRank } from "../schedule/ops.ts";
 import { durations } from "../schedule/simulate.ts";
 import {
   HAS_B,
@@ -12,7 +13,9 @@ import {
   HAS_W,
   codeOf,
   effects,
+  firstOf,
   place,
+  scaleOf,
   scheduleOf,
   tablesOf,
   timesOf,
@@ -52,29 +55,37 @@ function findCost(position: Position, rank: number, op: number, full: boolean): 
   const [from, to] = [times.start[i], times.end[i]];
   if (!Number.isFinite(to)) return null;
   const { board } = position;
-  const held = (tablesOf(position).level[rank] + effects(board).takes[codeOf(op)]) / board.v;
+  const size = scaleOf(board).sizeOf(rank * board.chunks + chunkOf(codeOf(op), board.chunks), firstOf(op));
+  const held = (tablesOf(position).level[rank] + effects(board).takes[codeOf(op)] * size) / board.v;
   const idle = from - (position.rows[rank].length ? times.end[i - 1] : 0);
   return { rank, op, from, to, idle, before: makespanBound(position, full), after: makespanBound(next, full), held };
 }
 
 /** Returns a lower bound on the makespan. full: all backwards are whole, so that no weight gradient can wait. */
 export function makespanBound(position: Position, full = false): number {
-  const { placement, p, chunks, n, costs, v } = position.board;
-  const took = durations(scheduleOf(position), costs);
+  const { board } = position;
+  const { placement, p, chunks, n, costs, v } = board;
+  const { timeOf } = scaleOf(board);
+  const took = durations(board, costs);
   const width = codesPerRank(chunks);
   const time = (kind: number, slot: number) =>
     took[Math.floor(slot / chunks) * width + kind * chunks + (slot % chunks)];
-  const hop = (a: number, b: number) => (Math.floor(a / chunks) === Math.floor(b / chunks) ? 0 : costs.comm);
-  const gradient = (slot: number) => time(KIND_I, slot) + (full ? time(KIND_W, slot) : 0);
   const slots = p * chunks;
+  // any micro-batch may be the first, and any the last
+  const least = Array.from({ length: slots }, (_, slot) =>
+    Math.min(...Array.from({ length: n }, (__, k) => timeOf(slot, k))),
+  );
+  const hop = (a: number, b: number) => (Math.floor(a / chunks) === Math.floor(b / chunks) ? 0 : costs.comm);
+  const gradient = (slot: number) =>
+    (time(KIND_I, slot) - leadOf(costs, placement.stage[slot], v) + (full ? time(KIND_W, slot) : 0)) * least[slot];
   const enter = new Float64Array(slots); // when a micro-batch alone comes to a slot
   const home = new Float64Array(slots); // from its gradient's end in a slot until that micro-batch is over
   for (let first = 0; first < slots; first++) {
     if (placement.prev[first] >= 0) continue;
-    home[first] = full ? 0 : time(KIND_W, first);
+    home[first] = full ? 0 : time(KIND_W, first) * least[first];
     for (let slot = first; placement.next[slot] >= 0; slot = placement.next[slot]) {
       const next = placement.next[slot];
-      enter[next] = enter[slot] + time(KIND_F, slot) + hop(slot, next);
+      enter[next] = enter[slot] + time(KIND_F, slot) * least[slot] + hop(slot, next);
       home[next] = hop(slot, next) + gradient(slot) + home[slot];
     }
   }
@@ -83,7 +94,7 @@ export function makespanBound(position: Position, full = false): number {
   for (let rank = 0; rank < p; rank++) {
     let [work, weights, arrival, way] = [0, 0, Infinity, Infinity];
     for (let slot = rank * chunks; slot < (rank + 1) * chunks; slot++) {
-      const [F, I, W] = restOf(position, slot);
+      const [F, I, W] = restOf(slot);
       const [f, i, w] = [time(KIND_F, slot), time(KIND_I, slot), time(KIND_W, slot)];
       const pairs = Math.min(F, I);
       work += pairs * pairTime(costs.FB, f + i + w, v) + (F - pairs) * f + (I - pairs) * i + (W - pairs) * w;
@@ -96,15 +107,18 @@ export function makespanBound(position: Position, full = false): number {
   }
   return bound;
 
-  /** How many F, gradients and weight gradients of a slot are left; a B is one of the last two each. */
-  function restOf({ board }: Position, slot: number) {
+  /**
+   * How many F, gradients and weight gradients of a slot are left, each as many times as it takes its cost; a B is one
+   * of the last two each.
+   */
+  function restOf(slot: number) {
     const rest = [0, 0, 0];
     const { done } = tablesOf(position);
-    for (let k = 0; k < board.n; k++) {
+    for (let k = 0; k < n; k++) {
       const bits = done[slot * n + k];
-      rest[0] += Number(!(bits & HAS_F));
-      rest[1] += Number(!(bits & (HAS_I | HAS_B)));
-      rest[2] += Number(!(bits & (HAS_W | HAS_B)));
+      rest[0] += bits & HAS_F ? 0 : timeOf(slot, k);
+      rest[1] += bits & (HAS_I | HAS_B) ? 0 : timeOf(slot, k);
+      rest[2] += bits & (HAS_W | HAS_B) ? 0 : timeOf(slot, k);
     }
     return rest;
   }

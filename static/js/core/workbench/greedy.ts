@@ -1,10 +1,9 @@
 // A schedule by list scheduling: always the op that can start first; of several that could, gradients before forwards
 // before weight gradients. What comes next where there is no order to follow.
-import { KIND_B, KIND_F, KIND_I, KIND_W, codesPerRank } from "../schedule/ops.ts";
-import { durations } from "../schedule/simulate.ts";
+import { KIND_B, KIND_F, KIND_I, KIND_W } from "../schedule/ops.ts";
 import { canComplete } from "./completable.ts";
 import { Draft, NONE } from "./draft.ts";
-import { backwardOf, codeOf, firstOf, halvesOf, scheduleOf, timesOf, type Position } from "./position.ts";
+import { backwardOf, codeOf, firstOf, halvesOf, leadTime, opTime, timesOf, type Position } from "./position.ts";
 
 export type Step = {
   rank: number;
@@ -21,20 +20,15 @@ const TURN = [1, 0, 2, 0, 0];
 export class TimedDraft extends Draft {
   forward: Float64Array;
   gradient: Float64Array;
-  took: Float64Array;
-  width: number;
   clock: Float64Array;
 
   constructor(position: Position) {
     super(position);
     const { board } = position;
-    const schedule = scheduleOf(position);
     const { times } = timesOf(position);
     const cells = board.p * board.chunks * board.n;
     this.forward = new Float64Array(cells).fill(Infinity);
     this.gradient = new Float64Array(cells).fill(Infinity);
-    this.took = durations(schedule, board.costs);
-    this.width = codesPerRank(board.chunks);
     this.clock = new Float64Array(board.p);
     let i = 0;
     position.rows.forEach((row, rank) => {
@@ -48,7 +42,7 @@ export class TimedDraft extends Draft {
     this.clock[rank] = end;
   }
 
-  /** When the input of an op is there. */
+  /** When the input of an op is there, as far as it needs it to begin. */
   ready(rank: number, op: number) {
     return Math.max(...halvesOf(this.board, rank, op).map(({ kind, slot, k }) => this.#inputAt(kind, slot, k)));
   }
@@ -57,15 +51,16 @@ export class TimedDraft extends Draft {
     const { placement, chunks, n, costs } = this.board;
     if (kind === KIND_W) return this.gradient[slot * n + k];
     const from = kind === KIND_F ? placement.prev[slot] : placement.next[slot];
-    if (from < 0) return kind === KIND_F ? 0 : this.forward[slot * n + k];
+    const lead = kind === KIND_F ? 0 : leadTime(this.board, slot, k);
+    if (from < 0) return kind === KIND_F ? 0 : this.forward[slot * n + k] - lead;
     const hop = Math.floor(from / chunks) === Math.floor(slot / chunks) ? 0 : costs.comm;
-    return (kind === KIND_F ? this.forward : this.gradient)[from * n + k] + hop;
+    return (kind === KIND_F ? this.forward : this.gradient)[from * n + k] + hop - lead;
   }
 
   override push(rank: number, op: number) {
     const start = Math.max(this.clock[rank], this.ready(rank, op));
     super.push(rank, op);
-    this.#note(rank, op, start + this.took[rank * this.width + codeOf(op)]);
+    this.#note(rank, op, start + opTime(this.board, rank, op));
   }
 
   /** The next op of each kind and chunk that a rank may do. */

@@ -4,8 +4,8 @@ import { memoized } from "../memoized.ts";
 import { backs, holding, takes, type Holding } from "../schedule/memory.ts";
 import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_W, chunkOf, codesPerRank, kindOf, micros } from "../schedule/ops.ts";
 import { build } from "../schedule/placement.ts";
-import { simulateSoFar } from "../schedule/simulate.ts";
-import { timing } from "../schedule/effective_costs.ts";
+import { durations, ownTime, simulateSoFar } from "../schedule/simulate.ts";
+import { leadOf, timing } from "../schedule/effective_costs.ts";
 import type { Costs, Placement, PlacementKind, Schedule, Spec, Times } from "../schedule/types.ts";
 
 /** Sizes and costs. */
@@ -188,6 +188,27 @@ type Tables = {
 
 export const tablesOf = memoized(makeTables);
 
+/** How many times the cost of its ops a micro-batch takes, and its size, by slot and number in it. */
+export const scaleOf = memoized(({ costs, placement, n }: Board) => {
+  const { sizes, fixed } = costs.sized ?? { sizes: null, fixed: 0 };
+  const sizeOf = (slot: number, k: number) => (sizes ? sizes[k + n * placement.stream[slot]] : 1);
+  return { sizeOf, timeOf: (slot: number, k: number) => (sizes ? fixed + (1 - fixed) * sizeOf(slot, k) : 1) };
+});
+
+const tookOf = memoized((board: Board) => durations(board, board.costs));
+
+/** How long an op of a rank takes. */
+export function opTime(board: Board, rank: number, op: number) {
+  const width = codesPerRank(board.chunks);
+  const took = tookOf(board).subarray(rank * width, (rank + 1) * width);
+  const of = (chunk: number, k: number) => scaleOf(board).timeOf(rank * board.chunks + chunk, k);
+  return ownTime(took, codeOf(op), board.chunks, of, firstOf(op), secondOf(op));
+}
+
+/** How long before its gradient arrives the backward of a micro-batch may begin. */
+export const leadTime = (board: Board, slot: number, k: number) =>
+  leadOf(board.costs, board.placement.stage[slot], board.v) * scaleOf(board).timeOf(slot, k);
+
 /** What each op takes at its start and gives back at its end, by code, in units of one chunk's activations. */
 export const effects = memoized(({ chunks, how }: Board) => ({
   takes: takes(chunks, how.kept),
@@ -200,6 +221,7 @@ function makeTables({ board, rows }: Position): Tables {
   const split = Array.from({ length: p * chunks }, () => [] as number[]);
   const [level, peak] = [new Float64Array(p), new Float64Array(p)];
   const { takes: took, gives } = effects(board);
+  const { sizeOf } = scaleOf(board);
   const kinds = Uint8Array.from({ length: codesPerRank(chunks) }, (_, code) => kindOf(code, chunks));
   for (let r = 0; r < p; r++) {
     let held = 0;
@@ -207,9 +229,10 @@ function makeTables({ board, rows }: Position): Tables {
     for (const op of rows[r]) {
       const code = op & 255;
       const kind = kinds[code];
-      held += took[code];
+      const size = sizeOf(r * chunks + (code % chunks), kind === KIND_PAIR ? secondOf(op) : firstOf(op));
+      held += took[code] * (kind === KIND_PAIR ? sizeOf(r * chunks + chunkOf(code, chunks), firstOf(op)) : size);
       if (held > most) most = held;
-      held -= gives[code];
+      held -= gives[code] * size;
       if (kind === KIND_PAIR) {
         done[(r * chunks + chunkOf(code, chunks)) * n + firstOf(op)] |= HAS_F;
         done[(r * chunks + (code % chunks)) * n + secondOf(op)] |= HAS_B;

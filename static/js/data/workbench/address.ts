@@ -3,6 +3,7 @@
 import { answerTo } from "../orders/orders.ts";
 import { tr, t } from "../../core/i18n/language.ts";
 import { customStages, shapedByOptions } from "../../core/schedule/effective_costs.ts";
+import { entering } from "../../core/schedule/sizes.ts";
 import { IMPORTED } from "../../core/schedule/spec_tables.ts";
 import { format, specQuery, type ViewState } from "../../core/state/link.ts";
 import { fromText, isSize, toText } from "../../core/workbench/order_text.ts";
@@ -55,18 +56,21 @@ export const orderSpec = (position: Position): Spec => ({
   order: toText(position),
 });
 
-/** What a spec of an order needs beside its sizes: costs, limit, what W keeps, recomputation. */
-const bare = (spec: Spec, defaults: Spec): Spec => ({
-  ...defaults,
-  ...{
+/**
+ * What a spec of an order needs: costs, limit, what W keeps, recomputation, and the sizes of micro-batches in the order
+ * in which they enter. Where these differ a board has no limit.
+ */
+function bare(spec: Spec, defaults: Spec): Spec {
+  const { p, m, v, w_share, recompute, recompute_at, fixed } = spec;
+  const sizes = entering(spec);
+  const costs = { ...spec.costs, S: null, T: null, O: null, wire: 0 };
+  const memory = sizes ? null : spec.memory;
+  return {
+    ...defaults,
     family: IMPORTED,
-    p: spec.p,
-    m: spec.m,
-    v: spec.v,
-    costs: { ...spec.costs, S: null, T: null, O: null, R: null, wire: 0 },
-  },
-  ...{ memory: spec.memory, w_share: spec.w_share, recompute: spec.recompute, order: null },
-});
+    ...{ p, m, v, w_share, recompute, recompute_at, fixed, sizes, memory, costs },
+  };
+}
 
 export const plainPosition = (defaults: Spec) =>
   emptyPosition(createBoard(bare({ ...defaults, ...PLAIN }, defaults), "looped"));

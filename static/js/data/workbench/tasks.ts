@@ -29,6 +29,9 @@ export type Task = Listed & {
     costs: Partial<Spec["costs"]>;
     w_share: number;
     memory: number | null;
+    sizes: number[] | null;
+    recompute: string;
+    recompute_at: string;
     rows: string[];
   };
   par: { source: string; name: string | null; rows: string[]; score: Score };
@@ -65,9 +68,9 @@ export const submit = (slug: string, position: Position, name: string): Promise<
 
 /** The start of a task on its board, and what it leads to. */
 export function openTask({ position, par, goals, kinds, bound }: Task, defaults: Spec): { start: Position; aim: Aim } {
-  const { placement, p, m, v, costs, w_share, memory, rows } = position;
-  const given = { ...defaults.costs, FB: null, ...costs, S: null, T: null, O: null, R: null, wire: 0 };
-  const spec = { ...defaults, family: IMPORTED, p, m, v, w_share, memory, order: null, costs: given };
+  const { placement, rows, costs, ...given } = position;
+  const priced = { ...defaults.costs, FB: null, R: null, ...costs, S: null, T: null, O: null, wire: 0 };
+  const spec = { ...defaults, ...given, family: IMPORTED, order: null, costs: priced };
   const board = createBoard(spec, placement);
   return {
     start: positionOfRows(board, rows),

@@ -1,6 +1,7 @@
 // Sizes, placement, costs and memory limit of the board, and where to begin: empty, or with a family's order.
 import { t, tr } from "../../core/i18n/language.ts";
 import { withChunks } from "../../core/schedule/per_chunk.ts";
+import { withField } from "../../data/spec_fields.ts";
 import { createBoard, emptyPosition, MOST, onBoard, type Position } from "../../core/workbench/position.ts";
 import { isSize } from "../../core/workbench/order_text.ts";
 import { h } from "../../ui/dom.ts";
@@ -71,7 +72,7 @@ export function createForm({ session, families, fork }: Parts) {
       Array.isArray(cost) && cost.length !== stages ? (cost.reduce((a, b) => a + b, 0) / cost.length) * chunks : cost;
     const kept = { ...spec.costs, F: flat(spec.costs.F), I: flat(spec.costs.I), W: flat(spec.costs.W) };
     complain("");
-    const next = { ...withChunks(spec, chunks), p: ranks, m: micro, costs: kept };
+    const next = { ...withField(withChunks(spec, chunks), "m", micro), p: ranks, costs: kept };
     session.begin(emptyPosition(createBoard(next, kind)), t("A new board: p = {p}, m = {m}, v = {v}.", next));
   }
 
@@ -98,6 +99,8 @@ export function createForm({ session, families, fork }: Parts) {
     const limit = text === "" || text === t("none") ? null : Number(text);
     if (limit !== null && !(limit > 0 && limit <= 1e6))
       return complain(t("The memory limit is a number greater than 0."));
+    if (limit !== null && spec.sizes)
+      return complain(t("A board whose micro-batches differ has no limit of memory; leave it empty."));
     complain("");
     const priced = { ...spec, memory: limit, costs: { ...spec.costs, ...next, FB: null } };
     const board = createBoard(priced, present.kind);

@@ -93,6 +93,8 @@ export const WORKBENCH = {
   "{name} is a number of 0 or more, or one for each of the {stages} stages, with commas between.":
     "{name} 是不小于 0 的数，或为 {stages} 个阶段各给一个数，以逗号分隔。",
   "The memory limit is a number greater than 0.": "显存上限是大于 0 的数。",
+  "A board whose micro-batches differ has no limit of memory; leave it empty.":
+    "微批次大小不同的局面没有显存上限；请留空。",
   "Costs and limit have changed; times follow.": "耗时和上限已更改；时间随之更新。",
   "choose …": "选择 …",
   "An empty board": "空画布",
