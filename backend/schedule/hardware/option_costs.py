@@ -23,7 +23,8 @@ class OptionCosts:
     ``copy``: milliseconds to move a device's activations of one micro-batch out or back; ``ratio``: PipeOffload's k
     (both copies over compute); ``product``: milliseconds of one of the output layer's three matrix products on one of
     p shards; ``weights``: a stashed weight version, in units of one micro-batch's activations; ``selective`` and
-    ``full``: milliseconds that either recomputation adds to a device's I.
+    ``full``: milliseconds that either recomputation adds to a device's I; ``wire``: those of a hop for which a message
+    occupies its stream, its bytes over the bandwidth.
     """
 
     copy: float
@@ -32,6 +33,7 @@ class OptionCosts:
     weights: float
     selective: float
     full: float
+    wire: float
 
     def as_dict(self) -> dict[str, Any]:
         """Return the costs as JSON; ``shards`` has S and T of each way to spread the output layer (vocabulary.py)."""
@@ -39,7 +41,7 @@ class OptionCosts:
         late, early = {"S": one, "T": two}, {"S": two, "T": one}  # the input gradient's product with T, or with S
         shards = {"redistribute": late, "parallel-1": late, "parallel-2": early, "interlaced": late}
         return {"O": self.copy, "k": self.ratio, "shards": shards, "weights": self.weights,
-                "R": {"selective": self.selective, "full": self.full}}  # fmt: skip
+                "R": {"selective": self.selective, "full": self.full}, "wire": self.wire}  # fmt: skip
 
 
 def option_costs(setting: Setting, ledger: Ledger) -> OptionCosts:
@@ -71,4 +73,5 @@ def option_costs(setting: Setting, ledger: Ledger) -> OptionCosts:
     name = message("hardware.selective_time", "selective recomputation on a device")
     selective = ledger.add(name, formula, MS)
     full = ledger.add(message("hardware.full_time", "full recomputation on a device"), "L/p*f1", MS)
-    return OptionCosts(copy, ratio, product, weights, selective, full)
+    wire = ledger.add(message("hardware.time_on_the_wire", "of a hop, time on the wire"), "1000*M/X", MS)
+    return OptionCosts(copy, ratio, product, weights, selective, full, wire)

@@ -97,15 +97,17 @@ class Preset:
         given, options = found.costs, found.options.as_dict()
         shards = options["shards"].get(spec.vocabulary, {})
         again = {mode for mode in of_stages(spec.recompute, spec.v) if mode != "none"}
+        wire = 0.0 if spec.streams == "none" else options["wire"]  # else a part of the hop, which is a delay
         return Costs(
             F=_tidy(given.F),
             I=_tidy(given.I),
             W=_tidy(given.W),
-            comm=_digits(given.comm, 6),
+            comm=_digits(given.comm - wire, 6),
             S=_digits(shards["S"], 6) if shards else None,
             T=_digits(shards["T"], 6) if shards else None,
             O=None if spec.offload == "none" else _digits(options["O"], 6),
             R=_digits(options["R"][again.pop()], 6) if len(again) == 1 else None,
+            wire=_digits(wire, 6),
         ), _digits(found.footprint.w_share, 4)
 
     def units(self, spec: Spec, timeline: Timeline) -> StepUnits | None:

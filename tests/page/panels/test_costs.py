@@ -8,6 +8,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from backend.schedule.hardware.preset_costs import Preset
+from backend.schedule.spec import Spec
 from tests.support.page.queries import Open, figure, hold, middle, release, settle, state, wait, wait_until, wait_url
 
 pytestmark = pytest.mark.one_document
@@ -84,6 +86,17 @@ def test_a_link_that_names_only_a_model_gets_its_costs(open_page: Open) -> None:
     page = open_page("?p=8&m.model=mixtral-8x7b&m.machine=a100&m.heads=0")
     asked = from_server(page, "/api/costs?model=mixtral-8x7b&machine=a100&p=8&v=1&heads=0")
     wait(page, f"Math.abs({COSTS}.F / {asked['costs']['F']} - 1) < 1e-3")
+    wait(page, f"Math.abs({COSTS}.comm / {asked['costs']['comm']} - 1) < 1e-3")
+    page.locator("#options > summary").click()
+    page.select_option("#streams", "rank")  # the hop is then its latency, the bytes are on a stream
+    wait(page, f"Math.abs({COSTS}.wire / {asked['options']['wire']} - 1) < 1e-3")
+    wait_url(page, "streams=rank")
+    assert "wire" not in page.url, "it follows from the model"
+    server, _ = Preset.of({"model": "mixtral-8x7b", "machine": "a100", "heads": False}).costs(
+        Spec("1f1b", 8, 8, streams="rank")
+    )
+    shown = state(page)["spec"]["costs"]
+    assert (shown["comm"], shown["wire"]) == (server.comm, server.wire)
 
 
 def test_a_cost_changed_by_hand_detaches_the_model_quietly(open_page: Open) -> None:

@@ -60,6 +60,16 @@ def test_a_bubble_costs_as_much_flop_utilisation_as_time():
     assert units(spec, preset).mfu_causal == pytest.approx(0.5 * 8 / (8 + 3), rel=1e-5)
 
 
+def test_of_a_hop_the_bytes_are_on_the_wire_and_the_latency_a_delay_where_messages_share_streams():
+    preset = Preset.of({"model": "zb-6.2b", "heads": True})
+    air, streams = (priced(preset, "interleaved", 4, 8, v=2, streams=word).costs for word in ("none", "rank"))
+    found = preset.estimate(Spec("interleaved", 4, 8, 2))
+    names = found.ledger.names
+    assert streams.wire == pytest.approx(1000 * names["M"] / names["X"], rel=1e-5)
+    assert streams.comm == pytest.approx(1000 * names["y"], rel=1e-5)
+    assert (air.wire, air.comm) == (0.0, pytest.approx(streams.wire + streams.comm, rel=1e-5))
+
+
 def test_the_busiest_devices_window_tells_what_zb_h2_gains_by_its_memory():
     preset = Preset.of({"model": "zb-6.2b", "heads": True})
     one, two = (units(priced(preset, family, 8, 16), preset) for family in ("zb-h1", "zb-h2"))

@@ -31,6 +31,7 @@ export type Priced = {
     k: number;
     weights: number;
     R: Record<string, number>;
+    wire: number;
     shards: Record<string, { S: number; T: number }>;
   };
   [more: string]: any;

@@ -6,13 +6,13 @@ import type { State } from "../../core/state/link.ts";
 import type { Preset } from "../../core/state/link_preset.ts";
 
 /** The costs that a preset sets, and those that may be lists. */
-const PRICED = ["F", "I", "W", "comm", "FB", "S", "T", "O", "R"] as const;
+const PRICED = ["F", "I", "W", "comm", "FB", "S", "T", "O", "R", "wire"] as const;
 const LISTS = ["F", "I", "W"] as const;
 /** A cost rounded to six digits, only here: the simulation has exactly the value that a link or a file contains. */
 export const tidy = (x: number) => Number(x.toPrecision(6));
 const tidied = (cost: number | number[]) => (Array.isArray(cost) ? cost.map(tidy) : tidy(cost));
 
-type Found = { w_share: number; costs: Omit<Costs, "wire"> };
+type Found = { w_share: number; costs: Costs };
 /** An answer's lists as they are applied: always the same ones. */
 const derived: WeakMap<Priced, Pick<Costs, "F" | "I" | "W">> = new WeakMap();
 
@@ -24,16 +24,18 @@ function foundFor(preset: Preset, spec: Spec): Found | null {
   const stages = derived.get(priced) ?? { F: tidied(F), I: tidied(I), W: tidied(W) };
   derived.set(priced, stages);
   const shards = priced.options.shards[spec.vocabulary]; // none where the output layer is the last stage's
+  const wire = spec.streams === "none" ? 0 : priced.options.wire; // else a part of the hop, which is a delay
   return {
     w_share: Number(priced.w_share.toPrecision(4)),
     costs: {
       ...stages,
-      comm: tidy(comm),
+      comm: tidy(comm - wire),
       FB: null,
       S: shards ? tidy(shards.S) : null,
       T: shards ? tidy(shards.T) : null,
       O: spec.offload === "none" ? null : tidy(priced.options.O),
       R: recomputed(spec.recompute, priced.options.R),
+      wire: tidy(wire),
     },
   };
 }
@@ -47,8 +49,8 @@ function recomputed(modes: Modes, given: Priced["options"]["R"]) {
 
 /** The spec with these costs; the same object where it has them already. */
 export function withFrom({ w_share, costs }: Found, spec: Spec): Spec {
-  const { F, I, W, comm, FB, S, T, O, R } = costs;
-  const found = { F, I, W, comm, FB, S, T, O, R };
+  const { F, I, W, comm, FB, S, T, O, R, wire } = costs;
+  const found = { F, I, W, comm, FB, S, T, O, R, wire };
   const same = spec.w_share === w_share && PRICED.every((name) => spec.costs[name] === found[name]);
   return same ? spec : { ...spec, w_share, costs: { ...spec.costs, ...found } };
 }
@@ -82,9 +84,9 @@ const values = ({ w_share, costs }: Found): [number, ...(number | number[] | nul
   ...PRICED.map((name) => costs[name]),
 ];
 
-const foundOf = ([w_share, F, I, W, comm, FB, S, T, O, R]: any[]): Found => ({
+const foundOf = ([w_share, F, I, W, comm, FB, S, T, O, R, wire]: any[]): Found => ({
   w_share,
-  costs: { F, I, W, comm, FB, S, T, O, R },
+  costs: { F, I, W, comm, FB, S, T, O, R, wire },
 });
 
 /** The spec with only what was changed by hand; null where a change would read as unchanged. */

@@ -45,6 +45,7 @@ export const HARDWARE_MESSAGES = {
   "hardware.time_of_output_layer": "输出层的 {kind}，时间",
   "hardware.time_of_stage": "阶段 {stage} 的 {kind}",
   "hardware.time_of_stages": "阶段 {first} 至 {last} 的 {kind}",
+  "hardware.time_on_the_wire": "一跳之中消息占用流的时间",
   "hardware.weight_version_ratio": "一个权重版本与一个微批次激活值之比",
   "hardware.your_own": "自定义",
   "hardware.yours_to_set": "每一项都可自行设定。",

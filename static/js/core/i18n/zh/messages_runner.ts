@@ -115,9 +115,9 @@ export const RUNNER_MESSAGES = {
   "runner.starved": "rank {rank} 有 {ms} ms 已就绪却没有可用的核心，占本次运行的 {share}。",
   "runner.statistics": "所有 rank 的 softmax 统计量",
   "runner.step_per_micro_batch": "这里每个微批次已是一个训练步：请增加微批次",
-  "runner.streams_on_cpus": "消息只在 CPU 上的运行中共用流；请去掉 streams",
   "runner.steps_without_training": "仅前向的运行不做训练，再来一步只会重复第一步：请增加微批次",
   "runner.stopped_note": "（{stopped}）",
+  "runner.streams_on_cpus": "消息只在 CPU 上的运行中共用流；请去掉 streams",
   "runner.taken_before_made": "{link}在产生之前就被取用",
   "runner.token_readable": "{variable}：其他人可以读取 {path}（模式 {mode}）；请设为仅自己可读：chmod 600 {path}",
   "runner.token_unreadable":
