@@ -39,9 +39,8 @@ class Alone:
         rank = slot // place.chunks
         scale = instance.scale[stream, micro if instance.scale.shape[1] > 1 else 0]
         f, i, w = instance.cost[slot].T * scale
-        late = (
-            i - per_stage(instance.costs.lead, place.stages, instance.v) * scale
-        )  # of an I, once its gradient is there
+        # of an I, what is left to do once its gradient is there
+        late = i - per_stage(instance.costs.lead, place.stages, instance.v) * scale
         hop = np.where(np.diff(rank) != 0, instance.costs.comm, 0.0)
         enter = np.concatenate(([0.0], np.cumsum(f[:-1] + hop)))
         back = np.concatenate(([0.0], np.cumsum(late[:0:-1] + hop[::-1])))[::-1]

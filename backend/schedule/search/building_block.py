@@ -163,6 +163,7 @@ class Instance:
 
     @property
     def is_even(self) -> bool:
+        """Return whether the instance is the one that orders are constructed for."""
         return self.even is self
 
     @property
