@@ -11,6 +11,7 @@ from tests.support.page.queries import Open, hold, release, reload, settle, wait
 
 BOTH_WAYS = "?family=chimera-auto&p=6&m=14&memory=2.5&F=18.5&I=18.1&W=9.3&comm=0.6"
 PROVED = "?family=v-auto&p=2&m=4&memory=1.5&F=18.5&I=18.1&W=9.3&comm=0.6"  # the best order found meets the bound
+OF_SIZES = "?family=zb-auto&p=4&m=8&memory=3&sizes=lognormal:.3:3&injection=mountain&recompute=full&recompute_at=ahead"
 HARD = "?family=v-auto&p=6&m=14&memory=3&F=18.5&I=18.1&W=9.3&comm=0.6"
 
 
@@ -41,7 +42,11 @@ def open_patient(open_page: Open) -> Open:
     return opened
 
 
-@pytest.mark.parametrize(("link", "to_the_end"), [(PROVED, True), (BOTH_WAYS, False)], ids=["v-auto", "chimera-auto"])
+@pytest.mark.parametrize(
+    ("link", "to_the_end"),
+    [(PROVED, True), (BOTH_WAYS, False), (OF_SIZES, False)],
+    ids=["v-auto", "chimera-auto", "zb-auto of sizes"],
+)
 def test_a_search_improves_the_order_and_the_link_reproduces_it(
     open_patient: Open, link: str, to_the_end: bool
 ) -> None:
