@@ -228,6 +228,19 @@ def test_an_order_with_stages_on_any_ranks_is_timed_alike_with_its_options() -> 
         assert answer["linked"] == spec.to_json()
 
 
+@pytest.mark.parametrize("more", [{}, {"sizes": "lognormal:.4:3"}, {"vocabulary": "parallel-1"}])
+def test_an_order_made_for_its_costs_is_the_same_where_backwards_begin_before_their_gradient(
+    more: dict[str, Any],
+) -> None:
+    cases = []
+    for name, p, m in (("v-min", 2, 11), ("v-half", 4, 9), ("v-min", 5, 12)):
+        spec = {"family": name, "p": p, "m": m, "recompute": "full", "recompute_at": "ahead"} | more
+        built = read(spec | {"costs": {"F": 1.0, "I": 1.3, "W": 0.7, "comm": 0.3}})
+        cases.append((built, order(built)))
+    for (spec, built), answer in zip(cases, page_answers(cases, own=True), strict=True):
+        assert_equal(spec, simulate(built, spec.timing, spec.v), answer)
+
+
 def test_a_forward_only_schedule_is_timed_alike_and_keeps_nothing() -> None:
     rng = random.Random(11)
     names = [name for name, family in FAMILIES.items() if "forward_only" in family.fields]

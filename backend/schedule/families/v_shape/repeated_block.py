@@ -60,7 +60,7 @@ def rows(spec: Spec, block: BlockTable) -> list[Codes]:
 def constructed(block: BlockTable, p: int, m: int, costs: Costs) -> tuple[Codes, ...]:
     """Construct what ``rows`` returns."""
     own = block.build(p)
-    instance = Instance(place("v", p, 2), m, costs, 2, own.peak())
+    instance = Instance(place("v", p, 2), m, costs, 2, own.peak()).even
     in_slots = [unit_order(own, m)] if 6 * p * m <= MOST_IN_UNIT_SLOTS else []
     found = building_block.rows(instance, [(own, choice) for choice in CHOICES], in_slots)
     for row in found:
