@@ -60,6 +60,7 @@ class Options(TypedDict, total=False):
         frozen: Stages that are not trained: the first k, or a list.
         recompute: "none", "selective" or "full", or a word for each chunk.
         recompute_at: Whether that waits for the gradient: "backward", or not: "ahead".
+        spared: Of the chunks that a device holds at once, how many keep all and recompute nothing.
         layers: Layers of each stage.
         sizes: Sizes of micro-batches that differ: one each, "lognormal:SIGMA:SEED" or "tokens:ALPHA:BETA:L,L,...".
         fixed: Share of an op, 0 to 1, that does not depend on the size of its micro-batch.
@@ -85,6 +86,7 @@ class Options(TypedDict, total=False):
     frozen: int | Sequence[int] | None
     recompute: str | Sequence[str]
     recompute_at: str
+    spared: int
     layers: Sequence[int] | None
     sizes: str | Sequence[float] | None
     fixed: float

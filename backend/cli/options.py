@@ -169,6 +169,7 @@ def _recompute_options() -> tuple[Callable[[F], F], ...]:
     return (
         _modes_option("recompute", RECOMPUTE, "what is run again before the backward"),
         click.option("--recompute-at", type=click.Choice(list(TIMES)), help=_choices("when it is run again", TIMES)),
+        click.option("--spared", type=int, help="of the chunks that a rank holds at once, how many run nothing again"),
     )
 
 

@@ -44,7 +44,7 @@ from backend.schedule.simulation.costs import Cost, Costs, SizedCosts
 # an order, ``placed_ops`` of one whose ops are placed one by one (Family.most_ops).
 LIMITS = {"p": 1024, "m": 65536, "v": 64, "ops": 16_777_216, "placed_ops": 4_194_304}
 MOST_LAYERS = 10_000  # most layers of one stage
-MOST_EFFORT, MOST_SEED = 10**9, 2**31 - 1
+MOST_EFFORT, MOST_SEED, MOST_SPARED = 10**9, 2**31 - 1, 10**6
 MOST_ORDER = 6000  # most characters of a packed order: a server reads addresses of up to 8192
 MAX_TIME = 1e9  # sums of a million ops stay exact to a nanounit in float64
 PACKED = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
@@ -63,16 +63,17 @@ class Spec:
     one device; ``w_share``: the part of them that W still needs after I; ``lifo``: GPipe's backward from the last
     micro-batch to the first; ``forward_only``: inference, no backwards (families/forward_only.py); ``frozen``: the
     stages that are not trained, in rising order (options/frozen.py); ``recompute``: what runs again before the
-    backward, and ``recompute_at`` whether it waits for the gradient (recompute.py); ``layers`` of each stage (None:
-    equal); ``sizes`` of the micro-batches where they differ, a list or a rule, ``fixed`` the share of an op that does
-    not depend on them, and ``injection`` the order in which they enter (options/sizes.py), with those of ``replicas``
-    that wait for each other, as ``deal`` deals them, of which ``replica`` is shown;
-    ``vocabulary``: where the output layer is (vocabulary.py); ``offload``: which activations go to host memory
-    (offload.py), both of all chunks or of each chunk of a device (per_chunk.py); ``shared_link``: whether two devices
-    share one connection to host memory; ``streams``: which messages of a rank share a stream, and ``receives``: where
-    they are posted (order/messages.py); ``weights``: the memory of one stashed weight version, in the unit of
-    ``memory``. In a searched family ``effort`` is the number of orders that the search times (None: a quick
-    construction only) and ``seed`` its seed. ``order`` is an imported schedule's own order, packed (order_codec.py).
+    backward, ``recompute_at`` whether it waits for the gradient, and ``spared`` how many of the chunks that a rank
+    holds at once run nothing again (recompute.py); ``layers`` of each stage (None: equal); ``sizes`` of the
+    micro-batches where they differ, a list or a rule, ``fixed`` the share of an op that does not depend on them,
+    and ``injection`` the order in which they enter (options/sizes.py), with those of ``replicas`` that wait for
+    each other, as ``deal`` deals them, of which ``replica`` is shown; ``vocabulary``: where the output layer is
+    (vocabulary.py); ``offload``: which activations go to host memory (offload.py), both of all chunks or of each
+    chunk of a device (per_chunk.py); ``shared_link``: whether two devices share one connection to host memory;
+    ``streams``: which messages of a rank share a stream, and ``receives``: where they are posted
+    (order/messages.py); ``weights``: the memory of one stashed weight version, in the unit of ``memory``. In a
+    searched family ``effort`` is the number of orders that the search times (None: a quick construction only) and
+    ``seed`` its seed. ``order`` is an imported schedule's own order, packed (order_codec.py).
     """
 
     family: str = "1f1b"
@@ -87,6 +88,7 @@ class Spec:
     frozen: tuple[int, ...] | None = None
     recompute: Modes = "none"
     recompute_at: str = "backward"
+    spared: int = 0
     layers: tuple[int, ...] | None = None
     sizes: Sizes | None = None
     fixed: float = 0.0
@@ -148,6 +150,7 @@ class Spec:
             frozen=frozen_stages(data.get("frozen")),
             recompute=_modes("recompute", data.get("recompute", Spec.recompute), MODES, MODES),
             recompute_at=choice("recompute_at", data.get("recompute_at", Spec.recompute_at), TIMES),
+            spared=integer("spared", data.get("spared", Spec.spared), 0, MOST_SPARED),
             layers=_layers(data.get("layers")),
             sizes=_sizes(data.get("sizes")),
             fixed=number("fixed", data.get("fixed", Spec.fixed), 0.0, 1.0),
@@ -180,7 +183,7 @@ class Spec:
     def timing(self) -> Costs:
         """Return the effective costs of ops, with every option applied."""
         if self.sizes is None:
-            return self.mean_timing
+            return self.mean_timing.sized((1.0,) * self.m, 0.0) if self.spared else self.mean_timing
         return self.timing_with(dealt(self.sizes, self.m, self.replicas, self.deal)[self.replica])
 
     def timing_with(self, sizes: Sequence[float]) -> SizedCosts:

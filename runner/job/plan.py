@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 
+import numpy as np
+
 from backend.errors import RequestError, message
 from backend.schedule.families import imported, registry
 from backend.schedule.families.apply_options import on_streams, validate_sizes
@@ -15,11 +17,11 @@ from backend.schedule.options.effective_costs import Options, fewer_on_the_last
 from backend.schedule.options.frozen import untrained
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
 from backend.schedule.order import wire
-from backend.schedule.order.ops import Pair
+from backend.schedule.order.ops import PAIR, F, Pair
 from backend.schedule.order.order import Order
 from backend.schedule.order.weight_versions import weight_versions
 from backend.schedule.simulation.check import check
-from backend.schedule.simulation.costs import Costs, SizedCosts, copy_times, leads
+from backend.schedule.simulation.costs import Costs, SizedCosts, copy_times, halves, leads, spared_halves
 from backend.schedule.simulation.memory import peaks
 from backend.schedule.simulation.pace import default_unit_ms, mean_op
 from backend.schedule.simulation.simulate import Timeline, simulate
@@ -301,8 +303,19 @@ def _training(run: Run, spec: Spec, order: Order, shape: Shape, asynchronous: bo
         order.forward_only,
         spec.frozen or (),
         spec.recompute_at == "ahead",
+        _spared(order, spec.spared),
         sequences_of(timing.sizes, shape) if isinstance(timing := spec.timing, SizedCosts) else (),
     )
+
+
+def _spared(order: Order, count: int) -> frozenset[tuple[int, int]]:
+    """Return the stages and micro-batches that save all."""
+    if not count:
+        return frozenset()
+    rank, _, kind, chunk, micro, *_ = halves(order)
+    mine = spared_halves(order, count)[0] & np.isin(kind, (F, PAIR))
+    stage = order.placement.stage_of[rank[mine], chunk[mine]]
+    return frozenset(zip(stage.tolist(), micro[mine].tolist(), strict=True))
 
 
 def _leads(order: Order, spec: Spec) -> list[float]:

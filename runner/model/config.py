@@ -67,8 +67,8 @@ class Training:
     `dtype` is the type of activations, of messages and of the arithmetic; weights and sums of their gradients are
     always float32. `forward_only`: inference, in which nothing is trained; its results are outputs and losses. `frozen`
     stages are not trained: embedding and output layer with the first and the last of them, also where they are sharded.
-    `ahead`: what is computed again is so before the gradient is there. `sequences` has the tokens of a sequence of each
-    micro-batch of a step where they differ.
+    `ahead`: what is computed again is so before the gradient is there. `spared`: the stages and micro-batches that save
+    all. `sequences` has the tokens of a sequence of each micro-batch of a step where they differ.
     """
 
     shape: Shape
@@ -83,6 +83,7 @@ class Training:
     forward_only: bool = False
     frozen: tuple[int, ...] = ()
     ahead: bool = False
+    spared: frozenset[tuple[int, int]] = frozenset()
     sequences: tuple[int, ...] = ()
 
     @property
@@ -115,9 +116,9 @@ class Training:
         """Return whether a stage has forwards alone: in inference, and before the first stage that is trained."""
         return self.forward_only or stage in untrained(self.frozen)
 
-    def recompute_of(self, stage: int) -> str:
-        """Return what a stage computes again instead of saving it."""
-        return of_stages(self.recompute, self.stages)[stage]
+    def recompute_of(self, stage: int, micro: int) -> str:
+        """Return what a stage computes again of a micro-batch instead of saving it."""
+        return "none" if (stage, micro) in self.spared else of_stages(self.recompute, self.stages)[stage]
 
     @property
     def share(self) -> float:

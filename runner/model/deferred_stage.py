@@ -39,7 +39,7 @@ class DeferredStage:
     def __init__(self, training: Training, index: int, data: Data, memory: ActivationMemory):
         self.stage, self.index, self.training = Stage(training, index).to(data.device), index, training
         self.data, self.memory, self.movable = data, memory, False
-        self.recompute, self.frozen = training.recompute_of(index), index in training.frozen
+        self.frozen = index in training.frozen
         self.versions = Versions(self.stage) if training.asynchronous else None
         self.in_flight: dict[int, InFlight] = {}
         self.saved: dict[int, SavedActivations] = {}
@@ -59,7 +59,7 @@ class DeferredStage:
         self.deferred[micro] = deferred
         saved = self.saved[micro] = SavedActivations(self.memory, self.movable)
         again = self.again.setdefault(micro, []) if self.training.ahead else None
-        ops = DeferredArithmetic(deferred, self.recompute, again)
+        ops = DeferredArithmetic(deferred, self.training.recompute_of(self.index, micro), again)
         stage = self.stage if self.versions is None else self.versions.begin(micro)
         given: list[Tensor] = []
         gradient: list[Tensor] = []
@@ -102,7 +102,8 @@ class DeferredStage:
         flight, saved = self.in_flight.pop(micro), self.saved[micro]
         self.again.pop(micro, None)
         saved.begin_backward()
-        with saved.recording() if self.recompute != "none" else nullcontext():  # of what is run again
+        runs_again = self.training.recompute_of(self.index, micro) != "none"
+        with saved.recording() if runs_again else nullcontext():
             if gradient is not None:
                 flight.given.append(gradient)
             torch.autograd.backward(flight.end)

@@ -36,6 +36,7 @@ CASES: dict[str, tuple[dict[str, Any], Any]] = {
     "frozen": ({"family": "1f1b"} | SIZES, 1),
     "recompute": ({"family": "1f1b"} | SIZES, "full"),
     "recompute_at": ({"family": "1f1b", "recompute": "full"} | SIZES, "ahead"),
+    "spared": ({"family": "1f1b", "recompute": "full"} | SIZES, 1),
     "layers": ({"family": "1f1b"} | SIZES, [1, 3]),
     "sizes": ({"family": "1f1b"} | SIZES, "lognormal:0.3:7"),
     "fixed": ({"family": "1f1b", "sizes": [1, 2, 0.5, 0.5]} | SIZES, 0.5),

@@ -167,8 +167,14 @@ def test_recomputation_keeps_less_and_gives_the_same_gradients(runner: RunnerPro
         losses.add(last["loss"])
     ahead = spec | {"recompute": "full", "recompute_at": "ahead"}
     losses.add(verified(runner.run(spec=ahead, mode="free", model=options))["loss"])
-    if family == "1f1b":  # micro-batches of their own lengths recompute for as long
+    if family == "1f1b":  # micro-batches of their own lengths recompute for as long, or some not at all
         verified(runner.run(spec=ahead | {"sizes": [2, 1, 4, 1]}, mode="free", model=options))
+        some = verified(runner.run(spec=ahead | {"spared": 1}, mode="free", model=options))
+        losses.add(some["loss"])
+        assert some["activations"]["peak_bytes"][1] == peaks[0][1], "rank 1 has one at a time, which keeps all"
+        assert some["activations"]["peak_bytes"][0] > peaks[2][0], (
+            "rank 0 keeps all of one, while it recomputes another"
+        )
     assert len(losses) == 1
     assert all(none > selective > full for none, selective, full in zip(*peaks, strict=True)), peaks
 

@@ -94,30 +94,30 @@ def calibrate(measured: Timeline, v: int = 1, planned: Costs = _EVEN) -> Calibra
     effective costs of its plan: they say how micro-batches differ, and how much of a backward runs ahead of its
     gradient.
     """
-    early: Costs = Costs(lead=_lead(measured, planned, v))
+    again = _again(measured, planned, v)
+    early: Costs = Costs(again=again, lead=0.0 if planned.lead == 0.0 else again, spared=planned.spared)
     if isinstance(planned, SizedCosts):
         early = early.sized(planned.sizes, planned.fixed)
     begin, comm = _begun(measured, early, v)
     spent = np.maximum(measured.end - begin, 0.0)
     if isinstance(planned, SizedCosts):
-        costs = _sized_costs(measured, spent, comm, v, planned.sizes)
+        costs = _sized_costs(measured, spent, comm, v, planned)
     else:
         costs = _costs(measured, spent, comm, v)
-    costs = replace(costs, lead=early.lead)
+    costs = replace(costs, again=early.again, lead=early.lead, spared=early.spared)
     copying = measured.copy_end - measured.copy_start
     own = replay(measured.order, _own(measured, begin), replace(early, comm=comm), copying, v)
     zero = float(measured.start.min())
     return Calibration(measured, costs, *(_begun_at(each, zero) for each in (simulate(measured.order, costs, v), own)))
 
 
-def _sized_costs(measured: Timeline, spent: Floats, comm: float, v: int, sizes: tuple[float, ...]) -> Costs:
-    """Return the costs of a micro-batch of size 1, where the op of each takes ``spent`` (N,)."""
-    order = measured.order
-    fixed = _fixed(measured, spent, sizes)
-    even = durations(order.placement, _EVEN, v)[_ranks(order), order.codes]
-    times = own_times(order, SizedCosts(S=1.0, T=1.0, sizes=sizes, fixed=fixed), v) / even
-    plain = _costs(measured, spent / times, comm, v)
-    return plain.sized(sizes, fixed)
+def _sized_costs(measured: Timeline, spent: Floats, comm: float, v: int, planned: SizedCosts) -> Costs:
+    """Return the costs of a micro-batch of size 1; the op of each takes ``spent`` (N,), in proportion as planned."""
+    order, fixed = measured.order, _fixed(measured, spent, planned.sizes)
+    usual = durations(order.placement, planned.of_size_one, v)[_ranks(order), order.codes]
+    own = own_times(order, replace(planned, fixed=fixed), v)
+    times = np.where((usual > 0.0) & (own > 0.0), own / np.where(usual > 0.0, usual, 1.0), 1.0)
+    return _costs(measured, spent / times, comm, v).sized(planned.sizes, fixed)
 
 
 def _fixed(measured: Timeline, spent: Floats, sizes: Sequence[float]) -> float:
@@ -139,11 +139,11 @@ def _fixed(measured: Timeline, spent: Floats, sizes: Sequence[float]) -> float:
     return min(1.0, max(0.0, round(share, 3)))
 
 
-def _lead(measured: Timeline, planned: Costs, v: int) -> Cost:
-    """Return how much of the backwards of each stage runs before their gradient arrives, 0 for nothing: of a measured
+def _again(measured: Timeline, planned: Costs, v: int) -> Cost:
+    """Return how much of the backwards of each stage runs the forward again, where that matters, else 0: of a measured
     op the part that is planned.
     """
-    if planned.lead == 0.0:
+    if planned.lead == 0.0 and not planned.spared:
         return 0.0
     order = measured.order
     kind, chunk, back = code_table(order.chunks)[order.codes].T
@@ -152,10 +152,11 @@ def _lead(measured: Timeline, planned: Costs, v: int) -> Cost:
         plan = own_times(order, planned, v)
     else:
         plan = durations(order.placement, planned, v)[_ranks(order), order.codes]
-    early = (leads(order, planned, v).max(axis=1) > 0.0) & (plan > 0.0)
+    again = per_stage(planned.again, order.placement.stages, v)
+    early = np.isin(kind, (I, B, PAIR)) & (again[stage] > 0.0) & (plan > 0.0)
     took = (measured.end - measured.start)[early] / plan[early]
     ratio = np.nan_to_num(_medians(took, stage[early], order.placement.stages))
-    found: list[float] = (per_stage(planned.lead, order.placement.stages, v) * ratio).tolist()
+    found: list[float] = (again * ratio).tolist()
     return tuple(found)
 
 
@@ -195,15 +196,15 @@ def neutral(spec: Spec, calibration: Calibration, unit: float = 1.0) -> Spec:
     place = spec.vocabulary if calibration.measured.order.barriers else "plain"
     data = spec.to_json() | {"costs": costs, "layers": None, "vocabulary": place}
     found = calibration.costs
-    if isinstance(found.lead, tuple):
-        early = [each for each in found.lead if each > 0.0]
+    if isinstance(found.again, tuple):
+        early = [each for each in found.again if each > 0.0]
         again = sum(early) / max(1, len(early)) / unit
         costs["R"] = again * spec.v
-        leads = zip(costs["I"], found.lead, strict=True)
-        costs["I"] = [max(0.0, each - again) if lead > 0.0 else each for each, lead in leads]
+        parts = zip(costs["I"], found.again, strict=True)
+        costs["I"] = [max(0.0, each - again) if part > 0.0 else each for each, part in parts]
     else:
-        data |= {"recompute": "none", "recompute_at": "backward"}
-    if isinstance(found, SizedCosts):
+        data |= {"recompute": "none", "recompute_at": "backward", "spared": 0}
+    if spec.sizes is not None and isinstance(found, SizedCosts):
         data["fixed"] = found.fixed
     return Spec.from_json(data)
 

@@ -142,8 +142,8 @@ def _draw(draw: random.Random, family: Family) -> Spec:
     costs = Costs(each[0], each[1], each[2], hop, pair)
     spec = Spec(family.name, p, m, group=group, lifo=lifo, costs=costs)
     if family.vocabulary and not lifo and draw.randrange(3) == 0:
-        shard = {name: float(draw.randint(0, 30)) for name in ("S", "T")}
-        return spec.with_(vocabulary=draw.choice(family.vocabulary), costs=replace(costs, **shard))
+        costs = replace(costs, S=float(draw.randint(0, 30)), T=float(draw.randint(0, 30)))
+        return spec.with_(vocabulary=draw.choice(family.vocabulary), costs=costs)
     return spec.with_(offload="full") if "offload" in family.fields and draw.randrange(6) == 0 else spec
 
 

@@ -64,6 +64,8 @@ def validate(spec: Spec, family: Family) -> None:
         raise SpecError("recompute", list(spec.recompute), text, nearest=spec.recompute[0])
     if spec.recompute_at != "backward":
         _validate_ahead(spec)
+    if spec.spared:
+        _validate_spared(spec, family)
     if spec.recompute != "none":
         _validate_recompute(spec)
     if spec.vocabulary != "plain":
@@ -150,6 +152,19 @@ def _validate_ahead(spec: Spec) -> None:
     if spec.recompute == "none":
         text = message("schedule.nothing_to_recompute", "recompute_at affects recomputation only; leave it out")
         raise SpecError("recompute_at", spec.recompute_at, text, nearest="backward")
+
+
+def _validate_spared(spec: Spec, family: Family) -> None:
+    """Raise SpecError unless there is something to spare, in an order that does not depend on it."""
+    if spec.recompute == "none":
+        text = message("schedule.nothing_to_spare", "spared affects recomputation only; leave it out")
+    elif family.problem is not None:
+        text = message("schedule.spared_of_searched", "a search takes backwards that are alike; leave spared out")
+    elif spec.offload != "none":
+        text = message("schedule.spared_and_offload", "copies are of what every micro-batch keeps; leave spared out")
+    else:
+        return
+    raise SpecError("spared", spec.spared, text, nearest=0)
 
 
 def _validate_recompute(spec: Spec) -> None:

@@ -34,6 +34,7 @@ class Options:
     shared_link: bool
     frozen: tuple[int, ...] | None
     recompute_at: str
+    spared: int
 
 
 def timing(costs: Costs, options: Options) -> Costs:
@@ -121,7 +122,7 @@ def _with_recomputation(costs: Costs, options: Options) -> Costs:
     if isinstance(options.recompute, str) and not isinstance(F, tuple) and not isinstance(R, tuple):
         assert not isinstance(I, tuple)
         more = RECOMPUTE[options.recompute].extra * F if R is None else R
-        return replace(costs, I=I + more, lead=more if ahead else 0.0)
+        return replace(costs, I=I + more, again=more, lead=more if ahead else 0.0, spared=options.spared)
     forward, gradient = (_each(cost, options) for cost in (F, I))
     modes = of_stages(options.recompute, len(forward))
     if R is None:
@@ -130,7 +131,8 @@ def _with_recomputation(costs: Costs, options: Options) -> Costs:
         given = _each(R, options)
         again = tuple(0.0 if mode == "none" else r for mode, r in zip(modes, given, strict=True))
     lead = again if ahead else 0.0
-    return replace(costs, I=tuple(i + r for i, r in zip(gradient, again, strict=True)), lead=lead)
+    whole = tuple(i + r for i, r in zip(gradient, again, strict=True))
+    return replace(costs, I=whole, again=again, lead=lead, spared=options.spared)
 
 
 def _with_head(costs: Costs, options: Options, s: float, t: float) -> Costs:

@@ -7,6 +7,10 @@ what runs again.
 
 What runs again needs the forward's input, not the gradient. *ahead* (Mario, Liu et al., PPoPP 2025) begins it before
 the gradient arrives, so that it fills a wait; the op that uses it follows at once.
+
+*spared* micro-batches keep all: of as many forwards in a row as a rank holds chunks at most, the first few. That is
+Megatron-LM's ``--num-microbatches-with-partial-activation-checkpoints``: a rank with fewer micro-batches in flight has
+room for all that they keep.
 """
 
 from __future__ import annotations

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from backend.schedule.order.dependencies import Rules
-from backend.schedule.order.ops import KINDS, PAIR, B, F, I
+from backend.schedule.order.ops import KINDS, PAIR, B, F, I, W
 from backend.schedule.order.order import Order, code_count, code_table, decode, micro_numbers
 from backend.schedule.order.placement import Placement
 
 Cost = float | tuple[float, ...]
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+
+
+EFFECTIVE = ("again", "lead", "spared")
 
 
 @dataclass(frozen=True)
@@ -43,8 +47,12 @@ class Costs:
     O: Cost | None = None
     R: Cost | None = None
     wire: float = 0.0
+    again: Cost = 0.0
+    """Of effective costs: the part of I that runs the forward again."""
     lead: Cost = 0.0
     """Of effective costs: the part of I for which an op needs no gradient, the recomputation that runs ahead of it."""
+    spared: int = 0
+    """Of effective costs: how many of the chunks that a rank holds at once keep all (options/recompute.py)."""
 
     @property
     def uniform(self) -> bool:
@@ -57,7 +65,7 @@ class Costs:
 
     def to_json(self) -> dict[str, Any]:
         """Return every cost by its name, a list for a tuple."""
-        costs = ((each.name, getattr(self, each.name)) for each in fields(Costs) if each.name != "lead")
+        costs = ((each.name, getattr(self, each.name)) for each in fields(Costs) if each.name not in EFFECTIVE)
         return {name: list(cost) if isinstance(cost, tuple) else cost for name, cost in costs}
 
 
@@ -166,7 +174,10 @@ def leads(order: Order, costs: Costs, v: int) -> Floats:
     """Return (N, 2): how long before each half's input arrives each op may begin."""
     rank, code, _, _, micro, _, second = halves(order)
     found: Floats = _leads(order.placement, costs, v)[rank, code]
-    return found * np.array(costs.scale)[np.stack((micro, second), 1)] if isinstance(costs, SizedCosts) else found
+    if not isinstance(costs, SizedCosts):
+        return found
+    found = found * np.array(costs.scale)[np.stack((micro, second), 1)]
+    return np.where(spared(order, costs.spared)[:, None], 0.0, found) if costs.spared else found
 
 
 def own_lags(order: Order, rule: Rules, costs: Costs, v: int) -> Floats:
@@ -192,7 +203,35 @@ def own_times(order: Order, costs: SizedCosts, v: int) -> Floats:
         with np.errstate(invalid="ignore", divide="ignore"):
             share = np.where(forward + backward > 0.0, both / (forward + backward), 1.0)
         out[paired] = table[at, code[paired]] * share
+    if costs.spared:
+        again = per_stage(costs.again, order.placement.stages, v)[order.placement.stage_of]
+        held = spared(order, costs.spared)
+        out -= np.where(held & np.isin(kind, (I, B)), again[rank, chunk] * scale[micro], 0.0)
+        out -= np.where(held & (kind == PAIR), again[rank, back] * scale[second], 0.0)
     return out
+
+
+@lru_cache(maxsize=4)
+def spared(order: Order, count: int) -> npt.NDArray[np.bool_]:
+    """Return (N,) whether the backward of each op, or a forward's, runs nothing again: of as many forwards in a row as
+    a rank holds chunks at most, the first ``count`` keep all (options/recompute.py).
+    """
+    return spared_halves(order, count)[1]
+
+
+@lru_cache(maxsize=4)
+def spared_halves(order: Order, count: int) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Return the same of each op's first half, and of its backward half where it is a pair."""
+    rank, _, kind, chunk, micro, back, second = halves(order)
+    makes, frees = np.isin(kind, (F, PAIR)), np.isin(kind, (B, W, PAIR))
+    keeps = np.zeros((order.p, order.chunks, order.m), bool)
+    for each, (low, high) in enumerate(pairwise(order.offsets.tolist())):
+        made, freed = np.cumsum(makes[low:high]), np.cumsum(frees[low:high])
+        held = int((made - np.append(0, freed[:-1])).max(initial=1))
+        mine = low + np.flatnonzero(makes[low:high])
+        keeps[each, chunk[mine], micro[mine]] = np.arange(len(mine)) % held < count
+    first = keeps[rank, chunk, np.clip(micro, 0, order.m - 1)]
+    return first, np.where(kind == PAIR, keeps[rank, back, np.clip(second, 0, order.m - 1)], first)
 
 
 def copy_times(order: Order, costs: Costs, v: int) -> Floats:

@@ -20,6 +20,7 @@ from backend.schedule.order.ops import PAIR, B, F, I, W
 from backend.schedule.order.order import Order, code_count, code_table, decode, micro_numbers
 from backend.schedule.order.repeats import no_phases
 from backend.schedule.order.weight_versions import weight_versions
+from backend.schedule.simulation.costs import spared_halves
 from backend.schedule.simulation.simulate import Timeline
 
 Floats = npt.NDArray[np.float64]
@@ -253,7 +254,8 @@ def curve(
     if timeline.sizes is None:
         take, back = take[order.codes[span]], back[order.codes[span]]
     else:
-        take, back = _sized(timeline, rank, take, back)
+        whole = changes(order, w_share, 1.0, restored, rank, sizes)[0][:, 1] if timeline.spared else take
+        take, back = _sized(timeline, rank, take, back, whole)
     stash = np.zeros(len(take))
     if weights > 0.0:
         stash = weights * v * np.diff(weight_versions(order).stashed[span], prepend=0)
@@ -266,9 +268,10 @@ def curve(
     return times[keep], np.cumsum(moves[keep]) / v
 
 
-def _sized(timeline: Timeline, rank: int, take: Floats, back: Floats) -> tuple[Floats, Floats]:
+def _sized(timeline: Timeline, rank: int, take: Floats, back: Floats, whole: Floats) -> tuple[Floats, Floats]:
     """Return what each op of a rank allocates and frees: that of its code, ``take``, ``back`` (codes,), times the size
-    of its micro-batch. Of a pair the forward allocates what its chunk's forwards do, the backward the rest.
+    of its micro-batch. Of a pair the forward allocates what its chunk's forwards do, the backward the rest. Of a
+    micro-batch that keeps all an op allocates ``whole``.
     """
     order, sizes = timeline.order, np.array(timeline.sizes)
     codes = order.codes[order.offsets[rank] : order.offsets[rank + 1]]
@@ -278,7 +281,13 @@ def _sized(timeline: Timeline, rank: int, take: Floats, back: Floats) -> tuple[F
     one = sizes[first + shift[chunk]]
     two = np.where(kind == PAIR, sizes[second + shift[other]], one)
     made = np.where(kind == PAIR, take[F * order.chunks + chunk], take[codes])
-    return made * one + (take[codes] - made) * two, back[codes] * two
+    rest = take[codes] - made
+    if timeline.spared:
+        span = slice(order.offsets[rank], order.offsets[rank + 1])
+        keeps, backward_keeps = (each[span] for each in spared_halves(order, timeline.spared))
+        made = np.where(keeps, np.where(kind == PAIR, whole[F * order.chunks + chunk], whole[codes]), made)
+        rest = np.where(backward_keeps, 0.0, rest)
+    return made * one + rest * two, back[codes] * two
 
 
 def _with_copies(timeline: Timeline, rank: int, times: Floats, moves: Floats, kept: Floats) -> tuple[Floats, Floats]:

@@ -200,7 +200,7 @@ def advance(order: Order, costs: Costs, v: int) -> tuple[Timeline, npt.NDArray[n
     beside = NOTHING if order.copies is None else copy_times(order, costs, v), wire_times(order, costs)
     if isinstance(costs, SizedCosts):
         timeline, at, done = _advance(order, _NO_COSTS, own_times(order, costs, v), costs, v, *beside)
-        return replace(timeline, sizes=costs.sizes), at, done
+        return replace(timeline, sizes=costs.sizes, spared=costs.spared), at, done
     return _advance(order, durations(order.placement, costs, v), NOTHING, costs, v, *beside)
 
 

@@ -22,7 +22,7 @@ class Timeline:
     """Start and end of every op of an order, planned or measured: ``start``, ``end`` (N,), laid out as
     ``order.codes``; ``copy_start``, ``copy_end`` (C,) as ``order.copies``, ``sent``, ``arrived`` (J,) as
     ``order.messages``: when each end of a message was on its stream; ``sizes`` of the micro-batches where they differ
-    (options/sizes.py).
+    (options/sizes.py), and of the chunks that a rank holds at once how many are ``spared`` recomputation.
     """
 
     order: Order
@@ -33,6 +33,7 @@ class Timeline:
     sent: Floats = field(default_factory=lambda: NOTHING)
     arrived: Floats = field(default_factory=lambda: NOTHING)
     sizes: tuple[float, ...] | None = field(default=None, kw_only=True)
+    spared: int = field(default=0, kw_only=True)
 
     def rank(self, rank: int) -> tuple[Floats, Floats]:
         """Return start and end of one rank's ops."""

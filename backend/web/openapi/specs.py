@@ -12,7 +12,17 @@ from backend.schedule.options.recompute import TIMES
 from backend.schedule.options.sizes import DEALS, INJECTIONS, MOST_REPLICAS
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
 from backend.schedule.order.messages import RECEIVES, STREAMS
-from backend.schedule.spec import LIMITS, MAX_TIME, MOST_EFFORT, MOST_LAYERS, MOST_ORDER, MOST_SEED, PACKED, Spec
+from backend.schedule.spec import (
+    LIMITS,
+    MAX_TIME,
+    MOST_EFFORT,
+    MOST_LAYERS,
+    MOST_ORDER,
+    MOST_SEED,
+    MOST_SPARED,
+    PACKED,
+    Spec,
+)
 from backend.web.openapi.operation import Parameter
 from backend.web.openapi.schema import Schema, array, choice, either, flag, nullable, number, record, text, whole
 
@@ -34,6 +44,10 @@ TABLE: dict[str, tuple[Schema, str]] = {
     ),
     "recompute": (choice(RECOMPUTE, "none"), f"Part of the forward that runs again before the backward. {BY_CHUNK}"),
     "recompute_at": (choice(TIMES, Spec.recompute_at), "whether it waits for the gradient; with `recompute` only"),
+    "spared": (
+        whole(0, MOST_SPARED, 0),
+        "of the chunks that a rank holds at once, how many run nothing again; with `recompute` only",
+    ),
     "layers": (whole(0, MOST_LAYERS), f"Layers of each stage. {PER_STAGE}"),
     "sizes": (
         text(r"^[a-z]+:[0-9.:,e-]+$", 4000),

@@ -73,6 +73,7 @@ function sizes(attribute: (name: string) => string | null, family: string, chunk
     ...{ memory: null, w_share: 1, recompute: "none", layers: null, vocabulary: "plain", offload: "none" },
     ...{
       recompute_at: "backward",
+      spared: 0,
       streams: "none",
       receives: "torch",
       shared_link: false,

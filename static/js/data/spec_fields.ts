@@ -29,7 +29,8 @@ export function withField(spec: Spec, name: string, value: unknown): Spec {
   if (name === "replicas" && typeof value === "number") return withReplicas(spec, value);
   const next = { ...spec, [name]: value };
   const spelled = PER_CHUNK.includes(name) ? inWords(next) : next;
-  return spelled.recompute === "none" ? { ...spelled, recompute_at: "backward" } : spelled;
+  if (spelled.recompute === "none") return { ...spelled, recompute_at: "backward", spared: 0 };
+  return spelled.offload === "none" ? spelled : { ...spelled, spared: 0 };
 }
 
 /** Without streams, and without what depends on them. */
@@ -70,6 +71,7 @@ export function applicable(family: Family | null, spec: Spec) {
   if (spec.offload !== "none") names.add("O");
   if (family.asynchronous) names.add("weights");
   if (spec.streams !== "none") names.add("wire");
+  if (spec.recompute !== "none" && spec.offload === "none" && !family.searched) names.add("spared");
   names.add("layers");
   names.add("sizes");
   if (spec.sizes !== null) names.add("fixed").add("replicas");
@@ -87,6 +89,7 @@ export const withoutBackwards = (spec: Spec, forwardOnly: boolean): Spec =>
         lifo: false,
         recompute: "none",
         recompute_at: "backward",
+        spared: 0,
         vocabulary: "plain",
         offload: "none",
         shared_link: false,
@@ -114,6 +117,7 @@ export function moveTo(spec: Spec, from: Family | null, to: Family): Spec {
     order: null,
     vocabulary: spread ? spec.vocabulary : "plain",
     offload,
+    spared: to.searched || offload !== "none" ? 0 : sized.spared,
     shared_link: offload !== "none" && spec.shared_link,
     layers: v === spec.v ? spec.layers : null,
     weights: to.asynchronous ? spec.weights : null,
@@ -148,6 +152,16 @@ const stageLists = (): FieldOptions[] => [
     boxOnly: true,
   },
 ];
+
+/** Of the chunks that a rank holds at once. */
+const sparedField = (spec: () => Spec): FieldOptions => ({
+  name: "spared",
+  symbol: t("Spared"),
+  label: t("Of the micro-batches that a device holds at once, how many keep all and recompute nothing"),
+  stops: () => including(wholeStops(0, spec().p * spec().v), spec().spared),
+  step: 1,
+  stacked: true,
+});
 
 /** Micro-batches that differ. */
 const sizeFields = (spec: () => Spec): FieldOptions[] => [
@@ -300,6 +314,7 @@ export function fieldList(spec: () => Spec, family: () => Family | null): FieldO
       empty: t("none"),
     },
     ...stageLists(),
+    sparedField(spec),
     ...sizeFields(spec),
     {
       name: "w_share",

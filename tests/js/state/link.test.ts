@@ -300,6 +300,7 @@ function randomSpec(random: () => number, cost: () => number) {
     frozen: random() < 0.2 ? Array.from({ length: 1 + below(5) }, (_, k) => 2 * k + below(2)) : null,
     recompute: modes(["none", "selective", "full"]),
     recompute_at: random() < 0.5 ? "ahead" : "backward",
+    spared: random() < 0.3 ? below(9) : 0,
     layers: random() < 0.3 ? Array.from({ length: 1 + below(9) }, () => below(3)) : null,
     sizes: random() < 0.2 ? (random() < 0.5 ? `lognormal:0.${1 + below(9)}:${below(99)}` : [...list(), 1.25]) : null,
     fixed: random() < 0.2 ? random() : 0,

@@ -143,6 +143,7 @@ function ownSpec(random: () => number, stages: number, digits: number): Spec {
     offload: "selective",
     shared_link: true,
     recompute_at: "ahead",
+    spared: number(random, 9) | 0,
     streams: "rank",
     receives: "placed",
     weights: number(random, 3),

@@ -33,6 +33,7 @@ export const DEFAULTS: Spec = {
   offload: "none",
   shared_link: false,
   recompute_at: "backward",
+  spared: 0,
   streams: "none",
   receives: "torch",
   weights: null,

@@ -302,6 +302,14 @@ def test_recomputation_runs_ahead_of_the_gradient_and_stays_in_the_link(open_pag
     expect(figure(page, "Step time")).to_have_text("41")
     expect(page.locator("#law")).to_contain_text("matches the simulation")
     wait_url(page, "recompute_at=ahead")
+    page.get_by_label("Recompute while waiting for the gradient").uncheck()
+    page.fill("#field-spared", "4")
+    page.press("#field-spared", "Enter")
+    expect(figure(page, "Step time")).to_have_text("33")  # no device holds more than four
+    wait_url(page, "spared=4")
+    reload(page, "window.bubbleline && bubbleline.state().plans[0]?.figures?.makespan === 33")
+    expect(page.locator("#field-spared")).to_have_value("4")
     page.select_option("#recompute", "none")
     expect(figure(page, "Step time")).to_have_text("33")
-    assert "recompute_at" not in page.url
+    expect(page.locator("#field-spared")).to_be_hidden()
+    wait(page, "!/recompute|spared/.test(location.search)")

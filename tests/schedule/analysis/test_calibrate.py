@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -64,10 +65,10 @@ def test_the_part_of_an_op_that_is_fixed_is_read_off_a_run_whose_micro_batches_d
     assert figures.end.max() * unit == pytest.approx(measured.end.max(), rel=1e-6)
 
 
-@pytest.mark.parametrize("sizes", [None, "lognormal:.4:2"])
+@pytest.mark.parametrize("more", [{}, {"sizes": "lognormal:.4:2"}, {"spared": 1}])
 @pytest.mark.parametrize("family", ["1f1b", "zb-h1", "interleaved"])
-def test_what_runs_ahead_of_its_gradient_is_in_the_prediction(family: str, sizes: str | None) -> None:
-    spec = {"family": family, "p": 4, "m": 12, "recompute": "full", "recompute_at": "ahead", "sizes": sizes}
+def test_what_runs_ahead_of_its_gradient_is_in_the_prediction(family: str, more: dict[str, Any]) -> None:
+    spec = {"family": family, "p": 4, "m": 12, "recompute": "full", "recompute_at": "ahead"} | more
     spec = registry.read(spec)
     spec = spec.with_(costs=Costs(F=1, I=1.5, W=0.5, comm=0.25))
     plan = ran(spec)

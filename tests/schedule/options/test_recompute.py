@@ -11,6 +11,7 @@ from backend.schedule import result
 from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
 from backend.schedule.options.recompute import MODES
+from backend.schedule.order.ops import Op
 from backend.schedule.simulation.costs import Costs, leads
 from backend.schedule.simulation.memory import curve, peaks
 from backend.schedule.simulation.message_flow import producers
@@ -118,12 +119,54 @@ def test_each_backward_recomputes_ahead_for_as_long_as_its_micro_batch_is_large(
 
 @cases(
     "change, nearest",
-    [({"recompute_at": "ahead"}, "backward"), ({"recompute_at": "early", "recompute": "full"}, "backward")],
-)
-def test_what_cannot_run_ahead_is_refused(change: dict[str, str], nearest: str) -> None:
+    [({"recompute_at": "ahead"}, "backward"), ({"recompute_at": "early", "recompute": "full"}, "backward"),
+     ({"spared": 1}, 0), ({"spared": -1, "recompute": "full"}, 0),
+     ({"spared": 1, "recompute": "full", "family": "zb-auto"}, 0),
+     ({"spared": 1, "recompute": "selective", "offload": "full"}, 0)],
+)  # fmt: skip
+def test_what_cannot_run_ahead_or_be_spared_is_refused(change: dict[str, object], nearest: object) -> None:
     with pytest.raises(SpecError) as caught:
         registry.read({"family": "1f1b", "p": 4, "m": 8} | change)
-    assert (caught.value.field, caught.value.nearest) == ("recompute_at", nearest)
+    assert (caught.value.field, caught.value.nearest) == (next(iter(change)), nearest)
+
+
+@given(p=st.integers(1, 6), m=st.integers(1, 14), spared=st.integers(0, 7), at=st.sampled_from(["backward", "ahead"]))
+def test_1f1b_spares_the_micro_batches_that_megatron_does(p: int, m: int, spared: int, at: str) -> None:
+    """checkpoint_activations_microbatch = i % max_outstanding_backprops >= N, with one more outstanding than warm-up
+    forwards (Megatron-LM, pipeline_parallel/schedules.py).
+    """
+    costs = Costs(F=1.0, I=1.0, W=1.0, R=2.5)
+    spec = registry.validate(Spec("1f1b", p, m, recompute="full", recompute_at=at, spared=spared, costs=costs))
+    timeline = simulate(registry.order(spec), spec.timing)
+    held = result.memory_of(spec, timeline)
+    kept = MODES["full"].kept
+    for rank in range(p):
+        outstanding, level, most = min(p - rank - 1, m) + 1, 0.0, 0.0
+        start, end = timeline.rank(rank)
+        for op, begun, ended in zip(timeline.order.row(rank), start, end, strict=True):
+            assert isinstance(op, Op)
+            again = op.micro % min(outstanding, m) >= spared
+            took = {"F": 1.0, "B": 4.5 if again else 2.0}
+            assert ended - begun == pytest.approx(took[op.kind])
+            level += (kept if again else 1.0) if op.kind == "F" else (1.0 - kept if again else 0.0)
+            most = max(most, level)
+            level -= 1.0 if op.kind == "B" else 0.0
+        assert held[rank] == pytest.approx(most)
+
+
+@given(specs(max_p=4, max_m=8), st.sampled_from(["backward", "ahead"]))
+def test_to_spare_all_is_to_recompute_nothing(spec: Spec, at: str) -> None:
+    again = {"recompute": "full", "recompute_at": at}
+    try:
+        all_of, none = (registry.validate(spec.with_(spared=count, **again)) for count in (10**6, 0))
+        plain = registry.validate(spec.with_(recompute="none"))
+    except SpecError:
+        return  # costs of pairs, or copies
+    order = registry.order(plain)
+    ours, theirs, slow = (simulate(order, each.timing, each.v) for each in (all_of, plain, none))
+    assert ours.end == pytest.approx(theirs.end)
+    assert result.memory_of(all_of, ours) == pytest.approx(result.memory_of(plain, theirs))
+    assert (ours.end <= slow.end + 1e-9).all()
 
 
 @pytest.mark.parametrize("sizes", [None, "lognormal:0.3:1"])

@@ -74,6 +74,8 @@ def random_spec(rng: random.Random, name: str) -> Spec:
     data["recompute"] = random_modes(rng, v, ("none", "none", "selective", "full"))
     if data["recompute"] != "none" and rng.random() < 0.5:
         data["recompute_at"] = "ahead"
+    if data["recompute"] != "none" and rng.random() < 0.4:
+        data["spared"] = rng.randint(1, 6)
     if "lifo" in family.fields:
         data["lifo"] = rng.random() < 0.5
     if "frozen" in family.fields and rng.random() < 0.3:
@@ -108,7 +110,7 @@ def random_spec(rng: random.Random, name: str) -> Spec:
             return found
         except SpecError as error:
             if error.field in COST_KEYS:
-                data |= {"recompute": "none", "vocabulary": "plain"}  # which these costs do not go with
+                data |= {"recompute": "none", "spared": 0, "vocabulary": "plain"}  # which these costs do not go with
             elif error.field == "layers":
                 continue
             elif error.nearest is None:
@@ -247,6 +249,7 @@ def test_a_forward_only_schedule_is_timed_alike_and_keeps_nothing() -> None:
     plain = {
         "recompute": "none",
         "recompute_at": "backward",
+        "spared": 0,
         "vocabulary": "plain",
         "offload": "none",
         "shared_link": False,

@@ -12,6 +12,7 @@ import type { Constructed, Modes, Spec } from "../schedule/types.ts";
 const MOST_TIME = 1e9;
 const LEAST_MEMORY = 1e-3;
 const MOST_LAYERS = 10_000; // of a stage
+const MOST_SPARED = 1_000_000;
 
 /**
  * Whether the page constructs the order of a spec, or refuses its sizes (legal.ts); the server leaves out the ops of
@@ -47,6 +48,7 @@ function hasValues(spec: Spec) {
     [FB, S, T, O].every((time) => time === null || isTime(time)) &&
     areModes(recompute, Object.keys(RECOMPUTE), Object.keys(RECOMPUTE)) &&
     (spec.recompute_at === "backward" || (spec.recompute_at === "ahead" && recompute !== "none")) &&
+    (spec.spared === 0 || (isWhole(spec.spared, 1, MOST_SPARED) && recompute !== "none" && offload === "none")) &&
     areModes(offload, OFFLOAD, OFFLOAD_OF_CHUNK) &&
     areSizes(spec) &&
     areStreams(spec) &&

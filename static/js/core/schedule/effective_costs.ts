@@ -37,8 +37,9 @@ export function natural(spec: Spec) {
 
 /** Every option counted; S, T and O are numbers where ops of that kind exist. */
 export function timing(spec: Spec): Costs {
-  const sizes = entering(spec);
-  return sizes ? { ...meanTiming(spec), sized: { sizes, fixed: spec.fixed } } : meanTiming(spec);
+  const spared = spec.spared ?? 0; // runs of earlier versions have specs without it
+  const sizes = entering(spec) ?? (spared ? new Array<number>(spec.m).fill(1) : null);
+  return sizes ? { ...meanTiming(spec), sized: { sizes, fixed: spec.fixed ?? 0, spared } } : meanTiming(spec);
 }
 
 /** The same of a micro-batch of size 1, for which orders are constructed. */
@@ -166,7 +167,7 @@ function withRecomputation(costs: Costs, spec: Spec): Costs {
 
 /** I with what runs again, which needs no gradient where it runs ahead of it. */
 const again = (costs: Costs, spec: Spec, I: number | number[], more: number | number[]): Costs =>
-  spec.recompute_at === "ahead" ? { ...costs, I, lead: more } : { ...costs, I };
+  spec.recompute_at === "ahead" ? { ...costs, I, again: more, lead: more } : { ...costs, I, again: more };
 
 /** The whole output layer on the last stage: S with its F, half of T with its I, half with its W. */
 function withHead(costs: Costs, spec: Spec, s: number, t: number): Costs {

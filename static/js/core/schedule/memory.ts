@@ -7,7 +7,7 @@ import { memoized } from "../memoized.ts";
 import { RELOAD } from "./copies.ts";
 import { firstTrained } from "./effective_costs.ts";
 import { entering } from "./sizes.ts";
-import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_W, chunkOf, kindOf, micros, pairChunks } from "./ops.ts";
+import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_W, chunkOf, keepsAll, kindOf, micros, pairChunks } from "./ops.ts";
 import { valuesOf } from "./per_chunk.ts";
 import { RECOMPUTE } from "./spec_tables.ts";
 import type { Schedule, Spec, Times } from "./types.ts";
@@ -20,6 +20,7 @@ export type Holding = {
   restored: number; // the part of a chunk's activations that a full backward restores at a time
   ranks?: Chunks[]; // of each rank, where chunks are not all alike
   sizes?: number[]; // of the micro-batches in the order in which they enter, where they differ
+  spared?: number; // of the chunks that a rank holds at once, how many keep all; with sizes
 };
 /** By chunk: its size in those of a mean chunk of the device, and kept as above. */
 type Chunks = { size: number[]; kept: number[] };
@@ -34,7 +35,8 @@ export const holding = (spec: Spec): Holding => ({
   kept: valuesOf(spec.recompute, KEPT),
   weights: spec.weights ?? 0,
   restored: 1,
-  sizes: entering(spec) ?? undefined,
+  sizes: entering(spec) ?? (spec.spared ? new Array<number>(spec.m).fill(1) : undefined),
+  spared: spec.spared,
 });
 
 /** The part of an activation that is held until the backward, by chunk. */
@@ -108,25 +110,43 @@ function tables(chunks: number, { kept, wShare, restored, ranks }: Holding, rank
 
 /**
  * What each op of a rank takes and gives back where micro-batches differ: that of its code times the size of its
- * micro-batch. Of a pair the forward takes what its chunk's forwards do, the backward the rest.
+ * micro-batch. Of a pair the forward takes what its chunk's forwards do, the backward the rest. all: what is taken of
+ * forwards that keep all.
  */
-function sizedMoves(schedule: Schedule, rank: number, sizes: number[], take: Float64Array, back: Float64Array) {
+function sizedMoves(
+  schedule: Schedule,
+  rank: number,
+  sizes: number[],
+  take: Float64Array,
+  back: Float64Array,
+  all: Float64Array | null,
+  spared: number,
+) {
   const { chunks, codes, n, offsets, placement } = schedule;
   const { first, second } = micros(schedule);
   const of = (chunk: number, k: number) => sizes[k + n * placement.stream[rank * chunks + chunk]];
   const from = offsets[rank];
+  const keeps = spared ? keepsAll(schedule, spared) : null;
   const [taken, given] = [0, 0].map(() => new Float64Array(offsets[rank + 1] - from));
   for (let i = from; i < offsets[rank + 1]; i++) {
     const code = codes[i];
     const one = of(chunkOf(code, chunks), first[i]);
     const isPair = kindOf(code, chunks) === KIND_PAIR && second !== null;
     const two = isPair ? of(code % chunks, second[i]) : one;
-    const made = isPair ? take[KIND_F * chunks + chunkOf(code, chunks)] : take[code];
-    taken[i - from] = made * one + (take[code] - made) * two;
+    const at = isPair ? KIND_F * chunks + chunkOf(code, chunks) : code;
+    const rest = keeps?.back[i] ? 0 : take[code] - take[at];
+    taken[i - from] = (keeps?.first[i] ? (all ?? take)[at] : take[at]) * one + rest * two;
     given[i - from] = back[code] * two;
   }
   return { taken, given };
 }
+
+/** The same without recomputation. */
+const keepingAll = (how: Holding): Holding => ({
+  ...how,
+  kept: 1,
+  ranks: how.ranks?.map(({ size }) => ({ size, kept: size.map(() => 1) })),
+});
 
 /** Returns the highest level of each rank. */
 function peaks(schedule: Schedule, how: Holding): Float64Array {
@@ -183,7 +203,8 @@ export function curve(
   const take = takesOn(schedule, rank, taken);
   const stashed = weights > 0 ? versions(schedule).stashed : null;
   const from = offsets[rank];
-  const sized = sizes ? sizedMoves(schedule, rank, sizes, take, back) : null;
+  const all = how.spared ? takesOn(schedule, rank, tables(chunks, keepingAll(how), rank)[0]) : null;
+  const sized = sizes ? sizedMoves(schedule, rank, sizes, take, back, all, how.spared ?? 0) : null;
   let to = from;
   while (to < offsets[rank + 1] && end[to] < Infinity) to++;
   const copies = copyMoves(schedule, times, rank, { take: taken, sizes }, from, to);

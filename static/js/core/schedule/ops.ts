@@ -182,3 +182,46 @@ function scan(schedule: Schedule, rank: number, chunk: number, kind: number, k: 
   }
   return -1;
 }
+
+/** Of each op, whether it and, of a pair, its backward are of a forward that keeps all (1) or recomputes (0). */
+type Kept = { first: Uint8Array; back: Uint8Array };
+const keptCache = new WeakMap<Schedule, Map<number, Kept>>();
+
+/**
+ * Which ops keep all where ranks recompute only some: of as many forwards in a row as a rank holds chunks at most, the
+ * first `count`.
+ */
+export function keepsAll(schedule: Schedule, count: number): Kept {
+  const known = keptCache.get(schedule) ?? new Map<number, Kept>();
+  keptCache.set(schedule, known);
+  let found = known.get(count);
+  if (!found) known.set(count, (found = findKept(schedule, count)));
+  return found;
+}
+
+function findKept(schedule: Schedule, count: number): Kept {
+  const { p, chunks, n, codes, offsets, count: ops } = schedule;
+  const { first, second } = micros(schedule);
+  const keeps = new Uint8Array(p * chunks * n);
+  const [mine, back] = [new Uint8Array(ops), new Uint8Array(ops)];
+  const cell = (r: number, chunk: number, k: number) => (r * chunks + chunk) * n + Math.max(0, k);
+  for (let r = 0; r < p; r++) {
+    let [level, most, next] = [0, 1, 0];
+    for (let i = offsets[r]; i < offsets[r + 1]; i++) {
+      const kind = kindOf(codes[i], chunks);
+      if (kind === KIND_F || kind === KIND_PAIR) most = Math.max(most, ++level);
+      if (kind === KIND_B || kind === KIND_W || kind === KIND_PAIR) level--;
+    }
+    for (let i = offsets[r]; i < offsets[r + 1]; i++) {
+      const kind = kindOf(codes[i], chunks);
+      if (kind === KIND_F || kind === KIND_PAIR)
+        keeps[cell(r, chunkOf(codes[i], chunks), first[i])] = Number(next++ % most < count);
+    }
+    for (let i = offsets[r]; i < offsets[r + 1]; i++) {
+      mine[i] = keeps[cell(r, chunkOf(codes[i], chunks), first[i])];
+      const isPair = kindOf(codes[i], chunks) === KIND_PAIR && second !== null;
+      back[i] = isPair ? keeps[cell(r, codes[i] % chunks, second[i])] : mine[i];
+    }
+  }
+  return { first: mine, back };
+}

@@ -12,6 +12,7 @@ import {
   KIND_W,
   chunkOf,
   codesPerRank,
+  keepsAll,
   kindOf,
   micros,
   opText,
@@ -53,7 +54,7 @@ function duration(kind: number, stage: number, backStage: number, costs: Costs, 
  * The time of each op where micro-batches differ. A pair takes what its halves take together, each with the size of its
  * own micro-batch, in the proportion of its own time to theirs.
  */
-export function ownTimes(schedule: Schedule, costs: Costs, { sizes, fixed }: Sized) {
+export function ownTimes(schedule: Schedule, costs: Costs, { sizes, fixed, spared }: Sized) {
   const { p, n, chunks, codes, offsets, count, placement } = schedule;
   const width = codesPerRank(chunks);
   const took = durations(schedule, costs);
@@ -65,8 +66,30 @@ export function ownTimes(schedule: Schedule, costs: Costs, { sizes, fixed }: Siz
     const of = (chunk: number, k: number) => scale[k + n * placement.stream[r * chunks + chunk]];
     for (let i = offsets[r]; i < offsets[r + 1]; i++)
       own[i] = ownTime(ofRank, codes[i], chunks, of, first[i], second ? second[i] : -1);
+    if (spared) withoutSpared(schedule, costs, spared, r, of, own);
   }
   return own;
+}
+
+/** Leave out what the backwards of forwards that keep all do not run again. own: changed. */
+function withoutSpared(
+  schedule: Schedule,
+  costs: Costs,
+  spared: number,
+  r: number,
+  of: (chunk: number, k: number) => number,
+  own: Float64Array,
+) {
+  const { chunks, codes, offsets, placement, v } = schedule;
+  const { first, second } = micros(schedule);
+  const { back } = keepsAll(schedule, spared);
+  for (let i = offsets[r]; i < offsets[r + 1]; i++) {
+    const kind = kindOf(codes[i], chunks);
+    if (!back[i] || (kind !== KIND_I && kind !== KIND_B && kind !== KIND_PAIR)) continue;
+    const chunk = codes[i] % chunks;
+    const k = kind === KIND_PAIR && second ? second[i] : first[i];
+    own[i] -= share(costs.again ?? 0, placement.stage[r * chunks + chunk], v) * of(chunk, k);
+  }
 }
 
 /** The time of one op. took: of its rank, by code; of: what its micro-batch makes of it, by chunk and number. */
@@ -442,7 +465,8 @@ export function leadOfOp(schedule: Schedule, costs: Costs, i: number) {
   const lead = leadOf(costs, placement.stage[slot], v);
   if (!costs.sized) return lead;
   const { first, second } = micros(schedule);
-  const { sizes, fixed } = costs.sized;
+  const { sizes, fixed, spared } = costs.sized;
+  if (spared && keepsAll(schedule, spared).back[i]) return 0;
   const k = kind === KIND_PAIR && second ? second[i] : first[i];
   return lead * (fixed + (1 - fixed) * sizes[k + n * placement.stream[slot]]);
 }

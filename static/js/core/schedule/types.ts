@@ -15,10 +15,14 @@ export type Costs = {
   wire: number; // for how long a message occupies its streams
   R: number | number[] | null; // what recomputation adds to I, where all of a device's share is run again
   sized?: Sized; // of effective costs, where micro-batches differ
+  again?: number | number[]; // of effective costs: the part of I that runs the forward again
   lead?: number | number[]; // of effective costs: the part of I for which an op needs no gradient
 };
-/** sizes: of the micro-batches in the order in which they enter; fixed: the share of an op that is alike for all. */
-export type Sized = { sizes: number[]; fixed: number };
+/**
+ * sizes: of the micro-batches in the order in which they enter; fixed: the share of an op that is alike for all;
+ * spared: how many of the chunks that a rank holds at once keep all.
+ */
+export type Sized = { sizes: number[]; fixed: number; spared?: number };
 /** One word for all chunks of a device, or one of each (per_chunk.ts). */
 export type Modes = string | string[];
 export type Spec = {
@@ -34,6 +38,7 @@ export type Spec = {
   frozen: number[] | null; // stages that are not trained, in rising order
   recompute: Modes;
   recompute_at: string; // whether what runs again waits for the gradient
+  spared: number; // of the chunks that a rank holds at once, how many run nothing again
   layers: number[] | null;
   sizes: string | number[] | null; // of micro-batches that differ: a rule, or one each
   fixed: number;

@@ -143,6 +143,7 @@ const READERS: Record<string, (text: string) => Read> = {
   frozen: optional(frozenFrom),
   recompute: modes(Object.keys(RECOMPUTE), Object.keys(RECOMPUTE)),
   recompute_at: oneOf(RECOMPUTE_AT),
+  spared: wholeFromZero,
   layers: optional(countsFrom),
   sizes: optional(sizesFrom),
   fixed: numberWith(

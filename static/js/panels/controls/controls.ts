@@ -150,6 +150,7 @@ export class Controls {
       this.#memory,
       this.#recompute.node,
       this.#aheadRow,
+      ...nodes("spared"),
       this.#twice,
       ...nodes("w_share", "memory"),
       this.#reset,

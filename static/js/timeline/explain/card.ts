@@ -113,7 +113,8 @@ function opLines(trace: Trace, lanes: () => Lane[]) {
   ];
   if (schedule.copies || (lane.spec.weights ?? 0) > 0) lines.push(h("p", { text: holdsAt(lane, op.rank, start) }));
   if (lane.asynchronous) lines.push(h("p", { text: weightsOf(schedule, op.i) }));
-  if (lane.kind === "plan" && lane.costs.sized) lines.push(h("p", { text: sizeOf(lane, lane.costs.sized, op) }));
+  if (lane.kind === "plan" && lane.spec.sizes && lane.costs.sized)
+    lines.push(h("p", { text: sizeOf(lane, lane.costs.sized, op) }));
   if (lane.kind === "run") lines.push(...bytesLines(lane, op.i), ...measured(trace, plannedTimes(lane, lanes())));
   const { waits, meets } = barriersAt(schedule, times, op.i);
   const across = (giver: number) => giver < schedule.count && kindOf(schedule.codes[giver], schedule.chunks) >= KIND_S;

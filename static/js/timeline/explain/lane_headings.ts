@@ -93,6 +93,7 @@ function optionsOf(spec: Spec) {
   if (spec.vocabulary !== "plain") words.push(vocabularyName(spec.vocabulary));
   if (spec.offload !== "none") words.push(t("offload {how}", { how: modesName(spec.offload) }));
   if (spec.recompute !== "none") words.push(t("recompute {what}", { what: modesName(spec.recompute) }));
+  if (spec.spared) words.push(t("{count} spared", { count: spec.spared }));
   if (spec.layers !== null) words.push(t("layers"));
   if (spec.memory !== null) words.push(t("limit {limit}", { limit: spec.memory }));
   return words;

@@ -459,6 +459,9 @@ export const CONTROLS = {
   "When each replica ends": "每个副本的结束时间",
   Replicas: "副本",
   Shown: "显示",
+  Spared: "免除重计算",
+  "Of the micro-batches that a device holds at once, how many keep all and recompute nothing":
+    "设备同时持有的微批次中，有多少个保留全部激活值、不做重计算",
   "Data-parallel replicas, each with micro-batches of its own; they wait for the slowest":
     "数据并行的副本，每个有自己的微批次；它们等待最慢的一个",
   "The replica that the timeline shows": "时间线显示的副本",

@@ -106,6 +106,7 @@ export const TIMELINE = {
   "Take {title} off the screen": "从屏幕上去掉 {title}",
   "offload {how}": "卸载：{how}",
   "recompute {what}": "重计算：{what}",
+  "{count} spared": "免除 {count} 个",
   "limit {limit}": "上限 {limit}",
   "Server unreachable: showing the last schedule": "服务器不可达：显示的是上一次的调度",
   "of the last valid schedule": "属于上一个合法的调度",
