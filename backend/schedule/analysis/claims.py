@@ -236,7 +236,7 @@ def _nears(values: list[float], target: float) -> bool:
 def _rate_steps(spec: Spec) -> Steps:
     """Yield cases that approach the assumptions of a claimed rate, each built on the one before."""
     if spec.recompute != "none":
-        spec = spec.with_(recompute="none")
+        spec = spec.with_(recompute="none", recompute_at="backward", spared=0)
         yield WITHOUT_RECOMPUTATION, spec
     costs = spec.costs
     if costs.comm:
@@ -257,7 +257,7 @@ def _memory_steps(spec: Spec) -> Steps:
     """Yield the same for memory, which does not depend on times."""
     spec = spec.with_(costs=Costs())
     if spec.recompute != "none":
-        spec = spec.with_(recompute="none")
+        spec = spec.with_(recompute="none", recompute_at="backward", spared=0)
         yield WITHOUT_RECOMPUTATION, spec
     if spec.w_share != 1.0:
         spec = spec.with_(w_share=1.0)

@@ -53,6 +53,16 @@ def test_every_family_has_a_row_that_is_its_own_result(p: int, m: int, v: int | 
         assert changed or row["adjusted"] is None or "v = " in row["adjusted"]
 
 
+@pytest.mark.parametrize("more", [{"recompute_at": "ahead"}, {"spared": 2}, {"spared": 1, "recompute_at": "ahead"}])
+def test_recomputation_in_the_waits_and_of_some_micro_batches_is_compared_too(more: dict[str, Any]) -> None:
+    asked = registry.read({"family": "1f1b", "p": 4, "m": 8, "recompute": "full"} | more)
+    shown = rows(asked)
+    assert list(shown) == list(FAMILIES)
+    assert shown["1f1b"]["makespan"] == result.result(asked)["makespan"]
+    for name in ("v-half", "zb-h1"):
+        assert shown[name]["spec"]["recompute"] == "full"
+
+
 def test_recomputation_counts_in_times_and_memory() -> None:
     plain, again = (rows(SETTING.with_(recompute=mode), "1f1b")["1f1b"] for mode in ("none", "full"))
     assert again["makespan"] == pytest.approx(plain["makespan"] * 4 / 3)
