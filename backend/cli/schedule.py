@@ -127,6 +127,16 @@ def export(form: str, output: Path | None, seconds: float, **given: Any) -> None
         write_file(output, drawn)
     else:
         click.echo(drawn, nl=False)
+    if form == "torch-csv" and spec.recompute != "none":
+        click.echo(_without_recomputation(spec), err=True)
+
+
+def _without_recomputation(spec: Spec) -> str:
+    """Say what torch's CSV leaves out of a schedule that recomputes."""
+    lost = [] if spec.recompute_at == "backward" else ["none begins before its gradient arrives"]
+    lost += ["which micro-batches are spared is for the modules to choose"] if spec.spared else []
+    whole = "torch's CSV names no recomputation: a backward includes it where your stage modules checkpoint"
+    return "; ".join([whole, *lost])
 
 
 def _picture(spec: Spec, form: str, in_ms: bool) -> bytes:

@@ -129,6 +129,15 @@ def test_export_check_export_gives_the_same_file(tmp_path: Path) -> None:
     assert "order.csv: torch's CSV with the letters of 2024" in call("check", str(file)).output
 
 
+def test_an_export_to_torch_says_what_its_csv_leaves_out_of_recomputation() -> None:
+    plain = call("export", "1f1b", "--format", "torch-csv")
+    asked = ("--recompute", "full", "--recompute-at", "ahead", "--spared", "2")
+    done = call("export", "1f1b", "--format", "torch-csv", *asked)
+    assert (done.stdout, plain.stderr) == (plain.stdout, "")
+    for words in ("checkpoint", "before its gradient arrives", "spared"):
+        assert words in done.stderr
+
+
 def test_check_prints_the_first_violation_and_exits_with_1(tmp_path: Path) -> None:
     file = tmp_path / "order.csv"
     file.write_text("0F0,0B0\n1F0\n")
