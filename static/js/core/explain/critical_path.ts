@@ -17,8 +17,8 @@ import type { Costs, Schedule, Times } from "../schedule/types.ts";
  * its copy lane's previous copy, the op at which it is issued.
  */
 type Way = "rank" | "message" | "barrier" | "data" | "lane" | "issue";
-/** Op i must have ended, and lag passed, before an op can start; lead of it is done before that. */
-type Before = { i: number; lag: number; way: Way; lead?: number };
+/** Op i must have ended, and lag passed, before an op can start; lead of it is done before that, hop after i. */
+type Before = { i: number; lag: number; way: Way; lead?: number; hop?: number };
 /**
  * One op of the chain, which runs from .. to; before it came a message in flight and a gap, and way is its cause (null
  * for the first).
@@ -45,10 +45,10 @@ export function before(schedule: Schedule, { end }: Times, costs: Costs, i: numb
     ...own,
     ...sources(schedule, i).map((link) => {
       const way = link.cargo === "barrier" ? "barrier" : link.hops ? "message" : "data";
-      const lag = link.by === link.i ? 0 : end[link.by] - end[link.i];
+      const hop = (link.by === link.i ? 0 : end[link.by] - end[link.i]) + (link.hops ? costs.comm : 0);
       const lead = leadBefore(schedule, costs, link, i);
-      const found = { i: link.i, lag: lag + (link.hops ? costs.comm : 0) - lead, way: way as Way };
-      return lead > 0 ? { ...found, lead } : found;
+      const found = { i: link.i, lag: hop - lead, way: way as Way };
+      return lead > 0 ? { ...found, lead, hop } : found;
     }),
   ];
 }
@@ -99,7 +99,8 @@ function walk(times: Times, schedule: Schedule, costs: Costs): Path {
   while (i >= 0) {
     const held = last(schedule, times, costs, i);
     const lead = held?.found.lead ?? 0; // of the op, which the path does not go through
-    const from = Math.min(start[i] + lead, to); // clocks of two ranks may differ by a little
+    const arrival = held?.found.hop === undefined ? 0 : end[held.found.i] + held.found.hop; // start + lead may round
+    const from = Math.min(Math.max(start[i] + lead, arrival), to); // clocks of two ranks may differ by a little
     const given = held ? Math.min(end[held.found.i], from) : 0;
     const there = held ? Math.min(held.there + lead, from) : 0;
     steps.push({ op: i, from, to, flight: there - given, gap: from - there, way: held ? held.found.way : null });

@@ -37,9 +37,9 @@ export function natural(spec: Spec) {
 
 /** Every option counted; S, T and O are numbers where ops of that kind exist. */
 export function timing(spec: Spec): Costs {
-  const spared = spec.spared ?? 0; // runs of earlier versions have specs without it
-  const sizes = entering(spec) ?? (spared ? new Array<number>(spec.m).fill(1) : null);
-  return sizes ? { ...meanTiming(spec), sized: { sizes, fixed: spec.fixed ?? 0, spared } } : meanTiming(spec);
+  const sizes = entering(spec);
+  const { fixed, spared } = spec;
+  return sizes ? { ...meanTiming(spec), sized: { sizes, fixed, spared } } : meanTiming(spec);
 }
 
 /** The same of a micro-batch of size 1, for which orders are constructed. */

@@ -35,7 +35,7 @@ export const holding = (spec: Spec): Holding => ({
   kept: valuesOf(spec.recompute, KEPT),
   weights: spec.weights ?? 0,
   restored: 1,
-  sizes: entering(spec) ?? (spec.spared ? new Array<number>(spec.m).fill(1) : undefined),
+  sizes: entering(spec) ?? undefined,
   spared: spec.spared,
 });
 
@@ -110,23 +110,16 @@ function tables(chunks: number, { kept, wShare, restored, ranks }: Holding, rank
 
 /**
  * What each op of a rank takes and gives back where micro-batches differ: that of its code times the size of its
- * micro-batch. Of a pair the forward takes what its chunk's forwards do, the backward the rest. all: what is taken of
- * forwards that keep all.
+ * micro-batch. Of a pair the forward takes what its chunk's forwards do, the backward the rest. A forward that keeps
+ * all takes the whole chunk, and its backward nothing.
  */
-function sizedMoves(
-  schedule: Schedule,
-  rank: number,
-  sizes: number[],
-  take: Float64Array,
-  back: Float64Array,
-  all: Float64Array | null,
-  spared: number,
-) {
+function sizedMoves(schedule: Schedule, rank: number, how: Holding, take: Float64Array, back: Float64Array) {
+  const { sizes, spared, ranks } = how as Holding & { sizes: number[] };
   const { chunks, codes, n, offsets, placement } = schedule;
   const { first, second } = micros(schedule);
   const of = (chunk: number, k: number) => sizes[k + n * placement.stream[rank * chunks + chunk]];
   const from = offsets[rank];
-  const keeps = spared ? keepsAll(schedule, spared) : null;
+  const keeps: ArrayLike<number> = spared ? keepsAll(schedule, spared) : [];
   const [taken, given] = [0, 0].map(() => new Float64Array(offsets[rank + 1] - from));
   for (let i = from; i < offsets[rank + 1]; i++) {
     const code = codes[i];
@@ -134,19 +127,13 @@ function sizedMoves(
     const isPair = kindOf(code, chunks) === KIND_PAIR && second !== null;
     const two = isPair ? of(code % chunks, second[i]) : one;
     const at = isPair ? KIND_F * chunks + chunkOf(code, chunks) : code;
-    const rest = keeps?.back[i] ? 0 : take[code] - take[at];
-    taken[i - from] = (keeps?.first[i] ? (all ?? take)[at] : take[at]) * one + rest * two;
+    const rest = keeps[i] & 2 ? 0 : take[code] - take[at];
+    const all = at < chunks && take[at] > 0 ? (ranks?.[rank].size[at] ?? 1) : 0; // the code of an F is its chunk
+    taken[i - from] = (keeps[i] & 1 ? all : take[at]) * one + rest * two;
     given[i - from] = back[code] * two;
   }
   return { taken, given };
 }
-
-/** The same without recomputation. */
-const keepingAll = (how: Holding): Holding => ({
-  ...how,
-  kept: 1,
-  ranks: how.ranks?.map(({ size }) => ({ size, kept: size.map(() => 1) })),
-});
 
 /** Returns the highest level of each rank. */
 function peaks(schedule: Schedule, how: Holding): Float64Array {
@@ -203,8 +190,7 @@ export function curve(
   const take = takesOn(schedule, rank, taken);
   const stashed = weights > 0 ? versions(schedule).stashed : null;
   const from = offsets[rank];
-  const all = how.spared ? takesOn(schedule, rank, tables(chunks, keepingAll(how), rank)[0]) : null;
-  const sized = sizes ? sizedMoves(schedule, rank, sizes, take, back, all, how.spared ?? 0) : null;
+  const sized = sizes ? sizedMoves(schedule, rank, how, take, back) : null;
   let to = from;
   while (to < offsets[rank + 1] && end[to] < Infinity) to++;
   const copies = copyMoves(schedule, times, rank, { take: taken, sizes }, from, to);

@@ -1,5 +1,6 @@
 // What a code byte means: kind, chunk, micro-batch, text.
 
+import { memoized } from "../memoized.ts";
 import { COPY_LETTERS, copyText, findCopy } from "./copies.ts";
 import type { OpRef, Schedule } from "./types.ts";
 
@@ -183,45 +184,42 @@ function scan(schedule: Schedule, rank: number, chunk: number, kind: number, k: 
   return -1;
 }
 
-/** Of each op, whether it and, of a pair, its backward are of a forward that keeps all (1) or recomputes (0). */
-type Kept = { first: Uint8Array; back: Uint8Array };
-const keptCache = new WeakMap<Schedule, Map<number, Kept>>();
+const keptOf = memoized((_: Schedule) => new Map<number, Uint8Array>());
 
 /**
- * Which ops keep all where ranks recompute only some: of as many forwards in a row as a rank holds chunks at most, the
- * first `count`.
+ * Of each op, whether it (1), and of a pair its backward (2, of others the same), are of a forward that keeps all where
+ * ranks recompute only some: of as many forwards in a row as a rank holds chunks at most, the first `count`.
  */
-export function keepsAll(schedule: Schedule, count: number): Kept {
-  const known = keptCache.get(schedule) ?? new Map<number, Kept>();
-  keptCache.set(schedule, known);
-  let found = known.get(count);
-  if (!found) known.set(count, (found = findKept(schedule, count)));
-  return found;
+export function keepsAll(schedule: Schedule, count: number): Uint8Array {
+  const known = keptOf(schedule);
+  if (!known.has(count)) known.set(count, findKept(schedule, count));
+  return known.get(count) as Uint8Array;
 }
 
-function findKept(schedule: Schedule, count: number): Kept {
-  const { p, chunks, n, codes, offsets, count: ops } = schedule;
+function findKept(schedule: Schedule, count: number) {
+  const { p, chunks, n, codes, offsets } = schedule;
   const { first, second } = micros(schedule);
   const keeps = new Uint8Array(p * chunks * n);
-  const [mine, back] = [new Uint8Array(ops), new Uint8Array(ops)];
-  const cell = (r: number, chunk: number, k: number) => (r * chunks + chunk) * n + Math.max(0, k);
+  const found = new Uint8Array(schedule.count);
   for (let r = 0; r < p; r++) {
-    let [level, most, next] = [0, 1, 0];
+    const cell = (chunk: number, k: number) => (r * chunks + chunk) * n + k;
+    const forwards: number[] = [];
+    let level = 0;
+    let most = 1;
     for (let i = offsets[r]; i < offsets[r + 1]; i++) {
       const kind = kindOf(codes[i], chunks);
-      if (kind === KIND_F || kind === KIND_PAIR) most = Math.max(most, ++level);
-      if (kind === KIND_B || kind === KIND_W || kind === KIND_PAIR) level--;
+      if (kind === KIND_F || kind === KIND_PAIR) {
+        forwards.push(cell(chunkOf(codes[i], chunks), first[i]));
+        most = Math.max(most, ++level);
+      }
+      if (kind > KIND_I && kind < KIND_S) level--; // W, B and the backward of a pair
     }
+    forwards.forEach((at, k) => (keeps[at] = k % most < count ? 1 : 0));
     for (let i = offsets[r]; i < offsets[r + 1]; i++) {
-      const kind = kindOf(codes[i], chunks);
-      if (kind === KIND_F || kind === KIND_PAIR)
-        keeps[cell(r, chunkOf(codes[i], chunks), first[i])] = Number(next++ % most < count);
-    }
-    for (let i = offsets[r]; i < offsets[r + 1]; i++) {
-      mine[i] = keeps[cell(r, chunkOf(codes[i], chunks), first[i])];
-      const isPair = kindOf(codes[i], chunks) === KIND_PAIR && second !== null;
-      back[i] = isPair ? keeps[cell(r, codes[i] % chunks, second[i])] : mine[i];
+      const own = keeps[cell(chunkOf(codes[i], chunks), first[i])];
+      const isPair = kindOf(codes[i], chunks) === KIND_PAIR && second;
+      found[i] = own + 2 * (isPair ? keeps[cell(codes[i] % chunks, second[i])] : own);
     }
   }
-  return { first: mine, back };
+  return found;
 }

@@ -66,30 +66,12 @@ export function ownTimes(schedule: Schedule, costs: Costs, { sizes, fixed, spare
     const of = (chunk: number, k: number) => scale[k + n * placement.stream[r * chunks + chunk]];
     for (let i = offsets[r]; i < offsets[r + 1]; i++)
       own[i] = ownTime(ofRank, codes[i], chunks, of, first[i], second ? second[i] : -1);
-    if (spared) withoutSpared(schedule, costs, spared, r, of, own);
+  }
+  if (spared) {
+    const keeps = keepsAll(schedule, spared);
+    for (let i = 0; i < count; i++) if (keeps[i] & 2) own[i] -= partOf(schedule, costs, costs.again, i);
   }
   return own;
-}
-
-/** Leave out what the backwards of forwards that keep all do not run again. own: changed. */
-function withoutSpared(
-  schedule: Schedule,
-  costs: Costs,
-  spared: number,
-  r: number,
-  of: (chunk: number, k: number) => number,
-  own: Float64Array,
-) {
-  const { chunks, codes, offsets, placement, v } = schedule;
-  const { first, second } = micros(schedule);
-  const { back } = keepsAll(schedule, spared);
-  for (let i = offsets[r]; i < offsets[r + 1]; i++) {
-    const kind = kindOf(codes[i], chunks);
-    if (!back[i] || (kind !== KIND_I && kind !== KIND_B && kind !== KIND_PAIR)) continue;
-    const chunk = codes[i] % chunks;
-    const k = kind === KIND_PAIR && second ? second[i] : first[i];
-    own[i] -= share(costs.again ?? 0, placement.stage[r * chunks + chunk], v) * of(chunk, k);
-  }
 }
 
 /** The time of one op. took: of its rank, by code; of: what its micro-batch makes of it, by chunk and number. */
@@ -458,17 +440,21 @@ function ownLags(schedule: Schedule, costs: Costs) {
 
 /** How long before its gradient arrives op i may begin: it runs its forward again first. */
 export function leadOfOp(schedule: Schedule, costs: Costs, i: number) {
+  const spared = costs.sized?.spared;
+  return spared && keepsAll(schedule, spared)[i] & 2 ? 0 : partOf(schedule, costs, costs.lead, i);
+}
+
+/** What a part of the backwards takes in op i, which has the size of its micro-batch. */
+function partOf(schedule: Schedule, { sized }: Costs, part: Costs["lead"], i: number) {
   const { chunks, codes, n, placement, v } = schedule;
   const kind = kindOf(codes[i], chunks);
-  if (costs.lead === undefined || (kind !== KIND_I && kind !== KIND_B && kind !== KIND_PAIR)) return 0;
+  if (part === undefined || (kind !== KIND_I && kind !== KIND_B && kind !== KIND_PAIR)) return 0;
   const slot = rankOf(schedule, i) * chunks + (codes[i] % chunks);
-  const lead = leadOf(costs, placement.stage[slot], v);
-  if (!costs.sized) return lead;
+  const time = share(part, placement.stage[slot], v);
+  if (!sized) return time;
   const { first, second } = micros(schedule);
-  const { sizes, fixed, spared } = costs.sized;
-  if (spared && keepsAll(schedule, spared).back[i]) return 0;
   const k = kind === KIND_PAIR && second ? second[i] : first[i];
-  return lead * (fixed + (1 - fixed) * sizes[k + n * placement.stream[slot]]);
+  return time * (sized.fixed + (1 - sized.fixed) * sized.sizes[k + n * placement.stream[slot]]);
 }
 
 /** The times of a legal order with each op's own. */

@@ -36,10 +36,14 @@ export function entryOrder(sizes: number[], injection: string | number[]): numbe
   return [...rising.filter((_, at) => at % 2 === 0), ...rising.filter((_, at) => at % 2 === 1).reverse()];
 }
 
-/** The sizes of the shown replica's micro-batches in the order in which they enter; null where they are equal. */
+/**
+ * The sizes of the shown replica's micro-batches in the order in which they enter; null where they are equal and none
+ * is spared recomputation.
+ */
 export function entering(spec: Spec): number[] | null {
   const found = ofReplica(spec);
-  return found && entryOrder(found, spec.injection).map((micro) => found[micro]);
+  if (!found) return spec.spared ? Array<number>(spec.m).fill(1) : null;
+  return entryOrder(found, spec.injection).map((micro) => found[micro]);
 }
 
 /** The same in the order of the data. */

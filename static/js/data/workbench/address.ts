@@ -62,7 +62,7 @@ export const orderSpec = (position: Position): Spec => ({
  */
 function bare(spec: Spec, defaults: Spec): Spec {
   const { p, m, v, w_share, recompute, recompute_at, fixed } = spec;
-  const sizes = entering(spec);
+  const sizes = entering({ ...spec, spared: 0 });
   const costs = { ...spec.costs, S: null, T: null, O: null, wire: 0 };
   const memory = sizes ? null : spec.memory;
   return {
