@@ -21,7 +21,7 @@ from backend.schedule.order.ops import PAIR, F, Pair
 from backend.schedule.order.order import Order
 from backend.schedule.order.weight_versions import weight_versions
 from backend.schedule.simulation.check import check
-from backend.schedule.simulation.costs import Costs, SizedCosts, copy_times, halves, leads, spared_halves
+from backend.schedule.simulation.costs import Costs, SizedCosts, copy_times, halves, keeps_all, leads
 from backend.schedule.simulation.memory import peaks
 from backend.schedule.simulation.pace import default_unit_ms, mean_op
 from backend.schedule.simulation.simulate import Timeline, simulate
@@ -313,7 +313,7 @@ def _spared(order: Order, count: int) -> frozenset[tuple[int, int]]:
     if not count:
         return frozenset()
     rank, _, kind, chunk, micro, *_ = halves(order)
-    mine = spared_halves(order, count)[0] & np.isin(kind, (F, PAIR))
+    mine = keeps_all(order, count)[0] & np.isin(kind, (F, PAIR))
     stage = order.placement.stage_of[rank[mine], chunk[mine]]
     return frozenset(zip(stage.tolist(), micro[mine].tolist(), strict=True))
 

@@ -220,9 +220,8 @@ def _begun(measured: Timeline, early: Costs, v: int) -> tuple[Floats, float]:
     needs = rules_of(order).need[_ranks(order), order.codes] >= 0
     free = np.concatenate(([-np.inf], measured.end[:-1]))
     free[order.offsets[:-1]] = -np.inf
-    made = np.where(made_by >= 0, measured.end[made_by], -np.inf) - leads(
-        order, early, v
-    )  # what is not needed at once counts as made
+    # what is not needed at once counts as made
+    made = np.where(made_by >= 0, measured.end[made_by], -np.inf) - leads(order, early, v)
     waited = made >= free[:, None] if order.messages is None else np.zeros_like(crosses)  # or behind other messages
     comm = _hop(measured.start[:, None] - made, crosses & (made_by >= 0), made, waited)
     arrived = (made + comm * crosses).max(axis=1)

@@ -10,7 +10,7 @@ from backend.schedule.errors import message
 from backend.schedule.order.ops import W
 from backend.schedule.partial_order.position import Position
 from backend.schedule.search.alone import Alone
-from backend.schedule.search.bounds import Bound, lower_bound, work
+from backend.schedule.search.bounds import BOUNDS, Bound, lower_bound, work
 from backend.schedule.search.building_block import Instance
 from backend.schedule.simulation.costs import Cost, per_stage
 
@@ -47,7 +47,7 @@ def makespan_bound(position: Position, full: bool) -> Bound | None:
     instance = instance_of(position, full)
     if instance is None:
         return None
-    span = Bound(work(instance), "") if instance.is_sized else lower_bound(instance)
+    span = Bound(work(instance), BOUNDS[0][0]) if instance.is_sized else lower_bound(instance)
     alone = Alone.of(instance, int(instance.sizes[0].argmin()))
     first = alone.first
     last = alone.leave[0] + alone.w[0]  # when one micro-batch alone is over

@@ -177,7 +177,7 @@ def leads(order: Order, costs: Costs, v: int) -> Floats:
     if not isinstance(costs, SizedCosts):
         return found
     found = found * np.array(costs.scale)[np.stack((micro, second), 1)]
-    return np.where(spared(order, costs.spared)[:, None], 0.0, found) if costs.spared else found
+    return np.where(keeps_all(order, costs.spared)[1][:, None], 0.0, found) if costs.spared else found
 
 
 def own_lags(order: Order, rule: Rules, costs: Costs, v: int) -> Floats:
@@ -205,23 +205,17 @@ def own_times(order: Order, costs: SizedCosts, v: int) -> Floats:
         out[paired] = table[at, code[paired]] * share
     if costs.spared:
         again = per_stage(costs.again, order.placement.stages, v)[order.placement.stage_of]
-        held = spared(order, costs.spared)
+        held = keeps_all(order, costs.spared)[1]
         out -= np.where(held & np.isin(kind, (I, B)), again[rank, chunk] * scale[micro], 0.0)
         out -= np.where(held & (kind == PAIR), again[rank, back] * scale[second], 0.0)
     return out
 
 
 @lru_cache(maxsize=4)
-def spared(order: Order, count: int) -> npt.NDArray[np.bool_]:
-    """Return (N,) whether the backward of each op, or a forward's, runs nothing again: of as many forwards in a row as
-    a rank holds chunks at most, the first ``count`` keep all (options/recompute.py).
+def keeps_all(order: Order, count: int) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Return (N,) whether each op, and of a pair its backward half, is of a forward that keeps all: of as many forwards
+    in a row as a rank holds chunks at most, the first ``count`` do (options/recompute.py).
     """
-    return spared_halves(order, count)[1]
-
-
-@lru_cache(maxsize=4)
-def spared_halves(order: Order, count: int) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Return the same of each op's first half, and of its backward half where it is a pair."""
     rank, _, kind, chunk, micro, back, second = halves(order)
     makes, frees = np.isin(kind, (F, PAIR)), np.isin(kind, (B, W, PAIR))
     keeps = np.zeros((order.p, order.chunks, order.m), bool)

@@ -20,7 +20,7 @@ from backend.schedule.order.ops import PAIR, B, F, I, W
 from backend.schedule.order.order import Order, code_count, code_table, decode, micro_numbers
 from backend.schedule.order.repeats import no_phases
 from backend.schedule.order.weight_versions import weight_versions
-from backend.schedule.simulation.costs import spared_halves
+from backend.schedule.simulation.costs import keeps_all
 from backend.schedule.simulation.simulate import Timeline
 
 Floats = npt.NDArray[np.float64]
@@ -284,7 +284,7 @@ def _sized(timeline: Timeline, rank: int, take: Floats, back: Floats, whole: Flo
     rest = take[codes] - made
     if timeline.spared:
         span = slice(order.offsets[rank], order.offsets[rank + 1])
-        keeps, backward_keeps = (each[span] for each in spared_halves(order, timeline.spared))
+        keeps, backward_keeps = (each[span] for each in keeps_all(order, timeline.spared))
         made = np.where(keeps, np.where(kind == PAIR, whole[F * order.chunks + chunk], whole[codes]), made)
         rest = np.where(backward_keeps, 0.0, rest)
     return made * one + rest * two, back[codes] * two

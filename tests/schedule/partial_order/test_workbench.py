@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import permutations, product
 from typing import Any
 
 import pytest
@@ -180,3 +180,14 @@ def test_a_position_is_read_back_from_its_json():
 def test_an_incomplete_order_has_no_score():
     with pytest.raises(OrderError, match="no ops"):
         score(position(p=2, m=2))
+
+
+@pytest.mark.parametrize("p", [1, 3])
+def test_a_bound_of_different_micro_batches_holds_for_any_order_of_entry_and_names_its_argument(p: int) -> None:
+    empty = Position.from_json({"p": p, "m": 3, "sizes": [3.0, 0.5, 1.0]})
+    bound = makespan_bound(empty, True)
+    assert bound is not None
+    assert str(bound.name) == ("work" if p == 1 else "arrival, own work and the way back")
+    for entry in permutations(range(3)):
+        rows = [" ".join(f"{rank}F{k} {rank}B{k}" for k in entry) for rank in range(p)]
+        assert score(Position.from_json(empty.to_json() | {"rows": rows})).makespan >= bound.value * (1 - 1e-9)
