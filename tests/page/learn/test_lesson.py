@@ -196,6 +196,9 @@ def test_progress_and_answers_are_there_after_a_reload_and_in_the_list(open_less
     reload(page)
     for number in (1, 2, 3):  # what each tab kept
         expect(said(page, number)).to_contain_text("Right.")
+    page.locator("#fill").evaluate("node => node.scrollIntoView()")  # question 3 is of the next step
+    wait(page, "location.hash === '#fill'")
+    settle(page)
     page.get_by_role("link", name="Learn", exact=True).click()
     row = page.locator("[data-slug=bubble]")
     expect(row.locator(".lesson-progress")).to_contain_text("of 3")
