@@ -59,7 +59,8 @@ class Options(TypedDict, total=False):
         forward_only: Inference: forwards without backwards.
         frozen: Stages that are not trained: the first k, or a list.
         recompute: "none", "selective" or "full", or a word for each chunk.
-        recompute_at: Whether that waits for the gradient: "backward", or not: "ahead".
+        recompute_at: Whether that waits for the gradient: "backward", or not: "ahead"; or "bubble": only what exceeds p
+            micro-batches, in waits for any gradient.
         spared: Of the chunks that a device holds at once, how many keep all and recompute nothing.
         layers: Layers of each stage.
         sizes: Sizes of micro-batches that differ: one each, "lognormal:SIGMA:SEED" or "tokens:ALPHA:BETA:L,L,...".

@@ -134,7 +134,7 @@ def export(form: str, output: Path | None, seconds: float, **given: Any) -> None
 def _without_recomputation(spec: Spec) -> str:
     """Say what torch's CSV leaves out of a schedule that recomputes."""
     lost = [] if spec.recompute_at == "backward" else ["recomputation before the gradient arrives is not in it"]
-    lost += ["which micro-batches are spared is for the modules to choose"] if spec.spared else []
+    lost += ["which micro-batches recompute is for the modules to choose"] if spec.timing.recomputes_some else []
     whole = "torch's CSV names no recomputation: a backward includes it where your stage modules checkpoint"
     return "; ".join([whole, *lost])
 

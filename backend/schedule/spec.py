@@ -63,7 +63,7 @@ class Spec:
     one device; ``w_share``: the part of them that W still needs after I; ``lifo``: GPipe's backward from the last
     micro-batch to the first; ``forward_only``: inference, no backwards (families/forward_only.py); ``frozen``: the
     stages that are not trained, in rising order (options/frozen.py); ``recompute``: what runs again before the
-    backward, ``recompute_at`` whether it waits for the gradient, and ``spared`` how many of the chunks that a rank
+    backward, ``recompute_at`` when, and how much of it, and ``spared`` how many of the chunks that a rank
     holds at once run nothing again (recompute.py); ``layers`` of each stage (None: equal); ``sizes`` of the
     micro-batches where they differ, a list or a rule, ``fixed`` the share of an op that does not depend on them,
     and ``injection`` the order in which they enter (options/sizes.py), with those of ``replicas`` that wait for
@@ -183,7 +183,8 @@ class Spec:
     def timing(self) -> Costs:
         """Return the effective costs of ops, with every option applied."""
         if self.sizes is None:
-            return self.mean_timing.sized((1.0,) * self.m, 0.0) if self.spared else self.mean_timing
+            found = self.mean_timing
+            return found.sized((1.0,) * self.m, 0.0) if found.recomputes_some else found
         return self.timing_with(dealt(self.sizes, self.m, self.replicas, self.deal)[self.replica])
 
     def timing_with(self, sizes: Sequence[float]) -> SizedCosts:

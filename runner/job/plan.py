@@ -17,13 +17,15 @@ from backend.schedule.options.effective_costs import Options, fewer_on_the_last
 from backend.schedule.options.frozen import untrained
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
 from backend.schedule.order import wire
+from backend.schedule.order.op_columns import op_columns
 from backend.schedule.order.ops import PAIR, F, Pair
 from backend.schedule.order.order import Order
 from backend.schedule.order.weight_versions import weight_versions
 from backend.schedule.simulation.check import check
-from backend.schedule.simulation.costs import Costs, SizedCosts, copy_times, halves, keeps_all, leads
+from backend.schedule.simulation.costs import Costs, SizedCosts, copy_times, leads
 from backend.schedule.simulation.memory import peaks
 from backend.schedule.simulation.pace import default_unit_ms, mean_op
+from backend.schedule.simulation.recomputation import recomputation
 from backend.schedule.simulation.simulate import Timeline, simulate
 from backend.schedule.spec import Spec
 from runner import devices
@@ -124,7 +126,7 @@ def plan(run: Run, machine: Machine | None = None) -> JobPlan:
         raise RequestError("steps", run.steps, reason, limit=1, nearest=1)
     _limit_memory(training, order, device, machine.memory)
     copying = [] if order.copies is None else copy_times(order, costs, spec.v).tolist()
-    program = build(order, (timeline.end - timeline.start).tolist(), copying, _leads(order, spec))
+    program = build(order, (timeline.end - timeline.start).tolist(), copying, leads_of(order, spec))
     return JobPlan(
         program,
         timeline,
@@ -302,28 +304,35 @@ def _training(run: Run, spec: Spec, order: Order, shape: Shape, asynchronous: bo
         run.dtype,
         order.forward_only,
         spec.frozen or (),
-        spec.recompute_at == "ahead",
-        _spared(order, spec.spared),
+        spec.recompute_at != "backward",
+        _spared(order, spec.timing),
         sequences_of(timing.sizes, shape) if isinstance(timing := spec.timing, SizedCosts) else (),
     )
 
 
-def _spared(order: Order, count: int) -> frozenset[tuple[int, int]]:
+def _spared(order: Order, costs: Costs) -> frozenset[tuple[int, int]]:
     """Return the stages and micro-batches that save all."""
-    if not count:
+    if not costs.recomputes_some:
         return frozenset()
-    rank, _, kind, chunk, micro, *_ = halves(order)
-    mine = keeps_all(order, count)[0] & np.isin(kind, (F, PAIR))
+    rank, _, kind, chunk, micro, *_ = op_columns(order)
+    mine = recomputation(order, costs.spared, costs.within).keeps & np.isin(kind, (F, PAIR))
     stage = order.placement.stage_of[rank[mine], chunk[mine]]
     return frozenset(zip(stage.tolist(), micro[mine].tolist(), strict=True))
 
 
-def _leads(order: Order, spec: Spec) -> list[float]:
-    """Return the part of each op that runs before its gradient is there, in time units; [] for none."""
-    if spec.recompute_at != "ahead":
+def leads_of(order: Order, spec: Spec) -> list[tuple[float, tuple[int, int] | None]]:
+    """Return the part of each op that runs before its gradient is there, in time units, and the chunk and the
+    micro-batch of what runs again; [] for none.
+    """
+    if spec.recompute_at == "backward" or spec.recompute == "none":
         return []
-    found: list[float] = leads(order, spec.timing, spec.v).max(axis=1).tolist()
-    return found
+    _, _, kind, chunk, micro, back, second = op_columns(order)
+    again: list[tuple[int, int] | None] = [None] * len(order)
+    before = recomputation(order, spec.timing.spared, spec.timing.within).before
+    chunk, micro = np.where(kind == PAIR, back, chunk), np.where(kind == PAIR, second, micro)
+    for each in np.flatnonzero(before >= 0).tolist():
+        again[before[each]] = int(chunk[each]), int(micro[each])
+    return list(zip(leads(order, spec.timing, spec.v).max(axis=1).tolist(), again, strict=True))
 
 
 def _versions(order: Order) -> tuple[tuple[int, ...], ...]:

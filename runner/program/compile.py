@@ -66,18 +66,21 @@ class Program:
 
 
 def build(
-    order: Order, nominal: Sequence[float], copying: Sequence[float] = (), leading: Sequence[float] = ()
+    order: Order,
+    nominal: Sequence[float],
+    copying: Sequence[float] = (),
+    leading: Sequence[tuple[float, tuple[int, int] | None]] = (),
 ) -> Program:
     """Compile an order. `nominal` (ops,) are the durations of ops, rank after rank, `copying` (copies,) those of
-    copies, `leading` (ops,) the part of ops that runs before their gradient is there, all in time units. Raises
-    ProgramError."""
+    copies, `leading` (ops,) the part of ops that runs before their gradient is there, all in time units, with the chunk
+    and the micro-batch of what runs again. Raises ProgramError."""
     placement = order.placement
     ranks: list[RankProgram] = []
     durations, copy_durations = iter(nominal), iter(copying)
-    leads = iter(leading or [0.0] * len(order))
+    leads = iter(leading or [(0.0, None)] * len(order))
     for rank in range(order.p):
         steps = tuple(
-            Step(index, entry.text(), _tasks(order, rank, entry), float(next(durations)), float(next(leads)))
+            Step(index, entry.text(), _tasks(order, rank, entry), float(next(durations)), *next(leads))
             for index, entry in enumerate(order.row(rank))
         )
         stages = tuple(placement.stages_of(rank))

@@ -110,13 +110,14 @@ class OpTask:
 @dataclass(frozen=True, slots=True)
 class Step:
     """One op of a rank's row: one task, or two for an overlapped pair; `nominal` is in time units of the costs, and so
-    is `lead`, the part of it that runs before its gradient is there."""
+    is `lead`, the part of it that runs before its gradient is there: the forward of `again`, (chunk, micro-batch)."""
 
     index: int
     text: str
     tasks: tuple[OpTask, ...]
     nominal: float
     lead: float = 0.0
+    again: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,11 +25,13 @@ from runner.worker.executor import ActivationBytes, Pace, RankExecutor, StageOps
 
 @dataclass(frozen=True, slots=True)
 class LaunchedOp:
-    """A launched op: the events at which its stream was free, its inputs had arrived, and it was done; when the
-    messages among its inputs were started; and the bytes of activations alive after it.
+    """A launched op: the events at which its stream was free, had recomputed what needs no input, its inputs had
+    arrived, and it was done; when the messages among its inputs were started; and the bytes of activations alive after
+    it.
     """
 
     free: Event
+    again: Event
     start: Event
     end: Event
     messages: tuple[Time, ...]
@@ -62,7 +64,11 @@ class CudaExecutor(RankExecutor):
         sleep_until(zero)
         clock.relate()
         for step in self.program.steps:
-            free = clock.mark()
+            free = again = clock.mark()
+            if step.again is not None:
+                chunk, micro = step.again
+                self.stages[chunk].recompute_ahead(micro)
+                again = clock.mark()
             inputs, messages = self.collect(step)
             start = clock.mark()
             ledger.set_state(WORKING, step.index)
@@ -72,7 +78,7 @@ class CudaExecutor(RankExecutor):
                 if task.output_transfer is not None and result is not None:
                     self.deliver(task.output_transfer, result, 0)
             del inputs, results
-            self.launched.append(LaunchedOp(free, start, end, tuple(messages), self.memory.live))
+            self.launched.append(LaunchedOp(free, again, start, end, tuple(messages), self.memory.live))
             while self.launched and self.launched[0].end.query():
                 self.record(self.launched.popleft())
         for op in self.launched:
@@ -101,7 +107,8 @@ class CudaExecutor(RankExecutor):
         return inputs, messages
 
     def record(self, op: LaunchedOp) -> None:
-        """Record an op that has happened."""
-        free, start, end = (self.clock.time(event) for event in (op.free, op.start, op.end))
+        """Record an op that has happened; what it recomputed as if that had ended when its inputs came."""
+        free, again, arrived, end = (self.clock.time(event) for event in (op.free, op.again, op.start, op.end))
+        start = arrived - (again - free)
         self.ledger.record(start if op.messages else free, start, end, start - free if op.messages else 0, op.live)
-        self.posted += [(posted, free, start) for posted in op.messages]
+        self.posted += [(posted, again, arrived) for posted in op.messages]

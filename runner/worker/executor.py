@@ -126,7 +126,7 @@ class RankExecutor:
         for each in self.beside:
             each.issue(0, zero)
         for step in self.program.steps:
-            early = self.recompute_ahead(step, synchronize) if step.lead > 0 else 0
+            early = self.recompute_ahead(step, synchronize) if step.again is not None else 0
             inputs, ready, waited = self.collect_inputs(step, end)
             ledger.set_state(WORKING, step.index)
             start = now()
@@ -151,15 +151,15 @@ class RankExecutor:
         ledger.set_state(FINISHED, len(self.program.steps) - 1)
 
     def recompute_ahead(self, step: Step, synchronize: Callable[[], None]) -> int:
-        """Run again what a step's backward needs, before its gradient is there; returns how many ns that took."""
+        """Run again what this backward or a later one needs, before the step's gradient is there; returns how many ns
+        that took."""
+        assert step.again is not None
+        chunk, micro = step.again
+        if self.lane is not None and self.lane.reloads(chunk, micro):
+            self.lane.wait_for_reload(chunk, micro)
         began = now()
-        for task in step.tasks:
-            if task.kind in GRADIENTS:
-                if self.lane is not None and self.lane.reloads(task.chunk, task.micro):
-                    self.lane.wait_for_reload(task.chunk, task.micro)
-                    began = now()
-                self.ledger.set_state(WORKING, step.index)
-                self.stages[task.chunk].recompute_ahead(task.micro)
+        self.ledger.set_state(WORKING, step.index)
+        self.stages[chunk].recompute_ahead(micro)
         synchronize()
         return now() - began
 

@@ -134,7 +134,7 @@ def test_an_export_to_torch_says_what_its_csv_leaves_out_of_recomputation() -> N
     asked = ("--recompute", "full", "--recompute-at", "ahead", "--spared", "2")
     done = call("export", "1f1b", "--format", "torch-csv", *asked)
     assert (done.stdout, plain.stderr) == (plain.stdout, "")
-    for words in ("checkpoint", "before the gradient arrives", "spared"):
+    for words in ("checkpoint", "before the gradient arrives", "which micro-batches recompute"):
         assert words in done.stderr
 
 

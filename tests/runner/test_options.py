@@ -175,6 +175,12 @@ def test_recomputation_keeps_less_and_gives_the_same_gradients(runner: RunnerPro
         assert some["activations"]["peak_bytes"][0] > peaks[2][0], (
             "rank 0 keeps all of one, while it recomputes another"
         )
+        deep = {"family": "interleaved", "p": 2, "m": 4, "v": 2, "layers": [2, 1, 2, 1]}
+        full = deep | {"recompute": "full", "recompute_at": "bubble"}
+        plain, bubble = (verified(runner.run(spec=each, mode="free", model=options)) for each in (deep, full))
+        held, kept = (each["activations"]["peak_bytes"] for each in (plain, bubble))
+        assert bubble["loss"] == plain["loss"]
+        assert (kept[0] < held[0], kept[1]) == (True, held[1]), "rank 0 recomputes what exceeds two micro-batches"
     assert len(losses) == 1
     assert all(none > selective > full for none, selective, full in zip(*peaks, strict=True)), peaks
 

@@ -18,9 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from backend.schedule.order.dependencies import rules_of
+from backend.schedule.order.op_columns import op_columns
 from backend.schedule.order.ops import PAIR, B, F, I, S, T, W
 from backend.schedule.order.order import Order, code_table
-from backend.schedule.simulation.costs import Cost, Costs, SizedCosts, durations, halves, leads, own_times, per_stage
+from backend.schedule.simulation.costs import Cost, Costs, SizedCosts, durations, leads, own_times, per_stage
 from backend.schedule.simulation.message_flow import producers
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import Floats, Timeline, replay, simulate
@@ -95,7 +96,8 @@ def calibrate(measured: Timeline, v: int = 1, planned: Costs = _EVEN) -> Calibra
     gradient.
     """
     again = _again(measured, planned, v)
-    early: Costs = Costs(again=again, lead=0.0 if planned.lead == 0.0 else again, spared=planned.spared)
+    some = {"spared": planned.spared, "within": planned.within}
+    early: Costs = Costs(again=again, lead=0.0 if planned.lead == 0.0 else again, **some)
     if isinstance(planned, SizedCosts):
         early = early.sized(planned.sizes, planned.fixed)
     begin, comm = _begun(measured, early, v)
@@ -104,7 +106,7 @@ def calibrate(measured: Timeline, v: int = 1, planned: Costs = _EVEN) -> Calibra
         costs = _sized_costs(measured, spent, comm, v, planned)
     else:
         costs = _costs(measured, spent, comm, v)
-    costs = replace(costs, again=early.again, lead=early.lead, spared=early.spared)
+    costs = replace(costs, again=early.again, lead=early.lead, **some)
     copying = measured.copy_end - measured.copy_start
     own = replay(measured.order, _own(measured, begin), replace(early, comm=comm), copying, v)
     zero = float(measured.start.min())
@@ -126,7 +128,7 @@ def _fixed(measured: Timeline, spent: Floats, sizes: Sequence[float]) -> float:
     their kind in their stage; pairs, which are of two, do not count.
     """
     order = measured.order
-    rank, _, kind, chunk, micro, *_ = halves(order)
+    rank, _, kind, chunk, micro, *_ = op_columns(order)
     group = kind * order.placement.stages + order.placement.stage_of[rank, chunk]
     one = np.isin(kind, (F, I, W, B))
     if not one.any() or len(set(sizes)) == 1:
@@ -143,7 +145,7 @@ def _again(measured: Timeline, planned: Costs, v: int) -> Cost:
     """Return how much of the backwards of each stage runs the forward again, where that matters, else 0: of a measured
     op the part that is planned.
     """
-    if planned.lead == 0.0 and not planned.spared:
+    if planned.lead == 0.0 and not planned.recomputes_some:
         return 0.0
     order = measured.order
     kind, chunk, back = code_table(order.chunks)[order.codes].T

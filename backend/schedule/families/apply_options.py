@@ -63,7 +63,7 @@ def validate(spec: Spec, family: Family) -> None:
         )
         raise SpecError("recompute", list(spec.recompute), text, nearest=spec.recompute[0])
     if spec.recompute_at != "backward":
-        _validate_ahead(spec)
+        _validate_time(spec, family)
     if spec.spared:
         _validate_spared(spec, family)
     if spec.recompute != "none":
@@ -147,11 +147,27 @@ def _validate_length(spec: Spec, name: str) -> None:
     raise SpecError(name, list(modes), text, limit=spec.v, nearest=nearest)
 
 
-def _validate_ahead(spec: Spec) -> None:
-    """Raise SpecError unless there is something to run ahead of a gradient."""
+def _validate_time(spec: Spec, family: Family) -> None:
+    """Raise SpecError unless there is something to run ahead of a gradient, and, where that is some of it only, nothing
+    else depends on which.
+    """
+    nearest = "ahead"
     if spec.recompute == "none":
         text = message("schedule.nothing_to_recompute", "recompute_at affects recomputation only; leave it out")
-        raise SpecError("recompute_at", spec.recompute_at, text, nearest="backward")
+        nearest = "backward"
+    elif spec.recompute_at != "bubble":
+        return
+    elif family.problem is not None:
+        text = message("schedule.bubble_of_searched", "a search takes backwards that are alike; recompute ahead")
+    elif spec.offload != "none":
+        text = message("schedule.bubble_and_offload", "copies are of what every micro-batch keeps; recompute ahead")
+    elif not isinstance(spec.recompute, str):
+        text = message("schedule.bubble_of_all_chunks", "every chunk recomputes in the bubble; give recompute one word")
+    elif spec.spared:
+        text = message("schedule.bubble_spares", "in the bubble there is room for what is kept; leave spared out")
+    else:
+        return
+    raise SpecError("recompute_at", spec.recompute_at, text, nearest=nearest)
 
 
 def _validate_spared(spec: Spec, family: Family) -> None:

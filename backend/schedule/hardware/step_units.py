@@ -132,7 +132,8 @@ def step_units(found: Estimate, spec: Spec, timeline: Timeline) -> StepUnits:
     if weights is None:  # of a weight version that is stashed, in micro-batches' activations
         family = FAMILIES.get(spec.family)  # an imported order is none of them
         weights = found.options.weights if family is not None and family.asynchronous else 0.0
-    restored = min(1.0, spec.p * spec.v / model.layers)  # one layer of a chunk at a time
+    # one layer of a chunk at a time, but all of it where no backward follows at once
+    restored = min(1.0, spec.p * spec.v / model.layers) if spec.recompute_at == "backward" else 1.0
     placement = timeline.order.placement
     sizes, outputs = chunk_sizes(found.footprint, placement, spec.v)
     parts_kept = kept + (1.0 - np.array(kept)) * outputs  # recomputation is of layers

@@ -118,11 +118,12 @@ def _with_recomputation(costs: Costs, options: Options) -> Costs:
     if options.recompute == "none":
         return costs
     F, I, R = costs.F, costs.I, costs.R
-    ahead = options.recompute_at == "ahead"
+    early = options.recompute_at != "backward"
+    some = {"spared": options.spared, "within": options.p * options.v if options.recompute_at == "bubble" else 0}
     if isinstance(options.recompute, str) and not isinstance(F, tuple) and not isinstance(R, tuple):
         assert not isinstance(I, tuple)
         more = RECOMPUTE[options.recompute].extra * F if R is None else R
-        return replace(costs, I=I + more, again=more, lead=more if ahead else 0.0, spared=options.spared)
+        return replace(costs, I=I + more, again=more, lead=more if early else 0.0, **some)
     forward, gradient = (_each(cost, options) for cost in (F, I))
     modes = of_stages(options.recompute, len(forward))
     if R is None:
@@ -130,9 +131,9 @@ def _with_recomputation(costs: Costs, options: Options) -> Costs:
     else:
         given = _each(R, options)
         again = tuple(0.0 if mode == "none" else r for mode, r in zip(modes, given, strict=True))
-    lead = again if ahead else 0.0
+    lead = again if early else 0.0
     whole = tuple(i + r for i, r in zip(gradient, again, strict=True))
-    return replace(costs, I=whole, again=again, lead=lead, spared=options.spared)
+    return replace(costs, I=whole, again=again, lead=lead, **some)
 
 
 def _with_head(costs: Costs, options: Options, s: float, t: float) -> Costs:

@@ -8,6 +8,11 @@ what runs again.
 What runs again needs the forward's input, not the gradient. *ahead* (Mario, Liu et al., PPoPP 2025) begins it before
 the gradient arrives, so that it fills a wait; the op that uses it follows at once.
 
+In the *bubble* (MindSpeed's ``--recompute-in-bubble`` for interleaved schedules) a rank recomputes only what keeps it
+within p micro-batches' activations: where an op would exceed them, the forward runs again whose backward is furthest.
+Once a rank has run its last forward it waits for gradients, and in front of each backward it runs one of these forwards
+again if there is room; the others run again in front of their own backwards, as ahead.
+
 *spared* micro-batches keep all: of as many forwards in a row as a rank holds chunks at most, the first few. That is
 Megatron-LM's ``--num-microbatches-with-partial-activation-checkpoints``: a rank with fewer micro-batches in flight has
 room for all that they keep.
@@ -39,6 +44,9 @@ MODES = {
 TIMES: dict[str, str] = {
     "backward": message("schedule.recompute_backward", "with the backward, once the gradient is there"),
     "ahead": message("schedule.recompute_ahead", "before the backward, while its rank waits for the gradient"),
+    "bubble": message(
+        "schedule.recompute_bubble", "only what exceeds p micro-batches, while its rank waits for any gradient"
+    ),
 }
 KEPT = {name: mode.kept for name, mode in MODES.items()}
 

@@ -153,6 +153,9 @@ def _options(spec: Spec, memory: Any) -> tuple[tuple[float, ...] | None, str, st
     if not isinstance(recompute, str):
         text = message("workbench.one_recompute", "a position recomputes all chunks alike")
         raise SpecError("recompute", list(recompute), text, nearest="full")
+    if spec.recompute_at == "bubble":
+        text = message("workbench.no_bubble", "what exceeds p micro-batches is known of a whole order; recompute ahead")
+        raise SpecError("recompute_at", "bubble", text, nearest="ahead")
     if memory is not None and (sizes is not None or recompute != "none"):
         text = message(
             "workbench.limit_of_even", "a position with sizes or recomputation has no limit; leave memory out"

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from backend.schedule.order.dependencies import Rules
-from backend.schedule.order.ops import KINDS, PAIR, B, F, I, W
-from backend.schedule.order.order import Order, code_count, code_table, decode, micro_numbers
+from backend.schedule.order.op_columns import op_columns
+from backend.schedule.order.ops import KINDS, PAIR, B, F, I
+from backend.schedule.order.order import Order, code_count, decode
 from backend.schedule.order.placement import Placement
+from backend.schedule.simulation.recomputation import recomputation
 
 Cost = float | tuple[float, ...]
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
-EFFECTIVE = ("again", "lead", "spared")
+EFFECTIVE = ("again", "lead", "spared", "within")
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,13 @@ class Costs:
     """Of effective costs: the part of I for which an op needs no gradient, the recomputation that runs ahead of it."""
     spared: int = 0
     """Of effective costs: how many of the chunks that a rank holds at once keep all (options/recompute.py)."""
+    within: int = 0
+    """Of effective costs: of how many chunks a rank keeps all at most, and recomputes the others; 0: of any number."""
+
+    @property
+    def recomputes_some(self) -> bool:
+        """Return whether only some micro-batches recompute."""
+        return self.spared > 0 or self.within > 0
 
     @property
     def uniform(self) -> bool:
@@ -142,47 +150,25 @@ def lags(rule: Rules, placement: Placement, costs: Costs, v: int) -> Floats:
     return hops if costs.lead == 0.0 else hops - _leads(placement, costs, v)
 
 
-class Halves(NamedTuple):
-    """Of each op of an order, (N,) each: its rank, code, kind and chunk, its micro-batch, counted over both streams,
-    and of a pair the chunk and the micro-batch of its backward half.
-    """
-
-    rank: Ints
-    code: Ints
-    kind: Ints
-    chunk: Ints
-    micro: Ints
-    back: Ints
-    second: Ints
-
-
-@lru_cache(maxsize=1)  # a search of the order of entry times one order thousands of times
-def halves(order: Order) -> Halves:
-    """Return which micro-batches each op of an order is of."""
-    rank = np.repeat(np.arange(order.p), np.diff(order.offsets))
-    kind, chunk, back = code_table(order.chunks)[order.codes].T
-    numbers = [micro_numbers(order, each) for each in range(order.p)]
-    first, second = (np.concatenate(each).astype(np.int64) for each in zip(*numbers, strict=True))
-    shift = order.n * order.placement.stream_of
-    kind, chunk, back = (each.astype(np.int64) for each in (kind, chunk, back))
-    return Halves(
-        rank, order.codes.astype(np.int64), kind, chunk, first + shift[rank, chunk], back, second + shift[rank, back]
-    )
-
-
 def leads(order: Order, costs: Costs, v: int) -> Floats:
     """Return (N, 2): how long before each half's input arrives each op may begin."""
-    rank, code, _, _, micro, _, second = halves(order)
+    rank, code, kind, _, micro, _, second = op_columns(order)
     found: Floats = _leads(order.placement, costs, v)[rank, code]
     if not isinstance(costs, SizedCosts):
         return found
     found = found * np.array(costs.scale)[np.stack((micro, second), 1)]
-    return np.where(keeps_all(order, costs.spared)[1][:, None], 0.0, found) if costs.spared else found
+    if not costs.recomputes_some:
+        return found
+    before = recomputation(order, costs.spared, costs.within).before
+    again = np.flatnonzero(before >= 0)
+    moved = np.zeros_like(found)
+    moved[before[again], (kind[before[again]] == PAIR).astype(int)] = found[again].max(axis=1)
+    return moved
 
 
 def own_lags(order: Order, rule: Rules, costs: Costs, v: int) -> Floats:
     """Return (N, 2): what ``lags`` are for each op of an order."""
-    rank, code, *_ = halves(order)
+    rank, code, *_ = op_columns(order)
     hops: Floats = (rule.hops * np.float64(costs.comm))[rank, code]
     return hops if costs.lead == 0.0 else hops - leads(order, costs, v)
 
@@ -192,7 +178,7 @@ def own_times(order: Order, costs: SizedCosts, v: int) -> Floats:
     the size of its own micro-batch, in the proportion of its own time to theirs.
     """
     table, chunks = durations(order.placement, costs.of_size_one, v), order.chunks
-    rank, code, kind, chunk, micro, back, second = halves(order)
+    rank, code, kind, chunk, micro, back, second = op_columns(order)
     scale = np.array(costs.scale)
     out: Floats = table[rank, code] * scale[micro]
     paired = np.flatnonzero(kind == PAIR)
@@ -203,29 +189,22 @@ def own_times(order: Order, costs: SizedCosts, v: int) -> Floats:
         with np.errstate(invalid="ignore", divide="ignore"):
             share = np.where(forward + backward > 0.0, both / (forward + backward), 1.0)
         out[paired] = table[at, code[paired]] * share
-    if costs.spared:
-        again = per_stage(costs.again, order.placement.stages, v)[order.placement.stage_of]
-        held = keeps_all(order, costs.spared)[1]
-        out -= np.where(held & np.isin(kind, (I, B)), again[rank, chunk] * scale[micro], 0.0)
-        out -= np.where(held & (kind == PAIR), again[rank, back] * scale[second], 0.0)
-    return out
+    return _moved(order, costs, v, out) if costs.recomputes_some else out
 
 
-@lru_cache(maxsize=4)
-def keeps_all(order: Order, count: int) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Return (N,) whether each op, and of a pair its backward half, is of a forward that keeps all: of as many forwards
-    in a row as a rank holds chunks at most, the first ``count`` do (options/recompute.py).
+def _moved(order: Order, costs: SizedCosts, v: int, times: Floats) -> Floats:
+    """Return (N,) the times of ops, each of a backward with its recomputation, where only some recompute, and some in
+    front of another op.
     """
-    rank, _, kind, chunk, micro, back, second = halves(order)
-    makes, frees = np.isin(kind, (F, PAIR)), np.isin(kind, (B, W, PAIR))
-    keeps = np.zeros((order.p, order.chunks, order.m), bool)
-    for each, (low, high) in enumerate(pairwise(order.offsets.tolist())):
-        made, freed = np.cumsum(makes[low:high]), np.cumsum(frees[low:high])
-        held = int((made - np.append(0, freed[:-1])).max(initial=1))
-        mine = low + np.flatnonzero(makes[low:high])
-        keeps[each, chunk[mine], micro[mine]] = np.arange(len(mine)) % held < count
-    first = keeps[rank, chunk, np.clip(micro, 0, order.m - 1)]
-    return first, np.where(kind == PAIR, keeps[rank, back, np.clip(second, 0, order.m - 1)], first)
+    rank, _, kind, chunk, micro, back, second = op_columns(order)
+    backward, pair, here = np.isin(kind, (I, B, PAIR)), kind == PAIR, np.arange(len(order))
+    per_chunk = per_stage(costs.again, order.placement.stages, v)[order.placement.stage_of]
+    again = per_chunk[rank, np.where(pair, back, chunk)] * np.array(costs.scale)[np.where(pair, second, micro)]
+    before = recomputation(order, costs.spared, costs.within).before
+    out = times - np.where(backward & (before != here), again, 0.0)
+    away = np.flatnonzero((before >= 0) & (before != here))
+    out[before[away]] += again[away]
+    return out
 
 
 def copy_times(order: Order, costs: Costs, v: int) -> Floats:

@@ -20,7 +20,6 @@ from backend.schedule.order.ops import PAIR, B, F, I, W
 from backend.schedule.order.order import Order, code_count, code_table, decode, micro_numbers
 from backend.schedule.order.repeats import no_phases
 from backend.schedule.order.weight_versions import weight_versions
-from backend.schedule.simulation.costs import keeps_all
 from backend.schedule.simulation.simulate import Timeline
 
 Floats = npt.NDArray[np.float64]
@@ -254,7 +253,7 @@ def curve(
     if timeline.sizes is None:
         take, back = take[order.codes[span]], back[order.codes[span]]
     else:
-        whole = changes(order, w_share, 1.0, restored, rank, sizes)[0][:, 1] if timeline.spared else take
+        whole = changes(order, w_share, 1.0, restored, rank, sizes)[0][:, 1] if timeline.recomputation else take
         take, back = _sized(timeline, rank, take, back, whole)
     stash = np.zeros(len(take))
     if weights > 0.0:
@@ -271,7 +270,7 @@ def curve(
 def _sized(timeline: Timeline, rank: int, take: Floats, back: Floats, whole: Floats) -> tuple[Floats, Floats]:
     """Return what each op of a rank allocates and frees: that of its code, ``take``, ``back`` (codes,), times the size
     of its micro-batch. Of a pair the forward allocates what its chunk's forwards do, the backward the rest. Of a
-    micro-batch that keeps all an op allocates ``whole``.
+    micro-batch that keeps all an op allocates ``whole``; what runs again is allocated where it does.
     """
     order, sizes = timeline.order, np.array(timeline.sizes)
     codes = order.codes[order.offsets[rank] : order.offsets[rank + 1]]
@@ -282,12 +281,16 @@ def _sized(timeline: Timeline, rank: int, take: Floats, back: Floats, whole: Flo
     two = np.where(kind == PAIR, sizes[second + shift[other]], one)
     made = np.where(kind == PAIR, take[F * order.chunks + chunk], take[codes])
     rest = take[codes] - made
-    if timeline.spared:
-        span = slice(order.offsets[rank], order.offsets[rank + 1])
-        keeps, backward_keeps = (each[span] for each in keeps_all(order, timeline.spared))
+    rest = rest * two
+    if timeline.recomputation:
+        low, high = order.offsets[rank : rank + 2].tolist()
+        keeps, backward_keeps, before = (each[low:high] for each in timeline.recomputation)
         made = np.where(keeps, np.where(kind == PAIR, whole[F * order.chunks + chunk], whole[codes]), made)
-        rest = np.where(backward_keeps, 0.0, rest)
-    return made * one + rest * two, back[codes] * two
+        away = np.flatnonzero((before >= 0) & (before != np.arange(low, high)))
+        rest, moved = np.where(backward_keeps, 0.0, rest), rest[away]
+        rest[away] = 0.0
+        rest[before[away] - low] += moved
+    return made * one + rest, back[codes] * two
 
 
 def _with_copies(timeline: Timeline, rank: int, times: Floats, moves: Floats, kept: Floats) -> tuple[Floats, Floats]:

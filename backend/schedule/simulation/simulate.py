@@ -27,6 +27,7 @@ from backend.schedule.simulation.costs import (
     wire_times,
 )
 from backend.schedule.simulation.lanes import jobs_of, through_messages
+from backend.schedule.simulation.recomputation import recomputation
 from backend.schedule.simulation.timeline import NOTHING, Floats, Timeline
 
 __all__ = ["NOTHING", "Floats", "Timeline", "advance", "raise_deadlock", "replay", "simulate"]
@@ -200,7 +201,8 @@ def advance(order: Order, costs: Costs, v: int) -> tuple[Timeline, npt.NDArray[n
     beside = NOTHING if order.copies is None else copy_times(order, costs, v), wire_times(order, costs)
     if isinstance(costs, SizedCosts):
         timeline, at, done = _advance(order, _NO_COSTS, own_times(order, costs, v), costs, v, *beside)
-        return replace(timeline, sizes=costs.sizes, spared=costs.spared), at, done
+        again = recomputation(order, costs.spared, costs.within) if costs.recomputes_some else None
+        return replace(timeline, sizes=costs.sizes, recomputation=again), at, done
     return _advance(order, durations(order.placement, costs, v), NOTHING, costs, v, *beside)
 
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from backend.schedule import jit
 from backend.schedule.order.order import Order
+from backend.schedule.simulation.recomputation import Recomputation
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -22,7 +23,7 @@ class Timeline:
     """Start and end of every op of an order, planned or measured: ``start``, ``end`` (N,), laid out as
     ``order.codes``; ``copy_start``, ``copy_end`` (C,) as ``order.copies``, ``sent``, ``arrived`` (J,) as
     ``order.messages``: when each end of a message was on its stream; ``sizes`` of the micro-batches where they differ
-    (options/sizes.py), and of the chunks that a rank holds at once how many are ``spared`` recomputation.
+    (options/sizes.py), and what runs again where only some micro-batches recompute.
     """
 
     order: Order
@@ -33,7 +34,7 @@ class Timeline:
     sent: Floats = field(default_factory=lambda: NOTHING)
     arrived: Floats = field(default_factory=lambda: NOTHING)
     sizes: tuple[float, ...] | None = field(default=None, kw_only=True)
-    spared: int = field(default=0, kw_only=True)
+    recomputation: Recomputation | None = field(default=None, kw_only=True)
 
     def rank(self, rank: int) -> tuple[Floats, Floats]:
         """Return start and end of one rank's ops."""

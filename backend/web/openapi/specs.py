@@ -43,7 +43,7 @@ TABLE: dict[str, tuple[Schema, str]] = {
         "stages that are not trained: the number of first stages, or a list of stages such as `0,2` (`1*0`: stage 0)",
     ),
     "recompute": (choice(RECOMPUTE, "none"), f"Part of the forward that runs again before the backward. {BY_CHUNK}"),
-    "recompute_at": (choice(TIMES, Spec.recompute_at), "whether it waits for the gradient; with `recompute` only"),
+    "recompute_at": (choice(TIMES, Spec.recompute_at), "when it runs again, and how much; with `recompute` only"),
     "spared": (
         whole(0, MOST_SPARED, 0),
         "of the chunks that a rank holds at once, how many run nothing again; with `recompute` only",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backend.schedule.options.recompute import MODES, TIMES
+from backend.schedule.options.recompute import MODES
 from backend.schedule.order.placement import NAMED as PLACEMENTS
 from backend.schedule.partial_order.position import LIMITS
 from backend.schedule.partial_order.score import METRICS
@@ -39,7 +39,7 @@ SIZES: Fields = {
     "memory": nullable(float),
     "sizes": nullable(array(float)),
     "recompute": choice(MODES),
-    "recompute_at": choice(TIMES),
+    "recompute_at": choice(("backward", "ahead")),
 }
 ROWS = described(array(str), "the ops of each rank, as texts with spaces between")
 HEAD: Fields = {

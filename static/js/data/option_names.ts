@@ -29,6 +29,10 @@ export function modesName(modes: Modes) {
   return runs.map(([mode, count]) => (count > 1 ? `${count}×` : "") + named(names, mode)).join("/");
 }
 
+/** When what is dropped is computed again. */
+export const againName = (value: string) =>
+  named({ backward: t("with the backward"), ahead: t("ahead of gradient"), bubble: t("in the bubble") }, value);
+
 /** Families by group, both in the order of the list. */
 export function familyGroups(families: Family[]): { title: string; families: Family[] }[] {
   const groups = new Map<string, Family[]>();

@@ -30,8 +30,17 @@ export function withField(spec: Spec, name: string, value: unknown): Spec {
   const next = { ...spec, [name]: value };
   const spelled = PER_CHUNK.includes(name) ? inWords(next) : next;
   if (spelled.recompute === "none") return { ...spelled, recompute_at: "backward", spared: 0 };
-  return spelled.offload === "none" ? spelled : { ...spelled, spared: 0 };
+  const again = spelled.recompute_at === "bubble" && !takesBubble(spelled, null) ? "ahead" : spelled.recompute_at;
+  return {
+    ...spelled,
+    recompute_at: again,
+    spared: spelled.offload !== "none" || again === "bubble" ? 0 : spelled.spared,
+  };
 }
+
+/** Whether only what exceeds p micro-batches may be recomputed. */
+export const takesBubble = (spec: Spec, family: Family | null) =>
+  typeof spec.recompute === "string" && spec.offload === "none" && !family?.searched;
 
 /** Without streams, and without what depends on them. */
 const inAir = (spec: Spec): Spec => ({
@@ -71,7 +80,12 @@ export function applicable(family: Family | null, spec: Spec) {
   if (spec.offload !== "none") names.add("O");
   if (family.asynchronous) names.add("weights");
   if (spec.streams !== "none") names.add("wire");
-  if (spec.recompute !== "none" && spec.offload === "none" && !family.searched) names.add("spared");
+  if (
+    spec.recompute !== "none" &&
+    spec.recompute_at !== "bubble" &&
+    takesBubble({ ...spec, recompute: "full" }, family)
+  )
+    names.add("spared");
   names.add("layers");
   names.add("sizes");
   if (spec.sizes !== null) names.add("fixed").add("replicas");
@@ -117,6 +131,7 @@ export function moveTo(spec: Spec, from: Family | null, to: Family): Spec {
     order: null,
     vocabulary: spread ? spec.vocabulary : "plain",
     offload,
+    recompute_at: to.searched && spec.recompute_at === "bubble" ? "ahead" : spec.recompute_at,
     spared: to.searched || offload !== "none" ? 0 : sized.spared,
     shared_link: offload !== "none" && spec.shared_link,
     layers: v === spec.v ? spec.layers : null,

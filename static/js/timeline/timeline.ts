@@ -9,6 +9,7 @@ import { flagged } from "./interact/marks.ts";
 import { createMinimap } from "./interact/minimap.ts";
 import { drawPlayhead, drawTrace } from "./draw/overlay.ts";
 import { messageAt, drawMessages } from "./draw/messages.ts";
+import * as measuredOps from "./draw/measured_ops.ts";
 import { paintLabelsAhead, paintOps } from "./draw/ops.ts";
 import { residualScale } from "../data/matched_plan.ts";
 import { preparePyramids } from "../data/binned_orders.ts";
@@ -246,7 +247,7 @@ export class Timeline {
     const ctx = begin(on, colour("surface"));
     drawGrid(scene, ctx, height);
     paintStrips(scene, ctx, on.dpr, height);
-    paintOps(scene, ctx, on.dpr);
+    paintOps(scene, ctx, on.dpr, measuredOps);
     drawMessages(scene, ctx, height);
     drawRanks(scene, ctx);
     drawAxis(scene, ctx, width, flagged(scene, ctx, this.store.get().view.marks));

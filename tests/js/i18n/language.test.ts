@@ -60,7 +60,7 @@ const PROGRAM: Record<string, string[]> = {
   "panels/charts/cube_paint.ts": ["system-ui", "{}px ", "<"],
   "core/drawing/picture.ts": ["Helvetica", "<"],
   "core/explain/mathml.ts": ["<"],
-  "core/schedule/formula.ts": ["{} if {} else"], // a formula as the server writes it
+  "core/families/formula.ts": ["{} if {} else"], // a formula as the server writes it
   "core/schedule/wire.ts": [""], // what only a broken server could send, reported as a server that does not answer
   "core/explain/papers.ts": [""], // titles and authors stay as they are
   "panels/help/glossary.ts": ["Chimera, DualPipe, DualPipeV"], // names of schedules

@@ -2,7 +2,7 @@
 // order. Case: {"wire": base64, "own": bool, "laws": [...], "link": query, "defaults": spec, "natural": {family: v}};
 // own: the order is not that of the wire but the one that the page constructs, where it can. Float arrays go back as
 // base64 of their bytes, so that no digit is lost.
-import { evaluateLaw, speaks, vars } from "../../../static/js/core/schedule/formula.ts";
+import { evaluateLaw, speaks, vars } from "../../../static/js/core/families/formula.ts";
 import { curve, holding, peakInFlight, peakMemory } from "../../../static/js/core/schedule/memory.ts";
 import { figures } from "../../../static/js/core/schedule/metrics.ts";
 import { wasShortened } from "../../../static/js/core/schedule/periodic.ts";

@@ -281,6 +281,16 @@ def test_messages_on_streams_are_drawn_explained_and_stay_in_the_link(open_page:
     assert "receives" not in page.url
 
 
+def test_a_forward_runs_again_in_the_bubble_in_front_of_another_backward(open_page: Open) -> None:
+    page = open_page("?family=interleaved&p=4&m=8&v=2&recompute=full&recompute_at=bubble&sel=0B2")
+    expect(figure(page, "Step time")).to_have_text("28.5")  # as without recomputation
+    expect(figure(page, "Peak memory")).to_have_text("4.0882")
+    expect(page.locator("#card")).to_contain_text("Runs 0F4 again first, for 0.5.")
+    expect(page.locator("#legend")).to_contain_text("forward that runs again")
+    page.select_option("#recompute-at", "backward")
+    expect(page.locator("#card")).to_contain_text("Runs 0F2 again first, for 0.5.")
+
+
 def test_replicas_wait_for_the_slowest_and_a_click_on_one_shows_it(open_page: Open) -> None:
     page = open_page("?family=1f1b&p=2&m=2&sizes=4,4,1,1&replicas=2")
     expect(figure(page, "Step time")).to_have_text("36")
@@ -298,18 +308,20 @@ def test_replicas_wait_for_the_slowest_and_a_click_on_one_shows_it(open_page: Op
 def test_recomputation_runs_ahead_of_the_gradient_and_stays_in_the_link(open_page: Open) -> None:
     page = open_page("?family=1f1b&p=4&m=8&recompute=full")
     expect(figure(page, "Step time")).to_have_text("44")
-    page.get_by_label("Recompute while waiting for the gradient").check()
+    page.select_option("#recompute-at", "ahead")
     expect(figure(page, "Step time")).to_have_text("41")
     expect(page.locator("#law")).to_contain_text("matches the simulation")
     wait_url(page, "recompute_at=ahead")
-    page.get_by_label("Recompute while waiting for the gradient").uncheck()
+    page.select_option("#recompute-at", "backward")
     page.fill("#field-spared", "4")
     page.press("#field-spared", "Enter")
     expect(figure(page, "Step time")).to_have_text("33")  # no device holds more than four
     wait_url(page, "spared=4")
     reload(page, "window.bubbleline && bubbleline.state().plans[0]?.figures?.makespan === 33")
     expect(page.locator("#field-spared")).to_have_value("4")
+    page.select_option("#recompute-at", "bubble")
+    expect(page.locator("#field-spared")).to_be_hidden()
+    wait_url(page, "recompute_at=bubble")
     page.select_option("#recompute", "none")
     expect(figure(page, "Step time")).to_have_text("33")
-    expect(page.locator("#field-spared")).to_be_hidden()
     wait(page, "!/recompute|spared/.test(location.search)")

@@ -11,6 +11,7 @@ import torch
 
 from backend.schedule.families import registry
 from backend.schedule.simulation.simulate import simulate
+from runner.job.plan import leads_of
 from runner.program.compile import build
 from runner.telemetry.clock import now
 from runner.telemetry.event_clock import EventClock
@@ -19,7 +20,7 @@ from runner.transport.streams import StreamTransport
 from runner.transport.threads import MessageQueues
 from runner.worker.cuda_executor import CudaExecutor
 
-FORWARD_MS, BACKWARD_MS = 5.0, 7.5
+FORWARD_MS, BACKWARD_MS, AGAIN_MS = 5.0, 7.5, 2.0
 HERE = threading.local()
 
 
@@ -61,6 +62,9 @@ class Part:
         HERE.stream.until += FORWARD_MS
         return torch.zeros(1) if x is None else x + 1
 
+    def recompute_ahead(self, micro: int) -> None:
+        HERE.stream.until += AGAIN_MS
+
     def input_gradient(self, micro: int, gradient: torch.Tensor | None) -> torch.Tensor:
         HERE.stream.until += BACKWARD_MS
         return torch.zeros(1) if gradient is None else gradient + 1
@@ -86,15 +90,25 @@ class Rank(threading.Thread):
         self.worker.run(self.zero)
 
 
-@pytest.mark.parametrize("family", ["1f1b", "interleaved", "dualpipev"])
-def test_ops_are_recorded_at_the_times_when_the_streams_executed_them(family: str, tmp_path: Path) -> None:
-    spec = registry.read(
-        {"family": family, "p": 2, "m": 4, "costs": {"F": FORWARD_MS, "I": BACKWARD_MS, "W": 0, "FB": None}}
-    )
+@pytest.mark.parametrize(
+    ("family", "again"),
+    [
+        ("1f1b", {}),
+        ("interleaved", {}),
+        ("dualpipev", {}),
+        ("1f1b", {"recompute": "full", "recompute_at": "ahead"}),
+        ("interleaved", {"recompute": "full", "recompute_at": "bubble"}),
+    ],
+)
+def test_ops_are_recorded_at_the_times_when_the_streams_executed_them(
+    family: str, again: dict[str, str], tmp_path: Path
+) -> None:
+    costs = {"F": FORWARD_MS, "I": BACKWARD_MS, "W": 0, "FB": None} | ({"R": AGAIN_MS} if again else {})
+    spec = registry.read({"family": family, "p": 2, "m": 4, "costs": costs} | again)
     order = registry.order(spec)
     chunks = order.chunks
-    planned = simulate(order, spec.costs, 1 if chunks == 1 else spec.v)
-    program = build(order, [1.0] * len(order))
+    planned = simulate(order, spec.timing, 1 if chunks == 1 else spec.v)
+    program = build(order, [1.0] * len(order), leading=leads_of(order, spec))
     counts = [len(one.steps) for one in program.ranks]
     board = Board(f"{tmp_path}/board", counts, messages=[len(one.receives()) for one in program.ranks])
     exchange = MessageQueues()

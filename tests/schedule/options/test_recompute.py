@@ -11,7 +11,8 @@ from backend.schedule import result
 from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
 from backend.schedule.options.recompute import MODES
-from backend.schedule.order.ops import Op
+from backend.schedule.order.op_columns import op_columns
+from backend.schedule.order.ops import PAIR, F, Op
 from backend.schedule.simulation.costs import Costs, leads
 from backend.schedule.simulation.memory import curve, peaks
 from backend.schedule.simulation.message_flow import producers
@@ -120,6 +121,10 @@ def test_each_backward_recomputes_ahead_for_as_long_as_its_micro_batch_is_large(
 @cases(
     "change, nearest",
     [({"recompute_at": "ahead"}, "backward"), ({"recompute_at": "early", "recompute": "full"}, "backward"),
+     ({"recompute_at": "bubble", "recompute": "full", "family": "zb-auto"}, "ahead"),
+     ({"recompute_at": "bubble", "recompute": "full", "offload": "selective"}, "ahead"),
+     ({"recompute_at": "bubble", "recompute": ["full", "none"], "family": "interleaved", "v": 2}, "ahead"),
+     ({"recompute_at": "bubble", "recompute": "full", "spared": 1}, "ahead"),
      ({"spared": 1}, 0), ({"spared": -1, "recompute": "full"}, 0),
      ({"spared": 1, "recompute": "full", "family": "zb-auto"}, 0),
      ({"spared": 1, "recompute": "selective", "offload": "full"}, 0)],
@@ -152,6 +157,59 @@ def test_1f1b_spares_the_micro_batches_that_megatron_does(p: int, m: int, spared
             most = max(most, level)
             level -= 1.0 if op.kind == "B" else 0.0
         assert held[rank] == pytest.approx(most)
+
+
+@given(p=st.integers(2, 7), v=st.integers(2, 3), groups=st.integers(1, 4))
+def test_interleaved_recomputes_in_the_bubble_what_mindspeed_does(p: int, v: int, groups: int) -> None:
+    """Of the chunks in flight, one more than warm-up forwards, rank r keeps v p; the others are forwards of chunk
+    0 from the second group on (MindSpeed, core/pipeline_parallel/ripipe_schedules.py, --recompute-in-bubble).
+    """
+    spec = Spec("interleaved", p, groups * p, v, recompute="full", recompute_at="bubble")
+    timeline = simulate(registry.order(registry.validate(spec)), spec.timing, v)
+    again = timeline.recomputation
+    assert again is not None
+    plain = spec.with_(recompute="none", recompute_at="backward")
+    columns = op_columns(timeline.order)
+    for rank in range(p):
+        own = columns.rank == rank
+        runs_again = np.flatnonzero(own & np.isin(columns.kind, (F,)) & ~again.keeps)
+        beyond = max(0, 2 * (p - 1 - rank) + (v - 1) * p + 1 - v * p)
+        assert (columns.chunk[runs_again] == 0).all()
+        assert (columns.micro[runs_again] >= p).all()
+        assert np.array_equal(columns.micro[runs_again][:beyond], p + np.arange(beyond if groups > 1 else 0))
+        if groups == 2:
+            assert len(runs_again) == beyond
+    assert max(result.memory_of(spec, timeline)) <= p * (1.0 + spec.kept)
+    if groups <= 2:
+        assert timeline.end.max() == simulate(timeline.order, plain.timing, v).end.max(), "all of it in waits"
+
+
+@given(specs(max_p=5, max_m=12))
+def test_what_is_recomputed_in_the_bubble_runs_again_once_after_its_forward_and_before_its_backward(spec: Spec) -> None:
+    more = {"recompute": "full", "offload": "none", "shared_link": False}
+    try:
+        bubble, ahead = (registry.validate(spec.with_(recompute_at=at, **more)) for at in ("bubble", "ahead"))
+        plain = registry.validate(spec.with_(offload="none", shared_link=False))
+    except SpecError:
+        return  # of a search, or costs of pairs
+    order = registry.order(bubble)
+    ours, most, least = (simulate(order, each.timing, each.v) for each in (bubble, ahead, plain))
+    again = ours.recomputation
+    assert again is not None
+    rank, _, kind, chunk, micro, back, second = op_columns(order)
+    needs, pair = again.before >= 0, kind == PAIR
+    assert len(set(again.before[needs].tolist())) == needs.sum(), "one in front of an op"
+    made = {(r, c, k): x for x, (r, c, k) in enumerate(zip(rank, chunk, micro, strict=True)) if kind[x] in (F, PAIR)}
+    for x in np.flatnonzero(needs):
+        of = (rank[x], back[x] if pair[x] else chunk[x], second[x] if pair[x] else micro[x])
+        assert made[of] < again.before[x] <= x
+        assert not again.keeps[made[of]]
+    assert ours.busy().sum() <= most.busy().sum() + 1e-6
+    assert ours.busy().sum() >= least.busy().sum() - 1e-6
+    held, whole = (np.array(result.memory_of(*each)) for each in ((bubble, ours), (plain, least)))
+    assert (held <= whole + 1e-9).all()
+    for each in range(order.p):
+        assert abs(curve(ours, each, bubble.w_share, bubble.v, bubble.kept)[1][-1:].sum()) < 1e-9
 
 
 @given(specs(max_p=4, max_m=8), st.sampled_from(["backward", "ahead"]))

@@ -73,7 +73,7 @@ def random_spec(rng: random.Random, name: str) -> Spec:
         data["group"] = rng.randint(1, 12)
     data["recompute"] = random_modes(rng, v, ("none", "none", "selective", "full"))
     if data["recompute"] != "none" and rng.random() < 0.5:
-        data["recompute_at"] = "ahead"
+        data["recompute_at"] = rng.choice(("ahead", "bubble"))
     if data["recompute"] != "none" and rng.random() < 0.4:
         data["spared"] = rng.randint(1, 6)
     if "lifo" in family.fields:

@@ -2,7 +2,7 @@
 
 import { t } from "../i18n/language.ts";
 import { formatNumber } from "../i18n/numbers.ts";
-import { TIGHTNESS } from "../schedule/formula.ts";
+import { TIGHTNESS } from "../families/formula.ts";
 import type { Tree, Vars } from "../schedule/types.ts";
 
 /** How names are written where it is not as they stand. */

@@ -47,7 +47,8 @@ function hasValues(spec: Spec) {
     [...times, comm].every((time) => isTime(time)) &&
     [FB, S, T, O].every((time) => time === null || isTime(time)) &&
     areModes(recompute, Object.keys(RECOMPUTE), Object.keys(RECOMPUTE)) &&
-    (spec.recompute_at === "backward" || (spec.recompute_at === "ahead" && recompute !== "none")) &&
+    (spec.recompute_at === "backward" || recompute !== "none") &&
+    (spec.recompute_at !== "bubble" || (typeof recompute === "string" && offload === "none" && !spec.spared)) &&
     (spec.spared === 0 || (isWhole(spec.spared, 1, MOST_SPARED) && recompute !== "none" && offload === "none")) &&
     areModes(offload, OFFLOAD, OFFLOAD_OF_CHUNK) &&
     areSizes(spec) &&

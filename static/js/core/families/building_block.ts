@@ -7,7 +7,7 @@
 //
 // Qi et al. 2024, Pipeline Parallelism with Controllable Memory, arXiv 2405.15362, sections 3 and 4.
 import { meanTiming } from "../schedule/effective_costs.ts";
-import { compile } from "../schedule/formula.ts";
+import { compile } from "./formula.ts";
 import { KIND_F as F, KIND_I as I, codesPerRank } from "../schedule/ops.ts";
 import { build } from "../schedule/placement.ts";
 import { durations } from "../schedule/simulate.ts";

@@ -1,7 +1,7 @@
 // Builds the rows of a family from its table, the one that the server builds them from: phases of ops, each a count
 // and a pattern to repeat, or a slot for every op. backend/schedule/families/table.py says what a table has.
 import { memoized } from "../memoized.ts";
-import { compile, type Formula } from "../schedule/formula.ts";
+import { compile, type Formula } from "./formula.ts";
 import { KIND_F, KIND_I, KIND_PAIR, KIND_W, LETTERS } from "../schedule/ops.ts";
 import { repeat, type Phase } from "../schedule/periodic.ts";
 import type { Placement, Spec, Table, Tree } from "../schedule/types.ts";

@@ -1,6 +1,6 @@
 // The costs that ops really have: what the options of a spec make of the costs that were given. The same sums in the
 // same order as backend/schedule/options/effective_costs.py, so that times are equal bit by bit. Knows no order.
-import { entering } from "./sizes.ts";
+import { entering, within } from "./sizes.ts";
 import { ofStages } from "./per_chunk.ts";
 import { BARRIERS, RECOMPUTE } from "./spec_tables.ts";
 import type { Costs, Spec } from "./types.ts";
@@ -39,7 +39,7 @@ export function natural(spec: Spec) {
 export function timing(spec: Spec): Costs {
   const sizes = entering(spec);
   const { fixed, spared } = spec;
-  return sizes ? { ...meanTiming(spec), sized: { sizes, fixed, spared } } : meanTiming(spec);
+  return sizes ? { ...meanTiming(spec), sized: { sizes, fixed, spared, within: within(spec) } } : meanTiming(spec);
 }
 
 /** The same of a micro-batch of size 1, for which orders are constructed. */
@@ -167,7 +167,7 @@ function withRecomputation(costs: Costs, spec: Spec): Costs {
 
 /** I with what runs again, which needs no gradient where it runs ahead of it. */
 const again = (costs: Costs, spec: Spec, I: number | number[], more: number | number[]): Costs =>
-  spec.recompute_at === "ahead" ? { ...costs, I, again: more, lead: more } : { ...costs, I, again: more };
+  spec.recompute_at !== "backward" ? { ...costs, I, again: more, lead: more } : { ...costs, I, again: more };
 
 /** The whole output layer on the last stage: S with its F, half of T with its I, half with its W. */
 function withHead(costs: Costs, spec: Spec, s: number, t: number): Costs {

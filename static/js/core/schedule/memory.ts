@@ -6,8 +6,9 @@
 import { memoized } from "../memoized.ts";
 import { RELOAD } from "./copies.ts";
 import { firstTrained } from "./effective_costs.ts";
-import { entering } from "./sizes.ts";
-import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_W, chunkOf, keepsAll, kindOf, micros, pairChunks } from "./ops.ts";
+import { recomputation } from "./recomputation.ts";
+import { entering, within } from "./sizes.ts";
+import { KIND_B, KIND_F, KIND_I, KIND_PAIR, KIND_W, chunkOf, kindOf, micros, pairChunks } from "./ops.ts";
 import { valuesOf } from "./per_chunk.ts";
 import { RECOMPUTE } from "./spec_tables.ts";
 import type { Schedule, Spec, Times } from "./types.ts";
@@ -21,6 +22,7 @@ export type Holding = {
   ranks?: Chunks[]; // of each rank, where chunks are not all alike
   sizes?: number[]; // of the micro-batches in the order in which they enter, where they differ
   spared?: number; // of the chunks that a rank holds at once, how many keep all; with sizes
+  within?: number; // of how many it keeps all at most; with sizes
 };
 /** By chunk: its size in those of a mean chunk of the device, and kept as above. */
 type Chunks = { size: number[]; kept: number[] };
@@ -37,6 +39,7 @@ export const holding = (spec: Spec): Holding => ({
   restored: 1,
   sizes: entering(spec) ?? undefined,
   spared: spec.spared,
+  within: within(spec),
 });
 
 /** The part of an activation that is held until the backward, by chunk. */
@@ -111,27 +114,33 @@ function tables(chunks: number, { kept, wShare, restored, ranks }: Holding, rank
 /**
  * What each op of a rank takes and gives back where micro-batches differ: that of its code times the size of its
  * micro-batch. Of a pair the forward takes what its chunk's forwards do, the backward the rest. A forward that keeps
- * all takes the whole chunk, and its backward nothing.
+ * all takes the whole chunk, and its backward nothing; what runs again is taken where it does.
  */
 function sizedMoves(schedule: Schedule, rank: number, how: Holding, take: Float64Array, back: Float64Array) {
-  const { sizes, spared, ranks } = how as Holding & { sizes: number[] };
+  const { sizes, ranks } = how as Holding & { sizes: number[] };
   const { chunks, codes, n, offsets, placement } = schedule;
   const { first, second } = micros(schedule);
   const of = (chunk: number, k: number) => sizes[k + n * placement.stream[rank * chunks + chunk]];
   const from = offsets[rank];
-  const keeps: ArrayLike<number> = spared ? keepsAll(schedule, spared) : [];
-  const [taken, given] = [0, 0].map(() => new Float64Array(offsets[rank + 1] - from));
+  const again = recomputation(schedule, how);
+  const [taken, given, rest, early] = [0, 0, 0, 0].map(() => new Float64Array(offsets[rank + 1] - from));
   for (let i = from; i < offsets[rank + 1]; i++) {
     const code = codes[i];
     const one = of(chunkOf(code, chunks), first[i]);
     const isPair = kindOf(code, chunks) === KIND_PAIR && second !== null;
     const two = isPair ? of(code % chunks, second[i]) : one;
     const at = isPair ? KIND_F * chunks + chunkOf(code, chunks) : code;
-    const rest = keeps[i] & 2 ? 0 : take[code] - take[at];
     const all = at < chunks && take[at] > 0 ? (ranks?.[rank].size[at] ?? 1) : 0; // the code of an F is its chunk
-    taken[i - from] = (keeps[i] & 1 ? all : take[at]) * one + rest * two;
+    taken[i - from] = (again && again.keeps[i] & 1 ? all : take[at]) * one;
+    rest[i - from] = (take[code] - take[at]) * two;
     given[i - from] = back[code] * two;
   }
+  for (let i = from; i < offsets[rank + 1]; i++) {
+    const at = again ? again.before[i] : i;
+    if (at === i) taken[i - from] += rest[i - from];
+    else if (at >= 0) early[at - from] += rest[i - from];
+  }
+  for (let i = 0; i < taken.length; i++) taken[i] += early[i];
   return { taken, given };
 }
 

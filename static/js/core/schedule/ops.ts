@@ -1,6 +1,5 @@
 // What a code byte means: kind, chunk, micro-batch, text.
 
-import { memoized } from "../memoized.ts";
 import { COPY_LETTERS, copyText, findCopy } from "./copies.ts";
 import type { OpRef, Schedule } from "./types.ts";
 
@@ -182,44 +181,4 @@ function scan(schedule: Schedule, rank: number, chunk: number, kind: number, k: 
     else if (kind === KIND_B && code % chunks === chunk && second && second[i] === k) return i;
   }
   return -1;
-}
-
-const keptOf = memoized((_: Schedule) => new Map<number, Uint8Array>());
-
-/**
- * Of each op, whether it (1), and of a pair its backward (2, of others the same), are of a forward that keeps all where
- * ranks recompute only some: of as many forwards in a row as a rank holds chunks at most, the first `count`.
- */
-export function keepsAll(schedule: Schedule, count: number): Uint8Array {
-  const known = keptOf(schedule);
-  if (!known.has(count)) known.set(count, findKept(schedule, count));
-  return known.get(count) as Uint8Array;
-}
-
-function findKept(schedule: Schedule, count: number) {
-  const { p, chunks, n, codes, offsets } = schedule;
-  const { first, second } = micros(schedule);
-  const keeps = new Uint8Array(p * chunks * n);
-  const found = new Uint8Array(schedule.count);
-  for (let r = 0; r < p; r++) {
-    const cell = (chunk: number, k: number) => (r * chunks + chunk) * n + k;
-    const forwards: number[] = [];
-    let level = 0;
-    let most = 1;
-    for (let i = offsets[r]; i < offsets[r + 1]; i++) {
-      const kind = kindOf(codes[i], chunks);
-      if (kind === KIND_F || kind === KIND_PAIR) {
-        forwards.push(cell(chunkOf(codes[i], chunks), first[i]));
-        most = Math.max(most, ++level);
-      }
-      if (kind > KIND_I && kind < KIND_S) level--; // W, B and the backward of a pair
-    }
-    forwards.forEach((at, k) => (keeps[at] = k % most < count ? 1 : 0));
-    for (let i = offsets[r]; i < offsets[r + 1]; i++) {
-      const own = keeps[cell(chunkOf(codes[i], chunks), first[i])];
-      const isPair = kindOf(codes[i], chunks) === KIND_PAIR && second;
-      found[i] = own + 2 * (isPair ? keeps[cell(codes[i] % chunks, second[i])] : own);
-    }
-  }
-  return found;
 }

@@ -12,7 +12,6 @@ import {
   KIND_W,
   chunkOf,
   codesPerRank,
-  keepsAll,
   kindOf,
   micros,
   opText,
@@ -20,6 +19,8 @@ import {
 } from "./ops.ts";
 import { phasesOf, timePeriodic } from "./periodic.ts";
 import { leadOf, share } from "./effective_costs.ts";
+import { recomputation, type Recomputation } from "./recomputation.ts";
+import { memoized } from "../memoized.ts";
 import type { Costs, Schedule, Sized, Times } from "./types.ts";
 
 /** Duration of every (rank, code), indexed rank * codesPerRank(chunks) + code. */
@@ -54,7 +55,8 @@ function duration(kind: number, stage: number, backStage: number, costs: Costs, 
  * The time of each op where micro-batches differ. A pair takes what its halves take together, each with the size of its
  * own micro-batch, in the proportion of its own time to theirs.
  */
-export function ownTimes(schedule: Schedule, costs: Costs, { sizes, fixed, spared }: Sized) {
+export function ownTimes(schedule: Schedule, costs: Costs, sized: Sized) {
+  const { sizes, fixed } = sized;
   const { p, n, chunks, codes, offsets, count, placement } = schedule;
   const width = codesPerRank(chunks);
   const took = durations(schedule, costs);
@@ -67,10 +69,11 @@ export function ownTimes(schedule: Schedule, costs: Costs, { sizes, fixed, spare
     for (let i = offsets[r]; i < offsets[r + 1]; i++)
       own[i] = ownTime(ofRank, codes[i], chunks, of, first[i], second ? second[i] : -1);
   }
-  if (spared) {
-    const keeps = keepsAll(schedule, spared);
-    for (let i = 0; i < count; i++) if (keeps[i] & 2) own[i] -= partOf(schedule, costs, costs.again, i);
-  }
+  const before = recomputation(schedule, sized)?.before;
+  if (!before) return own;
+  const again = before.map((at, i) => (at === i ? -1 : i)).filter((i) => i >= 0);
+  for (const i of again) own[i] -= partOf(schedule, costs, costs.again, i);
+  for (const i of again) if (before[i] >= 0) own[before[i]] += partOf(schedule, costs, costs.again, i);
   return own;
 }
 
@@ -440,9 +443,31 @@ function ownLags(schedule: Schedule, costs: Costs) {
 
 /** How long before its gradient arrives op i may begin: it runs its forward again first. */
 export function leadOfOp(schedule: Schedule, costs: Costs, i: number) {
-  const spared = costs.sized?.spared;
-  return spared && keepsAll(schedule, spared)[i] & 2 ? 0 : partOf(schedule, costs, costs.lead, i);
+  const again = againBefore(schedule, costs, i);
+  return again < 0 ? 0 : partOf(schedule, costs, costs.lead, again);
 }
+
+/** What runs again at the front of op i, and the backward that needs it: by. */
+export function againIn(schedule: Schedule, costs: Costs, i: number) {
+  const by = againBefore(schedule, costs, i);
+  const time = by < 0 ? 0 : partOf(schedule, costs, costs.again, by);
+  return time > 0 ? { by, time } : null;
+}
+
+/** The backward whose forward runs again in front of op i, its own where it is one; -1 where none does. */
+function againBefore(schedule: Schedule, { sized }: Costs, i: number) {
+  const again = sized && recomputation(schedule, sized);
+  return again ? inFrontOf(again)[i] : i;
+}
+
+/** By op the backward whose forward runs again in front of it, -1 for none. */
+const inFrontOf = memoized(({ before }: Recomputation) => {
+  const found = new Int32Array(before.length).fill(-1);
+  before.forEach((at, i) => {
+    if (at >= 0) found[at] = i;
+  });
+  return found;
+});
 
 /** What a part of the backwards takes in op i, which has the size of its micro-batch. */
 function partOf(schedule: Schedule, { sized }: Costs, part: Costs["lead"], i: number) {

@@ -37,14 +37,17 @@ export function entryOrder(sizes: number[], injection: string | number[]): numbe
 }
 
 /**
- * The sizes of the shown replica's micro-batches in the order in which they enter; null where they are equal and none
- * is spared recomputation.
+ * The sizes of the shown replica's micro-batches in the order in which they enter; null where they are equal and all
+ * recompute, or none.
  */
 export function entering(spec: Spec): number[] | null {
   const found = ofReplica(spec);
-  if (!found) return spec.spared ? Array<number>(spec.m).fill(1) : null;
+  if (!found) return spec.spared || within(spec) ? Array<number>(spec.m).fill(1) : null;
   return entryOrder(found, spec.injection).map((micro) => found[micro]);
 }
+
+/** Of how many chunks a rank keeps all at most, and recomputes the others; 0: of any number. */
+export const within = ({ p, v, recompute_at }: Spec) => (recompute_at === "bubble" ? p * v : 0);
 
 /** The same in the order of the data. */
 export const ofReplica = (spec: Spec): number[] | null =>

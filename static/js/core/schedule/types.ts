@@ -20,9 +20,9 @@ export type Costs = {
 };
 /**
  * sizes: of the micro-batches in the order in which they enter; fixed: the share of an op that is alike for all;
- * spared: how many of the chunks that a rank holds at once keep all.
+ * spared: how many of the chunks that a rank holds at once keep all; within: of how many it keeps all at most.
  */
-export type Sized = { sizes: number[]; fixed: number; spared?: number };
+export type Sized = { sizes: number[]; fixed: number; spared?: number; within?: number };
 /** One word for all chunks of a device, or one of each (per_chunk.ts). */
 export type Modes = string | string[];
 export type Spec = {
@@ -37,7 +37,7 @@ export type Spec = {
   forward_only: boolean;
   frozen: number[] | null; // stages that are not trained, in rising order
   recompute: Modes;
-  recompute_at: string; // whether what runs again waits for the gradient
+  recompute_at: string; // when it runs again, and how much of it
   spared: number; // of the chunks that a rank holds at once, how many run nothing again
   layers: number[] | null;
   sizes: string | number[] | null; // of micro-batches that differ: a rule, or one each

@@ -73,8 +73,8 @@ function deviceMemory(
   const kept = valuesOf<number>(shown.recompute, bytes.kept_by_recompute);
   // a stashed weight version, in micro-batches' activations
   const weights = shown.weights ?? (ASYNCHRONOUS.includes(shown.family) ? options.weights : 0);
-  // A backward restores one layer of a chunk at a time.
-  const restored = Math.min(1, (p * shown.v) / setting.model.layers);
+  // one layer of a chunk at a time, but all of it where no backward follows at once
+  const restored = shown.recompute_at === "backward" ? Math.min(1, (p * shown.v) / setting.model.layers) : 1;
   const own = chunksOf(bytes, schedule, kept, shown.v);
   const peaks = peakMemory(schedule, times, { ...holding(shown), kept, weights, restored, ranks: own });
   const names = shown.forward_only ? INFERENCE : STATES;

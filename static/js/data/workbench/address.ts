@@ -61,8 +61,9 @@ export const orderSpec = (position: Position): Spec => ({
  * in which they enter. Where these differ a board has no limit.
  */
 function bare(spec: Spec, defaults: Spec): Spec {
-  const { p, m, v, w_share, recompute, recompute_at, fixed } = spec;
-  const sizes = entering({ ...spec, spared: 0 });
+  const { p, m, v, w_share, recompute, fixed } = spec;
+  const recompute_at = spec.recompute_at === "bubble" ? "ahead" : spec.recompute_at; // a board has no whole order
+  const sizes = entering({ ...spec, recompute_at, spared: 0 });
   const costs = { ...spec.costs, S: null, T: null, O: null, wire: 0 };
   const memory = sizes ? null : spec.memory;
   return {

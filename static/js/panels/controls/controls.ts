@@ -5,17 +5,27 @@ import { byId, h, replace, hasServer, sentence, setText, show, pageAddress } fro
 import { fillSegments } from "../../ui/fields/choices.ts";
 import { remedy } from "../../ui/notes.ts";
 import { Field, type FieldOptions, type Value, type Way } from "../../ui/fields/field.ts";
-import { COSTS, SHAPES, SHARED, applicable, fieldList, fieldOf, moveTo, withField } from "../../data/spec_fields.ts";
+import {
+  COSTS,
+  SHAPES,
+  SHARED,
+  applicable,
+  fieldList,
+  fieldOf,
+  moveTo,
+  takesBubble,
+  withField,
+} from "../../data/spec_fields.ts";
 import { invalidate, onStage } from "../../ui/frame_loop.ts";
 import { inputHappened } from "../../ui/latency.ts";
-import { modesName } from "../../data/option_names.ts";
+import { againName, modesName } from "../../data/option_names.ts";
 import { Options } from "./options.ts";
 import { specQuery } from "../../core/state/link.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { isLegal } from "../../core/families/legal.ts";
 import { customStages, stagesOf } from "../../core/schedule/effective_costs.ts";
 import { ofStages } from "../../core/schedule/per_chunk.ts";
-import { IMPORTED, RECOMPUTE } from "../../core/schedule/spec_tables.ts";
+import { IMPORTED, RECOMPUTE, RECOMPUTE_AT } from "../../core/schedule/spec_tables.ts";
 import { countsOf, furtherOf, type StageLayout } from "../../core/state/megatron_layout.ts";
 import { IDS, letter, mapSpecs, specAt, specsOf } from "../../core/state/schedules.ts";
 import { Picker } from "./family_picker.ts";
@@ -62,16 +72,20 @@ export class Controls {
     spread: ofStages,
     put: (modes) => this.#putRecompute(modes),
   });
-  #ahead = h("input#recompute-ahead", {
-    type: "checkbox",
-    onchange: () =>
-      this.#put(
-        withField(this.#spec, "recompute_at", this.#ahead.checked ? "ahead" : "backward"),
-        "gesture",
-        "recompute_at",
-      ),
+  #again = h(
+    "select#recompute-at",
+    {
+      onchange: () => this.#put(withField(this.#spec, "recompute_at", this.#again.value), "push", "recompute_at"),
+    },
+    ...RECOMPUTE_AT.map((value) => h("option", { value, text: againName(value) })),
+  );
+  #againRow = h("label.choice", h("span", { text: t("when") }), this.#again);
+  #inBubble = h("p.footnote.hint", {
+    text: t(
+      "Only what a device holds beyond p micro-batches is recomputed, as far as possible where it waits for " +
+        "gradients at the end of the step (MindSpeed's recompute-in-bubble).",
+    ),
   });
-  #aheadRow = h("label.check", this.#ahead, t("Recompute while waiting for the gradient"));
   #twice = h("p.footnote.hint", {
     text: t(
       "Counted once, before I. Where autograd splits the backward, as in torch, I and W each pay it " +
@@ -149,7 +163,8 @@ export class Controls {
       this.#options.node,
       this.#memory,
       this.#recompute.node,
-      this.#aheadRow,
+      this.#againRow,
+      this.#inBubble,
       ...nodes("spared"),
       this.#twice,
       ...nodes("w_share", "memory"),
@@ -294,9 +309,12 @@ export class Controls {
     show(this.#locked, spec.family === IMPORTED);
     for (const node of [this.#memory, this.#recompute.node]) show(node, !spec.forward_only);
     this.#recompute.set(spec.recompute, customStages(spec) === null ? spec.v : 1); // its chunks are not alike
-    show(this.#aheadRow, spec.recompute !== "none");
+    show(this.#againRow, spec.recompute !== "none");
+    show(this.#inBubble, spec.recompute_at === "bubble");
     show(this.#twice, spec.recompute !== "none" && this.#family?.backward !== "full");
-    this.#ahead.checked = spec.recompute_at === "ahead";
+    this.#again.value = spec.recompute_at;
+    for (const option of this.#again.options)
+      option.disabled = option.value === "bubble" && !takesBubble(spec, this.#family);
     this.#options.sync();
     this.#stages.sync();
     show(this.#lifoRow, applies.has("lifo"));

@@ -3,7 +3,7 @@ import { h, isNew, replace, setText, show } from "../../ui/dom.ts";
 import { tableHead } from "../../ui/table.ts";
 import { t } from "../../core/i18n/language.ts";
 import { formatPercent } from "../../core/i18n/numbers.ts";
-import { evaluate, vars } from "../../core/schedule/formula.ts";
+import { evaluate, vars } from "../../core/families/formula.ts";
 import type { Law, Spec } from "../../core/schedule/types.ts";
 
 /** Stages, and micro-batches per slot. */

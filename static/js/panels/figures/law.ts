@@ -1,7 +1,7 @@
 // The laws of a family as mathematics: with names, with the numbers put in, the value, and whether the simulation
 // agrees. The textbook's formula of the bubble comes first, the general law of the idle time after it.
 import { h, replace } from "../../ui/dom.ts";
-import { evaluateLaw, speaks, vars } from "../../core/schedule/formula.ts";
+import { evaluateLaw, speaks, vars } from "../../core/families/formula.ts";
 import { mathmlTerms } from "../../core/explain/mathml.ts";
 import { language, t, tr } from "../../core/i18n/language.ts";
 import { formatNumber, formatPercent } from "../../core/i18n/numbers.ts";

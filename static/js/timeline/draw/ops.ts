@@ -3,46 +3,49 @@ import { paintBarriers } from "./barriers.ts";
 import { drawBinned } from "./binned_ops.ts";
 import { boxEnd, boxes, gather, inset, isDense } from "./boxes.ts";
 import { binCopies, paintCopies } from "./copy_lanes.ts";
-import { colour, hatchPattern, hatchTile, latePattern, paintsFor } from "../../ui/palette.ts";
-import { lateStart } from "../../core/measured/late_starts.ts";
+import { colour, hatchPattern, hatchTile, paintsFor } from "../../ui/palette.ts";
 import { RELOAD, copyAt } from "../../core/schedule/copies.ts";
 import { copyRows, copyTimes } from "../../core/timeline/copy_rows.ts";
 import { opsInWindow, type Row } from "../../core/timeline/layout.ts";
 import { KIND_F, KIND_I, KIND_PAIR, KIND_S, KIND_T, KIND_W, chunkOf, kindOf, micros } from "../../core/schedule/ops.ts";
 import { hatched, paintHatch } from "./hatch_pattern.ts";
 import { LEAST_LABELLED, drawLabels } from "./labels.ts";
-import { binResiduals, paintPlanned, paintResiduals } from "./residuals.ts";
-import { plannedTimes } from "../../data/matched_plan.ts";
+import { cutRecomputed } from "./recomputed.ts";
+import type * as MeasuredOps from "./measured_ops.ts";
 import { QUICKER, pyramidOf } from "../../data/binned_orders.ts";
 import type { Lane, Scene } from "../../data/lanes.ts";
 
-const LEAST_LATE = 0.5; // px; a narrower one is not drawn, a wider one is at least 1 px wide
-
-export function paintOps(scene: Scene, ctx: CanvasRenderingContext2D, dpr: number) {
+/** measured: draws what only runs have; a picture of plans needs none. */
+export function paintOps(
+  scene: Scene,
+  ctx: CanvasRenderingContext2D,
+  dpr: number,
+  measured: typeof MeasuredOps | null = null,
+) {
   const { layout, lanes, t0, t1 } = scene;
   const { sight, visible, dense } = sightOf(scene, ctx.canvas.height / dpr, dpr);
   lanes.forEach((lane, at) => {
     const rows = sight[at];
-    const plan =
-      lane.kind === "run" && (scene.late || rows.some(({ footH }) => footH)) ? plannedTimes(lane, lanes) : null;
+    const plan = measured?.planOf(lane, scene, rows) ?? null;
     const late = plan && scene.late ? scene.late : 0;
     if (!dense || late) paintBubbles(ctx, lane, rows, scene, dpr);
     if (dense) {
-      if (plan && late) binResiduals(ctx, lane, plan, late, rows, scene, dpr);
+      if (plan && late) measured?.binResiduals(ctx, lane, plan, late, rows, scene, dpr);
       else binOps(ctx, lane, rows, scene, dpr, visible > QUICKER);
       binCopies(ctx, lane, rows, scene, dpr);
-      if (plan) paintPlanned(ctx, lane, plan, rows, scene, dpr, true);
+      if (plan) measured?.paintPlanned(ctx, lane, plan, rows, scene, dpr, true);
       return;
     }
     for (const part of byHeight(rows)) {
-      paintLateStarts(ctx, lane, part, scene, dpr);
+      measured?.paintLateStarts(ctx, lane, part, scene, dpr);
       gather(lane.schedule, lane.times, part, scene, dpr);
-      const inkOf = plan && late ? paintResiduals(ctx, lane, plan, late, part[0].h) : null;
+      const inkOf = plan && late ? (measured?.paintResiduals(ctx, lane, plan, late, part[0].h) ?? null) : null;
       paintBoxes(ctx, lane, part[0].h, dpr, inkOf !== null);
       if (lane.costs.comm > 0 && lane.kind === "plan") paintMessages(ctx, lane, scene, part[0].h);
+      cutRecomputed(lane, scene, ctx, part[0].h);
       drawLabels(ctx, lane, part[0].h, micros(lane.schedule), layout.plotWidth / (t1 - t0), inkOf);
       paintCopies(ctx, lane, part, scene, dpr);
-      if (plan) paintPlanned(ctx, lane, plan, part, scene, dpr, false);
+      if (plan) measured?.paintPlanned(ctx, lane, plan, part, scene, dpr, false);
     }
     paintBarriers(ctx, lane, layout.groups[at].rows, scene);
   });
@@ -66,6 +69,7 @@ export function paintLabelsAhead(scene: Scene, ctx: CanvasRenderingContext2D, dp
     for (const part of byHeight(sight[at])) {
       if (part[0].h < LEAST_LABELLED) continue;
       gather(lane.schedule, lane.times, part, scene, dpr);
+      cutRecomputed(lane, scene);
       drawLabels(ctx, lane, part[0].h, micros(lane.schedule), layout.plotWidth / (t1 - t0), null, true);
     }
   });
@@ -153,34 +157,6 @@ function paintBubbles(ctx: CanvasRenderingContext2D, lane: Lane, rows: Row[], { 
 function rowEnd({ schedule, times }: Lane, rank: number) {
   const [lo, hi] = opsInWindow(schedule, times, rank, 0, Infinity);
   return hi > lo ? times.end[hi - 1] : 0;
-}
-
-/** Hatch the late starts of a paced run, from the moment from which an op could have run to its start. */
-function paintLateStarts(
-  ctx: CanvasRenderingContext2D,
-  { schedule, times, noted }: Lane,
-  rows: Row[],
-  { layout, t0, t1 }: Scene,
-  dpr: number,
-) {
-  const pattern = noted?.paced ? latePattern(dpr) : null;
-  if (!pattern) return;
-  const k = layout.plotWidth / (t1 - t0);
-  ctx.save();
-  ctx.scale(1 / dpr, 1 / dpr); // the pattern's tile is in device pixels
-  ctx.fillStyle = pattern;
-  for (const row of rows) {
-    const [lo, hi] = opsInWindow(schedule, times, row.rank, t0, t1);
-    const last = Math.min(hi + 1, schedule.offsets[row.rank + 1]); // the late start of the op after may be in sight
-    for (let i = lo; i < last; i++) {
-      const late = lateStart(times, noted, i);
-      if (late * k < LEAST_LATE) continue;
-      const end = layout.plotLeft + Math.min(layout.plotWidth, (times.start[i] - t0) * k);
-      const begin = Math.max(layout.plotLeft, Math.min(end - 1, layout.plotLeft + (times.start[i] - late - t0) * k));
-      if (end > begin) ctx.fillRect(begin * dpr, row.y * dpr, (end - begin) * dpr, row.h * dpr);
-    }
-  }
-  ctx.restore();
 }
 
 /** filled: already, with colours that do not tell kinds: only what else tells them is drawn. */

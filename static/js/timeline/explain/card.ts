@@ -33,6 +33,7 @@ import { held, levelAt } from "../../core/timeline/memory_strips.ts";
 import { spentBefore, spentText } from "../../core/measured/waits.ts";
 import { plannedTimes } from "../../data/matched_plan.ts";
 import { versions } from "../../core/schedule/memory.ts";
+import { againIn } from "../../core/schedule/simulate.ts";
 import type { Trace } from "../trace.ts";
 import type { Lane } from "../../data/lanes.ts";
 import type { OpRef, Sized, Times } from "../../core/schedule/types.ts";
@@ -111,6 +112,8 @@ function opLines(trace: Trace, lanes: () => Lane[]) {
     h("p", { text: whereIs(lane, op.rank, op.i, kind) + hostOf(lane, op.rank) }),
     ...waitLines(trace.lane, op.rank, before, start),
   ];
+  const again = lane.kind === "plan" ? againIn(schedule, lane.costs, op.i) : null;
+  if (again) lines.push(h("p", { text: againText(lane, op.rank, again) }));
   if (schedule.copies || (lane.spec.weights ?? 0) > 0) lines.push(h("p", { text: holdsAt(lane, op.rank, start) }));
   if (lane.asynchronous) lines.push(h("p", { text: weightsOf(schedule, op.i) }));
   if (lane.kind === "plan" && lane.spec.sizes && lane.costs.sized)
@@ -142,6 +145,15 @@ function opLines(trace: Trace, lanes: () => Lane[]) {
       }),
     );
   return lines;
+}
+
+/** What an op runs again before it needs its gradient, for itself or for a later backward of its rank. */
+function againText({ schedule }: Lane, rank: number, { by, time }: { by: number; time: number }) {
+  const { first, second } = micros(schedule);
+  const chunk = schedule.codes[by] % schedule.chunks;
+  const isPair = kindOf(schedule.codes[by], schedule.chunks) === KIND_PAIR && second !== null;
+  const forward = partText(schedule, rank * schedule.chunks + chunk, KIND_F, isPair ? second[by] : first[by]);
+  return t("Runs {forward} again first, for {time}.", { forward, time: timeText(time) });
 }
 
 /** Where micro-batches differ: how large that of an op is, and which one of the data. */

@@ -1,7 +1,7 @@
 // A heading over each lane group: what it is and the two figures that matter most.
 import { stepText } from "../../data/costs/time_unit.ts";
 import { h, replace, setText, show } from "../../ui/dom.ts";
-import { modesName, vocabularyName } from "../../data/option_names.ts";
+import { againName, modesName, vocabularyName } from "../../data/option_names.ts";
 import { t } from "../../core/i18n/language.ts";
 import { formatPercent } from "../../core/i18n/numbers.ts";
 import type { Layout } from "../../core/timeline/layout.ts";
@@ -93,6 +93,7 @@ function optionsOf(spec: Spec) {
   if (spec.vocabulary !== "plain") words.push(vocabularyName(spec.vocabulary));
   if (spec.offload !== "none") words.push(t("offload {how}", { how: modesName(spec.offload) }));
   if (spec.recompute !== "none") words.push(t("recompute {what}", { what: modesName(spec.recompute) }));
+  if (spec.recompute_at !== "backward") words.push(againName(spec.recompute_at));
   if (spec.spared) words.push(t("{count} spared", { count: spec.spared }));
   if (spec.layers !== null) words.push(t("layers"));
   if (spec.memory !== null) words.push(t("limit {limit}", { limit: spec.memory }));

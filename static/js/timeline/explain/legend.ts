@@ -26,6 +26,8 @@ export function drawLegend(scene: Scene, again?: boolean) {
   const both = lanes.some((lane) => lane.schedule.placement.kind === "bidirectional");
   const split = kinds.has(KIND_I) || kinds.has(KIND_W);
   const parts = kindNames(split).flatMap((name, kind) => (kinds.has(kind) ? [entry(`k${kind}`, name)] : []));
+  if (lanes.some((lane) => lane.kind === "plan" && lane.costs.again !== undefined))
+    parts.push(entry("again", t("forward that runs again")));
   if (lanes.some((lane) => lane.costs.comm > 0)) parts.push(entry("message", t("message in flight")));
   parts.push(entry("bubble", t("bubble")));
   if (lanes.some((lane) => lane.noted?.paced)) parts.push(entry("late", t("late start")));
@@ -83,6 +85,7 @@ function swatch(mark: string) {
   const node = h("canvas", { width: WIDE, height: TALL, "aria-hidden": "true" });
   const ctx = context(node);
   if (mark[0] === "k") drawKind(ctx, Number(mark.slice(1)));
+  else if (mark === "again") drawAgain(ctx);
   else if (mark === "offload" || mark === "reload") drawCopy(ctx, mark === "offload" ? OFFLOAD : RELOAD);
   else if (mark === "held" || mark === "over") drawHeld(ctx, mark === "over");
   else if (mark === "counted") drawCounted(ctx);
@@ -118,6 +121,13 @@ function drawKind(ctx: CanvasRenderingContext2D, kind: number) {
   const c = top[cls];
   ctx.fillStyle = `rgb(${c & 255}, ${(c >> 8) & 255}, ${(c >> 16) & 255})`;
   corner(ctx, 0, 0, WIDE, TALL);
+}
+
+/** A backward with what it runs again at its front. */
+function drawAgain(ctx: CanvasRenderingContext2D) {
+  drawKind(ctx, KIND_B);
+  ctx.fillStyle = paintsFor(1).fill[1];
+  ctx.fillRect(0, 5, WIDE / 2, TALL - 10);
 }
 
 function corner(ctx: CanvasRenderingContext2D, x: number, y: number, wide: number, tall: number) {

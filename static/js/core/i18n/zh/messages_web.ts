@@ -220,6 +220,7 @@ export const WEB_MESSAGES = {
   "workbench.gpipe_last_first": "GPipe，从最后一个反向开始",
   "workbench.input_not_placed": "rank {rank} 还不能执行 {op}：它的输入 {needed}（在 rank {other} 上）尚未放置",
   "workbench.no_such_task": "没有这个名字的任务",
+  "workbench.no_bubble": "超出 p 个微批次的部分只有整个执行顺序才知道；请改用 ahead",
   "workbench.not_from_the_start": "rank {rank} 的开头与任务不同：那里的第 {number} 个 op 是 {op}",
   "workbench.limit_of_even": "有 sizes 或重计算的局面没有上限；请去掉 memory",
   "workbench.listed_sizes": "sizes 为 {m} 个微批次各给出一个数",

@@ -455,7 +455,13 @@ export const CONTROLS = {
   ["Counted once, before I. Where autograd splits the backward, as in torch, I and W each pay it " +
   "(torchtitan issue 773)."]:
     "只计一次，在 I 之前。如果由自动求导拆分反向（torch 即如此），I 和 W 各要付一次（torchtitan 的 issue 773）。",
-  "Recompute while waiting for the gradient": "等待梯度时重计算",
+  when: "何时",
+  "with the backward": "与反向一起",
+  "ahead of gradient": "在梯度之前",
+  "in the bubble": "在空泡中",
+  ["Only what a device holds beyond p micro-batches is recomputed, as far as possible where it waits for gradients " +
+  "at the end of the step (MindSpeed's recompute-in-bubble)."]:
+    "只重计算设备上超出 p 个微批次的部分，尽量放在训练步末尾等待梯度的时间里（MindSpeed 的 recompute-in-bubble）。",
   "When each replica ends": "每个副本的结束时间",
   Replicas: "副本",
   Shown: "显示",

@@ -1,8 +1,11 @@
-// A measured lane held against its plan, on demand: ops coloured by how much later or earlier than planned they
-// ended, and under them, thin, where the plan had them. The kind of an op is still shown by its bars and its letter.
+// What only measured lanes have: late starts, and, on demand, a comparison with the plan: ops coloured by how much
+// later or earlier than planned they ended, and under them, thin, where the plan had them. The kind of an op is still
+// shown by its bars and its letter.
 import { drawBinned } from "./binned_ops.ts";
 import { boxes, gather, inset } from "./boxes.ts";
-import { paintsFor, residualPaints } from "../../ui/palette.ts";
+import { latePattern, paintsFor, residualPaints } from "../../ui/palette.ts";
+import { plannedTimes } from "../../data/matched_plan.ts";
+import { lateStart } from "../../core/measured/late_starts.ts";
 import { opsInWindow, type Row } from "../../core/timeline/layout.ts";
 import { residual, stepOf } from "../../core/measured/residuals.ts";
 import type { Lane, Scene } from "../../data/lanes.ts";
@@ -12,6 +15,11 @@ type Ctx = CanvasRenderingContext2D;
 
 const STEPS = 7; // from early to late
 const LATEST = 3;
+const LEAST_LATE = 0.5; // px; a narrower late start is not drawn, a wider one is at least 1 px wide
+
+/** The times that a measured lane is held against; null where it is not. */
+export const planOf = (lane: Lane, { late, lanes }: Scene, rows: Row[]) =>
+  lane.kind === "run" && (late || rows.some(({ footH }) => footH)) ? plannedTimes(lane, lanes) : null;
 
 /** The colours of the boxes that were gathered last. Returns the colour of a label on a box. */
 export function paintResiduals(
@@ -105,4 +113,32 @@ export function paintPlanned(
     ctx.fillStyle = paints.fill[boxes.cls[b]];
     ctx.fillRect(boxes.x[b], boxes.y[b], inset(boxes.w[b]), rows[0].h);
   }
+}
+
+/** Hatch the late starts of a paced run, from the moment from which an op could have run to its start. */
+export function paintLateStarts(
+  ctx: CanvasRenderingContext2D,
+  { schedule, times, noted }: Lane,
+  rows: Row[],
+  { layout, t0, t1 }: Scene,
+  dpr: number,
+) {
+  const pattern = noted?.paced ? latePattern(dpr) : null;
+  if (!pattern) return;
+  const k = layout.plotWidth / (t1 - t0);
+  ctx.save();
+  ctx.scale(1 / dpr, 1 / dpr); // the pattern's tile is in device pixels
+  ctx.fillStyle = pattern;
+  for (const row of rows) {
+    const [lo, hi] = opsInWindow(schedule, times, row.rank, t0, t1);
+    const last = Math.min(hi + 1, schedule.offsets[row.rank + 1]); // the late start of the op after may be in sight
+    for (let i = lo; i < last; i++) {
+      const late = lateStart(times, noted, i);
+      if (late * k < LEAST_LATE) continue;
+      const end = layout.plotLeft + Math.min(layout.plotWidth, (times.start[i] - t0) * k);
+      const begin = Math.max(layout.plotLeft, Math.min(end - 1, layout.plotLeft + (times.start[i] - late - t0) * k));
+      if (end > begin) ctx.fillRect(begin * dpr, row.y * dpr, (end - begin) * dpr, row.h * dpr);
+    }
+  }
+  ctx.restore();
 }

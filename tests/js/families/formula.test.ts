@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { evaluate, evaluateLaw, text, vars } from "../../../static/js/core/schedule/formula.ts";
+import { evaluate, evaluateLaw, text, vars } from "../../../static/js/core/families/formula.ts";
 import { mathmlTerms } from "../../../static/js/core/explain/mathml.ts";
 import { DEFAULTS, UNIT } from "../support/helpers.ts";
 import type { Tree, Vars } from "../../../static/js/core/schedule/types.ts";

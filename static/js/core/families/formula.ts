@@ -1,8 +1,8 @@
 // Laws as data: evaluates and prints formula trees, and evaluates a law at one point. ../explain/mathml.ts draws them.
 
-import { barriersOf, timing } from "./effective_costs.ts";
+import { barriersOf, timing } from "../schedule/effective_costs.ts";
 import { formatNumber } from "../i18n/numbers.ts";
-import type { Law, Spec, Tree, Vars } from "./types.ts";
+import type { Law, Spec, Tree, Vars } from "../schedule/types.ts";
 
 /** Remainder with the divisor's sign, as in mathematics. */
 function mod(a: number, b: number) {
