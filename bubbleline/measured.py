@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy.typing as npt
 
-from backend.schedule.interop import run_trace, trace_import
 from backend.schedule.interop.csv_table import text_of
-from backend.schedule.interop.trace_import import Measured
+from backend.schedule.interop.traces import chrome, run_trace
+from backend.schedule.interop.traces.chrome import Measured
 from backend.schedule.order import wire
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.timeline import Timeline
@@ -175,7 +175,7 @@ def read_trace(*paths: str | Path, names: str | None = None, unit: str = "us") -
         SpecError: The pattern or the unit is illegal.
         OSError: A file cannot be read.
     """
-    return Trace(trace_import.load(*map(_text, paths), names=names, unit=unit))
+    return Trace(chrome.load(*map(_text, paths), names=names, unit=unit))
 
 
 def _text(path: str | Path) -> str:

@@ -20,11 +20,12 @@ from backend.runs.imported_run import spec_of
 from backend.schedule.errors import SpecError
 from backend.schedule.families import imported
 from backend.schedule.families.registry import FAMILIES
-from backend.schedule.interop import torch_csv, trace_import
+from backend.schedule.interop import torch_csv
 from backend.schedule.interop.csv_table import text_of
-from backend.schedule.interop.trace_events import UNITS
-from backend.schedule.interop.trace_import import Measured
-from backend.schedule.interop.trace_names import reader
+from backend.schedule.interop.traces import chrome
+from backend.schedule.interop.traces.chrome import Measured
+from backend.schedule.interop.traces.events import UNITS
+from backend.schedule.interop.traces.names import reader
 from backend.schedule.order.ops import Pair
 from backend.schedule.order.order import Order
 from backend.schedule.simulation.costs import Costs
@@ -92,7 +93,7 @@ def _text(path: Path) -> str:
 
 
 def _trace(texts: list[str], names: str | None, unit: str) -> dict[str, Any]:
-    found = trace_import.load(*texts, names=names, unit=unit)
+    found = chrome.load(*texts, names=names, unit=unit)
     shape: dict[str, Any] = {
         "format": "chrome-trace",
         "complete": found.timeline is not None,

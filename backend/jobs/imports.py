@@ -18,7 +18,8 @@ from backend.runs.imported_run import spec_of as measured_spec
 from backend.runs.run import Run
 from backend.schedule.errors import OrderError
 from backend.schedule.families import imported
-from backend.schedule.interop import torch_csv, trace_import
+from backend.schedule.interop import torch_csv
+from backend.schedule.interop.traces import chrome
 from backend.schedule.order.order_codec import MOST_OPS
 from backend.schedule.spec import Spec, choice
 
@@ -57,7 +58,7 @@ def run_of_trace(most: int, owner: str, body: bytearray) -> tuple[Run, list[Mess
     return run_of("", 0.0, owner, spec, trace), list(trace.notes), query_of(spec)
 
 
-def _measured(text: bytes | bytearray) -> tuple[Spec, trace_import.Measured]:
+def _measured(text: bytes | bytearray) -> tuple[Spec, chrome.Measured]:
     """Return the spec of a trace, with the mean durations of its ops as costs, and its times."""
     try:
         data = json.loads(text)
@@ -77,7 +78,7 @@ def _measured(text: bytes | bytearray) -> tuple[Spec, trace_import.Measured]:
         raise RequestError("traces", None, why)
     try:
         files = (each if isinstance(each, dict | list) else None for each in traces)
-        trace = trace_import.load(*files, names=names, unit="us" if unit is None else unit)
+        trace = chrome.load(*files, names=names, unit="us" if unit is None else unit)
     except OrderError as error:
         raise RequestError("trace", error.op, error.message) from None
     if trace.missing is not None:

@@ -9,10 +9,10 @@ import numpy as np
 
 from backend.errors import RequestError, message
 from backend.runs.run import IMPORTED, Run
-from backend.schedule.analysis.calibrate import mean_costs
+from backend.schedule.analysis.diagnosis.calibrate import mean_costs
 from backend.schedule.families import imported
 from backend.schedule.interop.measured_rows import OpRow
-from backend.schedule.interop.trace_import import Measured
+from backend.schedule.interop.traces.chrome import Measured
 from backend.schedule.order import wire
 from backend.schedule.partial_order.recognition import spec_like
 from backend.schedule.simulation.costs import Costs

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backend.schedule.interop import run_trace
 from backend.schedule.interop.measured_rows import BytesRow, CopyRow, MessageRow, OpRow
+from backend.schedule.interop.traces import run_trace
 from backend.schedule.order.copy_lanes import merged
 from backend.schedule.order.order import Order
 

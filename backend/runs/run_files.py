@@ -11,11 +11,11 @@ from typing import Any
 from backend.errors import RequestError, message
 from backend.runs.run import Run
 from backend.runs.run_details import run_details, trace
-from backend.schedule.analysis.calibrate import calibrate, neutral
+from backend.schedule.analysis.diagnosis.calibrate import calibrate, neutral
 from backend.schedule.errors import SpecError
 from backend.schedule.families import imported, registry
-from backend.schedule.interop import run_trace
 from backend.schedule.interop.measured_rows import KINDS
+from backend.schedule.interop.traces import run_trace
 from backend.schedule.order.order import Order, same_order
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import Timeline, simulate

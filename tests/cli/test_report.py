@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from app import cli
 from backend.cli.report import result_line
 from backend.schedule.families import registry
-from backend.schedule.interop import run_trace, trace_import
+from backend.schedule.interop.traces import chrome, run_trace
 from backend.schedule.simulation.simulate import simulate
 from tests.support.runner.relay import SharedRunner
 
@@ -90,7 +90,7 @@ def test_a_run_prints_its_messages_and_bytes(done: tuple[Result, Path]) -> None:
 def test_the_exported_trace_of_a_run_is_imported_with_its_times_device_and_messages(done: tuple[Result, Path]) -> None:
     result, file = done
     shape, data = json.loads(result.output.splitlines()[-1]), json.loads(file.read_text())
-    back = trace_import.load(data)
+    back = chrome.load(data)
     assert back.timeline is not None
     assert back.device == "cpu"
     first = min(op["start"] for op in shape["ops"])

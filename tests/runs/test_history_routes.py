@@ -10,8 +10,8 @@ from flask.testing import FlaskClient
 
 from backend.runs.run import Run
 from backend.schedule.families.registry import order, read
-from backend.schedule.interop import trace_import
-from backend.schedule.interop.run_trace import _links
+from backend.schedule.interop.traces import chrome
+from backend.schedule.interop.traces.run_trace import _links
 from backend.schedule.order import wire
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
@@ -94,7 +94,7 @@ def test_the_exported_trace_of_a_run_is_imported_with_the_same_order_and_times(a
     run = finished(app, spec)
     answer = client.get(f"/api/runs/{run.id}/export?format=chrome-trace")
     assert f'-run-{run.id}.trace.json"' in answer.headers["Content-Disposition"]
-    found = trace_import.load(json.loads(answer.data))
+    found = chrome.load(json.loads(answer.data))
     assert (found.missing, found.device) == (None, "cpu")
     assert found.timeline is not None
     built = order(spec)

@@ -16,7 +16,8 @@ from backend.compute.pool import Pool
 from backend.schedule.errors import OrderError
 from backend.schedule.families import registry
 from backend.schedule.families.registry import order, read
-from backend.schedule.interop import torch_csv, trace_export
+from backend.schedule.interop import torch_csv
+from backend.schedule.interop.traces import chrome_export
 from backend.schedule.order.order_codec import MOST_OPS
 from backend.schedule.simulation.simulate import simulate
 from tests.conftest import MakeApp, error_of
@@ -30,7 +31,7 @@ def csv_of(**spec: Any) -> str:
 
 def trace_of(unit_us: float = 1000.0, **spec: Any) -> dict[str, Any]:
     built = read(spec)
-    return trace_export.trace(simulate(order(built), built.timing, built.v), "x", unit_us)
+    return chrome_export.trace(simulate(order(built), built.timing, built.v), "x", unit_us)
 
 
 def take(client: FlaskClient, csv: str, **more: Any) -> dict[str, Any]:

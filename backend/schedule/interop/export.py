@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 from backend.schedule.families import registry
-from backend.schedule.interop import torch_csv, trace_export
+from backend.schedule.interop import torch_csv
+from backend.schedule.interop.traces import chrome_export
 from backend.schedule.order.order import Order
 from backend.schedule.result import describe
 from backend.schedule.simulation.simulate import simulate
@@ -26,7 +27,7 @@ def render(spec: Spec, order: Order, form: str) -> str:
     timeline = simulate(order, spec.timing, spec.v)
     if form == "chrome-trace":
         title = f"{registry.family_of(spec).title} p={spec.p} m={spec.m} v={spec.v}"
-        return json.dumps(trace_export.trace(timeline, title)) + "\n"
+        return json.dumps(chrome_export.trace(timeline, title)) + "\n"
     return json.dumps(describe(spec, order, timeline, times=True)) + "\n"
 
 

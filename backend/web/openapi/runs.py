@@ -6,8 +6,8 @@ from backend.jobs.encoding import BINARY
 from backend.runs import options, run_files
 from backend.runs.run import STATUSES
 from backend.schedule.interop.measured_rows import KINDS
-from backend.schedule.interop.trace_events import UNITS
-from backend.schedule.interop.trace_names import LONGEST_PATTERN
+from backend.schedule.interop.traces.events import UNITS
+from backend.schedule.interop.traces.names import LONGEST_PATTERN
 from backend.web.openapi.operation import Operation, Parameter, answer, nothing
 from backend.web.openapi.schema import (
     array,

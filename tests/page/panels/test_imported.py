@@ -11,9 +11,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from backend.jobs.imports import run_of_trace
-from backend.schedule.analysis.calibrate import calibrate
+from backend.schedule.analysis.diagnosis.calibrate import calibrate
 from backend.schedule.families.registry import order, read
-from backend.schedule.interop import torch_csv, trace_export
+from backend.schedule.interop import torch_csv
+from backend.schedule.interop.traces import chrome_export
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.simulation.simulate import Timeline, replay, simulate
 from tests.conftest import Server
@@ -33,7 +34,7 @@ def csv_of(**spec: Any) -> str:
 
 def trace_of(path: Path, **spec: Any) -> Path:
     built = read(spec)
-    path.write_text(json.dumps(trace_export.trace(simulate(order(built), built.timing, built.v), "x")))
+    path.write_text(json.dumps(chrome_export.trace(simulate(order(built), built.timing, built.v), "x")))
     return path
 
 
@@ -225,7 +226,7 @@ def uneven_trace() -> tuple[dict[str, Any], Timeline]:
     spent = (plain.end - plain.start) * np.random.default_rng(3).lognormal(0.0, 0.25, len(plain.end))
     unit = 336.9 / float(replay(plain.order, spent, Costs()).end.max())
     ran = replay(plain.order, spent * unit, Costs())
-    return trace_export.trace(ran, "x"), ran
+    return chrome_export.trace(ran, "x"), ran
 
 
 def test_a_run_in_ms_is_compared_in_ms_before_and_after_its_costs_are_in_the_plan(

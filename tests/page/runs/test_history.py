@@ -11,7 +11,7 @@ import requests
 from playwright.sync_api import Locator, Page, expect
 
 from backend.schedule.families.registry import order, read
-from backend.schedule.interop import trace_export
+from backend.schedule.interop.traces import chrome_export
 from backend.schedule.simulation.simulate import simulate
 from tests.conftest import PATIENCE_S, Server, launch, until
 from tests.page.app.test_axe import violations
@@ -29,7 +29,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def put(server: Server, **given: Any) -> str:
     """A complete run from elsewhere, stored by the server, with the times of its plan."""
     spec = read({"family": "1f1b", "p": 3, "m": 4} | given)
-    trace = trace_export.trace(simulate(order(spec), spec.timing, spec.v), "x")
+    trace = chrome_export.trace(simulate(order(spec), spec.timing, spec.v), "x")
     return str(requests.post(f"{server.url}/api/runs/import", json=trace, timeout=PATIENCE_S).json()["id"])
 
 

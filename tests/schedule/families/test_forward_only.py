@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from backend.schedule.analysis.compare import compare
 from backend.schedule.errors import OrderError, SpecError
 from backend.schedule.families import imported, registry
-from backend.schedule.interop import torch_csv, trace_import
-from backend.schedule.interop.trace_export import trace
+from backend.schedule.interop import torch_csv
+from backend.schedule.interop.traces import chrome
+from backend.schedule.interop.traces.chrome_export import trace
 from backend.schedule.order import wire
 from backend.schedule.order.order import Order
 from backend.schedule.result import law_values, result
@@ -133,11 +134,11 @@ def test_a_csv_file_of_forwards_is_a_forward_only_order() -> None:
 def test_a_trace_is_forward_only_if_it_says_so_because_profilers_lose_backwards() -> None:
     spec = Spec("1f1b", 3, 4, forward_only=True)
     written = trace(simulate(registry.order(spec), spec.costs), "1F1B")
-    read = trace_import.load(json.dumps(written))
+    read = chrome.load(json.dumps(written))
     assert read.timeline is not None
     assert read.timeline.order.forward_only
     del written["otherData"]["forward_only"]
-    lost = trace_import.load(json.dumps(written))
+    lost = chrome.load(json.dumps(written))
     assert lost.timeline is None
     assert lost.missing is not None
     assert "only forwards are there" in lost.missing

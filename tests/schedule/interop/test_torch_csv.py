@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from backend.schedule.errors import OrderError
 from backend.schedule.families import registry
-from backend.schedule.interop import torch_csv, trace_export
+from backend.schedule.interop import torch_csv
+from backend.schedule.interop.traces import chrome_export
 from backend.schedule.simulation.check import check
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
@@ -85,7 +86,7 @@ def test_a_chrome_trace_has_one_slice_for_every_op_on_the_right_thread() -> None
     spec = Spec("dualpipev", 2, 4, 2)
     order = registry.order(spec)
     timeline = simulate(order, spec.costs, 2)
-    slices = [event for event in trace_export.trace(timeline, "x", 10.0)["traceEvents"] if event["ph"] == "X"]
+    slices = [event for event in chrome_export.trace(timeline, "x", 10.0)["traceEvents"] if event["ph"] == "X"]
     assert [event["tid"] for event in slices].count(0) == order.offsets[1]
     assert [event["name"] for event in slices if event["tid"] == 1] == [op.text() for op in order.row(1)]
     assert [event["ts"] for event in slices] == (timeline.start * 10.0).tolist()

@@ -21,7 +21,8 @@ from backend.cli.import_files import import_files
 from backend.schedule.errors import OrderError, SpecError
 from backend.schedule.families import registry
 from backend.schedule.families.registry import FAMILIES
-from backend.schedule.interop import torch_csv, trace_import
+from backend.schedule.interop import torch_csv
+from backend.schedule.interop.traces import chrome
 from backend.schedule.order.ops import Pair
 from backend.schedule.order.order import Order
 from backend.schedule.simulation.metrics import figures
@@ -100,7 +101,7 @@ def test_torch_runs_files_of_any_shape(torchs: Pool, spec: Spec) -> None:
 def test_torch_runs_every_op_of_our_file_in_our_order(torchs: Pool, name: str) -> None:
     """Checked against the ranges that torch's profiler recorded."""
     order = order_of(name, 2, 4)
-    found = trace_import.load(*(each.trace for each in torchs.run(job_of(order, profiled_steps=1))))
+    found = chrome.load(*(each.trace for each in torchs.run(job_of(order, profiled_steps=1))))
     assert found.missing is None
     assert found.timeline is not None
     assert found.timeline.order.text() == order.text()
@@ -190,7 +191,7 @@ def test_a_real_profile_is_imported_with_its_bubble(torchs: Pool, tmp_path: Path
     for rank, each in enumerate(torchs.run(job_of(order, profiled_steps=3))):
         files.append(tmp_path / f"rank{rank}.json")
         files[-1].write_text(each.trace)
-    found = trace_import.load(*(file.read_text() for file in reversed(files)))
+    found = chrome.load(*(file.read_text() for file in reversed(files)))
     assert (found.source, found.steps, found.missing) == ("torch profiler", 3, None)
     assert [lane.rank for lane in found.lanes] == [0, 1]
     assert found.timeline is not None
@@ -207,7 +208,7 @@ def test_a_real_profile_is_imported_with_its_bubble(torchs: Pool, tmp_path: Path
 
 def test_one_rank_of_a_profile_is_a_lane_and_a_sentence(torchs: Pool) -> None:
     second = torchs.run(job_of(order_of("1f1b", 2, 4), profiled_steps=1))[1]
-    found = trace_import.load(second.trace)
+    found = chrome.load(second.trace)
     assert found.timeline is None
     assert found.missing == "only rank 1 of 4 is there, with stage 1: give the traces of the others too"
     assert [op.text() for op in found.lanes[0].ops] == order_of("1f1b", 2, 4).text()[1].split()

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from backend.schedule.errors import OrderError, SpecError
 from backend.schedule.families import registry
-from backend.schedule.interop import trace_export
-from backend.schedule.interop.trace_import import Measured, load
+from backend.schedule.interop.traces import chrome_export
+from backend.schedule.interop.traces.chrome import Measured, load
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import Timeline, simulate
@@ -124,7 +124,7 @@ def test_the_order_of_events_in_a_file_means_nothing(seed: int, kind: str) -> No
     timeline = timeline_of("zb-h1", 3, 4)
     files: list[Any] = torch_files(timeline, steps=2)
     if kind == "ours":
-        files = [trace_export.trace(timeline, "x")]
+        files = [chrome_export.trace(timeline, "x")]
     elif kind != "torch":
         names = [[(name, start, end, rank) for name, start, end in row] for rank, row in enumerate(rows_of(timeline))]
         both = [each for row in names for each in row]
@@ -328,7 +328,7 @@ def test_without_waits_neither_waiting_nor_messages_count_as_work(family: str, m
         lo, hi = order.offsets[rank], order.offsets[rank + 1]
         waiting[lo + 1 : hi] = plan.end[lo : hi - 1]
         waiting[lo] = 0.0
-    found = load(trace_export.trace(Timeline(order, waiting, plan.end), "x"))
+    found = load(chrome_export.trace(Timeline(order, waiting, plan.end), "x"))
     assert found.hop == pytest.approx(comm)
     assert found.computing is not None
     np.testing.assert_allclose(found.computing.start, plan.start, atol=1e-6)
@@ -344,7 +344,7 @@ def test_transfers_that_cannot_be_told_from_work_are_said_to_count_as_work() -> 
 def test_the_slow_stage_is_named() -> None:
     spec = registry.read({"family": "interleaved", "p": 4, "m": 8, "v": 2})
     slow = tuple(3.0 if stage == 5 else 1.0 for stage in range(8))
-    found = load(trace_export.trace(simulate(registry.order(spec), Costs(slow, slow, slow), 2), "x"))
+    found = load(chrome_export.trace(simulate(registry.order(spec), Costs(slow, slow, slow), 2), "x"))
     assert any("stage 5, on rank 1, is the slowest: 9 ms per micro-batch, 3.00 times" in note for note in found.notes)
 
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from backend.schedule.errors import OrderError
 from backend.schedule.families import registry
 from backend.schedule.families.registry import FAMILIES
-from backend.schedule.interop import trace_export, trace_import
 from backend.schedule.interop.export import render
+from backend.schedule.interop.traces import chrome, chrome_export
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.simulation.message_flow import producers, without_waits
 from backend.schedule.simulation.metrics import figures
@@ -98,7 +98,7 @@ def test_our_trace_follows_the_rules_of_the_format(name: str, costs: Costs) -> N
 
 
 def test_the_rules_detect_a_wrong_trace() -> None:
-    trace = trace_export.trace(timeline_of("1f1b"), "x")
+    trace = chrome_export.trace(timeline_of("1f1b"), "x")
     slices = [event for event in trace["traceEvents"] if event["ph"] == "X"]
     flows = [event for event in trace["traceEvents"] if event["ph"] == "s"]
     assert broken_rules(trace) == []
@@ -110,7 +110,7 @@ def test_the_rules_detect_a_wrong_trace() -> None:
 @pytest.mark.parametrize("name", FAMILIES)
 def test_an_arrow_goes_from_the_op_that_makes_a_value_to_the_op_on_another_rank_that_takes_it(name: str) -> None:
     timeline = timeline_of(name)
-    events = trace_export.trace(timeline, "x")["traceEvents"]
+    events = chrome_export.trace(timeline, "x")["traceEvents"]
     place = timeline.order.placement
     hops = sum(
         place.prev(rank, chunk) not in (None, *((rank, c) for c in range(place.chunks)))
@@ -134,7 +134,7 @@ def test_every_value_is_made_before_it_is_taken(spec: Spec) -> None:
 @pytest.mark.parametrize("name", FAMILIES)
 def test_our_trace_is_imported_as_the_same_timeline(name: str) -> None:
     timeline = timeline_of(name)
-    found = trace_import.load(json.dumps(trace_export.trace(timeline, "x")))
+    found = chrome.load(json.dumps(chrome_export.trace(timeline, "x")))
     assert (found.source, found.steps, found.missing, found.notes) == ("op texts", 1, None, ())
     assert found.timeline is not None
     assert found.timeline.order.text() == timeline.order.text()
@@ -147,8 +147,8 @@ def event(name: str, ts: Any, dur: Any = 1000, tid: Any = 0, **more: Any) -> dic
     return {"ph": "X", "name": name, "pid": 1, "tid": tid, "ts": ts, "dur": dur} | more
 
 
-def load(*events: Any) -> trace_import.Measured:
-    return trace_import.load(json.dumps(events))
+def load(*events: Any) -> chrome.Measured:
+    return chrome.load(json.dumps(events))
 
 
 def test_other_tools_forms_are_read_and_unknown_events_left_out() -> None:
@@ -179,7 +179,7 @@ def test_files_of_two_ranks_share_one_clock_by_their_base_times() -> None:
             (1_790_857_026_002_000_000, [event("PP:1F0", 0), event("PP:1B0", 1000)]),
         )
     ]
-    found = trace_import.load(*reversed(files))
+    found = chrome.load(*reversed(files))
     assert found.timeline is not None
     assert found.timeline.start.tolist() == [0.0, 4.0, 2.0, 3.0]
 
@@ -217,7 +217,7 @@ def test_gpu_ranges_of_torch_are_used_only_where_they_are_complete() -> None:
     gpu = [event(name, at, 1000, tid=7, cat="gpu_user_annotation") for name, at in (("PP:0F0", 500), ("PP:0B0", 1500))]
     for seen, end, words in ((gpu, 2.0, "the GPU's ranges"), (gpu[:1], 0.03, "launched"), ([], 0.03, "launched")):
         text = json.dumps({"distributedInfo": {"rank": 0}, "traceEvents": [*launch, kernel, *seen]})
-        found = trace_import.load(text)
+        found = chrome.load(text)
         assert found.timeline is not None
         assert found.timeline.end[-1] == pytest.approx(end)
         assert words in found.notes[0]
@@ -268,7 +268,7 @@ def test_a_partial_schedule_gives_lanes_and_the_list_of_missing_ops(events: list
 )
 def test_a_file_that_is_not_a_trace_is_refused_with_a_sentence(text: str, words: str) -> None:
     with pytest.raises(OrderError, match=words):
-        trace_import.load(text)
+        chrome.load(text)
 
 
 json_values = st.recursive(
@@ -282,7 +282,7 @@ json_values = st.recursive(
 @given(events=st.lists(json_values, max_size=6))
 def test_any_json_is_a_measurement_or_an_order_error(events: list[Any]) -> None:
     try:
-        found = trace_import.load(json.dumps(events))
+        found = chrome.load(json.dumps(events))
     except OrderError:
         return
     assert (found.timeline is None) == (found.missing is not None)

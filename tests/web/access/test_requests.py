@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from backend.access.keys import Keys
 from backend.access.roles import Role
 from backend.schedule.families.registry import order, read
-from backend.schedule.interop import trace_export
+from backend.schedule.interop.traces import chrome_export
 from backend.schedule.simulation.simulate import simulate
 from backend.web.http.access import role_needed
 from tests.conftest import MakeApp, error_of
@@ -40,7 +40,7 @@ def holder(app: Flask, admin: bool = False) -> FlaskClient:
 
 def a_trace() -> dict[str, Any]:
     spec = read({"family": "1f1b", "p": 2, "m": 2})
-    return trace_export.trace(simulate(order(spec), spec.timing, spec.v), "x")
+    return chrome_export.trace(simulate(order(spec), spec.timing, spec.v), "x")
 
 
 def test_the_role_that_each_route_needs_is_known(make: MakeApp):

@@ -1,6 +1,6 @@
 """Write a timeline in Chrome's Trace Event Format, for Perfetto or chrome://tracing.
 
-One thread per rank, one slice per op, one arrow per message between ranks. trace_import.py reads such files.
+One thread per rank, one slice per op, one arrow per message between ranks. chrome.py reads such files.
 """
 
 from __future__ import annotations

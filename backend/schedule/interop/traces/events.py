@@ -1,7 +1,7 @@
 """Read Trace Event JSON into tracks of ops: strict about shape, tolerant of every event that is not an op.
 
 A track is the record of one rank. This module handles the JSON's forms and the conventions of torch's profiler, of
-which one file belongs to one rank, whatever threads and streams it has; trace_names.py reads the ops. The order of the
+which one file belongs to one rank, whatever threads and streams it has; names.py reads the ops. The order of the
 events in a file has no meaning.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 
 from backend.errors import json_reason
 from backend.schedule.errors import Message, OrderError, message
-from backend.schedule.interop.trace_names import TORCH_PREFIX, Read, is_beyond, neighbour
+from backend.schedule.interop.traces.names import TORCH_PREFIX, Read, is_beyond, neighbour
 from backend.schedule.order.ops import Op, Pair
 
 MAX_BYTES = 512 * 2**20

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from backend.schedule.errors import OrderError, message
-from backend.schedule.interop.trace_events import Slice
-from backend.schedule.interop.trace_names import UNKNOWN
+from backend.schedule.interop.traces.events import Slice
+from backend.schedule.interop.traces.names import UNKNOWN
 from backend.schedule.order.ops import Op, halves
 
 Step = list[Slice]

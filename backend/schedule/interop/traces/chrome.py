@@ -1,6 +1,6 @@
 """Read a Chrome trace, from this program or from torch's profiler, as a measured timeline on one axis.
 
-trace_events.py reads the JSON, trace_names.py the ops in it, trace_steps.py finds the steps. This module decides
+events.py reads the JSON, names.py the ops in it, steps.py finds the steps. This module decides
 which rank a track belongs to, whether all ranks are there, and what the times are worth.
 """
 
@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from backend.schedule.errors import Message, OrderError, message
-from backend.schedule.interop import run_trace
 from backend.schedule.interop.op_rows import assemble
-from backend.schedule.interop.trace_events import (
+from backend.schedule.interop.traces import run_trace
+from backend.schedule.interop.traces.events import (
     UNITS,
     Slice,
     Track,
@@ -27,8 +27,8 @@ from backend.schedule.interop.trace_events import (
     forward_only,
     read,
 )
-from backend.schedule.interop.trace_names import UNKNOWN, reader
-from backend.schedule.interop.trace_steps import last_whole_step, numbered
+from backend.schedule.interop.traces.names import UNKNOWN, reader
+from backend.schedule.interop.traces.steps import last_whole_step, numbered
 from backend.schedule.order.ops import PAIR, Op, Pair, halves
 from backend.schedule.order.order import code_table
 from backend.schedule.simulation.check import check

@@ -1,6 +1,6 @@
 """Write a measured run as a Chrome trace: slices and arrows of its timeline, with other measurements as arguments.
 
-trace_import.py reads the slices back, like those of any trace; `details` reads the arguments.
+chrome.py reads the slices back, like those of any trace; `details` reads the arguments.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from backend.schedule.interop import trace_export
+from backend.schedule.interop.traces import chrome_export
 from backend.schedule.order.ops import Pair
 from backend.schedule.order.order import Order
 from backend.schedule.simulation.message_flow import producers
@@ -40,7 +40,7 @@ def trace(
     0 activation or 1 gradient, stage, micro-batch, posted, asked, taken, bytes], times in ns.
     """
     order = timeline.order
-    shown = trace_export.trace(timeline, title, 0.001)
+    shown = chrome_export.trace(timeline, title, 0.001)
     shown["otherData"]["device"] = device
     slices = [event for event in shown["traceEvents"] if event["ph"] == "X"]
     for event, more in zip(slices, [*facts, *(copies or [{}] * len(timeline.copy_start))], strict=True):
