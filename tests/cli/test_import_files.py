@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from backend.cli.import_files import import_files
+from backend.cli.measured.import_files import import_files
 from backend.jobs.imports import run_of_trace
 from backend.schedule.families import registry
 from backend.schedule.interop.export import render

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import zip_longest
 
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families import registry
@@ -87,6 +88,47 @@ def spec_like(order: Order, costs: Costs) -> Spec | None:
         except SpecError:
             continue  # the family does not take these sizes
     return None
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """The family whose order has most ops at the same place of their rank as an order of its own: ``share`` of them.
+    ``rank`` and ``index`` are of the first difference, ``here`` and ``there`` the ops at it, "" where a row has ended.
+    """
+
+    spec: Spec
+    share: float
+    rank: int
+    index: int
+    here: str
+    there: str
+
+
+def nearest(order: Order, costs: Costs) -> Nearest | None:
+    """Return the family that is nearest to an order; None where none has its placement and sizes."""
+    place = order.placement
+    found: Nearest | None = None
+    rows = [row.split() for row in order.text()]
+    for _, spec in _specs(Spec("1f1b", place.p, order.m, place.chunks // place.streams, costs=costs)):
+        family = registry.family_of(spec)
+        if family.placement != place.kind or order.barriers or order.copies is not None or order.forward_only:
+            continue
+        try:
+            other = [row.split() for row in registry.order(spec).text()]
+        except SpecError:
+            continue  # the family does not take these sizes
+        same = sum(a == b for mine, its in zip(rows, other, strict=True) for a, b in zip(mine, its, strict=False))
+        share = same / max(1, sum(map(len, rows)))
+        if found is None or share > found.share:
+            differing = [
+                (index, rank, here or "", there or "")
+                for rank, (mine, its) in enumerate(zip(rows, other, strict=True))
+                for index, (here, there) in enumerate(zip_longest(mine, its))
+                if here != there
+            ]
+            index, rank, here, there = min(differing, default=(0, 0, "", ""))
+            found = Nearest(spec, share, rank, index, here, there)
+    return found
 
 
 def _specs(like: Spec) -> Iterator[tuple[str, Spec]]:

@@ -207,15 +207,23 @@ def advance(order: Order, costs: Costs, v: int) -> tuple[Timeline, npt.NDArray[n
 
 
 def _advance(
-    order: Order, cost: Floats, own: Floats, costs: Costs, v: int, copying: Floats, wire: Floats
+    order: Order,
+    cost: Floats,
+    own: Floats,
+    costs: Costs,
+    v: int,
+    copying: Floats,
+    wire: Floats,
+    late: Floats | None = None,
 ) -> tuple[Timeline, npt.NDArray[np.int64], Floats]:
-    """Run an order as ``advance``, with the times of ops, as in ``_run``, of copies and messages; the lags are those of
-    the costs.
+    """Run an order as ``advance``, with the times of ops, as in ``_run``, of copies and messages; the lags are
+    ``late``, or those of the costs.
     """
     rule, p, n = rules_of(order), order.p, order.n
     lag = lags(rule, order.placement, costs, v)
-    sized = isinstance(costs, SizedCosts) and costs.lead != 0.0
-    late = own_lags(order, rule, costs, v) if sized else np.empty((0, 2))
+    if late is None:
+        sized = isinstance(costs, SizedCosts) and costs.lead != 0.0
+        late = own_lags(order, rule, costs, v) if sized else np.empty((0, 2))
     needed, rows = through_messages(order, rule)
     done, at = np.full((rows, n), -1.0), order.offsets[:-1].copy()
     start, end = np.empty(len(order)), np.empty(len(order))
@@ -269,8 +277,12 @@ def raise_deadlock(order: Order, at: npt.NDArray[np.int64]) -> NoReturn:
     raise OrderError(text, rank=rank, op=op)
 
 
-def replay(order: Order, spent: Floats, costs: Costs, copying: Floats = NOTHING, v: int = 1) -> Timeline:
-    """Time a legal order with each op's own time, ``spent`` (N,), and each copy's, ``copying`` (C,)."""
+def replay(
+    order: Order, spent: Floats, costs: Costs, copying: Floats = NOTHING, v: int = 1, lags: Floats | None = None
+) -> Timeline:
+    """Time a legal order with each op's own time, ``spent`` (N,), and each copy's, ``copying`` (C,); ``lags`` (N, 2)
+    until each half's input arrives, instead of those of the costs.
+    """
     own, copied = (np.ascontiguousarray(each, np.float64) for each in (spent, copying))
     wire = np.zeros(0 if order.messages is None else len(order.messages))
-    return _advance(order, _NO_COSTS, own, costs, v, copied, wire)[0]
+    return _advance(order, _NO_COSTS, own, costs, v, copied, wire, lags)[0]

@@ -17,7 +17,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from torch import nn
 
-from backend.cli.import_files import import_files
+from backend.cli.measured.import_files import import_files
 from backend.schedule.errors import OrderError, SpecError
 from backend.schedule.families import registry
 from backend.schedule.families.registry import FAMILIES

@@ -28,12 +28,13 @@ from backend.schedule.interop.traces.events import (
     read,
 )
 from backend.schedule.interop.traces.names import UNKNOWN, reader
-from backend.schedule.interop.traces.steps import last_whole_step, numbered
+from backend.schedule.interop.traces.recording import Recording, Row
+from backend.schedule.interop.traces.steps import last_whole_step, numbered, whole_steps
 from backend.schedule.order.ops import PAIR, Op, Pair, halves
 from backend.schedule.order.order import code_table
 from backend.schedule.simulation.check import check
 from backend.schedule.simulation.message_flow import without_waits
-from backend.schedule.simulation.simulate import Floats, Timeline
+from backend.schedule.simulation.simulate import NOTHING, Floats, Timeline
 from backend.schedule.spec import choice
 
 _RANK = re.compile(r"\brank\s*(\d+)\b", re.IGNORECASE)
@@ -111,6 +112,49 @@ def load(*files: Any, names: str | None = None, unit: str = "us") -> Measured:
     ours = len(documents) == steps == 1 and unit == "us" and timeline is not None
     more = run_trace.details(documents[0], timeline.order) if ours and timeline is not None else {}
     return Measured(source, lanes, step, steps, ignored, timeline, computing, hop, missing, unique, device, more)
+
+
+def recording(documents: Sequence[dict[str, Any]], names: str | None = None, unit: str = "us") -> Recording:
+    """Return all whole steps of one combined trace or of one per rank, in ms, of all replicas whose ranks are there:
+    where several tracks have the same lowest stage, they are those of replicas, in the order of torch's ranks, else of
+    the files. Raises OrderError and SpecError as ``load`` does.
+    """
+    tracks, _ = read(documents, reader(names), choice("unit", unit, tuple(UNITS)))
+    if not tracks:
+        raise OrderError(_without_ops(documents, names))
+    rows: list[Row] = []
+    notes = [note for track in tracks for note in track.notes]
+    for replica, mine in enumerate(_replicas(tracks)):
+        ranked = _in_rank_order(mine, len(documents))
+        slices = [numbered(track.slices, stage) for _, stage, track in ranked]
+        held = [Lane(rank, tuple(each.op for each in own), NOTHING, NOTHING)
+                for (rank, _, _), own in zip(ranked, slices, strict=True)]  # fmt: skip
+        lacking = _missing_ranks(mine, held)
+        if lacking is not None:
+            raise OrderError(lacking)
+        for number, step in whole_steps(slices):
+            rows += [
+                Row(number, replica, place, each.op, each.start, each.end)
+                for place, own in enumerate(step)
+                for each in own
+            ]
+    source = message("schedule.trace_of_op_texts", "op texts")
+    if any(track.torch for track in tracks):
+        source = message("schedule.trace_of_torch_profiler", "torch profiler")
+    return Recording(source, rows, (), True, tuple(dict.fromkeys(notes)))
+
+
+def _replicas(tracks: Sequence[Track]) -> list[list[Track]]:
+    """Return the tracks of each replica."""
+    lowest: dict[int, list[Track]] = {}
+    for track in sorted(tracks, key=lambda each: (each.world[0] or 0, each.file)):
+        stages = [half.stage for each in track.slices for half in halves(each.op) if half.stage != UNKNOWN]
+        if not stages:
+            return [list(tracks)]
+        lowest.setdefault(min(stages), []).append(track)
+    if len({len(found) for found in lowest.values()}) > 1:
+        return [list(tracks)]
+    return [list(each) for each in zip(*lowest.values(), strict=True)]
 
 
 def _without_ops(documents: Sequence[dict[str, Any]], names: str | None) -> Message:

@@ -60,6 +60,21 @@ def last_whole_step(ranks: Sequence[Sequence[Slice]]) -> tuple[list[Step], int, 
     return chosen, at + 1, most
 
 
+def whole_steps(ranks: Sequence[Sequence[Slice]]) -> list[tuple[int, list[Step]]]:
+    """Return the number, from 1, and each rank's slices of every step that all ranks have whole; where there is none,
+    of the one with most ops. Raises OrderError as ``last_whole_step`` does.
+    """
+    chosen, number, _ = last_whole_step(ranks)
+    pieces = [_pieces(slices) for slices in ranks]
+    whole = [len({each.op for each in slices}) for slices in ranks]
+    complete = [
+        (at, step)
+        for at, step in enumerate(_steps(pieces), 1)
+        if [len({each.op for each in piece}) for piece in step] == whole
+    ]
+    return complete or [(number, chosen)]
+
+
 def _pieces(slices: Sequence[Slice]) -> list[Step]:
     """Return the steps on one rank, the last and the first of which may be cut off.
 

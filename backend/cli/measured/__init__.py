@@ -1,0 +1,1 @@
+"""Commands on measured steps: of this program and of others."""

@@ -1,0 +1,218 @@
+"""Say why a measured step takes as long as it does: the whole of a diagnosis, as JSON and in sentences."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from backend.schedule.analysis.diagnosis.findings import Finding, findings, verdict
+from backend.schedule.analysis.diagnosis.idle_causes import Idle, idle_causes
+from backend.schedule.analysis.diagnosis.instances import Instances, instances
+from backend.schedule.analysis.diagnosis.step_model import StepModel, step_model
+from backend.schedule.analysis.diagnosis.what_if import Steps, by_step, repairs, slowdowns
+from backend.schedule.errors import Message, SpecError, message
+from backend.schedule.families import imported
+from backend.schedule.families.registry import FAMILIES
+from backend.schedule.interop.traces.recording import Recording
+from backend.schedule.order.op_columns import op_columns
+from backend.schedule.order.ops import KINDS
+from backend.schedule.partial_order.recognition import nearest, spec_like
+from backend.schedule.simulation.costs import Costs
+from backend.schedule.spec import Spec
+
+Floats = npt.NDArray[np.float64]
+DIGITS = 4  # of costs, to keep links short
+MOST_INSTANCES = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """A recording, its order with all times, the model of its step, and what follows from them."""
+
+    recording: Recording
+    instances: Instances
+    steps: Steps
+    idle: Idle
+    what_if: dict[str, float]
+    slowdown: dict[str, Any]
+    findings: tuple[Finding, ...]
+    spec: Spec
+    recognised: dict[str, Any]
+    notes: tuple[str, ...]
+
+    @property
+    def model(self) -> StepModel:
+        """Return the model of the step."""
+        return self.steps.model
+
+    @property
+    def verdict(self) -> list[Message]:
+        """Return what costs most and what its repair saves, in a few sentences."""
+        return verdict(self.findings, self.steps, self.idle)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the diagnosis as JSON; times in ms, shares of the step."""
+        measured, simulated = self.instances.span, self.model.makespan()
+        ratio = simulated / measured
+        return {
+            "source": self.recording.source,
+            "recognised": self.recognised,
+            "measured": {
+                "steps": len(set(self.instances.steps.tolist())),
+                "replicas": len(set(self.instances.replicas.tolist())),
+                "step": self.idle.step,
+                "span": float(measured.mean()),
+                "tail": self.steps.tail,
+                "bubble": float(1.0 - self.idle.work.sum() / (self.idle.step * len(self.idle.work))),
+                "by_step": _spread(by_step(self.model, measured)),
+            },
+            "replay": {
+                "makespan": float(simulated.mean()),
+                "ratio": float(np.median(ratio)),
+                "lowest": float(ratio.min()),
+                "highest": float(ratio.max()),
+            },
+            "slowdown": {key: self.slowdown[key] for key in ("slowdown", "ideal", "M_S", "M_W")},
+            "by_kind": self.slowdown["by_kind"],
+            "by_stage": self.slowdown["by_stage"],
+            "by_replica": self.slowdown["by_replica"],
+            "by_worker": self.slowdown["by_worker"],
+            "idle": self.idle.as_dict(),
+            "what_if": self.what_if,
+            "findings": [each.as_dict() for each in self.findings],
+            "verdict": self.verdict,
+            "stages": _stages(self.instances, self.model),
+            "spec": self.spec.to_json(),
+            "notes": list(self.notes),
+        }
+
+
+def diagnose(recording: Recording, step: int | None = None, replica: int | None = None) -> Diagnosis:
+    """Diagnose a recording, or one step or one replica of it. Raises OrderError where there is no whole step, SpecError
+    for a step or a replica that is not there.
+    """
+    found, notes = instances(recording)
+    found = _chosen(found, step, replica)
+    if len(found.places) > MOST_INSTANCES:
+        keep = np.zeros(len(found.places), bool)
+        keep[:MOST_INSTANCES] = True
+        notes += (message("schedule.recording_cut", "only the first {most} steps and replicas are read",
+                          most=f"{MOST_INSTANCES:,}"),)  # fmt: skip
+        found = found.only(keep)
+    model = step_model(found)
+    tail = _tail(recording, found)
+    steps = Steps(model, tail)
+    now = steps.time()
+    idle = idle_causes(model, tail)
+    saved = repairs(steps, now)
+    spec, recognised = _recognised(found, model)
+    causes = findings(steps, saved, recording)
+    said = recording.notes + notes
+    return Diagnosis(recording, found, steps, idle, saved, slowdowns(steps, now), causes, spec, recognised, said)
+
+
+def _chosen(found: Instances, step: int | None, replica: int | None) -> Instances:
+    """Return the instances of a step, of a replica, or all."""
+    keep = np.ones(len(found.places), bool)
+    for name, value, has in (("step", step, found.steps), ("replica", replica, found.replicas)):
+        if value is None:
+            continue
+        if value not in has:
+            there = sorted(set(has.tolist()))
+            text = message(
+                "schedule.recording_has_no_such_place",
+                "there is no whole {name} {value}; there are {there}",
+                name=name,
+                value=value,
+                there=there[:20],
+            )
+            raise SpecError(name, value, text, nearest=min(there, key=lambda each: abs(each - value)))
+        keep &= has == value
+    return found.only(keep)
+
+
+def _tail(recording: Recording, found: Instances) -> float:
+    """Return the ms of a step before its first op and after its last one on any rank: what the files have beside ops,
+    else the time until the next step.
+    """
+    steps = found.steps
+    first = {step: float(found.start[steps == step].min()) for step in set(steps.tolist())}
+    last = {step: float(found.end[steps == step].max()) for step in first}
+    before, after = dict(first), dict(last)
+    for each in recording.beside:
+        if each.step in first:
+            before[each.step] = min(before[each.step], each.start)
+            after[each.step] = max(after[each.step], each.end)
+    if any(after[step] > last[step] or before[step] < first[step] for step in first):
+        return float(np.median([after[step] - last[step] + first[step] - before[step] for step in first]))
+    following = [first[step + 1] - last[step] for step in first if step + 1 in first]
+    return max(0.0, float(np.median(following))) if following else 0.0
+
+
+def _spread(times: Floats) -> dict[str, float]:
+    quantiles = np.quantile(times, [0.0, 0.05, 0.5, 0.95, 1.0])
+    return dict(zip(("least", "p5", "median", "p95", "most"), quantiles.tolist(), strict=True))
+
+
+def _stages(found: Instances, model: StepModel) -> list[dict[str, Any]]:
+    """Return the mean time of each kind of op in each stage, in ms."""
+    rank, _, kind, chunk, *_ = op_columns(found.order)
+    stage = found.order.placement.stage_of[rank, chunk]
+    rows: dict[int, dict[str, float]] = defaultdict(dict)
+    for group in np.unique(found.group):
+        at = int(np.flatnonzero(found.group == group)[0])
+        name = KINDS[kind[at]] if kind[at] < len(KINDS) else "FB"
+        rows[int(stage[at])][name] = float(model.stage[at] * model.worker[:, at].mean())
+    return [{"stage": each, "rank": int(rank[stage == each][0])} | times for each, times in sorted(rows.items())]
+
+
+def _recognised(found: Instances, model: StepModel) -> tuple[Spec, dict[str, Any]]:
+    """Return the spec with the measured costs, in ms, and what the order is."""
+    order = found.order
+    v = order.placement.chunks // order.placement.streams
+    costs = _costs(found, model)
+    spec = spec_like(order, costs)
+    shape: dict[str, Any] = {"p": order.p, "m": order.m, "v": v, "placement": order.placement.kind}
+    shape |= {"replicas": len(set(found.replicas.tolist()))}
+    if spec is not None:
+        return spec, {"family": spec.family, "title": FAMILIES[spec.family].title, "nearest": None} | shape
+    near = nearest(order, costs)
+    if near is not None:
+        shape["nearest"] = {
+            "family": near.spec.family,
+            "title": FAMILIES[near.spec.family].title,
+            "share": near.share,
+            "rank": near.rank,
+            "index": near.index,
+            "here": near.here,
+            "there": near.there,
+        }
+    return imported.spec_of(order).with_(costs=costs), {"family": None, "title": None, "nearest": None} | shape
+
+
+def _costs(found: Instances, model: StepModel) -> Costs:
+    """Return the mean times by stage as costs, in ms with few digits; ``comm`` the usual hop."""
+    order = found.order
+    rank, _, kind, chunk, *_ = op_columns(order)
+    stage = order.placement.stage_of[rank, chunk]
+    spent = model.stage * model.worker.mean(axis=0)
+
+    def mean(letters: str, share: float = 1.0) -> tuple[float, ...] | None:
+        mine = np.isin(kind, [KINDS.index(letter) for letter in letters])
+        if not mine.any():
+            return None
+        sums = np.bincount(stage[mine], spent[mine], order.placement.stages)
+        counts = np.bincount(stage[mine], minlength=order.placement.stages)
+        return tuple(float(f"{each * share:.{DIGITS}g}") for each in sums / np.maximum(counts, 1))
+
+    full = mean("B")
+    forward = mean("F") or (0.0,) * order.placement.stages
+    gradient, weights = mean("I"), mean("W")
+    if full is not None and (gradient is None or weights is None):
+        gradient = weights = tuple(each / 2 for each in full)
+    nothing = (0.0,) * order.placement.stages
+    return Costs(F=forward, I=gradient or nothing, W=weights or nothing, comm=float(f"{model.hop:.{DIGITS}g}"))

@@ -1,0 +1,253 @@
+"""The causes that a measured step shows, each with its place and what its repair saves, and the sentences that lead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from backend.schedule.analysis.diagnosis.idle_causes import Idle
+from backend.schedule.analysis.diagnosis.step_model import StepModel
+from backend.schedule.analysis.diagnosis.what_if import Steps
+from backend.schedule.errors import Message, message
+from backend.schedule.interop.traces.recording import Recording
+from backend.schedule.order.op_columns import op_columns
+
+LEAST = 0.02  # of a step: what saves less is not found
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A cause that is there: ``saves`` the share of the step that its repair saves alone, ``place`` where it is (stage,
+    rank, replica, step, micro, op), ``text`` what was measured there.
+    """
+
+    cause: str
+    saves: float
+    text: Message
+    repair: Message
+    place: dict[str, Any] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the finding as JSON."""
+        return {"cause": self.cause, "saves": self.saves, "place": self.place, "text": self.text, "repair": self.repair}
+
+
+def findings(steps: Steps, saved: dict[str, float], recording: Recording) -> tuple[Finding, ...]:
+    """Return what is found, that which saves most first."""
+    model = steps.model
+    found = []
+    for cause, describe in _DESCRIBE.items():
+        if saved[cause] >= LEAST:
+            text, repair, place = describe(model)
+            found.append(Finding(cause, saved[cause], text, repair, place))
+    if saved["replicas"] >= LEAST:
+        found.append(_replicas(saved["replicas"], model))
+    if saved["tail"] >= LEAST:
+        found.append(_tail(saved["tail"], steps, recording))
+    return tuple(sorted(found, key=lambda each: -each.saves))
+
+
+def verdict(found: Sequence[Finding], steps: Steps, idle: Idle) -> list[Message]:
+    """Return the sentences that lead: what costs most, what its repair saves, and what another schedule could."""
+    schedule = max(0.0, 1.0 - float(idle.work.max() + steps.tail) / idle.step)
+    own = float(np.mean(idle.parts["fill_and_drain"] + idle.parts["dependency"])) / idle.step
+    at_most = message(
+        "schedule.verdict_schedule", "Another schedule saves at most {share} of the step.", share=f"{schedule:.0%}"
+    )
+    if not found:
+        calm = message(
+            "schedule.verdict_nothing",
+            "Nothing but the schedule costs more than {least} of the step: its own idle time is {own}.",
+            least=f"{LEAST:.0%}",
+            own=f"{own:.0%}",
+        )
+        return [calm, at_most]
+    first = found[0]
+    return [first.text, message("schedule.verdict_saves", "{repair} saves {share} of the step.", repair=first.repair,
+                                share=f"{first.saves:.0%}"), at_most]  # fmt: skip
+
+
+Described = tuple[Message, Message, dict[str, Any]]
+
+
+def _imbalance(model: StepModel) -> Described:
+    order = model.of.order
+    rank, _, _, chunk, *_ = op_columns(order)
+    stage = order.placement.stage_of[rank, chunk]
+    work = np.bincount(stage, model.stage, order.placement.stages) / order.m
+    slow, last = int(work.argmax()), order.placement.stages - 1
+    ratio = float(work[slow] / np.median(np.delete(work, slow))) if len(work) > 1 else 1.0
+    words = {"stage": slow, "ratio": f"{ratio:.2g}"}
+    text = message("schedule.found_imbalance", "Stage {stage} takes {ratio} times the others.", **words)
+    if slow == last:
+        text = message(
+            "schedule.found_imbalance_last",
+            "Stage {stage}, which has the output layer, takes {ratio} times the others.",
+            **words,
+        )
+    elif len(set(model.of.replicas.tolist())) == 1 and order.chunks == 1:
+        text = message(
+            "schedule.found_imbalance_or_worker",
+            "Stage {stage} takes {ratio} times the others: its layers are heavier, or its device is slower; a second "
+            "replica would tell.",
+            **words,
+        )
+    repair = message("schedule.repair_imbalance", "Balancing the stages")
+    return text, repair, {"stage": slow, "rank": int(rank[stage == slow][0]), "ratio": ratio}
+
+
+def _worker(model: StepModel) -> Described:
+    slow = model.worker.mean(axis=1) if len(set(model.of.replicas.tolist())) == 1 else None
+    at, op = (int(each) for each in np.unravel_index(int(model.worker.argmax()), model.worker.shape))
+    ratio, rank = float(model.worker[at, op]), int(model.rank[op])
+    words: dict[str, Any] = {"rank": rank, "ratio": f"{ratio:.2g}"}
+    if slow is not None:
+        text = message(
+            "schedule.found_worker_rank",
+            "Rank {rank} takes {ratio} times as long as the others in each of its stages.",
+            **words,
+        )
+        place = {"rank": rank, "ratio": ratio}
+    else:
+        replica = model.of.places[at][1]
+        text = message(
+            "schedule.found_worker",
+            "Rank {rank} of replica {replica} takes {ratio} times as long as that rank elsewhere.",
+            replica=replica,
+            **words,
+        )
+        place = {"rank": rank, "replica": replica, "ratio": ratio}
+    return text, message("schedule.repair_worker", "Replacing or relieving it"), place
+
+
+def _micro_batches(model: StepModel) -> Described:
+    micro = op_columns(model.of.order).micro
+    at, op = (int(each) for each in np.unravel_index(int(model.micro.argmax()), model.micro.shape))
+    ratio = float(model.micro[at, op])
+    step, replica = model.of.places[at]
+    text = message(
+        "schedule.found_micro_batches",
+        "Micro-batches differ: the largest, {micro} in step {step}, takes {ratio} times the mean.",
+        micro=int(micro[op]),
+        step=step,
+        ratio=f"{ratio:.2g}",
+    )
+    repair = message("schedule.repair_micro_batches", "Making them alike")
+    return text, repair, {"micro": int(micro[op]), "step": step, "replica": replica, "ratio": ratio}
+
+
+def _jitter(model: StepModel) -> Described:
+    at, op = (int(each) for each in np.unravel_index(int(model.jitter.argmax()), model.jitter.shape))
+    step, replica = model.of.places[at]
+    rank = int(model.rank[op])
+    name = model.of.order.row(rank)[op - int(model.of.order.offsets[rank])].text()
+    ratio = float(model.jitter[at, op])
+    text = message(
+        "schedule.found_jitter",
+        "Ops of one kind vary from time to time, {op} in step {step} most: {ratio} times its usual time.",
+        op=name,
+        step=step,
+        ratio=f"{ratio:.2g}",
+    )
+    repair = message("schedule.repair_jitter", "Making them last alike")
+    return text, repair, {"op": name, "rank": rank, "step": step, "replica": replica, "ratio": ratio}
+
+
+def _transfer(model: StepModel) -> Described:
+    usual = float(np.median(model.of.spent))
+    text = message(
+        "schedule.found_transfer",
+        "A message takes {hop} ms, {share} of a usual op, and ranks wait for it.",
+        hop=f"{model.hop:.3g}",
+        share=f"{model.hop / usual if usual > 0.0 else 0.0:.0%}",
+    )
+    return text, message("schedule.repair_transfer", "Hiding the messages"), {"hop": model.hop}
+
+
+def _link(model: StepModel) -> Described:
+    source, target = (int(each) for each in np.unravel_index(int(model.link.argmax()), model.link.shape))
+    text = message(
+        "schedule.found_link",
+        "The link from rank {source} to rank {target} takes {time} ms for a message, the others {hop}.",
+        source=source,
+        target=target,
+        time=f"{model.link[source, target]:.3g}",
+        hop=f"{model.hop:.3g}",
+    )
+    place = {"source": source, "target": target, "time": float(model.link[source, target])}
+    return text, message("schedule.repair_link", "Making it as quick as the others"), place
+
+
+def _overhead(model: StepModel) -> Described:
+    usual = float(np.median(model.overhead))
+    text = message(
+        "schedule.found_overhead",
+        "Before every op a rank spends {time} ms in which it could compute.",
+        time=f"{max(usual, float(model.overhead.mean())):.3g}",
+    )
+    repair = message("schedule.repair_overhead", "Launching ops without it")
+    return text, repair, {"time": float(model.overhead.mean()), "rank": int(model.rank[int(model.overhead.argmax())])}
+
+
+def _pause(model: StepModel) -> Described:
+    at, op = (int(each) for each in np.unravel_index(int(model.pause.argmax()), model.pause.shape))
+    step, replica = model.of.places[at]
+    rank = int(model.rank[op])
+    name = model.of.order.row(rank)[op - int(model.of.order.offsets[rank])].text()
+    text = message(
+        "schedule.found_pause",
+        "Rank {rank} pauses for {time} ms before {op} in step {step}, as for garbage collection.",
+        rank=rank,
+        time=f"{model.pause[at, op]:.3g}",
+        op=name,
+        step=step,
+    )
+    place = {"rank": rank, "op": name, "step": step, "replica": replica, "time": float(model.pause[at, op])}
+    return text, message("schedule.repair_pause", "Avoiding its pauses"), place
+
+
+_DESCRIBE: dict[str, Callable[[StepModel], Described]] = {
+    "imbalance": _imbalance,
+    "worker": _worker,
+    "micro_batches": _micro_batches,
+    "jitter": _jitter,
+    "transfer": _transfer,
+    "link": _link,
+    "overhead": _overhead,
+    "pause": _pause,
+}
+
+
+def _replicas(saves: float, model: StepModel) -> Finding:
+    spans = model.makespan()
+    at = int(spans.argmax())
+    step, replica = model.of.places[at]
+    text = message(
+        "schedule.found_replicas",
+        "Replicas wait for the slowest: in step {step} replica {replica} takes {ratio} times the mean.",
+        step=step,
+        replica=replica,
+        ratio=f"{spans[at] / spans[model.of.steps == step].mean():.2g}",
+    )
+    repair = message("schedule.repair_replicas", "Making replicas alike")
+    return Finding("replicas", saves, text, repair, {"step": step, "replica": replica})
+
+
+def _tail(saves: float, steps: Steps, recording: Recording) -> Finding:
+    longest: dict[str, list[float]] = {}
+    for each in recording.beside:
+        longest.setdefault(each.name, []).append(each.end - each.start)
+    name = max(longest, key=lambda each: float(np.median(longest[each])), default="")
+    words = {"time": f"{steps.tail:.3g}", "share": f"{saves:.0%}"}
+    text = message("schedule.found_tail", "Before its first op and after its last a step spends {time} ms.", **words)
+    if name:
+        text = message(
+            "schedule.found_tail_of",
+            "Before its first op and after its last a step spends {time} ms, longest in {name}.",
+            name=name,
+            **words,
+        )
+    return Finding("tail", saves, text, message("schedule.repair_tail", "Hiding all of it"), {"time": steps.tail})

@@ -1,0 +1,67 @@
+"""A diagnosis in lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from backend.schedule.analysis.diagnosis.diagnosis import Diagnosis
+from backend.schedule.analysis.diagnosis.idle_causes import CAUSES, Idle
+
+LEAST_SAVED = 0.0005  # a share that is shown as 0.0 %
+LEAST_IDLE = 0.005  # of the step, on some rank
+
+
+def lines_of(found: Diagnosis) -> Sequence[str]:
+    """Return a diagnosis for the terminal: the verdict, the repairs, and each rank's time by cause."""
+    shape = found.as_dict()
+    measured, replay = shape["measured"], shape["replay"]
+    known = shape["recognised"]
+    name = known["title"] or "an order of its own"
+    if known["family"] is None and known["nearest"]:
+        near = known["nearest"]
+        name += f", nearest {near['title']} ({near['share']:.0%}): rank {near['rank']} op {near['index']} is "
+        name += f"{near['here'] or 'nothing'}, there {near['there'] or 'nothing'}"
+    lines = [*(str(each) for each in shape["verdict"]), ""]
+    lines.append(f"{shape['source']}: {name}, p {known['p']}, m {known['m']}, v {known['v']}")
+    lines.append(
+        f"{measured['steps']} steps of {measured['replicas']} replicas: step {measured['step']:.4g} ms, bubble "
+        f"{measured['bubble']:.1%}, tail {measured['tail']:.4g} ms; replayed op by op {replay['ratio']:.2%} of the "
+        f"measured time ({replay['lowest']:.2%} to {replay['highest']:.2%})"
+    )
+    lines.append(
+        f"slowdown {shape['slowdown']['slowdown']:.3f} against an ideal step of this schedule; repaired alone:"
+    )
+    lines += [
+        f"  {CAUSE_TITLES[name]:28}{share:8.1%}"
+        for name, share in sorted(shape["what_if"].items(), key=lambda each: -each[1])
+        if abs(share) >= LEAST_SAVED
+    ]
+    lines += ["", "ms of each rank, by cause:", *_table(found.idle)]
+    return lines + [f"note: {note}" for note in shape["notes"]]
+
+
+CAUSE_TITLES = {
+    "fill_and_drain": "fill and drain",
+    "dependency": "dependency",
+    "imbalance": "uneven stages",
+    "worker": "slow workers",
+    "micro_batches": "micro-batches that differ",
+    "jitter": "jitter",
+    "transfer": "messages",
+    "link": "slow links",
+    "overhead": "launch overhead",
+    "pause": "pauses",
+    "replicas": "waiting for replicas",
+    "tail": "tail of the step",
+    "unexplained": "unexplained",
+    "all": "all together",
+}
+
+
+def _table(idle: Idle) -> list[str]:
+    rows = idle.as_dict()
+    shown = [each for each in ("work", *CAUSES) if any(abs(row[each]) >= LEAST_IDLE * idle.step for row in rows)]
+    width = max(len(CAUSE_TITLES.get(each, each)) for each in shown)
+    return [
+        f"  {CAUSE_TITLES.get(each, each):{width}}" + "".join(f"{row[each]:10.4g}" for row in rows) for each in shown
+    ]
