@@ -13,7 +13,7 @@ from backend.schedule.analysis.diagnosis.findings import Finding, findings, verd
 from backend.schedule.analysis.diagnosis.idle_causes import Idle, idle_causes
 from backend.schedule.analysis.diagnosis.instances import Instances, instances
 from backend.schedule.analysis.diagnosis.step_model import StepModel, step_model
-from backend.schedule.analysis.diagnosis.what_if import Steps, by_step, repairs, slowdowns
+from backend.schedule.analysis.diagnosis.what_if import Steps, by_step, costs, repairs, slowdowns
 from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.families import imported
 from backend.schedule.families.registry import FAMILIES
@@ -110,9 +110,10 @@ def diagnose(recording: Recording, step: int | None = None, replica: int | None 
     idle = idle_causes(model, tail)
     saved = repairs(steps, now)
     spec, recognised = _recognised(found, model)
-    causes = findings(steps, saved, recording)
+    slow = slowdowns(steps, now)
+    causes = findings(steps, saved, costs(steps, slow["ideal"]), recording)
     said = recording.notes + notes
-    return Diagnosis(recording, found, steps, idle, saved, slowdowns(steps, now), causes, spec, recognised, said)
+    return Diagnosis(recording, found, steps, idle, saved, slow, causes, spec, recognised, said)
 
 
 def _chosen(found: Instances, step: int | None, replica: int | None) -> Instances:

@@ -16,38 +16,51 @@ from backend.schedule.interop.traces.recording import Recording
 from backend.schedule.order.op_columns import op_columns
 
 LEAST = 0.02  # of a step: what saves less is not found
+FOLLOWS = 0.8
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A cause that is there: ``saves`` the share of the step that its repair saves alone, ``place`` where it is (stage,
-    rank, replica, step, micro, op), ``text`` what was measured there.
+    """A cause that is there: ``saves`` the share of the step that its repair saves alone, ``costs`` by which share it
+    alone makes the ideal step longer, ``place`` where it is (stage, rank, replica, step, micro, op), ``text`` what was
+    measured there.
     """
 
     cause: str
     saves: float
+    costs: float
     text: Message
     repair: Message
     place: dict[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the finding as JSON."""
-        return {"cause": self.cause, "saves": self.saves, "place": self.place, "text": self.text, "repair": self.repair}
+        return {
+            "cause": self.cause,
+            "saves": self.saves,
+            "costs": self.costs,
+            "place": self.place,
+            "text": self.text,
+            "repair": self.repair,
+        }
 
 
-def findings(steps: Steps, saved: dict[str, float], recording: Recording) -> tuple[Finding, ...]:
-    """Return what is found, that which saves most first."""
+def findings(
+    steps: Steps, saved: dict[str, float], alone: dict[str, float], recording: Recording
+) -> tuple[Finding, ...]:
+    """Return what is found, that which saves most first; ``alone`` is what each cause costs without the others."""
     model = steps.model
     found = []
     for cause, describe in _DESCRIBE.items():
-        if saved[cause] >= LEAST:
+        if max(saved[cause], alone[cause]) >= LEAST:
             text, repair, place = describe(model)
-            found.append(Finding(cause, saved[cause], text, repair, place))
+            found.append(Finding(cause, saved[cause], alone[cause], text, repair, place))
     if saved["replicas"] >= LEAST:
         found.append(_replicas(saved["replicas"], model))
     if saved["tail"] >= LEAST:
         found.append(_tail(saved["tail"], steps, recording))
-    return tuple(sorted(found, key=lambda each: -each.saves))
+    # replicas wait because of what makes them differ, which leads where it saves about as much
+    return tuple(sorted(found, key=lambda each: -each.saves * (FOLLOWS if each.cause == "replicas" else 1.0)))
 
 
 def verdict(found: Sequence[Finding], steps: Steps, idle: Idle) -> list[Message]:
@@ -233,7 +246,7 @@ def _replicas(saves: float, model: StepModel) -> Finding:
         ratio=f"{spans[at] / spans[model.of.steps == step].mean():.2g}",
     )
     repair = message("schedule.repair_replicas", "Making replicas alike")
-    return Finding("replicas", saves, text, repair, {"step": step, "replica": replica})
+    return Finding("replicas", saves, saves, text, repair, {"step": step, "replica": replica})
 
 
 def _tail(saves: float, steps: Steps, recording: Recording) -> Finding:
@@ -250,4 +263,6 @@ def _tail(saves: float, steps: Steps, recording: Recording) -> Finding:
             name=name,
             **words,
         )
-    return Finding("tail", saves, text, message("schedule.repair_tail", "Hiding all of it"), {"time": steps.tail})
+    return Finding(
+        "tail", saves, saves, text, message("schedule.repair_tail", "Hiding all of it"), {"time": steps.tail}
+    )

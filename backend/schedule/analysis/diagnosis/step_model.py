@@ -16,16 +16,22 @@ import numpy.typing as npt
 
 from backend.schedule.analysis.diagnosis.instances import Instances
 from backend.schedule.order.op_columns import op_columns
-from backend.schedule.order.ops import PAIR
+from backend.schedule.order.ops import PAIR, B, F
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.simulation.simulate import NOTHING, replay
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
+ROUNDS = 6  # of fitting stages, workers and micro-batches in turn
 SURE = 4.0  # a factor counts where it varies by as many times what chance gives, in variance
 RARE = 5.0  # deviations beyond which a gap before an op is a pause of its own
 LEAST_PAUSE = 0.2  # of a usual op
+LEAST_SIZE = 0.01  # of the mean micro-batch
+RIDGE = 0.03  # how firmly a micro-batch of which nothing is known has size 1
+LEAST_OFF = 0.05  # of an op: what fits better tells of its micro-batch
+LEAST_OPS = 2.0  # that tell of a micro-batch
+LEAST_SLOW = 1.05  # times the others: less is no slow worker
 COSTS = Costs()
 
 
@@ -103,8 +109,8 @@ class StepModel:
         return replace(self, link=np.minimum(self.link, self.hop))
 
     def without_hops(self) -> StepModel:
-        """Return the model with messages that take no time."""
-        return replace(self, link=np.zeros_like(self.link))
+        """Return the model without the usual time of a message; what a slow link takes more stays."""
+        return replace(self, link=np.maximum(self.link - self.hop, 0.0), hop=0.0)
 
     def without_overhead(self) -> StepModel:
         """Return the model without what ranks spend before every op."""
@@ -137,14 +143,17 @@ def ideal(model: StepModel) -> StepModel:
 def step_model(of: Instances) -> StepModel:
     """Fit the model to measured instances."""
     spent = of.spent
-    link, hop, gap = _waits(of)
-    overhead, pause = _overhead(of, gap)
-    stage = _by(of.group, spent)
+    overhead = _overhead(of)
+    link, hop, gap = _waits(of, overhead)
+    pause = _pauses(of, gap)
+    worker = micro = np.ones(spent.shape)
+    for _ in range(ROUNDS):
+        stage = _by(of.group, spent / (worker * micro))
+        ratio = spent / np.where(stage > 0.0, stage, 1.0)
+        micro = _micro_batches(of, ratio / worker, stage)
+        worker = _workers(of, ratio, micro, stage)
+    stage = _by(of.group, spent / (worker * micro))
     mean = _over_stages(of, stage)
-    ratio = spent / np.where(stage > 0.0, stage, 1.0)
-    worker, stage = _workers(of, ratio, stage, mean)
-    ratio = spent / np.where(stage > 0.0, stage * worker, 1.0)
-    micro = _micro_batches(of, ratio)
     known = stage * worker * micro
     jitter = np.where(known > 0.0, spent / np.where(known > 0.0, known, 1.0), 1.0)
     return StepModel(of, mean, stage, worker, micro, jitter, hop, link, overhead, pause)
@@ -169,100 +178,136 @@ def _over_stages(of: Instances, stage: Floats) -> Floats:
     return out
 
 
-def _workers(of: Instances, ratio: Floats, stage: Floats, mean: Floats) -> tuple[Floats, Floats]:
-    """Return (I, N) how slow each op's worker is, and (N,) the times of stages without it.
+def _workers(of: Instances, ratio: Floats, micro: Floats, stage: Floats) -> Floats:
+    """Return (I, N) how slow each op's worker is.
 
-    A worker is a rank of a replica. With several replicas it is slower than the others of its rank; with one, where a
-    rank has several stages, it is as slow as the least slow of them.
+    A worker is a rank of a replica. With several replicas it is slower than the others of its rank, and by more than
+    all ranks of its replica, whose micro-batches may be larger; with one, where a rank has several stages, it is as
+    slow as the least slow of them.
     """
     rank, p = op_columns(of.order).rank, of.order.p
-    replicas = of.replicas
-    names = np.unique(replicas)
-    factor = np.ones(ratio.shape)
-    if len(names) > 1:
-        for each in range(p):
-            mine = rank == each
-            by = np.array([ratio[np.ix_(replicas == name, mine)].mean() for name in names])
-            noise = np.array([ratio[np.ix_(replicas == name, mine)].mean(axis=1).std() for name in names])
-            count = np.array([(replicas == name).sum() for name in names])
-            usual = float(np.median(by))
-            if usual > 0.0 and by.var() > SURE * float((noise**2 / count).mean()):
-                for name, slow in zip(names, by / usual, strict=True):
-                    factor[np.ix_(replicas == name, mine)] = slow
-        return factor, stage
-    if of.order.chunks < 2:
-        return factor, stage
-    slow = stage / np.where(mean > 0.0, mean, 1.0)
-    least = np.array([slow[rank == each].min(initial=np.inf) for each in range(p)])
-    usual = float(np.median(least))
-    by_rank = np.maximum(1.0, least / usual if usual > 0.0 else np.ones(p))
-    factor *= by_rank[rank]
-    return factor, stage / by_rank[rank]
+    names, which = np.unique(of.replicas, return_inverse=True)
+    if len(names) < 2 and of.order.chunks < 2:
+        return np.ones(ratio.shape)
+    if len(names) < 2:
+        mean = _over_stages(of, stage)
+        over = stage / np.where(mean > 0.0, mean, 1.0)
+        least = np.array([over[rank == each].min(initial=np.inf) for each in range(p)])
+        slow = np.maximum(1.0, least / _lower_median(least))
+        return np.broadcast_to(np.where(slow >= LEAST_SLOW, slow, 1.0)[rank], ratio.shape).copy()
+    ops = [np.flatnonzero(rank == each) for each in range(p)]
+    by_rank = np.stack([ratio[:, each].mean(axis=1) for each in ops], axis=1)  # (I, p)
+    noise = np.stack([(ratio / micro)[:, each].std(axis=1) / np.sqrt(len(each)) for each in ops], axis=1)
+    usual = [
+        _lower_median(np.array([column[which == name].mean() for name in range(len(names))])) for column in by_rank.T
+    ]
+    by_rank = by_rank / np.array(usual)
+    own = by_rank / np.sort(by_rank, axis=1)[:, [(p - 1) // 2]]
+    slow = np.array([own[which == name].mean(axis=0) for name in range(len(names))])  # (replicas, p)
+    chance = np.array(
+        [noise[which == name].mean(axis=0) / np.sqrt((which == name).sum()) for name in range(len(names))]
+    )
+    return np.where((slow >= LEAST_SLOW) & (slow - 1.0 > SURE * chance), slow, 1.0)[which][:, rank]
 
 
-def _micro_batches(of: Instances, ratio: Floats) -> Floats:
+def _lower_median(values: Floats) -> float:
+    """Return the median, of an even number the lower of the two in the middle: more than half are usual."""
+    return float(np.sort(values)[(len(values) - 1) // 2])
+
+
+def _micro_batches(of: Instances, ratio: Floats, stage: Floats) -> Floats:
     """Return (I, N) how large each op's micro-batch is: what its ops on all ranks have in common, where that is more
-    than chance.
+    than chance. Of a pair each half has its own, in the proportion of their usual times.
     """
-    _, _, kind, _, micro, _, _ = op_columns(of.order)
-    single = kind != PAIR
-    out = np.ones(ratio.shape)
-    m = of.order.m
-    if not single.any() or m < 2:
-        return out
-    ops = [np.flatnonzero(single & (micro == each)) for each in range(m)]
-    if not all(len(each) > 1 for each in ops):
-        return out
-    size = np.stack([np.median(ratio[:, each], axis=1) for each in ops], axis=1)  # (I, m), 1 on average
-    left = np.stack([(ratio[:, each] - size[:, [at]]).var(axis=1) for at, each in enumerate(ops)], axis=1)
-    chance = 1.57 * left.mean(axis=1) / len(ops[0])  # the variance of a median
-    sure = size.var(axis=1) > SURE * chance
-    for at, each in enumerate(ops):
-        out[np.ix_(sure, each)] = size[sure, at][:, None]
-    paired = np.flatnonzero(~single)
-    if paired.size:
-        second = op_columns(of.order).second[paired]
-        out[:, paired] = np.where(sure[:, None], (size[:, micro[paired]] + size[:, second]) / 2, 1.0)
+    share = _shares(of, stage)  # (N, m): how much of an op is due to each micro-batch
+    sizes = np.ones((len(ratio), of.order.m))
+    if of.order.m < 2 or (share.sum(axis=0) < LEAST_OPS).any():
+        return np.ones(ratio.shape)
+    for at, row in enumerate(ratio):
+        weight = np.ones(len(row))
+        for _ in range(3):  # without the ops that do not fit: a pause in an op is no property of its micro-batch
+            left = np.vstack((share * weight[:, None], RIDGE * np.eye(of.order.m)))
+            right = np.append((row - share.sum(axis=1)) * weight, np.zeros(of.order.m))
+            size = 1.0 + np.linalg.lstsq(left, right, rcond=None)[0]
+            off = np.abs(row - share @ size)
+            weight = (off <= max(3.0 * float(np.median(off)) * 1.4826, LEAST_OFF)).astype(np.float64)
+        noise = float(np.square((row - share @ size) * weight).sum() / max(1.0, weight.sum() - of.order.m))
+        chance = noise / float((share.sum(axis=0)).mean())
+        if size.var() > SURE * chance:
+            sizes[at] = size
+    factor: Floats = np.maximum(sizes / sizes.mean(), LEAST_SIZE) @ share.T
+    return factor
+
+
+def _shares(of: Instances, stage: Floats) -> Floats:
+    """Return (N, m) the share of each op's usual time that is due to each micro-batch."""
+    _, _, kind, _, micro, _, second = op_columns(of.order)
+    share = np.zeros((len(kind), of.order.m))
+    here = np.arange(len(kind))
+    pair = kind == PAIR
+    alone = bool(np.isin((F, B), kind).all())
+    forward, backward = (float(stage[kind == each].mean()) for each in (F, B)) if alone else (1.0, 2.0)
+    part = forward / (forward + backward)
+    share[here, np.clip(micro, 0, of.order.m - 1)] = np.where(pair, part, 1.0)
+    share[here[pair], second[pair]] += 1.0 - part
+    return share
+
+
+def _inputs(of: Instances) -> tuple[Floats, Floats]:
+    """Return (I, N) when the rank of each op was free, -inf for its first, and (I, N, 2) when its inputs were made."""
+    free = np.concatenate((np.full((len(of.places), 1), -np.inf), of.end[:, :-1]), axis=1)
+    free[:, of.order.offsets[:-1]] = -np.inf
+    return free, np.where(of.made_by >= 0, of.end[:, of.made_by], -np.inf)
+
+
+def _overhead(of: Instances) -> Floats:
+    """Return (N,) what ranks spend before every op, by kind and stage: between two ops where the input of the second
+    had been there for as long as a usual op takes.
+    """
+    free, made = _inputs(of)
+    long_since = made.max(axis=2) < free - float(np.median(of.spent))
+    gap = of.start - free
+    out = np.zeros(gap.shape[1])
+    known = long_since & np.isfinite(free)
+    usual = max(0.0, float(np.median(gap[known]))) if known.any() else 0.0
+    for each in np.unique(of.group):
+        mine = known & (of.group == each)
+        out[of.group == each] = max(0.0, float(np.median(gap[mine]))) if mine.any() else usual
     return out
 
 
-def _waits(of: Instances) -> tuple[Floats, float, Floats]:
+def _waits(of: Instances, overhead: Floats) -> tuple[Floats, float, Floats]:
     """Return (p, p) the time of a message from one rank to another, the usual one, and (I, N) how long after its rank
-    was free and its inputs had come each op began.
+    was free, its inputs had come and the overhead was over each op began.
 
     A message's time shows where a rank waited for it: the median of the ops that began after their input was made, and
     after their rank had been free for a while.
     """
     rank, p = op_columns(of.order).rank, of.order.p
-    free = np.concatenate((np.full((len(of.places), 1), -np.inf), of.end[:, :-1]), axis=1)
-    free[:, of.order.offsets[:-1]] = -np.inf
-    made = np.where(of.made_by >= 0, of.end[:, of.made_by], -np.inf)  # (I, N, 2)
+    free, made = _inputs(of)
     link = np.full((p, p), np.nan)
     crossing = of.crosses & (of.made_by >= 0)
-    since = of.start[:, :, None] - made
+    since = of.start[:, :, None] - overhead[:, None] - made
     waited = (made > free[:, :, None]) & crossing & (made >= made.max(axis=2, keepdims=True))
     taker, half = np.nonzero(crossing)
     for source, target in {*zip(rank[of.made_by[taker, half]].tolist(), rank[taker].tolist(), strict=True)}:
         mine = waited & ((rank[of.made_by] == source) & (rank == target)[:, None])
         if mine.any():
             link[source, target] = max(0.0, float(np.median(since[mine])))
-    hop = float(np.nanmedian(link)) if not np.isnan(link).all() else 0.0
+    known = link[~np.isnan(link)]
+    hop = _lower_median(known) if known.size else 0.0
     link = np.where(np.isnan(link), hop, link)
     arrived = np.where(crossing, made + link[rank[of.made_by], rank[:, None]], made).max(axis=2)
-    begin = np.maximum(free, arrived)
+    begin = np.maximum(free, arrived) + overhead
     return link, hop, np.where(np.isfinite(begin), np.maximum(of.start - begin, 0.0), 0.0)
 
 
-def _overhead(of: Instances, gap: Floats) -> tuple[Floats, Floats]:
-    """Return (N,) what ranks spend before every op, by kind and stage, and (I, N) what is more than chance beyond."""
-    usual = np.zeros(gap.shape[1])
+def _pauses(of: Instances, gap: Floats) -> Floats:
+    """Return (I, N) the gaps before ops that are more than chance, given how long the usual ones are."""
     pause = np.zeros(gap.shape)
     least = LEAST_PAUSE * float(np.median(of.spent))
     for each in np.unique(of.group):
         mine = of.group == each
-        middle = float(np.median(gap[:, mine]))
-        spread = 1.4826 * float(np.median(np.abs(gap[:, mine] - middle)))
-        usual[mine] = middle
-        beyond = gap[:, mine] - middle
-        pause[:, mine] = np.where(beyond > max(RARE * spread, least), beyond, 0.0)
-    return usual, pause
+        spread = 1.4826 * float(np.median(np.abs(gap[:, mine] - np.median(gap[:, mine]))))
+        pause[:, mine] = np.where(gap[:, mine] > max(RARE * spread, least), gap[:, mine], 0.0)
+    return pause

@@ -87,6 +87,17 @@ def slowdowns(steps: Steps, now: float) -> dict[str, Any]:
     }
 
 
+def costs(steps: Steps, best: float) -> dict[str, float]:
+    """Return by which share each cause alone makes the ideal step longer: what others hide while they are there."""
+    found = {}
+    for name in REPAIRS:
+        model = steps.model
+        for other, repair in REPAIRS.items():
+            model = repair(model) if other != name else model
+        found[name] = steps.time(model) / best - 1.0
+    return found
+
+
 def repairs(steps: Steps, now: float) -> dict[str, float]:
     """Return the share of a step that each cause's repair saves alone, and that of all together."""
     found = {name: steps.saved_by(repair(steps.model), now) for name, repair in REPAIRS.items()}

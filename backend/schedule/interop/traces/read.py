@@ -21,8 +21,8 @@ HEAD = 4096  # characters that tell the format
 
 def recording_of(paths: Sequence[Path], names: str | None = None, unit: str | None = None) -> Recording:
     """Return what files hold: one file, or one per rank, of one format. ``names`` is a pattern for the names of ops and
-    ``unit`` that of the times (None: us in a trace, ms in a table). Raises OrderError for what cannot be read, RequestError for a file
-    that is not text.
+    ``unit`` that of the times (None: us in a trace, ms in a table). Raises OrderError for what cannot be read,
+    RequestError for a file that is not text.
     """
     kinds = {path: _format(path) for path in paths}
     if len(set(kinds.values())) > 1:
