@@ -190,8 +190,9 @@ def _workers(of: Instances, ratio: Floats, micro: Floats, stage: Floats) -> Floa
     if len(names) < 2 and of.order.chunks < 2:
         return np.ones(ratio.shape)
     if len(names) < 2:
-        mean = _over_stages(of, stage)
-        over = stage / np.where(mean > 0.0, mean, 1.0)
+        whole = _by(of.group, ratio / micro * stage)
+        mean = _over_stages(of, whole)
+        over = whole / np.where(mean > 0.0, mean, 1.0)
         least = np.array([over[rank == each].min(initial=np.inf) for each in range(p)])
         slow = np.maximum(1.0, least / _lower_median(least))
         return np.broadcast_to(np.where(slow >= LEAST_SLOW, slow, 1.0)[rank], ratio.shape).copy()

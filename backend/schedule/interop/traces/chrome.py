@@ -123,7 +123,7 @@ def recording(documents: Sequence[dict[str, Any]], names: str | None = None, uni
     if not tracks:
         raise OrderError(_without_ops(documents, names))
     rows: list[Row] = []
-    notes = [note for track in tracks for note in track.notes]
+    notes = [note for track in tracks for note in track.notes] + list(_copies_of(tracks))
     for replica, mine in enumerate(_replicas(tracks)):
         ranked = _in_rank_order(mine, len(documents))
         slices = [numbered(track.slices, stage) for _, stage, track in ranked]

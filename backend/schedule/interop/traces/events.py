@@ -160,7 +160,7 @@ def _parsed(number: int, text: str) -> Any:
     try:
         return json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError) as error:
-        if text.lstrip("\ufeff \t\r\n")[0] in "[{" and _ends_early(text, error):
+        if text.lstrip("\ufeff \t\r\n")[0] in "[{" and ends_early(text, error):
             cut = message(
                 "schedule.trace_cut_off",
                 "file {number} is cut off: its JSON ends after {size} characters before it is complete",
@@ -174,7 +174,7 @@ def _parsed(number: int, text: str) -> Any:
         raise OrderError(problem) from None
 
 
-def _ends_early(text: str, error: Exception) -> bool:
+def ends_early(text: str, error: Exception) -> bool:
     """Return whether JSON is wrong only because it ends: at its end, or within a text or a word that never ends."""
     if not isinstance(error, json.JSONDecodeError):
         return False
@@ -276,7 +276,7 @@ def _matched(
             continue
         end = _time(event, "ts", number)
         if end < start:
-            raise OrderError(message("schedule.trace_op_ends_early", "{op} ends before it begins", op=begun["name"]))
+            raise OrderError(message("schedule.trace_opends_early", "{op} ends before it begins", op=begun["name"]))
         found.append((begun, op, start, end))
     unended = [event["name"] for event, op, _ in opened if op is not None]
     if unended:

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 from backend.errors import json_reason
 from backend.schedule.errors import OrderError, message
-from backend.schedule.interop.traces.events import COLLECTIVES, FSDP
+from backend.schedule.interop.traces.events import COLLECTIVES, FSDP, ends_early
 
 CHUNK = 1 << 20  # characters read at once
 MOST_VALUE = 1 << 28  # characters of one value
@@ -122,7 +122,7 @@ class _Text:
                 return value
             except (ValueError, RecursionError) as error:
                 if self.done or len(self.text) - self.at > MOST_VALUE:
-                    self._fail(json_reason(error), cut=self.done)
+                    self._fail(json_reason(error), cut=self.done and ends_early(self.text[self.at :], error))
                 self._read()
 
     def _peek(self) -> str:
