@@ -9,10 +9,10 @@ from html import escape
 from typing import Any, Unpack
 
 from backend.schedule.analysis.compare import compare as compare_families
-from backend.schedule.family_names import canonical
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.hardware.step_units import GB
 from backend.schedule.interop.ascii import columns
+from backend.schedule.options.family_names import canonical
 from backend.schedule.spec import Spec
 from bubbleline.schedules import Schedule
 from bubbleline.settings import Costs, Options, preset_of, spec_data

@@ -22,9 +22,9 @@ from backend.charts.theme import Appearance
 from backend.charts.theme_tokens import ALL_THEMES
 from backend.errors import Message, RequestError, message
 from backend.schedule.families.registry import family_of, op_count, read
-from backend.schedule.family_names import canonical
 from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.hardware.preset_costs import Preset
+from backend.schedule.options.family_names import canonical
 from backend.schedule.spec import LIMITS, Spec, choice, integer
 
 OTHERS = ("b", "c", "d")

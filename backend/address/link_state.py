@@ -15,8 +15,8 @@ from backend.address.query import KEYS, value_of
 from backend.errors import RequestError, message
 from backend.schedule.families import imported
 from backend.schedule.families.registry import family_of, validate
-from backend.schedule.family_names import canonical
 from backend.schedule.interop.megatron_layout import is_layout
+from backend.schedule.options.family_names import canonical
 from backend.schedule.options.sizes import SEARCHED
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import COST_KEYS, Spec

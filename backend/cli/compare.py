@@ -20,8 +20,8 @@ from backend.cli.options import (
 )
 from backend.compute.parallel_map import in_processes
 from backend.schedule.analysis.compare import compare as compare_families
-from backend.schedule.family_names import canonical
 from backend.schedule.interop.ascii import columns
+from backend.schedule.options.family_names import canonical
 from backend.schedule.spec import Spec
 
 HEAD = ["schedule", "p", "m", "v", "makespan", "global", "of ideal", "span", "of ideal", "in flight", "memory",

@@ -18,11 +18,11 @@ from backend.runs.run_series import RunnerGoneError, Series
 from backend.schedule import result
 from backend.schedule.families import registry
 from backend.schedule.families.searched import search_order
-from backend.schedule.family_names import canonical
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.hardware.step_units import GB, DeviceMemory, StepUnits
 from backend.schedule.interop.ascii import ROUNDING
 from backend.schedule.interop.megatron_layout import StageLayout, is_layout, read_layout, with_layout
+from backend.schedule.options.family_names import canonical
 from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.recompute import MODES as RECOMPUTE
 from backend.schedule.options.recompute import TIMES

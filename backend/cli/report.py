@@ -12,7 +12,7 @@ import numpy as np
 from backend.runs.errors import RunFailure
 from backend.runs.run_details import run_details, trace
 from backend.runs.run_series import Rows
-from backend.schedule.analysis.diagnosis.calibrate import Calibration, calibrate
+from backend.schedule.diagnosis.calibrate import Calibration, calibrate
 from backend.schedule.interop.traces import run_trace
 from backend.schedule.order.order import Order
 from backend.schedule.simulation.costs import SizedCosts

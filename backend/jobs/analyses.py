@@ -22,10 +22,10 @@ from backend.schedule.analysis.compare import compare
 from backend.schedule.analysis.pareto import Point
 from backend.schedule.families import registry
 from backend.schedule.families.registry import FAMILIES
-from backend.schedule.family_names import canonical
 from backend.schedule.hardware.balance import BALANCE_KEYS, balance_of
 from backend.schedule.hardware.cost_model import KEYS as SETTING_KEYS
 from backend.schedule.hardware.preset_costs import Preset
+from backend.schedule.options.family_names import canonical
 from backend.schedule.order.order import Order
 from backend.schedule.spec import Spec, choice
 

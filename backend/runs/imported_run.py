@@ -9,7 +9,7 @@ import numpy as np
 
 from backend.errors import RequestError, message
 from backend.runs.run import IMPORTED, Run
-from backend.schedule.analysis.diagnosis.calibrate import mean_costs
+from backend.schedule.diagnosis.calibrate import mean_costs
 from backend.schedule.families import imported
 from backend.schedule.interop.measured_rows import OpRow
 from backend.schedule.interop.traces.chrome import Measured

@@ -11,7 +11,7 @@ from typing import Any
 from backend.errors import RequestError, message
 from backend.runs.run import Run
 from backend.runs.run_details import run_details, trace
-from backend.schedule.analysis.diagnosis.calibrate import calibrate, neutral
+from backend.schedule.diagnosis.calibrate import calibrate, neutral
 from backend.schedule.errors import SpecError
 from backend.schedule.families import imported, registry
 from backend.schedule.interop.measured_rows import KINDS

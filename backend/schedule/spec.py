@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from backend.schedule.errors import Message, SpecError, message
-from backend.schedule.family_names import canonical
 from backend.schedule.options.effective_costs import Options, timing
+from backend.schedule.options.family_names import canonical
 from backend.schedule.options.offload import HALF
 from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.offload import OF_A_CHUNK as OFFLOAD_OF_A_CHUNK

@@ -16,13 +16,13 @@ from backend.schedule.analysis.frameworks import FRAMEWORKS
 from backend.schedule.families import imported
 from backend.schedule.families.family import Family
 from backend.schedule.families.registry import FAMILIES
-from backend.schedule.family_names import ALIASES
 from backend.schedule.hardware.cost_model import PARALLEL, SETTING_BOUNDS, WHOLE_BOUNDS
 from backend.schedule.hardware.machines import COUNTS, MACHINE_FIELDS
 from backend.schedule.hardware.machines import bounds as machine_bounds
 from backend.schedule.hardware.models import ALIASES as MODEL_ALIASES
 from backend.schedule.hardware.models import MAY_LACK, MODEL_FIELDS, WHOLE
 from backend.schedule.hardware.models import bounds as model_bounds
+from backend.schedule.options.family_names import ALIASES
 from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.offload import OF_A_CHUNK
 from backend.schedule.options.recompute import MODES as RECOMPUTE

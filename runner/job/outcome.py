@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from backend.schedule.analysis.diagnosis.calibrate import calibrate
+from backend.schedule.diagnosis.calibrate import calibrate
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.simulate import Timeline
 from runner.job.busy_machine import lack_of_cores, over_plan, too_busy

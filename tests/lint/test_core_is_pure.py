@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.schedule.family_names import NAMES
+from backend.schedule.options.family_names import NAMES
 from tests.support.sources import files, relative, report, tree
 
 # What changes a list, a dictionary or a set.

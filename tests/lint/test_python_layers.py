@@ -37,6 +37,7 @@ BACKEND = Layers(
 SCHEDULE = Layers(
     "backend.schedule",
     (
+        ("diagnosis",),  # of measured steps
         ("partial_order",),
         ("interop", "analysis"),
         ("hardware",),  # a model and a machine: costs, units of an engineer
@@ -48,7 +49,7 @@ SCHEDULE = Layers(
         ("laws",),
         ("simulation",),
         ("order",),
-        ("jit", "family_names"),
+        ("jit",),
         ("errors",),
     ),
 )

@@ -19,8 +19,8 @@ from backend.schedule.analysis.compare import compare
 from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
 from backend.schedule.families.registry import FAMILIES
-from backend.schedule.family_names import NAMES, OTHERS, canonical
 from backend.schedule.laws import formula
+from backend.schedule.options.family_names import NAMES, OTHERS, canonical
 from backend.schedule.order import wire
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import COST_KEYS, LIMITS, Spec

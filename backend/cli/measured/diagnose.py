@@ -12,12 +12,12 @@ from pathlib import Path
 import click
 
 from backend.errors import RequestError
-from backend.schedule.analysis.diagnosis.diagnosis import diagnose
-from backend.schedule.analysis.diagnosis.words import lines_of
+from backend.jobs.recordings import recording_of
+from backend.schedule.diagnosis.diagnosis import diagnose
+from backend.schedule.diagnosis.words import lines_of
 from backend.schedule.errors import SpecError
 from backend.schedule.interop.traces.events import UNITS
 from backend.schedule.interop.traces.names import reader
-from backend.schedule.interop.traces.read import recording_of
 
 
 @click.command("diagnose")

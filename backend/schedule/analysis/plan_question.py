@@ -10,9 +10,9 @@ from backend.schedule.analysis.layouts import MOST_BATCH, MOST_DEVICES, Layout, 
 from backend.schedule.analysis.plans import Allowed, Asked
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families.registry import FAMILIES, family_of
-from backend.schedule.family_names import canonical
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.hardware.step_units import GB
+from backend.schedule.options.family_names import canonical
 from backend.schedule.spec import LIMITS, Spec, boolean, choice, integer, number, reject_unknown
 
 KEYS = ("p", "m", "gpus", "batch", "gb", "families", "framework", "recompute", "offload")

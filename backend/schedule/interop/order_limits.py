@@ -10,9 +10,9 @@ import numpy as np
 
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families import registry
-from backend.schedule.family_names import canonical
 from backend.schedule.hardware.preset_costs import Preset, asked_spec
 from backend.schedule.hardware.step_units import GB
+from backend.schedule.options.family_names import canonical
 from backend.schedule.order.order import Order, same_order
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.simulation.timeline import Timeline

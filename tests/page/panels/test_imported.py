@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from backend.jobs.imports import run_of_trace
-from backend.schedule.analysis.diagnosis.calibrate import calibrate
+from backend.schedule.diagnosis.calibrate import calibrate
 from backend.schedule.families.registry import order, read
 from backend.schedule.interop import torch_csv
 from backend.schedule.interop.traces import chrome_export

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.schedule.analysis.diagnosis.calibrate import calibrate, neutral
+from backend.schedule.diagnosis.calibrate import calibrate, neutral
 from backend.schedule.families import registry
 from backend.schedule.order.ops import Pair
 from backend.schedule.simulation.costs import Costs

@@ -1,0 +1,1 @@
+"""Diagnoses of recordings in which faults were planted, in the formats of the tools that write them."""

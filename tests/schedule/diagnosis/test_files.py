@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from backend.cli.measured.diagnose import diagnose_command
 from backend.errors import RequestError
+from backend.jobs.recordings import recording_of
 from backend.schedule.errors import OrderError
 from backend.schedule.interop.traces import json_stream
-from backend.schedule.interop.traces.read import recording_of
 from backend.schedule.interop.traces.recording import Recording, Row
 from backend.schedule.spec import Spec
 from tests.schedule.diagnosis.files import WRITERS, table

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from backend.schedule.analysis.diagnosis.diagnosis import Diagnosis, diagnose
+from backend.schedule.diagnosis.diagnosis import Diagnosis, diagnose
 from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
 from backend.schedule.spec import Spec

@@ -276,7 +276,7 @@ def _matched(
             continue
         end = _time(event, "ts", number)
         if end < start:
-            raise OrderError(message("schedule.trace_opends_early", "{op} ends before it begins", op=begun["name"]))
+            raise OrderError(message("schedule.trace_op_ends_early", "{op} ends before it begins", op=begun["name"]))
         found.append((begun, op, start, end))
     unended = [event["name"] for event, op, _ in opened if op is not None]
     if unended:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from backend.schedule.analysis.diagnosis.clocks import aligned
+from backend.schedule.diagnosis.clocks import aligned
 from backend.schedule.errors import Message, OrderError, message
 from backend.schedule.interop.op_rows import assemble
 from backend.schedule.interop.traces.recording import Recording, Row

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from backend.schedule.analysis.diagnosis.diagnosis import Diagnosis
-from backend.schedule.analysis.diagnosis.idle_causes import CAUSES, Idle
+from backend.schedule.diagnosis.diagnosis import Diagnosis
+from backend.schedule.diagnosis.idle_causes import CAUSES, Idle
 
 LEAST_SAVED = 0.0005  # a share that is shown as 0.0 %
 LEAST_IDLE = 0.005  # of the step, on some rank

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from backend.schedule.analysis.diagnosis.step_model import REPAIRS, StepModel
-from backend.schedule.analysis.diagnosis.what_if import by_step
+from backend.schedule.diagnosis.step_model import REPAIRS, StepModel
+from backend.schedule.diagnosis.what_if import by_step
 
 Floats = npt.NDArray[np.float64]
 CAUSES = ("fill_and_drain", "dependency", *REPAIRS, "replicas", "tail", "unexplained")

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from backend.schedule.analysis.diagnosis.idle_causes import Idle
-from backend.schedule.analysis.diagnosis.step_model import StepModel
-from backend.schedule.analysis.diagnosis.what_if import Steps
+from backend.schedule.diagnosis.idle_causes import Idle
+from backend.schedule.diagnosis.step_model import StepModel
+from backend.schedule.diagnosis.what_if import Steps
 from backend.schedule.errors import Message, message
 from backend.schedule.interop.traces.recording import Recording
 from backend.schedule.order.op_columns import op_columns

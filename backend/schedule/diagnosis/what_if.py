@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from backend.schedule.analysis.diagnosis.step_model import REPAIRS, StepModel, ideal
+from backend.schedule.diagnosis.step_model import REPAIRS, StepModel, ideal
 from backend.schedule.order.op_columns import op_columns
 from backend.schedule.order.ops import KINDS
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from backend.schedule.analysis.diagnosis.findings import Finding, findings, verdict
-from backend.schedule.analysis.diagnosis.idle_causes import Idle, idle_causes
-from backend.schedule.analysis.diagnosis.instances import Instances, instances
-from backend.schedule.analysis.diagnosis.step_model import StepModel, step_model
-from backend.schedule.analysis.diagnosis.what_if import Steps, by_step, costs, repairs, slowdowns
+from backend.schedule.diagnosis.findings import Finding, findings, verdict
+from backend.schedule.diagnosis.idle_causes import Idle, idle_causes
+from backend.schedule.diagnosis.instances import Instances, instances
+from backend.schedule.diagnosis.step_model import StepModel, step_model
+from backend.schedule.diagnosis.what_if import Steps, by_step, costs, repairs, slowdowns
 from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.families import imported
 from backend.schedule.families.registry import FAMILIES

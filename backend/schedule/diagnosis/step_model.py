@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from backend.schedule.analysis.diagnosis.instances import Instances
+from backend.schedule.diagnosis.instances import Instances
 from backend.schedule.order.op_columns import op_columns
 from backend.schedule.order.ops import PAIR, B, F
 from backend.schedule.simulation.costs import Costs
