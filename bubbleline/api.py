@@ -5,7 +5,7 @@ from backend.schedule.errors import OrderError, SpecError
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.interop.order_limits import Finding
 from bubbleline.comparison import Comparison, compare
-from bubbleline.measured import Run, RunError, Trace, read_trace
+from bubbleline.measured import Diagnosis, Run, RunError, Trace, diagnose, read_trace
 from bubbleline.orders import check, from_csv
 from bubbleline.plans import Plan, plan
 from bubbleline.schedules import Certificate, Law, Schedule, schedule, search
@@ -15,6 +15,7 @@ __all__ = [
     "Certificate",
     "Comparison",
     "Costs",
+    "Diagnosis",
     "Finding",
     "Idle",
     "Law",
@@ -30,6 +31,7 @@ __all__ = [
     "Trace",
     "check",
     "compare",
+    "diagnose",
     "families",
     "from_csv",
     "model",

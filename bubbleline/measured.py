@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy.typing as npt
 
+from backend.jobs.recordings import recording_of
+from backend.schedule.diagnosis import diagnosis
 from backend.schedule.interop.csv_table import text_of
 from backend.schedule.interop.traces import chrome, run_trace
 from backend.schedule.interop.traces.chrome import Measured
@@ -181,3 +183,59 @@ def read_trace(*paths: str | Path, names: str | None = None, unit: str = "us") -
 def _text(path: str | Path) -> str:
     data = Path(path).read_bytes()
     return text_of(gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data)
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """Why a measured step takes as long as it does."""
+
+    found: diagnosis.Diagnosis
+
+    @property
+    def verdict(self) -> str:
+        """What costs most, what its repair saves, and what another schedule could save, in sentences."""
+        return " ".join(map(str, self.found.verdict))
+
+    @property
+    def causes(self) -> dict[str, float]:
+        """The share of the step that the repair of each cause saves alone, that which saves most first."""
+        return {each.cause: each.saves for each in self.found.findings}
+
+    @property
+    def step_ms(self) -> float:
+        """Measured milliseconds of a step, with the wait for the slowest replica and the tail after the last op."""
+        return self.found.idle.step
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        """The schedule of the same order at the measured costs of each stage."""
+        return Schedule(self.found.spec)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything, as ``bubbleline diagnose --json`` prints it."""
+        return self.found.as_dict()
+
+
+def diagnose(
+    *paths: str | Path,
+    step: int | None = None,
+    replica: int | None = None,
+    names: str | None = None,
+    unit: str | None = None,
+) -> Diagnosis:
+    """Say why the measured step in some files takes as long as it does, and what each repair would save.
+
+    Args:
+        *paths: Traces of torch's profiler or of this program (of all ranks, or one a rank), a production timeline,
+            Megatron's timers, OpenTelemetry spans, Nsight's SQLite export, or a table as CSV or Parquet.
+        step: Only this step; otherwise all.
+        replica: Only this data-parallel replica; otherwise all.
+        names: A pattern for the names of ops, where they are not as "2F0", "PP:2F0" or "Forward 0".
+        unit: Unit of the times: us, ns, ms or s; us in a trace and ms in a table if None.
+
+    Raises:
+        OrderError: The files hold no whole step.
+        RequestError: A file is no text.
+        SpecError: There is no such step or replica, or the pattern is illegal.
+    """
+    return Diagnosis(diagnosis.diagnose(recording_of([Path(each) for each in paths], names, unit), step, replica))

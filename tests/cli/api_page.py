@@ -21,7 +21,7 @@ GROUPS = {
     "Comparisons and plans": ("compare", "Comparison", "plan", "Plan"),
     "Orders from elsewhere": ("from_csv", "check", "Finding"),
     "Notebooks": ("Timeline",),
-    "Measurements": ("Run", "read_trace", "Trace"),
+    "Measurements": ("Run", "read_trace", "Trace", "diagnose", "Diagnosis"),
     "Errors": ("SpecError", "OrderError", "RunError"),
 }
 HEAD = """# Python API

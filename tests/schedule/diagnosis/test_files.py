@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+import bubbleline as bl
 from backend.cli.measured.diagnose import diagnose_command
 from backend.errors import RequestError
 from backend.jobs.recordings import recording_of
@@ -150,3 +151,15 @@ def test_rows_are_no_more_than_fit(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     monkeypatch.setattr("backend.schedule.interop.traces.table.MOST_ROWS", 5)
     with pytest.raises(OrderError, match="more than"):
         recording_of(path)
+
+
+def test_python_says_what_the_command_says(tmp_path: Path) -> None:
+    files = table(recording(Spec("1f1b", 3, 6), [UNEVEN]), tmp_path)
+    found = bl.diagnose(*files)
+    shape = json.loads(CliRunner().invoke(diagnose_command, [*map(str, files), "--json"]).output)
+    assert json.loads(json.dumps(found.as_dict())) == shape
+    assert list(found.causes)[0] == "imbalance"
+    assert found.verdict.startswith("Stage 1 takes 1.5 times the others")
+    assert found.step_ms == shape["measured"]["step"]
+    assert found.schedule.family == "1f1b"
+    assert found.schedule.step_time == pytest.approx(found.step_ms, rel=0.03)
