@@ -19,16 +19,20 @@ Floats = npt.NDArray[np.float64]
 SLACK = 0.02  # of a usual op: recorders round, and an op may end a little before its result is used
 
 
-def aligned(order: Order, start: Floats, end: Floats, group: npt.NDArray[np.int64]) -> tuple[Floats, Message | None]:
+def aligned(
+    order: Order, start: Floats, end: Floats, group: npt.NDArray[np.int64] | None
+) -> tuple[Floats, Message | None]:
     """Return (p,) how much is to be added to each rank's times (I, N), and a note if that is not 0; ``group`` (N,) has
-    the ops that last alike.
+    the ops that last alike, None where they may have waited inside.
     """
     offsets = np.zeros(order.p)
     rank = op_columns(order).rank
     made_by, crosses = producers(order)
-    least = np.full(int(group.max()) + 1, np.inf)
-    np.minimum.at(least, np.broadcast_to(group, end.shape), end - start)
-    begun = end - least[group]  # the latest moment at which an op can have begun to compute
+    begun = end  # the latest moment at which an op can have begun to compute
+    if group is not None:
+        least = np.full(int(group.max()) + 1, np.inf)
+        np.minimum.at(least, np.broadcast_to(group, end.shape), end - start)
+        begun = end - least[group]
     behind = np.full((order.p, order.p), -np.inf)  # by how much the clock of the row is at least ahead of the column's
     for half in (0, 1):
         taker = np.flatnonzero(crosses[:, half] & (made_by[:, half] >= 0))

@@ -111,7 +111,7 @@ def diagnose(recording: Recording, step: int | None = None, replica: int | None 
     saved = repairs(steps, now)
     spec, recognised = _recognised(found, model)
     slow = slowdowns(steps, now)
-    causes = findings(steps, saved, costs(steps, slow["ideal"]), recording)
+    causes = findings(steps, saved, costs(steps), recording)
     said = recording.notes + notes
     return Diagnosis(recording, found, steps, idle, saved, slow, causes, spec, recognised, said)
 

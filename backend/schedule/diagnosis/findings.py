@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from backend.schedule.diagnosis.idle_causes import Idle
-from backend.schedule.diagnosis.step_model import StepModel
+from backend.schedule.diagnosis.step_model import StepModel, stage_work
 from backend.schedule.diagnosis.what_if import Steps
 from backend.schedule.errors import Message, message
 from backend.schedule.interop.traces.recording import Recording
@@ -90,7 +90,7 @@ def _imbalance(model: StepModel) -> Described:
     order = model.of.order
     rank, _, _, chunk, *_ = op_columns(order)
     stage = order.placement.stage_of[rank, chunk]
-    work = np.bincount(stage, model.stage, order.placement.stages) / order.m
+    work = stage_work(model.of, model.stage) / order.m
     slow, last = int(work.argmax()), order.placement.stages - 1
     ratio = float(work[slow] / np.median(np.delete(work, slow))) if len(work) > 1 else 1.0
     words = {"stage": slow, "ratio": f"{ratio:.2g}"}
@@ -157,16 +157,16 @@ def _jitter(model: StepModel) -> Described:
     step, replica = model.of.places[at]
     rank = int(model.rank[op])
     name = model.of.order.row(rank)[op - int(model.of.order.offsets[rank])].text()
-    ratio = float(model.jitter[at, op])
+    over = float(model.jitter[at, op])
     text = message(
         "schedule.found_jitter",
-        "Ops of one kind vary from time to time, {op} in step {step} most: {ratio} times its usual time.",
+        "Ops of one kind vary from time to time, {op} in step {step} most: it takes {over} ms more than usual.",
         op=name,
         step=step,
-        ratio=f"{ratio:.2g}",
+        over=f"{over:.3g}",
     )
     repair = message("schedule.repair_jitter", "Making them last alike")
-    return text, repair, {"op": name, "rank": rank, "step": step, "replica": replica, "ratio": ratio}
+    return text, repair, {"op": name, "rank": rank, "step": step, "replica": replica, "over": over}
 
 
 def _transfer(model: StepModel) -> Described:

@@ -67,5 +67,4 @@ def _level(model: StepModel, repaired: list[str]) -> tuple[Floats, tuple[Floats,
 
 def _busy(model: StepModel) -> Floats:
     """Return (p,) the mean time of each rank in ops, without what it spends before them."""
-    spent = (model.stage * model.worker * model.micro * model.jitter).mean(axis=0)
-    return np.asarray(np.bincount(model.rank, spent, model.of.order.p), np.float64)
+    return np.asarray(np.bincount(model.rank, model.busy.mean(axis=0), model.of.order.p), np.float64)

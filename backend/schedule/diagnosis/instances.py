@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from backend.schedule.diagnosis.clocks import aligned
+from backend.schedule.diagnosis.waits_inside import without_waits
 from backend.schedule.errors import Message, OrderError, message
 from backend.schedule.interop.op_rows import assemble
 from backend.schedule.interop.traces.recording import Recording, Row
@@ -17,7 +18,7 @@ from backend.schedule.order.op_columns import op_columns
 from backend.schedule.order.ops import PAIR, Op, Pair
 from backend.schedule.order.order import Order
 from backend.schedule.simulation.check import check
-from backend.schedule.simulation.message_flow import producers, without_waits
+from backend.schedule.simulation.message_flow import producers
 from backend.schedule.simulation.simulate import Timeline
 
 Floats = npt.NDArray[np.float64]
@@ -155,13 +156,13 @@ def _instances(
     replicas = np.array([replica for _, replica in places])
     for replica in np.unique(replicas):
         mine = replicas == replica
-        offsets, note = aligned(order, start[mine], end[mine], group)
+        offsets, note = aligned(order, start[mine], end[mine], None if waits_inside else group)
         start[mine] += offsets[rank]
         end[mine] += offsets[rank]
         if note is not None:
             notes[note] = None
     if waits_inside:
-        start = np.array([without_waits(Timeline(order, *each))[0].start for each in zip(start, end, strict=True)])
+        start = without_waits(order, start, end, group)
     made_by, crosses = producers(order)
     return Instances(order, places, start, end, group, made_by, crosses), tuple(notes)
 

@@ -32,13 +32,14 @@ RIDGE = 0.03  # how firmly a micro-batch of which nothing is known has size 1
 LEAST_OFF = 0.05  # of an op: what fits better tells of its micro-batch
 LEAST_OPS = 2.0  # that tell of a micro-batch
 LEAST_SLOW = 1.05  # times the others: less is no slow worker
+LEAST_SLOW_ALONE = 1.15  # where one replica alone tells
 COSTS = Costs()
 
 
 @dataclass(frozen=True, eq=False)
 class StepModel:
     """The parts of I instances of N ops, in ms: ``mean`` (N,) of each op's kind over all stages and ``stage`` (N,) in
-    its own, ``worker`` (I, N) and ``micro`` (I, N) factors, ``jitter`` (I, N) the factor that is left; ``hop`` the
+    its own, ``worker`` (I, N) and ``micro`` (I, N) factors, ``jitter`` (I, N) the ms that are left; ``hop`` the
     usual time of a message and ``link`` (p, p) that of each pair of ranks; ``overhead`` (N,) before an op, ``pause``
     (I, N) beyond it.
     """
@@ -62,7 +63,13 @@ class StepModel:
     @property
     def spent(self) -> Floats:
         """Return (I, N) the time of each op, with what its rank spends before it."""
-        times: Floats = self.stage * self.worker * self.micro * self.jitter + self.overhead + self.pause
+        times: Floats = self.busy + self.overhead + self.pause
+        return times
+
+    @property
+    def busy(self) -> Floats:
+        """Return (I, N) the time of each op."""
+        times: Floats = np.maximum(self.stage * self.worker * self.micro + self.jitter, 0.0)
         return times
 
     @property
@@ -89,8 +96,9 @@ class StepModel:
     # What is repaired: each returns the model without one cause.
 
     def balanced(self) -> StepModel:
-        """Return the model with every stage like the mean one."""
-        return replace(self, stage=self.mean)
+        """Return the model with as much work in every stage as in the mean one."""
+        work = stage_work(self.of, self.stage)
+        return replace(self, stage=self.stage * over_stages(self.of, work.mean() / np.where(work > 0.0, work, 1.0)))
 
     def with_equal_workers(self) -> StepModel:
         """Return the model with workers of one speed."""
@@ -102,7 +110,7 @@ class StepModel:
 
     def without_jitter(self) -> StepModel:
         """Return the model with ops that always take as long."""
-        return replace(self, jitter=np.ones_like(self.jitter))
+        return replace(self, jitter=np.zeros_like(self.jitter))
 
     def with_equal_links(self) -> StepModel:
         """Return the model with all links as quick as the usual one."""
@@ -133,11 +141,55 @@ REPAIRS: dict[str, Callable[[StepModel], StepModel]] = {
 }
 
 
-def ideal(model: StepModel) -> StepModel:
+def repaired(model: StepModel) -> StepModel:
     """Return the model with every cause repaired: what is left is the schedule's own."""
     for repair in REPAIRS.values():
         model = repair(model)
     return model
+
+
+def ideal(model: StepModel) -> StepModel:
+    """Return the repaired model with every op at the mean of its kind over all stages."""
+    return replace(repaired(model), stage=model.mean)
+
+
+def stage_work(of: Instances, stage: Floats) -> Floats:
+    """Return (stages,) the time of each stage's ops (N,), a pair's divided between the stages of its halves."""
+    first, second, part = _halves(of, stage)
+    count = of.order.placement.stages
+    work = np.bincount(first, stage * part, count) + np.bincount(second, stage * (1.0 - part), count)
+    return np.asarray(work, np.float64)
+
+
+def over_stages(of: Instances, factor: Floats) -> Floats:
+    """Return (N,) the factor (stages,) of each op, of a pair that of both stages."""
+    first, second, part = _halves(of, np.ones(len(of.group)))
+    found: Floats = factor[first] * part + factor[second] * (1.0 - part)
+    return found
+
+
+def _halves(of: Instances, stage: Floats) -> tuple[Ints, Ints, Floats]:
+    """Return (N,) the stage of each op, of a pair those of both halves, and the share of the first in its time: as
+    where the halves run alone, and where these do not tell, a third.
+    """
+    rank, _, kind, chunk, _, back, _ = op_columns(of.order)
+    first, second = (of.order.placement.stage_of[rank, each] for each in (chunk, back))
+    part = np.ones(len(kind))
+    pair = kind == PAIR
+    if pair.any():
+        count = of.order.placement.stages
+        rows = np.zeros((len(kind), 2 * count))
+        here = np.arange(len(kind))
+        rows[here, np.where(kind == B, count, 0) + first] = np.isin(kind, (F, B, PAIR))
+        rows[here[pair], count + second[pair]] = 1.0
+        like = float(stage[pair].mean())
+        usual = np.repeat((like / 3.0, like * 2.0 / 3.0), count)
+        left = np.vstack((rows, RIDGE * np.eye(2 * count)))
+        right = np.append((stage - rows @ usual) * np.isin(kind, (F, B, PAIR)), np.zeros(2 * count))
+        alone = np.maximum(usual + np.linalg.lstsq(left, right, rcond=None)[0], 1e-9)
+        forward, backward = alone[first[pair]], alone[count + second[pair]]
+        part[pair] = forward / (forward + backward)
+    return first, np.where(pair, second, first), part
 
 
 def step_model(of: Instances) -> StepModel:
@@ -154,8 +206,7 @@ def step_model(of: Instances) -> StepModel:
         worker = _workers(of, ratio, micro, stage)
     stage = _by(of.group, spent / (worker * micro))
     mean = _over_stages(of, stage)
-    known = stage * worker * micro
-    jitter = np.where(known > 0.0, spent / np.where(known > 0.0, known, 1.0), 1.0)
+    jitter = spent - stage * worker * micro
     return StepModel(of, mean, stage, worker, micro, jitter, hop, link, overhead, pause)
 
 
@@ -190,12 +241,12 @@ def _workers(of: Instances, ratio: Floats, micro: Floats, stage: Floats) -> Floa
     if len(names) < 2 and of.order.chunks < 2:
         return np.ones(ratio.shape)
     if len(names) < 2:
-        whole = _by(of.group, ratio / micro * stage)
-        mean = _over_stages(of, whole)
-        over = whole / np.where(mean > 0.0, mean, 1.0)
-        least = np.array([over[rank == each].min(initial=np.inf) for each in range(p)])
-        slow = np.maximum(1.0, least / _lower_median(least))
-        return np.broadcast_to(np.where(slow >= LEAST_SLOW, slow, 1.0)[rank], ratio.shape).copy()
+        here = of.order.placement.stage_of[rank, op_columns(of.order).chunk]
+        work = stage_work(of, (ratio / micro).mean(axis=0) * stage)
+        least = np.array([work[np.unique(here[rank == each])].min() for each in range(p)])
+        typical = _lower_median(least)
+        slow = np.maximum(1.0, least / typical) if typical > 0.0 else np.ones(p)
+        return np.broadcast_to(np.where(slow >= LEAST_SLOW_ALONE, slow, 1.0)[rank], ratio.shape).copy()
     ops = [np.flatnonzero(rank == each) for each in range(p)]
     by_rank = np.stack([ratio[:, each].mean(axis=1) for each in ops], axis=1)  # (I, p)
     noise = np.stack([(ratio / micro)[:, each].std(axis=1) / np.sqrt(len(each)) for each in ops], axis=1)
@@ -221,18 +272,19 @@ def _micro_batches(of: Instances, ratio: Floats, stage: Floats) -> Floats:
     than chance. Of a pair each half has its own, in the proportion of their usual times.
     """
     share = _shares(of, stage)  # (N, m): how much of an op is due to each micro-batch
+    long = stage / stage.mean()  # short ops tell little
     sizes = np.ones((len(ratio), of.order.m))
     if of.order.m < 2 or (share.sum(axis=0) < LEAST_OPS).any():
         return np.ones(ratio.shape)
     for at, row in enumerate(ratio):
-        weight = np.ones(len(row))
+        weight = long
         for _ in range(3):  # without the ops that do not fit: a pause in an op is no property of its micro-batch
             left = np.vstack((share * weight[:, None], RIDGE * np.eye(of.order.m)))
             right = np.append((row - share.sum(axis=1)) * weight, np.zeros(of.order.m))
             size = 1.0 + np.linalg.lstsq(left, right, rcond=None)[0]
             off = np.abs(row - share @ size)
-            weight = (off <= max(3.0 * float(np.median(off)) * 1.4826, LEAST_OFF)).astype(np.float64)
-        noise = float(np.square((row - share @ size) * weight).sum() / max(1.0, weight.sum() - of.order.m))
+            weight = np.where(off <= max(3.0 * float(np.median(off)) * 1.4826, LEAST_OFF), long, 0.0)
+        noise = float(np.square((row - share @ size) * weight).sum() / max(1.0, (weight > 0.0).sum() - of.order.m))
         chance = noise / float((share.sum(axis=0)).mean())
         if size.var() > SURE * chance:
             sizes[at] = size
@@ -246,11 +298,9 @@ def _shares(of: Instances, stage: Floats) -> Floats:
     share = np.zeros((len(kind), of.order.m))
     here = np.arange(len(kind))
     pair = kind == PAIR
-    alone = bool(np.isin((F, B), kind).all())
-    forward, backward = (float(stage[kind == each].mean()) for each in (F, B)) if alone else (1.0, 2.0)
-    part = forward / (forward + backward)
+    part = _halves(of, stage)[2]
     share[here, np.clip(micro, 0, of.order.m - 1)] = np.where(pair, part, 1.0)
-    share[here[pair], second[pair]] += 1.0 - part
+    share[here[pair], second[pair]] += 1.0 - part[pair]
     return share
 
 

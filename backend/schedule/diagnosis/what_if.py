@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from backend.schedule.diagnosis.step_model import REPAIRS, StepModel, ideal
+from backend.schedule.diagnosis.step_model import REPAIRS, StepModel, ideal, repaired
 from backend.schedule.order.op_columns import op_columns
 from backend.schedule.order.ops import KINDS
 
@@ -39,10 +39,8 @@ class Steps:
 
     def with_ideal(self, keep: Bools) -> StepModel:
         """Return the ideal model with the ops ``keep`` (I, N), or one that broadcasts to it, as they were measured."""
-        whole, best = self.model, ideal(self.model)
-        factors = [np.where(keep, getattr(whole, name), getattr(best, name)) for name in ("worker", "micro", "jitter")]
-        stage = np.where(keep, whole.stage / np.where(best.stage > 0.0, best.stage, 1.0), 1.0)
-        return replace(best, worker=stage * factors[0], micro=factors[1], jitter=factors[2])
+        best = ideal(self.model)
+        return replace(best, jitter=np.where(keep, self.model.busy - best.stage, 0.0))
 
 
 def by_step(model: StepModel, times: Floats) -> Floats:
@@ -87,8 +85,9 @@ def slowdowns(steps: Steps, now: float) -> dict[str, Any]:
     }
 
 
-def costs(steps: Steps, best: float) -> dict[str, float]:
-    """Return by which share each cause alone makes the ideal step longer: what others hide while they are there."""
+def costs(steps: Steps) -> dict[str, float]:
+    """Return by which share each cause alone makes the repaired step longer: what others hide while they are there."""
+    best = steps.time(repaired(steps.model))
     found = {}
     for name in REPAIRS:
         model = steps.model
@@ -104,4 +103,4 @@ def repairs(steps: Steps, now: float) -> dict[str, float]:
     spans = steps.model.makespan()
     waiting = by_step(steps.model, spans).mean() - spans.mean()
     return found | {"replicas": float(waiting) / now, "tail": steps.tail / now,
-                    "all": steps.saved_by(ideal(steps.model), now)}  # fmt: skip
+                    "all": steps.saved_by(repaired(steps.model), now)}  # fmt: skip

@@ -158,7 +158,7 @@ def test_python_says_what_the_command_says(tmp_path: Path) -> None:
     found = bl.diagnose(*files)
     shape = json.loads(CliRunner().invoke(diagnose_command, [*map(str, files), "--json"]).output)
     assert json.loads(json.dumps(found.as_dict())) == shape
-    assert list(found.causes)[0] == "imbalance"
+    assert next(iter(found.causes)) == "imbalance"
     assert found.verdict.startswith("Stage 1 takes 1.5 times the others")
     assert found.step_ms == shape["measured"]["step"]
     assert found.schedule.family == "1f1b"

@@ -21,6 +21,7 @@ from torch import Tensor, nn
 
 from tests.support import PATIENCE_S
 from tests.support.torch import PRELOADED
+from tests.support.torch.faults import Faults, Slow, planted
 
 WIDTH, SAMPLES = 6, 2
 RANKS = 4
@@ -29,12 +30,13 @@ RANKS = 4
 @dataclass(frozen=True)
 class Job:
     """The order in a file: ``stages`` lists each rank's stages. One step for its gradients, or, after a step to warm
-    up, ``profiled_steps`` under torch's profiler."""
+    up, ``profiled_steps`` under torch's profiler, with ``faults``."""
 
     csv: str
     m: int
     stages: tuple[tuple[int, ...], ...]
     profiled_steps: int = 0
+    faults: Faults | None = None
 
     @property
     def count(self) -> int:
@@ -87,7 +89,9 @@ def step(job: Job, rank: int, group: dist.ProcessGroup, folder: str) -> Done:
     from torch.distributed.pipelining import PipelineStage
     from torch.distributed.pipelining.schedules import _PipelineScheduleRuntime
 
-    modules = {stage: stage_module(stage) for stage in job.stages[rank]}
+    modules: dict[int, nn.Module] = {stage: stage_module(stage) for stage in job.stages[rank]}
+    if job.faults is not None:
+        modules = {stage: Slow(module, stage, job.m, job.faults) for stage, module in modules.items()}
     sample = torch.ones(SAMPLES, WIDTH)
     stages = [
         PipelineStage(
@@ -113,8 +117,10 @@ def step(job: Job, rank: int, group: dist.ProcessGroup, folder: str) -> Done:
         return Done(
             {name: grad for stage, module in modules.items() for name, grad in gradients(stage, module).items()}
         )
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+    activities = [torch.profiler.ProfilerActivity.CPU]
+    with torch.profiler.profile(activities=activities) as profile, planted(job.faults, rank):
         for _ in range(job.profiled_steps):
+            dist.barrier(group)
             runtime.step(*args, **wanted)
     profile.export_chrome_trace(f"{folder}/{rank}.json")
     return Done({}, Path(folder, f"{rank}.json").read_text())

@@ -9,7 +9,7 @@ export const DIAGNOSIS_MESSAGES: Record<string, string> = {
   "schedule.found_imbalance_last": "含输出层的阶段 {stage} 的用时是其他阶段的 {ratio} 倍。",
   "schedule.found_imbalance_or_worker":
     "阶段 {stage} 的用时是其他阶段的 {ratio} 倍：要么它的层更重，要么它的设备更慢；有第二个副本就能分辨。",
-  "schedule.found_jitter": "同一种 op 的用时忽长忽短，第 {step} 步的 {op} 最甚：是平常的 {ratio} 倍。",
+  "schedule.found_jitter": "同一种 op 的用时忽长忽短，第 {step} 步的 {op} 最甚：比平常多 {over} ms。",
   "schedule.found_link": "从 rank {source} 到 rank {target} 的链路传一条消息要 {time} ms，其他链路只要 {hop} ms。",
   "schedule.found_micro_batches": "微批次大小不一：最大的是第 {step} 步的 {micro}，用时是平均的 {ratio} 倍。",
   "schedule.found_overhead": "每个 op 之前，rank 有 {time} ms 本可计算却没有计算。",
