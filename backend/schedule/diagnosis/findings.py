@@ -16,6 +16,7 @@ from backend.schedule.interop.traces.recording import Recording
 from backend.schedule.order.op_columns import op_columns
 
 LEAST = 0.02  # of a step: what saves less is not found
+LEAST_ALONE = 0.03  # of the repaired step, where other causes hide it
 FOLLOWS = 0.8
 
 
@@ -52,7 +53,7 @@ def findings(
     model = steps.model
     found = []
     for cause, describe in _DESCRIBE.items():
-        if max(saved[cause], alone[cause]) >= LEAST:
+        if saved[cause] >= LEAST or alone[cause] >= LEAST_ALONE:
             text, repair, place = describe(model)
             found.append(Finding(cause, saved[cause], alone[cause], text, repair, place))
     if saved["replicas"] >= LEAST:

@@ -1,8 +1,8 @@
 """A measured step as a model whose parts can be repaired: what ops take, what messages take, and what ranks wait for.
 
 An op takes the mean of its kind in its stage, times how slow its worker is, times the size of its micro-batch, times
-what is left: jitter. Before it may begin, its inputs have come, over links that have each their own time, and its rank
-has spent what it spends before every op (launch overhead) or before this one alone (a pause).
+what is left: jitter. Before it may begin, its inputs have come, over links that have each their own time, and its rank,
+meanwhile, has spent what it spends before every op (launch overhead) or before this one alone (a pause).
 """
 
 from __future__ import annotations
@@ -61,12 +61,6 @@ class StepModel:
         return op_columns(self.of.order).rank
 
     @property
-    def spent(self) -> Floats:
-        """Return (I, N) the time of each op, with what its rank spends before it."""
-        times: Floats = self.busy + self.overhead + self.pause
-        return times
-
-    @property
     def busy(self) -> Floats:
         """Return (I, N) the time of each op."""
         times: Floats = np.maximum(self.stage * self.worker * self.micro + self.jitter, 0.0)
@@ -82,11 +76,16 @@ class StepModel:
         """Return (I, N) start and end of each op, the first op of each instance at 0. Instances whose ops take the same
         times are simulated once.
         """
-        spent, lags = self.spent, self.lags
-        unique, of = np.unique(spent, axis=0, return_inverse=True)
-        timelines = [replay(self.of.order, each, COSTS, NOTHING, 1, lags) for each in unique]
+        before = np.broadcast_to(self.overhead + self.pause, self.busy.shape)
+        unique, of = np.unique(np.hstack((self.busy, before)), axis=0, return_inverse=True)
+        lags, n = self.lags, before.shape[1]
+        timelines = [
+            # an op with what its rank spends before it, for which that much of its input's way is there already
+            replay(self.of.order, row[:n] + row[n:], COSTS, NOTHING, 1, lags - row[n:, None])
+            for row in unique
+        ]
         start, end = (np.array([getattr(each, name) for each in timelines]) for name in ("start", "end"))
-        return start[of.ravel()], end[of.ravel()]
+        return (start + unique[:, n:])[of.ravel()], end[of.ravel()]
 
     def makespan(self) -> Floats:
         """Return (I,) the time of each instance."""
@@ -329,17 +328,16 @@ def _overhead(of: Instances) -> Floats:
 
 def _waits(of: Instances, overhead: Floats) -> tuple[Floats, float, Floats]:
     """Return (p, p) the time of a message from one rank to another, the usual one, and (I, N) how long after its rank
-    was free, its inputs had come and the overhead was over each op began.
+    was free and past its overhead and its inputs had come each op began.
 
-    A message's time shows where a rank waited for it: the median of the ops that began after their input was made, and
-    after their rank had been free for a while.
+    A message's time shows where a rank waited for it: the median of the ops whose input was made after that.
     """
     rank, p = op_columns(of.order).rank, of.order.p
     free, made = _inputs(of)
     link = np.full((p, p), np.nan)
     crossing = of.crosses & (of.made_by >= 0)
-    since = of.start[:, :, None] - overhead[:, None] - made
-    waited = (made > free[:, :, None]) & crossing & (made >= made.max(axis=2, keepdims=True))
+    since = of.start[:, :, None] - made
+    waited = (made > (free + overhead)[:, :, None]) & crossing & (made >= made.max(axis=2, keepdims=True))
     taker, half = np.nonzero(crossing)
     for source, target in {*zip(rank[of.made_by[taker, half]].tolist(), rank[taker].tolist(), strict=True)}:
         mine = waited & ((rank[of.made_by] == source) & (rank == target)[:, None])
@@ -349,7 +347,7 @@ def _waits(of: Instances, overhead: Floats) -> tuple[Floats, float, Floats]:
     hop = _lower_median(known) if known.size else 0.0
     link = np.where(np.isnan(link), hop, link)
     arrived = np.where(crossing, made + link[rank[of.made_by], rank[:, None]], made).max(axis=2)
-    begin = np.maximum(free, arrived) + overhead
+    begin = np.maximum(free + overhead, arrived)
     return link, hop, np.where(np.isfinite(begin), np.maximum(of.start - begin, 0.0), 0.0)
 
 

@@ -71,9 +71,8 @@ def recording(
                 spent = spent * np.where(kind == PAIR, own / 3 + other * 2 / 3, own)
             before = np.full(len(spent), 1.5 if "overhead" in planted else 0.0)
             if "pause" in planted and (step, replica) == (1, 0):
-                middle = int(order.offsets[0] + (order.offsets[1] - order.offsets[0]) // 2)
-                before[middle] += 90.0
-            timeline = replay(order, spent + before, Costs(), NOTHING, 1, lags)
+                before[1] += 90.0  # before the second forward of rank 0
+            timeline = replay(order, spent + before, Costs(), NOTHING, 1, lags - before[:, None])
             ops = [op for each in range(order.p) for op in order.row(each)]
             begin = timeline.start + before + zero
             rows += [
