@@ -7,24 +7,33 @@ rest.
 from __future__ import annotations
 
 import json
+import re
+import tempfile
 import zlib
+from pathlib import Path
 from typing import Any
 
 from backend.address.query import query_of
 from backend.errors import Message, RequestError, json_reason, message
+from backend.jobs.recordings import recording_of
 from backend.jobs.strict_json import only, parse_object
 from backend.runs.imported_run import run_of
 from backend.runs.imported_run import spec_of as measured_spec
 from backend.runs.run import Run
+from backend.schedule.diagnosis.diagnosis import diagnose
 from backend.schedule.errors import OrderError
 from backend.schedule.families import imported
 from backend.schedule.interop import torch_csv
 from backend.schedule.interop.traces import chrome
+from backend.schedule.interop.traces.events import UNITS
+from backend.schedule.interop.traces.names import reader
 from backend.schedule.order.order_codec import MOST_OPS
-from backend.schedule.spec import Spec, choice
+from backend.schedule.spec import Spec, choice, integer
 
 AN_IMPORT = message("runs.an_import", "an import")  # where keys were given, for errors
 GZIP = b"\x1f\x8b"
+LONGEST_NAME = 120  # characters of a file's name that are kept
+MOST_STEP = 2**31
 MOST_TRACES = 1024  # files of one run: one per rank
 
 
@@ -56,6 +65,43 @@ def run_of_trace(most: int, owner: str, body: bytearray) -> tuple[Run, list[Mess
     """
     spec, trace = _measured(_inflated(body, most))
     return run_of("", 0.0, owner, spec, trace), list(trace.notes), query_of(spec)
+
+
+def diagnosis_of(most: int, body: bytearray) -> dict[str, Any]:
+    """Return the diagnosis of {"files": [{"name", "text"}], "names"?, "unit"?, "step"?, "replica"?}, with the query of
+    the page that shows its order at the measured costs; the body as that of ``run_of_trace``.
+    """
+    text = bytearray(_inflated(body, most))
+    asked = only(parse_object(text), ("files", "names", "unit", "step", "replica"), AN_IMPORT)
+    text.clear()
+    files, names, unit = asked.get("files"), asked.get("names"), asked.get("unit")
+    if not isinstance(files, list) or not 1 <= len(files) <= MOST_TRACES or not all(map(_is_file, files)):
+        why = message("runs.diagnosed_files", "files is a list of objects with a name and the text of a file")
+        raise RequestError("files", None, why)
+    reader(names)
+    if unit is not None:
+        unit = choice("unit", unit, tuple(UNITS))
+    step, replica = (None if asked.get(key) is None else integer(key, asked[key], 0, MOST_STEP)
+                     for key in ("step", "replica"))  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for number, file in enumerate(files):
+            path = Path(
+                folder, str(number), re.sub(r"[^\w.-]", "_", file["name"])[-LONGEST_NAME:].lstrip(".") or "file"
+            )
+            path.parent.mkdir()
+            path.write_text(file["text"], encoding="utf-8", errors="replace")
+            paths.append(path)
+        try:
+            found = diagnose(recording_of(paths, names, unit), step, replica)
+        except OrderError as error:
+            raise RequestError("files", error.op, error.message) from None
+    return found.as_dict() | {"query": query_of(found.spec)}
+
+
+def _is_file(given: Any) -> bool:
+    """Return whether this is a file as the page sends it."""
+    return isinstance(given, dict) and all(isinstance(given.get(key), str) for key in ("name", "text"))
 
 
 def _measured(text: bytes | bytearray) -> tuple[Spec, chrome.Measured]:

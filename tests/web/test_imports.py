@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,10 @@ from backend.schedule.interop import torch_csv
 from backend.schedule.interop.traces import chrome_export
 from backend.schedule.order.order_codec import MOST_OPS
 from backend.schedule.simulation.simulate import simulate
+from backend.schedule.spec import Spec
 from tests.conftest import MakeApp, error_of
+from tests.schedule.diagnosis.files import WRITERS
+from tests.schedule.diagnosis.planted import UNEVEN, recording
 
 CSV = "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n"
 
@@ -310,3 +314,27 @@ def test_the_order_of_an_imported_run_is_requested_by_its_id(client: FlaskClient
     answer = client.get(f"/api/runs/{run_id}/order")
     assert answer.status_code == 200
     assert answer.data == client.get("/api/schedule", query_string=spec | costs).data
+
+
+def test_a_diagnosis_of_files_says_why_and_gives_the_page_its_schedule(client: FlaskClient, tmp_path: Path) -> None:
+    recorded = recording(Spec("1f1b", 3, 6), [UNEVEN])
+    files = [{"name": path.name, "text": path.read_text()} for path in WRITERS["profiles"](recorded, tmp_path)]
+    answer = client.post("/api/diagnose", json={"files": files})
+    assert answer.status_code == 200
+    found = answer.get_json()
+    assert found["findings"][0]["cause"] == "imbalance"
+    assert found["verdict"][0]["message"].startswith("Stage 1 takes 1.5 times the others")
+    assert found["spec"]["family"] == "1f1b"
+    assert found["query"].startswith("p=3&m=6")
+    dump = [{"name": path.name, "text": path.read_text()} for path in WRITERS["table"](recorded, tmp_path)]
+    assert client.post("/api/diagnose", json={"files": dump, "step": 1}).get_json()["measured"]["steps"] == 1
+    for wrong, field in (
+        ({"files": []}, "files"),
+        ({"files": [{"name": "x"}]}, "files"),
+        ({"files": [{"name": "../../etc/passwd", "text": "rank,kind,start\n"}]}, "files"),
+        ({"files": dump, "step": 99}, "step"),
+        ({"files": dump, "unit": "hours"}, "unit"),
+        ({"files": dump, "names": "("}, "names"),
+        ({"files": dump, "more": 1}, "more"),
+    ):
+        assert error_of(client.post("/api/diagnose", json=wrong))["field"] == field, wrong

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from backend.jobs.encoding import BINARY
+from backend.jobs.imports import MOST_STEP
 from backend.runs import options, run_files
 from backend.runs.run import STATUSES
 from backend.schedule.interop.measured_rows import KINDS
@@ -47,6 +48,18 @@ ROWS = Parameter(
 FORMAT = Parameter("format", choice(run_files.FORMATS, "json"), "format of the file")
 CALIBRATED = record(spec=ref("Spec"), unit_ms=float, predicted=ref("Figures"), measured=ref("Figures"), error=float)
 IMPORTED = record(id=str, status=STATUS, url=str, spec=ref("Spec"), notes=array(ref("Text")))
+FOUND = record(cause=str, saves=float, costs=float, place=dict, text=ref("Text"), repair=ref("Text"))
+DIAGNOSIS = record(
+    source=ref("Text"),
+    **dict.fromkeys(("recognised", "measured", "replay", "slowdown", "by_kind", "by_stage", "by_replica"), dict),
+    **dict.fromkeys(("by_worker", "idle", "stages"), array(dict)),
+    what_if=dict,
+    findings=array(FOUND),
+    verdict=array(ref("Text")),
+    spec=ref("Spec"),
+    query=str,
+    notes=array(ref("Text")),
+)
 TRACES = either(
     ref("GivenTrace"),
     record(
@@ -116,6 +129,19 @@ OPERATIONS: dict[str, Operation] = {
         TAG,
         answer("The run is stored.", IMPORTED, status=201),
         body=TRACES,
+        refusals=(429,),
+        more="The body may be gzipped.",
+    ),
+    "imports.diagnose_files": Operation(
+        TAG,
+        answer("Why the step takes as long as it does.", DIAGNOSIS),
+        body=record(
+            files=array(record(name=str, text=str), 1),
+            names=maybe(nullable(described(text(most=LONGEST_PATTERN), "a regular expression for the names of ops"))),
+            unit=maybe(nullable(choice(UNITS))),
+            step=maybe(nullable(whole(0, MOST_STEP))),
+            replica=maybe(nullable(whole(0, MOST_STEP))),
+        ),
         refusals=(429,),
         more="The body may be gzipped.",
     ),

@@ -48,6 +48,17 @@ def import_run() -> tuple[Response, int]:
     return jsonify(id=run.id, status=run.status, url=url, spec=run.spec, notes=with_codes(notes)), 201
 
 
+@imports.post("/api/diagnose")
+def diagnose_files() -> Response:
+    """Say why the measured step in {"files": [{"name", "text"}]} takes as long as it does. Stores nothing."""
+    need_json(request)
+    most = services().config.import_mb * 2**20
+    with large_body(request, most, services().bodies) as body:
+        _take_share(services().imports, client_of(request))
+        found = compute_body(answers.diagnosis_of, most * INFLATED, body=body, memory_mb=BODY_MB)
+    return jsonify(with_codes(found))
+
+
 def _take_share(rate: HourlyRate, client: str) -> None:
     minutes = rate.take(client)
     if minutes is not None:

@@ -1,7 +1,7 @@
 """Print the estimates of memory and time beside published ones, as docs/accuracy.md has them.
 
-    .venv/bin/python bench/accuracy.py
-    .venv/bin/python bench/accuracy.py --vtrain FILE     # and the measured steps of github.com/VIA-Research/vTrain
+    .venv/bin/python bench/accuracy/estimates.py
+    .venv/bin/python bench/accuracy/estimates.py --vtrain FILE     # and the steps of github.com/VIA-Research/vTrain
 
 Every row is computed as the command line and the page do: a preset priced for a schedule, and the simulated step.
 """
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
