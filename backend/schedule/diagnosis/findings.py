@@ -69,19 +69,19 @@ def verdict(found: Sequence[Finding], steps: Steps, idle: Idle) -> list[Message]
     schedule = max(0.0, 1.0 - float(idle.work.max() + steps.tail) / idle.step)
     own = float(np.mean(idle.parts["fill_and_drain"] + idle.parts["dependency"])) / idle.step
     at_most = message(
-        "schedule.verdict_schedule", "Another schedule saves at most {share} of the step.", share=f"{schedule:.0%}"
+        "schedule.verdict_schedule", "Another schedule saves at most {share} of the step.", share=_percent(schedule)
     )
     if not found:
         calm = message(
             "schedule.verdict_nothing",
             "Nothing but the schedule costs more than {least} of the step: its own idle time is {own}.",
-            least=f"{LEAST:.0%}",
-            own=f"{own:.0%}",
+            least=_percent(LEAST),
+            own=_percent(own),
         )
         return [calm, at_most]
     first = found[0]
     return [first.text, message("schedule.verdict_saves", "{repair} saves {share} of the step.", repair=first.repair,
-                                share=f"{first.saves:.0%}"), at_most]  # fmt: skip
+                                share=_percent(first.saves)), at_most]  # fmt: skip
 
 
 Described = tuple[Message, Message, dict[str, Any]]
@@ -176,7 +176,7 @@ def _transfer(model: StepModel) -> Described:
         "schedule.found_transfer",
         "A message takes {hop} ms, {share} of a usual op, and ranks wait for it.",
         hop=f"{model.hop:.3g}",
-        share=f"{model.hop / usual if usual > 0.0 else 0.0:.0%}",
+        share=_percent(model.hop / usual if usual > 0.0 else 0.0),
     )
     return text, message("schedule.repair_transfer", "Hiding the messages"), {"hop": model.hop}
 
@@ -255,7 +255,7 @@ def _tail(saves: float, steps: Steps, recording: Recording) -> Finding:
     for each in recording.beside:
         longest.setdefault(each.name, []).append(each.end - each.start)
     name = max(longest, key=lambda each: float(np.median(longest[each])), default="")
-    words = {"time": f"{steps.tail:.3g}", "share": f"{saves:.0%}"}
+    words = {"time": f"{steps.tail:.3g}", "share": _percent(saves)}
     text = message("schedule.found_tail", "Before its first op and after its last a step spends {time} ms.", **words)
     if name:
         text = message(
@@ -267,3 +267,8 @@ def _tail(saves: float, steps: Steps, recording: Recording) -> Finding:
     return Finding(
         "tail", saves, saves, text, message("schedule.repair_tail", "Hiding all of it"), {"time": steps.tail}
     )
+
+
+def _percent(share: float) -> str:
+    """Return a share in whole percents, in words of a sentence."""
+    return f"{100.0 * share:.0f} %"

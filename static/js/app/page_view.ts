@@ -12,6 +12,7 @@ import { createToolbar } from "./toolbar.ts";
 import { needsServer, onWait, type Refusal } from "../data/api.ts";
 import { RUN_LANE_IDS, laneOf, type Lane } from "../data/lanes.ts";
 import { inPairs } from "../data/matched_plan.ts";
+import { Diagnoses } from "../data/diagnosis.ts";
 import { RunsOnScreen } from "../data/runs/runs_on_screen.ts";
 import { createBlock } from "../panels/block/block.ts";
 import { createCharts } from "../panels/charts/charts.ts";
@@ -71,6 +72,7 @@ export class PageView {
   playback: TimelineView["playback"];
   runs: RunsOnScreen;
   runTab: RunTab;
+  diagnoses = new Diagnoses();
   openImport: ReturnType<typeof createImport>;
   toolbar: ReturnType<typeof createToolbar>;
   presenting!: ReturnType<typeof createPresenting>; // by the panels
@@ -110,6 +112,7 @@ export class PageView {
       store,
       plans,
       addRun: (id) => this.runs.withRun(id),
+      diagnoses: this.diagnoses,
       announce: (text) => this.view.status.toast(text),
     });
     this.toolbar = createToolbar({
@@ -157,6 +160,7 @@ export class PageView {
       served({ id: "block", title: t("Building block"), panel: block.panel, show: () => block.show() }),
       served({ id: "costs", title: t("Costs"), panel: this.costs.panel, show: () => this.costs.show() }),
       served({ id: "run", title: t("Run"), panel: runTab.panel, show: () => runTab.show() }),
+      served({ id: "diagnosis", title: t("Diagnosis"), ...this.#diagnosisTab() }),
       { id: "export", title: t("Export"), panel: exporting.panel, show: () => exporting.show() },
       { id: "keys", title: t("Help"), panel: help.panel, show: () => help.show() },
     ]);
@@ -183,6 +187,20 @@ export class PageView {
       const plan = createPlan({ store, plans, unitsOf, reveal: costs.reveal });
       panel.append(plan.node);
       return plan;
+    };
+    return { panel, show: async () => (await (loading ??= load())).show() };
+  }
+
+  /** The tab of a measured step, whose script is loaded when it is opened. */
+  #diagnosisTab() {
+    const panel = h("div");
+    const { store, diagnoses } = this;
+    let loading: Promise<{ show: () => void }> | null = null;
+    const load = async () => {
+      const { createDiagnosis } = await import("../panels/diagnosis/diagnosis.ts");
+      const made = createDiagnosis({ store, diagnoses, openImport: () => this.openImport() });
+      panel.append(made.node);
+      return made;
     };
     return { panel, show: async () => (await (loading ??= load())).show() };
   }

@@ -22,6 +22,8 @@ export function slim(trace: any, own = false): any {
     else if (event.cat === "kernel") addKernel(streams, event);
     else if (event.ph !== "X" || typeof event.name !== "string") continue;
     else if (own ? !NOT_RANGES.test(event.cat ?? "") : OP.test(event.name)) wanted.push(event);
+    else if (event.args?.mb_id !== undefined || event.args?.step !== undefined)
+      wanted.push(event); // a timeline
     else if (FSDP.test(event.name)) wanted.push({ ph: "X", name: event.name, ...(event.cat && { cat: event.cat }) });
   }
   wanted.push(...streams.values());

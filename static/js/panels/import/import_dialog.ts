@@ -2,10 +2,11 @@
 // given.
 import { Offline, Refusal } from "../../data/api.ts";
 import { byId, h, replace, sentence, setText, show } from "../../ui/dom.ts";
-import { areTraces, askOrder, askRun, readFile, type Given } from "./read.ts";
+import { areTraces, askOrder, askRun, filesOf, readFile, type Given } from "./read.ts";
 import { putImported } from "../../data/imported.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { IDS, letter, specsOf } from "../../core/state/schedules.ts";
+import type { Diagnoses } from "../../data/diagnosis.ts";
 import type { Plans } from "../../data/plans.ts";
 import type { Store } from "../../data/store.ts";
 
@@ -13,6 +14,7 @@ type Parts = {
   store: Store;
   plans: Plans;
   addRun: (id: string) => string; // the runs of the link with one more
+  diagnoses: Diagnoses;
   announce: (text: string) => void; // shows a brief notice
 };
 
@@ -78,6 +80,7 @@ class ImportDialog {
   );
   #where = h("select#import-where");
   #take = h("button#import-take.button.primary", { type: "submit" }, t("Import"));
+  #why = h("button#import-why.button.soft", { onclick: () => this.#submit(null) }, t("Why is it slow?"));
 
   constructor(parts: Parts) {
     this.parts = parts;
@@ -107,7 +110,13 @@ class ImportDialog {
         this.#naming,
         this.#wrong,
       ),
-      h("section.import-end", h("label", { for: "import-where", text: t("Place") }), this.#where, this.#take),
+      h(
+        "section.import-end",
+        h("label", { for: "import-where", text: t("Place") }),
+        this.#where,
+        this.#take,
+        this.#why,
+      ),
     );
     this.node = h(
       "dialog#import-dialog.popup.share.import",
@@ -191,7 +200,15 @@ class ImportDialog {
     const usual = traces ? "run" : this.#usualPlace;
     this.#where.value = [this.#chosenPlace ?? usual, usual, "replace"].find(possible) ?? "replace";
     const names = this.#files.map(({ name }) => name).join(", ");
-    const what = traces ? t("a trace: its times become a measured lane") : t("an order in torch's CSV");
+    const measured = traces || given.some(({ text }) => isTable(text));
+    const what = traces
+      ? t("a trace: its times become a measured lane")
+      : measured
+        ? t("a table of measured ops")
+        : t("an order in torch's CSV");
+    show(this.#why, measured);
+    this.#why.disabled = this.#asking;
+    show(this.#take, traces || !measured);
     setText(
       this.#status,
       !given.length ? "" : names ? t("{names}: {what}", { names, what }) : t("Recognized as {what}", { what }),
@@ -199,16 +216,18 @@ class ImportDialog {
     this.#take.disabled = !given.length || this.#asking;
   }
 
-  async #submit(event: Event) {
-    event.preventDefault();
+  /** event: of the form, to import; null: to diagnose. */
+  async #submit(event: Event | null) {
+    event?.preventDefault();
     const given = this.#given();
     if (!given.length || this.#asking) return;
     this.#asking = true;
-    this.#take.disabled = true;
+    this.#take.disabled = this.#why.disabled = true;
     setText(this.#status, t("Asking …"));
     show(this.#wrong, false);
     try {
-      await (areTraces(given) ? this.#takeTrace(given) : this.#takeOrder(given));
+      if (!event || given.some(({ text }) => isTable(text))) await this.#diagnose(given);
+      else await (areTraces(given) ? this.#takeTrace(given) : this.#takeOrder(given));
       this.#files = [];
       this.#text.value = "";
       this.#text.placeholder = EXAMPLE;
@@ -222,6 +241,13 @@ class ImportDialog {
       this.#asking = false;
       this.#look();
     }
+  }
+
+  async #diagnose(given: Given[]) {
+    const names = this.#names.value.trim();
+    const unit = areTraces(given) ? { unit: this.#unit.value } : {};
+    await this.parts.diagnoses.ask({ files: filesOf(given, names !== ""), ...unit, ...(names && { names }) });
+    this.parts.store.setView({ tab: "diagnosis" }, "push");
   }
 
   async #takeOrder(given: Given[]) {
@@ -253,6 +279,10 @@ class ImportDialog {
     this.#wrong.scrollIntoView({ block: "nearest" });
   }
 }
+
+/** Whether this is a table of measured ops: its first line has names of columns. */
+const isTable = (text: string) =>
+  /^[^\n]*\bstart|^[^\n]*\bbegin/i.test(text.trimStart()) && /^[^\n]*,/.test(text.trimStart());
 
 /** What letters and cells were read that today's torch does not write in a plain file; "" for such a file. */
 function dialectText({ format, letters }: { format: string; letters: string }) {

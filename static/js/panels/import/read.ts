@@ -41,6 +41,17 @@ export async function askOrder(given: Given[]): Promise<ImportedOrder> {
   return postJson("/api/orders", { csv: given[0].text });
 }
 
+/** The files as the server reads them: of large traces only what may be an op. */
+export const filesOf = (given: Given[], own: boolean) =>
+  given.map(({ name, text }) => {
+    if (!looksLikeTrace(text)) return { name, text };
+    try {
+      return { name, text: JSON.stringify(slim(JSON.parse(text), own)) };
+    } catch {
+      return { name, text }; // one object a line, or no JSON: the server says what is wrong
+    }
+  });
+
 /** given: one for all ranks, or one for each. */
 export async function askRun(given: Given[], { names, unit }: HowNamed): Promise<ImportedRun> {
   const traces = given.map(({ name, text }) => {

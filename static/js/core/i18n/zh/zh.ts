@@ -26,6 +26,7 @@ import { WEB_MESSAGES } from "./messages_web.ts";
 import { CHARTS as DRAWN } from "./page/charts.ts";
 import { COMPONENT } from "./page/component.ts";
 import { CONTROLS } from "./page/controls.ts";
+import { DIAGNOSIS } from "./page/diagnosis.ts";
 import { FIGURES } from "./page/figures.ts";
 import { FRAME } from "./page/frame.ts";
 import { HELP } from "./page/help.ts";
@@ -42,6 +43,7 @@ type Catalogue = import("../language.ts").Catalogue;
 export const TEXTS: Catalogue = {
   ...COMPONENT,
   ...CONTROLS,
+  ...DIAGNOSIS,
   ...DRAWN,
   ...FIGURES,
   ...FRAME,

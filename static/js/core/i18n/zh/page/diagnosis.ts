@@ -1,0 +1,48 @@
+// The diagnosis tab, and how files come to it.
+export const DIAGNOSIS: Record<string, string> = {
+  Diagnosis: "诊断",
+  "Why is it slow?": "为什么慢？",
+  "a table of measured ops": "实测 op 的表格",
+  "Why is my step slow?": "我的训练步为什么慢？",
+  ["Open the traces of a real step: of torch's profiler, one file for each rank, a production timeline, " +
+  "Megatron's timers, OpenTelemetry spans, or a table with rank, kind, micro-batch, start and end. What it " +
+  "loses to each cause is said here, and what a repair would save."]:
+    "打开一个真实训练步的 trace：torch 的 profiler（每个 rank 一个文件）、生产环境的时间线、Megatron 的计时器、" +
+    "OpenTelemetry span，或含 rank、kind、micro-batch、start 和 end 的表格。这里会说明它因各种原因损失多少时间，" +
+    "以及修复可节省多少。",
+  "Open a trace …": "打开 trace …",
+  "Open another trace …": "打开另一个 trace …",
+  "Put this step on the timeline": "把这个训练步放到时间线上",
+  "Show {op}": "显示 {op}",
+  "What each repair alone saves of the step": "单独修复每一项可节省的训练步份额",
+  "Each rank's time in a step, by cause": "每个 rank 在一个训练步中的时间，按原因分",
+  "As a table, in ms": "以表格显示（ms）",
+  "How slow each worker alone makes the step, up to {most}: ranks down, replicas across":
+    "每个设备单独使训练步变慢多少，最多 {most}：行为 rank，列为副本",
+  "rank {rank} of replica {replica} alone: {slow} times": "仅副本 {replica} 的 rank {rank}：{slow} 倍",
+  cause: "原因",
+  "{cause}: {ms} ms": "{cause}：{ms} ms",
+  "{steps} steps of {replicas} replicas": "{replicas} 个副本的 {steps} 个训练步",
+  "{count} files": "{count} 个文件",
+  "step {ms} ms": "训练步 {ms} ms",
+  "bubble {share}": "气泡 {share}",
+  "replayed op by op: {share} of the measured time": "逐 op 重放：实测时间的 {share}",
+  "an order of its own": "自有的执行顺序",
+  "an order of its own, nearest {title}: op {index} of rank {rank} is {here}, there {there}":
+    "自有的执行顺序，最接近 {title}：rank {rank} 的第 {index} 个 op 是 {here}，那里是 {there}",
+  work: "工作",
+  "fill and drain": "填充与排空",
+  dependency: "依赖",
+  "uneven stages": "阶段不均",
+  "slow workers": "慢设备",
+  "micro-batches that differ": "微批次大小不一",
+  jitter: "抖动",
+  messages: "消息",
+  "slow links": "慢链路",
+  "launch overhead": "启动开销",
+  pauses: "停顿",
+  "waiting for replicas": "等待副本",
+  "tail of the step": "训练步的收尾",
+  unexplained: "未解释",
+  "all together": "全部一起",
+};

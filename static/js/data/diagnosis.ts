@@ -1,0 +1,46 @@
+// The last diagnosis of a measured step, as the server has made it from files.
+import { postJson } from "./api.ts";
+import type { Spec, Text } from "../core/schedule/types.ts";
+
+type Place = { op?: string; stage?: number; rank?: number; replica?: number; step?: number };
+export type Finding = { cause: string; saves: number; costs: number; place: Place; text: Text; repair: Text };
+/** Shares are of the step, times in ms. */
+export type Diagnosis = {
+  source: Text;
+  recognised: {
+    family: string | null;
+    title: Text | null;
+    p: number;
+    m: number;
+    v: number;
+    nearest: { title: Text; share: number; rank: number; index: number; here: string; there: string } | null;
+  };
+  measured: { steps: number; replicas: number; step: number; span: number; tail: number; bubble: number };
+  replay: { ratio: number; lowest: number; highest: number };
+  slowdown: { slowdown: number; M_S: number; M_W: number | null };
+  by_worker: { replica: number; rank: number; slowdown: number }[];
+  idle: ({ rank: number; work: number } & Record<string, number>)[];
+  what_if: Record<string, number>;
+  findings: Finding[];
+  verdict: Text[];
+  spec: Spec;
+  notes: Text[];
+};
+/** A file as it is sent, and how a trace names its ops. */
+type Asked = { files: { name: string; text: string }[]; names?: string; unit?: string };
+
+export class Diagnoses {
+  current: { found: Diagnosis; names: string[] } | null = null;
+
+  #listeners: (() => void)[] = [];
+
+  onChange(listener: () => void) {
+    this.#listeners.push(listener);
+  }
+
+  async ask(asked: Asked) {
+    const found: Diagnosis = await postJson("/api/diagnose", asked);
+    this.current = { found, names: asked.files.map(({ name }) => name) };
+    for (const listener of this.#listeners) listener();
+  }
+}

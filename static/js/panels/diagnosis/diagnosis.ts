@@ -1,0 +1,121 @@
+// The diagnosis tab: why a measured step takes as long as it does, what each repair would save, and where.
+import { partsTable, stackedBars, workerGrid } from "./chart.ts";
+import { causeName } from "./causes.ts";
+import { filled, h, replace, sentence } from "../../ui/dom.ts";
+import { t, tr } from "../../core/i18n/language.ts";
+import { formatNumber, formatPercent } from "../../core/i18n/numbers.ts";
+import { putAt } from "../../core/state/schedules.ts";
+import type { Diagnoses, Diagnosis, Finding } from "../../data/diagnosis.ts";
+import type { Store } from "../../data/store.ts";
+
+type Parts = { store: Store; diagnoses: Diagnoses; openImport: () => void };
+
+const LEAST = 0.0005; // of the step: a smaller repair is not listed
+
+export function createDiagnosis({ store, diagnoses, openImport }: Parts) {
+  const node = h("div.diagnosis");
+
+  function draw() {
+    const { current } = diagnoses;
+    if (!current) {
+      replace(node, ...empty(openImport));
+      return;
+    }
+    const { found, names } = current;
+    replace(
+      node,
+      h(
+        "header",
+        ...found.verdict.map((text, at) => h(at ? "p" : "h2", { text: tr(text) })),
+        h("p.muted", { text: factsOf(found, names) }),
+      ),
+      h("div.diagnosis-columns", findings(found), stackedBars(found)),
+      workerGrid(found) ?? "",
+      partsTable(found),
+      ...found.notes.map((note) => h("p.footnote.hint", { text: sentence(tr(note)) })),
+      h(
+        "div.row",
+        h("button.button.primary", { onclick: () => put(found, null) }, t("Put this step on the timeline")),
+        h("button.button.soft", { onclick: openImport }, t("Open another trace …")),
+      ),
+    );
+  }
+
+  /** Show the order at the measured costs, in ms, with an op selected. */
+  function put({ spec }: Diagnosis, op: string | null) {
+    const state = store.get();
+    const view = { ...state.view, sel: op };
+    store.set({ ...state, ...putAt(state, 0, spec), preset: null, origin: undefined, view }, "push");
+  }
+
+  function findings(found: Diagnosis) {
+    const named = new Set(found.findings.map(({ cause }) => cause));
+    const others = Object.entries(found.what_if)
+      .filter(([cause, saves]) => !named.has(cause) && Math.abs(saves) >= LEAST)
+      .sort((a, b) => b[1] - a[1]);
+    return h(
+      "section",
+      h("h3", { text: t("What each repair alone saves of the step") }),
+      h("ol.diagnosis-findings", ...found.findings.map((each) => finding(found, each))),
+      h("p.muted", { text: others.map(([cause, saves]) => `${causeName(cause)} ${formatPercent(saves)}`).join(" · ") }),
+    );
+  }
+
+  function finding(found: Diagnosis, { cause, saves, place, text }: Finding) {
+    const bar = h("span.diagnosis-part", { "data-cause": cause });
+    bar.style.width = `${Math.max(2, (100 * saves) / Math.max(found.findings[0].saves, saves))}%`;
+    const op = place.op ?? null;
+    return h(
+      "li",
+      h("strong", { text: formatPercent(saves) }),
+      h("span.diagnosis-saves", { "aria-hidden": "true" }, bar),
+      h("span", h("b", { text: causeName(cause) }), ` ${tr(text)}`),
+      op
+        ? h(
+            "button.button.soft",
+            { onclick: () => put(found, op) },
+            ...filled(t("Show {op}"), { op: h("code", { text: op }) }),
+          )
+        : "",
+    );
+  }
+
+  diagnoses.onChange(draw);
+  return { node, show: draw };
+}
+
+const empty = (openImport: () => void) => [
+  h("h2", { text: t("Why is my step slow?") }),
+  h("p", {
+    text: t(
+      "Open the traces of a real step: of torch's profiler, one file for each rank, a production timeline, " +
+        "Megatron's timers, OpenTelemetry spans, or a table with rank, kind, micro-batch, start and end. What it " +
+        "loses to each cause is said here, and what a repair would save.",
+    ),
+  }),
+  h("div.row", h("button.button.primary", { onclick: openImport }, t("Open a trace …"))),
+];
+
+function factsOf({ source, recognised, measured, replay }: Diagnosis, names: string[]) {
+  const { p, m, v, nearest, title } = recognised;
+  const order = title
+    ? tr(title)
+    : nearest
+      ? t("an order of its own, nearest {title}: op {index} of rank {rank} is {here}, there {there}", {
+          ...nearest,
+          title: tr(nearest.title),
+          here: nearest.here || t("none"),
+          there: nearest.there || t("none"),
+        })
+      : t("an order of its own");
+  const parts = [
+    names.length > 2 ? t("{count} files", { count: names.length }) : names.join(", "),
+    tr(source),
+    `${order}, p ${p}, m ${m}, v ${v}`,
+    t("{steps} steps of {replicas} replicas", { steps: measured.steps, replicas: measured.replicas }),
+    t("step {ms} ms", { ms: formatNumber(Number(measured.step.toPrecision(4))) }),
+    t("bubble {share}", { share: formatPercent(measured.bubble) }),
+    t("replayed op by op: {share} of the measured time", { share: formatPercent(replay.ratio) }),
+  ];
+  return parts.join(" · ");
+}

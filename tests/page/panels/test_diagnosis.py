@@ -1,0 +1,76 @@
+"""The diagnosis of a measured step on the page: files in, sentences and bars out, the step on the timeline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from backend.schedule.spec import Spec
+from tests.page.app.test_axe import violations
+from tests.page.app.test_chinese import english
+from tests.schedule.diagnosis.files import WRITERS
+from tests.schedule.diagnosis.planted import LINK, LONG, PAUSE, UNEVEN, WORKER, Fault, recording
+from tests.support.page.queries import Open, figure, wait, wait_url
+
+REFUSED = "status of 400"  # the browser's own note of it
+
+
+def bring(page: Page, folder: Path, form: str, *faults: Fault) -> None:
+    """Open files of some format, and ask why their step is slow."""
+    files = WRITERS[form](recording(Spec("1f1b", 4, 8), faults), folder)
+    page.get_by_role("button", name="Open …").click()
+    page.set_input_files("#import-file", files)
+    page.click("#import-why")
+    expect(page.locator("#import-dialog")).to_be_hidden()
+
+
+def test_traces_are_diagnosed_and_a_finding_leads_to_its_op_on_the_timeline(open_page: Open, tmp_path: Path) -> None:
+    page = open_page("?family=gpipe&p=2&m=3", width=1440, height=900)
+    page.click("#tab-diagnosis")
+    expect(page.locator(".diagnosis")).to_contain_text("Why is my step slow?")
+    page.locator(".diagnosis").get_by_role("button", name="Open a trace …").click()
+    page.keyboard.press("Escape")
+    bring(page, tmp_path, "profiles", UNEVEN, PAUSE)
+    expect(page.locator(".diagnosis h2")).to_have_text("Stage 1 takes 1.5 times the others.")
+    expect(page.locator(".diagnosis")).to_contain_text("8 files · torch profiler · 1F1B, p 4, m 8, v 1")
+    expect(page.locator(".diagnosis-findings li")).to_have_count(2)
+    expect(page.locator(".diagnosis-bar")).to_have_count(4)
+    expect(page.locator(".diagnosis-workers td")).to_have_count(8)
+    page.get_by_text("As a table, in ms").click()
+    expect(page.locator(".diagnosis table")).to_contain_text("fill and drain")
+    assert violations(page, "#panel-diagnosis") == []
+    page.get_by_role("button", name="Show 0F1").click()
+    wait(page, "bubbleline.state().plans[0].shown?.family === '1f1b'")
+    wait(page, "bubbleline.state().view.sel === '0F1'")
+    wait_url(page, "p=4&m=8&F=")
+    assert 350 < float(figure(page, "Step time").inner_text().replace("ms", "").strip()) < 480
+    page.go_back()
+    wait(page, "bubbleline.state().plans[0].shown?.family === 'gpipe'")
+
+
+def test_a_table_is_taken_for_one_and_what_is_wrong_with_it_is_said(open_page: Open, tmp_path: Path) -> None:
+    page = open_page("?family=1f1b&theme=dark", width=390, height=844, forgive=REFUSED)
+    page.get_by_role("button", name="Open …").click()
+    page.fill("#import-text", "rank,kind,start,end\n0,F,3,1\n")
+    expect(page.locator("#import-status")).to_contain_text("a table of measured ops")
+    expect(page.locator("#import-take")).to_be_hidden()
+    page.click("#import-why")
+    expect(page.locator("#import-wrong")).to_have_text("Line 2: the end is before the start.")
+    expect(page.locator("#import-text")).to_have_value("rank,kind,start,end\n0,F,3,1\n")
+    page.keyboard.press("Escape")
+    bring(page, tmp_path, "table", LONG, WORKER)
+    expect(page.locator(".diagnosis h2")).to_contain_text("Micro-batches differ: the largest, 2 in step")
+    expect(page.locator(".diagnosis")).to_contain_text("Rank 1 of replica 1 takes 1.4 times")
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert violations(page, "#panel-diagnosis") == []
+
+
+def test_a_production_timeline_is_diagnosed_in_chinese(open_page: Open, tmp_path: Path) -> None:
+    page = open_page("?family=1f1b&lang=zh")
+    files = WRITERS["timeline"](recording(Spec("1f1b", 4, 8), [LINK]), tmp_path)
+    page.get_by_role("button", name="打开").first.click()
+    page.set_input_files("#import-file", files)
+    page.click("#import-why")
+    expect(page.locator(".diagnosis h2")).to_contain_text("从 rank 0 到 rank 1 的链路")
+    assert english(page) == []
