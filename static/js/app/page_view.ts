@@ -12,7 +12,7 @@ import { createToolbar } from "./toolbar.ts";
 import { needsServer, onWait, type Refusal } from "../data/api.ts";
 import { RUN_LANE_IDS, laneOf, type Lane } from "../data/lanes.ts";
 import { inPairs } from "../data/matched_plan.ts";
-import { Diagnoses } from "../data/diagnosis.ts";
+import { Diagnoses } from "../data/runs/diagnosis.ts";
 import { RunsOnScreen } from "../data/runs/runs_on_screen.ts";
 import { createBlock } from "../panels/block/block.ts";
 import { createCharts } from "../panels/charts/charts.ts";

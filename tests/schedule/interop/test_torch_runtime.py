@@ -18,6 +18,8 @@ from hypothesis import strategies as st
 from torch import nn
 
 from backend.cli.measured.import_files import import_files
+from backend.jobs.recordings import recording_of
+from backend.schedule.diagnosis.diagnosis import diagnose
 from backend.schedule.errors import OrderError, SpecError
 from backend.schedule.families import registry
 from backend.schedule.families.registry import FAMILIES
@@ -28,6 +30,7 @@ from backend.schedule.order.order import Order
 from backend.schedule.simulation.metrics import figures
 from backend.schedule.spec import Spec
 from tests.support.strategies import few, nearest_legal, specs
+from tests.support.torch.faults import Faults
 from tests.support.torch.runtime import Job, Pool, pool, reference
 
 # Families that torch's CSV cannot hold, each with the reason that the export itself must give.
@@ -212,3 +215,17 @@ def test_one_rank_of_a_profile_is_a_lane_and_a_sentence(torchs: Pool) -> None:
     assert found.timeline is None
     assert found.missing == "only rank 1 of 4 is there, with stage 1: give the traces of the others too"
     assert [op.text() for op in found.lanes[0].ops] == order_of("1f1b", 2, 4).text()[1].split()
+
+
+def test_a_slow_stage_of_torchs_runtime_is_found_in_its_profiles(torchs: Pool, tmp_path: Path) -> None:
+    """Real messages between real processes; bench/accuracy/planted.py has every fault, which needs a quiet machine."""
+    order = order_of("1f1b", 3, 4)
+    faults = Faults(0.005, 0.01, stages={1: 12.0})
+    done = torchs.run(replace(job_of(order, profiled_steps=2), faults=faults))
+    files = [tmp_path / f"{rank}.json" for rank in range(order.p)]
+    for file, each in zip(files, done, strict=True):
+        file.write_text(each.trace)
+    found = diagnose(recording_of(files))
+    assert found.recognised["family"] == "1f1b"
+    assert [each.place["stage"] for each in found.findings if each.cause == "imbalance"] == [1]
+    assert "Stage 1 takes" in " ".join(map(str, found.verdict))

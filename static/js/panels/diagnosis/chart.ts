@@ -4,7 +4,7 @@ import { tableHead, tableRow, hiddenCaption } from "../../ui/table.ts";
 import { causeName } from "./causes.ts";
 import { t } from "../../core/i18n/language.ts";
 import { formatNumber, formatPercent } from "../../core/i18n/numbers.ts";
-import type { Diagnosis } from "../../data/diagnosis.ts";
+import type { Diagnosis } from "../../data/runs/diagnosis.ts";
 
 const LEAST = 0.005; // of the step, on some rank: a smaller part is left out
 const MOST_WORKERS = 256; // drawn in the grid

@@ -5,7 +5,7 @@ import { filled, h, replace, sentence } from "../../ui/dom.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { formatNumber, formatPercent } from "../../core/i18n/numbers.ts";
 import { putAt } from "../../core/state/schedules.ts";
-import type { Diagnoses, Diagnosis, Finding } from "../../data/diagnosis.ts";
+import type { Diagnoses, Diagnosis, Finding } from "../../data/runs/diagnosis.ts";
 import type { Store } from "../../data/store.ts";
 
 type Parts = { store: Store; diagnoses: Diagnoses; openImport: () => void };

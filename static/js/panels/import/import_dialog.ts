@@ -6,7 +6,7 @@ import { areTraces, askOrder, askRun, filesOf, readFile, type Given } from "./re
 import { putImported } from "../../data/imported.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { IDS, letter, specsOf } from "../../core/state/schedules.ts";
-import type { Diagnoses } from "../../data/diagnosis.ts";
+import type { Diagnoses } from "../../data/runs/diagnosis.ts";
 import type { Plans } from "../../data/plans.ts";
 import type { Store } from "../../data/store.ts";
 

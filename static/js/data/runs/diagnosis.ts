@@ -1,6 +1,6 @@
 // The last diagnosis of a measured step, as the server has made it from files.
-import { postJson } from "./api.ts";
-import type { Spec, Text } from "../core/schedule/types.ts";
+import { postJson } from "../api.ts";
+import type { Spec, Text } from "../../core/schedule/types.ts";
 
 type Place = { op?: string; stage?: number; rank?: number; replica?: number; step?: number };
 export type Finding = { cause: string; saves: number; costs: number; place: Place; text: Text; repair: Text };
