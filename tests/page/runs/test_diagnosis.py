@@ -11,7 +11,7 @@ from tests.page.app.test_axe import violations
 from tests.page.app.test_chinese import english
 from tests.schedule.diagnosis.files import WRITERS
 from tests.schedule.diagnosis.planted import LINK, LONG, PAUSE, UNEVEN, WORKER, Fault, recording
-from tests.support.page.queries import Open, figure, wait, wait_url
+from tests.support.page.queries import Open, figure, wait
 
 REFUSED = "status of 400"  # the browser's own note of it
 
@@ -43,7 +43,7 @@ def test_traces_are_diagnosed_and_a_finding_leads_to_its_op_on_the_timeline(open
     page.get_by_role("button", name="Show 0F1").click()
     wait(page, "bubbleline.state().plans[0].shown?.family === '1f1b'")
     wait(page, "bubbleline.state().view.sel === '0F1'")
-    wait_url(page, "comm=0.2&sel=0F1")
+    wait(page, "location.search.includes('comm=0.2&sel=0F1')")
     assert 350 < float(figure(page, "Step time").inner_text().replace("ms", "").strip()) < 480
     page.go_back()
     wait(page, "bubbleline.state().plans[0].shown?.family === 'gpipe'")
