@@ -63,5 +63,6 @@ def _table(idle: Idle) -> list[str]:
     shown = [each for each in ("work", *CAUSES) if any(abs(row[each]) >= LEAST_IDLE * idle.step for row in rows)]
     width = max(len(CAUSE_TITLES.get(each, each)) for each in shown)
     return [
-        f"  {CAUSE_TITLES.get(each, each):{width}}" + "".join(f"{row[each]:10.4g}" for row in rows) for each in shown
+        f"  {CAUSE_TITLES.get(each, each):{width}}" + "".join(f"{round(row[each], 3):10.4g}" for row in rows)
+        for each in shown
     ]
