@@ -194,11 +194,12 @@ export class PageView {
   /** The tab of a measured step, whose script is loaded when it is opened. */
   #diagnosisTab() {
     const panel = h("div");
-    const { store, diagnoses } = this;
+    const { store, diagnoses, timeline } = this;
     let loading: Promise<{ show: () => void }> | null = null;
     const load = async () => {
       const { createDiagnosis } = await import("../panels/diagnosis/diagnosis.ts");
-      const made = createDiagnosis({ store, diagnoses, openImport: () => this.openImport() });
+      const lanes = () => timeline.lanes;
+      const made = createDiagnosis({ store, diagnoses, openImport: () => this.openImport(), lanes });
       panel.append(made.node);
       return made;
     };

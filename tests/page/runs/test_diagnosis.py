@@ -74,3 +74,13 @@ def test_a_production_timeline_is_diagnosed_in_chinese(open_page: Open, tmp_path
     page.click("#import-why")
     expect(page.locator(".diagnosis h2")).to_contain_text("从 rank 0 到 rank 1 的链路")
     assert english(page) == []
+
+
+def test_what_is_on_the_screen_is_diagnosed(open_page: Open) -> None:
+    page = open_page("?family=1f1b&p=4&m=8&F=1,1,1,2&I=1,1,1,2&W=1,1,1,2&tab=diagnosis")
+    page.get_by_role("button", name="Diagnose the schedule on the screen").click()
+    expect(page.locator(".diagnosis h2")).to_have_text("Stage 3, which has the output layer, takes 2 times the others.")
+    expect(page.locator(".diagnosis")).to_contain_text("the screen · a table of ops · 1F1B, p 4, m 8, v 1")
+    page = open_page("?family=dualpipev&p=4&m=8&tab=diagnosis")
+    expect(page.locator(".diagnosis")).to_contain_text("Why is my step slow?")
+    expect(page.get_by_role("button", name="Diagnose the schedule on the screen")).to_have_count(0)  # pairs

@@ -1,24 +1,28 @@
 // The diagnosis tab: why a measured step takes as long as it does, what each repair would save, and where.
 import { partsTable, stackedBars, workerGrid } from "./chart.ts";
 import { causeName } from "./causes.ts";
-import { filled, h, replace, sentence } from "../../ui/dom.ts";
+import { tableOf } from "./screen_table.ts";
+import { Refusal } from "../../data/api.ts";
+import { filled, h, replace, sentence, setText, show } from "../../ui/dom.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { formatNumber, formatPercent } from "../../core/i18n/numbers.ts";
 import { putAt } from "../../core/state/schedules.ts";
 import type { Diagnoses, Diagnosis, Finding } from "../../data/runs/diagnosis.ts";
+import type { Lane } from "../../data/lanes.ts";
 import type { Store } from "../../data/store.ts";
 
-type Parts = { store: Store; diagnoses: Diagnoses; openImport: () => void };
+type Parts = { store: Store; diagnoses: Diagnoses; openImport: () => void; lanes: () => Lane[] };
 
 const LEAST = 0.0005; // of the step: a smaller repair is not listed
 
-export function createDiagnosis({ store, diagnoses, openImport }: Parts) {
+export function createDiagnosis({ store, diagnoses, openImport, lanes }: Parts) {
   const node = h("div.diagnosis");
+  const problem = h("p.problem", { role: "alert", hidden: true });
 
   function draw() {
     const { current } = diagnoses;
     if (!current) {
-      replace(node, ...empty(openImport));
+      replace(node, ...empty(), h("div.row", openButton(t("Open a trace …"), "primary"), ...screenButton()), problem);
       return;
     }
     const { found, names } = current;
@@ -36,9 +40,31 @@ export function createDiagnosis({ store, diagnoses, openImport }: Parts) {
       h(
         "div.row",
         h("button.button.primary", { onclick: () => put(found, null) }, t("Put this step on the timeline")),
-        h("button.button.soft", { onclick: openImport }, t("Open another trace …")),
+        openButton(t("Open another trace …"), "soft"),
+        ...screenButton(),
       ),
+      problem,
     );
+  }
+
+  const openButton = (text: string, how: string) => h(`button.button.${how}`, { onclick: openImport }, text);
+
+  /** Diagnose the step on the screen: the first run that is over, else the first schedule. */
+  function screenButton() {
+    const lane = [...lanes().filter(({ kind }) => kind === "run"), ...lanes()].find(tableOf);
+    if (!lane) return [];
+    const what = lane.kind === "run" ? t("Diagnose the run on the screen") : t("Diagnose the schedule on the screen");
+    return [h("button.button.soft", { onclick: () => take(lane) }, what)];
+  }
+
+  async function take(lane: Lane) {
+    show(problem, false);
+    try {
+      await diagnoses.ask({ files: [{ name: t("the screen"), text: tableOf(lane) ?? "" }] });
+    } catch (error) {
+      setText(problem, error instanceof Refusal ? sentence(tr(error)) : t("The server does not answer."));
+      show(problem, true);
+    }
   }
 
   /** Show the order at the measured costs, in ms, with an op selected. */
@@ -84,7 +110,7 @@ export function createDiagnosis({ store, diagnoses, openImport }: Parts) {
   return { node, show: draw };
 }
 
-const empty = (openImport: () => void) => [
+const empty = () => [
   h("h2", { text: t("Why is my step slow?") }),
   h("p", {
     text: t(
@@ -93,7 +119,6 @@ const empty = (openImport: () => void) => [
         "loses to each cause is said here, and what a repair would save.",
     ),
   }),
-  h("div.row", h("button.button.primary", { onclick: openImport }, t("Open a trace …"))),
 ];
 
 function factsOf({ source, recognised, measured, replay }: Diagnosis, names: string[]) {
