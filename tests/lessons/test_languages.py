@@ -102,8 +102,8 @@ def questions(lesson: Lesson) -> list[Question]:
     return [block for step in lesson.steps for block in step.blocks if isinstance(block, Question)]
 
 
-def test_there_are_fourteen_lessons_without_a_mistake_in_both_languages():
-    assert len(NAMES) == 14
+def test_there_are_fifteen_lessons_without_a_mistake_in_both_languages():
+    assert len(NAMES) == 15
     assert [sorted(found) for found in lessons().values()] == [NAMES, NAMES]
 
 

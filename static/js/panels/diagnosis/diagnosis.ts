@@ -1,11 +1,11 @@
 // The diagnosis tab: why a measured step takes as long as it does, what each repair would save, and where.
 import { partsTable, stackedBars, workerGrid } from "./chart.ts";
 import { causeName } from "./causes.ts";
-import { tableOf } from "./screen_table.ts";
 import { Refusal } from "../../data/api.ts";
 import { filled, h, replace, sentence, setText, show } from "../../ui/dom.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { formatNumber, formatPercent } from "../../core/i18n/numbers.ts";
+import { LETTERS, KIND_PAIR, chunkOf, globalMicro, kindOf, micros } from "../../core/schedule/ops.ts";
 import { putAt } from "../../core/state/schedules.ts";
 import type { Diagnoses, Diagnosis, Finding } from "../../data/runs/diagnosis.ts";
 import type { Lane } from "../../data/lanes.ts";
@@ -13,6 +13,8 @@ import type { Store } from "../../data/store.ts";
 
 type Parts = { store: Store; diagnoses: Diagnoses; openImport: () => void; lanes: () => Lane[] };
 
+const MOST_OPS = 50_000; // of the screen that are sent
+const HEADINGS = "rank,stage,kind,micro,start,end";
 const LEAST = 0.0005; // of the step: a smaller repair is not listed
 
 export function createDiagnosis({ store, diagnoses, openImport, lanes }: Parts) {
@@ -143,4 +145,22 @@ function factsOf({ source, recognised, measured, replay }: Diagnosis, names: str
     t("replayed op by op: {share} of the measured time", { share: formatPercent(replay.ratio) }),
   ];
   return parts.join(" · ");
+}
+
+/** The times on the screen as a table of ops; null where ops have no end yet, run in pairs, or are too many. */
+export function tableOf({ schedule, times }: Lane) {
+  const { p, chunks, codes, offsets, placement, count } = schedule;
+  if (!count || count > MOST_OPS) return null;
+  const { first } = micros(schedule);
+  const lines = [HEADINGS];
+  for (let rank = 0; rank < p; rank++) {
+    for (let i = offsets[rank]; i < offsets[rank + 1]; i++) {
+      const kind = kindOf(codes[i], chunks);
+      if (kind >= KIND_PAIR || !Number.isFinite(times.end[i])) return null;
+      const slot = rank * chunks + chunkOf(codes[i], chunks);
+      const micro = globalMicro(schedule, slot, first[i]);
+      lines.push([rank, placement.stage[slot], LETTERS[kind], micro, times.start[i], times.end[i]].join(","));
+    }
+  }
+  return lines.join("\n");
 }
