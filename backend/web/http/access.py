@@ -37,6 +37,7 @@ OPEN = ("static", "component.show_component", "component.component_script", "hea
 NEEDS = {
     "health.metrics": Role.ADMIN,
     "links.make_link": Role.VIEW,
+    "imports.diagnose_files": Role.VIEW,
     "imports.import_order": Role.VIEW,
     "tasks.submit_entry": Role.VIEW,
     "lessons.check_file": Role.VIEW,

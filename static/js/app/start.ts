@@ -19,7 +19,7 @@ export type Started = NonNullable<Awaited<ReturnType<typeof start>>>;
  * address bar is not this page's to read or write.
  */
 export async function start(fixed: string | null = null) {
-  await loadLanguage(location.search);
+  await loadLanguage(location.search, () => import("../core/i18n/zh/served.ts"));
   readPalette();
   let catalogue: Catalogue;
   try {

@@ -3,13 +3,14 @@ import { language, speak, t } from "../core/i18n/language.ts";
 import { pairsOf } from "../core/state/long_link.ts";
 
 type Catalogue = import("../core/i18n/language.ts").Catalogue;
+type Texts = { TEXTS: Catalogue; SERVERS: Catalogue };
 
 /** Name in itself; tag for lang="...". */
 export const LANGUAGES: {
   code: string;
   name: string;
   tag: string;
-  load: () => Promise<{ TEXTS: Catalogue; SERVERS: Catalogue }>;
+  load: () => Promise<Texts>;
 }[] = [
   { code: "en", name: "English", tag: "en", load: async () => ({ TEXTS: {}, SERVERS: {} }) },
   { code: "zh", name: "简体中文", tag: "zh-Hans", load: () => import("../core/i18n/zh/zh.ts") },
@@ -27,15 +28,16 @@ export function chosen(wanted: string | null, preferred: readonly string[]) {
 }
 
 /**
- * Switch to the language that a link or the browser requests; call before the page is built. search: the link's query.
+ * Switch to the language that a link or the browser requests; call before the page is built. search: the link's query;
+ * more: loads what the page says beyond other pages, where that is not English.
  */
-export async function loadLanguage(search: string) {
+export async function loadLanguage(search: string, more?: () => Promise<Texts>) {
   const { plain, packed } = pairsOf(search);
   const wanted = [...plain, ...packed].find(([key]) => key === "lang")?.[1] ?? null;
   const { code, tag, load } = chosen(wanted, navigator.languages);
   if (code === language()) return;
-  const { TEXTS, SERVERS } = await load();
-  speak(code, TEXTS, SERVERS);
+  const [all, own] = await Promise.all([load(), more?.()]);
+  speak(code, { ...all.TEXTS, ...own?.TEXTS }, { ...all.SERVERS, ...own?.SERVERS });
   document.documentElement.lang = tag;
   translate(document.body);
 }

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { FAMILIES_MESSAGES } from "../../../static/js/core/i18n/zh/messages_families.ts";
 import { COMPONENT } from "../../../static/js/core/i18n/zh/page/component.ts";
-import { SERVERS, TEXTS } from "../../../static/js/core/i18n/zh/zh.ts";
+import { SERVERS, TEXTS } from "../support/chinese.ts";
 import { CONSTRUCTED_FAMILIES } from "../../../static/js/core/schedule/spec_tables.ts";
 import { holesOf, readSources, readTemplates, textsOf, textsOfHtml } from "../support/page_texts.ts";
 

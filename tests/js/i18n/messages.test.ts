@@ -1,7 +1,7 @@
 // The Chinese catalogue of the server's messages, against the messages in its source.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SERVERS, TEXTS } from "../../../static/js/core/i18n/zh/zh.ts";
+import { SERVERS, TEXTS } from "../support/chinese.ts";
 import { WORDS } from "../../../static/js/core/i18n/zh/words.ts";
 import { speak, tr } from "../../../static/js/core/i18n/language.ts";
 import { fixture } from "../support/fixtures.ts";

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.page.queries import Open, state, wait, wait_url
+from tests.support.page.queries import Open, settle, state, wait, wait_url
 
 pytestmark = pytest.mark.one_document
 
@@ -22,6 +22,7 @@ def opened(open_page: Open, query: str = "?family=1f1b&p=4&m=8", **options: int)
     page = open_page(query, **options)
     page.evaluate("document.getElementById('controls').setAttribute('open', '')")
     page.click("#stage-costs > summary")
+    settle(page)  # drawn once more, a box forgets what is typed meanwhile
     return page
 
 

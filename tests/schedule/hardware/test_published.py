@@ -8,7 +8,7 @@ import pytest
 
 from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.hardware.estimate import Estimate, estimate
-from bench.accuracy import BRIDGE, KORTHIKANTI, LAYERS, LLAMA3, Trained, units
+from bench.accuracy.estimates import BRIDGE, KORTHIKANTI, LAYERS, LLAMA3, Trained, units
 
 
 def of(**data: object) -> Estimate:

@@ -1,4 +1,5 @@
-// Simplified Chinese: every text of the page and of the server, area by area. In Chinese sentences punctuation is
+// Simplified Chinese: the texts of the page and of the server, area by area; what only a
+// served page says is in served.ts. In Chinese sentences punctuation is
 // full-width, numbers and op texts are half-width, and a space stands between Chinese and Latin letters or numbers.
 //
 // One word for each term, the field's own:
@@ -16,7 +17,6 @@
 //   link 链接 · run 运行 · measured 实测 · planned 计划 · predicted 预测 · verified 已验证 · paced 按节拍 · free 自由
 import { ANALYSIS_MESSAGES } from "./messages_analysis.ts";
 import { CHARTS_MESSAGES } from "./messages_charts.ts";
-import { DIAGNOSIS_MESSAGES } from "./messages_diagnosis.ts";
 import { FAMILIES_MESSAGES } from "./messages_families.ts";
 import { HARDWARE_MESSAGES } from "./messages_hardware.ts";
 import { RUNNER_MESSAGES } from "./messages_runner.ts";
@@ -26,7 +26,6 @@ import { WEB_MESSAGES } from "./messages_web.ts";
 import { CHARTS as DRAWN } from "./page/charts.ts";
 import { COMPONENT } from "./page/component.ts";
 import { CONTROLS } from "./page/controls.ts";
-import { DIAGNOSIS } from "./page/diagnosis.ts";
 import { FIGURES } from "./page/figures.ts";
 import { FRAME } from "./page/frame.ts";
 import { HELP } from "./page/help.ts";
@@ -43,7 +42,6 @@ type Catalogue = import("../language.ts").Catalogue;
 export const TEXTS: Catalogue = {
   ...COMPONENT,
   ...CONTROLS,
-  ...DIAGNOSIS,
   ...DRAWN,
   ...FIGURES,
   ...FRAME,
@@ -59,7 +57,6 @@ export const TEXTS: Catalogue = {
 export const SERVERS: Catalogue = {
   ...ANALYSIS_MESSAGES,
   ...CHARTS_MESSAGES,
-  ...DIAGNOSIS_MESSAGES,
   ...FAMILIES_MESSAGES,
   ...HARDWARE_MESSAGES,
   ...RUNNER_MESSAGES,
