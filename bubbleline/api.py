@@ -6,7 +6,7 @@ from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.interop.order_limits import Finding
 from bubbleline.comparison import Comparison, compare
 from bubbleline.measured import Diagnosis, Run, RunError, Trace, diagnose, read_trace
-from bubbleline.orders import check, from_csv
+from bubbleline.orders import check, from_configuration, from_csv
 from bubbleline.plans import Plan, plan
 from bubbleline.schedules import Certificate, Law, Schedule, schedule, search
 from bubbleline.settings import Costs, Options, RequestError, families, model
@@ -33,6 +33,7 @@ __all__ = [
     "compare",
     "diagnose",
     "families",
+    "from_configuration",
     "from_csv",
     "model",
     "plan",

@@ -8,8 +8,9 @@ from typing import Any, Unpack
 
 from backend.schedule.errors import OrderError
 from backend.schedule.families import registry
-from backend.schedule.hardware.preset_costs import Preset, priced
+from backend.schedule.hardware.preset_costs import Preset, asked_spec, priced
 from backend.schedule.interop import torch_csv
+from backend.schedule.interop.configurations.read import is_configuration, read_configuration
 from backend.schedule.interop.csv_table import text_of
 from backend.schedule.interop.order_limits import SHAPING, Finding, findings, read_limits
 from backend.schedule.spec import Spec
@@ -46,6 +47,32 @@ def from_csv(
     order = torch_csv.read(_text(source), placement)
     data, preset = spec_data(costs, options), preset_of(model)
     return Schedule(priced(registry.read_of_file(data, order), preset, data, order), preset, order)
+
+
+def from_configuration(source: str | Path, *, machine: str | None = None) -> Schedule:
+    """Read the schedule of a training from a framework's configuration: a command or a script with Megatron-LM's flags,
+    Megatron Bridge's overrides or torchtitan's arguments.
+
+    Args:
+        source: A path, or the text itself.
+        machine: On which it runs, which configurations do not say; by default "h100".
+
+    Raises:
+        SpecError: A flag is wrong, or they do not go together.
+        OSError: The file cannot be read.
+
+    Examples:
+        >>> import bubbleline as bl
+        >>> flags = "--pipeline-model-parallel-size 4 --num-layers 32 --num-virtual-stages-per-pipeline-rank 2"
+        >>> bl.from_configuration(flags + " --micro-batch-size 1 --global-batch-size 16").spec.family
+        'interleaved'
+    """
+    is_text = isinstance(source, str) and is_configuration(source)
+    found = read_configuration(str(source) if is_text else text_of(Path(source).read_bytes()))
+    if found.preset is None:
+        return Schedule(registry.read(found.spec))
+    preset = Preset.of(dict(found.preset) | ({} if machine is None else {"machine": machine}))
+    return Schedule(asked_spec(found.spec, preset), preset)
 
 
 def check(

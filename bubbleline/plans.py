@@ -55,6 +55,11 @@ class Plan:
         """Whether every device has that memory."""
         return self.setup.fits
 
+    @property
+    def frameworks(self) -> tuple[str, ...]:
+        """Names of the frameworks that run it; ``schedule.configuration`` has what they need."""
+        return tuple(self.setup.frameworks)
+
     def __repr__(self) -> str:
         spec, fits = self.setup.spec, "fits" if self.fits else "does not fit"
         options = "".join(

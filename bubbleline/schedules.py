@@ -20,13 +20,14 @@ from backend.schedule.families.family import Family
 from backend.schedule.hardware.preset_costs import Preset, asked_spec
 from backend.schedule.hardware.step_units import StepUnits
 from backend.schedule.interop import ascii, torch_csv
+from backend.schedule.interop.configurations.write import CONFIGURED, configuration
 from backend.schedule.order.order import Order
 from backend.schedule.search.improve import SECONDS
 from backend.schedule.simulation.memory import peaks
 from backend.schedule.simulation.metrics import Figures, figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.simulation.timeline import Timeline
-from backend.schedule.spec import Spec
+from backend.schedule.spec import Spec, choice
 from bubbleline.settings import Costs, Options, preset_of, spec_data
 from bubbleline.tables import ops_of, to_pandas
 
@@ -284,6 +285,23 @@ rank 2, which ends at 3. 2F0 itself waits for 1F0 on rank 1, which ends at 2.
             1F0,1F1,1B0,1B1
         """
         return torch_csv.dump(self._order)
+
+    def configuration(self, framework: str) -> str:
+        """Return what makes a framework train so: flags of "megatron" or "zero-bubble", overrides of "nemo" (Megatron
+        Bridge), arguments of "torch" or "torch-csv" (torchtitan), or the JSON of "deepspeed".
+
+        Raises:
+            SpecError: The framework does not run it; ``nearest`` is what it does run.
+
+        Examples:
+            >>> import bubbleline as bl
+            >>> print(bl.schedule("1f1b", p=4, m=8).configuration("megatron"), end="")
+            torchrun --nnodes 1 --nproc-per-node 4 pretrain_gpt.py \\
+              --pipeline-model-parallel-size 4 \\
+              --micro-batch-size 1 \\
+              --global-batch-size 8
+        """
+        return configuration(choice("framework", framework, CONFIGURED), self.spec, self.model).text
 
     def link(self, base: str = PAGE) -> str:
         """Return the link that shows this schedule on a server's page.

@@ -15,18 +15,19 @@ from backend.cli.schedule import export
 from backend.compute.parallel_map import in_processes
 from backend.config import COMMAND
 from backend.schedule.analysis import plan_question
-from backend.schedule.analysis.frameworks import FRAMEWORKS
 from backend.schedule.analysis.plans import TrainingSetup, best_of_each, frontier, plans, standings
 from backend.schedule.analysis.would_fit import Remedy, remedies
 from backend.schedule.families.registry import family_of
 from backend.schedule.hardware.step_units import GB
 from backend.schedule.interop.ascii import columns
+from backend.schedule.interop.configurations.frameworks import FRAMEWORKS
+from backend.schedule.interop.configurations.write import CONFIGURED
 from backend.schedule.options.per_chunk import Modes
 from backend.schedule.spec import Spec
 
-FIGURES = ["step s", "tokens/s", "(span)", "MFU", "GB", "fits"]
+FIGURES = ["step s", "tokens/s", "(span)", "MFU", "GB", "fits", "runs on"]
 SIZES = ["PP", "VP", "TP", "CP", "EP", "DP", "b", "m"]  # beside the schedule, where layouts are asked for
-TEXT = {"schedule", "recompute", "offload", "fits"}  # columns that are left-aligned
+TEXT = {"schedule", "recompute", "offload", "fits", "runs on"}  # columns that are left-aligned
 OPTION_OF = {"gpus": "--gpus", "p": "-p", "tp": "--tp", "zero": "--zero", "context": "--cp"}
 
 
@@ -49,7 +50,11 @@ OPTION_OF = {"gpus": "--gpus", "p": "-p", "tp": "--tp", "zero": "--zero", "conte
     help="how long to search for each of the best (0: construct)",
 )
 @click.option("--rows", type=click.IntRange(1, 1000), default=12, show_default=True, help="plans to print")
-@click.option("--commands", is_flag=True, help="below the plans, the command that writes the order of each")
+@click.option(
+    "--commands",
+    is_flag=True,
+    help="below the plans, the command that writes the order of each; with --framework, its configuration",
+)
 @click.option("--json", "as_json", is_flag=True, help="all plans as JSON, each with its command")
 def plan_command(named: str | None, seconds: float, rows: int, commands: bool, as_json: bool, **given: Any) -> None:
     """Find the fastest step of a model (MODEL, or --model) on machines within a device's memory: schedule, chunks per
@@ -84,8 +89,9 @@ def plan_command(named: str | None, seconds: float, rows: int, commands: bool, a
             columns([[place, *row] for place, row in zip(*both, strict=True)], {1 + head.index(name) for name in TEXT})
             for both in zip(places, tables, strict=True)
         )
-        lines = [*first, "", "frontier, from the least memory:", *second]
-        click.echo("\n".join(lines + (["", *map(command_of, best)] if commands else [])))
+        click.echo("\n".join([*first, "", "frontier, from the least memory:", *second]))
+        if commands:
+            click.echo("\n".join(["", *(command_of(plan, data.get("framework")) for plan in best)]))
         if not fits:
             click.echo(_none_fits(found[0], others), err=True)
     sys.exit(0 if fits else 1)
@@ -99,14 +105,17 @@ def _described(found: Sequence[TrainingSetup]) -> list[dict[str, Any]]:
     ]
 
 
-def command_of(plan: TrainingSetup) -> str:
-    """Return the command that writes a plan's order to a file, or its times where torch's CSV cannot have it."""
+def command_of(plan: TrainingSetup, framework: str | None = None) -> str:
+    """Return the command that writes the configuration of a framework for a plan, without one its order, or its times
+    where torch's CSV cannot have it.
+    """
     spec = plan.spec
     chosen = {"family": spec.family, "p": spec.p, "m": spec.m, "v": spec.v, "memory": spec.memory,
               "effort": spec.effort}  # fmt: skip
     modes = {key: _words(getattr(spec, key)) for key in ("recompute", "offload") if getattr(spec, key) != "none"}
     searched = family_of(spec).problem is not None and spec.effort is None
     form = "torch-csv" if family_of(spec).placement != "bidirectional" else "json"
+    form = framework if framework in CONFIGURED else form
     end = ({"seconds": 0} if searched else {}) | {"form": form}
     return shlex.join(
         [COMMAND.split()[-1], *command_line(export, chosen | modes | dict(plan.layout.preset.fields) | end)]
@@ -140,6 +149,7 @@ def _cells(plan: TrainingSetup, with_sizes: bool) -> list[str]:
         f"{units.mfu:.1%}",
         f"{units.memory.most / GB:.4g}",
         "yes" if plan.fits else f"no, {units.memory.limit / GB:.4g} GB",
+        " ".join(plan.frameworks) or "-",
     ]
 
 

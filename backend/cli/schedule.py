@@ -26,17 +26,19 @@ from backend.cli.options import (
     write_file,
 )  # fmt: skip
 from backend.config import PACKAGE, PROJECT
-from backend.errors import RequestError, json_reason, message
+from backend.errors import Message, RequestError, json_reason, message
 from backend.schedule import result
 from backend.schedule.analysis.law_table import table
 from backend.schedule.families import registry
 from backend.schedule.families.searched import proved
 from backend.schedule.hardware.preset_costs import asked_spec
 from backend.schedule.interop import ascii
+from backend.schedule.interop.configurations.write import CONFIGURED, configuration
 from backend.schedule.interop.export import FORMATS, PICTURES, render
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 
+CONFIGURATIONS = tuple(name for name in CONFIGURED if name not in FORMATS)  # torch-csv is the order itself
 LAWS_PAGE = Path("laws.md") if PACKAGE else PROJECT / "docs" / "laws.md"
 
 
@@ -112,23 +114,32 @@ def _printable(data: Any) -> Any:
 @click.command()
 @spec_options()
 @preset_options
-@click.option("--format", "form", type=click.Choice([*FORMATS, *PICTURES]), required=True)
+@click.option("--format", "form", type=click.Choice([*FORMATS, *PICTURES, *CONFIGURATIONS]), required=True)
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="file instead of standard output")
 @seconds_option
 def export(form: str, output: Path | None, seconds: float, **given: Any) -> None:
-    """Write FAMILY's schedule for another program, or as a picture: SVG, PNG, or a page that plays without a server."""
+    """Write FAMILY's schedule for another program, as a picture (SVG, PNG, or a page that plays without a server), or
+    as what makes a training framework train so: its flags or its configuration.
+    """
     data: dict[str, Any] = {}
     with failing(data, form == "json"):
         preset = preset_data(given)
         data |= spec_data(given)
         spec, order = built(asked_spec(data, preset), seconds)
-        drawn = _picture(spec, form, preset is not None) if form in PICTURES else render(spec, order, form).encode()
+        notes: tuple[Message, ...] = ()
+        if form in CONFIGURATIONS:
+            made = configuration(form, spec, preset)
+            drawn, notes = made.text.encode(), made.notes
+        else:
+            drawn = _picture(spec, form, preset is not None) if form in PICTURES else render(spec, order, form).encode()
     if output is not None:
         write_file(output, drawn)
     else:
         click.echo(drawn, nl=False)
     if form == "torch-csv" and spec.recompute != "none":
         click.echo(_without_recomputation(spec), err=True)
+    for note in notes:
+        click.echo(f"# {note}", err=True)
 
 
 def _without_recomputation(spec: Spec) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from backend.address.link_state import entries_of, plans_of
+from backend.address.preset import split_preset
 from backend.address.query import KEYS, fields_of, nested, query_of, value_of
 from backend.compute.searched_orders import SearchedOrders
 from backend.errors import RequestError, message
@@ -19,8 +20,11 @@ from backend.runs import estimate, run_files
 from backend.runs.options import Options, refuse_ranks, refuse_steps
 from backend.runs.run import Run
 from backend.runs.run_order import order_of
+from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
 from backend.schedule.families.registry import family_of, op_count, read
+from backend.schedule.interop.configurations.frameworks import FRAMEWORKS
+from backend.schedule.interop.configurations.write import CONFIGURED, configuration
 from backend.schedule.interop.export import FORMATS, file_name, render
 from backend.schedule.order import wire
 from backend.schedule.spec import Spec, choice
@@ -58,6 +62,23 @@ def exported(query: bytes, found: Iterable[Spec], largest: int = LARGEST) -> Fil
         raise RequestError("m", spec.m, why, limit=nearest, nearest=nearest)
     text = render(spec, registry.order(spec), form)
     return File(text.encode(), FORMATS[form][1], file_name(spec, form))
+
+
+def configurations(query: bytes) -> list[dict[str, Any]]:
+    """Return what makes each training framework train so: its configuration with notes, or why it does not and what is
+    nearest. The query is that of a spec and of its model and machine.
+    """
+    rest, preset = split_preset(query)
+    spec = read(nested(fields_of(rest, KEYS, value_of)))
+    found: list[dict[str, Any]] = []
+    for name in CONFIGURED:
+        shape: dict[str, Any] = {"name": name, "title": FRAMEWORKS[name].title}
+        try:
+            made = configuration(name, spec, preset)
+            found.append(shape | {"text": made.text, "notes": list(made.notes), "error": None})
+        except SpecError as error:
+            found.append(shape | {"text": None, "notes": [], "error": error.as_dict()})
+    return found
 
 
 @dataclass(frozen=True)

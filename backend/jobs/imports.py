@@ -13,6 +13,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+from backend.address.preset import link_parts
 from backend.address.query import query_of
 from backend.errors import Message, RequestError, json_reason, message
 from backend.jobs.recordings import recording_of
@@ -22,8 +23,10 @@ from backend.runs.imported_run import spec_of as measured_spec
 from backend.runs.run import Run
 from backend.schedule.diagnosis.diagnosis import diagnose
 from backend.schedule.errors import OrderError
-from backend.schedule.families import imported
+from backend.schedule.families import imported, registry
+from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.interop import torch_csv
+from backend.schedule.interop.configurations.read import read_configuration
 from backend.schedule.interop.traces import chrome
 from backend.schedule.interop.traces.events import UNITS
 from backend.schedule.interop.traces.names import reader
@@ -55,6 +58,27 @@ def order_of(body: bytearray) -> tuple[dict[str, Any], str, dict[str, str], list
     except OrderError as error:
         raise RequestError("csv", error.op, error.message) from None
     return spec.to_json(), query_of(spec), found.dialect, list(found.notes)
+
+
+def configuration_of(body: bytearray) -> tuple[dict[str, Any], str, list[Message]]:
+    """Return (spec as JSON, query of the page, notes) of {"text": flags, overrides or arguments of a framework}."""
+    text = only(parse_object(body), ("text",), AN_IMPORT).get("text")
+    body.clear()
+    if not isinstance(text, str):
+        why = message("configuration.text", "text is a command or a script with a framework's flags")
+        raise RequestError("text", text, why)
+    spec, query, notes = view_of(text)
+    return spec.to_json(), query, notes
+
+
+def view_of(text: str) -> tuple[Spec, str, list[Message]]:
+    """Return (spec, query of the page, notes) of a framework's configuration. Raises SpecError naming what is wrong."""
+    found = read_configuration(text)
+    preset = None if found.preset is None else Preset.of(found.preset)
+    spec = registry.read(found.spec)
+    if preset is not None:
+        preset.estimate(spec)  # refuses what the model cannot be cut into
+    return spec, "&".join([query_of(spec), *(link_parts(preset) if preset else [])]), list(found.notes)
 
 
 def run_of_trace(most: int, owner: str, body: bytearray) -> tuple[Run, list[Message | str], str]:

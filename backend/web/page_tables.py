@@ -12,7 +12,6 @@ from typing import Any
 from backend.address.preset import NAMES, YES_NO
 from backend.address.query import KEYS, MOST_ENTRIES
 from backend.config import PROJECT
-from backend.schedule.analysis.frameworks import FRAMEWORKS
 from backend.schedule.families import imported
 from backend.schedule.families.family import Family
 from backend.schedule.families.registry import FAMILIES
@@ -22,6 +21,7 @@ from backend.schedule.hardware.machines import bounds as machine_bounds
 from backend.schedule.hardware.models import ALIASES as MODEL_ALIASES
 from backend.schedule.hardware.models import MAY_LACK, MODEL_FIELDS, WHOLE
 from backend.schedule.hardware.models import bounds as model_bounds
+from backend.schedule.interop.configurations.frameworks import FRAMEWORKS
 from backend.schedule.options.family_names import ALIASES
 from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.offload import OF_A_CHUNK

@@ -16,11 +16,13 @@ import click
 import numpy as np
 
 from backend.errors import RequestError, message
+from backend.jobs.imports import view_of
 from backend.runs.imported_run import spec_of
 from backend.schedule.errors import SpecError
 from backend.schedule.families import imported
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.interop import torch_csv
+from backend.schedule.interop.configurations.read import is_configuration
 from backend.schedule.interop.csv_table import text_of
 from backend.schedule.interop.traces import chrome
 from backend.schedule.interop.traces.chrome import Measured
@@ -38,8 +40,9 @@ GZIP = b"\x1f\x8b"
 
 @click.command("import")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("--format", "form", type=click.Choice(["auto", "torch-csv", "chrome-trace"]), default="auto",
-              show_default=True, help="auto: JSON is a Chrome trace, anything else torch's CSV")  # fmt: skip
+@click.option("--format", "form", type=click.Choice(["auto", "torch-csv", "chrome-trace", "configuration"]),
+              default="auto", show_default=True,
+              help="auto: JSON is a Chrome trace, a framework's flags its configuration, else torch's CSV")  # fmt: skip
 @click.option("--names", metavar="PATTERN", help="how a trace names its ops, where not as 2F0, PP:2F0 or Forward 0: "
               "a regular expression with the groups (?P<kind>...) (forward, backward, dgrad, wgrad ...) and, where the "
               "names have them, (?P<stage>...) and (?P<micro>...)")  # fmt: skip
@@ -47,7 +50,9 @@ GZIP = b"\x1f\x8b"
               help="unit of a trace's times; the format's displayTimeUnit does not change it")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="everything, as one line of JSON")
 def import_files(files: tuple[Path, ...], form: str, names: str | None, unit: str, as_json: bool) -> None:
-    """Read an order in torch's CSV, or a Chrome trace: one combined, or one FILE a rank from torch's profiler."""
+    """Read an order in torch's CSV, a Chrome trace (one combined, or one FILE a rank from torch's profiler), or the
+    configuration of a training: Megatron-LM's flags, Megatron Bridge's overrides, torchtitan's arguments.
+    """
     try:
         reader(names)
     except SpecError as error:
@@ -55,10 +60,16 @@ def import_files(files: tuple[Path, ...], form: str, names: str | None, unit: st
     try:
         texts = [_text(path) for path in files]
         if form == "auto":
-            form = "chrome-trace" if texts[0].lstrip("\ufeff \t\r\n")[:1] in ("{", "[") else "torch-csv"
-        if form == "torch-csv" and len(texts) > 1:
-            raise click.UsageError("torch's CSV is one file for all ranks")
-        if form == "torch-csv":
+            plain = "configuration" if is_configuration(texts[0]) else "torch-csv"
+            form = "chrome-trace" if texts[0].lstrip("\ufeff \t\r\n")[:1] in ("{", "[") else plain
+        if form != "chrome-trace" and len(texts) > 1:
+            raise click.UsageError("an order or a configuration is one file for all ranks")
+        if form == "configuration":
+            _refuse_without_effect(names, unit)
+            spec, query, notes = view_of(texts[0])
+            shape = {"format": form, "complete": True, "missing": None, "spec": spec.to_json(), "query": query}
+            shape |= {"notes": notes}
+        elif form == "torch-csv":
             _refuse_without_effect(names, unit)
             found = torch_csv.read_file(texts[0])
             shape = {"format": form, "complete": True, "missing": None, "dialect": found.dialect}
@@ -75,7 +86,7 @@ def import_files(files: tuple[Path, ...], form: str, names: str | None, unit: st
 def _refuse_without_effect(names: str | None, unit: str) -> None:
     """Raise UsageError for options of traces with another file."""
     if names is not None or unit != "us":
-        raise click.UsageError("--names and --unit are for traces: torch's CSV has neither names of events nor times")
+        raise click.UsageError("--names and --unit are for traces: this file has neither names of events nor times")
 
 
 def _text(path: Path) -> str:
@@ -153,7 +164,9 @@ def _summary(shape: dict[str, Any]) -> list[str]:
     if "lanes" not in shape and not shape["complete"]:
         return [f"{name}: {shape['missing']}"]
     lines = [f"{name}: {_found(shape)}"]
-    if shape["complete"]:
+    if "query" in shape:
+        lines.append(f"page: /?{shape['query']}")
+    elif shape["complete"]:
         ops, peak = sum(len(row.split()) for row in shape["order"]), max(shape["peak_in_flight"])
         lines.append(
             f"a whole schedule: {ops} ops, p {shape['p']}, m {shape['m']}, chunks per rank {shape['chunks']}, "
@@ -180,6 +193,9 @@ def _summary(shape: dict[str, Any]) -> list[str]:
 def _found(shape: dict[str, Any]) -> str:
     if shape["format"] == "torch-csv":
         return f"an order in {shape.get('title', 'torch CSV')}"
+    if shape["format"] == "configuration":
+        spec = shape["spec"]
+        return f"a training with {FAMILIES[spec['family']].title}, p {spec['p']}, m {spec['m']}, v {spec['v']}"
     names = "torch profiler's ranges" if shape["source"] == "torch profiler" else "op texts"
     steps = f", step {shape['step']} of {shape['steps']}" if shape["steps"] > 1 else ""
     ranks = len(shape["lanes"])

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from backend.schedule.analysis.frameworks import FRAMEWORKS
 from backend.schedule.analysis.layouts import MOST_BATCH, MOST_DEVICES, Layout, layouts
 from backend.schedule.analysis.plans import Allowed, Asked
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families.registry import FAMILIES, family_of
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.hardware.step_units import GB
+from backend.schedule.interop.configurations.frameworks import FRAMEWORKS
 from backend.schedule.options.family_names import canonical
 from backend.schedule.spec import LIMITS, Spec, boolean, choice, integer, number, reject_unknown
 

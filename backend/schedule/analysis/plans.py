@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 from backend.schedule import jit
-from backend.schedule.analysis.frameworks import Framework
 from backend.schedule.analysis.layouts import Layout
 from backend.schedule.analysis.map_each import Map, Search, one_by_one, time_in_ops
 from backend.schedule.errors import SpecError, message
@@ -29,6 +28,7 @@ from backend.schedule.families.registry import FAMILIES, family_of, op_count, or
 from backend.schedule.families.zero_bubble.zb_auto import LEAST_MEMORY
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.hardware.step_units import StepUnits, device_memory
+from backend.schedule.interop.configurations.frameworks import Framework, frameworks_of
 from backend.schedule.options.offload import MODES as OFFLOAD
 from backend.schedule.options.offload import Lifetimes
 from backend.schedule.options.per_chunk import Modes
@@ -115,7 +115,13 @@ class TrainingSetup:
             "units": self.units.as_dict(),
             "sizes": self.layout.sizes(self.spec.v),
             "preset": dict(self.layout.preset.fields),
+            "frameworks": self.frameworks,
         }
+
+    @property
+    def frameworks(self) -> list[str]:
+        """Return the names of the frameworks that run the plan."""
+        return frameworks_of(self.spec, self.layout.preset)
 
 
 Group = tuple[Layout, Spec]

@@ -259,7 +259,7 @@ def validate_sizes(spec: Spec) -> None:
     """Raise SpecError unless there is a size for each micro-batch, and what depends on sizes has them."""
     if spec.sizes is None:
         for name in ("fixed", "injection", "replicas", "deal", "replica"):
-            value, default = spec.to_json()[name], getattr(Spec, name)
+            value, default = getattr(spec, name), getattr(Spec, name)
             if value != default:
                 text = message(
                     "schedule.equal_sizes", "{name} affects micro-batches of different sizes only; leave it out",

@@ -1,4 +1,4 @@
-"""Read Megatron-LM's layout of layers, as in ``--pipeline-model-parallel-layout "Et*3|(tt|)*29,m|L"``.
+"""Read and write Megatron-LM's layout of layers, as in ``--pipeline-model-parallel-layout "Et*3|(tt|)*29,m|L"``.
 
 ``|`` ends a stage; ``E`` is the embedding, ``t`` a transformer layer, ``m`` a module that predicts a further token,
 and ``L`` the output layer with the loss. ``t*3`` is three of them, ``(tt|)*29`` repeats all in the brackets, and commas
@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from backend.schedule.errors import Message, SpecError, message
@@ -96,6 +97,25 @@ def read_layout(text: str) -> StageLayout:
     if not any(layers):
         raise _wrong(text, len(text), message("layout.no_layers", "there is no layer, t"))
     return StageLayout(layers, tuple(stage.count("m") for stage in stages))
+
+
+def write_layout(layout: StageLayout) -> str:
+    """Return the text of a layout, equal stages in a row in brackets: ``Et*3|(tt|)*29,m|L``."""
+    last = len(layout.layers) - 1
+    parts = []
+    for stage, (count, further) in enumerate(zip(layout.layers, layout.further, strict=True)):
+        ends = ("E" if stage == 0 else "", "L" if stage == last else "|")
+        parts.append(ends[0] + _times("t", count) + _times("m", further) + ends[1])
+    out: list[str] = []
+    for part, group in groupby(parts):
+        times = len(list(group))
+        out.append(part if times == 1 else f"({part})*{times},")
+    return "".join(out).rstrip(",")
+
+
+def _times(sign: str, count: int) -> str:
+    """Return a sign so many times."""
+    return sign * count if count < 3 else f"{sign}*{count}"
 
 
 def _written_out(text: str) -> list[tuple[int, str]]:

@@ -39,6 +39,7 @@ NEEDS = {
     "links.make_link": Role.VIEW,
     "imports.diagnose_files": Role.VIEW,
     "imports.import_order": Role.VIEW,
+    "imports.import_configuration": Role.VIEW,
     "tasks.submit_entry": Role.VIEW,
     "lessons.check_file": Role.VIEW,
     "tasks.delete_entry": Role.ADMIN,

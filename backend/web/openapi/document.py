@@ -4,7 +4,9 @@ it reads the tables of the others.
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from typing import Any
 
 from flask import Blueprint, Flask, Response, current_app
@@ -60,6 +62,7 @@ def document(app: Flask) -> dict[str, Any]:
         at = paths.setdefault(address(rule), {})
         for method in methods(rule):
             at[method.lower()] = OPERATIONS[endpoint].as_dict(endpoint, app.view_functions[endpoint])
+    parameters = _shared_parameters(paths)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Bubbleline", "version": __version__, "description": ABOUT},
@@ -67,9 +70,29 @@ def document(app: Flask) -> dict[str, Any]:
         "paths": dict(sorted(paths.items())),
         "components": {
             "schemas": SCHEMAS,
+            "parameters": parameters,
             "responses": {str(status): refusal(status) for status in REFUSALS},
         },
     }
+
+
+def _shared_parameters(paths: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return the parameters that several operations have, by name, and refer to them in these: they are most of the
+    description. Of those of one name the most frequent is shared.
+    """
+    lists = [operation["parameters"] for at in paths.values() for operation in at.values() if "parameters" in operation]
+    texts = Counter(json.dumps(each, sort_keys=True) for parameters in lists for each in parameters)
+    shared: dict[str, Any] = {}
+    for text, count in texts.most_common():
+        parameter = json.loads(text)
+        if count > 1 and re.fullmatch(r"[\w.-]+", parameter["name"]):
+            shared.setdefault(parameter["name"], parameter)
+    for parameters in lists:
+        parameters[:] = [
+            {"$ref": f"#/components/parameters/{each['name']}"} if shared.get(each["name"]) == each else each
+            for each in parameters
+        ]
+    return shared
 
 
 def address(rule: Rule) -> str:

@@ -12,10 +12,10 @@ from backend.jobs.analyses import COMPARED_KEYS
 from backend.jobs.encoding import BINARY, JSON
 from backend.jobs.schedules import BLOCK_KEYS
 from backend.jobs.training_plans import SECONDS
-from backend.schedule.analysis.frameworks import FRAMEWORKS
 from backend.schedule.analysis.plan_question import GIGABYTES, SIZES
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.hardware.preset_costs import PRESET_KEYS
+from backend.schedule.interop.configurations.frameworks import FRAMEWORKS
 from backend.schedule.interop.export import FORMATS
 from backend.schedule.interop.torch_csv import PLACEMENTS
 from backend.schedule.spec import LIMITS
@@ -85,9 +85,17 @@ TRAINING_PLANS = record(
             sizes=record(**dict.fromkeys(("p", "v", "tp", "context", "expert", "data", "micro_batch", "m"), COUNT)),
             preset=dict,
             place=nullable(COUNT),
+            frameworks=array(str),
             **dict.fromkeys(("tied", "best", "frontier"), bool),
         )
     ),
+)
+CONFIGURATION = record(
+    name=str,
+    title=str,
+    text=nullable(str),
+    notes=array(ref("Text")),
+    error=nullable(dict),
 )
 BLOCK = record(
     **dict.fromkeys(("family", "placement", "backward"), str),
@@ -218,6 +226,13 @@ OPERATIONS: dict[str, Operation] = {
         {200: Answer("The file.", {JSON: either(ref("Result"), ref("ChromeTrace")), FORMATS["torch-csv"][1]: {}})},
         (Parameter("format", choice(FORMATS, "json"), "format of the file"), *spec_query()),
     ),
+    "export.show_configurations": Operation(
+        TAG,
+        answer("One of each framework.", record(configurations=array(CONFIGURATION))),
+        (*spec_query(), A_SETTING),
+        more="`text` is its flags, overrides, arguments or file; null where it does not run the schedule, as `error` "
+        "explains.",
+    ),
     "charts.show_chart": Operation(
         "charts",
         answer("The chart.", CHART),
@@ -247,5 +262,10 @@ OPERATIONS: dict[str, Operation] = {
             "The spec of the order.", record(spec=ref("Spec"), query=str, dialect=DIALECT, notes=array(ref("Text")))
         ),
         body=record(csv={"type": "string", "minLength": 1}, placement=maybe(nullable(choice(PLACEMENTS)))),
+    ),
+    "imports.import_configuration": Operation(
+        TAG,
+        answer("The view of the training.", record(spec=ref("Spec"), query=str, notes=array(ref("Text")))),
+        body=record(text={"type": "string", "minLength": 1}),
     ),
 }

@@ -1,10 +1,11 @@
-"""The route of files for other programs: torch's CSV, a Chrome trace, a Result with all times."""
+"""The routes of files for other programs, torch's CSV, a Chrome trace, a Result, and of frameworks' configurations."""
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response, jsonify, request
 
 from backend.address.query import efforts_of
+from backend.errors import with_codes
 from backend.jobs import files
 from backend.web.http.computing import compute
 from backend.web.http.responses import lenient
@@ -22,3 +23,10 @@ def export() -> Response:
     answer = Response(file.body, mimetype=file.mimetype)
     answer.headers["Content-Disposition"] = f'attachment; filename="{file.name}"'
     return answer
+
+
+@exports.get("/api/configurations")
+@lenient
+def show_configurations() -> Response:
+    """Return what makes each training framework train so, or why it does not; 400 names the field that is wrong."""
+    return jsonify(configurations=with_codes(compute(files.configurations, request.query_string)))

@@ -1,4 +1,6 @@
-"""Routes that take files: an order in torch's CSV gives a spec, a trace gives a run that was executed elsewhere."""
+"""Routes that take files: an order in torch's CSV or a framework's flags give a spec, a trace gives a run that was
+executed elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +28,15 @@ def import_order() -> Response:
     with large_body(request, services().config.import_mb * 2**20, services().bodies) as body:
         spec, query, dialect, notes = compute_body(answers.order_of, body=body, memory_mb=ORDER_MB)
     return jsonify(spec=spec, query=query, dialect=dialect, notes=with_codes(notes))
+
+
+@imports.post("/api/configurations")
+def import_configuration() -> Response:
+    """Return the view of a training in {"text": a framework's flags, overrides or arguments}. Stores nothing."""
+    need_json(request)
+    with large_body(request, services().config.import_mb * 2**20, services().bodies) as body:
+        spec, query, notes = compute_body(answers.configuration_of, body=body, memory_mb=ORDER_MB)
+    return jsonify(spec=spec, query=query, notes=with_codes(notes))
 
 
 @imports.post("/api/runs/import")

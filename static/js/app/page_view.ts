@@ -3,7 +3,7 @@ import { exposeForTests } from "./inspection.ts";
 import { createPresenting, startsPresenting } from "./present/presenting.ts";
 import { galleryDeck } from "./present/gallery_deck.ts";
 import { createAppearance } from "./appearance.ts";
-import { createDrawer, type Tab } from "./drawer.ts";
+import { createDrawer, type Tab } from "./drawer/drawer.ts";
 import { createShortcuts } from "./shortcuts.ts";
 import { createStory, isStory } from "./story.ts";
 import { start, type Started } from "./start.ts";
@@ -14,18 +14,14 @@ import { RUN_LANE_IDS, laneOf, type Lane } from "../data/lanes.ts";
 import { inPairs } from "../data/matched_plan.ts";
 import { Diagnoses } from "../data/runs/diagnosis.ts";
 import { RunsOnScreen } from "../data/runs/runs_on_screen.ts";
-import { createBlock } from "../panels/block/block.ts";
-import { createCharts } from "../panels/charts/charts.ts";
-import { createCompare } from "../panels/compare/compare.ts";
 import { Controls } from "../panels/controls/controls.ts";
 import { Search } from "../panels/controls/search.ts";
 import { createCosts } from "../panels/costs/costs.ts";
-import { ExportPanel } from "../panels/export/export_panel.ts";
 import { createPrint } from "../panels/export/print.ts";
 import { createFigures } from "../panels/figures/figures.ts";
 import { createHelp } from "../panels/help/help.ts";
 import { createTour } from "../panels/help/tour.ts";
-import { createImport } from "../panels/import/import_dialog.ts";
+import { createImport } from "../panels/import/open_import.ts";
 import { RunTab } from "../panels/runs/run_tab.ts";
 import { createShare } from "../panels/share/share.ts";
 import { createTable } from "../timeline/table.ts";
@@ -35,6 +31,7 @@ import { onRest } from "../ui/rest.ts";
 import { t, tr } from "../core/i18n/language.ts";
 import { withoutLane } from "../core/state/lane_ids.ts";
 import { IDS, dropAt } from "../core/state/schedules.ts";
+import type { LaterTab } from "./drawer/later_tabs.ts";
 import type { Plans } from "../data/plans.ts";
 import type { Store } from "../data/store.ts";
 import type { Plan } from "../data/plan.ts";
@@ -108,13 +105,12 @@ export class PageView {
       },
       onStart: () => this.playback.seek(null),
     });
-    this.openImport = createImport({
-      store,
-      plans,
-      addRun: (id) => this.runs.withRun(id),
-      diagnoses: this.diagnoses,
-      announce: (text) => this.view.status.toast(text),
-    });
+    const imports = {
+      ...{ store, plans, diagnoses: this.diagnoses },
+      addRun: (id: string) => this.runs.withRun(id),
+      announce: (text: string) => this.view.status.toast(text, LONG_NOTICE),
+    };
+    this.openImport = createImport(async () => new (await later()).ImportDialog(imports));
     this.toolbar = createToolbar({
       store,
       plans,
@@ -133,18 +129,6 @@ export class PageView {
     const share = createShare(store);
     const search = new Search({ store, plans });
     createFigures({ plans, search: search.node, measuredPeak: (id) => runs.peak(id), unitsOf: this.unitsOf });
-    const compare = createCompare({
-      store,
-      plans,
-      unitsOf: this.unitsOf,
-      addSchedule: this.toolbar.addSchedule,
-      openImport: () => this.openImport(),
-      measured: () => runs.measured(),
-      runAll: () => runTab.startAll(),
-    });
-    const charts = createCharts({ store, plans, playback });
-    const block = createBlock({ store, plans });
-    const exporting = new ExportPanel({ store, plans, timeline, share: share.open });
     createPrint({ store, plans, timeline });
     this.presenting = createPresenting({ deck: () => galleryDeck(view), onLeave: () => {} });
     const keys = [...view.keys(), ...runTab.toggles.keys(), this.presenting.key];
@@ -153,15 +137,19 @@ export class PageView {
     const help = createHelp({ tour, shortcuts: createShortcuts(keys) });
     createStory({ store, plans, tour });
     createAppearance(store);
+    const opened = (id: LaterTab, title: string): Tab => ({
+      ...{ id, title },
+      load: async () => (await later()).createTab(id, this, share.open),
+    });
     createDrawer(store, [
-      served({ id: "compare", title: t("Compare"), panel: compare.panel, show: () => compare.show() }),
-      { id: "charts", title: t("Charts"), panel: charts.panel, show: () => charts.show() },
-      served({ id: "plan", title: t("Training plan"), ...this.#planTab() }),
-      served({ id: "block", title: t("Building block"), panel: block.panel, show: () => block.show() }),
+      served(opened("compare", t("Compare"))),
+      opened("charts", t("Charts")),
+      served(opened("plan", t("Training plan"))),
+      served(opened("block", t("Building block"))),
       served({ id: "costs", title: t("Costs"), panel: this.costs.panel, show: () => this.costs.show() }),
       served({ id: "run", title: t("Run"), panel: runTab.panel, show: () => runTab.show() }),
-      served({ id: "diagnosis", title: t("Diagnosis"), ...this.#diagnosisTab() }),
-      { id: "export", title: t("Export"), panel: exporting.panel, show: () => exporting.show() },
+      served(opened("diagnosis", t("Diagnosis"))),
+      opened("export", t("Export")),
       { id: "keys", title: t("Help"), panel: help.panel, show: () => help.show() },
     ]);
     nameDocument(store, plans);
@@ -175,35 +163,6 @@ export class PageView {
     store.subscribe((state, before) => {
       if (state.view !== before.view) table.refresh();
     });
-  }
-
-  /** The tab of training plans, whose script is loaded when it is opened. */
-  #planTab() {
-    const panel = h("div");
-    const { store, plans, unitsOf, costs } = this;
-    let loading: Promise<{ show: () => void }> | null = null;
-    const load = async () => {
-      const { createPlan } = await import("../panels/charts/plan/plan.ts");
-      const plan = createPlan({ store, plans, unitsOf, reveal: costs.reveal });
-      panel.append(plan.node);
-      return plan;
-    };
-    return { panel, show: async () => (await (loading ??= load())).show() };
-  }
-
-  /** The tab of a measured step, whose script is loaded when it is opened. */
-  #diagnosisTab() {
-    const panel = h("div");
-    const { store, diagnoses, timeline } = this;
-    let loading: Promise<{ show: () => void }> | null = null;
-    const load = async () => {
-      const { createDiagnosis } = await import("../panels/diagnosis/diagnosis.ts");
-      const lanes = () => timeline.lanes;
-      const made = createDiagnosis({ store, diagnoses, openImport: () => this.openImport(), lanes });
-      panel.append(made.node);
-      return made;
-    };
-    return { panel, show: async () => (await (loading ??= load())).show() };
   }
 
   #begin() {
@@ -259,9 +218,14 @@ export class PageView {
   }
 }
 
+/** The tabs that a reader opens later, in one script. */
+const later = () => import("./drawer/later_tabs.ts");
+
 /** A tab of what a server answers: without one, it says so in its place. */
 const served = (tab: Tab): Tab =>
-  hasServer ? tab : { ...tab, panel: h("div", h("p.note", needsServer(tab.id === "run").message)), show: () => {} };
+  hasServer
+    ? tab
+    : { id: tab.id, title: tab.title, panel: h("div", h("p.note", needsServer(tab.id === "run").message)) };
 
 /** Start the page. */
 export async function startExplore() {

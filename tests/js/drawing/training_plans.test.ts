@@ -25,6 +25,7 @@ const plan = (
   spec: { ...DEFAULTS, ...spec },
   sizes: { p: 4, v: spec.v ?? 1, tp: 8, context: 1, expert: 1, data: 2, micro_batch: 1, m: 8 },
   preset: {},
+  frameworks: ["torch", "megatron"],
   place: 1,
   tied: false,
   units: {
@@ -83,7 +84,10 @@ test("a difference is a percentage with its sign, and none has no sign", () => {
 test("the file has a row for each plan, with chunks' options as the command line reads them", () => {
   const [head, first, second] = plansCsv(PLANS).split("\r\n");
   const names = head.split(",");
-  assert.equal(first, 'v-auto,4,8,2,8,1,1,2,1,8,none,"none,full",4,250,500,0.4,70000000000,80000000000,true,true');
+  assert.equal(
+    first,
+    'v-auto,4,8,2,8,1,1,2,1,8,none,"none,full",4,250,500,0.4,70000000000,80000000000,true,true,torch megatron',
+  );
   assert.equal(names.length, second.split(",").length);
   assert.equal(second.split(",")[names.indexOf("memory_limit_micro_batches")], "");
 });

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 from pathlib import Path
 from xml.etree import ElementTree
@@ -113,3 +114,34 @@ def test_the_print_is_one_sheet_with_the_picture_the_figures_and_the_link(open_p
     assert page.evaluate("document.querySelectorAll('#law').length") == 1, "no id occurs twice"
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     expect(sheet).to_have_count(0)
+
+
+def test_a_frameworks_configuration_follows_the_schedule_and_opens_the_same_view_again(open_page: Open) -> None:
+    page = open_page("?family=zb-h1&p=4&m=8&m.model=llama3-8b&tab=export")
+    refusal = page.locator(".export-framework .note")
+    expect(refusal).to_have_text("Megatron-LM does not run ZB-H1; the fastest that it runs at these sizes is 1F1B.")
+    page.select_option("#export-framework", "zero-bubble")
+    box = page.locator("#export-configuration")
+    expect(box).to_have_value(re.compile("--enable-zero-bubble"))
+    expect(refusal).to_be_hidden()
+    page = open_page("?family=interleaved&v=2&p=4&m=8&m.model=llama3-70b&m.tp=2&tab=export")
+    box = page.locator("#export-configuration")
+    page.select_option("#export-framework", "nemo")
+    expect(box).to_have_value(re.compile("model.virtual_pipeline_model_parallel_size=2"))
+    page.select_option("#export-framework", "megatron")
+    expect(box).to_have_value(re.compile("--num-layers 80"))
+    written = box.input_value()
+    page = open_page("?family=gpipe&p=2&m=2", forgive="status of 400")
+    page.click("#open")
+    page.fill("#import-text", "--pipeline-model-parallel-size $PP")
+    expect(page.locator("#import-status")).to_contain_text("the configuration of a training")
+    page.click("#import-take")
+    expect(page.locator("#import-wrong")).to_contain_text("is $PP, which the text does not set")
+    page.fill("#import-text", written)
+    page.click("#import-take")
+    wait(page, "bubbleline.state().spec.family === 'interleaved'")
+    expect(page.get_by_text("It does not name the machine")).to_be_visible()
+    spec = state(page)["spec"]
+    assert [spec[key] for key in ("p", "m", "v")] == [4, 8, 2]
+    assert "m.model=llama3-70b" in page.url
+    assert "m.tp=2" in page.url

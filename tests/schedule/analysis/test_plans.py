@@ -19,11 +19,11 @@ from app import cli
 from backend.cli import plan as plan_command
 from backend.jobs import training_plans
 from backend.schedule.analysis import pareto, plans
-from backend.schedule.analysis.frameworks import FRAMEWORKS
 from backend.schedule.analysis.layouts import Layout, layouts
 from backend.schedule.errors import SpecError
 from backend.schedule.families.registry import FAMILIES, order, validate
 from backend.schedule.hardware.preset_costs import Preset
+from backend.schedule.interop.configurations.frameworks import FRAMEWORKS
 from backend.schedule.order.order import Order
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec

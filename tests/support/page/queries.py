@@ -16,7 +16,7 @@ Open = Callable[..., Page]
 
 # Added to every page before its own scripts: counts requests under way, bodies being read and timers that are due soon,
 # and can hold long timers back. Timers of a second and more are those of retries and polls, which never end. The first
-# page of a test forgets what those of the last one have kept.
+# page of a test forgets what those of the last one have kept. A tab whose script is under way counts as well.
 COUNT_PENDING = """(() => {
   try {
     if (sessionStorage.getItem('forget')) for (const kept of [localStorage, sessionStorage]) kept.clear();
@@ -61,7 +61,7 @@ COUNT_PENDING = """(() => {
   addEventListener('DOMContentLoaded', () => {
     window.unfolded = new Set(document.querySelectorAll('details[open]'));
   });
-  window.pendingWork = () => due.size + requests;
+  window.pendingWork = () => due.size + requests + document.querySelectorAll('[aria-busy=true]').length;
 })()"""
 
 SETTLE = """(async () => {
@@ -99,7 +99,7 @@ GO = """(query) => {
 # What the page has kept goes when the next one of its origin begins: this one may still write.
 FORGET = "(() => { try { sessionStorage.setItem('forget', '1'); } catch {} })()"
 
-DRAWN = "window.bubbleline && bubbleline.samples.firstPaint() > 0"
+DRAWN = "window.bubbleline && bubbleline.samples.firstPaint() > 0 && !document.querySelector('[aria-busy=true]')"
 
 
 APPEARANCE = {"theme", "colours", "hatch", "lang"}

@@ -9,6 +9,7 @@ export type TrainingPlan = {
   units: Units;
   sizes: Sizes;
   preset: Record<string, unknown>; // the fields of its model and machine
+  frameworks: string[]; // names of those that run it
   place: number | null; // null: does not fit
   tied: boolean; // others have this place: they differ less than estimates are exact
   best: boolean; // the first of its family and number of chunks, or of its layout
@@ -85,6 +86,7 @@ const COLUMNS: [string, (plan: TrainingPlan) => string | number][] = [
   ["limit_bytes", ({ units }) => units.memory.limit],
   ["fits", ({ units }) => String(units.memory.fits)],
   ["frontier", ({ frontier }) => String(frontier)],
+  ["runs_on", ({ frameworks }) => frameworks.join(" ")],
 ];
 
 export const plansCsv = (plans: TrainingPlan[]) =>

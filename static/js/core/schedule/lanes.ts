@@ -21,28 +21,48 @@ export type Jobs = {
   lanes: Int32Array; // the first of each rank, and the end of the last
   size: Int32Array; // of each meeting
 };
-type Job = { lane: number; issued: number; cell: number; meeting: number; took: number; at: number };
-
 const STREAM = 3; // the lanes of a rank: its copies, C1 and C2, its streams
 
-/** places: of reloads, barriers and arrivals on the board. */
-export function jobsOf(schedule: Schedule, costs: Costs, places: { joins: number; arrivals: number }): Jobs {
-  const { p, chunks, n, count, copies, messages, codes, offsets, barriers } = schedule;
-  const ranks: Job[][] = Array.from({ length: p }, () => []);
-  const took = copyTimes(schedule, costs);
+/** Where the parts of the board of ends begin that hold S's and T's, barriers, and arrivals, and how large it is. */
+export function boardOf({ p, chunks, n, barriers, copies, messages }: Schedule) {
+  const gradients = p * chunks * n;
+  const shards = 3 * gradients;
+  const joins = shards + 2 * p * n;
+  const arrivals = barriers > 0 || copies !== null ? joins + 2 * n : 2 * gradients;
+  return { shards, joins, arrivals, size: messages ? arrivals + 2 * gradients : arrivals };
+}
+
+export function jobsOf(schedule: Schedule, costs: Costs): Jobs {
+  const { count, messages } = schedule;
+  const jobs = untimed(schedule);
+  const copied = copyTimes(schedule, costs);
+  const begin = firstEnd(schedule);
+  const took = new Float64Array(jobs.at.length);
+  for (let y = 0; y < took.length; y++) {
+    const at = jobs.at[y];
+    if (at < 0) continue;
+    if (at < begin) took[y] = copied[at - count];
+    else took[y] = messages && costs.sized ? costs.wire * sizeOf(schedule, costs.sized.sizes, at - begin) : costs.wire;
+  }
+  return { ...jobs, took };
+}
+
+/** The jobs of an order, which are the same at any costs. */
+const untimed = memoized((schedule: Schedule): Omit<Jobs, "took"> => {
+  const { p, chunks, n, copies, count, messages, codes, offsets, barriers } = schedule;
+  const { joins, arrivals } = boardOf(schedule);
+  // six numbers each: a drag of a cost may make them anew in every frame
+  const jobs = new Int32Array(WIDTH * ((copies?.count ?? 0) + barriers * p * n + (messages?.row.length ?? 0)));
+  let end = 0;
+  const add = (...job: number[]) => {
+    for (const value of job) jobs[end++] = value;
+  };
   let meetings = 0;
   for (let r = 0; copies && r < p; r++) {
     for (let i = copies.offsets[r]; i < copies.offsets[r + 1]; i++) {
       const { kind, slot, micro } = copyOf(schedule, i);
       const cell = kind === RELOAD ? (2 * p * chunks + slot) * n + micro : -1;
-      ranks[r].push({
-        lane: 0,
-        issued: copies.issued[i - count],
-        cell,
-        meeting: meetings++,
-        took: took[i - count],
-        at: i,
-      });
+      add(r, 0, copies.issued[i - count], cell, meetings++, i);
     }
   }
   const { first } = micros(schedule);
@@ -51,47 +71,47 @@ export function jobsOf(schedule: Schedule, costs: Costs, places: { joins: number
       const barrier = kindOf(codes[i], chunks) - KIND_S;
       if (barrier < 0 || barrier >= barriers) continue;
       const at = barrier * n + first[i];
-      const issued = i - offsets[r] + 1;
-      ranks[r].push({ lane: 1 + barrier, issued, cell: places.joins + at, meeting: meetings + at, took: 0, at: -1 });
+      add(r, 1 + barrier, i - offsets[r] + 1, joins + at, meetings + at, -1);
     }
   }
   meetings += barriers * n;
   for (let r = 0; messages && r < p; r++) {
     for (let y = messages.offsets[r]; y < messages.offsets[r + 1]; y++) {
-      const cell = messages.receive[y] ? places.arrivals + resultAt(schedule, messages.row[y]) + messages.micro[y] : -1;
+      const cell = messages.receive[y] ? arrivals + resultAt(schedule, messages.row[y]) + messages.micro[y] : -1;
       const meeting = meetings + Math.min(y, messages.partner[y]);
-      const lane = STREAM + streamOf(messages, y);
-      const wire = costs.sized ? costs.wire * sizeOf(schedule, costs.sized.sizes, y) : costs.wire;
-      ranks[r].push({ lane, issued: messages.issued[y], cell, meeting, took: wire, at: firstEnd(schedule) + y });
+      add(r, STREAM + streamOf(messages, y), messages.issued[y], cell, meeting, firstEnd(schedule) + y);
     }
   }
-  return inLanes(ranks, meetings + (messages?.row.length ?? 0));
-}
+  return inLanes(jobs.subarray(0, end), p, meetings + (messages?.row.length ?? 0));
+});
 
-function inLanes(ranks: Job[][], meetings: number): Jobs {
-  const lanes = new Int32Array(ranks.length + 1);
-  const first: number[] = [];
-  const all: Job[] = [];
-  ranks.forEach((jobs, r) => {
-    jobs.sort((a, b) => a.lane - b.lane);
-    jobs.forEach((job, y) => {
-      if (y === 0 || job.lane !== jobs[y - 1].lane) first.push(all.length);
-      all.push(job);
-    });
-    lanes[r + 1] = first.length;
-  });
+const WIDTH = 6; // rank, lane, issued, cell, meeting, at
+
+/** The jobs lane after lane of each rank, in a lane as they came. */
+function inLanes(jobs: Int32Array, p: number, meetings: number): Omit<Jobs, "took"> {
+  const count = jobs.length / WIDTH;
+  let most = 1; // lanes of a rank
+  for (let x = 1; x < jobs.length; x += WIDTH) most = Math.max(most, jobs[x] + 1);
+  const next = new Int32Array(p * most + 1);
   const size = new Int32Array(meetings);
-  for (const { meeting } of all) size[meeting]++;
-  return {
-    issued: Int32Array.from(all, ({ issued }) => issued),
-    cell: Int32Array.from(all, ({ cell }) => cell),
-    meeting: Int32Array.from(all, ({ meeting }) => meeting),
-    took: Float64Array.from(all, (job) => job.took),
-    at: Int32Array.from(all, ({ at }) => at),
-    first: Int32Array.from([...first, all.length]),
-    lanes,
-    size,
-  };
+  for (let x = 0; x < jobs.length; x += WIDTH) {
+    next[jobs[x] * most + jobs[x + 1] + 1]++;
+    size[jobs[x + 4]]++;
+  }
+  const lanes = new Int32Array(p + 1);
+  const first: number[] = [];
+  for (let at = 0; at < p * most; at++) {
+    if (next[at + 1] > 0) first.push(next[at]);
+    next[at + 1] += next[at];
+    lanes[Math.floor(at / most) + 1] = first.length;
+  }
+  const columns = Array.from({ length: WIDTH }, () => new Int32Array(count));
+  for (let x = 0; x < jobs.length; x += WIDTH) {
+    const y = next[jobs[x] * most + jobs[x + 1]]++;
+    for (let k = 2; k < WIDTH; k++) columns[k][y] = jobs[x + k];
+  }
+  const [, , issued, cell, meeting, at] = columns;
+  return { issued, cell, meeting, at, first: Int32Array.from([...first, count]), lanes, size };
 }
 
 /** The time of each copy: of its slot, and with the size of what it moves. */

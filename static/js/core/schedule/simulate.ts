@@ -1,7 +1,7 @@
 // Start and end of every op from an order and its costs, float64, bit for bit as the server's simulator.
 
 import { RELOAD } from "./copies.ts";
-import { firstEnd, jobsOf, type Jobs } from "./lanes.ts";
+import { boardOf, firstEnd, jobsOf, type Jobs } from "./lanes.ts";
 import {
   KIND_B,
   KIND_F,
@@ -128,10 +128,6 @@ export function tables(schedule: Schedule, costs: Costs): Tables {
   const width = codesPerRank(chunks);
   const gradients = p * chunks * n;
   const ints = () => new Int32Array(p * width).fill(-1);
-  const more = schedule.barriers > 0 || schedule.copies !== null;
-  const shards = 3 * gradients;
-  const joins = shards + 2 * p * n;
-  const arrivals = more ? joins + 2 * n : 2 * gradients;
   const t = {
     inA: ints(),
     inB: ints(),
@@ -139,10 +135,7 @@ export function tables(schedule: Schedule, costs: Costs): Tables {
     outB: ints(),
     lagA: new Float64Array(p * width),
     lagB: new Float64Array(p * width),
-    shards,
-    joins,
-    arrivals,
-    size: schedule.messages ? arrivals + 2 * gradients : arrivals,
+    ...boardOf(schedule),
   };
   for (let r = 0; r < p; r++) {
     for (let code = 0; code < width; code++) {
@@ -288,8 +281,7 @@ function advance(run: Run, r: number, i: number) {
 }
 
 /** How far the lanes are: the next job of each, the jobs that have come to their meetings, the end of the last. */
-type Lanes = {
-  jobs: Jobs;
+type Lanes = Omit<Jobs, "size"> & {
   next: Int32Array;
   come: Int32Array;
   free: Float64Array;
@@ -298,43 +290,40 @@ type Lanes = {
 };
 
 function lanesOf(jobs: Jobs): Lanes {
-  const count = jobs.first.length - 1;
-  return {
-    jobs,
-    next: jobs.first.slice(0, count),
-    come: new Int32Array(count),
-    free: new Float64Array(count),
-    missing: jobs.size.slice(),
-    latest: new Float64Array(jobs.size.length),
-  };
+  const { issued, cell, meeting, took, at, first, lanes, size } = jobs;
+  const count = first.length - 1;
+  const next = first.slice(0, count);
+  const [come, free] = [new Int32Array(count), new Float64Array(count)];
+  const [missing, latest] = [size.slice(), new Float64Array(size.length)];
+  return { issued, cell, meeting, took, at, first, lanes, next, come, free, missing, latest };
 }
 
 /**
  * Bring the jobs of a rank that are issued by now to their meetings, and run those that all have come to; returns
  * whether there were any. done: compute ops of the rank so far; opens: the flat index of its first.
  */
-function runJobs(lanes: Lanes, r: number, done: number, opens: number, cells: Float64Array, { start, end }: Times) {
-  const { jobs, next, come, free, missing, latest } = lanes;
+function runJobs(all: Lanes, r: number, done: number, opens: number, cells: Float64Array, { start, end }: Times) {
+  const { issued, cell, meeting, took, at, first, lanes, next, come, free, missing, latest } = all;
   let found = false;
-  for (let lane = jobs.lanes[r]; lane < jobs.lanes[r + 1]; lane++) {
+  for (let lane = lanes[r]; lane < lanes[r + 1]; lane++) {
     let y = next[lane];
-    for (; y < jobs.first[lane + 1] && jobs.issued[y] <= done; y++) {
-      const meeting = jobs.meeting[y];
+    for (; y < first[lane + 1] && issued[y] <= done; y++) {
+      const which = meeting[y];
       if (come[lane] <= y) {
         come[lane] = y + 1;
         found = true;
-        const issued = jobs.issued[y] > 0 ? end[opens + jobs.issued[y] - 1] : 0;
-        latest[meeting] = Math.max(latest[meeting], free[lane], issued);
-        missing[meeting]--;
+        const from = issued[y] > 0 ? end[opens + issued[y] - 1] : 0;
+        latest[which] = Math.max(latest[which], free[lane], from);
+        missing[which]--;
       }
-      if (missing[meeting] > 0) break;
+      if (missing[which] > 0) break;
       found = true;
-      free[lane] = latest[meeting] + jobs.took[y];
-      if (jobs.at[y] >= 0) {
-        start[jobs.at[y]] = latest[meeting];
-        end[jobs.at[y]] = free[lane];
+      free[lane] = latest[which] + took[y];
+      if (at[y] >= 0) {
+        start[at[y]] = latest[which];
+        end[at[y]] = free[lane];
       }
-      if (jobs.cell[y] >= 0) cells[jobs.cell[y]] = free[lane];
+      if (cell[y] >= 0) cells[cell[y]] = free[lane];
     }
     next[lane] = y;
   }
@@ -398,16 +387,34 @@ function advanceWith(schedule: Schedule, took: Float64Array, byOp: boolean, cost
   const { p, chunks, codes, offsets, copies, messages, barriers } = schedule;
   const times = roomFor(firstEnd(schedule) + (messages?.row.length ?? 0), into);
   const { first, second } = micros(schedule);
-  const { inA, inB, outA, outB, size, ...rest } = tables(schedule, costs);
+  const { inA, inB, outA, outB, size, ...hops } = tables(schedule, costs);
   const lagsByOp = costs.sized !== undefined && costs.lead !== undefined;
-  const { lagA, lagB, ...places } = lagsByOp ? { ...rest, ...ownLags(schedule, costs) } : rest;
+  const { lagA, lagB } = lagsByOp ? ownLags(schedule, costs) : hops;
   const cells = clearBoard(size);
   const width = codesPerRank(chunks);
   const { start, end } = times;
-  const reads = { inA, inB, outA, outB, lagA, lagB, codes, offsets, width, first, second: second ?? first };
-  const run = { ...reads, took, byOp, lagsByOp, cells, start, end };
+  // written out: an object that begins with another one's fields takes twice as long to read
+  const run = {
+    inA,
+    inB,
+    outA,
+    outB,
+    lagA,
+    lagB,
+    codes,
+    offsets,
+    width,
+    first,
+    second: second ?? first,
+    took,
+    byOp,
+    lagsByOp,
+    cells,
+    start,
+    end,
+  };
   const at = offsets.slice(0, p);
-  const lanes = copies || messages || barriers ? lanesOf(jobsOf(schedule, costs, places)) : null;
+  const lanes = copies || messages || barriers ? lanesOf(jobsOf(schedule, costs)) : null;
   for (let down = true, moved = true; moved; down = !down) {
     moved = false;
     for (let step = 0; step < p; step++) {

@@ -109,7 +109,7 @@ export function createDiagnosis({ store, diagnoses, openImport, lanes }: Parts) 
   }
 
   diagnoses.onChange(draw);
-  return { node, show: draw };
+  return { panel: h("div", node), show: draw };
 }
 
 const empty = () => [

@@ -5,6 +5,7 @@ import { saveBlob, savePng } from "../../ui/save_file.ts";
 import { h, hasServer, replace, setText } from "../../ui/dom.ts";
 import { optionNodes, type Choice } from "../../ui/fields/choices.ts";
 import { setNote } from "../../ui/notes.ts";
+import { createConfiguration } from "./configuration.ts";
 import { pictureOf } from "./pictures.ts";
 import { t } from "../../core/i18n/language.ts";
 import { letter } from "../../core/state/schedules.ts";
@@ -29,7 +30,7 @@ const FORMATS = [TORCH_CSV, "chrome-trace", "json"];
 
 type Parts = { store: Store; plans: Plans; timeline: Timeline; share: () => void };
 
-export class ExportPanel {
+class ExportPanel {
   store: Store;
   plans: Plans;
   timeline: Timeline;
@@ -63,6 +64,7 @@ export class ExportPanel {
   #preview = h("div.export-preview", { role: "img", "aria-label": t("Preview of the picture") });
   #status = h("p#export-status.note", { role: "status" });
   #files = h("div.export-files");
+  #configuration: ReturnType<typeof createConfiguration>;
   #address = "";
 
   /** share: opens its dialog. */
@@ -70,6 +72,7 @@ export class ExportPanel {
     this.store = store;
     this.plans = plans;
     this.timeline = timeline;
+    this.#configuration = createConfiguration(store);
     const lists = [this.#window, this.#width, this.#row, this.#scheme];
     const choices = [...lists, this.#numbers, this.#legend, this.#title, this.#source];
     for (const { input } of choices) input.addEventListener("change", () => this.show());
@@ -90,7 +93,7 @@ export class ExportPanel {
         ),
         this.#status,
       ),
-      this.#preview,
+      h("div.export-middle", this.#preview, hasServer ? this.#configuration.node : ""),
       h(
         "section",
         h("h2", { text: t("Order and times") }),
@@ -144,6 +147,7 @@ export class ExportPanel {
       }),
     );
     replace(this.#files, ...this.plans.onScreen().map((plan) => this.#filesOf(plan)));
+    if (hasServer) this.#configuration.follow(this.plans.first);
   }
 
   #filesOf(plan: Plan) {
@@ -225,3 +229,5 @@ function box(id: string, label: string, checked: boolean) {
   const input = h("input", { type: "checkbox", id, checked });
   return { node: h("label.check", input, label), input };
 }
+
+export const createExport = (parts: Parts) => new ExportPanel(parts);

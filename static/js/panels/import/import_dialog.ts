@@ -1,8 +1,8 @@
 // The import dialog: a file or a pasted text, what it is taken for, and where it goes. A refusal leaves all as it was
 // given.
 import { Offline, Refusal } from "../../data/api.ts";
-import { byId, h, replace, sentence, setText, show } from "../../ui/dom.ts";
-import { areTraces, askOrder, askRun, filesOf, readFile, type Given } from "./read.ts";
+import { h, replace, sentence, setText, show } from "../../ui/dom.ts";
+import { areTraces, askOrder, askRun, askView, filesOf, isConfiguration, readFile, type Given } from "./read.ts";
 import { putImported } from "../../data/imported.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { IDS, letter, specsOf } from "../../core/state/schedules.ts";
@@ -24,18 +24,7 @@ const NAMES = "(?P<kind>forward|backward)_step.*stage=(?P<stage>\\d+).*mb=(?P<mi
 const UNITS = ["us", "ns", "ms", "s"]; // the first is the format's
 const PASTED = 400_000; // characters of a file that are shown; a larger one is named only
 
-/** Returns opens it: for a schedule's place, or with files. */
-export function createImport(parts: Parts): (at?: number | null, files?: File[]) => void {
-  let dialog: ImportDialog | null = null;
-  const open = (at: number | null = null, files: File[] = []) => {
-    dialog ??= new ImportDialog(parts);
-    dialog.open(at, files);
-  };
-  listenToDrops((files) => open(null, files));
-  return open;
-}
-
-class ImportDialog {
+export class ImportDialog {
   parts: Parts;
   node: HTMLDialogElement;
 
@@ -94,8 +83,8 @@ class ImportDialog {
         h(
           "p.muted.share-text",
           t(
-            "An order in torch's CSV (one line a rank), or a trace of a run: from torch's profiler, one file for " +
-              "each rank, or Chrome's format with ops named 2F0.",
+            "An order in torch's CSV (one line a rank), a trace of a run (from torch's profiler, one file for each " +
+              "rank, or Chrome's format with ops named 2F0), or a training's flags for Megatron-LM or NeMo.",
           ),
         ),
         h(
@@ -205,7 +194,9 @@ class ImportDialog {
       ? t("a trace: its times become a measured lane")
       : measured
         ? t("a table of measured ops")
-        : t("an order in torch's CSV");
+        : given.some(({ text }) => isConfiguration(text))
+          ? t("the configuration of a training")
+          : t("an order in torch's CSV");
     show(this.#why, measured);
     this.#why.disabled = this.#asking;
     show(this.#take, traces || !measured);
@@ -227,6 +218,7 @@ class ImportDialog {
     show(this.#wrong, false);
     try {
       if (!event || given.some(({ text }) => isTable(text))) await this.#diagnose(given);
+      else if (isConfiguration(given[0].text)) await this.#takeView(given);
       else await (areTraces(given) ? this.#takeTrace(given) : this.#takeOrder(given));
       this.#files = [];
       this.#text.value = "";
@@ -248,6 +240,13 @@ class ImportDialog {
     const unit = areTraces(given) ? { unit: this.#unit.value } : {};
     await this.parts.diagnoses.ask({ files: filesOf(given, names !== ""), ...unit, ...(names && { names }) });
     this.parts.store.setView({ tab: "diagnosis" }, "push");
+  }
+
+  /** Show the training that a configuration describes, with its model. */
+  async #takeView(given: Given[]) {
+    const { query, notes } = await askView(given);
+    this.parts.store.visit(`?${query}`);
+    this.parts.announce(notes.map((note) => sentence(tr(note))).join(" "));
   }
 
   async #takeOrder(given: Given[]) {
@@ -291,25 +290,4 @@ function dialectText({ format, letters }: { format: string; letters: string }) {
     format === "compute_comms" ? t("with messages (compute_comms)") : "",
   ].filter(Boolean);
   return parts.length ? t("Read as torch's CSV, {parts}.", { parts: parts.join(t(", ")) }) : "";
-}
-
-/** Files may be dropped anywhere on the page; elsewhere the browser would leave it. */
-function listenToDrops(take: (files: File[]) => void) {
-  const hint = h("div.drop-hint", { hidden: true }, h("strong", { text: t("Drop an order or a trace") }));
-  byId("stage").append(hint);
-  let timer = 0;
-  window.addEventListener("dragover", (event) => {
-    if (!event.dataTransfer?.types.includes("Files")) return;
-    event.preventDefault();
-    event.dataTransfer.dropEffect = "copy";
-    show(hint, true);
-    clearTimeout(timer); // dragover comes again and again while a file hangs over the page
-    timer = window.setTimeout(() => show(hint, false), 300);
-  });
-  window.addEventListener("drop", (event) => {
-    if (!event.dataTransfer?.files.length) return;
-    event.preventDefault();
-    show(hint, false);
-    take([...event.dataTransfer.files]);
-  });
 }

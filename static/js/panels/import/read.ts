@@ -35,6 +35,16 @@ export async function readFile(file: File): Promise<Given> {
 /** Whether all of it is traces. */
 export const areTraces = (given: Given[]) => given.length > 0 && given.every(({ text }) => looksLikeTrace(text));
 
+/** Whether a text is a command or a script with a training framework's flags, overrides or arguments. */
+export const isConfiguration = (text: string) =>
+  /--(pipeline|tensor)-model-parallel-|\bmodel\.pipeline_model_parallel|\bparallelism\.pipeline_parallel_degree/.test(
+    text,
+  );
+
+/** The query of the view that a configuration describes. given: one file. */
+export const askView = async ([{ text }]: Given[]): Promise<{ query: string; notes: Text[] }> =>
+  postJson("/api/configurations", { text });
+
 /** given: one file. */
 export async function askOrder(given: Given[]): Promise<ImportedOrder> {
   if (given.length > 1) throw new Error(t("torch's CSV is one file for all ranks; traces may be one file for each."));

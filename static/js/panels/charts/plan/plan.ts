@@ -59,6 +59,7 @@ class PlanTab {
   setup: Setup;
   figure: Figure;
   node: HTMLDivElement;
+  panel: HTMLDivElement;
 
   #lead = h("p.plan-lead", { role: "status" });
   #progress = h("progress.plan-progress", { hidden: true, "aria-label": t("Plans are being built") });
@@ -91,6 +92,7 @@ class PlanTab {
       h("div.row.plan-state", this.#lead, this.#longer, this.#progress, this.#csv),
       h("div.plan-body", { hidden: true }, this.#scroll, this.#home),
     );
+    this.panel = h("div", this.node);
     store.subscribe((state, before) => {
       const [now, then] = [state, before].map(({ preset, spec, view }) => [preset, spec, view.gb, view.plan]);
       if (now.some((each, at) => each !== then[at])) this.show();
@@ -105,7 +107,7 @@ class PlanTab {
 
   /** Follow the state. */
   show() {
-    if (!this.node.isConnected || this.node.closest("[hidden]")) return;
+    if (!this.panel.isConnected || this.panel.hidden) return;
     this.setup.load();
     this.#sync();
     if (this.#found) this.#draw();

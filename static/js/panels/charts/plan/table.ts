@@ -13,6 +13,7 @@ import {
   type Sizes,
   type TrainingPlan,
 } from "../../../core/drawing/training_plans.ts";
+import { FRAMEWORKS } from "../../../core/schedule/spec_tables.ts";
 import type { Spec } from "../../../core/schedule/types.ts";
 
 /** s, 1/s, 1, bytes. */
@@ -32,7 +33,9 @@ type Shown = {
 };
 type Acts = { put: (at: number, under: boolean) => void; point: (at: number | null) => void };
 
-const TEXTS = new Set([3, 4, 8]); // columns of words
+const TEXTS = new Set([3, 4, 8, 12]); // columns of words
+
+const TITLES = new Map(FRAMEWORKS.map(([name, title]) => [name, title]));
 
 /** Returns name and meaning. */
 const columns = (laidOut: boolean): [string, string][] => [
@@ -53,6 +56,7 @@ const columns = (laidOut: boolean): [string, string][] => [
     t("tokens / s, busiest device"),
     t("tokens of all replicas in a second of the busiest device's window, outside of which steps may overlap"),
   ],
+  [t("runs on"), t("frameworks that run it; the tab Export has the configuration of each")],
 ];
 
 export function planTable(shown: Shown, acts: Acts) {
@@ -72,13 +76,13 @@ const nowRow = ({ spec, figures, sizes }: NonNullable<Shown["now"]>, shown: Show
   h(
     "tr.is-shown.plan-now",
     h("th", { scope: "row", title: t("on the screen") }, shown.titleOf(spec), mark()),
-    ...cells(spec, figures, sizes, figures, shown),
+    ...cells(spec, figures, sizes, figures, [], shown),
   );
 
 const mark = () => h("span.plan-mark", { text: "A" });
 
 function planRow(at: number, shown: Shown, acts: Acts) {
-  const { spec, units, sizes, frontier, place, tied } = shown.plans[at];
+  const { spec, units, sizes, frontier, place, tied, frameworks } = shown.plans[at];
   const here = at === shown.place;
   const put = h(
     "button.put",
@@ -108,7 +112,7 @@ function planRow(at: number, shown: Shown, acts: Acts) {
       put,
       here ? mark() : null,
     ),
-    ...cells(spec, figures, sizes, shown.now?.figures ?? null, shown),
+    ...cells(spec, figures, sizes, shown.now?.figures ?? null, frameworks, shown),
   );
 }
 
@@ -117,6 +121,7 @@ function cells(
   { seconds, tokens_per_second, span, mfu, memory }: Figures,
   sizes: Sizes | null,
   now: Figures | null, // what they are compared with
+  frameworks: string[],
   { limit, plans }: Shown,
 ) {
   const gain = now && now.seconds !== seconds ? longer(seconds, now.seconds) : null;
@@ -133,6 +138,7 @@ function cells(
     rateText(tokens_per_second),
     formatPercent(mfu),
     rateText(span.tokens_per_second),
+    frameworks.map((name) => TITLES.get(name) ?? name).join(", ") || "–",
   ];
   return texts.map((text, k) => {
     const kinds = [

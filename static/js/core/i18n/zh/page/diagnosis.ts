@@ -48,4 +48,11 @@ export const DIAGNOSIS: Record<string, string> = {
   "tail of the step": "训练步的收尾",
   unexplained: "未解释",
   "all together": "全部一起",
+
+  // The configuration of a training framework.
+  "Training framework": "训练框架",
+  Configuration: "配置",
+  "the configuration of a training": "一次训练的配置",
+  "frameworks that run it; the tab Export has the configuration of each":
+    "能运行它的训练框架；各自的配置见“导出”标签页",
 };

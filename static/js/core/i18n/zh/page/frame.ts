@@ -2,6 +2,7 @@
 
 export const FRAME = {
   "The server does not answer.": "服务器没有响应。",
+  "The server does not answer. Open this tab again in a moment.": "服务器没有响应。请稍后重新打开此标签页。",
   "Not among these files": "这些文件中没有",
   "This needs a server, which these files are without: start one with {command}.":
     "这需要服务器，而这些文件没有：请用 {command} 启动一个。",
@@ -66,9 +67,10 @@ export const FRAME = {
   "JSON with all times": "含全部时间的 JSON",
   Import: "导入",
   "Choose a file …": "选择文件 …",
-  ["An order in torch's CSV (one line a rank), or a trace of a run: from torch's profiler, one file for each " +
-  "rank, or Chrome's format with ops named 2F0."]:
-    "torch CSV 格式的执行顺序（每个 rank 一行），或一次运行的轨迹：torch profiler 的轨迹（每个 rank 一个文件），或 op 命名如 2F0 的 Chrome 格式。",
+  ["An order in torch's CSV (one line a rank), a trace of a run (from torch's profiler, one file for each " +
+  "rank, or Chrome's format with ops named 2F0), or a training's flags for Megatron-LM or NeMo."]:
+    "torch CSV 格式的执行顺序（每个 rank 一行）、一次运行的轨迹（torch profiler 的轨迹，每个 rank 一个文件，" +
+    "或 op 命名如 2F0 的 Chrome 格式），或 Megatron-LM、NeMo 的训练参数。",
   "or drop it on the page, or paste it:": "或拖放到页面上，或粘贴到这里：",
   "Text of the order or the trace": "执行顺序或轨迹的文本",
   "The text": "该文本",

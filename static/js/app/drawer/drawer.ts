@@ -1,21 +1,19 @@
 // The drawer of tabs along the bottom. A click opens a tab, another click on the same tab closes it; all tabs have the
 // height that the reader gave them.
-import { byId, h } from "../ui/dom.ts";
-import { recall, remember } from "../ui/remembered.ts";
-import { t } from "../core/i18n/language.ts";
-import type { Store } from "../data/store.ts";
+import { byId, h, replace } from "../../ui/dom.ts";
+import { recall, remember } from "../../ui/remembered.ts";
+import { t } from "../../core/i18n/language.ts";
+import type { Store } from "../../data/store.ts";
 
 const HEIGHT = "drawer"; // what the height is remembered as
 const [SHORTEST, STEP] = [120, 32]; // px
 const TALLEST = 0.8; // of the window
 const FADE = 36; // px at the end of the tabs, where the style sheet fades them on a phone
 
-export type Tab = {
-  id: string;
-  title: string;
-  panel: HTMLElement;
-  show?: () => void; // called when it has opened
-};
+/** What is in a tab; show is called when it has opened. */
+export type Panel = { panel: HTMLElement; show?: () => void };
+/** load: of a tab whose script comes when it is opened first. */
+export type Tab = { id: string; title: string } & (Panel | { load: () => Promise<Panel> });
 
 export function createDrawer(store: Store, tabs: Tab[]) {
   const home = byId("drawer");
@@ -25,7 +23,22 @@ export function createDrawer(store: Store, tabs: Tab[]) {
   let open = "";
   const showEdge = createEdge(home);
 
-  for (const { id, title, panel } of tabs) {
+  const panels = new Map<string, Panel>();
+  const put = (id: string, made: Panel) => {
+    const { panel } = made;
+    panel.id = `panel-${id}`;
+    panel.classList.add("panel");
+    panel.setAttribute("role", "tabpanel");
+    panel.setAttribute("aria-labelledby", `tab-${id}`);
+    panel.tabIndex = 0;
+    panel.hidden = id !== open;
+    const before = panels.get(id)?.panel;
+    if (before) before.replaceWith(panel);
+    else home.append(panel);
+    panels.set(id, made);
+  };
+  for (const tab of tabs) {
+    const { id, title } = tab;
     const button = h(
       "button",
       {
@@ -37,15 +50,9 @@ export function createDrawer(store: Store, tabs: Tab[]) {
       },
       title,
     );
-    panel.id = `panel-${id}`;
-    panel.classList.add("panel");
-    panel.setAttribute("role", "tabpanel");
-    panel.setAttribute("aria-labelledby", `tab-${id}`);
-    panel.tabIndex = 0;
-    panel.hidden = true;
     bar.append(button);
-    home.append(panel);
     buttons.set(id, button);
+    put(id, "load" in tab ? loaded(tab.load, (made) => put(id, made)) : tab);
   }
   bar.addEventListener("keydown", (event) => {
     const way = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
@@ -60,10 +67,10 @@ export function createDrawer(store: Store, tabs: Tab[]) {
     const next = tabs.some((tab) => tab.id === id) ? (id ?? "") : "";
     if (next === open) return;
     open = next;
-    for (const tab of tabs) {
-      tab.panel.hidden = tab.id !== open;
-      buttons.get(tab.id)?.setAttribute("aria-selected", String(tab.id === open));
-      if (tab.id === open) tab.show?.();
+    for (const [each, made] of panels) {
+      made.panel.hidden = each !== open;
+      buttons.get(each)?.setAttribute("aria-selected", String(each === open));
+      if (each === open) made.show?.();
     }
     const button = buttons.get(open);
     // On a phone the row is longer than the window.
@@ -72,6 +79,26 @@ export function createDrawer(store: Store, tabs: Tab[]) {
   }
   store.subscribe(({ view }) => openTab(view.tab));
   openTab(store.get().view.tab);
+}
+
+/** An empty tab that is replaced by what it loads when it is opened. */
+function loaded(load: () => Promise<Panel>, put: (made: Panel) => void): Panel {
+  const panel = h("div");
+  let loading: Promise<void> | null = null;
+  const show = async () => {
+    panel.setAttribute("aria-busy", "true");
+    try {
+      const made = await load();
+      put(made);
+      if (!made.panel.hidden) made.show?.();
+    } catch (problem) {
+      loading = null; // tried again when it is opened again
+      panel.removeAttribute("aria-busy");
+      if (!panel.isConnected) throw problem;
+      replace(panel, h("p.note", { text: t("The server does not answer. Open this tab again in a moment.") }));
+    }
+  };
+  return { panel, show: () => void (loading ??= show()) };
 }
 
 /** The edge over an open tab, which is dragged, or moved by keys, to make the tab taller; this browser remembers it. */
