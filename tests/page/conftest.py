@@ -48,12 +48,10 @@ expect.set_options(timeout=1000 * PATIENCE_S)
 # at 4. SLOW_PAGES=4 pytest tests/page
 SLOWER = float(os.environ.get("SLOW_PAGES", "1"))
 
-# All are to use the processor less. A page of a new context never finds the code cache of an earlier one, and writing
-# it takes a tenth of the time of loading the page; a process of its own for a GPU that is not there costs as much, and
-# several threads that draw, compile or collect garbage cost more than one. A page that comes from a blank one would get
-# a process of its own for each document.
+# All are to use the processor less. A process of its own for a GPU that is not there costs a tenth of the time of loading
+# a page, and several threads that draw, compile or collect garbage cost more than one. A page that comes from a blank
+# one would get a process of its own for each document. The code cache is left on: pages are used again.
 FRUGAL = (
-    "--v8-cache-options=none",
     "--in-process-gpu",
     "--num-raster-threads=1",
     "--js-flags=--single-threaded",

@@ -16,10 +16,10 @@ from backend.schedule.diagnosis.step_model import StepModel, step_model
 from backend.schedule.diagnosis.what_if import Steps, by_step, costs, repairs, slowdowns
 from backend.schedule.errors import Message, SpecError, message
 from backend.schedule.families import imported
-from backend.schedule.families.registry import FAMILIES
+from backend.schedule.families.registry import FAMILIES, validate
 from backend.schedule.interop.traces.recording import Recording
 from backend.schedule.order.op_columns import op_columns
-from backend.schedule.order.ops import KINDS
+from backend.schedule.order.ops import KINDS, PAIR
 from backend.schedule.partial_order.recognition import nearest, spec_like
 from backend.schedule.simulation.costs import Costs
 from backend.schedule.spec import Spec
@@ -27,6 +27,8 @@ from backend.schedule.spec import Spec
 Floats = npt.NDArray[np.float64]
 DIGITS = 4  # of costs, to keep links short
 MOST_INSTANCES = 4096
+LEAST_DIFFER = 0.02  # of the mean micro-batch, between the largest and the smallest
+MOST_BESIDE = 20  # names that are told
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +69,7 @@ class Diagnosis:
                 "step": self.idle.step,
                 "span": float(measured.mean()),
                 "tail": self.steps.tail,
+                "beside": _beside(self.recording, self.instances),
                 "bubble": float(1.0 - self.idle.work.sum() / (self.idle.step * len(self.idle.work))),
                 "by_step": _spread(by_step(self.model, measured)),
             },
@@ -180,7 +183,11 @@ def _recognised(found: Instances, model: StepModel) -> tuple[Spec, dict[str, Any
     shape: dict[str, Any] = {"p": order.p, "m": order.m, "v": v, "placement": order.placement.kind}
     shape |= {"replicas": len(set(found.replicas.tolist()))}
     if spec is not None:
-        return spec, {"family": spec.family, "title": FAMILIES[spec.family].title, "nearest": None} | shape
+        return _with_sizes(spec, found, model), {
+            "family": spec.family,
+            "title": FAMILIES[spec.family].title,
+            "nearest": None,
+        } | shape
     near = nearest(order, costs)
     if near is not None:
         shape["nearest"] = {
@@ -193,6 +200,33 @@ def _recognised(found: Instances, model: StepModel) -> tuple[Spec, dict[str, Any
             "there": near.there,
         }
     return imported.spec_of(order).with_(costs=costs), {"family": None, "title": None, "nearest": None} | shape
+
+
+def _with_sizes(spec: Spec, found: Instances, model: StepModel) -> Spec:
+    """Return the spec with the sizes of the micro-batches in the step of median length, where they differ."""
+    _, _, kind, _, micro, *_ = op_columns(found.order)
+    at = int(np.argsort(found.span)[len(found.span) // 2])
+    if (kind == PAIR).any() or float(np.ptp(model.micro[at])) < LEAST_DIFFER:
+        return spec
+    sizes = np.bincount(micro, model.micro[at], spec.m) / np.bincount(micro, minlength=spec.m)
+    try:
+        return validate(spec.with_(sizes=tuple(round(each, 3) for each in (sizes / sizes.mean()).tolist())))
+    except SpecError:  # of a family without sizes
+        return spec
+
+
+def _beside(recording: Recording, found: Instances) -> list[dict[str, Any]]:
+    """Return what ranks do beside their ops, the longest first: its name, and the median ms in a step of a rank."""
+    steps = set(found.steps.tolist())
+    times: dict[str, dict[tuple[int, int, int], float]] = {}
+    for each in recording.beside:
+        if each.step in steps:
+            of_name = times.setdefault(each.name, {})
+            place = (each.step, each.replica, each.rank)
+            of_name[place] = of_name.get(place, 0.0) + each.end - each.start
+    medians = {name: float(np.median(list(each.values()))) for name, each in times.items()}
+    longest = sorted(medians, key=lambda name: -medians[name])[:MOST_BESIDE]
+    return [{"name": name, "time": medians[name]} for name in longest]
 
 
 def _costs(found: Instances, model: StepModel) -> Costs:

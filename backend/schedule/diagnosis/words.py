@@ -37,6 +37,9 @@ def lines_of(found: Diagnosis) -> Sequence[str]:
         if abs(share) >= LEAST_SAVED
     ]
     lines += ["", "ms of each rank, by cause:", *_table(found.idle)]
+    if measured["beside"]:
+        lines += ["", "beside the ops, ms of a rank in a step:"]
+        lines += [f"  {each['name']:28}{each['time']:8.3g}" for each in measured["beside"]]
     return lines + [f"note: {note}" for note in shape["notes"]]
 
 

@@ -30,6 +30,7 @@ def test_traces_are_diagnosed_and_a_finding_leads_to_its_op_on_the_timeline(open
     page.click("#tab-diagnosis")
     expect(page.locator(".diagnosis")).to_contain_text("Why is my step slow?")
     page.locator(".diagnosis").get_by_role("button", name="Open a trace …").click()
+    expect(page.locator("#import-text")).to_be_visible()
     page.keyboard.press("Escape")
     bring(page, tmp_path, "profiles", UNEVEN, PAUSE)
     expect(page.locator(".diagnosis h2")).to_have_text("Stage 1 takes 1.5 times the others.")
@@ -64,6 +65,11 @@ def test_a_table_is_taken_for_one_and_what_is_wrong_with_it_is_said(open_page: O
     expect(page.locator(".diagnosis")).to_contain_text("Rank 1 of replica 1 takes 1.4 times")
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     assert violations(page, "#panel-diagnosis") == []
+    page.get_by_role("button", name="Find the best order of entry").click()
+    wait(page, "/injection=[0-9]/.test(location.search)")
+    assert "sizes=" in page.url
+    page.get_by_role("button", name="Compare schedules at these costs").click()
+    expect(page.locator("#panel-compare")).to_contain_text("ZB-H1")
 
 
 def test_a_production_timeline_is_diagnosed_in_chinese(open_page: Open, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from backend.schedule.diagnosis.diagnosis import Diagnosis, diagnose
 from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
+from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 from tests.schedule.diagnosis.planted import FAULTS, LONG, PAUSE, UNEVEN, WORKER, Fault, recording
 
@@ -65,6 +66,17 @@ def test_what_a_repair_saves_is_what_the_step_takes_less_without_the_fault() -> 
     assert (1.0 - saved) * uneven.idle.step == pytest.approx(plain.idle.step * (1.0 + 0.5 / 3), rel=0.01)
     long = diagnose(recording(spec, [LONG], noise=0.0))
     assert long.model.micro.max() == pytest.approx(3.0 / (8.0 / 6.0), rel=0.02)
+
+
+def test_the_step_that_is_put_on_the_timeline_has_the_sizes_of_its_micro_batches() -> None:
+    long = diagnose(recording(SCHEDULES["1f1b"], [LONG]))
+    assert long.spec.sizes is not None
+    assert isinstance(long.spec.sizes, tuple)
+    assert int(np.argmax(long.spec.sizes)) == 2
+    assert long.spec.sizes[2] == pytest.approx(3 * long.spec.sizes[0], rel=0.05)
+    step = simulate(registry.order(long.spec), long.spec.timing, long.spec.v).end.max()
+    assert step == pytest.approx(float(np.median(long.instances.span)), rel=0.05)
+    assert diagnose(recording(SCHEDULES["1f1b"], [])).spec.sizes is None
 
 
 def test_a_pause_is_named_with_its_op_and_its_step() -> None:

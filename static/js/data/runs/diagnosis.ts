@@ -15,7 +15,9 @@ export type Diagnosis = {
     v: number;
     nearest: { title: Text; share: number; rank: number; index: number; here: string; there: string } | null;
   };
-  measured: { steps: number; replicas: number; step: number; span: number; tail: number; bubble: number };
+  measured: Record<"steps" | "replicas" | "step" | "span" | "tail" | "bubble", number> & {
+    beside: { name: string; time: number }[]; // what ranks do beside their ops
+  };
   replay: { ratio: number; lowest: number; highest: number };
   slowdown: { slowdown: number; M_S: number; M_W: number | null };
   by_worker: { replica: number; rank: number; slowdown: number }[];

@@ -64,6 +64,22 @@ export function partsTable(found: Diagnosis) {
   );
 }
 
+/** What ranks do beside their ops, the longest first; null where the files have nothing of it. */
+export function besideTable({ measured: { beside } }: Diagnosis) {
+  if (!beside.length) return null;
+  const rows = beside.map(({ name, time }) => tableRow(name, short(time)));
+  return h(
+    "details",
+    h("summary", { text: t("Beside the ops, in ms") }),
+    h(
+      "table.data",
+      hiddenCaption(t("What a rank does in a step beside its ops, the longest first")),
+      tableHead(t("name"), t("ms of a step")),
+      h("tbody", ...rows),
+    ),
+  );
+}
+
 /** Of several replicas: one hot cell is a slow worker, a hot row uneven stages, a random pattern micro-batches. */
 export function workerGrid({ by_worker: workers }: Diagnosis) {
   if (!workers.length || workers.length > MOST_WORKERS) return null;

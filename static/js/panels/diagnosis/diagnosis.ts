@@ -1,13 +1,15 @@
 // The diagnosis tab: why a measured step takes as long as it does, what each repair would save, and where.
-import { partsTable, stackedBars, workerGrid } from "./chart.ts";
+import { besideTable, partsTable, stackedBars, workerGrid } from "./chart.ts";
 import { causeName } from "./causes.ts";
-import { Refusal } from "../../data/api.ts";
+import { getAnswer, whyFailed } from "../../data/api.ts";
 import { filled, h, replace, sentence, setText, show } from "../../ui/dom.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { formatNumber, formatPercent } from "../../core/i18n/numbers.ts";
 import { LETTERS, KIND_PAIR, chunkOf, globalMicro, kindOf, micros } from "../../core/schedule/ops.ts";
 import { putAt } from "../../core/state/schedules.ts";
 import type { Diagnoses, Diagnosis, Finding } from "../../data/runs/diagnosis.ts";
+import { specQuery, type State } from "../../core/state/link.ts";
+import type { Spec } from "../../core/schedule/types.ts";
 import type { Lane } from "../../data/lanes.ts";
 import type { Store } from "../../data/store.ts";
 
@@ -38,10 +40,12 @@ export function createDiagnosis({ store, diagnoses, openImport, lanes }: Parts) 
       h("div.diagnosis-columns", findings(found), stackedBars(found)),
       workerGrid(found) ?? "",
       partsTable(found),
+      besideTable(found) ?? "",
       ...found.notes.map((note) => h("p.footnote.hint", { text: sentence(tr(note)) })),
       h(
         "div.row",
-        h("button.button.primary", { onclick: () => put(found, null) }, t("Put this step on the timeline")),
+        h("button.button.primary", { onclick: () => put(found) }, t("Put this step on the timeline")),
+        ...nextButtons(found),
         openButton(t("Open another trace …"), "soft"),
         ...screenButton(),
       ),
@@ -63,17 +67,29 @@ export function createDiagnosis({ store, diagnoses, openImport, lanes }: Parts) 
     show(problem, false);
     try {
       await diagnoses.ask({ files: [{ name: t("the screen"), text: tableOf(lane) ?? "" }] });
-    } catch (error) {
-      setText(problem, error instanceof Refusal ? sentence(tr(error)) : t("The server does not answer."));
-      show(problem, true);
+    } catch (failure) {
+      tell(failure);
     }
   }
 
-  /** Show the order at the measured costs, in ms, with an op selected. */
-  function put({ spec }: Diagnosis, op: string | null) {
+  /** Show the order at the measured costs, in ms. more: what else changes of the view, and of the spec. */
+  function put({ spec }: Diagnosis, view: Partial<State["view"]> = {}, more: Partial<Spec> = {}) {
     const state = store.get();
-    const view = { ...state.view, sel: op };
-    store.set({ ...state, ...putAt(state, 0, spec), preset: null, origin: undefined, view }, "push");
+    const placed = putAt(state, 0, { ...spec, ...more });
+    store.set({ ...state, ...placed, preset: null, origin: undefined, view: { ...state.view, ...view } }, "push");
+  }
+
+  /** What can be tried at the measured costs: every family, a searched order, another order of entry. */
+  function nextButtons(found: Diagnosis) {
+    const { spec, recognised } = found;
+    const searched = { [spec.p]: "zb-auto", [2 * spec.p]: "v-auto" }[spec.p * spec.v];
+    const next: [string, () => void][] = [
+      [t("Compare schedules at these costs"), () => put(found, { tab: "compare" })],
+    ];
+    if (searched && recognised.family)
+      next.push([t("Search an order at these costs"), () => put(found, {}, { family: searched, group: null })]);
+    if (spec.sizes !== null) next.push([t("Find the best order of entry"), () => putEntry(found)]);
+    return next.map(([text, onclick]) => h("button.button.soft", { onclick }, text));
   }
 
   function findings(found: Diagnosis) {
@@ -101,11 +117,28 @@ export function createDiagnosis({ store, diagnoses, openImport, lanes }: Parts) 
       op
         ? h(
             "button.button.soft",
-            { onclick: () => put(found, op) },
+            { onclick: () => put(found, { sel: op }) },
             ...filled(t("Show {op}"), { op: h("code", { text: op }) }),
           )
         : "",
     );
+  }
+
+  /** Show the step with the order of entry that the server finds. */
+  async function putEntry(found: Diagnosis) {
+    show(problem, false);
+    try {
+      const asked = specQuery({ ...found.spec, injection: "searched" }, store.defaults);
+      const { spec } = await getAnswer(`/api/schedule${asked}`);
+      put(found, {}, { injection: spec.injection });
+    } catch (failure) {
+      tell(failure);
+    }
+  }
+
+  function tell(failure: unknown) {
+    setText(problem, whyFailed(failure));
+    show(problem, true);
   }
 
   diagnoses.onChange(draw);

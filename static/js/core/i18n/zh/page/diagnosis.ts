@@ -49,6 +49,14 @@ export const DIAGNOSIS: Record<string, string> = {
   unexplained: "未解释",
   "all together": "全部一起",
 
+  "Beside the ops, in ms": "op 以外的用时（ms）",
+  "What a rank does in a step beside its ops, the longest first": "每个 rank 在一步中除 op 以外的工作，最长的在前",
+  name: "名称",
+  "ms of a step": "一步中的 ms",
+  "Compare schedules at these costs": "在这些耗时下比较各种调度",
+  "Search an order at these costs": "在这些耗时下搜索顺序",
+  "Find the best order of entry": "寻找最佳的进入次序",
+
   // The configuration of a training framework.
   "Training framework": "训练框架",
   Configuration: "配置",
