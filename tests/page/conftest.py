@@ -48,9 +48,9 @@ expect.set_options(timeout=1000 * PATIENCE_S)
 # at 4. SLOW_PAGES=4 pytest tests/page
 SLOWER = float(os.environ.get("SLOW_PAGES", "1"))
 
-# All are to use the processor less. A process of its own for a GPU that is not there costs a tenth of the time of loading
-# a page, and several threads that draw, compile or collect garbage cost more than one. A page that comes from a blank
-# one would get a process of its own for each document. The code cache is left on: pages are used again.
+# All are to use the processor less. A process of its own for a GPU that is not there costs a tenth of the time of
+# loading a page, and several threads that draw, compile or collect garbage cost more than one. A page that comes from a
+# blank one would get a process of its own for each document. The code cache is left on: pages are used again.
 FRUGAL = (
     "--in-process-gpu",
     "--num-raster-threads=1",
