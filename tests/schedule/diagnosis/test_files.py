@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from backend.errors import RequestError
 from backend.jobs.recordings import recording_of
 from backend.schedule.errors import OrderError
 from backend.schedule.interop.traces import json_stream
+from backend.schedule.interop.traces import table as traces_table
 from backend.schedule.interop.traces.recording import Recording, Row
 from backend.schedule.spec import Spec
 from tests.schedule.diagnosis.files import WRITERS, table
@@ -63,6 +65,46 @@ def test_a_table_without_steps_stages_and_numbers_is_read_too(tmp_path: Path) ->
     lines = [f"{row.rank},{row.op.text()[1]},{row.start / 1e3},{(row.end - row.start) / 1e3}" for row in rows]
     path.write_text("\n".join(["rank,phase,begin,duration", *lines]))
     assert places(recording_of([path], unit="s").rows) == places(rows)
+
+
+class Columns(dict[str, list[Any]]):
+    """A table as pyarrow.parquet.read_table returns it."""
+
+    @property
+    def column_names(self) -> list[str]:
+        return list(self)
+
+    def column(self, name: str) -> Any:
+        return SimpleNamespace(to_pylist=lambda: self[name])
+
+
+def test_a_parquet_file_is_read_by_its_columns_and_needs_pyarrow(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The columns are those of ByteDance-Seed/StragglerAnalysis: times in s, ranks of the whole job."""
+    path = tmp_path / "trace.parquet"
+    path.write_bytes(b"PAR1")
+    rows = recording(Spec("1f1b", 2, 3), [UNEVEN], steps=2).rows
+    words = {"F": "forward-compute", "B": "backward-compute"}
+    columns = Columns(
+        dp_rank=[row.replica for row in rows],
+        stage=[row.rank for row in rows],
+        rank=[10 * row.replica + 4 * row.rank for row in rows],
+        step=[row.step for row in rows],
+        optype=[words[row.op.text()[1]] for row in rows],
+        start_ts=[row.start / 1e3 for row in rows],
+        duration=[(row.end - row.start) / 1e3 for row in rows],
+        mb_id=[int(row.op.text()[2:]) for row in rows],
+    )
+
+    def without(name: str) -> Any:
+        raise ImportError(name)
+
+    monkeypatch.setattr(traces_table, "import_module", lambda name: SimpleNamespace(read_table=lambda at: columns))
+    assert places(recording_of([path], unit="s").rows) == places(rows)
+    monkeypatch.setattr(traces_table, "import_module", without)
+    with pytest.raises(OrderError, match="pip install pyarrow"):
+        recording_of([path])
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,10 @@ LONGEST_NAME = 300  # characters of an event that a pattern searches
 GROUPS = ("kind", "stage", "micro")
 # What a pattern's group `kind` may find, in letters only and lower case.
 KINDS = {
-    "F": ("f", "fwd", "forward", "forwardstep", "fprop"),
+    "F": ("f", "fwd", "forward", "forwardstep", "forwardcompute", "fprop"),
     "I": ("i", "dgrad", "inputgrad", "backwardinput", "bwdinput"),
     "W": ("w", "wgrad", "weightgrad", "backwardweight", "bwdweight"),
-    "B": ("b", "bwd", "backward", "backwardstep", "bprop"),
+    "B": ("b", "bwd", "backward", "backwardstep", "backwardcompute", "bprop"),
 }
 _LETTERS = {text: kind for kind, texts in KINDS.items() for text in texts}
 _GPIPE = re.compile(r"(Forward|Backward) (\d{1,8})")  # ranges of torch's ScheduleGPipe, which do not name the stage

@@ -25,9 +25,9 @@ from backend.schedule.interop.traces.recording import (
 COLUMNS = {
     "rank": ("rank", "pp_rank", "device", "pipeline_rank"),
     "stage": ("stage", "stage_id", "pp_stage"),
-    "kind": ("kind", "op", "type", "name", "phase"),
+    "kind": ("kind", "op", "type", "optype", "op_type", "name", "phase"),
     "micro": ("micro", "micro_batch", "microbatch", "micro-batch", "mb", "mb_id", "microbatch_id"),
-    "start": ("start", "begin", "start_time", "ts", "start_ms"),
+    "start": ("start", "begin", "start_time", "ts", "start_ts", "start_ms"),
     "end": ("end", "end_time", "stop", "end_ms"),
     "duration": ("duration", "dur", "time"),
     "step": ("step", "iteration", "iter"),
@@ -94,8 +94,24 @@ def of_rows(names: Iterable[str], rows: Iterator[tuple[int, Mapping[str, Any]]],
         events.append(Event(step, replica, rank, kind, stage, micro, start, end))
         if len(events) > MOST_ROWS:
             raise OrderError(too_many())
+    ranks = _ranks_of_pipelines(events)
+    if ranks:
+        events = [each._replace(rank=ranks[each.replica, each.rank]) for each in events]
+        beside = [each._replace(rank=ranks.get((each.replica, each.rank), each.rank)) for each in beside]
     stepped = events if column["step"] is not None else steps_by_repetition(events)
     return Recording(message("schedule.trace_of_table", "a table of ops"), rows_of(stepped), beside)
+
+
+def _ranks_of_pipelines(events: Iterable[Event]) -> dict[tuple[int, int], int]:
+    """Return the rank in its pipeline of each (replica, rank) where ranks are those of the whole job: no two replicas
+    have one in common. Else nothing.
+    """
+    found: dict[int, set[int]] = {}
+    for each in events:
+        found.setdefault(each.replica, set()).add(each.rank)
+    if len(found) < 2 or sum(map(len, found.values())) > len(set().union(*found.values())):
+        return {}
+    return {(replica, rank): at for replica, ranks in found.items() for at, rank in enumerate(sorted(ranks))}
 
 
 def _plain(name: str) -> str:
