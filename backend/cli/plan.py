@@ -89,7 +89,8 @@ def plan_command(named: str | None, seconds: float, rows: int, commands: bool, a
             columns([[place, *row] for place, row in zip(*both, strict=True)], {1 + head.index(name) for name in TEXT})
             for both in zip(places, tables, strict=True)
         )
-        click.echo("\n".join([*first, "", "frontier, from the least memory:", *second]))
+        lines = [*first, "", "frontier, from the least memory:", *second, "", *_assumptions(found[0])]
+        click.echo("\n".join(lines))
         if commands:
             click.echo("\n".join(["", *(command_of(plan, data.get("framework")) for plan in best)]))
         if not fits:
@@ -120,6 +121,23 @@ def command_of(plan: TrainingSetup, framework: str | None = None) -> str:
     return shlex.join(
         [COMMAND.split()[-1], *command_line(export, chosen | modes | dict(plan.layout.preset.fields) | end)]
     )
+
+
+def _assumptions(plan: TrainingSetup) -> list[str]:
+    """Return what the figures rest on: the model's numbers, rates and links of the machine, bytes of a parameter."""
+    made = plan.layout.preset.estimate(plan.spec).setting
+    machine = made.machine
+    rate = f"{made.peak / 1e12:.4g} TFLOP/s at most"
+    reached = "as the shapes of its products reach it" if made.efficiency is None else f"of which {made.efficiency:.0%}"
+    links = [(machine.intra_bandwidth, "inside a node"), (machine.node_bandwidth, "a device between nodes")]
+    speeds = " and ".join(f"{bandwidth / GB:.4g} GB/s {where}" for bandwidth, where in links)
+    parameter = " + ".join(f"{each:g}" for each in (made.weight_bytes, made.gradient_bytes, made.optimizer_bytes))
+    return [
+        f"assumed: {made.model.whole_note}",
+        f"  {machine.title}: {rate}, {reached}; {speeds}; nodes of {machine.per_node}",
+        f"  {parameter} bytes a parameter (weights, gradients, optimizer), {made.reserve / GB:g} GB reserved, ZeRO as "
+        "each row's command says",
+    ]
 
 
 def _none_fits(plan: TrainingSetup, others: Sequence[Remedy]) -> str:
