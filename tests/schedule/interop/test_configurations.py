@@ -115,6 +115,15 @@ def test_a_script_with_variables_and_arrays_is_read() -> None:
     assert len(found.notes) == 1  # the machine
 
 
+def test_arguments_of_a_yaml_file_are_read() -> None:
+    lines = ["MODEL_ARGS:", "  --pipeline-model-parallel-size: 4", "  --sequence-parallel: true", "  --swiglu: false",
+             "  --num-layers: 32", "  --hidden-size: 512", "  --num-attention-heads: 8", "  --global-batch-size: 16",
+             "  --tensor-model-parallel-size: 2", "  --micro-batch-size: 1"]  # fmt: skip
+    found = read_configuration("\n".join(lines))
+    assert (found.spec["p"], found.spec["m"]) == (4, 16)
+    assert found.preset == {"model": "custom", "hidden": 512, "attention_heads": 8, "tp": 2}
+
+
 @pytest.mark.parametrize(
     ("flags", "layers"),
     [

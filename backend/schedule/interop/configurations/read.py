@@ -65,7 +65,7 @@ def _flags(text: str) -> dict[str, str]:
         following = words[at + 1] if at + 1 < len(words) else ""
         name, equals, value = word.partition("=")
         if word.startswith("-"):
-            name = name.lstrip("-")
+            name = name.lstrip("-").rstrip(":")  # as MODEL_ARGS of a YAML file have it
             value = value if equals else "" if following.startswith("-") else following
         elif not equals or "." not in name:
             continue
