@@ -115,6 +115,13 @@ def test_a_script_with_variables_and_arrays_is_read() -> None:
     assert len(found.notes) == 1  # the machine
 
 
+@pytest.mark.parametrize("unit", ["a=(\n", "a=((\n", "${a:-", "a=$a$a\n", "--x $y ", "'"])
+def test_a_text_made_to_be_slow_is_not(unit: str) -> None:
+    """Patterns that look again at all that follows take minutes for so much: the test would hang."""
+    text = "--pipeline-model-parallel-size 4\n" + unit * (40_000 // len(unit))
+    assert read_configuration(text).spec["p"] == 4
+
+
 def test_arguments_of_a_yaml_file_are_read() -> None:
     lines = ["MODEL_ARGS:", "  --pipeline-model-parallel-size: 4", "  --sequence-parallel: true", "  --swiglu: false",
              "  --num-layers: 32", "  --hidden-size: 512", "  --num-attention-heads: 8", "  --global-batch-size: 16",

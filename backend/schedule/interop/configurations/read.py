@@ -12,12 +12,12 @@ from backend.schedule.errors import SpecError, message
 from backend.schedule.interop.configurations import megatron, torchtitan
 from backend.schedule.interop.configurations.settings import FoundSettings, found_settings
 
-LONGEST = 100_000  # characters
+LONGEST = 50_000  # characters
 SIGNS = re.compile(r"--(?:pipeline|tensor)-model-parallel-|model\.pipeline_model_parallel|--?parallelism\.pipeline_par")
 ASSIGNED = re.compile(
     r"^\s*(?:export\s+)?([A-Za-z_]\w*)=(\((?:[^()]|\([^()]*\))*?\)\s*$|\"[^\"]*\"|'[^']*'|[^\s;#]*)", re.M
 )
-VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)(?:\[@\])?(?::-([^}]*))?\}|([A-Za-z_]\w*))")
+VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)(?:\[@\])?(?::-([^}$\n]{0,200}))?\}|([A-Za-z_]\w*))")
 DEPTH = 4  # variables in variables
 
 
