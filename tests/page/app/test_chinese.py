@@ -46,6 +46,8 @@ NAMES = [
     "Flash attention",
     "torch CSV",
     "torch profiler",
+    "torch-csv",
+    "zero-bubble",
     "gpipe-lesson",
 ]
 """Of families, models, methods and programs; the same in every language."""

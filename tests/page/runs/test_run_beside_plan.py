@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.conftest import PATIENCE_S, Server, until
 from tests.page.app.test_axe import violations
-from tests.support.page.queries import Open, middle, pixel, state, wait
+from tests.support.page.queries import Open, middle, pixel, settle, state, wait
 
 OVER = "bubbleline.state().run === 'finished'"
 
@@ -110,6 +110,7 @@ def test_the_link_of_a_run_restores_its_options_and_an_illegal_one_is_refused_wi
     expect(page.locator("#run-dtype")).to_have_value("bfloat16")
     assert [page.input_value(f"#run-{name}") for name in ("mode", "unit", "steps")] == ["paced", "15", "2"]
     expect(page.locator("#show-late")).to_have_attribute("aria-pressed", "true")
+    settle(page)  # a click while the run is drawn anew would end on another button than it began on
     page.fill("#run-steps", "101")
     page.get_by_role("button", name="Run again", exact=True).click()
     expect(page.locator("#panel-run")).to_contain_text("steps must be from 1 to 100")

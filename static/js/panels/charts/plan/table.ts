@@ -13,7 +13,6 @@ import {
   type Sizes,
   type TrainingPlan,
 } from "../../../core/drawing/training_plans.ts";
-import { FRAMEWORKS } from "../../../core/schedule/spec_tables.ts";
 import type { Spec } from "../../../core/schedule/types.ts";
 
 /** s, 1/s, 1, bytes. */
@@ -34,8 +33,6 @@ type Shown = {
 type Acts = { put: (at: number, under: boolean) => void; point: (at: number | null) => void };
 
 const TEXTS = new Set([3, 4, 8, 12]); // columns of words
-
-const TITLES = new Map(FRAMEWORKS.map(([name, title]) => [name, title]));
 
 /** Returns name and meaning. */
 const columns = (laidOut: boolean): [string, string][] => [
@@ -76,7 +73,7 @@ const nowRow = ({ spec, figures, sizes }: NonNullable<Shown["now"]>, shown: Show
   h(
     "tr.is-shown.plan-now",
     h("th", { scope: "row", title: t("on the screen") }, shown.titleOf(spec), mark()),
-    ...cells(spec, figures, sizes, figures, [], shown),
+    ...cells(spec, figures, sizes, figures, shown.plans[shown.place]?.frameworks ?? [], shown),
   );
 
 const mark = () => h("span.plan-mark", { text: "A" });
@@ -138,7 +135,7 @@ function cells(
     rateText(tokens_per_second),
     formatPercent(mfu),
     rateText(span.tokens_per_second),
-    frameworks.map((name) => TITLES.get(name) ?? name).join(", ") || "–",
+    frameworks.join(", ") || "–",
   ];
   return texts.map((text, k) => {
     const kinds = [
