@@ -125,12 +125,13 @@ def export(form: str, output: Path | None, seconds: float, **given: Any) -> None
     with failing(data, form == "json"):
         preset = preset_data(given)
         data |= spec_data(given)
-        spec, order = built(asked_spec(data, preset), seconds)
+        spec = asked_spec(data, preset)
         notes: tuple[Message, ...] = ()
         if form in CONFIGURATIONS:
             made = configuration(form, spec, preset)
             drawn, notes = made.text.encode(), made.notes
         else:
+            spec, order = built(spec, seconds)
             drawn = _picture(spec, form, preset is not None) if form in PICTURES else render(spec, order, form).encode()
     if output is not None:
         write_file(output, drawn)

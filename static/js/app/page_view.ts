@@ -110,7 +110,7 @@ export class PageView {
       addRun: (id: string) => this.runs.withRun(id),
       announce: (text: string) => this.view.status.toast(text, LONG_NOTICE),
     };
-    this.openImport = createImport(async () => new (await later()).ImportDialog(imports));
+    this.openImport = createImport(async () => new (await later()).ImportDialog(imports), imports.announce);
     this.toolbar = createToolbar({
       store,
       plans,

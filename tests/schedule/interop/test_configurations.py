@@ -18,6 +18,7 @@ from app import cli
 from backend.schedule.errors import SpecError
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.hardware.preset_costs import Preset
+from backend.schedule.interop.configurations import megatron, torchtitan
 from backend.schedule.interop.configurations.frameworks import FRAMEWORKS, frameworks_of
 from backend.schedule.interop.configurations.read import read_configuration
 from backend.schedule.interop.configurations.torchtitan import SCHEDULES, dealt, torchtitan_arguments
@@ -177,6 +178,25 @@ def test_a_wrong_flag_is_named(text: str, field: str) -> None:
 def test_any_text_is_read_or_refused(text: str, sign: str) -> None:
     with suppress(SpecError):
         assert read_configuration(sign + text).spec["p"]
+
+
+NAMED = [f"--{flag.name}" for flag in (*megatron.FLAGS, *megatron.READ_ONLY)] + [
+    f"--{name}" for name in torchtitan.NAMES.values()
+]
+ODD = ["", "0", "1", "-1", "2", "3", "7", "1000000000", "99999999999", "x", "1.5", "nan", "[0,0,1]", "Et|tL", "GPipe"]
+
+
+@given(st.dictionaries(st.sampled_from(NAMED), st.sampled_from(ODD), max_size=12))
+def test_flags_with_odd_values_are_read_or_refused_by_name(flags: dict[str, str]) -> None:
+    text = "\n".join([f"{name}={value}" for name, value in flags.items()])
+    with suppress(SpecError):
+        found = read_configuration(f"--pipeline-model-parallel-size=2\n{text}")
+        assert found.spec["p"] >= 1
+
+
+def test_torchtitans_own_default_of_the_replicas_is_read() -> None:
+    text = "--parallelism.pipeline_parallel_degree 4 --parallelism.data_parallel_shard_degree -1"
+    assert read_configuration(f"{text} --parallelism.num_pp_microbatches 8").spec["m"] == 8
 
 
 @given(st.lists(st.integers(1, 5), min_size=2, max_size=12))

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from backend.schedule.errors import SpecError, message
-from backend.schedule.interop.configurations.settings import Settings
+from backend.schedule.interop.configurations.settings import Settings, whole
 from backend.schedule.interop.megatron_layout import StageLayout, read_layout, write_layout
+from backend.schedule.spec import LIMITS, integer
 
 
 @dataclass(frozen=True)
@@ -89,10 +90,10 @@ READ_ONLY = (  # other ways to say the same
     _flag("activations", "recompute-activations", "", switch="on"),
     _flag("nodes", "nnodes", ""),
     _flag("per_node", "nproc-per-node", ""),
-    _flag("per_node", "nproc_per_node", ""),
 )
 NOT_IN_BRIDGE = ("grouped", "fp8")
-FREQUENCY = re.compile(r"\(\[0\]\*(\d+)\+\[1\]\*\d+\)")
+FREQUENCY = re.compile(r"\(\[0\]\*(\d{1,6})\+\[1\]\*\d+\)|\[((?:0,)*)[01,]*\]")
+MAY_BE_ZERO = ("spared", "mtp", "shared_width", "rope_width")
 
 FORK: dict[str, tuple[str, ...]] = {
     "1f1b": (), "interleaved": (),
@@ -138,6 +139,10 @@ def _lines(given: Mapping[str, Any]) -> list[str]:
 def bridge_overrides(settings: Settings) -> list[str]:
     """Return the overrides of Megatron Bridge."""
     given = _given(settings)
+    if "frequency" in given:  # lists, where the flags have a text or words
+        dense = settings["dense_layers"]
+        given["frequency"] = f"[{','.join('0' * dense + '1' * (settings['layers'] - dense))}]"
+    given |= {"modules": f"[{given['modules']}]"} if "modules" in given else {}
     lines = []
     for flag in FLAGS:
         if flag.key in given and flag.key not in NOT_IN_BRIDGE:
@@ -154,6 +159,8 @@ def _quoted(value: Any) -> str:
 def _grammar(value: Any) -> str:
     """Return a value as Hydra's grammar reads it."""
     text = str(value)
+    if text.startswith("["):
+        return f"'{text}'"
     return text if re.fullmatch(r"[\w.+-]+", text) else f"'\"{text}\"'"
 
 
@@ -222,15 +229,13 @@ def _value(flag: Flag, name: str, text: str) -> Any:
         on = text.lower() not in ("false", "0", "no")
         # share_embeddings=false is what --untie-embeddings says; both mean that nothing is tied
         return on if flag.switch == "on" else on and name == flag.bridge
-    if flag.key in ("granularity", "method", "modules", "fp8", "attention_dropout", "hidden_dropout"):
+    if flag.key in ("granularity", "method", "modules", "fp8"):
         return text
+    if flag.key in ("attention_dropout", "hidden_dropout"):
+        return re.search(r"[1-9]", text.partition("e")[0]) is not None  # whether anything is dropped
     if flag.key in ("layout", "frequency"):
         return text.strip("\"'")
-    try:
-        return int(text.replace("_", ""))
-    except ValueError:
-        why = message("configuration.not_a_number", "{name} is a whole number, not {text}", name=name, text=text[:40])
-        raise SpecError(name, text[:40], why) from None
+    return whole(name, text, 0 if flag.key in MAY_BE_ZERO else 1)
 
 
 def _settings(found: dict[str, Any]) -> Settings:
@@ -245,14 +250,16 @@ def _settings(found: dict[str, Any]) -> Settings:
     settings |= {"zero": 1} if found.get("zero") else {}
     settings |= {"fp8": True} if found.get("fp8") else {}
     rates = [found[key] for key in ("attention_dropout", "hidden_dropout") if key in found]
-    settings |= {"dropout": any(float(rate) > 0.0 for rate in rates)} if rates else {}
+    settings |= {"dropout": any(rates)} if rates else {}
     settings |= {"gpus": found.get("nodes", 1) * found["per_node"]} if "per_node" in found else {}
     settings |= {"head_width": found["latent_width"]} if "latent_width" in found else {}
     if "shared_width" in found and found.get("expert_ffn"):
         settings["shared_experts"] = found["shared_width"] // found["expert_ffn"]
-    dense = FREQUENCY.fullmatch(found.get("frequency", ""))
-    settings |= {"dense_layers": int(dense[1])} if dense else {}
+    dense = FREQUENCY.fullmatch(found.get("frequency", "").replace(" ", ""))
+    settings |= {"dense_layers": int(dense[1] or 0) or len(dense[2] or "") // 2} if dense else {}
     p, layers = settings.get("p", 1), settings.get("layers")
+    integer("pipeline-model-parallel-size", p, 1, LIMITS["p"])
+    integer("num-virtual-stages-per-pipeline-rank", settings.get("v", 1), 1, LIMITS["v"])
     if "layout" in found:
         layout = read_layout(found["layout"])
         stages = len(layout.layers)

@@ -66,7 +66,7 @@ def _flags(text: str) -> dict[str, str]:
         name, equals, value = word.partition("=")
         if word.startswith("-"):
             name = name.lstrip("-").rstrip(":")  # as MODEL_ARGS of a YAML file have it
-            value = value if equals else "" if following.startswith("-") else following
+            value = value if equals else "" if re.match("-[^0-9]", following) else following
         elif not equals or "." not in name:
             continue
         if value.startswith("$") and name in _KNOWN:

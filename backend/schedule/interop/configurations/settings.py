@@ -17,9 +17,10 @@ from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.hardware.models import MODEL_FIELDS, MODELS, NEEDS
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.interop.megatron_layout import StageLayout
-from backend.schedule.spec import Spec
+from backend.schedule.spec import LIMITS, Spec, integer
 
 Settings = dict[str, Any]
+MOST = 2**31 - 1  # of a flag's number
 
 OF_SPEC = ("family", "p", "m", "v", "group", "recompute", "recompute_at", "spared")
 PARALLEL = ("tp", "context", "expert", "data", "zero", "sequence_parallel", "fp8")
@@ -69,6 +70,8 @@ def found_settings(read: Settings) -> FoundSettings:
     """
     notes: list[Message] = []
     p, v = read.get("p", 1), read.get("v", 1)
+    for key, value in (("p", p), ("v", v)):
+        integer(key, value, 1, LIMITS[key])
     ranks = p * read.get("tp", 1) * read.get("context", 1)
     data = read.get("data")
     if "gpus" in read:
@@ -116,6 +119,16 @@ def found_settings(read: Settings) -> FoundSettings:
             preset["mtp_stage"] = layout.mtp_stage
     notes.append(message("configuration.no_machine", "It does not name the machine; choose it on the page."))
     return FoundSettings(spec, preset, tuple(notes))
+
+
+def whole(name: str, text: str, least: int = 1) -> int:
+    """Return the whole number of a flag. Raises SpecError naming the flag."""
+    try:
+        value = int(text.replace("_", ""))
+    except ValueError:
+        why = message("configuration.not_a_number", "{name} is a whole number, not {text}", name=name, text=text[:40])
+        raise SpecError(name, text[:40], why) from None
+    return integer(name, value, least, MOST)
 
 
 def natural_v(family: str) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import ceil
 
 from backend.schedule.errors import SpecError, message
-from backend.schedule.interop.configurations.settings import Settings, natural_v
+from backend.schedule.interop.configurations.settings import Settings, natural_v, whole
 from backend.schedule.interop.megatron_layout import StageLayout
 
 SCHEDULES = {
@@ -34,6 +34,7 @@ NAMES = {
     "sequence": "training.seq_len",
     "recompute": "activation_checkpoint.mode",
 }
+LEAST = {"less_first": 0, "less_last": 0, "sharded": -1}  # -1: all ranks that are left
 WEIGHT = 1  # in layers, of the embedding and of the output layer, where nothing says it
 
 
@@ -103,7 +104,7 @@ def read_arguments(given: Mapping[str, str]) -> Settings:
     """Return the settings of torchtitan's arguments, by their names. Raises SpecError naming one that is wrong."""
     texts = {key: given[name] for key, name in NAMES.items() if name in given}
     found: Settings = {
-        key: _number(NAMES[key], text)
+        key: whole(NAMES[key], text, LEAST.get(key, 1))
         for key, text in texts.items()
         if key not in ("family", "csv", "modules", "recompute")
     }
@@ -126,11 +127,3 @@ def read_arguments(given: Mapping[str, str]) -> Settings:
     if "local" in found and "m" in found:
         settings["micro_batch"] = max(1, found["local"] // found["m"])
     return settings
-
-
-def _number(name: str, text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        why = message("configuration.not_a_number", "{name} is a whole number, not {text}", name=name, text=text[:40])
-        raise SpecError(name, text[:40], why) from None

@@ -184,9 +184,13 @@ export class ImportDialog {
       disabled: full,
       text: full ? t("as one more schedule (four are on the screen)") : t("as one more schedule"),
     });
-    replace(this.#where, traces ? h("option", { value: "run", text: t("its times only, under A") }) : "", more, place);
-    const possible = (each: string) => (each === "run" ? traces : each !== "add" || !full);
-    const usual = traces ? "run" : this.#usualPlace;
+    const training = given.some(({ text }) => isConfiguration(text));
+    const whole = h("option", { value: "view", text: t("in place of the whole view, with its model") });
+    const times = h("option", { value: "run", text: t("its times only, under A") });
+    replace(this.#where, ...(training ? [whole] : [traces ? times : "", more, place]));
+    const possible = (each: string) =>
+      each === "run" ? traces : each === "view" ? training : !training && (each !== "add" || !full);
+    const usual = traces ? "run" : training ? "view" : this.#usualPlace;
     this.#where.value = [this.#chosenPlace ?? usual, usual, "replace"].find(possible) ?? "replace";
     const names = this.#files.map(({ name }) => name).join(", ");
     const measured = traces || given.some(({ text }) => isTable(text));
@@ -194,7 +198,7 @@ export class ImportDialog {
       ? t("a trace: its times become a measured lane")
       : measured
         ? t("a table of measured ops")
-        : given.some(({ text }) => isConfiguration(text))
+        : training
           ? t("the configuration of a training")
           : t("an order in torch's CSV");
     show(this.#why, measured);

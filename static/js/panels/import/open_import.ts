@@ -3,11 +3,19 @@ import { byId, h, show } from "../../ui/dom.ts";
 import { t } from "../../core/i18n/language.ts";
 import type { ImportDialog } from "./import_dialog.ts";
 
-/** load: brings the dialog. Returns opens it: for a schedule's place, or with files. */
-export function createImport(load: () => Promise<ImportDialog>): (at?: number | null, files?: File[]) => void {
+/** load: brings the dialog; fail: says that it did not come. Returns opens it: for a schedule's place or with files. */
+export function createImport(
+  load: () => Promise<ImportDialog>,
+  fail: (text: string) => void,
+): (at?: number | null, files?: File[]) => void {
   let dialog: Promise<ImportDialog> | null = null;
   const open = async (at: number | null = null, files: File[] = []) => {
-    (await (dialog ??= load())).open(at, files);
+    try {
+      (await (dialog ??= load())).open(at, files);
+    } catch {
+      dialog = null; // tried again at the next click
+      fail(t("The server does not answer."));
+    }
   };
   listenToDrops((files) => open(null, files));
   return open;

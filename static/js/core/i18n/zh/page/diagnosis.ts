@@ -60,6 +60,7 @@ export const DIAGNOSIS: Record<string, string> = {
   // The configuration of a training framework.
   "Training framework": "训练框架",
   Configuration: "配置",
+  "in place of the whole view, with its model": "替换整个视图，连同其模型",
   "the configuration of a training": "一次训练的配置",
   "frameworks that run it; the tab Export has the configuration of each":
     "能运行它的训练框架；各自的配置见“导出”标签页",
