@@ -10,7 +10,9 @@ PHONE = {"width": 360, "height": 740, "has_touch": True}
 
 
 def height(page: Page, tab: str) -> float:
-    box = page.locator(f"#panel-{tab}").bounding_box()
+    panel = page.locator(f"#panel-{tab}:not([aria-busy])")  # a tab that is opened first is replaced when it has loaded
+    expect(panel).to_be_visible()
+    box = panel.bounding_box()
     assert box
     return box["height"]
 
