@@ -85,6 +85,7 @@ class Diagnosis:
             "by_replica": self.slowdown["by_replica"],
             "by_worker": self.slowdown["by_worker"],
             "idle": self.idle.as_dict(),
+            "timeline": self._timeline(),
             "what_if": self.what_if,
             "findings": [each.as_dict() for each in self.findings],
             "verdict": self.verdict,
@@ -92,6 +93,15 @@ class Diagnosis:
             "spec": self.spec.to_json(),
             "notes": list(self.notes),
         }
+
+    def _timeline(self) -> dict[str, Any]:
+        """Return the waits of the step of median length by cause, as JSON."""
+        step, replica = self.instances.places[self.idle.at]
+        waits = [
+            {"rank": each.rank, "op": each.op, "start": each.start, "end": each.end, "causes": each.causes}
+            for each in self.idle.waits
+        ]
+        return {"step": step, "replica": replica, "end": float(self.instances.span[self.idle.at]), "waits": waits}
 
 
 def diagnose(recording: Recording, step: int | None = None, replica: int | None = None) -> Diagnosis:
@@ -106,7 +116,7 @@ def diagnose(recording: Recording, step: int | None = None, replica: int | None 
         notes += (message("schedule.recording_cut", "only the first {most} steps and replicas are read",
                           most=f"{MOST_INSTANCES:,}"),)  # fmt: skip
         found = found.only(keep)
-    model = step_model(found)
+    model = step_model(found, recording.waits_inside)
     tail = _tail(recording, found)
     steps = Steps(model, tail)
     now = steps.time()
@@ -183,7 +193,7 @@ def _recognised(found: Instances, model: StepModel) -> tuple[Spec, dict[str, Any
     shape: dict[str, Any] = {"p": order.p, "m": order.m, "v": v, "placement": order.placement.kind}
     shape |= {"replicas": len(set(found.replicas.tolist()))}
     if spec is not None:
-        return _with_sizes(spec, found, model), {
+        return _with_streams(_with_sizes(spec, found, model), model), {
             "family": spec.family,
             "title": FAMILIES[spec.family].title,
             "nearest": None,
@@ -212,6 +222,16 @@ def _with_sizes(spec: Spec, found: Instances, model: StepModel) -> Spec:
     try:
         return validate(spec.with_(sizes=tuple(round(each, 3) for each in (sizes / sizes.mean()).tolist())))
     except SpecError:  # of a family without sizes
+        return spec
+
+
+def _with_streams(spec: Spec, model: StepModel) -> Spec:
+    """Return the spec with its messages on the streams on which they held up one another."""
+    if model.blocking is None:
+        return spec
+    try:
+        return validate(spec.with_(streams=model.blocking.messages.streams, receives=model.blocking.receives))
+    except SpecError:  # of an option that leaves no place for streams
         return spec
 
 

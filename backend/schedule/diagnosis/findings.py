@@ -223,6 +223,33 @@ def _pause(model: StepModel) -> Described:
     return text, message("schedule.repair_pause", "Avoiding its pauses"), place
 
 
+def _head_of_line(model: StepModel) -> Described:
+    of, order, blocking = model.of, model.of.order, model.blocking
+    assert blocking is not None
+    made = np.where(of.made_by >= 0, of.end[:, of.made_by], -np.inf)
+    free = np.concatenate((of.end[:, :1], of.end[:, :-1]), axis=1)[:, :, None]
+    front = blocking.behind(order)
+    waits = np.where(front >= 0, np.minimum(blocking.held(order, made), of.start[:, :, None] - free), 0.0)
+    at, op, half = (int(each) for each in np.unravel_index(int(waits.argmax()), waits.shape))
+    messages, behind = blocking.messages, int(front[op, half])
+    step, replica = of.places[at]
+    rank = int(model.rank[op])
+    name = order.row(rank)[op - int(order.offsets[rank])].text()
+    time = float(waits[at, op, half])
+    text = message(
+        "schedule.found_head_of_line",
+        "Messages hold up others: {op} waits {time} ms more for one that stands behind {behind} on rank {rank}.",
+        op=name,
+        time=f"{time:.3g}",
+        behind=messages.text(behind, order.placement),
+        rank=int(messages.rank[behind]),
+    )
+    place: dict[str, Any] = {"op": name, "rank": rank, "step": step, "replica": replica, "time": time}
+    place |= {"streams": messages.streams, "receives": blocking.receives}
+    repair = message("schedule.repair_head_of_line", "Posting receives in the order in which messages are ready")
+    return text, repair, place
+
+
 _DESCRIBE: dict[str, Callable[[StepModel], Described]] = {
     "imbalance": _imbalance,
     "worker": _worker,
@@ -230,6 +257,7 @@ _DESCRIBE: dict[str, Callable[[StepModel], Described]] = {
     "jitter": _jitter,
     "transfer": _transfer,
     "link": _link,
+    "head_of_line": _head_of_line,
     "overhead": _overhead,
     "pause": _pause,
 }

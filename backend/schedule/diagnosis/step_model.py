@@ -2,7 +2,8 @@
 
 An op takes the mean of its kind in its stage, times how slow its worker is, times the size of its micro-batch, times
 what is left: jitter. Before it may begin, its inputs have come, over links that have each their own time, and its rank,
-meanwhile, has spent what it spends before every op (launch overhead) or before this one alone (a pause).
+meanwhile, has spent what it spends before every op (launch overhead) or before this one alone (a pause). Where that
+tells clearly better when ops began, messages share streams, on which one holds up those behind it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from backend.schedule.diagnosis.head_of_line import Blocking, ways
 from backend.schedule.diagnosis.instances import Instances
 from backend.schedule.order.op_columns import op_columns
 from backend.schedule.order.ops import PAIR, B, F
@@ -33,6 +35,8 @@ LEAST_OFF = 0.05  # of an op: what fits better tells of its micro-batch
 LEAST_OPS = 2.0  # that tell of a micro-batch
 LEAST_SLOW = 1.05  # times the others: less is no slow worker
 LEAST_SLOW_ALONE = 1.15  # where one replica alone tells
+BETTER = 0.5  # of the error without streams
+LEAST_BETTER = 0.005  # of a usual op, on the mean of all
 COSTS = Costs()
 
 
@@ -41,7 +45,7 @@ class StepModel:
     """The parts of I instances of N ops, in ms: ``mean`` (N,) of each op's kind over all stages and ``stage`` (N,) in
     its own, ``worker`` (I, N) and ``micro`` (I, N) factors, ``jitter`` (I, N) the ms that are left; ``hop`` the
     usual time of a message and ``link`` (p, p) that of each pair of ranks; ``overhead`` (N,) before an op, ``pause``
-    (I, N) beyond it.
+    (I, N) beyond it; ``blocking`` the streams of messages, None where each passes alone.
     """
 
     of: Instances
@@ -54,6 +58,7 @@ class StepModel:
     link: Floats
     overhead: Floats
     pause: Floats
+    blocking: Blocking | None = None
 
     @cached_property
     def rank(self) -> Ints:
@@ -79,9 +84,10 @@ class StepModel:
         before = np.broadcast_to(self.overhead + self.pause, self.busy.shape)
         unique, of = np.unique(np.hstack((self.busy, before)), axis=0, return_inverse=True)
         lags, n = self.lags, before.shape[1]
+        order = replace(self.of.order, messages=None if self.blocking is None else self.blocking.messages)
         timelines = [
             # an op with what its rank spends before it, for which that much of its input's way is there already
-            replay(self.of.order, row[:n] + row[n:], COSTS, NOTHING, 1, lags - row[n:, None])
+            replay(order, row[:n] + row[n:], COSTS, NOTHING, 1, lags - row[n:, None])
             for row in unique
         ]
         start, end = (np.array([getattr(each, name) for each in timelines]) for name in ("start", "end"))
@@ -119,6 +125,10 @@ class StepModel:
         """Return the model without the usual time of a message; what a slow link takes more stays."""
         return replace(self, link=np.maximum(self.link - self.hop, 0.0), hop=0.0)
 
+    def without_blocking(self) -> StepModel:
+        """Return the model in which no message holds up another."""
+        return replace(self, blocking=None)
+
     def without_overhead(self) -> StepModel:
         """Return the model without what ranks spend before every op."""
         return replace(self, overhead=np.zeros_like(self.overhead))
@@ -135,6 +145,7 @@ REPAIRS: dict[str, Callable[[StepModel], StepModel]] = {
     "jitter": StepModel.without_jitter,
     "link": StepModel.with_equal_links,
     "transfer": StepModel.without_hops,
+    "head_of_line": StepModel.without_blocking,
     "overhead": StepModel.without_overhead,
     "pause": StepModel.without_pauses,
 }
@@ -191,12 +202,18 @@ def _halves(of: Instances, stage: Floats) -> tuple[Ints, Ints, Floats]:
     return first, np.where(pair, second, first), part
 
 
-def step_model(of: Instances) -> StepModel:
-    """Fit the model to measured instances."""
+def step_model(of: Instances, waits_inside: bool = False) -> StepModel:
+    """Fit the model to measured instances; where the recorder had ``waits_inside`` ops, what was left of them is not
+    sure enough to tell of streams.
+    """
     spent = of.spent
-    overhead = _overhead(of)
-    link, hop, gap = _waits(of, overhead)
-    pause = _pauses(of, gap)
+    waits, blocking = _waits(of), None
+    most = min(BETTER * waits.error, waits.error - LEAST_BETTER)
+    if most > 0.0 and not waits_inside:
+        for way in ways(of.order, of.end):
+            found = _waits(of, way)
+            if found.error < min(most, waits.error):
+                waits, blocking = found, way
     worker = micro = np.ones(spent.shape)
     for _ in range(ROUNDS):
         stage = _by(of.group, spent / (worker * micro))
@@ -206,7 +223,8 @@ def step_model(of: Instances) -> StepModel:
     stage = _by(of.group, spent / (worker * micro))
     mean = _over_stages(of, stage)
     jitter = spent - stage * worker * micro
-    return StepModel(of, mean, stage, worker, micro, jitter, hop, link, overhead, pause)
+    return StepModel(of, mean, stage, worker, micro, jitter, waits.hop, waits.link, waits.overhead,
+                     _pauses(of, waits.gap), blocking)  # fmt: skip
 
 
 def _by(group: Ints, spent: Floats) -> Floats:
@@ -303,37 +321,31 @@ def _shares(of: Instances, stage: Floats) -> Floats:
     return share
 
 
-def _inputs(of: Instances) -> tuple[Floats, Floats]:
-    """Return (I, N) when the rank of each op was free, -inf for its first, and (I, N, 2) when its inputs were made."""
-    free = np.concatenate((np.full((len(of.places), 1), -np.inf), of.end[:, :-1]), axis=1)
-    free[:, of.order.offsets[:-1]] = -np.inf
-    return free, np.where(of.made_by >= 0, of.end[:, of.made_by], -np.inf)
-
-
-def _overhead(of: Instances) -> Floats:
-    """Return (N,) what ranks spend before every op, by kind and stage: between two ops where the input of the second
-    had been there for as long as a usual op takes.
+@dataclass(frozen=True, eq=False)
+class _Waits:
+    """``overhead`` (N,), ``link`` (p, p) and ``hop`` as in StepModel; ``gap`` (I, N) how much later each op began than
+    they say, and ``error`` its mean size, in usual ops, of which a gap counts as one at most.
     """
-    free, made = _inputs(of)
-    long_since = made.max(axis=2) < free - float(np.median(of.spent))
-    gap = of.start - free
-    out = np.zeros(gap.shape[1])
-    known = long_since & np.isfinite(free)
-    usual = max(0.0, float(np.median(gap[known]))) if known.any() else 0.0
-    for each in np.unique(of.group):
-        mine = known & (of.group == each)
-        out[of.group == each] = max(0.0, float(np.median(gap[mine]))) if mine.any() else usual
-    return out
+
+    overhead: Floats
+    link: Floats
+    hop: float
+    gap: Floats
+    error: float
 
 
-def _waits(of: Instances, overhead: Floats) -> tuple[Floats, float, Floats]:
-    """Return (p, p) the time of a message from one rank to another, the usual one, and (I, N) how long after its rank
-    was free and past its overhead and its inputs had come each op began.
+def _waits(of: Instances, blocking: Blocking | None = None) -> _Waits:
+    """Return what ranks wait for before ops, with the messages on streams or each alone.
 
     A message's time shows where a rank waited for it: the median of the ops whose input was made after that.
     """
     rank, p = op_columns(of.order).rank, of.order.p
-    free, made = _inputs(of)
+    free = np.concatenate((np.full((len(of.places), 1), -np.inf), of.end[:, :-1]), axis=1)
+    free[:, of.order.offsets[:-1]] = -np.inf
+    made = np.where(of.made_by >= 0, of.end[:, of.made_by], -np.inf)
+    if blocking is not None:
+        made = made + blocking.held(of.order, made)
+    overhead = _overhead(of, free, made)
     link = np.full((p, p), np.nan)
     crossing = of.crosses & (of.made_by >= 0)
     since = of.start[:, :, None] - made
@@ -348,7 +360,25 @@ def _waits(of: Instances, overhead: Floats) -> tuple[Floats, float, Floats]:
     link = np.where(np.isnan(link), hop, link)
     arrived = np.where(crossing, made + link[rank[of.made_by], rank[:, None]], made).max(axis=2)
     begin = np.maximum(free + overhead, arrived)
-    return link, hop, np.where(np.isfinite(begin), np.maximum(of.start - begin, 0.0), 0.0)
+    gap = np.where(np.isfinite(begin), of.start - np.where(np.isfinite(begin), begin, 0.0), 0.0)
+    usual = float(np.median(of.spent))
+    error = float(np.minimum(np.abs(gap) / usual, 1.0).mean()) if usual > 0.0 else 0.0
+    return _Waits(overhead, link, hop, np.maximum(gap, 0.0), error)
+
+
+def _overhead(of: Instances, free: Floats, made: Floats) -> Floats:
+    """Return (N,) what ranks spend before every op, by kind and stage: between two ops where the input of the second
+    had been there for as long as a usual op takes; ``free`` (I, N) when its rank, ``made`` (I, N, 2) when its inputs.
+    """
+    long_since = made.max(axis=2) < free - float(np.median(of.spent))
+    gap = of.start - free
+    out = np.zeros(gap.shape[1])
+    known = long_since & np.isfinite(free)
+    usual = max(0.0, float(np.median(gap[known]))) if known.any() else 0.0
+    for each in np.unique(of.group):
+        mine = known & (of.group == each)
+        out[of.group == each] = max(0.0, float(np.median(gap[mine]))) if mine.any() else usual
+    return out
 
 
 def _pauses(of: Instances, gap: Floats) -> Floats:

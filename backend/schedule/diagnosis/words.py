@@ -52,6 +52,7 @@ CAUSE_TITLES = {
     "jitter": "jitter",
     "transfer": "messages",
     "link": "slow links",
+    "head_of_line": "messages behind others",
     "overhead": "launch overhead",
     "pause": "pauses",
     "replicas": "waiting for replicas",

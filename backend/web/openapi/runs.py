@@ -51,7 +51,9 @@ IMPORTED = record(id=str, status=STATUS, url=str, spec=ref("Spec"), notes=array(
 FOUND = record(cause=str, saves=float, costs=float, place=dict, text=ref("Text"), repair=ref("Text"))
 DIAGNOSIS = record(
     source=ref("Text"),
-    **dict.fromkeys(("recognised", "measured", "replay", "slowdown", "by_kind", "by_stage", "by_replica"), dict),
+    **dict.fromkeys(
+        ("recognised", "measured", "replay", "slowdown", "by_kind", "by_stage", "by_replica", "timeline"), dict
+    ),
     **dict.fromkeys(("by_worker", "idle", "stages"), array(dict)),
     what_if=dict,
     findings=array(FOUND),

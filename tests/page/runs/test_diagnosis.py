@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
@@ -38,6 +39,14 @@ def test_traces_are_diagnosed_and_a_finding_leads_to_its_op_on_the_timeline(open
     expect(page.locator(".diagnosis-findings li")).to_have_count(3)  # with the replica that waits for the pause
     expect(page.locator(".diagnosis-bar")).to_have_count(4)
     expect(page.locator(".diagnosis-workers td")).to_have_count(8)
+    page.get_by_role("button", name="Show where").first.click()
+    expect(page.locator(".diagnosis-key button[data-cause=imbalance]")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(".diagnosis-picked")).to_contain_text("uneven stages: ")
+    expect(page.locator(".diagnosis-picked button")).to_have_text(re.compile(r"^Show the longest, before \d[FB]\d$"))
+    assert page.locator(".diagnosis-track [data-cause=imbalance].dim").count() == 0
+    assert page.locator(".diagnosis-track .dim").count() > 0
+    page.locator(".diagnosis-key button[data-cause=imbalance]").click()
+    expect(page.locator(".diagnosis-picked")).to_have_text("")
     page.get_by_text("As a table, in ms").click()
     expect(page.locator(".diagnosis table.data")).to_contain_text("fill and drain")
     assert violations(page, "#panel-diagnosis") == []
@@ -46,6 +55,9 @@ def test_traces_are_diagnosed_and_a_finding_leads_to_its_op_on_the_timeline(open
     wait(page, "bubbleline.state().view.sel === '0F1'")
     wait(page, "location.search.includes('comm=0.2&sel=0F1')")
     assert 350 < float(figure(page, "Step time").inner_text().replace("ms", "").strip()) < 480
+    page.locator(".diagnosis-row").nth(2).locator(".diagnosis-wait[title*='2F5']").click()
+    wait(page, "bubbleline.state().view.sel === '2F5'")
+    page.go_back()
     page.go_back()
     wait(page, "bubbleline.state().plans[0].shown?.family === 'gpipe'")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from backend.schedule.errors import message
 from backend.schedule.families import registry
 from backend.schedule.interop.traces.recording import Recording, Row
+from backend.schedule.order.lowering import lowered
 from backend.schedule.order.op_columns import op_columns
 from backend.schedule.order.ops import PAIR, B, F, I, W
 from backend.schedule.simulation.costs import Costs
@@ -35,6 +36,7 @@ LINK = Fault("link", {"source": 0, "target": 1})
 LONG = Fault("micro_batches", {"micro": 2})
 OVERHEAD = Fault("overhead")
 PAUSE = Fault("pause", {"rank": 0})
+HEAD_OF_LINE = Fault("head_of_line", {"streams": "rank", "receives": "torch"})  # of schedules with several chunks
 FAULTS = (UNEVEN, WORKER, LINK, LONG, OVERHEAD, PAUSE)
 
 
@@ -48,6 +50,7 @@ def recording(
     source = np.random.default_rng(seed)
     made_by, crosses = producers(order)
     planted = {fault.cause for fault in faults}
+    posted = replace(order, messages=lowered(order, "rank")) if "head_of_line" in planted else order
     usual = np.select(
         [kind == F, kind == I, kind == W, kind == B, kind == PAIR],
         [FORWARD, GRADIENT, WEIGHT, GRADIENT + WEIGHT, FORWARD + GRADIENT + WEIGHT],
@@ -72,7 +75,7 @@ def recording(
             before = np.full(len(spent), 1.5 if "overhead" in planted else 0.0)
             if "pause" in planted and (step, replica) == (1, 0):
                 before[1] += 90.0  # before the second forward of rank 0
-            timeline = replay(order, spent + before, Costs(), NOTHING, 1, lags - before[:, None])
+            timeline = replay(posted, spent + before, Costs(), NOTHING, 1, lags - before[:, None])
             ops = [op for each in range(order.p) for op in order.row(each)]
             begin = timeline.start + before + zero
             rows += [

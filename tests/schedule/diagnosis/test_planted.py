@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
-from tests.schedule.diagnosis.planted import FAULTS, LONG, PAUSE, UNEVEN, WORKER, Fault, recording
+from tests.schedule.diagnosis.planted import FAULTS, HEAD_OF_LINE, LONG, PAUSE, UNEVEN, WORKER, Fault, recording
 
 SCHEDULES = {
     "gpipe": Spec("gpipe", 3, 6),
@@ -43,6 +43,25 @@ def test_faults_are_found_and_named_alone_and_in_pairs_and_no_others(name: str) 
             assert found.recognised["family"] == registry.validate(SCHEDULES[name]).family
             assert found.as_dict()["replay"]["ratio"] == pytest.approx(1.0, abs=0.01)
             sums(found)
+
+
+@pytest.mark.parametrize("name", ["interleaved", "zb-v", "dualpipev"])
+def test_messages_that_hold_up_others_are_found_beside_each_other_fault_with_the_message_in_front(name: str) -> None:
+    spec = SCHEDULES[name].with_(p=4, m=8)
+    for other in (None, *FAULTS):
+        planted = [HEAD_OF_LINE] if other is None else [HEAD_OF_LINE, other]
+        found = diagnose(recording(spec, planted))
+        there = {each.cause: each for each in found.findings}
+        assert set(there) - CONSEQUENCES == {fault.cause for fault in planted}, other
+        place = there["head_of_line"].place
+        assert {key: place[key] for key in HEAD_OF_LINE.place} == HEAD_OF_LINE.place
+        assert (found.spec.streams, found.spec.receives) == ("rank", "torch")
+        assert found.as_dict()["replay"]["ratio"] == pytest.approx(1.0, abs=0.01)
+        sums(found)
+    plain, held = (diagnose(recording(spec, planted, noise=0.0)) for planted in ((), [HEAD_OF_LINE]))
+    saved = held.what_if["head_of_line"]
+    assert (1.0 - saved) * held.idle.step == pytest.approx(plain.idle.step, rel=0.01)
+    assert plain.model.blocking is None
 
 
 @pytest.mark.parametrize(("name", "cause"), [("1f1b", "imbalance"), ("interleaved", "worker")])
@@ -77,6 +96,25 @@ def test_the_step_that_is_put_on_the_timeline_has_the_sizes_of_its_micro_batches
     step = simulate(registry.order(long.spec), long.spec.timing, long.spec.v).end.max()
     assert step == pytest.approx(float(np.median(long.instances.span)), rel=0.05)
     assert diagnose(recording(SCHEDULES["1f1b"], [])).spec.sizes is None
+
+
+def test_the_waits_of_a_step_have_their_causes_where_they_are() -> None:
+    found = diagnose(recording(SCHEDULES["interleaved"].with_(p=4, m=8), [HEAD_OF_LINE, UNEVEN, PAUSE]))
+    at, waits = found.idle.at, found.idle.waits
+    assert found.instances.span[at] in np.sort(found.instances.span)[2:4]  # of six
+    for wait in waits:
+        assert sum(wait.causes.values()) == pytest.approx(wait.end - wait.start, rel=0.1)
+    for rank in range(4):
+        mine = [wait for wait in waits if wait.rank == rank]
+        ops = slice(*found.instances.order.offsets[rank : rank + 2])
+        idle = found.instances.span[at] - found.instances.spent[at, ops].sum()
+        assert sum(wait.end - wait.start for wait in mine) == pytest.approx(idle, rel=0.05)
+        assert all(before.end <= after.start for before, after in pairwise(mine))
+    longest = max(waits, key=lambda wait: wait.causes.get("head_of_line", 0.0))
+    assert longest.causes["head_of_line"] > 0.5 * (longest.end - longest.start)
+    paused = diagnose(recording(SCHEDULES["1f1b"], [PAUSE]), step=1, replica=0)
+    wait = max(paused.idle.waits, key=lambda wait: wait.causes.get("pause", 0.0))
+    assert (wait.rank, wait.op, round(wait.causes["pause"], -1)) == (0, "0F1", 90)
 
 
 def test_a_pause_is_named_with_its_op_and_its_step() -> None:

@@ -4,6 +4,8 @@ import type { Spec, Text } from "../../core/schedule/types.ts";
 
 type Place = { op?: string; stage?: number; rank?: number; replica?: number; step?: number };
 export type Finding = { cause: string; saves: number; costs: number; place: Place; text: Text; repair: Text };
+/** A time in which a rank does not compute, before an op or after its last; the parts of it by cause, in ms. */
+export type Wait = { rank: number; op: string | null; start: number; end: number; causes: Record<string, number> };
 /** Shares are of the step, times in ms. */
 export type Diagnosis = {
   source: Text;
@@ -22,6 +24,7 @@ export type Diagnosis = {
   slowdown: { slowdown: number; M_S: number; M_W: number | null };
   by_worker: { replica: number; rank: number; slowdown: number }[];
   idle: ({ rank: number; work: number } & Record<string, number>)[];
+  timeline: { step: number; replica: number; end: number; waits: Wait[] }; // of the step of median length
   what_if: Record<string, number>;
   findings: Finding[];
   verdict: Text[];

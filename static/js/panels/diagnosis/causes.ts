@@ -11,6 +11,7 @@ const names = (): Record<string, string> => ({
   jitter: t("jitter"),
   transfer: t("messages"),
   link: t("slow links"),
+  head_of_line: t("messages behind others"),
   overhead: t("launch overhead"),
   pause: t("pauses"),
   replicas: t("waiting for replicas"),

@@ -9,7 +9,7 @@ import type { Diagnosis } from "../../data/runs/diagnosis.ts";
 const LEAST = 0.005; // of the step, on some rank: a smaller part is left out
 const MOST_WORKERS = 256; // drawn in the grid
 
-const short = (ms: number) => formatNumber(Number(ms.toPrecision(4)));
+export const short = (ms: number) => formatNumber(Number(ms.toPrecision(4)));
 
 /** The parts that are large enough on some rank, in the order in which the server has them. */
 export function partsOf({ idle, measured }: Diagnosis) {
@@ -17,7 +17,8 @@ export function partsOf({ idle, measured }: Diagnosis) {
   return names.filter((name) => idle.some((row) => Math.abs(row[name]) >= LEAST * measured.step));
 }
 
-export function stackedBars(found: Diagnosis) {
+/** pick: is told which cause is chosen, null for none. */
+export function stackedBars(found: Diagnosis, pick: (cause: string | null) => void) {
   const parts = partsOf(found);
   const whole = (row: Diagnosis["idle"][number]) => parts.reduce((sum, name) => sum + Math.max(0, row[name]), 0);
   const most = Math.max(...found.idle.map(whole), 1e-9);
@@ -38,14 +39,24 @@ export function stackedBars(found: Diagnosis) {
       h("span.diagnosis-parts", ...segments),
     );
   });
-  const key = parts.map((name) => h("span", h("i.diagnosis-part", { "data-cause": name }), causeName(name)));
+  const key = parts.map((name) => {
+    const button = h(
+      "button",
+      { "aria-pressed": "false", "data-cause": name, onclick: () => pick(isPressed(button) ? null : name) },
+      h("i.diagnosis-part", { "data-cause": name }),
+      causeName(name),
+    );
+    return button;
+  });
   return h(
     "figure.diagnosis-chart",
     h("figcaption", { text: t("Each rank's time in a step, by cause") }),
     h("div", { "aria-hidden": "true" }, ...bars),
-    h("div.diagnosis-key", { "aria-hidden": "true" }, ...key),
+    h("div.diagnosis-key", { role: "group", "aria-label": t("Show a cause alone") }, ...key),
   );
 }
+
+const isPressed = (button: HTMLElement) => button.getAttribute("aria-pressed") === "true";
 
 export function partsTable(found: Diagnosis) {
   const rows = partsOf(found).map((name) => tableRow(causeName(name), ...found.idle.map((row) => short(row[name]))));

@@ -1,13 +1,14 @@
 // The diagnosis tab: why a measured step takes as long as it does, what each repair would save, and where.
 import { besideTable, partsTable, stackedBars, workerGrid } from "./chart.ts";
-import { causeName } from "./causes.ts";
+import { findingsList } from "./findings.ts";
+import { createWaits } from "./waits.ts";
 import { getAnswer, whyFailed } from "../../data/api.ts";
-import { filled, h, replace, sentence, setText, show } from "../../ui/dom.ts";
+import { h, replace, sentence, setText, show as setShown } from "../../ui/dom.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { formatNumber, formatPercent } from "../../core/i18n/numbers.ts";
 import { LETTERS, KIND_PAIR, chunkOf, globalMicro, kindOf, micros } from "../../core/schedule/ops.ts";
 import { putAt } from "../../core/state/schedules.ts";
-import type { Diagnoses, Diagnosis, Finding } from "../../data/runs/diagnosis.ts";
+import type { Diagnoses, Diagnosis } from "../../data/runs/diagnosis.ts";
 import { specQuery, type State } from "../../core/state/link.ts";
 import type { Spec } from "../../core/schedule/types.ts";
 import type { Lane } from "../../data/lanes.ts";
@@ -17,7 +18,6 @@ type Parts = { store: Store; diagnoses: Diagnoses; openImport: () => void; lanes
 
 const MOST_OPS = 50_000; // of the screen that are sent
 const HEADINGS = "rank,stage,kind,micro,start,end";
-const LEAST = 0.0005; // of the step: a smaller repair is not listed
 
 export function createDiagnosis({ store, diagnoses, openImport, lanes }: Parts) {
   const node = h("div.diagnosis");
@@ -30,6 +30,8 @@ export function createDiagnosis({ store, diagnoses, openImport, lanes }: Parts) 
       return;
     }
     const { found, names } = current;
+    const show = (op: string) => put(found, { sel: op });
+    const waits = createWaits(found, node, show);
     replace(
       node,
       h(
@@ -37,7 +39,8 @@ export function createDiagnosis({ store, diagnoses, openImport, lanes }: Parts) 
         ...found.verdict.map((text, at) => h(at ? "p" : "h2", { text: tr(text) })),
         h("p.muted", { text: factsOf(found, names) }),
       ),
-      h("div.diagnosis-columns", findings(found), stackedBars(found)),
+      h("div.diagnosis-columns", findingsList(found, { show, pick: waits.pick }), stackedBars(found, waits.pick)),
+      waits.figure,
       workerGrid(found) ?? "",
       partsTable(found),
       besideTable(found) ?? "",
@@ -64,7 +67,7 @@ export function createDiagnosis({ store, diagnoses, openImport, lanes }: Parts) 
   }
 
   async function take(lane: Lane) {
-    show(problem, false);
+    setShown(problem, false);
     try {
       await diagnoses.ask({ files: [{ name: t("the screen"), text: tableOf(lane) ?? "" }] });
     } catch (failure) {
@@ -92,41 +95,9 @@ export function createDiagnosis({ store, diagnoses, openImport, lanes }: Parts) 
     return next.map(([text, onclick]) => h("button.button.soft", { onclick }, text));
   }
 
-  function findings(found: Diagnosis) {
-    const named = new Set(found.findings.map(({ cause }) => cause));
-    const others = Object.entries(found.what_if)
-      .filter(([cause, saves]) => !named.has(cause) && Math.abs(saves) >= LEAST)
-      .sort((a, b) => b[1] - a[1]);
-    return h(
-      "section",
-      h("h3", { text: t("What each repair alone saves of the step") }),
-      h("ol.diagnosis-findings", ...found.findings.map((each) => finding(found, each))),
-      h("p.muted", { text: others.map(([cause, saves]) => `${causeName(cause)} ${formatPercent(saves)}`).join(" · ") }),
-    );
-  }
-
-  function finding(found: Diagnosis, { cause, saves, place, text }: Finding) {
-    const bar = h("span.diagnosis-part", { "data-cause": cause });
-    bar.style.width = `${Math.max(2, (100 * saves) / Math.max(found.findings[0].saves, saves))}%`;
-    const op = place.op ?? null;
-    return h(
-      "li",
-      h("strong", { text: formatPercent(saves) }),
-      h("span.diagnosis-saves", { "aria-hidden": "true" }, bar),
-      h("span", h("b", { text: causeName(cause) }), ` ${tr(text)}`),
-      op
-        ? h(
-            "button.button.soft",
-            { onclick: () => put(found, { sel: op }) },
-            ...filled(t("Show {op}"), { op: h("code", { text: op }) }),
-          )
-        : "",
-    );
-  }
-
   /** Show the step with the order of entry that the server finds. */
   async function putEntry(found: Diagnosis) {
-    show(problem, false);
+    setShown(problem, false);
     try {
       const asked = specQuery({ ...found.spec, injection: "searched" }, store.defaults);
       const { spec } = await getAnswer(`/api/schedule${asked}`);
@@ -138,7 +109,7 @@ export function createDiagnosis({ store, diagnoses, openImport, lanes }: Parts) 
 
   function tell(failure: unknown) {
     setText(problem, whyFailed(failure));
-    show(problem, true);
+    setShown(problem, true);
   }
 
   diagnoses.onChange(draw);

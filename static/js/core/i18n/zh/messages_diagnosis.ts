@@ -5,6 +5,8 @@ export const DIAGNOSIS_MESSAGES: Record<string, string> = {
   "schedule.dump_without_end": "{file}：{op} 没有结束时间",
   "schedule.file_not_json": "{file} 不是 JSON：{problem}",
   "schedule.files_of_several_formats": "这些文件的格式不同：{formats}；请只给出同一次记录的文件",
+  "schedule.found_head_of_line":
+    "消息挡住了其他消息：{op} 多等了 {time} ms，它的消息在 rank {rank} 上排在 {behind} 之后。",
   "schedule.found_imbalance": "阶段 {stage} 的用时是其他阶段的 {ratio} 倍。",
   "schedule.found_imbalance_last": "含输出层的阶段 {stage} 的用时是其他阶段的 {ratio} 倍。",
   "schedule.found_imbalance_or_worker":
@@ -29,6 +31,7 @@ export const DIAGNOSIS_MESSAGES: Record<string, string> = {
   "schedule.recording_no_whole_step": "没有完整的训练步：第 {step} 步的副本 {replica} 中，{problem}",
   "schedule.recording_other_orders": "{all} 个训练步与副本中有 {others} 个未计入：它们不完整，或执行顺序不同",
   "schedule.recording_without_ops": "文件中没有流水线的 op",
+  "schedule.repair_head_of_line": "按消息就绪的次序提交接收",
   "schedule.repair_imbalance": "均衡各阶段",
   "schedule.repair_jitter": "让它们用时一致",
   "schedule.repair_link": "让它与其他链路一样快",

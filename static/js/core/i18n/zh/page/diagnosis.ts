@@ -42,6 +42,7 @@ export const DIAGNOSIS: Record<string, string> = {
   jitter: "抖动",
   messages: "消息",
   "slow links": "慢链路",
+  "messages behind others": "排在其他消息之后的消息",
   "launch overhead": "启动开销",
   pauses: "停顿",
   "waiting for replicas": "等待副本",
@@ -49,6 +50,17 @@ export const DIAGNOSIS: Record<string, string> = {
   unexplained: "未解释",
   "all together": "全部一起",
 
+  "Show a cause alone": "只显示一个原因",
+  "Show where": "显示位置",
+  "Show the longest, before {op}": "显示最长的一处，在 {op} 之前",
+  "Where ranks wait, in step {step} of replica {replica}: {ms} ms":
+    "副本 {replica} 第 {step} 步中各 rank 在何处等待：{ms} ms",
+  "Where ranks wait, in step {step}: {ms} ms": "第 {step} 步中各 rank 在何处等待：{ms} ms",
+  "Rank {rank} waits {ms} ms before {op} ({why})": "rank {rank} 在 {op} 之前等待 {ms} ms（{why}）",
+  "Rank {rank} waits {ms} ms after its last op ({why})": "rank {rank} 在最后一个 op 之后等待 {ms} ms（{why}）",
+  "{cause}: {ms} ms in {count} waits of this step, all ranks together.":
+    "{cause}：本步所有 rank 共有 {count} 处等待，合计 {ms} ms。",
+  "{cause}: no wait of this step.": "{cause}：本步没有这种等待。",
   "Beside the ops, in ms": "op 以外的用时（ms）",
   "What a rank does in a step beside its ops, the longest first": "每个 rank 在一步中除 op 以外的工作，最长的在前",
   name: "名称",
