@@ -27,7 +27,7 @@ CAUSES = ("fill_and_drain", "dependency", *REPAIRS, "replicas", "tail", "unexpla
 
 @dataclass(frozen=True)
 class Wait:
-    """A time in ms in which a rank does not compute: before ``op``, None for after its last; ``causes`` has its parts."""
+    """A time in ms in which a rank does not compute: before ``op``, None: after its last; ``causes`` has its parts."""
 
     rank: int
     op: str | None
