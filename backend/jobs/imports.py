@@ -6,6 +6,7 @@ rest.
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import tempfile
@@ -93,14 +94,18 @@ def run_of_trace(most: int, owner: str, body: bytearray) -> tuple[Run, list[Mess
 
 def diagnosis_of(most: int, body: bytearray) -> dict[str, Any]:
     """Return the diagnosis of {"files": [{"name", "text"}], "names"?, "unit"?, "step"?, "replica"?}, with the query of
-    the page that shows its order at the measured costs; the body as that of ``run_of_trace``.
+    the page that shows its order at the measured costs; the body as that of ``run_of_trace``. A file that is no text
+    has ``base64`` in place of ``text``.
     """
     text = bytearray(_inflated(body, most))
     asked = only(parse_object(text), ("files", "names", "unit", "step", "replica"), AN_IMPORT)
     text.clear()
     files, names, unit = asked.get("files"), asked.get("names"), asked.get("unit")
-    if not isinstance(files, list) or not 1 <= len(files) <= MOST_TRACES or not all(map(_is_file, files)):
-        why = message("runs.diagnosed_files", "files is a list of objects with a name and the text of a file")
+    contents = [_content(each) for each in files] if isinstance(files, list) else []
+    if not isinstance(files, list) or not 1 <= len(files) <= MOST_TRACES or None in contents:
+        why = message(
+            "runs.diagnosed_files", "files is a list of objects with a name and the text of a file, or its base64"
+        )
         raise RequestError("files", None, why)
     reader(names)
     if unit is not None:
@@ -109,13 +114,11 @@ def diagnosis_of(most: int, body: bytearray) -> dict[str, Any]:
                      for key in ("step", "replica"))  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         paths = []
-        for number, file in enumerate(files):
-            path = Path(
-                folder, str(number), re.sub(r"[^\w.-]", "_", file["name"])[-LONGEST_NAME:].lstrip(".") or "file"
-            )
-            path.parent.mkdir()
-            path.write_text(file["text"], encoding="utf-8", errors="replace")
-            paths.append(path)
+        for number, (file, content) in enumerate(zip(files, contents, strict=True)):
+            name = re.sub(r"[^\w.-]", "_", file["name"])[-LONGEST_NAME:].lstrip(".") or "file"
+            paths.append(Path(folder, str(number), name))
+            paths[-1].parent.mkdir()
+            paths[-1].write_bytes(content or b"")
         try:
             found = diagnose(recording_of(paths, names, unit), step, replica)
         except OrderError as error:
@@ -123,9 +126,17 @@ def diagnosis_of(most: int, body: bytearray) -> dict[str, Any]:
     return found.as_dict() | {"query": query_of(found.spec)}
 
 
-def _is_file(given: Any) -> bool:
-    """Return whether this is a file as the page sends it."""
-    return isinstance(given, dict) and all(isinstance(given.get(key), str) for key in ("name", "text"))
+def _content(given: Any) -> bytes | None:
+    """Return the bytes of a file as the page sends it; None where it is none."""
+    if not isinstance(given, dict) or not isinstance(given.get("name"), str):
+        return None
+    text, packed = given.get("text"), given.get("base64")
+    if isinstance(text, str):
+        return text.encode("utf-8", "replace")
+    try:
+        return base64.b64decode(packed, validate=True) if isinstance(packed, str) else None
+    except ValueError:
+        return None
 
 
 def _measured(text: bytes | bytearray) -> tuple[Spec, chrome.Measured]:

@@ -108,13 +108,14 @@ def _of_nsight(path: Path) -> dict[str, Any]:
     try:
         database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
         try:
+            database.execute("PRAGMA trusted_schema = OFF")  # the file may be anybody's
             rows = database.execute(_NVTX_RANGES).fetchall()
         finally:
             database.close()
     except sqlite3.Error as error:
         text = message(
             "schedule.not_an_nsight_export",
-            "{file} is no SQLite export of Nsight Systems with NVTX ranges: {problem}; record with --trace=nvtx and "
+            "no SQLite export of Nsight Systems with NVTX ranges: {file} ({problem}); record with --trace=nvtx and "
             "export with --type sqlite",
             file=path.name,
             problem=str(error)[:80],

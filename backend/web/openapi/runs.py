@@ -138,7 +138,7 @@ OPERATIONS: dict[str, Operation] = {
         TAG,
         answer("Why the step takes as long as it does.", DIAGNOSIS),
         body=record(
-            files=array(record(name=str, text=str), 1),
+            files=array(record(name=str, text=maybe(str), base64=maybe(str)), 1),
             names=maybe(nullable(described(text(most=LONGEST_PATTERN), "a regular expression for the names of ops"))),
             unit=maybe(nullable(choice(UNITS))),
             step=maybe(nullable(whole(0, MOST_STEP))),

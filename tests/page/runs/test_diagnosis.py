@@ -17,9 +17,9 @@ from tests.support.page.queries import Open, figure, wait
 REFUSED = "status of 400"  # the browser's own note of it
 
 
-def bring(page: Page, folder: Path, form: str, *faults: Fault) -> None:
+def bring(page: Page, folder: Path, form: str, *faults: Fault, **sizes: int) -> None:
     """Open files of some format, and ask why their step is slow."""
-    files = WRITERS[form](recording(Spec("1f1b", 4, 8), faults), folder)
+    files = WRITERS[form](recording(Spec("1f1b", 4, 8), faults, **sizes), folder)
     page.click("#open")
     page.set_input_files("#import-file", files)
     page.click("#import-why")
@@ -66,7 +66,7 @@ def test_a_table_is_taken_for_one_and_what_is_wrong_with_it_is_said(open_page: O
     page = open_page("?family=1f1b&theme=dark", width=390, height=844, forgive=REFUSED)
     page.click("#open")
     page.fill("#import-text", "rank,kind,start,end\n0,F,3,1\n")
-    expect(page.locator("#import-status")).to_contain_text("a table of measured ops")
+    expect(page.locator("#import-status")).to_contain_text("measured ops")
     expect(page.locator("#import-take")).to_be_hidden()
     page.click("#import-why")
     expect(page.locator("#import-wrong")).to_have_text("Line 2: the end is before the start.")
@@ -92,6 +92,25 @@ def test_a_production_timeline_is_diagnosed_in_chinese(open_page: Open, tmp_path
     page.click("#import-why")
     expect(page.locator(".diagnosis h2")).to_contain_text("从 rank 0 到 rank 1 的链路")
     assert english(page) == []
+
+
+def test_an_export_of_nsight_is_read_where_it_is_dropped_and_what_it_lacks_is_said(
+    open_page: Open, tmp_path: Path
+) -> None:
+    page = open_page("?family=1f1b", forgive=REFUSED)
+    other = tmp_path / "other.sqlite"
+    other.write_bytes(b"SQLite format 3\x00" + b"x" * 100)
+    page.click("#open")
+    page.set_input_files("#import-file", [other])
+    expect(page.locator("#import-status")).to_have_text("other.sqlite: measured ops")
+    expect(page.locator("#import-take")).to_be_hidden()
+    page.click("#import-why")
+    expect(page.locator("#import-wrong")).to_contain_text(
+        "No SQLite export of Nsight Systems with NVTX ranges: other.sqlite ("
+    )
+    page.keyboard.press("Escape")
+    bring(page, tmp_path, "nsight", UNEVEN, steps=1, replicas=1)
+    expect(page.locator(".diagnosis h2")).to_contain_text("Stage 1 takes 1.5 times the others")
 
 
 def test_what_is_on_the_screen_is_diagnosed(open_page: Open) -> None:

@@ -31,8 +31,8 @@ export type Diagnosis = {
   spec: Spec;
   notes: Text[];
 };
-/** A file as it is sent, and how a trace names its ops. */
-type Asked = { files: { name: string; text: string }[]; names?: string; unit?: string };
+/** Files as they are sent, and how a trace names its ops. */
+type Asked = { files: { name: string; text?: string; base64?: string }[]; names?: string; unit?: string };
 
 export class Diagnoses {
   current: { found: Diagnosis; names: string[] } | null = null;

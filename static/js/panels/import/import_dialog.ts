@@ -2,7 +2,17 @@
 // given.
 import { Offline, Refusal } from "../../data/api.ts";
 import { h, replace, sentence, setText, show } from "../../ui/dom.ts";
-import { areTraces, askOrder, askRun, askView, filesOf, isConfiguration, readFile, type Given } from "./read.ts";
+import {
+  areTraces,
+  askOrder,
+  askRun,
+  askView,
+  filesOf,
+  isConfiguration,
+  isTable,
+  readFile,
+  type Given,
+} from "./read.ts";
 import { putImported } from "../../data/imported.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { IDS, letter, specsOf } from "../../core/state/schedules.ts";
@@ -18,7 +28,7 @@ type Parts = {
   announce: (text: string) => void; // shows a brief notice
 };
 
-const TYPES = ".csv,.txt,.json,.gz,text/csv,application/json,application/gzip";
+const TYPES = ".csv,.txt,.json,.gz,.sqlite,.parquet,text/csv,application/json,application/gzip";
 const EXAMPLE = "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1";
 const NAMES = "(?P<kind>forward|backward)_step.*stage=(?P<stage>\\d+).*mb=(?P<micro>\\d+)";
 const UNITS = ["us", "ns", "ms", "s"]; // the first is the format's
@@ -154,11 +164,16 @@ export class ImportDialog {
     try {
       this.#files = await Promise.all(files.map(readFile));
       const [one] = this.#files;
-      const shown = this.#files.length === 1 && one.text.length <= PASTED;
+      const shown = this.#files.length === 1 && one.base64 === undefined && one.text.length <= PASTED;
       this.#text.value = shown ? one.text : "";
       this.#text.placeholder = shown
         ? EXAMPLE
-        : this.#files.map(({ name, text }) => `${name} (${Math.ceil(text.length / 1000)} kB)`).join("\n");
+        : this.#files
+            .map(
+              ({ name, text, base64 }) =>
+                `${name} (${Math.ceil((text.length + 0.75 * (base64?.length ?? 0)) / 1000)} kB)`,
+            )
+            .join("\n");
       this.#look();
       this.#take.focus();
     } catch (problem) {
@@ -171,7 +186,7 @@ export class ImportDialog {
   #look() {
     const given = this.#given();
     const traces = areTraces(given);
-    show(this.#naming, traces);
+    show(this.#naming, traces || given.some(({ base64 }) => base64 !== undefined));
     const state = this.parts.store.get();
     const full = state.others.length === IDS.length - 1;
     const title = this.parts.plans.family(specsOf(state)[this.#at].family)?.title ?? "";
@@ -193,11 +208,11 @@ export class ImportDialog {
     const usual = traces ? "run" : training ? "view" : this.#usualPlace;
     this.#where.value = [this.#chosenPlace ?? usual, usual, "replace"].find(possible) ?? "replace";
     const names = this.#files.map(({ name }) => name).join(", ");
-    const measured = traces || given.some(({ text }) => isTable(text));
+    const measured = traces || given.some(isTable);
     const what = traces
       ? t("a trace: its times become a measured lane")
       : measured
-        ? t("a table of measured ops")
+        ? t("measured ops")
         : training
           ? t("the configuration of a training")
           : t("an order in torch's CSV");
@@ -221,7 +236,7 @@ export class ImportDialog {
     setText(this.#status, t("Asking …"));
     show(this.#wrong, false);
     try {
-      if (!event || given.some(({ text }) => isTable(text))) await this.#diagnose(given);
+      if (!event || given.some(isTable)) await this.#diagnose(given);
       else if (isConfiguration(given[0].text)) await this.#takeView(given);
       else await (areTraces(given) ? this.#takeTrace(given) : this.#takeOrder(given));
       this.#files = [];
@@ -282,10 +297,6 @@ export class ImportDialog {
     this.#wrong.scrollIntoView({ block: "nearest" });
   }
 }
-
-/** Whether this is a table of measured ops: its first line has names of columns. */
-const isTable = (text: string) =>
-  /^[^\n]*\bstart|^[^\n]*\bbegin/i.test(text.trimStart()) && /^[^\n]*,/.test(text.trimStart());
 
 /** What letters and cells were read that today's torch does not write in a plain file; "" for such a file. */
 function dialectText({ format, letters }: { format: string; letters: string }) {

@@ -1,17 +1,19 @@
-// Files and pasted texts to import: unzipped, recognized as orders or traces, and sent to the server.
+// Files and pasted texts to import: unzipped, recognized as orders, traces or measured ops, and sent to the server.
 import { postJson } from "../../data/api.ts";
 import { t } from "../../core/i18n/language.ts";
 import { looksLikeTrace, slim } from "../../core/measured/trace_events.ts";
 import type { Spec, Text } from "../../core/schedule/types.ts";
 
-/** A file, or what was pasted. */
-export type Given = { name: string; text: string };
+/** A file, or what was pasted; base64: of a file that is no text. */
+export type Given = { name: string; text: string; base64?: string };
 /** How a trace names its ops, "" for the usual names, and the unit of its times. */
 export type HowNamed = { names: string; unit: string };
 type ImportedOrder = { spec: Spec; dialect: { format: string; letters: string }; notes: Text[] };
 type ImportedRun = { id: string; spec: Spec; notes: string[] };
 
 const LARGEST = 512 * 2 ** 20; // bytes of a file; a browser would not take its text
+
+const BINARY = /^(SQLite format 3|PAR1)/; // Nsight's export and tables as Parquet
 
 export async function readFile(file: File): Promise<Given> {
   if (file.size > LARGEST) throw new Error(t("{name} is larger than this page can read.", { name: file.name }));
@@ -20,6 +22,7 @@ export async function readFile(file: File): Promise<Given> {
   const wide = { "255,254": "utf-16le", "254,255": "utf-16be" }[head.join(",")]; // a spreadsheet's "Unicode text"
   let text: string;
   try {
+    if (BINARY.test(await file.slice(0, 16).text())) return { name: file.name, text: "", base64: await base64Of(file) };
     text = packed
       ? await new Response(file.stream().pipeThrough(new DecompressionStream("gzip"))).text()
       : wide
@@ -32,8 +35,21 @@ export async function readFile(file: File): Promise<Given> {
   return { name: file.name, text };
 }
 
+const base64Of = (file: File) =>
+  new Promise<string>((done, fail) => {
+    const reader = new FileReader();
+    reader.addEventListener("load", () => done(String(reader.result).replace(/^[^,]*,/, "")));
+    reader.addEventListener("error", fail);
+    reader.readAsDataURL(file);
+  });
+
 /** Whether all of it is traces. */
 export const areTraces = (given: Given[]) => given.length > 0 && given.every(({ text }) => looksLikeTrace(text));
+
+/** Whether a file is a table of measured ops, or an export that holds them. */
+export const isTable = ({ text, base64 }: Given) =>
+  base64 !== undefined ||
+  (/^[^\n]*\bstart|^[^\n]*\bbegin/i.test(text.trimStart()) && /^[^\n]*,/.test(text.trimStart()));
 
 /** Whether a text is a command or a script with a training framework's flags, overrides or arguments. */
 export const isConfiguration = (text: string) =>
@@ -53,7 +69,8 @@ export async function askOrder(given: Given[]): Promise<ImportedOrder> {
 
 /** The files as the server reads them: of large traces only what may be an op. */
 export const filesOf = (given: Given[], own: boolean) =>
-  given.map(({ name, text }) => {
+  given.map(({ name, text, base64 }) => {
+    if (base64 !== undefined) return { name, base64 };
     if (!looksLikeTrace(text)) return { name, text };
     try {
       return { name, text: JSON.stringify(slim(JSON.parse(text), own)) };

@@ -24,7 +24,7 @@ export const DIAGNOSIS_MESSAGES: Record<string, string> = {
   "schedule.found_worker_rank": "rank {rank} 在它的每个阶段上的用时都是其他 rank 的 {ratio} 倍。",
   "schedule.not_a_megatron_dump": "{file} 的文件名不是 event_times_PP..._pp_rank_...，看不出是哪个 rank 的时间",
   "schedule.not_an_nsight_export":
-    "{file} 不是带 NVTX 区间的 Nsight Systems SQLite 导出：{problem}；请用 --trace=nvtx 记录，用 --type sqlite 导出",
+    "不是带 NVTX 区间的 Nsight Systems SQLite 导出：{file}（{problem}）；请用 --trace=nvtx 记录，用 --type sqlite 导出",
   "schedule.parquet_needs_pyarrow": "{file} 是 Parquet，需要 pyarrow：请运行 pip install pyarrow，或把表格存为 CSV",
   "schedule.recording_cut": "只读取前 {most} 个训练步和副本",
   "schedule.recording_has_no_such_place": "没有完整的 {name} {value}；有 {there}",

@@ -22,7 +22,7 @@ export const RUNS_MESSAGES = {
   "runs.bad_progress": "runner 发来的进度无法读取",
   "runs.bad_rows": "runner 发来的 {kind} 不是每行 {width} 个整数",
   "runs.cluster_runner_ended": "runner {how}；正在启动新的 runner。",
-  "runs.diagnosed_files": "files 是对象的列表，每个对象有文件的 name 和 text",
+  "runs.diagnosed_files": "files 是对象的列表，每个对象有文件的 name 与 text，或 base64",
   "runs.csv_text": "csv 是 torch 的 CSV 文本：每个 rank 一行，例如 0F0,0F1,0B0,0B1",
   "runs.database_closed": "{path} 未打开",
   "runs.database_unusable": "{path} 无法使用：{error}",

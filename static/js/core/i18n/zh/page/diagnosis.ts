@@ -2,7 +2,7 @@
 export const DIAGNOSIS: Record<string, string> = {
   Diagnosis: "诊断",
   "Why is it slow?": "为什么慢？",
-  "a table of measured ops": "实测 op 的表格",
+  "measured ops": "实测的 op",
   "Why is my step slow?": "我的训练步为什么慢？",
   ["Open the traces of a real step: of torch's profiler, one file for each rank, a production timeline, " +
   "Megatron's timers, OpenTelemetry spans, or a table with rank, kind, micro-batch, start and end. What it " +
