@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
@@ -222,6 +222,7 @@ def diagnose(
     replica: int | None = None,
     names: str | None = None,
     unit: str | None = None,
+    layers: str | int | Sequence[int] | None = None,
 ) -> Diagnosis:
     """Say why the measured step in some files takes as long as it does, and what each repair would save.
 
@@ -232,10 +233,13 @@ def diagnose(
         replica: Only this data-parallel replica; otherwise all.
         names: A pattern for the names of ops, where they are not as "2F0", "PP:2F0" or "Forward 0".
         unit: Unit of the times: us, ns, ms or s; us in a trace and ms in a table if None.
+        layers: The layers of a stage, or of each, or Megatron's layout of them; then ``as_dict()["layers"]`` says how
+            to move them.
 
     Raises:
         OrderError: The files hold no whole step.
         RequestError: A file is no text.
         SpecError: There is no such step or replica, or the pattern is illegal.
     """
-    return Diagnosis(diagnosis.diagnose(recording_of([Path(each) for each in paths], names, unit), step, replica))
+    recording = recording_of([Path(each) for each in paths], names, unit)
+    return Diagnosis(diagnosis.diagnose(recording, step, replica, layers))

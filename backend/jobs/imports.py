@@ -93,12 +93,12 @@ def run_of_trace(most: int, owner: str, body: bytearray) -> tuple[Run, list[Mess
 
 
 def diagnosis_of(most: int, body: bytearray) -> dict[str, Any]:
-    """Return the diagnosis of {"files": [{"name", "text"}], "names"?, "unit"?, "step"?, "replica"?}, with the query of
-    the page that shows its order at the measured costs; the body as that of ``run_of_trace``. A file that is no text
-    has ``base64`` in place of ``text``.
+    """Return the diagnosis of {"files": [{"name", "text"}], "names"?, "unit"?, "step"?, "replica"?, "layers"?}, with
+    the query of the page that shows its order at the measured costs; the body as that of ``run_of_trace``. A file that
+    is no text has ``base64`` in place of ``text``.
     """
     text = bytearray(_inflated(body, most))
-    asked = only(parse_object(text), ("files", "names", "unit", "step", "replica"), AN_IMPORT)
+    asked = only(parse_object(text), ("files", "names", "unit", "step", "replica", "layers"), AN_IMPORT)
     text.clear()
     files, names, unit = asked.get("files"), asked.get("names"), asked.get("unit")
     contents = [_content(each) for each in files] if isinstance(files, list) else []
@@ -112,6 +112,7 @@ def diagnosis_of(most: int, body: bytearray) -> dict[str, Any]:
         unit = choice("unit", unit, tuple(UNITS))
     step, replica = (None if asked.get(key) is None else integer(key, asked[key], 0, MOST_STEP)
                      for key in ("step", "replica"))  # fmt: skip
+    layers = None if asked.get("layers") is None else str(asked["layers"])
     with tempfile.TemporaryDirectory() as folder:
         paths = []
         for number, (file, content) in enumerate(zip(files, contents, strict=True)):
@@ -120,7 +121,7 @@ def diagnosis_of(most: int, body: bytearray) -> dict[str, Any]:
             paths[-1].parent.mkdir()
             paths[-1].write_bytes(content or b"")
         try:
-            found = diagnose(recording_of(paths, names, unit), step, replica)
+            found = diagnose(recording_of(paths, names, unit), step, replica, layers)
         except OrderError as error:
             raise RequestError("files", error.op, error.message) from None
     return found.as_dict() | {"query": query_of(found.spec)}

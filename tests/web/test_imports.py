@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import json
 from pathlib import Path
@@ -328,6 +329,10 @@ def test_a_diagnosis_of_files_says_why_and_gives_the_page_its_schedule(client: F
     assert found["query"].startswith("p=3&m=6")
     dump = [{"name": path.name, "text": path.read_text()} for path in WRITERS["table"](recorded, tmp_path)]
     assert client.post("/api/diagnose", json={"files": dump, "step": 1}).get_json()["measured"]["steps"] == 1
+    packed = [{"name": each["name"], "base64": base64.b64encode(each["text"].encode()).decode()} for each in dump]
+    moved = client.post("/api/diagnose", json={"files": packed, "layers": "8"}).get_json()["layers"]
+    assert moved["before"] == [8, 8, 8]
+    assert moved["after"][1] < 8
     for wrong, field in (
         ({"files": []}, "files"),
         ({"files": [{"name": "x"}]}, "files"),
@@ -336,5 +341,7 @@ def test_a_diagnosis_of_files_says_why_and_gives_the_page_its_schedule(client: F
         ({"files": dump, "unit": "hours"}, "unit"),
         ({"files": dump, "names": "("}, "names"),
         ({"files": dump, "more": 1}, "more"),
+        ({"files": dump, "layers": "8,8"}, "layers"),
+        ({"files": [{"name": "x", "base64": "%"}]}, "files"),
     ):
         assert error_of(client.post("/api/diagnose", json=wrong))["field"] == field, wrong

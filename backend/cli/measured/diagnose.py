@@ -27,9 +27,17 @@ from backend.schedule.interop.traces.names import reader
 @click.option("--names", metavar="PATTERN", help="how a trace names its ops: a regular expression with the groups "
               "(?P<kind>...) and, where the names have them, (?P<stage>...) and (?P<micro>...)")  # fmt: skip
 @click.option("--unit", type=click.Choice(tuple(UNITS)), help="unit of the times; us in a trace, ms in a table")
+@click.option("--layers", metavar="N[,N...]", help="the layers of a stage, or of each with commas, or as Megatron's "
+              "layout: also say how to move them")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="everything, as one line of JSON")
 def diagnose_command(
-    files: tuple[Path, ...], step: int | None, replica: int | None, names: str | None, unit: str | None, as_json: bool
+    files: tuple[Path, ...],
+    step: int | None,
+    replica: int | None,
+    names: str | None,
+    unit: str | None,
+    layers: str | None,
+    as_json: bool,
 ) -> None:
     """Say why the measured step in FILES takes as long as it does, and what each repair would save.
 
@@ -41,7 +49,7 @@ def diagnose_command(
     except SpecError as error:
         raise click.BadParameter(str(error.message), param_hint="--names") from None
     try:
-        found = diagnose(recording_of(files, names, unit), step, replica)
+        found = diagnose(recording_of(files, names, unit), step, replica, layers)
     except SpecError as error:
         raise click.BadParameter(str(error.message), param_hint=f"--{error.field}") from None
     except RequestError as error:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from backend.schedule.diagnosis.findings import Finding, findings, verdict
 from backend.schedule.diagnosis.idle_causes import Idle, idle_causes
 from backend.schedule.diagnosis.instances import Instances, instances
+from backend.schedule.diagnosis.layers import MovedLayers, layers_of, moved_layers
 from backend.schedule.diagnosis.step_model import StepModel, step_model
 from backend.schedule.diagnosis.what_if import Steps, by_step, costs, repairs, slowdowns
 from backend.schedule.errors import Message, SpecError, message
@@ -45,6 +47,7 @@ class Diagnosis:
     spec: Spec
     recognised: dict[str, Any]
     notes: tuple[str, ...]
+    moved: MovedLayers | None = None
 
     @property
     def model(self) -> StepModel:
@@ -87,12 +90,23 @@ class Diagnosis:
             "idle": self.idle.as_dict(),
             "timeline": self._timeline(),
             "what_if": self.what_if,
+            "layers": None if self.moved is None else self.moved.as_dict() | {"spec": self._with_moved().to_json()},
             "findings": [each.as_dict() for each in self.findings],
             "verdict": self.verdict,
             "stages": _stages(self.instances, self.model),
             "spec": self.spec.to_json(),
             "notes": list(self.notes),
         }
+
+    def _with_moved(self) -> Spec:
+        """Return the spec with the costs of each stage after the layers have moved."""
+        assert self.moved is not None
+        costs, factor = self.spec.costs, self.moved.factor
+        forward, gradient, weights = (
+            tuple(float(f"{each:.{DIGITS}g}") for each in np.asarray(own) * factor)
+            for own in (costs.F, costs.I, costs.W)
+        )
+        return self.spec.with_(costs=replace(costs, F=forward, I=gradient, W=weights))
 
     def _timeline(self) -> dict[str, Any]:
         """Return the waits of the step of median length by cause, as JSON."""
@@ -104,9 +118,15 @@ class Diagnosis:
         return {"step": step, "replica": replica, "end": float(self.instances.span[self.idle.at]), "waits": waits}
 
 
-def diagnose(recording: Recording, step: int | None = None, replica: int | None = None) -> Diagnosis:
-    """Diagnose a recording, or one step or one replica of it. Raises OrderError where there is no whole step, SpecError
-    for a step or a replica that is not there.
+def diagnose(
+    recording: Recording,
+    step: int | None = None,
+    replica: int | None = None,
+    layers: str | int | Sequence[int] | None = None,
+) -> Diagnosis:
+    """Diagnose a recording, or one step or one replica of it; with its ``layers`` as ``layers_of`` takes them, also how
+    to move them. Raises OrderError where there is no whole step, SpecError for a step, a replica or layers that are not
+    there.
     """
     found, notes = instances(recording)
     found = _chosen(found, step, replica)
@@ -126,7 +146,8 @@ def diagnose(recording: Recording, step: int | None = None, replica: int | None 
     slow = slowdowns(steps, now)
     causes = findings(steps, saved, costs(steps), recording)
     said = recording.notes + notes
-    return Diagnosis(recording, found, steps, idle, saved, slow, causes, spec, recognised, said)
+    moved = None if layers is None else moved_layers(steps, layers_of(layers, found.order.placement.stages), now)
+    return Diagnosis(recording, found, steps, idle, saved, slow, causes, spec, recognised, said, moved)
 
 
 def _chosen(found: Instances, step: int | None, replica: int | None) -> Instances:

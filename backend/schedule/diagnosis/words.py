@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from backend.schedule.diagnosis.diagnosis import Diagnosis
 from backend.schedule.diagnosis.idle_causes import CAUSES, Idle
+from backend.schedule.diagnosis.layers import MovedLayers
 
 LEAST_SAVED = 0.0005  # a share that is shown as 0.0 %
 LEAST_IDLE = 0.005  # of the step, on some rank
@@ -36,6 +37,8 @@ def lines_of(found: Diagnosis) -> Sequence[str]:
         for name, share in sorted(shape["what_if"].items(), key=lambda each: -each[1])
         if abs(share) >= LEAST_SAVED
     ]
+    if found.moved is not None:
+        lines += ["", *_moved(found.moved)]
     lines += ["", "ms of each rank, by cause:", *_table(found.idle)]
     if measured["beside"]:
         lines += ["", "beside the ops, ms of a rank in a step:"]
@@ -60,6 +63,14 @@ CAUSE_TITLES = {
     "unexplained": "unexplained",
     "all": "all together",
 }
+
+
+def _moved(moved: MovedLayers) -> list[str]:
+    before, after = (",".join(map(str, each)) for each in (moved.before, moved.after))
+    if moved.saves <= 0.0:
+        return [f"layers {before}: no other split is found that is faster"]
+    lines = [f"layers {after} in place of {before} save {moved.saves:.1%} of the step; memory is not looked at"]
+    return lines + ([] if moved.layout is None else [f"  --pipeline-model-parallel-layout '{moved.layout}'"])
 
 
 def _table(idle: Idle) -> list[str]:

@@ -27,7 +27,7 @@ def bring(page: Page, folder: Path, form: str, *faults: Fault, **sizes: int) -> 
 
 
 def test_traces_are_diagnosed_and_a_finding_leads_to_its_op_on_the_timeline(open_page: Open, tmp_path: Path) -> None:
-    page = open_page("?family=gpipe&p=2&m=3", width=1440, height=900)
+    page = open_page("?family=gpipe&p=2&m=3", width=1440, height=900, forgive=REFUSED)
     page.click("#tab-diagnosis")
     expect(page.locator(".diagnosis")).to_contain_text("Why is my step slow?")
     page.locator(".diagnosis").get_by_role("button", name="Open a trace …").click()
@@ -47,6 +47,14 @@ def test_traces_are_diagnosed_and_a_finding_leads_to_its_op_on_the_timeline(open
     assert page.locator(".diagnosis-track .dim").count() > 0
     page.locator(".diagnosis-key button[data-cause=imbalance]").click()
     expect(page.locator(".diagnosis-picked")).to_have_text("")
+    page.get_by_text("Move layers between stages").click()
+    page.fill("#diagnosis-layers", "8,8")
+    page.keyboard.press("Enter")
+    expect(page.locator(".diagnosis .problem")).to_contain_text("each of the 4 stages")
+    page.fill("#diagnosis-layers", "8")
+    page.keyboard.press("Enter")
+    expect(page.locator(".diagnosis-layers")).to_contain_text("in place of 8 save")
+    expect(page.locator(".diagnosis-layers code")).to_contain_text("--pipeline-model-parallel-layout 'Et*")
     page.get_by_text("As a table, in ms").click()
     expect(page.locator(".diagnosis table.data")).to_contain_text("fill and drain")
     assert violations(page, "#panel-diagnosis") == []

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from backend.schedule.diagnosis.diagnosis import Diagnosis, diagnose
+from backend.schedule.diagnosis.layers import layers_of
 from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
 from backend.schedule.simulation.simulate import simulate
@@ -96,6 +97,37 @@ def test_the_step_that_is_put_on_the_timeline_has_the_sizes_of_its_micro_batches
     step = simulate(registry.order(long.spec), long.spec.timing, long.spec.v).end.max()
     assert step == pytest.approx(float(np.median(long.instances.span)), rel=0.05)
     assert diagnose(recording(SCHEDULES["1f1b"], [])).spec.sizes is None
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_layers_are_moved_from_the_heavy_stage_as_far_as_the_simulated_step_gets_shorter(name: str) -> None:
+    spec = SCHEDULES[name]
+    stages = spec.p * spec.v
+    found = diagnose(recording(spec, [UNEVEN], noise=0.0), layers=8)
+    moved = found.moved
+    assert moved is not None
+    assert sum(moved.after) == 8 * stages
+    assert moved.after[1] < 8
+    assert moved.saves > 0.0
+    shape = found.as_dict()["layers"]
+    then = registry.validate(Spec.from_json(shape["spec"]))  # its step is as much shorter as was said
+    steps = [simulate(registry.order(each), each.timing, each.v).end.max() for each in (found.spec, then)]
+    assert 1.0 - steps[1] / steps[0] == pytest.approx(moved.saves, abs=0.02)
+    assert (shape["layout"] is not None) == (name in ("gpipe", "1f1b", "interleaved"))
+    even = diagnose(recording(spec, noise=0.0), layers=8).moved
+    assert even is not None
+    assert (even.saves == 0.0) == (even.after == even.before)
+    if spec.v == 1:  # with several chunks a device a step may be shorter where the first or the last stages are lighter
+        assert even.saves == 0.0
+
+
+def test_layers_are_a_number_a_list_or_a_layout_and_others_are_refused() -> None:
+    assert layers_of(8, 3) == layers_of("8", 3) == layers_of("8, 8,8", 3) == layers_of("Et*8|t*8|t*8L", 3) == (8, 8, 8)
+    assert layers_of([7, 8, 1], 3) == (7, 8, 1)
+    for wrong in ("8,8", "0", "x", "", "-1,2,3", "9" * 5000, "1,2,", "Et|tL", [1, 2], [True, 1, 2], 5000):
+        with pytest.raises(SpecError) as caught:
+            layers_of(wrong, 3)
+        assert caught.value.field == "layers", wrong
 
 
 def test_the_waits_of_a_step_have_their_causes_where_they_are() -> None:

@@ -25,19 +25,26 @@ export type Diagnosis = {
   by_worker: { replica: number; rank: number; slowdown: number }[];
   idle: ({ rank: number; work: number } & Record<string, number>)[];
   timeline: { step: number; replica: number; end: number; waits: Wait[] }; // of the step of median length
+  layers: { before: number[]; after: number[]; saves: number; layout: string | null; spec: Spec } | null;
   what_if: Record<string, number>;
   findings: Finding[];
   verdict: Text[];
   spec: Spec;
   notes: Text[];
 };
-/** Files as they are sent, and how a trace names its ops. */
-type Asked = { files: { name: string; text?: string; base64?: string }[]; names?: string; unit?: string };
+/** Files as they are sent, how a trace names its ops, and the layers of its stages. */
+type Asked = {
+  files: { name: string; text?: string; base64?: string }[];
+  names?: string;
+  unit?: string;
+  layers?: string;
+};
 
 export class Diagnoses {
   current: { found: Diagnosis; names: string[] } | null = null;
 
   #listeners: (() => void)[] = [];
+  #asked: Asked | null = null;
 
   onChange(listener: () => void) {
     this.#listeners.push(listener);
@@ -45,7 +52,13 @@ export class Diagnoses {
 
   async ask(asked: Asked) {
     const found: Diagnosis = await postJson("/api/diagnose", asked);
+    this.#asked = asked;
     this.current = { found, names: asked.files.map(({ name }) => name) };
     for (const listener of this.#listeners) listener();
+  }
+
+  /** Ask once more, with the layers of a stage, or of each with commas. */
+  async split(layers: string) {
+    if (this.#asked) await this.ask({ ...this.#asked, layers });
   }
 }

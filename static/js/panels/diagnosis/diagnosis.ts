@@ -1,6 +1,7 @@
 // The diagnosis tab: why a measured step takes as long as it does, what each repair would save, and where.
 import { besideTable, partsTable, stackedBars, workerGrid } from "./chart.ts";
 import { findingsList } from "./findings.ts";
+import { layersForm } from "./layers.ts";
 import { createWaits } from "./waits.ts";
 import { getAnswer, whyFailed } from "../../data/api.ts";
 import { h, replace, sentence, setText, show as setShown } from "../../ui/dom.ts";
@@ -42,6 +43,7 @@ export function createDiagnosis({ store, diagnoses, openImport, lanes }: Parts) 
       h("div.diagnosis-columns", findingsList(found, { show, pick: waits.pick }), stackedBars(found, waits.pick)),
       waits.figure,
       workerGrid(found) ?? "",
+      found.idle.length > 1 ? layersForm(found, split, (spec) => put({ spec })) : "",
       partsTable(found),
       besideTable(found) ?? "",
       ...found.notes.map((note) => h("p.footnote.hint", { text: sentence(tr(note)) })),
@@ -75,8 +77,18 @@ export function createDiagnosis({ store, diagnoses, openImport, lanes }: Parts) 
     }
   }
 
+  /** Ask how to move layers. */
+  async function split(layers: string) {
+    setShown(problem, false);
+    try {
+      await diagnoses.split(layers);
+    } catch (failure) {
+      tell(failure);
+    }
+  }
+
   /** Show the order at the measured costs, in ms. more: what else changes of the view, and of the spec. */
-  function put({ spec }: Diagnosis, view: Partial<State["view"]> = {}, more: Partial<Spec> = {}) {
+  function put({ spec }: { spec: Spec }, view: Partial<State["view"]> = {}, more: Partial<Spec> = {}) {
     const state = store.get();
     const placed = putAt(state, 0, { ...spec, ...more });
     store.set({ ...state, ...placed, preset: null, origin: undefined, view: { ...state.view, ...view } }, "push");

@@ -22,6 +22,7 @@ export const DIAGNOSIS_MESSAGES: Record<string, string> = {
   "schedule.found_transfer": "一条消息要 {hop} ms，是平常一个 op 的 {share}，rank 要等它。",
   "schedule.found_worker": "副本 {replica} 的 rank {rank} 的用时是其他副本中该 rank 的 {ratio} 倍。",
   "schedule.found_worker_rank": "rank {rank} 在它的每个阶段上的用时都是其他 rank 的 {ratio} 倍。",
+  "schedule.measured_layers": "layers 必须是每个阶段的层数，或以逗号分隔的 {stages} 个阶段各自的层数，至多 {most}",
   "schedule.not_a_megatron_dump": "{file} 的文件名不是 event_times_PP..._pp_rank_...，看不出是哪个 rank 的时间",
   "schedule.not_an_nsight_export":
     "不是带 NVTX 区间的 Nsight Systems SQLite 导出：{file}（{problem}）；请用 --trace=nvtx 记录，用 --type sqlite 导出",

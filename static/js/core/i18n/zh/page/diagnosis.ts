@@ -50,6 +50,14 @@ export const DIAGNOSIS: Record<string, string> = {
   unexplained: "未解释",
   "all together": "全部一起",
 
+  "Move layers between stages": "在阶段之间移动层",
+  "Layers of a stage, or of each with commas, or Megatron's layout":
+    "每个阶段的层数，或以逗号分隔的各阶段层数，或 Megatron 的布局",
+  "Find a split": "寻找划分",
+  "No other split is found that is faster.": "没有找到更快的划分。",
+  "Layers {after} in place of {before} save {share} of the step. Memory is not looked at.":
+    "以层数 {after} 代替 {before} 可节省训练步的 {share}。未考虑内存。",
+  "Put the step with this split on the timeline": "把这样划分的训练步放到时间线上",
   "Show a cause alone": "只显示一个原因",
   "Show where": "显示位置",
   "Show the longest, before {op}": "显示最长的一处，在 {op} 之前",
