@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from backend.schedule.diagnosis.findings import Finding, findings, verdict
 from backend.schedule.diagnosis.idle_causes import Idle, idle_causes
-from backend.schedule.diagnosis.instances import Instances, instances
+from backend.schedule.diagnosis.instances import Instances, Place, instances
 from backend.schedule.diagnosis.layers import MovedLayers, layers_of, moved_layers
 from backend.schedule.diagnosis.step_model import StepModel, step_model
 from backend.schedule.diagnosis.what_if import Steps, by_step, costs, repairs, slowdowns
@@ -35,7 +35,9 @@ MOST_BESIDE = 20  # names that are told
 
 @dataclass(frozen=True, eq=False)
 class Diagnosis:
-    """A recording, its order with all times, the model of its step, and what follows from them."""
+    """A recording, its order with all times, the model of its step, and what follows from them; ``places`` are those of
+    all whole steps, also where one step or replica was chosen.
+    """
 
     recording: Recording
     instances: Instances
@@ -47,6 +49,7 @@ class Diagnosis:
     spec: Spec
     recognised: dict[str, Any]
     notes: tuple[str, ...]
+    places: tuple[Place, ...]
     moved: MovedLayers | None = None
 
     @property
@@ -75,6 +78,10 @@ class Diagnosis:
                 "beside": _beside(self.recording, self.instances),
                 "bubble": float(1.0 - self.idle.work.sum() / (self.idle.step * len(self.idle.work))),
                 "by_step": _spread(by_step(self.model, measured)),
+                "of": {
+                    "steps": sorted({step for step, _ in self.places}),
+                    "replicas": sorted({replica for _, replica in self.places}),
+                },
             },
             "replay": {
                 "makespan": float(simulated.mean()),
@@ -129,7 +136,7 @@ def diagnose(
     there.
     """
     found, notes = instances(recording)
-    found = _chosen(found, step, replica)
+    places, found = found.places, _chosen(found, step, replica)
     if len(found.places) > MOST_INSTANCES:
         keep = np.zeros(len(found.places), bool)
         keep[:MOST_INSTANCES] = True
@@ -147,7 +154,7 @@ def diagnose(
     causes = findings(steps, saved, costs(steps), recording)
     said = recording.notes + notes
     moved = None if layers is None else moved_layers(steps, layers_of(layers, found.order.placement.stages), now)
-    return Diagnosis(recording, found, steps, idle, saved, slow, causes, spec, recognised, said, moved)
+    return Diagnosis(recording, found, steps, idle, saved, slow, causes, spec, recognised, said, places, moved)
 
 
 def _chosen(found: Instances, step: int | None, replica: int | None) -> Instances:

@@ -19,6 +19,8 @@ export type Diagnosis = {
   };
   measured: Record<"steps" | "replicas" | "step" | "span" | "tail" | "bubble", number> & {
     beside: { name: string; time: number }[]; // what ranks do beside their ops
+    by_step: { least: number; most: number };
+    of: { steps: number[]; replicas: number[] }; // of which one may be chosen
   };
   replay: { ratio: number; lowest: number; highest: number };
   slowdown: { slowdown: number; M_S: number; M_W: number | null };
@@ -32,12 +34,14 @@ export type Diagnosis = {
   spec: Spec;
   notes: Text[];
 };
-/** Files as they are sent, how a trace names its ops, and the layers of its stages. */
+/** Files as they are sent, how a trace names its ops, the layers of its stages, and the step and replica chosen. */
 type Asked = {
   files: { name: string; text?: string; base64?: string }[];
   names?: string;
   unit?: string;
   layers?: string;
+  step?: number;
+  replica?: number;
 };
 
 export class Diagnoses {
@@ -57,8 +61,13 @@ export class Diagnoses {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Ask once more, with the layers of a stage, or of each with commas. */
-  async split(layers: string) {
-    if (this.#asked) await this.ask({ ...this.#asked, layers });
+  /** What was asked beside the files. */
+  get chosen(): Omit<Asked, "files"> {
+    return this.#asked ?? {};
+  }
+
+  /** Ask once more, with something else of it. */
+  async again(change: Partial<Asked>) {
+    if (this.#asked) await this.ask({ ...this.#asked, ...change });
   }
 }

@@ -91,8 +91,11 @@ export function besideTable({ measured: { beside } }: Diagnosis) {
   );
 }
 
-/** Of several replicas: one hot cell is a slow worker, a hot row uneven stages, a random pattern micro-batches. */
-export function workerGrid({ by_worker: workers }: Diagnosis) {
+/**
+ * Of several replicas: one hot cell is a slow worker, a hot row uneven stages, a random pattern micro-batches. choose:
+ * is told the replica of the cell that is clicked.
+ */
+export function workerGrid({ by_worker: workers }: Diagnosis, choose: (replica: number) => void) {
   if (!workers.length || workers.length > MOST_WORKERS) return null;
   const ranks = [...new Set(workers.map(({ rank }) => rank))];
   const replicas = [...new Set(workers.map(({ replica }) => replica))];
@@ -101,6 +104,7 @@ export function workerGrid({ by_worker: workers }: Diagnosis) {
     const slow = workers.find((each) => each.rank === rank && each.replica === replica)?.slowdown ?? 1;
     const cell = h("td", {
       title: t("rank {rank} of replica {replica} alone: {slow} times", { rank, replica, slow: short(slow) }),
+      onclick: () => choose(replica),
     });
     cell.style.setProperty("--heat", `${Math.round((100 * Math.max(0, slow - 1)) / most)}%`);
     return cell;

@@ -1,12 +1,12 @@
 // The diagnosis tab: why a measured step takes as long as it does, what each repair would save, and where.
-import { besideTable, partsTable, stackedBars, workerGrid } from "./chart.ts";
+import { besideTable, partsTable, short, stackedBars, workerGrid } from "./chart.ts";
 import { findingsList } from "./findings.ts";
 import { layersForm } from "./layers.ts";
 import { createWaits } from "./waits.ts";
 import { getAnswer, whyFailed } from "../../data/api.ts";
-import { h, replace, sentence, setText, show as setShown } from "../../ui/dom.ts";
+import { h, keepFocus, replace, sentence, setText, show as setShown } from "../../ui/dom.ts";
 import { t, tr } from "../../core/i18n/language.ts";
-import { formatNumber, formatPercent } from "../../core/i18n/numbers.ts";
+import { formatPercent } from "../../core/i18n/numbers.ts";
 import { LETTERS, KIND_PAIR, chunkOf, globalMicro, kindOf, micros } from "../../core/schedule/ops.ts";
 import { putAt } from "../../core/state/schedules.ts";
 import type { Diagnoses, Diagnosis } from "../../data/runs/diagnosis.ts";
@@ -16,6 +16,8 @@ import type { Lane } from "../../data/lanes.ts";
 import type { Store } from "../../data/store.ts";
 
 type Parts = { store: Store; diagnoses: Diagnoses; openImport: () => void; lanes: () => Lane[] };
+
+type Chosen = { step?: number; replica?: number };
 
 const MOST_OPS = 50_000; // of the screen that are sent
 const HEADINGS = "rank,stage,kind,micro,start,end";
@@ -39,11 +41,18 @@ export function createDiagnosis({ store, diagnoses, openImport, lanes }: Parts) 
         "header",
         ...found.verdict.map((text, at) => h(at ? "p" : "h2", { text: tr(text) })),
         h("p.muted", { text: factsOf(found, names) }),
+        choices(found, diagnoses.chosen, again),
       ),
       h("div.diagnosis-columns", findingsList(found, { show, pick: waits.pick }), stackedBars(found, waits.pick)),
       waits.figure,
-      workerGrid(found) ?? "",
-      found.idle.length > 1 ? layersForm(found, split, (spec) => put({ spec })) : "",
+      workerGrid(found, (replica) => again({ replica })) ?? "",
+      found.idle.length > 1
+        ? layersForm(
+            found,
+            (layers) => again({ layers }),
+            (spec) => put({ spec }),
+          )
+        : "",
       partsTable(found),
       besideTable(found) ?? "",
       ...found.notes.map((note) => h("p.footnote.hint", { text: sentence(tr(note)) })),
@@ -77,11 +86,11 @@ export function createDiagnosis({ store, diagnoses, openImport, lanes }: Parts) 
     }
   }
 
-  /** Ask how to move layers. */
-  async function split(layers: string) {
+  /** Ask again of the same files, with layers to move, or one step or replica. */
+  async function again(change: Parameters<Diagnoses["again"]>[0]) {
     setShown(problem, false);
     try {
-      await diagnoses.split(layers);
+      await diagnoses.again(change);
     } catch (failure) {
       tell(failure);
     }
@@ -100,6 +109,7 @@ export function createDiagnosis({ store, diagnoses, openImport, lanes }: Parts) 
     const searched = { [spec.p]: "zb-auto", [2 * spec.p]: "v-auto" }[spec.p * spec.v];
     const next: [string, () => void][] = [
       [t("Compare schedules at these costs"), () => put(found, { tab: "compare" })],
+      [t("Plan this training"), () => put(found, { tab: "plan" })],
     ];
     if (searched && recognised.family)
       next.push([t("Search an order at these costs"), () => put(found, {}, { family: searched, group: null })]);
@@ -124,7 +134,7 @@ export function createDiagnosis({ store, diagnoses, openImport, lanes }: Parts) 
     setShown(problem, true);
   }
 
-  diagnoses.onChange(draw);
+  diagnoses.onChange(() => keepFocus(node, draw));
   return { panel: h("div", node), show: draw };
 }
 
@@ -138,6 +148,30 @@ const empty = () => [
     ),
   }),
 ];
+
+/** Which of the measured steps and replicas are diagnosed: all, or one. again: asks for others. */
+function choices({ measured: { of } }: Diagnosis, chosen: Chosen, again: (change: Chosen) => void) {
+  const choice = (key: keyof Chosen, label: string, all: string, numbers: number[]) => {
+    if (numbers.length < 2) return "";
+    const value = chosen[key];
+    const options = numbers.map((number) =>
+      h("option", { value: String(number), text: String(number), selected: number === value }),
+    );
+    const change = () => again({ [key]: select.value ? Number(select.value) : undefined });
+    const select = h(
+      `select#diagnosis-${key}`,
+      { onchange: change },
+      h("option", { value: "", text: all }),
+      ...options,
+    );
+    return h("label", label, " ", select);
+  };
+  return h(
+    "div.row.diagnosis-which",
+    choice("step", t("Steps"), t("all"), of.steps),
+    choice("replica", t("Replicas"), t("all"), of.replicas),
+  );
+}
 
 function factsOf({ source, recognised, measured, replay }: Diagnosis, names: string[]) {
   const { p, m, v, nearest, title } = recognised;
@@ -156,7 +190,13 @@ function factsOf({ source, recognised, measured, replay }: Diagnosis, names: str
     tr(source),
     `${order}, p ${p}, m ${m}, v ${v}`,
     t("{steps} steps of {replicas} replicas", { steps: measured.steps, replicas: measured.replicas }),
-    t("step {ms} ms", { ms: formatNumber(Number(measured.step.toPrecision(4))) }),
+    measured.steps > 1
+      ? t("step {ms} ms, from {least} to {most}", {
+          ms: short(measured.step),
+          least: short(measured.by_step.least),
+          most: short(measured.by_step.most),
+        })
+      : t("step {ms} ms", { ms: short(measured.step) }),
     t("bubble {share}", { share: formatPercent(measured.bubble) }),
     t("replayed op by op: {share} of the measured time", { share: formatPercent(replay.ratio) }),
   ];

@@ -50,6 +50,10 @@ export const DIAGNOSIS: Record<string, string> = {
   unexplained: "未解释",
   "all together": "全部一起",
 
+  Steps: "训练步",
+  Replicas: "副本",
+  "step {ms} ms, from {least} to {most}": "训练步 {ms} ms，从 {least} 到 {most}",
+  "Plan this training": "规划这个训练",
   "Move layers between stages": "在阶段之间移动层",
   "Layers of a stage, or of each with commas, or Megatron's layout":
     "每个阶段的层数，或以逗号分隔的各阶段层数，或 Megatron 的布局",
