@@ -44,6 +44,7 @@ const PROGRAM: Record<string, string[]> = {
   "app/shortcuts.ts": ["Page ", "Enter", "Esc", "Shift ", "Ctrl "],
   "app/build_view.ts": ["Enter", "Backspace", "Ctrl "],
   "core/state/plan_limits.ts": ["--set "], // a command
+  "panels/diagnosis/layers.ts": ["--pipeline-model-parallel-layout "], // a flag
   "core/workbench/legality.ts": ["rank {rank} "], // sentences of the server, translated by their codes
   "panels/workbench/board.ts": ["translate(", "11px "],
   "timeline/explain/area_panel.ts": ["translate("],
