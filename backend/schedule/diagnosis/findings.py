@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from backend.schedule.diagnosis.idle_causes import Idle
 from backend.schedule.diagnosis.step_model import StepModel, stage_work
@@ -15,6 +16,7 @@ from backend.schedule.errors import Message, message
 from backend.schedule.interop.traces.recording import Recording
 from backend.schedule.order.op_columns import op_columns
 
+Floats = npt.NDArray[np.float64]
 LEAST = 0.02  # of a step: what saves less is not found
 LEAST_ALONE = 0.03  # of the repaired step, where other causes hide it
 FOLLOWS = 0.8
@@ -113,61 +115,62 @@ def _imbalance(model: StepModel) -> Described:
     return text, repair, {"stage": slow, "rank": int(rank[stage == slow][0]), "ratio": ratio}
 
 
+def _most(model: StepModel, values: Floats) -> tuple[tuple[int, ...], dict[str, Any]]:
+    """Return the index of the largest of the values (I, N, ...), and its place: op, rank, step and replica."""
+    index = tuple(int(each) for each in np.unravel_index(int(values.argmax()), values.shape))
+    at, op = index[:2]
+    rank = int(model.rank[op])
+    order, (step, replica) = model.of.order, model.of.places[at]
+    name = order.row(rank)[op - int(order.offsets[rank])].text()
+    return index, {"op": name, "rank": rank, "step": step, "replica": replica}
+
+
 def _worker(model: StepModel) -> Described:
-    slow = model.worker.mean(axis=1) if len(set(model.of.replicas.tolist())) == 1 else None
-    at, op = (int(each) for each in np.unravel_index(int(model.worker.argmax()), model.worker.shape))
-    ratio, rank = float(model.worker[at, op]), int(model.rank[op])
-    words: dict[str, Any] = {"rank": rank, "ratio": f"{ratio:.2g}"}
-    if slow is not None:
+    index, place = _most(model, model.worker)
+    ratio = float(model.worker[index])
+    words = {"rank": place["rank"], "replica": place["replica"], "ratio": f"{ratio:.2g}"}
+    repair = message("schedule.repair_worker", "Replacing or relieving it")
+    if len(set(model.of.replicas.tolist())) == 1:
+        del words["replica"]
         text = message(
             "schedule.found_worker_rank",
             "Rank {rank} takes {ratio} times as long as the others in each of its stages.",
             **words,
         )
-        place = {"rank": rank, "ratio": ratio}
-    else:
-        replica = model.of.places[at][1]
-        text = message(
-            "schedule.found_worker",
-            "Rank {rank} of replica {replica} takes {ratio} times as long as that rank elsewhere.",
-            replica=replica,
-            **words,
-        )
-        place = {"rank": rank, "replica": replica, "ratio": ratio}
-    return text, message("schedule.repair_worker", "Replacing or relieving it"), place
+        return text, repair, {"rank": place["rank"], "ratio": ratio}
+    text = message(
+        "schedule.found_worker",
+        "Rank {rank} of replica {replica} takes {ratio} times as long as that rank elsewhere.",
+        **words,
+    )
+    return text, repair, {"rank": place["rank"], "replica": place["replica"], "ratio": ratio}
 
 
 def _micro_batches(model: StepModel) -> Described:
-    micro = op_columns(model.of.order).micro
-    at, op = (int(each) for each in np.unravel_index(int(model.micro.argmax()), model.micro.shape))
-    ratio = float(model.micro[at, op])
-    step, replica = model.of.places[at]
+    index, place = _most(model, model.micro)
+    ratio, micro = float(model.micro[index]), int(op_columns(model.of.order).micro[index[1]])
     text = message(
         "schedule.found_micro_batches",
         "Micro-batches differ: the largest, {micro} in step {step}, takes {ratio} times the mean.",
-        micro=int(micro[op]),
-        step=step,
+        micro=micro,
+        step=place["step"],
         ratio=f"{ratio:.2g}",
     )
     repair = message("schedule.repair_micro_batches", "Making them alike")
-    return text, repair, {"micro": int(micro[op]), "step": step, "replica": replica, "ratio": ratio}
+    return text, repair, {"micro": micro, "step": place["step"], "replica": place["replica"], "ratio": ratio}
 
 
 def _jitter(model: StepModel) -> Described:
-    at, op = (int(each) for each in np.unravel_index(int(model.jitter.argmax()), model.jitter.shape))
-    step, replica = model.of.places[at]
-    rank = int(model.rank[op])
-    name = model.of.order.row(rank)[op - int(model.of.order.offsets[rank])].text()
-    over = float(model.jitter[at, op])
+    index, place = _most(model, model.jitter)
+    over = float(model.jitter[index])
     text = message(
         "schedule.found_jitter",
         "Ops of one kind vary from time to time, {op} in step {step} most: it takes {over} ms more than usual.",
-        op=name,
-        step=step,
+        op=place["op"],
+        step=place["step"],
         over=f"{over:.3g}",
     )
-    repair = message("schedule.repair_jitter", "Making them last alike")
-    return text, repair, {"op": name, "rank": rank, "step": step, "replica": replica, "over": over}
+    return text, message("schedule.repair_jitter", "Making them last alike"), place | {"over": over}
 
 
 def _transfer(model: StepModel) -> Described:
@@ -207,45 +210,37 @@ def _overhead(model: StepModel) -> Described:
 
 
 def _pause(model: StepModel) -> Described:
-    at, op = (int(each) for each in np.unravel_index(int(model.pause.argmax()), model.pause.shape))
-    step, replica = model.of.places[at]
-    rank = int(model.rank[op])
-    name = model.of.order.row(rank)[op - int(model.of.order.offsets[rank])].text()
+    index, place = _most(model, model.pause)
+    time = float(model.pause[index])
     text = message(
         "schedule.found_pause",
         "Rank {rank} pauses for {time} ms before {op} in step {step}, as for garbage collection.",
-        rank=rank,
-        time=f"{model.pause[at, op]:.3g}",
-        op=name,
-        step=step,
+        rank=place["rank"],
+        time=f"{time:.3g}",
+        op=place["op"],
+        step=place["step"],
     )
-    place = {"rank": rank, "op": name, "step": step, "replica": replica, "time": float(model.pause[at, op])}
-    return text, message("schedule.repair_pause", "Avoiding its pauses"), place
+    return text, message("schedule.repair_pause", "Avoiding its pauses"), place | {"time": time}
 
 
 def _head_of_line(model: StepModel) -> Described:
-    of, order, blocking = model.of, model.of.order, model.blocking
+    of, blocking = model.of, model.blocking
     assert blocking is not None
     made = np.where(of.made_by >= 0, of.end[:, of.made_by], -np.inf)
     free = np.concatenate((of.end[:, :1], of.end[:, :-1]), axis=1)[:, :, None]
-    front = blocking.behind(order)
-    waits = np.where(front >= 0, np.minimum(blocking.held(order, made), of.start[:, :, None] - free), 0.0)
-    at, op, half = (int(each) for each in np.unravel_index(int(waits.argmax()), waits.shape))
-    messages, behind = blocking.messages, int(front[op, half])
-    step, replica = of.places[at]
-    rank = int(model.rank[op])
-    name = order.row(rank)[op - int(order.offsets[rank])].text()
-    time = float(waits[at, op, half])
+    front = blocking.behind(of.order)
+    waits = np.where(front >= 0, np.minimum(blocking.held(of.order, made), of.start[:, :, None] - free), 0.0)
+    index, place = _most(model, waits)
+    messages, behind, time = blocking.messages, int(front[index[1:]]), float(waits[index])
     text = message(
         "schedule.found_head_of_line",
         "Messages hold up others: {op} waits {time} ms more for one that stands behind {behind} on rank {rank}.",
-        op=name,
+        op=place["op"],
         time=f"{time:.3g}",
-        behind=messages.text(behind, order.placement),
+        behind=messages.text(behind, of.order.placement),
         rank=int(messages.rank[behind]),
     )
-    place: dict[str, Any] = {"op": name, "rank": rank, "step": step, "replica": replica, "time": time}
-    place |= {"streams": messages.streams, "receives": blocking.receives}
+    place |= {"time": time, "streams": messages.streams, "receives": blocking.receives}
     repair = message("schedule.repair_head_of_line", "Posting receives in the order in which messages are ready")
     return text, repair, place
 
