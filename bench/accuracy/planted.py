@@ -2,12 +2,15 @@
 
     .venv/bin/python bench/accuracy/planted.py            # each alone, of five schedules, and pairs of two: 4 minutes
     .venv/bin/python bench/accuracy/planted.py 1f1b
+    .venv/bin/python bench/accuracy/planted.py --example static/examples/slow-step   # record the example of the page
 
 Real processes and messages (gloo); the ops are sleeps of 20 and 40 ms, so that what they take is known.
 """
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 import tempfile
 from itertools import combinations
@@ -43,6 +46,9 @@ FAULTS: dict[str, dict[str, Any]] = {
     "pause": {"pause": (0, 13, 1, 0.4)},
 }
 CONSEQUENCES = ("replicas", "tail")
+# The example: the last stage is heavy, and rank 1 pauses before its tenth op of the second step.
+EXAMPLE, SLOW = Spec("1f1b", 4, 8), {"stages": {3: 1.8}, "pause": (1, 9, 1, 0.5)}
+OP = re.compile(r"PP:\d+[FB]\d+$")
 
 
 def diagnosed(torchs: Pool, order: Order, planted: tuple[str, ...]) -> Diagnosis:
@@ -57,8 +63,30 @@ def diagnosed(torchs: Pool, order: Order, planted: tuple[str, ...]) -> Diagnosis
         return diagnose(recording_of(files))
 
 
+def record_example(folder: Path) -> None:
+    """Record the example, and write each rank's file without the events that are no ops."""
+    order = registry.order(registry.validate(EXAMPLE))
+    stages = tuple(tuple(order.placement.stages_of(rank)) for rank in range(order.p))
+    with pool() as torchs:
+        done = torchs.run(Job(torch_csv.dump(order), order.m, stages, 3, Faults(FORWARD, BACKWARD, **SLOW)))
+    folder.mkdir(parents=True, exist_ok=True)
+    for rank, each in enumerate(done):
+        ops = [event for event in json.loads(each.trace)["traceEvents"] if OP.match(str(event.get("name")))]
+        lines = [
+            json.dumps({key: event[key] for key in ("ph", "cat", "name", "ts", "dur")} | {"pid": rank, "tid": rank})
+            for event in ops
+        ]
+        about = json.dumps({"backend": "gloo", "rank": rank, "world_size": order.p})
+        events = ",\n".join(lines)
+        text = f'{{"schemaVersion": 1, "distributedInfo": {about}, "traceEvents": [\n{events}\n]}}\n'
+        Path(folder, f"rank{rank}.json").write_text(text)
+
+
 def main() -> None:
     """Print a row for each set of faults."""
+    if sys.argv[1:2] == ["--example"]:
+        record_example(Path(sys.argv[2]))
+        return
     names = sys.argv[1:] or list(SCHEDULES)
     right = wrong = 0
     print("schedule     planted                      found, with what its repair saves")

@@ -79,7 +79,7 @@ def moved_layers(steps: Steps, layers: tuple[int, ...], now: float) -> MovedLaye
     """Return the best split of the layers that is found; ``now`` in ms is the step as it is.
 
     Begins with the given split and with the one whose heaviest rank is lightest, and moves single layers between stages
-    as long as the step of median length gets shorter.
+    as long as a step without jitter and pauses gets shorter.
     """
     model = steps.model
     work = stage_work(model.of, model.stage)
@@ -87,9 +87,7 @@ def moved_layers(steps: Steps, layers: tuple[int, ...], now: float) -> MovedLaye
     has = count > 0
     layer = float(np.median(work[has] / count[has]))
     extra = np.maximum(work - count * layer, -0.9 * work)
-    at = int(np.argsort(model.of.span, kind="stable")[len(model.of.span) // 2])
-    one = _of_one(model, at)
-    search = _Search(one, work, extra, layer)
+    search = _Search(_usual(model), work, extra, layer)
     best = min((search.climb(layers), search.climb(search.lightest(layers))), key=search.time)
     factor = search.factor(best)
     saves = steps.saved_by(_scaled(model, factor), now)
@@ -158,15 +156,10 @@ def _scaled(model: StepModel, factor: Floats) -> StepModel:
     return replace(model, stage=model.stage * over_stages(model.of, factor))
 
 
-def _of_one(model: StepModel, at: int) -> StepModel:
-    """Return the model of one instance."""
+def _usual(model: StepModel) -> StepModel:
+    """Return the model of one step without what happened in some steps alone: jitter and pauses."""
     keep = np.zeros(len(model.of.places), bool)
-    keep[at] = True
-    return replace(
-        model,
-        of=model.of.only(keep),
-        worker=model.worker[keep],
-        micro=model.micro[keep],
-        jitter=model.jitter[keep],
-        pause=model.pause[keep],
-    )
+    keep[0] = True
+    worker, micro = (each.mean(axis=0, keepdims=True) for each in (model.worker, model.micro))
+    nothing = np.zeros_like(worker)
+    return replace(model, of=model.of.only(keep), worker=worker, micro=micro, jitter=nothing, pause=nothing)
