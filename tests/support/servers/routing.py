@@ -1,4 +1,7 @@
-"""Apps of one process share the code that werkzeug compiles for each route: four fifths of the time of making an app."""
+"""Apps of one process share the code that werkzeug compiles for each route.
+
+It is four fifths of the time of making an app.
+"""
 
 from __future__ import annotations
 
