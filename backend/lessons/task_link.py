@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from backend.lessons.values import FORMATS, mistake
 from backend.tasks.reference import Goal, reference
-from backend.tasks.task import LANGUAGES, RECOGNISED, tasks
+from backend.tasks.task import LANGUAGES, RECOGNISED, Task, tasks
 
 AT_MOST: Mapping[str, Mapping[str, str]] = {
     "makespan": {"en": "a step of at most {}", "zh": "训练步至多 {}"},
