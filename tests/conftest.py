@@ -14,6 +14,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from hypothesis import settings
+from werkzeug.routing import Rule
 
 from backend.compute.pool import Limits, Pool
 from backend.config import Config
@@ -23,6 +24,7 @@ from backend.web.http.computing import POOL
 from tests.support import PATIENCE_S as PATIENCE_S  # the tests import these from here
 from tests.support import until as until
 from tests.support.servers.postgresql import Cluster
+from tests.support.servers.routing import shared
 from tests.support.servers.server import FAKE_RUNNER, FORKS, Start, launch
 from tests.support.servers.server import Server as Server
 from tests.support.strategies import NEW_EXAMPLES, few
@@ -90,6 +92,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FolderSchedu
 def compiled() -> None:
     """Compile the kernels: tests time thousands of orders, which would take minutes interpreted."""
     jit.compile_all()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def routes() -> Iterator[None]:
+    """Have apps share what is compiled for their routes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Rule, "_compile_builder", shared(Rule._compile_builder))
+        yield
 
 
 @pytest.fixture

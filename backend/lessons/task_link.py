@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from backend.lessons.values import FORMATS, mistake
 from backend.tasks.reference import Goal, reference
-from backend.tasks.task import LANGUAGES, RECOGNISED, tasks
+from backend.tasks.task import LANGUAGES, RECOGNISED, Task, tasks
 
 AT_MOST: Mapping[str, Mapping[str, str]] = {
     "makespan": {"en": "a step of at most {}", "zh": "训练步至多 {}"},
@@ -24,17 +24,37 @@ BETWEEN = {"en": "; ", "zh": "；"}
 
 @dataclass(frozen=True)
 class TaskLink:
-    """A task as a lesson shows it; ``title`` and ``goals`` by language."""
+    """A task as a lesson shows it; ``title`` and ``goals`` by language.
 
-    number: int
-    title: Mapping[str, str]
-    goals: Mapping[str, str]
+    The goals are computed when the lesson is shown: a par that is searched takes up to a second the first time, which
+    the list of lessons does without.
+    """
+
+    task: Task
+
+    @property
+    def number(self) -> int:
+        """The task's number."""
+        return self.task.number
+
+    @property
+    def title(self) -> Mapping[str, str]:
+        """The task's title."""
+        return self.task.title
+
+    @property
+    def goals(self) -> Mapping[str, str]:
+        """The task's goals in words."""
+        found = reference(self.task)
+        titles = {each.named.name: each.named.title for each in found.named}
+        return {
+            language: BETWEEN[language].join(_words(goal, titles, language) for goal in found.goals)
+            for language in LANGUAGES
+        }
 
 
 def task_link(slug: str) -> TaskLink:
-    """Return a task with its goals. Raises LessonError for an unknown one. A par that is searched takes up to a second
-    the first time.
-    """
+    """Return the link to a task. Raises LessonError for an unknown one."""
     task = tasks().get(slug)
     if task is None:
         near = ", ".join(get_close_matches(slug, tasks(), 3)) or next(iter(tasks()))
@@ -44,13 +64,7 @@ def task_link(slug: str) -> TaskLink:
             slug=slug,
             near=near,
         )
-    found = reference(task)
-    titles = {each.named.name: each.named.title for each in found.named}
-    words = {
-        language: BETWEEN[language].join(_words(goal, titles, language) for goal in found.goals)
-        for language in LANGUAGES
-    }
-    return TaskLink(task.number, task.title, words)
+    return TaskLink(task)
 
 
 def _words(goal: Goal, titles: Mapping[str, str], language: str) -> str:

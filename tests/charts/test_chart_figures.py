@@ -207,7 +207,7 @@ def test_a_models_output_layer_is_put_on_the_timeline_in_its_proportion() -> Non
 MODEL = {"model": "llama3-70b", "machine": "h100", "tp": 8, "heads": True}
 
 
-@few(4)
+@few(3)
 @given(optioned(max_p=4, max_m=8), st.booleans())
 def test_every_point_of_every_chart_is_the_figure_of_its_own_schedule(drawn_spec: Spec, with_model: bool) -> None:
     preset = Preset.of(MODEL) if with_model else None

@@ -1,4 +1,7 @@
-"""axe finds no violation on any view: every tab, what opens over the page, comparing, a run, both themes, a phone."""
+"""axe finds no violation on any view: every tab, what opens over the page, comparing, a run, both themes, a phone.
+
+The tabs in the light and on a wide screen are in test_chinese.py, which opens them too.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from backend.config import PROJECT
-from tests.support.page.queries import Open, settle, wait
+from tests.support.page.queries import Open, frames, settle, wait
 
 pytestmark = pytest.mark.one_document
 
@@ -17,7 +20,18 @@ TABS = [("compare", "#panel-compare tbody tr"), ("charts", "#panel-charts .main-
         ("costs", "#panel-costs"), ("run", "#panel-run"),
         ("export", "#panel-export button"), ("keys", "#panel-keys kbd")]  # fmt: skip
 PLANNED = "?family=1f1b&p=1&m=2&m.model=cm-9.6b&m.machine=a100&m.tp=8&tab=plan"
+GROUND = {"light": "rgb(244, 244, 241)", "dark": "rgb(18, 20, 23)"}
 OPENED = ":popover-open, dialog[open]"
+
+LEAST = 24  # px of either side of what a pointer aims at, by WCAG 2.5.8
+SMALL = """(least) => [...document.querySelectorAll('button, input, summary, select')].filter((each) => {
+  const { width, height } = each.getBoundingClientRect();
+  return width > 0 && height > 0 && getComputedStyle(each).visibility !== 'hidden';
+}).map((each) => {
+  const ticked = ['checkbox', 'radio'].includes(each.type);
+  const { width, height } = ((ticked && each.closest('label')) || each).getBoundingClientRect();
+  return [each.id || each.className || each.textContent, width, height];
+}).filter(([, width, height]) => Math.min(width, height) < least - 0.01)"""
 
 
 def violations(page: Page, *parts: str) -> list[str]:
@@ -50,16 +64,20 @@ def open_tab(page: Page, name: str, there: str) -> None:
     expect(page.locator(there).first).to_be_visible()  # every family simulated, charts drawn
 
 
-def test_every_tab_passes(open_page: Open) -> None:
-    page = open_page()
-    for name, there in TABS:
-        open_tab(page, name, there)
-        assert violations(page, *changed(name)) == [], name
+def looks(page: Page, theme: str, width: int) -> None:
+    """Have the page drawn anew in a theme and a width."""
+    page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
+    page.set_viewport_size({"width": width, "height": 800})
+    frames(page)
+    settle(page)
+    ground = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+    assert ground == GROUND[theme]
 
 
 def test_the_first_screen_passes_in_both_themes_and_on_a_phone(open_page: Open) -> None:
+    page = open_page(first_visit=True, anew=True)
     for theme, width in (("light", 1280), ("dark", 1280), ("light", 360)):
-        page = open_page(f"?theme={theme}", first_visit=True, anew=True, width=width)
+        looks(page, theme, width)
         assert violations(page) == [], (theme, width)
 
 
@@ -91,25 +109,38 @@ def test_dialogs_and_menus_pass(open_page: Open) -> None:
 
 
 def test_comparing_with_everything_on_passes_in_both_themes(open_page: Open) -> None:
+    page = open_page(FULL)
+    expect(page.locator("#area")).to_be_visible()
     for theme in ("light", "dark"):
-        page = open_page(f"{FULL}&theme={theme}")
-        expect(page.locator("#area")).to_be_visible()
+        looks(page, theme, 1280)
         assert violations(page) == [], theme
 
 
 def test_training_plans_pass_in_both_themes_and_on_a_phone(open_page: Open) -> None:
+    page = open_page(PLANNED)
+    page.click("#plan-find")
     for theme, width in (("light", 1280), ("dark", 360)):
-        page = open_page(f"{PLANNED}&theme={theme}", width=width)
-        page.click("#plan-find")
+        looks(page, theme, width)
         expect(page.locator("#panel-plan .main-svg").first).to_be_visible()
         assert violations(page, *changed("plan")) == [], (theme, width)
 
 
-def test_every_tab_passes_in_the_dark_on_a_phone(open_page: Open) -> None:
-    page = open_page("?b.family=zb-h1&sel=2F0&theme=dark", width=360, height=740, has_touch=True, is_mobile=True)
+def test_every_tab_passes_in_the_dark_on_a_phone_and_its_targets_are_large_enough_to_hit(open_page: Open) -> None:
+    query = "?family=zb-auto&p=4&m=8&b.family=1f1b&sel=2F0&theme=dark"
+    page = open_page(query, width=360, height=740, has_touch=True, is_mobile=True)
     for name, there in TABS:
         open_tab(page, name, there)
         assert violations(page, *(changed(name) if name != "compare" else ())) == [], name
+        page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+        settle(page)
+        assert page.evaluate(SMALL, LEAST) == [], name
+    page.evaluate("document.querySelector('#tab-keys').click()")
+    settle(page)
+    assert page.evaluate(SMALL, LEAST) == [], "no tab"
+    fingers = page.evaluate("[...document.querySelectorAll('#controls select, #controls .check')]"
+                            ".filter(e => e.offsetWidth).map(e => e.getBoundingClientRect().height)")  # fmt: skip
+    assert len(fingers) > 3
+    assert min(fingers) >= 44
 
 
 def test_a_run_and_a_refused_spec_pass(open_page: Open) -> None:
@@ -131,11 +162,11 @@ def test_an_embed_passes(open_page: Open) -> None:
 
 def test_the_workbench_passes_in_both_themes_and_on_a_phone(open_page: Open) -> None:
     half = "build?family=imported&p=2&m=3&order=lY2JmVGBiYGZgBgA"
-    for query in (half, "build?family=zb-h1&p=4&m=8&theme=dark"):
+    for query in ("build?family=zb-h1&p=4&m=8&theme=dark", half):
         page = open_page(query, first_visit=True)
         expect(page.locator("#bench-score tbody tr").first).to_be_visible()
         assert violations(page) == [], query
-    page = open_page(half, first_visit=True, width=360, height=740)
+    page.set_viewport_size({"width": 360, "height": 740})
     page.click("#bench-place")
     page.click("#bench-hint")
     assert violations(page) == [], "a phone"

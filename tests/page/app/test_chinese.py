@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 
 from backend.charts.catalogue import KINDS
 from backend.schedule.families.registry import FAMILIES
+from tests.page.app.test_axe import changed, violations
 from tests.page.panels.test_chart_kinds import pick, shown
 from tests.support.page.queries import Open
 
@@ -84,6 +85,7 @@ def test_the_search_for_english_finds_it(open_page: Open) -> None:
 TABS = [
     ("compare", ".comparison-table tbody tr"),
     ("charts", ".charts-figure svg"),
+    ("plan", "#plan-model:has(option)"),
     ("block", ".block-arithmetic"),
     ("costs", "#arithmetic"),
     ("run", "#run-mode"),
@@ -92,13 +94,14 @@ TABS = [
 ]
 
 
-def test_every_tab_is_chinese(open_page: Open) -> None:
+def test_every_tab_is_chinese_and_passes_axe(open_page: Open) -> None:
     page = open_page("?lang=zh&family=zb-h1&p=4&m=8&m.model=llama3-70b&m.heads=1&tab=compare", anew=True)
     for tab, there in TABS:
         if tab != "compare":
             page.click(f"#tab-{tab}")
         page.locator(there).first.wait_for()
         assert english(page) == [], tab
+        assert violations(page, *changed(tab)) == [], tab
 
 
 def test_training_plans_are_chinese(open_page: Open) -> None:

@@ -58,10 +58,10 @@ def test_a_scene_after_a_question_waits_until_it_is_reached(open_lesson: OpenLes
 
 def test_a_scene_plays_when_it_is_reached_unless_motion_is_reduced(open_lesson: OpenLesson) -> None:
     playing = "document.querySelector('#transport [aria-label=Pause]') !== null"
-    page = open_lesson("bubble", reduced_motion="no-preference")
-    wait(page, playing)
     page = open_lesson("bubble")
     assert not page.evaluate(playing)
+    page = open_lesson("bubble", reduced_motion="no-preference")  # last: what moves takes time until the end
+    wait(page, playing)
 
 
 def test_a_wrong_answer_gets_its_reason_a_second_try_then_the_explanation_on_the_timeline(
@@ -119,11 +119,15 @@ def test_the_whole_lesson_works_by_the_keyboard_alone(open_lesson: OpenLesson) -
     press("n")
     wait(page, "document.activeElement.id === 'more'")
     rows = "[...document.querySelectorAll('#question-4 [data-op]')].map(each => each.dataset.op).join(' ')"
+    order = page.evaluate(rows).split()
     for place, op in enumerate(["0F0", "0F1", "0F2", "0B0", "0B1", "0B2"]):
         page.locator(f"#question-4 [data-op='{op}'] [data-move='-1']").focus()
-        while page.evaluate(rows).split().index(op) > place:
+        for _ in range(order.index(op) - place):
             press("Enter")
             assert page.evaluate("document.activeElement.closest('li').dataset.op") == op
+        order.remove(op)
+        order.insert(place, op)
+    assert page.evaluate(rows).split() == order
     expect(said(page, 4)).to_contain_text("is now number")
     page.locator("#question-4 [type=submit]").focus()
     press("Enter")
@@ -227,7 +231,7 @@ def test_a_chart_is_drawn_in_the_text_and_its_points_go_on_the_timeline(open_les
     page.locator(".chart summary").click()
     page.locator(".chart-table button").first.click()
     wait(page, "bubbleline.state().spec.m !== 16")
-    assert violations(page, "#lesson") == []
+    assert violations(page, ".chart") == []
 
 
 def test_the_handout_has_every_picture_and_no_controls(open_lesson: OpenLesson) -> None:

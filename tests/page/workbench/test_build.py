@@ -39,12 +39,6 @@ def is_1f1b(page: Page) -> None:
     assert yours == ["12", "25.0 %", "2", "6", "8"]
 
 
-def test_the_board_is_in_sight_and_nothing_covers_it(open_page: Open) -> None:
-    page = open_page("build?family=1f1b&p=4&m=6")
-    expect(page.locator("#transport")).to_be_visible()
-    expect(page.locator("#plot .plot-state")).to_be_hidden()
-
-
 def test_1f1b_is_built_by_keys_alone(open_page: Open) -> None:
     page = bench(open_page)
     page.focus("#plot")
@@ -102,7 +96,9 @@ def test_an_illegal_op_is_refused_with_the_reason_at_its_row(open_page: Open) ->
     expect(page.locator("#refusal")).to_be_hidden()
 
 
-def test_a_click_behind_a_row_places_what_is_chosen_and_a_drag_drops_it(open_page: Open) -> None:
+def test_a_click_behind_a_row_places_what_is_chosen_a_drag_drops_it_and_a_chip_outlives_a_drawing(
+    open_page: Open,
+) -> None:
     page = bench(open_page)
     x, y = row(page, 0)
     page.mouse.click(x, y)
@@ -111,6 +107,13 @@ def test_a_click_behind_a_row_places_what_is_chosen_and_a_drag_drops_it(open_pag
     assert box
     drag(page, (box["x"] + 9, box["y"] + 9), row(page, 1))
     said(page, "1F0 is placed on rank 1")
+    page.hover("#placing [data-op='0F1']")
+    page.mouse.down()
+    page.evaluate("document.querySelector('#plot').style.paddingBottom = '1px'")  # an observed size: it is drawn again
+    settle(page)
+    page.mouse.up()
+    settle(page)
+    assert placed(page) == 3
 
 
 def row(page: Page, rank: int) -> tuple[float, float]:
@@ -140,17 +143,6 @@ def test_a_selection_is_stamped_and_the_rule_goes_on_to_the_end(open_page: Open)
     page.click("#bench-rest")
     settle(page)
     assert placed(page) == 12
-
-
-def test_a_chip_is_clicked_though_the_board_is_drawn_again_between_press_and_release(open_page: Open) -> None:
-    page = bench(open_page)
-    page.hover("#placing [data-op='0F0']")
-    page.mouse.down()
-    page.evaluate("document.querySelector('#plot').style.paddingBottom = '1px'")  # an observed size: it is drawn again
-    settle(page)
-    page.mouse.up()
-    settle(page)
-    assert placed(page) == 1
 
 
 def test_a_fork_is_edited_and_no_longer_recognised(open_page: Open) -> None:
@@ -252,8 +244,10 @@ def test_sizes_costs_and_limit_change_the_board(open_page: Open) -> None:
     assert placed(page) == 0
 
 
-def test_a_complete_order_opens_in_the_whole_page(open_page: Open) -> None:
+def test_a_complete_order_is_in_sight_with_nothing_over_it_and_opens_in_the_whole_page(open_page: Open) -> None:
     page = bench(open_page, "build?family=1f1b&p=2&m=3")
+    expect(page.locator("#transport")).to_be_visible()
+    expect(page.locator("#plot .plot-state")).to_be_hidden()
     address = page.locator("#bench-open").get_attribute("href") or ""
     assert parse_qs(urlsplit(address).query)["family"] == ["imported"]
     page.goto(page.url.split("/build")[0] + address)

@@ -45,7 +45,7 @@ CASES = [
     *((endpoint, WRONG) for endpoint, each in OPERATIONS.items() if each.query or each.body is not None),
     (DELETING, LEGAL),
 ]
-EXAMPLES = -(-REQUESTS // len(CASES)) or 3
+EXAMPLES = -(-REQUESTS // len(CASES)) or 2
 SMALL = {"p": 8, "m": 12, "v": 3, "effort": 16, "width": 400, "height": 300, "seconds": 1}
 """Greatest values of what decides how long an answer takes."""
 CHECKS = [
