@@ -17,6 +17,7 @@ CODE = ("backend", "runner", "templates")  # folders that are taken whole
 STATIC = (  # of static/: what is served, and the sources of the page that the server reads
     "vendor/app/**/*",
     "img/*",
+    "examples/**/*.json",
     "css/tokens.css",
     "css/app/appearance.css",
     "css/panels/charts.css",

@@ -135,6 +135,8 @@ def test_what_is_on_the_screen_is_diagnosed(open_page: Open) -> None:
     page.get_by_role("button", name="Diagnose the schedule on the screen").click()
     expect(page.locator(".diagnosis h2")).to_have_text("Stage 3, which has the output layer, takes 2 times the others.")
     expect(page.locator(".diagnosis")).to_contain_text("the screen · a table of ops · 1F1B, p 4, m 8, v 1")
-    page = open_page("?family=dualpipev&p=4&m=8&tab=diagnosis")
+    page = open_page("?family=dualpipev&p=4&m=8&tab=diagnosis", anew=True)
     expect(page.locator(".diagnosis")).to_contain_text("Why is my step slow?")
     expect(page.get_by_role("button", name="Diagnose the schedule on the screen")).to_have_count(0)  # pairs
+    page.get_by_role("button", name="An example").click()
+    expect(page.locator(".diagnosis h2")).to_have_text("Stage 3, which has the output layer, takes 1.8 times the others.")

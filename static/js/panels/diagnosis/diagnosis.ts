@@ -3,7 +3,7 @@ import { besideTable, partsTable, short, stackedBars, workerGrid } from "./chart
 import { findingsList } from "./findings.ts";
 import { layersForm } from "./layers.ts";
 import { createWaits } from "./waits.ts";
-import { getAnswer, whyFailed } from "../../data/api.ts";
+import { getAnswer, getBytes, whyFailed } from "../../data/api.ts";
 import { h, keepFocus, replace, sentence, setText, show as setShown } from "../../ui/dom.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { formatPercent } from "../../core/i18n/numbers.ts";
@@ -20,6 +20,7 @@ type Parts = { store: Store; diagnoses: Diagnoses; openImport: () => void; lanes
 type Chosen = { step?: number; replica?: number };
 
 const MOST_OPS = 50_000; // of the screen that are sent
+const EXAMPLE = [0, 1, 2, 3].map((rank) => `rank${rank}.json`);
 const HEADINGS = "rank,stage,kind,micro,start,end";
 
 export function createDiagnosis({ store, diagnoses, openImport, lanes }: Parts) {
@@ -29,7 +30,9 @@ export function createDiagnosis({ store, diagnoses, openImport, lanes }: Parts) 
   function draw() {
     const { current } = diagnoses;
     if (!current) {
-      replace(node, ...empty(), h("div.row", openButton(t("Open a trace …"), "primary"), ...screenButton()), problem);
+      const example = h("button.button.soft", { onclick: takeExample }, t("An example"));
+      const ways = [openButton(t("Open a trace …"), "primary"), example, ...screenButton()];
+      replace(node, ...empty(), h("div.row", ...ways), problem);
       return;
     }
     const { found, names } = current;
@@ -81,6 +84,17 @@ export function createDiagnosis({ store, diagnoses, openImport, lanes }: Parts) 
     setShown(problem, false);
     try {
       await diagnoses.ask({ files: [{ name: t("the screen"), text: tableOf(lane) ?? "" }] });
+    } catch (failure) {
+      tell(failure);
+    }
+  }
+
+  /** Diagnose the step that ships: four ranks of torch's runtime. */
+  async function takeExample() {
+    setShown(problem, false);
+    try {
+      const files = await Promise.all(EXAMPLE.map((name) => getBytes(`/static/examples/slow-step/${name}`)));
+      await diagnoses.ask({ files: EXAMPLE.map((name, at) => ({ name, text: new TextDecoder().decode(files[at]) })) });
     } catch (failure) {
       tell(failure);
     }

@@ -53,6 +53,7 @@ export const DIAGNOSIS: Record<string, string> = {
   Steps: "训练步",
   Replicas: "副本",
   "step {ms} ms, from {least} to {most}": "训练步 {ms} ms，从 {least} 到 {most}",
+  "An example": "示例",
   "Plan this training": "规划这个训练",
   "Move layers between stages": "在阶段之间移动层",
   "Layers of a stage, or of each with commas, or Megatron's layout":
