@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from backend.schedule.analysis import pareto
 from backend.schedule.spec import Spec
 from tests.support import until
-from tests.support.page.queries import Open, frames, held_timers, settle, state, wait, wait_url
+from tests.support.page.queries import GO, Open, frames, held_timers, settle, state, wait, wait_url
 
 pytestmark = pytest.mark.one_document
 
@@ -253,9 +253,9 @@ def test_what_keeps_a_figure_from_being_drawn_is_shown_in_its_place_and_mended_w
     expect(again).to_be_visible()
     page.unroute("**/api/charts/**")
     wait(page, READY)  # without a click
-    page = open_page("?family=dualpipe&p=4&m=7&tab=charts", forgive="Failed to load resource")
-    expect(page.locator(".charts-cover")).to_contain_text("DualPipe needs at least 2p = 8 micro-batches")
-    page.locator(".charts-cover").get_by_role("button").click()
+    page.evaluate(GO, "?family=dualpipe&p=4&m=7&tab=charts")
+    expect(cover).to_contain_text("DualPipe needs at least 2p = 8 micro-batches")
+    cover.get_by_role("button").click()
     wait(page, FOUND)
 
 

@@ -42,6 +42,10 @@ def step(page: Page, field: str) -> None:
     page.locator(f"#field-{field}-slider").press("PageUp")
 
 
+def family_of(query: str) -> str:
+    return query.removeprefix("family=").partition("&")[0]
+
+
 def change_some(page: Page, query: str, number: int) -> None:
     """Drag all sizes that the first families have, and move one size of any other by keys, with options all; after each
     the page shows what is asked for, and it is another schedule.
@@ -77,9 +81,14 @@ def test_sliders_of_constructed_schedules_send_no_request_and_go_on_when_the_ser
     page.on("request", lambda request: asked.append(request.url))
     for number, query in enumerate([*(f"family={name}" for name in CONSTRUCTED), *OPTIONS]):
         page.evaluate(GO, f"?{query}&p=2&m=16")
-        settle(page)
+        wait(
+            page,
+            f"(({{shown, stale}}) => shown?.family === '{family_of(query)}' && !stale)(bubbleline.state().plans[0])",
+        )
+        frames(page)
         change_some(page, query, number)
         expect(page.locator("#banner")).to_be_hidden()
+    settle(page)
     assert [url for url in asked if "/api/" in url] == []
     page.click("#family")
     page.click("#family-zb-auto")
