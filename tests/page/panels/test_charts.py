@@ -243,6 +243,7 @@ def test_what_keeps_a_figure_from_being_drawn_is_shown_in_its_place_and_mended_w
     settle(page)
     expect(cover).to_contain_text("The server does not answer.")  # plotly's script alone is missing now
     with held_timers(page, 1000):  # it would ask again by itself, which takes the button away
+        expect(again).to_be_visible()
         page.unroute("**/vendor/plotly*")
         again.click()
         wait(page, FOUND)

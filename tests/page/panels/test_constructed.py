@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from urllib.parse import parse_qsl
 
 from playwright.sync_api import Page, expect
 
@@ -42,13 +43,9 @@ def step(page: Page, field: str) -> None:
     page.locator(f"#field-{field}-slider").press("PageUp")
 
 
-def family_of(query: str) -> str:
-    return query.removeprefix("family=").partition("&")[0]
-
-
 def change_some(page: Page, query: str, number: int) -> None:
-    """Drag all sizes that the first families have, and move one size of any other by keys, with options all; after each
-    the page shows what is asked for, and it is another schedule.
+    """Drag all sizes of some families; of any other move one by keys, another for each ``number``; with options all.
+    After each the page shows what is asked for, and it is another schedule.
     """
     now = state(page)
     there: list[str] = page.evaluate(
@@ -81,10 +78,9 @@ def test_sliders_of_constructed_schedules_send_no_request_and_go_on_when_the_ser
     page.on("request", lambda request: asked.append(request.url))
     for number, query in enumerate([*(f"family={name}" for name in CONSTRUCTED), *OPTIONS]):
         page.evaluate(GO, f"?{query}&p=2&m=16")
-        wait(
-            page,
-            f"(({{shown, stale}}) => shown?.family === '{family_of(query)}' && !stale)(bubbleline.state().plans[0])",
-        )
+        (family,) = (value for key, value in parse_qsl(query) if key == "family")
+        drawn = f"shown?.family === '{family}' && shown.p === 2 && shown.m === 16 && !stale"
+        wait(page, f"(({{shown, stale}}) => {drawn})(bubbleline.state().plans[0])")
         frames(page)
         change_some(page, query, number)
         expect(page.locator("#banner")).to_be_hidden()

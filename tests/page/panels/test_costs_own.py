@@ -156,7 +156,7 @@ def test_arrow_keys_step_a_number_and_bad_input_names_its_field_and_offers_the_n
     page.fill("#own-hidden", "x")
     page.keyboard.press("Escape")
     expect(page.locator("#own-hidden")).to_have_value("8191")
-    wait(page, DRAWN)
+    settle(page)
     before = state(page)["spec"]
     field = page.locator(".own-field:has(#own-layers)")
     for text, message, button, value in (
