@@ -45,7 +45,9 @@ def rows(page: Page) -> list[list[str]]:
     return found
 
 
-def test_every_chart_is_drawn_named_read_and_listed_in_either_theme(open_page: Open) -> None:
+def test_every_chart_is_drawn_named_read_and_listed_in_either_theme_and_chosen_from_a_menu_where_it_is_narrow(
+    open_page: Open,
+) -> None:
     page = open_page("?p=4&m=8&tab=charts&chart=bubble")
     shown(page, "bubble")
     for name in KINDS:
@@ -62,6 +64,15 @@ def test_every_chart_is_drawn_named_read_and_listed_in_either_theme(open_page: O
     wait(page, f"{PLOT}.layout.template.layout.font.color === '{tokens('dark')['ink-2']}'")
     page.go_back()
     shown(page, "offload")
+    page.set_viewport_size({"width": 360, "height": 740})
+    expect(page.locator(".charts-list")).to_be_hidden()
+    for name in ("split", "vocabulary", "cube", "messages"):
+        page.select_option(".charts-menu", name)
+        shown(page, name)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        box = page.locator(".charts-home").bounding_box()
+        assert box
+        assert box["height"] >= 300
 
 
 def test_a_square_of_the_heat_map_sets_its_size_on_the_timeline_and_an_illegal_one_shows_the_reason(
@@ -122,10 +133,10 @@ def test_keys_step_through_the_squares_and_enter_sets_one(open_page: Open) -> No
 
 
 def test_a_setting_that_changes_while_a_chart_is_drawn_wins(open_page: Open) -> None:
-    page = open_page("?p=4&m=8", anew=True)
+    page = open_page("?p=4&m=7")  # charts of other sizes are there already
     held: list[Route] = []
     page.route(
-        "**/api/charts/split**", lambda route: held.append(route) if "m=8&" in route.request.url else route.continue_()
+        "**/api/charts/split**", lambda route: held.append(route) if "m=7&" in route.request.url else route.continue_()
     )
     page.evaluate("document.querySelector('#tab-charts').click()")
     wait(page, "document.querySelector('[data-chart=split]')")
@@ -143,7 +154,7 @@ def test_a_setting_that_changes_while_a_chart_is_drawn_wins(open_page: Open) -> 
 
 
 def test_a_lost_server_is_shown_in_place_of_the_figure(open_page: Open) -> None:
-    page = open_page("?p=4&m=8&tab=charts&chart=memory", forgive="Failed to load resource", anew=True)
+    page = open_page("?p=4&m=5&tab=charts&chart=memory", forgive="Failed to load resource")
     shown(page, "memory")
     page.route("**/api/charts/**", lambda route: route.abort())
     page.evaluate("document.querySelector('[data-chart=vocabulary]').click()")
@@ -176,16 +187,3 @@ def test_charts_are_saved_as_files(open_page: Open, tmp_path: Path, chart: str) 
     assert len(table) > 12
     if chart == "cube":
         assert ["3B7", "3", "3", "7", "25", "27"] in table
-
-
-def test_on_a_phone_charts_are_chosen_from_a_menu_and_nothing_is_wider_than_the_screen(open_page: Open) -> None:
-    page = open_page("?p=4&m=8&tab=charts&chart=bubble", width=360, height=740, has_touch=True)
-    wait(page, f"{PLOT} && {DRAWN}")
-    expect(page.locator(".charts-list")).to_be_hidden()
-    for name in ("split", "vocabulary", "cube", "messages"):
-        page.select_option(".charts-menu", name)
-        shown(page, name)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360
-        box = page.locator(".charts-home").bounding_box()
-        assert box
-        assert box["height"] >= 300

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from playwright.sync_api import Page, expect
 from backend.schedule.analysis import pareto
 from backend.schedule.spec import Spec
 from tests.support import until
-from tests.support.page.queries import Open, frames, held_timers, settle, state, wait, wait_url
+from tests.support.page.queries import GO, Open, frames, held_timers, settle, state, wait, wait_url
 
 pytestmark = pytest.mark.one_document
 
@@ -151,10 +152,18 @@ def test_the_table_also_puts_points_on_the_timeline_and_keeps_the_focus(open_pag
     wait(page, "bubbleline.state().plans[0].shown?.family === 'gpipe'")
 
 
-def test_the_chart_follows_the_sliders_once_they_stop(open_page: Open) -> None:
+def test_the_chart_follows_the_sliders_once_they_stop_and_one_that_returns_leaves_it_as_it_was(open_page: Open) -> None:
     page = opened(open_page, "?p=4&m=8")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
+    with held_timers(page, REST_MS):
+        page.focus("#field-m")
+        page.keyboard.press("ArrowUp")
+        expect(page.locator(".charts-home")).to_have_class("charts-home is-stale")
+        page.keyboard.press("ArrowDown")
+        expect(page.locator(".charts-home")).to_have_class("charts-home")
+    settle(page)
+    assert [url for url in asked if "/api/charts" in url] == []
     with held_timers(page, REST_MS):
         for m in (9, 10, 11):
             page.fill("#field-m", str(m))
@@ -167,30 +176,17 @@ def test_the_chart_follows_the_sliders_once_they_stop(open_page: Open) -> None:
     assert all("m=11" in url for url in drawn), "only for the last step"
 
 
-def test_a_slider_that_returns_leaves_the_chart_as_it_was(open_page: Open) -> None:
-    page = opened(open_page, "?p=4&m=8")
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    with held_timers(page, REST_MS):
-        page.focus("#field-m")
-        page.keyboard.press("ArrowUp")
-        expect(page.locator(".charts-home")).to_have_class("charts-home is-stale")
-        page.keyboard.press("ArrowDown")
-        expect(page.locator(".charts-home")).to_have_class("charts-home")
-    settle(page)
-    assert [url for url in asked if "m=9" in url and "charts" in url] == []
-
-
 def test_the_bubble_can_be_on_the_vertical_axis_and_the_link_keeps_this(open_page: Open) -> None:
     page = opened(open_page, "?p=4&m=8")
     page.click("[data-choice=bubble]")
     wait(page, f"{READY} && document.querySelector('.charts-reads').textContent.includes('less idle')")
     wait_url(page, "chart=pareto:bubble")
     expect(page.locator("[data-choice=bubble]")).to_be_focused()
-    again = opened(open_page, page.url[page.url.index("?") :], anew=True)
-    expect(again.locator("[data-choice=bubble]")).to_have_attribute("aria-pressed", "true")
     page.go_back()
     wait(page, f"{READY} && document.querySelector('.charts-reads').textContent.includes('faster')")
+    page.go_forward()
+    wait(page, f"{READY} && document.querySelector('.charts-reads').textContent.includes('less idle')")
+    expect(page.locator("[data-choice=bubble]")).to_have_attribute("aria-pressed", "true")
 
 
 def test_the_memory_limit_is_a_line(open_page: Open) -> None:
@@ -222,35 +218,45 @@ def test_a_setting_too_large_to_search_offers_the_largest_possible(open_page: Op
     wait(page, READY)
     note = page.locator(".charts > .note")
     expect(note).to_contain_text("Search results are not shown")
+    pareto.validate_frontier_size(Spec("1f1b", 16, 128))
+    small = re.compile(r"\bp=16&m=128\b")  # whose answer takes less time
+    page.route(small, lambda route: route.continue_(url=small.sub("p=4&m=8", route.request.url)))
     note.get_by_role("button").click()
     wait(page, "bubbleline.state().plans[0].shown?.m === 128")
     wait(page, FOUND)
     expect(note).to_be_hidden()
 
 
-def test_an_illegal_setting_or_a_lost_server_is_shown_in_place_of_the_figure(open_page: Open) -> None:
+def test_what_keeps_a_figure_from_being_drawn_is_shown_in_its_place_and_mended_with_and_without_a_click(
+    open_page: Open,
+) -> None:
     page = open_page("?p=4&m=8", forgive="Failed to load resource", anew=True)
-    page.route("**/api/charts/**", lambda route: route.abort())
+    cover = page.locator(".charts-cover")
+    again = cover.get_by_role("button", name="Try again")
+    for address in ("**/api/charts/**", "**/vendor/plotly*"):
+        page.route(address, lambda route: route.abort())
     page.click("#tab-charts")
-    expect(page.locator(".charts-cover")).to_contain_text("The server does not answer.")
+    expect(cover).to_contain_text("The server does not answer.")
     expect(page.locator(".charts-files")).to_be_hidden()
-    expect(page.locator(".charts-cover").get_by_role("button", name="Try again")).to_be_visible()
-    page.unroute("**/api/charts/**")
-    wait(page, FOUND)  # without a click
-    page.goto(page.url.split("?")[0] + "?family=dualpipe&p=4&m=7&tab=charts")
-    expect(page.locator(".charts-cover")).to_contain_text("DualPipe needs at least 2p = 8 micro-batches")
-    page.locator(".charts-cover").get_by_role("button").click()
-    wait(page, FOUND)
-
-
-def test_a_failed_download_of_plotlys_script_is_tried_again(open_page: Open) -> None:
-    page = open_page("?p=4&m=8", forgive="Failed to load resource", anew=True)
-    page.route("**/vendor/plotly*", lambda route: route.abort())
-    page.click("#tab-charts")
-    expect(page.locator(".charts-cover")).to_contain_text("The server does not answer.")
+    with page.expect_response("**/api/charts/**"):
+        page.unroute("**/api/charts/**")  # it asks again by itself
+    settle(page)
+    expect(cover).to_contain_text("The server does not answer.")  # plotly's script alone is missing now
     with held_timers(page, 1000):  # it would ask again by itself, which takes the button away
+        expect(again).to_be_visible()
         page.unroute("**/vendor/plotly*")
-        page.get_by_role("button", name="Try again").click()
+        again.click()
+        wait(page, FOUND)
+    page.route("**/api/charts/**", lambda route: route.abort())
+    page.click("[data-chart=memory]")
+    expect(cover).to_contain_text("The server does not answer.")
+    expect(page.locator(".charts-files")).to_be_hidden()
+    expect(again).to_be_visible()
+    page.unroute("**/api/charts/**")
+    wait(page, READY)  # without a click
+    page.evaluate(GO, "?family=dualpipe&p=4&m=7&tab=charts")
+    expect(cover).to_contain_text("DualPipe needs at least 2p = 8 micro-batches")
+    cover.get_by_role("button").click()
     wait(page, FOUND)
 
 

@@ -56,13 +56,28 @@ def boxes(page: Page, lane: str, ops: list[str]) -> list[list[float]]:
     return found
 
 
-def test_a_bad_file_is_explained_in_a_sentence_and_a_good_one_replaces_the_schedule(open_page: Open) -> None:
-    page = open_page("?family=1f1b&p=8", forgive=REFUSED)
+def test_a_bad_file_is_explained_in_a_sentence_and_a_good_one_replaces_the_schedule(
+    open_page: Open, tmp_path: Path
+) -> None:
+    page = open_page("?family=1f1b&p=8&theme=dark", forgive=REFUSED)
     bring(page, BAD)
-    expect(page.locator("#import-wrong")).to_have_text("Line 2, cell 3: rank 1 does 1F0 twice.")
+    wrong = page.locator("#import-wrong")
+    expect(wrong).to_have_text("Line 2, cell 3: rank 1 does 1F0 twice.")
     expect(page.locator("#import-text")).to_have_value(BAD)
+    assert violations(page, "dialog[open]") == [], "a refusal in the dialog"
+    (tmp_path / "nothing.json").write_text("\n")
+    page.set_input_files("#import-file", tmp_path / "nothing.json")
+    expect(wrong).to_have_text("Nothing.json is empty.")
+    path = trace_of(tmp_path / "t.json", family="1f1b", p=2, m=4)
+    trace = json.loads(path.read_text())
+    path.write_text(json.dumps([event for event in trace["traceEvents"] if event["name"] != "1B2"]))
+    page.set_input_files("#import-file", path)
+    page.click("#import-take")
+    expect(wrong).to_contain_text("never does 1B2")
+    assert "run=" not in page.url
     assert state(page)["plans"][0]["asked"]["family"] == "1f1b"
     page.fill("#import-text", GOOD)
+    page.select_option("#import-where", "replace")
     page.click("#import-take")
     expect(page.locator("#import-dialog")).to_be_hidden()
     wait(page, "bubbleline.state().plans[0].shown?.family === 'imported'")
@@ -155,12 +170,6 @@ def test_a_link_with_an_imported_order_beside_a_planned_one_opens(open_page: Ope
     assert state(again)["plans"][1]["shown"]["m"] == 8
 
 
-def test_the_button_in_the_header_opens_the_import(open_page: Open) -> None:
-    page = open_page("?family=1f1b")
-    page.click("#open")
-    expect(page.locator("#import-text")).to_be_visible()
-
-
 def test_a_file_dropped_on_the_page_opens_the_dialog_with_it(open_page: Open) -> None:
     page = open_page("?family=1f1b")
     page.evaluate(
@@ -204,7 +213,7 @@ def test_a_trace_becomes_a_measured_lane_on_the_plans_axis(open_page: Open, tmp_
 
 
 def test_a_trace_can_provide_its_order_and_its_costs_too(open_page: Open, tmp_path: Path) -> None:
-    page = open_page("?family=gpipe&p=3")
+    page = open_page("?family=gpipe&p=3&theme=dark")
     page.click("#tab-compare")
     page.click("#compare-import")
     costs = {"F": 3.0, "I": 4.0, "W": 2.0}
@@ -216,6 +225,9 @@ def test_a_trace_can_provide_its_order_and_its_costs_too(open_page: Open, tmp_pa
     assert (shown["p"], shown["m"], shown["costs"]["F"]) == (4, 8, 3)
     lanes = state(page)["lanes"]
     assert abs(lanes[0]["end"] - lanes[1]["end"]) < 1e-6
+    page.locator(".run-more summary").click()
+    expect(page.locator(".run-list tbody tr").first).to_be_visible()
+    assert violations(page, "#controls", "#stage", "#drawer") == [], "locked sizes, a measured lane, the list of runs"
 
 
 def uneven_trace() -> tuple[dict[str, Any], Timeline]:
@@ -256,11 +268,14 @@ def test_a_run_in_ms_is_compared_in_ms_before_and_after_its_costs_are_in_the_pla
     expect(first).to_have_text(deviation(calibrate(ran, 2).costs))
 
 
-def test_names_of_ones_own_and_the_unit_are_given_in_the_dialog(open_page: Open, tmp_path: Path) -> None:
+def test_names_of_ones_own_and_the_unit_are_given_in_the_dialog_that_a_button_in_the_header_opens(
+    open_page: Open, tmp_path: Path
+) -> None:
     page = open_page("?family=1f1b&p=2&m=2", forgive=REFUSED)
     path = trace_of(tmp_path / "t.json", family="1f1b", p=2, m=4)
     path.write_text(path.read_text().replace('"0F', '"s0 fwd ').replace('"1F', '"s1 fwd ').replace("B", " bwd "))
     page.click("#open")
+    expect(page.locator("#import-text")).to_be_visible()
     expect(page.locator("#import-naming")).to_be_hidden()
     page.set_input_files("#import-file", path)
     page.click("#import-take")
@@ -272,28 +287,6 @@ def test_names_of_ones_own_and_the_unit_are_given_in_the_dialog(open_page: Open,
     assert violations(page, "dialog[open]") == []
     page.click("#import-take")
     wait(page, "bubbleline.state().lanes.length === 2")
-
-
-def test_an_empty_file_is_named(open_page: Open, tmp_path: Path) -> None:
-    page = open_page("?family=1f1b")
-    (tmp_path / "nothing.json").write_text("\n")
-    page.click("#open")
-    page.set_input_files("#import-file", tmp_path / "nothing.json")
-    expect(page.locator("#import-wrong")).to_have_text("Nothing.json is empty.")
-    page.keyboard.press("Escape")
-
-
-def test_an_incomplete_trace_is_refused_naming_the_missing_ops(open_page: Open, tmp_path: Path) -> None:
-    page = open_page("?family=1f1b", forgive=REFUSED)
-    path = trace_of(tmp_path / "t.json", family="1f1b", p=2, m=4)
-    trace = json.loads(path.read_text())
-    path.write_text(json.dumps([event for event in trace["traceEvents"] if event["name"] != "1B2"]))
-    page.click("#tab-compare")
-    page.click("#compare-import")
-    page.set_input_files("#import-file", path)
-    page.click("#import-take")
-    expect(page.locator("#import-wrong")).to_contain_text("never does 1B2")
-    assert "run=" not in page.url
 
 
 def test_three_measured_lanes_share_the_axis_and_each_can_be_removed(
@@ -347,17 +340,3 @@ def test_the_dialog_works_by_keyboard_and_at_360_px(open_page: Open) -> None:
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 360
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
-
-
-def test_axe_finds_nothing_wrong_with_the_dialog_the_locked_sizes_and_the_runs(open_page: Open, tmp_path: Path) -> None:
-    page = open_page("?family=1f1b&p=2&m=4&theme=dark", forgive=REFUSED)
-    bring(page, BAD)
-    expect(page.locator("#import-wrong")).to_be_visible()
-    assert violations(page, "dialog[open]") == [], "a refusal in the dialog"
-    page.set_input_files("#import-file", trace_of(tmp_path / "t.json", family="gpipe", p=2, m=4))
-    page.select_option("#import-where", "replace")
-    page.click("#import-take")
-    wait(page, "bubbleline.state().lanes.length === 2")
-    page.locator(".run-more summary").click()
-    expect(page.locator(".run-list tbody tr").first).to_be_visible()
-    assert violations(page, "#controls", "#stage", "#drawer") == [], "locked sizes, a measured lane, the list of runs"

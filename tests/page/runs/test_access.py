@@ -44,16 +44,12 @@ def test_without_a_token_the_page_says_how_to_get_one_where_a_run_would_be_start
     expect(page.locator(".run-panel [role=alert]")).to_contain_text("Starting runs and searches needs a token here")
 
 
-def test_the_link_with_a_token_lets_its_browser_run_and_leaves_the_address(shared: Server, open_page: Open) -> None:
-    page = open_page(f"{ENTER}&m=3", url=shared.url, fresh=True)
-    assert "token" not in page.url
-    expect(page.locator("#run-access")).to_have_count(0)
-    page.click("#run")
-    wait(page, "bubbleline.state().run === 'finished'")
-
-
-def test_another_browser_sees_my_run_but_cannot_change_it(shared: Server, open_page: Open) -> None:
+def test_the_link_with_a_token_lets_its_browser_run_and_another_one_sees_the_run_but_cannot_change_it(
+    shared: Server, open_page: Open
+) -> None:
     mine = open_page(f"{ENTER}&m={WARM}", url=shared.url, fresh=True)
+    assert "token" not in mine.url
+    expect(mine.locator("#run-access")).to_have_count(0)
     mine.click("#run")
     wait(mine, "bubbleline.state().run === 'warming'")
     run_id = str(mine.evaluate("new URLSearchParams(location.search).get('run')"))

@@ -14,6 +14,8 @@ from tests.page.conftest import lasting
 from tests.page.runs.test_run import ended
 from tests.support.page.queries import Open, wait, wait_url
 
+pytestmark = pytest.mark.one_document
+
 
 @pytest.fixture(scope="module")
 def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
@@ -34,18 +36,15 @@ def test_without_a_cluster_the_page_shows_none_and_sends_no_request_for_it(open_
         expect(page.locator(hidden)).to_be_hidden()
 
 
-def run_spread(page: Page) -> None:
-    """Begin a run over many hosts with the measured hop in its plan."""
-    page.select_option("#run-spread", "spread")
-    page.select_option("#run-hops", "measured")
-    page.click("#run")
-
-
-def test_the_hosts_of_a_run_and_their_free_cores_are_shown(open_page: Open, hosts: Server) -> None:
+def test_the_hosts_of_a_run_and_their_free_cores_are_shown_and_its_measured_hop_can_be_put_in_the_plan(
+    open_page: Open, hosts: Server
+) -> None:
     page = open_page("?family=1f1b&p=4&m=6&tab=run", url=hosts.url)
     panel = page.locator("#cluster")
     expect(panel).to_contain_text("8 of 8 cores free · 2 of 2 GPUs free")
-    run_spread(page)
+    page.select_option("#run-spread", "spread")
+    page.select_option("#run-hops", "measured")
+    page.click("#run")
     expect(panel).to_contain_text("4 of 8 cores free")
     assert host_row(page, "worker-1") == "worker-1 10.77.0.2 · 12.9 GB free 2 of 4 in use – rank 0 rank 2"
     assert ended(page) == "finished"
@@ -55,13 +54,6 @@ def test_the_hosts_of_a_run_and_their_free_cores_are_shown(open_page: Open, host
     page.mouse.move(row["x"] - 10, row["y"])
     expect(page.locator("#plot")).to_have_attribute("title", "Rank 3 on worker-2 · Pin rank 3 on top")
     assert violations(page, "#stage", "#drawer") == []
-
-
-def test_the_measured_hop_of_a_run_can_be_put_in_the_plan(open_page: Open, hosts: Server) -> None:
-    page = open_page("?family=1f1b&p=4&m=6&tab=run", url=hosts.url)
-    run_spread(page)
-    assert ended(page) == "finished"
-    panel = page.locator("#cluster")
     assert panel.locator(".hops li").first.inner_text().split("\n")[-2:] == ["worker-1 to worker-2", "182 (+9) µs"]
     facts = page.locator(".run-facts")
     for words in (
@@ -71,11 +63,8 @@ def test_the_measured_hop_of_a_run_can_be_put_in_the_plan(open_page: Open, hosts
         "the plan's hop is the longest, 0.182",
     ):
         expect(facts).to_contain_text(words)
-    assert [page.input_value(f"#run-{name}") for name in ("spread", "arrange", "hops")] == [
-        "spread",
-        "given",
-        "measured",
-    ]
+    chosen = [page.input_value(f"#run-{name}") for name in ("spread", "arrange", "hops")]
+    assert chosen == ["spread", "given", "measured"]
     page.focus("#use-hops")
     page.keyboard.press("Enter")
     wait(page, "bubbleline.state().spec.costs.comm === 0.182")
@@ -87,7 +76,8 @@ def test_the_measured_hop_of_a_run_can_be_put_in_the_plan(open_page: Open, hosts
 def test_the_resources_that_a_run_waits_for_are_named_also_in_chinese_and_on_a_phone(
     open_page: Open, hosts: Server
 ) -> None:
-    page = open_page("?family=1f1b&p=4&m=109&tab=run&lang=zh&theme=dark", url=hosts.url, width=360, height=800)
+    query = "?family=1f1b&p=4&m=109&tab=run&lang=zh&theme=dark"
+    page = open_page(query, url=hosts.url, width=360, height=800, anew=True)
     expect(page.locator("#cluster")).to_contain_text("集群")
     page.click("#run")
     expect(page.locator(".cluster-waiting")).to_contain_text("2 of 4 ranks have a place")

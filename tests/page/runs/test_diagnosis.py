@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from backend.schedule.spec import Spec
@@ -13,6 +14,8 @@ from tests.page.app.test_chinese import english
 from tests.schedule.diagnosis.files import WRITERS
 from tests.schedule.diagnosis.planted import LINK, LONG, PAUSE, UNEVEN, WORKER, Fault, recording
 from tests.support.page.queries import Open, figure, wait
+
+pytestmark = pytest.mark.one_document
 
 REFUSED = "status of 400"  # the browser's own note of it
 
@@ -102,7 +105,7 @@ def test_a_table_is_taken_for_one_and_what_is_wrong_with_it_is_said(open_page: O
 
 
 def test_a_production_timeline_is_diagnosed_in_chinese(open_page: Open, tmp_path: Path) -> None:
-    page = open_page("?family=1f1b&lang=zh")
+    page = open_page("?family=1f1b&lang=zh", anew=True)
     files = WRITERS["timeline"](recording(Spec("1f1b", 4, 8), [LINK]), tmp_path)
     page.click("#open")
     page.set_input_files("#import-file", files)
@@ -131,7 +134,7 @@ def test_an_export_of_nsight_is_read_where_it_is_dropped_and_what_it_lacks_is_sa
 
 
 def test_what_is_on_the_screen_is_diagnosed(open_page: Open) -> None:
-    page = open_page("?family=1f1b&p=4&m=8&F=1,1,1,2&I=1,1,1,2&W=1,1,1,2&tab=diagnosis")
+    page = open_page("?family=1f1b&p=4&m=8&F=1,1,1,2&I=1,1,1,2&W=1,1,1,2&tab=diagnosis", anew=True)
     page.get_by_role("button", name="Diagnose the schedule on the screen").click()
     expect(page.locator(".diagnosis h2")).to_have_text("Stage 3, which has the output layer, takes 2 times the others.")
     expect(page.locator(".diagnosis")).to_contain_text("the screen · a table of ops · 1F1B, p 4, m 8, v 1")

@@ -13,6 +13,8 @@ from tests.conftest import PATIENCE_S, Server, until
 from tests.page.app.test_axe import violations
 from tests.support.page.queries import Open, middle, pixel, settle, state, wait
 
+pytestmark = pytest.mark.one_document
+
 OVER = "bubbleline.state().run === 'finished'"
 
 
@@ -129,7 +131,8 @@ def run_all(page: Page, done: int) -> Locator:
 def test_all_schedules_on_the_screen_run_one_after_the_other_each_under_its_plan(
     open_page: Open, live_server: Server
 ) -> None:
-    page = open_page("?family=1f1b&p=2&m=4&b.family=gpipe&tab=run", url=live_server.url)
+    # Anew: the last test has chosen other options.
+    page = open_page("?family=1f1b&p=2&m=4&b.family=gpipe&tab=run", url=live_server.url, anew=True)
     rows = run_all(page, 2)
     assert [lane["id"] for lane in state(page)["lanes"]] == ["a", "run", "b", "run2"]
     for at, name, makespan in ((0, "1F1B", "15"), (1, "GPipe", "15")):

@@ -27,18 +27,14 @@ def longest_wait(page: Page, server: Server) -> list[float]:
     return [*row[:5], *(time / 1e6 / run["unit_ms"] for time in row[5:8]), row[8]]
 
 
-def open_finished(open_page: Open, server: Server) -> tuple[Page, list[str]]:
-    """A page with a finished run, and the addresses of its requests for details, to which later ones are added."""
-    page = open_page("?family=zb-h1&p=2&m=4&tab=run&theme=light", url=server.url)
+def test_the_details_of_a_finished_run_are_loaded_once_for_the_card_the_memory_strip_and_the_messages(
+    open_page: Open, live_server: Server
+) -> None:
+    page = open_page("?family=zb-h1&p=2&m=4&tab=run&theme=light", url=live_server.url)
     asked: list[str] = []
     page.on("request", lambda request: asked.extend([request.url] if "rows=bytes" in request.url else []))
     start_paced(page)
     assert ended(page) == "finished"
-    return page, asked
-
-
-def test_the_details_of_a_run_are_loaded_once_when_first_shown(open_page: Open, live_server: Server) -> None:
-    page, asked = open_finished(open_page, live_server)
     assert not asked, "ops are enough until somebody looks"
     card = page.locator("#card")
     page.mouse.move(*middle(page, "run", "1F0"))
@@ -46,16 +42,15 @@ def test_the_details_of_a_run_are_loaded_once_when_first_shown(open_page: Open, 
     expect(card).to_contain_text("received")
     page.focus("#plot")
     page.keyboard.press("h")
-    wait(page, "bubbleline.point('run', 1, 0, 'strip').h > 0")
+    check_strip(page)
+    page.keyboard.press("h")  # the strips away, the messages there
+    page.keyboard.press("l")
+    check_longest_wait(page, live_server)
     assert len(asked) == 1
 
 
-def test_the_memory_strip_of_a_run_has_what_was_measured_and_what_the_plan_counts(
-    open_page: Open, live_server: Server
-) -> None:
-    page, _ = open_finished(open_page, live_server)
-    page.focus("#plot")
-    page.keyboard.press("h")
+def check_strip(page: Page) -> None:
+    """The memory strip has what was measured and what the plan counts."""
     wait(page, "bubbleline.point('run', 1, 0, 'strip').h > 0")
     expect(page.locator("#legend")).to_contain_text("measured")
     expect(page.locator("#legend")).to_contain_text("as the plan counts")
@@ -65,31 +60,28 @@ def test_the_memory_strip_of_a_run_has_what_was_measured_and_what_the_plan_count
     expect(page.locator("#card")).to_contain_text("The line is what the plan counts")
 
 
-def test_a_message_that_a_rank_waited_for_is_drawn_and_named(open_page: Open, live_server: Server) -> None:
-    page, _ = open_finished(open_page, live_server)
-    card = page.locator("#card")
-    page.focus("#plot")
-    page.keyboard.press("l")
-    wait(page, "bubbleline.state().lanes.find((lane) => lane.id === 'run').details")
-    source, rank, _, _, _, _, begun, taken, size = longest_wait(page, live_server)
+def check_longest_wait(page: Page, server: Server) -> None:
+    """A message that a rank waited for is drawn and named."""
+    source, rank, _, _, _, _, begun, taken, size = longest_wait(page, server)
     settle(page)
     waited = beside(page, rank, (begun + taken) / 2, 9)
     _, green, blue = pixel(page, *waited)
     assert blue < 40 < 120 < green, "a rank waits: gold in its lane of what it receives"
     page.mouse.move(*waited)
+    card = page.locator("#card")
     expect(card).to_contain_text(f"on rank {source} to")
     expect(card).to_contain_text(f"{size / 1000:g} kB")
     expect(card).to_contain_text(f"Rank {rank} waited")
 
 
 def test_messages_and_memory_of_a_run_under_way_arrive_with_its_ops(open_page: Open, live_server: Server) -> None:
-    page = open_page("?family=1f1b&p=2&m=48&tab=run&lane=comm&mem=1", url=live_server.url)
+    page = open_page("?family=1f1b&p=2&m=24&tab=run&lane=comm&mem=1", url=live_server.url)
     start_paced(page)
     wait(page, "bubbleline.state().lanes.some((lane) => lane.details && lane.live)")
     ops = "bubbleline.state().lanes.find((lane) => lane.id === 'run').ops"
     assert ended(page) == "finished"
-    assert page.evaluate(ops) == 192
-    page.mouse.move(*middle(page, "run", "1B47"))
+    assert page.evaluate(ops) == 96
+    page.mouse.move(*middle(page, "run", "1B23"))
     expect(page.locator("#card")).to_contain_text("activations alive after it 0 B")
-    done = page.evaluate("document.querySelector('.meter')?.getAttribute('aria-valuenow') ?? '192'")
-    assert (int(done), state(page)["run"]) == (192, "finished"), "no op is counted twice"
+    done = page.evaluate("document.querySelector('.meter')?.getAttribute('aria-valuenow') ?? '96'")
+    assert (int(done), state(page)["run"]) == (96, "finished"), "no op is counted twice"

@@ -68,10 +68,13 @@ def test_the_viewer_of_a_run_is_told_that_the_server_stops(start: Callable[..., 
     server.stop()
 
 
-def test_the_second_run_shows_its_queue_position_and_can_be_withdrawn(open_page: Open) -> None:
+def test_the_second_run_shows_its_queue_position_and_can_be_withdrawn_and_one_cancelled_while_its_workers_warm_up(
+    open_page: Open,
+) -> None:
     first = open_page(f"?p=1&m={WARM}&tab=run")
     first.click("#run")
     wait(first, "bubbleline.state().run === 'warming'")
+    expect(first.locator(PANEL)).to_contain_text("The workers load the model")
     second = open_page("?p=1&m=2&tab=run")
     second.click("#run")
     expect(second.locator(PANEL)).to_contain_text("Next in line")
@@ -84,14 +87,6 @@ def test_the_second_run_shows_its_queue_position_and_can_be_withdrawn(open_page:
     first.click("#cancel")
     wait(first, "bubbleline.state().run === 'cancelled'")
     wait(third, "bubbleline.state().run === 'finished'")
-
-
-def test_a_run_can_be_cancelled_while_its_workers_warm_up(open_page: Open) -> None:
-    page = open_page(f"?p=1&m={WARM}&tab=run")
-    page.click("#run")
-    expect(page.locator(PANEL)).to_contain_text("The workers load the model")
-    page.click("#cancel")
-    wait(page, "bubbleline.state().run === 'cancelled'")
 
 
 def test_a_runner_that_dies_is_named_and_the_next_run_works(open_page: Open) -> None:

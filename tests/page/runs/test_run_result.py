@@ -11,6 +11,8 @@ from tests.conftest import Server
 from tests.page.runs.test_run import ended, start_paced
 from tests.support.page.queries import Open, state, wait
 
+pytestmark = pytest.mark.one_document
+
 RESULT = re.compile(r"^Verified\. \S+ m?s, (\S+ % (over|under) plan|as planned); bubble \S+ %, predicted \S+ %\.$")
 
 
@@ -74,7 +76,7 @@ def test_a_schedule_with_more_devices_than_a_run_has_ranks_is_refused_before_the
 
 
 def test_where_torch_is_not_installed_the_run_button_says_what_to_install(open_page: Open) -> None:
-    page = open_page("?lang=zh&family=1f1b&p=4&m=8")
+    page = open_page("?lang=zh&family=1f1b&p=4&m=8", anew=True)  # which knows no devices yet
     without = {"state": "missing", "devices": [], "choices": [], "engine": "local", "why": {
         "code": "runner.no_torch", "params": {"command": "pip install 'bubbleline[run]'"}, "message": "Install torch.",
     }}  # fmt: skip
@@ -88,7 +90,7 @@ def test_where_torch_is_not_installed_the_run_button_says_what_to_install(open_p
 
 
 def test_the_run_button_learns_of_a_refusal_when_it_is_pointed_at_with_the_tab_closed(open_page: Open) -> None:
-    page = open_page("?family=1f1b&p=80&m=8")
+    page = open_page("?family=1f1b&p=80&m=8", anew=True)
     page.hover("#run")
     expect(page.locator("#run")).to_have_attribute("aria-disabled", "true")
     page.locator("#run").click(force=True)
