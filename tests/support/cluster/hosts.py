@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from tests.support import PATIENCE_S
+from tests.support import NOT_LOADED, PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[3]
 NAMES = ("head", "worker-1", "worker-2")
@@ -216,6 +216,7 @@ class Hosts:
             "HOME": "/tmp/home",
             "LANG": "C.UTF-8",
             "OMP_NUM_THREADS": "1",
+            "PYTHONPATH": NOT_LOADED,
             "RAY_AUTH_MODE": "token",
             "RAY_AUTH_TOKEN_PATH": TOKEN,
             "RAY_USAGE_STATS_ENABLED": "0",
