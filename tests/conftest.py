@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -49,6 +50,7 @@ settings.load_profile("bubbleline")
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(ProcessorTime())
     config.pluginmanager.register(CompiledOnce())
+    sys.path.insert(0, NOT_LOADED)
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (NOT_LOADED, os.environ.get("PYTHONPATH"))))
 
 
