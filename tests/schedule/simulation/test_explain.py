@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from backend.schedule.analysis.why_idle import IdleReasons
-from backend.schedule.families.registry import FAMILIES, order, read
+from backend.schedule.families.registry import FAMILIES, read
 from backend.schedule.order.wire import encode
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
-from tests.schedule.simulation.test_js_parity import random_spec
+from tests.schedule.simulation.test_js_parity import order, random_spec
 from tests.support.node import answers, needs_node
 
 pytestmark = needs_node

@@ -6,6 +6,7 @@ import base64
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,8 @@ import pytest
 
 from backend.address.query import query_of, spec_of
 from backend.schedule.errors import SpecError
-from backend.schedule.families import imported
-from backend.schedule.families.registry import FAMILIES, Family, family_of, order, read
+from backend.schedule.families import imported, registry
+from backend.schedule.families.registry import FAMILIES, Family, family_of, read
 from backend.schedule.options.vocabulary import SPREAD
 from backend.schedule.order import repeats
 from backend.schedule.order.order import Order, micro_numbers
@@ -34,6 +35,8 @@ from tests.support.runner.random_orders import random_order
 TESTS = Path(__file__).parents[2]
 
 pytestmark = needs_node
+
+order = cache(registry.order)  # of a spec found to be legal, which is then timed; a search takes long
 
 COSTS = (0.1, 0.3, 0.7, 1.0, 1.7, 18.522, 18.086, 9.337, 1 / 3)  # sums of these round, so an order of adding shows
 
