@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import shutil
@@ -16,7 +17,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from backend.config import PROJECT
 from tests.support import PATIENCE_S, until
 
-pytest.importorskip("jupyterlab")
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("jupyterlab") is None, reason="JupyterLab is not installed")
 QUIET = ("--no-browser", "--allow-root", "--IdentityProvider.token=", "--ServerApp.port=0",
          "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate")  # fmt: skip
 
