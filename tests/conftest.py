@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -21,6 +23,7 @@ from backend.config import Config
 from backend.database.address import Location, PostgresqlAddress
 from backend.schedule import jit
 from backend.web.http.computing import POOL
+from tests.support import NOT_LOADED
 from tests.support import PATIENCE_S as PATIENCE_S  # the tests import these from here
 from tests.support import until as until
 from tests.support.servers.postgresql import Cluster
@@ -49,6 +52,8 @@ settings.load_profile("bubbleline")
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(ProcessorTime())
     config.pluginmanager.register(CompiledOnce())
+    sys.path.insert(0, NOT_LOADED)
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (NOT_LOADED, os.environ.get("PYTHONPATH"))))
 
 
 gc.disable()  # until the tests are collected: what they are made of stays to the end

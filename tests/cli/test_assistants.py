@@ -8,17 +8,18 @@ import json
 from typing import Any
 
 import pytest
-from mcp import Client
 
 import bubbleline as bl
 from backend.config import PROJECT
-from bubbleline.assistants import server
 
 PAGE = "http://bubbles"
 
 
 def ask(tool: str, **given: Any) -> tuple[bool, str]:
     """Whether it is an error, and the answer."""
+    from mcp import Client  # a second, and no other process that collects the tests needs it
+
+    from bubbleline.assistants import server
 
     async def asked() -> Any:
         async with Client(server(PAGE)) as client:

@@ -7,6 +7,7 @@ import stat
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -226,3 +227,18 @@ def test_a_cluster_of_our_own_that_does_not_start_in_rays_time_is_started_again_
     cluster._init({"num_cpus": 2}, {})
     assert given == [*cluster.SLOWER]
     assert node.time.sleep is time.sleep
+
+
+def test_a_stream_of_errors_without_a_head_is_not_asked_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray")
+    from runner.engines.ray import cluster
+
+    slept: list[float] = []
+    monkeypatch.setattr(cluster.time, "sleep", slept.append)
+    found = iter([(b"key", {"error_message": "lost"}), (None, None)])
+    errors = cluster.Errors(SimpleNamespace(poll=lambda: next(found), close=lambda: "closed"))
+    assert errors.poll() == (b"key", {"error_message": "lost"})
+    assert slept == []
+    assert errors.poll() == (None, None)
+    assert slept == [cluster.ERRORS_S]
+    assert errors.close() == "closed"

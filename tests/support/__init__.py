@@ -7,10 +7,12 @@ import inspect
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 PATIENCE_S = 320.0  # of waits and requests, free where they are met: a busy cluster starts ranks in 300 s
 LOOPS, LOOPS_S = 1_000_000, 0.05  # some work, and how long it takes at most on a core that does nothing else
+NOT_LOADED = str(Path(__file__).parent / "cluster" / "not_loaded")  # first in the path of processes
 
 
 def slowness() -> float:

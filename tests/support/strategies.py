@@ -44,6 +44,8 @@ def specs(draw: st.DrawFn, family: str | None = None, hops: bool = True, max_p: 
     """A legal spec of one family or of any: sizes are drawn freely and illegal ones replaced by the nearest legal."""
     name = draw(st.sampled_from(sorted(FAMILIES))) if family is None else family
     chosen = FAMILIES[name]
+    if chosen.problem is not None:  # a search takes long where there are many ops
+        max_p, max_m = min(max_p, 5), min(max_m, 14)
     least, _, most = chosen.v
     spec = Spec(
         family=name,

@@ -159,11 +159,12 @@ def _simulated(spec: Spec) -> dict[tuple[str, str], float]:
     built = order(spec)
     shown = figures(simulate(built, spec.timing, spec.v))
     windows = {"global": shown.makespan, "span": shown.longest_stage}
+    peak = float(peaks(built)[0].max())
     return (
         {("makespan", window): whole for window, whole in windows.items()}
         | {("bubble", window): whole - shown.busy for window, whole in windows.items()}
         | {("share", window): 1 - shown.busy / whole for window, whole in windows.items()}
-        | {("peak", window): float(peaks(built)[0].max()) for window in windows}
+        | {("peak", window): peak for window in windows}
     )
 
 

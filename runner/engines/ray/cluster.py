@@ -19,6 +19,7 @@ from typing import Any
 import ray
 from ray._private import node as ray_node
 from ray._private import state as ray_state
+from ray._private import worker as ray_worker
 
 from backend.errors import Message, message
 from runner import devices
@@ -29,6 +30,7 @@ from runner.telemetry import clock
 
 log = logging.getLogger("runner")
 LOOK_S = 0.5  # between two polls of the hosts
+ERRORS_S = 0.1  # between two attempts to hear of errors, where the head is gone
 PING_S = 1.0  # between two pings of the hosts, while places are requested
 KNOCK_S, JOIN_S = 20.0, 120.0  # for an answer at the cluster's address, and to join it, also on a busy host
 START_S = 300.0  # to start one of our own
@@ -65,6 +67,24 @@ class _RaysClock:
         return time.monotonic() / self.slower
 
 
+class Errors:
+    """Ray's stream of errors, of which Ray's thread asks for the next one: without a head there is none, at once and
+    again, which would keep a core busy.
+    """
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    def poll(self) -> Any:
+        found = self.inner.poll()
+        if found[1] is None:
+            time.sleep(ERRORS_S)
+        return found
+
+
 def join(address: str, scratch: str, code: str) -> tuple[str, list[Host]]:
     """Join the cluster at an address, or start one on this host; return its address and hosts. Raises EngineError.
 
@@ -81,6 +101,8 @@ def join(address: str, scratch: str, code: str) -> tuple[str, list[Host]]:
         own |= {"object_store_memory": STORE_BYTES}
         try:
             _init(own if not address else {"address": address}, quiet)
+            worker: Any = ray_worker.global_worker
+            worker.gcs_error_subscriber = Errors(worker.gcs_error_subscriber)
             found.put(list_hosts())
             threading.Event().wait()
         except BaseException as error:  # SystemExit too, which Ray raises where a process of its does not start

@@ -22,7 +22,7 @@ from backend.schedule.result import law_values, memory_of, result
 from backend.schedule.simulation.simulate import Timeline, simulate
 from backend.schedule.spec import Spec
 from tests.support import cases
-from tests.support.strategies import optioned
+from tests.support.strategies import few, optioned
 
 SIZE = st.floats(0.1, 4.0)
 
@@ -146,6 +146,7 @@ def test_of_few_micro_batches_a_search_finds_the_fastest_of_all_orders_of_entry(
 
 
 @given(data=st.data(), spec=optioned(max_p=3, max_m=6))
+@few(12)
 def test_a_search_is_never_slower_than_a_mountain_and_finds_the_same_again(data: st.DataObject, spec: Spec) -> None:
     spec = data.draw(sized(spec))
     asked = spec.with_(injection="searched")

@@ -89,7 +89,7 @@ def checked_span(instance: Instance, codes: np.ndarray) -> float:
 def test_every_searched_order_is_legal_within_the_limit_and_never_below_the_bound(
     instance: Instance, seed: int
 ) -> None:
-    found = search(instance, tries_of(instance), seed=seed, budget=Budget(None, 1500))
+    found = search(instance, tries_of(instance), seed=seed, budget=Budget(None, 500))
     span = checked_span(instance, found.codes)
     assert found.span == pytest.approx(span, rel=1e-12)
     assert span >= found.lower_bound * (1 - 1e-9)

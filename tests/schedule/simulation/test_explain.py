@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from backend.schedule.analysis.why_idle import IdleReasons
-from backend.schedule.families.registry import FAMILIES, order, read
+from backend.schedule.families.registry import FAMILIES, read
 from backend.schedule.order.wire import encode
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
-from tests.schedule.simulation.test_js_parity import random_spec
+from tests.schedule.simulation.test_js_parity import order, random_spec
 from tests.support.node import answers, needs_node
 
 pytestmark = needs_node
@@ -43,7 +43,7 @@ def explained() -> Explained:
     specs = [read(data) for data in (*FIXED, {"family": "gpipe", "p": 1, "m": 4})]
     for name in FAMILIES:
         rng = random.Random(f"explain {name}")
-        specs += [random_spec(rng, name) for _ in range(4)]
+        specs += [random_spec(rng, name) for _ in range(3)]
     asked = [
         {"wire": base64.b64encode(encode(order(spec), spec.to_json())).decode(), "spec": spec.to_json()}
         for spec in specs
@@ -54,7 +54,7 @@ def explained() -> Explained:
 @pytest.mark.parametrize("name", FAMILIES)
 def test_explanations_of_a_family_with_any_options_agree_with_its_times(explained: Explained, name: str) -> None:
     found = [(spec, answer) for spec, answer in explained if spec.family == name]
-    assert len(found) >= 5
+    assert len(found) >= 4
     for spec, answer in found:
         assert answer["problems"] == [], spec
 

@@ -6,6 +6,7 @@ import base64
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,8 @@ import pytest
 
 from backend.address.query import query_of, spec_of
 from backend.schedule.errors import SpecError
-from backend.schedule.families import imported
-from backend.schedule.families.registry import FAMILIES, Family, family_of, order, read
+from backend.schedule.families import imported, registry
+from backend.schedule.families.registry import FAMILIES, Family, family_of, read
 from backend.schedule.options.vocabulary import SPREAD
 from backend.schedule.order import repeats
 from backend.schedule.order.order import Order, micro_numbers
@@ -35,6 +36,9 @@ TESTS = Path(__file__).parents[2]
 
 pytestmark = needs_node
 
+order = cache(registry.order)  # of a spec found to be legal, which is then timed; a search takes long
+
+EACH = 8  # specs of a family
 COSTS = (0.1, 0.3, 0.7, 1.0, 1.7, 18.522, 18.086, 9.337, 1 / 3)  # sums of these round, so an order of adding shows
 
 
@@ -186,7 +190,7 @@ Answered = list[tuple[Spec, Order, dict[str, Any]]]
 def answered() -> Answered:
     """Random specs of every family with their orders and the page's answers, from one process of node."""
     rng = random.Random(20240607)
-    specs = [random_spec(rng, name) for name in FAMILIES for _ in range(10)]
+    specs = [random_spec(rng, name) for name in FAMILIES for _ in range(EACH)]
     cases = [(spec, order(spec)) for spec in specs]
     return [(*case, answer) for case, answer in zip(cases, page_answers(cases, own=True), strict=True)]
 
@@ -200,7 +204,7 @@ def test_the_page_times_every_family_as_the_server_does_bit_for_bit(answered: An
 
 
 def test_queries_of_the_page_and_links_of_the_server_mean_the_same_spec_on_both_sides(answered: Answered) -> None:
-    assert len(answered) == 10 * len(FAMILIES)
+    assert len(answered) == EACH * len(FAMILIES)
     for spec, _, answer in answered:
         assert spec_of(answer["asked"].removeprefix("?").encode()) == spec
         assert answer["problems"] == []

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from tests.support import PATIENCE_S
+from tests.support import NOT_LOADED, PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[3]
 NAMES = ("head", "worker-1", "worker-2")
@@ -42,12 +42,13 @@ HEALTH = {
     "RAY_worker_register_timeout_seconds": "600",
 }
 # Ray's command, which gives the start of a node 30 s and that of its agents 15, with ten times as long and without a
-# wait (as runner/engines/ray/cluster.py, which is hidden on most hosts).
+# wait (as runner/engines/ray/cluster.py, which is hidden on most hosts); and without the dashboard and its agent, which
+# are there for who looks at a cluster in a browser and sends it jobs.
 START_RAY = """
 import time
 from types import SimpleNamespace
 from ray import _raylet
-from ray._private import node
+from ray._private import node, services
 start = node.Node.start_raylet
 def start_raylet(self, *sizes):
     self._ray_params.runtime_env_agent_port = 7101
@@ -57,6 +58,13 @@ def start_raylet(self, *sizes):
         _raylet.persist_port(self._session_dir, self._node_id, name, port)
     start(self, *sizes)
 node.Node.start_raylet = start_raylet
+node.Node.start_api_server = lambda self, **_: None
+process = services.start_ray_process
+def start_ray_process(command, *rest, **more):
+    agent = "--dashboard_agent_command="
+    command = [f"{agent}sleep infinity" if each.startswith(agent) else each for each in command]
+    return process(command, *rest, **more)
+services.start_ray_process = start_ray_process
 node.time = SimpleNamespace(**{**vars(time), "monotonic": lambda: time.monotonic() / 10})
 from ray.scripts.scripts import main
 main()
@@ -216,6 +224,7 @@ class Hosts:
             "HOME": "/tmp/home",
             "LANG": "C.UTF-8",
             "OMP_NUM_THREADS": "1",
+            "PYTHONPATH": NOT_LOADED,
             "RAY_AUTH_MODE": "token",
             "RAY_AUTH_TOKEN_PATH": TOKEN,
             "RAY_USAGE_STATS_ENABLED": "0",
