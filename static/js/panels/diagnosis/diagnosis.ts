@@ -5,6 +5,7 @@ import { layersForm } from "./layers.ts";
 import { createWaits } from "./waits.ts";
 import { getAnswer, getBytes, whyFailed } from "../../data/api.ts";
 import { h, keepFocus, replace, sentence, setText, show as setShown } from "../../ui/dom.ts";
+import { onRest } from "../../ui/rest.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { formatPercent } from "../../core/i18n/numbers.ts";
 import { LETTERS, KIND_PAIR, chunkOf, globalMicro, kindOf, micros } from "../../core/schedule/ops.ts";
@@ -28,10 +29,11 @@ export function createDiagnosis({ store, diagnoses, openImport, lanes }: Parts) 
   const problem = h("p.problem", { role: "alert", hidden: true });
 
   function draw() {
+    nameScreen();
     const { current } = diagnoses;
     if (!current) {
       const example = h("button.button.soft", { onclick: takeExample }, t("An example"));
-      const ways = [openButton(t("Open a trace …"), "primary"), example, ...screenButton()];
+      const ways = [openButton(t("Open a trace …"), "primary"), example, screenButton];
       replace(node, ...empty(), h("div.row", ...ways), problem);
       return;
     }
@@ -64,7 +66,7 @@ export function createDiagnosis({ store, diagnoses, openImport, lanes }: Parts) 
         h("button.button.primary", { onclick: () => put(found) }, t("Put this step on the timeline")),
         ...nextButtons(found),
         openButton(t("Open another trace …"), "soft"),
-        ...screenButton(),
+        screenButton,
       ),
       problem,
     );
@@ -72,15 +74,19 @@ export function createDiagnosis({ store, diagnoses, openImport, lanes }: Parts) 
 
   const openButton = (text: string, how: string) => h(`button.button.${how}`, { onclick: openImport }, text);
 
-  /** Diagnose the step on the screen: the first run that is over, else the first schedule. */
-  function screenButton() {
-    const lane = [...lanes().filter(({ kind }) => kind === "run"), ...lanes()].find(tableOf);
-    if (!lane) return [];
-    const what = lane.kind === "run" ? t("Diagnose the run on the screen") : t("Diagnose the schedule on the screen");
-    return [h("button.button.soft", { onclick: () => take(lane) }, what)];
+  /** The step on the screen: the first run that is over, else the first schedule; it may come after the tab. */
+  const onScreen = () => [...lanes().filter(({ kind }) => kind === "run"), ...lanes()].find(tableOf);
+  const screenButton = h("button.button.soft", { onclick: () => take(onScreen()) });
+
+  function nameScreen() {
+    const lane = onScreen();
+    setShown(screenButton, lane !== undefined);
+    if (lane?.kind === "run") setText(screenButton, t("Diagnose the run on the screen"));
+    else setText(screenButton, t("Diagnose the schedule on the screen"));
   }
 
-  async function take(lane: Lane) {
+  async function take(lane: Lane | undefined) {
+    if (!lane) return;
     setShown(problem, false);
     try {
       await diagnoses.ask({ files: [{ name: t("the screen"), text: tableOf(lane) ?? "" }] });
@@ -149,6 +155,7 @@ export function createDiagnosis({ store, diagnoses, openImport, lanes }: Parts) 
   }
 
   diagnoses.onChange(() => keepFocus(node, draw));
+  onRest(() => node.isConnected && nameScreen());
   return { panel: h("div", node), show: draw };
 }
 
