@@ -142,5 +142,5 @@ def test_what_is_on_the_screen_is_diagnosed(open_page: Open) -> None:
     expect(page.locator(".diagnosis")).to_contain_text("Why is my step slow?")
     expect(page.get_by_role("button", name="Diagnose the schedule on the screen")).to_have_count(0)  # pairs
     page.get_by_role("button", name="An example").click()
-    verdict = "Stage 3, which has the output layer, takes 1.8 times the others."
+    verdict = "Stage 3, which has the output layer, takes 1.7 times the others."
     expect(page.locator(".diagnosis h2")).to_have_text(verdict)

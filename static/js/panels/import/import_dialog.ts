@@ -9,6 +9,7 @@ import {
   askView,
   filesOf,
   isConfiguration,
+  isNsight,
   isTable,
   readFile,
   type Given,
@@ -186,7 +187,7 @@ export class ImportDialog {
   #look() {
     const given = this.#given();
     const traces = areTraces(given);
-    show(this.#naming, traces || given.some(({ base64 }) => base64 !== undefined));
+    show(this.#naming, traces || given.some(isNsight));
     const state = this.parts.store.get();
     const full = state.others.length === IDS.length - 1;
     const title = this.parts.plans.family(specsOf(state)[this.#at].family)?.title ?? "";
@@ -256,7 +257,7 @@ export class ImportDialog {
 
   async #diagnose(given: Given[]) {
     const names = this.#names.value.trim();
-    const unit = areTraces(given) ? { unit: this.#unit.value } : {};
+    const unit = areTraces(given) || given.some(isNsight) ? { unit: this.#unit.value } : {};
     await this.parts.diagnoses.ask({ files: filesOf(given, names !== ""), ...unit, ...(names && { names }) });
     this.parts.store.setView({ tab: "diagnosis" }, "push");
   }

@@ -51,6 +51,9 @@ export const isTable = ({ text, base64 }: Given) =>
   base64 !== undefined ||
   (/^[^\n]*\bstart|^[^\n]*\bbegin/i.test(text.trimStart()) && /^[^\n]*,/.test(text.trimStart()));
 
+/** Whether a file is an export of Nsight Systems, whose ranges have names and times like a trace's. */
+export const isNsight = ({ base64 }: Given) => base64?.startsWith("U1FMaXRl") ?? false; // "SQLite"
+
 /** Whether a text is a command or a script with a training framework's flags, overrides or arguments. */
 export const isConfiguration = (text: string) =>
   /--(pipeline|tensor)-model-parallel-|\bmodel\.pipeline_model_parallel|\bparallelism\.pipeline_parallel_degree/.test(
