@@ -212,6 +212,12 @@ class Config:
     entries_per_hour: int = _setting(
         600, _integer(0, 1_000_000), "orders submitted to tasks by one client in an hour (429)"
     )
+    classes: int = _setting(200, _integer(0, 100_000), "classes kept at a time; more are refused (503)")
+    classes_per_hour: int = _setting(20, _integer(0, 1_000_000), "classes opened by one client in an hour (429)")
+    class_members: int = _setting(1200, _integer(1, 100_000), "students of one class; more are refused (503)")
+    class_lookups_per_hour: int = _setting(
+        4000, _integer(1, 1_000_000), "codes of classes tried by one client in an hour, right or wrong (429)"
+    )
     workers: int = _setting(
         min(2, os.cpu_count() or 1), _integer(1, 64),
         "processes for long computations; one more is for those that take milliseconds",

@@ -8,12 +8,14 @@ import socket
 import sys
 import webbrowser
 from collections.abc import Iterator
+from contextlib import suppress
 from threading import Thread
+from urllib.parse import urlsplit
 
 from backend.access.keys import Keys
 from backend.access.policy import Policy
 from backend.access.roles import Role
-from backend.config import COMMAND, Config, variable
+from backend.config import COMMAND, LOOPBACK, Config, variable
 
 
 def address_line(config: Config, port: int) -> str:
@@ -86,6 +88,25 @@ def cannot_listen(config: Config, error: OSError) -> str:
             f"Choose another: {COMMAND} serve --port {other} (--port 0 takes any free one)."
         )
     return f"Cannot listen on {config.host}:{config.port}: {error.strerror or error}."
+
+
+def reachable_base(url: str, config: Config) -> str:
+    """Return the address of the server for other machines: `url`, as this browser has it, unless that names this
+    machine for itself while the server listens for all.
+    """
+    parts = urlsplit(url)
+    if config.host not in ("", "0.0.0.0", "::") or parts.hostname not in (*LOOPBACK, None):
+        return url
+    host = config.hosts[0] if config.hosts else _own_address() or socket.gethostname()
+    return f"{parts.scheme}://{_in_link(host)}{f':{parts.port}' if parts.port else ''}/"
+
+
+def _own_address() -> str:
+    """Return this machine's address in its network, "" where it has none. Nothing is sent."""
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+        asked.connect(("192.0.2.1", 9))  # an address for documentation: only the route to it is looked up
+        return str(asked.getsockname()[0])
+    return ""
 
 
 def _reachable(config: Config) -> str:

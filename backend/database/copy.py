@@ -21,6 +21,10 @@ TABLES = (
     Table("links", "code query named created", 500),
     Table("board_entries", "id task packed name makespan bubble peak messages simplicity submitted created", 200),
     Table("board_counts", "id task metric bin entries", 500),
+    Table("classes", "code leader created expires settings scene last_member", 50),
+    Table("class_members", "id class number secret name joined shown items", 500),
+    Table("class_questions", "id class number body created", 200),
+    Table("class_answers", "id class question round member value verdict created", 500),
     Table(SECRETS, "name value", 500),
 )
 OWN = {*(table.name for table in TABLES), "schema_version"}

@@ -62,6 +62,21 @@ MIGRATIONS: tuple[tuple[Statement, ...], ...] = (
         "bin BIGINT NOT NULL, entries BIGINT NOT NULL)",
         "CREATE INDEX IF NOT EXISTS board_counts_by_task ON board_counts (task)",
     ),
+    (  # 7: classes, their members, questions and answers, which are deleted after a day
+        "CREATE TABLE IF NOT EXISTS classes (code TEXT PRIMARY KEY, leader TEXT NOT NULL, "
+        "created DOUBLE PRECISION NOT NULL, expires DOUBLE PRECISION NOT NULL, settings TEXT NOT NULL, scene TEXT, "
+        "last_member BIGINT NOT NULL DEFAULT 0)",
+        "CREATE TABLE IF NOT EXISTS class_members (id TEXT PRIMARY KEY, class TEXT NOT NULL, number BIGINT NOT NULL, "
+        "secret TEXT NOT NULL, name TEXT, joined DOUBLE PRECISION NOT NULL, shown TEXT, items TEXT NOT NULL)",
+        "CREATE INDEX IF NOT EXISTS class_members_by_class ON class_members (class)",
+        "CREATE TABLE IF NOT EXISTS class_questions (id TEXT PRIMARY KEY, class TEXT NOT NULL, "
+        "number BIGINT NOT NULL, body TEXT NOT NULL, created DOUBLE PRECISION NOT NULL)",
+        "CREATE INDEX IF NOT EXISTS class_questions_by_class ON class_questions (class)",
+        "CREATE TABLE IF NOT EXISTS class_answers (id TEXT PRIMARY KEY, class TEXT NOT NULL, "
+        "question BIGINT NOT NULL, round BIGINT NOT NULL, member BIGINT NOT NULL, value TEXT NOT NULL, "
+        "verdict BIGINT, created DOUBLE PRECISION NOT NULL)",
+        "CREATE INDEX IF NOT EXISTS class_answers_by_round ON class_answers (class, question, round)",
+    ),
 )
 SCHEMA = len(MIGRATIONS)
 

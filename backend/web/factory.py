@@ -17,6 +17,9 @@ from backend.config import COMMAND, PROJECT, Config
 from backend.errors import with_codes
 from backend.runs import cluster_state
 from backend.tasks.boards import Boards
+from backend.web.classes import events as class_events
+from backend.web.classes.feed import ClassFeed
+from backend.web.classes.routes import classes
 from backend.web.http import access, errors, security
 from backend.web.http.background import run_in_background
 from backend.web.http.computing import POOL, load_quick_work
@@ -48,7 +51,7 @@ from backend.web.sockets.run_feed import Feed
 
 BLUEPRINTS = (
     pages, schedules, comparisons, costs, exports, charts, run_routes, history, imports, links,
-    standalone, components, lessons, tasks, health, openapi,
+    standalone, components, lessons, tasks, classes, health, openapi,
 )  # fmt: skip
 
 
@@ -82,9 +85,12 @@ def create_app(config: Config | None = None) -> Flask:
     boards = Boards(
         config.database, config.board_entries, sharing.hourly("entries", config.entries_per_hour), run_in_background
     )
+    class_feed = ClassFeed(sockets)
+    own_classes = sharing.classes(class_feed.notify, run_in_background)
+    class_feed.presence = own_classes
     import_rate = sharing.hourly("imports", config.imports_per_hour)
     parts = app.extensions[NAME] = Services(
-        config, cache, feed, hosts, runs, searches, short_links, boards, import_rate,
+        config, cache, feed, hosts, runs, searches, short_links, boards, own_classes, class_feed, import_rate,
         Connections(config.connections), pages_open,
     )  # fmt: skip
     load_quick_work()
@@ -102,6 +108,7 @@ def create_app(config: Config | None = None) -> Flask:
     security.register(app)
     access.register(app, policy, pace)
     search_events.register(socketio)
+    class_events.register(socketio)
     events.register(socketio)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)

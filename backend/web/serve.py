@@ -116,6 +116,7 @@ def _stop(server: Any, app: Flask) -> None:
     server.close()
     parts: Services = app.extensions[NAME]
     parts.runs.stop()
+    parts.classes.stop()
     app.extensions[POOL].close()
     gevent.sleep(0.05)  # the last events still reach their viewers
     server.stop(timeout=0.2)

@@ -10,6 +10,7 @@ from typing import cast
 from flask import Response, current_app, request
 
 from backend.address.short_links.short_links import ShortLinks
+from backend.classes.classes import Classes
 from backend.compute.live_searches.search_queue import SearchQueue
 from backend.config import Config
 from backend.jobs.encoding import Encoded
@@ -17,6 +18,7 @@ from backend.limits.places import Places
 from backend.limits.rate_limit import HourlyRate
 from backend.runs.runs import Runs
 from backend.tasks.boards import Boards
+from backend.web.classes.feed import ClassFeed
 from backend.web.http.cache import Cache
 from backend.web.http.responses import send
 from backend.web.http.server import Connections
@@ -42,6 +44,8 @@ class Services:
     searches: SearchQueue
     links: ShortLinks
     boards: Boards
+    classes: Classes
+    class_feed: ClassFeed
     imports: HourlyRate
     connections: Connections
     client_sockets: ClientSockets  # of pages

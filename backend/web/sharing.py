@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from backend.classes.classes import Classes, Limits
 from backend.config import Config
 from backend.limits.rate_limit import HourlyRate, Pace
 from backend.runs.manager import Manager
@@ -37,6 +38,20 @@ class Sharing:
         from backend.web.shared.remote_runs import RemoteRuns
 
         return RemoteRuns(self._config, on_change, on_cluster)
+
+    def classes(self, on_change: Callable[[str], None], on_disk: Callable[[Callable[[], Any]], Any]) -> Classes:
+        """Return the classes, of which the processes tell each other."""
+        config = self._config
+        limits = Limits(
+            config.classes, config.class_members, self.hourly("classes", config.classes_per_hour),
+            self.hourly("lookups", config.class_lookups_per_hour),
+        )  # fmt: skip
+        made = Classes(config.database, limits, on_disk, on_change)
+        if self._client is not None:
+            from backend.web.shared.class_channel import ClassChannel
+
+            made.channel = ClassChannel(config.redis, made.take, made.read_again)
+        return made
 
     def cache(self) -> Cache:
         """Return the cache of encoded answers."""

@@ -30,6 +30,8 @@ PAGES = (
     "lessons.show_lesson",
     "lessons.show_teach",
     "lessons.show_presenter",
+    "classes.show_classes",
+    "classes.show_class",
 )  # what people open; a refusal is a page for them
 # Without any role: the page's public sources, the component for other sites, and for operators.
 OPEN = ("static", "component.show_component", "component.component_script", "health.healthz", "health.readyz")
@@ -44,6 +46,10 @@ NEEDS = {
     "lessons.check_file": Role.VIEW,
     "tasks.delete_entry": Role.ADMIN,
     "tasks.delete_name": Role.ADMIN,
+    "classes.join_class": Role.VIEW,  # what else a leader or a member may do, the key or the secret of the class tells
+    "classes.leave_class": Role.VIEW,
+    "classes.remove_member": Role.VIEW,
+    "classes.delete_class": Role.VIEW,
 }
 
 

@@ -14,6 +14,7 @@ from backend.errors import RequestError, message
 from backend.jobs.strict_json import only
 from backend.runs.run_log import Part
 from backend.schedule.interop.measured_rows import TIMES
+from backend.web.classes import events as class_events
 from backend.web.http.clients import client_of
 from backend.web.http.errors import ApiError, shape_of
 from backend.web.services import services
@@ -106,6 +107,7 @@ def leave(*_: Any) -> None:
     services().feed.drop(current_viewer())
     services().cluster.drop(current_viewer())
     services().searches.drop(current_viewer())
+    services().class_feed.drop(current_viewer())
 
 
 def refuse(event: Any, *_: Any) -> dict[str, Any]:
@@ -113,7 +115,7 @@ def refuse(event: Any, *_: Any) -> dict[str, Any]:
     why = message(
         "runs.socket_events",
         "There are the events {events}.",
-        events=["watch", "unwatch", "watch_cluster", "unwatch_cluster", "search", "search_stop"],
+        events=["watch", "unwatch", "watch_cluster", "unwatch_cluster", "search", "search_stop", *class_events.EVENTS],
     )
     raise ApiError(400, "event", event, why)
 

@@ -1,0 +1,1 @@
+"""A class: students follow what a lecturer's page shows, answer questions, and are seen working. docs/classes.md."""

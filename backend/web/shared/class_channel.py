@@ -1,0 +1,76 @@
+"""What the processes of a server tell each other of their classes, through one channel of Redis for each class.
+
+A message is for the moment; what lasts is in the database, which is read again after the connection was lost.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+import gevent
+
+from backend.web.shared.connection import UNAVAILABLE, connect, key
+
+logger = logging.getLogger(__name__)
+WAIT_S = 5.0  # for which one call waits in Redis
+PAUSE_S = 0.3  # after a failure
+
+
+class ClassChannel:
+    """The channel of one process. `take` is called with what others tell, `lost` once the connection is back."""
+
+    def __init__(self, url: str, take: Callable[[str, dict[str, Any]], None], lost: Callable[[], None]) -> None:
+        self._client, self._reading = connect(url), connect(url)
+        self._take, self._lost = take, lost
+        self._process = secrets.token_hex(8)
+        self._reader: Any = None
+        self._away = False
+
+    def post(self, code: str, told: dict[str, Any]) -> None:
+        """Tell the other processes; while Redis is away, nobody is told."""
+        self.listen()
+        try:
+            self._client.publish(key("class", code), json.dumps({"process": self._process, "told": told}))
+        except UNAVAILABLE as error:
+            if not self._away:
+                logger.warning("other processes hear nothing of classes, Redis: %s", error)
+            self._away = True
+
+    def listen(self) -> None:
+        """Begin to hear what others tell."""
+        self._reader = self._reader or gevent.spawn(self._read_forever)
+
+    def stop(self) -> None:
+        """Hear nothing more."""
+        if self._reader is not None:
+            self._reader.kill()
+
+    def _read_forever(self) -> None:
+        first = True
+        while True:
+            try:
+                with self._reading.pubsub(ignore_subscribe_messages=True) as heard:
+                    heard.psubscribe(key("class", "*"))
+                    heard.get_message(timeout=WAIT_S)
+                    if not first:
+                        self._away = False
+                        self._lost()
+                    first = False
+                    while True:
+                        found = heard.get_message(timeout=WAIT_S)
+                        if found is not None:
+                            self._hear(found)
+            except UNAVAILABLE as error:
+                logger.warning("classes, Redis: %s", error)
+            except Exception:
+                logger.exception("what other processes tell of classes")
+            gevent.sleep(PAUSE_S)
+
+    def _hear(self, found: dict[str, Any]) -> None:
+        told = json.loads(found["data"])
+        if told["process"] != self._process:
+            self._take(found["channel"].decode().rpartition(":")[2], told["told"])

@@ -1,0 +1,4 @@
+// Starts the pages of a class.
+import { startClass } from "./app/classroom/start.ts";
+
+startClass();
