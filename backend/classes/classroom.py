@@ -25,7 +25,7 @@ MOST_ITEMS = 64  # of a member
 MOST_STEPS = 999
 SWITCHES = ("follow", "paused", "locked")
 NEW: dict[str, Any] = {
-    "title": "", "follow": True, "paused": False, "locked": False, "pace": None, "question": None, "asked": 0
+    "title": "", "follow": False, "paused": False, "locked": False, "pace": None, "question": None, "asked": 0
 }  # fmt: skip
 
 

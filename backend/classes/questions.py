@@ -21,7 +21,7 @@ LONGEST_TEXT, LONGEST_OPTION, LONGEST_UNIT, LONGEST_QUERY = 400, 120, 12, 8000  
 OPTIONS, OPS = (2, 8), (2, 12)
 LARGEST = 1e9
 EPSILON = 1e-9
-OP = re.compile(r"[0-9]{1,3}(?:[FIWBST][0-9]{1,5}(?:;[0-9]{1,3}[FIWB][0-9]{1,5})?)", re.ASCII)
+OP = re.compile(r"[0-9FIWBST();]{3,40}", re.ASCII)  # a pair of overlapped ops has two
 MOMENT = re.compile(r"([0-9]{1,4})@([0-9]{1,9}(?:\.[0-9]{1,6})?)", re.ASCII)
 WAIT = re.compile(r"([0-9]{1,4})@([0-9]{1,9}(?:\.[0-9]{1,6})?)-([0-9]{1,9}(?:\.[0-9]{1,6})?)", re.ASCII)
 Question = dict[str, Any]
@@ -137,7 +137,7 @@ def _texts(field: str, given: Any, count: tuple[int, int], most: int) -> list[st
 
 
 def _ops(given: Any) -> list[str]:
-    ops = _texts("ops", given, OPS, 24)
+    ops = _texts("ops", given, OPS, 40)
     wrong = next((op for op in ops if not OP.fullmatch(op)), None)
     if wrong is not None or len(set(ops)) < len(ops):
         raise RequestError("ops", wrong, message("classes.not_ops", "ops are different ops of a schedule, such as 0F0"))

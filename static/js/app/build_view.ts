@@ -1,5 +1,6 @@
 // Wires the workbench: the board on the timeline, the palette under it, and the panels beside it.
 import { createAppearance } from "./appearance.ts";
+import { joinClass } from "./join_class.ts";
 import { exposeForTests } from "./inspection.ts";
 import { start as begin } from "./start.ts";
 import { TimelineView } from "./timeline_view.ts";
@@ -19,6 +20,7 @@ import {
 import { createFarReferences } from "../data/workbench/far_references.ts";
 import { BoardPlans } from "../data/workbench/board_plans.ts";
 import { isOver } from "../data/runs/client.ts";
+import { tellWork } from "../data/work.ts";
 import { MOST_STARS, keepStars, nextTask, onStarsElsewhere, starsKept } from "../data/workbench/progress.ts";
 import { getTask, getTaskBoard, getTasks, openTask, textOf, type Task, type Tasks } from "../data/workbench/tasks.ts";
 import { createBoardLayer } from "../panels/workbench/board.ts";
@@ -43,7 +45,8 @@ import { recall, remember } from "../ui/remembered.ts";
 import { onRest, restSoon } from "../ui/rest.ts";
 import { t } from "../core/i18n/language.ts";
 import { readArea } from "../core/timeline/area.ts";
-import { isLinkKey, specQuery } from "../core/state/link.ts";
+import { withLookOf } from "../core/state/first_visit.ts";
+import { isLinkKey, parse, specQuery } from "../core/state/link.ts";
 import { SPEC_FIELDS } from "../core/schedule/spec_tables.ts";
 import { isOpen, starsOf } from "../core/workbench/goals.ts";
 import { departure, hint, hintTo } from "../core/workbench/hints.ts";
@@ -232,6 +235,7 @@ export class BuildView {
     }
     if (moved && this.#task && !session.aim) this.#leaveTask();
     if (moved) this.#reward();
+    if (moved && this.own.task) tellWork(`build/${this.own.task}`, () => this.#progress());
     if (moved || this.own.free !== session.free) {
       this.own.free = session.free;
       restSoon();
@@ -261,6 +265,29 @@ export class BuildView {
     if (address !== location.pathname + location.search) history.replaceState(history.state, "", address);
     const isOthers = this.#task !== null && this.#won > 0 && !starsKept(this.#task.slug);
     if (!isOthers) remember(SAVED, query); // somebody else's solution is not opened again by itself
+  }
+
+  /** The query of the board as it is. */
+  address() {
+    return addressOf(this.store, this.session.position, this.own);
+  }
+
+  /** The order on the board, packed; null where it is not complete. */
+  wholeOrder() {
+    const { position } = this.session;
+    return isWhole(position) ? orderSpec(position).order : null;
+  }
+
+  /** Show the board of another page's address, with its task. */
+  async follow(query: string) {
+    const { query: rest, own } = splitQuery(query);
+    const { state } = parse(rest, this.store.defaults, {});
+    if (own.task !== this.own.task) await this.#openTask(own.task);
+    const { position } = await openSpec(state.spec, this.store.defaults);
+    const { board } = this.session;
+    this.#won = MOST_STARS; // somebody else's
+    if (own.task && isOfBoard(scheduleOf(position), board)) this.session.go({ ...position, board }, "");
+    else this.session.begin(position, "");
   }
 
   /** Open a task; "" is an empty board of one's own. */
@@ -307,6 +334,15 @@ export class BuildView {
     this.#tasks ??= getTasks();
     this.#tasks.catch(() => (this.#tasks = null)); // asked again
     return this.#tasks;
+  }
+
+  /** How far the task is, for a class; null before anything was placed. */
+  #progress() {
+    const { aim, position } = this.session;
+    if (!aim || !this.#start || position.count <= this.#start.count) return null;
+    if (starsOf(aim, position)) return "done";
+    if (isWhole(position)) return "wrong";
+    return isOpen(aim, position) ? "working" : "stuck";
   }
 
   /** Keep the stars of a solution that was built here, and show its card. */
@@ -462,7 +498,7 @@ export async function startBuild() {
   const saved = splitQuery(recall(SAVED) ?? "");
   const isAsked = namesOrder(given.query) || given.own.task !== "";
   const isKept = !isAsked && namesOrder(saved.query) && !starsKept(saved.own.task);
-  const { query, own } = isKept ? { ...saved, query: withLook(saved.query, given.query) } : given;
+  const { query, own } = isKept ? { ...saved, query: withLookOf(saved.query, given.query) } : given;
   const listed = isAsked || own.task ? null : firstUnsolved(); // while the rest is loaded
   const started = await begin(query || "?");
   if (!started) {
@@ -483,15 +519,10 @@ export async function startBuild() {
   own.task = task?.slug ?? "";
   const isGiven = namesOrder(query) && position.count > 0;
   if (task && !isGiven) position = openTask(task, defaults).start;
-  exposeForTests(new BuildView(started, own, position, problem, task, isGiven));
+  const page = new BuildView(started, own, position, problem, task, isGiven);
+  exposeForTests(page);
+  void joinClass(async () => (await import("./classroom/places.ts")).buildPlace(page));
 }
 
 /** "" where the server does not answer, or all are solved. */
 const firstUnsolved = async () => nextTask((await getTasks().catch(() => ({ tasks: [] }))).tasks)?.slug ?? "";
-
-/** A query with the look of another one in place of its own. */
-function withLook(query: string, look: string) {
-  const all = new URLSearchParams(query);
-  for (const [key, value] of new URLSearchParams(look)) all.set(key, value);
-  return `?${all.toString().replaceAll("%2C", ",")}`;
-}

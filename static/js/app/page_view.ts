@@ -1,4 +1,5 @@
 // Wires the page: the timeline, the panels around it and the drawer below. Each panel follows the state by itself.
+import { joinClass } from "./join_class.ts";
 import { exposeForTests } from "./inspection.ts";
 import { createPresenting, startsPresenting } from "./present/presenting.ts";
 import { galleryDeck } from "./present/gallery_deck.ts";
@@ -234,5 +235,6 @@ export async function startExplore() {
   if (!started) return;
   const page = new PageView(started);
   exposeForTests(page);
+  void joinClass(async () => (await import("./classroom/places.ts")).explorePlace(page));
   if (isPresented) page.presenting.enter();
 }

@@ -3,6 +3,7 @@
 import { connect } from "./runs/client.ts";
 import { Refusal } from "./api.ts";
 import { t } from "../core/i18n/language.ts";
+import type { Part } from "./class_of_tab.ts";
 import type { SpecError } from "../core/schedule/types.ts";
 import type { Socket } from "socket.io-client";
 
@@ -65,24 +66,8 @@ type Entered = {
 type Told = { code: string; state?: ClassState; scene?: Scene; over?: true };
 type Room = { code: string; members: (Student & { gone?: true })[]; tally: Tally | null; here: number };
 type What = "state" | "scene" | "room" | "line" | "over";
-export type Part = "leader" | "member";
 
-const KEPT = "bubbleline.class"; // in this tab: its class, and as what it is in it
 const SHOWN_MS = 1000; // between two reports of what a student's page shows
-
-/** The class that this tab is in, null for none. */
-export function classOfTab(): { code: string; part: Part } | null {
-  const [code, part] = (sessionStorage.getItem(KEPT) ?? "").split(" ");
-  return code && (part === "leader" || part === "member") ? { code, part } : null;
-}
-
-export function keepClass(code: string, part: Part) {
-  sessionStorage.setItem(KEPT, `${code} ${part}`);
-}
-
-export function forgetClass() {
-  sessionStorage.removeItem(KEPT);
-}
 
 export class Classroom {
   code: string;

@@ -10,10 +10,12 @@ import { gradeTry, opened, type Key, type Sealed } from "./grade.ts";
 import { createSizes } from "./sizes.ts";
 import { createSteps } from "./steps.ts";
 import { SceneView } from "./scene_view.ts";
+import { joinClass } from "../join_class.ts";
 import { exposeForTests } from "../inspection.ts";
 import { start } from "../start.ts";
 import { TimelineView } from "../timeline_view.ts";
 import { Offline, getJson } from "../../data/api.ts";
+import { tellWork } from "../../data/work.ts";
 import { applyAppearance } from "../../ui/appearance.ts";
 import { byId } from "../../ui/dom.ts";
 import { listenKeys } from "../../ui/keyboard.ts";
@@ -52,6 +54,7 @@ export async function startLesson() {
     show: ({ place, spot }, number) => scene?.answer(place, spot ?? null, number),
     keep(number, answered) {
       progress.keep(number, answered);
+      tellWork(`learn/${slug}/${number}`, () => (answered.right ? "done" : "wrong"));
       writeScore();
     },
     kept: progress.kept,
@@ -76,6 +79,8 @@ export async function startLesson() {
   });
   createPrint(charts.drawAll);
   exposeForTests(view);
+  const shown = scene;
+  void joinClass(async () => (await import("../classroom/places.ts")).lessonPlace(view, shown));
   if (isPresented) presenting.enter();
 }
 

@@ -1,11 +1,11 @@
 // Questions that are answered on the timeline: with its sliders, until a goal is reached, or by what is selected there.
 import { t } from "../../core/i18n/language.ts";
-import { formatNumber, formatPercent, formatTime } from "../../core/i18n/numbers.ts";
-import { opText } from "../../core/schedule/ops.ts";
+import { formatNumber, formatPercent } from "../../core/i18n/numbers.ts";
 import { invalidate, onStage } from "../../ui/frame_loop.ts";
 import { setText } from "../../ui/dom.ts";
 import { isMet, type Found, type Goal } from "./grade.ts";
 import type { Plan } from "../../data/plan.ts";
+import { selectedPlace } from "../../timeline/explain/selected_place.ts";
 import type { Trace } from "../../timeline/trace.ts";
 import type { TimelineView } from "../timeline_view.ts";
 import type { SceneView } from "./scene_view.ts";
@@ -71,16 +71,8 @@ function showSizes(form: HTMLFormElement, chosen: HTMLElement, plan: Plan, chang
 }
 
 function showSelected(form: HTMLFormElement, chosen: HTMLElement, trace: Trace | null) {
-  const { op, idle, lane, rank } = trace ?? {};
-  if (op && lane) {
-    form.dataset.answer = opText(lane.schedule, op.i);
-    setText(chosen, t("Selected: {what}", { what: form.dataset.answer }));
-  } else if (idle) {
-    form.dataset.answer = `${rank}@${Number(((idle.from + idle.to) / 2).toFixed(6))}`;
-    const [from, to] = [idle.from, idle.to].map((time) => formatTime(time, 0.1));
-    setText(chosen, t("Selected: rank {rank} waits from {from} to {to}", { rank: rank ?? 0, from, to }));
-  } else {
-    delete form.dataset.answer;
-    setText(chosen, t("Nothing is selected yet."));
-  }
+  const found = selectedPlace(trace);
+  if (found) form.dataset.answer = found.answer;
+  else delete form.dataset.answer;
+  setText(chosen, found?.text ?? t("Nothing is selected yet."));
 }

@@ -91,6 +91,15 @@ export class SceneView {
     this.#onDrawn();
   }
 
+  /** Note that another page's view is shown: the way back leads to the scene. */
+  hold(query: string) {
+    this.#turn++;
+    this.#plays = false;
+    this.#wait = null;
+    this.#set = null;
+    this.back.hidden = query === "" || this.#scene === null;
+  }
+
   /** Show where the answer to a question is, an op or a wait; the way back is to the scene. */
   async answer(place: string, spot: string | null, number: number) {
     this.answered = document.getElementById(`question-${number}`);

@@ -37,5 +37,11 @@ export function explicit(query: string, family: string) {
   return onlyAppearance(parts) ? joined([`family=${family}`, ...parts]) : query;
 }
 
+/** A query with the look of another one in place of its own. */
+export function withLookOf(query: string, look: string) {
+  const own = partsOf(query).filter((part) => !APPEARANCE.includes(keyOf(part)));
+  return joined([...own, ...partsOf(lookOf(look))]);
+}
+
 /** The part of a query that says how the page looks. */
 export const lookOf = (query: string) => joined(partsOf(query).filter((part) => APPEARANCE.includes(keyOf(part))));

@@ -1,0 +1,97 @@
+// The pages that a class may be on, each as a place: what it shows as an address, and how to show another one's.
+import { isStory } from "../story.ts";
+import { naturalChunks } from "../../data/store.ts";
+import { onStage } from "../../ui/frame_loop.ts";
+import { parse } from "../../core/state/link.ts";
+import type { BuildView } from "../build_view.ts";
+import type { PageView } from "../page_view.ts";
+import type { SceneView } from "../learn/scene_view.ts";
+import type { TimelineView } from "../timeline_view.ts";
+import type { Run } from "../../data/runs/client.ts";
+
+export type Place = {
+  page: string;
+  view: TimelineView;
+  /** The query of what is shown now, playhead and runs included, and the anchor of a lesson's step. */
+  now: () => { query: string; place: string };
+  /** Show the same as another page of this address. */
+  show: (query: string, place: string) => void;
+  /** Execute the schedule on the screen; null where this page cannot. Resolves with the run once it has begun. */
+  run: (() => Promise<void>) | null;
+  /** The run on the screen. */
+  running: () => Run | null;
+  /** The order on the board, packed; null where it is not complete or there is no board. */
+  order: () => string | null;
+};
+
+const schedules = (state: object) => {
+  const { spec, others } = state as { spec: unknown; others: unknown };
+  return JSON.stringify([spec, others]);
+};
+
+/** Take over the view of a query; schedules that stay the same are not timed again. The appearance is one's own. */
+export function takeOver({ store, plans, playback }: TimelineView, query: string) {
+  const { state: next } = parse(query, store.defaults, naturalChunks(plans.families));
+  const now = store.get();
+  playback.endIntro();
+  if (schedules(next) !== schedules(now)) return store.visit(query, "replace");
+  const { theme, colours, hatch, lang } = now.view;
+  store.setView({ ...next.view, theme, colours, hatch, lang });
+}
+
+const queryOf = ({ store, playback }: TimelineView) => store.search({ at: playback.at });
+
+export function explorePlace({ view, runs, runTab }: PageView): Place {
+  return {
+    page: "/",
+    view,
+    now: () => ({ query: queryOf(view), place: "" }),
+    show(query) {
+      if (isStory())
+        location.assign(`/${query}`); // the first screen has no panels to follow with
+      else takeOver(view, query);
+    },
+    run: async () => void (await runTab.start()),
+    running: () => runs.run,
+    order: () => null,
+  };
+}
+
+export function buildPlace(page: BuildView): Place {
+  const { view, runs } = page;
+  return {
+    page: "/build",
+    view,
+    now: () => ({ query: page.address(), place: "" }),
+    show: (query) => void page.follow(query),
+    run: null,
+    running: () => runs.run,
+    order: () => page.wholeOrder(),
+  };
+}
+
+export function lessonPlace(view: TimelineView, scene: SceneView): Place {
+  const steps = [...document.querySelectorAll("#lesson .step")] as HTMLElement[];
+  const middle = () => innerHeight * 0.45; // as the steps themselves count what is being read
+  const reading = () => steps.filter((step) => step.getBoundingClientRect().top < middle()).pop() ?? steps[0];
+  return {
+    page: location.pathname,
+    view,
+    now: () => ({ query: queryOf(view), place: reading()?.id ?? "" }),
+    show(query, place) {
+      const step = place ? document.getElementById(place) : null;
+      if (step && step !== reading()) step.scrollIntoView({ behavior: "instant" });
+      scene.hold(query);
+      takeOver(view, query);
+    },
+    run: null,
+    running: () => null,
+    order: () => null,
+  };
+}
+
+/** Call a task when what the page shows may have changed: after a frame, and when a lesson is scrolled. */
+export function onShown(task: () => void) {
+  onStage("overlay", task);
+  document.addEventListener("scrollend", task);
+}

@@ -1,0 +1,70 @@
+// The strip at the foot of a page that is in a class: whose it is, and what its leader or a student can do there. It
+// stays while presenting.
+import { startFollowing } from "./follow_page.ts";
+import { startLeading } from "./lead_page.ts";
+import { forgetClass, type Part } from "../../data/class_of_tab.ts";
+import { Classroom } from "../../data/classroom.ts";
+import { byId, h, sentence, setText, show } from "../../ui/dom.ts";
+import { t, tr } from "../../core/i18n/language.ts";
+import type { Place } from "./places.ts";
+
+export type Strip = {
+  room: Classroom;
+  place: Place;
+  node: HTMLElement;
+  /** Where a leader's or a student's own controls go. */
+  tools: HTMLElement;
+  tell: (text: string) => void;
+};
+
+export function createStrip(place: Place, { code, part }: { code: string; part: Part }) {
+  const room = new Classroom(code, part);
+  const title = h("strong.class-title.cut");
+  const said = h("span.class-said", { role: "status" });
+  const tools = h("div.class-tools");
+  const leave = h(
+    "button.button.soft",
+    { onclick: () => leaveClass() },
+    part === "leader" ? t("Stop leading") : t("Leave"),
+  );
+  const node = h(
+    "section.class-strip",
+    { "aria-label": t("Class") },
+    h("span.class-who", h("span.badge.class-code", { text: code }), title, said),
+    tools,
+    leave,
+  );
+  document.body.append(node);
+  document.documentElement.classList.add("in-class");
+  const strip: Strip = { room, place, node, tools, tell: (text) => setText(said, text) };
+
+  room.onChange(() => write());
+  if (part === "leader") startLeading(strip);
+  else startFollowing(strip);
+  write();
+  void room.enter();
+  exposeClass(room);
+
+  function write() {
+    setText(title, room.state?.title ?? "");
+    show(title, Boolean(room.state?.title));
+    node.classList.toggle("is-away", !room.inside);
+    if (room.over) setText(said, t("This class has ended."));
+    else if (room.refusal) setText(said, sentence(tr(room.refusal)));
+    else if (!room.inside) setText(said, t("Connecting …"));
+    else if (said.textContent === t("Connecting …")) setText(said, "");
+    show(tools, room.inside);
+  }
+
+  function leaveClass() {
+    forgetClass();
+    if (part === "leader") location.reload();
+    else location.assign(`/class/${code}`);
+  }
+}
+
+/** What tests read of the class. */
+function exposeClass(room: Classroom) {
+  Object.defineProperty(window, "bubblelineClass", { value: room });
+  byId("stage").dataset.class = room.part;
+}
