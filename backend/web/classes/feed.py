@@ -99,6 +99,12 @@ class ClassFeed:
         found = audience.viewers.get(viewer) if audience is not None else None
         return None if audience is None or found is None else (audience.room, found.number)
 
+    def has_scene(self, viewer: str) -> None:
+        """Note that a viewer shows the present scene: it has sent it."""
+        audience = self._audiences.get(self._of.get(viewer, ""))
+        if audience is not None and viewer in audience.viewers:
+            audience.viewers[viewer].scene = _seq(audience.room)
+
     def viewers(self) -> int:
         """Count the viewers of all classes."""
         return len(self._of)

@@ -174,7 +174,9 @@ export class Classroom {
       this.refusal = null;
       for (const [item, state] of Object.entries(this.#items))
         void this.send("class_work", { item, state }).catch(() => {}); // what was reported while the line was away
-      for (const what of ["line", "state", "scene"] as const) this.#tell(what);
+      this.#tell("line");
+      this.#tell("state");
+      if (!entered.leads) this.#tell("scene"); // a leader's page leads with what it shows itself
     } catch (problem) {
       this.refusal = problem instanceof Refusal ? problem : null;
       this.inside = false;

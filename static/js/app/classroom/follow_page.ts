@@ -1,7 +1,6 @@
 // A student's page: it shows what the leader's page shows, until the student looks around, and comes back on a click.
 import { createSheet } from "./sheet.ts";
-import { onShown } from "./places.ts";
-import { withLookOf } from "../../core/state/first_visit.ts";
+import { goTo, onShown, watchTouches } from "./places.ts";
 import { onWork } from "../../data/work.ts";
 import { h, show } from "../../ui/dom.ts";
 import { t } from "../../core/i18n/language.ts";
@@ -13,7 +12,7 @@ const KEPT = "bubbleline.class.roams"; // in this tab: a page that is loaded aga
 export function startFollowing(strip: Strip) {
   const { room, place, tools } = strip;
   let roams = sessionStorage.getItem(KEPT) === "1";
-  let touched = -Infinity; // when the student last did something on the page
+  const touched = watchTouches();
   let taking = false; // the leader's view is being shown: what changes is no roaming
   let shown = 0; // the scene that was shown last
   let going = false; // to another page
@@ -23,17 +22,8 @@ export function startFollowing(strip: Strip) {
   const sheet = createSheet(strip, { toBoard });
   const pause = createPause();
 
-  for (const kind of ["pointerdown", "keydown", "wheel"])
-    window.addEventListener(
-      kind,
-      (event) => {
-        if (event.isTrusted && !(event.target as Element)?.closest?.(".class-strip, .class-sheet"))
-          touched = performance.now();
-      },
-      { capture: true, passive: true },
-    );
   place.view.store.subscribe((state, before) => {
-    const isOwn = !taking && performance.now() - touched < OWN_MS;
+    const isOwn = !taking && performance.now() - touched() < OWN_MS;
     if (!isOwn || roams || sheet.takes(state, before)) return;
     if (isHeld()) catchUp(true);
     else setRoams(true);
@@ -69,14 +59,8 @@ export function startFollowing(strip: Strip) {
     const { scene } = room;
     if (roams || going || !scene || (!again && scene.seq === shown)) return;
     shown = scene.seq;
-    if (scene.page !== place.page) {
-      going = true;
-      const query = scene.page.startsWith("/learn") ? "" : scene.query; // a lesson's address has no view of its own
-      const look = withLookOf(query, location.search);
-      return location.assign(`${scene.page}${look}${scene.place ? `#${scene.place}` : ""}`);
-    }
     taking = true;
-    place.show(scene.query, scene.place);
+    going = goTo(place, scene);
     taking = false;
   }
 

@@ -1,7 +1,7 @@
 // A leader's page: what it shows, the pages of those who follow show too; and the questions that are asked about it.
 // Students' names are never here: this page is projected. They are on the leader's own window, /class/CODE/lead.
 import { createAsk } from "./ask.ts";
-import { onShown } from "./places.ts";
+import { goTo, onShown, watchTouches } from "./places.ts";
 import { createSheet } from "./sheet.ts";
 import { isOver } from "../../data/runs/client.ts";
 import { whyFailed } from "../../data/api.ts";
@@ -11,6 +11,7 @@ import { formatCount, formatPercent } from "../../core/i18n/numbers.ts";
 import type { Strip } from "./strip.ts";
 
 const SCENE_MS = 50; // between two scenes: 20 a second
+const TAKEN_MS = 600; // until what another window's view changes here has settled
 const LOOK_MS = 400; // between two looks at a run whose figure is awaited
 
 export function startLeading(strip: Strip) {
@@ -91,6 +92,8 @@ export function startLeading(strip: Strip) {
 /** Send what this page shows, 20 times a second at most, the last one always. */
 function leadWith({ room, place }: Strip) {
   let [sent, at, timer] = ["", -Infinity, 0];
+  const touched = watchTouches();
+  let taken = -Infinity; // when a view of another window of the leader's was shown here, which that one has sent
 
   function send() {
     timer = 0;
@@ -98,6 +101,7 @@ function leadWith({ room, place }: Strip) {
     const text = JSON.stringify(scene);
     if (text === sent || !room.inside) return;
     sent = text;
+    if (performance.now() - taken < TAKEN_MS && touched() < taken) return;
     at = performance.now();
     room.lead(scene);
   }
@@ -108,9 +112,13 @@ function leadWith({ room, place }: Strip) {
 
   onShown(soon);
   room.onChange((what) => {
-    if (what !== "line") return;
-    sent = ""; // the server may have missed the last one
-    soon();
+    if (what === "line") {
+      sent = ""; // the server may have missed the last one
+      soon();
+    } else if (what === "scene" && room.scene) {
+      taken = performance.now();
+      goTo(place, room.scene);
+    }
   });
 }
 

@@ -2,7 +2,9 @@
 import { isStory } from "../story.ts";
 import { naturalChunks } from "../../data/store.ts";
 import { onStage } from "../../ui/frame_loop.ts";
+import { withLookOf } from "../../core/state/first_visit.ts";
 import { parse } from "../../core/state/link.ts";
+import type { Scene } from "../../data/classroom.ts";
 import type { BuildView } from "../build_view.ts";
 import type { PageView } from "../page_view.ts";
 import type { SceneView } from "../learn/scene_view.ts";
@@ -88,6 +90,29 @@ export function lessonPlace(view: TimelineView, scene: SceneView): Place {
     running: () => null,
     order: () => null,
   };
+}
+
+/** Show a scene here, or go to its page. Returns whether the page is left. */
+export function goTo(here: Place, { page, query, place }: Scene) {
+  if (page === here.page) {
+    here.show(query, place);
+    return false;
+  }
+  const view = page.startsWith("/learn") ? "" : query; // a lesson's address has no view of its own
+  location.assign(`${page}${withLookOf(view, location.search)}${place ? `#${place}` : ""}`);
+  return true;
+}
+
+/** Returns a function that tells when the reader last did something on the page itself, by performance.now. */
+export function watchTouches() {
+  let last = -Infinity;
+  const note = (event: Event) => {
+    if (event.isTrusted && !(event.target as Element)?.closest?.(".class-strip, .class-sheet"))
+      last = performance.now();
+  };
+  for (const kind of ["pointerdown", "keydown", "wheel"])
+    window.addEventListener(kind, note, { capture: true, passive: true });
+  return () => last;
 }
 
 /** Call a task when what the page shows may have changed: after a frame, and when a lesson is scrolled. */

@@ -59,7 +59,7 @@ export function createStrip(place: Place, { code, part }: { code: string; part: 
   function leaveClass() {
     forgetClass();
     if (part === "leader") location.reload();
-    else location.assign(`/class/${code}`);
+    else location.assign(`/class/${code}?me=1`);
   }
 }
 
