@@ -5,6 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 from tests.conftest import Server
+from tests.page.workbench.test_tasks import REST
 from tests.support.page.queries import Open, state, wait
 
 INSIDE = "Boolean(window.bubblelineClass?.inside)"
@@ -118,7 +119,14 @@ def test_a_class_joins_follows_answers_builds_is_compared_runs_and_ends(open_pag
     wait(roamer, INSIDE)
     roamer.click("#class-send")
     expect(roamer.locator(".class-status")).to_contain_text("not complete")
-    press(stage, "Close")
+    for op in REST:
+        roamer.click(f"#placing [data-op='{op}']")
+    expect(roamer.locator("#solved")).to_be_visible()
+    roamer.keyboard.press("Escape")
+    expect(roamer.locator(".class-status")).to_contain_text("Your answer is in")
+    expect(stage.locator(".class-asked")).to_have_text("1 answered")
+    press(stage, "Reveal")
+    expect(stage.locator(".class-tally")).to_contain_text("1")
     press(stage, "Done")
 
     # Both schedules beside each other, without names.

@@ -37,7 +37,11 @@ export function startFollowing(strip: Strip) {
     const { query } = place.now();
     room.showed(place.page, query);
   });
-  onWork((item, state) => room.report(item, state));
+  onWork((item, state) => {
+    room.report(item, state);
+    const { kind, task } = room.state?.question ?? {};
+    if (state === "done" && kind === "build" && item === `build/${task}`) sheet.handIn();
+  });
   write();
 
   /** Whether all are held on the leader's view; a question that is built needs the board. */

@@ -125,7 +125,7 @@ export function createSheet(strip: Strip, { controls, toBoard = () => {} }: Acts
   }
 
   async function send() {
-    if (!question) return;
+    if (!question?.open) return;
     const given = form?.read() ?? "";
     if (!given) return setText(status, form?.empty ?? "");
     setText(status, t("Sending …"));
@@ -139,6 +139,8 @@ export function createSheet(strip: Strip, { controls, toBoard = () => {} }: Acts
 
   return {
     close: () => show(node, false),
+    /** Send what stands in the form: a board that solves the task need not be sent by hand. */
+    handIn: () => void send(),
     /** Whether a change of the page is part of answering: what is selected on the timeline. */
     takes(state: State, before: State) {
       if (question?.kind !== "find" || !question.open || state.spec !== before.spec) return false;
