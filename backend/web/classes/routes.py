@@ -145,9 +145,9 @@ def export_answers(code: str) -> Response:
 def show_qr(code: str) -> Response:
     """Return the address at which students join as a QR code."""
     address = f"{reachable_base(request.host_url, services().config)}class/{code_of(code)}"
-    out = io.BytesIO()
-    segno.make(address, error="m").save(out, kind="svg", scale=8, border=2, omitsize=True, xmldecl=False, title=address)
-    return make_response(out.getvalue(), 200, {"Content-Type": "image/svg+xml", "Cache-Control": "no-store"})
+    picture = io.BytesIO()  # with the name space that an image needs, other than a part of a page
+    segno.make(address, error="m").save(picture, kind="svg", scale=8, border=2, omitsize=True, title=address)
+    return make_response(picture.getvalue(), 200, {"Content-Type": "image/svg+xml", "Cache-Control": "no-store"})
 
 
 @classes.delete("/api/classes/<code>")

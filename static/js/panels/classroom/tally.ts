@@ -158,9 +158,9 @@ function matrix(counts: Count[], ops: string[], answered: number) {
   return h(
     "div.tally-matrix",
     { tabindex: 0, role: "group", "aria-label": t("Where the ops were put") },
+    h("p.tally-note", { text: t("Where the ops were put, in percent of the answers") }),
     h(
       "table",
-      h("caption", { text: t("Where the ops were put, in percent of the answers") }),
       h("thead", h("tr", h("td"), ...rows.map((_, at) => h("th", { scope: "col", text: at + 1 })))),
       h(
         "tbody",

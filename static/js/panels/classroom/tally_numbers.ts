@@ -11,6 +11,7 @@ export type Built = { stars: number[]; best: Count[] };
 
 const MOST_BINS = 24;
 const FAR = 3; // interquartile ranges from the quartiles
+const FEW = 0.04; // of the answers: what more give is no slip, however far it is
 
 export const answeredIn = (counts: Count[]) => counts.reduce((sum, [, count]) => sum + count, 0);
 
@@ -44,7 +45,8 @@ export function histogram(counts: Count[], right: number | null): Histogram {
   if (!values.length) return { step: 1, bins: [], outside: [], most: 0 };
   const [q1, q2, q3] = [0.25, 0.5, 0.75].map((share) => quantile(values, share));
   const reach = q3 > q1 ? FAR * (q3 - q1) : Math.max(1, Math.abs(q2));
-  const near = ([value]: [number, number]) => value >= q1 - reach && value <= q3 + reach;
+  const few = Math.max(1, FEW * answeredIn(counts));
+  const near = ([value, count]: [number, number]) => count > few || (value >= q1 - reach && value <= q3 + reach);
   const shown = values.filter(near);
   const ends = [...shown.map(([value]) => value), ...(right === null ? [] : [right])];
   const [least, largest] = [Math.min(...ends), Math.max(...ends)];
