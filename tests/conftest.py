@@ -175,6 +175,7 @@ def end_app(app: Flask) -> None:
     services = app.extensions["bubbleline"]
     services.runs.stop()
     services.links.store.close()
+    services.classes.rooms.stop()
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
 
+from backend.access.limits.rate_limit import Pace
 from backend.access.roles import Identity
-from backend.limits.rate_limit import Pace
 
 FILE = "audit.log"
 FILE_BYTES, OLD_FILES = 4_000_000, 4  # 20 MB in all

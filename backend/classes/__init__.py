@@ -1,1 +1,4 @@
-"""A class: students follow what a lecturer's page shows, answer questions, and are seen working. docs/classes.md."""
+"""A class: students follow what a lecturer's page shows, answer questions, and are seen working.
+
+docs/teaching/classes.md describes it.
+"""

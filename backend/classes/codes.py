@@ -15,6 +15,7 @@ from backend.errors import RequestError, message
 LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 LENGTH = 6
 CODE = re.compile(f"[{LETTERS}]{{{LENGTH}}}", re.ASCII)
+LONGEST_TYPED = 40  # characters
 SECRET_BYTES = 24
 
 
@@ -30,13 +31,19 @@ def new_secret() -> str:
 
 def digest(secret: str) -> str:
     """Return what is stored of a secret."""
-    return sha256(secret.encode()).hexdigest()
+    return sha256(secret.encode(errors="replace")).hexdigest()
+
+
+def as_code(text: object) -> str:
+    """Return what a person has typed in the spelling of codes; "" for what cannot be a code."""
+    code = re.sub(r"[\s-]", "", text).upper() if isinstance(text, str) and len(text) < LONGEST_TYPED else ""
+    return code if CODE.fullmatch(code) else ""
 
 
 def code_of(text: object) -> str:
     """Return a code as it is stored, from what a person has typed. Raises RequestError for what cannot be one."""
-    code = re.sub(r"[\s-]", "", text).upper() if isinstance(text, str) and len(text) < 40 else ""
-    if not CODE.fullmatch(code):
+    code = as_code(text)
+    if not code:
         why = message("classes.bad_code", "the code of a class has {length} letters, such as BKTRWZ", length=LENGTH)
-        raise RequestError("code", text[:40] if isinstance(text, str) else None, why)
+        raise RequestError("code", text[:LONGEST_TYPED] if isinstance(text, str) else None, why)
     return code

@@ -12,9 +12,11 @@ import gevent
 from gevent.event import AsyncResult
 
 from backend.database.database import Database, DatabaseError, Transaction
+from backend.errors import RequestError
 
 T = TypeVar("T")
 Work = Callable[[Transaction], Any]
+Result = tuple[Any, Exception | None]
 
 
 class GroupCommit:
@@ -26,8 +28,9 @@ class GroupCommit:
         self._writer: Any = None
 
     def write(self, work: Callable[[Transaction], T]) -> T:
-        """Do `work` in a transaction and return its result when it is committed. Raises what `work` raises, which must
-        come before it has written anything, and DatabaseError.
+        """Do `work` in a transaction and return its result when it is committed. Raises DatabaseError and what `work`
+        raises. A RequestError must come before `work` has written anything; after any other error `work` is done once
+        more, alone, as the works of others in its transaction are.
         """
         result = AsyncResult()
         self._waiting.append((work, result))
@@ -40,13 +43,8 @@ class GroupCommit:
         try:
             while self._waiting:
                 batch, self._waiting = self._waiting, []
-                try:
-                    results = self._on_disk(partial(self._commit, [work for work, _ in batch]))
-                except Exception as error:  # of the database: nothing of the batch is written
-                    for _, result in batch:
-                        result.set_exception(error)
-                    continue
-                for (_, result), (value, problem) in zip(batch, results, strict=True):
+                works = [work for work, _ in batch]
+                for (_, result), (value, problem) in zip(batch, self._results(works), strict=True):
                     if problem is None:
                         result.set(value)
                     else:
@@ -54,14 +52,21 @@ class GroupCommit:
         finally:
             self._writer = None
 
-    def _commit(self, batch: list[Work]) -> list[tuple[Any, Exception | None]]:
-        results: list[tuple[Any, Exception | None]] = []
+    def _results(self, works: list[Work]) -> list[Result]:
+        try:
+            done: list[Result] = self._on_disk(partial(self._commit, works))
+            return done
+        except Exception as error:  # nothing is written
+            if len(works) == 1 or isinstance(error, DatabaseError):
+                return [(None, error)] * len(works)
+        return [self._results([work])[0] for work in works]  # a defect in one must not cost the others their answers
+
+    def _commit(self, works: list[Work]) -> list[Result]:
+        results: list[Result] = []
         with self._database.transaction() as transaction:
-            for work in batch:
+            for work in works:
                 try:
                     results.append((work(transaction), None))
-                except DatabaseError:
-                    raise
-                except Exception as problem:
+                except RequestError as problem:
                     results.append((None, problem))
         return results

@@ -21,9 +21,12 @@ LONGEST_TEXT, LONGEST_OPTION, LONGEST_UNIT, LONGEST_QUERY = 400, 120, 12, 8000  
 OPTIONS, OPS = (2, 8), (2, 12)
 LARGEST = 1e9
 EPSILON = 1e-9
+MOST_COUNTED = 400  # different answers in one message
 OP = re.compile(r"[0-9FIWBST();]{3,40}", re.ASCII)  # a pair of overlapped ops has two
 MOMENT = re.compile(r"([0-9]{1,4})@([0-9]{1,9}(?:\.[0-9]{1,6})?)", re.ASCII)
 WAIT = re.compile(r"([0-9]{1,4})@([0-9]{1,9}(?:\.[0-9]{1,6})?)-([0-9]{1,9}(?:\.[0-9]{1,6})?)", re.ASCII)
+NUMBER = re.compile(r"[+-]?(?:[0-9]{1,12}(?:[.,][0-9]{0,12})?|[.,][0-9]{1,12})(?:e[+-]?[0-9]{1,2})?", re.ASCII | re.I)
+QUERY = re.compile(r"(?:\?[\x21\x22\x24-\x7e]*)?", re.ASCII)  # of a page: "#" would end it
 Question = dict[str, Any]
 
 
@@ -33,15 +36,15 @@ def read_question(given: Any) -> Question:
     kind = choice("kind", data.get("kind"), KINDS)
     question: Question = {
         "kind": kind,
-        "text": _text("text", data.get("text", ""), LONGEST_TEXT),
+        "text": plain_text("text", data.get("text", ""), LONGEST_TEXT),
         "options": _texts("options", data.get("options", []), OPTIONS, LONGEST_OPTION) if kind == "choose" else [],
-        "ops": _ops(data.get("ops", [])) if kind == "order" else [],
-        "unit": _text("unit", data.get("unit", ""), LONGEST_UNIT),
+        "ops": sorted(_ops(data.get("ops", []))) if kind == "order" else [],  # in no order that tells the right one
+        "unit": plain_text("unit", data.get("unit", ""), LONGEST_UNIT),
         "tolerance": _number("tolerance", data.get("tolerance", 0)),
         "task": task_of(str(data.get("task", ""))[:80]).slug if kind == "build" else "",
-        "query": _text("query", data.get("query", ""), LONGEST_QUERY),
+        "query": query_of(data.get("query", "")),
     }
-    if kind not in ("build",) and not question["text"]:
+    if kind != "build" and not question["text"]:
         raise RequestError("text", "", message("classes.no_text", "a question needs a text"))
     return question | {"right": read_right(question, data.get("right"))}
 
@@ -50,9 +53,8 @@ def read_right(question: Question, given: Any) -> str | None:
     """Return the right answer in its spelling; None for none. Raises RequestError."""
     if given is None or given == "" or question["kind"] == "build":
         return None
-    if question["kind"] == "find" and isinstance(given, str) and WAIT.fullmatch(given):
-        return given
-    return read_answer(question, given)
+    wait = WAIT.fullmatch(given) if question["kind"] == "find" and isinstance(given, str) else None
+    return f"{int(wait[1])}@{_plain(wait[2])}-{_plain(wait[3])}" if wait else read_answer(question, given)
 
 
 def read_answer(question: Question, given: Any) -> str:
@@ -61,7 +63,8 @@ def read_answer(question: Question, given: Any) -> str:
     An order for a task of the workbench is not read here: it takes a simulation.
     """
     kind = question["kind"]
-    text = format(given, ".12g") if isinstance(given, int | float) and not isinstance(given, bool) else given
+    is_number = isinstance(given, float) or (type(given) is int and abs(given) <= LARGEST)
+    text = format(given, ".12g") if is_number else given
     if not isinstance(text, str) or len(text) > LONGEST_TEXT:
         raise _wrong(given, message("classes.answer_is_text", "an answer is a text or a number"))
     text = " ".join(text.split())
@@ -69,7 +72,7 @@ def read_answer(question: Question, given: Any) -> str:
         return _predicted(text)
     if kind == "choose":
         most = len(question["options"])
-        if not (text.isascii() and text.isdigit() and int(text[:4]) < most):
+        if not re.fullmatch("[0-9]{1,2}", text, re.ASCII) or int(text) >= most:
             raise _wrong(given, message("classes.answer_is_option", "choose one of the {count} options", count=most))
         return str(int(text))
     if kind == "order":
@@ -79,7 +82,7 @@ def read_answer(question: Question, given: Any) -> str:
     moment = MOMENT.fullmatch(text)
     if not moment and not OP.fullmatch(text):
         raise _wrong(given, message("classes.answer_is_place", "select an op or a wait on the timeline"))
-    return f"{int(moment[1])}@{float(moment[2]):.6g}" if moment else text
+    return f"{int(moment[1])}@{_plain(moment[2])}" if moment else text
 
 
 def is_right(question: Question, answer: str) -> bool | None:
@@ -102,32 +105,47 @@ def for_members(question: Question | None) -> Question | None:
     return None if question is None else {key: value for key, value in question.items() if key != "right"}
 
 
+def query_of(given: Any) -> str:
+    """Return the query of a page of this server, "" for none. Raises RequestError for what could lead elsewhere."""
+    if not isinstance(given, str) or len(given) > LONGEST_QUERY or not QUERY.fullmatch(given):
+        why = message("classes.no_query", "query is the query of the page, of at most {most} characters",
+                      most=LONGEST_QUERY)  # fmt: skip
+        raise RequestError("query", given[:80] if isinstance(given, str) else None, why, limit=LONGEST_QUERY)
+    return given
+
+
+def plain_text(field: str, given: Any, most: int) -> str:
+    """Return a text without spaces around it. Raises RequestError for one that is too long or cannot be written."""
+    # Half of a character, which JSON can spell, would end the connection of everybody to whom it is sent.
+    if not isinstance(given, str) or len(given) > most or any("\ud800" <= each <= "\udfff" for each in given):
+        why = message("classes.text_too_long", "{field} is a text of at most {most} characters", field=field, most=most)
+        raise RequestError(field, given[:80] if isinstance(given, str) else None, why, limit=most)
+    return given.strip()
+
+
+def _plain(digits: str) -> str:
+    """Return a moment as it is spelled in answers: all its digits, and none that says nothing."""
+    whole, _, rest = digits.partition(".")
+    rest = rest.rstrip("0")
+    return f"{int(whole)}.{rest}" if rest else str(int(whole))
+
+
 def _predicted(text: str) -> str:
     bare = text.removesuffix("%").strip()
-    if re.fullmatch(r"[0-9]+,[0-9]+", bare):  # a decimal comma
-        bare = bare.replace(",", ".")
-    try:
-        value = float(bare)
-    except ValueError:
-        value = math.nan
+    value = float(bare.replace(",", ".")) if NUMBER.fullmatch(bare) else math.nan
     if not abs(value) <= LARGEST:
         raise _wrong(text, message("classes.answer_is_number", "the answer is a number, such as 27.3"))
-    return format(value + 0.0, ".6g")
+    return format(value + 0.0, ".12g")
 
 
 def _wrong(given: Any, why: Message) -> RequestError:
     return RequestError("answer", given[:80] if isinstance(given, str) else None, why)
 
 
-def _text(field: str, given: Any, most: int) -> str:
-    if not isinstance(given, str) or len(given) > most:
-        why = message("classes.text_too_long", "{field} is a text of at most {most} characters", field=field, most=most)
-        raise RequestError(field, given[:80] if isinstance(given, str) else None, why, limit=most)
-    return given.strip()
-
-
 def _texts(field: str, given: Any, count: tuple[int, int], most: int) -> list[str]:
-    texts = [_text(field, each, most) for each in given] if isinstance(given, list) and len(given) <= count[1] else []
+    texts = (
+        [plain_text(field, each, most) for each in given] if isinstance(given, list) and len(given) <= count[1] else []
+    )
     if len(texts) < count[0] or not all(texts):
         why = message(
             "classes.how_many", "{field} are {least} to {most} texts", field=field, least=count[0], most=count[1]
@@ -157,5 +175,5 @@ def tally_of(counts: Sequence[tuple[str, int]], question: int, round_: int) -> d
         "question": question,
         "round": round_,
         "answered": sum(count for _, count in counts),
-        "counts": [list(each) for each in ordered],
+        "counts": [list(each) for each in ordered[:MOST_COUNTED]],
     }

@@ -7,7 +7,8 @@ transaction, and block: a program with an event loop calls them from a thread.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from backend.database.database import Transaction
@@ -66,9 +67,9 @@ def insert_class(transaction: Transaction, made: StoredClass) -> bool:
     return True
 
 
-def count_classes(transaction: Transaction) -> int:
-    """Count the classes."""
-    return int(transaction.execute("SELECT COUNT(*) FROM classes")[0][0])
+def count_classes(transaction: Transaction, now: float) -> int:
+    """Count the classes whose time is not over."""
+    return int(transaction.execute("SELECT COUNT(*) FROM classes WHERE expires >= :now", {"now": now})[0][0])
 
 
 def find_class(transaction: Transaction, code: str) -> StoredClass | None:
@@ -80,6 +81,12 @@ def find_class(transaction: Transaction, code: str) -> StoredClass | None:
         return None
     code, key, created, expires, settings, scene = rows[0]
     return StoredClass(code, key, created, expires, json.loads(settings), None if scene is None else json.loads(scene))
+
+
+def settings_of(transaction: Transaction, code: str) -> dict[str, Any] | None:
+    """Return the settings of a class, its present question included; None where there is no class."""
+    rows = transaction.execute("SELECT settings FROM classes WHERE code = :code", {"code": code})
+    return json.loads(rows[0][0]) if rows else None
 
 
 def save_settings(transaction: Transaction, code: str, settings: dict[str, Any]) -> None:
@@ -110,20 +117,37 @@ def insert_member(transaction: Transaction, code: str, secret: str, name: str | 
     return number
 
 
-def save_member(transaction: Transaction, code: str, member: StoredMember) -> None:
-    """Store the name and the work of a member."""
+def save_name(transaction: Transaction, code: str, number: int, name: str | None) -> None:
+    """Store the name of a member."""
+    values = {"id": f"{code}:{number}", "name": name}
+    transaction.execute("UPDATE class_members SET name = :name WHERE id = :id", values)
+
+
+def save_work(transaction: Transaction, code: str, member: StoredMember) -> None:
+    """Store what a member's page shows and how far it is; nothing where the member has left."""
     values = {
-        "id": f"{code}:{member.number}", "name": member.name, "items": json.dumps(member.items),
+        "id": f"{code}:{member.number}", "items": json.dumps(member.items),
         "shown": None if member.view is None else json.dumps(member.view),
     }  # fmt: skip
-    transaction.execute("UPDATE class_members SET name = :name, shown = :shown, items = :items WHERE id = :id", values)
+    transaction.execute("UPDATE class_members SET shown = :shown, items = :items WHERE id = :id", values)
 
 
-def members_of(transaction: Transaction, code: str) -> list[StoredMember]:
-    """Return the members of a class."""
+def count_members(transaction: Transaction, code: str) -> int:
+    """Count the members of a class."""
+    return int(transaction.execute("SELECT COUNT(*) FROM class_members WHERE class = :code", {"code": code})[0][0])
+
+
+def has_member(transaction: Transaction, code: str, number: int) -> bool:
+    """Return whether a class has this member."""
+    return bool(transaction.execute("SELECT 1 FROM class_members WHERE id = :id", {"id": f"{code}:{number}"}))
+
+
+def members_of(transaction: Transaction, code: str, secret: str | None = None) -> list[StoredMember]:
+    """Return the members of a class, or the one that has the secret with this digest."""
+    one = "" if secret is None else "AND secret = :secret "
     rows = transaction.execute(
-        "SELECT number, secret, name, shown, items FROM class_members WHERE class = :code ORDER BY number",
-        {"code": code},
+        f"SELECT number, secret, name, shown, items FROM class_members WHERE class = :code {one}ORDER BY number",
+        {"code": code} | ({} if secret is None else {"secret": secret}),
     )
     return [
         StoredMember(int(number), secret, name, None if shown is None else json.loads(shown), json.loads(items))
@@ -160,8 +184,8 @@ def questions_of(transaction: Transaction, code: str) -> dict[int, dict[str, Any
 def save_answer(transaction: Transaction, code: str, answer: StoredAnswer) -> None:
     """Store an answer, in place of an earlier one to the same round."""
     values = {
-        "id": f"{code}:{answer.question}:{answer.round}:{answer.member}", "class": code, "question": answer.question,
-        "round": answer.round, "member": answer.member, "value": answer.value, "created": answer.created,
+        "id": _answer_id(code, answer), "class": code, "question": answer.question, "round": answer.round,
+        "member": answer.member, "value": answer.value, "created": answer.created,
         "verdict": None if answer.verdict is None else int(answer.verdict),
     }  # fmt: skip
     transaction.execute(
@@ -170,6 +194,20 @@ def save_answer(transaction: Transaction, code: str, answer: StoredAnswer) -> No
         "value = excluded.value, verdict = excluded.verdict, created = excluded.created",
         values,
     )
+
+
+def mark_answers(
+    transaction: Transaction, code: str, question: int, verdict_of: Callable[[str], bool | None]
+) -> list[StoredAnswer]:
+    """Say of each answer to a question whether it is right; return the answers as they are now."""
+    marked = []
+    for each in answers_of(transaction, code, question=question):
+        verdict = verdict_of(each.value)
+        marked.append(replace(each, verdict=verdict))
+        if verdict != each.verdict:
+            values = {"id": _answer_id(code, each), "verdict": None if verdict is None else int(verdict)}
+            transaction.execute("UPDATE class_answers SET verdict = :verdict WHERE id = :id", values)
+    return marked
 
 
 def count_answers(transaction: Transaction, code: str, question: int, round_: int) -> list[tuple[str, int]]:
@@ -182,13 +220,17 @@ def count_answers(transaction: Transaction, code: str, question: int, round_: in
     return [(value, int(count)) for value, count in rows]
 
 
-def answers_of(transaction: Transaction, code: str, member: int | None = None) -> list[StoredAnswer]:
-    """Return the answers of a class, or of one member, in the order of questions, rounds and members."""
-    mine = "" if member is None else "AND member = :member "
+def answers_of(
+    transaction: Transaction, code: str, *, member: int | None = None, question: int | None = None
+) -> list[StoredAnswer]:
+    """Return the answers of a class, of one member or to one question, by question, round and member."""
+    parts = {"member": member, "question": question}
+    asked = {name: value for name, value in parts.items() if value is not None}
+    which = "".join(f"AND {name} = :{name} " for name in asked)
     rows = transaction.execute(
-        f"SELECT question, round, member, value, verdict, created FROM class_answers WHERE class = :code {mine}"
+        f"SELECT question, round, member, value, verdict, created FROM class_answers WHERE class = :code {which}"
         "ORDER BY question, round, member",
-        {"code": code} | ({} if member is None else {"member": member}),
+        {"code": code} | asked,
     )
     return [
         StoredAnswer(int(number), int(round_), int(who), value, None if verdict is None else bool(verdict), created)
@@ -206,3 +248,7 @@ def delete_class(transaction: Transaction, code: str) -> None:
 def expired(transaction: Transaction, now: float) -> list[str]:
     """Return the codes of the classes whose time is over."""
     return [str(code) for (code,) in transaction.execute("SELECT code FROM classes WHERE expires < :now", {"now": now})]
+
+
+def _answer_id(code: str, answer: StoredAnswer) -> str:
+    return f"{code}:{answer.question}:{answer.round}:{answer.member}"

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import click
 
+from backend.access.limits.rate_limit import HourlyRate
 from backend.cli.options import config, reported
 from backend.errors import RequestError
-from backend.limits.rate_limit import HourlyRate
 from backend.schedule import jit
 from backend.schedule.errors import OrderError
 from backend.schedule.partial_order.legality import first_illegal

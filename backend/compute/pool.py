@@ -22,9 +22,9 @@ from gevent import Greenlet
 from gevent.event import Event
 from gevent.socket import socket as GeventSocket
 
+from backend.access.limits.turns import Turns
 from backend.compute import errors, fork_client, frames
 from backend.compute.worker import Hello, Job, Reply
-from backend.limits.turns import Turns
 
 T = TypeVar("T")
 QUICK_S = 0.5  # for which a job of the quick lane may run

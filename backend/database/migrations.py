@@ -76,6 +76,7 @@ MIGRATIONS: tuple[tuple[Statement, ...], ...] = (
         "question BIGINT NOT NULL, round BIGINT NOT NULL, member BIGINT NOT NULL, value TEXT NOT NULL, "
         "verdict BIGINT, created DOUBLE PRECISION NOT NULL)",
         "CREATE INDEX IF NOT EXISTS class_answers_by_round ON class_answers (class, question, round)",
+        "CREATE INDEX IF NOT EXISTS class_answers_by_member ON class_answers (class, member)",
     ),
 )
 SCHEMA = len(MIGRATIONS)

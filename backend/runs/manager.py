@@ -13,9 +13,9 @@ from gevent.event import Event as Signal
 from gevent.pool import Group
 from gevent.queue import Empty, SimpleQueue
 
+from backend.access.limits.fair_queue import FairQueue, NoPlaceError
 from backend.config import PROJECT, Config
 from backend.errors import RequestError, message
-from backend.limits.fair_queue import FairQueue, NoPlaceError
 from backend.runs.cluster_state import LOCAL
 from backend.runs.errors import RunFailure
 from backend.runs.run import OVER, Run

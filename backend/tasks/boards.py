@@ -8,9 +8,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from backend.access.limits.rate_limit import HourlyRate
 from backend.database.address import Location
 from backend.errors import RequestError, message
-from backend.limits.rate_limit import HourlyRate
 from backend.tasks import histogram
 from backend.tasks.grade import ID_LENGTH, Graded
 from backend.tasks.names import name_of

@@ -87,7 +87,7 @@ def create_app(config: Config | None = None) -> Flask:
     )
     class_feed = ClassFeed(sockets)
     own_classes = sharing.classes(class_feed.notify, run_in_background)
-    class_feed.presence = own_classes
+    class_feed.presence = own_classes.rooms
     import_rate = sharing.hourly("imports", config.imports_per_hour)
     parts = app.extensions[NAME] = Services(
         config, cache, feed, hosts, runs, searches, short_links, boards, own_classes, class_feed, import_rate,

@@ -108,6 +108,7 @@ def _start_in_background(app: Flask) -> None:
     """Start the runner, and a little later the workers; the first computation starts them if it comes before."""
     parts: Services = app.extensions[NAME]
     parts.runs.start()
+    parts.classes.rooms.start()
     gevent.sleep(parts.config.workers_after_s)  # until then the cores are for the page that opens now, and the runner
     app.extensions[POOL].open()
 
@@ -116,7 +117,7 @@ def _stop(server: Any, app: Flask) -> None:
     server.close()
     parts: Services = app.extensions[NAME]
     parts.runs.stop()
-    parts.classes.stop()
+    parts.classes.rooms.stop()
     app.extensions[POOL].close()
     gevent.sleep(0.05)  # the last events still reach their viewers
     server.stop(timeout=0.2)

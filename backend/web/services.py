@@ -9,13 +9,13 @@ from typing import cast
 
 from flask import Response, current_app, request
 
+from backend.access.limits.places import Places
+from backend.access.limits.rate_limit import HourlyRate
 from backend.address.short_links.short_links import ShortLinks
 from backend.classes.classes import Classes
 from backend.compute.live_searches.search_queue import SearchQueue
 from backend.config import Config
 from backend.jobs.encoding import Encoded
-from backend.limits.places import Places
-from backend.limits.rate_limit import HourlyRate
 from backend.runs.runs import Runs
 from backend.tasks.boards import Boards
 from backend.web.classes.feed import ClassFeed

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from backend.access.limits.rate_limit import HOUR, HourlyRate, Pace
 from backend.classes.classes import Classes, Limits
 from backend.config import Config
-from backend.limits.rate_limit import HourlyRate, Pace
 from backend.runs.manager import Manager
 from backend.runs.run import Run
 from backend.runs.runs import Runs
@@ -44,13 +44,13 @@ class Sharing:
         config = self._config
         limits = Limits(
             config.classes, config.class_members, self.hourly("classes", config.classes_per_hour),
-            self.hourly("lookups", config.class_lookups_per_hour),
+            self._pace("lookups", config.class_lookups_per_hour, HOUR),
         )  # fmt: skip
         made = Classes(config.database, limits, on_disk, on_change)
         if self._client is not None:
             from backend.web.shared.class_channel import ClassChannel
 
-            made.channel = ClassChannel(config.redis, made.take, made.read_again)
+            made.rooms.channel = ClassChannel(config.redis, made.rooms.take, made.rooms.read_again)
         return made
 
     def cache(self) -> Cache:
@@ -64,19 +64,21 @@ class Sharing:
 
     def pace(self) -> Pace:
         """Return the pace of a client's requests."""
-        most = self._config.requests_per_minute
+        return self._pace("requests", self._config.requests_per_minute, MINUTE_S)
+
+    def _pace(self, name: str, most: int, period_s: float) -> Pace:
         if self._client is None:
-            return Pace(most, MINUTE_S)
-        from backend.limits.shared_rate import SharedPace
+            return Pace(most, period_s)
+        from backend.access.limits.shared_rate import SharedPace
         from backend.web.shared.connection import key
 
-        return SharedPace(self._client, key("limit", "requests"), most, MINUTE_S)
+        return SharedPace(self._client, key("limit", name), most, period_s)
 
     def hourly(self, name: str, most: int) -> HourlyRate:
         """Return a number of actions an hour."""
         if self._client is None:
             return HourlyRate(most)
-        from backend.limits.shared_rate import SharedHourlyRate
+        from backend.access.limits.shared_rate import SharedHourlyRate
         from backend.web.shared.connection import key
 
         return SharedHourlyRate(self._client, key("limit", name), most)

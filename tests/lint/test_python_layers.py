@@ -21,6 +21,7 @@ BACKEND = Layers(
     "backend",
     (
         ("cli", "web"),
+        ("classes",),
         ("jobs",),  # computed in worker processes
         ("lessons",),
         ("address",),
@@ -28,7 +29,7 @@ BACKEND = Layers(
         ("charts",),
         ("compute",),
         ("schedule",),
-        ("config", "limits"),
+        ("config", "access.limits"),
         ("database",),
         ("errors",),
     ),
@@ -63,8 +64,9 @@ WEB = Layers(
         ("processes", "sharing", "page_tables"),
         ("openapi",),  # describes the routes from their own tables
         ("routes", "sockets.events", "sockets.search_events"),
+        ("classes",),  # its routes and events; sockets.events lists the latter
         ("services",),  # shared by the handlers above; it contains the feeds below
-        ("sockets",),
+        ("sockets", "classes.feed"),
         ("shared",),
         ("http", "logs", "metrics"),
     ),
@@ -96,13 +98,14 @@ FORBIDDEN = {  # part -> packages from outside that it may not import
     "backend.access": (*WEB_PACKAGES, "werkzeug"),
     "backend.address": WEB_PACKAGES,
     "backend.charts": WEB_PACKAGES,
+    "backend.classes": ("flask", "flask_socketio"),
     "backend.compute": ("flask", "flask_socketio", "numpy"),
     "backend.config": (*WEB_PACKAGES, "numpy"),
     "backend.database": (*WEB_PACKAGES, "numpy"),
     "backend.errors": (*WEB_PACKAGES, "numpy"),
     "backend.jobs": WEB_PACKAGES,
     "backend.lessons": WEB_PACKAGES,
-    "backend.limits": (*WEB_PACKAGES, "numpy"),
+    "backend.access.limits": (*WEB_PACKAGES, "numpy"),
     "backend.runs": ("flask", "flask_socketio"),
     "backend.schedule": (*WEB_PACKAGES, *PROCESSES, "sqlite3", "plotly", "PIL", "urllib"),
     "backend.tasks": WEB_PACKAGES,

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.limits import fair_queue
-from backend.limits.fair_queue import FairQueue, NoPlaceError
+from backend.access.limits import fair_queue
+from backend.access.limits.fair_queue import FairQueue, NoPlaceError
 
 SECONDS = st.floats(0.5, 2000.0)
 

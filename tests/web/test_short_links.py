@@ -12,11 +12,11 @@ from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backend.access.limits.rate_limit import HourlyRate
 from backend.address.short_links.codes import LENGTH, LETTERS, LONGEST_QUERY, name_of, new_code, query_of
 from backend.address.short_links.store import LinkStore
 from backend.config import Config
 from backend.errors import RequestError
-from backend.limits.rate_limit import HourlyRate
 from tests.conftest import MakeApp, end_app, error_of
 
 VIEW = "?family=zb-h1&p=8&m=32"

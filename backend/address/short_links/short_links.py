@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from backend.access.limits.rate_limit import HourlyRate
 from backend.address.short_links.codes import name_of, normalized, query_of
 from backend.address.short_links.store import Link, LinkStore
 from backend.database.address import Location
 from backend.errors import RequestError, message
-from backend.limits.rate_limit import HourlyRate
 
 
 class ShortLinks:

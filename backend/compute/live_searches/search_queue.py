@@ -17,10 +17,10 @@ import gevent
 from gevent.event import Event
 from gevent.threadpool import ThreadPool
 
+from backend.access.limits.fair_queue import FairQueue, NoPlaceError
 from backend.compute.live_searches.search_job import SearchJob, SearchState
 from backend.compute.searched_orders import SearchedOrders
 from backend.errors import RequestError, message
-from backend.limits.fair_queue import FairQueue, NoPlaceError
 from backend.schedule.families.registry import family_of
 from backend.schedule.spec import Spec
 

@@ -10,6 +10,7 @@ from flask import Response
 from werkzeug.wrappers import Request
 
 from backend.classes.classroom import Classroom
+from backend.classes.codes import as_code
 from backend.web.http.clients import cookie_name
 
 
@@ -33,14 +34,18 @@ def give_secret(response: Response, request: Request, room: Classroom, secret: s
     _give(response, request, _name(request, "class", room.code), secret, room)
 
 
-def take_away(response: Response, request: Request, code: str) -> None:
-    """Take both from a browser."""
-    for part in ("lead", "class"):
-        response.delete_cookie(_name(request, part, code), httponly=True, samesite="Lax", path="/")
+def take_secret(response: Response, request: Request, code: str) -> None:
+    """Take the secret of a member from a browser."""
+    response.delete_cookie(_name(request, "class", code), httponly=True, samesite="Lax", path="/")
+
+
+def take_key(response: Response, request: Request, code: str) -> None:
+    """Take the key of a class from a browser."""
+    response.delete_cookie(_name(request, "lead", code), httponly=True, samesite="Lax", path="/")
 
 
 def _name(request: Request, part: str, code: str) -> str:
-    return f"{cookie_name(request)}-{part}-{code[:40].strip().upper()}"
+    return f"{cookie_name(request)}-{part}-{as_code(code)}"  # as the code is stored, however it was typed
 
 
 def _give(response: Response, request: Request, name: str, text: str, room: Classroom) -> None:

@@ -10,7 +10,8 @@ from flask_socketio import SocketIO
 
 from backend.access.roles import Role
 from backend.classes.classroom import SWITCHES, Classroom, Member
-from backend.classes.questions import read_answer
+from backend.classes.codes import as_code
+from backend.classes.questions import Question, read_answer
 from backend.errors import RequestError, message
 from backend.jobs.strict_json import only
 from backend.tasks.grade import grade
@@ -49,13 +50,15 @@ def enter(*args: Any) -> Answer:
         raise RequestError("as", part, message("classes.part", "as is {choices}", choices=list(PARTS)))
     code = str(data.get("code"))
     key, secret = leader_key(flask.request, code), member_secret(flask.request, code)
-    room = classes.find(code) if key or secret else classes.look_up(client_of(flask.request), code)
+    room = classes.of_browser(client_of(flask.request), code, key, secret)
     leads = part != "member" and classes.leads(room, key)
     member = None if leads or part == "leader" else classes.member(room, secret)
     if not leads and member is None:
         raise not_in_class()
     answers = [] if member is None else classes.answers_of(room, member)
     services().class_feed.enter(current_viewer(), room, None if member is None else member.number)
+    if current_viewer() not in services().client_sockets:  # it was closed while the answers were read
+        services().class_feed.drop(current_viewer())
     return {
         "ok": True,
         "leads": leads,
@@ -77,16 +80,19 @@ def answer(*args: Any) -> Answer:
     """Keep a member's answer, {"code", "question", "round", "answer"}; acknowledged once it is in the database."""
     data = _payload("class_answer", args, ("code", "question", "round", "answer"))
     room, member = _member(data)
-    question = room.question
-    if question is None:
-        value = ""
-    elif question["kind"] == "build":
-        graded = compute(grade, task_of(question["task"]), data.get("answer"), None, ms=GRADED_MS)
-        value = f"{graded.stars}@{graded.score.makespan:.6g}"
+    classes, given = services().classes, data.get("answer")
+    question = classes.asked(room, data.get("question"), data.get("round"))
+    if question["kind"] == "build":
+        value = classes.computed(room, member.number, lambda: _built(question, given))
     else:
-        value = read_answer(question, data.get("answer"))
-    services().classes.answer(room, member, data.get("question"), data.get("round"), value)
+        value = read_answer(question, given)
+    classes.answer(room, member.number, question, value)
     return {"ok": True, "answer": value}
+
+
+def _built(question: Question, order: Any) -> str:
+    graded = compute(grade, task_of(question["task"]), order, None, ms=GRADED_MS)
+    return f"{graded.stars}@{graded.score.makespan:.6g}"
 
 
 def work(*args: Any) -> Answer:
@@ -167,7 +173,7 @@ def _member(data: dict[str, Any]) -> tuple[Classroom, Member]:
 def _seat(data: dict[str, Any]) -> tuple[Classroom, int | None]:
     """Return the class that this page has entered, and its number there."""
     seat = services().class_feed.seat_of(current_viewer())
-    if seat is None or seat[0].code != data.get("code") or seat[0].over:
+    if seat is None or seat[0].code != as_code(data.get("code")) or seat[0].over:
         raise not_in_class()
     return seat
 

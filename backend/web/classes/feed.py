@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -92,6 +93,8 @@ class ClassFeed:
         gone = audience.viewers.pop(viewer, None)
         if gone is not None and gone.number is not None:
             self._count_soon(audience)
+        elif not audience.viewers and audience.due is None:
+            del self._audiences[audience.room.code]
 
     def seat_of(self, viewer: str) -> tuple[Classroom, int | None] | None:
         """Return the class of a viewer and the number that it has there, None for a leader's; None in no class."""
@@ -189,7 +192,7 @@ class ClassFeed:
             self._wake.wait(again)
             self._wake.clear()
             try:
-                again = self.pump(gevent.get_hub().loop.now())
+                again = self.pump(time.monotonic())
             except Exception:
                 logger.exception("the feed of classes")
                 again = RETRY_S

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,7 +19,7 @@ from backend.classes.store import StoredAnswer
 from backend.errors import RequestError, message
 from backend.jobs.strict_json import only
 from backend.lessons.lesson import LANGUAGES
-from backend.web.classes.cookies import give_key, give_secret, leader_key, member_secret, take_away
+from backend.web.classes.cookies import give_key, give_secret, leader_key, member_secret, take_key, take_secret
 from backend.web.classes.events import not_in_class
 from backend.web.http import access
 from backend.web.http.bundle import entry, preloads
@@ -28,7 +29,8 @@ from backend.web.services import services
 
 classes = Blueprint("classes", __name__)
 A_CLASS, A_MEMBER = message("classes.a_class", "a class"), message("classes.a_member", "a student")
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets would compute
+FORMULA = re.compile(r"[=+\-@\t\r\n＝＋－＠]")  # with which what spreadsheets compute begins
+NUMBER = re.compile(r"-?[0-9.]+(?:e[+-]?[0-9]+)?", re.ASCII)
 COLUMNS = ("question", "round", "kind", "text", "student", "name", "answer", "right", "time")
 
 
@@ -76,6 +78,7 @@ def open_class() -> tuple[Response, int]:
     lead = f"/class/{room.code}/lead?key={key}"
     answer = jsonify(code=room.code, url=f"/class/{room.code}", lead=lead, expires=room.expires)
     give_key(answer, request, room, key)
+    access.record("open class", room.code)
     return answer, 201
 
 
@@ -112,7 +115,7 @@ def leave_class(code: str) -> Response:
         raise not_in_class()
     own.remove(room, member.number)
     answer = make_response("", 204)
-    take_away(answer, request, room.code)
+    take_secret(answer, request, room.code)
     return answer
 
 
@@ -157,18 +160,14 @@ def delete_class(code: str) -> Response:
     services().classes.delete(room)
     access.record("delete class", room.code)
     answer = make_response("", 204)
-    take_away(answer, request, room.code)
+    take_key(answer, request, room.code)
+    take_secret(answer, request, room.code)
     return answer
 
 
 def _room(code: str) -> Classroom:
-    """Return a class; a browser that is in none of this code is counted, so that codes are not found by trying."""
-    own = services().classes
-    if leader_key(request, code) or member_secret(request, code):
-        room = own.find(code)
-        if own.leads(room, leader_key(request, code)) or own.member(room, member_secret(request, code)):
-            return room
-    return own.look_up(client_of(request), code)
+    key, secret = leader_key(request, code), member_secret(request, code)
+    return services().classes.of_browser(client_of(request), code, key, secret)
 
 
 def _leads(room: Classroom) -> Classroom:
@@ -185,7 +184,13 @@ def _line(room: Classroom, question: dict[str, Any], answer: StoredAnswer) -> li
     at = datetime.fromtimestamp(answer.created, UTC).isoformat(timespec="seconds")
     texts = (question.get("kind", ""), question.get("text") or question.get("task", ""))
     cells = [answer.question, answer.round, *texts, answer.member, name or "", answer.value, verdict, at]
-    return [f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell for cell in cells]
+    return [_cell(cell) for cell in cells]
+
+
+def _cell(cell: Any) -> Any:
+    """Return a cell that a spreadsheet takes for a text, or for a number."""
+    is_formula = isinstance(cell, str) and FORMULA.match(cell) and not NUMBER.fullmatch(cell)
+    return f"'{cell}" if is_formula else cell
 
 
 def _page(part: str, room: Classroom | None, status: int = 200, **more: Any) -> Response:

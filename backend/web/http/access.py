@@ -11,9 +11,9 @@ from flask import Flask, Response, current_app, make_response, redirect, render_
 from werkzeug.wrappers import Request
 
 from backend.access.audit import Audit
+from backend.access.limits.rate_limit import Pace, keep_pace
 from backend.access.policy import AccessError, Policy, refuse_other_owner
 from backend.access.roles import Identity, Role
-from backend.limits.rate_limit import Pace, keep_pace
 from backend.web.http.bundle import entry
 from backend.web.http.clients import POLICY, cookie_name, identity_of, policy_of
 from backend.web.http.errors import status_of
@@ -32,6 +32,7 @@ PAGES = (
     "lessons.show_presenter",
     "classes.show_classes",
     "classes.show_class",
+    "classes.show_lead",
 )  # what people open; a refusal is a page for them
 # Without any role: the page's public sources, the component for other sites, and for operators.
 OPEN = ("static", "component.show_component", "component.component_script", "health.healthz", "health.readyz")

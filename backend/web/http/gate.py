@@ -14,11 +14,11 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.wrappers import Request
 from wsproto.frame_protocol import CloseReason
 
+from backend.access.limits.rate_limit import Credit, Pace, keep_pace
 from backend.access.policy import Policy
 from backend.access.roles import Role
 from backend.config import LOOPBACK, Config
 from backend.errors import RequestError, message, printable
-from backend.limits.rate_limit import Credit, Pace, keep_pace
 from backend.web.http.clients import identity_of
 from backend.web.http.errors import encoded, status_of
 from backend.web.http.websocket import WEBSOCKET

@@ -9,10 +9,10 @@ from typing import Any
 import gevent
 from flask import Request
 
+from backend.access.limits.fair_queue import NoPlaceError
+from backend.access.limits.places import Places
 from backend.errors import message
 from backend.jobs.strict_json import parse_object
-from backend.limits.fair_queue import NoPlaceError
-from backend.limits.places import Places
 from backend.web.http.clients import client_of
 from backend.web.http.errors import ApiError
 

@@ -15,8 +15,8 @@ import gevent
 from wsproto.extensions import Extension
 from wsproto.frame_protocol import CloseReason, FrameDecoder, FrameProtocol, Opcode, RsvBits
 
+from backend.access.limits.rate_limit import Credit
 from backend.config import Config
-from backend.limits.rate_limit import Credit
 
 FRAME_BYTES = 512  # a larger frame counts as several
 

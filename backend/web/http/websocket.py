@@ -19,7 +19,7 @@ from wsproto.events import BytesMessage, CloseConnection, Ping, TextMessage
 from wsproto.frame_protocol import CloseReason
 from wsproto.utilities import LocalProtocolError, generate_accept_token
 
-from backend.limits.rate_limit import Credit
+from backend.access.limits.rate_limit import Credit
 from backend.web.http.socket_limits import RefusedError, SocketLimits
 
 WEBSOCKET = "wsgi.websocket"  # in the environ of a request: its open WebSocket

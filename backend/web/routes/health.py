@@ -93,6 +93,8 @@ class PartFigures(Collector):
         yield _gauge("searches_waiting", "Searches that wait.", parts.searches.waiting)
         yield _gauge("sockets", "Open sockets of pages.", len(parts.client_sockets))
         yield _gauge("viewers", "Pages that watch a run.", parts.feed.viewers())
+        yield _gauge("classes", "Classes in memory.", len(parts.classes.rooms))
+        yield _gauge("class_viewers", "Pages in a class.", parts.class_feed.viewers())
         yield _gauge("connections", "Open connections.", len(parts.connections))
         yield _counter("connections_refused", "Connections refused because all were taken.", parts.connections.refused)
         yield _gauge("runner_ready", "Whether the runner is ready.", runs.client.state == "ready")

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, jsonify, request
 
+from backend.access.limits.rate_limit import HourlyRate
 from backend.errors import RequestError, message, with_codes
 from backend.jobs import imports as answers
-from backend.limits.rate_limit import HourlyRate
 from backend.web.http import access
 from backend.web.http.clients import client_of
 from backend.web.http.computing import compute_body

@@ -8,20 +8,24 @@ from __future__ import annotations
 import json
 import logging
 import secrets
+import time
 from collections.abc import Callable
 from typing import Any
 
 import gevent
 
-from backend.web.shared.connection import UNAVAILABLE, connect, key
+from backend.web.shared.connection import UNAVAILABLE, close, connect, key
 
 logger = logging.getLogger(__name__)
 WAIT_S = 5.0  # for which one call waits in Redis
-PAUSE_S = 0.3  # after a failure
+PAUSE_S = 0.3  # after a failure, until it listens again
+AWAY_S = 2.0  # after a failure, until it tells something again
 
 
 class ClassChannel:
-    """The channel of one process. `take` is called with what others tell, `lost` once the connection is back."""
+    """The channel of one process. `take` is called with what others tell, `lost` whenever it begins to hear: of what
+    was told before nothing is known.
+    """
 
     def __init__(self, url: str, take: Callable[[str, dict[str, Any]], None], lost: Callable[[], None]) -> None:
         self._client, self._reading = connect(url), connect(url)
@@ -29,16 +33,24 @@ class ClassChannel:
         self._process = secrets.token_hex(8)
         self._reader: Any = None
         self._away = False
+        self._tried_again = 0.0  # not before this time
 
-    def post(self, code: str, told: dict[str, Any]) -> None:
-        """Tell the other processes; while Redis is away, nobody is told."""
+    def post(self, code: str, told: dict[str, Any]) -> bool:
+        """Tell the other processes; return whether they could be reached. After a failure nothing is tried for a
+        moment: students must not wait for a network that is down.
+        """
         self.listen()
+        if time.monotonic() < self._tried_again:
+            return False
         try:
             self._client.publish(key("class", code), json.dumps({"process": self._process, "told": told}))
         except UNAVAILABLE as error:
             if not self._away:
                 logger.warning("other processes hear nothing of classes, Redis: %s", error)
-            self._away = True
+            self._away, self._tried_again = True, time.monotonic() + AWAY_S
+            return False
+        self._away = False
+        return True
 
     def listen(self) -> None:
         """Begin to hear what others tell."""
@@ -48,24 +60,26 @@ class ClassChannel:
         """Hear nothing more."""
         if self._reader is not None:
             self._reader.kill()
+        for client in (self._client, self._reading):
+            close(client)
 
     def _read_forever(self) -> None:
-        first = True
+        failing = False
         while True:
             try:
                 with self._reading.pubsub(ignore_subscribe_messages=True) as heard:
                     heard.psubscribe(key("class", "*"))
-                    heard.get_message(timeout=WAIT_S)
-                    if not first:
-                        self._away = False
-                        self._lost()
-                    first = False
+                    heard.get_message(timeout=WAIT_S)  # that it is subscribed
+                    failing = False
+                    self._lost()
                     while True:
                         found = heard.get_message(timeout=WAIT_S)
                         if found is not None:
                             self._hear(found)
             except UNAVAILABLE as error:
-                logger.warning("classes, Redis: %s", error)
+                if not failing:
+                    logger.warning("nothing is heard from other processes of classes, Redis: %s", error)
+                failing = True
             except Exception:
                 logger.exception("what other processes tell of classes")
             gevent.sleep(PAUSE_S)

@@ -26,6 +26,9 @@ class ClientSockets:
     def __len__(self) -> int:
         return len(self._client)
 
+    def __contains__(self, viewer: str) -> bool:
+        return viewer in self._client
+
     def open(self, viewer: str, client: str) -> None:
         """Count a viewer's connection. Raises RequestError where its client has too many."""
         if self._count[client] >= self._most:

@@ -8,9 +8,9 @@ import redis
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backend.access.limits.shared_rate import SharedHourlyRate, SharedPace
 from backend.errors import message
 from backend.jobs.encoding import Encoded
-from backend.limits.shared_rate import SharedHourlyRate, SharedPace
 from backend.runs.errors import RunFailure
 from backend.runs.run import Run
 from backend.schedule.interop.measured_rows import KINDS

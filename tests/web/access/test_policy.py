@@ -15,10 +15,10 @@ from backend.access import audit as audit_log
 from backend.access import keys
 from backend.access.audit import Audit, AuditFile
 from backend.access.keys import Cookie
+from backend.access.limits.rate_limit import Pace
 from backend.access.policy import AccessError, Policy, refuse_other_owner
 from backend.access.roles import Identity, Role, by_address
 from backend.config import Config, ConfigError
-from backend.limits.rate_limit import Pace
 
 ANY = Identity(Role.VIEW, "address:10.0.0.1", "browser:x", "10.0.0.1")
 
@@ -152,7 +152,7 @@ def test_a_pace_gives_a_burst_then_the_rate_and_holds_few_numbers(monkeypatch):
     now[0] = 2.0
     assert [pace.take("a") for _ in range(3)] == [None, None, 1]
     assert Pace(1, 3600.0, lambda: now[0]).take("a") is None
-    monkeypatch.setattr("backend.limits.rate_limit.MOST_CLIENTS", 10)
+    monkeypatch.setattr("backend.access.limits.rate_limit.MOST_CLIENTS", 10)
     for number in range(1000):
         pace.take(f"client {number}")
     assert len(pace._clients) == 10

@@ -7,7 +7,7 @@ import socket
 import pytest
 from flask.testing import FlaskClient
 
-from backend.limits.rate_limit import Credit
+from backend.access.limits.rate_limit import Credit
 from backend.web.http import gate
 from tests.conftest import MakeApp, error_of
 

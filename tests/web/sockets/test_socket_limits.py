@@ -12,8 +12,8 @@ import pytest
 import websocket
 from wsproto.frame_protocol import FrameProtocol, Opcode, RsvBits
 
+from backend.access.limits.rate_limit import Credit
 from backend.config import Config
-from backend.limits.rate_limit import Credit
 from backend.web.http.socket_limits import Allowance, RefusedError, SocketLimits
 from tests.conftest import Server
 from tests.support import PATIENCE_S, slowness

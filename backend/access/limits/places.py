@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backend.limits.fair_queue import NoPlaceError
+from backend.access.limits.fair_queue import NoPlaceError
 
 
 class Places:

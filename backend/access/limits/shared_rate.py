@@ -13,7 +13,7 @@ from typing import Any
 
 from redis import RedisError
 
-from backend.limits.rate_limit import HOUR, HourlyRate, Pace
+from backend.access.limits.rate_limit import HOUR, HourlyRate, Pace
 
 logger = logging.getLogger(__name__)
 PAUSE_S = 2.0  # without a question after a failure: requests must not wait for a network that is down
