@@ -19,12 +19,11 @@ import argparse
 import json
 import os
 import resource
-import selectors
 import sys
 import tempfile
 import time
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -32,6 +31,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from backend.cli.crowd.line import Crowd
 from backend.schedule.interop.measured_rows import named
 from bench.crowd.steady import LINE_S
 from bench.crowd.viewer import Viewer
@@ -41,51 +41,22 @@ LATE_MS, JOIN_MS = 150.0, 1000.0
 WHOLE, RETURNING, LATE = 3, 10, 10  # viewers that decode everything, that come back, that join late
 OPENING = 30  # pages that load the run at once: a class that follows a link
 LEAD_S = 3.0  # quiet before the first op, in which the viewers connect
-ROOM = 1 << 18
-
-
-class Crowd:
-    """The reading viewers, all in one loop."""
-
-    def __init__(self) -> None:
-        self.viewers: list[Viewer] = []
-        self._selector = selectors.DefaultSelector()
-        self._room = memoryview(bytearray(ROOM))
-        self.hung_up = 0
-
-    def add(self, viewer: Viewer) -> Viewer:
-        self.viewers.append(viewer)
-        self._selector.register(viewer.socket, selectors.EVENT_READ, viewer)
-        return viewer
-
-    def leave(self, viewer: Viewer) -> None:
-        """Cut the connection, as a network does."""
-        self._selector.unregister(viewer.socket)
-        viewer.socket.close()
-
-    def read(self, seconds: float, until: Callable[[], bool] = lambda: False) -> bool:
-        """Read for a number of seconds, or until a condition holds; returns whether it did."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            for key, _ in self._selector.select(0.05):
-                viewer: Viewer = key.data
-                if not viewer.read(self._room):
-                    self.leave(viewer)
-                    self.hung_up += 1
-            if until():
-                return True
-        return False
 
 
 def connect(crowd: Crowd, address: str, count: int, **options: int) -> list[Viewer]:
-    return [crowd.add(Viewer(address, whole=k < WHOLE, **options)) for k in range(count)]
+    return [add(crowd, Viewer(address, whole=k < WHOLE, **options)) for k in range(count)]
+
+
+def add(crowd: Crowd, viewer: Viewer) -> Viewer:
+    crowd.add(viewer)
+    return viewer
 
 
 def come_back(crowd: Crowd, address: str, run: str, gone: Sequence[Viewer]) -> list[Viewer]:
     """Reconnect viewers that lost their connection, each from its last entry."""
     back = []
     for viewer in gone:
-        back.append(crowd.add(Viewer(address)))
+        back.append(add(crowd, Viewer(address)))
         back[-1].watch(run, viewer.seq)
     return back
 
@@ -160,7 +131,7 @@ def drive(served: Server, given: argparse.Namespace) -> int:
     steady = connect(crowd, served.url, given.viewers)
     connected = time.monotonic() - at
     stalled = [Viewer(served.url, receive_buffer=4096) for _ in range(given.stalled)]
-    leaving = [crowd.add(Viewer(served.url)) for _ in range(RETURNING)]
+    leaving = [add(crowd, Viewer(served.url)) for _ in range(RETURNING)]
     run = served.start_run()
     rows = "ops,bytes,messages" if given.details else "ops"
     for viewer in [*steady, *stalled, *leaving]:
@@ -173,7 +144,7 @@ def drive(served: Server, given: argparse.Namespace) -> int:
     crowd.read(1.0)
     back = come_back(crowd, served.url, run, leaving)
     crowd.read(given.seconds * 0.3)
-    late = [crowd.add(Viewer(served.url)) for _ in range(LATE)]
+    late = [add(crowd, Viewer(served.url)) for _ in range(LATE)]
     for viewer in late:
         viewer.watch(run)
     crowd.read(2.0)

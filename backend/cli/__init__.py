@@ -41,9 +41,9 @@ COMMANDS = Commands(
         "run": "run:run",
         "run-sweep": "run_sweep:run_sweep",
         "devices": "run_sweep:devices",
-        "backup": "database:backup",
-        "restore": "database:restore",
-        "copy-database": "copy_database:copy_database",
+        "backup": "stored.database:backup",
+        "restore": "stored.database:restore",
+        "copy-database": "stored.copy_database:copy_database",
         "tasks": "tasks:tasks",
     }
 )

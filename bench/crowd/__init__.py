@@ -1,1 +1,3 @@
-"""Helpers of bench/viewers.py: a runner with a steady rate of ops, cheap viewers, and a measured server."""
+"""Helpers of bench/viewers.py and bench/classroom.py: a runner with a steady rate of ops, cheap viewers, and a measured
+server.
+"""

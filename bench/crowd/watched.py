@@ -93,9 +93,9 @@ class Server:
 
 
 @contextmanager
-def server(folder: Path, core: int, runner: list[str]) -> Iterator[Server]:
-    """`python app.py serve` on one core of this machine, with this runner program."""
-    environ = {"BUBBLELINE_RUNNER": " ".join(runner), "BUBBLELINE_DATABASE": str(folder / "runs.sqlite3")}
+def server(folder: Path, core: int, runner: list[str], **settings: str) -> Iterator[Server]:
+    """`python app.py serve` on one core of this machine, with this runner program and further settings."""
+    environ = {"BUBBLELINE_RUNNER": " ".join(runner), "BUBBLELINE_DATABASE": str(folder / "runs.sqlite3")} | settings
     process = subprocess.Popen(
         [sys.executable, "app.py", "serve", "--port", "0"], cwd=ROOT, env=os.environ | environ, text=True,
         stdout=subprocess.PIPE, preexec_fn=lambda: os.sched_setaffinity(0, {core}),
@@ -114,8 +114,8 @@ def server(folder: Path, core: int, runner: list[str]) -> Iterator[Server]:
 
 
 @contextmanager
-def servers(folder: Path, processes: int, runner: list[str]) -> Iterator[Server]:
-    """`python app.py serve` of several processes around a Redis of its own, on all cores."""
+def servers(folder: Path, processes: int, runner: list[str], **settings: str) -> Iterator[Server]:
+    """`python app.py serve` of several processes around a Redis of its own, on all cores, with further settings."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -126,7 +126,7 @@ def servers(folder: Path, processes: int, runner: list[str]) -> Iterator[Server]
         "BUBBLELINE_RUNNER": " ".join(runner), "BUBBLELINE_DATABASE": str(folder / "runs.sqlite3"),
         "BUBBLELINE_REDIS": f"redis://127.0.0.1:{port}/0", "BUBBLELINE_PROCESSES": str(processes),
         "BUBBLELINE_SOCKETS": "10000", "BUBBLELINE_CONNECTIONS": "10000",
-    }  # fmt: skip
+    } | settings  # fmt: skip
     process = subprocess.Popen(
         [sys.executable, "app.py", "serve", "--port", "0"], cwd=ROOT, env=os.environ | environ, text=True,
         stdout=subprocess.PIPE,

@@ -1,0 +1,1 @@
+"""The commands about a server's database: a copy of it, and a move to another one."""
