@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from app import cli
 from backend.address.short_links.store import LinkStore
-from backend.cli import database as database_module
+from backend.cli.stored import database as database_module
 from backend.database.migrations import SCHEMA
 from backend.runs.store import Store
 from tests.runs.stored import a_finished_run, a_run, opened

@@ -65,8 +65,10 @@ def join_class(opened: Opened, names: Sequence[str]) -> list[str]:
         finally:
             line.close()
 
+    share = -(-len(names) // AT_ONCE) or 1
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        return [cookie for some in pool.map(join, [names[k::AT_ONCE] for k in range(AT_ONCE)]) for cookie in some]
+        shares = pool.map(join, [names[k : k + share] for k in range(0, len(names), share)])
+        return [cookie for some in shares for cookie in some]
 
 
 class Page(Line):
