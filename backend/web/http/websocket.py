@@ -10,8 +10,10 @@ import base64
 import binascii
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from socket import MSG_DONTWAIT
 from typing import Any
 
+import gevent
 from engineio.packet import Packet
 from gevent.lock import RLock
 from wsproto.connection import Connection, ConnectionType
@@ -79,6 +81,8 @@ class WebSocket:
         self._connection, self._read, self._limits, self._frames = connection, read, limits, frames
         self._protocol = Connection(ConnectionType.SERVER, [limits])
         self._writing = RLock()  # an answer to a ping must not come between the parts of a large frame
+        self._writers = 0  # that have the lock or wait for it
+        self._rest: bytes | memoryview = b""  # of the last frame that send_now has begun
         self._messages = self._receive()
 
     def share(self, credit: Credit) -> None:
@@ -105,6 +109,27 @@ class WebSocket:
         if self.closed:
             raise ConnectionError("the socket is closed")
         self._write(self._frames.of(message) if isinstance(message, str) else self._frame(BytesMessage(data=message)))
+
+    @property
+    def busy(self) -> bool:
+        """Whether the network has not taken all of the last message yet."""
+        return self._writers > 0 or len(self._rest) > 0
+
+    def send_now(self, message: str) -> bool:
+        """Send a message without waiting, if nothing is before it; False where it must wait. What the network does not
+        take at once of it follows as soon as it can.
+        """
+        if self.closed or self.busy:
+            return False
+        frame = self._frames.of(message)
+        try:
+            sent = self._connection._sock.send(frame, MSG_DONTWAIT)  # gevent's own method would wait
+        except OSError:  # it must wait, or is closed, which who waits for its next message notes
+            return False
+        if sent < len(frame):
+            self._rest = memoryview(frame)[sent:]
+            gevent.spawn(self._write_rest)
+        return True
 
     def close(self, code: int = CloseReason.NORMAL_CLOSURE, reason: str | None = None) -> None:
         """Tell the client that nothing more is sent or read, with the beginning of the reason; safe to call again."""
@@ -134,11 +159,23 @@ class WebSocket:
     def _frame(self, event: Any) -> bytes:
         return self._protocol.send(event)
 
+    def _write_rest(self) -> None:
+        with suppress(OSError):  # of a socket that has been closed
+            self._write(b"")
+
     def _write(self, frame: bytes) -> None:
-        with self._writing:
-            sent = self._connection.send(frame)  # nearly always all of it, and cheaper than sendall
-            if sent < len(frame):
-                self._connection.sendall(memoryview(frame)[sent:])
+        self._writers += 1
+        try:
+            with self._writing:
+                if self._rest:
+                    rest, self._rest = self._rest, b""
+                    self._connection.sendall(rest)
+                if frame:
+                    sent = self._connection.send(frame)  # nearly always all of it, and cheaper than sendall
+                    if sent < len(frame):
+                        self._connection.sendall(memoryview(frame)[sent:])
+        finally:
+            self._writers -= 1
 
 
 def _is_packet(message: str) -> bool:

@@ -68,7 +68,16 @@ def close_silent(socketio: SocketIO) -> None:
 
 def use_websockets(socketio: SocketIO) -> None:
     """Have Engine.IO talk on the WebSockets that the server opens. Its own, of simple-websocket, would read ahead of
-    the limits, in a greenlet for each, and send a part of a large message.
+    the limits, in a greenlet for each, and send a part of a large message. Each of its sockets gets its WebSocket as
+    `line`, for messages that need not pass its queue.
     """
     engine = socketio.server.eio
-    engine._async = {**engine._async, "websocket": lambda talk, _: lambda environ, _: talk(environ[WEBSOCKET])}
+
+    def websocket(talk: Any, _: Any) -> Any:
+        def run(environ: dict[str, Any], _: Any) -> Any:
+            talk.__self__.line = environ[WEBSOCKET]
+            return talk(environ[WEBSOCKET])
+
+        return run
+
+    engine._async = {**engine._async, "websocket": websocket}
