@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gevent.socket
 import pytest
 from wsproto.connection import Connection, ConnectionType
 from wsproto.events import BytesMessage, CloseConnection, Ping, Pong, TextMessage
@@ -9,6 +10,7 @@ from wsproto.events import BytesMessage, CloseConnection, Ping, Pong, TextMessag
 from backend.config import Config
 from backend.web.http.socket_limits import Allowance, SocketLimits
 from backend.web.http.websocket import FrameCache, WebSocket, accept, asked_for
+from tests.support import PATIENCE_S
 
 ASKING = {
     "REQUEST_METHOD": "GET", "SERVER_PROTOCOL": "HTTP/1.1", "HTTP_UPGRADE": "WebSocket",
@@ -124,3 +126,40 @@ def test_handshakes_are_those_of_the_standard():
         {"HTTP_SEC_WEBSOCKET_KEY": "c2hvcnQ="}, {"HTTP_SEC_WEBSOCKET_KEY": "µ" * 24},
     ):  # fmt: skip
         assert accept({**ASKING, **wrong}) is None
+
+
+def test_what_is_sent_at_once_keeps_its_place_where_the_network_takes_a_part_of_it():
+    ours, theirs = gevent.socket.socketpair()
+    texts = ["a" * 5_000_000, "b" * 2_000_000, "c"]
+    socket = WebSocket(ours, lambda size: b"", SocketLimits(Allowance.of(Config())), FrameCache())
+    assert not socket.busy
+    assert socket.send_now(texts[0])
+    assert socket.busy
+    assert not socket.send_now(texts[1])
+    waiting = gevent.spawn(socket.send, texts[1])
+    gevent.sleep(0)
+    assert not socket.send_now(texts[2])
+    client, found = Connection(ConnectionType.CLIENT), [""]
+    while len(found) < 3:
+        client.receive_data(theirs.recv(1 << 20))
+        for event in client.events():
+            found[-1] += event.data
+            found += [""] if event.message_finished else []
+    waiting.get(timeout=PATIENCE_S)
+    assert found == [*texts[:2], ""]
+    assert socket.send_now(texts[2])
+    assert not socket.busy
+    client.receive_data(theirs.recv(1 << 20))
+    assert [event.data for event in client.events()] == ["c"]
+    socket.close()
+    assert not socket.send_now(texts[2])
+    ours.close()
+    theirs.close()
+
+
+def test_what_cannot_be_sent_at_once_is_left_to_who_can_wait():
+    ours, theirs = gevent.socket.socketpair()
+    socket = WebSocket(ours, lambda size: b"", SocketLimits(Allowance.of(Config())), FrameCache())
+    theirs.close()
+    assert not socket.send_now("x")
+    ours.close()
