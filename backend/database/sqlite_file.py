@@ -6,6 +6,7 @@ import logging
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -15,6 +16,7 @@ from backend.database.migrations import SCHEMA, migrate
 
 logger = logging.getLogger(__name__)
 BUSY_S = 2.0  # how long a call waits for another program that has locked the file
+LOOK_S = 0.002  # between two looks whether it has
 PRIVATE = 0o600
 
 
@@ -41,7 +43,7 @@ class SqliteFile(Database):
     def transaction(self) -> Iterator[Transaction]:
         """Hold the lock for writing until the context ends."""
         with self._usable() as connection:
-            connection.execute("BEGIN IMMEDIATE")
+            _begin(connection)
             with connection:
                 yield _Transaction(connection)
 
@@ -155,6 +157,25 @@ class SqliteFile(Database):
         if version > SCHEMA:
             raise NewerSchemaError(self.name, version, SCHEMA)
         return version
+
+
+def _begin(connection: sqlite3.Connection) -> None:
+    """Take the lock for writing. SQLite itself looks for it at intervals that grow to 0.1 s, so that of two
+    processes that write much one keeps the other waiting.
+    """
+    end = time.monotonic() + BUSY_S
+    connection.execute("PRAGMA busy_timeout = 0")
+    try:
+        while True:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                    raise
+                time.sleep(LOOK_S)
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {round(BUSY_S * 1000)}")
 
 
 class _Transaction:
