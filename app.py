@@ -16,6 +16,7 @@ python app.py site DIR                         timeline, lessons and workbench a
 python app.py run dualpipe -p 4 -m 8           execute it with real tensors and verify its gradients
 python app.py run-sweep gpipe 1f1b zb-h1       execute several and compare what was predicted and measured
 python app.py tasks list | check | forget      the workbench's tasks and their boards
+python app.py class-demo --students 300        a server with a class of simulated students, for you to lead
 python app.py devices                          devices to run on, and the mode of a run
 python app.py backup FILE                      copy the SQLite file of runs and short links, while the server runs
 python app.py restore FILE                     put a backup in its place, while the server runs

@@ -31,6 +31,7 @@ COMMANDS = Commands(
         "export": "schedule:export",
         "check": "check:check",
         "laws": "schedule:laws",
+        "class-demo": "crowd.class_demo:class_demo",
         "compare": "compare:compare",
         "costs": "costs:costs",
         "import": "measured.import_files:import_files",

@@ -48,7 +48,7 @@ class Line:
         self.keep = keep
         self.bytes = 0
         self.faults: list[str] = []
-        self._url, self._cookie = url, cookie
+        self.url, self._cookie = url, cookie
         self._buffers = (receive_buffer, segment)
         self._kept, self._left, self._header = bytearray(), 0, bytearray()
         self._answers: dict[int, Answered] = {}
@@ -86,7 +86,7 @@ class Line:
         return size > 0
 
     def _connect(self) -> socket.socket:
-        at = urlsplit(self._url)
+        at = urlsplit(self.url)
         connection = socket.socket()
         receive_buffer, segment = self._buffers
         if receive_buffer is not None:

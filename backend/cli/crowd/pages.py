@@ -7,7 +7,7 @@ import json
 import re
 import time
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -79,6 +79,7 @@ class Page(Line):
     def __init__(self, opened: Opened, cookie: str, part: str = "member", **options: int) -> None:
         self.code, self.part = opened.code, part
         self.inside = False
+        self.entered = 0  # how often it was let in
         self.over = False
         self.seq = 0
         self.scene = ("", "")  # page and query
@@ -98,6 +99,10 @@ class Page(Line):
 
     def told(self, changed: frozenset[str]) -> None:
         """Take note that `state`, `scene` or `room` have changed."""
+
+    def seen(self) -> Iterator[tuple[int, int]]:
+        """Yield when each scene came, and when it was sent."""
+        return zip(self.arrivals[::2], self.arrivals[1::2], strict=True)
 
     def heard(self, now: int, packet: bytes) -> None:
         """Take a message of the class. One that has a scene alone, as nearly all, is not decoded."""
@@ -134,6 +139,7 @@ class Page(Line):
             self.faults.append(f"the server does not let a page in: {answer['error']}")
             return
         self.inside = True
+        self.entered += 1
         self.state = answer["state"]
         scene = answer["scene"]
         if scene is not None:
@@ -153,6 +159,6 @@ def _request(
     line.request(method, path, data, headers)
     answer = line.getresponse()
     content = answer.read()
-    if answer.status >= 300:
+    if answer.status >= 400:
         raise RefusedError(f"{method} {path}: {answer.status} {content[:300].decode(errors='replace')}")
     return content, (answer.getheader("Set-Cookie") or "").partition(";")[0]

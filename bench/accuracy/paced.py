@@ -1,10 +1,10 @@
 """Measure how close paced runs at the default unit are to their plans: the bubble, the step time, and late starts.
 
-    python bench/paced.py [runs]
+    python bench/accuracy/paced.py [runs]
 
 Prints for each schedule the medians of `runs` runs (3 by default): the predicted and the measured bubble, by which
 share the step was longer than planned, and the late starts summed over all ranks; and the largest deviation of the
-bubble in any run. On a machine that does other work too, `chrt -r 5 python bench/paced.py` as root takes the cores for
+bubble in any run. On a machine that does other work too, `chrt -r 5 python bench/accuracy/paced.py` as root takes the cores for
 the runs.
 """
 
@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 os.chdir(ROOT)
 
