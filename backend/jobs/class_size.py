@@ -18,6 +18,8 @@ PER_STUDENT: Mapping[str, tuple[int, Message]] = {
     "computations_per_client": (1, message("class.computations_per_client", "computations that wait, of one address")),
     "computations": (1, message("class.computations", "computations that wait, in all")),
     "entries_per_hour": (20, message("class.entries_per_hour", "orders entered for tasks in an hour")),
+    "class_members": (1, message("class.class_members", "students of one class")),
+    "class_lookups_per_hour": (4, message("class.class_lookups_per_hour", "look-ups of classes by code in an hour")),
     "links_per_hour": (2, message("class.links_per_hour", "short links in an hour")),
     "connections": (8, message("class.connections", "open connections, in all")),
     "queue": (1, message("class.queue", "runs that wait, in all")),

@@ -65,7 +65,7 @@ def test_what_a_class_needs_is_computed_from_the_settings_and_its_size(client: F
     assert (links.now, links.enough) == (Config().links_per_hour, False)
     assert all(each.enough for each in needs(replace(Config(), links_per_hour=links.needed), 300)[6:7])
     assert f"BUBBLELINE_LINKS_PER_HOUR={links.needed}" in client.get("/teach?class=300").text
-    assert "BUBBLELINE_" not in client.get("/teach?class=1").text.partition('id="class"')[2]
+    assert "BUBBLELINE_" not in client.get("/teach?class=1").text.partition('id="limits"')[2]
     for odd in ("-1", "many", "9" * 30):
         assert 'value="60"' in client.get(f"/teach?class={odd}").text
 

@@ -67,7 +67,8 @@ type Told = { code: string; state?: ClassState; scene?: Scene; over?: true };
 type Room = { code: string; members: (Student & { gone?: true })[]; tally: Tally | null; here: number };
 type What = "state" | "scene" | "room" | "line" | "over";
 
-const SHOWN_MS = 1000; // between two reports of what a student's page shows
+const REST_MS = 1000; // until what a student's page shows is reported
+const LONGEST_MS = 5000; // of changes without such a rest, as while it plays
 
 export class Classroom {
   code: string;
@@ -88,7 +89,8 @@ export class Classroom {
 
   #listeners: ((what: What) => void)[] = [];
   #line: Socket | null = null;
-  #reported = { at: 0, text: "", timer: 0 };
+  #shown: { page: string; query: string } | null = null;
+  #reported = { text: "", timer: 0, since: 0 };
   #items: Record<string, ItemState> = {};
 
   constructor(code: string, part: Part) {
@@ -110,7 +112,7 @@ export class Classroom {
     for (const name of ["disconnect", "connect_error"])
       line.on(name, () => {
         this.inside = false;
-        this.#tell("line");
+        this.#notify("line");
       });
     if (line.connected) await this.#enter();
   }
@@ -135,7 +137,7 @@ export class Classroom {
       answer,
     });
     this.answers[`${question.number}.${question.round}`] = kept;
-    this.#tell("state");
+    this.#notify("state");
   }
 
   /** The own answer to a question's present round, "" for none. */
@@ -150,15 +152,27 @@ export class Classroom {
     if (this.inside) void this.send("class_work", { item, state }).catch(() => {});
   }
 
-  /** Report what this page shows, once it rests. */
+  /** Report what this page shows, once it rests, and now and then while it does not. */
   showed(page: string, query: string) {
-    const text = page + query;
-    if (text === this.#reported.text) return;
+    if (this.#shown?.page === page && this.#shown.query === query) return;
+    this.#shown = { page, query };
+    this.#reportSoon();
+  }
+
+  #reportSoon() {
+    const [report, now] = [this.#reported, performance.now()];
+    if (!report.timer) report.since = now;
+    clearTimeout(report.timer);
+    const left = Math.max(0, report.since + LONGEST_MS - now);
+    report.timer = window.setTimeout(() => this.#report(), Math.min(REST_MS, left));
+  }
+
+  #report() {
+    const [view, text] = [this.#shown, JSON.stringify(this.#shown)];
+    this.#reported.timer = 0;
+    if (!view || !this.inside || text === this.#reported.text) return;
     this.#reported.text = text;
-    clearTimeout(this.#reported.timer);
-    this.#reported.timer = window.setTimeout(() => {
-      if (this.inside) void this.send("class_work", { view: { page, query } }).catch(() => {});
-    }, SHOWN_MS);
+    void this.send("class_work", { view }).catch(() => {});
   }
 
   async #enter() {
@@ -172,15 +186,17 @@ export class Classroom {
       this.students.clear(); // leaders are sent all of them next
       this.inside = true;
       this.refusal = null;
+      this.#reported.text = ""; // what was shown and done while the line was away
+      if (this.#shown) this.#reportSoon();
       for (const [item, state] of Object.entries(this.#items))
-        void this.send("class_work", { item, state }).catch(() => {}); // what was reported while the line was away
-      this.#tell("line");
-      this.#tell("state");
-      if (!entered.leads) this.#tell("scene"); // a leader's page leads with what it shows itself
+        void this.send("class_work", { item, state }).catch(() => {});
+      this.#notify("line");
+      this.#notify("state");
+      if (!entered.leads) this.#notify("scene"); // a leader's page leads with what it shows itself
     } catch (problem) {
       this.refusal = problem instanceof Refusal ? problem : null;
       this.inside = false;
-      this.#tell("line");
+      this.#notify("line");
     }
   }
 
@@ -189,12 +205,12 @@ export class Classroom {
     if (over) {
       this.over = true;
       this.inside = false;
-      return this.#tell("over");
+      return this.#notify("over");
     }
     if (state) this.state = state;
     if (scene) this.scene = scene;
-    if (state) this.#tell("state");
-    if (scene) this.#tell("scene");
+    if (state) this.#notify("state");
+    if (scene) this.#notify("scene");
   }
 
   #takeRoom({ code, members, tally, here }: Room) {
@@ -204,10 +220,10 @@ export class Classroom {
       else this.students.set(student.number, student);
     this.tally = tally;
     if (this.state) this.state = { ...this.state, here };
-    this.#tell("room");
+    this.#notify("room");
   }
 
-  #tell(what: What) {
+  #notify(what: What) {
     for (const listener of this.#listeners) listener(what);
   }
 }

@@ -33,6 +33,7 @@ const SAME = new Set([
   " ",
   "Flash attention",
   "{own} …",
+  "*1F1B\nGPipe",
 ]);
 /**
  * Beginnings of strings that look like texts for readers but are internal, by file: labels of keys, classes and ids,

@@ -13,9 +13,11 @@ import { byId, h, replace, setText, show } from "../../ui/dom.ts";
 import { t } from "../../core/i18n/language.ts";
 
 const MINUTE_S = 60;
+const NAME = "bubbleline-desk"; // of this window, by which the page that leads finds it
 
 export function createDesk(code: string) {
   const room = new Classroom(code, "leader");
+  window.name = NAME;
   createJoinScreen(room);
   createSwitches(room);
   createStage(room);

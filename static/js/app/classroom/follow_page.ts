@@ -33,9 +33,10 @@ export function startFollowing(strip: Strip) {
     if (what === "scene" || what === "state") catchUp(false);
     if (what === "state") write();
   });
-  onShown(() => {
-    const { query } = place.now();
-    room.showed(place.page, query);
+  const report = () => room.showed(place.page, place.now().query);
+  onShown(report);
+  room.onChange((what) => {
+    if (what === "line" && room.inside) report();
   });
   onWork((item, state) => {
     room.report(item, state);

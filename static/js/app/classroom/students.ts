@@ -79,7 +79,7 @@ export async function createStudents(room: Classroom) {
   const tools = h(
     "div.grid-tools",
     facts,
-    h("label", t("Order"), " ", order),
+    h("label", t("Sort"), " ", order),
     h("label.class-switch", hereOnly, " ", t("Only who is here")),
     toggle,
   );

@@ -9,7 +9,7 @@ const field = (id: string) => byId(id) as HTMLInputElement;
 
 export function createSwitches(room: Classroom) {
   const problem = byId("desk-problem");
-  const [locked, paused, roam] = ["set-locked", "set-paused", "set-roam"].map(field);
+  const [locked, paused, hold] = ["set-locked", "set-paused", "set-hold"].map(field);
   const [on, from, to] = ["pace-on", "pace-from", "pace-to"].map(field);
 
   async function set(change: Record<string, unknown>) {
@@ -24,9 +24,9 @@ export function createSwitches(room: Classroom) {
 
   function write() {
     const { state } = room;
-    for (const each of [locked, paused, roam, on, from, to]) each.disabled = !state || room.over;
+    for (const each of [locked, paused, hold, on, from, to]) each.disabled = !state || room.over;
     if (!state) return;
-    [locked.checked, paused.checked, roam.checked] = [state.locked, state.paused, !state.follow];
+    [locked.checked, paused.checked, hold.checked] = [state.locked, state.paused, state.follow];
     on.checked = state.pace !== null;
     const busy = document.activeElement === from || document.activeElement === to;
     if (state.pace && !busy) [from.value, to.value] = state.pace.map(String);
@@ -41,7 +41,7 @@ export function createSwitches(room: Classroom) {
 
   locked.addEventListener("change", () => void set({ locked: locked.checked }));
   paused.addEventListener("change", () => void set({ paused: paused.checked }));
-  roam.addEventListener("change", () => void set({ follow: !roam.checked }));
+  hold.addEventListener("change", () => void set({ follow: hold.checked }));
   on.addEventListener("change", setPace);
   for (const each of [from, to])
     each.addEventListener("change", () => {

@@ -30,7 +30,7 @@ export async function startLesson() {
   const scenes = [...article.querySelectorAll(".scene")] as HTMLElement[];
   const look = createLook();
   applyAppearance(look.get().view);
-  await loadLanguage(`?lang=${language}`);
+  await loadLanguage(`?lang=${language}`, () => import("../../core/i18n/zh/served.ts"));
   createLookMenu(look);
   const progress = createProgress(slug);
   const writeScore = createScore(progress);

@@ -6,6 +6,8 @@ export const WEB_MESSAGES = {
   "class.computations_per_client": "同一地址排队的计算",
   "class.connections": "总共打开的连接",
   "class.entries_per_hour": "每小时提交的任务答案",
+  "class.class_lookups_per_hour": "每小时查找课堂的次数",
+  "class.class_members": "一个课堂的学生",
   "class.links_per_hour": "每小时的短链接",
   "class.queue": "总共排队的运行",
   "class.requests_per_minute": "每分钟的请求",

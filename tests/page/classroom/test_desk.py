@@ -1,0 +1,168 @@
+"""The pages of a class in several browsers: open one, join it, answer, be seen on the leader's desk, delete it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.page.app.test_axe import violations
+from tests.support.page.queries import Open, wait
+
+INSIDE = "window.bubblelineClass?.inside"
+TITLE = "Systems for ML, week 6"
+CHOOSE = {"kind": "choose", "text": "Which holds more?", "options": ["GPipe", "1F1B"], "right": "0"}
+
+
+@pytest.fixture
+def desk(open_page: Open) -> Page:
+    """The desk of a class that has just been opened from the page of classes."""
+    page = open_page("class", drawn=False, fresh=True, width=1440, height=1000)
+    page.get_by_label("Title").fill(TITLE)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name=TITLE)).to_be_visible()
+    wait(page, "document.querySelector('#desk-here').textContent !== ''")  # let in
+    return page
+
+
+def code_of(desk: Page) -> str:
+    found: str = desk.evaluate("document.body.dataset.code")
+    return found
+
+
+def join(open_page: Open, desk: Page, name: str = "", goes: str = "") -> Page:
+    """Join as a student of another browser; goes: the query of the view that its page then shows."""
+    page = open_page(f"class/{code_of(desk)}", drawn=False, fresh=True)
+    page.locator("#member-name").fill(name)
+    page.keyboard.press("Enter")
+    wait(page, INSIDE)
+    if goes:
+        page.goto(page.url.partition("?")[0] + goes)
+        wait(page, INSIDE)
+    return page
+
+
+def lead(desk: Page) -> Page:
+    """The page that leads, as the desk opens it."""
+    with desk.expect_popup() as opened:
+        desk.get_by_role("button", name="Open the page to lead").click()
+    wait(opened.value, INSIDE)
+    return opened.value
+
+
+def send(page: Page, event: str, payload: dict[str, Any] | None = None) -> None:
+    page.evaluate("([event, payload]) => bubblelineClass.send(event, payload)", [event, payload or {}])
+
+
+def row(desk: Page, text: str) -> Any:
+    return desk.locator(".grid tbody tr", has_text=text)
+
+
+def test_who_joins_with_the_code_is_on_the_desk_without_a_name_until_a_key_shows_it(
+    desk: Page, open_page: Open
+) -> None:
+    code = code_of(desk)
+    expect(desk.locator("#students .class-notice")).to_contain_text(["Names are shown", "Nobody has joined yet"])
+    assert desk.evaluate("document.querySelector('.desk-code img').naturalWidth") > 0
+    student = open_page("class", drawn=False, fresh=True, width=360)
+    assert violations(student) == []
+    student.locator("#join-code").fill("BK")
+    student.keyboard.press("Enter")
+    expect(student.get_by_role("alert")).to_contain_text("six letters")
+    student.locator("#join-code").fill("")
+    student.keyboard.type(f"{code[:3]}-{code[3:]}".lower())
+    student.keyboard.press("Enter")
+    expect(student.get_by_role("heading", name=TITLE)).to_be_visible()
+    assert violations(student) == []
+    student.keyboard.type("Zoë")
+    student.keyboard.press("Enter")
+    wait(student, INSIDE)
+    expect(row(desk, "Student 1")).to_contain_text("here")
+    expect(desk.locator("body")).not_to_contain_text("Zoë")
+    wait(desk, "document.querySelector('.thumb canvas')?.width > 1")
+    desk.keyboard.press("h")
+    expect(row(desk, "Zoë")).to_be_visible()
+    expect(desk.get_by_text("do not project this window")).to_be_visible()
+    assert violations(desk) == []
+    desk.keyboard.press("h")
+    expect(desk.locator("body")).not_to_contain_text("Zoë")
+
+    student.goto(f"{student.url.partition('?')[0]}class/{code}?me=1")
+    expect(student.locator("#member-said")).to_contain_text("Zoë")
+    desk.get_by_label("Nobody else can join").check()
+    other = open_page(f"class/{code}", drawn=False, fresh=True)
+    expect(other.get_by_text("its leader has locked it")).to_be_visible()
+    student.get_by_role("button", name="Leave the class").click()
+    expect(student.get_by_text("Your name and your answers are deleted")).to_be_visible()
+    expect(desk.locator(".grid tbody tr")).to_have_count(0)
+    desk.get_by_role("button", name="Show it full screen").click()
+    expect(desk.locator("#join-screen")).to_contain_text(code)
+    desk.keyboard.press("Escape")
+    expect(desk.locator("#join-screen")).to_be_hidden()
+
+
+def test_answers_are_counted_at_once_and_shown_when_the_leader_asks_for_them(desk: Page, open_page: Open) -> None:
+    student, stage = join(open_page, desk), lead(desk)
+    send(stage, "class_ask", {"question": CHOOSE})
+    panel = desk.locator(".desk-question")
+    expect(panel).to_contain_text("Which holds more?")
+    wait(student, "bubblelineClass.state.question")
+    student.evaluate("bubblelineClass.answer(bubblelineClass.state.question, '0')")
+    expect(panel).to_contain_text("1 of 1 have answered")
+    expect(panel.locator(".tally-bars")).to_be_hidden()
+    panel.get_by_role("button", name="Show answers to me").click()
+    expect(panel.locator(".tally-bars li")).to_contain_text(["A GPipe ✓right1 · 100 %", "B 1F1B0 · 0 %"])
+    expect(desk.get_by_role("row", name="Student 1").get_by_role("img", name="done")).to_be_visible()
+    assert violations(desk, ".desk-question") == []
+    panel.get_by_label("A word on it").fill("p in flight, not m")
+    panel.get_by_role("button", name="Reveal to all").click()
+    expect(panel).to_contain_text("revealed")
+    wait(student, "bubblelineClass.state.question.revealed?.note === 'p in flight, not m'")
+    panel.get_by_role("button", name="Ask again").click()
+    expect(panel).to_contain_text("round 2")
+    expect(panel.locator(".tally-bars")).to_be_hidden()
+    with desk.expect_download() as download:
+        desk.get_by_role("link", name="Export answers").click()
+    assert "1,1,choose,Which holds more?,1,,0,yes," in download.value.path().read_text("utf-8-sig")
+    panel.get_by_role("button", name="Take off the screens").click()
+    expect(panel).to_contain_text("No question is on the screens")
+    desk.get_by_label("Pause").check()
+    wait(student, "bubblelineClass.state.paused")
+
+
+def test_schedules_of_several_students_are_shown_side_by_side_and_all_of_it_ends_when_the_class_is_deleted(
+    desk: Page, open_page: Open
+) -> None:
+    students = [
+        join(open_page, desk, "Ada", "?family=zb-h1&p=4&m=6"),
+        join(open_page, desk, "", "?family=dualpipe&p=4&m=10"),
+        join(open_page, desk, "", "build?task=first-steps"),
+    ]
+    expect(desk.locator(".grid-view")).to_contain_text(["Page", "ZB-H1", "DualPipe", "Board"])
+    desk.get_by_label("Select Student 3").check()
+    desk.get_by_role("button", name="Show side by side").click()
+    expect(desk.locator(".snapshot-bar")).to_contain_text("The board of Student 3 is not finished")
+    desk.get_by_label("Select Student 3").uncheck()
+    desk.get_by_label("Select Student 2").check()
+    desk.get_by_label("Select Student 1").check()
+    desk.get_by_role("button", name="Show side by side").click()
+    expect(desk.locator(".snapshots li")).to_contain_text(["A Student 2, B Student 1"])
+    wait(students[0], "bubblelineClass.scene?.query")
+    scene = students[0].evaluate("bubblelineClass.scene")
+    assert scene["page"] == "/"
+    assert "Ada" not in scene["query"]
+    assert re.search(r"family=dualpipe&p=4&m=10&b\.family=zb-h1&.*b\.m=6", scene["query"]), scene["query"]
+
+    desk.get_by_role("button", name="Remove Student 2").click()
+    desk.get_by_role("dialog").get_by_role("button", name="Remove").click()
+    wait(students[1], "bubblelineClass.over")
+    expect(desk.locator(".grid tbody tr")).to_have_count(2)
+    desk.get_by_role("button", name="Delete the class …").click()
+    expect(desk.get_by_role("dialog")).to_contain_text("cannot be undone")
+    address = desk.url
+    desk.get_by_role("dialog").get_by_role("button", name="Delete the class").click()
+    expect(desk.get_by_text("The class has been deleted")).to_be_visible()
+    wait(students[0], "bubblelineClass.over")
+    assert desk.request.get(address).status == 404
