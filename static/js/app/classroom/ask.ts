@@ -208,8 +208,9 @@ const scaled = (value: number | null, by: number) => (value === null ? null : Nu
 
 const round = (time: number) => Number(time.toFixed(6));
 
-/** In another order than the right one. */
-function mixed(ops: string[]) {
-  const sorted = [...ops].sort();
-  return sorted.join() === ops.join() ? [...sorted.slice(1), sorted[0]] : sorted;
+/** In a random order that is not the right one. ops: different ones, two at least. */
+function mixed(ops: string[]): string[] {
+  const keyed = ops.map((op): [number, string] => [Math.random(), op]).sort(([a], [b]) => a - b);
+  const result = keyed.map(([, op]) => op);
+  return result.join() === ops.join() ? mixed(ops) : result;
 }

@@ -15,7 +15,7 @@ const TAKEN_MS = 600; // until what another window's view changes here has settl
 const LOOK_MS = 400; // between two looks at a run whose figure is awaited
 
 export function startLeading(strip: Strip) {
-  const { room, place, tools } = strip;
+  const { room, place, who, tools } = strip;
   leadWith(strip);
   const act = (event: string, payload: Record<string, unknown> = {}) =>
     room.send(event, payload).then(
@@ -30,8 +30,8 @@ export function startLeading(strip: Strip) {
   const pause = toggle(t("Pause"), t("Cover the pages of all students"), (on) => act("class_set", { paused: on }));
   const desk = h("a.button.soft", { href: `/class/${room.code}/lead`, target: "bubbleline-desk" }, t("Students"));
   const asked = h("span.class-asked", { hidden: true });
-  tools.append(here, asked, h("button.button.primary", { onclick: () => ask.open() }, t("Ask")), hold.node, pause.node);
-  tools.append(desk);
+  who.append(here, asked);
+  tools.append(h("button.button.primary", { onclick: () => ask.open() }, t("Ask")), hold.node, pause.node, desk);
   createSheet(strip, {
     controls: (question) =>
       question.open

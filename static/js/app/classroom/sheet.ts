@@ -77,7 +77,7 @@ export function createSheet(strip: Strip, { controls, toBoard = () => {} }: Acts
     const text = h("p.class-text", { text: next.text });
     if (next.kind === "build") void nameTask(next.task, text);
     if (next.revealed) return [head, text, ...resultOf(next)];
-    if (controls) return [head, text];
+    if (controls) return [head, text, choicesOf(next)]; // what the class chooses from is projected
     if (!next.open) return [head, text, h("p.muted", { text: t("No more answers are taken.") })];
     form = createForm(next, room.answered(next), {
       place,
@@ -148,6 +148,11 @@ export function createSheet(strip: Strip, { controls, toBoard = () => {} }: Acts
       return rest(state) === rest(before);
     },
   };
+}
+
+function choicesOf({ options, ops }: Question) {
+  const texts = options.length ? options : ops;
+  return texts.length ? h("ol.class-choices", ...texts.map((choice) => h("li", { text: choice }))) : null;
 }
 
 async function nameTask(slug: string, node: HTMLElement) {

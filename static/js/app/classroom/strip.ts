@@ -12,7 +12,8 @@ export type Strip = {
   room: Classroom;
   place: Place;
   node: HTMLElement;
-  /** Where a leader's or a student's own controls go. */
+  /** Whose it is, with what is said of it; and where a leader's or a student's own controls go. */
+  who: HTMLElement;
   tools: HTMLElement;
   tell: (text: string) => void;
 };
@@ -22,21 +23,13 @@ export function createStrip(place: Place, { code, part }: { code: string; part: 
   const title = h("strong.class-title.cut");
   const said = h("span.class-said", { role: "status" });
   const tools = h("div.class-tools");
-  const leave = h(
-    "button.button.soft",
-    { onclick: () => leaveClass() },
-    part === "leader" ? t("Stop leading") : t("Leave"),
-  );
-  const node = h(
-    "section.class-strip",
-    { "aria-label": t("Class") },
-    h("span.class-who", h("span.badge.class-code", { text: code }), title, said),
-    tools,
-    leave,
-  );
+  const hint = part === "leader" ? t("Stop leading; the class goes on") : t("Leave the class, or change the name");
+  const leave = h("button.button.soft", { onclick: () => leaveClass(), title: hint }, t("Leave"));
+  const who = h("span.class-who", h("span.badge.class-code", { text: code }), title, said);
+  const node = h("section.class-strip", { "aria-label": t("Class") }, who, tools, leave);
   document.body.append(node);
   document.documentElement.classList.add("in-class");
-  const strip: Strip = { room, place, node, tools, tell: (text) => setText(said, text) };
+  const strip: Strip = { room, place, node, who, tools, tell: (text) => setText(said, text) };
 
   room.onChange(() => write());
   if (part === "leader") startLeading(strip);

@@ -98,7 +98,8 @@ export const CLASSROOM = {
 
   // the strip
   Class: "课堂",
-  "Stop leading": "停止主持",
+  "Stop leading; the class goes on": "停止主持；课堂继续",
+  "Leave the class, or change the name": "退出课堂，或更改名字",
   "Connecting …": "正在连接 …",
   "This class has ended.": "此课堂已结束。",
   "Follow again": "重新跟随",
