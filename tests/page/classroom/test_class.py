@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+
 from playwright.sync_api import Page, expect
 
-from tests.conftest import Server
+from tests.conftest import Server, Start
 from tests.page.workbench.test_tasks import REST
 from tests.support.page.queries import Open, state, wait
 
@@ -154,3 +156,37 @@ def test_a_class_joins_follows_answers_builds_is_compared_runs_and_ends(open_pag
     desk.wait_for_url("**/class?deleted=1*")
     expect(phone.locator(".class-said")).to_have_text("This class has ended.")
     assert desk.request.get(f"{url}/api/classes/{code}").status == 404
+
+
+def test_a_class_goes_on_when_its_server_is_killed_and_started_again(open_page: Open, start: Start) -> None:
+    server = start()
+    url = server.url
+    desk, student = (
+        open_page(
+            "class", url=url, drawn=False, first_visit=True, fresh=True, forgive="ERR_CONNECTION_REFUSED", **options
+        )
+        for options in ({}, {"locale": "en-GB"})
+    )
+    code, stage = open_class(desk, url, "")
+    join(student, url, code, "Ada")
+    stage.goto(f"{url}/?family=1f1b&p=4&m=8")
+    wait(stage, INSIDE)
+    ask(stage, "choose")
+    question, options = (stage.locator("#class-ask textarea").nth(number) for number in range(2))
+    question.fill("Which waits less?")
+    options.fill("*ZB-H1\nGPipe")
+    stage.click("#class-send-question")
+    student.get_by_label("ZB-H1").check()
+    student.click("#class-send")
+    expect(student.locator(".class-status")).to_contain_text("Your answer is in")
+    server.stop(signal.SIGKILL)
+    expect(student.locator(".class-said")).to_have_text("Connecting …")
+    stage.locator("#controls input[type=range]").first.press("ArrowRight")  # while nobody hears it
+    again = start(port=int(url.rsplit(":", 1)[1]))
+    for page in (stage, student):
+        wait(page, INSIDE)
+    follows(student, stage.evaluate(SPEC))
+    expect(stage.locator(".class-asked")).to_have_text("1 answered")
+    expect(student.get_by_label("ZB-H1")).to_be_checked()
+    lines = desk.request.get(f"{again.url}/api/classes/{code}/answers.csv").text().splitlines()
+    assert [line.split(",")[4:8] for line in lines[1:]] == [["1", "Ada", "0", "yes"]]
