@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 # In this order: what takes minutes comes first and files that take seconds last, so that all workers end together. The
 # page's files are the last to end, whatever comes behind them here: one worker stays with them from the start.
 FOLDERS = (
-    "cluster", "page/workbench", "page/classroom", "page/learn", "page/app", "page/runs", "page/panels", "page/timeline",
-    "runner", "web", "runs", "cli", "lessons", "charts", "lint", "schedule",
+    "cluster", "page/workbench", "page/classroom", "page/learn", "page/app", "page/runs", "page/panels",
+    "page/timeline", "runner", "web", "runs", "cli", "lessons", "charts", "lint", "schedule",
 )  # fmt: skip
 
 # A few examples, the same each time, whatever the machine's speed; RANDOM_EXAMPLES=1000 looks for that many new ones.
