@@ -157,13 +157,17 @@ class Classes:
 
     # What the leader does
 
-    def show(self, room: Classroom, given: Any) -> None:
-        """Have the pages that follow show what the leader's page shows. Raises RequestError."""
+    def show(self, room: Classroom, given: Any, shown: Callable[[int], None] = lambda _: None) -> None:
+        """Have the pages that follow show what the leader's page shows; `shown` is called with the number of the scene
+        before others are told. Raises RequestError.
+        """
         scene = read_scene(given)
         last = room.scene["seq"] if room.scene else 0
         # By the clock, so that a scene is newer than one that was shown by another process, or not written before a
         # server was killed.
-        self.rooms.show(room, {"seq": max(last + 1, time.time_ns() // 1000)} | scene)
+        seq = max(last + 1, time.time_ns() // 1000)
+        shown(seq)
+        self.rooms.show(room, {"seq": seq} | scene)
 
     def change(self, room: Classroom, given: dict[str, Any]) -> None:
         """Change whether students may roam, whether all is paused, who may join, and the pace. Raises RequestError."""

@@ -11,13 +11,12 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import gevent
 from gevent.event import AsyncResult
 
 from backend.classes import store
-from backend.classes.channel import Alone, Channel
 from backend.classes.classroom import Classroom, Member, round_of
 from backend.classes.codes import new_secret
 from backend.classes.group_commit import GroupCommit
@@ -35,6 +34,33 @@ BEAT_S = 5.0  # between two messages of who is here
 HEARD_S = 15.0  # after which a process that says nothing has ended
 EXPIRE_S = 60.0  # between two looks for classes in the database whose time is over
 OnDisk = Callable[[Callable[[], Any]], Any]
+
+
+class Channel(Protocol):
+    """The way to the other processes of a server."""
+
+    def listen(self) -> None:
+        """Begin to hear what others tell."""
+
+    def post(self, code: str, told: dict[str, Any]) -> bool:
+        """Tell the other processes; return whether they could be reached."""
+
+    def stop(self) -> None:
+        """Hear nothing more."""
+
+
+class Alone:
+    """The channel of a server of one process."""
+
+    def listen(self) -> None:
+        """Do nothing."""
+
+    def post(self, code: str, told: dict[str, Any]) -> bool:
+        """Return True: there is nobody to tell."""
+        return True
+
+    def stop(self) -> None:
+        """Do nothing."""
 
 
 class Rooms:

@@ -32,6 +32,19 @@ ODD_ROWS: dict[str, list[Row]] = {
         ("0b", "memory-two", "v", "Zoë 🦜", 1e300, 0.0, 5e-324, 0, 0, 1, 1.0),
     ],
     "board_counts": [("finish-1f1b makespan 3", "finish-1f1b", "makespan", 3, 2**40)],
+    "classes": [
+        ("BCDFGH", "0f" * 32, 0.1 + 0.2, 1e300, '{"title": "\\ud83e\\udd9c"}', None, 2**40),
+        ("XXXXXX", "", 0.0, 5e-324, "{}", '{"seq": 1}', 0),
+    ],
+    "class_members": [
+        ("BCDFGH:1", "BCDFGH", 1, "ab" * 32, "Zoë 🦜", 1.5, None, "{}"),
+        ("BCDFGH:2", "BCDFGH", 2**40, "", None, 2.5, '{"page": "/"}', '{"q1": "done"}'),
+    ],
+    "class_questions": [("BCDFGH:1", "BCDFGH", 1, '{"kind": "choose"}', 1 / 3)],
+    "class_answers": [
+        ("BCDFGH:1:1:1", "BCDFGH", 1, 1, 1, "27.3", None, 3.5),
+        ("BCDFGH:1:2:1", "BCDFGH", 1, 2, 1, "2@6-9", 0, 4.5),
+    ],
     "server_secrets": [(name, name * 20) for name in keys.NAMES],
 }
 
@@ -81,8 +94,9 @@ def test_all_rows_come_back_from_postgresql_as_they_were(tmp_path: Path, address
     fill(first, ODD_ROWS)
     there = call(first, address)
     assert there.exit_code == 0, there.output
-    assert there.output.splitlines()[:5] == [
-        *("runs: 22 rows", "links: 3 rows", "board_entries: 2 rows", "board_counts: 1 row", "server_secrets: 3 rows"),
+    assert there.output.splitlines()[:9] == [
+        *("runs: 22 rows", "links: 3 rows", "board_entries: 2 rows", "board_counts: 1 row", "classes: 2 rows"),
+        *("class_members: 2 rows", "class_questions: 1 row", "class_answers: 2 rows", "server_secrets: 3 rows"),
     ]
     assert rows_of(address) == rows_of(first)
     back = call(address, last)

@@ -103,8 +103,8 @@ def work(*args: Any) -> Answer:
 
 
 def _scene(room: Classroom, data: dict[str, Any]) -> Answer:
-    services().classes.show(room, data.get("scene"))
-    services().class_feed.has_scene(current_viewer())  # it is its own
+    viewer = current_viewer()
+    services().classes.show(room, data.get("scene"), lambda seq: services().class_feed.has_scene(viewer, seq))
     return {}
 
 

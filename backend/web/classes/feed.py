@@ -102,11 +102,11 @@ class ClassFeed:
         found = audience.viewers.get(viewer) if audience is not None else None
         return None if audience is None or found is None else (audience.room, found.number)
 
-    def has_scene(self, viewer: str) -> None:
-        """Note that a viewer shows the present scene: it has sent it."""
+    def has_scene(self, viewer: str, seq: int) -> None:
+        """Note that a viewer shows a scene: it has sent it."""
         audience = self._audiences.get(self._of.get(viewer, ""))
         if audience is not None and viewer in audience.viewers:
-            audience.viewers[viewer].scene = _seq(audience.room)
+            audience.viewers[viewer].scene = seq
 
     def viewers(self) -> int:
         """Count the viewers of all classes."""
@@ -130,7 +130,7 @@ class ClassFeed:
                 self._changed.discard(code)
             again += waits
             if audience is not None and not audience.viewers and audience.due is None:
-                del self._audiences[code]
+                self._audiences.pop(code, None)
         return min(again, default=None)
 
     def _send(self, audience: Audience, now: float) -> list[float]:

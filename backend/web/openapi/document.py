@@ -14,15 +14,16 @@ from werkzeug.routing import Rule
 
 from backend import __version__
 from backend.jobs.encoding import encode_json
-from backend.web.openapi import costs, lessons, pages, runs, schedules, tasks
+from backend.web.openapi import classes, costs, lessons, pages, runs, schedules, tasks
 from backend.web.openapi.operation import REFUSALS, Operation, refusal
 from backend.web.openapi.shapes import SCHEMAS
 from backend.web.services import send_cached
 
 openapi = Blueprint("openapi", __name__)
 OPERATIONS: dict[str, Operation] = (
-    schedules.OPERATIONS | costs.OPERATIONS | runs.OPERATIONS | lessons.OPERATIONS | tasks.OPERATIONS | pages.OPERATIONS
-)
+    schedules.OPERATIONS | costs.OPERATIONS | runs.OPERATIONS | lessons.OPERATIONS | tasks.OPERATIONS
+    | classes.OPERATIONS | pages.OPERATIONS
+)  # fmt: skip
 """Each endpoint of the app with its description."""
 TAGS = {
     "schedules": "Orders of ops, their figures, laws and files.",
@@ -31,6 +32,7 @@ TAGS = {
     "runs": "Real executions of schedules.",
     "lessons": "Lessons, and the check of answers to their questions.",
     "tasks": "Tasks of the workbench, and boards of the orders that were built for them.",
+    "classes": "Classes that a lecturer leads and students follow.",
     "links": "Short links to views.",
     "page": "What a browser loads.",
     "operation": "State of the server, for operators.",
@@ -40,7 +42,7 @@ ABOUT = (
     "where there is one a legal value near it. Any request is refused with 400 if its Host is not one of the server's, "
     "any but GET with 403 if it comes from a page of another site, and an address answers a method that it does not "
     "have with 405. Unknown keys of a query or of a body are refused, except where a view is read. GET also answers "
-    "HEAD. Runs and searches are watched over Socket.IO, which docs/contracts.md describes."
+    "HEAD. Runs, searches and classes are watched over Socket.IO, which docs/contracts.md describes."
 )
 CONVERTED = re.compile(r"<(?:[^<>:]+:)?([^<>]+)>")
 

@@ -51,7 +51,7 @@ def test_the_role_that_each_route_needs_is_known(make: MakeApp):
     }
     assert {name for name, role in needed.items() if role == Role.RUN} == {
         ("runs.start_run", "POST"), ("runs.cancel_run", "POST"), ("history.rename_run", "PATCH"),
-        ("history.delete_run", "DELETE"), ("imports.import_run", "POST"),
+        ("history.delete_run", "DELETE"), ("imports.import_run", "POST"), ("classes.open_class", "POST"),
     }  # fmt: skip
     assert {name for name, role in needed.items() if role == Role.ADMIN} == {
         *(("health.metrics", "GET"), ("tasks.delete_entry", "DELETE"), ("tasks.delete_name", "DELETE")),

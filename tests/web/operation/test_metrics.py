@@ -38,7 +38,7 @@ def test_every_part_has_its_figures(client: FlaskClient):
     for name in (
         "queue_length", "searches", "searches_waiting", "sockets", "viewers", "connections", "runner_starts_total",
         "connections_refused_total", "runner_ready", "store_unreadable_runs", "store_error", "runs_expired_total",
-        "cache_bytes", "stopping",
+        "cache_bytes", "stopping", "classes", "class_viewers",
     ):  # fmt: skip
         assert found[f"bubbleline_{name}",] == 0, name
     assert found["bubbleline_runs", ("status", "finished")] == 0

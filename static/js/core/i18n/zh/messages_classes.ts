@@ -35,4 +35,6 @@ export const CLASSES_MESSAGES = {
   "classes.too_late": "此问题已不再接受回答。",
   "classes.too_often": "一小时内的次数已达上限；请在 {minutes} 分钟后再试",
   "classes.unknown": "没有使用此代码的课堂。",
+  "classes.asked_enough": "一个课堂最多只能有 {most} 个",
+  "classes.one_at_a_time": "你之前的答案仍在检查中。",
 };

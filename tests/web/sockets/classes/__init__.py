@@ -1,0 +1,1 @@
+"""Tests of classes: their questions, members and database, what is sent to whom, and who may do what."""
