@@ -4,8 +4,8 @@
 
 Prints for each schedule the medians of `runs` runs (3 by default): the predicted and the measured bubble, by which
 share the step was longer than planned, and the late starts summed over all ranks; and the largest deviation of the
-bubble in any run. On a machine that does other work too, `chrt -r 5 python bench/accuracy/paced.py` as root takes the cores for
-the runs.
+bubble in any run. On a machine that does other work too, `chrt -r 5 python bench/accuracy/paced.py` as root takes the
+cores for the runs.
 """
 
 from __future__ import annotations
