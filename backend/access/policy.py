@@ -115,8 +115,8 @@ WAY_OUT = {
     ),
     Role.RUN: message(
         "access.run_needs_token",
-        "Starting runs and searches needs a token here: open the link that the server printed when it started, or ask "
-        "its operator for it.",
+        "Starting runs and searches, and opening a class, needs a token here: open the link that the server printed "
+        "when it started, or ask its operator for it.",
     ),
     Role.ADMIN: message(
         "access.needs_admin",

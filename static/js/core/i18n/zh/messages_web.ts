@@ -15,7 +15,7 @@ export const WEB_MESSAGES = {
   "access.bad_token": "此令牌在这里无效：请打开服务器上次启动时输出的链接。",
   "access.needs_admin": "只有此服务器的管理员可以这样做：请打开服务器输出的管理员链接。",
   "access.not_yours": "只有发起此运行的浏览器或管理员可以更改或删除它。",
-  "access.run_needs_token": "在这里启动运行和搜索需要令牌：请打开服务器启动时输出的链接，或向其管理员索取。",
+  "access.run_needs_token": "在这里启动运行和搜索、开设课堂需要令牌：请打开服务器启动时输出的链接，或向其管理员索取。",
   "access.too_many_requests": "你一分钟内发出的请求超过 {most} 个；请在 {seconds} s 后再试。",
   "access.too_many_sockets": "你已打开 {count} 个连接；请关闭一些页面，并在 {seconds} s 后再试。",
   "access.view_needs_token": "在这里查看需要令牌：请打开服务器启动时输出的链接，或向其管理员索取。",
