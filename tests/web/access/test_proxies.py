@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import socket
+from pathlib import Path
+from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 
+from backend.access.addresses import reachable_base
 from backend.access.limits.rate_limit import Credit
+from backend.config import Config
 from backend.web.http import gate
 from tests.conftest import MakeApp, error_of
 
@@ -159,3 +163,16 @@ def test_a_refused_websocket_is_closed_with_the_reason_and_too_many_are_refused(
     assert not one._open
     enter("evil.example")
     assert refused[-1].closed == (1008, "This server does not go by that name (see BUBBLELINE_HOSTS).")
+
+
+def test_the_address_that_students_type_is_one_that_their_machines_can_reach(tmp_path: Path):
+    def base(url: str, **settings: Any) -> str:
+        return reachable_base(url, Config(database=tmp_path / "a.sqlite3", **settings))
+
+    assert base("http://127.0.0.1:5000/") == "http://127.0.0.1:5000/", "it listens for nobody else"
+    assert base("https://bubbles.example/", host="0.0.0.0") == "https://bubbles.example/"
+    assert base("http://10.0.0.7:5000/", host="0.0.0.0") == "http://10.0.0.7:5000/"
+    assert base("http://localhost:5000/", host="0.0.0.0", hosts=("lab.example",)) == "http://lab.example:5000/"
+    own = base("http://[::1]:5000/", host="::")
+    assert own.endswith(":5000/")
+    assert "::1" not in own

@@ -17,6 +17,7 @@
 //   link 链接 · run 运行 · measured 实测 · planned 计划 · predicted 预测 · verified 已验证 · paced 按节拍 · free 自由
 import { ANALYSIS_MESSAGES } from "./messages_analysis.ts";
 import { CHARTS_MESSAGES } from "./messages_charts.ts";
+import { CLASSES_MESSAGES } from "./messages_classes.ts";
 import { FAMILIES_MESSAGES } from "./messages_families.ts";
 import { HARDWARE_MESSAGES } from "./messages_hardware.ts";
 import { RUNNER_MESSAGES } from "./messages_runner.ts";
@@ -57,6 +58,7 @@ export const TEXTS: Catalogue = {
 export const SERVERS: Catalogue = {
   ...ANALYSIS_MESSAGES,
   ...CHARTS_MESSAGES,
+  ...CLASSES_MESSAGES,
   ...FAMILIES_MESSAGES,
   ...HARDWARE_MESSAGES,
   ...RUNNER_MESSAGES,
