@@ -2,6 +2,7 @@
 
     python bench/classroom.py [--students 300] [--stalled 20] [--seconds 30] [--rate 20]
     python bench/classroom.py --students 1000 --processes 2
+    python bench/classroom.py --browsers
 
 With `--processes` the server is that many processes around a Redis, on all cores, which they share with this one.
 
@@ -19,12 +20,14 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+import math
 import os
 import resource
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -215,7 +218,7 @@ def report_costs(costs: dict[str, Cost], stalled: int) -> None:
     print(
         f"{'server while the leader drags, of one core':<44} {busy:7.0%}, {system:.0%} in the system's calls; {other}"
     )
-    busy, _, waited = costs["answered"].since(costs["dragged"])
+    busy, _, waited = costs["answered"].since(costs["read at last"])
     print(f"{'server while all answer':<44} {busy:7.0%}, other programs {waited:.0%}")
     steps = ", ".join(f"{cost.resident:.0f} {name}" for name, cost in costs.items())
     print(f"{'server, resident, MB':<44} {steps}")
@@ -263,12 +266,13 @@ def drive(served: Server, given: argparse.Namespace) -> int:
     costs["dragged"], mine = served.cost(), time.process_time() - mine
     crowd.read(PATIENCE_S, lambda: all(_last(student, leader) for student in students))
     faults = report_scenes(leader, students, given.seconds)
+    freed = let_read(crowd, stalled, leader, faults)  # soon: the server closes pages that answer no ping
+    costs["read at last"] = served.cost()
     done = answer_all(crowd, leader, students)
     costs["answered"] = served.cost()
     crowd.read(2.0)
     report_answers(done)
-    freed = let_read(crowd, stalled, leader, faults)
-    costs["read at last"] = served.cost()
+    faults += follow_in_browsers(crowd, opened) if given.browsers else []
     report_costs(costs, given.stalled)
     print(f"{'stalled students, once they read: newest scene':<44} {freed:4.0f} ms")
     print(f"{'this process, of one core':<44} {mine / (costs['dragged'].at - costs['entered'].at):7.0%}")
@@ -278,6 +282,22 @@ def drive(served: Server, given: argparse.Namespace) -> int:
         faults.append(f"the server hung up on {crowd.hung_up} pages")
     print("\n" + ("\n".join(faults[:10]) or "Everybody has the last scene, and every answer counts once."))
     return 1 if faults else 0
+
+
+def follow_in_browsers(crowd: Crowd, opened: Opened) -> list[str]:
+    """Have a leader and two students in Chromium beside all others, and print how soon they show the same."""
+    from bench.browser.in_class import STUDENTS, follow  # needs Playwright
+
+    with ThreadPoolExecutor(1) as pool:
+        following = pool.submit(follow, opened)
+        crowd.read(math.inf, following.done)
+        took, faults = following.result()
+    name = f"{STUDENTS} students in Chromium show the leader's view"
+    if took:
+        print(
+            f"{name:<44} {np.median(took):5.0f} ms after the slider was let go, slowest of {len(took)} {max(took):.0f}"
+        )
+    return faults
 
 
 def let_read(crowd: Crowd, stalled: Sequence[Page], leader: Leader, faults: list[str]) -> float:
@@ -298,8 +318,9 @@ def main() -> int:
     options.add_argument("--students", type=int, default=300)
     options.add_argument("--stalled", type=int, default=20)
     options.add_argument("--rate", type=float, default=20.0, help="scenes a second")
-    options.add_argument("--seconds", type=float, default=30.0)
+    options.add_argument("--seconds", type=float, default=30.0, help="under 40: then who does not read counts as gone")
     options.add_argument("--processes", type=int, default=1, help="that serve the page")
+    options.add_argument("--browsers", action="store_true", help="a leader and two students in Chromium too")
     given = options.parse_args()
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
