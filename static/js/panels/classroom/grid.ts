@@ -37,8 +37,9 @@ export class Grid {
   #acts: Acts;
   #rows = new Map<number, Row>();
   #items: string[] = [];
-  #head = h("tr");
-  #body = h("tbody");
+  #head = h("tr", { role: "row" });
+  #body = h("tbody", { role: "rowgroup" });
+  #table = h("table.grid", { role: "table" });
   #names = false;
 
   /** acts.pick: returns whether it may be picked. scroll: what scrolls, which the thumbnails watch. */
@@ -46,7 +47,8 @@ export class Grid {
     this.#thumbnails = thumbnails;
     this.#acts = acts;
     const caption = h("caption.visually-hidden", { text: t("Students, what their pages show, and how far they are") });
-    scroll.append(h("table.grid", caption, h("thead", this.#head), this.#body));
+    this.#table.append(caption, h("thead", { role: "rowgroup" }, this.#head), this.#body);
+    scroll.append(this.#table);
     this.node = scroll;
   }
 
@@ -55,6 +57,7 @@ export class Grid {
     const items = itemsOf(students.values(), asked);
     const again = items.join() !== this.#items.join();
     this.#items = items;
+    if (again || !this.#rows.size) this.#setColumns(items.length);
     const renamed = names !== this.#names;
     this.#names = names;
     for (const [number, row] of this.#rows) if (!students.has(number)) this.#drop(number, row);
@@ -72,6 +75,17 @@ export class Grid {
     for (const { pick } of this.#rows.values()) pick.checked = false;
   }
 
+  /**
+   * Rows are laid out each by itself, with columns of fixed widths, so that those out of sight cost nothing; a table's
+   * own columns depend on all rows. The roles say that it is a table all the same.
+   */
+  #setColumns(count: number) {
+    const marks = count ? `repeat(${count}, var(--mark)) ` : "";
+    const { style } = this.#table;
+    style.setProperty("--columns", `var(--side) var(--name) var(--view) ${marks}1fr var(--side)`);
+    style.setProperty("--count", String(count));
+  }
+
   #add(number: number) {
     const pick = h("input", { type: "checkbox" });
     pick.addEventListener("change", () => {
@@ -82,11 +96,12 @@ export class Grid {
     const remove = h("button.button.icon", icon(CROSS));
     const node = h(
       "tr",
-      h("td.grid-pick", h("label", pick)),
-      h("th.grid-name", { scope: "row" }, here, name),
-      h("td.grid-view", thumb),
-      h("td.grid-rest"),
-      h("td.grid-remove", remove),
+      { role: "row" },
+      cell("pick", h("label", pick)),
+      h("th.grid-name", { scope: "row", role: "rowheader" }, here, name),
+      cell("view", thumb),
+      cell("rest"),
+      cell("remove", remove),
     );
     const row: Row = { node, pick, name, here, thumb, marks: [], remove, student: null };
     remove.addEventListener("click", () => row.student && this.#acts.remove(row.student));
@@ -118,7 +133,7 @@ export class Grid {
     while (marks.length < this.#items.length) {
       const mark = h("span.mark", { role: "img" });
       marks.push(mark);
-      node.insertBefore(h("td.grid-mark", mark), node.lastElementChild?.previousElementSibling ?? null);
+      node.insertBefore(cell("mark", mark), node.lastElementChild?.previousElementSibling ?? null);
     }
     while (marks.length > this.#items.length) marks.pop()?.parentElement?.remove();
     marks.forEach((mark, at) => this.#mark(mark, student.items[this.#items[at]]));
@@ -136,20 +151,20 @@ export class Grid {
     if (!isNew(this.#head, [this.#items, done])) return;
     replace(
       this.#head,
-      h("td.grid-pick"),
-      h("th.grid-name", { scope: "col", text: t("Student") }),
-      h("th.grid-view", { scope: "col", text: t("Page") }),
+      cell("pick"),
+      h("th.grid-name", { scope: "col", role: "columnheader", text: t("Student") }),
+      h("th.grid-view", { scope: "col", role: "columnheader", text: t("Page") }),
       ...this.#items.map((item, at) => {
         const { short, long } = titleOf(item);
         return h(
           "th.grid-mark",
-          { scope: "col", title: long },
+          { scope: "col", role: "columnheader", title: long },
           h("span.grid-item", { text: short }),
           h("span.grid-done", { text: `${done[at]} ✓`, title: t("{n} done", { n: done[at] }) }),
         );
       }),
-      h("td.grid-rest"),
-      h("td.grid-remove"),
+      cell("rest"),
+      cell("remove"),
     );
   }
 
@@ -163,6 +178,9 @@ export class Grid {
     }
   }
 }
+
+const cell = (kind: "pick" | "view" | "mark" | "rest" | "remove", inside?: HTMLElement) =>
+  h(`td.grid-${kind}`, { role: "cell" }, inside);
 
 /** What the signs mean. */
 export const legend = () =>
