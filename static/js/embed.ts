@@ -1,5 +1,5 @@
 // Starts an embed: the timeline of its address, and a link to the whole page.
-import { createEmbedView } from "./app/embed_view.ts";
+import { createEmbedView } from "./app/standalone/embed_view.ts";
 import { exposeForTests } from "./app/inspection.ts";
 import { start } from "./app/start.ts";
 import { hasCosts } from "./data/costs/derive.ts";

@@ -2,7 +2,7 @@
 // costs, and orders and times follow. Sends no request.
 import { timeText, useMilliseconds } from "./data/costs/time_unit.ts";
 import { byId, h, setText } from "./ui/dom.ts";
-import { createEmbedView } from "./app/embed_view.ts";
+import { createEmbedView } from "./app/standalone/embed_view.ts";
 import { exposeForTests } from "./app/inspection.ts";
 import { loadLanguage } from "./ui/languages.ts";
 import { keepOrder } from "./data/orders/orders.ts";

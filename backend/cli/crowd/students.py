@@ -46,8 +46,8 @@ def _choose(question: dict[str, Any], random: Random) -> str:
 
 
 def _order(question: dict[str, Any], random: Random) -> str:
-    """Sorted by micro-batch, forwards first, with some neighbours exchanged."""
-    ops = sorted(question["ops"])
+    """Forwards first, by rank and micro-batch, with some neighbours exchanged."""
+    ops = sorted(question["ops"], key=lambda op: ("F" not in op, op))
     for _ in range(random.choice((0, 0, 1, 1, 2, 4))):
         k = random.randrange(len(ops) - 1)
         ops[k : k + 2] = ops[k + 1], ops[k]

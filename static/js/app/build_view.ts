@@ -1,6 +1,6 @@
 // Wires the workbench: the board on the timeline, the palette under it, and the panels beside it.
 import { createAppearance } from "./appearance.ts";
-import { joinClass } from "./join_class.ts";
+import { joinClass } from "./classroom/join_class.ts";
 import { exposeForTests } from "./inspection.ts";
 import { start as begin } from "./start.ts";
 import { TimelineView } from "./timeline_view.ts";
@@ -20,7 +20,7 @@ import {
 import { createFarReferences } from "../data/workbench/far_references.ts";
 import { BoardPlans } from "../data/workbench/board_plans.ts";
 import { isOver } from "../data/runs/client.ts";
-import { tellWork } from "../data/work.ts";
+import { tellWork } from "../data/classroom/work.ts";
 import { MOST_STARS, keepStars, nextTask, onStarsElsewhere, starsKept } from "../data/workbench/progress.ts";
 import { getTask, getTaskBoard, getTasks, openTask, textOf, type Task, type Tasks } from "../data/workbench/tasks.ts";
 import { createBoardLayer } from "../panels/workbench/board.ts";

@@ -1,5 +1,5 @@
 // Wires the page: the timeline, the panels around it and the drawer below. Each panel follows the state by itself.
-import { joinClass } from "./join_class.ts";
+import { joinClass } from "./classroom/join_class.ts";
 import { exposeForTests } from "./inspection.ts";
 import { createPresenting, startsPresenting } from "./present/presenting.ts";
 import { galleryDeck } from "./present/gallery_deck.ts";

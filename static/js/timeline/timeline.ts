@@ -12,7 +12,7 @@ import { messageAt, drawMessages } from "./draw/messages.ts";
 import * as measuredOps from "./draw/measured_ops.ts";
 import { paintLabelsAhead, paintOps } from "./draw/ops.ts";
 import { residualScale } from "../data/matched_plan.ts";
-import { preparePyramids } from "../data/binned_orders.ts";
+import { preparePyramids } from "../data/orders/binned_orders.ts";
 import { colour } from "../ui/palette.ts";
 import { fullHeight, paintStrips, stripsShown, writeHeld } from "./draw/memory_strips.ts";
 import { hit, scrolled, type Layout } from "../core/timeline/layout.ts";

@@ -2,14 +2,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inOrder, itemsOf, titleOf } from "../../../static/js/panels/classroom/items.ts";
-import { snapshotQuery } from "../../../static/js/panels/classroom/snapshot_query.ts";
+import { snapshotQuery } from "../../../static/js/data/classroom/snapshot_query.ts";
 import { built, histogram, percent, places, positions } from "../../../static/js/panels/classroom/tally_numbers.ts";
 import { parse } from "../../../static/js/core/state/link.ts";
 import { specsOf } from "../../../static/js/core/state/schedules.ts";
 import { DEFAULTS } from "../support/helpers.ts";
 
-type Count = import("../../../static/js/data/classroom.ts").Count;
-type Student = import("../../../static/js/data/classroom.ts").Student;
+type Count = import("../../../static/js/data/classroom/classroom.ts").Count;
+type Student = import("../../../static/js/data/classroom/classroom.ts").Student;
 
 const NATURAL = { gpipe: 1, "1f1b": 1, interleaved: 2, "zb-h1": 1 };
 

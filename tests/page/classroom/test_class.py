@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from dataclasses import dataclass
 
 from playwright.sync_api import Page, expect
 
@@ -51,7 +52,111 @@ def press(page: Page, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).click()
 
 
-def test_a_class_joins_follows_answers_builds_is_compared_runs_and_ends(open_page: Open, live_server: Server) -> None:
+@dataclass(frozen=True)
+class Class:
+    """The pages of one class: the leader's desk, the page that leads, a phone that follows, and one who roams."""
+
+    desk: Page
+    stage: Page
+    phone: Page
+    roamer: Page
+
+    @property
+    def all(self) -> tuple[Page, ...]:
+        """The pages that show the timeline."""
+        return self.stage, self.phone, self.roamer
+
+
+def follow_and_look_around(each: Class) -> None:
+    """The lecturer's slider moves everybody's; a student who looks around comes back when all are held."""
+    slider = each.stage.locator("#controls input[type=range]").first
+    slider.press("ArrowRight")
+    for page in (each.phone, each.roamer):
+        follows(page, each.stage.evaluate(SPEC))
+    each.roamer.locator("#controls input[type=range]").first.press("ArrowRight")
+    expect(each.roamer.locator(".class-said")).to_contain_text("on your own")
+    slider.press("ArrowRight")
+    follows(each.phone, each.stage.evaluate(SPEC))
+    press(each.stage, "Hold")
+    follows(each.roamer, each.stage.evaluate(SPEC))
+    press(each.stage, "Hold")
+
+
+def predict_and_reveal_by_a_run(each: Class) -> None:
+    """A number is predicted, counted without names, and revealed by a run on the pool that all watch."""
+    ask(each.stage, "predict")
+    each.stage.click("#class-send-question")
+    each.phone.fill("#class-number", "30")
+    each.phone.click("#class-send")
+    each.roamer.fill("#class-number", "42,9")
+    each.roamer.press("#class-number", "Enter")
+    expect(each.stage.locator(".class-asked")).to_have_text("2 answered")
+    expect(each.phone.locator(".class-status")).to_contain_text("Your answer is in")
+    assert "42" not in each.phone.locator(".class-sheet").inner_text()
+    press(each.stage, "Run it and reveal")
+    for page in (each.stage, each.phone):
+        wait(page, "window.bubbleline && bubbleline.state().lanes.some(({ id }) => id === 'run')")
+    expect(each.phone.locator(".class-sheet")).to_contain_text("Measured in the run.")
+    expect(each.phone.locator(".class-sheet .class-tally")).to_contain_text("2 of 2 have answered")
+    for page in each.all:
+        wait(page, "window.bubbleline && bubbleline.state().run === 'finished'")
+    press(each.stage, "Done")
+    expect(each.phone.locator(".class-sheet")).to_be_hidden()
+
+
+def find_on_the_timeline(each: Class) -> None:
+    """A place is found on the timeline; the class's answers are spots over it. Then all are paused, and go on."""
+    ask(each.stage, "find")
+    each.stage.click("#class-send-question")
+    box = each.roamer.evaluate("bubbleline.box('a', '1F0')")
+    each.roamer.mouse.click(box["x"] + box["w"] / 2, box["y"] + box["h"] / 2)
+    expect(each.roamer.locator(".class-place")).to_have_text("Selected: 1F0")
+    each.roamer.click("#class-send")
+    expect(each.stage.locator(".class-asked")).to_have_text("1 answered")
+    press(each.stage, "Reveal")
+    expect(each.phone.locator(".class-spot").first).to_be_visible()
+    press(each.stage, "Done")
+    press(each.stage, "Pause")
+    expect(each.phone.locator(".class-pause")).to_be_visible()
+    press(each.stage, "Pause")
+    expect(each.phone.locator(".class-pause")).to_be_hidden()
+
+
+def build_and_hand_in(each: Class) -> None:
+    """A task is built; the order that solves it is handed in by itself."""
+    ask(each.stage, "build")
+    each.stage.select_option("#class-task", "finish-1f1b")
+    each.stage.click("#class-send-question")
+    press(each.roamer, "Open the board")
+    wait(each.roamer, f"location.pathname === '/build' && {INSIDE}")
+    each.roamer.click("#class-send")
+    expect(each.roamer.locator(".class-status")).to_contain_text("not complete")
+    for op in REST:
+        each.roamer.click(f"#placing [data-op='{op}']")
+    expect(each.roamer.locator("#solved")).to_be_visible()
+    each.roamer.keyboard.press("Escape")
+    expect(each.roamer.locator(".class-status")).to_contain_text("Your answer is in")
+    expect(each.stage.locator(".class-asked")).to_have_text("1 answered")
+    press(each.stage, "Reveal")
+    expect(each.stage.locator(".class-tally")).to_contain_text("1")
+    press(each.stage, "Done")
+
+
+def compare(each: Class) -> None:
+    """What two students have is put beside each other for all, without names."""
+    press(each.roamer, "Follow again")
+    wait(each.roamer, f"location.pathname === '/' && {INSIDE}")
+    rows = each.desk.locator(".grid tbody tr")
+    expect(rows).to_have_count(2)
+    for number in range(2):
+        rows.nth(number).locator("input[type=checkbox]").check()
+    press(each.desk, "Show side by side")
+    for page in each.all:
+        wait(page, "window.bubbleline && bubbleline.state().others.length === 1")
+        assert "Ada" not in page.locator("#stage").inner_text()
+
+
+def test_a_class_joins_follows_answers_runs_builds_is_compared_and_ends(open_page: Open, live_server: Server) -> None:
     url = live_server.url
     desk, phone, roamer = (
         open_page("class", url=url, drawn=False, first_visit=True, fresh=True, **options)
@@ -61,98 +166,16 @@ def test_a_class_joins_follows_answers_builds_is_compared_runs_and_ends(open_pag
     join(phone, url, code, "Ada")
     join(roamer, url, code, "Grace")
     expect(stage.locator(".class-here")).to_have_text("2 here")
-
-    # The lecturer's slider moves everybody's.
     stage.goto(f"{url}/?family=1f1b&p=2&m=4")
     wait(stage, INSIDE)
-    stage.locator("#controls input[type=range]").first.press("ArrowRight")
-    spec = stage.evaluate(SPEC)
-    for page in (phone, roamer):
-        follows(page, spec)
-
-    # A student looks around alone, and comes back.
-    roamer.locator("#controls input[type=range]").first.press("ArrowRight")
-    expect(roamer.locator(".class-said")).to_contain_text("on your own")
-    stage.locator("#controls input[type=range]").first.press("ArrowRight")
-    follows(phone, stage.evaluate(SPEC))
-    press(stage, "Hold")
-    follows(roamer, stage.evaluate(SPEC))
-    press(stage, "Hold")
-
-    # A number is predicted, counted without names on the projected page, and revealed.
-    ask(stage, "predict")
-    stage.click("#class-send-question")
-    phone.fill("#class-number", "30")
-    phone.click("#class-send")
-    roamer.fill("#class-number", "42,9")
-    roamer.press("#class-number", "Enter")
-    expect(stage.locator(".class-asked")).to_have_text("2 answered")
-    expect(phone.locator(".class-status")).to_contain_text("Your answer is in")
-    assert "42" not in phone.locator(".class-sheet").inner_text()
-    press(stage, "Run it and reveal")  # a run on the pool, which all watch
-    for page in (stage, phone):
-        wait(page, "window.bubbleline && bubbleline.state().lanes.some(({ id }) => id === 'run')")
-    expect(phone.locator(".class-sheet")).to_contain_text("Measured in the run.")
-    expect(phone.locator(".class-sheet .class-tally")).to_contain_text("2 of 2 have answered")
-    for page in (stage, phone, roamer):
-        wait(page, "window.bubbleline && bubbleline.state().run === 'finished'")
-    press(stage, "Done")
-    expect(phone.locator(".class-sheet")).to_be_hidden()
-
-    # A place is found on the timeline; the class's answers are spots over it.
-    ask(stage, "find")
-    stage.click("#class-send-question")
-    box = roamer.evaluate("bubbleline.box('a', '1F0')")
-    roamer.mouse.click(box["x"] + box["w"] / 2, box["y"] + box["h"] / 2)
-    expect(roamer.locator(".class-place")).to_have_text("Selected: 1F0")
-    roamer.click("#class-send")
-    expect(stage.locator(".class-asked")).to_have_text("1 answered")
-    press(stage, "Reveal")
-    spot = phone.locator(".class-spot").first
-    expect(spot).to_be_visible()
-    press(stage, "Done")
-
-    # Everybody is paused, and goes on.
-    press(stage, "Pause")
-    expect(phone.locator(".class-pause")).to_be_visible()
-    press(stage, "Pause")
-    expect(phone.locator(".class-pause")).to_be_hidden()
-
-    # One builds; the desk sees it done.
-    ask(stage, "build")
-    stage.select_option("#class-task", "finish-1f1b")
-    stage.click("#class-send-question")
-    press(roamer, "Open the board")
-    wait(roamer, INSIDE)
-    roamer.click("#class-send")
-    expect(roamer.locator(".class-status")).to_contain_text("not complete")
-    for op in REST:
-        roamer.click(f"#placing [data-op='{op}']")
-    expect(roamer.locator("#solved")).to_be_visible()
-    roamer.keyboard.press("Escape")
-    expect(roamer.locator(".class-status")).to_contain_text("Your answer is in")
-    expect(stage.locator(".class-asked")).to_have_text("1 answered")
-    press(stage, "Reveal")
-    expect(stage.locator(".class-tally")).to_contain_text("1")
-    press(stage, "Done")
-
-    # Both schedules beside each other, without names.
-    press(roamer, "Follow again")
-    wait(roamer, f"location.pathname === '/' && {INSIDE}")
-    rows = desk.locator(".grid tbody tr")
-    expect(rows).to_have_count(2)
-    for number in range(2):
-        rows.nth(number).locator("input[type=checkbox]").check()
-    press(desk, "Show side by side")
-    for page in (stage, phone, roamer):
-        wait(page, "window.bubbleline && bubbleline.state().others.length === 1")
-        assert "Ada" not in page.locator("#stage").inner_text()
-
-    # The end: nothing is left, and every page says so.
+    each = Class(desk, stage, phone, roamer)
+    for part in (follow_and_look_around, predict_and_reveal_by_a_run, find_on_the_timeline, build_and_hand_in, compare):
+        part(each)
     desk.click("#delete-class")
     desk.click("#delete-now")
     desk.wait_for_url("**/class?deleted=1*")
-    expect(phone.locator(".class-said")).to_have_text("This class has ended.")
+    for page in each.all:
+        expect(page.locator(".class-said")).to_have_text("This class has ended.")
     assert desk.request.get(f"{url}/api/classes/{code}").status == 404
 
 

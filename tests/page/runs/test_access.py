@@ -41,7 +41,9 @@ def test_without_a_token_the_page_says_how_to_get_one_where_a_run_would_be_start
     expect(page.locator("#run-access")).to_contain_text("needs the link that the server printed")
     assert violations(page, "#drawer") == []
     page.click("#run")
-    expect(page.locator(".run-panel [role=alert]")).to_contain_text("Starting runs and searches, and opening a class, needs a token here")
+    expect(page.locator(".run-panel [role=alert]")).to_contain_text(
+        "Starting runs and searches, and opening a class, needs a token here"
+    )
 
 
 def test_the_link_with_a_token_lets_its_browser_run_and_another_one_sees_the_run_but_cannot_change_it(

@@ -3,7 +3,7 @@ import { createOrder } from "../learn/order_list.ts";
 import { selectedPlace } from "../../timeline/explain/selected_place.ts";
 import { t } from "../../core/i18n/language.ts";
 import { h } from "../../ui/dom.ts";
-import type { Question } from "../../data/classroom.ts";
+import type { Question } from "../../data/classroom/classroom.ts";
 import type { Place } from "./places.ts";
 
 /** read: the answer as it stands, "" for none. empty: what to say then. */

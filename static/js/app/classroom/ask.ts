@@ -4,7 +4,7 @@ import { h, replace, setText } from "../../ui/dom.ts";
 import { selectedPlace } from "../../timeline/explain/selected_place.ts";
 import { t } from "../../core/i18n/language.ts";
 import { opText } from "../../core/schedule/ops.ts";
-import type { Kind } from "../../data/classroom.ts";
+import type { Kind } from "../../data/classroom/classroom.ts";
 import type { Place } from "./places.ts";
 import type { Strip } from "./strip.ts";
 

@@ -1,12 +1,11 @@
 // The leader's desk: a window beside the one that is projected, with what the class does and what it may do.
-import { createJoinScreen } from "./join_screen.ts";
 import { createSwitches } from "./switches.ts";
 import { createStudents } from "./students.ts";
 import { inLanguage } from "./home.ts";
 import { QuestionPanel } from "../../panels/classroom/question.ts";
 import { send, whyFailed } from "../../data/api.ts";
-import { keepClass } from "../../data/class_of_tab.ts";
-import { Classroom } from "../../data/classroom.ts";
+import { keepClass } from "../../data/classroom/class_of_tab.ts";
+import { Classroom } from "../../data/classroom/classroom.ts";
 import { locale } from "../../ui/languages.ts";
 import { setNote } from "../../ui/notes.ts";
 import { byId, h, replace, setText, show } from "../../ui/dom.ts";
@@ -103,5 +102,25 @@ function createDelete(code: string) {
     } catch (why) {
       setNote(problem, whyFailed(why));
     }
+  });
+}
+
+/** How to join, alone on the whole screen: for the projector, while the class comes in. */
+function createJoinScreen(room: Classroom) {
+  const dialog = byId("join-screen") as HTMLDialogElement;
+  byId("show-join").addEventListener("click", () => {
+    dialog.showModal();
+    dialog.requestFullscreen?.().catch(() => {}); // refused, it fills the window
+  });
+  byId("join-screen-close").addEventListener("click", () => dialog.close());
+  dialog.addEventListener("close", () => {
+    if (document.fullscreenElement) void document.exitFullscreen();
+  });
+  document.addEventListener("fullscreenchange", () => {
+    if (!document.fullscreenElement && dialog.open) dialog.close(); // Esc leaves both
+  });
+  room.onChange(() => {
+    const here = room.state?.here ?? 0;
+    setText(byId("join-screen-here"), t("{n} here", { n: here }));
   });
 }

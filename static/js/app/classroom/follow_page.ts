@@ -1,7 +1,7 @@
 // A student's page: it shows what the leader's page shows, until the student looks around, and comes back on a click.
 import { createSheet } from "./sheet.ts";
 import { goTo, onShown, watchTouches } from "./places.ts";
-import { onWork } from "../../data/work.ts";
+import { onWork } from "../../data/classroom/work.ts";
 import { h, show } from "../../ui/dom.ts";
 import { t } from "../../core/i18n/language.ts";
 import type { Strip } from "./strip.ts";

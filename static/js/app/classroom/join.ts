@@ -2,8 +2,8 @@
 // where one changes the name or leaves.
 import { inLanguage } from "./home.ts";
 import { postJson, send, whyFailed } from "../../data/api.ts";
-import { forgetClass, keepClass } from "../../data/class_of_tab.ts";
-import { Classroom, nameOf } from "../../data/classroom.ts";
+import { forgetClass, keepClass } from "../../data/classroom/class_of_tab.ts";
+import { Classroom, nameOf } from "../../data/classroom/classroom.ts";
 import { setNote } from "../../ui/notes.ts";
 import { byId, setText, show } from "../../ui/dom.ts";
 import { t } from "../../core/i18n/language.ts";

@@ -4,7 +4,7 @@ import { naturalChunks } from "../../data/store.ts";
 import { onStage } from "../../ui/frame_loop.ts";
 import { withLookOf } from "../../core/state/first_visit.ts";
 import { parse } from "../../core/state/link.ts";
-import type { Scene } from "../../data/classroom.ts";
+import type { Scene } from "../../data/classroom/classroom.ts";
 import type { BuildView } from "../build_view.ts";
 import type { PageView } from "../page_view.ts";
 import type { SceneView } from "../learn/scene_view.ts";

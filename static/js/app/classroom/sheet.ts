@@ -8,7 +8,7 @@ import { t } from "../../core/i18n/language.ts";
 import { h, isNew, replace, setText, show } from "../../ui/dom.ts";
 import { invalidate, onStage } from "../../ui/frame_loop.ts";
 import { getTask, textOf } from "../../data/workbench/tasks.ts";
-import type { Question } from "../../data/classroom.ts";
+import type { Question } from "../../data/classroom/classroom.ts";
 import type { State } from "../../core/state/link.ts";
 import type { Strip } from "./strip.ts";
 

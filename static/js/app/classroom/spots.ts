@@ -3,7 +3,7 @@ import { boxOf } from "../../timeline/draw/axis.ts";
 import { find } from "../../core/schedule/ops.ts";
 import { h } from "../../ui/dom.ts";
 import { onStage } from "../../ui/frame_loop.ts";
-import type { Count } from "../../data/classroom.ts";
+import type { Count } from "../../data/classroom/classroom.ts";
 import type { Timeline } from "../../timeline/timeline.ts";
 
 type Spot = { node: HTMLElement; answer: string };

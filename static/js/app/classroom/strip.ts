@@ -2,8 +2,8 @@
 // stays while presenting.
 import { startFollowing } from "./follow_page.ts";
 import { startLeading } from "./lead_page.ts";
-import { forgetClass, type Part } from "../../data/class_of_tab.ts";
-import { Classroom } from "../../data/classroom.ts";
+import { forgetClass, type Part } from "../../data/classroom/class_of_tab.ts";
+import { Classroom } from "../../data/classroom/classroom.ts";
 import { byId, h, sentence, setText, show } from "../../ui/dom.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import type { Place } from "./places.ts";

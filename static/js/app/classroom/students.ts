@@ -4,7 +4,7 @@ import { Snapshots } from "../../panels/classroom/snapshots.ts";
 import { Thumbnails } from "../../panels/classroom/thumbnails.ts";
 import { Views } from "../../panels/classroom/views.ts";
 import { getJson, send, whyFailed } from "../../data/api.ts";
-import { nameOf, type Classroom, type Student } from "../../data/classroom.ts";
+import { nameOf, type Classroom, type Student } from "../../data/classroom/classroom.ts";
 import { listenKeys, binding } from "../../ui/keyboard.ts";
 import { setNote } from "../../ui/notes.ts";
 import { byId, h, replace, setText, show } from "../../ui/dom.ts";

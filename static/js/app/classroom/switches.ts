@@ -3,7 +3,7 @@ import { whyFailed } from "../../data/api.ts";
 import { setNote } from "../../ui/notes.ts";
 import { byId } from "../../ui/dom.ts";
 import { t } from "../../core/i18n/language.ts";
-import type { Classroom } from "../../data/classroom.ts";
+import type { Classroom } from "../../data/classroom/classroom.ts";
 
 const field = (id: string) => byId(id) as HTMLInputElement;
 

@@ -1,6 +1,6 @@
 // The students of a class against what they work on: a row each, with what its page shows, and a sign in each column.
 import { inOrder, itemsOf, titleOf, type Order } from "./items.ts";
-import { nameOf, type ItemState, type Student } from "../../data/classroom.ts";
+import { nameOf, type ItemState, type Student } from "../../data/classroom/classroom.ts";
 import { h, icon, isNew, replace, setText, show } from "../../ui/dom.ts";
 import { t } from "../../core/i18n/language.ts";
 import type { Thumbnails } from "./thumbnails.ts";

@@ -1,6 +1,6 @@
 // What students work on, in the order of the columns of the leader's grid, and in which order the students stand there.
 import { t } from "../../core/i18n/language.ts";
-import type { ItemState, Student } from "../../data/classroom.ts";
+import type { ItemState, Student } from "../../data/classroom/classroom.ts";
 
 export type Order = "number" | "help" | "done";
 

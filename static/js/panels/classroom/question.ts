@@ -5,7 +5,7 @@ import { whyFailed } from "../../data/api.ts";
 import { setNote } from "../../ui/notes.ts";
 import { h, isNew, replace, setText, show } from "../../ui/dom.ts";
 import { t } from "../../core/i18n/language.ts";
-import type { Classroom, Kind, Question } from "../../data/classroom.ts";
+import type { Classroom, Kind, Question } from "../../data/classroom/classroom.ts";
 
 const KINDS = (): Record<Kind, string> => ({
   predict: t("predict a number"),

@@ -1,6 +1,6 @@
 // Schedules of up to four students, put on one axis and shown to the class; those shown before can be shown again. What
 // the class sees has letters and no names.
-import { snapshotQuery } from "./snapshot_query.ts";
+import { snapshotQuery } from "../../data/classroom/snapshot_query.ts";
 import { paintLanes } from "./thumbnails.ts";
 import { whyFailed } from "../../data/api.ts";
 import { locale } from "../../ui/languages.ts";
@@ -8,7 +8,7 @@ import { setNote } from "../../ui/notes.ts";
 import { h, replace, setText, show } from "../../ui/dom.ts";
 import { t } from "../../core/i18n/language.ts";
 import { letter } from "../../core/state/schedules.ts";
-import { nameOf, type Student } from "../../data/classroom.ts";
+import { nameOf, type Student } from "../../data/classroom/classroom.ts";
 import type { Views } from "./views.ts";
 
 /** at: ms since 1970; numbers: of the students, A first. */

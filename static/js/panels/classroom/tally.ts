@@ -3,7 +3,7 @@ import { answeredIn, built, histogram, percent, places, positions, type Row } fr
 import { filled, h, isNew, replace } from "../../ui/dom.ts";
 import { t } from "../../core/i18n/language.ts";
 import { formatNumber as num } from "../../core/i18n/numbers.ts";
-import type { Count, Question } from "../../data/classroom.ts";
+import type { Count, Question } from "../../data/classroom/classroom.ts";
 
 type Asked = Pick<Question, "kind" | "options" | "ops" | "unit">;
 /** right: null where nobody has said, or where it is not shown; total: students who could answer. */

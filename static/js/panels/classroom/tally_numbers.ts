@@ -1,5 +1,5 @@
 // The numbers of a tally: what a chart of a class's answers shows, from the answers with their counts.
-import type { Count } from "../../data/classroom.ts";
+import type { Count } from "../../data/classroom/classroom.ts";
 
 type Bin = { at: number; count: number };
 /** bins: a step apart, each around `at`; outside: answers that are too far away to be drawn. */

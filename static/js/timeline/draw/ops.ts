@@ -12,7 +12,7 @@ import { hatched, paintHatch } from "./hatch_pattern.ts";
 import { LEAST_LABELLED, drawLabels } from "./labels.ts";
 import { cutRecomputed } from "./recomputed.ts";
 import type * as MeasuredOps from "./measured_ops.ts";
-import { QUICKER, pyramidOf } from "../../data/binned_orders.ts";
+import { QUICKER, pyramidOf } from "../../data/orders/binned_orders.ts";
 import type { Lane, Scene } from "../../data/lanes.ts";
 
 /** measured: draws what only runs have; a picture of plans needs none. */

@@ -5,7 +5,7 @@ import { begin, resize, surface } from "../../ui/canvas.ts";
 import { dragMinimap, type Window } from "./minimap_drag.ts";
 import { colour, paintsFor, plainTile } from "../../ui/palette.ts";
 import { lanes as rowsOf } from "../../core/timeline/layout.ts";
-import { pyramidOf } from "../../data/binned_orders.ts";
+import { pyramidOf } from "../../data/orders/binned_orders.ts";
 import type { Scene } from "../../data/lanes.ts";
 
 const PAD = 4;

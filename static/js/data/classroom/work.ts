@@ -4,7 +4,7 @@ import type { ItemState } from "./classroom.ts";
 type Listener = (item: string, state: ItemState) => void;
 const listeners: Listener[] = [];
 
-/** Call a task whenever an item has another state. Items are named as in docs/classes.md. */
+/** Call a task whenever an item has another state. Items are named as in docs/teaching/classes.md. */
 export function onWork(task: Listener) {
   listeners.push(task);
 }

@@ -1,7 +1,7 @@
 // The documentation of <bubble-line>: its language, and the code of the live example as it is now.
-import { t } from "./core/i18n/language.ts";
-import { byId, setText } from "./ui/dom.ts";
-import { loadLanguage } from "./ui/languages.ts";
+import { t } from "../core/i18n/language.ts";
+import { byId, setText } from "../ui/dom.ts";
+import { loadLanguage } from "../ui/languages.ts";
 
 const REST = 2000; // ms for which "Copied." is shown
 

@@ -1,5 +1,5 @@
 // Schedules of several pages as one query of the main page, where they stand below each other on one axis as A to D.
-import { PresetCosts } from "../../data/costs/preset_costs.ts";
+import { PresetCosts } from "../costs/preset_costs.ts";
 import { explicit } from "../../core/state/first_visit.ts";
 import { format, parse } from "../../core/state/link.ts";
 import type { Spec } from "../../core/schedule/types.ts";

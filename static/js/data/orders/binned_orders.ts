@@ -1,10 +1,10 @@
 // Bins large schedules in a worker, one after the other, and keeps the pyramids by their times. Until one is there, and
 // where there are no workers (a stand-alone file), ops are binned as they are drawn: slower, and the same picture.
 
-import { hasServer } from "../ui/dom.ts";
-import type { Lane } from "./lanes.ts";
-import type { Pyramid } from "../core/timeline/pyramid.ts";
-import type { Times } from "../core/schedule/types.ts";
+import { hasServer } from "../../ui/dom.ts";
+import type { Lane } from "../lanes.ts";
+import type { Pyramid } from "../../core/timeline/pyramid.ts";
+import type { Times } from "../../core/schedule/types.ts";
 
 const DIRECT = 300_000; // ops; up to this many are binned within a frame, as they are drawn
 /** Visible ops from which a pyramid, where there is one, is faster. */

@@ -1,10 +1,10 @@
 // A class as a page of it sees it: entered over the socket, again after every lost connection, and kept up to date.
-// docs/classes.md describes the messages.
-import { connect } from "./runs/client.ts";
-import { Refusal } from "./api.ts";
-import { t } from "../core/i18n/language.ts";
+// docs/teaching/classes.md describes the messages.
+import { connect } from "../runs/client.ts";
+import { Refusal } from "../api.ts";
+import { t } from "../../core/i18n/language.ts";
 import type { Part } from "./class_of_tab.ts";
-import type { SpecError } from "../core/schedule/types.ts";
+import type { SpecError } from "../../core/schedule/types.ts";
 import type { Socket } from "socket.io-client";
 
 export type Kind = "predict" | "choose" | "order" | "find" | "build";
@@ -51,7 +51,7 @@ export type Student = {
   name: string | null;
   here: boolean;
   view: { page: string; query: string } | null;
-  items: Record<string, ItemState>; // docs/classes.md, "Items and their states"
+  items: Record<string, ItemState>; // docs/teaching/classes.md, "Items and their states"
 };
 export type Tally = { question: number; round: number; answered: number; counts: Count[] };
 
