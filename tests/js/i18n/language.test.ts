@@ -68,7 +68,7 @@ const PROGRAM: Record<string, string[]> = {
   "panels/help/glossary.ts": ["Chimera, DualPipe, DualPipeV"], // names of schedules
   "panels/help/help.ts": [" doi:{}"],
   "panels/share/share.ts": ["gpipe-lesson"], // an example of a name
-  "component_page.ts": ["English", "<"], // a language, in itself
+  "component/component_page.ts": ["English", "<"], // a language, in itself
   "panels/share/embed.ts": ["<bubble-line>"], // the name of an element
   "component/style.ts": [""], // a style sheet
   "core/families/legal.ts": [""], // sentences of the server, translated by their codes
