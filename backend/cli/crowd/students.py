@@ -24,6 +24,7 @@ REST_S = 1.0  # until a page reports what it shows
 WORK_S, ROAM_S, BACK_S = (10.0, 45.0), (4.0, 15.0), (0.5, 3.0)  # between two of a student: least and most
 FAMILIES = ("gpipe", "1f1b", "interleaved", "zb-h1", "v-half")
 STATES = ("working", "working", "stuck", "wrong", "done")
+SEES_A_WAIT = 0.7  # the share of those who look for a place on the timeline and take a wait
 SHARES = (0.42, 0.27, 0.17, 0.14)  # of a class that choose the most popular answer, the next, ...
 
 
@@ -57,10 +58,13 @@ def _order(question: dict[str, Any], random: Random) -> str:
 def _find(question: dict[str, Any], random: Random) -> str:
     asked = parse_qs(question["query"].removeprefix("?"))
     p, m = (_number(asked.get(key), usual) for key, usual in (("p", 4), ("m", 8)))
-    rank = random.randrange(p)
-    if random.random() < 0.5:
-        return f"{rank}{random.choice('FB')}{random.randrange(m)}"
-    return f"{rank}@{random.randrange(3 * (m + p))}.5"
+    if (
+        random.random() < SEES_A_WAIT
+    ):  # of the last rank, of the first one, of one between: before or after its forwards
+        waits = ((p - 1, (p - 1) / 2), (0, p + 1.5), (p // 2, p / 4))
+        rank, time = random.choices(waits, SHARES[: len(waits)])[0]
+        return f"{rank}@{time + random.choice((-0.25, 0, 0.25)):g}"
+    return f"{random.randrange(p)}{random.choice('FB')}{random.randrange(m)}"
 
 
 def _number(given: list[str] | None, usual: int) -> int:

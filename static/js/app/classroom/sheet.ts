@@ -1,6 +1,6 @@
 // The question of a class, over the page it is about: a student answers it, a leader closes and reveals it.
 import { createForm, type Form } from "./answer_form.ts";
-import { createSpots } from "./spots.ts";
+import { byPlace, createSpots } from "./spots.ts";
 import { drawTally } from "../../panels/classroom/tally.ts";
 import { whyFailed } from "../../data/api.ts";
 import { selectedPlace } from "../../timeline/explain/selected_place.ts";
@@ -91,7 +91,8 @@ export function createSheet(strip: Strip, { controls, toBoard = () => {} }: Acts
     const { revealed } = next;
     if (!revealed) return [];
     const chart = h("div.class-tally");
-    drawTally(chart, next, revealed.tally, { right: revealed.right, total: revealed.answered });
+    const counts = next.kind === "find" ? byPlace(place.view.timeline, revealed.tally) : revealed.tally;
+    drawTally(chart, next, counts, { right: revealed.right, total: revealed.answered });
     const by = { leader: "", simulation: t("By simulation."), run: t("Measured in the run.") }[revealed.source];
     const note = [by, revealed.note].filter(Boolean).join(t(" "));
     const own = controls ? "" : room.answered(next);

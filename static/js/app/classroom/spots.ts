@@ -1,5 +1,6 @@
 // Where a class has answered, over the timeline: a spot on each op or wait, the larger the more answers it has.
 import { boxOf } from "../../timeline/draw/axis.ts";
+import { traceAt } from "../../timeline/trace.ts";
 import { find } from "../../core/schedule/ops.ts";
 import { h } from "../../ui/dom.ts";
 import { onStage } from "../../ui/frame_loop.ts";
@@ -9,6 +10,7 @@ import type { Timeline } from "../../timeline/timeline.ts";
 type Spot = { node: HTMLElement; answer: string };
 const MOST = 60;
 const [LEAST_PX, MOST_PX] = [14, 56];
+const NAMED = 0.05; // the least share that is written on its spot
 const MOMENT = /^(\d+)@([\d.]+)(?:-([\d.]+))?$/;
 
 export function createSpots(timeline: Timeline) {
@@ -19,10 +21,12 @@ export function createSpots(timeline: Timeline) {
 
   /** right: marked by a ring. */
   function show(counts: Count[], answered: number, right: string | null) {
-    const most = Math.max(1, ...counts.map(([, count]) => count));
-    spots = counts.slice(0, MOST).map(([answer, count]) => {
+    const places = byPlace(timeline, counts);
+    const most = Math.max(1, ...places.map(([, count]) => count));
+    spots = places.slice(0, MOST).map(([answer, count]) => {
       const size = LEAST_PX + (MOST_PX - LEAST_PX) * Math.sqrt(count / most);
-      const text = size > 30 ? `${Math.round((100 * count) / Math.max(1, answered))} %` : "";
+      const text =
+        count / Math.max(1, answered) >= NAMED ? `${Math.round((100 * count) / Math.max(1, answered))} %` : "";
       const node = h("span.class-spot", { text });
       node.style.width = node.style.height = `${size}px`;
       node.style.setProperty("--share", String(count / most));
@@ -50,6 +54,18 @@ export function createSpots(timeline: Timeline) {
       layer.replaceChildren();
     },
   };
+}
+
+/** The answers with all moments of a wait as one, the most frequent first. */
+export function byPlace({ lanes: [lane] }: Timeline, counts: Count[]): Count[] {
+  const sums = new Map<string, number>();
+  for (const [answer, count] of counts) {
+    const [, rank, moment] = /^(\d+)@([\d.]+)$/.exec(answer) ?? [];
+    const idle = lane && rank !== undefined ? traceAt(lane, Number(rank), Number(moment))?.idle : null;
+    const place = idle ? `${rank}@${idle.from}-${idle.to}` : answer;
+    sums.set(place, (sums.get(place) ?? 0) + count);
+  }
+  return [...sums].sort(([, a], [, b]) => b - a);
 }
 
 /** The middle of an op, or of a moment or a wait of a rank, in pixels of the plot; null where it is not in sight. */
