@@ -144,16 +144,18 @@ def test_schedules_of_several_students_are_shown_side_by_side_and_all_of_it_ends
     desk.get_by_label("Select Student 3").check()
     desk.get_by_role("button", name="Show side by side").click()
     expect(desk.locator(".snapshot-bar")).to_contain_text("The board of Student 3 is not finished")
-    desk.get_by_label("Select Student 3").uncheck()
+    students[2].goto(f"{students[2].url.partition('?')[0]}?family=1f1b&p=2&m=2")
+    expect(row(desk, "Student 3").locator(".thumb-label")).to_have_text("Board · p 2 · m 2")
     desk.get_by_label("Select Student 2").check()
     desk.get_by_label("Select Student 1").check()
     desk.get_by_role("button", name="Show side by side").click()
-    expect(desk.locator(".snapshots li")).to_contain_text(["A Student 2, B Student 1"])
+    expect(desk.locator(".snapshots li")).to_contain_text(["A Student 3, B Student 2, C Student 1"])
     wait(students[0], "window.bubblelineClass?.scene?.query")
     scene = students[0].evaluate("bubblelineClass.scene")
     assert scene["page"] == "/"
     assert "Ada" not in scene["query"]
-    assert re.search(r"family=dualpipe&m=10&b\.family=zb-h1&b\.m=6", scene["query"]), scene["query"]
+    shown = r"\?family=imported&p=2&m=2&order=\w+&b\.family=dualpipe&b\.p=4&b\.m=10&c\.family=zb-h1&c\.p=4&c\.m=6"
+    assert re.fullmatch(shown, scene["query"]), scene["query"]
 
     desk.get_by_role("button", name="Remove Student 2").click()
     desk.get_by_role("dialog").get_by_role("button", name="Remove").click()

@@ -84,7 +84,7 @@ export async function createStudents(room: Classroom) {
     toggle,
   );
   const signs = legend();
-  replace(node, warning, empty, tools, scroll, signs, snapshots.bar, snapshots.list);
+  replace(node, warning, empty, tools, scroll, signs, snapshots.bar, snapshots.shown);
   order.addEventListener("change", write);
   hereOnly.addEventListener("change", write);
   listenKeys([binding("", ["h", "H"], "H", t("Show names"), () => showNames(!names))]);

@@ -30,11 +30,12 @@ export class Snapshots {
   /** The bar with what is selected. */
   bar: HTMLElement;
   /** Those shown before. */
-  list = h("ul.snapshots");
+  shown = h("div", h("h3", { text: t("Shown before") }));
   picked: number[] = [];
 
   #setup: Setup;
   #said = h("span");
+  #list = h("ul.snapshots");
   #problem = h("p.class-problem", { role: "alert", hidden: true });
   #kept: Kept[] = [];
 
@@ -49,6 +50,7 @@ export class Snapshots {
       this.#problem,
     );
     this.#kept = readKept(setup.code);
+    this.shown.append(this.#list);
     this.write();
   }
 
@@ -72,8 +74,8 @@ export class Snapshots {
   /** Write all names again. */
   write() {
     this.#writeBar();
-    show(this.list, this.#kept.length > 0);
-    replace(this.list, ...this.#kept.map((kept) => this.#entry(kept)));
+    show(this.shown, this.#kept.length > 0);
+    replace(this.#list, ...this.#kept.map((kept) => this.#entry(kept)));
   }
 
   #nameOf = (number: number) => nameOf(this.#setup.student(number) ?? { number, name: null }, this.#setup.names());

@@ -1,5 +1,5 @@
 // What the pages of students show, drawn small: those in view alone, a few a frame, and each different one once.
-import { keyOf, type Drawn, type View, type Views } from "./views.ts";
+import { keyOf, type Drawn, type Seen, type View, type Views } from "./views.ts";
 import { onRecolour } from "../../ui/appearance.ts";
 import { context, h, setText } from "../../ui/dom.ts";
 import { colour, paintsFor } from "../../ui/palette.ts";
@@ -103,8 +103,13 @@ export class Thumbnails {
     const shown = `${key} ${seen.at}`;
     if (cell.shown === shown) return;
     cell.shown = shown;
-    const picture = this.#pictures.get(key) ?? this.#paint(key, await this.views.drawn(seen));
+    const picture = this.#pictures.get(key) ?? (await this.#paint(key, seen));
     if (cell.shown !== shown) return; // another one has come meanwhile
+    if (typeof picture === "string") {
+      canvas.hidden = true;
+      label.title = picture;
+      return;
+    }
     [canvas.width, canvas.height] = [picture.width, picture.height];
     const ctx = context(canvas);
     ctx.drawImage(picture, 0, 0);
@@ -114,7 +119,10 @@ export class Thumbnails {
     ctx.fillRect(Math.min(1, seen.at / end) * (picture.width - 2), 0, 2, picture.height);
   }
 
-  #paint(key: string, drawn: Drawn) {
+  /** Returns why where it cannot be drawn. */
+  async #paint(key: string, seen: Seen) {
+    const drawn = await this.views.drawn(seen);
+    if (drawn.problem) return drawn.problem;
     const picture = paintLanes(drawn, WIDE, HIGH);
     this.#pictures.set(key, picture);
     const [oldest] = this.#pictures.keys();

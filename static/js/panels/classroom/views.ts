@@ -39,6 +39,7 @@ export class Views {
     this.natural = naturalChunks(catalogue.families);
     this.#costs = new PresetCosts(catalogue.defaults);
     this.#titles = new Map(catalogue.families.map(({ name, title }) => [name, title]));
+    this.#titles.set(IMPORTED, t("Imported order"));
   }
 
   /** What the address names; its schedules are those of `drawn`. */
@@ -53,9 +54,10 @@ export class Views {
     const name = board ? t("Board") : specs.map(({ family }) => this.#titles.get(family) ?? family).join(" / ");
     const sizes = specs.length > 1 ? [] : [`p ${specs[0].p}`, `m ${specs[0].m}`];
     const task = own?.task ? [own.task.replaceAll("-", " ")] : [];
+    const begun = !task.length || specs[0].family === IMPORTED; // a task's address has an order once there is one
     return {
       label: [name, ...(task.length ? task : sizes)].join(" · "),
-      specs,
+      specs: begun ? specs : [],
       preset: state.preset,
       at: state.view.at,
       open: board,
@@ -109,7 +111,7 @@ export class Views {
     if (!seen.specs.length) return null;
     if (!seen.open) return (await this.priced(seen))[0];
     const { position } = await openSpec(seen.specs[0], this.catalogue.defaults);
-    return isWhole(position) && seen.specs[0].family === IMPORTED ? seen.specs[0] : null;
+    return isWhole(position) ? seen.specs[0] : null;
   }
 }
 

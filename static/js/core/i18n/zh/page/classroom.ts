@@ -75,6 +75,7 @@ export const CLASSROOM = {
   "The board of {name} is not finished: only whole orders can be compared.":
     "{name}的画布尚未完成：只有完整的执行顺序才能比较。",
   "Show again": "再次显示",
+  "Shown before": "之前显示过的",
 
   // how a class has answered
   "{answered} of {total} have answered": "{total} 人中已有 {answered} 人回答",
