@@ -6,6 +6,7 @@ An answer is a short text in one spelling, so that answers of all kinds are stor
 from __future__ import annotations
 
 import math
+import random
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -38,7 +39,7 @@ def read_question(given: Any) -> Question:
         "kind": kind,
         "text": plain_text("text", data.get("text", ""), LONGEST_TEXT),
         "options": _texts("options", data.get("options", []), OPTIONS, LONGEST_OPTION) if kind == "choose" else [],
-        "ops": sorted(_ops(data.get("ops", []))) if kind == "order" else [],  # in no order that tells the right one
+        "ops": _ops(data.get("ops", [])) if kind == "order" else [],
         "unit": plain_text("unit", data.get("unit", ""), LONGEST_UNIT),
         "tolerance": _number("tolerance", data.get("tolerance", 0)),
         "task": task_of(str(data.get("task", ""))[:80]).slug if kind == "build" else "",
@@ -46,7 +47,10 @@ def read_question(given: Any) -> Question:
     }
     if kind != "build" and not question["text"]:
         raise RequestError("text", "", message("classes.no_text", "a question needs a text"))
-    return question | {"right": read_right(question, data.get("right"))}
+    question["right"] = read_right(question, data.get("right"))
+    if kind == "order":
+        question["ops"] = _mixed(question["ops"], question["right"])
+    return question
 
 
 def read_right(question: Question, given: Any) -> str | None:
@@ -160,6 +164,15 @@ def _ops(given: Any) -> list[str]:
     if wrong is not None or len(set(ops)) < len(ops):
         raise RequestError("ops", wrong, message("classes.not_ops", "ops are different ops of a schedule, such as 0F0"))
     return ops
+
+
+def _mixed(ops: list[str], right: str | None) -> list[str]:
+    """Return at least two different ops in a random order that is not the right one, without one not that given."""
+    told = right or " ".join(ops)
+    mixed = told.split()
+    while " ".join(mixed) == told:
+        mixed = random.sample(ops, len(ops))
+    return mixed
 
 
 def _number(field: str, given: Any) -> float:

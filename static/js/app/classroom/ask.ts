@@ -157,7 +157,7 @@ function orderForm({ view }: Place): Form {
       const [from, end] = [schedule.offsets[r], schedule.offsets[r + 1]];
       if (!(n >= LEAST_OPS && n <= MOST_OPS)) return t("Ask for 2 to 12 ops.");
       const ops = Array.from({ length: Math.min(n, end - from) }, (_, k) => opText(schedule, from + k));
-      return checked({ kind: "order", text: text.value, ops: mixed(ops), right: ops.join(" ") });
+      return checked({ kind: "order", text: text.value, ops, right: ops.join(" ") });
     },
   };
 }
@@ -207,10 +207,3 @@ const checked = (question: Asked) => (question.text.trim() ? question : t("Write
 const scaled = (value: number | null, by: number) => (value === null ? null : Number((by * value).toPrecision(4)));
 
 const round = (time: number) => Number(time.toFixed(6));
-
-/** In a random order that is not the right one. ops: different ones, two at least. */
-function mixed(ops: string[]): string[] {
-  const keyed = ops.map((op): [number, string] => [Math.random(), op]).sort(([a], [b]) => a - b);
-  const result = keyed.map(([, op]) => op);
-  return result.join() === ops.join() ? mixed(ops) : result;
-}

@@ -3,7 +3,7 @@ import { isStory } from "../story.ts";
 import { naturalChunks } from "../../data/store.ts";
 import { onStage } from "../../ui/frame_loop.ts";
 import { withLookOf } from "../../core/state/first_visit.ts";
-import { parse } from "../../core/state/link.ts";
+import { parse, type State } from "../../core/state/link.ts";
 import type { Scene } from "../../data/classroom/classroom.ts";
 import type { BuildView } from "../build_view.ts";
 import type { PageView } from "../page_view.ts";
@@ -26,19 +26,23 @@ export type Place = {
   order: () => string | null;
 };
 
-const schedules = (state: object) => {
-  const { spec, others } = state as { spec: unknown; others: unknown };
-  return JSON.stringify([spec, others]);
-};
+const NARROW = matchMedia("(max-width: 719px)");
 
-/** Take over the view of a query; schedules that stay the same are not timed again. The appearance is one's own. */
+/** What is drawn, as a link names it: costs that follow from a model are not in it. */
+const schedules = ({ spec, others, preset }: State) => JSON.stringify([spec, others, preset]);
+
+/**
+ * Take over the view of a query; schedules that stay the same are not timed again. The appearance is one's own, and
+ * on a telephone the open tab, which would cover the timeline.
+ */
 export function takeOver({ store, plans, playback }: TimelineView, query: string) {
-  const { state: next } = parse(query, store.defaults, naturalChunks(plans.families));
-  const now = store.get();
+  const read = (link: string) => parse(link, store.defaults, naturalChunks(plans.families)).state;
+  const next = read(query);
+  const { theme, colours, hatch, lang, tab } = store.get().view;
+  const view = { ...next.view, theme, colours, hatch, lang, ...(NARROW.matches ? { tab } : {}) };
   playback.endIntro();
-  if (schedules(next) !== schedules(now)) return store.visit(query, "replace");
-  const { theme, colours, hatch, lang } = now.view;
-  store.setView({ ...next.view, theme, colours, hatch, lang });
+  if (schedules(next) === schedules(read(store.search()))) store.setView(view);
+  else store.set({ origin: undefined, ...next, view }, "replace");
 }
 
 const queryOf = ({ store, playback }: TimelineView) => store.search({ at: playback.at });
