@@ -124,7 +124,11 @@ function leadWith({ room, place }: Strip) {
 
 function toggle(label: string, title: string, change: (on: boolean) => void) {
   const node = h("button.button.soft", { "aria-pressed": "false", title }, label);
-  const isOn = () => node.getAttribute("aria-pressed") === "true";
-  node.addEventListener("click", () => change(!isOn()));
-  return { node, set: (on: boolean) => node.setAttribute("aria-pressed", String(on)) };
+  const set = (on: boolean) => node.setAttribute("aria-pressed", String(on));
+  node.addEventListener("click", () => {
+    const on = node.getAttribute("aria-pressed") !== "true";
+    set(on); // at once: a second press before the server has answered means the opposite
+    change(on);
+  });
+  return { node, set };
 }

@@ -7,7 +7,7 @@ import { comparisonTable } from "./table.ts";
 import { comparisonCsv } from "./comparison_csv.ts";
 import { saveBlob } from "../../ui/save_file.ts";
 import { difference, differenceTable } from "./differences.ts";
-import { h, replace, setText } from "../../ui/dom.ts";
+import { h, replace, setText, show } from "../../ui/dom.ts";
 import { onRest } from "../../ui/rest.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import { IDS, letter, specsOf } from "../../core/state/schedules.ts";
@@ -37,7 +37,16 @@ class Compare {
   choice: ReturnType<typeof createChoice>;
   panel: HTMLDivElement;
 
-  #lead = h("p.muted");
+  #lead = h("span");
+  /** Buttons stay while what is beside them is written anew: a press would be lost with the one it began on. */
+  #alone = h(
+    "span",
+    h("button.link", { onclick: () => this.parts.addSchedule() }, t("Add a schedule to compare")),
+    t(", or click a row."),
+  );
+  #runAll = h("button#compare-run.link", { onclick: () => this.parts.runAll() });
+  #all = h("p.muted.difference-more", this.#runAll, t(" one after the other and compare the measurements."));
+  #table = h("div");
   #why = h("p.comparison-why", { role: "status" });
   #beside = h("div.difference", {
     tabindex: 0,
@@ -67,10 +76,19 @@ class Compare {
       this.choice.set(view.families);
       this.show();
     });
+    this.#beside.append(
+      this.#table,
+      this.#all,
+      h(
+        "p.muted.difference-more",
+        h("button#compare-import.link", { onclick: () => parts.openImport() }, t("Open an order or a trace …")),
+        t(" to compare it."),
+      ),
+    );
     onRest(() => this.show());
     this.panel = h(
       "div.comparison",
-      h("div.row.comparison-top", this.choice.node, this.#lead),
+      h("div.row.comparison-top", this.choice.node, h("p.muted", this.#lead, this.#alone)),
       this.#beside,
       this.#why,
       this.#scroll,
@@ -190,34 +208,15 @@ class Compare {
   /** The schedules on the screen against each other, and ways to more of them. */
   #showDifferences() {
     const shown = this.plans.onScreen();
-    if (shown.length > 1) replace(this.#lead, difference(shown, this.plans));
-    else
-      replace(
-        this.#lead,
-        h("button.link", { onclick: this.parts.addSchedule }, t("Add a schedule to compare")),
-        t(", or click a row."),
-      );
+    const several = shown.length > 1;
+    show(this.#alone, !several);
+    replace(this.#lead, several ? difference(shown, this.plans) : null);
     const measured = this.parts.measured();
-    replace(
-      this.#beside,
-      shown.length + measured.length > 1 ? differenceTable(shown, this.plans, measured, this.parts.unitsOf) : null,
-      shown.length > 1
-        ? h(
-            "p.muted.difference-more",
-            h(
-              "button#compare-run.link",
-              { onclick: this.parts.runAll },
-              shown.length === 2 ? t("Run both schedules") : t("Run all {n} schedules", { n: shown.length }),
-            ),
-            t(" one after the other and compare the measurements."),
-          )
-        : null,
-      h(
-        "p.muted.difference-more",
-        h("button#compare-import.link", { onclick: () => this.parts.openImport() }, t("Open an order or a trace …")),
-        t(" to compare it."),
-      ),
-    );
+    const isTable = shown.length + measured.length > 1;
+    replace(this.#table, isTable ? differenceTable(shown, this.plans, measured, this.parts.unitsOf) : null);
+    show(this.#all, several);
+    const label = shown.length === 2 ? t("Run both schedules") : t("Run all {n} schedules", { n: shown.length });
+    setText(this.#runAll, label);
   }
 }
 
