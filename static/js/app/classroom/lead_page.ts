@@ -29,8 +29,8 @@ export function startLeading(strip: Strip) {
   );
   const pause = toggle(t("Pause"), t("Cover the pages of all students"), (on) => act("class_set", { paused: on }));
   const desk = h("a.button.soft", { href: `/class/${room.code}/lead`, target: "bubbleline-desk" }, t("Students"));
-  const asked = h("span.class-asked", { hidden: true });
-  who.append(here, asked);
+  const answered = h("span.class-asked", { hidden: true });
+  who.append(here, answered);
   tools.append(h("button.button.primary", { onclick: () => ask.open() }, t("Ask")), hold.node, pause.node, desk);
   createSheet(strip, {
     controls: (question) =>
@@ -58,10 +58,10 @@ export function startLeading(strip: Strip) {
     pause.set(Boolean(state?.paused));
     setText(here, t("{count} here", { count: formatCount(state?.here ?? 0) }));
     const question = state?.question ?? null;
-    show(asked, question !== null);
+    show(answered, question !== null);
     if (!question) return;
     const isSame = tally?.question === question.number && tally.round === question.round;
-    replace(asked, t("{count} answered", { count: formatCount(isSame ? (tally?.answered ?? 0) : 0) }));
+    replace(answered, t("{count} answered", { count: formatCount(isSame ? (tally?.answered ?? 0) : 0) }));
   }
 
   /** What is right was computed when the question was asked, from the plan. */
@@ -74,12 +74,16 @@ export function startLeading(strip: Strip) {
   /** Execute the schedule on the pool, which all who follow watch, and reveal what was measured. */
   async function revealByRun() {
     const before = place.running()?.id;
+    const asked = room.state?.question;
     await act("class_close");
     await place.run?.();
     const timer = window.setInterval(() => {
       const run = place.running();
-      if (!run || run.id === before || !isOver(run)) return;
+      const { number, round, revealed } = room.state?.question ?? {};
+      const isWanted = number === asked?.number && round === asked?.round && !revealed;
+      if (isWanted && (!run || run.id === before || !isOver(run))) return;
       clearInterval(timer);
+      if (!isWanted || !run) return;
       const measured: unknown = run.measured?.bubble?.global?.of_total;
       const planned: unknown = run.predicted?.bubble?.global?.of_total;
       if (typeof measured !== "number") return void strip.tell(t("The run gave no figure; reveal it by simulation."));

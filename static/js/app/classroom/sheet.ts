@@ -10,6 +10,7 @@ import { invalidate, onStage } from "../../ui/frame_loop.ts";
 import { getTask, textOf } from "../../data/workbench/tasks.ts";
 import type { Question } from "../../data/classroom/classroom.ts";
 import type { State } from "../../core/state/link.ts";
+import type { Timeline } from "../../timeline/timeline.ts";
 import type { Strip } from "./strip.ts";
 
 type Child = HTMLElement | string | null;
@@ -76,7 +77,7 @@ export function createSheet(strip: Strip, { controls, toBoard = () => {} }: Acts
     const head = h("p.question-number", { text: next.round > 1 ? t("Question, once more") : t("Question") });
     const text = h("p.class-text", { text: next.text });
     if (next.kind === "build") void nameTask(next.task, text);
-    if (next.revealed) return [head, text, ...resultOf(next)];
+    if (next.revealed) return [head, text, ...resultOf(next, controls ? "" : room.answered(next), place.view.timeline)];
     if (controls) return [head, text, choicesOf(next)]; // what the class chooses from is projected
     if (!next.open) return [head, text, h("p.muted", { text: t("No more answers are taken.") })];
     form = createForm(next, room.answered(next), {
@@ -87,24 +88,6 @@ export function createSheet(strip: Strip, { controls, toBoard = () => {} }: Acts
     return [head, text, ...form.nodes];
   }
 
-  function resultOf(next: Question): Child[] {
-    const { revealed } = next;
-    if (!revealed) return [];
-    const chart = h("div.class-tally");
-    const counts = next.kind === "find" ? byPlace(place.view.timeline, revealed.tally) : revealed.tally;
-    drawTally(chart, next, counts, { right: revealed.right, total: revealed.answered });
-    const by = { leader: "", simulation: t("By simulation."), run: t("Measured in the run.") }[revealed.source];
-    const note = [by, revealed.note].filter(Boolean).join(t(" "));
-    const own = controls ? "" : room.answered(next);
-    return [
-      chart,
-      own && next.kind !== "build"
-        ? h("p.muted", { text: t("Your answer: {answer}", { answer: shown(next, own) }) })
-        : null,
-      note ? h("p.muted", { text: note }) : null,
-    ];
-  }
-
   function sayPlace() {
     const found = selectedPlace(place.view.selection.current());
     const said = body.querySelector(".class-place");
@@ -112,7 +95,12 @@ export function createSheet(strip: Strip, { controls, toBoard = () => {} }: Acts
   }
 
   function writeButtons(next: Question) {
-    if (controls) return replace(buttons, ...controls(next));
+    if (controls) {
+      // While answers come they stay: a press would be lost with the button it began on.
+      if (isNew(buttons, [next.number, next.round, next.open, next.revealed !== null]))
+        replace(buttons, ...controls(next));
+      return;
+    }
     if (!next.open) return replace(buttons);
     const label = room.answered(next) ? t("Change my answer") : t("Send my answer");
     const board = next.kind === "build" && place.page !== "/build";
@@ -149,6 +137,24 @@ export function createSheet(strip: Strip, { controls, toBoard = () => {} }: Acts
       return rest(state) === rest(before);
     },
   };
+}
+
+/** How the class has answered. own: the reader's answer, "" for none. */
+function resultOf(next: Question, own: string, timeline: Timeline): Child[] {
+  const { revealed } = next;
+  if (!revealed) return [];
+  const chart = h("div.class-tally");
+  const counts = next.kind === "find" ? byPlace(timeline, revealed.tally) : revealed.tally;
+  drawTally(chart, next, counts, { right: revealed.right, total: revealed.answered });
+  const by = { leader: "", simulation: t("By simulation."), run: t("Measured in the run.") }[revealed.source];
+  const note = [by, revealed.note].filter(Boolean).join(t(" "));
+  return [
+    chart,
+    own && next.kind !== "build"
+      ? h("p.muted", { text: t("Your answer: {answer}", { answer: shown(next, own) }) })
+      : null,
+    note ? h("p.muted", { text: note }) : null,
+  ];
 }
 
 function choicesOf({ options, ops }: Question) {
