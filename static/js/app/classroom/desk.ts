@@ -1,7 +1,7 @@
 // The leader's desk: a window beside the one that is projected, with what the class does and what it may do.
 import { createSwitches } from "./switches.ts";
 import { createStudents } from "./students.ts";
-import { inLanguage } from "./home.ts";
+import { BEGIN, inLanguage } from "./home.ts";
 import { QuestionPanel } from "../../panels/classroom/question.ts";
 import { send, whyFailed } from "../../data/api.ts";
 import { keepClass } from "../../data/classroom/class_of_tab.ts";
@@ -65,7 +65,7 @@ function createStage(room: Classroom) {
     if (stage && !stage.closed) return stage.focus();
     keepClass(code, "leader");
     const { scene } = room;
-    const address = scene ? `${scene.page}${scene.query}${scene.place && `#${scene.place}`}` : inLanguage("/");
+    const address = scene ? `${scene.page}${scene.query}${scene.place && `#${scene.place}`}` : inLanguage(BEGIN);
     stage = window.open(address, "_blank");
   });
 }

@@ -9,6 +9,9 @@ const LENGTH = 6; // of a code
 /** What a person has typed as a code: in capitals, without spaces and hyphens. */
 const codeOf = (text: string) => text.toUpperCase().replace(/[^A-Z]/g, "");
 
+/** Where a class begins: the whole instrument, not the first screen, which has another story. */
+export const BEGIN = "/?family=gpipe&b.family=1f1b";
+
 /** An address of the site in the language of this one, if it names one. */
 export function inLanguage(path: string) {
   const asked = new URLSearchParams(location.search).get("lang");

@@ -1,6 +1,6 @@
 // Join a class at its own address. Who has joined goes on at once, unless the address asks for the own entry (?me),
 // where one changes the name or leaves.
-import { inLanguage } from "./home.ts";
+import { BEGIN, inLanguage } from "./home.ts";
 import { postJson, send, whyFailed } from "../../data/api.ts";
 import { forgetClass, keepClass } from "../../data/classroom/class_of_tab.ts";
 import { Classroom, nameOf } from "../../data/classroom/classroom.ts";
@@ -12,11 +12,11 @@ const STAYS = "me";
 
 export function createJoin(code: string) {
   const joined = byId("main").dataset.joined === "true";
-  const go = (to: string) => {
+  const go = () => {
     keepClass(code, "member");
-    location.replace(inLanguage(to));
+    location.replace(inLanguage(BEGIN));
   };
-  if (joined && !new URLSearchParams(location.search).has(STAYS)) return go("/");
+  if (joined && !new URLSearchParams(location.search).has(STAYS)) return go();
   const form = document.getElementById("member-form") as HTMLFormElement | null;
   if (!form) return; // the class is locked
   const [name, problem] = [byId("member-name") as HTMLInputElement, byId("member-problem")];
@@ -25,7 +25,7 @@ export function createJoin(code: string) {
     setNote(problem, "");
     try {
       await postJson(`/api/classes/${code}/members`, { name: name.value.trim() || null });
-      go("/");
+      go();
     } catch (why) {
       setNote(problem, whyFailed(why));
       name.focus();
