@@ -4,14 +4,13 @@ import { startFollowing } from "./follow_page.ts";
 import { startLeading } from "./lead_page.ts";
 import { forgetClass, type Part } from "../../data/classroom/class_of_tab.ts";
 import { Classroom } from "../../data/classroom/classroom.ts";
-import { byId, h, sentence, setText, show } from "../../ui/dom.ts";
+import { h, sentence, setText, show } from "../../ui/dom.ts";
 import { t, tr } from "../../core/i18n/language.ts";
 import type { Place } from "./places.ts";
 
 export type Strip = {
   room: Classroom;
   place: Place;
-  node: HTMLElement;
   /** Whose it is, with what is said of it; and where a leader's or a student's own controls go. */
   who: HTMLElement;
   tools: HTMLElement;
@@ -29,7 +28,7 @@ export function createStrip(place: Place, { code, part }: { code: string; part: 
   const node = h("section.class-strip", { "aria-label": t("Class") }, who, tools, leave);
   document.body.append(node);
   document.documentElement.classList.add("in-class");
-  const strip: Strip = { room, place, node, who, tools, tell: (text) => setText(said, text) };
+  const strip: Strip = { room, place, who, tools, tell: (text) => setText(said, text) };
 
   room.onChange(() => write());
   if (part === "leader") startLeading(strip);
@@ -59,5 +58,4 @@ export function createStrip(place: Place, { code, part }: { code: string; part: 
 /** What tests read of the class. */
 function exposeClass(room: Classroom) {
   Object.defineProperty(window, "bubblelineClass", { value: room });
-  byId("stage").dataset.class = room.part;
 }
