@@ -163,7 +163,7 @@ def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) 
         address = f"{url or server.url}/{query}"
         if goes_on(page, address, request.module.__name__) and marked and drawn and not (anew or fresh):
             page.evaluate(GO, query)
-            settle(page)
+            settle(page, hurry=True)
         else:
             leave(page, address)
             if drawn:

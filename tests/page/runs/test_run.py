@@ -89,6 +89,7 @@ def test_the_focus_stays_on_a_button_while_the_run_gets_on_and_cancel_ends_it_wi
     page.focus("#cancel")
     wait(page, "bubbleline.state().run === 'running' && document.querySelector('.meter').ariaValueNow > 0")
     expect(page.locator("#cancel")).to_be_focused()
+    assert page.evaluate("document.getAnimations().length") == 0, "this reader has asked for less motion"
     page.keyboard.press("Enter")
     assert ended(page) == "cancelled"
     expect(page.locator("#panel-run")).to_contain_text("The run was cancelled")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,8 +16,9 @@ from tests.support import PATIENCE_S
 Open = Callable[..., Page]
 
 # Added to every page before its own scripts: counts requests under way, bodies being read and timers that are due soon,
-# and can hold long timers back. Timers of a second and more are those of retries and polls, which never end. The first
-# page of a test forgets what those of the last one have kept. A tab whose script is under way counts as well.
+# can hold long timers back, and run the next one before its time. Timers of a second and more are those of retries and
+# polls, which never end. The first page of a test forgets what those of the last one have kept. A tab whose script is
+# under way counts as well.
 COUNT_PENDING = """(() => {
   try {
     if (sessionStorage.getItem('forget')) for (const kept of [localStorage, sessionStorage]) kept.clear();
@@ -29,13 +31,13 @@ COUNT_PENDING = """(() => {
   const { setTimeout: set, clearTimeout: clear, fetch: ask } = window;
   window.plainTimeout = set.bind(window);
   window.setTimeout = (act, ms = 0, ...rest) => {
-    const run = (...given) => {
+    const run = () => {
       if (ms >= holdFrom) return held.push([id, run]);
       due.delete(id);
-      act(...given);
+      act(...rest);
     };
-    const id = set.call(window, run, ms, ...rest);
-    if (ms < 1000) due.set(id, ms);
+    const id = set.call(window, run, ms);
+    if (ms < 1000) due.set(id, { at: performance.now() + ms, run });
     return id;
   };
   window.clearTimeout = (id) => {
@@ -61,13 +63,21 @@ COUNT_PENDING = """(() => {
   addEventListener('DOMContentLoaded', () => {
     window.unfolded = new Set(document.querySelectorAll('details[open]'));
   });
-  window.pendingWork = () => due.size + requests + document.querySelectorAll('[aria-busy=true]').length;
+  const answers = () => requests + document.querySelectorAll('[aria-busy=true]').length;
+  window.pendingWork = () => due.size + answers();
+  window.runNextTimer = () => {
+    const [next] = [...due].sort(([, a], [, b]) => a.at - b.at);
+    if (!next || answers()) return;
+    clear.call(window, next[0]);
+    next[1].run();
+  };
 })()"""
 
 SETTLE = """(async () => {
   const frame = () => new Promise((done) => requestAnimationFrame(done));
   const end = performance.now() + %f;
   for (let idle = 0; idle < 3 && performance.now() < end; ) {
+    if (%s) runNextTimer();
     await (pendingWork() ? new Promise((done) => plainTimeout(done, 20)) : frame());
     idle = pendingWork() ? 0 : idle + 1;
   }
@@ -184,9 +194,12 @@ def frames(page: Page) -> None:
     page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
-def settle(page: Page) -> None:
-    """Wait until the page has nothing left to do: no request under way, no timer due within a second, all drawn."""
-    pending = page.evaluate(SETTLE % (1000 * PATIENCE_S))
+def settle(page: Page, hurry: bool = False) -> None:
+    """Wait until the page has nothing left to do: no request under way, no timer due within a second, all drawn.
+
+    In a ``hurry`` timers run one after another as soon as nothing else is under way: not where a test is about rests.
+    """
+    pending = page.evaluate(SETTLE % (1000 * PATIENCE_S, json.dumps(hurry)))
     assert pending == 0, f"{pending} requests and timers are still pending after {PATIENCE_S:.0f} s"
 
 

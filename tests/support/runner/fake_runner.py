@@ -223,6 +223,7 @@ class FakeRunner:
         while run not in self.cancelled:
             write_event("progress", id=run, phase="running", step=2, steps=3, done=7, of=30)
             time.sleep(0.05)
+        write_event("cancelled", id=run)
 
     def do_lose_host(self, run: str, spec: dict) -> None:
         """Lose a host while a run is on it."""

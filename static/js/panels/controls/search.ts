@@ -195,8 +195,8 @@ export class Search {
       this.#halt();
     this.#problem = "";
     const was = target && specAt(before, target.slot);
-    if (!was || base(was) !== base(target.spec)) this.#whenIdle();
-    else if (target.spec.effort !== null) clearTimeout(this.#timer);
+    if (target && (!was || base(was) !== base(target.spec))) this.#whenIdle();
+    else if (!target || target.spec.effort !== null) clearTimeout(this.#timer);
   }
 
   /** Start a search after a moment without a change, if the reader wants that. */
