@@ -43,6 +43,10 @@ class Jobs:
 
 def jobs_of(order: Order, rule: Rules, copying: Floats, wire: Floats) -> Jobs:
     """Return the jobs of an order; ``copying`` (C,) are the times of its copies, ``wire`` those of its messages."""
+    if order.copies is None and order.messages is None and not order.barriers:
+        none = np.empty(0, np.int64)
+        ends = np.zeros(1, np.int64), np.zeros(order.p + 1, np.int64)
+        return Jobs(np.empty((0, 4), np.int64), np.empty(0), none, *ends, none)
     parts = [_copies(order, rule, copying), *_barriers(order, rule), _messages(order, rule, wire)]
     meetings = 0
     for part in parts:
