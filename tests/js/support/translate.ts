@@ -1,7 +1,7 @@
-// Reads a JSON list of the server's texts, plain or with codes, and writes them in Chinese.
-import { readFileSync } from "node:fs";
+// Reads lists of the server's texts, plain or with codes, each a line of JSON, and writes them in Chinese.
 import { SERVERS, TEXTS } from "./chinese.ts";
+import { answerLines } from "./helpers.ts";
 import { speak, tr } from "../../../static/js/core/i18n/language.ts";
 
 speak("zh", TEXTS, SERVERS);
-console.log(JSON.stringify(JSON.parse(readFileSync(0, "utf8")).map((text: string) => tr(text))));
+await answerLines((texts: string[]) => texts.map((text) => tr(text)));
