@@ -43,10 +43,8 @@ class Jobs:
 
 def jobs_of(order: Order, rule: Rules, copying: Floats, wire: Floats) -> Jobs:
     """Return the jobs of an order; ``copying`` (C,) are the times of its copies, ``wire`` those of its messages."""
-    if order.copies is None and order.messages is None and not order.barriers:
-        none = np.empty(0, np.int64)
-        ends = np.zeros(1, np.int64), np.zeros(order.p + 1, np.int64)
-        return Jobs(np.empty((0, 4), np.int64), np.empty(0), none, *ends, none)
+    if order.copies is None and order.messages is None and not order.barriers:  # most orders, timed by the hundred
+        return _no_jobs(order.p)
     parts = [_copies(order, rule, copying), *_barriers(order, rule), _messages(order, rule, wire)]
     meetings = 0
     for part in parts:
@@ -62,6 +60,12 @@ def jobs_of(order: Order, rule: Rules, copying: Floats, wire: Floats) -> Jobs:
     lanes = np.searchsorted(rank[sequence][first], np.arange(order.p + 1))
     size = np.bincount(each[:, 3], minlength=meetings)
     return Jobs(each, np.ascontiguousarray(cost[sequence]), size, np.append(first, len(each)), lanes, place)
+
+
+def _no_jobs(p: int) -> Jobs:
+    none = np.empty(0, np.int64)
+    first, lanes = np.zeros(1, np.int64), np.zeros(p + 1, np.int64)
+    return Jobs(np.empty((0, 4), np.int64), np.empty(0), size=none, first=first, lanes=lanes, place=none)
 
 
 def _part(*columns: npt.ArrayLike) -> Floats:

@@ -63,11 +63,11 @@ COUNT_PENDING = """(() => {
   addEventListener('DOMContentLoaded', () => {
     window.unfolded = new Set(document.querySelectorAll('details[open]'));
   });
-  const answers = () => requests + document.querySelectorAll('[aria-busy=true]').length;
-  window.pendingWork = () => due.size + answers();
+  const awaited = () => requests + document.querySelectorAll('[aria-busy=true]').length;
+  window.pendingWork = () => due.size + awaited();
   window.runNextTimer = () => {
     const [next] = [...due].sort(([, a], [, b]) => a.at - b.at);
-    if (!next || answers()) return;
+    if (!next || awaited()) return;
     clear.call(window, next[0]);
     next[1].run();
   };
