@@ -21,7 +21,6 @@ from playwright.sync_api import (
     ConsoleMessage,
     Page,
     Playwright,
-    Request,
     ViewportSize,
     expect,
     sync_playwright,
@@ -30,6 +29,7 @@ from playwright.sync_api import (
 from tests.conftest import Server, launch
 from tests.support.page.browser import launch_browser
 from tests.support.page.bundle import make_bundle
+from tests.support.page.other_machines import OtherMachines, other_machines
 from tests.support.page.queries import (
     COUNT_PENDING,
     DRAWN,
@@ -86,9 +86,16 @@ def playwright() -> Iterator[Playwright]:
 
 
 @pytest.fixture(scope="package")
-def browser(playwright: Playwright) -> Iterator[Browser]:
+def outside() -> Iterator[OtherMachines]:
+    """What pages ask of other machines."""
+    with other_machines() as served:
+        yield served
+
+
+@pytest.fixture(scope="package")
+def browser(playwright: Playwright, outside: OtherMachines) -> Iterator[Browser]:
     """The headless shell, or chromium where there is no shell; test_chromium.py replaces it by chromium."""
-    started = launch_browser(playwright, flags=FRUGAL)
+    started = launch_browser(playwright, flags=(*FRUGAL, outside.flag))
     yield started
     started.close()
 
@@ -117,7 +124,9 @@ def lasting(server: Server) -> Iterator[Server]:
 
 
 @pytest.fixture
-def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) -> Iterator[Open]:
+def open_page(
+    browser: Browser, outside: OtherMachines, server: Server, request: pytest.FixtureRequest
+) -> Iterator[Open]:
     """Open a view: open_page("?family=gpipe", width=1280, ...) waits until the schedule is drawn.
 
     A page is used again by the next test that needs the same kind, because the first load in a new one takes half
@@ -176,7 +185,9 @@ def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) 
             each.page.context.close()
         else:
             give_back(browser, each)
+    asked, outside.asked = outside.asked, []
     assert complaints == []
+    assert asked == []
 
 
 LEFT_BY: WeakKeyDictionary[Page, str] = WeakKeyDictionary()  # the module of the last test
@@ -237,7 +248,6 @@ def listen(page: Page, complaints: list[str], forgive: str) -> list[tuple[Any, A
     listeners: list[tuple[Any, Any]] = [
         ("console", lambda message: complaints.extend(complaint_of(message, forgive))),
         ("pageerror", lambda error: complaints.append(str(error))),
-        ("request", lambda request: complaints.extend(foreign_request(request))),
     ]
     for event, listener in listeners:
         page.on(event, listener)
@@ -249,9 +259,3 @@ def complaint_of(message: ConsoleMessage, forgive: str) -> list[str]:
     if message.type not in ("error", "warning") or (forgive and forgive in message.text):
         return []
     return [f"console: {message.text}"]
-
-
-def foreign_request(request: Request) -> list[str]:
-    """Return a complaint if the request goes to another machine."""
-    here = ("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:")
-    return [] if request.url.startswith(here) else [f"asked for {request.url}"]

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Playwright, expect
 
 from tests.support.page.browser import full_chromium, launch_browser
+from tests.support.page.other_machines import OtherMachines
 from tests.support.page.queries import Open, middle, state, wait
 
 CHROMIUM = full_chromium()
@@ -15,9 +16,9 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="every test of the page
 
 
 @pytest.fixture(scope="module")
-def browser(playwright: Playwright) -> Iterator[Browser]:
+def browser(playwright: Playwright, outside: OtherMachines) -> Iterator[Browser]:
     """The whole browser, in place of the shell."""
-    started = launch_browser(playwright, CHROMIUM)
+    started = launch_browser(playwright, CHROMIUM, flags=[outside.flag])
     yield started
     started.close()
 
