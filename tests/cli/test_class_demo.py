@@ -37,10 +37,10 @@ QUESTIONS: list[dict[str, Any]] = [
 
 
 @contextmanager
-def demo(*words: str) -> Iterator[subprocess.Popen[str]]:
+def demo(*words: str, **settings: str) -> Iterator[subprocess.Popen[str]]:
     """The command as a process of its own; it is ended where it has not."""
     command = [sys.executable, "app.py", "class-demo", "--students", str(STUDENTS), "--within", "0.1", *words]
-    environ = os.environ | {"BUBBLELINE_RUNNER": " ".join(FAKE_RUNNER)}
+    environ = os.environ | {"BUBBLELINE_RUNNER": " ".join(FAKE_RUNNER)} | settings
     process = subprocess.Popen(command, cwd=PROJECT, env=environ, text=True, stdout=-1, stderr=-1)
     try:
         yield process
@@ -86,6 +86,8 @@ def test_a_lecturer_has_a_class_that_follows_and_answers_and_the_end_has_its_fig
             wait(lambda number=number: (tally := leader.room.get("tally"))
                  and (tally["question"], tally["answered"]) == (number, STUDENTS))  # fmt: skip
         assert not leader.faults
+        with pytest.raises(RefusedError, match="GET /api/classes/BBBBBB: 404"):
+            request(leader.url, "GET", "/api/classes/BBBBBB")
         leader.socket.close()
         process.send_signal(signal.SIGINT)
         printed, _ = process.communicate(timeout=PATIENCE_S)
@@ -101,21 +103,16 @@ def test_a_lecturer_has_a_class_that_follows_and_answers_and_the_end_has_its_fig
 
 
 def test_it_ends_by_itself_and_says_where_the_server_cannot_start():
-    with demo("--seconds", "0") as process:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    with demo("--seconds", "0", "--port", str(port)) as process:
         printed, _ = process.communicate(timeout=PATIENCE_S)
         assert (process.returncode, printed.count("\n")) == (0, 4)
-    with socket.create_server(("127.0.0.1", 0)) as taken, demo("--port", str(taken.getsockname()[1])) as process:
+        assert f"//127.0.0.1:{port}/class/" in printed
+    with demo(BUBBLELINE_ENGINE="none") as process:
         assert process.stderr is not None
         assert "the server did not start" in process.stderr.read()
         assert process.wait(timeout=PATIENCE_S) == 1
-
-
-def test_a_refused_request_says_why():
-    with demo() as process:
-        page = led(process)
-        page.socket.close()
-        with pytest.raises(RefusedError, match="GET /api/classes/BBBBBB: 404"):
-            request(page.url, "GET", "/api/classes/BBBBBB")
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=[each["kind"] for each in QUESTIONS])

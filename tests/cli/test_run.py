@@ -25,6 +25,7 @@ def call(*args: str) -> Result:
     return CliRunner().invoke(cli, ["run", *args])
 
 
+@pytest.mark.usefixtures("warm_runner")
 def test_run_executes_verifies_and_prints_everything_on_its_last_line() -> None:
     done = call("zb-h1", "-p", "2", "-m", "3", "--unit-ms", "2", "--json")
     assert done.exit_code == 0, done.output

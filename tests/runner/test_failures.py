@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from tests.support import PATIENCE_S, within
+from tests.support import PATIENCE_S, until, within
 from tests.support.processes import alive, gone
 from tests.support.runner.client import LAST, TINY, RunnerProgram
 
@@ -127,8 +127,11 @@ def test_a_worker_that_dies_between_runs_is_replaced(runner: RunnerProgram) -> N
 
 @pytest.mark.parametrize("how", ["end of input", "shutdown", "SIGTERM", "SIGKILL"])
 def test_no_process_outlives_the_runner(how: str) -> None:
-    program = RunnerProgram()
-    start_long(program)
+    program = RunnerProgram("runner" if how == "SIGKILL" else "tests.support.runner.idle_runner")
+    program.start(**LONG)
+    if how == "SIGKILL":  # where each worker has to end by itself; else the runner ends them
+        program.until("op_batch")
+    until(lambda: len(program.workers()) > 2)
     family = program.descendants()
     assert len(family) >= 4
     assert all(alive(pid) for pid in family)

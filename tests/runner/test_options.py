@@ -41,7 +41,7 @@ def test_blocks_keep_the_ratios_of_the_layers() -> None:
     [
         ({"family": "1f1b", "p": 2, "m": 3, "layers": [3, 1]}, (3, 1)),
         ({"family": "v-half", "p": 2, "m": 4, "layers": [2, 1, 0, 2]}, (2, 1, 0, 2)),
-        ({"family": "dualpipe", "p": 4, "m": 8, "layers": [0, 2, 1, 0]}, (0, 2, 1, 0)),
+        ({"family": "dualpipe", "p": 2, "m": 4, "layers": [0, 2]}, (0, 2)),
         ({"family": "zb-h1", "p": 2, "m": 4, "vocabulary": "redistribute"}, (5, 3)),
     ],
     ids=["1f1b", "v-half", "dualpipe", "redistribute"],
@@ -63,7 +63,7 @@ def test_stages_have_one_block_per_layer(
         ({"family": "1f1b", "p": 2, "m": 4, "frozen": [0], "vocabulary": "parallel-1"}, {"steps": 2}),
         ({"family": "1f1b", "p": 2, "m": 4, "frozen": [1], "vocabulary": "parallel-2"}, {}),
         ({"family": "v-auto", "p": 2, "m": 4, "frozen": [0, 1]}, {"dtype": "bfloat16"}),
-        ({"family": "chimera", "p": 4, "m": 4, "frozen": [0, 2]}, {}),
+        ({"family": "chimera", "p": 2, "m": 4, "frozen": [0]}, {}),
     ],
     ids=["1f1b", "later", "recomputed", "copied", "vocabulary", "last", "searched", "two-directions"],
 )
@@ -185,14 +185,11 @@ def test_recomputation_keeps_less_and_gives_the_same_gradients(runner: RunnerPro
     assert all(none > selective > full for none, selective, full in zip(*peaks, strict=True)), peaks
 
 
-@pytest.mark.parametrize("family", ["interleaved", "v-half"])
-def test_recomputation_of_some_chunks_keeps_less_than_of_none_and_more_than_of_all(
-    runner: RunnerProgram, family: str
-) -> None:
+def test_recomputation_of_some_chunks_keeps_less_than_of_none_and_more_than_of_all(runner: RunnerProgram) -> None:
     peaks, losses = [], set()
     for modes in ("none", ["none", "full"], "full"):
-        spec = {"family": family, "p": 2, "m": 4, "v": 2, "recompute": modes}
-        last = verified(runner.run(spec=spec, mode="free", model=MODEL | {"layers": 3, "sequence": 8}))
+        spec = {"family": "v-half", "p": 2, "m": 4, "v": 2, "recompute": modes}
+        last = verified(runner.run(spec=spec, mode="free", model=MODEL | {"sequence": 8}))
         peaks.append(sum(last["activations"]["peak_bytes"]))
         losses.add(last["loss"])
     assert len(losses) == 1
@@ -233,24 +230,23 @@ def test_a_reference_with_other_staleness_trains_other_weights() -> None:
     assert max(relative_error(right[name], fresh[name]) for name in right if name.startswith("updated")) > 1e-3
 
 
-@pytest.mark.parametrize("mode", ["selective", "full"])
-def test_offload_frees_memory_and_reloads_everything_in_time(runner: RunnerProgram, mode: str) -> None:
-    costs = {"F": 2, "I": 2, "W": 2, "O": 1}
-    spec = {"family": "gis", "p": 2, "m": 8, "v": 4, "costs": costs}
-    whole = verified(runner.run(spec=spec, mode="free", model=MODEL))["activations"]
-    spec |= {"offload": mode}
-    events = runner.run(spec=spec, mode="paced", unit_ms=16, model=MODEL)
-    kept = verified(events)["activations"]
-    assert kept["peak_bytes_without_offload"] == whole["peak_bytes"]
-    assert sum(kept["peak_bytes"]) < 0.9 * sum(whole["peak_bytes"])  # planned: half, or a quarter
-    rows = [row for event in events for row in event.get("copies", ())]
-    order = registry.order(registry.read(spec))
-    assert order.copies is not None
-    texts = [order.copies.row(rank, order.chunks) for rank in range(order.p)]
-    assert [row[:2] for row in sorted(rows)] == [[rank, k] for rank in range(2) for k in range(len(texts[rank]))]
-    went, came = ([row for row in rows if texts[row[0]][row[1]][0] == kind] for kind in (0, 1))
-    assert sum(row[5] for row in went) == sum(row[5] for row in came) > 0
-    assert all(ready <= start < end for _, _, ready, start, end, _ in rows)
+def test_offload_frees_memory_and_reloads_everything_in_time(runner: RunnerProgram) -> None:
+    plain = {"family": "gis", "p": 2, "m": 4, "v": 4, "costs": {"F": 2, "I": 2, "W": 2, "O": 1}}
+    whole = verified(runner.run(spec=plain, mode="free", model=MODEL))["activations"]
+    for mode in ("selective", "full"):
+        spec = plain | {"offload": mode}
+        events = runner.run(spec=spec, mode="paced", unit_ms=16, model=MODEL)
+        kept = verified(events)["activations"]
+        assert kept["peak_bytes_without_offload"] == whole["peak_bytes"]
+        assert sum(kept["peak_bytes"]) < 0.9 * sum(whole["peak_bytes"])  # planned: half, or a quarter
+        rows = [row for event in events for row in event.get("copies", ())]
+        order = registry.order(registry.read(spec))
+        assert order.copies is not None
+        texts = [order.copies.row(rank, order.chunks) for rank in range(order.p)]
+        assert [row[:2] for row in sorted(rows)] == [[rank, k] for rank in range(2) for k in range(len(texts[rank]))]
+        went, came = ([row for row in rows if texts[row[0]][row[1]][0] == kind] for kind in (0, 1))
+        assert sum(row[5] for row in went) == sum(row[5] for row in came) > 0
+        assert all(ready <= start < end for _, _, ready, start, end, _ in rows)
 
 
 @pytest.mark.parametrize(
@@ -260,10 +256,8 @@ def test_offload_frees_memory_and_reloads_everything_in_time(runner: RunnerProgr
         ("1f1b", 3, "parallel-2"),
         ("1f1b", 3, "interlaced"),
         ("1f1b", 1, "parallel-1"),
-        ("gpipe", 2, "parallel-2"),
-        ("zb-h2", 3, "parallel-1"),
+        ("zb-h2", 2, "parallel-1"),
         ("v-half", 2, "parallel-2"),
-        ("v-min", 2, "parallel-1"),
     ],
 )
 def test_a_sharded_output_layer_gives_the_loss_and_gradients_of_a_whole_one(

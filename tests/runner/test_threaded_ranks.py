@@ -16,7 +16,7 @@ from tests.support.runner.client import LAST, TINY, RunnerProgram
 def test_every_family_runs_in_one_process_with_the_gradients_of_plain_training(
     altered_runner: RunnerProgram, family: str
 ) -> None:
-    last = altered_runner.run(spec={"family": family, "p": 4, "m": 8}, mode="free", seed=THREADS, model=TINY)[-1]
+    last = altered_runner.run(spec={"family": family, "p": 2, "m": 4}, mode="free", seed=THREADS, model=TINY)[-1]
     assert (last["event"], last["verified"], last["device"]) == ("finished", True, "cpu")
     assert len(altered_runner.workers()) == 1
 

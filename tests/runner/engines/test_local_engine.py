@@ -35,12 +35,9 @@ def assert_every_op_reported_once_and_in_order(order: Order, events: list[Event]
         free_at[rank] = end
 
 
-@pytest.mark.parametrize(("family", "memory"), [("zb-auto", 1.5), ("zb-auto", 3), ("v-auto", 1.0)])
-def test_a_searched_order_runs_with_the_gradients_of_a_single_process(
-    runner: RunnerProgram, family: str, memory: float
-) -> None:
+def test_an_order_searched_for_its_costs_runs_with_the_gradients_of_a_single_process(runner: RunnerProgram) -> None:
     costs = {"F": 1.0, "I": 0.9, "W": 0.6, "comm": 0.1}
-    spec = {"family": family, "p": 2, "m": 5, "memory": memory, "effort": 3000, "costs": costs}
+    spec = {"family": "v-auto", "p": 2, "m": 5, "memory": 1.0, "effort": 3000, "costs": costs}
     last = runner.run(spec=spec, model=TINY, mode="free")[-1]
     assert (last["event"], last["verified"]) == ("finished", True)
     assert last["max_grad_error"] < 1e-5
@@ -48,7 +45,7 @@ def test_a_searched_order_runs_with_the_gradients_of_a_single_process(
 
 @pytest.mark.parametrize("family", list(registry.FAMILIES))
 def test_every_family_runs_and_is_verified(runner: RunnerProgram, family: str) -> None:
-    spec = {"family": family, "p": 4, "m": 8}
+    spec = {"family": family, "p": 4, "m": 8 if family.startswith("dualpipe") else 4}  # the fewest that it takes
     events = runner.run(spec=spec, mode="paced", unit_ms=1, model=TINY)
     last = events[-1]
     assert last["event"] == "finished", last
@@ -57,7 +54,7 @@ def test_every_family_runs_and_is_verified(runner: RunnerProgram, family: str) -
     assert_every_op_reported_once_and_in_order(registry.order(registry.read(spec)), events)
 
 
-@pytest.mark.parametrize("family", ["1f1b", "zb-h1", "chimera", "dualpipe", "chimera-auto"])
+@pytest.mark.parametrize("family", ["1f1b", "dualpipe"])
 def test_free_mode_runs_and_is_verified(runner: RunnerProgram, family: str) -> None:
     events = runner.run(spec={"family": family, "p": 2, "m": 4}, mode="free", model=TINY)
     assert events[-1]["event"] == "finished"
@@ -70,7 +67,7 @@ def test_free_mode_runs_and_is_verified(runner: RunnerProgram, family: str) -> N
     assert measured["makespan"] > 0.9 * predicted["makespan"]
 
 
-@pytest.mark.parametrize(("kind", "chunks", "seed"), [("looped", 1, 1), ("looped", 2, 2), ("v", 2, 3), ("v", 4, 4)])
+@pytest.mark.parametrize(("kind", "chunks", "seed"), [("looped", 2, 2), ("v", 4, 4)])
 def test_a_random_legal_order_from_a_csv_is_verified(runner: RunnerProgram, kind: str, chunks: int, seed: int) -> None:
     order = random_order(Placement(kind, 3, chunks), 4, seed)
     events = runner.run(order=torch_csv.load(torch_csv.dump(order), kind), mode="free", model=TINY)
@@ -79,9 +76,8 @@ def test_a_random_legal_order_from_a_csv_is_verified(runner: RunnerProgram, kind
     assert_every_op_reported_once_and_in_order(order, events)
 
 
-@pytest.mark.parametrize("ranks", [(0, 0, 1, 1), (2, 0, 0, 1, 0)])
-def test_a_random_order_with_stages_on_any_ranks_is_verified(runner: RunnerProgram, ranks: tuple[int, ...]) -> None:
-    order = random_order(place_on(ranks, 1 + max(ranks)), 4, 5)
+def test_a_random_order_with_stages_on_any_ranks_is_verified(runner: RunnerProgram) -> None:
+    order = random_order(place_on((2, 0, 0, 1, 0), 3), 4, 5)
     events = runner.run(order=torch_csv.load(torch_csv.dump(order)), mode="free", model=TINY)
     assert events[-1]["event"] == "finished", events[-1]
     assert events[-1]["verified"]
@@ -96,14 +92,6 @@ def test_an_imported_order_with_overlapped_pairs_is_verified(runner: RunnerProgr
     assert events[-1]["verified"]
 
 
-def test_an_order_searched_in_two_directions_is_verified_on_four_ranks(runner: RunnerProgram) -> None:
-    spec = {"family": "chimera-auto", "p": 4, "m": 8, "memory": 3, "effort": 2000, "costs": {"comm": 0.25}}
-    events = runner.run(spec=spec, mode="free", model=TINY)
-    assert events[-1]["event"] == "finished"
-    assert events[-1]["verified"]
-    assert_every_op_reported_once_and_in_order(registry.order(registry.read(spec)), events)
-
-
 def test_a_single_rank_with_a_single_stage_is_verified(runner: RunnerProgram) -> None:
     last = runner.run(spec={"family": "gpipe", "p": 1, "m": 2}, model=TINY)[-1]
     assert last["event"] == "finished"
@@ -111,23 +99,14 @@ def test_a_single_rank_with_a_single_stage_is_verified(runner: RunnerProgram) ->
     assert last["mode"] == "free"
 
 
-def test_the_running_event_names_the_fields_of_every_kind_of_row(runner: RunnerProgram) -> None:
-    events = runner.run(spec={"p": 2, "m": 2}, mode="free", model=TINY)
-    fields = next(event for event in events if event["event"] == "running")["fields"]
-    assert fields == {
-        "ops": ["rank", "index", "ready", "start", "end", "recv_wait"],
-        "copies": ["rank", "index", "ready", "start", "end", "bytes"],
-        "bytes": ["rank", "index", "received", "sent", "live"],
-        "messages": ["source", "target", "gradient", "stage", "micro", "posted", "asked", "taken", "bytes"],
-    }
-
-
 def test_another_seed_trains_other_weights_on_other_data(runner: RunnerProgram) -> None:
-    losses = {runner.run(spec={"p": 2, "m": 2}, mode="free", model=TINY, seed=seed)[-1]["loss"] for seed in (0, 1, 2)}
-    assert len(losses) == 3
+    losses = {runner.run(spec={"p": 2, "m": 2}, mode="free", model=TINY, seed=seed)[-1]["loss"] for seed in (0, 1)}
+    assert len(losses) == 2
 
 
-def test_events_come_in_the_order_of_the_protocol(runner: RunnerProgram) -> None:
+def test_events_come_in_the_order_of_the_protocol_and_name_the_fields_of_every_kind_of_row(
+    runner: RunnerProgram,
+) -> None:
     events = runner.run(spec={"p": 2, "m": 4}, mode="paced", unit_ms=10, model=TINY)
     names = [event["event"] for event in events]
     assert names[:2] == ["warming", "running"]
@@ -135,7 +114,14 @@ def test_events_come_in_the_order_of_the_protocol(runner: RunnerProgram) -> None
     assert set(names[2:-2]) == {"op_batch"}
     assert len(names) > 6
     assert len({event["id"] for event in events}) == 1
-    assert next(e for e in events if e["event"] == "running")["ops"] == 16
+    running = next(event for event in events if event["event"] == "running")
+    assert running["ops"] == 16
+    assert running["fields"] == {
+        "ops": ["rank", "index", "ready", "start", "end", "recv_wait"],
+        "copies": ["rank", "index", "ready", "start", "end", "bytes"],
+        "bytes": ["rank", "index", "received", "sent", "live"],
+        "messages": ["source", "target", "gradient", "stage", "micro", "posted", "asked", "taken", "bytes"],
+    }
 
 
 def test_the_plan_is_the_simulators_and_both_have_the_same_shape(runner: RunnerProgram) -> None:
@@ -162,23 +148,20 @@ def test_paced_ops_last_as_long_as_they_should_and_messages_take_their_hop(runne
     assert max(end for _, _, end in times.values()) >= planned * unit_ns
 
 
-def test_the_second_job_runs_in_the_same_processes(runner: RunnerProgram) -> None:
-    runner.run(spec={"p": 3, "m": 3}, mode="free", model=TINY)
-    before = runner.workers()
-    runner.run(spec={"p": 3, "m": 4}, mode="free", model=TINY)
-    assert runner.workers() == before
-    assert len(before) == 3
+def test_the_processes_of_a_job_run_the_next_one_and_the_pool_grows_and_shrinks_to_its_ranks(
+    runner: RunnerProgram,
+) -> None:
+    def workers(ranks: int, micros: int) -> list[int]:
+        runner.run(spec={"p": ranks, "m": micros}, mode="free", model=TINY)
+        return runner.workers()
 
-
-def test_the_pool_grows_and_shrinks_to_the_ranks_and_keeps_the_other_processes(runner: RunnerProgram) -> None:
-    runner.run(spec={"p": 2, "m": 2}, mode="free", model=TINY)
-    two = runner.workers()
-    runner.run(spec={"p": 4, "m": 2}, mode="free", model=TINY)
-    four = runner.workers()
-    runner.run(spec={"p": 2, "m": 2}, mode="free", model=TINY)
+    two = workers(2, 2)
+    assert len(two) == 2
+    assert workers(2, 3) == two
+    four = workers(4, 2)
     assert len(four) == 4
     assert set(two) <= set(four)
-    assert runner.workers() == two
+    assert workers(2, 2) == two
 
 
 def test_no_process_imports_ray_and_options_of_a_cluster_are_refused(runner: RunnerProgram) -> None:

@@ -9,38 +9,43 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import requests
 from click.testing import CliRunner
 
-from backend.config import PROJECT, Config, ConfigError
+from backend.config import Config, ConfigError
 from tests.conftest import PATIENCE_S, until
 from tests.support import within
 from tests.support.hostile_bodies import COSTLY
 from tests.support.processes import children_of, group_of, stat_of
-from tests.support.servers.server import refusal
+from tests.support.servers.server import Server, launch, refusal
 
 
-def test_a_server_responds_long_before_its_runner_has_started(start):
-    server = start("--start", "3600")
-    assert server.get("/api/schedule").status_code == 200
-    until(lambda: server.get("/healthz").json()["runner"]["state"] == "starting")
+@pytest.fixture(scope="module")
+def early(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server whose runner takes an hour to start."""
+    with launch(tmp_path_factory.mktemp("early"), "--start", "3600") as started:
+        yield started
 
 
-def test_the_modules_of_the_server_load_neither_torch_nor_numba():
-    code = (
-        "import sys, backend.web.serve; print([name for name in ('torch', 'numba', 'pandas') if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+def test_a_server_responds_long_before_its_runner_has_started(early: Server):
+    assert early.get("/api/schedule").status_code == 200
+    until(lambda: early.get("/healthz").json()["runner"]["state"] == "starting")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_stopped_server_ends_within_five_seconds_and_leaves_no_process(start, number):
-    server = start("--worker", as_users_do=True)
+def test_a_server_loads_neither_torch_nor_numba_and_ends_within_five_seconds_of_a_signal_with_all_processes(
+    start, number
+):
+    server = start("--worker", as_users_do=number == signal.SIGTERM)
     until(server.ready)
+    if number == signal.SIGTERM:
+        libraries = Path(f"/proc/{server.process.pid}/maps").read_text()
+        assert "/numpy/" in libraries
+        assert not [name for name in ("torch", "numba", "pandas") if f"/{name}/" in libraries]
     run_id = server.start_run(106)
     until(lambda: server.run(run_id)["ops"])
     runner = server.runner()
@@ -50,32 +55,30 @@ def test_a_stopped_server_ends_within_five_seconds_and_leaves_no_process(start, 
     until(lambda: group_of(runner) == [])
 
 
-def test_a_server_that_is_killed_outright_takes_its_runner_along(start):
-    server = start()
-    until(server.ready)
-    runner = server.runner()
-    server.stop(signal.SIGKILL)
-    until(lambda: group_of(runner) == [])
-
-
-def test_a_server_that_is_killed_outright_takes_its_workers_along_even_while_they_compute(start):
+def test_a_server_that_is_killed_outright_takes_its_runner_and_its_workers_along_even_while_they_compute(start):
     server = start(BUBBLELINE_WORKERS_AFTER_S="0.05")
-    forks = server.fork_server()
+    until(server.ready)
+    runner, forks = server.runner(), server.fork_server()
     until(lambda: len(children_of(forks)) == 3)  # one for quick work, two for long
     with server.connect() as asking:
         asking.sendall(f"GET {COSTLY} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         until(lambda: max(stat_of(each).own_s for each in children_of(forks)) > 0.3)
         server.stop(signal.SIGKILL)
-    until(lambda: group_of(forks) == [])
+    until(lambda: group_of(forks) == group_of(runner) == [])
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_run_under_way_when_the_server_stops_is_failed_after_the_restart(start, number):
+def test_after_a_restart_a_finished_run_is_the_same_and_one_that_was_under_way_has_failed(start, number):
     server = start()
+    done = server.start_run(5)
+    until(lambda: server.run(done)["status"] == "finished")
+    before = server.run(done)
     run_id, waiting = server.start_run(106), server.start_run(2)
     until(lambda: server.run(run_id)["ops"])
     server.stop(number)
     again = start()
+    assert again.run(done) == before
+    assert {run["id"] for run in again.get("/api/runs").json()["runs"]} == {done, run_id, waiting}
     for each in (run_id, waiting):
         run = again.run(each)
         assert run["status"] == "failed"
@@ -85,24 +88,12 @@ def test_a_run_under_way_when_the_server_stops_is_failed_after_the_restart(start
     until(lambda: again.run(following)["status"] == "finished")
 
 
-def test_a_finished_run_is_the_same_after_a_restart(start):
-    server = start()
-    run_id = server.start_run(5)
-    until(lambda: server.run(run_id)["status"] == "finished")
-    before = server.run(run_id)
-    server.stop()
-    again = start()
-    assert again.run(run_id) == before
-    assert [run["id"] for run in again.get("/api/runs").json()["runs"]] == [run_id]
-
-
-def test_a_new_schedule_on_an_open_connection_does_not_wait_for_more_to_send(start):
-    server = start()
+def test_a_new_schedule_on_an_open_connection_does_not_wait_for_more_to_send(early: Server):
     with requests.Session() as session:
 
         def body_s(comm: int) -> float:
             """The seconds from the head of an answer, whenever that comes, to the end of its body."""
-            url = f"{server.url}/api/schedule?family=interleaved&p=16&m=128&v=4&comm={comm / 1000}"
+            url = f"{early.url}/api/schedule?family=interleaved&p=16&m=128&v=4&comm={comm / 1000}"
             answer = session.get(url, timeout=PATIENCE_S, stream=True)
             begun = time.perf_counter()
             assert answer.content
@@ -112,17 +103,16 @@ def test_a_new_schedule_on_an_open_connection_does_not_wait_for_more_to_send(sta
     assert soon, "small writes that wait for more cost every answer 40 ms"
 
 
-def test_large_requests_do_not_hold_up_small_ones(start):
-    server = start()
+def test_large_requests_do_not_hold_up_small_ones(early: Server):
     begun = time.monotonic()
     slow = subprocess.Popen(
-        [sys.executable, "-c", f"import urllib.request as u; u.urlopen(u.Request('{server.url}/api/schedule"
+        [sys.executable, "-c", f"import urllib.request as u; u.urlopen(u.Request('{early.url}/api/schedule"
          "?p=64&m=4096', headers={'Accept': 'application/json'})).read()"],
     )  # fmt: skip
     waits = []
     while slow.poll() is None:
         asked = time.monotonic()
-        server.get("/api/schedule?p=4")
+        early.get("/api/schedule?p=4")
         waits.append(time.monotonic() - asked)
         time.sleep(0.01)
     assert slow.wait() == 0
