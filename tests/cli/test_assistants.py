@@ -55,7 +55,7 @@ def test_comparisons_and_plans_have_a_link_for_each_row() -> None:
     assert [(row["family"], row["link"]) for row in rows] == [
         (name, f"{PAGE}/?family={name}") for name in ("zb-h1", "1f1b")
     ]
-    (plan,) = json.loads(ask("plan", model="llama3-8b", tp=2, p=4, m=16, rows=1)[1])["plans"]
+    (plan,) = json.loads(ask("plan", model="llama3-8b", tp=2, p=2, m=4, rows=1)[1])["plans"]
     assert plan["fits"]
     assert "m.model=llama3-8b" in plan["link"]
 

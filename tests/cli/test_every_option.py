@@ -70,7 +70,7 @@ COMMANDS = {
     "show": ["--seconds", "0"],
     "export": ["--format", "json", "--seconds", "0"],
     "compare": ["--json"],
-    "pareto": ["--json", "--limits", "2"],
+    "pareto": ["--json", "--limits", "0.01"],  # within which nothing is searched
     "run": [],
     "run-sweep": [],
     "check": [],
