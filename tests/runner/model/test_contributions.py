@@ -1,4 +1,4 @@
-"""A micro-batch of a thousand that is left out of the gradients, or in them twice, is found in bfloat16 too."""
+"""One micro-batch of hundreds that is left out of the gradients, or in them twice, is found in bfloat16 too."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from runner.worker.verification import compare, relative_error, verify
 from tests.support.runner.client import TINY as MODEL
 from tests.support.runner.client import RunnerProgram
 
-MANY, ODD = 1000, 700  # micro-batches, and the one that is left out or doubled
+MANY, ODD = 300, 45  # micro-batches, and the one that is left out or doubled: too small a part for a norm to find
 TRAINING = Training(Shape(**MODEL), (1, 1), MANY, 0, dtype="bfloat16")
 Results = dict[str, Tensor]
 
 
 @pytest.fixture(scope="module")
 def stages() -> tuple[Sequence[float], list[Results], list[Results]]:
-    """The losses of a run in bfloat16 with a thousand micro-batches, each stage's gradients, and those of one
+    """The losses of a run in bfloat16 with all micro-batches, each stage's gradients, and those of one
     micro-batch alone."""
     data = Data(TRAINING, torch.device("cpu"))
     model = [DeferredStage(TRAINING, index, data, ActivationMemory()) for index in range(TRAINING.stages)]
@@ -90,7 +90,7 @@ def plus(results: Results, more: Results, times: float) -> Results:
 @pytest.mark.parametrize(
     ("stage", "times", "count"), [(0, -1.0, "0.00"), (1, 1.0, "2.00")], ids=["left out", "doubled"]
 )
-def test_one_micro_batch_of_a_thousand_left_out_or_doubled_on_one_stage_is_found(
+def test_one_micro_batch_of_hundreds_left_out_or_doubled_on_one_stage_is_found(
     stages: tuple[Sequence[float], list[Results], list[Results]], tmp_path: Path, stage: int, times: float, count: str
 ) -> None:
     losses, whole, alone = stages
@@ -104,7 +104,7 @@ def test_one_micro_batch_of_a_thousand_left_out_or_doubled_on_one_stage_is_found
 
 
 @pytest.mark.usefixtures("trained_once")
-def test_a_right_run_of_a_thousand_micro_batches_is_verified(
+def test_a_right_run_of_hundreds_of_micro_batches_is_verified(
     stages: tuple[Sequence[float], list[Results], list[Results]], tmp_path: Path
 ) -> None:
     losses, whole, _ = stages
@@ -116,9 +116,10 @@ def test_a_right_run_of_a_thousand_micro_batches_is_verified(
 
 def test_in_float32_a_norm_alone_finds_one_micro_batch_of_many() -> None:
     training = Training(Shape(**MODEL), (1,), 256, 0)
-    (losses,), reference = train(training)
     sums: list[Results] = []
-    train(training, record=lambda micro, stages: sums.append({k: v.clone() for k, v in stages[0].items()}))
+    (losses,), reference = train(
+        training, record=lambda micro, stages: sums.append({k: v.clone() for k, v in stages[0].items()})
+    )
     left_out = {name: value - (sums[8][name.removeprefix("stage0.")] - sums[7][name.removeprefix("stage0.")])
                 for name, value in reference.items()}  # fmt: skip
     loss = sum(losses) / len(losses)
