@@ -171,7 +171,7 @@ def _serve(arguments: list[str], environ: dict[str, str], writing: int, errors: 
                 os.close(source)
         os.environ.clear()
         os.environ.update(environ)
-        if environ.get("BUBBLELINE_PROCESSES", "1") == "1":  # of several processes, the first one computes nothing
+        if not environ.get("BUBBLELINE_REDIS"):  # with which there are several, and the first computes nothing
             _fork_compute()
         from app import cli
 
