@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.page.queries import Open, reload, wait
+
+pytestmark = pytest.mark.one_document
 
 PHONE = {"width": 360, "height": 740, "has_touch": True}
 

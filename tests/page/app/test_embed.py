@@ -16,6 +16,7 @@ from tests.support.page.queries import Open, settle, state, wait
 from tests.support.page.site import site_of
 
 DRAWN = "window.bubbleline && bubbleline.samples.firstPaint() > 0"
+ALL_CONTROLS = ("#plot", "#transport", "#scrub", "#speed", "#minimap", "#legend", "#embed-open")
 SEEN = "(node => node !== null && node.getClientRects().length > 0)(document.querySelector('{}'))"
 
 
@@ -50,15 +51,15 @@ def framed(page: Page, name: str) -> Frame:
     return frame
 
 
-def test_only_the_embed_may_be_framed_by_another_site(client: FlaskClient):
-    whole, embed = (client.get(path).headers["Content-Security-Policy"] for path in ("/", "/embed"))
+def test_only_the_embed_may_be_framed_by_another_site(reader: FlaskClient):
+    whole, embed = (reader.get(path).headers["Content-Security-Policy"] for path in ("/", "/embed"))
     assert whole.endswith("frame-ancestors 'self'")
     assert whole.rpartition(";")[0] == embed
 
 
-@pytest.mark.parametrize("query", ["?theme=pink&controls=%22%3E%3Cscript%3E", "?controls=all", ""])
-def test_unknown_appearances_are_ignored(client: FlaskClient, query: str):
-    assert 'data-theme="auto" data-controls="full"' in client.get(f"/embed{query}").text
+def test_unknown_appearances_are_ignored(reader: FlaskClient):
+    for query in ("?theme=pink&controls=%22%3E%3Cscript%3E", "?controls=all", ""):
+        assert 'data-theme="auto" data-controls="full"' in reader.get(f"/embed{query}").text, query
 
 
 def test_in_a_narrow_frame_of_another_site_the_embed_is_drawn_and_played_by_keys(bare_page: Page, elsewhere: str):
@@ -80,6 +81,7 @@ def test_in_a_narrow_frame_of_another_site_the_embed_is_drawn_and_played_by_keys
 
 def test_the_full_view_opens_in_the_current_state_of_the_embed(open_page: Open, server: Server):
     page = open_page("embed?family=zb-h1&p=4&m=8&b.family=1f1b&controls=minimal&theme=dark")
+    assert [name for name in ALL_CONTROLS if seen(page, name)] == ["#plot", "#transport", "#scrub", "#embed-open"]
     page.focus("#plot")
     for key in ("w", ".", ".", "ArrowRight"):
         page.keyboard.press(key)
@@ -97,22 +99,14 @@ def test_the_full_view_opens_in_the_current_state_of_the_embed(open_page: Open, 
     assert there["window"] == pytest.approx(here["window"], rel=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("controls", "there", "gone"),
-    [
-        ("full", ["#plot", "#transport", "#minimap", "#legend", "#embed-open"], []),
-        ("minimal", ["#plot", "#transport", "#scrub", "#embed-open"], ["#minimap", "#legend", "#speed"]),
-        ("none", ["#plot", "#embed-open"], ["#transport", "#minimap", "#legend"]),
-    ],
-)
-def test_the_embed_has_the_requested_controls(open_page: Open, controls: str, there: list[str], gone: list[str]):
-    page = open_page(f"embed?family=gpipe&controls={controls}", width=720, height=420)
-    assert [name for name in there if not seen(page, name)] == []
-    assert [name for name in gone if seen(page, name)] == []
+def test_an_embed_without_controls_is_the_timeline_alone(open_page: Open):
+    page = open_page("embed?family=gpipe&controls=none", width=720, height=420)
+    assert [name for name in ALL_CONTROLS if seen(page, name)] == ["#plot", "#embed-open"]
 
 
-def test_the_embed_plays_on_a_click_and_does_not_change_the_address(open_page: Open):
-    page = open_page("embed?family=gpipe&p=4&m=8", width=480, height=300)
+def test_the_embed_has_all_controls_plays_on_a_click_and_does_not_change_the_address(open_page: Open):
+    page = open_page("embed?family=gpipe&p=4&m=8&controls=full", width=720, height=420)
+    assert [name for name in ALL_CONTROLS if not seen(page, name)] == []
     address = page.url
     page.get_by_role("button", name="Play").click()
     wait(page, "bubbleline.state().playing && bubbleline.state().at > 0")

@@ -13,6 +13,7 @@ from backend.lessons.values import Budget
 from backend.lessons.views import view_of
 from tests.support.page.queries import Open, frames, hold, release, reload, settle, wait
 
+MOVING = "document.querySelector('#transport [aria-label=Pause]') !== null"
 FAMILIES = "[bubbleline.state().spec, ...bubbleline.state().others].map((spec) => spec.family).join()"
 
 
@@ -28,6 +29,7 @@ def test_the_first_screen_is_one_story_whose_figures_follow_its_slider_and_its_p
     for hidden in ("#controls", "#figures", "#drawer", "#transport", ".lane-head", "#run"):
         expect(page.locator(hidden).first).to_be_hidden()
     expect(page.locator("#story-m")).to_be_focused()
+    assert not page.evaluate(MOVING), "reduced motion is preferred"
     page.keyboard.press("End")
     expect(title).to_contain_text("idle 4.5 % of the step")
     expect(page.locator("#story-catch")).to_contain_text("of all 64 in memory")
@@ -68,14 +70,11 @@ def test_the_whole_instrument_opens_from_the_story_and_back_returns_to_it(open_p
     expect(page.locator("#panel-keys")).to_be_visible()
 
 
-def test_a_first_visit_plays_unless_the_link_asks_for_something_or_motion_is_reduced(open_page: Open) -> None:
-    moving = "document.querySelector('#transport [aria-label=Pause]') !== null"
+def test_a_first_visit_plays_unless_the_link_asks_for_something(open_page: Open) -> None:
     page = open_page("?tab=compare", anew=True, reduced_motion="no-preference")
-    assert not page.evaluate(moving)
-    page = open_page("", first_visit=True, anew=True)
-    assert not page.evaluate(moving)
+    assert not page.evaluate(MOVING)
     page = first_visit(open_page, reduced_motion="no-preference")  # last: what moves takes time until the end
-    wait(page, moving)
+    wait(page, MOVING)
 
 
 SHIFTS = """() => {

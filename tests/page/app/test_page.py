@@ -113,7 +113,9 @@ def test_options_that_do_not_apply_are_hidden(open_page: Open) -> None:
         expect(page.locator(field)).to_be_visible()
 
 
-def test_the_picker_names_every_family_with_year_and_line_and_picks_by_key(open_page: Open) -> None:
+def test_the_picker_names_every_family_with_year_and_line_picks_by_key_and_back_returns(
+    open_page: Open,
+) -> None:
     page = open_page()
     page.click("#family")
     options = page.locator("[role=option]:not([data-family=imported])")
@@ -121,31 +123,12 @@ def test_the_picker_names_every_family_with_year_and_line_and_picks_by_key(open_
     assert all(re.search(r"(19|20)\d\d\s+.{20,}", text) for text in options.all_inner_texts())
     page.keyboard.press("z")
     page.keyboard.press("Enter")
-    wait(page, "bubbleline.state().plans[0].shown.family === 'zb-h1'")
+    shown(page, family="zb-h1")
     wait_url(page, "family=zb-h1")
-
-
-def test_a_link_reloads_to_the_same_view(open_page: Open) -> None:
-    link = "?family=zb-h1&p=6&m=12&F=1.5&comm=0.25&b.family=1f1b&t0=5&t1=20&at=11&sel=2I3&theme=dark&tab=compare"
-    first = open_page(link)
-    wait(first, "bubbleline.state().plans.length === 2 && bubbleline.state().plans.every(p => !p.stale)")
-    seen = {key: state(first)[key] for key in ("spec", "others", "view", "window", "at")}
-    settle(first)
-    again = open_page(first.url[first.url.index("?") :])
-    assert {key: state(again)[key] for key in ("spec", "others", "view", "window", "at")} == seen
-    assert seen["window"] == {"t0": 5, "t1": 20}
-    assert len(link) < 300
-
-
-def test_back_returns_to_the_family_before(open_page: Open) -> None:
-    page = open_page()
-    page.click("#family")
-    page.click("#family-gpipe")
-    wait(page, "bubbleline.state().plans[0].shown.family === 'gpipe'")
     page.go_back()
-    wait(page, "bubbleline.state().plans[0].shown.family === '1f1b'")
+    shown(page, family="1f1b")
     page.go_forward()
-    wait(page, "bubbleline.state().plans[0].shown.family === 'gpipe'")
+    shown(page, family="zb-h1")
 
 
 COUNT_STEPS = """(() => {

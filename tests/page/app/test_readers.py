@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.support.page.queries import Open, state, wait
+
+pytestmark = pytest.mark.one_document
 
 FOUR = "&b.family=1f1b&c.family=zb-h1&d.family=dualpipe"
 PHONE: dict[str, Any] = {"width": 360, "height": 740, "has_touch": True, "is_mobile": True}
@@ -68,7 +71,7 @@ def test_four_schedules_of_many_ranks_are_on_the_screen_at_once(open_page: Open)
 def test_figures_of_four_schedules_do_not_touch_also_in_milliseconds(open_page: Open) -> None:
     model = "&m.model=llama3-70b&m.machine=H100"
     for query in (f"?family=gpipe&p=64&m=128{FOUR}", f"?family=interleaved&p=16&m=128&v=4{model}{FOUR}"):
-        page = open_page(query, width=1440, height=900)
+        page = open_page(query, width=1440, height=900, anew=True)
         wait(page, "![...document.querySelectorAll('#figures td')].some((cell) => cell.textContent === '–')")
         found = page.evaluate(
             """[...document.querySelectorAll('#figures .fig-table td')].map((cell) => {
@@ -83,7 +86,7 @@ def test_figures_of_four_schedules_do_not_touch_also_in_milliseconds(open_page: 
 
 
 def test_errors_of_a_link_are_shown_until_the_schedule_changes(open_page: Open) -> None:
-    page = open_page("?p=8&m=16&area=9&sel=zz")
+    page = open_page("?p=8&m=16&area=9&sel=zz", anew=True)
     problem = page.locator("#link-problem")
     expect(problem).to_contain_text("area")
     expect(problem).to_contain_text("sel")
@@ -93,7 +96,7 @@ def test_errors_of_a_link_are_shown_until_the_schedule_changes(open_page: Open) 
 
 
 def test_on_a_phone_with_folded_controls_a_note_says_that_a_link_was_not_fully_read(open_page: Open) -> None:
-    page = open_page("?p=8&m=16&area=9", **PHONE)
+    page = open_page("?p=8&m=16&area=9", anew=True, **PHONE)
     expect(page.locator("#banner")).to_contain_text("Part of this link could not be read")
 
 

@@ -171,8 +171,8 @@ def test_an_order_searched_for_its_costs_is_kept_with_a_note(bare_page: Page, se
     assert page.evaluate("document.documentElement.dataset.theme") != "dark"
 
 
-def test_nothing_in_a_query_becomes_code_in_the_file(client: FlaskClient):
-    text = client.get("/api/standalone?p=3&x=</script><script>alert(1)</script>&theme=%22%3E").text
+def test_nothing_in_a_query_becomes_code_in_the_file(reader: FlaskClient):
+    text = reader.get("/api/standalone?p=3&x=</script><script>alert(1)</script>&theme=%22%3E").text
     assert "<script>alert" not in text
     assert text.count("<script") == 2
     assert "default-src 'none'" in text
