@@ -50,3 +50,13 @@ function keysNeededBy(node: Element | null) {
   if (node.closest(".picker")) return "all";
   return node.closest("input, select, button, a, summary, [role=tab], [tabindex]") ? "some" : "none";
 }
+
+export const isTooWide = (node: HTMLElement) => node.scrollWidth > node.clientWidth;
+
+/** Let what is too wide for its place be focused, and so scrolled with the arrow keys. */
+export function scrollByKeys(node: HTMLElement, label: string) {
+  const given = { tabindex: "0", role: "group", "aria-label": label };
+  for (const [name, value] of Object.entries(given))
+    if (isTooWide(node)) node.setAttribute(name, value);
+    else node.removeAttribute(name);
+}

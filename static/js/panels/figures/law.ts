@@ -1,6 +1,7 @@
 // The laws of a family as mathematics: with names, with the numbers put in, the value, and whether the simulation
 // agrees. The textbook's formula of the bubble comes first, the general law of the idle time after it.
 import { h, replace } from "../../ui/dom.ts";
+import { scrollByKeys } from "../../ui/keyboard.ts";
 import { evaluateLaw, speaks, vars } from "../../core/families/formula.ts";
 import { mathmlTerms } from "../../core/explain/mathml.ts";
 import { language, t, tr } from "../../core/i18n/language.ts";
@@ -193,6 +194,7 @@ function fitFormulas(home: HTMLElement, numbers: boolean) {
   math.forEach((each, at) => {
     if (widths[at] > room && room > 0) each.style.fontSize = `${Math.max(11, (15 * room) / widths[at])}px`;
   });
+  for (const each of home.querySelectorAll<HTMLElement>(".maths")) scrollByKeys(each, t("Formula"));
 }
 
 function title(law: Law) {

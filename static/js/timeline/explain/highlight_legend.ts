@@ -2,6 +2,7 @@
 // where its line has room, so that a switch never moves the timeline, and in the list above the telling line
 // always.
 import { byId, context, h, replace } from "../../ui/dom.ts";
+import { isTooWide, scrollByKeys } from "../../ui/keyboard.ts";
 import { colour, residualPaints } from "../../ui/palette.ts";
 import { drawnScale } from "../../data/matched_plan.ts";
 import { t } from "../../core/i18n/language.ts";
@@ -93,17 +94,7 @@ export function fitHighlightKey(view: ViewState | null = shownFor) {
   if (view) replace(inLegend, ...entries(view).map(item)); // again each time: the colours may be others
   if (view && inLegend.childNodes.length && legend.childNodes.length) {
     legend.append(inLegend);
-    if (scrolls(legend)) inLegend.remove();
+    if (isTooWide(legend)) inLegend.remove();
   }
-  reachByKey(legend);
-}
-
-const scrolls = (legend: HTMLElement) => legend.scrollWidth > legend.clientWidth;
-
-/** What is too long for the legend's line can be scrolled with the arrow keys. */
-function reachByKey(legend: HTMLElement) {
-  const given = { tabindex: "0", role: "group", "aria-label": t("Legend") };
-  for (const [name, value] of Object.entries(given))
-    if (scrolls(legend)) legend.setAttribute(name, value);
-    else legend.removeAttribute(name);
+  scrollByKeys(legend, t("Legend"));
 }

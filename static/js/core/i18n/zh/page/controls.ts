@@ -92,7 +92,7 @@ export const CONTROLS = {
   "Fits, with {size} to spare.": "放得下，还余 {size}。",
   "Does not fit: {size} too much.": "放不下：多出 {size}。",
   "One number for all stages: their mean": "所有阶段用一个数：它们的均值",
-  "{symbol}: one number for all stages, their mean": "{symbol}：所有阶段用一个数，即均值",
+  "{symbol}: one number for all stages, their mean": "{symbol}：取均值，所有阶段用一个数",
   mean: "取均值",
   "per stage": "逐阶段",
   "{symbol} must be a number, or a list with one for each stage": "{symbol} 须为一个数，或每个阶段一个数的列表",
