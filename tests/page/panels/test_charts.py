@@ -14,6 +14,7 @@ from playwright.sync_api import Page, expect
 from backend.schedule.analysis import pareto
 from backend.schedule.spec import Spec
 from tests.support import until
+from tests.support.page.gestures import phone
 from tests.support.page.queries import GO, Open, frames, held_timers, settle, state, wait, wait_url
 
 pytestmark = pytest.mark.one_document
@@ -66,23 +67,21 @@ def click(page: Page, label: str) -> None:
     page.mouse.up()
 
 
-def test_plotly_is_not_requested_before_the_tab_opens(open_page: Open) -> None:
-    page = open_page("?p=4&m=8")
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.fill("#field-p", "5")
+def test_plotly_is_requested_once_the_tab_opens_and_draws_the_servers_points_beside_how_to_read_them(
+    open_page: Open,
+) -> None:
+    page = open_page("?family=zb-h1&p=5&m=8", anew=True)
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.fill("#field-p", "4")
     page.keyboard.press("Enter")
     settle(page)
-    assert [url for url in asked if "plotly" in url or "charts" in url] == []
+    assert [url for url in requests if "plotly" in url or "charts" in url] == []
     assert page.evaluate("typeof Plotly") == "undefined"
     page.click("#tab-charts")
     wait(page, FOUND)
-    assert len([url for url in asked if "plotly" in url]) == 1
+    assert len([url for url in requests if "plotly" in url]) == 1
     wait_url(page, "tab=charts")
-
-
-def test_a_link_draws_the_servers_points_and_explains_how_to_read_them(open_page: Open) -> None:
-    page = opened(open_page, "?family=zb-h1&p=4&m=8", anew=True)
     asked = Spec("zb-h1", 4, 8)
     points = pareto.points(asked) + pareto.frontier(asked, None, pareto.constructed)
     assert sorted(labels(page)) == sorted(point.label for point in points)
@@ -95,7 +94,9 @@ def test_a_link_draws_the_servers_points_and_explains_how_to_read_them(open_page
     expect(row.locator(".under")).to_have_text("A")
 
 
-def test_a_click_on_a_point_puts_it_on_the_timeline_and_shift_adds_it_below(open_page: Open) -> None:
+def test_a_click_puts_a_point_on_the_timeline_shift_adds_it_below_and_the_bubble_is_an_axis_in_the_link(
+    open_page: Open,
+) -> None:
     page = opened(open_page, "?p=4&m=8")
     click(page, "V-Half")
     wait(page, "bubbleline.state().plans[0].shown?.family === 'v-half'")
@@ -111,9 +112,18 @@ def test_a_click_on_a_point_puts_it_on_the_timeline_and_shift_adds_it_below(open
     page.go_back()
     wait(page, "bubbleline.state().plans.length === 1")
     wait(page, f"!{TRACES}.some((trace) => trace.name === 'B')")
+    page.click("[data-choice=bubble]")
+    wait(page, f"{READY} && document.querySelector('.charts-reads').textContent.includes('less idle')")
+    wait_url(page, "chart=pareto:bubble")
+    expect(page.locator("[data-choice=bubble]")).to_be_focused()
+    page.go_back()
+    wait(page, f"{READY} && document.querySelector('.charts-reads').textContent.includes('faster')")
+    page.go_forward()
+    wait(page, f"{READY} && document.querySelector('.charts-reads').textContent.includes('less idle')")
+    expect(page.locator("[data-choice=bubble]")).to_have_attribute("aria-pressed", "true")
 
 
-def test_the_keys_step_through_the_points_and_enter_puts_one(open_page: Open) -> None:
+def test_keys_step_through_the_points_and_put_one_and_so_does_the_table_which_keeps_the_focus(open_page: Open) -> None:
     page = opened(open_page, "?p=4&m=8")
     sentence = page.locator(".charts-reads")
 
@@ -138,16 +148,12 @@ def test_the_keys_step_through_the_points_and_enter_puts_one(open_page: Open) ->
     page.keyboard.press("Escape")
     expect(sentence).to_contain_text("Further left holds less")
     assert state(page)["spec"]["family"] == "1f1b"
-
-
-def test_the_table_also_puts_points_on_the_timeline_and_keeps_the_focus(open_page: Open) -> None:
-    page = opened(open_page, "?p=4&m=8")
-    page.get_by_role("button", name="ZB-H2 as schedule B").focus()
+    page.get_by_role("button", name="ZB-H2 as schedule C").focus()
     page.keyboard.press("Enter")
-    wait(page, "bubbleline.state().plans[1]?.shown?.family === 'zb-h2'")
-    expect(page.get_by_role("button", name="ZB-H2 as schedule B")).to_be_focused()
+    wait(page, "bubbleline.state().plans[2]?.shown?.family === 'zb-h2'")
+    expect(page.get_by_role("button", name="ZB-H2 as schedule C")).to_be_focused()
     page.keyboard.press("Enter")
-    wait(page, "bubbleline.state().plans.length === 1")
+    wait(page, "bubbleline.state().plans.length === 2")
     page.locator(".charts-table .put", has_text="GPipe").click()
     wait(page, "bubbleline.state().plans[0].shown?.family === 'gpipe'")
 
@@ -176,27 +182,12 @@ def test_the_chart_follows_the_sliders_once_they_stop_and_one_that_returns_leave
     assert all("m=11" in url for url in drawn), "only for the last step"
 
 
-def test_the_bubble_can_be_on_the_vertical_axis_and_the_link_keeps_this(open_page: Open) -> None:
-    page = opened(open_page, "?p=4&m=8")
-    page.click("[data-choice=bubble]")
-    wait(page, f"{READY} && document.querySelector('.charts-reads').textContent.includes('less idle')")
-    wait_url(page, "chart=pareto:bubble")
-    expect(page.locator("[data-choice=bubble]")).to_be_focused()
-    page.go_back()
-    wait(page, f"{READY} && document.querySelector('.charts-reads').textContent.includes('faster')")
-    page.go_forward()
-    wait(page, f"{READY} && document.querySelector('.charts-reads').textContent.includes('less idle')")
-    expect(page.locator("[data-choice=bubble]")).to_have_attribute("aria-pressed", "true")
-
-
-def test_the_memory_limit_is_a_line(open_page: Open) -> None:
-    page = opened(open_page, "?family=zb-auto&p=4&m=8&memory=3")
-    expect(page.locator(".annotation-text", has_text="limit 3")).to_be_visible()
+def test_the_memory_limit_is_a_line_each_form_of_file_is_saved_and_on_a_phone_a_tap_puts_a_point(
+    open_page: Open, tmp_path: Path
+) -> None:
+    page = opened(open_page, "?family=zb-auto&p=4&m=8&memory=4")
+    expect(page.locator(".annotation-text", has_text="limit 4")).to_be_visible()
     expect(page.locator(".charts-table tr.is-shown .put")).to_have_text("ZB-auto")
-
-
-def test_a_chart_is_saved_as_a_file_of_each_form(open_page: Open, tmp_path: Path) -> None:
-    page = opened(open_page, "?p=4&m=8")
     bodies = {}
     for form in ("svg", "png", "csv"):
         with page.expect_download() as waiting:
@@ -211,6 +202,14 @@ def test_a_chart_is_saved_as_a_file_of_each_form(open_page: Open, tmp_path: Path
     assert b"p 4, m 8, f 1, i 1, w 1, c 0" in bodies["svg"]
     rows = list(csv.DictReader(io.StringIO(bodies["csv"].decode())))
     assert [row["memory"] for row in rows if row["schedule"] == "V-Half"] == ["3"]
+    with phone(page) as fingers:
+        settle(page)  # drawn anew in this size
+        wait(page, FOUND)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        page.evaluate("document.querySelector('.charts-home').scrollIntoView({block: 'center'})")
+        fingers.down(spot(page, "GPipe"))
+        fingers.up()
+        wait(page, "bubbleline.state().plans[0].shown?.family === 'gpipe'")
 
 
 def test_a_setting_too_large_to_search_offers_the_largest_possible(open_page: Open) -> None:
@@ -260,20 +259,21 @@ def test_what_keeps_a_figure_from_being_drawn_is_shown_in_its_place_and_mended_w
     wait(page, FOUND)
 
 
-def test_on_a_phone_nothing_is_wider_than_the_screen_and_a_tap_puts_a_point(open_page: Open) -> None:
-    page = opened(open_page, "?p=4&m=8", width=360, height=740, has_touch=True)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    page.locator(".charts-home").scroll_into_view_if_needed()
-    page.evaluate("document.querySelector('.charts-home').scrollIntoView({block: 'center'})")
-    page.touchscreen.tap(*spot(page, "GPipe"))
-    wait(page, "bubbleline.state().plans[0].shown?.family === 'gpipe'")
-
-
-def test_searching_longer_covers_every_memory_limit_and_the_points_state_their_effort(open_page: Open) -> None:
-    page = open_page("?family=1f1b&p=2&m=2&F=3&I=2&W=1&tab=charts")
+def test_searching_longer_covers_every_limit_the_points_state_their_effort_and_each_plot_of_the_paper_is_one_click(
+    open_page: Open,
+) -> None:
+    page = open_page("?family=1f1b&p=2&m=1&tab=charts")  # the best order at each limit is found at once
     page.locator("#charts-seek").click()
     expect(page.locator(".charts-seeking")).to_have_text("Searched at every memory limit.")
     found = page.locator(".charts-table button", has_text="within")
     assert found.count() > 2
     found.first.click()
     wait(page, "location.search.includes('effort=')")
+    small = re.compile(r"\bp=16&m=32\b")  # whose answer takes less time
+    page.route(small, lambda route: route.continue_(url=small.sub("p=2&m=4", route.request.url)))
+    page.click('[data-plot="cm-9.6b"]')
+    expect(page.locator(".charts-variant")).to_have_value("mfu-activations")
+    expect(page.locator(".charts-table")).to_contain_text("V-Half")
+    expect(page.locator(".charts-table thead")).to_contain_text("MFU")
+    of_plot = ("m.model=cm-9.6b", "p=16", "m=32", "m.machine=a100", "chart=pareto:mfu-activations")
+    wait_url(page, *of_plot)

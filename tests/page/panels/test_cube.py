@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from backend.charts.theme_tokens import tokens
-from tests.support.page.queries import Open, settle, wait
+from tests.support.page.queries import GO, Open, settle, wait
 
 pytestmark = pytest.mark.one_document
 
@@ -105,28 +105,25 @@ def test_a_cube_with_too_many_ops_to_distinguish_is_cut_or_offers_a_smaller_one(
     expect(page.locator(".charts-reads")).to_contain_text("150 of 300 micro-batches are drawn")
     assert page.evaluate(ROWS) == 400
     expect(page.locator(".charts-more")).to_contain_text("The first 400 of 2400 rows")
-    page.goto(page.url.split("?")[0] + "?p=1024&m=4&family=zb-h1&tab=charts&chart=cube")
+    page.evaluate(GO, "?p=1024&m=4&family=zb-h1&tab=charts&chart=cube")
     expect(page.locator(".charts-cover")).to_contain_text("more ops here than the 2400 that a cube can show")
     page.locator(".charts-cover").get_by_role("button").click()
     wait(page, "bubbleline.state().plans[0].shown?.p === 800")
     wait(page, DRAWN)
 
 
-def test_the_cube_speaks_of_dots_only_where_there_are_messages(open_page: Open) -> None:
+def test_the_cube_shows_whichever_schedule_is_chosen_and_speaks_of_dots_only_where_there_are_messages(
+    open_page: Open,
+) -> None:
     reads = "A dot is a message from stage to stage."
-    page = open_page("?p=3&m=4&tab=charts&chart=cube")
-    wait(page, DRAWN)
-    expect(page.locator(".charts-reads")).to_contain_text(reads)
-    page = open_page("?p=1&m=4&tab=charts&chart=cube")
-    wait(page, f"{ROWS} === 8")
-    expect(page.locator(".charts-reads")).to_contain_text("Every box is an op")
-    expect(page.locator(".charts-reads")).not_to_contain_text(reads)
-
-
-def test_the_cube_shows_whichever_schedule_is_chosen(open_page: Open) -> None:
     page = open_page("?p=3&m=4&b.family=zb-h1&tab=charts&chart=cube")
     wait(page, DRAWN)
+    expect(page.locator(".charts-reads")).to_contain_text(reads)
     assert page.evaluate(ROWS) == 24
     page.click("[data-choice=b]")
     wait(page, f"{ROWS} === 36")
     wait(page, "location.search.includes('chart=cube:b')")
+    page.evaluate(GO, "?p=1&m=4&tab=charts&chart=cube")
+    wait(page, f"{ROWS} === 8")
+    expect(page.locator(".charts-reads")).to_contain_text("Every box is an op")
+    expect(page.locator(".charts-reads")).not_to_contain_text(reads)

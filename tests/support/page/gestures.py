@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from playwright.sync_api import Page
@@ -55,6 +57,16 @@ class Fingers:
 
     def up(self) -> None:
         self._send("touchEnd")
+
+
+@contextmanager
+def phone(page: Page) -> Iterator[Fingers]:
+    """Make an open page as small as a phone, with a coarse pointer, until the end of the block; return its fingers."""
+    fingers = Fingers(page)
+    fingers.session.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    page.set_viewport_size({"width": 360, "height": 740})
+    yield fingers
+    fingers.session.detach()
 
 
 PHONE: dict[str, Any] = {"width": 360, "height": 740, "has_touch": True, "is_mobile": True}
