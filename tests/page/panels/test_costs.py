@@ -10,23 +10,26 @@ from playwright.sync_api import Page, expect
 
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.spec import Spec
-from tests.support.page.queries import Open, figure, hold, middle, release, settle, state, wait, wait_until, wait_url
+from tests.support.page.gestures import phone
+from tests.support.page.queries import (
+    GO,
+    Open,
+    figure,
+    hold,
+    middle,
+    release,
+    settle,
+    state,
+    wait,
+    wait_until,
+    wait_url,
+)
 
 pytestmark = pytest.mark.one_document
 
 MODEL = "m.model=llama3-70b&m.tp=8"
 BARE = f"{MODEL}&m.heads=0"
 COSTS = "bubbleline.state().spec.costs"
-
-
-def apply(page: Page, model: str = "llama3-70b", tp: str = "8") -> None:
-    """Choose a model as a reader does, and wait until the costs are its own."""
-    page.click("#pricing > summary")
-    page.select_option("#preset-model", model)
-    page.select_option("#preset-tp", tp)
-    page.uncheck("#preset-heads")
-    page.click("#preset-apply")
-    wait(page, f"{COSTS}.F !== 1")
 
 
 def from_server(page: Page, path: str) -> dict:
@@ -39,10 +42,22 @@ def enter(page: Page, field: str, text: str) -> None:
     page.keyboard.press("Enter")
 
 
-def test_applying_a_model_sets_the_costs_in_milliseconds_with_a_note(open_page: Open) -> None:
-    page = open_page()
+def test_a_model_sets_the_costs_once_it_is_applied_back_takes_it_away_and_a_link_brings_it_with_its_choices(
+    open_page: Open,
+) -> None:
+    page = open_page("?tab=costs", anew=True)
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
     expect(page.locator("#preset-model")).to_be_hidden()
-    apply(page)
+    page.get_by_role("button", name="Choose a model and a machine").click()
+    expect(page.locator("#preset-model")).to_have_value(re.compile(r"\w+"))
+    page.select_option("#preset-model", "llama3-70b")
+    page.select_option("#preset-tp", "8")
+    page.uncheck("#preset-heads")
+    assert state(page)["spec"]["costs"]["F"] == 1
+    assert not [url for url in requests if "/api/costs" in url], "before it is applied a choice changes nothing"
+    page.click("#preset-apply")
+    wait(page, f"{COSTS}.F !== 1")
     asked = from_server(page, "/api/costs?model=llama3-70b&tp=8&p=4&v=1&heads=0")
     costs = state(page)["spec"]["costs"]
     for name in ("F", "I", "W", "comm"):
@@ -51,22 +66,12 @@ def test_applying_a_model_sets_the_costs_in_milliseconds_with_a_note(open_page: 
     expect(page.locator("#pricing > summary")).to_contain_text("Llama 3 70B on H100, ms")
     expect(figure(page, "Step time")).to_have_text(re.compile(r"^[\d.]{3,8} (ms|s)$"))
     expect(figure(page, "Throughput")).to_have_text(re.compile(r"/ s$"))
-
-
-def test_before_apply_a_choice_changes_nothing_and_requests_no_costs(open_page: Open) -> None:
-    page = open_page()
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.click("#pricing > summary")
-    expect(page.locator("#preset-model")).to_have_value(re.compile(r"\w+"))
-    page.select_option("#preset-model", "qwen2-72b")
-    assert state(page)["spec"]["costs"]["F"] == 1
-    assert not [url for url in asked if "/api/costs" in url]
-
-
-def test_a_link_with_a_model_reloads_to_the_same_costs_choices_and_unit(open_page: Open) -> None:
-    page = open_page()
-    apply(page)
+    settle(page)
+    page.go_back()
+    wait(page, f"{COSTS}.F === 1")
+    expect(page.locator("#preset-apply")).to_be_visible()
+    page.go_forward()
+    wait(page, f"{COSTS}.F > 1")
     page.select_option("#preset-sequence", "4096")
     page.check("#preset-heads")
     wait(page, f"Array.isArray({COSTS}.F)")
@@ -100,8 +105,9 @@ def test_a_link_that_names_only_a_model_gets_its_costs(open_page: Open) -> None:
 
 
 def test_a_cost_changed_by_hand_detaches_the_model_quietly(open_page: Open) -> None:
-    page = open_page()
-    apply(page)
+    page = open_page(f"?{BARE}")
+    page.click("#pricing > summary")
+    expect(page.locator("#preset-apply")).to_be_hidden()
     before = state(page)["spec"]["costs"]
     enter(page, "F", "50")
     wait(page, f"{COSTS}.F === 50")
@@ -113,9 +119,12 @@ def test_a_cost_changed_by_hand_detaches_the_model_quietly(open_page: Open) -> N
     expect(figure(page, "Step time")).not_to_contain_text("ms")
 
 
-def test_another_p_or_v_computes_the_costs_anew_and_never_shows_an_error(open_page: Open) -> None:
-    page = open_page(f"?{MODEL}&m.heads=1&family=interleaved&p=4&m=16")
-    wait(page, f"{COSTS}.F.length === 8")
+def test_another_p_or_v_computes_the_costs_anew_without_an_error_and_each_schedule_has_those_of_its_own_stages(
+    open_page: Open,
+) -> None:
+    page = open_page(f"?{MODEL}&m.heads=1&family=interleaved&p=4&m=16&b.family=1f1b")
+    wait(page, f"{COSTS}.F.length === 8 && bubbleline.state().others[0].costs.F.length === 4")
+    wait(page, "bubbleline.state().plans.every(plan => plan.figures && !plan.stale)")
     errors = "document.querySelectorAll('.problem:not([hidden])').length"
     for field, value, stages in (("p", "8", 16), ("v", "4", 32), ("p", "2", 8)):
         enter(page, field, value)
@@ -138,25 +147,10 @@ def test_costs_that_arrive_do_not_overwrite_a_size_that_is_being_typed(open_page
     wait(page, "bubbleline.state().spec.m === 24")
 
 
-def test_a_second_schedule_gets_the_costs_of_its_own_stages(open_page: Open) -> None:
-    page = open_page(f"?{MODEL}&m.heads=1&p=4&m=8&b.family=interleaved")
-    wait(page, f"{COSTS}.F.length === 4 && bubbleline.state().others[0].costs.F.length === 8")
-    wait(page, "bubbleline.state().plans.every(plan => plan.figures && !plan.stale)")
-
-
-def test_back_takes_the_model_away_again(open_page: Open) -> None:
-    page = open_page(anew=True)
-    apply(page)
-    settle(page)
-    page.go_back()
-    wait(page, f"{COSTS}.F === 1")
-    expect(page.locator("#preset-apply")).to_be_visible()
-    page.go_forward()
-    wait(page, f"{COSTS}.F > 1")
-
-
-def test_the_arithmetic_shows_formula_numbers_and_value_of_every_step(open_page: Open) -> None:
-    page = open_page(f"?{BARE}&tab=costs")
+def test_the_costs_tab_has_every_step_of_the_arithmetic_and_each_ranks_memory_as_a_bar_of_parts_also_on_a_phone(
+    open_page: Open,
+) -> None:
+    page = open_page(f"?{BARE}&m=8&tab=costs")
     rows = page.locator("#arithmetic tbody tr")
     expect(rows.first).to_be_visible()
     asked = from_server(page, "/api/costs?model=llama3-70b&tp=8&p=4&v=1&heads=0")
@@ -166,22 +160,27 @@ def test_the_arithmetic_shows_formula_numbers_and_value_of_every_step(open_page:
     expect(message).to_contain_text("16.8 MB")
     assert not re.search(r"\d\.\d{7,}|e\+", page.locator("#panel-costs").inner_text())
     expect(page.locator("#vocabulary-ratio")).to_contain_text("1.23")
-
-
-def test_memory_compares_the_schedules_peak_with_the_machines_capacity(open_page: Open) -> None:
-    gpipe = open_page(f"?{MODEL}&family=gpipe&m=32&tab=costs").locator("#bytes")
-    expect(gpipe).to_contain_text("activations, 32 held")
-    expect(gpipe).to_contain_text("Does not fit")
-    small = open_page("?m.model=zb-1.5b&tab=costs")
-    expect(small.locator("#bytes")).to_contain_text("Fits, with")
-    small.click("#pricing > summary")
-    expect(small.locator("#preset-fits")).to_contain_text("of 80 GB on device 0")
-
-
-def test_the_costs_tab_without_a_model_leads_to_the_choice(open_page: Open) -> None:
-    page = open_page("?tab=costs")
-    page.get_by_role("button", name="Choose a model and a machine").click()
-    expect(page.locator("#preset-model")).to_be_visible()
+    bars = page.locator(".bytes-bar")
+    expect(bars).to_have_count(4)
+    memory = page.locator("#bytes")
+    expect(memory.locator("h3")).to_have_text("Memory of the fullest device, rank 0")
+    bars.nth(3).press("Enter")
+    expect(memory.locator("h3")).to_have_text("Memory of rank 3")
+    gradients = memory.locator("dl > div").nth(1)
+    expect(gradients.locator("details span")).to_be_hidden()
+    gradients.locator("summary").click()
+    expect(gradients.locator("details span")).to_have_text(re.compile(r"^4 B × [\d.]+ G parameters$"))
+    page.evaluate(GO, f"?{MODEL}&family=gpipe&m=32&tab=costs")
+    expect(memory).to_contain_text("activations, 32 held")
+    expect(memory).to_contain_text("Does not fit")
+    page.evaluate(GO, "?m.model=zb-1.5b&tab=costs")
+    expect(memory).to_contain_text("Fits, with")
+    page.click("#pricing > summary")
+    expect(page.locator("#preset-fits")).to_contain_text("of 80 GB on device 0")
+    with phone(page):
+        expect(page.locator("#arithmetic")).to_be_visible()
+        expect(page.locator("#preset-fits")).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
 def test_balance_shows_before_and_after_and_applies_the_balanced_layers(open_page: Open) -> None:
@@ -260,12 +259,3 @@ def test_the_scale_does_not_change_while_a_large_cost_is_dragged(open_page: Open
     page.mouse.move(box["x"] + box["width"] - 8, y, steps=5)
     assert state(page)["spec"]["costs"]["F"] == 32
     page.mouse.up()
-
-
-def test_a_phone_shows_choices_and_arithmetic_without_overflow(open_page: Open) -> None:
-    page = open_page(f"?{MODEL}&m.heads=1&tab=costs", width=360, height=740, has_touch=True)
-    expect(page.locator("#arithmetic")).to_be_visible()
-    page.click("#controls > summary")
-    page.click("#pricing > summary")
-    expect(page.locator("#preset-fits")).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
