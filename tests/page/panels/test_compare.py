@@ -8,7 +8,8 @@ from playwright.sync_api import Page, expect
 from backend.schedule.analysis.compare import compare
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.spec import Spec
-from tests.support.page.queries import Open, settle, state, wait
+from tests.support.page.gestures import phone
+from tests.support.page.queries import Open, frames, settle, state, wait, wait_url
 
 pytestmark = pytest.mark.one_document
 
@@ -34,7 +35,26 @@ def opened(open_page: Open, query: str = TAB, **options: object) -> Page:
     return page
 
 
-def test_the_table_is_the_servers_comparison_of_all_families(open_page: Open) -> None:
+def contrasts(page: Page) -> list[float]:
+    """The contrast of a figure and of a claim with the page."""
+    found: list[float] = page.evaluate(
+        """() => {
+          const light = (color) => color.match(/[\\d.]+/g).slice(0, 3).map((x) => x / 255)
+            .map((x) => (x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4))
+            .reduce((sum, x, at) => sum + x * [0.2126, 0.7152, 0.0722][at], 0);
+          const ground = light(getComputedStyle(document.documentElement).backgroundColor);
+          return ['[data-column=span]', '[data-claim=span]'].map((which) => {
+            const ink = light(getComputedStyle(document.querySelector(`[data-family=zb-h2] ${which}`)).color);
+            return (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
+          });
+        }"""
+    )
+    return found
+
+
+def test_the_table_is_the_servers_comparison_sorted_by_a_column_that_keeps_the_focus_and_fits_a_phone(
+    open_page: Open,
+) -> None:
     page = opened(open_page)
     rows = compare(Spec(p=4, m=8))["rows"]
     assert names(page) == list(FAMILIES)
@@ -43,10 +63,6 @@ def test_the_table_is_the_servers_comparison_of_all_families(open_page: Open) ->
     assert column(page, "messages") == [str(row["messages"]) for row in rows]
     chunked = [row["spec"]["v"] for row in rows if row["spec"]["v"] > 1]
     expect(page.locator(f"{ROWS} .size")).to_have_text([f"v {v}" for v in chunked], use_inner_text=True)
-
-
-def test_a_column_sorts_ascending_then_descending_then_not_and_keeps_the_focus(open_page: Open) -> None:
-    page = opened(open_page)
     head = page.locator("[data-sort=makespan]")
     head.focus()
     page.keyboard.press("Enter")
@@ -58,6 +74,33 @@ def test_a_column_sorts_ascending_then_descending_then_not_and_keeps_the_focus(o
     assert [float(text) for text in column(page, "makespan")] == sorted(spans, reverse=True)
     page.keyboard.press("Enter")
     assert names(page) == list(FAMILIES)
+    with phone(page):
+        settle(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        page.evaluate("document.querySelector('.comparison-scroll').scrollLeft = 400")
+        for name in ("[data-family=zb-h1] .put", "[data-sort=schedule]"):  # the names stay
+            box = page.locator(name).bounding_box()
+            assert box
+            assert 0 <= box["x"] < 40
+
+
+def test_a_claim_is_beside_its_figure_with_the_reason_why_they_differ_and_can_be_read_in_either_theme(
+    open_page: Open,
+) -> None:
+    page = opened(open_page, CLAIMED)
+    assert names(page) == ["gpipe", "1f1b", "zb-h1", "zb-h2"]
+    expect(page.locator(".comparison-why")).to_contain_text("GPipe and 1F1B have the same bubble")
+    claim = page.locator("[data-family=zb-h1] [data-claim=span]")
+    expect(claim).to_have_text("R/3 = 6.0 %")
+    claim.locator("button").focus()
+    expect(page.locator(".comparison-why")).to_contain_text("with m = 256")
+    expect(page.locator("[data-family='1f1b'] [data-claim=span]")).to_have_text("R = 17.9 %")
+    expect(page.locator("[data-family='1f1b'] [data-claim=span] button")).to_have_count(0)
+    expect(page.locator("[data-family=gpipe] [data-claim=span]")).to_have_text("")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        frames(page)
+        assert min(contrasts(page)) > 4.5, scheme
 
 
 def test_a_click_on_a_row_adds_it_below_the_first_and_another_click_removes_it(open_page: Open) -> None:
@@ -85,18 +128,6 @@ def test_adjusted_values_are_shown_and_put_on_the_timeline_as_adjusted(open_page
     wait(page, "bubbleline.state().plans[1]?.shown?.p === 6 && bubbleline.state().plans[1].shown.m === 14")
 
 
-def test_a_claim_is_shown_beside_its_figure_with_the_reason_why_they_differ(open_page: Open) -> None:
-    page = opened(open_page, CLAIMED)
-    expect(page.locator(".comparison-why")).to_contain_text("GPipe and 1F1B have the same bubble")
-    claim = page.locator("[data-family=zb-h1] [data-claim=span]")
-    expect(claim).to_have_text("R/3 = 6.0 %")
-    claim.locator("button").focus()
-    expect(page.locator(".comparison-why")).to_contain_text("with m = 256")
-    expect(page.locator("[data-family='1f1b'] [data-claim=span]")).to_have_text("R = 17.9 %")
-    expect(page.locator("[data-family='1f1b'] [data-claim=span] button")).to_have_count(0)
-    expect(page.locator("[data-family=gpipe] [data-claim=span]")).to_have_text("")
-
-
 def test_families_that_exceed_the_memory_limit_are_marked_with_a_sentence(open_page: Open) -> None:
     page = opened(open_page, "?family=1f1b&p=4&m=8&memory=5&tab=compare")
     expect(page.locator("[data-family=gpipe] .over")).to_have_text("8")
@@ -105,9 +136,13 @@ def test_families_that_exceed_the_memory_limit_are_marked_with_a_sentence(open_p
     expect(page.locator(".comparison-why")).to_have_text("GPipe holds 8, over the limit of 5.")
 
 
-def test_the_reader_chooses_families(open_page: Open) -> None:
+def test_the_reader_chooses_families_which_are_in_the_link_and_where_there_is_none_the_tab_asks_for_one(
+    open_page: Open,
+) -> None:
     page = opened(open_page, f"{TAB}&b.family=1f1b")
     page.click(".comparison-choice summary")
+    page.locator(".choices input[value=gpipe]").uncheck()
+    wait_url(page, "families=-gpipe")
     page.get_by_role("button", name="Those on the screen").click()
     wait(page, f"document.querySelectorAll('{ROWS}').length === 2")
     expect(page.locator(".comparison-choice summary")).to_have_text(f"2 of {len(FAMILIES)} families")
@@ -116,16 +151,14 @@ def test_the_reader_chooses_families(open_page: Open) -> None:
     page.keyboard.press("Escape")
     expect(page.locator(".choices input[value=gpipe]")).to_be_hidden()
     assert names(page) == [name for name in FAMILIES if name in ("gpipe", "1f1b", "zb-h1")]
-
-
-def test_with_no_family_chosen_the_tab_asks_for_one(open_page: Open) -> None:
-    page = opened(open_page)
+    wait_url(page, "families=gpipe,1f1b,zb-h1")
     page.click(".comparison-choice summary")
-    page.get_by_role("button", name="Those on the screen").click()
-    page.locator(".choices input[value=zb-h1]").uncheck()
+    for name in ("gpipe", "1f1b", "zb-h1"):
+        page.locator(f".choices input[value='{name}']").uncheck()
     expect(page.locator(".comparison-scroll")).to_have_text("Choose a family to compare.")
     page.get_by_role("button", name="All", exact=True).click()
     wait(page, f"document.querySelectorAll('{ROWS}').length === {len(FAMILIES)}")
+    wait(page, "!location.search.includes('families')")
 
 
 def test_the_table_follows_the_setting_and_sends_no_request_while_closed(open_page: Open) -> None:
@@ -141,39 +174,6 @@ def test_the_table_follows_the_setting_and_sends_no_request_while_closed(open_pa
     page.fill("#field-comm", "0")
     page.keyboard.press("Enter")
     wait(page, "document.querySelector('[data-family=gpipe] [data-column=makespan]')?.innerText === '33'")
-
-
-def test_on_a_phone_only_the_table_scrolls_and_the_names_stay(open_page: Open) -> None:
-    page = opened(open_page, width=360, height=740, has_touch=True)
-    settle(page)  # the table is drawn again when its figures arrive
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    page.evaluate("document.querySelector('.comparison-scroll').scrollLeft = 400")
-    box = page.locator("[data-family=zb-h1] .put").bounding_box()
-    assert box
-    assert 0 <= box["x"] < 40
-    head = page.locator("[data-sort=schedule]").bounding_box()
-    assert head
-    assert 0 <= head["x"] < 40
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_claims_are_quieter_than_figures_and_still_legible(open_page: Open, scheme: str) -> None:
-    page = opened(open_page, CLAIMED, color_scheme=scheme)
-    ratios = page.evaluate(
-        """() => {
-          const light = (color) => color.match(/[\\d.]+/g).slice(0, 3).map((x) => x / 255)
-            .map((x) => (x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4))
-            .reduce((sum, x, at) => sum + x * [0.2126, 0.7152, 0.0722][at], 0);
-          const ground = light(getComputedStyle(document.documentElement).backgroundColor);
-          return ['[data-column=span]', '[data-claim=span]'].map((which) => {
-            const ink = light(getComputedStyle(document.querySelector(`[data-family=zb-h2] ${which}`)).color);
-            return (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
-          });
-        }"""
-    )
-    figure, claim = ratios
-    assert figure > 4.5
-    assert claim > 4.5
 
 
 def test_a_lost_server_is_reported_with_a_button_and_asked_again_by_itself(open_page: Open) -> None:
