@@ -8,28 +8,48 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.page.queries import Open, figure, middle, reload, settle, state, wait, wait_url
+from tests.support.page.queries import GO, Open, figure, middle, reload, settle, state, wait, wait_url
 
 pytestmark = pytest.mark.one_document
 
 
-def test_recomputation_takes_time_frees_memory_and_stays_in_the_link(open_page: Open) -> None:
+def test_recomputation_takes_time_frees_memory_runs_ahead_of_the_gradient_and_stays_in_the_link(
+    open_page: Open,
+) -> None:
     page = open_page("?family=1f1b&p=4&m=8")
     expect(figure(page, "Step time")).to_have_text("33")
     expect(figure(page, "Peak memory")).to_have_text("4")
     page.select_option("#recompute", "full")
-    wait(page, "document.querySelector('#figures').innerText.includes('44')")
     expect(figure(page, "Step time")).to_have_text("44")
     expect(figure(page, "Peak memory")).to_have_text(re.compile(r"^1\.17"))
     expect(page.locator("#law")).to_contain_text("matches the simulation")
     wait_url(page, "recompute=full")
-    reload(page, "window.bubbleline && bubbleline.state().plans[0]?.figures?.makespan === 44")
-    expect(page.locator("#recompute")).to_have_value("full")
     page.go_back()
     wait(page, "document.querySelector('#recompute').value === 'none'")
+    page.go_forward()
+    page.select_option("#recompute-at", "ahead")
+    expect(figure(page, "Step time")).to_have_text("41")
+    expect(page.locator("#law")).to_contain_text("matches the simulation")
+    wait_url(page, "recompute_at=ahead")
+    page.select_option("#recompute-at", "backward")
+    page.fill("#field-spared", "4")
+    page.press("#field-spared", "Enter")
+    expect(figure(page, "Step time")).to_have_text("33")  # no device holds more than four
+    wait_url(page, "spared=4")
+    reload(page, "window.bubbleline && bubbleline.state().plans[0]?.figures?.makespan === 33")
+    expect(page.locator("#recompute")).to_have_value("full")
+    expect(page.locator("#field-spared")).to_have_value("4")
+    page.select_option("#recompute-at", "bubble")
+    expect(page.locator("#field-spared")).to_be_hidden()
+    wait_url(page, "recompute_at=bubble")
+    page.select_option("#recompute", "none")
+    expect(figure(page, "Step time")).to_have_text("33")
+    wait(page, "!/recompute|spared/.test(location.search)")
 
 
-def test_recomputation_is_chosen_chunk_by_chunk_by_keyboard_and_stays_in_the_link(open_page: Open) -> None:
+def test_recomputation_is_chosen_chunk_by_chunk_stays_in_the_link_and_chunks_keep_their_part_of_the_model(
+    open_page: Open,
+) -> None:
     page = open_page("?family=interleaved&p=4&m=8&v=2")
     page.select_option("#recompute", "per-chunk")
     expect(page.get_by_role("group", name="recomputation of each chunk")).to_be_visible()
@@ -49,13 +69,6 @@ def test_recomputation_is_chosen_chunk_by_chunk_by_keyboard_and_stays_in_the_lin
     expect(page.locator("#recompute")).to_have_value("per-chunk")
     expect(page.locator("#recompute-0")).to_have_value("full")
     expect(page.locator("#recompute-1")).to_have_value("none")
-    page.select_option("#recompute", "none")
-    wait(page, "!location.search.includes('recompute')")
-    expect(page.locator("#recompute-chunks")).to_be_hidden()
-
-
-def test_chunks_keep_their_part_of_the_model_when_their_number_changes(open_page: Open) -> None:
-    page = open_page("?family=interleaved&p=4&m=8&v=2&recompute=full,none")
     page.locator("#field-v").fill("4")
     page.keyboard.press("Enter")
     wait(page, "location.search.includes('recompute=2*full,2*none')")
@@ -64,6 +77,9 @@ def test_chunks_keep_their_part_of_the_model_when_their_number_changes(open_page
     page.locator("[data-family='1f1b']").click()
     wait(page, "/recompute=full(&|$)/.test(location.search)")
     expect(page.locator("#recompute option[value=per-chunk]")).to_be_disabled()
+    page.select_option("#recompute", "none")
+    wait(page, "!location.search.includes('recompute')")
+    expect(page.locator("#recompute-chunks")).to_be_hidden()
 
 
 def test_offload_is_chosen_chunk_by_chunk_and_a_copied_chunk_is_not_recomputed_in_full(open_page: Open) -> None:
@@ -209,7 +225,8 @@ def test_frozen_stages_lose_their_gradients_and_a_layout_of_megatron_gives_layer
     page.keyboard.press("Enter")
     wait_url(page, "layers=2,3,3,0")  # without a model a further token is as a layer
     expect(page.locator("#field-layers-problem")).to_be_hidden()
-    page = open_page("?family=1f1b&p=4&m=8&m.model=deepseek-v3&tab=costs")
+    page.evaluate(GO, "?family=1f1b&p=4&m=8&m.model=deepseek-v3&tab=costs")
+    settle(page)
     page.click("#options > summary")
     page.fill("#field-layers", "Ett|ttt|ttm|L")
     page.keyboard.press("Enter")
@@ -303,25 +320,3 @@ def test_replicas_wait_for_the_slowest_and_a_click_on_one_shows_it(open_page: Op
     wait_url(page, "deal=longest")
     reload(page, "window.bubbleline && bubbleline.state().plans[0]?.figures")
     expect(page.locator("#deal")).to_have_value("longest")
-
-
-def test_recomputation_runs_ahead_of_the_gradient_and_stays_in_the_link(open_page: Open) -> None:
-    page = open_page("?family=1f1b&p=4&m=8&recompute=full")
-    expect(figure(page, "Step time")).to_have_text("44")
-    page.select_option("#recompute-at", "ahead")
-    expect(figure(page, "Step time")).to_have_text("41")
-    expect(page.locator("#law")).to_contain_text("matches the simulation")
-    wait_url(page, "recompute_at=ahead")
-    page.select_option("#recompute-at", "backward")
-    page.fill("#field-spared", "4")
-    page.press("#field-spared", "Enter")
-    expect(figure(page, "Step time")).to_have_text("33")  # no device holds more than four
-    wait_url(page, "spared=4")
-    reload(page, "window.bubbleline && bubbleline.state().plans[0]?.figures?.makespan === 33")
-    expect(page.locator("#field-spared")).to_have_value("4")
-    page.select_option("#recompute-at", "bubble")
-    expect(page.locator("#field-spared")).to_be_hidden()
-    wait_url(page, "recompute_at=bubble")
-    page.select_option("#recompute", "none")
-    expect(figure(page, "Step time")).to_have_text("33")
-    wait(page, "!/recompute|spared/.test(location.search)")
