@@ -8,7 +8,8 @@ from playwright.sync_api import Page, expect
 from backend.schedule.analysis.steady_state import steady_state
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.spec import Spec
-from tests.support.page.queries import Open, held_timers, settle, state, wait
+from tests.support.page.gestures import phone
+from tests.support.page.queries import GO, Open, frames, held_timers, settle, state, wait
 
 pytestmark = pytest.mark.one_document
 
@@ -54,8 +55,8 @@ def test_a_link_opens_the_block_with_the_servers_arithmetic(open_page: Open) -> 
     expect(page.locator(f"{DRAWING} .one path")).to_have_count(12)  # three kinds, two chunks: ops and their marks
 
 
-def test_it_follows_devices_and_family_and_names_the_most_loaded(open_page: Open) -> None:
-    page = opened(open_page, "?family=1f1b&p=4")
+def test_it_follows_sizes_and_family_names_the_most_loaded_and_reports_too_few_micro_batches(open_page: Open) -> None:
+    page = opened(open_page, "?family=1f1b&p=4&m=16")
     assert [row[1] for row in rows(page)] == ["12 / 3 = 4", "9 / 3 = 3", "6 / 3 = 2", "3 / 3 = 1"]
     expect(page.locator(".is-most th")).to_have_text("rank 0")
     page.fill("#field-p", "6")
@@ -69,21 +70,36 @@ def test_it_follows_devices_and_family_and_names_the_most_loaded(open_page: Open
     expect(page.locator(".is-most"), "all ranks hold as much").to_have_count(0)
     page.go_back()
     wait(page, "document.querySelector('.block-section')?.dataset.family === '1f1b'")
+    expect(page.locator(".is-remark")).to_have_count(0)
+    page.fill("#field-m", "4")
+    page.keyboard.press("Enter")
+    expect(page.locator(".is-remark")).to_contain_text(
+        "With m = 4 the last micro-batch begins before the first is done"
+    )
+    expect(page.locator(DRAWING)).to_have_count(1)
 
 
-def test_two_schedules_are_drawn_on_one_scale_and_one_block_once(open_page: Open) -> None:
+def test_two_schedules_are_drawn_on_one_scale_and_one_block_once_with_every_slot_in_a_table(open_page: Open) -> None:
     page = opened(open_page, "?family=v-min&p=4&b.family=1f1b")
     expect(page.locator(".block-section .plan-mark")).to_have_text(["A", "B"])
     widths = page.evaluate(
         "[...document.querySelectorAll('.block-drawing .bracket')].map((node) => node.getBBox().width)"
     )
     assert widths[0] == pytest.approx(widths[1]), "six slots of half a device's work are three of a whole one's"
-    page.goto(page.url.replace("b.family=1f1b", "b.m=12"))
+    page.evaluate(GO, "?family=1f1b&p=3&m=8&b.family=1f1b&b.m=12&tab=block")
     wait(page, "document.querySelector('.block-section .plan-mark')?.textContent === 'A, B'")
     expect(page.locator(DRAWING)).to_have_count(1)
+    page.get_by_text("Every slot as a table").click()
+    wait(page, "document.querySelector('.block-slots') !== null")
+    cells = page.evaluate(
+        "[...document.querySelectorAll('.block-slots tr')].map((row) => [...row.cells].map((cell) => cell.textContent))"
+    )
+    assert cells == [["device", "F", "B"], ["rank 0", "0", "7"], ["rank 1", "1", "5"], ["rank 2", "2", "3"]]
 
 
-def test_a_family_without_a_block_shows_the_reason_and_offers_families_with_one(open_page: Open) -> None:
+def test_a_family_without_a_block_shows_the_reason_and_offers_families_with_one_in_place_of_the_first_or_second(
+    open_page: Open,
+) -> None:
     page = opened(open_page, "?family=gpipe&p=4&m=12")
     expect(page.locator(".block-none p")).to_contain_text("all forwards run before the first backward")
     offered = page.locator(".block-none [data-put]")
@@ -94,27 +110,15 @@ def test_a_family_without_a_block_shows_the_reason_and_offers_families_with_one(
     assert (shown["family"], shown["p"], shown["m"], shown["v"]) == ("v-half", 4, 12, 2)
     page.go_back()
     expect(page.locator(".block-none p")).to_contain_text("GPipe has no block")
-
-
-def test_too_few_micro_batches_for_the_steady_state_are_reported(open_page: Open) -> None:
-    page = opened(open_page, "?family=1f1b&p=8&m=16")
-    expect(page.locator(".is-remark")).to_have_count(0)
-    page.fill("#field-m", "4")
-    page.keyboard.press("Enter")
-    expect(page.locator(".is-remark")).to_contain_text(
-        "With m = 4 the last micro-batch begins before the first is done"
-    )
-    expect(page.locator(DRAWING)).to_have_count(1)
-
-
-def test_the_second_schedules_buttons_change_the_second(open_page: Open) -> None:
-    page = opened(open_page, "?family=v-min&p=4&b.family=gis")
+    page.evaluate(GO, "?family=v-min&p=4&b.family=gis&tab=block")
     page.click("[data-put=v-zb]")
     wait(page, "document.querySelectorAll('.block-drawing').length === 2")
     assert (state(page)["spec"]["family"], state(page)["others"][0]["family"]) == ("v-min", "v-zb")
 
 
-def test_an_op_is_named_under_the_pointer_and_so_are_copies_and_lifespans(open_page: Open) -> None:
+def test_an_op_is_named_under_the_pointer_and_so_are_copies_and_lifespans_by_keys_and_by_a_tap_on_a_phone(
+    open_page: Open,
+) -> None:
     page = opened(open_page, "?family=v-min&p=4")
     expect(page.locator(STATUS)).to_contain_text("Strong: one micro-batch")
     x, y = at(page, 1, 1)
@@ -126,10 +130,6 @@ def test_an_op_is_named_under_the_pointer_and_so_are_copies_and_lifespans(open_p
     expect(page.locator(STATUS)).to_contain_text("keeps the activations of micro-batch k for 17 slots")
     page.mouse.move(x, y - 60)
     expect(page.locator(STATUS)).to_contain_text("Strong: one micro-batch")
-
-
-def test_the_keys_step_from_op_to_op_and_leave_the_timeline_alone(open_page: Open) -> None:
-    page = opened(open_page, "?family=v-min&p=4")
     page.locator("#tab-block").focus()
     for _ in range(12):
         page.keyboard.press("Tab")
@@ -141,49 +141,26 @@ def test_the_keys_step_from_op_to_op_and_leave_the_timeline_alone(open_page: Ope
     page.keyboard.press("ArrowDown")
     expect(page.locator(STATUS)).to_contain_text("rank 1, chunk 1, stage 6: slot 6")
     expect(page.locator(f"{DRAWING} .here")).to_be_visible()
-    assert state(page)["view"]["sel"] is None
+    assert state(page)["view"]["sel"] is None, "the keys leave the timeline alone"
+    with phone(page) as fingers:
+        frames(page)
+        page.locator(DRAWING).scroll_into_view_if_needed()
+        fingers.down(at(page, 0, 0))
+        fingers.up()
+        named = "Forward (F) of micro-batch k on rank 0, chunk 0, stage 0: slot 0;"
+        expect(page.locator(STATUS)).to_contain_text(named)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
-def test_every_slot_is_also_in_a_table(open_page: Open) -> None:
-    page = opened(open_page, "?family=1f1b&p=3")
-    page.get_by_text("Every slot as a table").click()
-    wait(page, "document.querySelector('.block-slots') !== null")
-    cells = page.evaluate(
-        "[...document.querySelectorAll('.block-slots tr')].map((row) => [...row.cells].map((cell) => cell.textContent))"
-    )
-    assert cells == [["device", "F", "B"], ["rank 0", "0", "7"], ["rank 1", "1", "5"], ["rank 2", "2", "3"]]
-
-
-def test_with_too_many_devices_to_draw_the_arithmetic_is_kept_and_fewer_are_offered(open_page: Open) -> None:
-    page = opened(open_page, "?family=zb-h1&p=128&m=128")
+def test_with_too_many_devices_to_draw_fewer_are_offered_which_another_theme_repaints_and_a_phone_has_room_for(
+    open_page: Open,
+) -> None:
+    page = opened(open_page, "?family=zb-h1&p=128&m=128&theme=light")
     expect(page.locator(".block-top p")).to_contain_text("384 / 3 = 128 chunks in flight")
     expect(page.locator(DRAWING)).to_have_count(0)
     page.get_by_role("button", name="Show p = 16").click()
     wait(page, "document.querySelector('.block-drawing') !== null")
     assert state(page)["spec"]["p"] == 16
-
-
-def test_on_a_phone_nothing_is_wider_than_the_screen(open_page: Open) -> None:
-    page = opened(open_page, "?family=v-half&p=8", width=360, height=740, has_touch=True)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    edges = page.evaluate(
-        "['.block-arithmetic', '.block-scroll'].map((each) => document.querySelector(each))"
-        ".map((node) => node.getBoundingClientRect().right)"
-    )
-    assert max(edges) <= 360
-    assert page.locator(DRAWING).bounding_box()["width"] >= 300  # type: ignore[index]
-
-
-def test_a_tap_names_an_op_and_the_text_stays(open_page: Open) -> None:
-    page = opened(open_page, "?family=v-min&p=4", width=360, height=740, has_touch=True)
-    page.locator(DRAWING).scroll_into_view_if_needed()
-    page.touchscreen.tap(*at(page, 0, 0))
-    expect(page.locator(STATUS)).to_contain_text("Forward (F) of micro-batch k on rank 0, chunk 0, stage 0: slot 0;")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
-
-
-def test_a_change_of_theme_repaints_the_block(open_page: Open) -> None:
-    page = opened(open_page, "?family=v-min&p=4&theme=light")
     fill = "document.querySelector('.block-drawing .one path').getAttribute('fill')"
     light = page.evaluate(fill)
     page.click("#theme")
@@ -191,6 +168,16 @@ def test_a_change_of_theme_repaints_the_block(open_page: Open) -> None:
     page.locator("#look-theme-dark").check()
     wait(page, f"{fill} !== '{light}'")
     expect(page.locator(DRAWING)).to_have_count(1)
+    page.keyboard.press("Escape")
+    with phone(page):
+        frames(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        edges = page.evaluate(
+            "['.block-arithmetic', '.block-scroll'].map((each) => document.querySelector(each))"
+            ".map((node) => node.getBoundingClientRect().right)"
+        )
+        assert max(edges) <= 360
+        assert page.locator(DRAWING).bounding_box()["width"] >= 300  # type: ignore[index]
 
 
 def test_a_closed_tab_sends_no_request_and_a_lost_server_is_reported(open_page: Open) -> None:

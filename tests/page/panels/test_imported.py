@@ -19,6 +19,7 @@ from backend.schedule.simulation.costs import Costs
 from backend.schedule.simulation.simulate import Timeline, replay, simulate
 from tests.conftest import Server
 from tests.page.app.test_axe import violations
+from tests.support.page.gestures import phone
 from tests.support.page.queries import Open, figure, middle, pixel, settle, state, wait, wait_url
 
 pytestmark = pytest.mark.one_document
@@ -56,7 +57,7 @@ def boxes(page: Page, lane: str, ops: list[str]) -> list[list[float]]:
     return found
 
 
-def test_a_bad_file_is_explained_in_a_sentence_and_a_good_one_replaces_the_schedule(
+def test_a_bad_file_is_explained_in_a_sentence_and_a_good_one_replaces_the_schedule_with_its_sizes_locked(
     open_page: Open, tmp_path: Path
 ) -> None:
     page = open_page("?family=1f1b&p=8&theme=dark", forgive=REFUSED)
@@ -85,6 +86,24 @@ def test_a_bad_file_is_explained_in_a_sentence_and_a_good_one_replaces_the_sched
     wait(page, "location.search.startsWith('?family=imported&p=2&m=2&order=l')")
     page.go_back()
     wait(page, "bubbleline.state().plans[0].shown?.family === '1f1b'")
+    page.go_forward()
+    wait(page, "bubbleline.state().plans[0].shown?.family === 'imported'")
+    for name in ("p", "m", "v"):
+        assert page.evaluate(f"document.querySelector('#field-{name}').readOnly")
+        expect(page.locator(f"#field-{name}-slider")).to_be_disabled()
+        assert "locked" in str(page.get_attribute(f"#field-{name}", "aria-describedby"))
+    expect(page.locator("#locked")).to_be_visible()
+    assert violations(page, "#locked", "#controls .field") == [], "locked sizes"
+    page.fill("#field-F", "2")
+    page.keyboard.press("Enter")
+    wait(page, "bubbleline.state().plans[0].figures.makespan === 12")
+    page.click("#family")
+    page.click("[data-family='zb-h1']")
+    wait(page, "bubbleline.state().plans[0].shown?.family === 'zb-h1'")
+    wait_url(page, "family=zb-h1")
+    assert "order=" not in page.url
+    expect(page.locator("#locked")).to_be_hidden()
+    assert not page.evaluate("document.querySelector('#field-p').readOnly")
 
 
 def test_stages_on_any_ranks_are_drawn_where_they_are_and_their_costs_are_set_one_by_one(open_page: Open) -> None:
@@ -120,27 +139,6 @@ def test_the_page_names_the_dialect_of_a_file_and_what_its_messages_may_do(open_
     wait(page, "bubbleline.state().plans[0].shown?.family === 'imported'")
 
 
-def test_sizes_of_an_imported_order_are_locked_and_costs_are_not(open_page: Open) -> None:
-    page = open_page("")
-    bring(page, GOOD)
-    wait(page, "bubbleline.state().plans[0].shown?.family === 'imported'")
-    for name in ("p", "m", "v"):
-        assert page.evaluate(f"document.querySelector('#field-{name}').readOnly")
-        expect(page.locator(f"#field-{name}-slider")).to_be_disabled()
-        assert "locked" in str(page.get_attribute(f"#field-{name}", "aria-describedby"))
-    expect(page.locator("#locked")).to_be_visible()
-    page.fill("#field-F", "2")
-    page.keyboard.press("Enter")
-    wait(page, "bubbleline.state().plans[0].figures.makespan === 12")
-    page.click("#family")
-    page.click("[data-family='zb-h1']")
-    wait(page, "bubbleline.state().plans[0].shown?.family === 'zb-h1'")
-    wait_url(page, "family=zb-h1")
-    assert "order=" not in page.url
-    expect(page.locator("#locked")).to_be_hidden()
-    assert not page.evaluate("document.querySelector('#field-p').readOnly")
-
-
 def test_an_exported_order_is_imported_as_the_same_picture(open_page: Open) -> None:
     page = open_page("?family=v-half&p=4&m=8&F=18.5&I=18.1&W=9.3&comm=0.6")
     ops = ["0F0", "3F2", "4F0", "7I1", "2W7"]
@@ -161,7 +159,7 @@ def test_a_link_with_an_imported_order_beside_a_planned_one_opens(open_page: Ope
     bring(page, csv_of(family="1f1b", p=4, m=8), "add")
     wait(page, "bubbleline.state().lanes.length === 2")
     wait_url(page, "b.order=", "b.family=imported")
-    again = open_page(page.url[page.url.index("?") :], anew=True)
+    again = open_page(page.url[page.url.index("?") :])
     assert [plan["shown"]["family"] for plan in state(again)["plans"]] == ["zb-h1", "imported"]
     assert [lane["end"] for lane in state(again)["lanes"]] == [27, 33]
     again.fill("#field-m", "12")  # shared by all except the order with a fixed m
@@ -188,7 +186,9 @@ def test_a_file_dropped_on_the_page_opens_the_dialog_with_it(open_page: Open) ->
     wait(page, "bubbleline.state().lanes.length === 2")
 
 
-def test_a_trace_becomes_a_measured_lane_on_the_plans_axis(open_page: Open, tmp_path: Path) -> None:
+def test_a_trace_becomes_a_measured_lane_on_the_plans_axis_by_a_dialog_that_works_by_keyboard_and_at_360_px(
+    open_page: Open, tmp_path: Path
+) -> None:
     page = open_page("?family=zb-h1&p=4&m=8&tab=compare")
     page.click("#compare-import")
     costs = {"F": 20.0, "I": 20.0, "W": 20.0}
@@ -210,6 +210,21 @@ def test_a_trace_becomes_a_measured_lane_on_the_plans_axis(open_page: Open, tmp_
     wait(page, "bubbleline.state().lanes[1].end > 30")
     head.locator(".lane-close").click()
     wait(page, "bubbleline.state().lanes.length === 1 && !location.search.includes('run=')")
+    with phone(page):
+        settle(page)  # the comparison is drawn again when its figures arrive
+        page.focus("#compare-import")
+        page.keyboard.press("Enter")
+        expect(page.locator("#import-dialog")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(page.locator("#import-dialog")).to_be_hidden()
+        assert page.evaluate("document.activeElement.id") == "compare-import"
+        page.keyboard.press("Enter")
+        box = page.locator("#import-take").bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 360
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        page.keyboard.press("Escape")  # it would cover the next view
 
 
 def test_a_trace_can_provide_its_order_and_its_costs_too(open_page: Open, tmp_path: Path) -> None:
@@ -227,7 +242,7 @@ def test_a_trace_can_provide_its_order_and_its_costs_too(open_page: Open, tmp_pa
     assert abs(lanes[0]["end"] - lanes[1]["end"]) < 1e-6
     page.locator(".run-more summary").click()
     expect(page.locator(".run-list tbody tr").first).to_be_visible()
-    assert violations(page, "#controls", "#stage", "#drawer") == [], "locked sizes, a measured lane, the list of runs"
+    assert violations(page, ".lane-head", "#panel-run") == [], "a measured lane, the list of runs"
 
 
 def uneven_trace() -> tuple[dict[str, Any], Timeline]:
@@ -322,21 +337,3 @@ def test_an_imported_order_runs_and_the_run_has_its_lane(open_page: Open) -> Non
     wait(page, "bubbleline.state().run === 'finished'")
     wait(page, "bubbleline.state().lanes.length === 2")
     assert [lane["ops"] for lane in state(page)["lanes"]] == [8, 8]
-
-
-def test_the_dialog_works_by_keyboard_and_at_360_px(open_page: Open) -> None:
-    page = open_page("?family=1f1b&tab=compare", width=360, height=740, has_touch=True)
-    settle(page)  # the comparison is drawn again when its figures arrive
-    page.locator("#compare-import").scroll_into_view_if_needed()
-    page.focus("#compare-import")
-    page.keyboard.press("Enter")
-    expect(page.locator("#import-dialog")).to_be_visible()
-    page.keyboard.press("Escape")
-    expect(page.locator("#import-dialog")).to_be_hidden()
-    assert page.evaluate("document.activeElement.id") == "compare-import"
-    page.keyboard.press("Enter")
-    box = page.locator("#import-take").bounding_box()
-    assert box is not None
-    assert box["x"] >= 0
-    assert box["x"] + box["width"] <= 360
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360

@@ -30,7 +30,9 @@ def box(name: str, stage: int, table: str = "#stage-costs") -> str:
     return f'{table} [data-at="{name}-{stage}"]'
 
 
-def test_a_cost_of_one_stage_is_typed_in_its_own_box(open_page: Open) -> None:
+def test_a_cost_of_one_stage_is_typed_in_its_own_box_and_a_wrong_one_is_named_and_changes_nothing(
+    open_page: Open,
+) -> None:
     page = opened(open_page)
     expect(page.locator(box("F", 3))).to_have_value("1")
     page.fill(box("F", 3), "2.5")
@@ -42,6 +44,18 @@ def test_a_cost_of_one_stage_is_typed_in_its_own_box(open_page: Open) -> None:
     expect(foot.nth(0).locator("td").first).to_have_text("5.5")
     expect(foot.nth(1).locator("td").first).to_have_text("2.5")
     wait_url(page, "F=3*1,2.5")
+    settle(page)  # drawn once more, a box forgets what is typed meanwhile
+    page.fill(box("W", 2), "-1")
+    page.keyboard.press("Tab")
+    expect(page.locator("#stage-costs .problem")).to_have_text("W of stage 2 must be a number of 0 or more, not “-1”.")
+    page.evaluate("document.getElementById('stage-costs').dispatchEvent(new Event('toggle'))")  # drawn once more
+    expect(page.locator(box("W", 2))).to_have_attribute("aria-invalid", "true")
+    expect(page.locator(box("W", 2))).to_have_value("-1")
+    assert state(page)["spec"]["costs"]["W"] == 1
+    page.fill(box("W", 2), "3")
+    page.keyboard.press("Tab")
+    expect(page.locator("#stage-costs .problem")).to_be_hidden()
+    assert state(page)["spec"]["costs"]["W"] == [1, 1, 3, 1]
 
 
 def test_columns_of_a_spreadsheet_and_lists_are_pasted(open_page: Open) -> None:
@@ -55,21 +69,6 @@ def test_columns_of_a_spreadsheet_and_lists_are_pasted(open_page: Open) -> None:
     assert state(page)["spec"]["costs"]["I"] == [2, 7, 8, 9]
     page.click("#stage-costs [data-act=equal]")
     wait(page, f"{COSTS}.I[0] === 6.5")
-
-
-def test_an_error_names_the_entry_and_changes_nothing(open_page: Open) -> None:
-    page = opened(open_page)
-    page.fill(box("W", 2), "-1")
-    page.keyboard.press("Tab")
-    expect(page.locator("#stage-costs .problem")).to_have_text("W of stage 2 must be a number of 0 or more, not “-1”.")
-    page.evaluate("document.getElementById('stage-costs').dispatchEvent(new Event('toggle'))")  # drawn once more
-    expect(page.locator(box("W", 2))).to_have_attribute("aria-invalid", "true")
-    expect(page.locator(box("W", 2))).to_have_value("-1")
-    assert state(page)["spec"]["costs"]["W"] == 1
-    page.fill(box("W", 2), "3")
-    page.keyboard.press("Tab")
-    expect(page.locator("#stage-costs .problem")).to_be_hidden()
-    assert state(page)["spec"]["costs"]["W"] == [1, 1, 3, 1]
 
 
 def test_arrows_go_from_stage_to_stage_and_the_table_fits_a_phone(open_page: Open) -> None:
