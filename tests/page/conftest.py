@@ -131,13 +131,13 @@ def open_page(
 
     A page is used again by the next test that needs the same kind, because the first load in a new one takes half
     as long again. Sizes, colour schemes and permissions are set anew each time. ``fresh=True`` is a browser that has no
-    cookies yet and keeps none. In a file marked ``one_document`` a page is not even loaded anew: it goes from one
-    test's address to the next one's as after a step back, and keeps its scripts, unless ``anew=True``. A query that
-    names no schedule is 1F1B's unless ``first_visit=True``. ``forgive`` is a text in the console that the test causes
-    itself. The pages of a test that fails are not used again.
+    cookies yet and keeps none. In files marked ``one_document`` a page is not even loaded anew: it goes from one test's
+    address to the next one's as after a step back, and keeps its scripts, unless ``anew=True``. A query that names no
+    schedule is 1F1B's unless ``first_visit=True``. ``forgive`` is a text in the console that the test causes itself.
+    The pages of a test that fails are not used again.
     """
     failed = request.session.testsfailed
-    marked = request.node.get_closest_marker("one_document") is not None
+    document = document_of(request)
     opened: list[OpenedPage] = []
     complaints: list[str] = []
 
@@ -170,7 +170,7 @@ def open_page(
             OpenedPage(page, kind, listeners, fresh, bool(permissions), own_server=url not in {None, *LASTING})
         )
         address = f"{url or server.url}/{query}"
-        if goes_on(page, address, request.module.__name__) and marked and drawn and not (anew or fresh):
+        if goes_on(page, address, document) and drawn and not (anew or fresh):
             page.evaluate(GO, query)
             settle(page, hurry=True)
         else:
@@ -190,15 +190,24 @@ def open_page(
     assert asked == []
 
 
-LEFT_BY: WeakKeyDictionary[Page, str] = WeakKeyDictionary()  # the module of the last test
+LEFT_BY: WeakKeyDictionary[Page, str | None] = WeakKeyDictionary()  # the document of the last test
 POOLS: WeakKeyDictionary[Browser, dict[str, list[Page]]] = WeakKeyDictionary()  # by kind of page
 
 
-def goes_on(page: Page, address: str, module: str) -> bool:
-    """Whether the last test of the page is of this module too and left it at this address, but for the query."""
-    last, LEFT_BY[page] = LEFT_BY.get(page), module
+def document_of(request: pytest.FixtureRequest) -> str | None:
+    """Return what the mark ``one_document`` names, or else the test's file; None for a test without the mark."""
+    mark = request.node.get_closest_marker("one_document")
+    if mark is None:
+        return None
+    name: str = mark.args[0] if mark.args else request.module.__name__
+    return name
+
+
+def goes_on(page: Page, address: str, document: str | None) -> bool:
+    """Whether the last test of the page has this document too and left it at this address, but for the query."""
+    last, LEFT_BY[page] = LEFT_BY.get(page), document
     here, there = (urlsplit(url)._replace(query="", fragment="") for url in (page.url, address))
-    return last == module and here == there
+    return document is not None and last == document and here == there
 
 
 def free_page(browser: Browser, kind: str | None, options: dict[str, Any]) -> Page:

@@ -9,9 +9,9 @@ from backend.schedule.analysis.steady_state import steady_state
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.spec import Spec
 from tests.support.page.gestures import phone
-from tests.support.page.queries import GO, Open, frames, held_timers, settle, state, wait
+from tests.support.page.queries import GO, Open, held_timers, settle, state, wait
 
-pytestmark = pytest.mark.one_document
+pytestmark = pytest.mark.one_document("panels")
 
 DRAWING = ".block-drawing"
 STATUS = ".block-status"
@@ -143,7 +143,6 @@ def test_an_op_is_named_under_the_pointer_and_so_are_copies_and_lifespans_by_key
     expect(page.locator(f"{DRAWING} .here")).to_be_visible()
     assert state(page)["view"]["sel"] is None, "the keys leave the timeline alone"
     with phone(page) as fingers:
-        frames(page)
         page.locator(DRAWING).scroll_into_view_if_needed()
         fingers.down(at(page, 0, 0))
         fingers.up()
@@ -170,7 +169,6 @@ def test_with_too_many_devices_to_draw_fewer_are_offered_which_another_theme_rep
     expect(page.locator(DRAWING)).to_have_count(1)
     page.keyboard.press("Escape")
     with phone(page):
-        frames(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
         edges = page.evaluate(
             "['.block-arithmetic', '.block-scroll'].map((each) => document.querySelector(each))"

@@ -17,7 +17,7 @@ from backend.schedule.simulation.simulate import simulate
 from backend.schedule.spec import Spec
 from tests.support.page.queries import PATIENCE_S, Open, settle, wait, wait_until, wait_url
 
-pytestmark = pytest.mark.one_document
+pytestmark = pytest.mark.one_document("panels")
 
 DRAWN = (
     "document.querySelector('.charts-table') && document.querySelector('.charts-state').hidden"
@@ -52,7 +52,6 @@ def test_every_chart_is_drawn_named_read_and_listed_in_either_theme_and_chosen_f
     shown(page, "bubble")
     for name in KINDS:
         pick(page, name)
-        wait_url(page, f"chart={name}")
         layout = page.evaluate(f"{PLOT}.layout")
         assert layout["xaxis"]["title"]["text"]
         assert layout["template"]["layout"]["font"]["color"] == tokens("light")["ink-2"]
@@ -60,6 +59,7 @@ def test_every_chart_is_drawn_named_read_and_listed_in_either_theme_and_chosen_f
         assert len(rows(page)) > 3
         expect(page.locator(".charts-head h2")).to_be_visible()
         expect(page.locator(".charts-files button")).to_have_text(["SVG", "PNG", "CSV"])
+    wait_url(page, "chart=vocabulary")
     page.emulate_media(color_scheme="dark")
     wait(page, f"{PLOT}.layout.template.layout.font.color === '{tokens('dark')['ink-2']}'")
     page.go_back()

@@ -11,7 +11,7 @@ from backend.schedule.spec import Spec
 from tests.support.page.gestures import phone
 from tests.support.page.queries import Open, frames, settle, state, wait, wait_url
 
-pytestmark = pytest.mark.one_document
+pytestmark = pytest.mark.one_document("panels")
 
 ROWS = ".comparison-table tbody tr"
 TAB = "?family=zb-h1&p=4&m=8&tab=compare"

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.support.page.queries import GO, Open, frames, held_timers, settle, state, wait
 
-pytestmark = pytest.mark.one_document
+pytestmark = pytest.mark.one_document("panels")
 
 REST_MS = 150  # delay before the server is asked
 # One of each way of constructing: from rows, with groups, from slots, from a block and its costs, and with options.

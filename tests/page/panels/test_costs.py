@@ -25,7 +25,7 @@ from tests.support.page.queries import (
     wait_url,
 )
 
-pytestmark = pytest.mark.one_document
+pytestmark = pytest.mark.one_document("panels")
 
 MODEL = "m.model=llama3-70b&m.tp=8"
 BARE = f"{MODEL}&m.heads=0"
@@ -245,6 +245,7 @@ def test_the_limit_appears_by_the_families_own_list_of_fields(open_page: Open) -
     page.goto(page.url.split("?")[0] + f"?family={name}")
     expect(page.locator("#field-memory")).to_be_visible()
     expect(page.locator("#field-memory")).to_have_attribute("placeholder", "its own")
+    page.goto("about:blank")  # the next test has the usual families
 
 
 def test_the_scale_does_not_change_while_a_large_cost_is_dragged(open_page: Open) -> None:

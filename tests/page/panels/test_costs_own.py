@@ -22,7 +22,7 @@ from tests.support.page.queries import (
     wait_url,
 )
 
-pytestmark = pytest.mark.one_document  # anew: links that must say all, and first visits
+pytestmark = pytest.mark.one_document("panels")  # anew: links that must say all, and first visits
 
 WHOLE = "m.model=llama3-70b&m.tp=8"  # with embeddings and the output layer: another cost for each stage
 MODEL = f"{WHOLE}&m.heads=0"

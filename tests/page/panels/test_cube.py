@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from backend.charts.theme_tokens import tokens
 from tests.support.page.queries import GO, Open, settle, wait
 
-pytestmark = pytest.mark.one_document
+pytestmark = pytest.mark.one_document("panels")
 
 DRAWN = (
     "document.querySelector('[data-chart=cube]')?.getAttribute('aria-current') === 'true'"
@@ -51,7 +51,7 @@ def rgb(colour: str) -> list[int]:
 
 
 def test_the_cube_needs_no_server_and_fills_as_the_playhead_advances(open_page: Open) -> None:
-    page = open_page("?p=4&m=8&theme=light&at=0&tab=charts&chart=cube")
+    page = open_page("?p=4&m=8&theme=light&at=0&tab=charts&chart=cube", anew=True)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     wait(page, DRAWN)

@@ -16,7 +16,7 @@ from backend.schedule.interop import torch_csv
 from backend.schedule.simulation.check import check
 from tests.support.page.queries import GO, Open, state, wait
 
-pytestmark = pytest.mark.one_document
+pytestmark = pytest.mark.one_document("panels")
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.support.page.queries import GO, Open, figure, middle, reload, state, wait
 
-pytestmark = pytest.mark.one_document
+pytestmark = pytest.mark.one_document("panels")
 
 
 def test_the_option_drops_all_backwards_and_stays_in_the_link(open_page: Open) -> None:

@@ -22,7 +22,7 @@ from tests.page.app.test_axe import violations
 from tests.support.page.gestures import phone
 from tests.support.page.queries import Open, figure, middle, pixel, settle, state, wait, wait_url
 
-pytestmark = pytest.mark.one_document
+pytestmark = pytest.mark.one_document("panels")
 
 BAD = "0F0,0F1,0B0,0B1\n1F0,1B0,1F0,1B1\n"
 GOOD = "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n"
@@ -307,7 +307,7 @@ def test_names_of_ones_own_and_the_unit_are_given_in_the_dialog_that_a_button_in
 def test_three_measured_lanes_share_the_axis_and_each_can_be_removed(
     open_page: Open, server: Server, tmp_path: Path
 ) -> None:
-    page = open_page("?family=1f1b&p=2&m=4", anew=True)
+    page = open_page("?family=1f1b&p=2&m=4")
     for m in (4, 5, 6):
         page.click("#tab-compare")
         page.click("#compare-import")
@@ -316,7 +316,7 @@ def test_three_measured_lanes_share_the_axis_and_each_can_be_removed(
         wait(page, f"bubbleline.state().lanes.length === {m - 2}")
     assert [lane["id"] for lane in state(page)["lanes"]] == ["a", "run", "run2", "run3"]
     wait(page, "new URLSearchParams(location.search).get('run').split(',').length === 3")
-    again = open_page(page.url[page.url.index("?") :], anew=True)
+    again = open_page(page.url[page.url.index("?") :])
     wait(again, "bubbleline.state().lanes.length === 4")
     ends = [lane["end"] for lane in state(again)["lanes"]]
     assert ends[:2] == [15, 15]

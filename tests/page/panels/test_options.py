@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.support.page.queries import GO, Open, figure, middle, reload, settle, state, wait, wait_url
 
-pytestmark = pytest.mark.one_document
+pytestmark = pytest.mark.one_document("panels")
 
 
 def test_recomputation_takes_time_frees_memory_runs_ahead_of_the_gradient_and_stays_in_the_link(

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.support.page.queries import Open, settle, state, wait, wait_url
 
-pytestmark = pytest.mark.one_document
+pytestmark = pytest.mark.one_document("panels")
 
 COSTS = "bubbleline.state().spec.costs"
 PASTE = """([selector, text]) => {

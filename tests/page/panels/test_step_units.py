@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from tests.support.page.queries import GO, Open, figure, reload, settle, wait, wait_url
 
-pytestmark = pytest.mark.one_document
+pytestmark = pytest.mark.one_document("panels")
 
 MODEL = "m.model=llama3-70b&m.tp=8"
 FITS = f"?family=1f1b&p=8&m=32&{MODEL}&m.data=16&m.zero=1"

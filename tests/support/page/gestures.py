@@ -8,7 +8,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from tests.support.page.queries import state
+from tests.support.page.queries import frames, state
 
 
 def point(page: Page, rank: int, t: float, lane: str = "a") -> tuple[float, float]:
@@ -65,6 +65,7 @@ def phone(page: Page) -> Iterator[Fingers]:
     fingers = Fingers(page)
     fingers.session.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
     page.set_viewport_size({"width": 360, "height": 740})
+    frames(page)
     yield fingers
     fingers.session.detach()
 
