@@ -1,4 +1,4 @@
-"""The workbench in a browser: schedules built by keys, by mouse and by touch; moves, edits, links and runs."""
+"""The workbench in a browser: ops placed and refused, moves, edits, links and runs; a task in the server's place."""
 
 from __future__ import annotations
 
@@ -39,48 +39,9 @@ def is_1f1b(page: Page) -> None:
     assert yours == ["12", "25.0 %", "2", "6", "8"]
 
 
-def test_1f1b_is_built_by_keys_alone(open_page: Open) -> None:
-    page = bench(open_page)
-    page.focus("#plot")
-    rank = 0
-    for op in ORDER:
-        if int(op[0]) != rank:
-            page.keyboard.press("ArrowDown" if rank == 0 else "ArrowUp")
-            rank = int(op[0])
-        page.keyboard.press(op[1].lower())
-        page.keyboard.press("Enter")
-        said(page, f"{op} is placed on rank {rank}")
-    said(page, "The order is complete.")
-    is_1f1b(page)
-    page.keyboard.press("Backspace")
-    said(page, "0B2 is taken back.")
-    page.keyboard.press("Control+z")
-    said(page, "Undone: 12 ops are placed.")
-    page.keyboard.press("Control+z")
-    page.keyboard.press("Control+Shift+Z")
-    is_1f1b(page)
-
-
-def test_1f1b_is_built_by_clicks_on_what_glows(open_page: Open) -> None:
-    page = bench(open_page)
-    for op in ORDER:
-        page.click(f"#placing [data-op='{op}']")
-    is_1f1b(page)
-    assert page.locator("#placing .chip").count() == 0
-
-
-def test_1f1b_is_built_by_touch_on_a_phone(open_page: Open) -> None:
-    page = bench(open_page, width=390, height=844, has_touch=True)
-    for op in ORDER:
-        page.tap(f"#placing [data-op='{op}']")
-    is_1f1b(page)
-    page.tap("#bench-undo")
-    settle(page)
-    assert placed(page) == 11
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-
-
-def test_an_illegal_op_is_refused_with_the_reason_at_its_row(open_page: Open) -> None:
+def test_an_illegal_op_is_refused_with_the_reason_and_a_legal_one_is_placed_by_a_click_a_drag_and_its_chip(
+    open_page: Open,
+) -> None:
     page = bench(open_page)
     page.click("#op-B0")
     expect(page.locator("#palette-why")).to_have_text("0B0 needs 0F0 first.")
@@ -92,17 +53,9 @@ def test_an_illegal_op_is_refused_with_the_reason_at_its_row(open_page: Open) ->
     page.click("#bench-place")
     expect(page.locator("#refusal")).to_have_text("1F0 needs 0F0 first.")
     assert placed(page) == 0
-    page.click("#placing [data-op='0F0']")
-    expect(page.locator("#refusal")).to_be_hidden()
-
-
-def test_a_click_behind_a_row_places_what_is_chosen_a_drag_drops_it_and_a_chip_outlives_a_drawing(
-    open_page: Open,
-) -> None:
-    page = bench(open_page)
-    x, y = row(page, 0)
-    page.mouse.click(x, y)
+    page.mouse.click(*row(page, 0))
     said(page, "0F0 is placed")
+    expect(page.locator("#refusal")).to_be_hidden()
     box = page.locator("#op-F0").bounding_box()
     assert box
     drag(page, (box["x"] + 9, box["y"] + 9), row(page, 1))
@@ -124,8 +77,26 @@ def row(page: Page, rank: int) -> tuple[float, float]:
     return plot["x"] + plot["width"] - 30, at["y"]
 
 
-def test_a_selection_is_stamped_and_the_rule_goes_on_to_the_end(open_page: Open) -> None:
+def test_hints_lead_along_the_order_that_is_followed_a_selection_is_stamped_and_the_rule_goes_on_to_the_end(
+    open_page: Open,
+) -> None:
     page = bench(open_page)
+    page.select_option("#bench-ghost", "zb-h1")
+    for _ in range(3):
+        page.click("#bench-hint")
+    expect(page.locator("#bench-hints li")).to_have_count(3)
+    expect(page.locator("#bench-hints")).to_contain_text("Place 0F0 on rank 0.")
+    expect(page.locator("#placing .is-hinted")).to_have_text("0F0")
+    page.click("#bench-hint-place")
+    said(page, "0F0 is placed")
+    page.click("#bench-strange")
+    settle(page)
+    assert placed(page) > 1
+    wait_url(page, "ghost=zb-h1")
+    page.select_option("#bench-ghost", "")
+    page.keyboard.press("Control+z")
+    page.keyboard.press("Control+z")
+    said(page, "Undone: 0 ops are placed.")
     for op in ORDER[:5]:
         page.click(f"#placing [data-op='{op}']")
     x, y = middle(page, "a", "1F0")
@@ -145,9 +116,22 @@ def test_a_selection_is_stamped_and_the_rule_goes_on_to_the_end(open_page: Open)
     assert placed(page) == 12
 
 
-def test_a_fork_is_edited_and_no_longer_recognised(open_page: Open) -> None:
+def test_a_fork_is_edited_and_no_longer_recognised_and_opens_in_the_whole_page_with_nothing_over_it(
+    open_page: Open,
+) -> None:
     page = bench(open_page, "build?family=1f1b&p=2&m=3")
     is_1f1b(page)
+    page.focus("#plot")
+    page.keyboard.press("Backspace")
+    said(page, "0B2 is taken back.")
+    page.keyboard.press("Control+z")
+    said(page, "Undone: 12 ops are placed.")
+    page.keyboard.press("Control+Shift+Z")
+    expect(page.locator("#bench-state")).to_contain_text("11 of 12")
+    page.keyboard.press("b")
+    page.keyboard.press("Enter")
+    said(page, "0B2 is placed on rank 0")
+    said(page, "The order is complete.")
     page.mouse.click(*middle(page, "a", "0F1"))
     expect(page.locator("#bench-selected")).to_have_text("0F1")
     page.click("#bench-earlier")
@@ -161,9 +145,18 @@ def test_a_fork_is_edited_and_no_longer_recognised(open_page: Open) -> None:
     expect(page.locator("#bench-named")).to_contain_text("1F1B")
     page.select_option("#bench-fork", "gpipe")
     expect(page.locator("#bench-named")).to_contain_text("This is GPipe.")
+    expect(page.locator("#transport")).to_be_visible()
+    expect(page.locator("#plot .plot-state")).to_be_hidden()
+    address = page.locator("#bench-open").get_attribute("href") or ""
+    assert parse_qs(urlsplit(address).query)["family"] == ["imported"]
+    page.goto(page.url.split("/build")[0] + address)
+    wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
+    assert state(page)["plans"][0]["figures"]["makespan"] == 12
 
 
-def test_free_mode_marks_violations_and_tells_that_the_rest_is_stuck(open_page: Open) -> None:
+def test_free_mode_marks_violations_and_tells_that_the_rest_is_stuck_and_sizes_costs_and_limit_change_the_board(
+    open_page: Open,
+) -> None:
     page = bench(open_page)
     page.check("#bench-free")
     page.click("#op-B0")
@@ -177,6 +170,26 @@ def test_free_mode_marks_violations_and_tells_that_the_rest_is_stuck(open_page: 
     said(page, "1F0 is placed on rank 1 and waits for its input.")
     expect(page.locator("#bench-wrong")).to_be_hidden()
     expect(page.locator("#bench-state")).to_contain_text("The rest can be completed.")
+    page.keyboard.press("Control+z")
+    page.uncheck("#bench-free")
+    page.fill("#bench-memory", "1")
+    page.keyboard.press("Tab")
+    page.click("#placing [data-op='0F0']")
+    page.click("#op-F0")
+    page.click("#bench-place")
+    expect(page.locator("#refusal")).to_contain_text("the limit is 1")
+    page.fill("#bench-F", "2.5")
+    page.keyboard.press("Tab")
+    settle(page)
+    assert page.locator("#bench-score tr[data-order=yours] td").first.text_content() == "2.5"
+    page.fill("#bench-p", "99")
+    page.keyboard.press("Tab")
+    expect(page.locator("#bench-problem")).to_contain_text("p is from 1 to 16")
+    page.fill("#bench-p", "4")
+    page.keyboard.press("Tab")
+    settle(page)
+    assert state(page)["spec"]["p"] == 4
+    assert placed(page) == 0
 
 
 def test_a_half_built_board_is_in_the_link_and_comes_back(open_page: Open) -> None:
@@ -204,55 +217,6 @@ def test_a_broken_link_opens_an_empty_board_and_says_so(open_page: Open) -> None
     page = bench(open_page, "build?family=imported&p=2&m=3&order=lXXXX")
     expect(page.locator("#banner")).to_contain_text("cannot be read")
     assert placed(page) == 0
-
-
-def test_hints_lead_step_by_step_along_the_order_that_is_followed(open_page: Open) -> None:
-    page = bench(open_page)
-    page.select_option("#bench-ghost", "zb-h1")
-    for _ in range(3):
-        page.click("#bench-hint")
-    expect(page.locator("#bench-hints li")).to_have_count(3)
-    expect(page.locator("#bench-hints")).to_contain_text("Place 0F0 on rank 0.")
-    expect(page.locator("#placing .is-hinted")).to_have_text("0F0")
-    page.click("#bench-hint-place")
-    said(page, "0F0 is placed")
-    page.click("#bench-strange")
-    settle(page)
-    assert placed(page) > 1
-    wait_url(page, "ghost=zb-h1")
-
-
-def test_sizes_costs_and_limit_change_the_board(open_page: Open) -> None:
-    page = bench(open_page)
-    page.fill("#bench-memory", "1")
-    page.keyboard.press("Tab")
-    page.click("#placing [data-op='0F0']")
-    page.click("#op-F0")
-    page.click("#bench-place")
-    expect(page.locator("#refusal")).to_contain_text("the limit is 1")
-    page.fill("#bench-F", "2.5")
-    page.keyboard.press("Tab")
-    settle(page)
-    assert page.locator("#bench-score tr[data-order=yours] td").first.text_content() == "2.5"
-    page.fill("#bench-p", "99")
-    page.keyboard.press("Tab")
-    expect(page.locator("#bench-problem")).to_contain_text("p is from 1 to 16")
-    page.fill("#bench-p", "4")
-    page.keyboard.press("Tab")
-    settle(page)
-    assert state(page)["spec"]["p"] == 4
-    assert placed(page) == 0
-
-
-def test_a_complete_order_is_in_sight_with_nothing_over_it_and_opens_in_the_whole_page(open_page: Open) -> None:
-    page = bench(open_page, "build?family=1f1b&p=2&m=3")
-    expect(page.locator("#transport")).to_be_visible()
-    expect(page.locator("#plot .plot-state")).to_be_hidden()
-    address = page.locator("#bench-open").get_attribute("href") or ""
-    assert parse_qs(urlsplit(address).query)["family"] == ["imported"]
-    page.goto(page.url.split("/build")[0] + address)
-    wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")
-    assert state(page)["plans"][0]["figures"]["makespan"] == 12
 
 
 TASK: dict[str, Any] = {
@@ -343,6 +307,7 @@ def test_a_task_is_solved_and_entered(open_page: Open) -> None:
     expect(page.locator("#palette-why")).to_have_text("1B0 on rank 1: 2 to 4 · step at least 12 as before · memory 1")
     for op in ORDER[3:]:
         page.click(f"#placing [data-op='{op}']")
+    expect(page.locator("#placing .chip")).to_have_count(0)
     expect(page.locator("#card-claim")).to_have_text("Built op by op: 1F1B, proved optimal")
     expect(page.locator("#card-next")).to_be_hidden()
     page.click("#card-enter")

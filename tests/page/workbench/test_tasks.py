@@ -33,12 +33,32 @@ def tab_to(page: Page, selector: str) -> None:
     raise AssertionError(f"Tab does not lead to {selector}")
 
 
+def is_in_sight_beside_the_board(page: Page) -> None:
+    """A task's goals and hints are, in three sizes of the window."""
+    expect(page.locator("#task-goals li")).to_have_count(1)
+    page.click("#bench-hint")
+    for width, height in ((1024, 768), (960, 540), (1440, 900)):  # 960: 1920 at 200 %
+        page.set_viewport_size({"width": width, "height": height})
+        frames(page)
+        settle(page)
+        board = page.locator("#plot").bounding_box()
+        assert board
+        for part in ("#task-title", "#task-goals", "#bench-hints", "#bench-hint"):
+            box = page.locator(part).bounding_box()
+            assert box, part
+            assert box["y"] + box["height"] <= height, (width, part)
+            assert box["x"] + box["width"] <= board["x"] or box["x"] >= board["x"] + board["width"], (width, part)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
 def is_solved(page: Page) -> None:
     expect(page.locator("#task-status")).to_contain_text("Solved: the server agrees.")
     expect(page.locator("#task-goals .is-met")).to_have_count(1)
 
 
-def test_a_task_is_found_solved_and_entered_by_keys_alone(open_page: Open) -> None:
+def test_a_task_is_found_solved_and_entered_by_keys_alone_and_the_next_one_is_in_sight_beside_its_board(
+    open_page: Open,
+) -> None:
     page = bench(open_page, "build?lang=en", locale="en-GB")  # a browser that remembers no board: the first task
     press = page.keyboard.press
     expect(page.locator("#task-title")).to_have_text("Finish this 1F1B")
@@ -88,6 +108,7 @@ def test_a_task_is_found_solved_and_entered_by_keys_alone(open_page: Open) -> No
     link = page.url
     page.goto(link.split("?")[0])  # the board that this browser had last is solved
     expect(page.locator("#task-title")).to_have_text("GPipe from nothing")
+    is_in_sight_beside_the_board(page)
     page.click("#bench-tasks")
     count = len(tasks())
     expect(page.locator("#map-count")).to_have_text(f"1 of {count} tasks solved, 3 of {3 * count} stars.")
@@ -98,24 +119,6 @@ def test_a_task_is_found_solved_and_entered_by_keys_alone(open_page: Open) -> No
     page.click("#card-again")
     settle(page)
     assert placed(page) == 12
-
-
-def test_task_goals_and_hints_are_in_sight_beside_the_board(open_page: Open) -> None:
-    page = bench(open_page, "build?task=gpipe-from-nothing", width=1024, height=768)
-    expect(page.locator("#task-goals li")).to_have_count(1)
-    page.click("#bench-hint")
-    for width, height in ((1024, 768), (960, 540), (1440, 900)):  # 960: 1920 at 200 %
-        page.set_viewport_size({"width": width, "height": height})
-        frames(page)
-        settle(page)
-        board = page.locator("#plot").bounding_box()
-        assert board
-        for part in ("#task-title", "#task-goals", "#bench-hints", "#bench-hint"):
-            box = page.locator(part).bounding_box()
-            assert box, part
-            assert box["y"] + box["height"] <= height, (width, part)
-            assert box["x"] + box["width"] <= board["x"] or box["x"] >= board["x"] + board["width"], (width, part)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_a_task_is_found_solved_and_entered_by_touch_alone_on_a_phone(open_page: Open) -> None:
@@ -131,6 +134,10 @@ def test_a_task_is_found_solved_and_entered_by_touch_alone_on_a_phone(open_page:
     assert above is not None
     assert board is not None
     assert above["y"] + above["height"] <= board["y"]
+    page.tap(f"#placing [data-op='{REST[0]}']")
+    page.tap("#bench-undo")
+    settle(page)
+    assert placed(page) == 12
     for op in REST:
         page.tap(f"#placing [data-op='{op}']")
     wait(page, "bubbleline.state().lanes[0].ops === 24")
