@@ -165,9 +165,11 @@ def test_the_tour_goes_through_its_views_by_keys_with_computed_figures_and_gives
     expect(page.locator(".tour-marked")).to_have_count(0)
 
 
-def test_the_help_names_terms_papers_with_their_doi_and_shortcuts(open_page: Open) -> None:
+def test_the_help_names_lessons_terms_papers_with_their_doi_and_shortcuts(open_page: Open) -> None:
     page = open_page("")
+    expect(page.locator(".site").get_by_role("link", name="Learn")).to_have_attribute("href", "/learn")
     page.click("#help")
+    expect(page.locator("#help-learn")).to_have_attribute("href", "/learn")
     panel = page.locator("#panel-keys")
     expect(panel.locator("dt").filter(has_text=re.compile("^Bubble$"))).to_be_visible()
     link = panel.get_by_role("link", name="GPipe: Efficient Training of Giant Neural Networks using Pipeline").first
