@@ -38,13 +38,6 @@ def host_row(page: Page, host: str) -> str:
     return " ".join(page.locator(f"#cluster [data-host='{host}']").inner_text().split())
 
 
-def test_without_a_cluster_the_page_shows_none_and_sends_no_request_for_it(open_page: Open) -> None:
-    page = open_page("?tab=run")
-    wait(page, "document.querySelector('#run-where').textContent")
-    for hidden in ("#cluster", "#run-spread", "#run-arrange", "#run-hops"):
-        expect(page.locator(hidden)).to_be_hidden()
-
-
 def test_the_hosts_of_a_run_and_their_free_cores_are_shown_and_its_measured_hop_can_be_put_in_the_plan(
     open_page: Open, hosts: Server
 ) -> None:

@@ -16,7 +16,9 @@ from backend.schedule.simulation.simulate import simulate
 from tests.conftest import PATIENCE_S, Server, launch, until
 from tests.page.app.test_axe import violations
 from tests.page.conftest import lasting
-from tests.support.page.queries import Open, state, wait
+from tests.support.page.queries import Open, frames, state, wait
+
+pytestmark = pytest.mark.one_document  # anew=True where the list is looked at, which a page reads once
 
 
 @pytest.fixture(scope="module")
@@ -59,9 +61,11 @@ def test_without_a_run_the_tab_explains_itself_and_names_the_devices_for_a_run(o
     assert violations(page, "#drawer") == []
 
 
-def test_the_table_shows_the_outcome_of_every_run_and_a_name_given_by_keyboard(own: Server, open_page: Open) -> None:
+def test_the_table_shows_the_outcome_of_every_run_a_name_given_by_keyboard_and_cards_on_a_phone(
+    own: Server, open_page: Open
+) -> None:
     good, bad = put(own), failed(own)
-    page = open_page("?tab=run", url=own.url)
+    page = open_page("?tab=run&theme=dark", url=own.url, has_touch=True, anew=True)
     expect(row(page, good)).to_contain_text("not verified here")
     expect(row(page, good)).to_contain_text("p 3 · m 4")
     expect(row(page, good)).to_contain_text("18 ms")
@@ -79,6 +83,19 @@ def test_the_table_shows_the_outcome_of_every_run_and_a_name_given_by_keyboard(o
     page.keyboard.type("something else")
     page.keyboard.press("Escape")
     expect(row(page, good).locator("b")).to_have_text("before lunch")
+    page.set_viewport_size({"width": 360, "height": 740})
+    frames(page)
+    for each in (good, bad):
+        row(page, each).scroll_into_view_if_needed()
+        box = row(page, each).bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 360
+        deed = row(page, each).get_by_role("button", name="Rename").bounding_box()
+        assert deed is not None
+        assert deed["height"] >= 40
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert violations(page, "#drawer") == []
 
 
 def test_a_row_of_a_run_in_progress_changes_with_its_run_and_a_new_page_has_the_names_of_others(
@@ -88,7 +105,7 @@ def test_a_row_of_a_run_in_progress_changes_with_its_run_and_a_new_page_has_the_
     requests.patch(f"{own.url}/api/runs/{named}", json={"name": "before lunch"}, timeout=PATIENCE_S).raise_for_status()
     body = {"spec": {"p": 1, "m": 108}}  # which the fake runner warms up until it is cancelled
     run_id = requests.post(f"{own.url}/api/runs", json=body, timeout=PATIENCE_S).json()["id"]
-    page = open_page("?tab=run", url=own.url)
+    page = open_page("?tab=run", url=own.url, anew=True)
     expect(row(page, named)).to_contain_text("before lunch")
     expect(row(page, run_id)).not_to_contain_text("cancelled")
     requests.post(f"{own.url}/api/runs/{run_id}/cancel", timeout=PATIENCE_S).raise_for_status()
@@ -97,7 +114,7 @@ def test_a_row_of_a_run_in_progress_changes_with_its_run_and_a_new_page_has_the_
 
 def test_two_chosen_runs_open_as_two_lanes_and_a_third_is_added(own: Server, open_page: Open) -> None:
     ids = [put(own, m=m) for m in (4, 5, 6)]
-    page = open_page("?tab=run&p=3&m=4", url=own.url)
+    page = open_page("?tab=run&p=3&m=4", url=own.url, anew=True)
     button = page.locator("#runs-compare")
     expect(button).to_be_disabled()
     row(page, ids[0]).locator("input").check()
@@ -116,7 +133,7 @@ def test_two_chosen_runs_open_as_two_lanes_and_a_third_is_added(own: Server, ope
 
 def test_a_run_is_deleted_after_confirmation_and_removed_from_the_timeline(own: Server, open_page: Open) -> None:
     gone, stays = put(own), put(own, m=5)
-    page = open_page(f"?tab=run&p=3&m=4&run={gone}", url=own.url)
+    page = open_page(f"?tab=run&p=3&m=4&run={gone}", url=own.url, anew=True)
     wait(page, "bubbleline.state().lanes.length === 2")
     page.locator(".run-more summary").click()
     row(page, gone).get_by_role("button", name="Delete").click()
@@ -133,7 +150,7 @@ def test_a_run_is_deleted_after_confirmation_and_removed_from_the_timeline(own: 
 
 def test_older_runs_are_loaded_on_request(own: Server, open_page: Open) -> None:
     ids = [put(own, p=2, m=2) for _ in range(13)]
-    page = open_page("?tab=run", url=own.url)
+    page = open_page("?tab=run", url=own.url, anew=True)
     rows = page.locator(".run-list tbody tr")
     expect(rows).to_have_count(12)
     page.click("#runs-more")
@@ -195,19 +212,3 @@ def test_the_card_of_a_measured_op_shows_its_deviation_from_the_plan(own: Server
     expect(card.locator(".planned")).to_contain_text("start 1.167")
     expect(card.locator(".planned b")).to_have_text(["+0.083", "+0.333", "+0.416"], use_inner_text=True)
     expect(card).to_contain_text("start 1.25")
-
-
-def test_on_a_phone_every_run_is_a_card_and_nothing_is_wider_than_the_screen(own: Server, open_page: Open) -> None:
-    good, bad = put(own), failed(own)
-    page = open_page("?tab=run&theme=dark", url=own.url, width=360, height=740, has_touch=True)
-    for each in (good, bad):
-        row(page, each).scroll_into_view_if_needed()
-        box = row(page, each).bounding_box()
-        assert box is not None
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= 360
-        deed = row(page, each).get_by_role("button", name="Rename").bounding_box()
-        assert deed is not None
-        assert deed["height"] >= 40
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    assert violations(page, "#drawer") == []

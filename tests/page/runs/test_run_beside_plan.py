@@ -6,12 +6,11 @@ import json
 import re
 
 import pytest
-import requests
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.conftest import PATIENCE_S, Server, until
+from tests.conftest import Server
 from tests.page.app.test_axe import violations
-from tests.support.page.queries import Open, middle, pixel, settle, state, wait
+from tests.support.page.queries import FORGET, Open, middle, pixel, reload, settle, state, wait
 
 pytestmark = pytest.mark.one_document
 
@@ -22,17 +21,6 @@ def colour_of(page: Page, lane: str, op: str) -> tuple[int, int, int]:
     """The colour of an op a little beside its label."""
     box = page.evaluate(f"bubbleline.box('{lane}', '{op}')")
     return pixel(page, box["x"] + 2, box["y"] + box["h"] / 2)
-
-
-@pytest.fixture(scope="module")
-def finished(live_server: Server) -> str:
-    """The link of a finished run: paced, in bfloat16, two training steps."""
-    spec = {"family": "1f1b", "p": 2, "m": 4}
-    options = {"mode": "paced", "unit_ms": 15, "dtype": "bfloat16", "steps": 2}
-    run = f"{live_server.url}/api/runs"
-    started = requests.post(run, json={"spec": spec, **options}, timeout=PATIENCE_S).json()
-    until(lambda: requests.get(f"{run}/{started['id']}", timeout=PATIENCE_S).json()["status"] == "finished")
-    return f"?family=1f1b&p=2&m=4&tab=run&run={started['id']}"
 
 
 def test_the_tab_lists_the_devices_and_says_why_an_option_is_not_available(
@@ -50,8 +38,10 @@ def test_the_tab_lists_the_devices_and_says_why_an_option_is_not_available(
     expect(page.locator("#run-unit")).to_be_disabled()
 
 
-def test_a_run_has_the_chosen_options(open_page: Open, live_server: Server) -> None:
-    page = open_page("?family=1f1b&p=2&m=4&tab=run", url=live_server.url)
+def test_a_run_has_the_chosen_options_is_compared_with_its_plan_and_its_link_restores_both(
+    open_page: Open, live_server: Server
+) -> None:
+    page = open_page("?family=1f1b&p=2&m=4&tab=run", url=live_server.url, forgive="status of 400")
     page.select_option("#run-mode", "paced")
     page.fill("#run-unit", "15")
     page.select_option("#run-dtype", "bfloat16")
@@ -69,13 +59,30 @@ def test_a_run_has_the_chosen_options(open_page: Open, live_server: Server) -> N
         expect(panel).to_contain_text(words)
     expect(page.locator(".lane-head[data-lane=run]")).to_contain_text("paced · cpu · bfloat16 · 2 steps")
     expect(page.locator("#figures tr:has(th:text('Measured peak')) td")).to_contain_text("B")
+    largest_deviations_are_listed_and_the_card_of_an_op_has_its_planned_time(page)
+    the_plan_is_drawn_under_the_run_and_ops_are_coloured_by_lateness(page)
+    page.evaluate(FORGET)
+    reload(page)
+    wait(page, OVER)
+    its_options_are_restored_and_an_illegal_one_is_refused_with_the_nearest(page)
 
 
-def test_the_plan_is_drawn_under_the_run_and_ops_are_coloured_by_lateness(
-    open_page: Open, live_server: Server, finished: str
-) -> None:
-    page = open_page(finished, url=live_server.url)
-    wait(page, "bubbleline.box('run', '0F0')")
+def largest_deviations_are_listed_and_the_card_of_an_op_has_its_planned_time(page: Page) -> None:
+    page.click(".run-details > summary")
+    first = page.locator(".residuals section").first.get_by_role("button").first
+    first.click()
+    assert state(page)["view"]["sel"] == f"{first.get_attribute('data-op')}@run"
+    page.keyboard.press("Escape")
+    idle = page.evaluate("bubbleline.point('run', 1, 0.4)")
+    page.mouse.move(idle["x"], idle["y"])
+    expect(page.locator("#card")).to_contain_text(re.compile("Measured: .*predecessors"))
+    page.mouse.move(*middle(page, "run", "0B0"))
+    expect(page.locator("#card")).to_contain_text("planned:")
+    page.mouse.move(0, 0)
+
+
+def the_plan_is_drawn_under_the_run_and_ops_are_coloured_by_lateness(page: Page) -> None:
+    settle(page)
     plain = colour_of(page, "run", "0F0")
     whole = page.evaluate("bubbleline.box('run', '0F0').h")
     page.click("#show-planned")
@@ -89,26 +96,7 @@ def test_the_plan_is_drawn_under_the_run_and_ops_are_coloured_by_lateness(
     assert violations(page, "#stage", "#figures", "#drawer") == []
 
 
-def test_the_largest_deviations_are_listed_and_the_card_of_an_op_has_its_planned_time(
-    open_page: Open, live_server: Server, finished: str
-) -> None:
-    page = open_page(finished, url=live_server.url)
-    page.click(".run-details > summary")
-    first = page.locator(".residuals section").first.get_by_role("button").first
-    first.click()
-    assert state(page)["view"]["sel"] == f"{first.get_attribute('data-op')}@run"
-    page.keyboard.press("Escape")
-    idle = page.evaluate("bubbleline.point('run', 1, 0.4)")
-    page.mouse.move(idle["x"], idle["y"])
-    expect(page.locator("#card")).to_contain_text(re.compile("Measured: .*predecessors"))
-    page.mouse.move(*middle(page, "run", "0B0"))
-    expect(page.locator("#card")).to_contain_text("planned:")
-
-
-def test_the_link_of_a_run_restores_its_options_and_an_illegal_one_is_refused_with_the_nearest(
-    open_page: Open, live_server: Server, finished: str
-) -> None:
-    page = open_page(f"{finished}&late=1", url=live_server.url, forgive="status of 400")
+def its_options_are_restored_and_an_illegal_one_is_refused_with_the_nearest(page: Page) -> None:
     expect(page.locator("#run-dtype")).to_have_value("bfloat16")
     assert [page.input_value(f"#run-{name}") for name in ("mode", "unit", "steps")] == ["paced", "15", "2"]
     expect(page.locator("#show-late")).to_have_attribute("aria-pressed", "true")
@@ -128,7 +116,7 @@ def run_all(page: Page, done: int) -> Locator:
     return page.locator(".sweep-box tbody tr")
 
 
-def test_all_schedules_on_the_screen_run_one_after_the_other_each_under_its_plan(
+def test_all_schedules_on_the_screen_run_each_under_its_plan_and_calibrating_one_leaves_the_other_plans(
     open_page: Open, live_server: Server
 ) -> None:
     # Anew: the last test has chosen other options.
@@ -143,6 +131,13 @@ def test_all_schedules_on_the_screen_run_one_after_the_other_each_under_its_plan
         assert all(cell.endswith("%") for cell in (cells[4], *cells[5:9], cells[10]))
     expect(page.locator("#cancel-all")).to_be_hidden()
     assert violations(page, "#stage", "#figures", "#drawer") == []
+    page.locator(".which.runs button").nth(1).click()
+    page.click("#calibrate")
+    expect(page.locator(".run-text[role=status]")).to_contain_text("Bubble in the global window")
+    wait(page, "bubbleline.state().plans[1].figures.makespan !== 15")
+    plans = state(page)["plans"]
+    assert [plan["asked"]["family"] for plan in plans] == ["1f1b", "gpipe"]
+    assert plans[0]["figures"]["makespan"] == 15
 
 
 def test_a_schedule_whose_run_is_refused_says_why_and_the_others_run(open_page: Open, live_server: Server) -> None:
@@ -161,18 +156,6 @@ def test_a_schedule_whose_run_is_refused_says_why_and_the_others_run(open_page: 
     expect(rows).to_have_count(2)
     expect(rows.nth(1)).to_contain_text("8 runs of yours wait already")
     assert [lane["id"] for lane in state(page)["lanes"]] == ["a", "run", "b"]
-
-
-def test_calibrating_the_plan_of_one_run_leaves_the_other_plans(open_page: Open, live_server: Server) -> None:
-    page = open_page("?family=1f1b&p=2&m=4&b.family=gpipe&tab=run", url=live_server.url)
-    run_all(page, 2)
-    page.locator(".which.runs button").nth(1).click()
-    page.click("#calibrate")
-    expect(page.locator(".run-text[role=status]")).to_contain_text("Bubble in the global window")
-    wait(page, "bubbleline.state().plans[1].figures.makespan !== 15")
-    plans = state(page)["plans"]
-    assert [plan["asked"]["family"] for plan in plans] == ["1f1b", "gpipe"]
-    assert plans[0]["figures"]["makespan"] == 15
 
 
 def test_cancelling_all_runs_cancels_also_those_that_wait_and_one_whose_state_has_not_arrived(

@@ -1,6 +1,8 @@
-"""Measurements of a run besides times, on the page: messages, bytes, live activations, loaded when first shown."""
+"""The result of a run, and what is measured besides times: messages, bytes, live activations, loaded when shown."""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 import requests
@@ -12,6 +14,8 @@ from tests.support import PATIENCE_S
 from tests.support.page.queries import Open, middle, pixel, settle, state, wait
 
 pytestmark = pytest.mark.one_document
+
+RESULT = re.compile(r"^Verified\. \S+ m?s, (\S+ % (over|under) plan|as planned); bubble \S+ %, predicted \S+ %\.$")
 
 
 def beside(page: Page, rank: int, t: float, below: float) -> tuple[float, float]:
@@ -27,7 +31,7 @@ def longest_wait(page: Page, server: Server) -> list[float]:
     return [*row[:5], *(time / 1e6 / run["unit_ms"] for time in row[5:8]), row[8]]
 
 
-def test_the_details_of_a_finished_run_are_loaded_once_for_the_card_the_memory_strip_and_the_messages(
+def test_the_result_of_a_run_is_one_sentence_and_its_details_are_loaded_once_for_card_strip_and_messages(
     open_page: Open, live_server: Server
 ) -> None:
     page = open_page("?family=zb-h1&p=2&m=4&tab=run&theme=light", url=live_server.url)
@@ -35,6 +39,7 @@ def test_the_details_of_a_finished_run_are_loaded_once_for_the_card_the_memory_s
     page.on("request", lambda request: asked.extend([request.url] if "rows=bytes" in request.url else []))
     start_paced(page)
     assert ended(page) == "finished"
+    check_result(page)
     assert not asked, "ops are enough until somebody looks"
     card = page.locator("#card")
     page.mouse.move(*middle(page, "run", "1F0"))
@@ -47,6 +52,21 @@ def test_the_details_of_a_finished_run_are_loaded_once_for_the_card_the_memory_s
     page.keyboard.press("l")
     check_longest_wait(page, live_server)
     assert len(asked) == 1
+    page.click("#run-replay")
+    wait(page, "bubbleline.state().playing")
+
+
+def check_result(page: Page) -> None:
+    """The result is one sentence; the facts are folded behind it."""
+    expect(page.locator("#run-result")).to_have_text(RESULT)
+    facts = page.locator(".run-facts")
+    expect(facts).to_be_hidden()
+    page.click(".run-details > summary")
+    expect(facts).to_be_visible()
+    expect(facts).to_contain_text("in a single process")
+    expect(page.locator("#legend")).to_contain_text("late start")
+    plan, run = state(page)["lanes"]
+    assert (plan["lateStarts"], run["lateStarts"] > 0) == (0, True)
 
 
 def check_strip(page: Page) -> None:

@@ -31,7 +31,7 @@ def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield made
 
 
-def test_after_a_server_is_killed_during_a_run_the_page_reconnects_and_shows_the_outcome(
+def test_after_a_server_is_killed_during_a_run_the_page_shows_the_outcome_and_it_is_told_that_a_server_stops(
     start: Callable[..., Server], open_page: Open, tmp_path: Path
 ) -> None:
     server = start(*SLOW)
@@ -46,7 +46,7 @@ def test_after_a_server_is_killed_during_a_run_the_page_reconnects_and_shows_the
         if forget:
             (tmp_path / "runs.sqlite3").unlink()
             (tmp_path / "runs.sqlite3-wal").unlink(missing_ok=True)
-        server = start(*SLOW, port=int(server.url.rsplit(":", 1)[1]))
+        server = start(*SLOW, port=int(server.url.rsplit(":", 1)[1]), BUBBLELINE_STOP_S="30")
         wait(page, "bubbleline.state().run === 'failed'")
         outcome = "no longer has this run" if forget else "The server stopped while this run was in progress"
         expect(page.locator(PANEL)).to_contain_text(outcome)
@@ -54,38 +54,32 @@ def test_after_a_server_is_killed_during_a_run_the_page_reconnects_and_shows_the
         expect(page.locator(".lane-head[data-lane=run] .badge")).to_have_text("failed")
         assert state(page)["lanes"][1]["ops"] >= ops, "what came before stays"
         expect(page.locator("#calibrate")).to_have_count(0)
-
-
-def test_the_viewer_of_a_run_is_told_that_the_server_stops(start: Callable[..., Server], open_page: Open) -> None:
-    server = start(*SLOW, BUBBLELINE_STOP_S="30")
-    page = open_page("?p=1&m=400&tab=run&lang=zh", url=server.url, forgive=GONE)
     page.click("#run")
     wait(page, "bubbleline.state().run === 'running'")
     server.process.send_signal(signal.SIGTERM)
-    expect(page.locator(PANEL)).to_contain_text("服务器将在 30 秒后停止，此运行也随之结束。")
+    expect(page.locator(PANEL)).to_contain_text("The server stops in 30 s, and this run with it.")
     assert state(page)["run"] == "running"
     server.stop()
 
 
-def test_the_second_run_shows_its_queue_position_and_can_be_withdrawn_and_one_cancelled_while_its_workers_warm_up(
-    open_page: Open,
+def test_a_queued_run_shows_its_position_and_can_be_withdrawn_and_one_cancelled_while_its_workers_warm_up(
+    open_page: Open, server: Server
 ) -> None:
-    first = open_page(f"?p=1&m={WARM}&tab=run")
-    first.click("#run")
-    wait(first, "bubbleline.state().run === 'warming'")
-    expect(first.locator(PANEL)).to_contain_text("The workers load the model")
-    second = open_page("?p=1&m=2&tab=run")
+    first = server.start_run(WARM, p=1)
+    second = open_page(f"?p=1&m={WARM}&tab=run")
     second.click("#run")
     expect(second.locator(PANEL)).to_contain_text("Next in line")
     third = open_page("?p=1&m=3&tab=run")
     third.click("#run")
     expect(third.locator(PANEL)).to_contain_text("queued, number 2 in line")
-    second.click("#cancel")
-    expect(second.locator(PANEL)).to_contain_text("The run was cancelled")
+    server.cancel(first).raise_for_status()
+    wait(second, "bubbleline.state().run === 'warming'")
+    expect(second.locator(PANEL)).to_contain_text("The workers load the model")
     expect(third.locator(PANEL)).to_contain_text("Next in line")
-    first.click("#cancel")
-    wait(first, "bubbleline.state().run === 'cancelled'")
-    wait(third, "bubbleline.state().run === 'finished'")
+    third.click("#cancel")
+    expect(third.locator(PANEL)).to_contain_text("The run was cancelled")
+    second.click("#cancel")
+    wait(second, "bubbleline.state().run === 'cancelled'")
 
 
 def test_a_runner_that_dies_is_named_and_the_next_run_works(open_page: Open) -> None:

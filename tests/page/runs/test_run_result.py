@@ -1,4 +1,4 @@
-"""What the Run tab says before a run (its length, or why it cannot be) and after it: the result in one sentence."""
+"""What the Run tab says before a run (its length, or why it cannot be) and after one that went wrong."""
 
 from __future__ import annotations
 
@@ -8,31 +8,10 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.conftest import Server
-from tests.page.runs.test_run import ended, start_paced
+from tests.page.runs.test_run import ended
 from tests.support.page.queries import Open, state, wait
 
 pytestmark = pytest.mark.one_document
-
-RESULT = re.compile(r"^Verified\. \S+ m?s, (\S+ % (over|under) plan|as planned); bubble \S+ %, predicted \S+ %\.$")
-
-
-def test_the_result_of_a_paced_run_is_one_sentence_with_the_details_folded_behind_it(
-    open_page: Open, live_server: Server
-) -> None:
-    page = open_page("?family=zb-h1&p=2&m=4&tab=run", url=live_server.url)
-    start_paced(page)
-    assert ended(page) == "finished"
-    expect(page.locator("#run-result")).to_have_text(RESULT)
-    facts = page.locator(".run-facts")
-    expect(facts).to_be_hidden()
-    page.click(".run-details > summary")
-    expect(facts).to_be_visible()
-    expect(facts).to_contain_text("in a single process")
-    expect(page.locator("#legend")).to_contain_text("late start")
-    plan, run = state(page)["lanes"]
-    assert (plan["lateStarts"], run["lateStarts"] > 0) == (0, True)
-    page.click("#run-replay")
-    wait(page, "bubbleline.state().playing")
 
 
 def test_a_machine_that_is_too_busy_is_named_with_the_ranks_and_the_way_out(
@@ -49,8 +28,13 @@ def test_a_machine_that_is_too_busy_is_named_with_the_ranks_and_the_way_out(
     expect(notes).to_contain_text(re.compile("larger unit.*quieter machine"))
 
 
-def test_the_tab_says_the_unit_and_the_length_of_the_step_before_the_click(open_page: Open) -> None:
+def test_the_tab_says_the_unit_and_the_length_of_the_step_before_the_click_and_shows_no_cluster_where_there_is_none(
+    open_page: Open,
+) -> None:
     page = open_page("?family=1f1b&p=4&m=8&tab=run")
+    wait(page, "document.querySelector('#run-where').textContent")
+    for hidden in ("#cluster", "#run-spread", "#run-arrange", "#run-hops"):
+        expect(page.locator(hidden)).to_be_hidden()
     length = page.locator("#run-length")
     expect(length).to_have_text("One unit is 150 ms, so the step takes 4.95 s.")
     page.fill("#run-unit", "20")
