@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Page, expect
 
-from tests.conftest import Server, Start
+from tests.conftest import Start
 from tests.page.workbench.test_tasks import REST
 from tests.support.page.queries import Open, wait
 
@@ -104,24 +104,6 @@ def predict_and_reveal_by_a_run(each: Class) -> None:
     expect(each.phone.locator(".class-sheet")).to_be_hidden()
 
 
-def find_on_the_timeline(each: Class) -> None:
-    """A place is found on the timeline; the class's answers are spots over it. Then all are paused, and go on."""
-    ask(each.stage, "find")
-    each.stage.click("#class-send-question")
-    box = each.roamer.evaluate("bubbleline.box('a', '1F0')")
-    each.roamer.mouse.click(box["x"] + box["w"] / 2, box["y"] + box["h"] / 2)
-    expect(each.roamer.locator(".class-place")).to_have_text("Selected: 1F0")
-    each.roamer.click("#class-send")
-    expect(each.stage.locator(".class-asked")).to_have_text("1 answered")
-    press(each.stage, "Reveal")
-    expect(each.phone.locator(".class-spot").first).to_be_visible()
-    press(each.stage, "Done")
-    press(each.stage, "Pause")
-    expect(each.phone.locator(".class-pause")).to_be_visible()
-    press(each.stage, "Pause")
-    expect(each.phone.locator(".class-pause")).to_be_hidden()
-
-
 def build_and_hand_in(each: Class) -> None:
     """A task is built; the order that solves it is handed in by itself."""
     ask(each.stage, "build")
@@ -156,10 +138,54 @@ def compare(each: Class) -> None:
         assert "Ada" not in page.locator("#stage").inner_text()
 
 
-def test_a_class_joins_follows_answers_runs_builds_is_compared_and_ends(open_page: Open, live_server: Server) -> None:
-    url = live_server.url
+def find_on_the_timeline(each: Class) -> None:
+    """A place is found on the timeline; the class's answers are spots over it. Then all are paused, and go on."""
+    ask(each.stage, "find")
+    each.stage.click("#class-send-question")
+    box = each.roamer.evaluate("bubbleline.box('a', '1F0')")
+    each.roamer.mouse.click(box["x"] + box["w"] / 2, box["y"] + box["h"] / 2)
+    expect(each.roamer.locator(".class-place")).to_have_text("Selected: 1F0")
+    each.roamer.click("#class-send")
+    expect(each.stage.locator(".class-asked")).to_have_text("1 answered")
+    press(each.stage, "Reveal")
+    expect(each.phone.locator(".class-spot").first).to_be_visible()
+    press(each.stage, "Done")
+    press(each.stage, "Pause")
+    expect(each.phone.locator(".class-pause")).to_be_visible()
+    press(each.stage, "Pause")
+    expect(each.phone.locator(".class-pause")).to_be_hidden()
+
+
+def choose(each: Class) -> None:
+    """A question with options is asked and answered."""
+    ask(each.stage, "choose")
+    question, options = (each.stage.locator("#class-ask textarea").nth(number) for number in range(2))
+    question.fill("Which waits less?")
+    options.fill("*ZB-H1\nGPipe")
+    each.stage.click("#class-send-question")
+    each.phone.get_by_label("ZB-H1").check()
+    each.phone.click("#class-send")
+    expect(each.phone.locator(".class-status")).to_contain_text("Your answer is in")
+
+
+def goes_on(each: Class) -> None:
+    """What the leader moved while the server was away is followed, and the answer is still there."""
+    for page in each.all:
+        wait(page, INSIDE)
+    follows(each.phone, each.stage.evaluate(SPEC))
+    expect(each.stage.locator(".class-asked")).to_have_text("1 answered")
+    expect(each.phone.get_by_label("ZB-H1")).to_be_checked()
+
+
+def test_a_class_joins_follows_answers_runs_builds_is_compared_goes_on_after_its_server_was_killed_and_ends(
+    open_page: Open, start: Start
+) -> None:
+    server = start()
+    url = server.url
     desk, phone, roamer = (
-        open_page("class", url=url, drawn=False, first_visit=True, fresh=True, **options)
+        open_page(
+            "class", url=url, drawn=False, first_visit=True, fresh=True, forgive="ERR_CONNECTION_REFUSED", **options
+        )
         for options in ({}, {"width": 360, "height": 740, "has_touch": True}, {"locale": "en-GB"})
     )
     code, stage = open_class(desk, url, "Systems, week 6")
@@ -169,45 +195,20 @@ def test_a_class_joins_follows_answers_runs_builds_is_compared_and_ends(open_pag
     stage.goto(f"{url}/?family=1f1b&p=2&m=4")
     wait(stage, INSIDE)
     each = Class(desk, stage, phone, roamer)
-    for part in (follow_and_look_around, predict_and_reveal_by_a_run, find_on_the_timeline, build_and_hand_in, compare):
+    for part in (
+        follow_and_look_around, predict_and_reveal_by_a_run, build_and_hand_in, compare, find_on_the_timeline, choose,
+    ):  # fmt: skip
         part(each)
+    server.stop(signal.SIGKILL)
+    expect(phone.locator(".class-said")).to_have_text("Connecting …")
+    stage.locator("#controls input[type=range]").first.press("ArrowRight")  # while nobody hears it
+    start(port=int(url.rsplit(":", 1)[1]))
+    goes_on(each)
+    lines = desk.request.get(f"{url}/api/classes/{code}/answers.csv").text().splitlines()
+    assert [line.split(",")[4:8] for line in lines if "Which waits less?" in line] == [["1", "Ada", "0", "yes"]]
     desk.click("#delete-class")
     desk.click("#delete-now")
     desk.wait_for_url("**/class?deleted=1*")
     for page in each.all:
         expect(page.locator(".class-said")).to_have_text("This class has ended.")
     assert desk.request.get(f"{url}/api/classes/{code}").status == 404
-
-
-def test_a_class_goes_on_when_its_server_is_killed_and_started_again(open_page: Open, start: Start) -> None:
-    server = start()
-    url = server.url
-    desk, student = (
-        open_page(
-            "class", url=url, drawn=False, first_visit=True, fresh=True, forgive="ERR_CONNECTION_REFUSED", **options
-        )
-        for options in ({}, {"locale": "en-GB"})
-    )
-    code, stage = open_class(desk, url, "")
-    join(student, url, code, "Ada")
-    stage.goto(f"{url}/?family=1f1b&p=2&m=4")
-    wait(stage, INSIDE)
-    ask(stage, "choose")
-    question, options = (stage.locator("#class-ask textarea").nth(number) for number in range(2))
-    question.fill("Which waits less?")
-    options.fill("*ZB-H1\nGPipe")
-    stage.click("#class-send-question")
-    student.get_by_label("ZB-H1").check()
-    student.click("#class-send")
-    expect(student.locator(".class-status")).to_contain_text("Your answer is in")
-    server.stop(signal.SIGKILL)
-    expect(student.locator(".class-said")).to_have_text("Connecting …")
-    stage.locator("#controls input[type=range]").first.press("ArrowRight")  # while nobody hears it
-    again = start(port=int(url.rsplit(":", 1)[1]))
-    for page in (stage, student):
-        wait(page, INSIDE)
-    follows(student, stage.evaluate(SPEC))
-    expect(stage.locator(".class-asked")).to_have_text("1 answered")
-    expect(student.get_by_label("ZB-H1")).to_be_checked()
-    lines = desk.request.get(f"{again.url}/api/classes/{code}/answers.csv").text().splitlines()
-    assert [line.split(",")[4:8] for line in lines[1:]] == [["1", "Ada", "0", "yes"]]

@@ -29,7 +29,8 @@ FIELDS = {
     "bytes": ["rank", "index", "received", "sent", "live"],
     "messages": ["source", "target", "gradient", "stage", "micro", "posted", "asked", "taken", "bytes"],
 }
-FIGURES = {"makespan": 3.0, "longest_stage": 3.0, "bubble": {}}
+SHARES = {"of_total": 0.25, "of_ideal": 0.333}
+FIGURES = {"makespan": 3.0, "longest_stage": 3.0, "bubble": {"global": SHARES, "span": SHARES}}
 
 
 def write_event(event: str, **fields: object) -> None:
