@@ -215,7 +215,7 @@ def free_page(browser: Browser, kind: str | None, options: dict[str, Any]) -> Pa
     free = POOLS.setdefault(browser, {}).setdefault(kind, []) if kind is not None else []
     if free:
         return free.pop()
-    context = browser.new_context(**options)
+    context = browser.new_context(reduced_motion="reduce", **options)  # for what it opens, too
     context.add_init_script(COUNT_PENDING)
     page = context.new_page()
     if SLOWER > 1:
