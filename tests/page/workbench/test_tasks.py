@@ -51,6 +51,18 @@ def is_in_sight_beside_the_board(page: Page) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def its_card_is_shared_and_saved(page: Page, claim: str) -> None:
+    """The card's link shows its claim elsewhere, and its picture has the size of such previews."""
+    unfurled = page.request.get(page.locator("#card-link").input_value()).text()
+    title = re.search('<meta property="og:title" content="([^"]*)">', unfurled)
+    assert title is not None
+    assert unescape(title[1]) == claim
+    with page.expect_download() as saved:
+        page.click("#card-save")
+    assert saved.value.suggested_filename == "finish-1f1b.png"
+    assert Image.open(saved.value.path()).size == (1200, 630)
+
+
 def is_solved(page: Page) -> None:
     expect(page.locator("#task-status")).to_contain_text("Solved: the server agrees.")
     expect(page.locator("#task-goals .is-met")).to_have_count(1)
@@ -85,14 +97,7 @@ def test_a_task_is_found_solved_and_entered_by_keys_alone_and_the_next_one_is_in
     expect(page.locator("#card-claim")).to_have_text(claim)
     expect(page.locator("#solved .stars")).to_have_attribute("aria-label", "3 of 3 stars")
     assert violations(page, "#solved") == []
-    unfurled = page.request.get(page.locator("#card-link").input_value()).text()
-    title = re.search('<meta property="og:title" content="([^"]*)">', unfurled)
-    assert title is not None
-    assert unescape(title[1]) == claim
-    with page.expect_download() as saved:
-        page.click("#card-save")
-    assert saved.value.suggested_filename == "finish-1f1b.png"
-    assert Image.open(saved.value.path()).size == (1200, 630)
+    its_card_is_shared_and_saved(page, claim)
     press("Escape")
     tab_to(page, "#task-name")
     page.keyboard.type("Ada")
