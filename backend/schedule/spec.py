@@ -9,8 +9,8 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
 import numpy as np
@@ -130,8 +130,7 @@ class Spec:
                 "schedule.spec_is_an_object", 'a spec is an object such as {{"family": "1f1b", "p": 4, "m": 8}}'
             )
             raise SpecError("spec", data, text)
-        known = [each.name for each in fields(Spec) if each.compare]
-        reject_unknown(data, known, "spec")
+        reject_unknown(data, KEYS, "spec")
         family = data.get("family", Spec.family)
         if not isinstance(family, str):
             text = message("schedule.family_is_a_name", "family must be a name such as 1f1b")
@@ -177,7 +176,8 @@ class Spec:
         if self.found is not None and not _is_rows(self.found, self.p):
             text = message("schedule.found_is_rows", "found has the rows of a searched order; leave it out")
             raise SpecError("found", None, text)
-        return Spec.from_json(self.to_json()).with_(found=self.found)
+        read = Spec.from_json(self.to_json())
+        return read if self.found is None else read.with_(found=self.found)
 
     @property
     def timing(self) -> Costs:
@@ -194,7 +194,7 @@ class Spec:
     @property
     def mean_timing(self) -> Costs:
         """Return the effective costs of a micro-batch of size 1, for which orders are constructed."""
-        return timing(self.costs, Options(**{each.name: getattr(self, each.name) for each in fields(Options)}))
+        return timing(self.costs, Options(**{name: getattr(self, name) for name in _OPTIONS}))
 
     @property
     def stages(self) -> int:
@@ -219,13 +219,17 @@ class Spec:
 
     def to_json(self) -> dict[str, Any]:
         """Return every key, as ``from_json`` reads it."""
-        plain = {each.name: getattr(self, each.name) for each in fields(self) if each.compare and each.name != "costs"}
+        plain = {name: getattr(self, name) for name in KEYS}
         lists = {name: list(value) for name, value in plain.items() if isinstance(value, tuple)}
         return plain | lists | {"costs": self.costs.to_json()}
 
     def with_(self, **changes: Any) -> Spec:
         """Return the same spec with some fields changed, and without rows found for this one."""
-        return replace(self, **({"found": None} | changes))
+        return Spec(**(vars(self) | {"found": None} | changes))
+
+
+KEYS = tuple(each.name for each in fields(Spec) if each.compare)
+_OPTIONS = tuple(each.name for each in fields(Options))
 
 
 def _is_rows(found: Any, p: Any) -> bool:
@@ -301,7 +305,7 @@ def frozen_stages(value: Any) -> tuple[int, ...] | None:
     return tuple(sorted(set(entries_of(value, lambda each: integer("frozen", each, 0, most - 1))))) or None
 
 
-def _modes(name: str, value: Any, words: Iterable[str], of_a_chunk: Iterable[str]) -> Modes:
+def _modes(name: str, value: Any, words: Collection[str], of_a_chunk: Collection[str]) -> Modes:
     """Read one of ``words``, or a list with one of ``of_a_chunk`` per chunk (its length is checked with the family)."""
     if not isinstance(value, list | tuple):
         return choice(name, value, words)
@@ -367,6 +371,8 @@ def reject_unknown(data: Mapping[str, Any], known: Any, where: Message | str) ->
 
 def integer(name: str, value: Any, low: int, high: int) -> int:
     """Return ``value`` as a whole number. Raises SpecError unless it is one from ``low`` to ``high``."""
+    if type(value) is int and low <= value <= high:  # nearly all of them, quickly
+        return value
     value = _plain(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         text = message(
@@ -394,6 +400,8 @@ def integer(name: str, value: Any, low: int, high: int) -> int:
 
 def number(name: str, value: Any, low: float, high: float) -> float:
     """Return ``value`` as a finite number. Raises SpecError unless it is one from ``low`` to ``high``."""
+    if type(value) is float and low <= value <= high:  # nearly all of them, quickly
+        return value
     value = _plain(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         text = message(
@@ -436,10 +444,10 @@ def _in_range(name: str, value: float, low: float, high: float) -> None:
         raise SpecError(name, value, text, limit=bound, nearest=bound)
 
 
-def choice(name: str, value: Any, choices: Iterable[str]) -> str:
+def choice(name: str, value: Any, choices: Collection[str]) -> str:
     """Return ``value``. Raises SpecError unless it is one of the choices."""
-    words = list(choices)
-    if not isinstance(value, str) or value not in words:
+    if not isinstance(value, str) or value not in choices:
+        words = list(choices)
         text = message("schedule.must_be_one_of", "{name} must be one of {choices}", name=name, choices=words)
         raise SpecError(name, value, text, nearest=words[0])
     return value

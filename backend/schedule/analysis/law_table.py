@@ -78,10 +78,10 @@ def trials(family: Family, cells: int = CELLS) -> list[Trial]:
         values = law_names(spec)
         for trial in found:
             if trial.law.speaks(values):
-                judged = trial.law.evaluate(values)
-                tally = trial.inside if judged["exact"] else trial.outside.get(judged["why"])
+                broken = trial.law.broken(values)
+                tally = trial.inside if broken is None else trial.outside.get(broken)
                 if tally is not None:
-                    _count(tally, judged["value"], simulated[trial.law.quantity, trial.law.window])
+                    _count(tally, trial.law.value(values), simulated[trial.law.quantity, trial.law.window])
     return found
 
 

@@ -136,7 +136,7 @@ class IdleReasons:
         return f"it waits for {taker}'s {thing}, the output of {giver}, which {came}{before}"
 
     def _travel(self, last: Input, by: float = np.inf) -> str:
-        ended, hop = self._times[1][last.i], self.spec.timing.comm
+        ended, hop = self._times[1][last.i], self._hop
         if last.receive >= 0:
             arrives = last.arrives + last.lead
             there = _number(arrives)
@@ -259,12 +259,16 @@ class IdleReasons:
         """``result``: the row and micro-batch of what is sent."""
         receive = self._receives.get(result, -1) if hop else -1
         ended = float(self._times[1][i] if receive < 0 else self.timeline.arrived[receive])
-        arrives = (ended + self.spec.timing.comm if hop else ended) - lead
+        arrives = (ended + self._hop if hop else ended) - lead
         return Input(i, arrives, hop, what, self._text(i) if giver is None else giver, taker, receive, lead)
 
     def _lead(self, i: int, half: int) -> float:
         """Return how long before a half's input arrives op i may begin."""
         return float(self._leads[i, half])
+
+    @cached_property
+    def _hop(self) -> float:
+        return self.spec.timing.comm
 
     @cached_property
     def _leads(self) -> Floats:

@@ -65,7 +65,7 @@ class StepModel:
         """Return (N,) the rank of each op."""
         return op_columns(self.of.order).rank
 
-    @property
+    @cached_property
     def busy(self) -> Floats:
         """Return (I, N) the time of each op."""
         times: Floats = np.maximum(self.stage * self.worker * self.micro + self.jitter, 0.0)
@@ -81,17 +81,19 @@ class StepModel:
         """Return (I, N) start and end of each op, the first op of each instance at 0. Instances whose ops take the same
         times are simulated once.
         """
-        before = np.broadcast_to(self.overhead + self.pause, self.busy.shape)
-        unique, of = np.unique(np.hstack((self.busy, before)), axis=0, return_inverse=True)
-        lags, n = self.lags, before.shape[1]
+        before, lags = np.broadcast_to(self.overhead + self.pause, self.busy.shape), self.lags
         order = replace(self.of.order, messages=None if self.blocking is None else self.blocking.messages)
-        timelines = [
-            # an op with what its rank spends before it, for which that much of its input's way is there already
-            replay(order, row[:n] + row[n:], COSTS, NOTHING, 1, lags - row[n:, None])
-            for row in unique
-        ]
-        start, end = (np.array([getattr(each, name) for each in timelines]) for name in ("start", "end"))
-        return (start + unique[:, n:])[of.ravel()], end[of.ravel()]
+        start, end = np.empty_like(self.busy), np.empty_like(self.busy)
+        timed: dict[bytes, int] = {}
+        for at, (busy, wait) in enumerate(zip(self.busy, before, strict=True)):
+            same = timed.setdefault(busy.tobytes() + wait.tobytes(), at)
+            if same == at:
+                # an op with what its rank spends before it, for which that much of its input's way is there already
+                timeline = replay(order, busy + wait, COSTS, NOTHING, 1, lags - wait[:, None])
+                start[at], end[at] = timeline.start + wait, timeline.end
+            else:
+                start[at], end[at] = start[same], end[same]
+        return start, end
 
     def makespan(self) -> Floats:
         """Return (I,) the time of each instance."""
@@ -194,7 +196,7 @@ def _halves(of: Instances, stage: Floats) -> tuple[Ints, Ints, Floats]:
         rows[here[pair], count + second[pair]] = 1.0
         like = float(stage[pair].mean())
         usual = np.repeat((like / 3.0, like * 2.0 / 3.0), count)
-        left = np.vstack((rows, RIDGE * np.eye(2 * count)))
+        left = np.concatenate((rows, RIDGE * np.eye(2 * count)))
         right = np.append((stage - rows @ usual) * np.isin(kind, (F, B, PAIR)), np.zeros(2 * count))
         alone = np.maximum(usual + np.linalg.lstsq(left, right, rcond=None)[0], 1e-9)
         forward, backward = alone[first[pair]], alone[count + second[pair]]
@@ -293,11 +295,12 @@ def _micro_batches(of: Instances, ratio: Floats, stage: Floats) -> Floats:
     sizes = np.ones((len(ratio), of.order.m))
     if of.order.m < 2 or (share.sum(axis=0) < LEAST_OPS).any():
         return np.ones(ratio.shape)
+    ridge, whole, none = RIDGE * np.eye(of.order.m), share.sum(axis=1), np.zeros(of.order.m)
     for at, row in enumerate(ratio):
         weight = long
         for _ in range(3):  # without the ops that do not fit: a pause in an op is no property of its micro-batch
-            left = np.vstack((share * weight[:, None], RIDGE * np.eye(of.order.m)))
-            right = np.append((row - share.sum(axis=1)) * weight, np.zeros(of.order.m))
+            left = np.concatenate((share * weight[:, None], ridge))
+            right = np.concatenate(((row - whole) * weight, none))
             size = 1.0 + np.linalg.lstsq(left, right, rcond=None)[0]
             off = np.abs(row - share @ size)
             weight = np.where(off <= max(3.0 * float(np.median(off)) * 1.4826, LEAST_OFF), long, 0.0)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -39,8 +40,12 @@ class Steps:
 
     def with_ideal(self, keep: Bools) -> StepModel:
         """Return the ideal model with the ops ``keep`` (I, N), or one that broadcasts to it, as they were measured."""
-        best = ideal(self.model)
-        return replace(best, jitter=np.where(keep, self.model.busy - best.stage, 0.0))
+        return replace(self.ideal, jitter=np.where(keep, self.model.busy - self.ideal.stage, 0.0))
+
+    @cached_property
+    def ideal(self) -> StepModel:
+        """Return the ideal model."""
+        return ideal(self.model)
 
 
 def by_step(model: StepModel, times: Floats) -> Floats:
@@ -59,7 +64,7 @@ def slowdowns(steps: Steps, now: float) -> dict[str, Any]:
     rank, _, kind, chunk, *_ = op_columns(model.of.order)
     stage = model.of.order.placement.stage_of[rank, chunk]
     replicas = model.of.replicas[:, None]
-    best = steps.time(ideal(model))
+    best = steps.time(steps.ideal)
 
     def alone(parts: Iterable[tuple[Any, Bools]]) -> dict[Any, float]:
         return {name: steps.time(steps.with_ideal(keep)) / best for name, keep in parts}

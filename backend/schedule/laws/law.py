@@ -7,10 +7,11 @@ laws; tests compare every law with the simulation inside its region.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 from backend.schedule.errors import message
-from backend.schedule.laws.formula import Tree, evaluate, parse, text
+from backend.schedule.laws.formula import Tree, parse, text, value_of
 from backend.schedule.simulation.costs import Cost, Costs, SizedCosts
 
 
@@ -48,33 +49,41 @@ class Law:
             "formula": self.tree,
             "where": [[parse(condition), sentence] for condition, sentence in self.where],
             "source": self.source,
-            "when": self._when,
+            "when": parse(self._when),
         }
 
     def speaks(self, names: dict[str, float]) -> bool:
         """Return whether the law applies to a spec with these names."""
-        return bool(evaluate(self._when, names))
+        return bool(value_of(self._when, names))
 
-    @property
-    def _when(self) -> Tree:
-        passes = ["and", ["==", "forward_only", int(self.forward)], ["==", "frozen", 0]]
+    @cached_property
+    def _when(self) -> str:
+        passes = f"forward_only == {self.forward:d} and frozen == 0"
         if self.quantity != "peak":
-            passes = ["and", passes, ["==", "sized", int(self.sized)]]
-        return passes if self.when is None else ["and", passes, parse(self.when)]
+            passes = f"({passes}) and sized == {self.sized:d}"
+        return passes if self.when is None else f"({passes}) and ({self.when})"
+
+    def value(self, names: dict[str, float]) -> float:
+        """Return what the formula gives at one point."""
+        return value_of(self.formula, names)
+
+    def broken(self, names: dict[str, float]) -> str | None:
+        """Return why the law may not be exact at one point; None where it is."""
+        return next((sentence for condition, sentence in self.where if not value_of(condition, names)), None)
 
     def evaluate(self, names: dict[str, float]) -> dict[str, Any]:
         """Evaluate the law at one point: its text, with numbers, its value, whether it is exact there, and if not,
         why.
         """
-        broken = [sentence for condition, sentence in self.where if not evaluate(parse(condition), names)]
+        broken = self.broken(names)
         return {
             "quantity": self.quantity,
             "window": self.window,
             "text": text(self.tree),
             "numbers": text(self.tree, names),
-            "value": evaluate(self.tree, names),
-            "exact": not broken,
-            "why": broken[0] if broken else None,
+            "value": self.value(names),
+            "exact": broken is None,
+            "why": broken,
         }
 
 

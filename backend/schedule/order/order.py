@@ -227,16 +227,16 @@ def micro_numbers(order: Order, rank: int) -> tuple[Micro, Micro]:
     b_chunk = np.where(paired, b_chunk, chunk)
     first = np.full(len(codes), -1, np.int32)
     second = np.full(len(codes), -1, np.int32)
+    forwards, gradients, weights = (kind == F) | paired, (kind == I) | (kind == B) | paired, kind == W
     for c in range(chunks):
-        forward = np.flatnonzero(((kind == F) | paired) & (chunk == c))
+        forward = np.flatnonzero(forwards & (chunk == c))
         first[forward] = np.arange(len(forward))
-        gradient = np.flatnonzero((kind == I) | (kind == B) | paired)
-        gradient = gradient[b_chunk[gradient] == c]
+        gradient = np.flatnonzero(gradients & (b_chunk == c))
         number = np.arange(len(gradient), dtype=np.int32)
         half = paired[gradient]
         second[gradient[half]] = number[half]
         first[gradient[~half]] = number[~half]
-        weight = np.flatnonzero((kind == W) & (chunk == c))
+        weight = np.flatnonzero(weights & (chunk == c))
         split = number[kind[gradient] == I]
         # A W too many (an order that check.py rejects) gets the number n, which no micro-batch has.
         first[weight] = np.concatenate((split, np.full(len(weight), order.n, np.int32)))[: len(weight)]

@@ -71,8 +71,15 @@ def starts(instance: Instance, codes: Codes) -> npt.NDArray[np.float64] | None:
     first = np.arange(place.p) * place.chunks + codes[:, 0] % place.chunks
     before = place.before[first]
     fixed = (before < 0) | (first[before // place.chunks] == before)
+    return _entered(instance)[first] if bool(fixed.all()) else None
+
+
+@lru_cache(maxsize=2)  # as a game's
+def _entered(instance: Instance) -> npt.NDArray[np.float64]:
+    """Return (slots,) when the first micro-batch of each slot's stream would enter it on its own."""
+    place = instance.placement
     enter = np.stack([Alone.of(instance, stream=stream).enter for stream in range(place.streams)])
-    return enter[place.stream_of.ravel()[first], place.stage_of.ravel()[first]] if bool(fixed.all()) else None
+    return enter[place.stream_of.ravel(), place.stage_of.ravel()]
 
 
 def to_strings(codes: Codes, chunks: int) -> Strings:

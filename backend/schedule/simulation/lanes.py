@@ -8,6 +8,7 @@ receive each other, a barrier those of all ranks.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -62,6 +63,7 @@ def jobs_of(order: Order, rule: Rules, copying: Floats, wire: Floats) -> Jobs:
     return Jobs(each, np.ascontiguousarray(cost[sequence]), size, np.append(first, len(each)), lanes, place)
 
 
+@lru_cache(maxsize=8)  # nothing is written into them
 def _no_jobs(p: int) -> Jobs:
     none = np.empty(0, np.int64)
     first, lanes = np.zeros(1, np.int64), np.zeros(p + 1, np.int64)

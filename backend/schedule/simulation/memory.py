@@ -8,6 +8,7 @@ micro-batch of size x (options/sizes.py) has x times the activations.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -140,9 +141,25 @@ def changes(
     time: one layer of them. An I restores all, which W needs. The F of a stage without backwards keeps nothing: such
     stages may differ from ``rank`` to rank.
     """
-    chunks, none = order.chunks, (0.0, 0.0)
-    held = np.broadcast_to(kept, (order.p, chunks))[rank].tolist()
-    size = [1.0] * chunks if sizes is None else sizes[rank].tolist()
+    chunks = order.chunks
+    held = (
+        (kept,) * chunks if isinstance(kept, float) else tuple(np.broadcast_to(kept, (order.p, chunks))[rank].tolist())
+    )
+    size = (1.0,) * chunks if sizes is None else tuple(sizes[rank].tolist())
+    take, give = _changes(w_share, restored, held, size)
+    take = take.copy()
+    take[:chunks][order.forward_slots[rank]] = 0.0
+    return take, give
+
+
+@lru_cache(maxsize=64)  # a search measures thousands of orders with the same
+def _changes(
+    w_share: float, restored: float, held: tuple[float, ...], size: tuple[float, ...]
+) -> tuple[Floats, Floats]:
+    """Return what ``changes`` does where every stage has backwards, of a device whose chunks have these sizes and keep
+    these parts of them.
+    """
+    chunks, none = len(held), (0.0, 0.0)
     takes, gives = [], []
     for kind, chunk, other in (decode(code, chunks) for code in range(code_count(chunks))):
         backward = other if kind == PAIR else chunk
@@ -160,9 +177,7 @@ def changes(
         needed = size[chunk] * w_share
         freed = {I: (0.0, size[chunk] - needed), W: (1.0, needed), B: (1.0, whole), PAIR: (1.0, whole)}
         gives.append(freed.get(kind, none))
-    take = np.array(takes)
-    take[:chunks][order.forward_slots[rank]] = 0.0
-    return take, np.array(gives)
+    return np.array(takes), np.array(gives)
 
 
 def peaks(
@@ -193,12 +208,10 @@ def peaks(
 def _alike(order: Order, kept: Kept, sizes: Floats | None) -> list[int]:
     """Return where runs of neighbouring ranks begin for whose ops ``changes`` is the same, and p."""
     shape = order.p, order.chunks
-    columns = (
-        order.forward_slots,
-        np.broadcast_to(kept, shape),
-        np.broadcast_to(1.0 if sizes is None else sizes, shape),
-    )
-    rows = np.hstack(columns)
+    differ = [
+        np.broadcast_to(each, shape) for each in (kept, sizes) if each is not None and not isinstance(each, float)
+    ]
+    rows = np.hstack([order.forward_slots, *differ]) if differ else order.forward_slots
     return [0, *(1 + np.flatnonzero((rows[1:] != rows[:-1]).any(1))).tolist(), order.p]
 
 

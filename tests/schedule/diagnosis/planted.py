@@ -59,6 +59,7 @@ def recording(
     if "link" in planted:
         slow = crosses & (rank[made_by] == 0) & (rank == 1)[:, None]
         lags[slow] = 9.0
+    ops = [op for each in range(order.p) for op in order.row(each)]
     rows = []
     zero = 0.0
     for step in range(steps):
@@ -76,7 +77,6 @@ def recording(
             if "pause" in planted and (step, replica) == (1, 0):
                 before[1] += 90.0  # before the second forward of rank 0
             timeline = replay(posted, spent + before, Costs(), NOTHING, 1, lags - before[:, None])
-            ops = [op for each in range(order.p) for op in order.row(each)]
             begin = timeline.start + before + zero
             rows += [
                 Row(step, replica, int(r), op, float(s), float(e))
