@@ -296,6 +296,7 @@ def stage_sizes(setting: Setting, ledger: Ledger, split: Sequence[int]) -> dict[
     """Return bytes of activations of a micro-batch, and of weights, gradients and optimizer, of each stage."""
     names, kinds, last = ledger.names, setting.model.kinds, setting.stages - 1
     sizes: dict[str, list[float]] = {"activations": [], "outputs": [], **{state: [] for state in STATES}}
+    each = {state: (_bytes(setting, state, False), _bytes(setting, state, True)) for state in STATES}
     for stage, counts in enumerate(setting.kinds_of(split)):
         ends = setting.heads * ((stage == 0) + (stage == last))
         mtp = setting.model.mtp if setting.heads and stage == setting.mtp_stage else 0
@@ -315,8 +316,8 @@ def stage_sizes(setting: Setting, ledger: Ledger, split: Sequence[int]) -> dict[
             if stage in setting.frozen and state != "weights":
                 sizes[state].append(0.0)
                 continue
-            whole = _bytes(setting, state, False) * common / setting.tp
-            sizes[state].append(whole + _bytes(setting, state, True) * routed / setting.expert_shards)
+            whole = each[state][0] * common / setting.tp
+            sizes[state].append(whole + each[state][1] * routed / setting.expert_shards)
     return sizes
 
 
