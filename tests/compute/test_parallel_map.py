@@ -166,7 +166,7 @@ def test_little_work_and_other_threads_leave_all_to_this_process(monkeypatch: py
 
 
 @given(specs(max_p=4, max_m=8))
-@few(10)
+@few(6)
 def test_curves_over_m_are_those_of_each_size_alone(asked: Spec) -> None:
     ms = [1, 2, 3, 5, 8, 13]
     expected = [each for each in (cell(asked, asked.p, m) for m in ms) if each.figures is not None]
@@ -174,14 +174,14 @@ def test_curves_over_m_are_those_of_each_size_alone(asked: Spec) -> None:
 
 
 @given(specs(max_p=4, max_m=6))
-@few(4)
+@few(2)
 def test_a_comparison_in_processes_is_the_one_without(asked: Spec) -> None:
     spec = Spec("1f1b", asked.p, asked.m, costs=asked.costs)
     assert compare(spec, map_each=in_processes) == compare(spec)
 
 
 @given(specs(max_p=3, max_m=6))
-@few(4)
+@few(2)
 def test_points_and_frontier_in_processes_are_those_without(asked: Spec) -> None:
     spec = Spec("1f1b", asked.p, asked.m, costs=asked.costs)
 

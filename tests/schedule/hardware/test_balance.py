@@ -43,10 +43,8 @@ def test_a_small_balance_is_the_best_of_all_splits(family: str):
 @pytest.mark.parametrize(
     ("family", "v"), [("1f1b", 1), ("interleaved", 2), ("v-zb", 2), ("dualpipe", 1), ("dualpipev", 2), ("gis", 2)]
 )
-def test_a_balance_keeps_all_layers_costs_no_more_and_is_deterministic(family: str, v: int):
-    data = {"model": "gemma2-9b", "heads": True, "family": family, "p": 8, "v": v, "m": 16}
-    one, two = balance_of(data), balance_of(data)
-    assert one.as_dict() == two.as_dict()
+def test_a_balance_keeps_all_layers_and_costs_no_more(family: str, v: int):
+    one = balance_of({"model": "gemma2-9b", "heads": True, "family": family, "p": 8, "v": v, "m": 16})
     assert sum(one.after.layers) == sum(one.before.layers) == 42
     assert one.before.layers == even(42, 8, v)
     assert one.after.makespan < one.before.makespan
@@ -54,6 +52,11 @@ def test_a_balance_keeps_all_layers_costs_no_more_and_is_deterministic(family: s
     again = of(model="gemma2-9b", heads=True, p=8, v=v, layers=list(one.after.layers)).costs
     assert again == one.after.costs
     assert one.as_dict()["after"]["costs"] == again.to_json()
+
+
+def test_a_balance_is_the_same_each_time():
+    data = {"model": "gemma2-9b", "heads": True, "family": "dualpipe", "p": 8, "m": 16}
+    assert balance_of(data).as_dict() == balance_of(data).as_dict()
 
 
 def test_a_balance_of_equal_stages_changes_nothing():

@@ -67,8 +67,8 @@ def runs_right(torchs: Pool, order: Order) -> None:
 @pytest.mark.parametrize("name", CARRIED)
 def test_torch_runs_our_file_with_the_gradients_of_one_process(torchs: Pool, name: str) -> None:
     """Without messages, which torch adds, and with those that we place (compute_comms)."""
-    runs_right(torchs, order_of(name, 4, 8))
-    runs_right(torchs, order_of(name, 4, 8, streams="rank", receives="placed"))
+    runs_right(torchs, order_of(name, 3, 6))
+    runs_right(torchs, order_of(name, 3, 6, streams="rank", receives="placed"))
 
 
 @pytest.mark.parametrize(

@@ -66,12 +66,12 @@ def random_modes(rng: random.Random, v: int, words: Sequence[str]) -> str | list
     return rng.choice(words) if rng.random() < 0.5 else [rng.choice(words) for _ in range(v)]
 
 
-def random_spec(rng: random.Random, name: str, most_p: int = 9, most_m: int = 26) -> Spec:
+def random_spec(rng: random.Random, name: str) -> Spec:
     """A legal spec of a family: a random one, moved to the nearest legal values where it is not."""
     family = FAMILIES[name]
     least, _, most = family.v
-    p, v = rng.randint(1, most_p), rng.randint(least, min(most, 5))
-    data: dict[str, Any] = {"family": name, "p": p, "m": rng.randint(1, most_m), "v": v}
+    p, v = rng.randint(1, 7), rng.randint(least, min(most, 5))
+    data: dict[str, Any] = {"family": name, "p": p, "m": rng.randint(1, 16), "v": v}
     data["w_share"] = rng.choice((1.0, 0.4324))
     if "group" in family.fields and rng.random() < 0.5:
         data["group"] = rng.randint(1, 12)
