@@ -164,8 +164,12 @@ class Rooms:
     def tell(self, room: Classroom, told: dict[str, Any]) -> None:
         """Tell viewers and the other processes what has changed."""
         self._on_change(room.code)
-        if not self.channel.post(room.code, told) and not room.over:
-            self._unreached.add(room.code)
+        self._post(room.code, told)
+
+    def _post(self, code: str, told: dict[str, Any]) -> None:
+        """Tell the other processes, or have them read the class again once they can be reached."""
+        if not self.channel.post(code, told):
+            self._unreached.add(code)
 
     def show(self, room: Classroom, scene: dict[str, Any]) -> None:
         """Show a scene, to be written soon."""
@@ -282,10 +286,10 @@ class Rooms:
             room = self._rooms.get(code)
             if room is not None:
                 rows = [room.members[number].work() for number in sorted(numbers & room.members.keys())]
-                self.channel.post(code, {"work": rows})
+                self._post(code, {"work": rows})
         answered, self._answered = self._answered, set()
         for code in answered:
-            self.channel.post(code, {"answered": True})
+            self._post(code, {"answered": True})
         for codes, task in ((self._stale, self._refresh), (self._uncounted, self._count)):
             for room in [self._rooms[code] for code in codes & self._rooms.keys()]:
                 codes.discard(room.code)
@@ -332,6 +336,9 @@ class Rooms:
             room.forget(now - HEARD_S)
             if room.tell_here():
                 self._on_change(room.code)
+        for code in self._unreached - self._rooms.keys():  # deleted here
+            if self.channel.post(code, {"over": True}):
+                self._unreached.discard(code)
 
     def _expire(self) -> None:
         """Delete the classes whose time is over, also those that nobody has asked for since the server started."""

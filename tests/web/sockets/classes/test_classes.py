@@ -295,6 +295,31 @@ def test_a_process_that_was_cut_off_reads_again_what_it_has_missed_and_keeps_its
     assert line.posts == [], "once is enough"
 
 
+def test_a_process_that_was_cut_off_hears_of_answers_and_of_the_end_once_it_can_be_reached(start):
+    line = Line()
+    first, second = start(line), start(line)
+    room, _ = first.classes.open("client")
+    first.classes.join(room, "Ada")
+    first.classes.ask(room, CHOICE)
+    there = second.classes.find(room.code)
+    line.cut = True
+    first.answer(room, 1, "0")
+    first.rooms._catch_up()  # tells nobody
+    line.cut = False
+    first.rooms._beat()
+    second.rooms._catch_up()
+    assert there.tally["counts"] == [["0", 1]]
+    line.cut = True
+    first.classes.delete(room)
+    line.cut = False
+    assert not there.over
+    first.rooms._beat()
+    assert there.over
+    line.posts.clear()
+    first.rooms._beat()
+    assert line.posts == [], "once is enough"
+
+
 def test_what_others_tell_while_a_class_is_read_is_not_missed_and_a_whole_class_shares_one_reading(start):
     line = Line()
     first, second = start(line), start(line)
