@@ -196,7 +196,7 @@ def test_a_class_joins_follows_answers_runs_builds_is_compared_goes_on_after_its
     wait(stage, INSIDE)
     each = Class(desk, stage, phone, roamer)
     for part in (
-        follow_and_look_around, predict_and_reveal_by_a_run, build_and_hand_in, compare, find_on_the_timeline, choose,
+        follow_and_look_around, find_on_the_timeline, predict_and_reveal_by_a_run, build_and_hand_in, compare, choose,
     ):  # fmt: skip
         part(each)
     server.stop(signal.SIGKILL)

@@ -12,7 +12,7 @@ const KEPT = "bubbleline.class.roams"; // in this tab: a page that is loaded aga
 export function startFollowing(strip: Strip) {
   const { room, place, tools } = strip;
   let roams = sessionStorage.getItem(KEPT) === "1";
-  const touched = watchTouches();
+  const touches = watchTouches();
   let taking = false; // the leader's view is being shown: what changes is no roaming
   let shown = 0; // the scene that was shown last
   let going = false; // to another page
@@ -23,9 +23,11 @@ export function startFollowing(strip: Strip) {
   const pause = createPause();
 
   place.view.store.subscribe((state, before) => {
-    const isOwn = !taking && performance.now() - touched() < OWN_MS;
-    if (!isOwn || roams || sheet.takes(state, before)) return;
-    if (isHeld()) catchUp(true);
+    const isOwn = !taking && performance.now() - touches.last() < OWN_MS;
+    if (!isOwn || roams) return;
+    if (sheet.takes(state, before))
+      touches.forget(); // else what the leader shows next would count as the student's
+    else if (isHeld()) catchUp(true);
     else setRoams(true);
   });
   room.onChange((what) => {

@@ -96,7 +96,7 @@ export function startLeading(strip: Strip) {
 /** Send what this page shows, 20 times a second at most, the last one always. */
 function leadWith({ room, place }: Strip) {
   let [sent, at, timer] = ["", -Infinity, 0];
-  const touched = watchTouches();
+  const touches = watchTouches();
   let taken = -Infinity; // when a view of another window of the leader's was shown here, which that one has sent
 
   function send() {
@@ -105,7 +105,7 @@ function leadWith({ room, place }: Strip) {
     const text = JSON.stringify(scene);
     if (text === sent || !room.inside) return;
     sent = text;
-    if (performance.now() - taken < TAKEN_MS && touched() < taken) return;
+    if (performance.now() - taken < TAKEN_MS && touches.last() < taken) return;
     at = performance.now();
     room.lead(scene);
   }

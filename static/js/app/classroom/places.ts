@@ -107,7 +107,10 @@ export function goTo(here: Place, { page, query, place }: Scene) {
   return true;
 }
 
-/** Returns a function that tells when the reader last did something on the page itself, by performance.now. */
+/**
+ * Returns when the reader last did something on the page itself, by performance.now, and a way to forget it once it has
+ * had its effect.
+ */
 export function watchTouches() {
   let last = -Infinity;
   const note = (event: Event) => {
@@ -116,7 +119,12 @@ export function watchTouches() {
   };
   for (const kind of ["pointerdown", "keydown", "wheel"])
     window.addEventListener(kind, note, { capture: true, passive: true });
-  return () => last;
+  return {
+    last: () => last,
+    forget: () => {
+      last = -Infinity;
+    },
+  };
 }
 
 /** Call a task when what the page shows may have changed: after a frame, and when a lesson is scrolled. */
