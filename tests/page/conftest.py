@@ -166,9 +166,8 @@ def open_page(
         if permissions:
             page.context.grant_permissions(permissions)
         listeners = listen(page, complaints, forgive)
-        opened.append(
-            OpenedPage(page, kind, listeners, fresh, bool(permissions), own_server=url not in {None, *LASTING})
-        )
+        own_server = url not in {None, *LASTING}
+        opened.append(OpenedPage(page, kind, listeners, fresh, bool(permissions), own_server))
         address = f"{url or server.url}/{query}"
         if goes_on(page, address, document) and drawn and not (anew or fresh):
             page.evaluate(GO, query)
@@ -181,13 +180,10 @@ def open_page(
 
     yield open_view
     for each in opened:
-        if request.session.testsfailed > failed:  # keys and buttons may be down
-            each.page.context.close()
-        else:
-            give_back(browser, each)
-    asked, outside.asked = outside.asked, []
+        give_back(browser, each, failed=request.session.testsfailed > failed)
+    complaints += (f"asked for {each}" for each in outside.asked)
+    outside.asked.clear()
     assert complaints == []
-    assert asked == []
 
 
 LEFT_BY: WeakKeyDictionary[Page, str | None] = WeakKeyDictionary()  # the document of the last test
@@ -223,10 +219,12 @@ def free_page(browser: Browser, kind: str | None, options: dict[str, Any]) -> Pa
     return page
 
 
-def give_back(browser: Browser, used: OpenedPage) -> None:
-    """Make the page ready for the next test of its kind; close it if it must not be used again."""
+def give_back(browser: Browser, used: OpenedPage, failed: bool) -> None:
+    """Make the page ready for the next test of its kind; close it if it must not be used again, as after a test that
+    ``failed``: keys and buttons may be down.
+    """
     page = used.page
-    if used.kind is None or page.is_closed():
+    if failed or used.kind is None or page.is_closed():
         page.context.close()
         return
     for event, listener in used.listeners:

@@ -41,7 +41,7 @@ def test_blocks_keep_the_ratios_of_the_layers() -> None:
     [
         ({"family": "1f1b", "p": 2, "m": 3, "layers": [3, 1]}, (3, 1)),
         ({"family": "v-half", "p": 2, "m": 4, "layers": [2, 1, 0, 2]}, (2, 1, 0, 2)),
-        ({"family": "dualpipe", "p": 2, "m": 4, "layers": [0, 2]}, (0, 2)),
+        ({"family": "dualpipe", "p": 4, "m": 8, "layers": [0, 2, 1, 0]}, (0, 2, 1, 0)),
         ({"family": "zb-h1", "p": 2, "m": 4, "vocabulary": "redistribute"}, (5, 3)),
     ],
     ids=["1f1b", "v-half", "dualpipe", "redistribute"],
