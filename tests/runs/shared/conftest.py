@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 import redis
 
 from backend.runs.run import OVER
 from tests.conftest import Server, launch, until
-from tests.support.servers.certificates import make_certificate
 from tests.support.servers.postgresql import OWNER, Cluster
 from tests.support.servers.redis_server import RedisServer
 
@@ -19,17 +17,8 @@ PAUSED = ("--pause", "0.05")  # between two ops of the fake runner
 
 
 @pytest.fixture(scope="package")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    return make_certificate(tmp_path_factory.mktemp("certificate"), "IP:127.0.0.1")
-
-
-@pytest.fixture(scope="package")
-def redis_server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    """A Redis that takes connections with TLS too, where openssl is installed."""
-    made: tuple[Path, Path] | None = None
-    with suppress(pytest.skip.Exception):
-        made = request.getfixturevalue("certificate")
-    started = RedisServer(tmp_path_factory.mktemp("redis"), made)
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    started = RedisServer(tmp_path_factory.mktemp("redis"))
     yield started
     started.kill()
 
@@ -49,7 +38,7 @@ def machines(
 ) -> Iterator[tuple[Server, Server]]:
     """Two servers as on two machines: one of two processes that executes runs, and one that only serves the page.
 
-    They share a PostgreSQL database, or an SQLite file where there is none. The second reaches Redis with TLS.
+    They share a PostgreSQL database, or an SQLite file where there is none.
     """
     folder = tmp_path_factory.mktemp("machines")
     shared = {"BUBBLELINE_REDIS": redis_server.url}
@@ -57,10 +46,9 @@ def machines(
         postgresql: Cluster = request.getfixturevalue("postgresql")
         postgresql.execute(f"CREATE DATABASE machines OWNER {OWNER} TEMPLATE template0")
         shared["BUBBLELINE_DATABASE"] = postgresql.uri("machines")
-    secure = {"BUBBLELINE_REDIS": redis_server.secure_url or redis_server.url}
     with (
         launch(folder, *PAUSED, **shared, BUBBLELINE_PROCESSES="2", BUBBLELINE_LINKS_PER_HOUR="3") as first,
-        launch(folder, *PAUSED, **shared | secure, BUBBLELINE_RUN_MANAGER="0", BUBBLELINE_LINKS_PER_HOUR="3") as second,
+        launch(folder, *PAUSED, **shared, BUBBLELINE_RUN_MANAGER="0", BUBBLELINE_LINKS_PER_HOUR="3") as second,
     ):
         yield first, second
 

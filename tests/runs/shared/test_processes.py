@@ -184,10 +184,10 @@ def test_all_processes_see_one_board(ready):
 
 
 def test_no_process_outlives_a_server_that_is_killed(start, redis_server: RedisServer):
-    server = start(BUBBLELINE_REDIS=redis_server.url)
+    server = start(BUBBLELINE_REDIS=redis_server.url, BUBBLELINE_PROCESSES="2")
     until(lambda: server.get("/healthz").ok)
     children = children_of(server.process.pid)
-    assert len(children) == 2
+    assert len(children) == 3
     assert sum("process runs" in command_of(child) for child in children) == 1
     server.process.kill()
     until(lambda: not any(command_of(child) for child in children))
