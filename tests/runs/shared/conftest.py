@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
-import redis
 
 from backend.runs.run import OVER
 from tests.conftest import Server, launch, until
@@ -21,15 +20,6 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServ
     started = RedisServer(tmp_path_factory.mktemp("redis"))
     yield started
     started.kill()
-
-
-@pytest.fixture
-def plain_client(redis_server: RedisServer) -> Iterator[redis.Redis]:
-    """A client for the tests' own questions, to an empty database."""
-    client = redis.Redis.from_url(redis_server.url)
-    client.flushdb()
-    yield client
-    client.close()
 
 
 @pytest.fixture(scope="package")
