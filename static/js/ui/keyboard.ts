@@ -56,7 +56,8 @@ export const isTooWide = (node: HTMLElement) => node.scrollWidth > node.clientWi
 /** Let what is too wide for its place be focused, and so scrolled with the arrow keys. */
 export function scrollByKeys(node: HTMLElement, label: string) {
   const given = { tabindex: "0", role: "group", "aria-label": label };
+  const needed = isTooWide(node);
   for (const [name, value] of Object.entries(given))
-    if (isTooWide(node)) node.setAttribute(name, value);
+    if (needed) node.setAttribute(name, value);
     else node.removeAttribute(name);
 }
