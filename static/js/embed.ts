@@ -37,7 +37,7 @@ function addFoot(store: Store, playback: Playback) {
     link.addEventListener(kind, update, { capture: true });
   store.subscribe(update);
   update();
-  const [problem] = store.problems;
+  const [problem] = store.problems();
   const note = problem ? sentence(tr(problem)) : store.get().view.run ? t("The measured run is in the full view.") : "";
   byId("embed-foot").append(h("span.embed-note", { text: note }), link);
 }

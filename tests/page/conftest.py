@@ -57,6 +57,7 @@ FRUGAL = (
     "--js-flags=--single-threaded",
     "--process-per-site",
 )
+SIZE = {"width": 1280, "height": 800}
 MEDIA = {"color_scheme": "light", "reduced_motion": "reduce", "media": "null"}
 
 
@@ -131,9 +132,10 @@ def open_page(
 
     A page is used again by the next test that needs the same kind, because the first load in a new one takes half
     as long again. Sizes, colour schemes and permissions are set anew each time. ``fresh=True`` is a browser that has no
-    cookies yet and keeps none. In files marked ``one_document`` a page is not even loaded anew: it goes from one test's
-    address to the next one's as after a step back, and keeps its scripts, unless ``anew=True``. A query that names no
-    schedule is 1F1B's unless ``first_visit=True``. ``forgive`` is a text in the console that the test causes itself.
+    cookies yet and keeps none; ``once=True`` is for no other test, as after ``route_web_socket``, which cannot be taken
+    back. In files marked ``one_document`` a page is not even loaded anew: it goes from one test's address to the next
+    one's as after a step back, and keeps its scripts, unless ``anew=True``. A query that names no schedule is 1F1B's
+    unless ``first_visit=True``. ``forgive`` is a text in the console that the test causes itself.
     The pages of a test that fails are not used again.
     """
     failed = request.session.testsfailed
@@ -147,20 +149,17 @@ def open_page(
         drawn: bool = True,
         forgive: str = "",
         fresh: bool = False,
+        once: bool = False,
         anew: bool = False,
         first_visit: bool = False,
         **options: Any,
     ) -> Page:
         query = query if first_visit else without_first_visit(query)
-        size: ViewportSize = {"width": options.pop("width", 1280), "height": options.pop("height", 800)}
-        media = {name: options.pop(name, usual) for name, usual in MEDIA.items()}
+        each_time = {name: options.pop(name) for name in (*SIZE, *MEDIA) if name in options}
         permissions: list[str] = options.pop("permissions", [])
-        kind = None if SLOWER > 1 else repr(sorted(options.items()))
+        kind = None if once or SLOWER > 1 else repr(sorted(options.items()))
         page = free_page(browser, kind, options)
-        page.set_default_timeout(1000 * PATIENCE_S)
-        page.emulate_media(**media)
-        if page.viewport_size != size:
-            page.set_viewport_size(size)
+        set_up(page, **each_time)
         if fresh:
             page.context.clear_cookies()
         if permissions:
@@ -217,6 +216,15 @@ def free_page(browser: Browser, kind: str | None, options: dict[str, Any]) -> Pa
     if SLOWER > 1:
         context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
     return page
+
+
+def set_up(page: Page, **given: Any) -> None:
+    """Set what may differ in each test of a page: its size and media features."""
+    page.set_default_timeout(1000 * PATIENCE_S)
+    page.emulate_media(**{name: given.get(name, usual) for name, usual in MEDIA.items()})
+    size: ViewportSize = {"width": given.get("width", SIZE["width"]), "height": given.get("height", SIZE["height"])}
+    if page.viewport_size != size:
+        page.set_viewport_size(size)
 
 
 def give_back(browser: Browser, used: OpenedPage, failed: bool) -> None:

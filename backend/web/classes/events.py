@@ -110,7 +110,7 @@ def _scene(room: Classroom, data: dict[str, Any]) -> Answer:
 
 def _set(room: Classroom, data: dict[str, Any]) -> Answer:
     services().classes.change(room, data)
-    return {}
+    return {"state": room.state(leads=True)}
 
 
 def _ask(room: Classroom, data: dict[str, Any]) -> Answer:

@@ -168,7 +168,6 @@ export class PageView {
 
   #begin() {
     if (matchMedia("(max-width: 899px)").matches) byId("controls").removeAttribute("open");
-    this.controls.showLinkProblems(this.store.problems);
     this.#noticeLinkProblems();
     this.view.onceDrawn(() => document.querySelector(".first-picture")?.remove());
     this.view.begin();
@@ -199,11 +198,11 @@ export class PageView {
 
   /** Where the controls are closed, a notice points to what of the link could not be read. */
   #noticeLinkProblems() {
-    if (!this.store.problems.length) return;
-    let noticed = false;
+    let noticed: object | null = null;
     onRest(() => {
-      if (noticed || !this.timeline.lanes.length) return;
-      noticed = true;
+      const problems = this.store.problems();
+      if (!problems.length || problems === noticed || !this.timeline.lanes.length) return;
+      noticed = problems;
       if (!byId("controls").hasAttribute("open"))
         this.view.status.toast(
           t("Part of this link could not be read. See Schedule and costs for details."),

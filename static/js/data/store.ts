@@ -121,6 +121,7 @@ export function createStore({ defaults, natural, derivations = NOTHING_DERIVED, 
   const read = () => parse(fixed ?? queryOf(location.search), defaults, natural);
   const first = read();
   let state = derivations.restore(first.state, first.state);
+  let problems = first.problems;
   const listeners: Listener[] = [];
 
   /** The query of this view. but: as if these had changed. */
@@ -146,7 +147,9 @@ export function createStore({ defaults, natural, derivations = NOTHING_DERIVED, 
     if (how === "push") gesture.end();
     if (step) address.flush();
     if (how !== "none") named ||= step || !isPlainView({ ...state.view, ...patch.view }, plain);
-    become(derivations.change(withoutOldSearches({ ...state, ...patch }, state), state));
+    const next = derivations.change(withoutOldSearches({ ...state, ...patch }, state), state);
+    if (next.spec !== state.spec || next.others !== state.others) problems = [];
+    become(next);
     if (step && how === "gesture") address.pushSoon();
     else if (step) address.push();
     else if (fixed === null && how !== "none") address.later();
@@ -160,7 +163,9 @@ export function createStore({ defaults, natural, derivations = NOTHING_DERIVED, 
       address.rest();
       gesture.end();
       named = !isFirstVisit(location.search);
-      become(derivations.restore(read().state, state));
+      const there = read();
+      problems = there.problems;
+      become(derivations.restore(there.state, state));
     });
     window.addEventListener("pagehide", address.flush);
   }
@@ -182,8 +187,8 @@ export function createStore({ defaults, natural, derivations = NOTHING_DERIVED, 
     /** Whether the view has schedules and an appearance, and nothing that points to a part of it. */
     plainView: () => isPlainView(state.view, plain),
     defaults,
-    /** what the first URL got wrong */
-    problems: first.problems,
+    /** What the address got wrong, until another schedule is asked for. */
+    problems: () => problems,
     search,
     /** One gesture back; at the first one of this page it stays. */
     undo() {

@@ -85,7 +85,7 @@ def test_figures_of_four_schedules_do_not_touch_also_in_milliseconds(open_page: 
             assert needs + 3 <= has, text
 
 
-def test_errors_of_a_link_are_shown_until_the_schedule_changes(open_page: Open) -> None:
+def test_errors_of_a_link_are_shown_until_the_schedule_changes_and_again_after_a_step_back(open_page: Open) -> None:
     page = open_page("?p=8&m=16&area=9&sel=zz", anew=True)
     problem = page.locator("#link-problem")
     expect(problem).to_contain_text("area")
@@ -93,6 +93,8 @@ def test_errors_of_a_link_are_shown_until_the_schedule_changes(open_page: Open) 
     page.locator("#field-m").fill("12")
     page.locator("#field-m").press("Enter")
     expect(problem).to_be_hidden()
+    page.go_back()
+    expect(problem).to_contain_text("area")
 
 
 def test_on_a_phone_with_folded_controls_a_note_says_that_a_link_was_not_fully_read(open_page: Open) -> None:

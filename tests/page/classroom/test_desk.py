@@ -6,10 +6,10 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.page.app.test_axe import violations
-from tests.support.page.queries import GO, Open, wait
+from tests.support.page.queries import GO, Open, wait, wait_until
 
 INSIDE = "window.bubblelineClass?.inside"
 TITLE = "Systems for ML, week 6"
@@ -19,7 +19,10 @@ CHOOSE = {"kind": "choose", "text": "Which holds more?", "options": ["GPipe", "1
 @pytest.fixture
 def desk(open_page: Open) -> Page:
     """The desk of a class that has just been opened from the page of classes."""
-    page = open_page("class", drawn=False, fresh=True, width=1440, height=1000)
+    return open_class(open_page("class", drawn=False, fresh=True, width=1440, height=1000))
+
+
+def open_class(page: Page) -> Page:
     page.get_by_label("Title").fill(TITLE)
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name=TITLE)).to_be_visible()
@@ -109,6 +112,39 @@ def test_who_joins_with_the_code_is_on_the_desk_without_a_name_until_a_key_shows
     expect(desk.locator("#join-screen")).to_contain_text(code)
     desk.keyboard.press("Escape")
     expect(desk.locator("#join-screen")).to_be_hidden()
+
+
+def test_a_switch_stays_as_it_was_pressed_when_an_older_state_of_the_class_comes_after_it(open_page: Open) -> None:
+    page = open_page("class", drawn=False, fresh=True, once=True)
+    states: list[str] = []  # that the server has sent
+    pressed: list[str] = []  # not sent on to the server before the test does
+    lines: list[tuple[WebSocketRoute, WebSocketRoute]] = []
+
+    def line(client: WebSocketRoute) -> None:
+        server = client.connect_to_server()
+        lines.append((client, server))
+        client.on_message(lambda told: pressed.append(str(told)) if '"class_set"' in str(told) else server.send(told))
+
+        def take(told: str | bytes) -> None:
+            if isinstance(told, str) and told.startswith('42["class",') and '"paused":false' in told:
+                states.append(told)
+            client.send(told)
+
+        server.on_message(take)
+
+    page.route_web_socket("**/socket.io/*", line)
+    desk = open_class(page)
+    send(lead(desk), "class_ask", {"question": CHOOSE})
+    expect(desk.locator(".desk-question")).to_contain_text("Which holds more?")
+    desk.get_by_label("Pause").check()
+    wait_until(desk, lambda: pressed)
+    [(client, server)] = lines
+    client.send(re.sub('"here":[0-9]+', '"here":7', states[-1]))
+    expect(desk.locator("#desk-here")).to_contain_text("7")
+    expect(desk.get_by_label("Pause")).to_be_checked()
+    server.send(pressed[0])
+    expect(desk.locator("#desk-here")).not_to_contain_text("7")
+    expect(desk.get_by_label("Pause")).to_be_checked()
 
 
 def answers_are_counted_at_once_and_shown_when_the_leader_asks_for_them(desk: Page, student: Page) -> None:

@@ -34,8 +34,8 @@ TAKE_TEN_MINUTES = """(() => {
 def open_patient(open_page: Open) -> Open:
     """Open a view whose searches may take ten minutes."""
 
-    def opened(link: str) -> Page:
-        page = open_page(link)
+    def opened(link: str, once: bool = False) -> Page:
+        page = open_page(link, once=once)
         page.evaluate(TAKE_TEN_MINUTES)
         return page
 
@@ -123,7 +123,7 @@ def test_a_bound_that_arrives_before_the_order_is_timed_does_not_keep_a_search_f
 
 
 def test_a_search_whose_connection_is_lost_starts_again_with_the_next_one(open_patient: Open) -> None:
-    page = open_patient(HARD)
+    page = open_patient(HARD, once=True)
     lines: list[WebSocketRoute] = []
     page.route_web_socket("**/socket.io/*", lambda line: lines.append(line) or line.connect_to_server())
     page.locator("#search-longer").click()
@@ -137,7 +137,7 @@ def test_a_search_whose_connection_is_lost_starts_again_with_the_next_one(open_p
 
 
 def test_the_last_improvement_and_the_end_of_its_search_may_come_apart(open_patient: Open) -> None:
-    page = open_patient(PROVED)
+    page = open_patient(PROVED, once=True)
     ends: list[str] = []
 
     def line(client: WebSocketRoute) -> None:
@@ -186,5 +186,4 @@ def test_the_second_schedule_is_searched_where_only_that_one_can_be(open_patient
     expect(page.locator("#search-verdict")).to_contain_text("above the bound")
     page.locator("#search-go").click()
     wait(page, "location.search.includes('b.effort=')")
-    page.locator("#search-stop").click()
     assert "&effort=" not in page.url

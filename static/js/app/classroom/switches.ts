@@ -3,7 +3,7 @@ import { whyFailed } from "../../data/api.ts";
 import { setNote } from "../../ui/notes.ts";
 import { byId } from "../../ui/dom.ts";
 import { t } from "../../core/i18n/language.ts";
-import type { Classroom } from "../../data/classroom/classroom.ts";
+import type { Classroom, ClassState } from "../../data/classroom/classroom.ts";
 
 const field = (id: string) => byId(id) as HTMLInputElement;
 
@@ -12,13 +12,12 @@ export function createSwitches(room: Classroom) {
   const [locked, paused, hold] = ["set-locked", "set-paused", "set-hold"].map(field);
   const [on, from, to] = ["pace-on", "pace-from", "pace-to"].map(field);
 
-  async function set(change: Record<string, unknown>) {
+  async function set(change: Partial<ClassState>) {
     setNote(problem, "");
     try {
-      await room.send("class_set", change);
+      await room.set(change);
     } catch (why) {
       setNote(problem, whyFailed(why));
-      write();
     }
   }
 

@@ -73,7 +73,6 @@ const LONGEST_MS = 5000; // of changes without such a rest, as while it plays
 export class Classroom {
   code: string;
   part: Part;
-  state: ClassState | null = null;
   scene: Scene | null = null;
   /** Own answers, by "question.round". */
   answers: Record<string, string> = {};
@@ -87,6 +86,8 @@ export class Classroom {
   /** Why the page is not let in. */
   refusal: Refusal | null = null;
 
+  #state: ClassState | null = null;
+  #asked: Partial<ClassState>[] = []; // settings that the server has not acknowledged yet
   #listeners: ((what: What) => void)[] = [];
   #line: Socket | null = null;
   #shown: { page: string; query: string } | null = null;
@@ -96,6 +97,11 @@ export class Classroom {
   constructor(code: string, part: Part) {
     this.code = code;
     this.part = part;
+  }
+
+  /** What the class is set to, once what is asked for is. */
+  get state(): ClassState | null {
+    return this.#state && Object.assign({}, this.#state, ...this.#asked);
   }
 
   onChange(task: (what: What) => void) {
@@ -123,6 +129,18 @@ export class Classroom {
     const answer = await line.emitWithAck(event, { code: this.code, ...payload });
     if (answer?.error) throw new Refusal(answer.error as SpecError, 400);
     return answer;
+  }
+
+  /** Change settings. They show at once, and a state that the server sent before it heard of them undoes none. */
+  async set(change: Partial<ClassState>) {
+    this.#asked.push(change);
+    this.#notify("state");
+    try {
+      this.#state = (await this.send("class_set", change)).state;
+    } finally {
+      this.#asked = this.#asked.filter((each) => each !== change);
+      this.#notify("state");
+    }
   }
 
   /** Show all who follow what this page shows; only the newest counts, so nothing waits for the answer. */
@@ -178,7 +196,7 @@ export class Classroom {
   async #enter() {
     try {
       const entered: Entered = await this.send("class_enter", { as: this.part });
-      this.state = entered.state;
+      this.#state = entered.state;
       this.answers = entered.answers;
       this.number = entered.number;
       this.name = entered.name;
@@ -207,7 +225,7 @@ export class Classroom {
       this.inside = false;
       return this.#notify("over");
     }
-    if (state) this.state = state;
+    if (state) this.#state = state;
     if (scene) this.scene = scene;
     if (state) this.#notify("state");
     if (scene) this.#notify("scene");
@@ -219,7 +237,7 @@ export class Classroom {
       if (gone) this.students.delete(student.number);
       else this.students.set(student.number, student);
     this.tally = tally;
-    if (this.state) this.state = { ...this.state, here };
+    if (this.#state) this.#state = { ...this.#state, here };
     this.#notify("room");
   }
 

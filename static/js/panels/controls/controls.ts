@@ -294,7 +294,7 @@ export class Controls {
 
   /** Update all controls from the state. */
   sync() {
-    show(this.#ofLink, false);
+    this.#showLinkProblems();
     const { others } = this.store.get();
     const { costs, w_share } = this.store.defaults;
     if (this.#at > others.length) this.#at = others.length;
@@ -370,10 +370,9 @@ export class Controls {
     );
   }
 
-  /** What a link got wrong, until another schedule is asked for. */
-  showLinkProblems(problems: { message: string }[]) {
-    if (!problems.length) return;
-    show(this.#ofLink, true);
+  #showLinkProblems() {
+    const problems = this.store.problems();
+    show(this.#ofLink, problems.length > 0);
     setText(this.#ofLink, t("The link: {problems}.", { problems: problems.map(tr).join(t("; ")) }));
   }
 }

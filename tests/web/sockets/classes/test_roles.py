@@ -228,7 +228,7 @@ def test_a_browser_joins_once_changes_its_name_and_leaves_with_all_it_has_given(
     taught.stranger.http.set_cookie(f"bubbleline-class-{elsewhere}", secret)
     assert taught.stranger.http.get(f"/api/classes/{elsewhere}").get_json()["joined"] is False
     assert taught.stranger.refused("class_enter", code=elsewhere) == "classes.not_in_class"
-    taught.leader.ask("class_set", code=taught.code, locked=True)
+    assert taught.leader.ask("class_set", code=taught.code, locked=True)["state"]["locked"] is True
     locked = taught.stranger.http.post(at, json={"name": "Eve"})
     assert (locked.status_code, error_of(locked)["code"]) == (403, "classes.locked")
 
