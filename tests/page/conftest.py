@@ -57,7 +57,7 @@ FRUGAL = (
     "--js-flags=--single-threaded",
     "--process-per-site",
 )
-SIZE = {"width": 1280, "height": 800}
+SIZE: dict[str, Any] = {"width": 1280, "height": 800}
 MEDIA = {"color_scheme": "light", "reduced_motion": "reduce", "media": "null"}
 
 
@@ -155,11 +155,11 @@ def open_page(
         **options: Any,
     ) -> Page:
         query = query if first_visit else without_first_visit(query)
-        each_time = {name: options.pop(name) for name in (*SIZE, *MEDIA) if name in options}
+        look = {name: options.pop(name, usual) for name, usual in (SIZE | MEDIA).items()}
         permissions: list[str] = options.pop("permissions", [])
         kind = None if once or SLOWER > 1 else repr(sorted(options.items()))
         page = free_page(browser, kind, options)
-        set_up(page, **each_time)
+        set_up(page, look)
         if fresh:
             page.context.clear_cookies()
         if permissions:
@@ -218,11 +218,11 @@ def free_page(browser: Browser, kind: str | None, options: dict[str, Any]) -> Pa
     return page
 
 
-def set_up(page: Page, **given: Any) -> None:
-    """Set what may differ in each test of a page: its size and media features."""
+def set_up(page: Page, look: dict[str, Any]) -> None:
+    """Give a page the size and the media features that its test asks for."""
     page.set_default_timeout(1000 * PATIENCE_S)
-    page.emulate_media(**{name: given.get(name, usual) for name, usual in MEDIA.items()})
-    size: ViewportSize = {"width": given.get("width", SIZE["width"]), "height": given.get("height", SIZE["height"])}
+    page.emulate_media(**{name: look[name] for name in MEDIA})
+    size: ViewportSize = {"width": look["width"], "height": look["height"]}
     if page.viewport_size != size:
         page.set_viewport_size(size)
 

@@ -126,7 +126,7 @@ def test_a_worker_that_dies_between_runs_is_replaced(runner: RunnerProgram) -> N
 
 
 def running(pids: list[int]) -> list[int]:
-    """Those that run, without what the start of a process leaves behind for a moment."""
+    """Return those that have not ended: a runner ends the workers that a run has no ranks for."""
     return [pid for pid in pids if alive(pid)]
 
 

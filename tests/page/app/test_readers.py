@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.page.queries import Open, state, wait
+from tests.support.page.queries import Open, reload, state, wait
 
 pytestmark = pytest.mark.one_document
 
@@ -98,8 +98,13 @@ def test_errors_of_a_link_are_shown_until_the_schedule_changes_and_again_after_a
 
 
 def test_on_a_phone_with_folded_controls_a_note_says_that_a_link_was_not_fully_read(open_page: Open) -> None:
-    page = open_page("?p=8&m=16&area=9", anew=True, **PHONE)
-    expect(page.locator("#banner")).to_contain_text("Part of this link could not be read")
+    page = open_page("?p=8&m=16", anew=True, **PHONE)
+    banner = page.locator("#banner")
+    expect(banner).to_be_hidden()
+    page.evaluate("history.pushState(null, '', '?p=8&m=16&area=9'); dispatchEvent(new PopStateEvent('popstate'))")
+    expect(banner).to_contain_text("Part of this link could not be read")
+    reload(page)
+    expect(banner).to_contain_text("Part of this link could not be read")
 
 
 def test_four_schedules_are_printed_on_one_sheet(open_page: Open) -> None:

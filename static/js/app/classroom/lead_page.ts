@@ -17,18 +17,18 @@ const LOOK_MS = 400; // between two looks at a run whose figure is awaited
 export function startLeading(strip: Strip) {
   const { room, place, who, tools } = strip;
   leadWith(strip);
-  const told = (done: Promise<unknown>) =>
+  const report = (done: Promise<unknown>) =>
     done.then(
       () => strip.tell(""),
       (problem) => strip.tell(whyFailed(problem)),
     );
-  const act = (event: string, payload: Record<string, unknown> = {}) => told(room.send(event, payload));
+  const act = (event: string, payload: Record<string, unknown> = {}) => report(room.send(event, payload));
   const ask = createAsk(strip, (question) => act("class_ask", { question }));
   const here = h("span.class-here");
   const hold = toggle(t("Hold"), t("Hold all on this view: nobody looks around by themselves"), (on) =>
-    told(room.set({ follow: on })),
+    report(room.set({ follow: on })),
   );
-  const pause = toggle(t("Pause"), t("Cover the pages of all students"), (on) => told(room.set({ paused: on })));
+  const pause = toggle(t("Pause"), t("Cover the pages of all students"), (on) => report(room.set({ paused: on })));
   const desk = h("a.button.soft", { href: `/class/${room.code}/lead`, target: "bubbleline-desk" }, t("Students"));
   const answered = h("span.class-asked", { hidden: true });
   who.append(here, answered);

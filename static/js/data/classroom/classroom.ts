@@ -99,7 +99,7 @@ export class Classroom {
     this.part = part;
   }
 
-  /** What the class is set to, once what is asked for is. */
+  /** The settings of the class, those included that are asked for and not acknowledged yet. */
   get state(): ClassState | null {
     return this.#state && Object.assign({}, this.#state, ...this.#asked);
   }

@@ -373,6 +373,7 @@ export class Controls {
   #showLinkProblems() {
     const problems = this.store.problems();
     show(this.#ofLink, problems.length > 0);
+    if (!problems.length) return;
     setText(this.#ofLink, t("The link: {problems}.", { problems: problems.map(tr).join(t("; ")) }));
   }
 }
