@@ -80,6 +80,10 @@ def follow_and_look_around(each: Class) -> None:
     press(each.stage, "Hold")
     follows(each.roamer, each.stage.evaluate(SPEC))
     press(each.stage, "Hold")
+    expect(each.roamer.locator(".class-said")).to_contain_text("following")
+    each.roamer.reload()
+    expect(each.roamer.locator(".class-said")).to_contain_text("following")
+    follows(each.roamer, each.stage.evaluate(SPEC))
 
 
 def predict_and_reveal_by_a_run(each: Class) -> None:
@@ -142,6 +146,7 @@ def find_on_the_timeline(each: Class) -> None:
     """A place is found on the timeline; the class's answers are spots over it. Then all are paused, and go on."""
     ask(each.stage, "find")
     each.stage.click("#class-send-question")
+    expect(each.roamer.locator(".class-place")).to_be_visible()  # before it, a click would be looking around
     box = each.roamer.evaluate("bubbleline.box('a', '1F0')")
     each.roamer.mouse.click(box["x"] + box["w"] / 2, box["y"] + box["h"] / 2)
     expect(each.roamer.locator(".class-place")).to_have_text("Selected: 1F0")

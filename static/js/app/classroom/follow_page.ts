@@ -54,15 +54,19 @@ export function startFollowing(strip: Strip) {
 
   function setRoams(next: boolean) {
     if (next && isHeld()) return;
-    roams = next;
-    sessionStorage.setItem(KEPT, roams ? "1" : "0");
+    keepRoams(next);
     write();
     if (!roams) catchUp(true);
   }
 
+  function keepRoams(next: boolean) {
+    roams = next;
+    sessionStorage.setItem(KEPT, roams ? "1" : "0");
+  }
+
   /** again: also a scene that was shown already. */
   function catchUp(again: boolean) {
-    if (isHeld() && roams) roams = false;
+    if (isHeld() && roams) keepRoams(false);
     const { scene } = room;
     if (roams || going || !scene || (!again && scene.seq === shown)) return;
     shown = scene.seq;
@@ -72,8 +76,7 @@ export function startFollowing(strip: Strip) {
   }
 
   function toBoard(task: string) {
-    roams = true;
-    sessionStorage.setItem(KEPT, "1");
+    keepRoams(true);
     if (place.page !== "/build") location.assign(`/build?task=${encodeURIComponent(task)}`);
     else place.show(`?task=${encodeURIComponent(task)}`, "");
     write();
