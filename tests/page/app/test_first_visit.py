@@ -82,6 +82,7 @@ SHIFTS = """() => {
   observer.observe({ type: 'layout-shift', buffered: true });
   return observer.takeRecords().reduce((sum, { value }) => sum + value, 0);
 }"""
+STYLED = "[...document.querySelectorAll('link[rel=stylesheet]')].every(({ sheet }) => sheet)"
 TEXTS = "[...document.querySelectorAll('.story-part')].map((part) => part.textContent)"
 
 
@@ -108,6 +109,7 @@ def test_a_link_shows_its_schedules_before_the_script_is_there_and_nothing_moves
         scripts = hold(page, "**/*.js")
         page.goto(page.url.removesuffix("readyz") + "?family=gpipe&b.family=1f1b&c.family=zb-h1", wait_until="commit")
         expect(page.locator(".first-picture strong")).to_have_text(["A · GPipe", "B · 1F1B", "C · ZB-H1"])
+        wait(page, STYLED)
         drawn = [each.bounding_box() for each in page.locator(".pic-lane").all()]
         release(page, scripts)
         wait(page, "window.bubbleline && bubbleline.samples.firstPaint() > 0")

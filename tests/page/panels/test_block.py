@@ -111,6 +111,7 @@ def test_a_family_without_a_block_shows_the_reason_and_offers_families_with_one_
     page.go_back()
     expect(page.locator(".block-none p")).to_contain_text("GPipe has no block")
     page.evaluate(GO, "?family=v-min&p=4&b.family=gis&tab=block")
+    expect(page.locator(".block-none p")).to_contain_text("GIS has no block")
     page.click("[data-put=v-zb]")
     wait(page, "document.querySelectorAll('.block-drawing').length === 2")
     assert (state(page)["spec"]["family"], state(page)["others"][0]["family"]) == ("v-min", "v-zb")

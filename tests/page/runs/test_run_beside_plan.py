@@ -14,6 +14,7 @@ from tests.support.page.queries import FORGET, Open, middle, pixel, reload, sett
 
 pytestmark = pytest.mark.one_document
 
+LANES = "bubbleline.state().lanes.map(({ id }) => id).join()"
 OVER = "bubbleline.state().run === 'finished'"
 
 
@@ -122,7 +123,7 @@ def test_all_schedules_on_the_screen_run_each_under_its_plan_and_calibrating_one
     # Anew: the last test has chosen other options.
     page = open_page("?family=1f1b&p=2&m=4&b.family=gpipe&tab=run", url=live_server.url, anew=True)
     rows = run_all(page, 2)
-    assert [lane["id"] for lane in state(page)["lanes"]] == ["a", "run", "b", "run2"]
+    wait(page, f"{LANES} === 'a,run,b,run2'")
     for at, name, makespan in ((0, "1F1B", "15"), (1, "GPipe", "15")):
         cells = rows.nth(at).locator("th, td").all_inner_texts()
         assert cells[0].startswith(name)
@@ -155,7 +156,7 @@ def test_a_schedule_whose_run_is_refused_says_why_and_the_others_run(open_page: 
     rows = run_all(page, 1)
     expect(rows).to_have_count(2)
     expect(rows.nth(1)).to_contain_text("8 runs of yours wait already")
-    assert [lane["id"] for lane in state(page)["lanes"]] == ["a", "run", "b"]
+    wait(page, f"{LANES} === 'a,run,b'")
 
 
 def test_cancelling_all_runs_cancels_also_those_that_wait_and_one_whose_state_has_not_arrived(

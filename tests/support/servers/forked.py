@@ -23,6 +23,7 @@ from typing import IO
 
 from backend.compute import fork_client, fork_server
 from backend.config import PROJECT
+from tests.support.servers.late import be_late
 
 LENGTH = struct.Struct("!I")
 
@@ -173,6 +174,8 @@ def _serve(arguments: list[str], environ: dict[str, str], writing: int, errors: 
         os.environ.update(environ)
         if not environ.get("BUBBLELINE_REDIS"):  # with which there are several, and the first computes nothing
             _fork_compute()
+        if late := float(environ.get("LATE_SERVERS", "0")):
+            be_late(late)
         from app import cli
 
         cli(arguments, prog_name="app.py")
