@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import time
 from bisect import insort
 from itertools import pairwise
 from typing import Any, Self
@@ -41,7 +40,6 @@ class Page:
     def __init__(self, server: Server, **options: Any) -> None:
         self.messages: list[dict] = []
         self.since = 0
-        self.late: list[float] = []  # ms from the end of an op (the machine's clock) to its arrival here
         self.io = Client(reconnection=False, websocket_extra_options=QUICK)
         self.io.on("run", self._take)
         self.io.connect(server.url, **options)
@@ -53,9 +51,7 @@ class Page:
         self.io.disconnect()
 
     def _take(self, message: dict) -> None:
-        now = time.monotonic_ns()
         insort(self.messages, message, key=lambda each: each["first"])
-        self.late += [(now - row[3]) / 1e6 for row in message.get("ops", [])]
 
     def ask(self, event: str, *data: Any) -> dict:
         return self.io.call(event, data if len(data) != 1 else data[0], timeout=PATIENCE_S)

@@ -34,7 +34,8 @@ def machines(
     shared = {"BUBBLELINE_REDIS": redis_server.url}
     with suppress(pytest.skip.Exception):
         postgresql: Cluster = request.getfixturevalue("postgresql")
-        postgresql.execute(f"CREATE DATABASE machines OWNER {OWNER} TEMPLATE template0")
+        made = f"CREATE DATABASE machines OWNER {OWNER} TEMPLATE template0"
+        postgresql.execute("DROP DATABASE IF EXISTS machines WITH (FORCE)", made)  # of the last time in this folder
         shared["BUBBLELINE_DATABASE"] = postgresql.uri("machines")
     with (
         launch(folder, *PAUSED, **shared, BUBBLELINE_PROCESSES="2", BUBBLELINE_LINKS_PER_HOUR="3") as first,

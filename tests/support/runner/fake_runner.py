@@ -1,8 +1,8 @@
 """A runner for tests that executes nothing: it writes the protocol's events, and fails in every way that a runner can.
 
 The number of micro-batches selects what a job does (FAILURES); with any other m it finishes: m batches of `--rows` ops,
-`--pause` seconds apart, the end of each op being the machine's monotonic clock at sending. With `--cluster` its engine
-is ray: three hosts, ranks placed on them, links and clocks.
+`--pause` seconds apart, the end of each op being the machine's monotonic clock at sending, and ends once the file
+`--until` is there. With `--cluster` its engine is ray: three hosts, ranks placed on them, links and clocks.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 FAILURES = {101: "die", 102: "hang", 103: "refuse", 104: "bad op", 105: "fail", 106: "deaf", 107: "noise", 108: "warm",
             109: "wait", 110: "lose host", 111: "get on", 112: "stall"}  # fmt: skip
@@ -83,8 +84,8 @@ class FakeCluster:
 
 
 class FakeRunner:
-    def __init__(self, pause: float, rows: int, cluster: FakeCluster | None = None) -> None:
-        self.pause, self.rows, self.cluster = pause, rows, cluster
+    def __init__(self, pause: float, rows: int, until: Path | None, cluster: FakeCluster | None = None) -> None:
+        self.pause, self.rows, self.until, self.cluster = pause, rows, until, cluster
         self.jobs: queue.Queue = queue.Queue()
         self.cancelled: set[str] = set()
 
@@ -154,6 +155,8 @@ class FakeRunner:
                 return
             self.batch(run, index)
             time.sleep(self.pause)
+        while self.until is not None and not self.until.exists():
+            time.sleep(0.005)
         verdict = {"verified": True, "max_grad_error": 1e-7}
         write_event("verified", id=run, loss=0.5, reference_loss=0.5, worst="w", **verdict)
         figures = {"predicted": FIGURES, "measured": FIGURES, "largest_residual": {"rank": 0, "op": "0F0", "ns": 7}}
@@ -246,6 +249,7 @@ def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("--pause", type=float, default=0.002)
     options.add_argument("--rows", type=int, default=3)
+    options.add_argument("--until", type=Path, help="a file; no run ends well before it is there")
     options.add_argument("--start", type=float, default=0.0, help="seconds until it is ready")
     options.add_argument("--never", action="store_true", help="end before it is ready")
     options.add_argument("--missing", action="store_true", help="be without torch")
@@ -263,7 +267,7 @@ def main() -> None:
         sys.exit(7)
     if given.worker:
         subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"])
-    fake = FakeRunner(given.pause, given.rows, FakeCluster() if given.cluster else None)
+    fake = FakeRunner(given.pause, given.rows, given.until, FakeCluster() if given.cluster else None)
     time.sleep(given.start)
     write_event("ready", version=1, **fake.machine())
     threading.Thread(target=fake.read, daemon=True).start()

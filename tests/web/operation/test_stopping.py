@@ -13,9 +13,10 @@ from tests.support.web_pages import Page
 
 
 def test_the_present_run_ends_and_is_kept_while_the_server_takes_no_more(start, tmp_path: Path):
-    server = start("--pause", "0.04", BUBBLELINE_STOP_S="30")
+    asked = tmp_path / "asked"
+    server = start("--until", str(asked), BUBBLELINE_STOP_S="300")
     until(server.ready)
-    present, waiting = server.start_run(100), server.start_run(2)
+    present, waiting = server.start_run(3), server.start_run(2)
     runner = server.runner()
     page = Page(server, transports=["websocket"])
     page.watch(present)
@@ -29,7 +30,9 @@ def test_the_present_run_ends_and_is_kept_while_the_server_takes_no_more(start, 
     assert (refused.status_code, refused.json()["error"]["code"]) == (503, "runs.server_restarting")
     failed = server.run(waiting)
     assert (failed["status"], failed["failure"]["code"]) == ("failed", "runs.not_begun")
+    asked.touch()
     assert server.process.wait(timeout=PATIENCE_S) == 0
+    until(lambda: page.over)
     told = [message["event"] for message in page.messages]
     assert "notice" in told
     assert told[-1] == "finished"
@@ -51,8 +54,8 @@ def test_a_run_that_goes_on_for_too_long_is_failed_and_a_second_signal_ends_at_o
         until(lambda at=server, run=run_id: at.run(run)["ops"])
         with within(8):
             server.process.send_signal(signal.SIGTERM)
-            until(lambda at=server: at.get("/readyz").status_code == 503)
             if signals == 2:
+                until(lambda at=server: at.get("/readyz").status_code == 503)
                 server.process.send_signal(signal.SIGTERM)
             assert server.process.wait(timeout=PATIENCE_S) == 0
         until(lambda at=runner: group_of(at) == [])

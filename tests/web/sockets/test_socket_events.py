@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import statistics
 import struct
 import threading
 from collections.abc import Callable, Iterator
@@ -14,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Server, until
-from tests.support import PATIENCE_S, slowness
+from tests.support import PATIENCE_S
 from tests.support.web_pages import Page, connect_raw, rows_of
 
 
@@ -78,13 +77,15 @@ def test_pages_that_join_in_the_middle_of_a_run_miss_nothing_and_get_nothing_twi
         assert before + viewer.rows() == ops
 
 
-def test_ops_reach_the_page_within_150_ms_of_their_end(server, page):
-    viewer = page(transports=["websocket"])
-    slow = slowness()
-    viewer.watch(server.start_run(m=100))
+def test_all_ops_reach_the_page_while_the_run_goes_on(start, page, tmp_path: Path):
+    seen = tmp_path / "seen"
+    server = start("--until", str(seen))
+    viewer = page(server, transports=["websocket"])
+    viewer.watch(server.start_run(m=3))
+    until(lambda: len(viewer.rows()) == 9)  # bench/page.py prints how soon
+    seen.touch()
     until(lambda: viewer.over)
-    assert len(viewer.late) == 300
-    assert statistics.median(viewer.late) < 150 * max(slow, slowness())
+    assert viewer.messages[-1]["event"] == "finished"
 
 
 def test_a_page_that_reconnects_gets_only_the_missing_entries(server, page):
@@ -140,7 +141,7 @@ def test_two_pages_watching_two_runs_each_receive_their_own(server, page):
 
 def test_after_unwatch_no_message_arrives(server, page):
     viewer = page(transports=["websocket"])
-    run_id = server.start_run(m=200)
+    run_id = server.start_run(m=8000)
     viewer.watch(run_id)
     until(lambda: viewer.messages)
     assert viewer.ask("unwatch", {"run": run_id}) == {"ok": True}
@@ -153,7 +154,7 @@ def test_after_unwatch_no_message_arrives(server, page):
 
 def test_a_viewer_sees_its_run_cancelled_and_metrics_no_longer_count_a_closed_page(server, page):
     viewer = page()
-    run_id = server.start_run(m=1000)
+    run_id = server.start_run(m=8000)
     viewer.watch(run_id)
     until(lambda: viewer.messages)
     assert "bubbleline_viewers 1.0\n" in server.get("/metrics").text
