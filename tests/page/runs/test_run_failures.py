@@ -16,7 +16,7 @@ from tests.support.page.queries import Open, state, wait
 
 pytestmark = pytest.mark.one_document
 
-SLOW = ("--pause", "0.05")
+SLOW = ("--pause", "0.05", "--until", "/never")  # no run ends before it is cancelled
 PANEL = "#panel-run"
 WARM = 108  # micro-batches of a run that the fake runner keeps warming up until it is cancelled
 GONE = "ailed"  # the browser's own notes of a server that is not there: a socket failed, a request Failed

@@ -18,7 +18,8 @@ import time
 from pathlib import Path
 
 FAILURES = {101: "die", 102: "hang", 103: "refuse", 104: "bad op", 105: "fail", 106: "deaf", 107: "noise", 108: "warm",
-            109: "wait", 110: "lose host", 111: "get on", 112: "stall"}  # fmt: skip
+            109: "wait", 110: "lose host", 111: "get on", 112: "stall",
+            113: "go on"}  # fmt: skip
 DEVICES = [{"kind": "cpu", "cores": 2, "name": "fake"}]
 CHOICES = [
     {"from": 1, "to": 2, "device": "cpu", "mode": "free"},
@@ -220,6 +221,10 @@ class FakeRunner:
         self.batch(run, 0)
         write_event("verified", id=run, verified=True)
         write_event("finished", id=run, status="finished", verified=True, mode="paced", device="fake")
+
+    def do_go_on(self, run: str, spec: dict) -> None:
+        """Send ops until it is cancelled."""
+        self.do_well(run, {"m": sys.maxsize})
 
     def do_stall(self, run: str, spec: dict) -> None:
         """Send the same progress again and again."""

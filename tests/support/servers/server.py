@@ -22,6 +22,7 @@ from tests.support.processes import children_of, command_of
 from tests.support.servers.forked import ForkedServer, ServerForks
 
 FAKE_RUNNER = (sys.executable, str(Path(__file__).parents[1] / "runner" / "fake_runner.py"))
+GOES_ON = 113  # micro-batches of a run of this runner that sends ops until it is cancelled
 FORKS = ServerForks()
 
 

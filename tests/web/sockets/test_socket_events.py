@@ -14,6 +14,7 @@ import pytest
 
 from tests.conftest import Server, until
 from tests.support import PATIENCE_S
+from tests.support.servers.server import GOES_ON
 from tests.support.web_pages import Page, connect_raw, rows_of
 
 
@@ -56,7 +57,7 @@ def test_a_page_that_requests_bytes_and_messages_receives_the_same_as_from_the_r
 
 
 def test_pages_that_join_in_the_middle_of_a_run_miss_nothing_and_get_nothing_twice(server, page):
-    run_id = server.start_run(m=8000)  # goes on until every page has joined, and is then cancelled
+    run_id = server.start_run(GOES_ON)
     viewers = []
     for step in range(12):
         viewer = page(transports=["websocket"])
@@ -72,7 +73,7 @@ def test_pages_that_join_in_the_middle_of_a_run_miss_nothing_and_get_nothing_twi
     server.cancel(run_id)
     until(lambda: all(viewer.over for viewer, _ in viewers))
     ops = server.run(run_id)["ops"]
-    assert 0 < len(ops) < 24_000
+    assert ops
     for viewer, before in viewers:
         assert before + viewer.rows() == ops
 
@@ -141,7 +142,7 @@ def test_two_pages_watching_two_runs_each_receive_their_own(server, page):
 
 def test_after_unwatch_no_message_arrives(server, page):
     viewer = page(transports=["websocket"])
-    run_id = server.start_run(m=8000)
+    run_id = server.start_run(GOES_ON)
     viewer.watch(run_id)
     until(lambda: viewer.messages)
     assert viewer.ask("unwatch", {"run": run_id}) == {"ok": True}
@@ -154,7 +155,7 @@ def test_after_unwatch_no_message_arrives(server, page):
 
 def test_a_viewer_sees_its_run_cancelled_and_metrics_no_longer_count_a_closed_page(server, page):
     viewer = page()
-    run_id = server.start_run(m=8000)
+    run_id = server.start_run(GOES_ON)
     viewer.watch(run_id)
     until(lambda: viewer.messages)
     assert "bubbleline_viewers 1.0\n" in server.get("/metrics").text
