@@ -95,6 +95,33 @@ def test_ranks_to_be_spread_are_misplaced_once_another_host_has_room() -> None:
     assert well_spread(RankRequest(2, spread="spread"), {"a", "b"}, hosts)
     assert well_spread(RankRequest(2, spread="pack"), {"a"}, hosts)
     assert well_spread(RankRequest(2, spread="spread"), {"a"}, hosts[:1])
+    assert not well_spread(RankRequest(2, spread="spread"), {"b"}, hosts, emptying=True)
+
+
+def test_ranks_to_be_spread_share_a_host_only_once_the_places_of_ended_ranks_had_time_to_be_free(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("ray")
+    from runner.engines.ray import cluster
+
+    hosts = [Host(key, key, "", True, False, {"CPU": 2.0}, {"CPU": 0.0}) for key in "ab"]
+    ended: list[set[str]] = []  # groups of places that were given back, as the hosts that they are on
+    given = iter([{"b"}, {"b"}, {"a", "b"}, {"b"}])
+    clock_s = [100.0]
+    monkeypatch.setattr(cluster, "request_placement", lambda *_: next(given))
+    monkeypatch.setattr(cluster, "is_placed", lambda group: True)
+    monkeypatch.setattr(cluster, "keys_of_hosts", lambda group: group)
+    monkeypatch.setattr(cluster, "silent_hosts", lambda hosts: [])
+    monkeypatch.setattr(cluster, "Pool", lambda request, group: SimpleNamespace(end=lambda: ended.append(group)))
+    fake = SimpleNamespace(monotonic=lambda: clock_s[0], sleep=lambda s: clock_s.__setitem__(0, clock_s[0] + s))
+    monkeypatch.setattr(cluster, "time", fake)
+    at = SimpleNamespace(hosts=hosts, ended=clock_s[0], waiting="", changed=lambda: None, _wants=lambda request: True)
+    request = RankRequest(2, spread="spread")
+    assert cluster.Cluster._places(at, request) == {"CPU": 1.0}  # type: ignore[arg-type]
+    assert (at.group, ended) == ({"a", "b"}, [{"b"}, {"b"}])
+    at.ended = clock_s[0] - cluster.EMPTY_S  # somebody else has the other host
+    assert cluster.Cluster._places(at, request) == {"CPU": 1.0}  # type: ignore[arg-type]
+    assert at.group == {"b"}
 
 
 def test_a_host_that_ray_lists_but_that_refuses_connections_is_silent() -> None:

@@ -24,12 +24,13 @@ from ray._private import worker as ray_worker
 from backend.errors import Message, message
 from runner import devices
 from runner.engines.base import EngineError, RankRequest
-from runner.engines.ray.hosts import Host, bundle, missing, read_hosts, silent_hosts
-from runner.engines.ray.pool import Pool, PoolError, is_placed, last_line, request_placement
+from runner.engines.ray.hosts import Host, bundle, missing, read_hosts, silent_hosts, well_spread
+from runner.engines.ray.pool import Pool, PoolError, is_placed, keys_of_hosts, last_line, request_placement
 from runner.telemetry import clock
 
 log = logging.getLogger("runner")
 LOOK_S = 0.5  # between two polls of the hosts
+EMPTY_S = 10.0  # until the places of ended ranks are free again, as far as Ray knows
 ERRORS_S = 0.1  # between two attempts to hear of errors, where the head is gone
 PING_S = 1.0  # between two pings of the hosts, while places are requested
 KNOCK_S, JOIN_S = 20.0, 120.0  # for an answer at the cluster's address, and to join it, also on a busy host
@@ -214,6 +215,7 @@ class Cluster(threading.Thread):
         self.pool: Pool | None = None
         self.group: Any = None  # of places, the last that was requested
         self.dropped: list[Any] = []
+        self.ended = -EMPTY_S  # when ranks were last ended, by time.monotonic
         self.hosts = hosts
         self.waiting = ""  # a sentence: what has no place yet
         self.refused: Message | None = None  # a sentence: why ranks cannot be started
@@ -236,6 +238,7 @@ class Cluster(threading.Thread):
             if pool is not None and (request is None or not pool.suits(request, self.hosts)):
                 self.pool = None
                 pool.broken = True
+                self.ended = time.monotonic()
                 self.dropped.append(pool.end)
             self.waiting = "" if request is None or self.pool is not None else self.waiting
             self.active = clock.now()
@@ -285,6 +288,7 @@ class Cluster(threading.Thread):
                 pool.start(lambda: self.hosts, lambda: self._wants(request), each)
             except Exception as error:
                 pool.end()
+                self.ended = time.monotonic()
                 if not self._wants(request):
                     return
                 why = error.message if isinstance(error, PoolError) else _unknown(error)
@@ -333,8 +337,13 @@ class Cluster(threading.Thread):
                 requested = needed
                 self.group = request_placement(request, *needed)
             if is_placed(self.group):
-                self.waiting = ""
-                return needed[0]
+                emptying = time.monotonic() < self.ended + EMPTY_S
+                if not emptying or well_spread(request, keys_of_hosts(self.group), answering, emptying):
+                    self.waiting = ""
+                    return needed[0]
+                Pool(request, self.group).end()
+                requested = None
+                time.sleep(LOOK_S)
             waiting = missing(request, needed[0], answering)
             if waiting != self.waiting:
                 self.waiting = waiting

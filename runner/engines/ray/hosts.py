@@ -85,11 +85,14 @@ def bundle(request: RankRequest, hosts: Sequence[Host]) -> dict[str, float]:
     return {CPU: share} | ({GPU: 1.0} if request.device == "cuda" else {})
 
 
-def well_spread(request: RankRequest, used: set[str], hosts: Sequence[Host]) -> bool:
-    """Return whether ranks that are to be spread are on as many hosts as have room for one."""
+def well_spread(request: RankRequest, used: set[str], hosts: Sequence[Host], emptying: bool = False) -> bool:
+    """Return whether ranks that are to be spread are on as many hosts as have room for one, or will have it where
+    hosts are `emptying`.
+    """
     each = bundle(request, hosts)
     room = [
-        host.key in used or all(host.free.get(kind, 0.0) >= need for kind, need in each.items())
+        host.key in used
+        or all((host.total if emptying else host.free).get(kind, 0.0) >= need for kind, need in each.items())
         for host in hosts
         if host.alive
     ]

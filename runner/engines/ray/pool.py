@@ -221,6 +221,11 @@ def is_placed(group: Any) -> bool:
     return bool(placement_group_table(group).get("state") == "CREATED")
 
 
+def keys_of_hosts(group: Any) -> set[str]:
+    """Return the keys of the hosts that a placement group has places on."""
+    return set(placement_group_table(group)["bundles_to_node_id"].values())
+
+
 def call(actor: Actor, group: str, method: str, *arguments: Any) -> Any:
     """Call a method of an actor. Calls of different groups (reports, commands, results) do not wait for each other."""
     return getattr(actor, method).options(concurrency_group=group).remote(*arguments)
