@@ -338,7 +338,7 @@ class Cluster(threading.Thread):
                 self.group = request_placement(request, *needed)
             if is_placed(self.group):
                 emptying = time.monotonic() < self.ended + EMPTY_S
-                if not emptying or well_spread(request, keys_of_hosts(self.group), answering, emptying):
+                if not emptying or well_spread(request, keys_of_hosts(self.group), answering, emptying=True):
                     self.waiting = ""
                     return needed[0]
                 Pool(request, self.group).end()

@@ -150,14 +150,15 @@ class FakeRunner:
 
     def do_well(self, run: str, spec: dict) -> None:
         self.begin(run)
-        for index in range(spec["m"]):
+        index = 0
+        while index < spec["m"] or not (self.until is None or self.until.exists()):
             if run in self.cancelled:
                 write_event("cancelled", id=run)
                 return
-            self.batch(run, index)
+            if index < spec["m"]:
+                self.batch(run, index)
+            index += 1
             time.sleep(self.pause)
-        while self.until is not None and not self.until.exists():
-            time.sleep(0.005)
         verdict = {"verified": True, "max_grad_error": 1e-7}
         write_event("verified", id=run, loss=0.5, reference_loss=0.5, worst="w", **verdict)
         figures = {"predicted": FIGURES, "measured": FIGURES, "largest_residual": {"rank": 0, "op": "0F0", "ns": 7}}

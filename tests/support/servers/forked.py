@@ -23,7 +23,6 @@ from typing import IO
 
 from backend.compute import fork_client, fork_server
 from backend.config import PROJECT
-from tests.support.servers.late import be_late
 
 LENGTH = struct.Struct("!I")
 
@@ -175,6 +174,8 @@ def _serve(arguments: list[str], environ: dict[str, str], writing: int, errors: 
         if not environ.get("BUBBLELINE_REDIS"):  # with which there are several, and the first computes nothing
             _fork_compute()
         if late := float(environ.get("LATE_SERVERS", "0")):
+            from tests.support.servers.late import be_late
+
             be_late(late)
         from app import cli
 
