@@ -8,13 +8,14 @@ import json
 import logging
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import gevent
 
 from backend.config import Config
-from backend.errors import from_codes, message
+from backend.errors import RequestError, from_codes, message
 from backend.runs.estimate import OpTimes
 from backend.runs.run import Run
 from backend.runs.runner_client import RunnerState
@@ -29,7 +30,8 @@ logger = logging.getLogger(__name__)
 WAIT_MS = 1000  # for which one call waits in Redis
 CATCH_UP_S = 2.0  # for which a page that comes from another process waits for what it has seen there
 PAUSE_S = 0.3  # after a failure
-ENDED_MS = 2000  # after which a run that its manager no longer has, and that has no further entry, is looked up
+GAP_S = 0.02  # after an entry that is not the next one, for which Redis does not wait
+ENDED_S = 2.0  # after which a run that its manager no longer has, and that has no further entry, is looked up
 
 
 @dataclass
@@ -149,31 +151,41 @@ class RemoteRuns(Runs):
         return run
 
     def _follow_to_end(self, run: Run) -> None:
-        silent_ms = 0
+        managed = time.monotonic()  # the last time that an entry could be expected
         while not run.over:
             try:
-                if read_further(self._redis, run, WAIT_MS):
-                    silent_ms = 0
-                    self.on_change(run)
-                    continue
+                read = read_further(self._redis, run, WAIT_MS)
             except UNAVAILABLE:
+                managed = time.monotonic()
                 gevent.sleep(PAUSE_S)
                 continue
             except (ValueError, KeyError, TypeError):
                 logger.exception("the log of run %s", run.id)
                 break
-            silent_ms = 0 if not self.state.present or run.id in self.state.live else silent_ms + WAIT_MS
-            if silent_ms >= ENDED_MS:
-                self._end_without_log(run)
+            if read:
+                self.on_change(run)
+            if read or not self.state.present or run.id in self.state.live:
+                managed = time.monotonic()
+            elif time.monotonic() > managed + ENDED_S:
+                managed = time.monotonic()
+                with suppress(RequestError):  # the database cannot be read: look again
+                    self._end_without_log(run)
+            if not read:
+                gevent.sleep(GAP_S)
         del self._followed[run.id]
 
     def _end_without_log(self, run: Run) -> None:
-        """End a run whose manager has ended and whose further log is lost, as the database has ended it."""
+        """End a run whose manager has ended and whose further log is lost, as the database has ended it.
+
+        Raises RequestError where the database cannot be read.
+        """
         stored = self._stored(run.id)
         if stored is None or not stored.over:
             run.fail(STOPPED)
         else:
-            run.follow(stored.log.texts(stored.log.seq - 1)[0])
+            # The stored log goes on where this one ends, or is shorter: its end alone where the manager was killed.
+            for text in stored.log.texts(min(run.log.seq, stored.log.seq - 1)):
+                run.follow(text)
             run.facts |= stored.facts
         self.on_change(run)
 

@@ -3,7 +3,7 @@
 Redis refuses an entry whose number is not larger than the last one, and returns what follows a given number. So a
 writer that has lost its connection continues after the last entry of the stream and nothing is there twice, and a
 reader asks for what follows its own last entry and misses nothing, however long it was away; also where Redis comes
-back empty and the writer begins again.
+back empty, or as it was when it last saved its data, and the writer begins again.
 Entry "0-1" is the run as it was asked for.
 """
 
@@ -60,11 +60,14 @@ class Writer:
         texts = self.run.log.texts(sent)
         for first in range(0, len(texts), AT_ONCE):
             calls = self._client.pipeline(transaction=False)
+            calls.xrevrange(self._stream, count=1)
             for number, text in enumerate(texts[first : first + AT_ONCE], start=sent + first + 1):
                 # A stream that is gone, because Redis has come back empty, must not begin in the middle of the log.
                 calls.xadd(self._stream, {ENTRY_FIELD: text}, id=f"{number}-0", nomkstream=True)
-            if None in calls.execute():
-                raise redis.RedisError(f"the stream {self._stream} is gone")
+            last = calls.execute()[0]
+            if not last or number_of(last[0][0]) != sent + first:  # Redis is as it was a while ago: there is a gap now
+                self._client.delete(self._stream)
+                raise redis.RedisError(f"the stream {self._stream} lacks entries")
             self.sent = sent + first + len(texts[first : first + AT_ONCE])
         self._client.expire(self._stream, ENDED_S if self.run.over else LIVE_S)
 

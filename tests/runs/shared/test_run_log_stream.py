@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import gevent
 import pytest
 import redis
@@ -9,16 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.access.limits.shared_rate import SharedHourlyRate, SharedPace
+from backend.config import Config
 from backend.errors import message
 from backend.jobs.encoding import Encoded
 from backend.runs.errors import RunFailure
 from backend.runs.run import Run
 from backend.schedule.interop.measured_rows import KINDS
+from backend.web.shared import remote_runs
 from backend.web.shared.answer_cache import AnswerCache
 from backend.web.shared.connection import connect
 from backend.web.shared.lease import LEASE, Lease
+from backend.web.shared.remote_runs import RemoteRuns
 from backend.web.shared.run_log_stream import Writer, read_further, read_run, stream_of
-from tests.support import PATIENCE_S
+from tests.support import PATIENCE_S, until
 
 ROWS = [[0, index, index, index + 1, index + 2, 0] for index in range(9)]
 FAILURE = RunFailure("worker", message("runs.runner_stopped", "The runner stopped just before this run; try again."), 1)
@@ -52,9 +58,15 @@ def same(run: Run, other: Run) -> bool:
 
 
 @pytest.fixture
-def client(redis_server):
-    """A client of an empty database, which the servers around this Redis do not use: they would take the lease, too."""
-    made = connect(redis_server.url.replace("/0", "/1"))
+def address(redis_server) -> str:
+    """A database that the servers around this Redis do not use: they would take the lease, too."""
+    return redis_server.url.replace("/0", "/1")
+
+
+@pytest.fixture
+def client(address: str):
+    """A client of an empty database."""
+    made = connect(address)
     made.flushdb()
     return made
 
@@ -118,6 +130,55 @@ def test_a_writer_whose_redis_comes_back_empty_writes_the_whole_log_again_and_re
     assert read_further(client, ahead, 1000) == 1
     assert same(run, ahead)
     assert same(run, read_run(client, run.id))
+
+
+def test_a_writer_whose_redis_comes_back_as_it_was_a_while_ago_leaves_no_gap(client):
+    run = a_run()
+    writer = Writer(client, run)
+    run.apply({"event": "op_batch", "ops": ROWS})
+    writer.write()
+    earlier, ahead = client.dump(stream_of(run.id)), read_run(client, run.id)
+    for _ in range(2):
+        run.apply({"event": "op_batch", "ops": ROWS})
+        writer.write()
+    client.restore(stream_of(run.id), 0, earlier, replace=True)
+    run.apply({"event": "op_batch", "ops": ROWS})
+    with pytest.raises(redis.RedisError):
+        writer.write()
+    writer.write()
+    while ahead.log.seq < run.log.seq:
+        assert read_further(client, ahead, 1000) > 0
+    assert same(run, ahead)
+    assert same(run, read_run(client, run.id))
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_run_whose_further_log_is_lost_ends_as_the_database_has_it(
+    client, address: str, config: Config, killed: bool, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(remote_runs, "ENDED_S", 0.0)
+    run = a_run()
+    run.apply({"event": "op_batch", "ops": ROWS})
+    Writer(client, run).write()
+    if killed:  # the database has the run as it was asked for
+        stored = a_run()
+        stored.fail(FAILURE)
+    else:
+        stored = run
+        run.apply({"event": "op_batch", "ops": ROWS})
+        run.apply({"event": "finished", "verified": True})
+    runs = RemoteRuns(replace(config, redis=address))
+    try:
+        runs.open()
+        runs.store.save(stored)
+        runs.state.heard = math.inf
+        seen = runs.get(run.id)
+        until(lambda: seen.over, sleep=gevent.sleep)
+    finally:
+        runs.stop()
+    assert seen.log.rows() == run.log.rows()
+    assert seen.summary()["failure"] == stored.summary()["failure"]
+    assert killed or same(seen, run)
 
 
 def test_a_writer_that_repeats_itself_adds_nothing_twice(client):
