@@ -105,7 +105,7 @@ def test_the_cluster_describes_itself(runner: RunnerProgram) -> None:
     assert ready["engine"] == "ray"
     (host,) = ready["cluster"]["hosts"]
     assert (ready["cluster"]["state"], host["alive"], host["head"]) == ("up", True, True)
-    assert host["cpus"]["total"] == len(os.sched_getaffinity(0))
+    assert host["cpus"]["total"] == max(2, len(os.sched_getaffinity(0)))
     assert ready["devices"][0]["host"] == host["name"]
     assert processes(runner, "gcs_server")
     assert processes(runner, "dashboard/dashboard.py") == processes(runner, "--disable-frontend")
