@@ -39,7 +39,8 @@ def lab(tmp_path: Path) -> Iterator[str]:
 
     def listens() -> bool:
         assert process.poll() is None, (tmp_path / "log").read_text()
-        return described.exists() and "is running at" in (tmp_path / "log").read_text()
+        written = described.exists() and described.read_text().endswith("}")
+        return written and "is running at" in (tmp_path / "log").read_text()
 
     try:
         until(listens)
