@@ -91,6 +91,8 @@ def site(folder: Path) -> None:
         files = write_site(folder)
     except (RequestError, LessonError) as error:  # no bundle
         raise click.ClickException(str(error)) from None
+    except OSError as error:
+        raise click.FileError(str(error.filename or folder), error.strerror) from None
     size = sum(path.stat().st_size for path in files)
     click.echo(f"{folder}: {len(files)} files, {size / 1e6:.2f} MB; open {folder / 'index.html'}")
 

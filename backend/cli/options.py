@@ -392,7 +392,7 @@ def config() -> Config:
 @contextmanager
 def runner() -> Iterator[Series]:
     """Start a runner for the runs of a command, and end it with the context."""
-    with reported(RunnerGoneError), Series(Config.from_env().runner, str(PROJECT)) as series:
+    with reported(RunnerGoneError), Series(config().runner, str(PROJECT)) as series:
         yield series
 
 

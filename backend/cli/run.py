@@ -99,9 +99,9 @@ def run(csv_file: Path | None, calibrating: bool, trace: Path | None, as_json: b
         calibration = calibration_of(order, rows, spec)
         shape["calibration"] = calibration.as_dict() | {"residual_ms": calibration.residual.round(6).tolist()}
         lines += [*idle_lines(shape), *calibration_lines(calibration)]
+    click.echo(json.dumps(shape) if as_json else "\n".join([*lines, json.dumps(shape)]))
     if trace is not None:
         _write(trace, shape, order, rows, data.get("family") or str(csv_file))
-    click.echo(json.dumps(shape) if as_json else "\n".join([*lines, json.dumps(shape)]))
     sys.exit(0 if shape["verified"] else 1)
 
 

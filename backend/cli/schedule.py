@@ -166,9 +166,9 @@ def _picture(spec: Spec, form: str, in_ms: bool) -> bytes:
 def laws(output: Path, check: bool) -> None:
     """Write docs/laws.md: where each law is exact, where it is a bound, and where it fails."""
     page, kept = table()
-    stale = not output.exists() or output.read_text() != page
+    stale = not output.is_file() or output.read_bytes() != page.encode()
     if not check:
-        output.write_text(page)
+        write_file(output, page)
     click.echo(f"{output.name} {'is stale' if check and stale else 'is up to date' if check else 'written'}")
     if not kept:
         click.echo("a law is not exact inside its region: see the page", err=True)

@@ -127,6 +127,7 @@ def test_a_trace_that_cannot_be_written_is_reported_after_the_run(tmp_path: Path
     done = call("run", "gpipe", "-p", "1", "-m", "1", "--trace", str(tmp_path / "no" / "such.json"))
     assert done.exit_code == 1
     assert "cannot be written" in done.output
+    assert '{"status": "finished", "verified": true' in done.output, "its result is not lost"
 
 
 @pytest.mark.usefixtures("warm_runner")

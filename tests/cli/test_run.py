@@ -98,6 +98,11 @@ def test_a_runner_that_dies_is_reported(monkeypatch: pytest.MonkeyPatch) -> None
     done = call("1f1b", "-p", "2", "-m", "2")
     assert done.exit_code == 1
     assert "the runner ended with exit code 3" in done.output
+    monkeypatch.setenv("BUBBLELINE_PORT", "abc")
+    for args in (["run", "gpipe"], ["run-sweep", "gpipe"], ["devices"]):
+        done = CliRunner().invoke(cli, args)
+        assert done.exit_code == 1
+        assert done.output == "Error: BUBBLELINE_PORT must be a whole number from 0 to 65535, not 'abc'\n"
 
 
 @pytest.mark.parametrize("args", [["run", "1f1b", "-p", "2", "-m", "4"], ["run-sweep", "1f1b"], ["devices"]])

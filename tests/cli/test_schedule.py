@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from app import cli
+from backend.cli import schedule as schedule_commands
 from backend.schedule.families import registry
 from backend.schedule.hardware.preset_costs import Preset
 from backend.schedule.spec import Spec
@@ -181,3 +182,14 @@ def test_a_schedule_is_exported_as_svg_png_and_html(tmp_path: Path) -> None:
     data = json.loads(page.partition('id="bubbleline-data">')[2].partition("</script>")[0])
     assert [each["family"] for each in data["specs"]] == ["interleaved"]
     assert "Content-Security-Policy" in page
+
+
+def test_a_page_of_laws_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule_commands, "table", lambda: ("the laws\n", True))
+    page = tmp_path / "laws.md"
+    assert (call("laws", "-o", str(page)).exit_code, page.read_text()) == (0, "the laws\n")
+    page.write_bytes(b"\xff")
+    assert call("laws", "--check", "-o", str(page)).output == "laws.md is stale\n"
+    done = call("laws", "-o", str(page / "laws.md"))
+    assert done.exit_code == 1
+    assert done.output == f"Error: Could not open file '{page / 'laws.md'}': Not a directory\n"

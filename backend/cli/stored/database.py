@@ -45,7 +45,8 @@ def backup(file: Path, force: bool) -> None:
 def restore(file: Path) -> None:
     """Put the backup FILE in the place of the database, which is kept beside it, also while the server runs."""
     database = _database("pg_restore --clean --if-exists --single-transaction --dbname={} FILE")
-    database.parent.mkdir(parents=True, exist_ok=True)
+    with _failures("The restoration"):
+        database.parent.mkdir(parents=True, exist_ok=True)
     if database.exists() and file.samefile(database):
         raise click.ClickException(f"{file} is the database itself.")
 

@@ -184,3 +184,11 @@ def test_a_locked_database_is_not_replaced(store, database, tmp_path, monkeypatc
     assert refused.exit_code == 1
     assert "locked" in refused.output
     assert sorted(ids(store)) == ["r0", "r1", "r2"]
+
+
+def test_a_database_in_a_folder_that_cannot_be_made_is_not_restored(store, database, tmp_path):
+    file = tmp_path / "copy.sqlite3"
+    assert call(database, "backup", file).exit_code == 0
+    refused = call(file / "no" / "folder.sqlite3", "restore", file)
+    assert refused.exit_code == 1
+    assert "The restoration failed: [Errno 20] Not a directory" in refused.output

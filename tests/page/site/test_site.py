@@ -41,6 +41,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_a_folder_that_cannot_be_written_is_named() -> None:
+    done = CliRunner().invoke(cli, ["site", "/dev/null"])
+    assert done.exit_code == 1
+    assert done.output == "Error: Could not open file '/dev/null': File exists\n"
+
+
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     """A page that complains of every error, and of every request that is not for a file."""
