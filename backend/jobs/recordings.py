@@ -11,6 +11,7 @@ from typing import Any, TextIO
 
 from backend.errors import RequestError, message
 from backend.schedule.errors import OrderError
+from backend.schedule.interop.csv_table import NOT_TEXT, UTF16
 from backend.schedule.interop.traces import chrome, json_stream, megatron, spans, table, timelines
 from backend.schedule.interop.traces.events import UNITS, document
 from backend.schedule.interop.traces.recording import Recording
@@ -37,7 +38,7 @@ def recording_of(paths: Sequence[Path], names: str | None = None, unit: str | No
             "web.file_is_not_text",
             "{file} cannot be read as text: {reason}",
             file=names_of[:80],
-            reason=str(error)[:120],
+            reason=NOT_TEXT if isinstance(error, UnicodeDecodeError) else str(error)[:120],
         )
         raise RequestError("file", names_of[:80], why) from None
 
@@ -92,8 +93,13 @@ def _format(path: Path) -> str:
 
 def _opened(path: Path) -> TextIO:
     with path.open("rb") as file:
-        packed = file.read(2) == GZIP
-    return gzip.open(path, "rt", encoding="utf-8-sig") if packed else path.open(encoding="utf-8-sig")
+        begins = file.read(2)
+    packed = begins == GZIP
+    if packed:
+        with gzip.open(path) as unpacked:
+            begins = unpacked.read(2)
+    encoding = "utf-16" if begins in UTF16 else "utf-8-sig"
+    return gzip.open(path, "rt", encoding=encoding) if packed else path.open(encoding=encoding)
 
 
 def _text(path: Path) -> str:

@@ -25,7 +25,8 @@ def lines_of(found: Diagnosis) -> Sequence[str]:
     lines = [*(str(each) for each in shape["verdict"]), ""]
     lines.append(f"{shape['source']}: {name}, p {known['p']}, m {known['m']}, v {known['v']}")
     lines.append(
-        f"{measured['steps']} steps of {measured['replicas']} replicas: step {measured['step']:.4g} ms, bubble "
+        f"{_counted(measured['steps'], 'step')} of {_counted(measured['replicas'], 'replica')}: "
+        f"step {measured['step']:.4g} ms, bubble "
         f"{measured['bubble']:.1%}, tail {measured['tail']:.4g} ms; replayed op by op {replay['ratio']:.2%} of the "
         f"measured time ({replay['lowest']:.2%} to {replay['highest']:.2%})"
     )
@@ -63,6 +64,10 @@ CAUSE_TITLES = {
     "unexplained": "unexplained",
     "all": "all together",
 }
+
+
+def _counted(count: int, name: str) -> str:
+    return f"{count} {name}{'s' * (count != 1)}"
 
 
 def _moved(moved: MovedLayers) -> list[str]:

@@ -20,16 +20,18 @@ _RANK = re.compile(r"(?:rank|device)? *(\d{1,6}):?", re.IGNORECASE | re.ASCII)
 _TAKEN = "\x1f"  # stands for it while cells are split at semicolons
 
 
+UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+NOT_TEXT = message("schedule.csv_not_text", "the file is not text in UTF-8, nor in UTF-16 with a byte order mark")
+
+
 def text_of(data: bytes) -> str:
     """Return the text of a file's bytes. Raises OrderError for bytes that are not text."""
-    marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
-        text = data.decode("utf-16" if marked else "utf-8")
+        text = data.decode("utf-16" if data.startswith(UTF16) else "utf-8")
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
-        why = message("schedule.csv_not_text", "the file is not text in UTF-8, nor in UTF-16 with a byte order mark")
-        raise OrderError(why)
+        raise OrderError(NOT_TEXT)
     return text
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 from pathlib import Path
@@ -65,6 +66,11 @@ def test_a_table_without_steps_stages_and_numbers_is_read_too(tmp_path: Path) ->
     lines = [f"{row.rank},{row.op.text()[1]},{row.start / 1e3},{(row.end - row.start) / 1e3}" for row in rows]
     path.write_text("\n".join(["rank,phase,begin,duration", *lines]))
     assert places(recording_of([path], unit="s").rows) == places(rows)
+    for body in (path.read_text().encode("utf-16"), gzip.compress(path.read_text().encode("utf-16"))):
+        path.write_bytes(body)  # as a spreadsheet or PowerShell writes it
+        assert places(recording_of([path], unit="s").rows) == places(rows)
+    said = CliRunner().invoke(diagnose_command, [str(path), "--unit", "s"]).output
+    assert "\n1 step of 1 replica: " in said
 
 
 class Columns(dict[str, list[Any]]):
@@ -144,7 +150,7 @@ def test_files_of_two_formats_a_rank_that_lacks_and_binary_ones_are_refused(tmp_
         recording_of(files[:1])
     binary = tmp_path / "binary"
     binary.write_bytes(b"{\xff\xfe\x00\x80")
-    with pytest.raises(RequestError, match="cannot be read as text"):
+    with pytest.raises(RequestError, match="binary cannot be read as text: the file is not text in UTF-8, nor"):
         recording_of([binary])
     database = tmp_path / "other.sqlite"
     database.write_bytes(b"SQLite format 3\x00" + b"x" * 100)
