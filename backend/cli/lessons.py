@@ -35,12 +35,14 @@ def lessons() -> None:
 @language_option
 def list_lessons(lang: str) -> None:
     """Print every lesson: number, name, minutes, questions, title."""
-    for entry in _shelf().entries(lang):
+    entries = _shelf().entries(lang)
+    width = max((len(entry.slug) for entry in entries), default=0)
+    for entry in entries:
         if isinstance(entry, Broken):
-            click.echo(f"{entry.number:3}  {entry.slug:<20} {entry.problems[0].text()}")
+            click.echo(f"{entry.number:3}  {entry.slug:<{width}}  {entry.problems[0].text()}")
         else:
             click.echo(
-                f"{entry.number:3}  {entry.slug:<20} {entry.minutes:2} min  {len(entry.questions):2} questions  "
+                f"{entry.number:3}  {entry.slug:<{width}}  {entry.minutes:2} min  {len(entry.questions):2} questions  "
                 f"{entry.title}"
             )
 

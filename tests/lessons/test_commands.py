@@ -35,6 +35,7 @@ def test_list_shows_each_lesson_with_its_minutes_and_questions(run):
     assert found.exit_code == 0
     assert re.search(r"1  bubble +5 min   4 questions  GPipe and its bubble", found.output)
     assert "GPipe 与气泡" in run("list", "--lang", "zh").output
+    assert len({line.index(" min ") for line in found.output.splitlines()}) == 1, "names of any length are one column"
 
 
 def test_check_names_file_line_and_cause_and_leaves_with_1(run, tmp_path: Path):
