@@ -14,7 +14,7 @@ import pytest
 
 from backend.lessons.lesson import ON_TIMELINE, Figure, Lesson, Link, Question, Scene
 from backend.lessons.shelf import OWN, Shelf, read
-from backend.lessons.values import Budget
+from backend.lessons.values import Budget, compute
 from backend.lessons.views import view_of
 from backend.schedule.spec import Spec
 from tests.support.sources import report
@@ -256,3 +256,20 @@ def test_a_figure_before_its_question_would_be_found():
         "ratio:a p=1:peak;b:peak",
         "gpipe p=4 m=8:bubble",
     ]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_one_option_alone_is_slower_and_holds_more_than_another_schedule_of_the_table(language: str):
+    name = "12-choosing.md"
+    rows = re.findall(
+        r"^\| ([\w-]+)[^|]* \| \{\{(.*?)\}\} \|.*\| \{\{(.*?: peak) \}\} \|", source(language, name), re.M
+    )
+    held = {title: tuple(compute(each.strip(), Budget()).number for each in values) for title, *values in rows}
+    asked = next(each for each in directives(language, name) if "- [ ] DualPipe" in each.body)
+    options = [label for label, _ in CHOICE.findall(asked.body)]
+    out = [
+        number
+        for number, label in enumerate(options, 1)
+        if any(time < held[label][0] and peak < held[label][1] for time, peak in held.values())
+    ]
+    assert out == [int(asked.options["answer"])]
