@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from backend.jobs.recordings import recording_of
 from backend.schedule.diagnosis import diagnosis
+from backend.schedule.errors import OrderError, SpecError
 from backend.schedule.interop.csv_table import text_of
 from backend.schedule.interop.traces import chrome, run_trace
 from backend.schedule.interop.traces.chrome import Measured
@@ -28,7 +29,7 @@ MS = 1e-6  # of a ns
 
 
 class RunError(RuntimeError):
-    """A run failed: ``details`` has the refusal (key ``error``) or the failure with rank and op (``failure``)."""
+    """A run failed: ``details`` has the failure (key ``failure``) with rank and op, if the runner itself has not."""
 
     def __init__(self, text: str, details: Mapping[str, Any]) -> None:
         super().__init__(text)
@@ -102,9 +103,9 @@ def run(schedule: Schedule, options: Mapping[str, Any]) -> Run:
     if last["event"] != "finished":
         ending = unfinished(last)
         refused = ending.get("error")
-        raise RunError(
-            f"{refused['field']}: {refused['message']}" if refused else failure_text(ending["failure"]), ending
-        )
+        if refused:
+            raise SpecError(refused["field"], refused["value"], refused["message"], nearest=refused.get("nearest"))
+        raise RunError(failure_text(ending["failure"]), ending)
     timeline = run_trace.timeline_of(schedule._order, rows["ops"], rows["copies"])
     return Run(schedule, timeline, as_shape(last, schedule._order, rows))
 
@@ -241,5 +242,7 @@ def diagnose(
         RequestError: A file is no text.
         SpecError: There is no such step or replica, or the pattern is illegal.
     """
+    if not paths:
+        raise OrderError("no file is given")
     recording = recording_of([Path(each) for each in paths], names, unit)
     return Diagnosis(diagnosis.diagnose(recording, step, replica, layers))

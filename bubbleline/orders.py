@@ -136,7 +136,9 @@ def _own(spec: Spec) -> dict[str, Any]:
 
 
 def _text(source: str | Path) -> str:
-    """Return the text of a file, or the text itself: a text is no name of a file, and has a comma or several lines."""
-    if isinstance(source, str) and ("\n" in source or ("," in source and not Path(source).is_file())):
+    """Return the text of a file, or the text itself: a text is no name of a file, and empty or has a comma or several
+    lines.
+    """
+    if isinstance(source, str) and (not source or "\n" in source or ("," in source and not Path(source).is_file())):
         return source
     return text_of(Path(source).read_bytes())

@@ -322,10 +322,12 @@ rank 2, which ends at 3. 2F0 itself waits for 1F0 on rank 1, which ends at 2.
         return f"{base.rstrip('/')}/?{query or f'family={self.family}'}"
 
     def svg(self, theme: Literal["light", "dark"] = "light") -> str:
-        """Return the picture of the timeline as an SVG document."""
+        """Return the picture of the timeline as an SVG document. Raises SpecError for an unknown theme."""
         from backend.charts.previews.card import TimedPlan
         from backend.charts.previews.svg import document
+        from backend.charts.theme_tokens import THEMES
 
+        choice("theme", theme, THEMES)
         return document([TimedPlan(self._whole_spec, self._timeline, self.bubble)], theme)
 
     def __str__(self) -> str:

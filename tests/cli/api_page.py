@@ -17,12 +17,12 @@ PAGE = Path(__file__).parents[2] / "docs" / "api.md"
 IMPORT = ">>> import bubbleline as bl"  # as every example begins
 GROUPS = {
     "Schedules": ("schedule", "search", "Schedule", "Law", "Certificate", "Idle"),
-    "Costs and models": ("Costs", "Options", "model", "families"),
+    "Costs and models": ("Costs", "Options", "model", "Preset", "families"),
     "Comparisons and plans": ("compare", "Comparison", "plan", "Plan"),
-    "Orders from elsewhere": ("from_csv", "check", "Finding"),
+    "Orders from elsewhere": ("from_csv", "from_configuration", "check", "Finding"),
     "Notebooks": ("Timeline",),
     "Measurements": ("Run", "read_trace", "Trace", "diagnose", "Diagnosis"),
-    "Errors": ("SpecError", "OrderError", "RunError"),
+    "Errors": ("RequestError", "SpecError", "OrderError", "RunError"),
 }
 HEAD = """# Python API
 

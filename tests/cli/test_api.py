@@ -32,7 +32,7 @@ from backend.cli.schedule import show
 from backend.config import PROJECT
 from backend.schedule.families.registry import FAMILIES
 from backend.schedule.spec import Spec
-from tests.cli.api_page import PAGE, page
+from tests.cli.api_page import GROUPS, PAGE, page
 from tests.support.strategies import optioned, specs
 
 MODULES = (
@@ -55,6 +55,7 @@ def test_the_examples_of_the_docstrings_are_true(module: ModuleType) -> None:
 
 def test_the_page_of_the_api_is_that_of_the_docstrings() -> None:
     assert PAGE.read_text() == page(), "python -m tests.cli.api_page"
+    assert sorted(name for names in GROUPS.values() for name in names) == sorted(bl.__all__)
 
 
 def fields_of(spec: Spec) -> dict[str, Any]:
@@ -182,6 +183,13 @@ def test_errors_have_field_value_and_nearest_and_are_value_errors() -> None:
     assert (wrong.value.rank, wrong.value.field) == (1, "order")
     with pytest.raises(FileNotFoundError):
         bl.from_csv("nothing.csv")
+    with pytest.raises(bl.OrderError, match="no ops"):
+        bl.from_csv("")
+    assert "no ops" in bl.check([])[0].message
+    with pytest.raises(bl.OrderError, match="no file"):
+        bl.diagnose()
+    with pytest.raises(bl.SpecError, match="theme must be one of light, dark"):
+        bl.schedule().svg("purple")  # type: ignore[arg-type]
     with pytest.raises(AttributeError, match="no attribute 'shedule'"):
         bl.shedule  # noqa: B018
 

@@ -141,6 +141,6 @@ def test_a_schedule_runs_from_python_with_its_verdict_and_its_measured_ops() -> 
     assert run.ops[["rank", "kind", "micro"]].tolist() == planned.ops[["rank", "kind", "micro"]].tolist()
     with pytest.raises(bl.SpecError, match="unit_ms"):
         planned.run(unit_ms=0)
-    with pytest.raises(bl.RunError, match="steps") as refused:
+    with pytest.raises(bl.SpecError, match="steps") as refused:
         planned.run(steps=-1)
-    assert refused.value.details["error"]["field"] == "steps"
+    assert (refused.value.field, refused.value.nearest) == ("steps", 1)

@@ -27,7 +27,7 @@ PRESET_KEYS = tuple(key for key in KEYS if key not in ("p", "v", "in_flight", "p
 
 @dataclass(frozen=True)
 class Preset:
-    """The fields of a setting except p and v, which are those of the spec that it is applied to."""
+    """A model on a machine: the fields of a setting but p and v, which are those of the spec that it is applied to."""
 
     fields: tuple[tuple[str, Any], ...]
 
