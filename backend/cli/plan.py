@@ -118,9 +118,7 @@ def command_of(plan: TrainingSetup, framework: str | None = None) -> str:
     form = "torch-csv" if family_of(spec).placement != "bidirectional" else "json"
     form = framework if framework in CONFIGURED else form
     end = ({"seconds": 0} if searched else {}) | {"form": form}
-    return shlex.join(
-        [COMMAND.split()[-1], *command_line(export, chosen | modes | dict(plan.layout.preset.fields) | end)]
-    )
+    return shlex.join([*COMMAND.split(), *command_line(export, chosen | modes | dict(plan.layout.preset.fields) | end)])
 
 
 def _assumptions(plan: TrainingSetup) -> list[str]:

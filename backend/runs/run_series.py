@@ -29,7 +29,14 @@ class Series:
 
     def __enter__(self) -> Series:
         pipe = subprocess.PIPE
-        self.process = subprocess.Popen(self.command, cwd=self.cwd, stdin=pipe, stdout=pipe, text=True)
+        self.process = subprocess.Popen(
+            self.command,
+            cwd=self.cwd,
+            stdin=pipe,
+            stdout=pipe,
+            text=True,
+            start_new_session=True,  # Ctrl-C is for the command, which then ends it
+        )
         return self
 
     def __exit__(
@@ -37,6 +44,8 @@ class Series:
     ) -> None:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
+        if kind is not None:  # such as Ctrl-C: a runner that is still loading reads nothing yet
+            self.process.terminate()
         with suppress(BrokenPipeError):
             self.process.stdin.close()  # on which the runner ends, with its workers
         try:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import signal
 import sys
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from click.testing import CliRunner, Result
 
 import bubbleline as bl
 from app import cli
+from backend.runs.run_series import Series
 from backend.schedule import result
 from backend.schedule.families import registry
 from backend.schedule.interop import torch_csv
@@ -103,6 +106,18 @@ def test_a_runner_that_dies_is_reported(monkeypatch: pytest.MonkeyPatch) -> None
         done = CliRunner().invoke(cli, args)
         assert done.exit_code == 1
         assert done.output == "Error: BUBBLELINE_PORT must be a whole number from 0 to 65535, not 'abc'\n"
+
+
+def test_ctrl_c_reaches_the_command_alone_which_ends_its_runner() -> None:
+    with Series([sys.executable, "-c", "import sys; sys.stdin.read()"], ".") as series:
+        assert os.getsid(series.process.pid) == series.process.pid
+    assert series.process.returncode == 0
+    with (
+        pytest.raises(KeyboardInterrupt),
+        Series([sys.executable, "-c", "import time; time.sleep(600)"], ".") as series,
+    ):
+        raise KeyboardInterrupt
+    assert series.process.returncode == -signal.SIGTERM, "one that still loads is not waited for"
 
 
 @pytest.mark.parametrize("args", [["run", "1f1b", "-p", "2", "-m", "4"], ["run-sweep", "1f1b"], ["devices"]])

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from app import cli
 from backend.cli import plan as plan_command
+from backend.config import COMMAND
 from backend.jobs import training_plans
 from backend.schedule.analysis import pareto, plans
 from backend.schedule.analysis.layouts import Layout, layouts
@@ -260,7 +261,8 @@ def test_the_command_finds_layouts_and_its_commands_give_the_figures_of_their_ro
     assert {row["sizes"]["p"] * row["sizes"]["tp"] * row["sizes"]["data"] for row in rows} == {8}
     searched = next(row for row in rows if row["spec"]["family"] == "v-auto" and row["spec"]["offload"] != "none")
     for row in (rows[0], searched, rows[-1]):
-        _, _, *words = shlex.split(row["command"])
+        assert row["command"].startswith(f"{COMMAND} export ")
+        words = shlex.split(row["command"].removeprefix(f"{COMMAND} export "))
         del words[words.index("--format") :]
         shown = json.loads(CliRunner().invoke(cli, ["show", *words, "--json"]).output)
         assert shown["spec"] == row["spec"]
