@@ -419,11 +419,12 @@ def with_options(family: Family) -> Family:
         laws = tuple(_plus(law, _NO_SHARDS) if law.when is None and not law.shards else law for law in laws)
     if "offload" in family.fields:
         laws = tuple(law if law.quantity == "peak" else _plus(law, _NO_COPIES) for law in laws)
-    laws = tuple(law if law.quantity == "peak" else _plus(law, _NO_STREAMS) for law in laws)
     laws = tuple(law if law.quantity == "peak" or law.when == AHEAD else _under(law, _NO_LEAD) for law in laws)
     if takes_frozen(family):
         family = replace(family, fields=(*family.fields, "frozen"))
-    return forward_only.with_forward_only(replace(family, laws=laws))
+    family = forward_only.with_forward_only(replace(family, laws=laws))
+    on_streams = (law if law.quantity == "peak" else _plus(law, _NO_STREAMS) for law in family.laws)
+    return replace(family, laws=tuple(on_streams))
 
 
 def _under(law: Law, condition: tuple[str, str]) -> Law:

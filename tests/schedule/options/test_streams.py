@@ -16,6 +16,7 @@ from backend.schedule.interop import torch_csv
 from backend.schedule.interop.csv_messages import cells_of
 from backend.schedule.order.messages import RECEIVES, STREAMS
 from backend.schedule.order.order import Order
+from backend.schedule.result import law_values
 from backend.schedule.simulation.deadlock import deadlock
 from backend.schedule.simulation.idle_breakdown import idle_breakdown
 from backend.schedule.simulation.simulate import simulate
@@ -77,6 +78,14 @@ def test_torchs_receives_cost_interleaved_up_to_a_third_and_ours_nothing(
     steps = {streams: step(spec.with_(streams=streams)) for streams in SHARED}
     assert steps == {"rank": rank, "direction": direction, "edge": ideal}
     assert {step(spec.with_(streams=streams, receives="placed")) for streams in SHARED} == {ideal}
+
+
+@cases("name", CARRIED)
+def test_no_law_of_time_is_exact_on_streams(name: str) -> None:
+    forward = (False, True) if "forward_only" in FAMILIES[name].fields else (False,)
+    for forward_only in forward:
+        spec = nearest_legal(Spec(name, 4, 8, FAMILIES[name].v[1], streams="rank", forward_only=forward_only))
+        assert {law["quantity"] for law in law_values(spec) if law["exact"]} <= {"peak"}
 
 
 def test_the_time_that_messages_stand_in_line_is_a_part_of_its_own() -> None:
