@@ -206,16 +206,22 @@ class IdleReasons:
         if inputs and inputs[0].arrives >= ready:
             return None, ""
         text = self._text(following)
+        chunk, alone = int(kinds[following - int(order.offsets[rank]), 1]), order.forward_slots[rank]
+        if alone[chunk]:  # it keeps nothing
+            return None, text
         if spec.memory is not None:
             times, levels = curve(self.timeline, rank, spec.w_share, spec.v, spec.kept, spec.weights or 0.0)
             at = int(np.searchsorted(times, begin, "right")) - 1
             holds = float(levels[at]) if at >= 0 else 0.0
-            chunk = int(kinds[following - int(order.offsets[rank]), 1])
             takes = float(np.broadcast_to(spec.kept, (order.chunks,))[chunk]) / spec.v
+            if self.timeline.sizes is not None:
+                micro = int(self._micro[following, 0]) + order.n * order.placement.stream(rank, chunk)
+                takes *= self.timeline.sizes[micro]
             if holds + takes > spec.memory * (1 + ROUNDING):
                 cap = f"memory cap: it holds {_number(holds)}, and with {text} it would be above its limit of"
                 return ("cap", f"{cap} {_number(spec.memory)}"), text
-        flights = np.cumsum((kinds[:, 0] == F).astype(int) - np.isin(kinds[:, 0], (W, B)))
+        taken = (kinds[:, 0] == F) & ~alone[kinds[:, 1]]
+        flights = np.cumsum(taken.astype(int) - np.isin(kinds[:, 0], (W, B)))
         count = int(flights[ahead - 1])
         if count < max(0, int(flights.max())):
             return None, text

@@ -71,12 +71,13 @@ class _Row(NamedTuple):
 
     def spared(self, count: int) -> list[int]:
         """Return which activations are kept: of as many forwards in a row as the rank holds at most, the first."""
-        held, most = 0, 1
-        for makes, frees, *_ in self.ops:
-            held += makes
+        held, most, made = 0, 1, list[int]()
+        for makes, frees, _, cell, _ in self.ops:
+            if makes and self.due[cell] >= 0:
+                made.append(cell)
+                held += 1
             most = max(most, held)
             held -= frees
-        made = [cell for makes, _, _, cell, _ in self.ops if makes]
         return [cell for at, cell in enumerate(made) if at % most < count]
 
     def beyond(self, limit: int) -> list[int]:

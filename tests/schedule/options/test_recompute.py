@@ -135,6 +135,13 @@ def test_what_cannot_run_ahead_or_be_spared_is_refused(change: dict[str, object]
     assert (caught.value.field, caught.value.nearest) == (next(iter(change)), nearest)
 
 
+def test_where_as_many_are_spared_as_a_rank_holds_nothing_runs_again_also_beside_untrained_stages() -> None:
+    spec = registry.validate(Spec("interleaved", 2, 8, 2, recompute="full", spared=2, frozen=(0, 1)))
+    order, plain = registry.order(spec), spec.with_(recompute="none", spared=0)
+    assert peaks(order)[0].max() == spec.spared
+    assert (simulate(order, spec.timing, 2).end == simulate(order, plain.timing, 2).end).all()
+
+
 @given(p=st.integers(1, 6), m=st.integers(1, 14), spared=st.integers(0, 7), at=st.sampled_from(["backward", "ahead"]))
 def test_1f1b_spares_the_micro_batches_that_megatron_does(p: int, m: int, spared: int, at: str) -> None:
     """checkpoint_activations_microbatch = i % max_outstanding_backprops >= N, with one more outstanding than warm-up

@@ -31,6 +31,8 @@ FIXED: tuple[dict[str, Any], ...] = (
     {"family": "1f1b", "p": 4, "m": 8, "layers": [1, 3, 2, 2], "recompute": "full"},
     {"family": "v-auto", "p": 4, "m": 12, "memory": 2.5, "costs": {"F": 3, "I": 4, "W": 2, "comm": 0.3}},
     {"family": "zb-auto", "p": 4, "m": 12, "memory": 4, "w_share": 0.4},
+    {"family": "interleaved", "p": 4, "m": 8, "v": 2, "frozen": 4},
+    {"family": "zb-auto", "p": 3, "m": 8, "memory": 3.5, "sizes": [0.2, 1.8, 1.8, 0.2, 1.0, 1.8, 1.0, 1.8]},
 )
 
 
@@ -88,6 +90,12 @@ def test_the_order_or_the_memory_limit_is_named_exactly_where_it_delays_forwards
     assert one["limit"] > 0, "1F1B stops at p micro-batches in flight"
     assert every["limit"] == every["cap"] == 0, "GPipe holds all of them"
     assert limited["cap"] > 0, "a limit of 2.5 binds"
+    sized = [sentence for rank, at, _, sentence in first(explained, family="zb-auto", memory=3.5)["reasons"]]
+    assert any("it holds 1.8, and with 0F2 it would be above its limit of 3.5" in each for each in sized)
+    reasons = first(explained, family="interleaved", frozen=(0, 1, 2, 3))["reasons"]
+    limits = {rank: sentence for rank, _, kind, sentence in reasons if kind == "limit"}
+    assert set(limits) == {2}, "the next forwards of the others are of stages that keep nothing"
+    assert "admits at most 3 chunks in flight here, so 6F3 may not start yet" in limits[2]
 
 
 def test_a_path_through_a_pipeline_crosses_ranks_only_where_hops_are(explained: Explained) -> None:

@@ -3,8 +3,8 @@
 
 import { memoized } from "../memoized.ts";
 import { sources } from "../schedule/dependencies.ts";
-import { holding, keptByChunk } from "../schedule/memory.ts";
-import { KIND_B, KIND_F, KIND_PAIR, KIND_W, chunkOf, kindOf, opText, rankOf } from "../schedule/ops.ts";
+import { forwardSlots, holding, keptByChunk } from "../schedule/memory.ts";
+import { KIND_B, KIND_F, KIND_PAIR, KIND_W, chunkOf, kindOf, micros, opText, rankOf } from "../schedule/ops.ts";
 import { held, levelAt } from "../timeline/memory_strips.ts";
 import type { Costs, Schedule, Spec, Times } from "../schedule/types.ts";
 
@@ -56,17 +56,21 @@ export function heldBack(
   const next = nextForward(schedule, i, schedule.offsets[rank + 1]);
   if (next < 0 || next === i || inputAt(schedule, times, costs, next) >= by) return null;
   const forward = opText(schedule, next);
-  if (spec.memory !== null) {
+  const chunk = chunkOf(schedule.codes[next], schedule.chunks);
+  const slot = rank * schedule.chunks + chunk;
+  const keeps = !forwardSlots(schedule)(slot);
+  if (spec.memory !== null && keeps) {
     const holds = levelAt(held(schedule, times, spec).steps[rank], from);
-    const { kept, v } = holding(spec);
-    const takes = keptByChunk(kept, schedule.chunks)[chunkOf(schedule.codes[next], schedule.chunks)];
-    if (holds + takes / v > spec.memory * (1 + DUST))
+    const { kept, v, sizes } = holding(spec);
+    const micro = micros(schedule).first[next] + schedule.n * schedule.placement.stream[slot];
+    const takes = (keptByChunk(kept, schedule.chunks)[chunk] / v) * (sizes?.[micro] ?? 1);
+    if (holds + takes > spec.memory * (1 + DUST))
       return { by: "memory", forward, holds, most: spec.memory, chunked: false };
   }
   const { after, most } = inFlight(schedule);
   const holds = i > schedule.offsets[rank] ? after[i - 1] : 0;
   return {
-    by: holds >= most[rank] ? "count" : "order",
+    by: keeps && holds >= most[rank] ? "count" : "order",
     forward,
     holds,
     most: most[rank],
@@ -77,7 +81,9 @@ export function heldBack(
 /** How many chunks of micro-batches each rank has in flight: a forward adds one, a W or a full backward removes one. */
 const inFlight = memoized(countInFlight);
 
-function countInFlight({ p, chunks, codes, offsets, count: all }: Schedule): InFlight {
+function countInFlight(schedule: Schedule): InFlight {
+  const { p, chunks, codes, offsets, count: all } = schedule;
+  const alone = forwardSlots(schedule);
   const change = Int8Array.from({ length: 256 }, (_, code) => {
     const kind = kindOf(code, chunks);
     return kind === KIND_F ? 1 : kind === KIND_W || kind === KIND_B ? -1 : 0; // a pair does one of each
@@ -87,7 +93,8 @@ function countInFlight({ p, chunks, codes, offsets, count: all }: Schedule): InF
   for (let r = 0; r < p; r++) {
     let level = 0;
     for (let i = offsets[r]; i < offsets[r + 1]; i++) {
-      level += change[codes[i]];
+      const code = codes[i];
+      level += code < chunks && alone(r * chunks + code) ? 0 : change[code];
       after[i] = level;
       if (level > most[r]) most[r] = level;
     }

@@ -68,12 +68,12 @@ function columnsOf({ p, chunks, n, codes, offsets, count, ...rest }: Schedule) {
 }
 
 /** All but, of as many forwards in a row as the rank holds chunks at most, the first `count`. */
-function notSpared({ low, high, makes, frees }: Row, count: number) {
+function notSpared({ low, high, makes, frees, due }: Row, count: number) {
   const made: number[] = [];
   let held = 0;
   let most = 1;
   for (let i = low; i < high; i++) {
-    if (makes[i] >= 0) {
+    if (makes[i] >= 0 && due[makes[i]] >= 0) {
       made.push(makes[i]);
       most = Math.max(most, ++held);
     }
