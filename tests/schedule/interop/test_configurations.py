@@ -107,6 +107,12 @@ def test_the_flags_of_the_documentation_have_its_layout() -> None:
     assert "model.virtual_pipeline_model_parallel_size=2" in bridge
 
 
+@pytest.mark.parametrize(("memory", "pending"), [(None, 4), (3.5, 3), (8.0, 8)])
+def test_zero_bubble_holds_no_more_than_the_limit_of_the_plan(memory: float | None, pending: int) -> None:
+    written = configuration("zero-bubble", Spec("zb-auto", 4, 6, memory=memory), None).text
+    assert f"--zero-bubble-max-pending-backward {pending} " in written
+
+
 def test_a_script_with_variables_and_arrays_is_read() -> None:
     found = read_configuration(SCRIPT)
     assert dict(found.spec) == {"family": "interleaved", "p": 8, "m": 64, "v": 2, "recompute": "selective"}

@@ -120,7 +120,7 @@ def fork_flags(settings: Settings) -> list[str]:
     layouts nor what selective recomputation recomputes.
     """
     more, given = FORK[settings["family"]], _given(settings)
-    words = {"p": settings["p"], "twice": 2 * settings["p"], "memory": settings.get("memory") or 2 * settings["p"]}
+    words = {"p": settings["p"], "twice": 2 * settings["p"], "memory": settings["memory"]}
     for key in ("layout", "modules", "v"):
         given.pop(key, None)
     if not more and settings["v"] > 1 and "layers" in given:

@@ -53,7 +53,7 @@ def configuration(name: str, spec: Spec, preset: Preset | None) -> Configuration
             names=[FRAMEWORKS[each].title for each in CONFIGURED],
         )
         raise SpecError("format", name, text, nearest=CONFIGURED[0])
-    settings = settings_of(spec, preset) | {"memory": spec.memory and round(spec.memory)}
+    settings = settings_of(spec, preset) | {"memory": int(spec.memory or spec.p)}
     notes = tuple(_notes(name, spec, settings))
     if name == "deepspeed":
         return Configuration(framework, deepspeed_config(settings), notes)
