@@ -77,17 +77,24 @@ def compare(
         except SpecError as error:
             if name == list(names or FAMILIES)[-1] and not fitted:
                 raise  # the setting itself is wrong
-            notes.append(
-                message(
-                    "analysis.family_left_out",
-                    "{family} is left out: {reason}.",
-                    family=FAMILIES[name].title,
-                    reason=error.message,
-                )
-            )
+            notes.append(_left_out(name, error))
     validate_sizes(asked, [spec for spec, _ in fitted.values()])
-    rows = map_each(lambda found: _row(*found, preset), list(fitted.values()), lambda found: time_in_ops(found[0]))
+    found = map_each(lambda each: _row(*each, preset), list(fitted.values()), lambda each: time_in_ops(each[0]))
+    rows = [row for row in found if not isinstance(row, SpecError)]
+    refused = {name: row for name, row in zip(fitted, found, strict=True) if isinstance(row, SpecError)}
+    if not rows:
+        raise next(reversed(refused.values()))
+    notes += [_left_out(name, error) for name, error in refused.items()]
     return {"rows": rows, "notes": _notes(rows) + notes}
+
+
+def _left_out(name: str, error: SpecError) -> Message:
+    return message(
+        "analysis.family_left_out",
+        "{family} is left out: {reason}.",
+        family=FAMILIES[name].title,
+        reason=error.message,
+    )
 
 
 def priced(spec: Spec, asked: Spec, preset: Preset | None) -> Spec:
@@ -120,9 +127,13 @@ def _validate_lists(asked: Spec) -> None:
             raise SpecError(name, len(cost), text, limit=stages, nearest=with_length(cost, stages))
 
 
-def _row(spec: Spec, adjusted: Message | None, preset: Preset | None) -> dict[str, Any]:
+def _row(spec: Spec, adjusted: Message | None, preset: Preset | None) -> dict[str, Any] | SpecError:
+    """Return the row of a family, or why its order cannot run, which shows only once it is built."""
     family = FAMILIES[spec.family]
-    built = order(spec)
+    try:
+        built = order(spec)
+    except SpecError as error:
+        return error
     timeline = simulate(built, spec.timing, spec.v)
     in_flight, _ = peaks(built)
     memory = peak_memory(timeline, spec.w_share, spec.v, spec.kept, spec.weights or 0.0)

@@ -108,11 +108,17 @@ def points(
     specs = [spec for spec, _ in fitted]
     validate_sizes(asked, specs)
 
-    def figures_of(spec: Spec) -> Figures:
-        return measured(spec) if preset is None else _figures(spec, order(spec), preset)
+    def figures_of(spec: Spec) -> Figures | None:
+        try:
+            return measured(spec) if preset is None else _figures(spec, order(spec), preset)
+        except SpecError:  # an order that cannot run
+            if spec.family == asked.family:
+                raise
+            return None
 
     found = map_each(figures_of, specs, time_in_ops)
-    return [Point(spec, adjusted, None, its) for (spec, adjusted), its in zip(fitted, found, strict=True)]
+    made = zip(fitted, found, strict=True)
+    return [Point(spec, adjusted, None, its) for (spec, adjusted), its in made if its is not None]
 
 
 def frontier(

@@ -69,7 +69,10 @@ def cell(asked: Spec, p: int, m: int, preset: Preset | None = None) -> Cell:
     if (size > CELL_OPS and spec is not asked) or op_count(spec) > family_of(spec).most_ops(spec):
         text = message("analysis.size_left_out", "left out: {ops} ops take too long here", ops=f"{op_count(spec):,}")
         return Cell(p, m, spec, None, text)
-    return Cell(p, m, spec, figures(simulate(order(spec), spec.timing, spec.v)))
+    try:
+        return Cell(p, m, spec, figures(simulate(order(spec), spec.timing, spec.v)))
+    except SpecError as error:  # its receives deadlock, or a micro-batch is larger than the memory
+        return Cell(p, m, None, None, error.message, legal=False)
 
 
 def grid(
@@ -148,9 +151,13 @@ def over_v(
         if (spec.p, spec.m, spec.v) != (asked.p, asked.m, v) or op_count(spec) > 4 * CELL_OPS:
             continue
         specs.append(spec)
-    return map_each(_load, specs, time_in_ops)
+    return [load for load in map_each(_load, specs, time_in_ops) if load is not None]
 
 
-def _load(spec: Spec) -> Load:
-    built = order(spec)
+def _load(spec: Spec) -> Load | None:
+    """Return what a legal spec loads; None for one whose order cannot run."""
+    try:
+        built = order(spec)
+    except SpecError:
+        return None
     return Load(spec, message_count(built), figures(simulate(built, spec.timing, spec.v)))

@@ -19,6 +19,7 @@ from backend.schedule import result
 from backend.schedule.analysis.claims import CLAIMS, claim_of, simulated
 from backend.schedule.analysis.compare import compare
 from backend.schedule.analysis.nearest_spec import fit
+from backend.schedule.analysis.pareto import points
 from backend.schedule.errors import SpecError
 from backend.schedule.families import registry
 from backend.schedule.families.registry import FAMILIES
@@ -77,6 +78,23 @@ def test_an_illegal_value_is_replaced_by_the_nearest_legal_one_with_a_note() -> 
     assert "p = 6 instead of 5" in shown["dualpipe"]["adjusted"]
     assert "m = 14 instead of 13" in shown["dualpipe"]["adjusted"]
     assert shown["interleaved"]["spec"]["m"] == 14
+
+
+@pytest.mark.parametrize(
+    ("more", "names", "left"),
+    [({"streams": "rank", "receives": "deferred"}, ["gpipe", "1f1b"], "1F1B is left out: deadlock: rank 2 waits at"),
+     ({"memory": 1.5, "sizes": (1.0, 2.0) * 4}, ["1f1b", "zb-auto"], "ZB-auto is left out: one micro-batch's")],
+)  # fmt: skip
+def test_a_family_whose_order_cannot_run_is_left_out_with_the_reason(
+    more: dict[str, Any], names: list[str], left: str
+) -> None:
+    asked = Spec("gpipe", 4, 8, **more)
+    found = compare(asked, names)
+    assert [row["family"] for row in found["rows"]] == names[:1]
+    assert sum(note.startswith(left) for note in found["notes"]) == 1
+    assert [point.spec.family for point in points(asked, names)] == names[:1]
+    with pytest.raises(SpecError):
+        compare(asked, names[1:])
 
 
 def test_v_is_set_only_for_families_with_a_choice_of_v() -> None:

@@ -91,6 +91,15 @@ def test_slow_copies_are_waited_for_as_copies_and_barriers_as_hops() -> None:
     assert sum(shared.parts.values()) == pytest.approx(np.full(4, shared.makespan))
 
 
+def test_a_size_whose_receives_deadlock_has_the_reason_in_its_place() -> None:
+    alone = Spec("1f1b", 1, 2, streams="rank", receives="deferred")
+    found = cell(alone, 4, 8)
+    assert (found.figures, found.legal) == (None, False)
+    assert found.problem is not None
+    assert found.problem.startswith("deadlock: rank 2 waits at 2SEND_F1")
+    assert over_v(alone.with_(p=4, m=8), "interleaved") == []
+
+
 def test_messages_multiply_with_v_as_stage_boundaries_do() -> None:
     loads = over_v(Spec("1f1b", 4, 8), "interleaved")
     assert [(load.spec.v, load.messages) for load in loads] == [(v, 2 * 8 * (4 * v - 1)) for v in range(1, 13)]
