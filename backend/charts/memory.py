@@ -80,11 +80,12 @@ def memory(plans: Sequence[ChartSeries], appearance: Appearance, setting: Settin
 
 
 def _levels(plan: ChartSeries, timeline: Timeline) -> list[tuple[Floats, Floats]]:
-    """Return times and levels of every rank; of a forward-only plan, which keeps nothing, 0 from its start."""
-    spec = plan.spec
-    if spec.forward_only:
-        return [(np.zeros(1), np.zeros(1))] * spec.p
-    return [curve(timeline, rank, spec.w_share, spec.v, spec.kept, spec.weights or 0.0) for rank in range(spec.p)]
+    """Return times and levels of every rank; of one that keeps nothing (forward only, frozen stages) 0 from its
+    start.
+    """
+    spec, nothing = plan.spec, (np.zeros(1), np.zeros(1))
+    found = (curve(timeline, rank, spec.w_share, spec.v, spec.kept, spec.weights or 0.0) for rank in range(spec.p))
+    return [(when, held) if len(when) else nothing for when, held in found]
 
 
 def _drawn(peaks: Sequence[float]) -> set[int]:
@@ -191,7 +192,8 @@ def _extra(
         )
     if timeline.order.copies is not None:
         rank = int(np.argmax([held.max() for _, held in ranks]))
-        bare = Timeline(replace(timeline.order, copies=None), timeline.start, timeline.end)
+        kept = replace(timeline.order, copies=None)
+        bare = Timeline(kept, timeline.start, timeline.end, sizes=timeline.sizes)
         spec = plan.spec
         when, held = thinned(*curve(bare, rank, spec.w_share, spec.v, spec.kept, spec.weights or 0.0))
         traces.append(

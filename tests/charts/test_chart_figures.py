@@ -156,6 +156,15 @@ def test_memory_without_offload_is_drawn_above_memory_with_it() -> None:
     chart = memory([plan("gis", m=16, v=4, offload="full")], appearance("memory"))
     bare = next(trace for trace in chart.figure.data if trace.name == "without copies")
     assert max(bare.y) > 2 * max(max(trace.y) for trace in chart.figure.data if trace.customdata is not None)
+    larger = memory([plan("gis", m=16, v=4, offload="full", sizes=(3.0,) * 16, fixed=1.0)], appearance("memory"))
+    without = next(trace for trace in larger.figure.data if trace.name == "without copies")
+    assert max(without.y) == pytest.approx(3 * max(bare.y))
+
+
+def test_the_memory_of_frozen_stages_that_keep_nothing_is_a_line_at_0() -> None:
+    chart = memory([plan("1f1b", frozen=(0,))], appearance("memory"))
+    assert [row.cells[2] for row in chart.rows] == [0.0, 3.0, 2.0, 1.0]
+    assert set(chart.figure.data[0].y) == {0.0}
 
 
 def test_bytes_are_the_number_of_messages_times_the_size_of_one() -> None:
