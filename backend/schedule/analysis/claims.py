@@ -63,7 +63,27 @@ OFFLOADING: dict[tuple[str, Modes], Claim] = {
 }
 """What is claimed where activations are offloaded, as the memory of the others is not theirs then."""
 
-WITHOUT_RECOMPUTATION = message("analysis.without_recomputation", "without recomputation")
+OPTIONS: tuple[tuple[Message, dict[str, Any], dict[str, Any]], ...] = (
+    (
+        message("analysis.without_recomputation", "without recomputation"),
+        {"recompute": "none", "recompute_at": "backward", "spared": 0},
+        {},
+    ),
+    (
+        message("analysis.on_no_streams", "with messages that wait for no other"),
+        {"streams": "none", "receives": "torch"},
+        {"wire": 0.0},
+    ),
+    (
+        message("analysis.with_equal_micro_batches", "with micro-batches of one size"),
+        {"sizes": None, "fixed": 0.0, "injection": "given", "replicas": 1, "deal": "given", "replica": 0},
+        {},
+    ),
+    (message("analysis.with_all_trained", "with all stages trained"), {"frozen": None}, {}),
+    (message("analysis.without_output_layer", "without an output layer"), {"vocabulary": "plain"},
+     {"S": None, "T": None}),
+)  # fmt: skip
+"""What no claim is about: how a change without it is called, and the fields of spec and costs that leave it out."""
 MANY = 32  # micro-batches per device that count as many
 MOST_OPS = 200_000  # most ops of a case that is built only for an explanation
 NEAR = 0.01  # a difference below this part of 1F1B's figure counts as none
@@ -96,7 +116,11 @@ def claim_of(spec: Spec, rate: float, memory: float) -> dict[str, Any] | None:
     claim = CLAIMS.get(spec.family) if spec.offload == "none" else OFFLOADING.get((spec.family, spec.offload))
     if claim is None or spec.forward_only:
         return None
-    names = {"R": simulated(baseline(spec))[0], "M": float(spec.p), "v": float(spec.v), "p": float(spec.p)}
+    try:
+        base = simulated(baseline(spec))[0]
+    except SpecError:  # 1F1B cannot run so: its receives deadlock
+        return None
+    names = {"R": base, "M": float(spec.p), "v": float(spec.v), "p": float(spec.p)}
     cells = {}
     if claim.bubble is not None:
         formula = claim.bubble
@@ -235,17 +259,17 @@ def _nears(values: list[float], target: float) -> bool:
 
 def _rate_steps(spec: Spec) -> Steps:
     """Yield cases that approach the assumptions of a claimed rate, each built on the one before."""
-    if spec.recompute != "none":
-        spec = spec.with_(recompute="none", recompute_at="backward", spared=0)
-        yield WITHOUT_RECOMPUTATION, spec
+    for label, changed in _without_options(spec):
+        spec = changed
+        yield label, spec
     costs = spec.costs
     if costs.comm:
         costs = replace(costs, comm=0.0)
         spec = spec.with_(costs=costs)
         yield message("analysis.without_hops", "without hops"), spec
-    if not costs.uniform:
+    if spec.layers is not None or not costs.uniform:
         costs = Costs(_mean(costs.F, spec.v), _mean(costs.I, spec.v), _mean(costs.W, spec.v), costs.comm, costs.FB)
-        spec = spec.with_(costs=costs)
+        spec = spec.with_(layers=None, costs=costs)
         yield message("analysis.with_equal_stages", "with equal stages"), spec
     if not costs.F == costs.I == costs.W:
         spec = spec.with_(costs=Costs(1.0, 1.0, 1.0))
@@ -255,10 +279,10 @@ def _rate_steps(spec: Spec) -> Steps:
 
 def _memory_steps(spec: Spec) -> Steps:
     """Yield the same for memory, which does not depend on times."""
-    spec = spec.with_(costs=Costs())
-    if spec.recompute != "none":
-        spec = spec.with_(recompute="none", recompute_at="backward", spared=0)
-        yield WITHOUT_RECOMPUTATION, spec
+    spec = spec.with_(costs=Costs(), layers=None, streams="none", receives="torch")
+    for label, changed in _without_options(spec):
+        spec = changed
+        yield label, spec
     if spec.w_share != 1.0:
         spec = spec.with_(w_share=1.0)
         yield message("analysis.held_until_w", "with all activations held until W"), spec
@@ -268,6 +292,15 @@ def _memory_steps(spec: Spec) -> Steps:
             spec = grouped
             yield message("analysis.in_groups_of_p", "in groups of p = {p}", p=spec.p), spec
     yield from _larger(spec)
+
+
+def _without_options(spec: Spec) -> Steps:
+    """Yield the spec without one after the other of the options that no claim is about."""
+    for label, fields, costs in OPTIONS:
+        changed = spec.with_(**fields, costs=replace(spec.costs, **costs))
+        if changed != spec:
+            spec = changed
+            yield label, spec
 
 
 def _larger(spec: Spec) -> Steps:
@@ -286,9 +319,13 @@ def _legal(spec: Spec) -> Spec | None:
     """Return the spec if it can be built and is not too large for an explanation, else None."""
     try:
         fitted, _ = fit(spec, spec.family, spec.v)
+        if op_count(fitted) > MOST_OPS:
+            return None
+        if fitted.receives == "deferred":
+            order(fitted)  # which may deadlock
     except SpecError:
         return None
-    return fitted if op_count(fitted) <= MOST_OPS else None
+    return fitted
 
 
 def _mean(cost: Cost, v: int) -> Cost:

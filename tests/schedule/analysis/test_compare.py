@@ -93,6 +93,8 @@ def test_a_family_whose_order_cannot_run_is_left_out_with_the_reason(
     assert [row["family"] for row in found["rows"]] == names[:1]
     assert sum(note.startswith(left) for note in found["notes"]) == 1
     assert [point.spec.family for point in points(asked, names)] == names[:1]
+    alone = compare(asked.with_(p=1), ["gpipe", "interleaved"])  # of whose claims other sizes cannot run
+    assert len(alone["rows"]) == 2
     with pytest.raises(SpecError):
         compare(asked, names[1:])
 
@@ -244,6 +246,17 @@ def test_the_reason_names_what_changes_the_figure_and_its_new_value() -> None:
     again = SETTING.with_(recompute="full")
     assert "without recomputation" in why(again, "1f1b", "memory")
     assert "without recomputation" in why(again.with_(costs=Costs(2.0, 1.0, 2.0)), "zb-h2", "bubble")
+    sized = SETTING.with_(sizes=(1.5,) * 16 + (0.5,) * 16)
+    assert "with micro-batches of one size" in why(sized, "zb-h1", "bubble")
+    assert "with micro-batches of one size" in why(sized, "1f1b", "memory")
+    streams = SETTING.with_(streams="rank")
+    assert "with messages that wait for no other" in why(streams, "interleaved", "bubble")
+    assert "with messages that wait for no other" in why(
+        streams.with_(receives="placed", costs=Costs(wire=0.5)), "zb-h2", "bubble"
+    )
+    assert "with all stages trained" in why(SETTING.with_(frozen=(0, 1)), "zb-h1", "bubble")
+    assert "without an output layer" in why(SETTING.with_(costs=Costs(S=0.5, T=1.0)), "zb-h1", "bubble")
+    assert "with equal stages" in why(SETTING.with_(layers=(2, *[1] * 7)), "zb-h1", "bubble")
     share = SETTING.with_(w_share=0.25)
     for name in set(CLAIMS) & set(FAMILIES):
         whole, part = (rows(asked, name)[name]["peak_memory"]["max"] for asked in (SETTING, share))
