@@ -14,6 +14,7 @@ from backend.runs.run_details import run_details, trace
 from backend.schedule.diagnosis.calibrate import calibrate, neutral
 from backend.schedule.errors import SpecError
 from backend.schedule.families import imported, registry
+from backend.schedule.families.apply_options import FAMILYS_OWN
 from backend.schedule.interop.measured_rows import KINDS
 from backend.schedule.interop.traces import run_trace
 from backend.schedule.order.order import Order, same_order
@@ -81,7 +82,8 @@ def _same_order(spec: Spec, order: Order) -> Spec:
         except SpecError:  # the costs are beyond what the family can be built for
             pass
     held = imported.spec_of(order)
-    return held.with_(costs=spec.costs, memory=spec.memory, w_share=spec.w_share)
+    own = {"family": held.family, "v": held.v, "order": held.order, "weights": None, "frozen": None}
+    return spec.with_(**(FAMILYS_OWN | own))
 
 
 def _short(spec: Spec) -> Spec:

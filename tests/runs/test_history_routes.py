@@ -163,12 +163,14 @@ def test_the_costs_of_a_run_are_those_its_ops_had_stage_by_stage(app: Flask, cli
     assert found["predicted"]["makespan"] == simulate(order(spec_of()), took.timing).end.max()
 
 
-def test_a_family_whose_order_depends_on_costs_keeps_the_order_of_the_run(app: Flask, client: FlaskClient):
-    ran = spec_of(family="v-half", p=3, m=8)
+@pytest.mark.parametrize("more", [{}, {"sizes": [1, 2] * 4}])
+def test_a_family_whose_order_depends_on_costs_keeps_the_order_of_the_run(app: Flask, client: FlaskClient, more):
+    ran = spec_of(family="v-half", p=3, m=8, **more)
     run = finished(app, ran, ran.with_(costs=spec_of(costs={"F": 3, "I": 1, "W": 0.2}).costs))
     found = client.get(f"/api/runs/{run.id}/calibration").get_json()
     again = read(found["spec"])
     assert [order(again).row(rank) for rank in range(3)] == [order(ran).row(rank) for rank in range(3)]
+    assert (again.family, again.sizes) == ("imported", ran.sizes)
     assert found["error"] == pytest.approx(0, abs=0.01)
 
 
