@@ -34,8 +34,8 @@ TAKE_TEN_MINUTES = """(() => {
 def open_patient(open_page: Open) -> Open:
     """Open a view whose searches may take ten minutes."""
 
-    def opened(link: str, once: bool = False) -> Page:
-        page = open_page(link, once=once)
+    def opened(link: str, once: bool = False, forgive: str = "") -> Page:
+        page = open_page(link, once=once, forgive=forgive)
         page.evaluate(TAKE_TEN_MINUTES)
         return page
 
@@ -122,8 +122,15 @@ def test_a_bound_that_arrives_before_the_order_is_timed_does_not_keep_a_search_f
     wait(page, "location.search.includes('effort=')")
 
 
-def test_a_search_whose_connection_is_lost_starts_again_with_the_next_one(open_patient: Open) -> None:
-    page = open_patient(HARD, once=True)
+def test_a_search_without_a_connection_ends_and_one_whose_connection_is_lost_starts_again_with_the_next_one(
+    open_patient: Open,
+) -> None:
+    page = open_patient(HARD, once=True, forgive="Failed to load resource")
+    page.route("**/socket.io.esm*", lambda route: route.abort())
+    page.locator("#search-go").click()
+    expect(page.locator("#search-status")).to_have_text("The server does not answer.")
+    expect(page.locator("#search-go")).to_be_visible()
+    page.unroute("**/socket.io.esm*")
     lines: list[WebSocketRoute] = []
     page.route_web_socket("**/socket.io/*", lambda line: lines.append(line) or line.connect_to_server())
     page.locator("#search-longer").click()

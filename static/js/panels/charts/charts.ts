@@ -270,10 +270,12 @@ class Charts {
 
   /** Request the same chart again: searches have found more. */
   async #renew() {
+    const turn = this.#turn;
     forgetChart(this.#url);
-    const chart = await requestChart(this.#url);
+    const [drawer, chart] = await Promise.all([plotly(), requestChart(this.#url)]);
+    if (this.#turn !== turn) return; // another chart was asked for meanwhile
     this.parts.table("", null);
-    await this.#draw(await plotly(), chart);
+    await this.#draw(drawer, chart);
   }
 
   /** The table, with the schedules on the timeline where they are. */

@@ -1,4 +1,5 @@
 // The frontier of memory and throughput: which of its points are on the timeline, and longer searches at each memory.
+import { whyFailed } from "../../data/api.ts";
 import { connect } from "../../data/runs/client.ts";
 import { h, setText, show } from "../../ui/dom.ts";
 import { putOver, type Point, type Put } from "../../core/drawing/chart_points.ts";
@@ -100,15 +101,15 @@ export class FrontierSearch {
           all: specs.length,
         }),
       );
-      const problem = await done;
+      let problem = await done;
+      if (turn !== this.#turn) return;
+      problem ||= await this.again().then(() => "", whyFailed);
       if (turn !== this.#turn) return;
       if (problem) {
         this.halt();
-        this.#report(tr(problem));
+        this.#report(problem);
         return;
       }
-      await this.again();
-      if (turn !== this.#turn) return;
     }
     this.#stop = null;
     this.#report(t("Searched at every memory limit."));
@@ -117,15 +118,18 @@ export class FrontierSearch {
 
 /** Search one spec. Returns done: what went wrong, "" for nothing. */
 async function search(spec: Spec): Promise<{ done: Promise<string>; stop: () => void }> {
-  const line = await connect();
+  const line = await connect().catch(() => null);
+  if (!line) return { done: Promise.resolve(t("The server does not answer.")), stop: () => {} };
   let stop = () => {};
   const done = new Promise((resolve) => {
     let id = "";
     const take = (update: { id: string; status: string; error: SpecError | null }) => {
       if (update.id === id && OVER.has(update.status)) end(tr(update.error));
     };
+    const lost = () => end(t("The server does not answer.")); // which forgets the search
     const end = (problem: string) => {
       line.off("search", take);
+      line.off("disconnect", lost);
       resolve(problem);
     };
     stop = () => {
@@ -133,6 +137,7 @@ async function search(spec: Spec): Promise<{ done: Promise<string>; stop: () => 
       end("");
     };
     line.on("search", take);
+    line.on("disconnect", lost);
     line.timeout(5000).emit("search", { spec, seconds: SECONDS }, (late: unknown, answer: any) => {
       if (late || answer?.error) end(late ? t("The server does not answer.") : tr(answer.error));
       else id = answer.id;

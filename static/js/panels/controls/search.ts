@@ -223,10 +223,10 @@ export class Search {
     this.#running = { slot: target.slot, key: base(target.spec), spec, id: "", seconds, lost: false };
     const mine = this.#running;
     this.show();
-    const line = await connect();
-    if (!this.#listening) this.#listen(line);
+    const line = await connect().catch(() => null);
+    if (line && !this.#listening) this.#listen(line);
     if (this.#running !== mine) return; // stopped meanwhile
-    if (!line.connected && !line.active) {
+    if (!line || (!line.connected && !line.active)) {
       this.#end(t("The server does not answer."));
       return;
     }
@@ -266,7 +266,11 @@ export class Search {
   #halt() {
     const going = this.#running;
     this.#running = null;
-    if (going) connect().then((line) => line.emit("search_stop", {}));
+    if (going)
+      connect().then(
+        (line) => line.emit("search_stop", {}),
+        () => {}, // without a connection the server searches nothing
+      );
     this.show();
   }
 
