@@ -39,11 +39,12 @@ export function createToolbar({ store, plans: { families }, controls, runs, show
   const compare = byId("compare-toggle") as HTMLButtonElement;
   const run = byId("run") as HTMLButtonElement;
   let shown = null as string | null; // the status in its present label
+  let forbidden = ""; // why no run can be started
 
   /** Add a schedule below the others: the counterpart of the first, else one that is not there yet. */
   function addSchedule() {
     const { spec, others } = store.get();
-    if (others.length === IDS.length - 1) return;
+    if (others.length === IDS.length - 1) return; // the button that says so keeps the focus
     const present = [spec, ...others].map((each) => each.family);
     const name = [COUNTERPARTS[spec.family] ?? "1f1b", ...NEXT].find((each) => !present.includes(each)) ?? "1f1b";
     const added = families.find((family) => family.name === name) ?? families[0];
@@ -55,11 +56,14 @@ export function createToolbar({ store, plans: { families }, controls, runs, show
   byId("open").addEventListener("click", openImport);
   byId("help").addEventListener("click", showShortcuts);
   for (const event of ["pointerenter", "focus"]) run.addEventListener(event, () => runs.look(), { once: true });
-  run.addEventListener("click", () => (runs.isLive() ? store.setView({ tab: "run" }) : runs.start()));
+  run.addEventListener("click", () => {
+    if (runs.isLive()) store.setView({ tab: "run" });
+    else if (shown !== "starting") runs.start();
+  });
 
   function sync() {
     const full = store.get().others.length === IDS.length - 1;
-    compare.disabled = full;
+    compare.ariaDisabled = full ? "true" : null;
     compare.title = full ? t("At most four schedules fit on one screen") : t("Add a schedule to compare");
   }
   store.subscribe(sync);
@@ -73,17 +77,23 @@ export function createToolbar({ store, plans: { families }, controls, runs, show
     /** why: no run can be started, "" if one can. */
     forbidRun(why: string) {
       run.title = why || runLabel();
-      if (why && shown !== "live") run.setAttribute("aria-disabled", "true");
-      else run.removeAttribute("aria-disabled"); // a click on a disabled one opens the tab with the reason
+      forbidden = why;
+      syncRun();
     },
     /** status: of the runs: "starting", "live", or null while nothing runs. */
     showRun(status: string | null) {
-      run.disabled = status === "starting";
       if (status === shown) return;
       shown = status;
       labelRun(status);
+      syncRun();
     },
   };
+
+  /** It keeps the focus, and a click where no run can be started opens the tab with the reason. */
+  function syncRun() {
+    const unable = shown === "starting" || (forbidden !== "" && shown !== "live");
+    run.ariaDisabled = unable ? "true" : null;
+  }
 
   function labelRun(status: string | null) {
     if (status === "starting") run.replaceChildren(...inTwoWidths(t("Starting …"), "…"));

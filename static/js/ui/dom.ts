@@ -47,13 +47,16 @@ export function replace(node: Element, ...children: Child[]) {
 }
 
 /**
- * Change what is inside a node, and focus the element with the same id again if the focused one was replaced or moved.
+ * Change what is inside a node, and focus the element with the same id again if the focused one was replaced or moved;
+ * where there is none any more, what is around it.
  */
 export function keepFocus(node: HTMLElement, change: () => void) {
   const focused = document.activeElement;
-  const id = focused && node.contains(focused) ? focused.id : "";
+  const within = focused !== null && node.contains(focused);
   change();
-  if (id && document.activeElement?.id !== id) document.getElementById(id)?.focus({ preventScroll: true });
+  if (!within || document.activeElement !== document.body) return;
+  const next = (focused.id && document.getElementById(focused.id)) || node.closest<HTMLElement>("[tabindex]");
+  next?.focus({ preventScroll: true });
 }
 
 export function byId(id: string): HTMLElement {

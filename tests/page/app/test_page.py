@@ -189,6 +189,7 @@ def test_up_to_four_schedules_are_stacked_and_each_can_be_removed(open_page: Ope
         page.click("#compare-toggle")
         wait(page, f"bubbleline.state().lanes.length === {count}")
     expect(page.locator("#compare-toggle")).to_be_disabled()
+    expect(page.locator("#compare-toggle")).to_be_focused()
     boxes = [page.evaluate(f"bubbleline.box('{lane}', '0F0')") for lane in "abcd"]
     assert len({box["x"] for box in boxes}) == 1
     assert sorted(boxes, key=lambda box: box["y"]) == boxes

@@ -94,6 +94,8 @@ def test_the_focus_stays_on_a_button_while_the_run_gets_on_and_cancel_ends_it_wi
 ) -> None:
     page = open_page("?family=gpipe&p=2&m=48&tab=run", url=live_server.url)
     start_paced(page)
+    expect(page.locator("#cancel")).to_be_visible()
+    expect(page.locator("#run")).to_be_focused()
     page.focus("#cancel")
     wait(page, "bubbleline.state().run === 'running' && document.querySelector('.meter').ariaValueNow > 0")
     expect(page.locator("#cancel")).to_be_focused()
@@ -101,6 +103,7 @@ def test_the_focus_stays_on_a_button_while_the_run_gets_on_and_cancel_ends_it_wi
     page.keyboard.press("Enter")
     assert ended(page) == "cancelled"
     expect(page.locator("#panel-run")).to_contain_text("The run was cancelled")
+    expect(page.locator("#panel-run")).to_be_focused()
 
 
 def test_a_failing_run_is_explained_in_a_sentence(open_page: Open) -> None:

@@ -52,10 +52,11 @@ export function createRunPanel(acts: RunActs) {
   const meter = createMeter();
   let shown = ""; // the run as it was last built
 
+  const put = (...parts: (Node | string)[]) => keepFocus(panel, () => replace(panel, ...parts));
+
   function idle() {
     shown = "";
-    replace(
-      panel,
+    put(
       h(
         "p",
         t(
@@ -82,8 +83,7 @@ export function createRunPanel(acts: RunActs) {
   function showProblem(message: string, hint?: string, remedy?: { text: string; act: () => void } | null) {
     shown = "";
     const better = remedy ? h("button#run-nearest.button.soft", { onclick: remedy.act }, remedy.text) : "";
-    replace(
-      panel,
+    put(
       h("p.note.bad", { role: "alert", text: message }),
       hint ? h("p", { text: hint }) : "",
       h(
