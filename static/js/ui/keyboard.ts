@@ -22,6 +22,10 @@ export const binding = (
 
 const NAMED = /^(Arrow|Page|Home|End)/; // keys that shift does not change
 
+/** The key's name; a letter is a capital with the shift key alone. */
+const withoutCapsLock = ({ key, shiftKey }: KeyboardEvent) =>
+  /^[a-z]$/i.test(key) ? (shiftKey ? key.toUpperCase() : key.toLowerCase()) : key;
+
 /** Listen to keys everywhere, or inside an element, except where a text field or another control needs them. */
 export function listenKeys(table: Binding[], home: Document | HTMLElement = document) {
   home.addEventListener("keydown", (given) => {
@@ -31,11 +35,12 @@ export function listenKeys(table: Binding[], home: Document | HTMLElement = docu
     const target = event.target instanceof Element ? event.target : null;
     const needed = keysNeededBy(target);
     const ctrl = event.ctrlKey || event.metaKey;
+    const key = withoutCapsLock(event);
     const found = table.find(
       (each) =>
-        each.keys.includes(event.key) &&
+        each.keys.includes(key) &&
         (each.ctrl ?? false) === ctrl &&
-        (!NAMED.test(event.key) || (each.shift ?? false) === event.shiftKey),
+        (!NAMED.test(key) || (each.shift ?? false) === event.shiftKey),
     );
     if (!found || needed === "all" || (needed === "some" && !/^([a-zA-Z?.,/[\]]|Escape)$/.test(event.key))) return;
     event.preventDefault();
