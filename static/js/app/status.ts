@@ -16,8 +16,10 @@ export function createStatus(store: Store, plans: Plans, plot: HTMLElement) {
   plot.append(cover);
   byId("stage").classList.add("is-empty");
   const banner = byId("banner");
-  let timer = 0;
+  let retrying = 0; // timer
+  let notice = 0; // timer of a brief notice; 0: none is shown
   const retry = () => plans.sync(true);
+  const isOffline = () => plans.onScreen().some((plan) => plan.offline);
   const apply = (field: string, value: any) => store.set({ spec: { ...store.get().spec, [field]: value } });
 
   /** Why there is nothing to draw, in place of the timeline. */
@@ -47,22 +49,26 @@ export function createStatus(store: Store, plans: Plans, plot: HTMLElement) {
     }
   }
 
+  /** A brief notice, else that the server is away. */
+  function showBanner() {
+    if (notice) return;
+    const lost = plans.first.order !== null && isOffline();
+    show(banner, lost);
+    if (!lost || banner.querySelector("button")) return;
+    replace(
+      banner,
+      h("span", {
+        text: t("The server does not answer. Constructed schedules still work; searched and imported ones do not."),
+      }),
+      h("button.button", { onclick: retry }, t("Try now")),
+    );
+  }
+
   plans.onAnswer(() => {
     showCover(plans.first);
-    const offline = plans.onScreen().some((plan) => plan.offline);
-    const drawn = plans.first.order !== null;
-    show(banner, offline && drawn);
-    if (offline && drawn) {
-      replace(
-        banner,
-        h("span", {
-          text: t("The server does not answer. Constructed schedules still work; searched and imported ones do not."),
-        }),
-        h("button.button", { onclick: retry }, t("Try now")),
-      );
-    }
-    clearTimeout(timer);
-    if (offline) timer = window.setTimeout(retry, RETRY);
+    showBanner();
+    clearTimeout(retrying);
+    if (isOffline()) retrying = window.setTimeout(retry, RETRY);
   });
 
   return {
@@ -70,8 +76,11 @@ export function createStatus(store: Store, plans: Plans, plot: HTMLElement) {
     toast(text: string, ms = 2000) {
       replace(banner, h("span", { text }));
       show(banner, true);
-      clearTimeout(timer);
-      timer = window.setTimeout(() => show(banner, false), ms);
+      clearTimeout(notice);
+      notice = window.setTimeout(() => {
+        notice = 0;
+        showBanner();
+      }, ms);
     },
   };
 }

@@ -71,6 +71,10 @@ def test_sliders_of_constructed_schedules_send_no_request_and_go_on_when_the_ser
     page.click("#family")
     page.click("#family-zb-auto")
     expect(page.locator("#banner")).to_contain_text("Constructed schedules still work")
+    page.focus("#plot")
+    page.keyboard.press("m")
+    expect(page.locator("#banner")).to_contain_text("the mark goes there")
+    expect(page.locator("#banner")).to_contain_text("Constructed schedules still work")  # again, after the notice
     page.click("#family")
     page.click("#family-gpipe")
     wait(page, "bubbleline.state().plans[0].shown.family === 'gpipe'")
