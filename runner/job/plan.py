@@ -307,6 +307,7 @@ def _training(run: Run, spec: Spec, order: Order, shape: Shape, asynchronous: bo
         spec.recompute_at != "backward",
         _spared(order, spec.timing),
         sequences_of(timing.sizes, shape) if isinstance(timing := spec.timing, SizedCosts) else (),
+        early=order.barriers == 1,
     )
 
 

@@ -63,12 +63,14 @@ class Training:
     instead of saving it, everywhere or in each chunk; the reference saves all. `asynchronous`: every backward is a
     training step of its own, followed by an update of its stage's weights; otherwise gradients are summed over the
     micro-batches. `sharded`: the first stage has no embedding and the last no output layer; every rank has shards of
-    them instead. Of several `steps`, each after the first begins with weights one step of gradient descent further on.
-    `dtype` is the type of activations, of messages and of the arithmetic; weights and sums of their gradients are
-    always float32. `forward_only`: inference, in which nothing is trained; its results are outputs and losses. `frozen`
-    stages are not trained: embedding and output layer with the first and the last of them, also where they are sharded.
-    `ahead`: what is computed again is so before the gradient is there. `spared`: the stages and micro-batches that save
-    all. `sequences` has the tokens of a sequence of each micro-batch of a step where they differ.
+    them instead; `early`: they make the gradient of the output layer's input before the softmax is known, and so do not
+    round the gradient of the logits for it. Of several `steps`, each after the first begins with weights one step of
+    gradient descent further on. `dtype` is the type of activations, of messages and of the arithmetic; weights and sums
+    of their gradients are always float32. `forward_only`: inference, in which nothing is trained; its results are
+    outputs and losses. `frozen` stages are not trained: embedding and output layer with the first and the last of them,
+    also where they are sharded. `ahead`: what is computed again is so before the gradient is there. `spared`: the
+    stages and micro-batches that save all. `sequences` has the tokens of a sequence of each micro-batch of a step where
+    they differ.
     """
 
     shape: Shape
@@ -85,6 +87,7 @@ class Training:
     ahead: bool = False
     spared: frozenset[tuple[int, int]] = frozenset()
     sequences: tuple[int, ...] = ()
+    early: bool = False
 
     @property
     def activations(self) -> list[tuple[int, int, int]]:

@@ -151,12 +151,12 @@ def _loss(model: Sequence[Parameters], training: Training, data: Data, micro: in
 
 
 def _cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
-    """Return the mean cross-entropy () in float32, of logits (batch, sequence, vocabulary) in the model's type."""
+    """Return the mean cross-entropy () in float32, of logits (batch, sequence, vocabulary)."""
     return functional.cross_entropy(logits.flatten(0, 1).float(), targets.flatten())
 
 
 def _logits(model: Sequence[Parameters], training: Training, data: Data, micro: int) -> Tensor:
-    """Return the logits (batch, sequence, vocabulary) of one micro-batch, in the model's type."""
+    """Return the logits (batch, sequence, vocabulary) of one micro-batch, rounded to the model's type."""
     dtype, heads, first, last = dtype_of(training), training.shape.heads, model[0], model[-1]
     x = functional.embedding(data.inputs(micro), first["tokens"]).to(dtype)  # (batch, sequence, hidden)
     x = x + first["positions"][: x.shape[1]].to(dtype)
@@ -164,7 +164,14 @@ def _logits(model: Sequence[Parameters], training: Training, data: Data, micro: 
         for number in range(training.blocks[index]):
             x = _block(stage, f"blocks.{number}.", x, heads)
     x = _norm(x, last["norm"], last["bias"])
-    return _linear(x, last["head"])
+    return _early(x, last["head"]) if training.early else _linear(x, last["head"])
+
+
+def _early(x: Tensor, weight: Tensor) -> Tensor:
+    """Return the logits of `_linear` in float32; the gradient of x is made from theirs as it is, that of the weight
+    from theirs rounded to the type of x, as shards do that make the former before they know the softmax."""
+    exact = functional.linear(x.float(), weight.detach().to(x.dtype).float())
+    return _linear(x.detach(), weight).float() + (exact - exact.detach())
 
 
 def _block(stage: Mapping[str, Tensor], prefix: str, x: Tensor, heads: int) -> Tensor:

@@ -15,6 +15,9 @@ from runner.model.contributions import Contributions
 from runner.model.reference import evaluate, mean, no_beat, no_record, train, train_stale
 from runner.model.verdict import COUNT, LOSS, TOLERANCE, Verdict
 
+# The largest product of m and the tolerance at which one micro-batch, about 1/m of a gradient, is clearly beyond the
+# tolerance. Then none is counted: few others do not tell what is chance in the direction of one.
+FOUND_BY_NORM = 0.5
 SHARD = "shard"  # in place of a chunk, before the names of results that are a rank's rows of a whole
 
 
@@ -36,7 +39,8 @@ def verify(command: Verify, beat: Callable[[], None] = no_beat) -> Verdict:
     replicas += [{name: torch.cat(rows)} for name, rows in shards.items()]
     training = replace(command.training, sharded=False)
     contributions = Contributions(training.micros)
-    record = contributions.record if training.dtype == "bfloat16" else no_record
+    counts = training.micros * TOLERANCE[training.dtype] > FOUND_BY_NORM
+    record = contributions.record if counts else no_record
     if training.forward_only:
         losses, reference = evaluate(training, device, beat)
         expected = [losses]

@@ -152,6 +152,25 @@ def test_roundings_of_every_micro_batch_neither_hide_a_wrong_one_nor_pass_for_on
     assert found.times == pytest.approx(1.0 + times, abs=0.3)
 
 
+def test_roundings_of_few_micro_batches_that_are_much_alike_do_not_pass_for_one_that_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = torch.Generator().manual_seed(0)
+    first, noise, rounding = torch.ones(600), *(torch.randn(600, generator=random) for _ in range(2))
+    second = first + 0.01 * noise
+
+    def train_alike(_: Training, __: Any, ___: Any, record: Any) -> tuple[list[list[float]], Results]:
+        for micro, total in enumerate((first, first + second)):
+            record(micro, [{"head": total}])
+        return [[1.0, 1.0]], {"stage0.head": first + second}
+
+    monkeypatch.setattr(verification, "train", train_alike)
+    rounded = (first + second) * (1.0 + TOLERANCE["bfloat16"] / 2 * rounding.sign())
+    torch.save({"0/stage0.head": rounded}, results_file(str(tmp_path), 0))
+    training = Training(Shape(**MODEL), (1,), 2, 0, dtype="bfloat16")
+    assert verify(Verify(training, "cpu", str(tmp_path), 1, (1.0, 1.0), None)).verified
+
+
 def test_without_differences_between_micro_batches_nothing_is_said() -> None:
     alike = Contributions(3)
     for micro in range(3):

@@ -39,7 +39,7 @@ def test_a_run_in_bfloat16_agrees_with_a_single_process_in_bfloat16(
 ) -> None:
     last = runner.run(spec=spec, mode="free", model=MODEL, dtype="bfloat16", steps=steps)[-1]
     assert (last["event"], last["verified"], last["dtype"]) == ("finished", True, "bfloat16")
-    assert last["max_grad_error"] <= TOLERANCE["bfloat16"]
+    assert last["max_grad_error"] <= TOLERANCE["bfloat16"] / 10, "both round in the same places"
 
 
 def test_messages_and_activations_of_bfloat16_are_half_as_large(runner: RunnerProgram) -> None:
