@@ -102,13 +102,15 @@ class Ready:
     """The reply of a rank that has built its stages, connected to its peers and warmed up.
 
     `device` as torch names it, `shared` with other ranks; `record_ns` is the measured cost of recording an op and its
-    message, `hops` the measured times to neighbours that come after this rank.
+    message, `hops` the measured times to neighbours that come after this rank, `longest` the ns of the warm-up's
+    longest ops of one stage and micro-batch together.
     """
 
     device: str
     record_ns: float = 0.0
     hops: tuple[Hop, ...] = ()
     shared: bool = False
+    longest: int = 0
 
 
 @dataclass(frozen=True, slots=True)

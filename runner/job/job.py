@@ -232,7 +232,7 @@ class Job:
     ) -> None:
         """Start a step a little later than now, at a time to which every rank sleeps. Emit `running` before the first
         one that is recorded."""
-        watchdog = Watchdog(plan, before.board, self.engine.halted)
+        watchdog = Watchdog(plan, before.board, self.engine.halted, report.longest)
         state = Running(plan, before.resources, before.board, before.stream, report, watchdog, rehearsing, losses)
         self.state = state
         zero = clock.now() + self.engine.start_ns + 200_000 * plan.ranks

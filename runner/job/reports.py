@@ -49,6 +49,7 @@ class Report:
         names = ", ".join(devices)
         self.device = message("runner.shared_gpu", "shared GPU {devices}", devices=names) if shared else names
         self.record_ns = max(reply.record_ns for reply in ready)
+        self.longest = max(reply.longest for reply in ready)
         self.hops = [hop.latency for reply in ready for hop in reply.hops]
 
     @property
@@ -65,7 +66,7 @@ class Report:
             "overlapped": False if plan.program.pairs else None,  # a CPU does the halves one after the other
             "unit_ms": plan.unit_ms,
             "ops": plan.program.ops,
-            "stall_s": patience_ns(plan) / SECOND,
+            "stall_s": patience_ns(plan, self.longest) / SECOND,
             "fields": FIELDS,
             **self._hop(plan),
         }

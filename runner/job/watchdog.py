@@ -18,19 +18,22 @@ from runner.telemetry.op_board import FINISHED, WAITING, Board
 SECOND = 1_000_000_000
 FLOOR_NS = 3 * SECOND  # shorter pauses happen on a busy machine
 PACED_OPS = 10  # paced: a run may pause for as long as this many of its longest ops
-FREE_OPS = 20  # free: for as long as this many of the longest ops seen so far
+FREE_OPS = 20  # for as long as this many of the longest ops in the warm-up; free: or seen so far
 
 
-def patience_ns(plan: JobPlan) -> int:
-    """Return how long a run may pause without an op that ends: in paced mode an op may be planned to be long."""
-    return max(FLOOR_NS, int(PACED_OPS * plan.longest_op_ms * 1e6))
+def patience_ns(plan: JobPlan, warmed_ns: int = 0) -> int:
+    """Return how long a run may pause without an op that ends: in paced mode an op may be planned to be long, and one of
+    a large model is; `warmed_ns` is the longest in the warm-up."""
+    return max(FLOOR_NS, int(PACED_OPS * plan.longest_op_ms * 1e6), FREE_OPS * warmed_ns)
 
 
 class Watchdog:
-    """Watches one run; call `look` at any interval. `halted` returns a sentence if a rank's process is stopped."""
+    """Watches one run; call `look` at any interval. `halted` returns a sentence if a rank's process is stopped;
+    `warmed_ns` as in `patience_ns`."""
 
-    def __init__(self, plan: JobPlan, board: Board, halted: Callable[[int], str]) -> None:
+    def __init__(self, plan: JobPlan, board: Board, halted: Callable[[int], str], warmed_ns: int = 0) -> None:
         self.plan, self.board, self.halted = plan, board, halted
+        self.patience = patience_ns(plan, warmed_ns)
         self.finished = -1
         self.since = now()
         self.makers = _makers(plan.program.ranks)
@@ -43,7 +46,7 @@ class Watchdog:
             return None
         stalled = now() - self.since
         free = 0 if self.plan.longest_op_ms else FREE_OPS * longest_ns
-        if stalled <= max(patience_ns(self.plan), free):
+        if stalled <= max(self.patience, free):
             return None
         rank = self.culprit()
         seconds, culprit = f"{stalled / SECOND:.1f}", self.describe(rank)

@@ -155,8 +155,10 @@ class RankJob:
             self.probe.connect()
         training, micro = self.setup.training, self.setup.training.longest
         x_like = torch.zeros(training.activations[micro], device=self.device, dtype=dtype_of(training))
+        longest = 0
         for stage in self.stages:
             for _ in range(2):
+                began = clock.now()
                 stage.forward(micro, None if stage.stage.begins else x_like)
                 self.ledger.beat()
                 if training.keeps_nothing(stage.index):
@@ -164,6 +166,8 @@ class RankJob:
                 stage.input_gradient(micro, None if stage.stage.ends else x_like)
                 stage.weight_gradient(micro)
                 self.ledger.beat()
+            self.synchronize()
+            longest = max(longest, clock.now() - began)  # of the second time: the first one takes longer
         if self.output is not None:
             for _ in range(2):
                 self.output.logits(micro, x_like)
@@ -174,7 +178,8 @@ class RankJob:
         far = over_network(self.setup.meeting) and self.remote and self.device.type == "cpu"
         hops = self.probe.measure() if far else ()
         self.start_receiving()
-        return Ready(str(self.device), record_ns, hops, shared=self.setup.together and self.device.type == "cuda")
+        shared = self.setup.together and self.device.type == "cuda"
+        return Ready(str(self.device), record_ns, hops, shared, longest)
 
     def reset(self) -> None:
         """Undo all effects of the ops so far."""

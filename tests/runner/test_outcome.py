@@ -145,6 +145,15 @@ def test_the_watchdog_blames_the_rank_whose_part_of_a_barrier_is_missing(
     assert f"rank 0 waits in op 0T0 for the {waiting}" in found.message
 
 
+def test_the_watchdog_is_patient_with_ops_that_took_long_in_the_warm_up(stalled: Stalled) -> None:
+    stalled.watchdog = watchdog.Watchdog(stalled.plan, stalled.board, lambda _: "", watchdog.FLOOR_NS)
+    assert stalled.watchdog.look(0) is None
+    stalled.time += watchdog.FREE_OPS * watchdog.FLOOR_NS
+    assert stalled.watchdog.look(0) is None
+    stalled.time += 1
+    assert stalled.watchdog.look(0) is not None
+
+
 def test_the_watchdog_is_patient_as_long_as_ops_finish(stalled: Stalled) -> None:
     for _ in range(3):
         stalled.did(0, 1)
