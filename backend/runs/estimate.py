@@ -15,6 +15,7 @@ from backend.errors import RequestError, message
 from backend.runs.options import UNIT_MS, Options
 from backend.runs.run import Run
 from backend.schedule.families import registry
+from backend.schedule.options.blocks import most_blocks
 from backend.schedule.order.order import Order
 from backend.schedule.simulation.pace import LONGEST_S, default_unit_ms, mean_op
 from backend.schedule.simulation.simulate import simulate
@@ -42,7 +43,7 @@ class Work:
         if mode != "paced":
             return cls(len(order))
         timeline = simulate(order, spec.timing, spec.v)
-        return cls(len(order), float(timeline.end.max()), mean_op(timeline), max(spec.layers or (1,)))
+        return cls(len(order), float(timeline.end.max()), mean_op(timeline), most_blocks(spec.run_layers))
 
 
 @dataclass(frozen=True, slots=True)

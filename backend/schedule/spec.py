@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from backend.schedule.errors import Message, SpecError, message
-from backend.schedule.options.effective_costs import Options, timing
+from backend.schedule.options.effective_costs import Options, fewer_on_the_last, timing
 from backend.schedule.options.family_names import canonical
 from backend.schedule.options.offload import HALF
 from backend.schedule.options.offload import MODES as OFFLOAD
@@ -195,6 +195,16 @@ class Spec:
     def mean_timing(self) -> Costs:
         """Return the effective costs of a micro-batch of size 1, for which orders are constructed."""
         return timing(self.costs, Options(**{name: getattr(self, name) for name in _OPTIONS}))
+
+    @property
+    def run_layers(self) -> tuple[int, ...] | None:
+        """Return the layers of each stage in a run: as given, or with fewer on the last, because its output layer
+        takes time too. None: the same number each."""
+        costs = [cost for cost in (self.costs.F, self.costs.I, self.costs.W) if not isinstance(cost, tuple)]
+        if self.vocabulary != "redistribute" or len(costs) < 3:
+            return self.layers
+        options, mean = Options(**{name: getattr(self, name) for name in _OPTIONS}), self.mean_timing
+        return fewer_on_the_last(options, sum(costs) / self.v, self.p * ((mean.S or 0.0) + (mean.T or 0.0)))
 
     @property
     def stages(self) -> int:

@@ -6,15 +6,15 @@ nearest).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from backend.errors import RequestError, message
 from backend.schedule.families import imported, registry
 from backend.schedule.families.apply_options import on_streams, validate_sizes
-from backend.schedule.options.effective_costs import Options, fewer_on_the_last
 from backend.schedule.options.frozen import untrained
+from backend.schedule.options.offload import with_offload
 from backend.schedule.options.vocabulary import MODES as VOCABULARY
 from backend.schedule.order import wire
 from backend.schedule.order.op_columns import op_columns
@@ -215,7 +215,7 @@ def _spec(run: Run, order: Order) -> Spec:
             nearest=nearest,
         )
         raise RequestError("vocabulary", spec.vocabulary, reason, nearest=nearest)
-    if spec.offload != "none" and order.copies is None:
+    if spec.offload != "none" and order.copies is None and _has_copies(spec, order):
         reason = message(
             "runner.no_copies_in_order", "the order has no copies of activations; run it with offload none"
         )
@@ -226,15 +226,9 @@ def _spec(run: Run, order: Order) -> Spec:
     return spec
 
 
-def layers_of(spec: Spec) -> tuple[int, ...] | None:
-    """Return the layers of each stage: as given, or with fewer on the last, because its output layer takes time too.
-    None: the same number each."""
-    given, timing = spec.costs, spec.timing
-    costs = [cost for cost in (given.F, given.I, given.W) if not isinstance(cost, tuple)]
-    if spec.vocabulary != "redistribute" or len(costs) < 3:
-        return spec.layers
-    options = Options(**{each.name: getattr(spec, each.name) for each in fields(Options)})
-    return fewer_on_the_last(options, sum(costs) / spec.v, spec.p * ((timing.S or 0.0) + (timing.T or 0.0)))
+def _has_copies(spec: Spec, order: Order) -> bool:
+    """Return whether any activations of an order live long enough to be copied."""
+    return with_offload(order, spec.mean_timing, spec.v, spec.offload).copies is not None
 
 
 def _choose(ranks: int, machine: Machine, device: str) -> devices.Choice:
@@ -291,7 +285,7 @@ def _training(run: Run, spec: Spec, order: Order, shape: Shape, asynchronous: bo
             ranks=order.p,
         )
         raise RequestError("model.vocabulary", shape.vocabulary, reason, limit=order.p, nearest=order.p)
-    blocks = blocks_of(layers_of(spec), order.placement.stages, shape)
+    blocks = blocks_of(spec.run_layers, order.placement.stages, shape)
     return Training(
         shape,
         blocks,

@@ -22,8 +22,8 @@ FREE_OPS = 20  # for as long as this many of the longest ops in the warm-up; fre
 
 
 def patience_ns(plan: JobPlan, warmed_ns: int = 0) -> int:
-    """Return how long a run may pause without an op that ends: in paced mode an op may be planned to be long, and one of
-    a large model is; `warmed_ns` is the longest in the warm-up."""
+    """Return how long a run may pause without an op that ends: in paced mode an op may be planned to be long, and one
+    of a large model is; `warmed_ns` is the longest in the warm-up."""
     return max(FLOOR_NS, int(PACED_OPS * plan.longest_op_ms * 1e6), FREE_OPS * warmed_ns)
 
 

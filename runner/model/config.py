@@ -12,13 +12,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from backend.errors import RequestError, message
+from backend.schedule.options.blocks import MOST_BLOCKS
 from backend.schedule.options.frozen import untrained
 from backend.schedule.options.per_chunk import Modes, of_stages
 from backend.schedule.spec import integer, reject_unknown
 
 LIMITS = {"hidden": 4096, "heads": 64, "sequence": 4096, "batch": 64, "vocabulary": 65536, "layers": 16}
 ITEM_BYTES = {"float32": 4, "bfloat16": 2}
-MOST_BLOCKS = 8  # of one stage, times model.layers: the ratios of real layers, not their number
 
 
 @dataclass(frozen=True, slots=True)

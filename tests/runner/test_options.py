@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from backend.runs.estimate import Work
 from backend.schedule.families import registry
 from backend.schedule.interop import torch_csv
 from backend.schedule.simulation.simulate import simulate
@@ -15,8 +17,8 @@ from runner.model.config import MOST_BLOCKS, TINY, Shape, blocks_of
 from runner.model.reference import train_stale
 from runner.worker.verification import compare, relative_error
 from tests.support.runner.altered_runner import GLOO
+from tests.support.runner.client import ROOT, Event, RunnerProgram, planned_run
 from tests.support.runner.client import TINY as MODEL
-from tests.support.runner.client import Event, RunnerProgram, planned_run
 
 
 def verified(events: list[Event]) -> Event:
@@ -34,6 +36,10 @@ def test_blocks_keep_the_ratios_of_the_layers() -> None:
     assert blocks_of((31, 17, 0, 1), 4, TINY) == (MOST_BLOCKS, 4, 0, 1)
     assert blocks_of((3, 2), 2, Shape(layers=2)) == (6, 4)
     assert blocks_of(None, 3, Shape(layers=2)) == (2, 2, 2)
+    for spec, most in json.loads((ROOT / "tests/golden/units.json").read_text())["most_blocks"]:
+        read = registry.read({"p": 4, **spec})
+        assert Work.of(registry.order(read), read, "paced").blocks == most
+        assert max(plan(planned_run(read.to_json())).training.blocks) == most
 
 
 @pytest.mark.parametrize(
@@ -228,6 +234,10 @@ def test_a_reference_with_other_staleness_trains_other_weights() -> None:
     verdict = compare(0.0, [right], 0.0, fresh)
     assert not verdict.verified
     assert max(relative_error(right[name], fresh[name]) for name in right if name.startswith("updated")) > 1e-3
+
+
+def test_offload_of_activations_that_live_too_short_for_copies_is_a_run_without_them() -> None:
+    assert plan(planned_run(spec={"family": "1f1b", "p": 2, "offload": "full"})).timeline.order.copies is None
 
 
 def test_offload_frees_memory_and_reloads_everything_in_time(runner: RunnerProgram) -> None:

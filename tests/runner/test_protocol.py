@@ -82,7 +82,7 @@ BAD_RUNS: list[tuple[dict[str, Any], str]] = [
     ({"order": TWO_RANKS, "spec": {"m": 2}}, "m"),
     ({"order": TWO_RANKS, "spec": {"v": 2}}, "v"),
     ({"order": TWO_RANKS, "spec": {"costs": {"F": [1, 2, 3]}}}, "F"),
-    ({"order": TWO_RANKS, "spec": {"offload": "full"}}, "offload"),
+    ({"order": TWO_RANKS, "spec": {"offload": "full", "costs": {"O": 0.1}}}, "offload"),
     ({"order": "0F0,0B0", "spec": {}}, "order"),
     ({"order": DEADLOCK, "spec": {}}, "order"),
 ]

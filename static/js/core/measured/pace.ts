@@ -6,6 +6,7 @@ import type { Times } from "../schedule/types.ts";
 const STEP_S = 5; // of one step: long enough to watch, short enough to wait for
 const LONGEST_S = 60; // of all steps together
 const WORK_MS = 3; // an op of the tiny model with its messages, and room for other work of the core
+const MOST_BLOCKS = 8; // of a stage of a run's model: the ratios of real layers, not their number
 const READABLE = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8]; // the figures of a unit, times a power of ten
 const SAME = 1e-9; // relative; below it a number counts as readable already
 
@@ -15,7 +16,7 @@ type Work = {
   meanOp: number;
   ranks: number;
   cores: number;
-  blocks?: number; // the most layers of a stage
+  blocks?: number; // the most of a stage
   steps?: number;
 };
 
@@ -29,6 +30,16 @@ export function meanOp({ start, end }: Times, count: number) {
     n++;
   }
   return n ? sum / n : 0;
+}
+
+/** The most blocks of a stage by the layers of each, as backend/schedule/options/blocks.py has it; null: 1. */
+export function mostBlocks(layers: number[] | null) {
+  if (!layers) return 1;
+  const divisor = layers.reduce((a, b) => {
+    while (b) [a, b] = [b, a % b];
+    return a;
+  });
+  return Math.min(MOST_BLOCKS, Math.max(...layers) / divisor);
 }
 
 /** The milliseconds of a unit. */

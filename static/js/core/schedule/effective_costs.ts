@@ -101,6 +101,14 @@ function withoutFrozen(costs: Costs, spec: Spec): Costs {
   };
 }
 
+/** The layers of each stage in a run: as given, or with fewer on the last, whose output layer takes time too. */
+export function runLayers(spec: Spec) {
+  const { F, I, W, S, T } = spec.costs;
+  if (spec.vocabulary !== "redistribute" || typeof F !== "number" || typeof I !== "number" || typeof W !== "number")
+    return spec.layers;
+  return fewerOnTheLast(spec, (F + I + W) / spec.v, spec.p * ((S ?? F / 4) + (T ?? F / 2)));
+}
+
 /**
  * The layers of each stage so that the slowest is as fast as it can be; the others share what the last one has not.
  * stage: time of a stage with its even share; head: the output layer's.

@@ -19,7 +19,7 @@ type Situation = {
   forwardOnly: boolean;
   plan: PlanWork | null;
 };
-/** Of its plan, in units: the step, the mean of the ops that take time; the most layers of a stage. */
+/** Of its plan, in units: the step, the mean of the ops that take time; the most blocks of a stage. */
 type PlanWork = { makespan: number; meanOp: number; blocks: number };
 
 const DEFAULTS = { mode: "auto", unit_ms: null, dtype: "float32", device: "auto", steps: 1, seed: 0 };

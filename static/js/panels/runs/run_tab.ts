@@ -4,7 +4,8 @@ import { onRest } from "../../ui/rest.ts";
 import { calibrated, withCosts, type Calibration } from "../../core/measured/calibration.ts";
 import { hopTime } from "../../core/measured/cluster.ts";
 import { fewerRanks, lacking } from "../../core/measured/devices.ts";
-import { meanOp } from "../../core/measured/pace.ts";
+import { meanOp, mostBlocks } from "../../core/measured/pace.ts";
+import { runLayers } from "../../core/schedule/effective_costs.ts";
 import { t } from "../../core/i18n/language.ts";
 import { specQuery } from "../../core/state/link.ts";
 import { specAt, specsOf } from "../../core/state/schedules.ts";
@@ -212,7 +213,7 @@ export class RunTab {
     if (!lane) return null;
     const { times, schedule } = lane;
     if (this.#work?.times !== times) this.#work = { times, mean: meanOp(times, schedule.count) };
-    return { makespan: times.makespan, meanOp: this.#work.mean, blocks: Math.max(1, ...(spec.layers ?? [1])) };
+    return { makespan: times.makespan, meanOp: this.#work.mean, blocks: mostBlocks(runLayers(spec)) };
   }
 
   /** Change the schedule on the screen. */
