@@ -343,7 +343,7 @@ def _versions(order: Order) -> tuple[tuple[int, ...], ...]:
 def _unit(run: Run, timeline: Timeline, blocks: int, cores: int) -> float:
     """Return the milliseconds of a time unit: as given, or the default (backend/schedule/simulation/pace.py)."""
     makespan = float(timeline.end.max()) * run.steps
-    if makespan <= 0:
+    if makespan <= 0 or (run.unit_ms is None and not mean_op(timeline)):
         reason = message("runner.no_costs", "paced mode needs at least one op with a cost above zero")
         raise RequestError("costs", 0, reason, nearest=1)
     most = MAX_SECONDS * 1000 / makespan

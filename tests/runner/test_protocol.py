@@ -74,6 +74,7 @@ BAD_RUNS: list[tuple[dict[str, Any], str]] = [
     ({"spec": {"p": 8, "vocabulary": "parallel-2"}, "model": {"vocabulary": 7}}, "model.vocabulary"),
     ({"spec": {"p": 2}, "mode": "free", "unit_ms": 5}, "unit_ms"),
     ({"spec": {"costs": {"F": 0, "I": 0, "W": 0}}, "mode": "paced"}, "costs"),
+    ({"spec": {"costs": {"F": 0, "I": 0, "W": 0, "comm": 1}}, "mode": "paced"}, "costs"),
     ({"spec": {}, "model": {"width": 3}}, "width"),
     ({"spec": {}, "model": {"hidden": 0}}, "model.hidden"),
     ({"spec": {}, "model": {"hidden": 33, "heads": 2}}, "model.hidden"),
