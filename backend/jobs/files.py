@@ -101,7 +101,7 @@ def requested_run(
     """
     spec = SearchedOrders(found).known(registry.read(data))
     refuse_ranks(spec.p, choices)
-    refuse_steps(chosen.steps, spec.forward_only)
+    refuse_steps(chosen.steps, spec.forward_only, registry.family_of(spec).asynchronous)
     setting = estimate.setting_of(spec.p, chosen, choices, devices)
     order = registry.order(spec)
     work = estimate.Work.of(order, spec, setting.mode)

@@ -77,14 +77,21 @@ def refuse_missing(device: str, devices: Sequence[Mapping[str, Any]]) -> None:
         raise RequestError("device", device, text, limit=0, nearest="cpu")
 
 
-def refuse_steps(steps: int, forward_only: bool) -> None:
-    """Raise RequestError for several training steps of a forward-only schedule, which trains nothing."""
-    if forward_only and steps > 1:
+def refuse_steps(steps: int, forward_only: bool, asynchronous: bool) -> None:
+    """Raise RequestError for several training steps of a forward-only schedule, which trains nothing, or of an
+    asynchronous one, in which every micro-batch is a step."""
+    if steps == 1 or not (forward_only or asynchronous):
+        return
+    text = message(
+        "runs.step_per_micro_batch",
+        "every micro-batch is a training step here already: ask for more micro-batches",
+    )
+    if forward_only:
         text = message(
             "runs.forward_only_has_one_step",
             "a forward-only run trains nothing, so it has one step: ask for more micro-batches",
         )
-        raise RequestError("steps", steps, text, limit=1, nearest=1)
+    raise RequestError("steps", steps, text, limit=1, nearest=1)
 
 
 def refuse_ranks(ranks: int, choices: Sequence[Mapping[str, Any]]) -> None:

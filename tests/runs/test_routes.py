@@ -53,8 +53,11 @@ def test_a_bad_choice_is_refused_with_the_nearest_legal_one(client: FlaskClient)
         assert (error["value"], error["nearest"]) == (next(iter(body.values())), nearest)
 
 
-def test_several_steps_of_a_forward_only_schedule_are_refused_before_the_run_is_queued(client: FlaskClient):
-    asked = {"spec": {"family": "1f1b", "p": 3, "forward_only": True}, "unit_ms": 2.5}
+@pytest.mark.parametrize("schedule", [{"family": "1f1b", "forward_only": True}, {"family": "pipedream"}], ids=str)
+def test_several_steps_of_a_schedule_that_has_one_are_refused_before_the_run_is_queued(
+    client: FlaskClient, schedule: dict[str, object]
+):
+    asked = {"spec": schedule | {"p": 3}, "unit_ms": 2.5}
     refused = post(client, asked | {"steps": 2})
     assert refused.status_code == 400
     error = refused.get_json()["error"]

@@ -33,6 +33,7 @@ export const RUNS_MESSAGES = {
 
   // stored runs and their files
   "runs.family_or_csv": "请给出 FAMILY 或 --csv FILE，不可两者都给",
+  "runs.step_per_micro_batch": "这里每个微批次已是一个训练步：请增加微批次",
   "runs.forward_only_has_one_step": "仅前向的运行不做训练，因此只有一步：请增加微批次",
   "runs.gzip_cut_off": "gzip 压缩的请求体不完整。",
   "runs.gzip_too_large": "gzip 压缩的请求体解压后超过 {mb} MB。",
