@@ -17,9 +17,11 @@ import gevent
 from gevent.event import Event
 
 from backend.config import Config
+from backend.errors import RequestError
 from backend.runs.estimate import OpTimes
 from backend.runs.manager import Manager
 from backend.runs.options import Options
+from backend.runs.run import Run
 from backend.runs.runner_client import RunnerState
 from backend.runs.runs import RunRequest, summary_of
 from backend.runs.store import STOPPED
@@ -52,12 +54,28 @@ class RunManager:
     def start(self) -> None:
         """Take over from the process before, and execute runs. Raises what Redis raises."""
         self.manager.times = OpTimes.of(self.publisher.last_state().get("times", []))
-        for run in self.publisher.left_over():
-            run.fail(STOPPED)  # unless it is over: then only the database may lack its end
-            self.publisher.change(run)
-            self.manager.adopt(run)
+        for left in self.publisher.left_over():
+            run = self._ended(left)
+            if run is not None:
+                self.publisher.change(run)
+                self.manager.adopt(run)
         self.manager.start()
         self._greenlets = [gevent.spawn(self.publisher.publish_forever), gevent.spawn(self.commands.serve_forever)]
+
+    def _ended(self, run: Run) -> Run | None:
+        """Return a run of the process before at its end: as the database has it where that has more of its log than
+        Redis, which may have come back as it was earlier. None where the database, which may have it, cannot be read.
+        """
+        try:
+            stored = self.manager.get(run.id)
+        except RequestError as error:
+            if error.kind == "disk" and not run.over:
+                return None  # its viewers are told when the database is back, and the next process looks again
+        else:
+            if stored.over and stored.log.seq > run.log.seq:
+                return stored
+        run.fail(STOPPED)  # unless it is over: then only the database may lack its end
+        return run
 
     def stop(self, drain_s: float) -> None:
         """Let the present run go on for at most `drain_s`, end the others, and publish their ends."""

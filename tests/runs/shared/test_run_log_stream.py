@@ -22,8 +22,10 @@ from backend.web.shared import remote_runs
 from backend.web.shared.answer_cache import AnswerCache
 from backend.web.shared.connection import connect
 from backend.web.shared.lease import LEASE, Lease
+from backend.web.shared.publisher import LIVE
 from backend.web.shared.remote_runs import RemoteRuns
 from backend.web.shared.run_log_stream import Writer, read_further, read_run, stream_of
+from backend.web.shared.run_manager import RunManager
 from tests.support import PATIENCE_S, until
 
 ROWS = [[0, index, index, index + 1, index + 2, 0] for index in range(9)]
@@ -179,6 +181,28 @@ def test_a_run_whose_further_log_is_lost_ends_as_the_database_has_it(
     assert seen.log.rows() == run.log.rows()
     assert seen.summary()["failure"] == stored.summary()["failure"]
     assert killed or same(seen, run)
+
+
+def test_the_next_manager_keeps_the_end_of_a_run_that_redis_as_it_was_earlier_lacks(
+    client, address: str, config: Config
+):
+    run = a_run()
+    run.apply({"event": "op_batch", "ops": ROWS})
+    Writer(client, run).write()
+    client.sadd(LIVE, run.id)
+    run.apply({"event": "op_batch", "ops": ROWS})
+    run.apply({"event": "finished", "verified": True})
+    following = RunManager(replace(config, redis=address))
+    try:
+        following.manager.store.open()
+        following.manager.store.save(run)
+        following.start()
+        assert same(run, following.manager.store.load(run.id))
+        assert following.publisher.left_over() == []
+        following.publisher.publish()
+        assert same(run, read_run(client, run.id))
+    finally:
+        following.stop(0.0)
 
 
 def test_a_writer_that_repeats_itself_adds_nothing_twice(client):
