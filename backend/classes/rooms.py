@@ -80,6 +80,7 @@ class Rooms:
         self._unsaved: dict[str, set[int]] = {}  # members whose work is to be written, 0 for the scene
         self._saving: dict[str, set[int]] = {}  # of which the writing is in progress
         self._untold: dict[str, set[int]] = {}  # members of whose work the other processes are to be told
+        self._written: dict[str, set[int]] = {}  # members whose work has been written since the last beat
         self._uncounted: set[str] = set()  # classes whose answers are to be counted
         self._answered: set[str] = set()  # of these, those with answers that this process has taken
         self._stale: set[str] = set()  # classes that are to be read again
@@ -122,7 +123,7 @@ class Rooms:
         """Forget a class that has been deleted."""
         room.over = True
         self._rooms.pop(room.code, None)
-        for waiting in (self._unsaved, self._untold):
+        for waiting in (self._unsaved, self._untold, self._written):
             waiting.pop(room.code, None)
         for codes in (self._uncounted, self._answered, self._stale, self._unreached, self._shown):
             codes.discard(room.code)
@@ -217,7 +218,8 @@ class Rooms:
             room.add(Member(**told["joined"]))
         if "renamed" in told:
             room.rename(*told["renamed"])
-        for row in told.get("work", ()):
+        newer = self._newer(room)
+        for row in (*told.get("work", ()), *(each for each in told.get("written", ()) if each["number"] not in newer)):
             member = room.members.get(row["number"])
             if member is not None:
                 member.view, member.items = row["view"], row["items"]
@@ -272,6 +274,9 @@ class Rooms:
         try:
             if scenes or works:
                 self.write(partial(_save_all, scenes=scenes, works=works))
+            for code, member in works:
+                if code in self._rooms:
+                    self._written.setdefault(code, set()).add(member.number)
         except BaseException:  # also where the greenlet is ended
             for code in self._saving.keys() & self._rooms.keys():
                 self._unsaved.setdefault(code, set()).update(self._saving[code])
@@ -329,6 +334,9 @@ class Rooms:
             if room.code in self._shown:  # once more: a process whose connection was lost has no other way to it
                 self._shown.discard(room.code)
                 told["scene"] = room.scene
+            written = self._written.pop(room.code, set()) & room.members.keys()
+            if written:  # once more: a process that has read the class before that has an older state
+                told["written"] = [room.members[number].work() for number in sorted(written)]
             if room.code in self._unreached:
                 told["again"] = True
             if told and self.channel.post(room.code, told):

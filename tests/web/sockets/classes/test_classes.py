@@ -295,6 +295,26 @@ def test_a_process_that_was_cut_off_reads_again_what_it_has_missed_and_keeps_its
     assert line.posts == [], "once is enough"
 
 
+def test_a_process_that_reads_a_class_before_its_work_is_written_hears_of_that_work_all_the_same(start):
+    line = Line()
+    first, second, third = (start(line) for _ in range(3))
+    room, _ = first.classes.open("client")
+    done, stuck = (first.classes.join(room, name)[0].number for name in ("Ada", "Eve"))
+    again = second.classes.find(room.code)
+    for number, state in ((done, "done"), (stuck, "stuck")):
+        first.classes.work(room, room.members[number], {"item": "build/x", "state": state})
+    first.rooms._catch_up()
+    second.rooms.read_again()
+    second.rooms._catch_up()
+    late = third.classes.find(room.code)
+    first.rooms._save()
+    second.classes.work(again, again.members[stuck], {"item": "build/x", "state": "working"})
+    first.rooms._beat()
+    second.rooms._catch_up()
+    for each in (room, again, late):
+        assert [each.members[number].items for number in (done, stuck)] == [{"build/x": "done"}, {"build/x": "working"}]
+
+
 def test_a_process_that_was_cut_off_hears_of_answers_and_of_the_end_once_it_can_be_reached(start):
     line = Line()
     first, second = start(line), start(line)
