@@ -68,6 +68,7 @@ class Manager(Runs):
         self._wake, self._ended = Signal(), Signal()
         self._worker: Any = None
         self._saves = Group()  # that the disk has not taken yet
+        self._removing: set[str] = set()  # runs that the disk is about to delete
         self._retention = Retention(config.keep_days, config.store_mb, clock)
         self._cleaner: Any = None
         self._closer: Any = None
@@ -109,8 +110,7 @@ class Manager(Runs):
         gevent.killall([each for each in (self._worker, self._cleaner, self._closer) if each is not None])
         self.client.stop()
         for run in self.live():
-            run.fail(STOPPED)
-            self._on_disk(self.store.save, run)
+            self._end(run, {"event": "failed", "failure": STOPPED.as_dict()})
         self._saves.join(timeout=SAVE_S)
         self._on_disk(self.store.close)
         self._disk.kill()
@@ -152,8 +152,8 @@ class Manager(Runs):
             self._end(run, {"event": "cancelled"})
             self._renumber()
         else:
-            self.client.send({"cmd": "cancel", "id": run_id})
             gevent.spawn_later(CANCEL_S, self._kill_if_not_cancelled, run)
+            self.client.send({"cmd": "cancel", "id": run_id})
         return run
 
     def rename(self, run_id: str, name: str) -> Run:
@@ -172,7 +172,11 @@ class Manager(Runs):
         if not over:
             text = message("runs.in_progress", "This run is in progress; cancel it first.")
             raise RequestError("id", run_id, text, kind="over")
-        self._on_disk(self.store.remove, run_id)
+        self._removing.add(run_id)
+        try:
+            self._on_disk(self.store.remove, run_id)
+        finally:
+            self._removing.discard(run_id)
         if self.store_error:
             text = message(
                 "runs.not_deleted", "The server's disk cannot be written at present, so nothing was deleted; try again."
@@ -296,7 +300,8 @@ class Manager(Runs):
                     again = False
                     self.client.wait_ready()
                     self._events = SimpleQueue()  # without further events of the runner that ended
-                    self._send(run)
+                    if not run.over:  # it may have been cancelled meanwhile
+                        self._send(run)
                 else:
                     self._take(run, event)
             except Empty:
@@ -376,6 +381,8 @@ class Manager(Runs):
 
     def _keep(self, run: Run) -> None:
         """Write the run to disk; one that cannot be written has a sentence in `unkept` and stays in memory."""
+        if run.id in self._removing:  # it would come back
+            return
         self._on_disk(self.store.save, run)
         run.unkept = UNKEPT if self.store_error else None
         if run.over and not self.store_error:

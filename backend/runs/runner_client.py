@@ -17,6 +17,7 @@ from typing import Any
 import gevent
 from gevent import subprocess
 from gevent.event import Event as Signal
+from gevent.lock import BoundedSemaphore
 
 from backend.errors import Message, from_codes, message
 from backend.runs import cluster_state
@@ -67,6 +68,7 @@ class RunnerClient(RunnerState):
         self._process: Any = None
         self._keeper: Any = None
         self._spawning: Any = None
+        self._writing = BoundedSemaphore(1)
 
     def start(self) -> None:
         """Start a runner and keep one running; returns at once."""
@@ -86,8 +88,9 @@ class RunnerClient(RunnerState):
         if self.state != "ready":
             return False
         try:
-            self._process.stdin.write(json.dumps(command, allow_nan=False).encode() + b"\n")
-            self._process.stdin.flush()
+            with self._writing:  # a long line waits for the runner, and another must not come between
+                self._process.stdin.write(json.dumps(command, allow_nan=False).encode() + b"\n")
+                self._process.stdin.flush()
         except (OSError, ValueError):
             self.kill()
             return False
@@ -102,7 +105,7 @@ class RunnerClient(RunnerState):
 
     def stop(self) -> None:
         """End the runner without starting another: ask, wait up to STOP_S, then kill."""
-        asked = self.send({"cmd": "shutdown"})
+        asked = not self._writing.locked() and self.send({"cmd": "shutdown"})
         self._become("stopped", message("runs.server_stopping", "the server is stopping"))
         if self._keeper is not None:
             self._keeper.kill()

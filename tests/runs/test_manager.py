@@ -22,6 +22,7 @@ from backend.runs import runner_client as client_module
 from backend.runs.manager import Manager
 from backend.runs.options import Options
 from backend.runs.run import Run
+from backend.runs.runner_client import RunnerClient
 from backend.runs.runs import RunRequest
 from backend.runs.store import Store
 from backend.schedule.spec import Spec
@@ -110,6 +111,56 @@ def test_a_runner_that_ignores_the_cancel_is_replaced(manage, monkeypatch):
     wait(lambda: following.over)
     assert (run.status, following.status, manager.client.starts) == ("cancelled", "finished", 2)
     assert manager.counts().by_status["cancelled"] == 1
+
+
+def test_a_run_that_is_cancelled_while_its_runner_starts_again_is_not_sent_to_it(manage, monkeypatch):
+    monkeypatch.setattr(manager_module, "CANCEL_S", 0.0)
+    manager = manage()
+    wait(lambda: manager.client.state == "ready")
+    send, sent = manager.client.send, []
+
+    def send_late(command: dict[str, Any]) -> bool:
+        if command["cmd"] == "run":
+            sent.append(command["id"])
+        if len(sent) == 1 and command["cmd"] == "run":
+            manager.client.kill()
+            gevent.spawn(manager.cancel, command["id"])
+        return send(command)
+
+    monkeypatch.setattr(manager.client, "send", send_late)
+    run, following = submit(manager), submit(manager)
+    wait(lambda: following.over)
+    assert (run.status, following.status) == ("cancelled", "finished")
+    assert sent == [run.id, following.id]
+
+
+def test_a_run_that_is_renamed_while_it_is_deleted_does_not_come_back(manage):
+    manager = manage()
+    run = submit(manager)
+    wait(lambda: run.over)
+    gevent.joinall([gevent.spawn(manager.remove, run.id), gevent.spawn(manager.rename, run.id, "again")])
+    assert manager.store.load(run.id) is None
+    with pytest.raises(RequestError):
+        manager.get(run.id)
+
+
+def test_a_command_for_the_runner_waits_until_a_long_one_before_it_is_written():
+    client = RunnerClient((), "", lambda event: None, lambda why: None)
+    written: list[bytes] = []
+
+    class Pipe:
+        def write(self, line: bytes) -> None:
+            written.append(line[:-1])
+            gevent.sleep(0)  # until the runner has read of it
+            written.append(line[-1:])
+
+        def flush(self) -> None:
+            pass
+
+    client.state, client._process = "ready", SimpleNamespace(stdin=Pipe())
+    sending = [gevent.spawn(client.send, {"cmd": cmd}) for cmd in ("run", "cancel")]
+    gevent.joinall(sending, raise_error=True)
+    assert written == [b'{"cmd": "run"}', b"\n", b'{"cmd": "cancel"}', b"\n"]
 
 
 @pytest.mark.parametrize("stage", ["finished", "cancelled"])
@@ -281,7 +332,10 @@ def test_stopping_fails_what_is_under_way_and_leaves_no_process(manage, config):
     wait(lambda: run.log.ops)
     pid = manager.client._process.pid
     assert len(group_of(pid)) == 2
+    told: list[str] = []
+    manager.on_change = lambda changed: told.append(f"{changed.id} {changed.status}")
     manager.stop()
+    assert set(told) == {f"{each.id} failed" for each in (run, waiting)}, "viewers hear of it"
     assert gone(group_of(pid))
     with opened(config.database) as store:
         assert store.close_left_over() == 0
