@@ -31,6 +31,10 @@ class Lease:
     def __init__(self, client: Any, name: str) -> None:
         self._client, self._name = client, name
 
+    def is_free(self) -> bool:
+        """Return whether no other process holds the lease."""
+        return self._client.get(LEASE) in (None, self._name.encode())
+
     def take(self) -> bool:
         """Take or renew the lease; returns False where another process holds it."""
         return bool(self._client.eval(RENEW, 1, LEASE, self._name, LEASE_S))

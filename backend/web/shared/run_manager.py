@@ -33,6 +33,7 @@ from backend.web.shared.run_log_stream import head_of
 
 logger = logging.getLogger(__name__)
 LAST_WORDS_S = 1.0  # for the ends of runs to reach Redis when the process stops
+FREE_LOOKS = 2  # RENEW_S apart, at which a lease that another process has held must be free before it is taken
 LOST = 3  # the exit code of a process that another one has replaced
 
 
@@ -143,11 +144,16 @@ def manage(config: Config, name: str, on_parent: Callable[[Event], None]) -> int
 
 
 def _wait_for(lease: Lease, config: Config, stop: Event) -> bool:
-    """Wait for the lease; returns False where the process is to stop instead."""
-    complained = False
+    """Wait for the lease; returns False where the process is to stop instead.
+
+    One that another process has held is taken only after it was free for some looks: where Redis has come back empty,
+    its holder takes it again in between.
+    """
+    complained, free = False, FREE_LOOKS
     while True:
         try:
-            if lease.take():
+            free = free + 1 if lease.is_free() else 0
+            if free > FREE_LOOKS and lease.take():
                 return True
             complained = False
         except UNAVAILABLE as error:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import gevent
 import pytest
 import redis
+from gevent.event import Event
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,7 +26,7 @@ from backend.web.shared.lease import LEASE, Lease
 from backend.web.shared.publisher import LIVE
 from backend.web.shared.remote_runs import RemoteRuns
 from backend.web.shared.run_log_stream import Writer, read_further, read_run, stream_of
-from backend.web.shared.run_manager import RunManager
+from backend.web.shared.run_manager import RunManager, _wait_for
 from tests.support import PATIENCE_S, until
 
 ROWS = [[0, index, index, index + 1, index + 2, 0] for index in range(9)]
@@ -224,6 +225,21 @@ def test_one_process_at_a_time_holds_the_lease(client):
     first.release()
     assert second.take()
     assert not first.take()
+
+
+def test_the_holder_keeps_the_lease_where_redis_comes_back_empty_and_another_takes_it_once_the_holder_is_gone(client):
+    holder, waiting = Lease(client, "holder"), Lease(client, "waiting")
+    assert _wait_for(holder, Config(), Event()), "nobody has held it"
+    turns = iter([client.flushdb, holder.take, client.flushdb, holder.take, holder.release])
+
+    class Turns(Event):
+        def wait(self, timeout: float | None = None) -> bool:  # type: ignore[override]
+            next(turns, lambda: True)()
+            return False
+
+    assert _wait_for(waiting, Config(), Turns())
+    assert next(turns, None) is None, "not before the holder is gone"
+    assert not holder.take()
 
 
 def test_a_pace_is_kept_by_all_processes_together_and_by_each_alone_without_redis(client):
