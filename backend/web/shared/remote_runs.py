@@ -113,6 +113,8 @@ class RemoteRuns(Runs):
 
     def rename(self, run_id: str, name: str) -> Run:
         renamed = self._command("rename", run_id=run_id, name=name)["name"]
+        if run_id in self.state.live:
+            self.state.live[run_id]["name"] = renamed
         run = self.get(run_id)
         run.name = renamed
         return run
@@ -128,13 +130,18 @@ class RemoteRuns(Runs):
             with gevent.Timeout(CATCH_UP_S, False):  # another process, which showed it, is a moment ahead
                 while known.log.seq < seq and not known.over:
                     gevent.sleep(0.01)
-            return known
+            return self._named(known)
         run = self._streamed(run_id)
         if run is None or run.over:
             run = self._stored(run_id) or run
         if run is None:
             raise unknown_run(run_id)
-        return self._runs.get(run_id) or self._follow(run)  # another request may have loaded it meanwhile
+        return self._named(self._runs.get(run_id) or self._follow(run))  # another request may have loaded it meanwhile
+
+    def _named(self, run: Run) -> Run:
+        """Give a run in progress its present name, which is not in its log: another process may have changed it."""
+        run.name = self.state.live.get(run.id, {}).get("name", run.name)
+        return run
 
     def _command(self, command: str, **arguments: Any) -> dict[str, Any]:
         if not self.state.present:

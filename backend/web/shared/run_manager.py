@@ -73,6 +73,7 @@ class RunManager:
             if error.kind == "disk" and not run.over:
                 return None  # its viewers are told when the database is back, and the next process looks again
         else:
+            run.name = stored.name  # which may have been changed since the run was published
             if stored.over and stored.log.seq > run.log.seq:
                 return stored
         run.fail(STOPPED)  # unless it is over: then only the database may lack its end

@@ -206,6 +206,31 @@ def test_the_next_manager_keeps_the_end_of_a_run_that_redis_as_it_was_earlier_la
         following.stop(0.0)
 
 
+def test_the_name_of_a_run_in_progress_is_seen_by_all_processes_and_stays_when_its_manager_dies(
+    client, address: str, config: Config
+):
+    run = a_run()
+    run.apply({"event": "op_batch", "ops": ROWS})
+    writer = Writer(client, run)
+    writer.write()
+    client.sadd(LIVE, run.id)
+    runs, following = RemoteRuns(replace(config, redis=address)), RunManager(replace(config, redis=address))
+    try:
+        runs.open()
+        for run.name in ("lecture", "seminar"):
+            runs.state.live = {run.id: run.summary()}
+            assert runs.get(run.id).name == run.name
+        runs.store.save(run)
+        for _ in range(2):  # the database has less of it than Redis
+            run.apply({"event": "op_batch", "ops": ROWS})
+        writer.write()
+        following.start()
+        assert following.manager.store.load(run.id).name == "seminar"
+    finally:
+        following.stop(0.0)
+        runs.stop()
+
+
 def test_a_writer_that_repeats_itself_adds_nothing_twice(client):
     run = a_run()
     run.apply({"event": "op_batch", "ops": ROWS})
