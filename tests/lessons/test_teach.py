@@ -7,6 +7,7 @@ from dataclasses import replace
 from html import unescape
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 
 from backend.config import Config
@@ -14,6 +15,7 @@ from backend.jobs.class_size import needs
 from backend.lessons.format.directives import MAKERS
 from backend.lessons.lesson import LANGUAGES, Note, Scene, Step
 from backend.lessons.shelf import scenes_or_lesson
+from backend.web.services import NAME, Services
 from tests.conftest import error_of
 from tests.lessons.support import HEAD
 
@@ -57,7 +59,7 @@ def test_the_example_of_a_file_is_one_without_a_mistake(client: FlaskClient, lan
     assert (checked["problems"], checked["questions"]) == ([], 1)
 
 
-def test_what_a_class_needs_is_computed_from_the_settings_and_its_size(client: FlaskClient):
+def test_what_a_class_needs_is_computed_from_the_settings_and_its_size(app: Flask, client: FlaskClient):
     few = {each.variable: each for each in needs(Config(), 1)}
     many = {each.variable: each for each in needs(Config(), 300)}
     assert all(each.enough for each in few.values())
@@ -66,6 +68,9 @@ def test_what_a_class_needs_is_computed_from_the_settings_and_its_size(client: F
     assert all(each.enough for each in needs(replace(Config(), links_per_hour=links.needed), 300)[6:7])
     assert f"BUBBLELINE_LINKS_PER_HOUR={links.needed}" in client.get("/teach?class=300").text
     assert "BUBBLELINE_" not in client.get("/teach?class=1").text.partition('id="limits"')[2]
+    parts: Services = app.extensions[NAME]  # as if started again, with the cache that Redis keeps
+    app.extensions[NAME] = replace(parts, config=replace(parts.config, links_per_hour=links.needed))
+    assert "BUBBLELINE_LINKS_PER_HOUR=" not in client.get("/teach?class=300").text
     for odd in ("-1", "many", "9" * 30):
         assert 'value="60"' in client.get(f"/teach?class={odd}").text
 

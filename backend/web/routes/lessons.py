@@ -91,7 +91,7 @@ def show_teach() -> Response:
     students = min(class_size.MOST, max(1, int(asked))) if whole else class_size.USUAL
     limits = class_size.needs(services().config, students)
     return _send(
-        ("teach", language, students),
+        ("teach", language, students, tuple(each.now for each in limits)),  # other processes may have other limits
         lambda: compute(answers.teach_page, _own(), language, students, limits, _assets()),
     )
 
