@@ -67,14 +67,16 @@ class ClassChannel:
         failing = False
         while True:
             try:
-                with self._reading.pubsub(ignore_subscribe_messages=True) as heard:
+                with self._reading.pubsub() as heard:
                     heard.psubscribe(key("class", "*"))
-                    heard.get_message(timeout=WAIT_S)  # that it is subscribed
-                    failing = False
-                    self._lost()
                     while True:
                         found = heard.get_message(timeout=WAIT_S)
-                        if found is not None:
+                        if found is None:
+                            continue
+                        if found["type"] == "psubscribe":  # now, or again: redis-py connects again by itself
+                            failing = False
+                            self._lost()
+                        else:
                             self._hear(found)
             except UNAVAILABLE as error:
                 if not failing:

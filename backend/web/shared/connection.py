@@ -18,6 +18,9 @@ from redis.retry import Retry
 
 PREFIX = "bubbleline:"  # of every key
 CONNECT_S, ANSWER_S = 2.0, 10.0
+# Of a connection on which nothing comes: seconds until it is tried, between further tries, and how many of them. Who
+# only listens sends nothing, and would never notice that a firewall has forgotten the connection, or Redis' machine.
+ALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
 # What a call raises while Redis is away, is loading its data, or has no memory left.
 UNAVAILABLE = (redis.RedisError, OSError)
 
@@ -31,6 +34,9 @@ class GeventConnection(redis.Connection):
         try:
             found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             found.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            for name, value in ALIVE.items():
+                if hasattr(socket, name):  # on this system
+                    found.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
             found.settimeout(self.socket_timeout)
         except OSError:
             found.close()

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import socket
 from typing import Any
 
+import gevent
 import requests
 
+from backend.web.shared.class_channel import ClassChannel
+from backend.web.shared.connection import close, connect
 from tests.conftest import PATIENCE_S, Server, until
 from tests.support.servers.redis_server import RedisServer
 from tests.support.web_pages import Client
@@ -52,6 +56,27 @@ def join(server: Server, code: str, name: str) -> tuple[requests.Session, int]:
     answer = browser.post(f"{server.url}/api/classes/{code}/members", json={"name": name}, timeout=PATIENCE_S)
     assert answer.status_code == 201, answer.text
     return browser, int(answer.json()["number"])
+
+
+def test_a_process_knows_whenever_it_may_have_missed_what_others_told(redis_server: RedisServer):
+    heard: list[str] = []
+    channel = ClassChannel(redis_server.url, lambda code, told: heard.append(code), lambda: heard.append("lost"))
+    other = ClassChannel(redis_server.url, lambda code, told: None, lambda: None)
+    client = connect(redis_server.url)
+    try:
+        for number in (1, 2):
+            channel.listen()
+            until(lambda number=number: heard.count("lost") == number, sleep=gevent.sleep)
+            assert other.post("BBBBBB", {})
+            until(lambda number=number: heard.count("BBBBBB") == number, sleep=gevent.sleep)
+            client.client_kill_filter(_type="pubsub")  # redis-py connects again without a word
+    finally:
+        channel.stop()
+        other.stop()
+    tried = client.connection_pool.make_connection()._connect()
+    assert tried.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == 30, "who only listens must notice its end"
+    tried.close()
+    close(client)
 
 
 def test_a_class_is_led_joined_and_answered_through_any_machine_also_after_redis_was_away(
