@@ -96,7 +96,10 @@ def save_settings(transaction: Transaction, code: str, settings: dict[str, Any])
 
 
 def save_scene(transaction: Transaction, code: str, scene: dict[str, Any]) -> None:
-    """Store what the leader's page shows."""
+    """Store what the leader's page shows, unless another process has stored what was shown later."""
+    rows = transaction.execute("SELECT scene FROM classes WHERE code = :code", {"code": code})
+    if rows and rows[0][0] is not None and json.loads(rows[0][0])["seq"] > scene["seq"]:
+        return
     values = {"code": code, "scene": json.dumps(scene)}
     transaction.execute("UPDATE classes SET scene = :scene WHERE code = :code", values)
 

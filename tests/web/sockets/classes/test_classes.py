@@ -315,6 +315,24 @@ def test_a_process_that_reads_a_class_before_its_work_is_written_hears_of_that_w
         assert [each.members[number].items for number in (done, stuck)] == [{"build/x": "done"}, {"build/x": "working"}]
 
 
+def test_of_scenes_that_processes_write_while_they_are_cut_off_the_newest_stays(start):
+    line = Line()
+    first, second = start(line), start(line)
+    room, _ = first.classes.open("client")
+    there = second.classes.find(room.code)
+    line.cut = True
+    for process, own, page in ((first, room, "/"), (second, there, "/build")):
+        process.classes.show(own, {"page": page})
+    for process in (second, first):
+        process.rooms._save()
+        process.rooms._beat()
+    line.cut = False
+    for process in (first, second, first):
+        process.rooms._beat()
+        process.rooms._catch_up()
+    assert room.scene["page"] == there.scene["page"] == "/build"
+
+
 def test_a_process_that_was_cut_off_hears_of_answers_and_of_the_end_once_it_can_be_reached(start):
     line = Line()
     first, second = start(line), start(line)
