@@ -20,13 +20,17 @@ export function createJoin(code: string) {
   const form = document.getElementById("member-form") as HTMLFormElement | null;
   if (!form) return; // the class is locked
   const [name, problem] = [byId("member-name") as HTMLInputElement, byId("member-problem")];
+  let joining = false; // on a slow network people press twice, and would be two students
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
+    if (joining) return;
+    joining = true;
     setNote(problem, "");
     try {
       await postJson(`/api/classes/${code}/members`, { name: name.value.trim() || null });
       go();
     } catch (why) {
+      joining = false;
       setNote(problem, whyFailed(why));
       name.focus();
     }
