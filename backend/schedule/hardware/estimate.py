@@ -20,12 +20,13 @@ import numpy.typing as npt
 from backend.schedule.errors import Message, message
 from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.hardware.derivation import Ledger
-from backend.schedule.hardware.footprint import Footprint, footprint, memory_note, stage_sizes, step_tail
+from backend.schedule.hardware.footprint import Footprint, footprint, memory_note, stage_sizes
 from backend.schedule.hardware.layer_tensors import parameters, tokens_of
 from backend.schedule.hardware.layer_time import collectives, context_exchange, products, score_flop, traffic
 from backend.schedule.hardware.machines import LINK_SHARE, MEMORY_SHARE, TILE
 from backend.schedule.hardware.models import Kind, Model
 from backend.schedule.hardware.option_costs import OptionCosts, option_costs
+from backend.schedule.hardware.tail import Tail, step_tail, tail_of_stages
 from backend.schedule.simulation.costs import Cost, Costs
 
 Floats = npt.NDArray[np.float64]
@@ -42,7 +43,8 @@ CAUSAL = message("hardware.counted_causal", "{counted}; half of the scores, whic
 class Estimate:
     """Costs in milliseconds, ``w_share``, memory in bytes, costs of the options, and the derivation of all of them.
 
-    ``tail`` are the milliseconds of a step behind its last backward: the optimizer, and what replicas exchange.
+    ``tail`` are the milliseconds of a step behind its last backward: the optimizer, and what replicas exchange;
+    ``tails`` those of each stage where a pipeline has one copy of them, and where it has two.
     """
 
     setting: Setting
@@ -50,6 +52,7 @@ class Estimate:
     footprint: Footprint
     options: OptionCosts
     tail: float
+    tails: tuple[Tail, Tail]
     ledger: Ledger
 
     @cached_property
@@ -90,6 +93,7 @@ class Estimate:
             "flop": self.flop,
             "memory_note": memory_note(self.setting),
             "tail": self.tail,
+            "tails": [each.as_dict() for each in self.tails],
             "fits": self.footprint.fits,
             "vocabulary_ratio": self.vocabulary_ratio,
             "counted": _counted(self.setting.model),
@@ -178,8 +182,9 @@ def estimate(setting: Setting) -> Estimate:
     )
     comm = ledger.add(message("hardware.time_of_a_hop", "time of a hop"), "1000*(M/X + y)", UNIT, "c")
     kept = footprint(setting, ledger)
-    tail = step_tail(setting, ledger)
-    return Estimate(setting, Costs(f, i, w, comm), kept, option_costs(setting, ledger), tail, ledger)
+    tails = tail_of_stages(setting, ledger, 1), tail_of_stages(setting, ledger, 2)
+    tail = step_tail(setting, ledger, tails[0])
+    return Estimate(setting, Costs(f, i, w, comm), kept, option_costs(setting, ledger), tail, tails, ledger)
 
 
 def _parameters(setting: Setting, ledger: Ledger) -> None:

@@ -10,7 +10,7 @@ replica is not counted here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,13 +25,11 @@ from backend.schedule.hardware.layer_tensors import (
     total,
     without_weights,
 )
-from backend.schedule.hardware.machines import LINK_SHARE, MEMORY_SHARE
 from backend.schedule.hardware.models import Kind
 
 STATES = ("weights", "gradients", "optimizer")
 FIELDS = {"weights": "weight_bytes", "gradients": "gradient_bytes", "optimizer": "optimizer_bytes"}
 SHARDED_FROM = {"weights": 3, "gradients": 2, "optimizer": 1}  # the stage of ZeRO from which each is sharded
-STEP_BYTES = 30  # read and written per parameter by Adam: gradient, master weights, two moments, weights
 
 
 @dataclass(frozen=True)
@@ -297,21 +295,13 @@ def stage_sizes(setting: Setting, ledger: Ledger, split: Sequence[int]) -> dict[
     names, kinds, last = ledger.names, setting.model.kinds, setting.stages - 1
     sizes: dict[str, list[float]] = {"activations": [], "outputs": [], **{state: [] for state in STATES}}
     each = {state: (_bytes(setting, state, False), _bytes(setting, state, True)) for state in STATES}
-    for stage, counts in enumerate(setting.kinds_of(split)):
-        ends = setting.heads * ((stage == 0) + (stage == last))
-        mtp = setting.model.mtp if setting.heads and stage == setting.mtp_stage else 0
-        layers = [n + (mtp if k == 0 else 0) for k, n in enumerate(counts)]
+    for stage, (layers, common, routed) in enumerate(stage_parameters(setting, ledger, split)):
         # A stage without backwards keeps nothing; as large as others, it leaves its rank's mean chunk as it is.
         f = "f" if stage in setting.frozen and stage not in setting.untrained else ""
         held = sum(n * names[f"A{f or 1}{kind.suffix}"] for n, kind in zip(layers, kinds, strict=True))
         outputs = (1 + setting.model.mtp) * (setting.heads and stage == last)
         sizes["outputs"].append(outputs * names[f"Ao{f}"])
         sizes["activations"].append(held + sizes["outputs"][stage])
-        common = ends * names["O"] + mtp * 2 * names["h"] ** 2
-        routed = 0.0
-        for n, kind in zip(layers, kinds, strict=True):
-            common += n * names["Nc" if kind.experts else f"N{kind.suffix}"]
-            routed += n * names["Ne"] if kind.experts else 0.0
         for state in STATES:
             if stage in setting.frozen and state != "weights":
                 sizes[state].append(0.0)
@@ -319,6 +309,23 @@ def stage_sizes(setting: Setting, ledger: Ledger, split: Sequence[int]) -> dict[
             whole = each[state][0] * common / setting.tp
             sizes[state].append(whole + each[state][1] * routed / setting.expert_shards)
     return sizes
+
+
+def stage_parameters(
+    setting: Setting, ledger: Ledger, split: Sequence[int]
+) -> Iterator[tuple[list[int], float, float]]:
+    """Yield of each stage its layers of each kind, and its parameters: (common ones, those of routed experts)."""
+    names, kinds, last = ledger.names, setting.model.kinds, setting.stages - 1
+    for stage, counts in enumerate(setting.kinds_of(split)):
+        ends = setting.heads * ((stage == 0) + (stage == last))
+        mtp = setting.model.mtp if setting.heads and stage == setting.mtp_stage else 0
+        layers = [n + (mtp if k == 0 else 0) for k, n in enumerate(counts)]
+        common = ends * names["O"] + mtp * 2 * names["h"] ** 2
+        routed = 0.0
+        for n, kind in zip(layers, kinds, strict=True):
+            common += n * names["Nc" if kind.experts else f"N{kind.suffix}"]
+            routed += n * names["Ne"] if kind.experts else 0.0
+        yield layers, common, routed
 
 
 def _kept(setting: Setting, ledger: Ledger) -> dict[str, float]:
@@ -329,39 +336,3 @@ def _kept(setting: Setting, ledger: Ledger) -> dict[str, float]:
     inputs = ledger.value(f"2*{tokens_of(setting)}*h/u")
     layer = names[f"A1{suffix}"]
     return {"none": 1.0, "selective": 1.0 - names.get(f"As{suffix}", 0.0) / layer, "full": inputs / layer}
-
-
-def step_tail(setting: Setting, ledger: Ledger) -> float:
-    """Add the milliseconds of a step behind the pipeline on the device with the most parameters, and return them."""
-    common, routed = max(_parameters_of(setting, ledger, rank) for rank in range(setting.p))
-    replicas = setting.data * setting.context
-    ledger.define({"Pc": common, "Hs": MEMORY_SHARE * setting.machine.hbm_bandwidth})
-    parts = [("Pc", "J", replicas)]
-    if routed:
-        ledger.define({"Pr": routed})
-        parts.append(("Pr", "Je", setting.expert_replicas))
-    ledger.define({symbol: count for _, symbol, count in parts})
-    updated = " + ".join(f"{size}/{symbol}" if setting.zero else size for size, symbol, _ in parts)
-    name = message("hardware.optimizer_time", "optimizer step of a device")
-    tail = ledger.add(name, f"1000*{STEP_BYTES}*({updated})/Hs", "ms", "zo")
-    if replicas > 1:
-        ledger.define({"Xd": LINK_SHARE * setting.bandwidth(setting.ranks * setting.data)})
-        gradient, weight = f"{setting.gradient_bytes:g}", f"{setting.weight_bytes:g}"
-        each = f"({gradient} + {weight})" if setting.zero else f"2*{gradient}"
-        sent = " + ".join(f"{size}*({symbol} - 1)/{symbol}" for size, symbol, _ in parts)
-        name = message("hardware.replica_time", "gradients reduced and weights gathered over the replicas")
-        tail += ledger.add(name, f"1000*{each}*({sent})/Xd", "ms", "zr")
-    return tail
-
-
-def _parameters_of(setting: Setting, ledger: Ledger, rank: int) -> tuple[float, float]:
-    """Return a device's parameters: (those of layers and tables, of routed experts)."""
-    names, kinds, counts = ledger.names, setting.model.kinds, setting.kinds_of(setting.layers)
-    common = routed = 0.0
-    stages = [stage for stage in setting.stages_of(rank) if stage not in setting.frozen]
-    common += _table_count(setting, stages) * names["O"] / setting.tp
-    for stage in stages:
-        for n, kind in zip(counts[stage], kinds, strict=True):
-            common += n * names["Nc" if kind.experts else f"N{kind.suffix}"] / setting.tp
-            routed += n * names["Ne"] / setting.expert_shards if kind.experts else 0.0
-    return common, routed

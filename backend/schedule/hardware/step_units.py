@@ -7,6 +7,7 @@ makes them. The page computes the same (static/js/data/costs/step_units.ts), and
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -119,7 +120,8 @@ def step_units(found: Estimate, spec: Spec, timeline: Timeline) -> StepUnits:
     setting = found.setting
     model = setting.model
     seconds = float(timeline.end.max() - timeline.start.min()) / 1000
-    tail = 0.0 if spec.forward_only else found.tail / 1000
+    placement = timeline.order.placement
+    tail = 0.0 if spec.forward_only else _tail(found, spec, placement) / 1000
     tokens = float(model.micro_batch * model.sequence * spec.m * setting.data)
     with_output = setting.heads or spec.vocabulary != "plain"
     flop = found.flop["layers"] + with_output * found.flop["output"]
@@ -134,7 +136,6 @@ def step_units(found: Estimate, spec: Spec, timeline: Timeline) -> StepUnits:
         weights = found.options.weights if family is not None and family.asynchronous else 0.0
     # one layer of a chunk at a time, but all of it where no backward follows at once
     restored = min(1.0, spec.p * spec.v / model.layers) if spec.recompute_at == "backward" else 1.0
-    placement = timeline.order.placement
     sizes, outputs = chunk_sizes(found.footprint, placement, spec.v)
     parts_kept = kept + (1.0 - np.array(kept)) * outputs  # recomputation is of layers
     held = peak_memory(timeline, spec.w_share, spec.v, parts_kept, weights, restored, sizes)
@@ -158,7 +159,8 @@ def device_memory(footprint: Footprint, spec: Spec, placement: Placement, held: 
     """
     activations = np.array(footprint.stages["activations"])[placement.stage_of].sum(1) / placement.streams
     states = sum(
-        np.array(footprint.stages[state])[placement.stage_of].sum(1) + _tables(footprint, state, spec, placement, heads)
+        np.array(footprint.stages[state])[placement.stage_of].sum(1)
+        + _tables(footprint.table[state], footprint.tied, spec, placement, heads)
         for state in (INFERENCE if spec.forward_only else STATES)
     )
     kept = held * activations
@@ -168,12 +170,19 @@ def device_memory(footprint: Footprint, spec: Spec, placement: Placement, held: 
     return DeviceMemory(tuple(ranks.tolist()), tuple(kept.tolist()), footprint.limit)
 
 
-def _tables(footprint: Footprint, state: str, spec: Spec, placement: Placement, heads: bool) -> Floats:
-    """Return (p,) bytes of the embedding and the output layer beside those that are counted with the stages; less than
-    none where a device has both and they are one table.
+def _tail(found: Estimate, spec: Spec, placement: Placement) -> float:
+    """Return the milliseconds behind the pipeline on the device whose stages take most."""
+    own = found.tails[placement.streams - 1]
+    tables = _tables(own.table, found.footprint.tied, spec, placement, found.setting.heads)
+    return float((np.array(own.stages)[placement.stage_of].sum(1) + tables).max())
+
+
+def _tables(table: Sequence[float], tied: bool, spec: Spec, placement: Placement, heads: bool) -> Floats:
+    """Return (p,) what the embedding and the output layer (``table``) take beside what is counted with the stages; less
+    than nothing where a device has both and they are one table.
     """
-    embedding, output = footprint.table[state]
-    both = min(embedding, output) if footprint.tied else 0.0
+    embedding, output = table
+    both = min(embedding, output) if tied else 0.0
     if VOCABULARY[spec.vocabulary].barriers:
         return np.full(spec.p, (embedding + output - both) / spec.p)
     first, last = ((placement.stage_of == stage).any(1) for stage in (0, placement.stages - 1))

@@ -107,6 +107,7 @@ ESTIMATE = record(
     fits=bool,
     flop=record(layers=float, masked=float, output=float),
     tail=float,
+    tails=array(record(stages=array(float), table=array(float))),
     memory_note=ref("Text"),
     vocabulary_ratio=float,
     counted=ref("Sentence"),

@@ -163,6 +163,35 @@ def test_a_v_has_both_tables_on_its_first_rank_and_dualpipe_holds_two_stages():
     assert min(both) > 2 * 18 * 2 * 12 * 64 * 64
 
 
+def test_a_step_ends_with_the_optimizer_and_the_exchange_of_all_parameters_of_a_device_also_those_of_a_second_copy():
+    """By hand: 30 bytes a parameter at .85 of the memory's rate; gradients and weights at .8 of a link's."""
+    preset = Preset.of({"model": "llama3-8b", "data": 8, "zero": 1})
+    layers, table = 4 * 218_103_808, 4096 * 128256
+    update, sent = 30 / 8 / (0.85 * 3.35e12), (4 + 2) / (0.8 * 50e9)
+    for family, v, parameters, replicas in (
+        ("1f1b", 1, layers + table, 8), ("zb-v", 2, layers + 2 * table, 8), ("dualpipe", 1, 2 * (layers + table), 16),
+    ):  # fmt: skip
+        found = units(priced(preset, family, 8, 16, v=v), preset)
+        assert found.tail == pytest.approx(parameters * (update + sent * (replicas - 1) / replicas)), family
+    spread = units(priced(preset, "1f1b", 8, 16, vocabulary="parallel-1"), preset)
+    assert spread.tail == pytest.approx((layers + 2 * table / 8) * (update + sent * 7 / 8))
+    alone = Preset.of({"model": "llama3-8b"})
+    for p, link in ((8, 450e9), (16, 50e9)):  # the two copies have one gradient
+        found = units(priced(alone, "dualpipe", p, 32), alone)
+        parameters = 2 * (layers * 8 / p + table)
+        assert found.tail == pytest.approx(parameters * (30 / (0.85 * 3.35e12) + 4 / (0.8 * link)))
+
+
+@pytest.mark.parametrize(
+    "fields", [{"model": "gemma2-9b"}, {"model": "mixtral-8x7b", "expert": 8}, {"model": "deepseek-v3", "mtp": 1}]
+)
+@pytest.mark.parametrize("p", [1, 4])
+def test_the_tail_of_a_plan_is_that_of_the_costs(fields: dict[str, Any], p: int) -> None:
+    preset = Preset.of({"data": 8, "zero": 1} | fields)
+    tail = preset.estimate(Spec("1f1b", p, 8)).tail
+    assert units(priced(preset, "1f1b", p, 8), preset).tail == pytest.approx(tail / 1000)
+
+
 def test_stashed_weight_versions_take_memory_without_being_asked_for():
     preset = Preset.of(PLAIN)
     flushed, stashed = (units(priced(preset, family, 4, 8), preset).memory.ranks for family in ("1f1b", "pipedream"))
@@ -236,6 +265,7 @@ def test_the_page_computes_the_same_figures_as_the_server():
     for ours, page in zip(expected, answers("step_units", asked), strict=True):
         for name, key in (
             ("seconds",) * 2,
+            ("tail",) * 2,
             ("tokens",) * 2,
             ("mfu",) * 2,
             ("rate",) * 2,

@@ -22,6 +22,7 @@ export type Priced = {
   w_share: number;
   unit: string;
   tail: number; // milliseconds of a step behind its last backward
+  tails: { stages: number[]; table: number[] }[]; // of each stage; one copy of it in a pipeline, or two
   bytes: Record<string, any>;
   arithmetic: Step[];
   fits: boolean;

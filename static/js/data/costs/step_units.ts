@@ -43,7 +43,7 @@ export function stepUnits(priced: Priced | undefined, { schedule, shown, times }
   const { setting, flop } = priced;
   const { model, machine, tp, context, data } = setting;
   const seconds = times.makespan / 1000;
-  const tail = shown.forward_only ? 0 : priced.tail / 1000;
+  const tail = shown.forward_only ? 0 : tailOf(priced, schedule.placement, shown) / 1000;
   const whole = seconds + tail;
   const tokens = model.micro_batch * model.sequence * shown.m * data;
   const withOutput = setting.heads || shown.vocabulary !== "plain";
@@ -61,6 +61,16 @@ export function stepUnits(priced: Priced | undefined, { schedule, shown, times }
     devices: shown.p * tp * context * data,
     memory: deviceMemory(priced, schedule, shown, times),
   };
+}
+
+/** The milliseconds behind the pipeline on the device whose stages take most. */
+function tailOf({ tails, setting }: Priced, placement: Schedule["placement"], shown: Spec) {
+  const { stages, table } = tails[placement.streams - 1];
+  const each = Array.from(
+    { length: shown.p },
+    (_, rank) => onRank(stages, placement, rank) + tablesOf(table, shown, placement, rank, setting),
+  );
+  return Math.max(...each);
 }
 
 function deviceMemory(
@@ -140,7 +150,7 @@ function onRank(sizes: number[], { chunks, stage }: Schedule["placement"], rank:
 }
 
 /**
- * Bytes of the embedding and the output layer on a rank beside those that are counted with its stages; less than none
+ * What the embedding and the output layer take on a rank beside what is counted with its stages; less than nothing
  * where it has both and they are one table.
  */
 function tablesOf(
