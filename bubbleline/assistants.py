@@ -69,7 +69,7 @@ class Tools:
             answer["above_lower_bound"] = round(plan.certificate.gap, 4)
         if plan.units is not None:
             memory = plan.units.memory
-            answer |= {"seconds": plan.units.seconds, "tokens_per_second": round(plan.units.rate)}
+            answer |= {"seconds": plan.units.whole, "tokens_per_second": round(plan.units.rate)}
             answer |= {"mfu": round(plan.units.mfu, 4), "gb": round(memory.most / 1e9, 2), "fits": memory.fits}
         return answer
 

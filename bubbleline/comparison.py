@@ -40,8 +40,8 @@ class Comparison:
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
         """A row for each schedule: family, p, m, v, step_time and bubble as of ``Schedule``, ratio (step_time over the
-        first one's), peak_memory and peak_in_flight of the fullest rank; with a model also seconds, tokens_per_second,
-        mfu and gb.
+        first one's), peak_memory and peak_in_flight of the fullest rank; with a model also seconds (with what follows
+        the last backward), tokens_per_second, mfu and gb.
         """
         return [self._row(each) for each in self.schedules]
 
@@ -57,7 +57,7 @@ class Comparison:
                "peak_in_flight": int(each.peak_in_flight.max())}  # fmt: skip
         units = each.units
         if units is not None:
-            row |= {"seconds": units.seconds, "tokens_per_second": units.rate, "mfu": units.mfu,
+            row |= {"seconds": units.whole, "tokens_per_second": units.rate, "mfu": units.mfu,
                     "gb": units.memory.most / GB}  # fmt: skip
         return row
 

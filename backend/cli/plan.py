@@ -159,7 +159,7 @@ def _cells(plan: TrainingSetup, with_sizes: bool) -> list[str]:
         "-" if spec.memory is None else f"{spec.memory:g}",
         _words(spec.recompute),
         _words(spec.offload),
-        f"{units.seconds:.3f}",
+        f"{plan.seconds:.3f}",
         f"{units.rate:,.0f}",
         f"{units.span['tokens_per_second']:,.0f}",
         f"{units.mfu:.1%}",

@@ -105,8 +105,8 @@ class TrainingSetup:
 
     @property
     def seconds(self) -> float:
-        """Return the seconds of a step with what follows its last backward, from which tokens per second are."""
-        return self.units.seconds + self.units.tail
+        """Return the seconds of a step with what follows its last backward."""
+        return self.units.whole
 
     def as_dict(self) -> dict[str, Any]:
         """Return the plan as JSON, with the sizes of its layout and the fields of its preset."""

@@ -89,15 +89,20 @@ class StepUnits:
     window: float
 
     @property
+    def whole(self) -> float:
+        """Return the seconds of a step with what follows its last backward, from which tokens per second are."""
+        return self.seconds + self.tail
+
+    @property
     def rate(self) -> float:
         """Return tokens per second."""
-        return self.tokens / (self.seconds + self.tail)
+        return self.tokens / self.whole
 
     @property
     def span(self) -> dict[str, float]:
         """Return seconds, tokens per second and FLOP utilisation in the busiest device's window, with the tail."""
         whole = self.window + self.tail
-        mfu = self.mfu * (self.seconds + self.tail) / whole
+        mfu = self.mfu * self.whole / whole
         return {"seconds": whole, "tokens_per_second": self.tokens / whole, "mfu": mfu}
 
     def as_dict(self) -> dict[str, Any]:

@@ -29,7 +29,8 @@ const plan = (
   place: 1,
   tied: false,
   units: {
-    seconds,
+    seconds: seconds - 0.5,
+    tail: 0.5,
     tokens: 1000,
     devices: 64,
     tokens_per_second: 1000 / seconds,

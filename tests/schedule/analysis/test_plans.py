@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Iterator
 from functools import cache
@@ -184,6 +185,8 @@ def test_the_command_prints_the_best_of_each_schedule_and_the_frontier_or_all_as
     units = [plan["units"] for plan in shape["plans"] if plan["units"]["memory"]["fits"]]
     seconds = [each["seconds"] + each["tail"] for each in units]
     assert seconds == sorted(seconds)
+    step, rate = re.split(r"  +", head.splitlines()[1].strip())[6:8]
+    assert (step, rate) == (f"{seconds[0]:.3f}", f"{units[0]['tokens'] / seconds[0]:,.0f}")
     assert len(shape["plans"]) > 100
     assert np.all(np.diff([plan["units"]["memory"]["most"] for plan in shape["frontier"]]) > 0)
 

@@ -25,7 +25,8 @@ export type Point = {
 };
 /** With a model and a machine. */
 export type Units = {
-  seconds: number;
+  seconds: number; // of the pipeline
+  tail: number; // seconds of what follows its last backward
   tokens: number;
   devices: number;
   tokens_per_second: number;

@@ -2,7 +2,7 @@
 // the fastest at each memory, the device's limit as a line, and a ring around the schedule on the screen.
 import { t } from "../i18n/language.ts";
 import { formatNumber } from "../i18n/numbers.ts";
-import type { TrainingPlan } from "./training_plans.ts";
+import { stepSeconds, type TrainingPlan } from "./training_plans.ts";
 
 export type Paint = {
   ink: string;
@@ -67,7 +67,7 @@ export function planFigure(shown: Shown, size: Size, paint: Paint): { data: any[
  * s.
  */
 function ranges({ plans, now, limit }: Shown): { x: [number, number]; y: [number, number] } {
-  const all = [...plans.map(({ units }) => ({ seconds: units.seconds, memory: units.memory.most })), now].filter(
+  const all = [...plans.map(({ units }) => ({ seconds: stepSeconds(units), memory: units.memory.most })), now].filter(
     (each) => each !== null,
   );
   const fastest = Math.min(...all.map(({ seconds }) => seconds));
@@ -94,7 +94,7 @@ const limitLine = ({ limit }: Shown, y: [number, number], paint: Paint) => ({
 function frontierLine({ plans }: Shown, right: number, paint: Paint) {
   const front = plans
     .filter(({ frontier }) => frontier)
-    .map(({ units }) => [units.memory.most / GB, units.seconds])
+    .map(({ units }) => [units.memory.most / GB, stepSeconds(units)])
     .sort(([a], [b]) => a - b);
   const last = front.at(-1);
   if (last) front.push([right, last[1]]);
@@ -121,7 +121,7 @@ function dots({ plans, lines, group, groupName }: Shown, paint: Paint) {
             type: "scatter",
             mode: "markers",
             x: ours.map((at) => plans[at].units.memory.most / GB),
-            y: ours.map((at) => plans[at].units.seconds),
+            y: ours.map((at) => stepSeconds(plans[at].units)),
             name: groupName(each),
             customdata: ours,
             text: ours.map((at) => lines(at).join("<br>")),
@@ -156,11 +156,11 @@ const ring = ({ now }: Shown, paint: Paint) =>
 /** The name of the fastest plan that fits. */
 function names({ plans, name }: Shown, paint: Paint) {
   if (!plans[0]?.units.memory.fits) return [];
-  const { memory, seconds } = plans[0].units;
+  const { memory } = plans[0].units;
   return [
     {
       x: Math.log10(memory.most / GB),
-      y: seconds,
+      y: stepSeconds(plans[0].units),
       ax: 0,
       ay: 10,
       yanchor: "top",

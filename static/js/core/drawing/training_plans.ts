@@ -54,6 +54,9 @@ export function layoutText(sizes: Sizes) {
 export const areLaidOut = (plans: TrainingPlan[]) =>
   new Set(plans.map(({ sizes }) => JSON.stringify({ ...sizes, v: 1 }))).size > 1;
 
+/** The seconds of a step with what follows its last backward, by which plans are sorted. */
+export const stepSeconds = ({ seconds, tail }: Pick<Units, "seconds" | "tail">) => seconds + tail;
+
 /** By how much longer a step is than another, a fraction; negative for a shorter one. */
 export const longer = (seconds: number, other: number) => seconds / other - 1;
 
@@ -78,7 +81,7 @@ const COLUMNS: [string, (plan: TrainingPlan) => string | number][] = [
   ["memory_limit_micro_batches", ({ spec }) => spec.memory ?? ""],
   ["recompute", ({ spec }) => word(spec.recompute)],
   ["offload", ({ spec }) => word(spec.offload)],
-  ["step_s", ({ units }) => units.seconds],
+  ["step_s", ({ units }) => stepSeconds(units)],
   ["tokens_per_s", ({ units }) => units.tokens_per_second],
   ["busiest_tokens_per_s", ({ units }) => units.span.tokens_per_second],
   ["mfu", ({ units }) => units.mfu],

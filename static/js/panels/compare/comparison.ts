@@ -39,7 +39,8 @@ export type Row = {
 };
 /** With a model and a machine. */
 type Units = {
-  seconds: number;
+  seconds: number; // of the pipeline
+  tail: number; // seconds of what follows its last backward
   tokens_per_second: number;
   mfu: number;
   devices: number;

@@ -1,4 +1,5 @@
 // The comparison as CSV: plain numbers with their units in the heads, in English, so that a spreadsheet reads them.
+import { stepSeconds } from "../../core/drawing/training_plans.ts";
 import { withUnits, type Comparison, type Row } from "./comparison.ts";
 
 type Field = [string, (row: Row) => string | number];
@@ -20,7 +21,7 @@ const FIELDS: Field[] = [
   ["messages", (row) => row.messages],
 ];
 const UNIT_FIELDS: Field[] = [
-  ["step_s", (row) => row.units?.seconds ?? ""],
+  ["step_s", (row) => (row.units ? stepSeconds(row.units) : "")],
   ["tokens_per_s", (row) => row.units?.tokens_per_second ?? ""],
   ["busiest_tokens_per_s", (row) => row.units?.span.tokens_per_second ?? ""],
   ["mfu", (row) => row.units?.mfu ?? ""],

@@ -20,6 +20,7 @@ import {
   layoutText,
   placeOf,
   plansCsv,
+  stepSeconds,
   type Sizes,
   type TrainingPlan,
   type TrainingPlans,
@@ -210,11 +211,11 @@ class PlanTab {
     const plan = this.plans.first;
     const units = plan.shown && !plan.shown.forward_only ? this.unitsOf(plan) : null;
     if (!plan.shown || !units || this.#isStale()) return null;
-    const { tokens, tail, seconds, rate, mfu, memory } = units;
+    const { tokens, tail, rate, mfu, memory } = units;
     const step = this.#found?.answer.plans[0].units;
     if (step && (step.tokens !== tokens || step.devices !== units.devices)) return null;
     const figures: Figures = {
-      seconds,
+      seconds: stepSeconds(units),
       tokens_per_second: rate,
       span: { tokens_per_second: tokens / ((plan.figures?.longestStage ?? 0) / 1000 + tail) },
       mfu,
@@ -318,7 +319,7 @@ class PlanTab {
         offload: modesName(spec.offload),
       }),
       t("{seconds} s, MFU {mfu}, {memory}", {
-        seconds: units.seconds.toPrecision(4),
+        seconds: stepSeconds(units).toPrecision(4),
         mfu: formatPercent(units.mfu),
         memory: gigabytesText(units.memory.most),
       }),

@@ -10,6 +10,7 @@ import {
   layoutText,
   longer,
   signedPercent,
+  stepSeconds,
   type Sizes,
   type TrainingPlan,
 } from "../../../core/drawing/training_plans.ts";
@@ -43,7 +44,7 @@ const columns = (laidOut: boolean): [string, string][] => [
   [t("limit"), t("memory limit of a searched order, in one micro-batch's activations")],
   [t("recompute"), t("what is run again before the backward, of all chunks or chunk by chunk")],
   [t("offload"), t("what goes to host memory, of all chunks or chunk by chunk")],
-  [t("step s"), t("first start to last end")],
+  [t("step s"), t("with the optimizer and the exchange of the replicas")],
   [t("against now"), t("time of the step, against the schedule on the screen")],
   [t("memory"), t("weights, gradients, optimizer and activations on the device with the most")],
   [t("fits"), t("whether every device has enough memory")],
@@ -92,7 +93,7 @@ function planRow(at: number, shown: Shown, acts: Acts) {
     },
     shown.titleOf(spec),
   );
-  const figures = { ...units, memory: units.memory.most };
+  const figures = { ...units, seconds: stepSeconds(units), memory: units.memory.most };
   return h(
     "tr",
     {

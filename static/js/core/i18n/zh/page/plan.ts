@@ -40,6 +40,7 @@ export const PLAN = {
     "反向之前重新计算的部分，所有分块相同或逐块不同",
   "what goes to host memory, of all chunks or chunk by chunk": "放到主机内存的部分，所有分块相同或逐块不同",
   "step s": "训练步 s",
+  "with the optimizer and the exchange of the replicas": "包括优化器更新与副本间的交换",
   "against now": "相对当前",
   "time of the step, against the schedule on the screen": "单步时间，相对于屏幕上的调度",
   "Plans that fit from the fastest, then the others": "放得下的方案从最快的开始，然后是其余方案",
