@@ -315,9 +315,13 @@ def _built(measured: Sequence[list[TrainingSetup] | None]) -> list[TrainingSetup
 
 
 def _sorted(found: Sequence[TrainingSetup], asked: Asked) -> list[TrainingSetup]:
-    """Return plans by their rank. Raises SpecError if there are none."""
+    """Return plans by their rank. Raises SpecError if there are none: why the first schedule that is allowed cannot be
+    built, where its sizes are the reason.
+    """
     if not found:
-        p = asked.layouts[0].p
+        p, m, preset = asked.layouts[0].p, asked.layouts[0].m, asked.layouts[0].preset
+        for family in filter(asked.allowed.runs, FAMILIES.values() if len(asked.layouts) == 1 else ()):
+            preset.priced(Spec(family.name, p, m, _chunks(family)[0]))
         text = message("analysis.no_plan", "no schedule can be built for this model on {p} devices", p=p)
         if asked.allowed != Allowed():
             text = message(

@@ -294,4 +294,4 @@ def _tail(saves: float, steps: Steps, recording: Recording) -> Finding:
 
 def _percent(share: float) -> str:
     """Return a share in whole percents, in words of a sentence."""
-    return f"{100.0 * share:.0f} %"
+    return f"{round(100.0 * share) + 0.0:.0f} %"  # "0 %" also of a little less than nothing

@@ -134,6 +134,12 @@ def _instances(
         np.array([[getattr(row, name) for rows in ordered for row in rows] for _, ordered in same], np.float64)
         for name in ("start", "end")
     )
+    if not (end > start_given).any():
+        text = message(
+            "schedule.recording_without_time",
+            "every op ends when it starts: times are missing, or too coarse for these ops",
+        )
+        raise OrderError(text)
     start = start_given.copy()
     rank = op_columns(order).rank
     together = (rank[1:] == rank[:-1]) & (end[:, :-1] > start[:, 1:])

@@ -155,9 +155,12 @@ def test_what_there_is_no_time_for_is_counted_and_what_takes_least_is_built(foun
     assert all(known[plan.spec] == plan.units for plan in some)
 
 
-def test_a_model_without_layers_for_the_devices_is_refused() -> None:
-    with pytest.raises(SpecError, match="no schedule can be built"):
+def test_where_no_schedule_can_be_built_the_reason_is_said() -> None:
+    with pytest.raises(SpecError, match="512 stages are more than the model's"):
         plans.plans(asked(Layout(512, 8, PRESET)))
+    with pytest.raises(SpecError, match="m = 8 is the nearest") as caught:
+        plans.plans(asked(Layout(4, 6, PRESET), families=("chimera", "dualpipe")))
+    assert (caught.value.field, caught.value.nearest) == ("m", 8)
     for p, m, field in ((0, 8, "p"), (4.5, 8, "p"), (4, 0, "m")):
         with pytest.raises(SpecError) as caught:
             Layout(p, m, PRESET)  # type: ignore[arg-type]  # as anyone may write it
@@ -297,7 +300,11 @@ def test_where_nothing_fits_the_exit_code_is_1_with_the_nearest_that_would() -> 
         (["--model", "llama3-8b", "--gpus", "8", "--batch", "8", "-m", "2"], "Error: m: "),
         (["--model", "llama3-8b", "--families", "1f1b,pipedream"], "Error: families: PipeDream"),
         (["--model", "llama3-8b", "--families", "nothing"], "Error: families: "),
-        (["--model", "llama3-8b", "-p", "3", "--framework", "dualpipe", "--families", "dualpipe"], "Error: p: none of"),
+        (
+            ["--model", "llama3-8b", "-p", "3", "--framework", "dualpipe", "--families", "dualpipe"],
+            "Error: p: DualPipe needs",
+        ),
+        (["--model", "llama3-8b", "--framework", "megatron", "--families", "gis"], "Error: p: none of"),
     ],
 )
 def test_what_is_missing_or_wrong_is_named(options: list[str], words: str) -> None:

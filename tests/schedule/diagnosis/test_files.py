@@ -121,6 +121,7 @@ def test_a_parquet_file_is_read_by_its_columns_and_needs_pyarrow(
         ("rank,kind,start,end\n0,F,5,1\n", "line 2: the end is before the start"),
         ("rank,kind,start,end\n-1,F,0,1\n", "line 2: rank is '-1'"),
         ("rank,kind,start,end\n", "no op of a pipeline"),
+        ("rank,kind,start,end\n0,F,1,1\n0,B,2,2\n", "every op ends when it starts"),
         ("rank,kind,start,end\n1,F,0,1\n", "no rank has stage 0"),
         ('{"traceEvents": [{"ph": "X", "name": "PP:0F0", "ts": 0, "du', "cut off"),
         ('{"traceEvents": [1, 2]}', "no trace event"),

@@ -88,6 +88,12 @@ def test_what_a_repair_saves_is_what_the_step_takes_less_without_the_fault() -> 
     assert long.model.micro.max() == pytest.approx(3.0 / (8.0 / 6.0), rel=0.02)
 
 
+def test_a_share_of_a_little_less_than_nothing_is_nothing() -> None:
+    calm, at_most = map(str, diagnose(recording(Spec("gpipe", 1, 4))).verdict)
+    assert "its own idle time is 0 %" in calm
+    assert "at most 0 %" in at_most
+
+
 def test_the_step_that_is_put_on_the_timeline_has_the_sizes_of_its_micro_batches() -> None:
     long = diagnose(recording(SCHEDULES["1f1b"], [LONG]))
     assert long.spec.sizes is not None

@@ -32,6 +32,7 @@ export const DIAGNOSIS_MESSAGES: Record<string, string> = {
   "schedule.recording_no_whole_step": "没有完整的训练步：第 {step} 步的副本 {replica} 中，{problem}",
   "schedule.recording_other_orders": "{all} 个训练步与副本中有 {others} 个未计入：它们不完整，或执行顺序不同",
   "schedule.recording_without_ops": "文件中没有流水线的 op",
+  "schedule.recording_without_time": "所有 op 的开始与结束时间都相同：缺少时间，或时间的精度不够",
   "schedule.repair_head_of_line": "按消息就绪的次序提交接收",
   "schedule.repair_imbalance": "均衡各阶段",
   "schedule.repair_jitter": "让它们用时一致",
