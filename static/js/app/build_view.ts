@@ -89,6 +89,8 @@ export class BuildView {
   #start: Position | null = null; // of the task
   #won = 0; // stars of this board that the reader has seen
   #watched = ""; // the run that was seen in progress
+  #wanted = ""; // the address of another page that is to be shown here
+  #following: Promise<void> = Promise.resolve(); // until the one before is shown
 
   /** problem: of the link; task: the one of the address; given: whether the position is one that a link brings. */
   constructor(
@@ -278,8 +280,15 @@ export class BuildView {
     return isWhole(position) ? orderSpec(position).order : null;
   }
 
-  /** Show the board of another page's address, with its task. */
-  async follow(query: string) {
+  /** Show the board of another page's address, with its task: one after the other, and of those that wait the last. */
+  follow(query: string) {
+    this.#wanted = query;
+    const next = () => (this.#wanted === query ? this.#show(query) : undefined);
+    this.#following = this.#following.then(next, next);
+    return this.#following;
+  }
+
+  async #show(query: string) {
     const { query: rest, own } = splitQuery(query);
     const { state } = parse(rest, this.store.defaults, {});
     if (own.task !== this.own.task) await this.#openTask(own.task);

@@ -5,13 +5,14 @@ from __future__ import annotations
 import signal
 from dataclasses import dataclass
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.conftest import Start
 from tests.page.workbench.test_tasks import REST
-from tests.support.page.queries import Open, wait
+from tests.support.page.queries import Open, wait, wait_until
 
 INSIDE = "Boolean(window.bubblelineClass?.inside)"
+ORDER = "new URLSearchParams(location.search).get('order')"
 SPEC = "JSON.stringify(bubbleline.state().spec)"
 
 
@@ -128,6 +129,34 @@ def build_and_hand_in(each: Class) -> None:
     press(each.stage, "Done")
 
 
+def follow_on_the_board(each: Class) -> None:
+    """A board is followed, also to a task that comes later than the op that is placed next, or after a key."""
+    address, view = each.stage.url.partition("/build")[0].partition("/?")[0], each.stage.url
+    each.stage.goto(f"{address}/build?family=1f1b&p=2&m=2")
+    wait(each.phone, f"location.pathname === '/build' && {INSIDE}")
+    held: list[Route] = []
+    each.phone.route("**/api/tasks/finish-1f1b", lambda route: held.append(route))
+    each.stage.goto(f"{address}/build?task=finish-1f1b")
+    wait(each.stage, INSIDE)
+    wait_until(each.phone, lambda: held)
+
+    def shown() -> bool:
+        while held:
+            held.pop().continue_()
+        return bool(each.phone.evaluate(ORDER) == each.stage.evaluate(ORDER))
+
+    for op in REST[:2]:
+        before = each.stage.evaluate(ORDER)
+        each.stage.click(f"#placing [data-op='{op}']")
+        wait(each.stage, f"{ORDER} !== {before!r}")
+        wait(each.phone, f"bubblelineClass.scene.query.includes({each.stage.evaluate(ORDER)!r})")
+        wait_until(each.phone, shown)
+        expect(each.phone.locator(".class-said")).to_contain_text("following")
+        each.phone.keyboard.press("Shift")
+    each.stage.goto(view)
+    wait(each.stage, INSIDE)
+
+
 def compare(each: Class) -> None:
     """What two students have is put beside each other for all, without names."""
     press(each.roamer, "Follow again")
@@ -166,6 +195,11 @@ def choose(each: Class) -> None:
     ask(each.stage, "choose")
     question, options = (each.stage.locator("#class-ask textarea").nth(number) for number in range(2))
     question.fill("Which waits less?")
+    options.fill("*ZB-H1\n" + 121 * "G")
+    each.stage.locator("#class-ask").click(position={"x": 4, "y": 4})  # beside what is in it
+    each.stage.click("#class-send-question")
+    expect(each.stage.locator("#class-ask [role=alert]")).to_contain_text("120 characters")
+    expect(question).to_have_value("Which waits less?")
     options.fill("*ZB-H1\nGPipe")
     each.stage.click("#class-send-question")
     each.phone.get_by_label("ZB-H1").check()
@@ -201,7 +235,8 @@ def test_a_class_joins_follows_answers_runs_builds_is_compared_goes_on_after_its
     wait(stage, INSIDE)
     each = Class(desk, stage, phone, roamer)
     for part in (
-        follow_and_look_around, find_on_the_timeline, predict_and_reveal_by_a_run, build_and_hand_in, compare, choose,
+        follow_and_look_around, find_on_the_timeline, predict_and_reveal_by_a_run, build_and_hand_in,
+        follow_on_the_board, compare, choose,
     ):  # fmt: skip
         part(each)
     server.stop(signal.SIGKILL)
@@ -211,9 +246,14 @@ def test_a_class_joins_follows_answers_runs_builds_is_compared_goes_on_after_its
     goes_on(each)
     lines = desk.request.get(f"{url}/api/classes/{code}/answers.csv").text().splitlines()
     assert [line.split(",")[4:8] for line in lines if "Which waits less?" in line] == [["1", "Ada", "0", "yes"]]
+    stage.locator(".class-tools").get_by_role("button", name="Pause").click()
+    expect(phone.locator(".class-pause")).to_be_visible()
     desk.click("#delete-class")
     desk.click("#delete-now")
     desk.wait_for_url("**/class?deleted=1*")
     for page in each.all:
         expect(page.locator(".class-said")).to_have_text("This class has ended.")
+        expect(page.locator(".class-pause:visible, .class-sheet:visible")).to_have_count(0)
+    roamer.locator("#controls input[type=range]").first.press("ArrowRight")  # its own again, and still said
+    expect(roamer.locator(".class-said")).to_have_text("This class has ended.")
     assert desk.request.get(f"{url}/api/classes/{code}").status == 404

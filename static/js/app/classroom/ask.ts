@@ -1,4 +1,5 @@
 // The dialog in which a leader asks: what is right comes from the plan on the screen, so it need not be typed.
+import { whyFailed } from "../../data/api.ts";
 import { getTasks, textOf } from "../../data/workbench/tasks.ts";
 import { h, replace, setText } from "../../ui/dom.ts";
 import { selectedPlace } from "../../timeline/explain/selected_place.ts";
@@ -16,7 +17,7 @@ const LEAST_OPS = 2;
 const MOST_OPS = 12;
 const USUAL_OPS = 6;
 
-export function createAsk({ place, tools }: Strip, ask: (question: Asked) => Promise<void>) {
+export function createAsk({ place, room, tools, tell }: Strip) {
   const problem = h("p.problem", { role: "alert" });
   const body = h("div.class-form");
   const dialog = h("dialog#class-ask.popup.class-dialog", { "aria-labelledby": "class-ask-title" });
@@ -29,6 +30,7 @@ export function createAsk({ place, tools }: Strip, ask: (question: Asked) => Pro
   ];
   const kinds = h("select#class-kind", ...forms.map(([kind, title]) => h("option", { value: kind }, title)));
   let form: Form | null = null;
+  let asking = false;
   kinds.addEventListener("change", () => openForm());
   dialog.append(
     h("h2#class-ask-title", { text: t("Ask the class") }),
@@ -41,9 +43,6 @@ export function createAsk({ place, tools }: Strip, ask: (question: Asked) => Pro
       h("button.button.soft", { onclick: () => dialog.close() }, t("Cancel")),
     ),
   );
-  dialog.addEventListener("click", (event) => {
-    if (event.target === dialog) dialog.close();
-  });
   tools.after(dialog);
 
   function openForm() {
@@ -52,12 +51,22 @@ export function createAsk({ place, tools }: Strip, ask: (question: Asked) => Pro
     setText(problem, "");
   }
 
+  /** A question that is refused stays in the form. */
   async function send() {
     const question = form?.read();
-    if (!question) return;
+    if (!question || asking) return;
     if (typeof question === "string") return setText(problem, question);
-    dialog.close();
-    await ask({ ...question, query: place.now().query });
+    setText(problem, "");
+    asking = true;
+    try {
+      await room.send("class_ask", { question: { ...question, query: place.now().query } });
+      tell("");
+      dialog.close();
+    } catch (why) {
+      setText(problem, whyFailed(why));
+    } finally {
+      asking = false;
+    }
   }
 
   return {

@@ -13,7 +13,7 @@ export function startFollowing(strip: Strip) {
   const { room, place, tools } = strip;
   let roams = sessionStorage.getItem(KEPT) === "1";
   const touches = watchTouches();
-  let taking = false; // the leader's view is being shown: what changes is no roaming
+  let taking = 0; // views of the leader's that are being shown: what changes is no roaming
   let shown = 0; // the scene that was shown last
   let going = false; // to another page
   const back = h("button.button.primary", { onclick: () => setRoams(false) }, t("Follow again"));
@@ -23,7 +23,7 @@ export function startFollowing(strip: Strip) {
   const pause = createPause();
 
   place.view.store.subscribe((state, before) => {
-    const isOwn = !taking && performance.now() - touches.last() < OWN_MS;
+    const isOwn = !taking && !room.over && performance.now() - touches.last() < OWN_MS;
     if (!isOwn || roams) return;
     if (sheet.takes(state, before))
       touches.forget(); // else what the leader shows next would count as the student's
@@ -31,9 +31,8 @@ export function startFollowing(strip: Strip) {
     else setRoams(true);
   });
   room.onChange((what) => {
-    if (what === "over") return sheet.close();
     if (what === "scene" || what === "state") catchUp(false);
-    if (what === "state") write();
+    if (what === "state" || what === "over") write();
   });
   const report = () => room.showed(place.page, place.now().query);
   onShown(report);
@@ -70,9 +69,12 @@ export function startFollowing(strip: Strip) {
     const { scene } = room;
     if (roams || going || !scene || (!again && scene.seq === shown)) return;
     shown = scene.seq;
-    taking = true;
-    going = goTo(place, scene);
-    taking = false;
+    taking += 1;
+    void goTo(place, scene)
+      .then((left) => {
+        going ||= left;
+      })
+      .finally(() => (taking -= 1));
   }
 
   function toBoard(task: string) {
@@ -100,7 +102,7 @@ export function startFollowing(strip: Strip) {
 
   /** The steps of a lesson outside of the pace are not there yet. */
   function pace() {
-    const [first, last] = room.state?.pace ?? [1, Infinity];
+    const [first, last] = (!room.over && room.state?.pace) || [1, Infinity];
     document.querySelectorAll<HTMLElement>("#lesson > .step").forEach((step, at) => {
       step.toggleAttribute("data-off-pace", at + 1 < first || at + 1 > last);
     });

@@ -23,7 +23,7 @@ export function startLeading(strip: Strip) {
       (problem) => strip.tell(whyFailed(problem)),
     );
   const act = (event: string, payload: Record<string, unknown> = {}) => report(room.send(event, payload));
-  const ask = createAsk(strip, (question) => act("class_ask", { question }));
+  const ask = createAsk(strip);
   const here = h("span.class-here");
   const hold = toggle(t("Hold"), t("Hold all on this view: nobody looks around by themselves"), (on) =>
     report(room.set({ follow: on })),
@@ -122,7 +122,7 @@ function leadWith({ room, place }: Strip) {
       soon();
     } else if (what === "scene" && room.scene) {
       taken = performance.now();
-      goTo(place, room.scene);
+      void goTo(place, room.scene);
     }
   });
 }

@@ -16,8 +16,8 @@ export type Place = {
   view: TimelineView;
   /** The query of what is shown now, playhead and runs included, and the anchor of a lesson's step. */
   now: () => { query: string; place: string };
-  /** Show the same as another page of this address. */
-  show: (query: string, place: string) => void;
+  /** Show the same as another page of this address; resolves once it is shown. */
+  show: (query: string, place: string) => void | Promise<void>;
   /** Execute the schedule on the screen; null where this page cannot. Resolves with the run once it has begun. */
   run: (() => Promise<void>) | null;
   /** The run on the screen. */
@@ -69,7 +69,7 @@ export function buildPlace(page: BuildView): Place {
     page: "/build",
     view,
     now: () => ({ query: page.address(), place: "" }),
-    show: (query) => void page.follow(query),
+    show: (query) => page.follow(query),
     run: null,
     running: () => runs.run,
     order: () => page.wholeOrder(),
@@ -96,10 +96,10 @@ export function lessonPlace(view: TimelineView, scene: SceneView): Place {
   };
 }
 
-/** Show a scene here, or go to its page. Returns whether the page is left. */
-export function goTo(here: Place, { page, query, place }: Scene) {
+/** Show a scene here, or go to its page. Resolves once it is shown, with whether the page is left. */
+export async function goTo(here: Place, { page, query, place }: Scene) {
   if (page === here.page) {
-    here.show(query, place);
+    await here.show(query, place);
     return false;
   }
   const view = page.startsWith("/learn") ? "" : query; // a lesson's address has no view of its own

@@ -39,7 +39,7 @@ export function createSheet(strip: Strip, { controls, toBoard = () => {} }: Acts
   document.body.append(node);
 
   room.onChange((what) => {
-    if (what === "state" || what === "room") write();
+    if (what === "state" || what === "room" || what === "over") write();
   });
   onStage("figures", () => {
     if (question?.kind === "find" && question.open && !controls) sayPlace();
@@ -127,7 +127,6 @@ export function createSheet(strip: Strip, { controls, toBoard = () => {} }: Acts
   }
 
   return {
-    close: () => show(node, false),
     /** Send what stands in the form: a board that solves the task need not be sent by hand. */
     handIn: () => void send(),
     /** Whether a change of the page is part of answering: what is selected on the timeline. */

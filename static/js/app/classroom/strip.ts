@@ -28,7 +28,14 @@ export function createStrip(place: Place, { code, part }: { code: string; part: 
   const node = h("section.class-strip", { "aria-label": t("Class") }, who, tools, leave);
   document.body.append(node);
   document.documentElement.classList.add("in-class");
-  const strip: Strip = { room, place, who, tools, tell: (text) => setText(said, text) };
+  let told = "";
+  const strip: Strip = {
+    ...{ room, place, who, tools },
+    tell: (text) => {
+      told = text;
+      write();
+    },
+  };
 
   room.onChange(() => write());
   if (part === "leader") startLeading(strip);
@@ -43,8 +50,7 @@ export function createStrip(place: Place, { code, part }: { code: string; part: 
     node.classList.toggle("is-away", !room.inside);
     if (room.over) setText(said, t("This class has ended."));
     else if (room.refusal) setText(said, sentence(tr(room.refusal)));
-    else if (!room.inside) setText(said, t("Connecting …"));
-    else if (said.textContent === t("Connecting …")) setText(said, "");
+    else setText(said, room.inside ? told : t("Connecting …"));
     show(tools, room.inside);
   }
 
