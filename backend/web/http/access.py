@@ -24,6 +24,7 @@ YEAR = 31_536_000  # seconds
 PAGE = "page.index"
 PAGES = (
     PAGE,
+    "page.build",
     "page.embed",
     "links.follow_link",
     "lessons.show_list",

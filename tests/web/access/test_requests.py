@@ -137,9 +137,12 @@ def test_a_wrong_token_in_a_link_gets_a_page_that_says_so(make: MakeApp):
 def test_where_viewing_is_closed_only_the_token_opens_anything(make: MakeApp):
     app = make(view_open=False)
     client = app.test_client()
-    closed = client.get("/", headers={"Accept": "text/html"})
-    assert closed.status_code == 401
-    assert "not open to everybody" in closed.text
+    token = keys_of(app).token
+    for page in ("/", "/build", "/embed", "/learn", "/learn/pipelines", "/teach", "/teach/presenter", "/class"):
+        closed = client.get(page, headers={"Accept": "text/html"})
+        assert closed.status_code == 401
+        assert "not open to everybody" in closed.text
+        assert app.test_client().get(f"{page}?token={token}&p=2").headers["Location"] == f"{page}?p=2"
     assert "不对所有人开放" in client.get("/", headers={"Accept-Language": "zh"}).text
     paths = ("/api/schedule", "/api/families", "/api/runs", "/preview.png", "/socket.io/?EIO=4&transport=polling")
     for path in paths:
