@@ -109,6 +109,7 @@ def test_unknown_addresses_get_the_common_error_shape(reader: FlaskClient, metho
     response = reader.open(path, method=method)
     assert response.status_code == status
     assert error_of(response)["field"] == field
+    assert ("Allow" in response.headers) == (status == 405)
 
 
 def test_a_browser_gets_a_page_for_an_unknown_address_and_programs_get_json(reader: FlaskClient):

@@ -83,6 +83,8 @@ def register(app: Flask) -> None:
             response.headers["Retry-After"] = str(retry_after)
         if status == 401:
             response.headers["WWW-Authenticate"] = "Bearer"
+        if isinstance(error, MethodNotAllowed) and error.valid_methods:
+            response.headers["Allow"] = ", ".join(sorted(error.valid_methods))
         return response, status
 
     app.register_error_handler(Exception, answer)

@@ -19,7 +19,7 @@ VIEW = Parameter(
 )
 LINK = record(code=str, url=str, query=str, name=nullable(str))
 PART = record(ok=bool, why=nullable(str))
-READY = record(ready=bool, server=PART, store=PART, links=PART, runner=PART)
+READY = record(ready=bool, server=PART, store=PART, links=PART, redis=maybe(PART), runner=PART)
 STORE = record(ok=bool, why=nullable(str), unreadable=COUNT)
 
 OPERATIONS: dict[str, Operation] = {

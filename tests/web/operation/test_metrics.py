@@ -7,9 +7,11 @@ import sqlite3
 import gevent
 from flask import Flask
 from flask.testing import FlaskClient
+from jsonschema_rs import Draft202012Validator
 from prometheus_client.parser import text_string_to_metric_families
 
 from backend.web.metrics import EVERY_S, Metrics
+from backend.web.openapi.pages import READY
 from tests.conftest import MakeApp, until
 
 
@@ -90,6 +92,10 @@ def test_readiness_names_each_part_and_only_those_that_fail(client: FlaskClient,
     assert client.get("/healthz").status_code == 200, "alive all the same"
     app.extensions["bubbleline"].runs.client.state = "missing"
     assert client.get("/readyz").get_json()["ready"], "a server without torch does all else"
+    app.extensions["bubbleline"].runs.shared_error = "Redis cannot be used."  # as where there is one
+    without_redis = client.get("/readyz").get_json()
+    assert without_redis["redis"] == {"ok": False, "why": "Redis cannot be used."}
+    Draft202012Validator(READY).validate(without_redis)
 
 
 def test_no_answer_to_everybody_names_a_path_of_the_server(app: Flask, client: FlaskClient, config):
