@@ -10,7 +10,9 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
+from ipaddress import IPv6Address
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -59,8 +61,24 @@ def _names(name: str, text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
+def _host_names(name: str, text: str) -> tuple[str, ...]:
+    """Read the names in the form in which a request's Host is compared with them: small letters, IPv6 in brackets."""
+    return tuple(_host_name(name, each.lower()) for each in _names(name, text))
+
+
+def _host_name(name: str, text: str) -> str:
+    with suppress(ValueError):
+        return f"[{IPv6Address(text.removeprefix('[').removesuffix(']'))}]"
+    if not re.fullmatch(r"[a-z0-9._-]+", text):
+        raise ConfigError(f"{name} must be names without http:// and port, such as schedules.example.org, not {text!r}")
+    return text
+
+
 def _path(name: str, text: str) -> Path:
-    return Path(text).expanduser().resolve()
+    try:
+        return Path(text).expanduser().resolve()
+    except RuntimeError:
+        raise ConfigError(f"{name} begins with the home folder of a user who is unknown here: {text!r}") from None
 
 
 def _location(name: str, text: str) -> Location:
@@ -233,7 +251,7 @@ class Config:
     computations_per_client: int = _setting(32, _integer(1, 100_000), "computations of one client that may wait (429)")
     searches_at_once: int = _setting(1, _integer(1, 64), "searches at the same time; each keeps a core busy")
     hosts: tuple[str, ...] = _setting(
-        (), _names,
+        (), _host_names,
         "host names that requests may carry, comma separated; by default the local ones if the server listens only "
         "there, else addresses and the name of this machine; other names need a token or https",
     )  # fmt: skip
@@ -297,6 +315,7 @@ class Config:
     )
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "host", self.host.removeprefix("[").removesuffix("]"))  # as in an address: [::1]
         if self.user_header and not self.proxies:
             raise ConfigError("BUBBLELINE_USER_HEADER needs BUBBLELINE_PROXIES: without a proxy anybody can set it")
         if self.processes > 1 and not self.redis:

@@ -37,7 +37,7 @@ def open_page(config: Config, port: int) -> None:
 
 
 def _in_link(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host
 
 
 class Invitations:
@@ -70,7 +70,7 @@ class Invitations:
 
 
 def _links(config: Config, port: int, found: Keys) -> Iterator[str]:
-    root = f"https://{config.hosts[0]}" if config.proxies and config.hosts else f"http://{_reachable(config)}:{port}"
+    root = f"https://{_public(config)}" if config.proxies and config.hosts else f"http://{_reachable(config)}:{port}"
     for role, token, setting, text in (
         (Role.RUN, found.token, "token", "To start runs"),
         (Role.ADMIN, found.admin_token, "admin_token", "To administrate"),
@@ -87,7 +87,8 @@ def cannot_listen(config: Config, error: OSError) -> str:
             f"Port {config.port} on {config.host} is taken by another program. "
             f"Choose another: {COMMAND} serve --port {other} (--port 0 takes any free one)."
         )
-    return f"Cannot listen on {config.host}:{config.port}: {error.strerror or error}."
+    why = str(error.strerror or error).removesuffix(f": {(config.host, config.port)!r}")  # gevent adds the address
+    return f"Cannot listen on {_in_link(config.host)}:{config.port}: {why}."
 
 
 def reachable_base(url: str, config: Config) -> str:
@@ -97,7 +98,7 @@ def reachable_base(url: str, config: Config) -> str:
     parts = urlsplit(url)
     if config.host not in ("", "0.0.0.0", "::") or parts.hostname not in (*LOOPBACK, None):
         return url
-    host = config.hosts[0] if config.hosts else _own_address() or socket.gethostname()
+    host = _public(config) or _own_address() or socket.gethostname()
     return f"{parts.scheme}://{_in_link(host)}{f':{parts.port}' if parts.port else ''}/"
 
 
@@ -110,7 +111,15 @@ def _own_address() -> str:
 
 
 def _reachable(config: Config) -> str:
-    """Return the host of a link for others: where the server listens everywhere, this machine's name."""
+    """Return the host of a link for others, one that the server goes by: where it listens everywhere, this machine's
+    name.
+    """
+    own = _in_link(config.host)
     if config.host in ("", "0.0.0.0", "::"):
-        return config.hosts[0] if config.hosts else socket.gethostname()
-    return _in_link(config.host)
+        return _public(config) or socket.gethostname()
+    return own if own in config.hosts else _public(config) or own
+
+
+def _public(config: Config) -> str:
+    """Return the first of the names in the settings that others can use, "" without any."""
+    return next((each for each in config.hosts if each not in LOOPBACK), next(iter(config.hosts), ""))

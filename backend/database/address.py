@@ -42,7 +42,10 @@ def read_location(text: str) -> Location:
     """Read a path, or an address of PostgreSQL. Raises ValueError, without the text: it may have a password."""
     scheme = SCHEME.match(text)
     if scheme is None:
-        return Path(text).expanduser().resolve()
+        try:
+            return Path(text).expanduser().resolve()
+        except RuntimeError:
+            raise ValueError("begins with the home folder of a user who is unknown here") from None
     if scheme[1] not in SCHEMES:
         raise ValueError(f"must be the path of a file, or {SHAPE}; {scheme[1]}: is not supported")
     parts = urlsplit(text)

@@ -95,7 +95,7 @@ def supervise(config: Config) -> int:
         for child in children:
             child.look()
             if child.process is None and time.monotonic() >= child.next_start:
-                child.start(_environ(config, child.name))
+                child.start(environment(config, child.name))
     _stop(children, config.stop_s + SPARE_S)
     listener.close()
     return 0
@@ -118,9 +118,14 @@ def _listen(config: Config) -> socket.socket:
     return socket.create_server((config.host, config.port), family=family, backlog=BACKLOG)
 
 
-def _environ(config: Config, suffix: str) -> dict[str, str]:
-    """Return the environment of a process: the settings, those of the command line too, and a log of its own."""
-    changed = {each.name: str(getattr(config, each.name)) for each in fields(Config) if each.name in ("host", "port")}
+def environment(config: Config, suffix: str) -> dict[str, str]:
+    """Return the environment of a process: the settings, those of the command line too, and a log of its own. Paths are
+    full ones: a process does not start in the folder that the others are relative to.
+    """
+    values = {each.name: getattr(config, each.name) for each in fields(Config)}
+    changed = {
+        name: str(value) for name, value in values.items() if name in ("host", "port") or isinstance(value, Path)
+    }
     if config.log_file is not None:
         changed["log_file"] = str(numbered(config.log_file, suffix))
     return os.environ | {variable(name): value for name, value in changed.items()}

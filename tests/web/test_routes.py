@@ -63,13 +63,14 @@ def test_every_page_has_the_products_name_its_own_and_links_to_all_parts(
     [
         ({}, "here"),
         ({"host": "0.0.0.0", "hosts": ("gpu01.lab",)}, "gpu01.lab"),
+        ({"host": "::"}, "[::1]"),
         ({"engine": "ray", "ray_address": "10.0.0.1:6379"}, "cluster 10.0.0.1:6379"),
         ({"engine": "ray"}, "cluster"),
     ],
 )
 def test_the_page_and_the_workbench_say_where_runs_are_executed(make_app, settings: dict[str, Any], place: str):
     client = make_app(**settings).test_client()
-    host = {"Host": "gpu01.lab:5000"} if "host" in settings else {}
+    host = {"Host": "gpu01.lab:5000" if "hosts" in settings else place} if "host" in settings else {}
     for path in ("/?family=1f1b", "/build"):
         assert f'data-runs-on="{place}"' in client.get(path, headers=host).text
 

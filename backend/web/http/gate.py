@@ -67,7 +67,7 @@ class Gate:
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         host = environ.get("HTTP_HOST", "")
-        if host and not self._serves(_name(host), environ):
+        if host and not self._serves(host_name(host), environ):
             text = message("http.other_host", "This server does not go by that name (see BUBBLELINE_HOSTS).")
             return _refuse(environ, start_response, RequestError("Host", printable(host), text))
         if environ.get("PATH_INFO", "").startswith("/socket.io"):
@@ -163,7 +163,7 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def _name(host: str) -> str:
+def host_name(host: str) -> str:
     """Return the host without its port: [::1]:5000 -> [::1]; what is no host is returned as it is and so not found."""
     found = HOST.fullmatch(host)
     return (found[1] if found else host).lower()

@@ -28,6 +28,7 @@ from backend.web.http import access
 from backend.web.http.background import run_in_background
 from backend.web.http.bundle import charts_address, entry, plotly_address, preloads
 from backend.web.http.computing import compute, compute_soon
+from backend.web.http.gate import host_name
 from backend.web.http.responses import FOR_GOOD, send
 from backend.web.services import send_cached, services
 
@@ -140,7 +141,7 @@ def _place_of_runs() -> str:
     config = services().config
     if config.cluster is not None:
         return f"cluster {config.cluster}".strip()
-    return "here" if config.local else request.host.rpartition(":")[0] or request.host
+    return "here" if config.local else host_name(request.host)
 
 
 def _texts() -> tuple[str, str] | None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from backend.access.addresses import reachable_base
+from backend.access.addresses import Invitations, reachable_base
 from backend.access.limits.rate_limit import Credit
 from backend.config import Config
 from backend.web.http import gate
@@ -173,6 +173,21 @@ def test_the_address_that_students_type_is_one_that_their_machines_can_reach(tmp
     assert base("https://bubbles.example/", host="0.0.0.0") == "https://bubbles.example/"
     assert base("http://10.0.0.7:5000/", host="0.0.0.0") == "http://10.0.0.7:5000/"
     assert base("http://localhost:5000/", host="0.0.0.0", hosts=("lab.example",)) == "http://lab.example:5000/"
+    assert base("http://localhost:5000/", host="::", hosts=("[2001:db8::1]",)) == "http://[2001:db8::1]:5000/"
     own = base("http://[::1]:5000/", host="::")
     assert own.endswith(":5000/")
     assert "::1" not in own
+
+
+def test_the_links_that_are_printed_have_a_name_that_the_server_goes_by(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    def root(host: str, *hosts: str, proxies: int = 0) -> str:
+        config = Config(host=host, hosts=hosts, proxies=proxies, database=tmp_path / "a.sqlite3")
+        Invitations(config, 5000).print_first()
+        return capsys.readouterr().out.partition("/?token=")[0].removeprefix("To start runs: ")
+
+    assert root("10.0.0.7") == root("10.0.0.7", "lab.example", "10.0.0.7") == "http://10.0.0.7:5000"
+    assert root("10.0.0.7", "lab.example") == root("0.0.0.0", "lab.example") == "http://lab.example:5000"
+    assert root("2001:db8::1", "[2001:db8::1]") == "http://[2001:db8::1]:5000"
+    assert root("127.0.0.1", "127.0.0.1", "lab.example", proxies=1) == "https://lab.example"
