@@ -81,6 +81,13 @@ def _path(name: str, text: str) -> Path:
         raise ConfigError(f"{name} begins with the home folder of a user who is unknown here: {text!r}") from None
 
 
+def _folder(name: str, text: str) -> Path:
+    path = _path(name, text)
+    if not path.is_dir():
+        raise ConfigError(f"{name} must be a folder that is there, not {str(path)!r}")
+    return path
+
+
 def _location(name: str, text: str) -> Location:
     try:
         return read_location(text)
@@ -198,7 +205,7 @@ class Config:
         + (str(DATA) if PACKAGE else DATA.name),
     )
     lessons: Path | None = _setting(
-        None, _path, "folder with lessons of your own, in en and zh; they come on top of those of bubbleline"
+        None, _folder, "folder with lessons of your own, in en and zh; they come on top of those of bubbleline"
     )
     runner: tuple[str, ...] = _setting(
         (),

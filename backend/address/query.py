@@ -78,12 +78,15 @@ def pairs(query: bytes) -> list[tuple[str, str]]:
         text = query.decode("ascii")
         return parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS)
     except UnicodeDecodeError:
-        raise RequestError(
-            "query", repr(query[:60]), message("web.not_utf8", "the address is not UTF-8 text")
-        ) from None
+        raise not_utf8(query) from None
     except ValueError:
         why = message("web.too_many_keys", "the address has more than {most} keys", most=MOST_FIELDS)
         raise RequestError("query", None, why, limit=MOST_FIELDS) from None
+
+
+def not_utf8(query: bytes) -> RequestError:
+    """Return the refusal of a query whose bytes are no text."""
+    return RequestError("query", repr(query[:60]), message("web.not_utf8", "the address is not UTF-8 text"))
 
 
 def efforts_of(query: bytes) -> set[int]:

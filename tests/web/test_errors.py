@@ -142,6 +142,7 @@ def test_the_sockets_refusals_have_the_common_error_shape_too(reader: FlaskClien
         (b"nonsense\r\n\r\n", 400, "request"),
         (b"POST /api/runs HTTP/1.1\r\nContent-Length: many\r\n\r\n", 400, "request"),
         (b"GET / HTTP/9.9\r\n\r\n", 400, "request"),
+        (b"GET /?name=\xe9 HTTP/1.1\r\nConnection: close\r\n\r\n", 400, "query"),
     ],
 )
 def test_a_malformed_request_still_gets_the_common_error_shape(server, sent, status, field):

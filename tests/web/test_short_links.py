@@ -170,6 +170,7 @@ def test_the_limit_is_reset_after_an_hour():
     assert rate.take("b") is None
     now[0] = 3600.0
     assert rate.take("a") is None
+    assert HourlyRate(0).take("a") == 60, "none is allowed"
 
 
 def test_the_store_is_bounded(make_app: MakeApp):

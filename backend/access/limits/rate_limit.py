@@ -29,7 +29,8 @@ class HourlyRate:
         while times and times[0] <= now - HOUR:
             times.popleft()
         if len(times) >= self.most:
-            return max(1, round((times[0] + HOUR - now) / 60))
+            first = times[0] if times else now  # none is allowed where `most` is 0
+            return max(1, round((first + HOUR - now) / 60))
         times.append(now)
         while len(self._times) > MOST_CLIENTS:
             self._times.popitem(last=False)

@@ -17,6 +17,7 @@ from wsproto.frame_protocol import CloseReason
 from backend.access.limits.rate_limit import Credit, Pace, keep_pace
 from backend.access.policy import Policy
 from backend.access.roles import Role
+from backend.address.query import not_utf8
 from backend.config import LOOPBACK, Config
 from backend.errors import RequestError, message, printable
 from backend.web.http.clients import identity_of
@@ -66,6 +67,9 @@ class Gate:
             self._machine.add(socket.getfqdn().lower())
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        query = environ.get("QUERY_STRING", "").encode("latin-1")  # its bytes
+        if not _is_utf8(query):
+            return _refuse(environ, start_response, not_utf8(query))
         host = environ.get("HTTP_HOST", "")
         if host and not self._serves(host_name(host), environ):
             text = message("http.other_host", "This server does not go by that name (see BUBBLELINE_HOSTS).")
@@ -153,6 +157,14 @@ def _send(start_response: Any, status: str, error: RequestError) -> Iterable[byt
         headers.append(("Retry-After", str(error.retry_after)))
     start_response(status, headers)
     return [body]
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _is_address(name: str) -> bool:

@@ -207,7 +207,8 @@ class Handler(WSGIHandler):  # type: ignore[misc]  # gevent has no types here
 
     def _handle_client_error(self, ex: Exception) -> tuple[str, bytes]:
         """Refuse a malformed request; pywsgi would print a traceback of what it does not expect."""
-        logger.warning("a request of %s cannot be read: %s", self._client(), ex)
+        why = str(ex).partition("?")[0]  # without the query of its address, which may have a token
+        logger.warning("a request of %s cannot be read: %s", self._client(), why)
         return "431" if isinstance(ex, HTTPException) else "400", b""
 
     def log_request(self) -> None:

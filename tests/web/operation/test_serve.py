@@ -194,6 +194,7 @@ def test_settings_come_from_the_environment_and_empty_ones_count_as_absent():
         ("SILENCE_S", "soon"),
         ("RUNNER", "a 'b"),
         ("CACHE_MB", "1e3"),
+        ("LESSONS", "/there/is/no/such/folder"),
         ("HOSTS", "https://lab.example"),
         ("HOSTS", "lab.example:5000"),
         ("HOSTS", "*.example"),
@@ -208,6 +209,7 @@ def test_a_bad_setting_is_refused_by_name(name, text):
 
 def test_a_process_has_the_paths_of_the_folder_in_which_the_server_was_started(monkeypatch, tmp_path: Path):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "own" / "LESSONS.x").mkdir(parents=True)
     for name in ("DATABASE", "DATA_FOLDER", "LESSONS", "LOG_FILE"):
         monkeypatch.setenv(f"BUBBLELINE_{name}", f"own/{name}.x")
     config = Config.from_env()
