@@ -96,7 +96,8 @@ def supervise(config: Config) -> int:
             child.look()
             if child.process is None and time.monotonic() >= child.next_start:
                 child.start(environment(config, child.name))
-    _stop(children, config.stop_s + SPARE_S)
+    stop.clear()
+    _stop(children, config.stop_s + SPARE_S, stop)
     listener.close()
     return 0
 
@@ -137,23 +138,33 @@ def numbered(path: Path, suffix: str) -> Path:
 
 
 def stop_with_parent(stop: Any) -> None:
-    """Set gevent's event `stop` when the process that started this one has ended: its standard input then ends."""
-    from gevent.socket import wait_read  # the parent itself needs no gevent
+    """Set gevent's event `stop`, as a signal does and a second one, when the process that started this one has ended:
+    its standard input then ends.
+    """
+    import gevent  # the parent itself needs no gevent
+    from gevent.socket import wait_read
 
     wait_read(sys.stdin.fileno())
-    stop.set()
+    while True:
+        stop.set()
+        gevent.sleep(LOOK_S)
 
 
-def _stop(children: list[Child], seconds: float) -> None:
-    """Stop all processes: those that serve pages first, so that they do not show that the runs' process is gone."""
-    living = [child for child in reversed(children) if child.process is not None]
+def _stop(children: list[Child], seconds: float, again: Event) -> None:
+    """Stop all processes. Those that serve pages do so until that of the runs has ended, which lets the present run go
+    on, or until `again`, a second signal, is set: both end at their second signal.
+    """
+    living = [child for child in children if child.process is not None]
     for child in living:
         child.process.send_signal(signal.SIGTERM)
     end = time.monotonic() + seconds
+    while living and time.monotonic() < end:
+        time.sleep(LOOK_S)
+        living = [child for child in living if child.process.poll() is None]
+        if again.is_set() or all(child.name != RUNS for child in living):
+            for child in living:
+                child.process.send_signal(signal.SIGTERM)
     for child in living:
-        try:
-            child.process.wait(timeout=max(0.0, end - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            logger.error("%s did not stop in %g s and is killed", child.name, seconds)
-            child.process.kill()
-            child.process.wait()
+        logger.error("%s did not stop in %g s and is killed", child.name, seconds)
+        child.process.kill()
+        child.process.wait()

@@ -79,7 +79,8 @@ class RemoteRuns(Runs):
         self._reader = self._reader or gevent.spawn(self._read_state_forever)
 
     def drain(self, seconds: float) -> None:
-        self.stopping = True  # runs go on without this process
+        self.stopping = True
+        gevent.sleep(seconds)  # runs go on without this process, and their viewers with it until its second signal
 
     def stop(self) -> None:
         self.stopping = True

@@ -79,9 +79,9 @@ class RunManager:
         run.fail(STOPPED)  # unless it is over: then only the database may lack its end
         return run
 
-    def stop(self, drain_s: float) -> None:
-        """Let the present run go on for at most `drain_s`, end the others, and publish their ends."""
-        self.manager.drain(drain_s)
+    def stop(self) -> None:
+        """End the runs, and publish their ends."""
+        self.manager.drain(0)
         self.manager.stop()
         with gevent.Timeout(LAST_WORDS_S, False):
             try:
@@ -130,18 +130,28 @@ def manage(config: Config, name: str, on_parent: Callable[[Event], None]) -> int
     except UNAVAILABLE as error:
         print(f"Redis at {shown(config.redis)} failed at the start: {error}", file=sys.stderr)
         return 1
-    code = 0
-    while not stop.wait(RENEW_S):
-        if not _holds(lease):
-            logger.error("another process manages the runs now; this one ends its own")
-            code = LOST
-            break
-    process.stop(0 if code else config.stop_s)
+    held = _hold(lease, stop)
+    if held:
+        stop.clear()
+        draining = gevent.spawn(process.manager.drain, config.stop_s)
+        draining.link(lambda _: stop.set())  # as a second signal does, which does not wait for the present run
+        held = _hold(lease, stop)
+        draining.kill()
+    process.stop()
     try:
         lease.release()
     except UNAVAILABLE as error:
         logger.warning("Redis: %s", error)
-    return code
+    return 0 if held else LOST
+
+
+def _hold(lease: Lease, stop: Event) -> bool:
+    """Hold the lease until the event is set; return False where another process has taken it."""
+    while not stop.wait(RENEW_S):
+        if not _holds(lease):
+            logger.error("another process manages the runs now; this one ends its own")
+            return False
+    return True
 
 
 def _wait_for(lease: Lease, config: Config, stop: Event) -> bool:

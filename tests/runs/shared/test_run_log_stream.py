@@ -19,7 +19,7 @@ from backend.jobs.encoding import Encoded
 from backend.runs.errors import RunFailure
 from backend.runs.run import Run
 from backend.schedule.interop.measured_rows import KINDS
-from backend.web.shared import remote_runs
+from backend.web.shared import remote_runs, run_manager
 from backend.web.shared.answer_cache import AnswerCache
 from backend.web.shared.connection import connect
 from backend.web.shared.lease import LEASE, Lease
@@ -203,7 +203,7 @@ def test_the_next_manager_keeps_the_end_of_a_run_that_redis_as_it_was_earlier_la
         following.publisher.publish()
         assert same(run, read_run(client, run.id))
     finally:
-        following.stop(0.0)
+        following.stop()
 
 
 def test_the_name_of_a_run_in_progress_is_seen_by_all_processes_and_stays_when_its_manager_dies(
@@ -227,7 +227,7 @@ def test_the_name_of_a_run_in_progress_is_seen_by_all_processes_and_stays_when_i
         following.start()
         assert following.manager.store.load(run.id).name == "seminar"
     finally:
-        following.stop(0.0)
+        following.stop()
         runs.stop()
 
 
@@ -250,6 +250,33 @@ def test_one_process_at_a_time_holds_the_lease(client):
     first.release()
     assert second.take()
     assert not first.take()
+
+
+def test_a_stopping_process_holds_the_lease_while_its_run_goes_on(client, address: str, config: Config, monkeypatch):
+    drained = []
+
+    class Draining:
+        """A manager whose run ends when the lease, which it has lost, is held again."""
+
+        def __init__(self, _: Config) -> None:
+            self.manager = self
+
+        def drain(self, seconds: float) -> None:
+            client.delete(LEASE)
+            until(lambda: client.get(LEASE) == b"first", sleep=gevent.sleep)
+            drained.append(seconds)
+
+        def start(self) -> None: ...
+
+        stop = start
+
+    monkeypatch.setattr(run_manager, "RunManager", Draining)
+    monkeypatch.setattr(run_manager, "RENEW_S", 0.01)
+    monkeypatch.setattr(gevent, "signal_handler", lambda *_: None)
+    stopping = replace(config, redis=address, stop_s=60)
+    assert run_manager.manage(stopping, "first", lambda stop: stop.set()) == 0
+    assert drained == [60]
+    assert client.get(LEASE) is None
 
 
 def test_the_holder_keeps_the_lease_where_redis_comes_back_empty_and_another_takes_it_once_the_holder_is_gone(client):

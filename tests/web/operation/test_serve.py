@@ -9,6 +9,7 @@ import socket
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -217,6 +218,43 @@ def test_a_process_has_the_paths_of_the_folder_in_which_the_server_was_started(m
     monkeypatch.chdir("/")
     there = Config.from_env(environ)
     assert there == replace(config, log_file=tmp_path / "own" / "LOG_FILE-web-1.x")
+
+
+CHILD = """
+import signal, sys
+from pathlib import Path
+from time import sleep
+name, folder = sys.argv[1], Path(sys.argv[2])
+signals = []
+signal.signal(signal.SIGTERM, lambda *_: signals.append(1))
+(folder / name).touch()
+while not signals: sleep(0.01)
+if name == "runs":
+    while not (folder / "web asked").exists() or len(signals) < int(sys.argv[3]): sleep(0.01)
+    (folder / "runs ended").touch()
+else:
+    (folder / "web asked").touch()
+    while len(signals) < 2: sleep(0.01)
+    sys.exit(0 if (folder / "runs ended").exists() or int(sys.argv[3]) == 2 else 1)
+"""
+
+
+@pytest.mark.parametrize("needed", [1, 2])
+def test_of_several_processes_pages_are_served_until_the_runs_have_ended_or_a_second_signal_comes(
+    tmp_path: Path, needed: int
+):
+    children = [
+        processes.Child(name, [sys.executable, "-S", "-c", CHILD, name, str(tmp_path), str(needed)])
+        for name in (processes.RUNS, "web")
+    ]
+    for child in children:
+        child.start(dict(os.environ))
+    until(lambda: all((tmp_path / child.name).exists() for child in children))
+    again = threading.Event()
+    if needed == 2:
+        again.set()
+    processes._stop(children, PATIENCE_S, again)
+    assert [child.process.wait() for child in children] == [0, 0]
 
 
 def test_a_store_that_cannot_be_opened_does_not_stop_the_server(start, tmp_path):
