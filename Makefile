@@ -11,8 +11,8 @@
 # missing; no server of them is left running.
 
 PYTHON ?= python3
-HOST ?= 127.0.0.1
-PORT ?= 5000
+HOST ?= $(or $(BUBBLELINE_HOST),127.0.0.1)
+PORT ?= $(or $(BUBBLELINE_PORT),5000)
 WORKERS ?= 3
 DIST ?= loadfile
 ENGINE ?= $(or $(BUBBLELINE_ENGINE),local)

@@ -388,17 +388,20 @@ def settings(config: Config) -> list[Setting]:
     return [
         Setting(
             variable(each.name),
-            "(set)" if each.metadata["secret"] and getattr(config, each.name) else _shown(getattr(config, each.name)),
-            _shown(each.default),
+            "(set)"
+            if each.metadata["secret"] and getattr(config, each.name)
+            else _shown(getattr(config, each.name), each.metadata["read"]),
+            _shown(each.default, each.metadata["read"]),
             each.metadata["meaning"],
         )
         for each in fields(config)
     ]
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Any, read: Reader) -> str:
+    """Return the text that a setting is read from."""
     if isinstance(value, tuple):
-        return " ".join(value)
+        return shlex.join(value) if read is _command else ",".join(value)
     if isinstance(value, bool):
         return str(int(value))
     if isinstance(value, Path) and value.is_relative_to(PROJECT):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
 from dataclasses import fields
 
+import pytest
 from click.testing import CliRunner
 
 from app import cli
@@ -39,9 +43,24 @@ def test_every_setting_is_printed_with_its_value_and_a_meaning():
         cli, ["settings"]
     )
     assert "BUBBLELINE_QUEUE=7\n    runs that may wait in all; more are refused (503) (default 32)\n" in printed.output
-    assert "BUBBLELINE_HOSTS=a.example b.example\n" in printed.output
+    assert "BUBBLELINE_HOSTS=a.example,b.example\n" in printed.output
     assert re.findall(r"^(\w+)=", printed.output, re.MULTILINE) == [variable(field.name) for field in fields(Config)]
     assert all(each.meaning for each in settings(Config()))
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+def test_make_run_listens_where_the_settings_say_unless_it_is_told_itself():
+    def served(*given: str, **environ: str) -> str:
+        """The address in the commands of `make run`, none of which is run."""
+        environ |= {"PATH": os.environ["PATH"]}
+        command = ["make", "--dry-run", "run", *given]
+        printed = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True).stdout
+        return printed.partition("app.py serve ")[2].partition("\n")[0]
+
+    own = {"BUBBLELINE_HOST": "0.0.0.0", "BUBBLELINE_PORT": "8000"}
+    assert served() == "--host 127.0.0.1 --port 5000"
+    assert served(**own) == "--host 0.0.0.0 --port 8000"
+    assert served("PORT=9000", **own) == "--host 0.0.0.0 --port 9000"
 
 
 def test_a_setting_that_is_illegal_is_refused_in_one_sentence():

@@ -19,7 +19,7 @@ import pytest
 import requests
 from click.testing import CliRunner
 
-from backend.config import Config, ConfigError
+from backend.config import Config, ConfigError, settings
 from backend.web import processes
 from tests.conftest import PATIENCE_S, until
 from tests.support import within
@@ -170,6 +170,8 @@ def test_settings_come_from_the_environment_and_empty_ones_count_as_absent():
     )  # fmt: skip
     assert (config.port, config.runner, config.hosts, config.queue) == (8000, ("a", "b c"), ("x.org", "y.org"), 32)
     assert config.trusted_hosts() == ("x.org", "y.org")
+    shown = {each.variable: each.value for each in settings(config)}
+    assert (shown["BUBBLELINE_HOSTS"], shown["BUBBLELINE_RUNNER"]) == ("x.org,y.org", "a 'b c'"), "as they are set"
     assert Config.from_env({}) == Config()
     assert Config(host="0.0.0.0").trusted_hosts() is None
     assert [Config(host="0.0.0.0").local, Config(proxies=1).local, Config(hosts=("x.org",)).local] == [False] * 3
