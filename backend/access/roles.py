@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 import secrets
 from dataclasses import dataclass
 from enum import IntEnum
 
+WITH_PORT = re.compile(r"\[([^\]]*)\](?::\d+)?|([^:]*):\d+")  # an address as some proxies state it
 IPV6_NETWORK = 64  # bits: what one customer of a provider has
 
 
@@ -43,8 +45,9 @@ class Identity:
 
 def by_address(address: str) -> str:
     """Return by what the limits of a client without a token count: its address, of IPv6 only the network."""
+    stated = WITH_PORT.fullmatch(address)
     try:
-        found = ipaddress.ip_address(address.partition("%")[0])
+        found = ipaddress.ip_address((stated[1] or stated[2] if stated else address).partition("%")[0])
     except ValueError:
         return f"address:{address}"
     if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped:

@@ -97,6 +97,8 @@ def test_addresses_of_one_customer_count_as_one_client():
     assert by_address("2001:db8:1:2:3::4") == by_address("2001:db8:1:2:ffff::1") != by_address("2001:db8:1:3::1")
     assert by_address("::ffff:10.0.0.1") == by_address("10.0.0.1") == "address:10.0.0.1"
     assert by_address("fe80::1%eth0") == "address:fe80::/64"
+    assert by_address("10.0.0.1:4711") == "address:10.0.0.1", "some proxies state the port too"
+    assert by_address("[fe80::1]:4711") == "address:fe80::/64"
     assert by_address("") == "address:"
 
 
