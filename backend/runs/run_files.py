@@ -82,7 +82,7 @@ def _same_order(spec: Spec, order: Order) -> Spec:
         except SpecError:  # the costs are beyond what the family can be built for
             pass
     held = imported.spec_of(order)
-    own = {"family": held.family, "v": held.v, "order": held.order, "weights": None, "frozen": None}
+    own = {"family": held.family, "v": held.v, "order": held.order, "weights": None}
     return spec.with_(**(FAMILYS_OWN | own))
 
 

@@ -206,9 +206,21 @@ def neutral(spec: Spec, calibration: Calibration, unit: float = 1.0) -> Spec:
         costs["I"] = [max(0.0, each - again) if part > 0.0 else each for each, part in parts]
     else:
         data |= {"recompute": "none", "recompute_at": "backward", "spared": 0}
+    if spec.frozen is not None:
+        _with_frozen(costs, spec)
     if spec.sizes is not None and isinstance(found, SizedCosts):
         data["fixed"] = found.fixed
     return Spec.from_json(data)
+
+
+def _with_frozen(costs: dict[str, Any], spec: Spec) -> None:
+    """Make measured costs those of a spec whose frozen stages leave a part of them out: all that their backwards took
+    is I, and T is twice the half that was measured.
+    """
+    for stage in spec.frozen or ():
+        costs["I"][stage] += costs["W"][stage]
+    if "T" in costs and spec.with_(frozen=None).timing.T != spec.timing.T:
+        costs["T"] *= 2.0
 
 
 def _begun(measured: Timeline, early: Costs, v: int) -> tuple[Floats, float]:

@@ -14,6 +14,7 @@ from backend.schedule.diagnosis.waits_inside import without_waits
 from backend.schedule.errors import Message, OrderError, message
 from backend.schedule.interop.op_rows import assemble
 from backend.schedule.interop.traces.recording import Recording, Row
+from backend.schedule.options.frozen import as_read, notes_on
 from backend.schedule.order.op_columns import op_columns
 from backend.schedule.order.ops import PAIR, Op, Pair
 from backend.schedule.order.order import Order
@@ -90,13 +91,13 @@ def instances(recording: Recording) -> tuple[Instances, tuple[Message, ...]]:
     first: OrderError | None = None
     for _, same in sorted(found.items(), key=lambda each: -len(each[1])):
         try:
-            order = assemble(_texts(same[0][1]), ("bidirectional", "custom"))
+            order = as_read(assemble(_texts(same[0][1]), ("bidirectional", "custom")))
             check(order)
         except OrderError as error:
             first = first or _located(error, same[0][0])
             continue
         others = sum(map(len, found.values())) - len(same)
-        notes = (_others(others, len(same)),) if others else ()
+        notes = ((_others(others, len(same)),) if others else ()) + notes_on(order)
         measured, moved = _instances(order, same, recording.waits_inside)
         return measured, notes + moved
     assert first is not None

@@ -14,11 +14,12 @@ import numpy as np
 
 from backend.schedule.errors import OrderError, SpecError, message
 from backend.schedule.families.family import Family
+from backend.schedule.options.frozen import as_read, untrained
 from backend.schedule.options.per_chunk import Modes
 from backend.schedule.options.vocabulary import MODES
 from backend.schedule.order import order_codec
 from backend.schedule.order.copy_lanes import O
-from backend.schedule.order.ops import PAIR, B, I
+from backend.schedule.order.ops import PAIR, B, I, W
 from backend.schedule.order.order import Order, code_table
 from backend.schedule.simulation.check import check
 from backend.schedule.spec import MOST_ORDER, Spec
@@ -75,6 +76,7 @@ def described(order: Order) -> Spec:
         order.m,
         _v(order),
         forward_only=order.forward_only,
+        frozen=tuple(sorted(order.untrained)) or None,
         vocabulary=vocabulary,
         offload=offload,
     )
@@ -94,7 +96,7 @@ def order(spec: Spec) -> Order:
 @lru_cache(maxsize=16)
 def _checked(text: str) -> Order:
     try:
-        found = order_codec.unpack(text)
+        found = as_read(order_codec.unpack(text))
         check(found)
     except OrderError as error:
         problem = message(
@@ -116,7 +118,7 @@ def family_of_order(found: Order) -> Family:
     fields = (
         "order",
         *(("forward_only",) if found.forward_only else ()),
-        *(("FB",) if PAIR in kinds else ()),
+        *(("FB",) if PAIR in kinds else ("frozen",)),
         *(("offload",) if found.copies is not None else ()),
     )
     spread = tuple(name for name, mode in MODES.items() if mode.barriers) if found.barriers else ()
@@ -162,6 +164,7 @@ def validate(spec: Spec, found: Order) -> None:
         if found.forward_only:
             text = message("schedule.imported_is_forward_only", "the imported order has forwards only")
         raise SpecError("forward_only", spec.forward_only, text, nearest=found.forward_only)
+    _validate_frozen(spec, found)
     if spec.barriers != found.barriers:
         nearest = next(name for name, mode in MODES.items() if mode.barriers == found.barriers)
         text = message(
@@ -175,3 +178,22 @@ def validate(spec: Spec, found: Order) -> None:
     if (spec.offload != "none") != (found.copies is not None):
         text = message("schedule.imported_has_copies", "the imported order has copies to host memory")
         raise SpecError("offload", spec.offload, text, nearest="full")
+
+
+def _validate_frozen(spec: Spec, found: Order) -> None:
+    """Raise SpecError unless the stages before the first trained one are those without backwards, and a frozen stage
+    has no weight gradients of its own.
+    """
+    kind, chunk, _ = code_table(found.chunks)[found.codes].T
+    stage = found.placement.stage_of[np.repeat(np.arange(found.p), np.diff(found.offsets)), chunk]
+    split = set(stage[kind == W].tolist())
+    if untrained(spec.frozen) == found.untrained and split.isdisjoint(spec.frozen or ()):
+        return
+    nearest = sorted(found.untrained) or None
+    text = message(
+        "schedule.imported_is_frozen",
+        "frozen stages have no weight gradients, and those before the first trained one no backwards: in the imported "
+        "order the first {count} of them",
+        count=len(found.untrained),
+    )
+    raise SpecError("frozen", None if spec.frozen is None else list(spec.frozen), text, nearest=nearest)

@@ -12,7 +12,7 @@ import csv
 import io
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from backend.schedule.errors import Message, OrderError, SpecError, message
@@ -28,6 +28,7 @@ from backend.schedule.interop.csv_messages import (
 )
 from backend.schedule.interop.csv_table import SEPARATORS, lines_of
 from backend.schedule.interop.op_rows import assemble
+from backend.schedule.options.frozen import as_read, notes_on
 from backend.schedule.order.messages import Messages
 from backend.schedule.order.ops import KINDS as KIND_LETTERS
 from backend.schedule.order.ops import Op, Pair, halves, parse
@@ -46,7 +47,7 @@ Letters = Literal["current", "2024"]
 @dataclass(frozen=True, eq=False)
 class CsvFile:
     """An order from a file, and the dialect of the file: its letters, and whether it is lowered. ``messages`` are those
-    of a lowered file, as they stand there, ``notes`` are about them.
+    of a lowered file, as they stand there, ``notes`` are about them and about stages without backwards.
     """
 
     order: Order
@@ -132,7 +133,7 @@ def read_file(text: str, kind: str | None = None, most: int | None = None) -> Cs
         note = check_streams(found.order, messages)
     except OrderError as error:
         raise OrderError(_located(text, error, letters), rank=error.rank, op=error.op) from None
-    return CsvFile(found.order, letters, True, messages, () if note is None else (note,))
+    return replace(found, messages=messages, notes=(*found.notes, *(() if note is None else (note,))))
 
 
 def _load(text: str, kind: str | None, most: int | None) -> tuple[CsvFile, list[list[Op | Pair | Action]]]:
@@ -170,8 +171,8 @@ def _load(text: str, kind: str | None, most: int | None) -> tuple[CsvFile, list[
         )
         raise OrderError(problem)
     lowered = any(len(row) < len(line) for row, line in zip(ops, cells, strict=True))
-    order = assemble(ops, ("custom" if kind is None else kind,))
-    return CsvFile(order, letters, lowered), cells
+    order = as_read(assemble(ops, ("custom" if kind is None else kind,)))
+    return CsvFile(order, letters, lowered, notes=notes_on(order)), cells
 
 
 def _letters(rows: Sequence[Sequence[Op | Pair | Action]]) -> Letters:

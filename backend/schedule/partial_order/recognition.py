@@ -82,6 +82,7 @@ def spec_like(order: Order, costs: Costs) -> Spec | None:
             if "forward_only" not in family.fields:
                 continue
             spec = spec.with_(forward_only=True)
+        spec = spec.with_(frozen=tuple(sorted(order.untrained)) or None)
         try:
             if same_order(registry.order(spec), order):
                 return spec
@@ -113,6 +114,7 @@ def nearest(order: Order, costs: Costs) -> Nearest | None:
         family = registry.family_of(spec)
         if family.placement != place.kind or order.barriers or order.copies is not None or order.forward_only:
             continue
+        spec = spec.with_(frozen=tuple(sorted(order.untrained)) or None)
         try:
             other = [row.split() for row in registry.order(spec).text()]
         except SpecError:

@@ -157,6 +157,8 @@ def test_pauses_between_ops_count_as_cost_and_waits_for_messages_do_not() -> Non
         {"family": "1f1b", "p": 3, "m": 6, "vocabulary": "redistribute", "layers": [4, 4, 4]},
         {"family": "1f1b", "p": 3, "m": 6, "vocabulary": "parallel-1"},
         {"family": "gis", "p": 2, "m": 4, "v": 2, "offload": "full", "shared_link": True},
+        {"family": "zb-h1", "p": 3, "m": 6, "frozen": [0, 1]},
+        {"family": "1f1b", "p": 3, "m": 6, "frozen": [0, 2], "vocabulary": "parallel-1"},
     ],
     ids=lambda spec: spec["family"],
 )

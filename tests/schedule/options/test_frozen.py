@@ -10,16 +10,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backend.address.query import query_of, spec_of
+from backend.runs.imported_run import run_of
+from backend.runs.run_files import calibrated
+from backend.runs.run_order import order_of
 from backend.schedule.analysis.compare import compare
 from backend.schedule.errors import OrderError, SpecError
+from backend.schedule.families import imported
 from backend.schedule.families.apply_options import takes_frozen
 from backend.schedule.families.registry import FAMILIES, family_of, order, read
 from backend.schedule.families.searched import proved
 from backend.schedule.hardware.cost_model import Setting
 from backend.schedule.hardware.preset_costs import Preset
+from backend.schedule.interop import torch_csv
+from backend.schedule.interop.traces import chrome, chrome_export
 from backend.schedule.options.frozen import untrained
 from backend.schedule.order.ops import halves
+from backend.schedule.order.order import same_order
 from backend.schedule.order.wire import decode, encode
+from backend.schedule.partial_order.recognition import spec_like
 from backend.schedule.result import result
 from backend.schedule.search.bounds import lower_bound
 from backend.schedule.simulation.check import check
@@ -59,6 +68,10 @@ def test_an_order_has_only_the_ops_that_its_trained_stages_need(spec: Spec, data
     assert (row["spec"], row["messages"]) == (made.to_json(), sent)
     again = decode(encode(built, made.to_json()))
     assert np.array_equal(again.codes, built.codes)
+    held = imported.spec_of(built)  # read by what it shows; read again with all stages that are frozen
+    assert untrained(spec_of(query_of(held).encode()).frozen) == built.untrained == order(held).untrained
+    kept = read(held.with_(frozen=made.frozen, costs=made.costs).to_json())
+    assert np.array_equal(simulate(order(kept), kept.timing, kept.v).end, timeline.end)
     free = [all(stage in alone for stage in built.placement.stage_of[rank].tolist()) for rank in range(spec.p)]
     assert [peak == 0 for peak in shown["peak_memory"]] == free
 
@@ -98,10 +111,46 @@ def test_what_frozen_stages_do_not_go_with_is_refused_by_their_field(data: dict[
     assert caught.value.field == "frozen"
 
 
-def test_a_file_without_backwards_stays_wrong_and_a_prove_of_frozen_stages_is_refused() -> None:
+def test_files_in_which_the_first_stages_have_no_backward_are_read_as_written_and_others_stay_wrong() -> None:
+    spec = read({"frozen": 2})
+    built = order(spec)
+    found = torch_csv.read_file(torch_csv.dump(built))
+    trace = chrome.load(chrome_export.trace(simulate(built, spec.timing), ""))
+    assert trace.timeline is not None
+    for each in (found.order, trace.timeline.order, order(imported.spec_of(built))):
+        assert same_order(each, built)
+        assert each.untrained == {0, 1}
+    notes = [note.code for note in (*found.notes, *trace.notes)]
+    assert notes == ["schedule.read_as_frozen"] * 2
+    assert spec_like(trace.timeline.order, spec.costs) == spec
+    rows = [row.split() for row in built.text()]
+    for rank, op in ((2, "2B3"), (1, "1F3"), (3, "3B3")):
+        lacking = [[each for each in row if each != op or at != rank] for at, row in enumerate(rows)]
+        with pytest.raises(OrderError, match=f"rank {rank} never does {op}"):
+            torch_csv.read("\n".join(map(",".join, lacking)))
+    with pytest.raises(OrderError, match="rank 1 never does 1B1"):
+        torch_csv.read("\n".join(map(",".join, [rows[0], [*rows[1], "1B0"], *rows[2:]])))
+    with pytest.raises(OrderError, match="rank 1 never does 1B0"):
+        torch_csv.read("0F0,0B0\n1F0\n2F0,2B0")
+    for frozen in (None, [0], [1], [0, 1, 2, 3]):
+        with pytest.raises(SpecError) as caught:
+            read(imported.spec_of(built).to_json() | {"frozen": frozen})
+        assert caught.value.field == "frozen"
+    with pytest.raises(OrderError, match="rank 0 never does 0B0"):  # an answer to a task trains every stage
+        check(replace(built, untrained=frozenset()))
+
+
+def test_a_run_of_another_order_than_its_costs_would_give_keeps_its_frozen_stages() -> None:
+    spec = read({"family": "zb-auto", "frozen": [0, 2], "effort": 1})
+    trace = chrome.load(chrome_export.trace(simulate(order(spec), spec.timing), ""))
+    run = run_of("", 0.0, "", spec, trace)
+    found = calibrated(run, order_of(run))
+    assert (found["spec"]["family"], found["spec"]["frozen"]) == ("imported", [0, 2])
+    assert found["error"] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_prove_of_frozen_stages_is_refused() -> None:
     spec = read({"frozen": 1, "p": 2, "m": 2})
-    with pytest.raises(OrderError, match="rank 0 never does 0B0"):
-        check(replace(order(spec), untrained=frozenset()))
     uneven = spec.with_(costs=Costs(W=(3.0, 5.0)))
     assert uneven.timing.W == (0.0, 5.0)
     made = read({"family": "zb-auto", "p": 2, "m": 2, "frozen": 1})

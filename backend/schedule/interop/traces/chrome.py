@@ -30,6 +30,7 @@ from backend.schedule.interop.traces.events import (
 from backend.schedule.interop.traces.names import UNKNOWN, reader
 from backend.schedule.interop.traces.recording import Recording, Row
 from backend.schedule.interop.traces.steps import last_whole_step, numbered, whole_steps
+from backend.schedule.options.frozen import as_read, notes_on
 from backend.schedule.order.ops import PAIR, Op, Pair, halves
 from backend.schedule.order.order import code_table
 from backend.schedule.simulation.check import check
@@ -106,7 +107,7 @@ def load(*files: Any, names: str | None = None, unit: str = "us") -> Measured:
     if timeline is not None:
         computing, early, hop, unsure = without_waits(timeline)
         notes += _doubts(timeline, computing, early, hop, unsure) + _copies_of(tracks) + _slow_stage(computing)
-        notes += _stages_beyond(computing)
+        notes += [*_stages_beyond(computing), *notes_on(timeline.order)]
         computing = computing if not np.allclose(computing.start, timeline.start, rtol=0, atol=NS) else None
     unique, device = tuple(dict.fromkeys(notes)), device_of(documents)
     ours = len(documents) == steps == 1 and unit == "us" and timeline is not None
@@ -324,7 +325,7 @@ def _slow_stage(computing: Timeline) -> list[Message]:
     first, second = (order.placement.stage_of[rank, each] for each in (chunk, np.where(kind == PAIR, other, chunk)))
     stages = order.placement.stages
     work = (np.bincount(first, spent / 2, stages) + np.bincount(second, spent / 2, stages)) / order.m
-    slow, usual = int(work.argmax()), float(np.median(work))
+    slow, usual = int(work.argmax()), float(np.median(work[len(order.untrained) :]))
     if stages < 2 or not work[slow] > SLOW * usual:
         return []
     return [
@@ -368,7 +369,7 @@ def _timeline(lanes: Sequence[Lane], forwards: bool) -> tuple[Timeline | None, s
             stage=lacking[0],
         )
     try:
-        order = assemble([lane.ops for lane in lanes], ("bidirectional", "custom"))
+        order = as_read(assemble([lane.ops for lane in lanes], ("bidirectional", "custom")))
         check(order)
     except OrderError as error:
         return None, error.message

@@ -131,6 +131,10 @@ export const SCHEDULE_MESSAGES = {
   "schedule.order_is_the_files": "顺序就是文件里的顺序；请不要再给出 order",
   "schedule.imported_has_its_size": "导入的执行顺序 {name} = {size}，无法改成别的规模",
   "schedule.imported_has_no_barriers": "导入的执行顺序既没有 S、T，也没有屏障",
+  "schedule.imported_is_frozen":
+    "不训练的阶段没有权重梯度，第一个训练的阶段之前的阶段没有反向；在导入的执行顺序中，后者是前 {count} 个",
+  "schedule.read_as_frozen":
+    "阶段 {first} 之前的阶段都没有反向，因此按不训练的阶段读入（frozen {first}）；如果它们要训练，则缺少反向",
   "schedule.imported_is_forward_only": "导入的执行顺序只有前向",
   "schedule.imported_source": "文件：torch 的 CSV 或 trace",
   "schedule.imported_summary": "来自别处的执行顺序，原样保存在链接里。",
