@@ -95,6 +95,54 @@ def test_what_is_written_is_read_back(framework: str, spec: Spec, fields: dict[s
     assert figures[0] == figures[1]
 
 
+@pytest.mark.parametrize("family", [name for name in megatron.FORK if name != "interleaved"])
+@pytest.mark.parametrize("fields", [None, {"model": "llama3-8b"}])
+def test_the_schedules_of_the_fork_are_read_back(family: str, fields: dict[str, Any] | None) -> None:
+    memory = 6.0 if family == "zb-auto" else None
+    spec = Spec(family, 4, 8, FAMILIES[family].v[1], memory=memory)
+    preset = None if fields is None else Preset.of(fields)
+    found = read_configuration(configuration("zero-bubble", spec, preset).text)
+    assert Spec.from_json(found.spec) == spec
+    codes = {note.code for note in found.notes}
+    assert ("configuration.searched_by_fork" in codes) == family.startswith("zb-")
+
+
+def test_flags_that_are_not_there_mean_what_the_framework_takes() -> None:
+    v_shape = "--pipeline-model-parallel-size 4 --global-batch-size 8 --zero-bubble-v-schedule"
+    found = read_configuration(v_shape)
+    assert (found.spec["family"], found.spec["v"]) == ("v-zb", 2)
+    for pending in ("", " --zero-bubble-max-pending-backward auto"):
+        found = read_configuration(f"--pipeline-model-parallel-size 4 --enable-zero-bubble{pending}")
+        assert (found.spec["family"], found.spec.get("memory")) == ("zb-auto", None)
+        assert "configuration.adaptive_memory" in {note.code for note in found.notes}
+    uneven = Spec("interleaved", 4, 10, 2)  # torch's rule makes groups of 5, Megatron-LM's of p
+    for spec in (uneven.with_(group=5), uneven.with_(group=4)):
+        assert read_configuration(configuration("megatron", spec, None).text).spec["group"] == spec.group
+    assert read_configuration(configuration("nemo", uneven, None).text).spec["group"] == 5
+    without = configuration("zero-bubble", Spec("interleaved", 4, 8, 2), None)
+    assert "configuration.chunks_need_layers" in {note.code for note in without.notes}
+    grouped = "--microbatch-group-size-per-virtual-pipeline-stage 4"
+    assert "group" not in read_configuration(f"--pipeline-model-parallel-size 4 {grouped}").spec
+
+
+@pytest.mark.parametrize(
+    ("framework", "spec", "field", "nearest"),
+    [
+        ("torch", Spec("gpipe", 4, 8, lifo=True), "lifo", False),
+        ("torch", Spec("interleaved", 4, 8, 2, group=8), "group", None),
+        ("zero-bubble", Spec("interleaved", 4, 8, 2, group=8), "group", None),
+    ],
+)
+def test_an_order_that_the_framework_would_change_is_refused(
+    framework: str, spec: Spec, field: str, nearest: object
+) -> None:
+    with pytest.raises(SpecError) as caught:
+        configuration(framework, spec, None)
+    assert (caught.value.field, caught.value.nearest) == (field, nearest)
+    assert configuration("torch-csv", spec, None).text
+    assert configuration(framework, spec.with_(**{field: nearest}), None).text
+
+
 def test_the_flags_of_the_documentation_have_its_layout() -> None:
     written = configuration("megatron", Spec("interleaved", 16, 64, 2), Preset.of(LARGE)).text
     assert f"--pipeline-model-parallel-layout '{DEEPSEEK}'" in written
@@ -157,6 +205,9 @@ def test_uneven_stages_are_read_from_every_way_to_say_them(flags: str, layers: l
 
 WRONG = {
     "--pipeline-model-parallel-size four": "pipeline-model-parallel-size",
+    "--pipeline-model-parallel-size 4 --zero-bubble-v-schedule --zero-bubble-v-schedule-mem-setup max":
+        "zero-bubble-v-schedule-mem-setup",
+    "--pipeline-model-parallel-size 4 --zero-bubble-max-pending-backward much": "zero-bubble-max-pending-backward",
     "--pipeline-model-parallel-size $PP": "pipeline-model-parallel-size",
     "--pipeline-model-parallel-size 4 --pipeline-model-parallel-layout Et|tL": "pipeline-model-parallel-layout",
     "--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout Et|x": "layers",

@@ -37,7 +37,8 @@ WITHOUT: dict[str, Modes] = {"recompute": "none", "offload": "none"}
 @dataclass(frozen=True)
 class Framework:
     """A framework: whether it runs a family, and that at the sizes of a spec, which recomputation and offload, whether
-    chunk by chunk, whether some micro-batches are spared the recomputation, and the highest stage of ZeRO.
+    chunk by chunk, whether some micro-batches are spared the recomputation, whether groups of micro-batches have any
+    size, whether any order is run, and the highest stage of ZeRO.
     """
 
     name: str
@@ -47,6 +48,8 @@ class Framework:
     offload: tuple[str, ...] = ("none",)
     by_chunk: bool = False
     spares: bool = False
+    groups: bool = False
+    any_order: bool = False
     most_zero: int = 1
     sizes: Mapping[str, Callable[[Spec], bool]] = field(default_factory=dict)
     """Of a family by its name: whether the framework takes the sizes of a spec, where it does not take all."""
@@ -73,7 +76,10 @@ class Framework:
             return "recompute"
         if not self.takes("none", spec.offload):
             return "offload"
-        plain = PLAIN if self.spares else PLAIN | {"spared": 0}
+        usual = spec.with_(group=None).group_size
+        if not (self.any_order or self.groups) and spec.group not in (None, usual):
+            return "group"
+        plain = PLAIN | ({} if self.spares else {"spared": 0}) | ({} if self.any_order else {"lifo": False})
         zero = 0 if preset is None else dict(preset.fields).get("zero") or 0
         others = (key for key, value in plain.items() if getattr(spec, key) != value)
         return next(others, "zero" if zero > self.most_zero else None)
@@ -112,7 +118,7 @@ class Framework:
     def _nearest_option(self, key: str) -> Any:
         """Return the option that it takes in place of one that it does not."""
         if key not in ("recompute", "offload"):
-            return PLAIN.get(key, 0)
+            return {**PLAIN, "lifo": False, "group": None, "spared": 0}[key]
         taken = (word for word in ("full", "selective", "none") if self.takes(**WITHOUT | {key: word}))
         return next(taken)
 
@@ -156,8 +162,8 @@ FRAMEWORKS = {
             most_zero=3,
         ),
         Framework("torch-csv", "torch, order from a file", lambda family: family.placement != "bidirectional",
-                  by_chunk=True, most_zero=3),
-        *(Framework(name, title, _these("1f1b", "interleaved"), spares=True,
+                  by_chunk=True, most_zero=3, any_order=True),
+        *(Framework(name, title, _these("1f1b", "interleaved"), spares=True, groups=True,
                     sizes={"interleaved": lambda spec: spec.m >= spec.p})
           for name, title in (("megatron", "Megatron-LM"), ("nemo", "NeMo, Megatron Bridge"))),
         Framework("deepspeed", "DeepSpeed, Megatron-DeepSpeed", _these("1f1b", "zb-h1"), recompute=("none", "full")),
@@ -166,7 +172,7 @@ FRAMEWORKS = {
                   sizes={"interleaved": lambda spec: spec.m % spec.p == 0, "zb-auto": lambda spec: spec.v == 1,
                          "v-auto": lambda spec: spec.v == 2}),
         Framework("pipeoffload", "Sea AI Lab's PipeOffload", _these("1f1b", "interleaved", "gis", "gis-h"),
-                  offload=tuple(OFFLOAD), by_chunk=True),
+                  offload=tuple(OFFLOAD), by_chunk=True, groups=True),
         Framework("dualpipe", "deepseek-ai/DualPipe", _these("dualpipe", "dualpipev")),
     )
 }  # fmt: skip

@@ -90,6 +90,10 @@ READ_ONLY = (  # other ways to say the same
     _flag("activations", "recompute-activations", "", switch="on"),
     _flag("nodes", "nnodes", ""),
     _flag("per_node", "nproc-per-node", ""),
+    _flag("zero_bubble", "enable-zero-bubble", switch="on"),
+    _flag("v_schedule", "zero-bubble-v-schedule", switch="on"),
+    _flag("v_memory", "zero-bubble-v-schedule-mem-setup"),
+    _flag("pending", "zero-bubble-max-pending-backward"),
 )
 NOT_IN_BRIDGE = ("grouped", "fp8")
 FREQUENCY = re.compile(r"\(\[0\]\*(\d{1,6})\+\[1\]\*\d+\)|\[((?:0,)*)[01,]*\]")
@@ -105,6 +109,8 @@ FORK: dict[str, tuple[str, ...]] = {
     "v-zb": ("--zero-bubble-v-schedule", "--zero-bubble-v-schedule-mem-setup zb"),
 }  # fmt: skip
 """What chooses a schedule in Sea AI Lab's fork, by family."""
+V_MEMORY = {flags[-1].split()[-1]: family for family, flags in FORK.items() if "--zero-bubble-v-schedule" in flags}
+ADAPTIVE = "auto"  # the limit of pending backwards, by itself
 
 
 def megatron_flags(settings: Settings) -> list[str]:
@@ -221,7 +227,25 @@ def read_flags(given: Mapping[str, str]) -> Settings:
         flag = by_name.get(name)
         if flag is not None:
             found[flag.key] = _value(flag, name, text)
-    return _settings(found)
+    return _settings(found | _zero_bubble(found))
+
+
+def _zero_bubble(found: Mapping[str, Any]) -> Settings:
+    """Return the family that flags of Sea AI Lab's fork choose, with its chunks and its limit of memory; nothing where
+    they choose none. Without a limit the fork finds one by the memory that is left.
+    """
+    if found.get("v_schedule"):
+        setup = found.get("v_memory", "zb")
+        if setup not in V_MEMORY:
+            why = message("configuration.v_memory", "the memory of a V schedule is one of {setups}", setups=[*V_MEMORY])
+            raise SpecError("zero-bubble-v-schedule-mem-setup", setup, why, nearest="zb")
+        return {"family": V_MEMORY[setup], "v": 2}
+    if not found.get("zero_bubble"):
+        return {}
+    p, pending = found.get("p", 1), found.get("pending", ADAPTIVE)
+    if pending in (p, 2 * p):
+        return {"family": "zb-h1" if pending == p else "zb-h2", "v": 1, "pending": pending}
+    return {"family": "zb-auto", "v": 1, "pending": pending} | ({} if pending == ADAPTIVE else {"memory": pending})
 
 
 def _value(flag: Flag, name: str, text: str) -> Any:
@@ -229,7 +253,7 @@ def _value(flag: Flag, name: str, text: str) -> Any:
         on = text.lower() not in ("false", "0", "no")
         # share_embeddings=false is what --untie-embeddings says; both mean that nothing is tied
         return on if flag.switch == "on" else on and name == flag.bridge
-    if flag.key in ("granularity", "method", "modules", "fp8"):
+    if flag.key in ("granularity", "method", "modules", "fp8", "v_memory") or (flag.key, text) == ("pending", ADAPTIVE):
         return text
     if flag.key in ("attention_dropout", "hidden_dropout"):
         return re.search(r"[1-9]", text.partition("e")[0]) is not None  # whether anything is dropped
@@ -243,7 +267,7 @@ def _settings(found: dict[str, Any]) -> Settings:
     plain = ("p", "v", "tp", "context", "expert", "group", "micro_batch", "batch", "spared", "layers", "hidden", "ffn",
              "attention_heads", "kv_heads", "head_width", "query_rank", "kv_rank", "rope_width", "value_width", "gated",
              "experts", "experts_per_token", "expert_ffn", "mtp", "qk_norms", "vocabulary", "sequence",
-             "sequence_parallel")  # fmt: skip
+             "sequence_parallel", "family", "memory", "pending")  # fmt: skip
     settings: Settings = {"sequence_parallel": False} | {key: found[key] for key in plain if key in found}
     if "granularity" in found or found.get("activations"):
         settings["recompute"] = found.get("granularity", "selective")
@@ -269,7 +293,7 @@ def _settings(found: dict[str, Any]) -> Settings:
             raise SpecError("pipeline-model-parallel-layout", found["layout"], why, nearest=p * max(1, stages // p))
         return settings | {"layout": layout, "v": stages // p, "layers": layers or sum(layout.layers)}
     if layers is not None:
-        if "chunk_layers" in found:
+        if "chunk_layers" in found and "family" not in found:
             settings["v"] = max(1, layers // (p * found["chunk_layers"]))
         cut = _cut(found, layers, p, settings.get("v", 1))
         settings |= {} if cut is None else {"layout": cut}

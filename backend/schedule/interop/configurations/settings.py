@@ -44,6 +44,8 @@ def settings_of(spec: Spec, preset: Preset | None) -> Settings:
     cannot be cut so.
     """
     found: Settings = {key: getattr(spec, key) for key in OF_SPEC}
+    if spec.v > 1 and spec.group_size != spec.p:  # which Megatron-LM takes where no flag says it
+        found["group"] = spec.group_size
     if preset is None:
         layers = spec.layers or ()
         return found | ({"layout": StageLayout(layers, (0,) * len(layers))} if layers else {}) | {"batch": spec.m}
@@ -92,7 +94,12 @@ def found_settings(read: Settings) -> FoundSettings:
         )  # fmt: skip
     family = read.get("family") or ("interleaved" if v > 1 else "1f1b")
     spec = {"family": family, "p": p, "m": m, "v": v}
-    spec |= {key: read[key] for key in ("group", "recompute", "spared") if key in read}
+    taken = ("group", "recompute", "spared", "memory") if v > 1 else ("recompute", "spared", "memory")
+    spec |= {key: read[key] for key in taken if key in read}
+    if family == "interleaved" and "family" not in read and Spec(family, p, m, v).group_size != p:
+        spec.setdefault("group", p)
+    if "pending" in read:
+        notes.append(_of_search(read["pending"], p))
     if not all(key in read for key in SHAPE):
         if any(read.get(key, plain) != plain for key, plain in PLAIN.items()):
             notes.append(
@@ -119,6 +126,22 @@ def found_settings(read: Settings) -> FoundSettings:
             preset["mtp_stage"] = layout.mtp_stage
     notes.append(message("configuration.no_machine", "It does not name the machine; choose it on the page."))
     return FoundSettings(spec, preset, tuple(notes))
+
+
+def _of_search(pending: int | str, p: int) -> Message:
+    """Return what the limit of pending backwards leaves open: Sea AI Lab's fork searches an order within it."""
+    if isinstance(pending, str):
+        return message(
+            "configuration.adaptive_memory",
+            "The fork sets the limit of memory by what is free on its GPUs; taken is that of 1F1B, {p}.",
+            p=p,
+        )
+    return message(
+        "configuration.searched_by_fork",
+        "The fork searches an order of at most {pending} pending backwards: ZB-H1 and ZB-H2 are those for p and 2 p by "
+        "hand, and ZB-auto searches one.",
+        pending=pending,
+    )
 
 
 def whole(name: str, text: str, least: int = 1) -> int:

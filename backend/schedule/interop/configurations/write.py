@@ -84,6 +84,15 @@ def _notes(name: str, spec: Spec, settings: Settings) -> list[Message]:
         )
     if name == "zero-bubble" and "layout" in settings and len(set(settings["layout"].layers)) > 1:
         notes.append(message("configuration.no_layout", "The fork has no layout of layers; it cuts them evenly."))
+    if name == "zero-bubble" and spec.v > 1 and not FORK[spec.family] and "layers" not in settings:
+        notes.append(
+            message(
+                "configuration.chunks_need_layers",
+                "The fork says chunks by their layers: with a model the flags have them, without one they are of 1F1B.",
+            )
+        )
+    if spec.frozen is not None:
+        notes.append(message("configuration.frozen", "Which stages are not trained is for your code."))
     if "hidden" not in settings:
         notes.append(
             message("configuration.pipeline_alone", "No model is chosen: these are the pipeline's sizes alone.")

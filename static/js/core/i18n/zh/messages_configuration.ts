@@ -6,6 +6,13 @@ export const CONFIGURATION_MESSAGES: Record<string, string> = {
   "configuration.layout_stages": "该布局有 {stages} 个阶段，不是 p（{p}）的倍数",
   "configuration.model_flavor": "请加上模型的 --module 和 --config，以及数据。",
   "configuration.mpu": "张量并行和专家并行的规模由 Megatron-DeepSpeed 的参数设定。",
+  "configuration.v_memory": "V 形调度的显存设置是 {setups} 之一",
+  "configuration.adaptive_memory": "该分支按 GPU 上的空闲显存自行设定显存上限：取 1F1B 的上限 {p}。",
+  "configuration.searched_by_fork":
+    "该分支搜索最多有 {pending} 个待完成反向的执行顺序：ZB-H1 与 ZB-H2 是 p 和 2 p 时的手工顺序，ZB-auto 则搜索一个。",
+  "configuration.chunks_need_layers":
+    "该分支用层数说明 chunk：选择模型后参数中才有它，没有模型时这些参数得到的是 1F1B。",
+  "configuration.frozen": "哪些阶段不训练，由你的代码决定。",
   "configuration.no_batch": "其中没有 batch：取 {m} 个 micro-batch。",
   "configuration.no_layout": "该分支没有层的布局；它平均切分各层。",
   "configuration.no_machine": "其中没有写明机器；请在页面上选择。",
