@@ -28,10 +28,14 @@ python app.py completion bash                  what a shell needs to complete co
 
 from __future__ import annotations
 
+import errno
+import os
 import socket
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 from click.shell_completion import get_completion_class
@@ -46,7 +50,22 @@ from backend.errors import RequestError
 PROGRAM = "bubbleline"  # the installed command
 
 
-@click.group(invoke_without_command=True, commands=COMMANDS)
+class Program(click.Group):
+    """The commands, which end with a sentence where their output has no room."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT) or error.filename is not None:
+                raise
+            with suppress(OSError):  # Python writes what is left at its end
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise click.ClickException(f"the output could not be written: {error.strerror}") from None
+
+
+@click.group(cls=Program, invoke_without_command=True, commands=COMMANDS)
 @click.version_option(__version__, prog_name=PROGRAM, message="%(prog)s %(version)s")
 @click.option("--no-browser", is_flag=True, help="Without a command: do not open the page in the browser.")
 @click.pass_context
@@ -62,6 +81,8 @@ def cli(context: click.Context, no_browser: bool) -> None:
 @click.option("--browser", is_flag=True, help="Open the page in the browser, where there is one.")
 def serve(host: str | None = None, port: int | None = None, browser: bool = False) -> None:
     """Serve the page until Ctrl-C or SIGTERM."""
+    from backend.lessons.shelf import lacking  # the other commands need no lessons
+
     try:
         config = Config.from_env()
     except ConfigError as error:
@@ -70,6 +91,9 @@ def serve(host: str | None = None, port: int | None = None, browser: bool = Fals
         check_setup(config.database)
     except SetupError as error:
         raise click.ClickException(str(error)) from None
+    missing = lacking(config.lessons)
+    if missing is not None:
+        click.echo(missing, err=True)
     config = replace(config, host=host or config.host, port=config.port if port is None else port)
     config = replace(config, browser=browser or config.browser)
     if config.redis:

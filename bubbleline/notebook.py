@@ -15,12 +15,13 @@ import traitlets
 from backend.config import PROJECT
 from backend.schedule.errors import SpecError, message
 from backend.schedule.families import imported, registry
-from backend.schedule.spec import Spec
+from backend.schedule.spec import Spec, choice
 from bubbleline.schedules import Schedule
 from bubbleline.schedules import schedule as schedule_of
 from bubbleline.settings import Costs
 
 SCRIPT = PROJECT / "static" / "vendor" / "app" / "js" / "notebook.js"
+THEMES = ("auto", "light", "dark")
 COSTS = {"f": "f", "i": "i", "w": "w", "hop": "comm"}  # a widget has another use for the name comm
 
 
@@ -86,6 +87,7 @@ class Timeline(anywidget.AnyWidget):
         Raises:
             SpecError: A value is illegal, or what only a picture shows: ``schedule(...)`` in a cell draws it.
         """
+        choice("theme", theme, THEMES)
         plan = shown if isinstance(shown, Schedule) else schedule_of(shown, p=p, m=m, v=v, costs=costs, **options)
         traits = _traits(plan.spec)
         super().__init__(**traits, controls=controls, height=height, theme=theme)

@@ -27,7 +27,7 @@ from backend.schedule.simulation.memory import peaks
 from backend.schedule.simulation.metrics import Figures, figures
 from backend.schedule.simulation.simulate import simulate
 from backend.schedule.simulation.timeline import Timeline
-from backend.schedule.spec import Spec, choice
+from backend.schedule.spec import Spec, choice, number
 from bubbleline.settings import Costs, Options, preset_of, spec_data
 from bubbleline.tables import ops_of, to_pandas
 
@@ -240,6 +240,9 @@ rank 2, which ends at 3. 2F0 itself waits for 1F0 on rank 1, which ends at 2.
         """Put this schedule and others side by side; ratios are relative to this one."""
         from bubbleline.comparison import Comparison
 
+        for other in others:
+            if not isinstance(other, Schedule):
+                raise TypeError(f"compare puts schedules side by side, not {other!r}; bl.compare takes names")
         return Comparison((self, *others))
 
     def run(
@@ -449,6 +452,7 @@ def search(
         >>> bool(found.peak_memory.max() <= 2.5), found.certificate.gap < 0.2
         (True, True)
     """
+    number("seconds", seconds, 0.0, 3600.0)
     asked = schedule(family, p=p, m=m, v=v, costs=costs, model=model, **options)
     if asked._family.problem is None:
         names = [family.name for family in registry.FAMILIES.values() if family.problem is not None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from backend.errors import RequestError
@@ -21,7 +21,7 @@ _NAMES = {name.lower(): name for name in COST_KEYS}
 @dataclass(frozen=True)
 class Costs:
     """Times of a micro-batch, in any unit: numbers for a device's whole share of the layers, of which an op of v chunks
-    takes 1/v, or one entry per stage.
+    takes 1/v, or one entry per stage, in a list or an array.
 
     Attributes:
         f: Forward.
@@ -135,7 +135,7 @@ def model(name: str, machine: str | None = None, **fields: Any) -> Preset:
         '2.14 s, 41 GB of 80 GB'
     """
     given = {"model": name} | ({} if machine is None else {"machine": machine})
-    made = Preset.of(with_layout(given | fields))
+    made = Preset.of(with_layout(given | {key: _plain(value) for key, value in fields.items()}))
     made.setting()  # wrong fields are refused even where no schedule is priced
     return made
 
@@ -147,12 +147,19 @@ def preset_of(given: str | Preset | None) -> Preset | None:
 
 def spec_data(costs: Costs | Mapping[str, Any] | None, fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return a spec as JSON from arguments; those that are None take the spec's own defaults."""
-    data = {name: value for name, value in fields.items() if value is not None}
+    data = {name: _plain(value) for name, value in fields.items() if value is not None}
     if costs is None:
         return data
-    times = asdict(costs) if isinstance(costs, Costs) else costs
+    times = vars(costs) if isinstance(costs, Costs) else costs
     if not isinstance(times, Mapping):
         return data | {"costs": times}  # refused with the spec
     return data | {
-        "costs": {_NAMES.get(str(name).lower(), name): value for name, value in times.items() if value is not None}
+        "costs": {
+            _NAMES.get(str(name).lower(), name): _plain(value) for name, value in times.items() if value is not None
+        }
     }
+
+
+def _plain(value: Any) -> Any:
+    """Return an array, of NumPy or of another library with its ``tolist``, as a list; any other value as it is."""
+    return value.tolist() if hasattr(value, "tolist") else value

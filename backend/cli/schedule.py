@@ -81,7 +81,8 @@ def show(as_json: bool, times: bool, columns: int | None, seconds: float, prove:
 def sweep(times: bool, seconds: float) -> None:
     """Read one spec a line (JSON) and print one Result a line, in order; an illegal spec gives an error line."""
     illegal = False
-    for line in sys.stdin:
+    for number, line in enumerate(sys.stdin):
+        line = line.removeprefix("\ufeff") if number == 0 else line
         if line.strip():
             shape = _answer(line, times, seconds)
             illegal = illegal or "error" in shape

@@ -166,6 +166,15 @@ def test_a_notebook_shows_the_picture_with_its_figures() -> None:
     assert "<td>zb-h1</td>" in made.compare(large)._repr_html_()
 
 
+def test_arrays_are_taken_as_lists() -> None:
+    given = {"layers": [3, 2, 2, 1], "frozen": [0], "sizes": [1.0, 0.5, 1.5, 1.0], "injection": [3, 1, 0, 2]}
+    arrays = {name: np.array(value) for name, value in given.items()}
+    assert bl.schedule(m=4, **arrays).spec == bl.schedule(m=4, **given).spec  # type: ignore[arg-type]
+    times = np.array([1.0, 2.0, 3.0, 4.0])
+    for costs in ({"f": times}, bl.Costs(f=times)):
+        assert bl.schedule(costs=costs).spec == bl.schedule(costs={"f": [1, 2, 3, 4]}).spec
+
+
 def test_errors_have_field_value_and_nearest_and_are_value_errors() -> None:
     with pytest.raises(ValueError, match=r"^p: p must be from 1 to 1024 \(nearest legal value: 1024\)$") as caught:
         bl.schedule(p=5000)
@@ -190,6 +199,12 @@ def test_errors_have_field_value_and_nearest_and_are_value_errors() -> None:
         bl.diagnose()
     with pytest.raises(bl.SpecError, match="theme must be one of light, dark"):
         bl.schedule().svg("purple")  # type: ignore[arg-type]
+    with pytest.raises(bl.SpecError, match="theme must be one of auto, light, dark"):
+        bl.Timeline(theme="purple")
+    with pytest.raises(bl.SpecError, match="seconds must be from 0 to 3600"):
+        bl.search(seconds=-1)
+    with pytest.raises(TypeError, match="side by side, not 'gpipe'"):
+        bl.schedule().compare("gpipe")  # type: ignore[arg-type]
     with pytest.raises(AttributeError, match="no attribute 'shedule'"):
         bl.shedule  # noqa: B018
 

@@ -109,6 +109,7 @@ def test_sweep_prints_every_line_in_order_and_continues_after_an_illegal_one() -
     assert [answer.get("error", {}).get("field") for answer in answers] == [None, "p", "spec", "p", None]
     assert answers[0]["order"] == ["0F0 0F1 0B0 0B1", "1F0 1F1 1B0 1B1"]
     assert call("sweep", stdin=lines[0]).exit_code == 0
+    assert call("sweep", stdin=f"\ufeff{lines[0]}\n").exit_code == 0  # a byte order mark, as PowerShell writes one
 
 
 def test_export_check_export_gives_the_same_file(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def _text(path: Path) -> str:
         )
         raise RequestError("file", path.name, why) from None
     if not text.strip():
-        raise RequestError("file", path.name, message("web.file_is_empty", "{file} is empty", file=path.name))
+        raise RequestError("file", path.name, message("web.file_is_empty", "the file is empty"))
     return text
 
 

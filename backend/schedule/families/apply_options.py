@@ -192,7 +192,9 @@ def _validate_recompute(spec: Spec) -> None:
     _refuse_pair_time(spec, text)
     if isinstance(spec.costs.F, tuple) != isinstance(spec.costs.I, tuple):
         text = message("schedule.recomputation_of_lists", "with recomputation F and I are both lists or both numbers")
-        raise SpecError("I", spec.to_json()["costs"]["I"], text)
+        for name, cost, other in (("I", spec.costs.I, spec.costs.F), ("F", spec.costs.F, spec.costs.I)):
+            if isinstance(other, tuple) and not isinstance(cost, tuple):
+                raise SpecError(name, cost, text, nearest=[cost / spec.v] * len(other))
 
 
 def _validate_vocabulary(spec: Spec, family: Family) -> None:

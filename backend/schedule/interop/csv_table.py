@@ -14,7 +14,7 @@ from backend.schedule.errors import OrderError, message
 
 SEPARATORS = ",;\t"
 _PAIR = re.compile(r"\(([^()\n]*);([^()\n]*)\)")  # has a semicolon of its own
-_SEPARATOR = re.compile(r"sep=([,;\t])\r?\n", re.IGNORECASE)  # a first line that spreadsheets write
+SEPARATOR = re.compile(r"sep=([,;\t])\r?\n", re.IGNORECASE)  # a first line that spreadsheets write
 _HEADING = re.compile(r"(?:(?:rank|device|stage|step|slot|time)s?)? *\d{0,6}", re.IGNORECASE | re.ASCII)
 _RANK = re.compile(r"(?:rank|device)? *(\d{1,6}):?", re.IGNORECASE | re.ASCII)
 _TAKEN = "\x1f"  # stands for it while cells are split at semicolons
@@ -63,7 +63,7 @@ def lines_of(text: str) -> Iterator[tuple[int, list[str]]]:
 
 def _lines_of(text: str) -> Iterator[tuple[int, list[str]]]:
     text, number = text.removeprefix("\ufeff"), 0
-    stated = _SEPARATOR.match(text)
+    stated = SEPARATOR.match(text)
     separator = stated[1] if stated else separator_of(text)
     text = "\n" + text[stated.end() :] if stated else text
     if separator == ";":

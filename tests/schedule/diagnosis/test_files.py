@@ -69,6 +69,15 @@ def test_a_table_without_steps_stages_and_numbers_is_read_too(tmp_path: Path) ->
     for body in (path.read_text().encode("utf-16"), gzip.compress(path.read_text().encode("utf-16"))):
         path.write_bytes(body)  # as a spreadsheet or PowerShell writes it
         assert places(recording_of([path], unit="s").rows) == places(rows)
+    text = "\n".join(["rank,phase,begin,duration", *lines])
+    points = text.replace(",", ";")
+    for other in (text.replace(",", "\t"), points, "sep=;\n" + points.replace(".", ",")):
+        path.write_text(other, encoding="utf-8-sig")
+        assert places(recording_of([path], unit="s").rows) == places(rows)
+    path.write_text(other + "\nx;F;0;0\n")
+    with pytest.raises(OrderError, match=f"line {len(lines) + 3}: rank is 'x'"):
+        recording_of([path], unit="s")
+    path.write_text(text)
     said = CliRunner().invoke(diagnose_command, [str(path), "--unit", "s"]).output
     assert "\n1 step of 1 replica: " in said
 

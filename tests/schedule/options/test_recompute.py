@@ -243,3 +243,15 @@ def test_a_search_counts_what_runs_ahead_of_the_gradient(sizes: str | None) -> N
     assert found["certificate"]["lower_bound"] <= found["longest_stage"] * (1.0 + 1e-9)
     late = result.result(quick.with_(recompute_at="backward", effort=20_000))
     assert found["longest_stage"] < late["certificate"]["lower_bound"], "no order that waits is as short"
+
+
+@pytest.mark.parametrize(("given", "field"), [("F", "I"), ("I", "F")])
+def test_a_list_of_one_cost_alone_is_refused_with_the_list_of_the_other(given: str, field: str) -> None:
+    costs = {"F": 3.0, "I": 4.0} | {given: [1.0] * 8}
+    data = {"family": "interleaved", "p": 4, "m": 8, "v": 2, "recompute": "full", "costs": costs}
+    with pytest.raises(SpecError) as caught:
+        registry.read(data)
+    other = costs[field]
+    assert (caught.value.field, caught.value.value) == (field, other)
+    assert caught.value.nearest == [other / 2] * 8  # type: ignore[operator]
+    assert registry.read(data | {"costs": costs | {field: caught.value.nearest}})

@@ -5,12 +5,15 @@ replica.
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
 
 from backend.schedule.errors import Message, OrderError, message
+from backend.schedule.interop.csv_table import SEPARATOR, separator_of
 from backend.schedule.interop.traces.names import KINDS
 from backend.schedule.interop.traces.recording import (
     MOST_ROWS,
@@ -34,13 +37,28 @@ COLUMNS = {
     "replica": ("replica", "dp_rank", "data_rank"),
 }
 NEEDED = ("rank", "kind", "start")
+_DECIMAL = re.compile(r"^(\s*-?\d*),(\d+)", re.ASCII)
 _LETTERS = {word: kind for kind, words in KINDS.items() for word in words}
 
 
 def recording(file: TextIO, scale: float) -> Recording:
     """Return the ops of a CSV with a row of headings; times are ``scale`` ms each. Raises OrderError with the line."""
-    reader = csv.DictReader(file)
-    return of_rows(reader.fieldnames or (), ((reader.line_num, row) for row in reader), scale)
+    head = file.readline()
+    stated = SEPARATOR.match(head)
+    separator = stated[1] if stated else separator_of(head)
+    lines = file if stated else chain([head], file)
+    more = 1 if stated else 0
+    rows = csv.DictReader(lines, delimiter=separator)
+    names = rows.fieldnames or ()
+    if separator != ";":
+        return of_rows(names, ((rows.line_num + more, row) for row in rows), scale)
+    points = ((rows.line_num + more, {name: _point(value) for name, value in row.items()}) for row in rows)
+    return of_rows(names, points, scale)
+
+
+def _point(value: Any) -> Any:
+    """Return a cell between semicolons with a decimal point: spreadsheets that write these write decimal commas."""
+    return _DECIMAL.sub(r"\1.\2", value) if isinstance(value, str) else value
 
 
 def of_parquet(path: Path, scale: float) -> Recording:

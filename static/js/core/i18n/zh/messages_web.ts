@@ -178,7 +178,7 @@ export const WEB_MESSAGES = {
   "links.too_many_an_hour": "每小时最多新建 {most} 个短链接；请 {minutes} 分钟后再试",
   "links.unknown": "这里没有这个名称的短链接。",
   "web.bad_repetition": "{key}={text}：k*x 表示相邻 k 项都为 x，总共至多 {most} 个",
-  "web.file_is_empty": "{file} 为空",
+  "web.file_is_empty": "文件为空",
   "web.file_is_not_text": "无法将 {file} 读作文本：{reason}",
   "web.file_too_large": "这种格式的文件在这里最多容纳 {most} 个 op；命令行可写更大的文件",
   "web.given_twice": "{field} 给出了两次",
