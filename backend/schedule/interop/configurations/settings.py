@@ -96,7 +96,7 @@ def found_settings(read: Settings) -> FoundSettings:
     spec = {"family": family, "p": p, "m": m, "v": v}
     taken = ("group", "recompute", "spared", "memory") if v > 1 else ("recompute", "spared", "memory")
     spec |= {key: read[key] for key in taken if key in read}
-    if family == "interleaved" and "family" not in read and Spec(family, p, m, v).group_size != p:
+    if "family" not in read and v > 1 and Spec(family, p, m, v).group_size != p:
         spec.setdefault("group", p)
     if "pending" in read:
         notes.append(_of_search(read["pending"], p))
