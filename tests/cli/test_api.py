@@ -166,6 +166,14 @@ def test_a_notebook_shows_the_picture_with_its_figures() -> None:
     assert "<td>zb-h1</td>" in made.compare(large)._repr_html_()
 
 
+def test_an_order_without_the_first_backwards_is_that_of_a_family_only_where_frozen_is_asked_for() -> None:
+    text = bl.schedule(frozen=1).to_torch_csv()
+    assert bl.from_csv(text).spec.frozen == (0,)
+    assert bl.check(text) == ()
+    assert bl.check(text, family="1f1b")[0].message == "rank 0 does 0F4 as op 5, 1F1B does 0B0 there"
+    assert bl.check(text, family="1f1b", frozen=1) == ()
+
+
 def test_arrays_are_taken_as_lists() -> None:
     given = {"layers": [3, 2, 2, 1], "frozen": [0], "sizes": [1.0, 0.5, 1.5, 1.0], "injection": [3, 1, 0, 2]}
     arrays = {name: np.array(value) for name, value in given.items()}

@@ -106,8 +106,9 @@ def _other_order(order: Order, name: str, preset: Preset | None, given: Mapping[
     title = registry.FAMILIES[name].title
     v = order.chunks // order.placement.streams
     try:
-        own = {"forward_only": order.forward_only, "frozen": sorted(order.untrained) or None}
-        spec = asked_spec({**own, **given, "family": name, "p": order.p, "m": order.m, "v": v}, preset)
+        spec = asked_spec(
+            {"forward_only": order.forward_only, **given, "family": name, "p": order.p, "m": order.m, "v": v}, preset
+        )
     except SpecError as error:
         return [Finding("family", f"it is no order of {title}: {error.field}: {error.message}")]
     wanted = registry.order(spec)
