@@ -81,8 +81,6 @@ def cli(context: click.Context, no_browser: bool) -> None:
 @click.option("--browser", is_flag=True, help="Open the page in the browser, where there is one.")
 def serve(host: str | None = None, port: int | None = None, browser: bool = False) -> None:
     """Serve the page until Ctrl-C or SIGTERM."""
-    from backend.lessons.shelf import lacking  # the other commands need no lessons
-
     try:
         config = Config.from_env()
     except ConfigError as error:
@@ -91,9 +89,6 @@ def serve(host: str | None = None, port: int | None = None, browser: bool = Fals
         check_setup(config.database)
     except SetupError as error:
         raise click.ClickException(str(error)) from None
-    missing = lacking(config.lessons)
-    if missing is not None:
-        click.echo(missing, err=True)
     config = replace(config, host=host or config.host, port=config.port if port is None else port)
     config = replace(config, browser=browser or config.browser)
     if config.redis:

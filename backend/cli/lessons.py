@@ -16,7 +16,7 @@ from backend.errors import RequestError
 from backend.lessons.export import built, lesson_file
 from backend.lessons.format.markdown import PICTURES
 from backend.lessons.lesson import LANGUAGES, Broken
-from backend.lessons.shelf import Shelf, lacking, read, shelf_of
+from backend.lessons.shelf import Shelf, read, shelf_of
 from backend.lessons.values import LessonError
 
 BUILT = PROJECT / "static" / "vendor" / "app"
@@ -84,8 +84,4 @@ def export(slug: str, output: Path | None, lang: str) -> None:
 
 def _shelf() -> Shelf:
     """Return the lessons of a server with the present environment."""
-    own = config().lessons
-    missing = lacking(own)
-    if missing is not None:
-        click.echo(missing, err=True)
-    return shelf_of(own)
+    return shelf_of(config().lessons)

@@ -110,11 +110,6 @@ def shelf_of(own: Path | None) -> Shelf:
     return Shelf((OWN,) if own is None else (OWN, own))
 
 
-def lacking(own: Path | None) -> str | None:
-    """Return a sentence where a lecturer's folder is named and is not there."""
-    return None if own is None or own.is_dir() else f"BUBBLELINE_LESSONS: there is no folder {own}"
-
-
 @lru_cache(maxsize=512)
 def read(file: File) -> Lesson | Broken:
     """Read a file, or return what it was read as if it has not changed since."""

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import webbrowser
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -39,15 +38,6 @@ def test_an_output_without_room_is_named(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(schedule.click, "echo", full)
     done = CliRunner().invoke(cli, ["show", "1f1b"])
     assert (done.exit_code, type(done.exception)) == (1, SystemExit)
-
-
-def test_a_folder_of_lessons_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    monkeypatch.setenv("BUBBLELINE_LESSONS", str(tmp_path / "mine"))
-    monkeypatch.setattr("backend.web.serve.serve", lambda config: 0)
-    sentence = f"BUBBLELINE_LESSONS: there is no folder {tmp_path / 'mine'}\n"
-    for words in (["serve"], ["lessons", "list"]):
-        done = CliRunner().invoke(cli, words)
-        assert (done.exit_code, done.stderr) == (0, sentence)
 
 
 def test_every_command_is_loaded_by_its_name_and_has_a_help_text():
