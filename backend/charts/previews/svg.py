@@ -129,9 +129,11 @@ def _boxes(plan: TimedPlan, rank: int) -> Iterator[Box]:
     starts, ends = plan.timeline.rank(rank)
     rows = zip(starts.tolist(), ends.tolist(), order.codes[span].tolist(), first, second, strict=True)
     for start, end, code, one, two in rows:
-        kind, chunk, _ = decode(code, chunks)
+        kind, chunk, back = decode(code, chunks)
         letter = "fb" if kind == PAIR else LETTERS[kind].lower()
-        label = f"{one}/{two}" if kind == PAIR else str(one)
+        label = str(one + order.first_micro(rank, chunk))
+        if kind == PAIR:
+            label += f"/{two + order.first_micro(rank, back)}"
         yield start, end, f"pic-{letter} pic-c{chunk % SHADES}", label
 
 

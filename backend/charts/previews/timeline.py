@@ -72,7 +72,7 @@ def _boxes(image: Image.Image, timeline: Timeline, area: Area, rows: list[tuple[
             paints = tints(theme, kind, chunk, b_chunk, order.chunks)
             _box(draw, box, kind, paints)
             if number >= 0 and kind != PAIR:
-                _number(draw, box, str(number), paints[1])
+                _number(draw, box, str(number + order.first_micro(rank, chunk)), paints[1])
 
 
 def _box(draw: ImageDraw.ImageDraw, box: Box, kind: int, paints: tuple[Rgb, Rgb]) -> None:

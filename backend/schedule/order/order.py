@@ -83,6 +83,10 @@ class Order:
         """Return the number of micro-batches through one slot: m, or half of it if two streams share them."""
         return self.m // self.placement.streams
 
+    def first_micro(self, rank: int, chunk: int) -> int:
+        """Return the number of the first micro-batch through a slot: n in the second of two streams, otherwise 0."""
+        return self.n * self.placement.stream(rank, chunk)
+
     def row(self, rank: int) -> list[Op | Pair]:
         """Return the ops of one rank, in order."""
         codes = self.codes[self.offsets[rank] : self.offsets[rank + 1]]
@@ -97,8 +101,7 @@ class Order:
         return ops
 
     def _op(self, rank: int, kind: int, chunk: int, k: int) -> Op:
-        place = self.placement
-        return Op(LETTERS[kind], place.stage(rank, chunk), k + self.n * place.stream(rank, chunk), chunk)
+        return Op(LETTERS[kind], self.placement.stage(rank, chunk), k + self.first_micro(rank, chunk), chunk)
 
     def text(self) -> list[str]:
         """Return one line of op texts for each rank; a copy is placed where it is issued."""
