@@ -1,7 +1,7 @@
 // The element <bubble-line>: its attributes are its whole state, and what a reader changes becomes an attribute.
 import { CONSTRUCTED, construct } from "../core/families/construct.ts";
 import { legalNear } from "../core/families/legal.ts";
-import { t } from "../core/i18n/language.ts";
+import { language, t } from "../core/i18n/language.ts";
 import { formatNumber as num, formatPercent, formatTime } from "../core/i18n/numbers.ts";
 import { holding, peakMemory } from "../core/schedule/memory.ts";
 import { figures } from "../core/schedule/metrics.ts";
@@ -131,10 +131,7 @@ export class BubbleLine extends HTMLElement {
     this.#draw();
   };
 
-  #onLanguage = () => {
-    this.#controlsFor = "";
-    this.#update();
-  };
+  #onLanguage = () => this.#update();
 
   #update() {
     speakFor(this);
@@ -221,7 +218,7 @@ export class BubbleLine extends HTMLElement {
   #writeControls(controls: Settings["controls"], spec: Settings["spec"]) {
     const wanted = controls.filter((name) => name !== "play" && name !== "table");
     const range = CONSTRUCTED[spec.family].v;
-    const key = JSON.stringify([wanted, range]);
+    const key = JSON.stringify([wanted, range, language()]);
     this.#controls.hidden = wanted.length === 0;
     this.#controls.setAttribute("aria-label", t("Sizes and costs"));
     if (key !== this.#controlsFor) {
@@ -250,7 +247,8 @@ export class BubbleLine extends HTMLElement {
       ...(["p", "m", "v"].includes(name) ? { [name]: Number(value) } : {}),
     });
     if (!near) return;
-    if (!CONSTRUCTED[family].fields.includes("group")) this.removeAttribute("group");
+    if (near.group === null) this.removeAttribute("group");
+    else this.setAttribute("group", String(near.group));
     if (!CONSTRUCTED[family].fields.includes("lifo")) this.removeAttribute("lifo");
     for (const [size, to] of Object.entries({ family, p: near.p, m: near.m, v: near.v })) {
       if (size === "v" && to === range.default) this.removeAttribute(size);

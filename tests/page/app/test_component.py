@@ -79,6 +79,7 @@ WRONG: list[tuple[dict[str, str], str]] = [
     ({"p": "four"}, 'p="four" is not a whole number from 1 to 128; the nearest is 4.'),
     ({"m": "1e9"}, 'm="1e9" is not a whole number from 1 to 2048; the nearest is 2048.'),
     ({"family": "1f1c"}, "the nearest is 1f1b."),
+    ({"family": "constructor"}, 'family="constructor" is not one of gpipe'),
     (
         {"family": "zb-auto"},
         'family="zb-auto" is searched or imported, which takes a server; the nearest is zb-h1.',
@@ -147,6 +148,11 @@ def test_from_a_disk_its_sliders_change_attributes_and_say_so(component_page: Pa
     page.get_by_label("Schedule").select_option("interleaved")
     page.get_by_label("Chunks v").press("ArrowRight")
     assert shown(page) == makespan(family="interleaved", p=6, m=12, v=3)
+    set_attributes(page, group=12)
+    page.get_by_label("Micro-batches m").press("ArrowLeft")  # a group has at most m micro-batches
+    assert shown(page) == makespan(family="interleaved", p=6, m=11, v=3, group=11)
+    set_attributes(page, lang="zh")
+    expect(page.locator("#a .sliders")).to_contain_text("设备数 p")
     assert asked == []
 
 

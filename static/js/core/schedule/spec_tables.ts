@@ -38,7 +38,7 @@ export const COST_KEYS: string[] = cost_keys;
 export const IMPORTED: string = imported;
 
 /** Families by any of their names, in lower case without spaces, hyphens and underscores. */
-export const FAMILY_NAMES: Record<string, string> = family_names;
+export const FAMILY_NAMES: Record<string, string> = Object.assign(Object.create(null), family_names);
 
 /** Families whose every backward updates the weights. */
 export const ASYNCHRONOUS: string[] = asynchronous;
