@@ -292,7 +292,9 @@ export class ImportDialog {
         ? sentence(tr(problem))
         : problem instanceof Offline
           ? t("The server does not answer. Your input is still here; try again in a moment.")
-          : sentence(problem instanceof Error ? problem.message : String(problem));
+          : problem instanceof Error
+            ? problem.message // a sentence, which may begin with a file's name
+            : sentence(String(problem));
     setText(this.#wrong, text);
     show(this.#wrong, true);
     this.#wrong.scrollIntoView({ block: "nearest" });

@@ -46,10 +46,12 @@ const base64Of = (file: File) =>
 /** Whether all of it is traces. */
 export const areTraces = (given: Given[]) => given.length > 0 && given.every(({ text }) => looksLikeTrace(text));
 
-/** Whether a file is a table of measured ops, or an export that holds them. */
+/** Whether a file is a table of measured ops, or an export that holds them; no trace, whatever its events say. */
 export const isTable = ({ text, base64 }: Given) =>
   base64 !== undefined ||
-  (/^[^\n]*\bstart|^[^\n]*\bbegin/i.test(text.trimStart()) && /^[^\n]*,/.test(text.trimStart()));
+  (/^[^\n]*\bstart|^[^\n]*\bbegin/i.test(text.trimStart()) &&
+    /^[^\n]*,/.test(text.trimStart()) &&
+    !/"ph"\s*:/.test(text));
 
 /** Whether a file is an export of Nsight Systems, whose ranges have names and times like a trace's. */
 export const isNsight = ({ base64 }: Given) => base64?.startsWith("U1FMaXRl") ?? false; // "SQLite"
@@ -89,7 +91,7 @@ export async function askRun(given: Given[], { names, unit }: HowNamed): Promise
       return slim(JSON.parse(text), names !== "");
     } catch (problem) {
       throw new Error(
-        t("{name} is not JSON: {problem}", {
+        t("{name} is not JSON: {problem}.", {
           name,
           problem: problem instanceof Error ? problem.message : String(problem),
         }),

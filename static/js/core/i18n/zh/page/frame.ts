@@ -100,7 +100,7 @@ export const FRAME = {
   "Unit of times": "时间单位",
   "torch's CSV is one file for all ranks; traces may be one file for each.":
     "torch CSV 是所有 rank 共用一个文件；轨迹可以每个 rank 一个文件。",
-  "{name} is not JSON: {problem}": "{name} 不是 JSON：{problem}",
+  "{name} is not JSON: {problem}.": "{name} 不是 JSON：{problem}。",
   "Imported order": "导入的执行顺序",
   "An order from elsewhere, stored in the link.": "来自别处的执行顺序，保存在链接中。",
   "At most four schedules fit on one screen": "一个屏幕最多放四个调度",
