@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { escapeXml, picture, type Options, type Colours } from "../../../static/js/core/drawing/picture.ts";
+import { shadeNames } from "../../../static/js/core/drawing/kind_names.ts";
 import { simulate } from "../../../static/js/core/schedule/simulate.ts";
 import { UNIT, breadthFirst, offloaded, oneFOneB } from "../support/helpers.ts";
 import type { Costs, Schedule } from "../../../static/js/core/schedule/types.ts";
@@ -124,6 +125,12 @@ test("copies have their own lane, offloads above and reloads below", () => {
   const [out, back] = [rects(svg, "copy0"), rects(svg, "copy1")];
   assert.deepEqual([out.length, back.length], [2, 2]);
   assert.ok(back[0][1] > out[0][1]);
+});
+
+test("what lighter colours mean is said of chunks and of directions where both are shown", () => {
+  const [chunked, both] = [1, 2].map((streams) => ({ chunks: 2, placement: { streams } }));
+  assert.deepEqual(shadeNames([chunked, both]), ["lighter: later chunk", "lighter: the other direction"]);
+  assert.deepEqual(shadeNames([both, { chunks: 1, placement: { streams: 1 } }]), ["lighter: the other direction"]);
 });
 
 test("hatching covers the kinds that have lines, and the legend explains it", () => {

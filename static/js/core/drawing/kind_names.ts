@@ -11,3 +11,12 @@ export const kindNames = (split = true) => [
   t("S output layer's shard"),
   t("T its gradients"),
 ];
+
+/** What lighter colours mean in schedules that are shown together. */
+export function shadeNames(schedules: { chunks: number; placement: { streams: number } }[]) {
+  const lighter = schedules.filter(({ chunks }) => chunks > 1);
+  return [
+    ...(lighter.some(({ placement }) => placement.streams === 1) ? [t("lighter: later chunk")] : []),
+    ...(lighter.some(({ placement }) => placement.streams > 1) ? [t("lighter: the other direction")] : []),
+  ];
+}

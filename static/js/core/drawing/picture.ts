@@ -7,7 +7,7 @@
 import { OFFLOAD, RELOAD } from "../schedule/copies.ts";
 import { copyRows, copyTimes } from "../timeline/copy_rows.ts";
 import { HATCHES, TILE } from "./hatches.ts";
-import { kindNames } from "./kind_names.ts";
+import { kindNames, shadeNames } from "./kind_names.ts";
 import { kindsIn } from "../timeline/bins.ts";
 import { opsInWindow, type Rows } from "../timeline/layout.ts";
 import { t } from "../i18n/language.ts";
@@ -343,15 +343,8 @@ function legendEntries(parts: Part[]): { kind: number; text: string }[] {
     { kind: IDLE, text: t("bubble") },
     ...messages,
     ...copies,
-    ...shades(parts),
+    ...shadeNames(parts.map(({ schedule }) => schedule)).map((text) => ({ kind: SHADES, text })),
   ];
-}
-
-/** What a lighter colour means, where there is one. */
-function shades(parts: Part[]) {
-  if (!parts.some(({ schedule }) => schedule.chunks > 1)) return [];
-  const both = parts.some(({ schedule }) => schedule.placement.streams > 1);
-  return [{ kind: SHADES, text: both ? t("lighter: the other direction") : t("lighter: later chunk") }];
 }
 
 const wideOf = ({ kind, text }: { kind: number; text: string }) =>

@@ -1,5 +1,5 @@
 // What the colours and the bars mean, for the kinds on the screen. The swatches are drawn as the timeline draws ops.
-import { kindNames } from "../../core/drawing/kind_names.ts";
+import { kindNames, shadeNames } from "../../core/drawing/kind_names.ts";
 import { hasRoom } from "../draw/barriers.ts";
 import { isDense } from "../draw/boxes.ts";
 import { drawArrow } from "../draw/copy_lanes.ts";
@@ -22,8 +22,6 @@ let shown = "";
 export function drawLegend(scene: Scene, again?: boolean) {
   const { lanes } = scene;
   const kinds = new Set(lanes.flatMap((lane) => kindsIn(lane.schedule)));
-  const chunks = Math.max(1, ...lanes.map((lane) => lane.schedule.chunks));
-  const both = lanes.some((lane) => lane.schedule.placement.kind === "bidirectional");
   const split = kinds.has(KIND_I) || kinds.has(KIND_W);
   const parts = kindNames(split).flatMap((name, kind) => (kinds.has(kind) ? [entry(`k${kind}`, name)] : []));
   if (lanes.some((lane) => lane.kind === "plan" && lane.costs.again !== undefined))
@@ -49,7 +47,7 @@ export function drawLegend(scene: Scene, again?: boolean) {
   // of the whole, so that a zoom moves nothing
   const dense = isDense(ops, rows, scene.layout.plotWidth * devicePixelRatio);
   if (dense) parts.push({ mark: "", text: t("narrower than a pixel: stacked by share") });
-  if (chunks > 1) parts.push({ mark: "", text: both ? t("lighter: the other direction") : t("lighter: later chunk") });
+  parts.push(...shadeNames(lanes.map(({ schedule }) => schedule)).map((text) => entry("", text)));
   const key = JSON.stringify([parts, scene.late ?? 0]); // the scale of residuals comes after it
   if (key === shown && !again) return;
   shown = key;
