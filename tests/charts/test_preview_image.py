@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from backend.charts.previews import timeline as drawing
 from backend.charts.previews.card import SIZE, TimedPlan, brand_card, card, timed
 from backend.charts.previews.colours import ink_on, palette, tints
 from backend.runs.run import Run
@@ -177,6 +178,13 @@ def test_the_boxes_have_the_pages_colours_in_the_share_that_the_ops_have():
         assert share_of(picture, forward) > 0.08
         assert 1.4 < share_of(picture, backward) / share_of(picture, forward) < 2.2  # B takes twice as long as F
         assert share_of(picture, palette(theme)["bg"]) > 0.1
+
+
+def test_the_second_stream_has_micro_batches_of_its_own(monkeypatch: pytest.MonkeyPatch):
+    seen: list[str] = []
+    monkeypatch.setattr(drawing, "_number", lambda _draw, _box, text, _fill: seen.append(text))
+    card([timed(read({"family": "chimera", "p": 2, "m": 4}))])
+    assert sorted(seen) == sorted(4 * ["0", "1", "2", "3"])
 
 
 def test_many_ops_are_binned_and_cover_their_share_of_the_time():
