@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { isTable } from "../../../static/js/panels/import/read.ts";
 import { looksLikeTrace, slim } from "../../../static/js/core/measured/trace_events.ts";
 
 const op = { ph: "X", pid: 0, tid: 1, name: "PP:2F0", ts: 1, dur: 2 };
@@ -63,4 +64,10 @@ test("the text of an order is not a trace", () => {
   assert.ok(looksLikeTrace("[{"));
   assert.ok(!looksLikeTrace("0F0,0F1"));
   assert.ok(!looksLikeTrace("(0F7;7B3)OVERLAP_F_B"));
+});
+
+test("a trace whose first line has start, and commas, is no table of measured ops", () => {
+  const trace = JSON.stringify([{ ph: "X", name: "0F0", args: { start: 1 } }]);
+  const found = [trace, "rank,op,start,end\n0,0F0,0,1\n"].map((text) => isTable({ name: "a", text }));
+  assert.deepEqual(found, [false, true]);
 });
