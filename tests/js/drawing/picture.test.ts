@@ -26,7 +26,14 @@ const [GUTTER, RIGHT] = [30, 8];
 
 function drawn(schedule: Schedule, options: Partial<Options> = {}, costs: Partial<Costs> = {}) {
   const times = simulate(schedule, { ...UNIT, ...costs });
-  const part = { title: "1F1B <p & m>", detail: "bubble", schedule, times, end: times.makespan, comm: costs.comm ?? 0 };
+  const part = {
+    title: "1F1B <p & m>",
+    detail: "bubble",
+    schedule,
+    times,
+    end: times.makespan,
+    costs: { ...UNIT, ...costs },
+  };
   return {
     times,
     svg: picture(
@@ -104,6 +111,31 @@ test("a message in flight is drawn before the op that waited for it", () => {
   const [x, , w] = rects(svg, "message")[0];
   assert.ok(Math.abs(w - 0.5 * k) < 0.02, `${w}`);
   assert.ok([...times.start].some((start) => Math.abs(GUTTER + start * k - (x + w)) < 0.02));
+});
+
+test("a message leaves when the op that makes it ends, also where its receiver begins to recompute before", () => {
+  const { svg, times } = drawn(oneFOneB(2, 2), { legend: false }, { comm: 2, lead: 1, again: 1, I: 2 });
+  const k = 1000 / times.makespan;
+  const expected = [times.end[0], times.end[5], times.end[7]].map((end) => GUTTER + Math.round(100 * end * k) / 100);
+  const found = rects(svg, "message").map(([x]) => x);
+  for (const left of expected)
+    assert.ok(
+      found.some((x) => Math.abs(x - left) < 0.02),
+      `${left} in ${found.join()}`,
+    );
+});
+
+test("a message in flight through the whole window is drawn though no op that it is for is in the window", () => {
+  const { svg } = drawn(oneFOneB(2, 2), { t0: 2, t1: 4, legend: false }, { comm: 4 });
+  assert.deepEqual(
+    rects(svg, "message").map(([x, , w]) => [x, w]),
+    [[GUTTER, 1000]],
+  );
+});
+
+test("a wait for a copy is no message in flight", () => {
+  const { svg } = drawn(offloaded(), { legend: false }, { O: 1, R: 9, comm: 0.5 });
+  assert.deepEqual(rects(svg, "message"), []);
 });
 
 test("a picture of a hundred thousand ops holds no more rectangles than its pixels can show", () => {

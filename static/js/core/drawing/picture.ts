@@ -9,6 +9,7 @@ import { copyRows, copyTimes } from "../timeline/copy_rows.ts";
 import { HATCHES, TILE } from "./hatches.ts";
 import { kindNames, shadeNames } from "./kind_names.ts";
 import { kindsIn } from "../timeline/bins.ts";
+import { flightBefore } from "../timeline/message_flow.ts";
 import { opsInWindow, type Rows } from "../timeline/layout.ts";
 import { t } from "../i18n/language.ts";
 import {
@@ -27,7 +28,7 @@ import {
 } from "../schedule/ops.ts";
 import { formatTime } from "../i18n/numbers.ts";
 import { tickStep, ticks } from "../timeline/scale.ts";
-import type { Schedule, Times } from "../schedule/types.ts";
+import type { Costs, Schedule, Times } from "../schedule/types.ts";
 
 export type Colours = {
   fill: (kind: number, chunk: number, chunks: number) => string;
@@ -43,7 +44,7 @@ export type Colours = {
   grid: string;
 };
 /** One schedule of the picture. */
-type Part = { title: string; detail: string; schedule: Schedule; times: Times; end: number; comm: number };
+type Part = { title: string; detail: string; schedule: Schedule; times: Times; end: number; costs: Costs };
 export type Options = {
   width: number; // width and row: px of the picture and of a rank
   row: number;
@@ -205,7 +206,7 @@ function copiesOf(
 }
 
 function rankOf(
-  { schedule, times, comm }: Part,
+  { schedule, times, costs }: Part,
   rank: number,
   y: number,
   k: number, // px of a unit of time
@@ -233,15 +234,19 @@ function rankOf(
     );
     taken.clear();
   };
+  const message = (i: number) => {
+    const flight = costs.comm > 0 ? flightBefore(schedule, times, costs, i) : null;
+    if (!flight) return;
+    const x = GUTTER + Math.max(0, (flight.from - t0) * k);
+    const wide = Math.min(width - RIGHT, GUTTER + (flight.to - t0) * k) - x;
+    if (wide > LEAST / 2) out.push(rect(x, y + row / 3, wide, row / 3, colours.message));
+  };
   for (let i = lo; i < hi; i++) {
     const x = GUTTER + Math.max(0, (times.start[i] - t0) * k);
     const end = Math.min(width - RIGHT, GUTTER + (times.end[i] - t0) * k);
     if (end - x >= LEAST * 2) {
       flush();
-      // A wait ends with a message's arrival, so the last hop of it is a message in flight.
-      const wait = times.start[i] - (i > schedule.offsets[rank] ? times.end[i - 1] : 0);
-      const flight = Math.min(Math.min(comm, wait) * k, x - GUTTER);
-      if (wait > 1e-9 && flight > LEAST / 2) out.push(rect(x - flight, y + row / 3, flight, row / 3, colours.message));
+      message(i);
       out.push(box(schedule, rank, i, { x, y, w: end - x, h: row }, options, colours));
       continue;
     }
@@ -251,6 +256,7 @@ function rankOf(
     taken.set(codes[i], (taken.get(codes[i]) ?? 0) + end - x);
   }
   flush();
+  if (hi < schedule.offsets[rank + 1]) message(hi); // for an op beyond the window
   return out.join("");
 }
 
@@ -331,7 +337,7 @@ function number(
 /** The kinds that there are, as the page names them. */
 function legendEntries(parts: Part[]): { kind: number; text: string }[] {
   const seen = new Set(parts.flatMap(({ schedule }) => kindsIn(schedule)));
-  const messages = parts.some(({ comm }) => comm > 0) ? [{ kind: MESSAGE, text: t("message in flight") }] : [];
+  const messages = parts.some(({ costs }) => costs.comm > 0) ? [{ kind: MESSAGE, text: t("message in flight") }] : [];
   const copies = parts.some(({ schedule }) => schedule.copies)
     ? [
         { kind: COPY - OFFLOAD, text: t("offload to host memory") },

@@ -2,9 +2,9 @@
 // A barrier is no message (all ranks meet in it).
 
 import { memoized } from "../memoized.ts";
-import { makers } from "../schedule/dependencies.ts";
+import { leadBefore, makers, sources } from "../schedule/dependencies.ts";
 import { firstEnd, receiveOf } from "../schedule/lanes.ts";
-import { KIND_B, KIND_F, KIND_I, KIND_PAIR, chunkOf, kindOf, micros } from "../schedule/ops.ts";
+import { KIND_B, KIND_F, KIND_I, KIND_PAIR, chunkOf, kindOf, micros, rankOf } from "../schedule/ops.ts";
 import type { Costs, Schedule, Times } from "../schedule/types.ts";
 
 /**
@@ -87,6 +87,28 @@ export function arrives({ taker, by }: Messages, { start, end }: Times, costs: C
   const left = end[by[at]];
   if (costs.lead !== undefined) return left + costs.comm; // its op may begin before
   return Math.min(left + costs.comm, Math.max(left, start[taker[at]]));
+}
+
+/**
+ * When, before op i of a plan, its rank is idle while the message that it waits for is on its last hop; null where none
+ * is. A wait ends when a message arrives, except before an op that runs its forward again first or waits for a copy.
+ */
+export function flightBefore(schedule: Schedule, { start, end }: Times, costs: Costs, i: number) {
+  const from = i > schedule.offsets[rankOf(schedule, i)] ? end[i - 1] : 0;
+  if (!(start[i] - from > 1e-9)) return null;
+  let arrival = start[i];
+  if (schedule.copies || costs.lead !== undefined) {
+    let begins = -Infinity;
+    for (const link of sources(schedule, i)) {
+      const there = end[link.by] + (link.hops ? costs.comm : 0);
+      const lead = leadBefore(schedule, costs, link, i);
+      if (there - lead <= begins) continue;
+      begins = there - lead;
+      arrival = link.hops ? there : Infinity;
+    }
+  }
+  const flight = { from: Math.max(from, arrival - costs.comm), to: Math.min(start[i], arrival) };
+  return flight.to > flight.from ? flight : null;
 }
 
 /** The longest time for which a planned message is under way. */

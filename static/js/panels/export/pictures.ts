@@ -5,6 +5,7 @@ import { headText } from "../../timeline/explain/lane_headings.ts";
 import { pictureColours } from "../../ui/palette.ts";
 import { t } from "../../core/i18n/language.ts";
 import { picture } from "../../core/drawing/picture.ts";
+import { timing } from "../../core/schedule/effective_costs.ts";
 import { formatPercent } from "../../core/i18n/numbers.ts";
 import type { Plans } from "../../data/plans.ts";
 import type { Plan } from "../../data/plan.ts";
@@ -68,6 +69,6 @@ function partOf(plan: Drawn, plans: Plans, many: boolean) {
     schedule,
     times,
     end: times.makespan,
-    comm: (plan.shown ?? plan.asked).costs.comm,
+    costs: timing(plan.shown ?? plan.asked),
   };
 }

@@ -141,7 +141,7 @@ function drawing(position: Position, caption: string) {
 function drawnIn(position: Position, width: number, row: number) {
   const { times } = timesOf(position);
   const schedule = shownSchedule(position);
-  const part = { title: "", detail: "", schedule, times, end: times.makespan, comm: position.board.spec.costs.comm };
+  const part = { title: "", detail: "", schedule, times, end: times.makespan, costs: position.board.costs };
   return picture(
     [part],
     {

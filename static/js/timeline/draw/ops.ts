@@ -4,10 +4,10 @@ import { drawBinned } from "./binned_ops.ts";
 import { boxEnd, boxes, gather, inset, isDense } from "./boxes.ts";
 import { binCopies, paintCopies } from "./copy_lanes.ts";
 import { colour, hatchPattern, hatchTile, paintsFor } from "../../ui/palette.ts";
-import { RELOAD, copyAt } from "../../core/schedule/copies.ts";
 import { copyRows, copyTimes } from "../../core/timeline/copy_rows.ts";
 import { opsInWindow, type Row } from "../../core/timeline/layout.ts";
-import { KIND_F, KIND_I, KIND_PAIR, KIND_S, KIND_T, KIND_W, chunkOf, kindOf, micros } from "../../core/schedule/ops.ts";
+import { flightBefore } from "../../core/timeline/message_flow.ts";
+import { KIND_F, KIND_I, KIND_PAIR, KIND_S, KIND_T, KIND_W, kindOf, micros } from "../../core/schedule/ops.ts";
 import { hatched, paintHatch } from "./hatch_pattern.ts";
 import { LEAST_LABELLED, drawLabels } from "./labels.ts";
 import { cutRecomputed } from "./recomputed.ts";
@@ -41,7 +41,7 @@ export function paintOps(
       gather(lane.schedule, lane.times, part, scene, dpr);
       const inkOf = plan && late ? (measured?.paintResiduals(ctx, lane, plan, late, part[0].h) ?? null) : null;
       paintBoxes(ctx, lane, part[0].h, dpr, inkOf !== null);
-      if (lane.costs.comm > 0 && lane.kind === "plan") paintMessages(ctx, lane, scene, part[0].h);
+      if (lane.costs.comm > 0 && lane.kind === "plan") paintMessages(ctx, lane, part, scene);
       cutRecomputed(lane, scene, ctx, part[0].h);
       drawLabels(ctx, lane, part[0].h, micros(lane.schedule), layout.plotWidth / (t1 - t0), inkOf);
       paintCopies(ctx, lane, part, scene, dpr);
@@ -242,28 +242,21 @@ function paintForwardHalves(
   ctx.fill();
 }
 
-/** Does an op begin because its activation is back? Then no message came last. */
-function reloadedLast({ schedule, times }: Lane, slot: number, i: number) {
-  const { chunks, codes } = schedule;
-  const back = copyAt(schedule, RELOAD, slot + chunkOf(codes[i], chunks), micros(schedule).first[i]);
-  return back >= 0 && kindOf(codes[i], chunks) !== KIND_F && times.end[back] >= times.start[i];
-}
-
-/** A wait always ends with a message's arrival (or a reload's end), so the last hop of it is a message in flight. */
-function paintMessages(ctx: CanvasRenderingContext2D, lane: Lane, { layout, t0, t1 }: Scene, height: number) {
+/** The last hop of each message that an idle rank waits for, also where the op that needs it is beyond the window. */
+function paintMessages(ctx: CanvasRenderingContext2D, lane: Lane, rows: Row[], { layout, t0, t1 }: Scene) {
   const { schedule, times, costs } = lane;
   const k = layout.plotWidth / (t1 - t0);
-  const { start, end } = times;
-  const tall = Math.max(2, Math.round(height / 3));
   ctx.fillStyle = colour("k-c");
-  for (let b = 0; b < boxes.n; b++) {
-    const i = boxes.op[b];
-    const first = schedule.offsets[boxes.slot[b] / schedule.chunks] === i;
-    const idleFrom = first ? 0 : end[i - 1];
-    if (start[i] - idleFrom <= 1e-9 || (schedule.copies && reloadedLast(lane, boxes.slot[b], i))) continue;
-    const wide = Math.min(costs.comm, start[i] - idleFrom) * k;
-    const x = layout.plotLeft + (start[i] - t0) * k - wide;
-    const cut = Math.max(layout.plotLeft, x);
-    if (cut < x + wide) ctx.fillRect(cut, boxes.y[b] + (height - tall) / 2, x + wide - cut, tall);
+  for (const { rank, y, h } of rows) {
+    const tall = Math.max(2, Math.round(h / 3));
+    const [lo, hi] = opsInWindow(schedule, times, rank, t0, t1);
+    const stop = Math.min(hi + 1, schedule.offsets[rank + 1]);
+    for (let i = lo; i < stop; i++) {
+      const flight = flightBefore(schedule, times, costs, i);
+      if (!flight) continue;
+      const x = layout.plotLeft + Math.max(0, (flight.from - t0) * k);
+      const end = layout.plotLeft + Math.min(layout.plotWidth, (flight.to - t0) * k);
+      if (end > x) ctx.fillRect(x, y + (h - tall) / 2, end - x, tall);
+    }
   }
 }
