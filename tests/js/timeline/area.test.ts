@@ -11,6 +11,8 @@ import type { RankRange } from "../../../static/js/core/timeline/area.ts";
 
 const near = (a: number, b: number) => Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b));
 
+const FIRST_RANK = { t0: 0, t1: 0, from: { lane: "a", rank: 0 }, to: { lane: "a", rank: 0 } };
+
 /** Every op looked at. */
 function slowly(schedule: Schedule, times: Times, range: RankRange, t0: number, t1: number) {
   const time = new Float64Array(7);
@@ -109,6 +111,17 @@ test("totals equal a scan of every op, over random areas of several schedules", 
         assert.equal(ops, want.ops[kind]);
       }
     }
+  }
+});
+
+test("an area from an op's start to an op's end, as its link has it, cuts no op and has no dust of idle time", () => {
+  const order = breadthFirst(4, 8, 3); // an op takes a third
+  const times = simulate(order, UNIT);
+  const lane = { schedule: order, times, end: times.makespan };
+  for (let i = 1; i + 4 < 24; i++) {
+    const { t0, t1 } = readArea(areaText({ ...FIRST_RANK, t0: times.start[i], t1: times.end[i + 3] })) ?? FIRST_RANK;
+    const { ops, cut, idle, bubble } = totals(lane, { lane: "a", first: 0, last: 0 }, t0, t1);
+    assert.deepEqual([ops, cut, idle, bubble], [4, 0, 0, 0], `${t0} to ${t1}`);
   }
 });
 

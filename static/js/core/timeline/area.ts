@@ -47,6 +47,8 @@ export function readArea(text: string): Area | null {
     : null;
 }
 
+const ROUNDED = 6e-7; // the share of a time that may be lost in the text
+
 /** Seven digits are more than a screen can show. */
 const short = (t: number) => String(Number(t.toPrecision(7)));
 
@@ -126,23 +128,35 @@ function addBefore(
   }
 }
 
-/** Shares by kind of what runs on ranks first to last in [t0, t1), and how many are cut by an edge. */
+/**
+ * Shares by kind of what runs on ranks first to last in [t0, t1), how many are cut by an edge, and the time that there
+ * is for them. An edge that is an op's to the digits of a link is that op's on its rank.
+ */
 function shares(rows: Rows, count: number, times: Times, { first, last }: RankRange, t0: number, t1: number) {
   const ledger = ledgerOf(times, rows, count);
   const by = Array.from({ length: KINDS }, (_, kind) => ({ kind, time: 0, ops: 0 }));
-  let cut = 0;
+  const { start, end } = times;
+  let [cut, room] = [0, 0];
   for (let rank = first; rank <= last; rank++) {
-    const [lo, hi] = opsInWindow(rows, times, rank, t0, t1);
+    let [lo, hi] = opsInWindow(rows, times, rank, t0, t1);
+    let [from, to] = [t0, t1];
+    if (lo < hi && start[lo] < t0 && same(end[lo], t0)) from = end[lo++];
+    else if (lo < hi && same(start[lo], t0)) from = start[lo];
+    if (lo < hi && end[hi - 1] > t1 && same(start[hi - 1], t1)) to = start[--hi];
+    else if (lo < hi && same(end[hi - 1], t1)) to = end[hi - 1];
+    room += to - from;
     if (hi <= lo) continue;
     addBefore(ledger, rows, times, hi, 1, by);
     addBefore(ledger, rows, times, lo, -1, by);
-    const [before, after] = [t0 - times.start[lo], times.end[hi - 1] - t1];
+    const [before, after] = [from - start[lo], end[hi - 1] - to];
     if (before > 0) by[ledger.kinds[rows.codes[lo]]].time -= before;
     if (after > 0) by[ledger.kinds[rows.codes[hi - 1]]].time -= after;
     cut += (before > 0 ? 1 : 0) + (after > 0 && !(before > 0 && hi - lo === 1) ? 1 : 0);
   }
-  return { by: by.filter(({ ops }) => ops > 0), cut };
+  return { by: by.filter(({ ops }) => ops > 0), cut, room };
 }
+
+const same = (edge: number, t: number) => Math.abs(edge - t) <= ROUNDED * t;
 
 /** A subarray is a new object each time, and the ledger hangs on the object. */
 const copyTimesOf = memoized((times: Times, schedule: Schedule) => copyTimes(schedule, times));
@@ -167,18 +181,15 @@ export function totals(
   const t1 = Math.max(t0, Math.min(to, end));
   const duration = t1 - t0;
   const ranks = range.last - range.first + 1;
-  const { by, cut } = shares(schedule, schedule.count, times, range, t0, t1);
-  const room = duration * ranks;
-  const busy = Math.min(
-    room,
-    by.reduce((sum, { time }) => sum + time, 0),
-  );
+  const { by, cut, room } = shares(schedule, schedule.count, times, range, t0, t1);
+  const busy = by.reduce((sum, { time }) => sum + time, 0);
+  const idle = room - busy > 1e-9 * room ? room - busy : 0; // sums of many ops are a little off
   return {
     duration,
     ranks,
     busy,
-    idle: room - busy,
-    bubble: room > 0 ? (room - busy) / room : 0,
+    idle,
+    bubble: room > 0 ? idle / room : 0,
     ops: by.reduce((sum, { ops }) => sum + ops, 0),
     cut,
     kinds: by,
