@@ -135,6 +135,21 @@ test("a sentence holds until the next start or end, and playback steps over just
   }
 });
 
+test("moments that only rounding sets apart are one: in tenths of the time as many ranks work and ops start", () => {
+  /** How many ranks work and how many ops start at each moment, also at the time of it that a link has. */
+  const told = (unit: number) => {
+    const one = plan(oneFOneB(4, 8), { ...UNIT, F: 3 * unit, I: 3 * unit, W: 3 * unit, comm: unit });
+    const lines: string[][] = [];
+    for (let at = 0; at < Infinity; at = nextEdge(one.schedule, one.times, at, 1)) {
+      const line = narrate(one, at);
+      assert.equal(narrate(one, Number(at.toPrecision(10))), line);
+      lines.push(line.match(/starts? on|\d+ more|\d of 4 ranks/g) ?? []);
+    }
+    return lines;
+  };
+  assert.deepEqual(told(0.1), told(1));
+});
+
 test("the narration includes copies, at their start and while they run", () => {
   const one = plan(offloaded(), { ...UNIT, O: 1.5 });
   assert.match(narrate(one, 1), /^At 1, warm-up: 0F1 starts on rank 0; 0O0 starts on the copy lane of rank 0;/);

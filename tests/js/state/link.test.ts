@@ -363,9 +363,9 @@ test("any state comes back from its link exactly", () => {
   }
 });
 
-test("a zoom window is kept to the seven digits that a screen can show, and writing it again changes nothing", () => {
-  const link = format(state({}, null, { t0: 1 / 3, t1: 1000 / 3 }), DEFAULTS, NATURAL);
-  assert.equal(link, "?t0=0.3333333&t1=333.3333");
+test("a zoom window is kept to seven digits, the playhead to ten, and writing it again changes nothing", () => {
+  const link = format(state({}, null, { t0: 1 / 3, t1: 1000 / 3, at: 10 / 3 }), DEFAULTS, NATURAL);
+  assert.equal(link, "?t0=0.3333333&t1=333.3333&at=3.333333333");
   assert.equal(format(read(link).state, DEFAULTS, NATURAL), link);
 });
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { dragged, gripAt } from "../../../static/js/core/timeline/viewport.ts";
-import { edgeOfRow } from "../../../static/js/core/timeline/edges.ts";
+import { edgeOfRow, since } from "../../../static/js/core/timeline/edges.ts";
 import { nearestEdge } from "../../../static/js/core/timeline/snap.ts";
 import { simulate } from "../../../static/js/core/schedule/simulate.ts";
 import { UNIT, oneFOneB, seeded, zbH1 } from "../support/helpers.ts";
@@ -84,4 +84,10 @@ test("dragging the window keeps its width within the whole; dragging an edge pas
       assert.ok(Math.min(Math.abs(next.t0 - fixed), Math.abs(next.t1 - fixed)) <= 0.1, "the other edge stays");
     }
   }
+});
+
+test("between moments that only rounding sets apart no time passes", () => {
+  assert.equal(since(1.15, 0.1 + 0.2 + 0.85), 0);
+  assert.equal(since(0.1 + 0.2, 0.3), 0);
+  assert.equal(since(2, 2.5), 0.5);
 });

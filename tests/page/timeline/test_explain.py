@@ -8,7 +8,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.page.queries import Open, frames, middle, pixel, rgba, state, wait, wait_url
+from tests.support.page.queries import GO, Open, frames, middle, pixel, rgba, state, wait, wait_url
 
 pytestmark = pytest.mark.one_document
 
@@ -116,6 +116,14 @@ def test_stepping_narrates_each_moment_and_the_list_shows_what_each_rank_does_an
     expect(rows.first).to_contain_text("warm-up")
     expect(rows.first).to_contain_text("1F1B admits at most 4 in flight here")
     expect(rows.last).to_contain_text("3B0, from 4 to 6")
+    page.evaluate(GO, "?family=gpipe&p=4&m=8&story=ranks&at=4")  # ends at 33 too
+    expect(rows.last).to_contain_text("3F1, from 4 to 5")
+    page.evaluate(GO, "?family=gpipe&p=4&m=2&at=30")
+    expect(page.locator("#at")).to_have_text("t 15.0 / 15.0")
+    page.evaluate(GO, "?p=4&m=8&F=0.3&I=0.3&W=0.3&comm=0.1&sel=1F6&at=30")
+    expect(page.locator("#card")).to_contain_text("wait 0")
+    expect(page.locator("#card")).not_to_contain_text("e-")
+    page.focus("#plot")
     page.keyboard.press("n")
     expect(narration).to_have_text("")
     expect(page.locator("#tell")).to_have_attribute("aria-pressed", "false")

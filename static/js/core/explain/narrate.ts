@@ -6,6 +6,7 @@
 
 import { whyIdle, type Idle } from "./why_idle.ts";
 import { t } from "../i18n/language.ts";
+import { sameMoment, since } from "../timeline/edges.ts";
 import { firstEndingAfter } from "../timeline/layout.ts";
 import { opText } from "../schedule/ops.ts";
 import { phaseOf, phaseOfAll, phases, type Phase } from "./phases.ts";
@@ -85,9 +86,10 @@ export function copyingText({ schedule, times }: Planned, rank: number, at: numb
 
 /**
  * The last moment, up to a time, at which an op or a copy of any rank starts or ends: until the next one a sentence
- * holds.
+ * holds. Of starts and ends that only rounding sets apart it is the last, so that all of them have come.
  */
-export function momentOf({ schedule, times }: Planned, at: number) {
+export function momentOf({ schedule, times }: Planned, time: number) {
+  const at = time + sameMoment(time);
   let moment = 0;
   for (const rows of schedule.copies ? [schedule, schedule.copies] : [schedule]) {
     for (let r = 0; r < schedule.p; r++) {
@@ -101,7 +103,9 @@ export function momentOf({ schedule, times }: Planned, at: number) {
 
 function startsText(list: Glance[], moment: number, { schedule, times }: Planned) {
   const waited = ({ i, rank, from }: Glance) => from - (i > schedule.offsets[rank] ? times.end[i - 1] : 0);
-  const starting = list.filter(({ i, from }) => i >= 0 && from === moment).sort((a, b) => waited(b) - waited(a));
+  const starting = list
+    .filter(({ i, from }) => i >= 0 && since(from, moment) === 0)
+    .sort((a, b) => waited(b) - waited(a));
   const dust = 1e-9 * Math.max(1, times.makespan);
   const parts = starting.slice(0, NAMED).map((now) => {
     const [op, rank, wait] = [shortText(schedule, now.i), now.rank, waited(now)];
@@ -120,7 +124,7 @@ function startsText(list: Glance[], moment: number, { schedule, times }: Planned
 function copiesStarting({ copies, p }: Schedule, times: Times, moment: number) {
   if (!copies) return [];
   return Array.from({ length: p }, (_, rank) => glance(copies, times, rank, moment)).filter(
-    ({ i, from }) => i >= 0 && from === moment,
+    ({ i, from }) => i >= 0 && since(from, moment) === 0,
   );
 }
 

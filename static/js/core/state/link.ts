@@ -60,8 +60,8 @@ type NaturalV = Record<string, number>;
 export const [LEAST_GB, MOST_GB] = [0.001, 1e6];
 const PREFIXES = IDS.slice(1).map((id) => `${id}.`);
 
-/** Zoom and playhead to the seven digits that a screen can show. */
-const rounded = (time: number) => Number(time.toPrecision(7));
+/** The zoom to the seven digits that a screen can show; the playhead to as many as tell which ops have begun there. */
+const rounded = (name: string, time: number) => Number(time.toPrecision(name === "at" ? 10 : 7));
 
 function readTime(text: string): number | null {
   const time = /^\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? Number(text) : NaN;
@@ -270,7 +270,7 @@ export function format({ spec, others, preset, origin, view }: State, defaults: 
   for (const name of VIEW_KEYS) {
     const value = view[name];
     if (value === null || value === PLAIN_VIEW[name]) continue;
-    parts.push(`${name}=${escape(typeof value === "number" ? String(rounded(value)) : value)}`);
+    parts.push(`${name}=${escape(typeof value === "number" ? String(rounded(name, value)) : value)}`);
   }
   return shortened(parts.length ? `?${parts.join("&")}` : "");
 }

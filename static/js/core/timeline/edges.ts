@@ -5,14 +5,19 @@ import type { Schedule, Times } from "../schedule/types.ts";
 
 type Way = 1 | -1;
 
+/** Moments nearer than a billionth of t count as the same one. */
+export const sameMoment = (t: number) => 1e-9 * Math.max(1, Math.abs(t));
+
+/** How long after one moment another is: 0 where they count as the same one. */
+export const since = (from: number, to: number) => (to - from > sameMoment(to) ? to - from : 0);
+
 const nearest = (edges: number[], way: Way) => (way > 0 ? Math.min(...edges) : Math.max(...edges));
 
 /**
  * The first start or end beyond t in a rank's row of ops or copies, or the last one before it; ±Infinity for none.
- * Moments nearer than a billionth of t count as the same one.
  */
 export function edgeOfRow(offsets: Int32Array, { start, end }: Times, rank: number, t: number, way: Way): number {
-  const from = t + way * 1e-9 * Math.max(1, Math.abs(t));
+  const from = t + way * sameMoment(t);
   const [lo, hi] = [offsets[rank], offsets[rank + 1]];
   const edges = [start, end].map((values) => {
     const i = firstWhere(lo, hi, (at) => (way > 0 ? values[at] > from : values[at] >= from));

@@ -10,6 +10,7 @@ import {
 import { tame, timeNumber, timeText } from "../../data/costs/time_unit.ts";
 import { byId, h, replace, setText, show } from "../../ui/dom.ts";
 import { barriersAt, type Join } from "../../core/timeline/barriers.ts";
+import { since } from "../../core/timeline/edges.ts";
 import { OFFLOAD, copyOf } from "../../core/schedule/copies.ts";
 import { whyIdle, type Idle } from "../../core/explain/why_idle.ts";
 import { t } from "../../core/i18n/language.ts";
@@ -107,7 +108,7 @@ function opLines(trace: Trace, lanes: () => Lane[]) {
       pair(t("start"), timeNumber(start)),
       pair(t("end"), timeNumber(end)),
       pair(t("takes"), timeText(end - start)),
-      pair(t("wait"), timeNumber(Math.max(0, start - before))),
+      pair(t("wait"), timeNumber(since(before, start))),
     ),
     h("p", { text: whereIs(lane, op.rank, op.i, kind) + hostOf(lane, op.rank) }),
     ...waitLines(trace.lane, op.rank, before, start),
@@ -252,12 +253,11 @@ function messageLines({ lane, message = -1 }: Trace) {
   const sent = times.end[giver];
   const there = arrives(all, times, costs, message);
   const title = all.gradient[message] ? t("Gradient in flight") : t("Activation in flight");
-  const wait = times.start[taker] - there;
-  const used = Number.isFinite(wait)
+  const used = Number.isFinite(times.start[taker])
     ? t("{op} uses it at {time}, {wait} after it arrived", {
         op: shortText(schedule, taker),
         time: timeNumber(times.start[taker]),
-        wait: timeText(Math.max(0, wait)),
+        wait: timeText(since(there, times.start[taker])),
       })
     : t("{op} has not begun yet", { op: shortText(schedule, taker) });
   return [

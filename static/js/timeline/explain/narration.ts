@@ -54,6 +54,7 @@ export function createNarration(parts: Parts) {
   more.addEventListener("click", toggle);
   line.addEventListener("click", toggle); // on a phone it is cut short; the list above has all of it
   let listed = "";
+  let listedOf: Lane[] = []; // another schedule, or other costs, are other lanes
   let listedAt = 0;
 
   /** Only where something is new, and seldom while it plays. */
@@ -65,8 +66,9 @@ export function createNarration(parts: Parts) {
       return `${lane.id} ${lane.end} ${moment} ${highlightSentences(store, lane).join()}`;
     });
     const key = `${crit} ${micro} ${messages} ${states.join("|")}`;
-    if (key === listed || (playback.playing && now - listedAt < OFTEN)) return;
+    if ((key === listed && lanes() === listedOf) || (playback.playing && now - listedAt < OFTEN)) return;
     listed = key;
+    listedOf = lanes();
     listedAt = now;
     replace(
       panel,

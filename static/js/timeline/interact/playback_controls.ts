@@ -44,8 +44,8 @@ export function createTransport(
 
   /** Bring the row up to date; called once a frame at most. */
   function show() {
-    const at = playback.at;
     const end = total();
+    const at = playback.at === null ? null : Math.min(playback.at, end); // it stays where it was in a longer schedule
     const step = tickStep(end, 200);
     const playing = playback.playing;
     const path = playing ? PAUSE : PLAY;
