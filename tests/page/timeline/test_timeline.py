@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.page.queries import Open, frames, middle, pixel, settle, state, wait, wait_url
+from tests.support.page.queries import Open, frames, middle, pixel, reload, settle, state, wait, wait_url
 
 pytestmark = pytest.mark.one_document
 
@@ -159,6 +159,10 @@ def test_ops_are_drawn_where_they_run_in_the_colour_of_their_kind(open_page: Ope
     one, two = (page.evaluate(f"bubbleline.box('a', '{op}')") for op in ("0F0", "1B0"))
     assert abs(two["w"] - 2 * one["w"]) < 1
     assert abs(two["x"] - one["x"] - 2 * one["w"]) < 1
+    page.emulate_media(forced_colors="active")
+    reload(page)
+    assert near(pixel(page, one["x"] + one["w"] / 4, one["y"] + one["h"] / 2), BLUE), "where the system has its colours"
+    page.emulate_media(forced_colors="none")
 
 
 def test_thousands_of_ops_are_drawn_too(open_page: Open) -> None:
