@@ -17,13 +17,18 @@ import {
   type Box,
   type View,
 } from "../../../static/js/core/drawing/cube.ts";
+import { withMessages } from "../../../static/js/core/options/streams.ts";
 import { opText } from "../../../static/js/core/schedule/ops.ts";
 import { simulate } from "../../../static/js/core/schedule/simulate.ts";
 import { UNIT, oneFOneB, schedule } from "../support/helpers.ts";
+import type { Schedule, Times } from "../../../static/js/core/schedule/types.ts";
 
 const order = oneFOneB(4, 6);
 const times = simulate(order, { ...UNIT, comm: 0.5 });
 const cube = cubeOf(order, times, 0.5);
+
+const boxesAt = (of: Schedule, at: Times, stage: number, micro: number) =>
+  cubeOf(of, at, 0).boxes.filter((box) => box.stage === stage && box.micro === micro);
 
 test("every op is a box at its stage, its micro-batch and its times", () => {
   assert.equal(cube.boxes.length, order.count);
@@ -51,6 +56,19 @@ test("every message is a dot that leaves when its op ends and goes one stage on 
     assert.equal(dot.due - dot.sent, 0.5);
     assert.ok(cube.boxes.some((box) => box.stage === dot.stage && box.micro === dot.micro && box.end === dot.sent));
   }
+});
+
+test("a message that waits for its stream is there when its receiver can use it, not a hop after its op", () => {
+  const costs = { ...UNIT, comm: 0.5, wire: 0.5 };
+  const inLine = withMessages(oneFOneB(3, 4), costs, "rank", "torch");
+  const timed = simulate(inLine, costs);
+  const late = cubeOf(inLine, timed, 0.5).dots.filter(({ sent, due }) => due - sent > 1);
+  assert.ok(late.length > 0, "some wait");
+  for (const { goal, micro, due } of cubeOf(inLine, timed, 0.5).dots)
+    assert.ok(boxesAt(inLine, timed, goal, micro).some(({ start }) => start >= due - 1e-9));
+  assert.ok(
+    late.some(({ goal, micro, due }) => boxesAt(inLine, timed, goal, micro).some(({ start }) => start === due)),
+  );
 });
 
 test("a schedule with too many ops to distinguish is drawn with its first micro-batches only", () => {

@@ -102,7 +102,7 @@ const upward = ({ placement }: Schedule, slot: number, k: number, room: number) 
 function dotsOf(schedule: Schedule, times: Times, hop: number, room: number): Dot[] {
   const { chunks, codes, placement, n } = schedule;
   const { first, second } = micros(schedule);
-  const { giver, from, gradient, count } = messagesOf(schedule);
+  const { giver, from, by, gradient, count } = messagesOf(schedule);
   const dots = [];
   for (let at = 0; at < count; at++) {
     const i = giver[at];
@@ -118,7 +118,7 @@ function dotsOf(schedule: Schedule, times: Times, hop: number, room: number): Do
       goal: placement.stage[next],
       micro: upward(schedule, slot, k, room),
       sent: times.end[i],
-      due: times.end[i] + hop,
+      due: times.end[by[at]] + hop, // on a stream it may have to wait
     });
   }
   return dots;
