@@ -84,7 +84,7 @@ function tokens(
 ): Record<string, string> {
   const probes = names.map(() => h("span"));
   const holder = h("div", { hidden: true }, ...probes);
-  holder.style.setProperty("forced-color-adjust", "none"); // else the system's own colours make all tokens one
+  holder.style.forcedColorAdjust = "none"; // else the system's own colours make all tokens one
   if (scheme) holder.style.colorScheme = scheme;
   names.forEach((token, n) => (probes[n].style.color = `var(--${token})`));
   root.append(holder);
