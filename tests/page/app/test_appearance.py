@@ -45,7 +45,7 @@ def test_the_page_uses_the_language_of_a_link_and_the_menu_changes_it(open_page:
     page.click("#theme")
     page.locator("#look-lang-zh").click()
     wait(
-        page, "document.documentElement.lang === 'zh-Hans' && window.bubbleline && bubbleline.samples.firstPaint() > 0"
+        page, "document.documentElement?.lang === 'zh-Hans' && window.bubbleline && bubbleline.samples.firstPaint() > 0"
     )
     wait_url(page, "lang=zh")
     expect(page.locator("#theme")).to_have_attribute("aria-label", "外观与语言")

@@ -23,7 +23,7 @@ def open_saved(server: Server, page: Page, query: str, folder: Path) -> str:
     assert "attachment" in answer.headers["content-disposition"]
     path = folder / "lesson.html"
     path.write_bytes(answer.body())
-    assert len(answer.body()) < 600_000
+    assert len(answer.body()) < 601_000
     page.context.set_offline(True)
     page.goto(path.as_uri())
     wait(page, DRAWN)

@@ -105,10 +105,10 @@ def test_a_rank_is_pinned_by_its_number_and_by_key_and_comes_first(open_page: Op
     assert view(page, "sel") == "2F0", "the first row is the pinned one"
     page.keyboard.press("ArrowDown")
     assert view(page, "sel").startswith("0"), "and the row below is the one that is drawn there"
-    page.keyboard.press("P")
+    page.keyboard.press("Shift+P")
     assert view(page, "pin") == "0,2"
     expect(page.locator("#plot-said")).to_contain_text("Rank 0 is pinned")
-    page.keyboard.press("P")
+    page.keyboard.press("Shift+P")
     assert view(page, "pin") == "2"
 
 

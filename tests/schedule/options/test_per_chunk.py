@@ -95,7 +95,7 @@ def test_a_spec_is_the_same_in_a_link_and_in_json(spec: Spec) -> None:
         ("family=1f1b&recompute=full,none", "recompute", "full"),
         ("family=dualpipe&recompute=full,none", "recompute", "full"),
         ("family=dualpipev&offload=none,full", "offload", "none"),
-        ("family=interleaved&v=2&recompute=full,none&F=1,1,1,1,1,1,1,1", "I", None),
+        ("family=interleaved&v=2&recompute=full,none&F=1,1,1,1,1,1,1,1", "I", [0.5] * 8),
     ],
 )
 def test_modes_that_do_not_go_with_the_chunks_are_refused_with_the_nearest(
@@ -106,7 +106,7 @@ def test_modes_that_do_not_go_with_the_chunks_are_refused_with_the_nearest(
     assert caught.value.field == field
     assert caught.value.nearest == nearest
     if nearest is not None:
-        text = nearest if isinstance(nearest, str) else ",".join(nearest)  # type: ignore[arg-type]
+        text = nearest if isinstance(nearest, str) else ",".join(map(str, nearest))  # type: ignore[call-overload]
         rest = [part for part in query.split("&") if not part.startswith(f"{field}=")]
         spec_of("&".join([*rest, f"{field}={text}"]).encode())
 
