@@ -161,7 +161,7 @@ export class ImportDialog {
     if (!files.length) return;
     show(this.#wrong, false);
     setText(this.#status, t("Reading …"));
-    this.#take.disabled = true; // what is there now is not what was chosen
+    this.#take.disabled = this.#why.disabled = true; // what is there now is not what was chosen
     try {
       this.#files = await Promise.all(files.map(readFile));
       const [one] = this.#files;
